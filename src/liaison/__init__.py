@@ -20,7 +20,7 @@ __all__ = offer(
         "model.describe.describe": "ground body join mechanism parameter signal coordinate rate "
         "time turned gravity spring damper motor law wrench potential dissipation friction "
         "bearing imposed gear holonomic nonholonomic rolling at_most contact touch collision "
-        "output event start",
+        "output event start guess",
         "model.contacts.friction": "Friction",
         "model.contacts": "CURVE PROFILE SURFACE",
         "formats.read": "read reading",

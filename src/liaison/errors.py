@@ -13,16 +13,19 @@
     KeyboardInterrupt
     └── Interrupted        Ctrl-C, with the partial trajectory  (t, trajectory)
 
-Public names: the family above, Place, interruptible.
+An error that knows how to fix a text carries a `Cure`: the edit, as a range and its new text.
+
+Public names: the family above, Place, Cure, interruptible.
 """
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, final
+from dataclasses import asdict, dataclass
+from typing import Any, Self, final
 
 
 @final
@@ -35,34 +38,90 @@ class Place:
     column: int = 1
     text: str = ""
     length: int = 1
+    shift: int = 0  # characters of the line before `text`, where a long line is cut
 
     def __str__(self) -> str:
         return f"{self.file}, line {self.line}"
+
+    def words(self) -> str:
+        """What is written at the place, as far as it is on the line."""
+        first = self.column - 1 - self.shift
+        return self.text[first : first + self.length]
+
+    def replaced(self, old: str, new: str) -> Cure | None:
+        """The edit that writes `new` for the word `old`; None where it does not stand here once."""
+        places = [m.start() for m in re.finditer(rf"(?<!\w){re.escape(old)}(?!\w)", self.words())]
+        if not old or len(places) != 1:
+            return None
+        return Cure(self.file, self.line, self.column + places[0], len(old), new)
+
+    def behind(self, new: str) -> Cure:
+        """The edit that writes `new` directly behind what is written here."""
+        return Cure(self.file, self.line, self.column + self.length, 0, new)
 
     def excerpt(self) -> str:
         """The line with a caret under the word, as two lines; empty if the text is not known."""
         if not self.text:
             return ""
         margin = f"    {self.line} | "
-        caret = " " * (len(margin) + self.column - 1) + "^" * max(1, self.length)
+        caret = " " * (len(margin) + self.column - 1 - self.shift) + "^" * max(1, self.length)
         return f"\n{margin}{self.text.rstrip()}\n{caret}"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Cure:
+    """An edit that fixes a text: `length` characters from (line, column) become `text`.
+
+    Lines and columns count from 1, characters as Python counts them; a length of 0 inserts.
+    """
+
+    file: str
+    line: int
+    column: int
+    length: int
+    text: str
+
+    def applied(self, text: str) -> str:
+        """The text of the file after the edit."""
+        lines = text.split("\n")
+        line, first = lines[self.line - 1], self.column - 1
+        lines[self.line - 1] = line[:first] + self.text + line[first + self.length :]
+        return "\n".join(lines)
 
 
 class LiaisonError(Exception):
     """Base of all errors; `place` is the place in a text, when there is one.
 
-    `also` holds further errors of the same text, independent of this one; all are reported.
+    `cure` is an edit of the text that would fix it, where one is known. `also` holds further errors
+    of the same text, independent of this one; all are reported.
     """
 
-    def __init__(self, message: str, *, place: Place | None = None, hint: str = "") -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        place: Place | None = None,
+        hint: str = "",
+        cure: Cure | None = None,
+    ) -> None:
         self.message = message
         self.place = place
         self.hint = hint
+        self.cure = cure
+        self.meant: tuple[str, str] | None = None  # a word, and the one to write instead
         self.also: tuple[LiaisonError, ...] = ()
         super().__init__(message)
 
     def __str__(self) -> str:
         return "\n".join(error.told() for error in (self, *self.also))
+
+    def at(self, place: Place | None) -> Self:
+        """The same error at a place, with the edit that follows from it."""
+        self.place = place
+        if place is not None and self.meant is not None:
+            self.cure = place.replaced(*self.meant)
+        return self
 
     def told(self) -> str:
         """The message of this error alone, with its excerpt and its hint."""
@@ -74,15 +133,22 @@ class LiaisonError(Exception):
     def diagnostics(self, file: str = "") -> list[dict[str, Any]]:
         """All errors as diagnostics for editors; `file` where a place is not known."""
         return [
-            diagnostic(error.message, error.place or Place(file, 1), hint=error.hint)
+            diagnostic(
+                error.message, error.place or Place(file, 1), hint=error.hint, cure=error.cure
+            )
             for error in (self, *self.also)
         ]
 
 
 def diagnostic(
-    message: str, place: Place, *, severity: str = "error", hint: str = ""
+    message: str,
+    place: Place,
+    *,
+    severity: str = "error",
+    hint: str = "",
+    cure: Cure | None = None,
 ) -> dict[str, Any]:
-    """A diagnostic for editors, at a place in a text."""
+    """A diagnostic for editors, at a place in a text; `cure` is None or an edit that fixes it."""
     return {
         "file": place.file,
         "line": place.line,
@@ -91,6 +157,7 @@ def diagnostic(
         "severity": severity,
         "message": message,
         "hint": hint,
+        "cure": None if cure is None else asdict(cure),
     }
 
 
@@ -110,11 +177,9 @@ class NamingError(LiaisonError):
         near = _meant(str(name), known)
         guess = f"; did you mean {near[0]!r}?" if near else "."
         listed = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
-        return cls(
-            f"no {kind} is named {name!r}{guess}",
-            place=place,
-            hint=f"Declared: {listed or 'none'}.",
-        )
+        error = cls(f"no {kind} is named {name!r}{guess}", hint=f"Declared: {listed or 'none'}.")
+        error.meant = (str(name), near[0]) if near else None
+        return error.at(place)
 
     @classmethod
     def double(cls, kind: str, name: str, *, place: Place | None = None) -> NamingError:

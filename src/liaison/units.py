@@ -94,22 +94,23 @@ OTHERS = {"µm": "um", "μm": "um", "°": "deg", "degree": "deg", "degrees": "de
 
 
 def unit_named(word: str, place: Place | None = None) -> Unit:
-    """The unit of a word; refuses an unknown word and proposes the nearest."""
+    """The unit of a word; rejects an unknown word and proposes the nearest."""
     if word in UNITS:
         return UNITS[word]
     folded = {known.lower(): known for known in UNITS}
     near = OTHERS.get(word) or folded.get(word.lower())
     near = near or next(iter(difflib.get_close_matches(word, UNITS, n=1)), None)
-    raise NamingError.unknown("unit", word, [near] if near else UNITS, place=place)
+    error = NamingError.unknown("unit", word, [near] if near else UNITS)
+    error.meant = (word, near) if near else None
+    raise error.at(place)
 
 
 def unit_of(text: str, place: Place | None = None) -> Unit:
-    """The unit of a text such as 'mm', 'kg*m^2/s', '1/s' or ''; refuses what is none."""
+    """The unit of a text such as 'mm', 'kg*m^2/s', '1/s' or ''; rejects anything else."""
     try:
         return _compound(text)
     except (NamingError, TextError) as error:
-        error.place = place
-        raise
+        raise error.at(place) from None
 
 
 _FACTOR = r"([*/]?)([^\W\d_]+|°)(?:\^(-?\d+))?"

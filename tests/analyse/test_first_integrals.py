@@ -1,15 +1,21 @@
 """First integrals: those of the books are found, proved, and kept by runs; others are not."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 import liaison
 from liaison.analyse.proofs.exact_motion import ExactMotion, imposed_rows
+from liaison.equations import newton_euler
 from liaison.equations.reading_order import order_of, squares_of
 from liaison.errors import SimulationError
-from liaison.expr import cos, gradient, sin, symbol
+from liaison.expr import cos, gradient, sin, sqrt, symbol
 from liaison.expr.reading.integrate import antiderivative, potential
 from liaison.expr.reading.simplify import proved_equal, simplified, vanishes_exactly
 from liaison.expr.reading.text import to_unicode
+from liaison.program.lower import lower
+from liaison.units import Label
 
 HEAD = "parameter g = 9.81 m/s^2 ; parameter m = 2 kg ; parameter l = 0.5 m ;\n"
 DOWN = HEAD + "gravity = [0, 0, -g] ;\n"
@@ -191,3 +197,37 @@ def test_what_has_no_potential_gets_none():
     assert potential({x: y, y: -x}) is None
     assert potential({x: y, y: x}) is not None
     assert antiderivative(sin(x * x), x) is None
+
+
+def test_the_integral_of_one_over_x_holds_on_both_sides_of_zero():
+    """A force 1/X: ½ X'² − log |X| is constant, from −1 m as from 1 m."""
+    text = """
+    let b = body mass = 1 kg, inertia = 0 end ;
+    let X = join earth and b with prismatic axis = [1, 0, 0] end ;
+    apply motor force = 1 N*m/X end on X ;
+    start X = {x} m ;
+    """
+    for x in (1, -1):
+        run = liaison.simulate(text.format(x=x), until=0.5, rtol=1e-10, atol=1e-12, invariants=True)
+        (name,) = run.invariants
+        energy = run["X'"] ** 2 / 2 - np.log(np.abs(run["X"]))
+        np.testing.assert_allclose(run.invariants[name].values, energy, atol=1e-12)
+        assert run.invariants[name].drift < 1e-9
+
+
+def test_an_invariant_without_a_value_is_named():
+    """√X from −1 m on: it is left out, and the run says so."""
+    text = """
+    let b = body mass = 1 kg, inertia = 0 end ;
+    let X = join earth and b with prismatic axis = [1, 0, 0] end ;
+    start X = -1 m ; start X' = 1 m/s ;
+    """
+    tree = liaison.span(liaison.read(text))
+    made = newton_euler(tree)
+    X, speed = made.symbols.q[0], made.symbols.v[0]
+    named = {"root": sqrt(X), "speed": speed * 1}
+    labels = {**made.labels, "invariants": (Label("root", ""), Label("speed", "m/s"))}
+    kernel = liaison.to_llvm(lower(replace(made, invariants=named, labels=labels)))
+    run = liaison.simulate(kernel, liaison.assemble(tree), until=0.5, series=("invariants",))
+    assert list(run.invariants) == ["speed"]
+    assert "'root'" in run.message

@@ -76,3 +76,44 @@ def test_freedoms_and_reach_are_told(examples, crank):
         liaison.kinematic_run(crank, until=0.1)
     with pytest.raises(SimulationError, match="cannot lead"):
         liaison.kinematic_run(crank, {"x": 0.12 + liaison.time}, until=0.2)
+
+
+SKATE = """
+let skate = body mass = 1 kg, inertia = 0.1 kg*m^2 end ;
+let S = join earth and skate with planar end ;
+require S.y' * cos(S.angle) = S.x' * sin(S.angle) ;
+require S.x' * cos(S.angle) + S.y' * sin(S.angle) = 1 m/s ;
+impose S.angle = 1 rad/s * t ;
+event far when S.x - 80 cm crossing ;
+"""
+
+
+@pytest.mark.parametrize("every", [0.5, 0.3, 0.01])
+def test_relations_of_rates_are_integrated_at_a_tolerance(every):
+    """A skate driven at 1 m/s that turns at 1 rad/s goes round a circle of 1 m."""
+    run = liaison.kinematic_run(SKATE, until=1.0, every=every)
+    np.testing.assert_allclose(run["S.x"], np.sin(run.t), atol=1e-8)
+    np.testing.assert_allclose(run["S.y"], 1 - np.cos(run.t), atol=1e-8)
+    np.testing.assert_allclose(run["S.x'"], np.cos(run.t), atol=1e-8)
+    np.testing.assert_allclose(np.diff(run.t)[:-1], every, rtol=1e-9)
+    assert run.t[-1] == 1.0
+    assert run.t_events["far"] == pytest.approx([np.arcsin(0.8)], rel=1e-8)
+
+
+def test_events_and_stop_end_a_kinematic_run():
+    run = liaison.kinematic_run(SKATE, until=2.0, every=0.3, stop="far")
+    assert run.status == "stopped"
+    assert run.t[-1] == pytest.approx(np.arcsin(0.8), rel=1e-8)
+    assert run["S.x"][-1] == pytest.approx(0.8, rel=1e-8)
+
+
+def test_events_and_stop_of_a_linkage(crank):
+    """Positions come from Newton's method; where they stop it, from steps of a run."""
+    law = np.pi / 2 + 3 * liaison.time
+    whole = liaison.kinematic_run(crank, {"A": law}, until=0.3, every=0.1)
+    run = liaison.kinematic_run(
+        crank, {"A": law}, until=0.3, every=0.1, stop={"A": np.pi / 2 + 0.7}
+    )
+    assert run.t[-1] == pytest.approx(0.7 / 3, rel=1e-9)
+    np.testing.assert_allclose(run.q[:3], whole.q[:3], atol=1e-10)
+    assert run.status == "stopped"

@@ -8,7 +8,7 @@ import pytest
 import liaison
 from liaison.analyse import reduce
 from liaison.equations import newton_euler, reduced, transformed
-from liaison.errors import DerivationError, NamingError
+from liaison.errors import DerivationError, NamingError, SimulationError
 from liaison.expr import evaluate
 from liaison.model.describe.describe import coordinate, holonomic, imposed, time
 from liaison.program import to_numpy
@@ -204,3 +204,29 @@ def test_a_reduced_run_keeps_energy_and_closures_and_is_near_that_with_multiplie
     with_rows = liaison.simulate(given, until=0.5, every=0.1)
     assert np.max(np.abs(run.q - with_rows.q)) < apart
     assert run.series["poses"].values.shape[0] == len(run) == 6
+
+
+def test_a_dead_centre_of_the_independent_coordinate_is_refused(examples):
+    """x of a slider crank stands still where crank and rod are in line: at A = π first."""
+    reduction = liaison.reduce(examples / "slider_crank.lsd", ["x"], primes=1)
+    run = liaison.simulate(examples / "slider_crank.lsd", until=0.1, stop={"A": np.pi})
+    with pytest.raises(SimulationError, match="dead centre") as caught:
+        reduction.simulate(2.0)
+    assert caught.value.t == pytest.approx(run.t[-1], rel=1e-6)
+    before = reduction.simulate(0.045, every=0.02)
+    truth = liaison.simulate(examples / "slider_crank.lsd", until=0.045, every=0.02, rtol=1e-11)
+    np.testing.assert_allclose(before.q, truth.q, atol=1e-7)
+    np.testing.assert_allclose(before.t, [0, 0.02, 0.04, 0.045])
+
+
+def test_events_of_a_reduced_run_are_recorded_and_stop_it(examples):
+    path = examples / "slider_crank.lsd"
+    run = liaison.simulate(path, until=0.3, every=0.1, rtol=1e-11, atol=1e-12)
+    reduction = liaison.reduce(path, primes=1)
+    found = reduction.simulate(0.3, every=0.1)
+    for name, instants in run.t_events.items():
+        np.testing.assert_allclose(found.t_events[name], instants, rtol=1e-7)
+    assert run.t_events
+    stopped = reduction.simulate(0.3, every=0.1, stop="dead_centre")
+    assert stopped.status == "stopped"
+    assert stopped.t[-1] == pytest.approx(run.t_events["dead_centre"][0], rel=1e-7)

@@ -10,7 +10,7 @@ from liaison.expr.reading.arrange import Order
 from liaison.expr.reading.latex import reading_to_latex
 from liaison.expr.reading.mathml import to_mathml
 from liaison.expr.reading.names import unicode_name
-from liaison.expr.reading.notation import shown
+from liaison.expr.reading.notation import printed_number
 from liaison.expr.reading.reading import Name, Power, Product, Sum, leaves, to_expr
 from liaison.expr.reading.ring import TooLarge
 from liaison.expr.reading.simplify import Reader, proved_equal, simplified
@@ -121,7 +121,7 @@ def test_what_is_too_large_is_refused():
     ],
 )
 def test_numbers_are_fractions_or_decimals(value, text):
-    found = shown(Fraction(value))
+    found = printed_number(Fraction(value))
     assert "/".join(filter(None, (found.text, found.denominator))) == text
     assert found.is_exact == (text != "0.0427467")
 

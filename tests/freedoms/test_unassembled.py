@@ -25,6 +25,16 @@ def test_a_ring_with_other_lengths_cannot_be_assembled():
     assert not found.is_assembled
 
 
+def test_a_ring_of_large_numbers_is_decided_within_the_limits():
+    """A basis in the order lex passed them."""
+    links = [(5, F(1, 7)), (2, F(1)), (5, F(1)), (1, F(1, 7))]
+    found = ring_mobility(
+        [Link(a, (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)) for a, t in links]
+    )
+    assert found is not None
+    assert not found.is_assembled
+
+
 def test_a_planar_ring_moves():
     found = ring_mobility([Link(2, 1, 0), Link(6, 1, 0), Link(7, 1, 0), Link(9, 1, 0)])
     assert (found.verdict.rank, found.verdict.low, found.verdict.high) == (3, 1, 1)

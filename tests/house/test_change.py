@@ -40,7 +40,7 @@ from liaison.program import to_numpy
 from liaison.program.back_ends import BACK_ENDS, BackEnd
 from liaison.program.lower import lower
 from liaison.simulation.steps.rungekutta import TABLEAUX
-from liaison.verbs.summary import is_conservative
+from liaison.verbs.given import is_conservative
 from liaison.view.drawing import drawing
 from liaison.view.stage import links
 from liaison.view.symbols import symbols

@@ -24,17 +24,18 @@ LATER = {
     "equations.reading_order": "equations.modes",
     "equations.setting": "tree.contact.sides",
     "formats.lsd.meaning.statements": "formats.lsd.meaning.contacts",
+    "formats.lsd.read": "formats.merge",
     "formats.read": "formats.mjcf.read formats.urdf.read",
     "model.checks": "model.contacts.targets",
     "model.pairing": "model.contacts.contact",
-    "program.lower": "program.derivatives.derivatives program.derivatives.discrete",
-    "simulation.plan.plan": "simulation.steps.sides_layout",
+    "program.lower": "program.derivatives.derivatives program.derivatives.discrete "
+    "program.derivatives.variation",
+    "simulation.plan.plan": "program.to_numpy simulation.steps.sides_layout",
     "simulation.steps.layout": "solvers.cones.cones solvers.linear.lemke",
-    "simulation.machine": "contacts.scene.phases contacts.stepping.phases",
     "simulation.prepared": "contacts.events.one_sided contacts.events.switching "
     "contacts.scene.kernel contacts.scene.layout contacts.scene.world",
-    "simulation.report": "contacts.events.series contacts.stepping.report contacts.events.touching "
-    "contacts.scene.report",
+    "simulation.report": "contacts.events.series contacts.stepping.report "
+    "contacts.events.touching contacts.scene.report simulation.between",
     "simulation.run": "simulation.checkpoint contacts.scene.world",
     "simulation.record.trajectory": "simulation.record.wrenches",
 }

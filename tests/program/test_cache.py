@@ -210,3 +210,42 @@ def test_the_same_text_in_every_process(folder):
     assert machine.fetch(next(folder.iterdir()).stem) is not None
     to_llvm(synthetic(900), optimize=0).address("f")
     assert len(list(folder.iterdir())) == 1
+
+
+LINKS = """
+import gc
+from liaison.program.llvm import machine
+
+content = machine._object_code("define double @f(double %x) { ret double %x }", 2, False)
+
+def memory():
+    gc.collect()
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+def linked(n):
+    for _ in range(n):
+        machine._link(content, ["f"])
+    return memory()
+
+kept = machine._link(content, ["f"])
+first = linked(200)
+print((linked(600) - first) / 600)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory as Linux tells it")
+def test_code_that_is_gone_leaves_no_memory_behind():
+    """A linker keeps 9 kB of each library; it goes with the last of its code, after some."""
+    done = subprocess.run([sys.executable, "-c", LINKS], capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 2000  # bytes
+
+
+def test_code_outlives_its_linker(folder):
+    """While linkers come and go, what is held still runs."""
+    held = [to_llvm(program_of([X + k]), optimize=0) for k in range(3)]
+    assert [kernel("f", q=[1.0])[0] for kernel in held] == [1, 2, 3]
+    content = machine._object_code("define double @f(double %x) { ret double %x }", 0, False)
+    for _ in range(3 * machine.LIBRARIES):
+        machine._link(content, ["f"])
+    assert [kernel("f", q=[1.0])[0] for kernel in held] == [1, 2, 3]

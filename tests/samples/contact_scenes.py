@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from liaison.program.loops.records import Rows
-from liaison.solvers.cones.cones import DISC, HELD, ONE_WAY, Cone, Limit, cone_area
+from liaison.solvers.cones.cones import BILATERAL, DISC, ONE_WAY, Cone, Limit, cone_area
 
 UP = np.array([0.0, 0.0, 1.0])
 SIGNS = np.array([[x, y, -1] for x in (-1, 1) for y in (-1, 1)], dtype=float)
@@ -175,7 +175,7 @@ def random_scene(rng, most=20, held=0.0):
         D = random_contact(rng, halves, earlier)
         earlier.append(D)
         if rng.random() < held:
-            build.add(HELD, D[0])
+            build.add(BILATERAL, D[0])
             continue
         mu = rng.choice([0, 0.1, 0.3, 0.5, 0.8, 1.2])
         build.contact(

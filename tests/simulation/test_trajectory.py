@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+import liaison
 from liaison.equations import newton_euler
 from liaison.errors import LiaisonError, NamingError, SimulationError
 from liaison.model import (
@@ -425,3 +426,17 @@ def poses_of(kernel, run):
     table = map_entry(kernel, "poses", rows, np.zeros(0)).reshape(len(run.t), -1, 12)
     R, p = table[:, :, :9].reshape(len(run.t), -1, 3, 3), table[:, :, 9:, None]
     return np.concatenate([R, p], axis=3)
+
+
+def test_a_joint_that_is_called_as_a_series_is_found_by_its_name():
+    text = """
+    let b = body mass = 1 kg, inertia = 0 end ;
+    let energy = join earth and b with prismatic axis = [1, 0, 0] end ;
+    start energy = 2 m ; start energy' = 3 m/s ;
+    """
+    run = liaison.simulate(text, until=1.0, every=0.5)
+    np.testing.assert_allclose(run["energy"], [2, 3.5, 5])
+    assert run.unit("energy") == "m"
+    np.testing.assert_allclose(run["energy.T"], 4.5)
+    np.testing.assert_allclose(run.series["energy"].values[:, 0], 4.5)
+    assert list(run.columns("energy")) == ["energy"]

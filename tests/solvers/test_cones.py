@@ -7,8 +7,16 @@ from numpy.testing import assert_allclose
 from liaison.program.loops.compile import compile_loops
 from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.program.loops.records import Rows
-from liaison.solvers.cones.cones import DISC, GIVEN, HELD, ONE_WAY, cone_area, solve_cones
-from liaison.solvers.cones.interior import interior
+from liaison.solvers.cones.cones import (
+    BILATERAL,
+    DISC,
+    ONE_WAY,
+    PRESCRIBED,
+    cone_area,
+    solve_cones,
+    spread,
+)
+from liaison.solvers.cones.newton import newton_from_inside
 from liaison.solvers.cones.table import Area, Cone, Limit, prepare
 from samples.contact_scenes import (
     UP,
@@ -23,13 +31,14 @@ from samples.contact_scenes import (
 
 
 @loop
-def interior_alone(
+def inside_alone(
     m: i64, nb: i64, A: ptr, b: ptr, blocks: Rows[Cone], limits: Rows[Limit], f: ptr, area: ptr
 ) -> f64:
-    """As `solve_cones`, by the way from inside alone."""
+    """As `solve_cones`, by Newton's method from inside the bounds alone."""
     work = Area(area, m, nb)
     beta = prepare(m, nb, A, b, blocks, limits, f, work)
-    residual = interior(m, nb, blocks, work, 1.0, 1e-4, 0.01)
+    spread(m, nb, 0, blocks, work)
+    residual = newton_from_inside(m, nb, blocks, work, 1.0, 0.3, 0.1)
     for i in range(m):
         f[i] = beta * work.scale[i] * work.force[i]
     return residual
@@ -65,7 +74,7 @@ def misses_of_coulomb(scene, f, u):
     worst = 0.0
     for k, (kind, first, rows, load) in enumerate(scene.blocks):
         block = slice(first, first + rows)
-        if kind == HELD:
+        if kind == BILATERAL:
             worst = max(worst, np.abs(u[block]).max())
         elif kind == ONE_WAY:
             worst = max(worst, -f[first], -u[first], min(f[first], u[first]))
@@ -152,7 +161,7 @@ def test_a_heavy_body_on_a_light_one(run, heavy):
 def test_discs_with_bounds_of_their_own_and_rows_that_hold(run):
     build = Builder()
     build.add(DISC, [[1.0, 0]], (0, 0, 0.3))
-    build.add(HELD, [[1.0, 1.0]])
+    build.add(BILATERAL, [[1.0, 1.0]])
     scene = build.scene([1, 1], [1, 0])
     residual, f, u = solved(run, scene)
     # the held sum of velocities leaves half the speed to the friction
@@ -163,7 +172,7 @@ def test_discs_with_bounds_of_their_own_and_rows_that_hold(run):
 
 def test_a_given_load_is_kept_and_bounds(run):
     scene = ball([1, 0, 0, 0, 0, 0])
-    scene.blocks[0, 0] = GIVEN
+    scene.blocks[0, 0] = PRESCRIBED
     residual, f, _u = solved(run, scene, start=np.array([0.2, 0, 0]))
     assert residual <= FOUND
     assert f[0] == 0.2
@@ -259,7 +268,7 @@ def test_boxes_of_very_different_masses_on_each_other(compiled):
 
 def test_from_inside_of_the_bounds_the_same_forces_are_found(compiled):
     """One body on three points: its forces are unique, whichever way they are searched."""
-    inner = compile_loops([interior_alone])[interior_alone]
+    inner = compile_loops([inside_alone])[inside_alone]
     for mu in (0.1, 0.5, 0.9):
         build = Builder()
         for p in ((1, 0, -1), (-0.5, 0.8, -1), (-0.4, -0.9, -1)):

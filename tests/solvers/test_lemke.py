@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from liaison.program.loops.compile import compile_loops
-from liaison.solvers.cones.cones import DISC, HELD, ONE_WAY, solve_cones
+from liaison.solvers.cones.cones import BILATERAL, DISC, ONE_WAY, solve_cones
 from liaison.solvers.linear.lemke import (
     RAY,
     REFUSED,
@@ -141,7 +141,7 @@ def test_a_four_sided_polygon_is_a_square_inside_the_disc(run):
 def test_held_rows_and_bounds_of_their_own(run):
     build = Builder()
     build.add(DISC, [[1.0, 0]], (0, 0, 0.3))
-    build.add(HELD, [[1.0, 1.0]])
+    build.add(BILATERAL, [[1.0, 1.0]])
     scene = build.scene([1, 1], [1, 0])
     status, f, _ = on_polygons(run, scene)
     assert status == SOLVED

@@ -201,3 +201,20 @@ def test_a_gap_is_told_with_its_unit_and_rounding_as_zero():
         assemble(span(read(text)))
     assert re.search(r"leaves [\d.]+ (m|rad) at '[BC]'", refused.value.message)
     assert [short(x) for x in (9.42e-27, -1e-13, 1e-6, 0.25)] == ["0", "0", "1e-06", "0.25"]
+
+
+def test_parts_of_a_quaternion_that_are_given_stay():
+    """The others take what is left of the length 1; what has no such completion is refused."""
+    text = """
+    let b = body mass = 1 kg, inertia = 1 kg*m^2 end ;
+    let S = join earth and b with spherical end ;
+    """
+    tree = span(read(text))
+    for parts in ({"S.qx": 0.3}, {"S.qx": 0.3, "S.qz": -0.4}, {"S.qw": 0.0, "S.qy": 1.0}):
+        state = assemble(tree, None, **parts)
+        assert {x: state[x] for x in parts} == parts
+        assert np.linalg.norm(state.q) == pytest.approx(1, abs=1e-15)
+    with pytest.raises(AssemblyError, match="longer than 1"):
+        assemble(tree, None, **{"S.qx": 1.2})
+    with pytest.raises(AssemblyError, match="leaves the others open"):
+        assemble(tree, None, **{"S.qw": 0.5})

@@ -4,7 +4,7 @@ A symbol becomes formulas of scalars that have its properties: a rotation is a q
 over its norm, a unit vector the image of two scalars, an antisymmetric matrix a tilde. So every
 entry is a rational function.
 
-Public names: components, symbol_components, tilde_entries, sign_of, Given.
+Public names: components, symbol_components, tilde_entries, sign_of, Components.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from liaison.expr import time_derivative as expr_derivative
 from .node import SHAPES, Atom, Formal, topological
 
 Array = NDArray[Any]
-Given = Mapping[Formal, Any]
+Components = Mapping[Formal, Any]
 
 
 def _rates(f: Expr) -> dict[Expr, Expr]:
@@ -109,7 +109,7 @@ def symbol_components(node: Formal) -> Array:
     return _differentiated(_plain(node.data, node.kind), node.data.order)
 
 
-def components(x: Formal, values: Given | None = None) -> Array:
+def components(x: Formal, values: Components | None = None) -> Array:
     """The components of an expression in one basis, as formulas.
 
     Args:

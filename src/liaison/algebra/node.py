@@ -135,7 +135,7 @@ def _printer(form: int) -> Callable[[Formal], str]:
     return _REPR[form]
 
 
-_KNOWN: WeakValueDictionary[Any, Formal] = WeakValueDictionary()
+_NODES: WeakValueDictionary[Any, Formal] = WeakValueDictionary()
 _LOCK = RLock()
 
 
@@ -144,12 +144,12 @@ def make(op: str, kind: Kind, args: tuple[Formal, ...] = (), data: Any = None) -
     token = data.h if type(data) is Expr else data
     key = (op, kind, args, type(data), data)
     with _LOCK:
-        node = _KNOWN.get(key)
+        node = _NODES.get(key)
         if node is None:
             node = object.__new__(Formal)
             node.op, node.kind, node.args, node.data = op, kind, args, data
             node.h = stable_hash("formal", op, kind, token, *(arg.h for arg in args))
-            _KNOWN[key] = node
+            _NODES[key] = node
     return node
 
 

@@ -25,7 +25,7 @@ from liaison.algebra.rules.quaternions import parts
 from liaison.algebra.rules.reduce import reduced, simplified
 
 from .build import cross, dot, dyad, tilde
-from .components import Given, components
+from .components import Components, components
 from .node import IDENTITY, ONE, ZERO, Atom, Formal, make, make_one, topological, zero
 
 
@@ -138,7 +138,7 @@ def rotation_of(q: Formal) -> Formal:
     return (s * s - dot(v, v)) * IDENTITY + 2 * dyad(v, v) + 2 * s * tilde(v)
 
 
-def to_components(q: Formal, values: Given | None = None) -> NDArray[Any]:
+def to_components(q: Formal, values: Components | None = None) -> NDArray[Any]:
     """The four components of a quaternion expression, scalar first, as formulas."""
     mixed = to_mixed(q)
     first = components(mixed.scalar, values).reshape(1)

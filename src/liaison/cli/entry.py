@@ -12,9 +12,9 @@ commands imports none of them.
 
 A command made of a verb: its file for `given`, an option for each keyword, `--json`.
 
-`given` becomes the file; `start` and `parameters` become --start and --set; keywords that are
-numbers, words, switches or lists of words become options, with the help of the verb's docstring.
-What else a verb takes is for Python, and has a default.
+`given` becomes the file; `start` and `parameters` become --start, --guess and --set; keywords that
+are numbers, words, switches or lists of words become options, with the help of the verb's
+docstring. What else a verb takes is for Python, and has a default.
 
 Public names: app, main, Commands, commands, command_of.
 """
@@ -41,12 +41,12 @@ from typer.core import TyperGroup
 from liaison.errors import Interrupted, LiaisonError, NamingError, Place, SimulationError
 from liaison.verbs.registry import Verb, folders, verbs, verbs_in
 
-from .options import Debug, Json, Model, Starts, Values, printed
+from .options import Debug, Guesses, Json, Model, Starts, Values, printed
 
 SIMPLE = (bool, int, float, str, Path)
 """Kinds of values that one word of the command line gives."""
 
-SHARED = ("start", "parameters")
+SHARED = ("start", "guess", "parameters")
 """Keywords that have an option of their own."""
 
 
@@ -61,7 +61,9 @@ def command_of(verb: Callable[..., Any]) -> Callable[..., None]:
     def called(**arguments: Any) -> None:
         from .values import read_request
 
-        request = read_request(arguments["file"], arguments.get("values"), arguments.get("start"))
+        starts, guesses = arguments.get("start"), arguments.get("guess")
+        file, values = arguments["file"], arguments.get("values")
+        request = read_request(file, values, starts, guesses=guesses)
         keywords = {name: arguments[name] for name in names}
         if "start" in parameters:
             keywords["start"] = request.start
@@ -78,7 +80,8 @@ def command_of(verb: Callable[..., Any]) -> Callable[..., None]:
 def _common(parameters: Mapping[str, Parameter]) -> list[Parameter]:
     """Options that every such command has."""
     listed = [_shared("values", Values, None)]
-    listed += [_shared("start", Starts, None)] if "start" in parameters else []
+    if "start" in parameters:
+        listed += [_shared("start", Starts, None), _shared("guess", Guesses, None)]
     return [*listed, _shared("as_json", Json, False), _shared("debug", Debug, False)]
 
 
@@ -259,6 +262,8 @@ def _print_error(error: LiaisonError, words: list[str]) -> int:
             facts |= {"file": place.file, "line": place.line, "column": place.column}
         if error.hint:
             facts["hint"] = error.hint
+        if error.cure is not None:
+            facts["cure"] = asdict(error.cure)
         if isinstance(error, SimulationError):
             facts |= {"status": error.status, "t": error.t}
         file = next((word for word in words if word.endswith(SUFFIXES)), "")

@@ -33,6 +33,14 @@ Starts = Annotated[
     list[str] | None,
     typer.Option("--start", metavar="NAME=VALUE", help="An initial position or velocity."),
 ]
+Guesses = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--guess",
+        metavar="NAME=VALUE",
+        help='A position or velocity to assemble near, as "A=40 deg"; it may move.',
+    ),
+]
 Lenient = Annotated[
     bool, typer.Option("--lenient", help="URDF, MJCF: repair impossible inertias, and report it.")
 ]

@@ -4,7 +4,7 @@ Every error here is one of the command line, not of the model.
 
 Public names: Request, read_request, request_of, reader_options, positions_of, seconds,
 limit_option, check_folders, check_files, check_suffix, check_names, check_word, check_still,
-named_by.
+named_by, listed, named_value, named_values.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ from liaison.formats.read import read
 from liaison.model.mechanism import Mechanism
 from liaison.tree.tree import as_float
 from liaison.units import same, unit_of
-from liaison.verbs.given import with_starts, with_values
-from liaison.verbs.summary import units
+from liaison.verbs.given import units, with_starts, with_values
 
 PLOTS = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp", ".eps")
 
@@ -46,24 +45,34 @@ def read_request(
     values: list[str] | None,
     starts: list[str] | None = None,
     robot: tuple[bool, bool, bool] = (False, False, False),
+    *,
+    guesses: list[str] | None = None,
 ) -> Request:
     """The mechanism in a file, with what the command line says of it; see `reader_options`."""
-    return request_of(read(file, **reader_options(file, *robot)), values, starts)
+    mechanism = read(file, **reader_options(file, *robot))
+    return request_of(mechanism, values, starts, guesses=guesses)
 
 
 def request_of(
-    mechanism: Mechanism, values: list[str] | None, starts: list[str] | None = None
+    mechanism: Mechanism,
+    values: list[str] | None,
+    starts: list[str] | None = None,
+    *,
+    guesses: list[str] | None = None,
 ) -> Request:
     """A mechanism with what the command line says of it."""
     known = units(mechanism)
     driven = {x.name for x in mechanism.inputs}
     assigned = _assignments("--set", values, known, may_vary=driven)
     inputs = {name: x for name, x in assigned.items() if _varies(x)}
-    start = {name: float(as_float(x)) for name, x in _assignments("--start", starts, known).items()}
+    start, guess = (
+        {name: float(as_float(x)) for name, x in _assignments(option, texts, known).items()}
+        for option, texts in (("--start", starts), ("--guess", guesses))
+    )
     fixed = {name: x for name, x in assigned.items() if name not in inputs}
     try:
         mechanism = with_values(mechanism, fixed)
-        return Request(with_starts(mechanism, start), start, inputs)
+        return Request(with_starts(mechanism, start, guess), start, inputs)
     except NamingError as error:
         raise typer.BadParameter(str(error)) from None
 
@@ -206,3 +215,25 @@ def seconds(option: str, text: str) -> float:
     if not value > 0:
         raise typer.BadParameter(f"{text!r} is not a time after 0.", param_hint=option)
     return value
+
+
+def listed(names: list[str]) -> str:
+    """Up to twelve names, and how many more there are."""
+    return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+
+
+def named_values(
+    values: Mapping[str, float | None], units: Mapping[str, str], unknown: str = "unknown"
+) -> str:
+    """ "m = 2 kg, gap = unknown [m], tip [mm]"."""
+    return listed(
+        [named_value(name, x, units.get(name, ""), unknown) for name, x in values.items()]
+    )
+
+
+def named_value(name: str, x: float | None, unit: str, unknown: str = "unknown") -> str:
+    """ "m = 2 kg"; where there is no value, the word for that."""
+    if x is not None:
+        return f"{name} = {x:.6g} {unit}".rstrip()
+    text = f"{name} = {unknown}" if unknown else name
+    return f"{text} [{unit}]" if unit else text

@@ -179,6 +179,14 @@ class Reports(Protocol):
     def self_stress(self) -> Mapping[str, tuple[Expr, ...]]:
         """The part of `reactions` that multipliers alone cause, of the symbols `stress`."""
 
+    @property
+    def upright(self) -> tuple[Expr, ...]:
+        """What is positive where no joint of a closure is put together the wrong way round."""
+
+    @property
+    def offsets(self) -> tuple[Expr, ...]:
+        """Lengths of the mechanism, of either sign, against which closing is judged [m]."""
+
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)

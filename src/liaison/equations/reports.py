@@ -15,7 +15,8 @@ from liaison.expr import Expr, as_expr
 from liaison.model import BetweenFrames
 from liaison.spatial.arrays import Array, array, cross, dot, minus, plus, product, times, zeros
 from liaison.spatial.plucker import act_force, act_force_inverse, apply_inertia
-from liaison.tree import GROUND, Kinematics, Push, Row, marker_motion
+from liaison.tree import GROUND, Kinematics, Push, Row, marker_motion, merged
+from liaison.tree.assemble import offsets, orientation
 from liaison.units import Label
 
 from .bodies import body_motions, joint_markers
@@ -133,6 +134,16 @@ class TreeReports:
         kept, vanished = self.setting.rows
         own = [(zeros(3), zeros(3)) for _ in self.setting.tree.nodes]
         return self._passed(own, [], list(zip(self.stress, [*kept, *vanished], strict=True)))
+
+    @property
+    def upright(self) -> tuple[Expr, ...]:
+        """What is positive where no joint of a closure is put together the wrong way round."""
+        return tuple(orientation(self.kinematics))
+
+    @property
+    def offsets(self) -> tuple[Expr, ...]:
+        """Lengths of the mechanism, of either sign, against which closing is judged [m]."""
+        return tuple(offsets(merged(self.setting.tree)))
 
     def _passed(
         self,

@@ -171,11 +171,11 @@ def kernel_line(rows: Sequence[Sequence[Any]]) -> list[Any] | None:
         return None
     U, _, V = np.linalg.svd(floats / scale[:, None])
     row, column = int(np.argmax(np.abs(U[:, -1]))), int(np.argmax(np.abs(V[-1])))
-    kept = [k for k in range(len(rows)) if k != row]
+    other_rows = [k for k in range(len(rows)) if k != row]
     columns = [k for k in range(len(rows)) if k != column]
-    A = kind([[rows[i][j] for j in columns] for i in kept])
+    A = kind([[rows[i][j] for j in columns] for i in other_rows])
     try:
-        solved = A.solve(kind([[-rows[i][column]] for i in kept]))
+        solved = A.solve(kind([[-rows[i][column]] for i in other_rows]))
     except ZeroDivisionError:
         return None
     vector = [solved[k, 0] for k in range(len(columns))]

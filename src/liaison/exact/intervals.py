@@ -4,6 +4,10 @@ An interval holds every value the formula takes while its symbols run through th
 included. Sums and products are widened by one unit in the last place where they are inexact,
 functions of the C library by two (it errs by less than one).
 
+Why not FLINT's balls: an end is exact here. [0, x] stays at zero, a half-line and an empty set are
+intervals, and proofs of signs (no impact, full rank) hang on such ends, which a ball of midpoint
+and radius loses by rounding; ends are floats, so that boxes are compared with compiled runs.
+
 Public names: Interval, INTERVAL.
 """
 

@@ -259,7 +259,7 @@ def rank_probabilistic_modular(
     M = _formulas(matrix)
     prime = next(primes_from(seed)) if p is None else p
     if p is None:
-        values = _known(M, at)
+        values = _values_by_symbol(M, at)
         numbers = [int(x) for x in evaluate(list(M.ravel()), values, residues(prime, seed))]
         point: Mapping[str, Any] = dict(at or {})
     else:
@@ -269,7 +269,7 @@ def rank_probabilistic_modular(
     return Evaluation(rank_mod(numeric.tolist(), prime), numeric, point, (prime,))
 
 
-def _known(M: Matrix, at: Mapping[str, Any] | None) -> dict[Expr, Any]:
+def _values_by_symbol(M: Matrix, at: Mapping[str, Any] | None) -> dict[Expr, Any]:
     return {x: (at or {})[str(x.a)] for x in symbols_of(list(M.ravel())) if str(x.a) in (at or {})}
 
 

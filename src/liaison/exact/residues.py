@@ -112,7 +112,7 @@ class Residues(Domain):
         exact = Fraction(value)
         return exact.numerator * self.inverse(exact.denominator) % self.p
 
-    def missing(self, node: Expr, known: list[str]) -> int:
+    def missing(self, node: Expr, symbols: list[str]) -> int:
         """Drawn from the name."""
         return self.drawn("symbol", node.a)
 
@@ -293,13 +293,13 @@ _INVERSES: dict[str, Callable[..., Point]] = {
 
 def angles_of(order: list[Expr]) -> dict[Expr, Angle]:
     """The argument of every sin, cos and tan as Σ factor · atom, with rational factors."""
-    wanted = {node.a for node in order if node.op in ("sin", "cos", "tan")}
+    angles = {node.a for node in order if node.op in ("sin", "cos", "tan")}
     for node in reversed(order):
-        if node in wanted and node.op in ("add", "sub", "neg", "mul"):
-            wanted.update(node.args)
+        if node in angles and node.op in ("add", "sub", "neg", "mul"):
+            angles.update(node.args)
     split: dict[Expr, Angle] = {}
     for node in order:
-        if node in wanted:
+        if node in angles:
             split[node] = _split(node, split)
     return split
 

@@ -32,7 +32,7 @@ class Exhausted(LiaisonError):
 
 _DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
 _BYTES: ContextVar[float] = ContextVar("bytes", default=math.inf)
-_ASKED = [-math.inf]  # when the system was last asked for the memory in use
+_LAST_QUERY = [-math.inf]  # when the system was last asked for the memory in use
 
 
 @contextmanager
@@ -48,7 +48,7 @@ def bounded(time_limit: float | None = None, memory_limit: float | None = None) 
             raise ModelError(f"{name} is {value}; a bound is a positive number.")
     deadline = math.inf if time_limit is None else time.monotonic() + time_limit
     memory = math.inf if memory_limit is None else memory_limit
-    _ASKED[0] = -math.inf
+    _LAST_QUERY[0] = -math.inf
     tokens = _DEADLINE.set(min(deadline, _DEADLINE.get())), _BYTES.set(min(memory, _BYTES.get()))
     try:
         yield
@@ -82,9 +82,9 @@ def go_on() -> None:
 def _much(allowed: float) -> bool:
     """Whether the memory limit is exceeded; measured ten times a second at most."""
     now = time.monotonic()
-    if now - _ASKED[0] < 0.1:
+    if now - _LAST_QUERY[0] < 0.1:
         return False
-    _ASKED[0] = now
+    _LAST_QUERY[0] = now
     return _resident() > allowed
 
 

@@ -1,14 +1,12 @@
-"""A mechanism in an assembled position with exact numbers: its joints as screws, its loops.
+"""A mechanism in an assembled position with exact numbers: joints as screws, loops, relations.
 
 Bodies are placed along the tree by the author's starts; coordinates that assembly found instead
 are recognized as simple exact numbers, or the body's place is. Nothing recognized is trusted: the
-position counts as exact only where every joint holds modulo the primes used.
+position counts as exact only where every joint holds modulo the primes used. Loops are a basis of
+shortest cycles of the mechanism's graph, each with few joints.
 
-Loops of a mechanism's graph: a basis of shortest cycles, each with few joints.
-
-Relations between coordinates as rows beside the loops: gears, imposed motions, any Φ(q, t) = 0.
-
-A relation that is linear in the coordinates is a row to all orders: Σ c g(τ) = 0, g = atan for
+Relations between coordinates (gears, imposed motions, any Φ(q, t) = 0) are rows beside the loops. A
+relation that is linear in the coordinates is a row to all orders: Σ c g(τ) = 0, g = atan for
 angles. Another one is a formula of τ, to all orders too, where it is made of coordinates and of
 sines and cosines of their whole sums. Else it is known to first order only, by its gradient at
 home; that decides the mobility where all rows are independent, and only there.
@@ -87,8 +85,8 @@ def relations_of(
             if not is_linear and formula is not None:
                 curved.append(_in_tau(substitute([formula], values)[0], place, columns, at))
     formulas = tuple(f for f in curved if f is not None)
-    kept = formulas if len(formulas) == len(curved) else ()
-    return Relations(tuple(rows[True]), tuple(rows[False]), kept, tuple(uncounted), tuple(notes))
+    exact = formulas if len(formulas) == len(curved) else ()
+    return Relations(tuple(rows[True]), tuple(rows[False]), exact, tuple(uncounted), tuple(notes))
 
 
 def _in_tau(
@@ -113,9 +111,9 @@ def _terms(
         return None, False
     slopes = gradient(formula, unknowns) if unknowns else []
     is_linear = not any(symbols_of([slope]) for slope in slopes)
-    known = {x: as_expr(at[str(x.a)]) for x in unknowns if str(x.a) in at}
-    known[symbol("t")] = ZERO
-    slopes = substitute(slopes, known) if slopes else []
+    constants = {x: as_expr(at[str(x.a)]) for x in unknowns if str(x.a) in at}
+    constants[symbol("t")] = ZERO
+    slopes = substitute(slopes, constants) if slopes else []
     if any(symbols_of([slope]) for slope in slopes):
         return None, False
     columns_of = [place[str(x.a)] for x in unknowns]
@@ -294,7 +292,7 @@ def home_of(
     if q is None and not placing.is_upright():
         raise DerivationError("the starts put a joint together the wrong way round.")
     motions = tuple(placing.motions(joint) for joint in mechanism.joints)
-    relations = relations_of(mechanism, _flat(motions), placing.known())
+    relations = relations_of(mechanism, _flat(motions), placing.values_by_label())
     return Home(
         mechanism=mechanism,
         motions=motions,

@@ -4,19 +4,13 @@ Three numbers are distinguished: the naive rank (off the variety, of no mechanic
 first-order mobility (velocities that the closures allow in this position) and the finite mobility
 (the dimension of the positions that can be reached), as an interval.
 
-The mobility of a mechanism in one paragraph, in mechanical words.
+Of a position in floats nothing can prove an equality: that equations depend on each other, and that
+leftover equations hold. What is certified is that the rank is at least what is stated, for every
+geometry within RADIUS of the one described: the pivot minor's determinant, in balls.
 
-What floats tell of the mobility: a certified lower bound of the rank, and a step along W.
-
-Nothing here proves an equality: that equations depend on each other, and that leftover equations
-hold, no float can show. What is certified is that the rank is at least what is said, for every
-geometry within RADIUS of the one given: the pivot minor's determinant, in interval arithmetic.
-
-The real side: second-order forms of the closure in floats, and whether one is definite.
-
-Left-kernel combinations of the equations begin at second order on the kernel of the Jacobian. If a
-combination of these quadratic forms is definite, the position is isolated over the real numbers,
-whatever the dimension over the complex ones.
+Over the real numbers: left-kernel combinations of the equations begin at second order on the kernel
+of the Jacobian. If a combination of these quadratic forms is definite, the position is isolated
+over the real numbers, whatever the dimension over the complex ones.
 
 Public names: Mobility, mobility, mobility_of_systems, singularities, paragraph, FloatVerdict,
 float_verdict, certified_rank, second_order_forms, definite_combination, is_isolated_over_reals.
@@ -67,13 +61,13 @@ def second_order_forms(J: Floats, second: Sequence[Floats], rank: int) -> list[F
     """
     left, _, right = np.linalg.svd(J)
     N = right[rank:].T
-    found = []
+    forms = []
     for combination in left[:, rank:].T:
         H = sum((c * Q for c, Q in zip(combination, second, strict=True)), np.zeros_like(second[0]))
         form = N.T @ H @ N
         if np.max(np.abs(form), initial=0.0) > 1e-9:
-            found.append(form)
-    return found
+            forms.append(form)
+    return forms
 
 
 def definite_combination(forms: Sequence[Floats], steps: int = 300) -> Floats | None:
@@ -444,8 +438,8 @@ def _started_home(mechanism: Mechanism) -> Home | None:
 
 def _begun(mechanism: Mechanism, at: Mapping[str, Any]) -> Mechanism:
     """The mechanism with other starts."""
-    kept = tuple(start for start in mechanism.starts if start.label not in at)
-    return replace(mechanism, starts=kept + tuple(Start(k, x) for k, x in at.items()))
+    other_starts = tuple(start for start in mechanism.starts if start.label not in at)
+    return replace(mechanism, starts=other_starts + tuple(Start(k, x) for k, x in at.items()))
 
 
 def _assembled(begun: Mechanism, at: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, Any]]:
@@ -537,14 +531,15 @@ def mobility_of_systems(
             break
         verdicts.append(decision)
     best = max(v.rank for v in verdicts)
-    kept = tuple(v for v in verdicts if v.rank == best)
-    high, low = min(v.high for v in kept), min(v.low for v in kept)
-    main = next((v for v in kept if (v.low, v.high) == (low, high)), kept[0])
-    status = main.status if len({v.status for v in kept}) == 1 else "undecided"
+    best_ones = tuple(v for v in verdicts if v.rank == best)
+    high, low = min(v.high for v in best_ones), min(v.low for v in best_ones)
+    main = next((v for v in best_ones if (v.low, v.high) == (low, high)), best_ones[0])
+    status = main.status if len({v.status for v in best_ones}) == 1 else "undecided"
     return Mobility(
         name=name, unknowns=system.n, equations=system.size, loops=0,
         gruebler=system.n - system.size, naive_rank=max(v.naive_rank for v in verdicts),
         rank=best, first_order=system.n - best, finite=(min(low, high), high), status=status,
-        proof=main.proof, is_proved=any(v.is_proved for v in kept) and low == high,
-        primes=tuple(v.p for v in verdicts), verdicts=(main, *(v for v in kept if v is not main)),
+        proof=main.proof, is_proved=any(v.is_proved for v in best_ones) and low == high,
+        primes=tuple(v.p for v in verdicts),
+        verdicts=(main, *(v for v in best_ones if v is not main)),
     )  # fmt: skip

@@ -53,8 +53,8 @@ class _Exact:
 
     def __call__(self, x: Any) -> Any:
         if isinstance(x, Expr):
-            known = {s: self.values[s] for s in symbols_of([x]) if s in self.values}
-            return substitute([x], known)[0]
+            values = {s: self.values[s] for s in symbols_of([x]) if s in self.values}
+            return substitute([x], values)[0]
         if not isinstance(x, float):
             return x
         guess = simple_number(x)
@@ -154,7 +154,7 @@ class Placing:
             self.notes.append(note)
         return guess
 
-    def known(self) -> dict[str, Any]:
+    def values_by_label(self) -> dict[str, Any]:
         """Exact coordinates by label, as far as they are known."""
         values: dict[str, Any] = {}
         for joint in self.mechanism.joints:

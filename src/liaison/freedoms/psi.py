@@ -95,8 +95,8 @@ def _independent(tangent: Floats, names: Sequence[str], preferred: Sequence[str]
     left, rows = tangent.copy(), []
     for _ in range(tangent.shape[1]):
         sizes = np.linalg.norm(left, axis=1)
-        wanted = [names.index(name) for name in preferred if name in names]
-        able = [i for i in wanted if sizes[i] > 1e-6 and i not in rows]
+        columns = [names.index(name) for name in preferred if name in names]
+        able = [i for i in columns if sizes[i] > 1e-6 and i not in rows]
         i = able[0] if able else int(np.argmax(sizes))
         rows.append(i)
         direction = left[i] / sizes[i]

@@ -1,17 +1,12 @@
-"""Redundant closures: which reactions are not determined, and how to free them.
+"""Redundant closures: which reactions are not determined, and which freer joints determine them.
 
 A self-stress is a wrench in each loop that no joint of it can feel as power. Its dimension is the
 number of redundant rows. A component of the reaction in a joint is determined exactly where every
-self-stress leaves it zero.
-
-Joints made freer so that nothing is redundant: what each self-stress does in each joint.
-
-Self-stresses modulo a prime: which components of which reactions they reach, exactly.
+self-stress, modulo a prime, leaves it zero; joints are made freer where self-stresses act.
 
 Public names: Redundancy, redundancy_of, Flow, freer_joints, stressed.
 
-Source: LL §1.5.2 (redundant constraints); docs/theory/mobility.md (mobility-5);
-docs/theory/mobility.md (mobility-5).
+Source: LL §1.5.2 (redundant constraints); docs/theory/mobility.md (mobility-5).
 """
 
 from __future__ import annotations
@@ -41,7 +36,7 @@ TRIALS = 24
 
 
 def stressed(
-    home: Home, source: Iterator[System], asked: Sequence[int]
+    home: Home, source: Iterator[System], joints: Sequence[int]
 ) -> dict[int, tuple[bool, ...]]:
     """For each joint, which of its six reaction components some self-stress reaches.
 
@@ -51,21 +46,21 @@ def stressed(
     Args:
         home: the position.
         source: its loops modulo one prime after the other.
-        asked: places of the joints.
+        joints: places of the joints.
 
     Returns:
         Place -> components; joints are missing whose axes have roots that no prime tried has.
     """
-    found: dict[int, tuple[bool, ...]] = {}
-    for system in islice(source, TRIALS if asked else 0):
+    components: dict[int, tuple[bool, ...]] = {}
+    for system in islice(source, TRIALS if joints else 0):
         stresses = [[int(x) for x in row] for row in Germ(system).combinations().tolist()]
-        for k in asked:
-            frame = _frame(home, k, system.p) if k not in found else None
+        for k in joints:
+            frame = _frame(home, k, system.p) if k not in components else None
             if frame is not None:
-                found[k] = _reached_exactly(home, k, frame, stresses, system.p)
-        if len(found) == len(asked):
+                components[k] = _reached_exactly(home, k, frame, stresses, system.p)
+        if len(components) == len(joints):
             break
-    return found
+    return components
 
 
 def _frame(home: Home, k: int, p: int) -> list[int] | None:
@@ -82,12 +77,12 @@ def _reached_exactly(
     home: Home, joint: int, frame: Numbers, stresses: Sequence[Numbers], p: int
 ) -> tuple[bool, ...]:
     passes = [sum(sign for k, sign in loop if k == joint) for loop in home.loops]
-    found = [False] * 6
+    is_reached = [False] * 6
     for stress in stresses:
         total = [sum(way * stress[6 * i + m] for i, way in enumerate(passes)) for m in range(6)]
         for m, x in enumerate(_in_frame(total, frame)):
-            found[m] = found[m] or bool(x % p)
-    return tuple(found)
+            is_reached[m] = is_reached[m] or bool(x % p)
+    return tuple(is_reached)
 
 
 def _in_frame(wrench: Numbers, frame: Numbers) -> list[int]:
@@ -104,7 +99,7 @@ def _in_frame(wrench: Numbers, frame: Numbers) -> list[int]:
 FELT = 1e-7
 """Least size of what unit self-stresses do along a freedom for it to count as felt."""
 
-TAKEN_AWAY = "taken away"
+REMOVED = "taken away"
 
 
 @final
@@ -152,7 +147,7 @@ def freer_joints(
     for removing in (True, False):
         for k, joint in enumerate(home.mechanism.joints):
             locked = joint.type.LOCKED
-            removed = ((TAKEN_AWAY, locked),) if locked else ()
+            removed = ((REMOVED, locked),) if locked else ()
             for kind, freed in removed if removing else joint.type.FREER:
                 # taking a joint away is for a loop on more joints than it can feel
                 enough = len(stresses) > (5 if removing else 0)
@@ -263,9 +258,9 @@ def redundancy_of(
     free = [flow.freedoms(k, group) for k, group in enumerate(twists)]
     reached = [_reached(flow, k, stresses) for k in range(len(twists))]
     # what is far from zero is not zero; what is near must be shown to be
-    asked = [k for k in sorted({k for loop in home.loops for k, _ in loop}) if len(stresses)
+    joints = [k for k in sorted({k for loop in home.loops for k, _ in loop}) if len(stresses)
              and not all(a or b for a, b in zip(reached[k], free[k], strict=True))]  # fmt: skip
-    exact = stressed(home, source or iter(()), asked)
+    exact = stressed(home, source or iter(()), joints)
     reached = [exact.get(k, flags) for k, flags in enumerate(reached)]
     proposal: tuple[tuple[str, str], ...] = ()
     remaining = len(stresses)
@@ -276,7 +271,7 @@ def redundancy_of(
         families=tuple(_families(home, twists)),
         undetermined=_listed(home, reached),
         determined=_listed(home, _others(home, free, reached)),
-        is_exact=source is not None and len(exact) == len(asked),
+        is_exact=source is not None and len(exact) == len(joints),
         proposal=proposal,
         remaining=remaining,
     )

@@ -239,8 +239,8 @@ def _examined(mover: _Mover, way: list[Any], step: float) -> Singularities:
             if gap < NEAR:
                 meeting.append(_named(mover, x))
     closed = _is_closed(mover, way, step)
-    kept = {name: tuple(places) for name, places in dead.items()}
-    return Singularities(closed, step * (len(way) - 1), tuple(meeting), kept)
+    dead_points = {name: tuple(places) for name, places in dead.items()}
+    return Singularities(closed, step * (len(way) - 1), tuple(meeting), dead_points)
 
 
 def _moved(mover: _Mover, x: Floats, along: Floats, h: float) -> tuple[Floats, Floats, float]:

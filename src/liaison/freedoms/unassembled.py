@@ -29,9 +29,9 @@ from liaison.exact.linear import is_prime, primes_from
 from liaison.exact.rigid import Motion3
 from liaison.expr import Expr, as_expr, constant, symbol
 from liaison.freedoms.engines.engines import EngineError, NotThere
-from liaison.freedoms.engines.ideal import Basis, Limits, groebner
+from liaison.freedoms.engines.ideal import Basis, Limits, dimension_by, groebner
 from liaison.freedoms.engines.msolve import basis_modulo
-from liaison.freedoms.engines.quotient import Residues, dimension_of, points_of
+from liaison.freedoms.engines.quotient import Residues, leading, points_of
 from liaison.freedoms.global_.six_hinges import PRECISION, hinge_positions
 from liaison.freedoms.local.verdict import Verdict, verdict
 
@@ -79,10 +79,10 @@ def slice_of(behind: Sequence[Any], fixed: int, seed: int) -> Slice:
     count = len(links) - fixed
     equations = _closure_of_slice(links, starts, values, p)
     basis = basis_modulo([f for f in equations if f], count + 1, p)
-    dimension = dimension_of(basis, count + 1)
-    found = points_of(basis, count + 1, p, seed) if dimension == 0 else []
+    dimension = min(1, dimension_by([leading(f) for f in basis], count + 1))
+    slice_points = points_of(basis, count + 1, p, seed) if dimension == 0 else []
     points = []
-    for point in found:
+    for point in slice_points:
         taus = [_turned(x, s, p) for x, s in zip([*values, *point[:count]], starts, strict=True)]
         if all(tau is not None for tau in taus):
             points.append(tuple(int(tau) for tau in taus if tau is not None))
@@ -263,7 +263,7 @@ def _slice(
     """A basis of the closure with the first joint values fixed, and all joint values."""
     free = [symbol(f"tau{k}") for k in range(len(values), len(links))]
     tau: list[Any] = [constant(v) for v in values] + free
-    basis = groebner(_closure(links, tau), free, order="lex", limits=limits)
+    basis = groebner(_closure(links, tau), free, limits=limits)
     return None if basis is None else (basis, tau)
 
 
@@ -296,39 +296,20 @@ def _at_a_point(
     """The verdict at a point of a slice; None where no prime tried has one."""
     for p in islice(primes_from(seed), PRIMES):
         for point in points_modulo(basis, p):
-            known = iter(point)
-            at = [next(known) if x in basis.unknowns else int(x.a) for x in tau]
+            coordinates = iter(point)
+            at = [next(coordinates) if x in basis.unknowns else int(x.a) for x in tau]
             return RingVerdict(True, verdict(_ring(links, at, p)))
     return None
 
 
 def points_modulo(basis: Basis, p: int) -> list[list[int]]:
-    """The points over F_p of a finite variety, from its basis in the order lex."""
-    count = len(basis.unknowns)
-    partial: list[list[int]] = [[]]
-    for level in range(count):
-        partial = [[root, *known] for known in partial
-                   for root in _roots(basis, known, count - 1 - level, p)]  # fmt: skip
-    return partial
-
-
-def _roots(basis: Basis, known: Sequence[int], place: int, p: int) -> list[int]:
-    """Values of one unknown that satisfy all polynomials in it and in those already known."""
-    from flint import nmod_poly
-
-    common = nmod_poly([0], p)
-    for f in basis.polynomials:
-        terms = [([int(e) for e in m], c) for m, c in f.to_dict().items()]
-        if any(any(powers[:place]) for powers, _ in terms):
-            continue
-        coefficients = [0] * (1 + max(powers[place] for powers, _ in terms))
-        for powers, c in terms:
-            value = int(c.p) * pow(int(c.q), -1, p)
-            for x, e in zip(known, powers[place + 1 :], strict=True):
-                value = value * pow(x, e, p) % p
-            coefficients[powers[place]] = (coefficients[powers[place]] + value) % p
-        common = common.gcd(nmod_poly(coefficients, p))
-    return [int(root) for root, _ in common.roots()] if common.degree() > 0 else []
+    """The points over F_p of a finite variety, from its basis over the rationals."""
+    reduced = [
+        {tuple(map(int, m)): int(c.p) * pow(int(c.q), -1, p) % p for m, c in f.to_dict().items()}
+        for f in basis.polynomials
+    ]
+    terms = [{m: c for m, c in f.items() if c} for f in reduced]
+    return points_of(terms, len(basis.unknowns), p)
 
 
 def _ring(links: Sequence[Link], tau: Sequence[int], p: int) -> LoopSystem:

@@ -12,7 +12,7 @@ __all__ = offer(
         "GapContact OneSided PROFILE SURFACE Unilateral",
         "contacts.collisions": "Collision",
         "describe.describe": "at_most bearing body collision contact coordinate damper "
-        "dissipation event friction gear gravity ground holonomic imposed join law motor "
+        "dissipation event friction gear gravity ground guess holonomic imposed join law motor "
         "nonholonomic output parameter potential rate rolling signal spring start time touch "
         "turned wrench",
         "joints": "ATTITUDES Attitude BryantXYZ Composition Cylindrical EulerZXZ Fixed Free "

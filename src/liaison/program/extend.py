@@ -146,11 +146,12 @@ def _plain_data(data: Any) -> list[Any] | None:
     if isinstance(data, tuple) and isinstance(data[0], Table):
         table, order = data
         return ["table", order, [y if isinstance(y, str) else y.tolist() for y in _parts(table)]]
-    kinds: dict[type, str] = {float: "float", int: "int", Fraction: "fraction", str: "name"}
-    kind = kinds.get(type(data))
-    if kind is None:
-        return None
-    return [kind, data.hex() if type(data) is float else str(data)]
+    if isinstance(data, float):
+        return ["float", data.hex()]
+    for kind, word in ((int, "int"), (Fraction, "fraction"), (str, "name")):
+        if isinstance(data, kind):
+            return [word, str(data)]
+    return None
 
 
 def _parts(table: Table) -> tuple[Any, ...]:

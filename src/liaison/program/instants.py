@@ -156,11 +156,11 @@ def knots(formulas: Sequence[Expr], constants: Iterable[Expr]) -> tuple[tuple[Ex
     order = topological([f for f, _ in cut])
     kept = set(constants)
     depends = depends_on(order, {x for x in order if x.op == "symbol" and x not in kept})
-    found: dict[Expr, Floats] = {}
+    levels_of: dict[Expr, Floats] = {}
     for f, levels in cut:
         if f in depends:
-            found[f] = _distinct(np.concatenate([found.get(f, NONE), levels]))
-    return tuple(found.items())
+            levels_of[f] = _distinct(np.concatenate([levels_of.get(f, NONE), levels]))
+    return tuple(levels_of.items())
 
 
 def _tables(formulas: Sequence[Expr]) -> list[tuple[Table, Expr]]:
@@ -202,13 +202,13 @@ def jumps_between(
     moving = {x for x in order if x.op == "symbol" and x is not t} - set(constants)
     alone = depends_on(order, [t]) - depends_on(order, moving)
     inner = {x for node in order if node in alone for x in node.args}
-    found: list[tuple[float, float]] = []
+    instants: list[tuple[float, float]] = []
     for part in (x for x in order if x in alone and (x is f or x not in inner)):
         one = timed(t, [part], constants)
         breaks = NONE if one is None else instants_between(one, *span, values).breaks
         times = breaks[(breaks > span[0]) & (breaks < span[1])]
-        found += _jumps(_Fast(t, *span, values), part, times)
-    return found
+        instants += _jumps(_Fast(t, *span, values), part, times)
+    return instants
 
 
 def _jumps(fast: _Fast, f: Expr, times: Floats) -> list[tuple[float, float]]:
@@ -244,8 +244,8 @@ def joined(several: Sequence[Instants]) -> Instants:
 
 def _distinct(times: Floats) -> Floats:
     """In order, each once."""
-    found = np.sort(times)
-    return found[np.append(True, np.diff(found) > 0)] if len(found) else found
+    ordered = np.sort(times)
+    return ordered[np.append(True, np.diff(ordered) > 0)] if len(ordered) else ordered
 
 
 # Zeros ------------------------------------------------------------------------------------------
@@ -257,8 +257,8 @@ def _zeros(fast: _Fast, f: Expr, levels: Sequence[float] | Floats) -> Floats:
     (slope,) = gradient(f, [fast.t])
     if fast.t not in topological([slope]):
         value, rate = (float(x) for x in evaluate([f, slope], {**fast.values, fast.t: 0.0}))
-        found = (wanted - value) / rate if rate else NONE
-        return np.asarray(found[np.isfinite(found)])
+        zeros = (wanted - value) / rate if rate else NONE
+        return np.asarray(zeros[np.isfinite(zeros)])
     grid = _with_turns(fast, slope, fast.grid(f))
     y = fast.sampled(f, grid)
     index = np.searchsorted(wanted, y, side="left")
@@ -307,11 +307,11 @@ class _Fast:
 
     def sampled(self, f: Expr, times: Floats) -> Floats:
         """Values at these instants."""
-        found = evaluate([f], {**self.values, self.t: times})[0]
-        return np.broadcast_to(np.asarray(found, dtype=float), times.shape)
+        samples = evaluate([f], {**self.values, self.t: times})[0]
+        return np.broadcast_to(np.asarray(samples, dtype=float), times.shape)
 
     def grid(self, f: Expr) -> Floats:
-        """Instants between which a formula passes zero once at most, as far as its bounds tell."""
+        """Instants between which a formula passes zero once at most, as far as its bounds show."""
         alone = _Fast(self.t, self.start, self.end, self.values)
         inside = topological([f])
         depends = depends_on(inside, [self.t])
@@ -348,10 +348,10 @@ class _Fast:
         (second,) = gradient(slope, [self.t])
         if second.op == "const" and second.a == 0:
             return
-        found, is_bounded = _Pieces(self, f, second).between(edges)
+        points, is_bounded = _Pieces(self, f, second).between(edges)
         self.unbounded += not is_bounded
-        if len(found) > 2:
-            self._points.append(found)
+        if len(points) > 2:
+            self._points.append(points)
 
     def _steady(self, f: Expr) -> float:
         """The longest step of a sine or cosine of an affine formula; 0 of another formula."""
@@ -384,7 +384,7 @@ class _Pieces:
         """Ends of the pieces, the start first; whether all of them are bounded."""
         fast = self._fast
         marks = [fast.start, *edges.tolist(), fast.end]
-        is_bounded, found = True, [np.array([fast.start])]
+        is_bounded, points = True, [np.array([fast.start])]
         for a, b in pairwise(marks):
             for left, right, count in self._divided(a, b):
                 is_bounded = is_bounded and math.isfinite(count)
@@ -394,8 +394,8 @@ class _Pieces:
                 is_short = right - left <= 2 * FINEST * (fast.end - fast.start)
                 whole = 1 if is_short or count == math.inf else math.ceil(count)
                 parts = min(max(whole, 1), MOST)
-                found.append(left + (right - left) * np.arange(1, parts + 1) / parts)
-        return np.concatenate(found), is_bounded
+                points.append(left + (right - left) * np.arange(1, parts + 1) / parts)
+        return np.concatenate(points), is_bounded
 
     def _divided(self, a: float, b: float) -> Iterator[tuple[float, float, float]]:
         """Pieces from a to b in order, each with how many equal parts it needs."""
@@ -426,8 +426,8 @@ class _Pieces:
         return width * math.sqrt(bound / allowed) if bound == bound else math.inf
 
     def _range(self, f: Expr, times: Interval) -> Interval:
-        found: Any = evaluate([f], {self._t: times}, INTERVAL)[0]
-        return found if isinstance(found, Interval) else Interval.of(found)
+        bounds: Any = evaluate([f], {self._t: times}, INTERVAL)[0]
+        return bounds if isinstance(bounds, Interval) else Interval.of(bounds)
 
 
 def _magnitude(x: Interval) -> float:

@@ -23,7 +23,7 @@ import ctypes
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from typing import Any, TypeAlias, final
+from typing import Any, ClassVar, TypeAlias, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -102,6 +102,8 @@ Function: TypeAlias = Callable[[float, Array, Array, Array, Array, Array, Array,
 
 class Kernel(Shown, ABC):
     """Named entries that take numbers and give numbers; labels and sizes are in `program`."""
+
+    is_interpreted: ClassVar[bool] = False  # entries have addresses of machine code
 
     def __init__(self, program: Program, reads: Mapping[str, dict[str, int]] | None = None) -> None:
         self.program = program
@@ -188,18 +190,18 @@ class Kernel(Shown, ABC):
         Returns:
             `out`, shape (outputs, N); with the layout "states" (N, outputs).
         """
-        given = self._states(entry, layout, t=t, q=q, v=v, u=u, p=p, x=x)
+        batch_states = self._states(entry, layout, t=t, q=q, v=v, u=u, p=p, x=x)
         if layout == "states" and out is not None:
             raise ProgramError("'out' goes with layout='components': it is written in place.")
-        out = empty(self.out_size(entry), given.count) if out is None else out
-        check_out(entry, self.out_size(entry), given, out)
-        if given.count:
-            self._batch(entry, given, out, threads)
+        out = empty(self.out_size(entry), batch_states.count) if out is None else out
+        check_out(entry, self.out_size(entry), batch_states, out)
+        if batch_states.count:
+            self._batch(entry, batch_states, out, threads)
         return np.ascontiguousarray(out.T) if layout == "states" else out
 
     def _states(self, entry: str, layout: Layout, **arrays: ArrayLike | None) -> States:
-        given = {n: self._default(n, a) if n in "up" else a for n, a in arrays.items()}
-        numbers = {name: numbers_of(name, array) for name, array in given.items()}
+        with_defaults = {n: self._default(n, a) if n in "up" else a for n, a in arrays.items()}
+        numbers = {name: numbers_of(name, array) for name, array in with_defaults.items()}
         return states(self.program, self._read(entry), numbers, layout)
 
     def _batch(self, entry: str, batch_states: States, out: Array, threads: int | None) -> None:
@@ -313,16 +315,16 @@ class MachineKernel(Kernel):
         """The entry over N states with their arrays kept, see `batch`: for calling often.
 
         Raises:
-            ProgramError: an array that `batch` refuses, or one that would have to be copied.
+            ProgramError: an array that `batch` rejects, or one that would have to be copied.
         """
         for name in arrays.keys() - NOTHING.keys():
             raise ProgramError(f"a batch has no array {name!r}; it has t, {', '.join(NOTHING)}.")
-        given = self._states(entry, "components", t=t, **{**NOTHING, **arrays})
-        check_in_place({"t": t, **arrays}, given)
+        batch_states = self._states(entry, "components", t=t, **{**NOTHING, **arrays})
+        check_in_place({"t": t, **arrays}, batch_states)
         size = self.out_size(entry)
-        out = empty(size, given.count) if out is None else out
-        check_out(entry, size, given, out)
-        return BoundBatch(partial(self._batch_code, entry), given, out, threads)
+        out = empty(size, batch_states.count) if out is None else out
+        check_out(entry, size, batch_states, out)
+        return BoundBatch(partial(self._batch_code, entry), batch_states, out, threads)
 
     def _batch_code(self, entry: str, variant: Variant) -> BatchCode:
         if self._batch_compiler is None:
@@ -372,7 +374,7 @@ class MachineKernel(Kernel):
 
 
 def _check_kept(name: str, array: Any) -> None:
-    """Refuses what machine code cannot use where it lies."""
+    """Rejects what machine code cannot use where it lies."""
     if (
         not isinstance(array, np.ndarray)
         or array.dtype != np.float64
@@ -383,7 +385,7 @@ def _check_kept(name: str, array: Any) -> None:
 
 
 def _check_written(entry: str, size: int, out: Array, arrays: Mapping[str, Array]) -> None:
-    """Refuses an `out` of another size, one that is read-only, and one that is read."""
+    """Rejects an `out` of another size, one that is read-only, and one that is read."""
     if len(out) != size:
         raise ProgramError(f"entry {entry!r} writes {size} numbers; 'out' has {len(out)}.")
     if not out.flags.writeable:

@@ -18,6 +18,7 @@ import numpy as np
 from liaison.equations import Equations
 from liaison.errors import NamingError
 from liaison.expr import (
+    ONE,
     ZERO,
     Expr,
     absolute,
@@ -55,11 +56,12 @@ def lower(equations: Equations) -> Program:
     Returns:
         forward, rate, inverse, mass_matrix, bias, applied, closure, terms, correct_q, correct_v,
         retract, difference, energy, momentum, poses, reactions, outputs, events; and, where asked
-        for by name, d_inverse, d_inverse_p, d_forward, d_forward_p (see derivatives.py) and
-        h_inverse (see curvature.py), self_stress (what multipliers alone cause in joints), motions
-        (of bodies, x = v̇), markers (poses of joints), balance (the general theorems), invariants
-        (first integrals), d_residual, d_motion and tangent (see tangent.py), variation (see
-        variation.py), kick, leap, d_leap, reach and turn (see discrete.py).
+        for by name, assembly (what closing the loops asks of a state), d_inverse, d_inverse_p,
+        d_forward, d_forward_p (see derivatives.py) and h_inverse (see curvature.py), self_stress
+        (what multipliers alone cause in joints), motions (of bodies, x = v̇), markers (poses of
+        joints), balance (the general theorems), invariants (first integrals), d_residual, d_motion
+        and tangent (see tangent.py), variation (see variation.py), kick, leap, d_leap, reach and
+        turn (see discrete.py).
     """
     lowering = _Lowering(equations)
     symbols = equations.symbols
@@ -150,10 +152,10 @@ def closure_rows(equations: Equations) -> list[tuple[Expr, Expr]]:
 def watched_formulas(equations: Equations) -> list[Expr]:
     """What steps depend on: forces, closures, unilateral constraints, events."""
     closures, sides = equations.closures, equations.sides
-    found = [*equations.dynamics.f, *closures.phi, *closures.nu, *closures.gamma]
-    found += [x for block in sides.blocks for x in (block.gap, *block.coefficients)]
-    found += [*sides.rate, *sides.bias, *(event.formula for event in equations.events)]
-    return found
+    formulas = [*equations.dynamics.f, *closures.phi, *closures.nu, *closures.gamma]
+    formulas += [x for block in sides.blocks for x in (block.gap, *block.coefficients)]
+    formulas += [*sides.rate, *sides.bias, *(event.formula for event in equations.events)]
+    return formulas
 
 
 class LazyEntries(Mapping[str, Entry]):
@@ -249,6 +251,7 @@ class _Lowering:
             "balance": lambda: list(reports.balance.items()),
             "invariants": lambda: [(name, [f]) for name, f in self.equations.invariants.items()],
             "local_rate": lambda: [("xidot", self.equations.kinematics.local_rate)],
+            "assembly": self.assembly,
             "one_sided": self.one_sided,
             "bearings": self.bearings,
         }
@@ -261,12 +264,12 @@ class _Lowering:
 
         whole, equations = self.whole, self.whole.equations
         factored, solution = (lambda: whole.factored), (lambda: whole.solution)
-        made = of.Derivatives(equations, factored, solution)
+        derivatives = of.Derivatives(equations, factored, solution)
         return {
             **of.derivative_makers(equations, factored, solution),
             **of.curvature_makers(equations, _curvature_places(equations)),
-            **of.tangent_makers(equations, made),
-            **variation_makers(equations, made),
+            **of.tangent_makers(equations, derivatives),
+            **variation_makers(equations, derivatives),
             **discrete_makers(equations),
         }
 
@@ -317,12 +320,16 @@ class _Lowering:
         """The solution by L D Lᵀ."""
         return self.factored.solve(self.equations.dynamics.f, self.equations.closures.gamma)
 
-    @cached_property
+    @property
     def whole(self) -> _Lowering:
         """The same with every multiplier, where the equations have closures eliminated."""
+        return self if self.equations.dynamics.whole is None else self.unreduced
+
+    @cached_property
+    def unreduced(self) -> _Lowering:
+        """The equations before closures were eliminated."""
         dynamics = self.equations.dynamics.whole
-        if dynamics is None:
-            return self
+        assert dynamics is not None
         return _Lowering(replace(self.equations, dynamics=dynamics))
 
     def forward(self) -> Blocks:
@@ -354,6 +361,17 @@ class _Lowering:
             ("gamma", closures.gamma),
             ("phi", closures.phi),
             ("nu", closures.nu),
+        ]
+
+    def assembly(self) -> Blocks:
+        """What closing the loops asks of a state: Φ, G, G v − ν, the sense of joints, a length."""
+        closures, reports = self.equations.closures, self.equations.reports
+        return [
+            ("phi", closures.phi),
+            ("G", dense(closures.G, self.nc, self.nv)),
+            ("rate", closures.rate),
+            ("extent", [maximum(ONE, worst(reports.offsets))]),
+            ("upright", reports.upright),
         ]
 
     def one_sided(self) -> Blocks:

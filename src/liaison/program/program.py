@@ -58,7 +58,7 @@ class Entry:
 
     @staticmethod
     def of_loop(name: str, layout: tuple[tuple[str, int], ...], *, hint: str = "") -> Entry:
-        """An entry that is a loop over bodies: whoever looks at its formulas is refused."""
+        """An entry that is a loop over bodies: looking at its formulas raises an error."""
 
         def refuse() -> list[Expr]:
             raise ProgramError(

@@ -21,6 +21,8 @@ from .program import Array, Program
 class NumpyKernel(Kernel):
     """Entries interpreted formula by formula; slow, plain, and vectorised over batch axes."""
 
+    is_interpreted = True
+
     def __init__(self, program: Program) -> None:
         super().__init__(program)
         self._callbacks: dict[str, Any] = {}

@@ -8,7 +8,8 @@ Public names: can_go_on, rows_between.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,7 +17,8 @@ from liaison.numeric import Array, State
 from liaison.simulation.events.happenings import sides_in
 from liaison.simulation.plan.plan import Plan
 
-from .run import simulate
+Simulate: TypeAlias = Callable[..., Any]
+"""`simulation.run.simulate`, handed in: runs make trajectories, which go on by runs."""
 
 FIXED = {"rtol": 1e-10, "atol": 1e-12}
 """Tolerances between the instants of a run with fixed steps."""
@@ -28,42 +30,45 @@ def can_go_on(plan: Plan) -> bool:
     return not (is_moreau or sides_in(plan.program) or plan.inputs.controllers)
 
 
-def rows_between(plan: Plan, t: Array, q: Array, v: Array, times: Array) -> Array:
+def rows_between(
+    plan: Plan, simulate: Simulate, t: Array, q: Array, v: Array, times: Array
+) -> Array:
     """Rows (t, q, v, u) of a run at instants within it.
 
     Args:
         plan: of the run, which `can_go_on`.
+        simulate: what runs a kernel.
         t: recorded instants.
         q: positions there.
         v: velocities there.
-        times: wanted instants, in any order.
+        times: instants, in any order.
     """
     order = np.argsort(times, kind="stable")
     place = np.clip(np.searchsorted(t, times, side="right") - 1, 0, len(t) - 1)
-    found = np.zeros((len(times), 1 + q.shape[1] + v.shape[1] + plan.inputs.held.size))
+    rows = np.zeros((len(times), 1 + q.shape[1] + v.shape[1] + plan.inputs.held.size))
     for k in np.unique(place):
         here = order[place[order] == k]
         state = State(t[k], q[k], v[k])
-        found[here] = _from(plan, state, times[here])
-    return found
+        rows[here] = _from(plan, simulate, state, times[here])
+    return rows
 
 
-def _from(plan: Plan, state: State, times: Array) -> Array:
+def _from(plan: Plan, simulate: Simulate, state: State, times: Array) -> Array:
     """Rows at increasing instants from a state on; the state itself at its own."""
-    wanted, back = np.unique(np.maximum(times, state.t), return_inverse=True)
+    instants, back = np.unique(np.maximum(times, state.t), return_inverse=True)
     settings, inputs = plan.settings, _inputs(plan)
     own = settings.is_adaptive
     tolerances = {"rtol": settings.rtol, "atol": settings.atol} if own else FIXED
     names = [x.name for x in plan.program.labels.get("p", ())]
     run = simulate(
-        plan.kernel, state, float(wanted[-1]), every=wanted, series=(), inputs=inputs,
+        plan.kernel, state, float(instants[-1]), every=instants, series=(), inputs=inputs,
         parameters=dict(zip(names, plan.parameters.tolist(), strict=False)),
         method=settings.tableau.name if own else None, max_step=settings.max_step, **tolerances,
     )  # fmt: skip
     u = run.series["inputs"].values if "inputs" in run.series else np.zeros((len(run.t), 0))
     rows = np.column_stack([run.t, run.q, run.v, u])
     # what was recorded stays as it is, bit for bit
-    at_start = wanted == state.t
+    at_start = instants == state.t
     rows[at_start, 1 : 1 + state.q.size + state.v.size] = np.concatenate([state.q, state.v])
     return np.asarray(rows[back])
 
@@ -71,5 +76,5 @@ def _from(plan: Plan, state: State, times: Array) -> Array:
 def _inputs(plan: Plan) -> dict[str, Any]:
     """Inputs by name, as numbers and formulas."""
     names = [x.name for x in plan.program.labels.get("u", ())]
-    given: dict[str, Any] = dict(zip(names, plan.inputs.held.tolist(), strict=False))
-    return given | {names[slot]: formula for slot, formula in plan.inputs.formulas}
+    inputs: dict[str, Any] = dict(zip(names, plan.inputs.held.tolist(), strict=False))
+    return inputs | {names[slot]: formula for slot, formula in plan.inputs.formulas}

@@ -44,25 +44,25 @@ def to_bytes(plan: Plan, kept: Kept) -> bytes:
     return buffer.getvalue()
 
 
-def from_bytes(plan: Plan, given: bytes) -> Kept:
-    """The run in the bytes; refuses those of another one, and says what differs.
+def from_bytes(plan: Plan, data: bytes) -> Kept:
+    """The run in the bytes; raises an error for those of another one, with what differs.
 
     Raises:
         SimulationError: the bytes are damaged, or those of another run.
     """
     try:
-        with np.load(io.BytesIO(given), allow_pickle=False) as saved:
-            found = dict(saved)
-        told = dict(json.loads(found.pop("marks").item()))
-        calls = [int(x) for x in found.pop("calls")]
-        status = int(found.pop("status")[0])
+        with np.load(io.BytesIO(data), allow_pickle=False) as saved:
+            arrays = dict(saved)
+        saved_marks = dict(json.loads(arrays.pop("marks").item()))
+        calls = [int(x) for x in arrays.pop("calls")]
+        status = int(arrays.pop("status")[0])
     except Exception as error:
         raise SimulationError(
             f"these bytes are no checkpoint of a run: {type(error).__name__}: {error}.",
             hint="Checkpoints are made by Run.checkpoint and Run.keep.",
         ) from error
-    _check_same(told, json.loads(json.dumps(marks(plan))))
-    return Kept(found, calls, status)
+    _check_same(saved_marks, json.loads(json.dumps(marks(plan))))
+    return Kept(arrays, calls, status)
 
 
 def check_like(kept: Kept, here: dict[str, Any], calls: int) -> None:
@@ -75,10 +75,10 @@ def check_like(kept: Kept, here: dict[str, Any], calls: int) -> None:
     """
     for name, mine in here.items():
         first = 1 if name in ("rows", "happened") else 0
-        there, wanted = _form(kept.arrays.get(name), first), _form(mine, first)
-        if there != wanted:
+        there, own = _form(kept.arrays.get(name), first), _form(mine, first)
+        if there != own:
             raise SimulationError(
-                f"this checkpoint is damaged: {name!r} is {there}, not {wanted}.",
+                f"this checkpoint is damaged: {name!r} is {there}, not {own}.",
                 hint="Checkpoints are made by Run.checkpoint and Run.keep.",
             )
     if len(kept.calls) != calls:
@@ -115,8 +115,8 @@ def marks(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _check_same(told: dict[str, Any], wanted: dict[str, Any]) -> None:
-    other = [name for name, value in wanted.items() if told.get(name) != value]
+def _check_same(saved: dict[str, Any], own: dict[str, Any]) -> None:
+    other = [name for name, value in own.items() if saved.get(name) != value]
     if LAYOUT in other:
         raise SimulationError(
             "this checkpoint was written by a version of liaison that lays out a run in another "
@@ -125,7 +125,7 @@ def _check_same(told: dict[str, Any], wanted: dict[str, Any]) -> None:
             hint="Take it up with the version that wrote it, or begin the run anew.",
         )
     if other:
-        short = {x: (told.get(x), wanted[x]) for x in other if x in ("mechanism", "end", "step")}
+        short = {x: (saved.get(x), own[x]) for x in other if x in ("mechanism", "end", "step")}
         words = "; ".join(f"{x} {had!r} there, {has!r} here" for x, (had, has) in short.items())
         raise SimulationError(
             f"this checkpoint belongs to another run: not the same {', '.join(other)}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cache
+from importlib import import_module
 from typing import Any, final
 
 import numpy as np
@@ -17,7 +18,6 @@ from liaison.program import Kernel
 from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.language import Loop, at, i64, iptr, kernel, loop, ptr
 from liaison.program.loops.records import address, set_hook
-from liaison.program.to_numpy import NumpyKernel
 from liaison.simulation.steps.advance import SMOOTH, advance
 from liaison.simulation.steps.layout import Arrays, Entries, Run, dense_size
 from liaison.solvers.linear.dense import saddle
@@ -39,7 +39,7 @@ def over_states(
 
 
 @loop
-def over_saddles(sizes: iptr, terms: ptr, found: ptr, miss: ptr, row: iptr, area: ptr) -> None:
+def over_saddles(sizes: iptr, terms: ptr, solutions: ptr, miss: ptr, row: iptr, area: ptr) -> None:
     """v̇ and λ from every row of terms; sizes are how many, nv, nc, terms in a row."""
     nv = sizes[1]
     nc = sizes[2]
@@ -47,7 +47,7 @@ def over_saddles(sizes: iptr, terms: ptr, found: ptr, miss: ptr, row: iptr, area
         M = at(terms, i * sizes[3])
         G = at(M, nv * nv)
         f = at(G, nc * nv)
-        vdot = at(found, i * (nv + nc))
+        vdot = at(solutions, i * (nv + nc))
         miss[i] = saddle(nv, nc, M, G, f, at(f, nv), vdot, at(vdot, nv), row, area)
 
 
@@ -60,8 +60,8 @@ def compiled_loops() -> CompiledLoops:
 @cache
 def _over_states() -> Callable[..., None]:
     """`over_states` by addresses."""
-    found: Callable[..., None] = compiled_loops().function(over_states)
-    return found
+    function: Callable[..., None] = compiled_loops().function(over_states)
+    return function
 
 
 @cache
@@ -71,23 +71,33 @@ def compiled_steps(kind: str) -> CompiledLoops:
 
 
 def _kind_of(run: Run) -> str:
-    """The kind of steps of a run: "smooth", "moreau" (through contacts), or those of a "scene"."""
+    """The kind of steps of a run: a key of KINDS."""
     if run.beside.size:
         return "scene"
-    return "moreau" if run.is_moreau else "smooth"
+    flags = {
+        "moreau": run.is_moreau, "alpha": run.is_alpha, "variational": run.is_variational,
+        "implicit": run.is_implicit,
+    }  # fmt: skip
+    return next((kind for kind, is_so in flags.items() if is_so), "smooth")
+
+
+KINDS = {
+    "implicit": ("liaison.simulation.steps.implicit", "IMPLICIT"),
+    "variational": ("liaison.simulation.steps.variational", "VARIATIONAL"),
+    "alpha": ("liaison.simulation.steps.generalized_alpha", "ALPHA"),
+    "moreau": ("liaison.contacts.stepping.phases", "MOREAU"),
+    "scene": ("liaison.contacts.scene.phases", "SCENE"),
+}
+"""Kind of steps -> the module of its phases, loaded when a run has such steps."""
 
 
 def _phases_of(kind: str) -> Mapping[str, Loop[..., Any]]:
     """The loops of a step by the names of their phases."""
     if kind == "smooth":
         return SMOOTH
-    if kind == "scene":
-        from liaison.contacts.scene.phases import SCENE
-
-        return SCENE
-    from liaison.contacts.stepping.phases import MOREAU
-
-    return MOREAU
+    module, name = KINDS[kind]
+    phases: Mapping[str, Loop[..., Any]] = getattr(import_module(module), name)
+    return phases
 
 
 @final
@@ -192,10 +202,10 @@ def map_entry(kernel: Kernel, entry: str, table: Array, p: Array, x: Array | Non
     sizes = kernel.program.sizes
     nq, nv, nu = sizes["nq"], sizes["nv"], sizes.get("nu", 0)
     more = np.zeros((len(table), 1)) if x is None else np.ascontiguousarray(x, dtype=float)
-    lacks = sizes.get("nx", 0) - more.shape[1]  # forces of contacts, where nobody tells them
+    lacks = sizes.get("nx", 0) - more.shape[1]  # forces of contacts, where none are given
     if x is not None and lacks > 0:
         more = np.hstack([more, np.zeros((len(table), lacks))])
-    if isinstance(kernel, NumpyKernel):
+    if kernel.is_interpreted:
         q, v, u = np.split(table[:, 1:], [nq, nq + nv], axis=1)
         return kernel(entry, table[:, 0], q=q, v=v, u=u, p=p, x=more)
     rows, p = np.ascontiguousarray(table, dtype=float), np.array(p, dtype=float)

@@ -36,7 +36,7 @@ class Outcome:
 
     @property
     def is_failure(self) -> bool:
-        """The run did not end as asked."""
+        """The run did not end as it should."""
         return bool(self.reason)
 
 
@@ -68,7 +68,8 @@ def outcome_of(plan: Plan, arrays: Arrays, code: int, ended: str = "") -> Outcom
     now = f"t = {float(run.t_good):.9g} s"
     if ended:
         word = "interrupted" if ended == INTERRUPTED else "out of time"
-        return Outcome(ended, f"the run was {word} at {now}.", reason=ended)
+        more = "" if ended == INTERRUPTED else "Give it more time, an earlier end or a longer step."
+        return Outcome(ended, f"the run was {word} at {now}.", more, reason=ended)
     if code == at.STOPPED:
         return Outcome(STOPPED, f"stopped by an event at {now}.")
     if code < at.NOT_FINITE:
@@ -251,9 +252,9 @@ def _row_name(plan: Plan, row: int) -> str:
     return f"closure row {row + 1}" if row >= 0 else "the closures"
 
 
-def gap(t: Array, found: Mapping[str, Series]) -> Outcome | None:
+def gap(t: Array, listed: Mapping[str, Series]) -> Outcome | None:
     """The failure that a series without a finite value at some instant is; None if all have."""
-    for name, series in found.items():
+    for name, series in listed.items():
         if np.isfinite(series.values).all():
             continue
         for column, (_, values) in replace(series, undetermined=None).columns(name).items():
@@ -285,7 +286,7 @@ class Miss:
 
 
 def missed(
-    sides: Sequence[Any], t: Array, q: Array, v: Array, found: Mapping[str, Series]
+    sides: Sequence[Any], t: Array, q: Array, v: Array, series: Mapping[str, Series]
 ) -> Miss | None:
     """Where a recorded force leaves its bound, a contact pulls or penetrates, a rate is forbidden.
 
@@ -294,16 +295,16 @@ def missed(
         t: recorded instants.
         q: positions there.
         v: velocities there.
-        found: series, with those of contacts.
+        series: of the run, with those of contacts.
 
     Returns:
         The worst; None where there are no such series.
     """
-    if not {"margins", "modes", "contacts"} <= found.keys():
+    if not {"margins", "modes", "contacts"} <= series.keys():
         return None
-    margins, modes = found["margins"].values, found["modes"].values
+    margins, modes = series["margins"].values, series["modes"].values
     size = {
-        "force": float(np.max(np.abs(found["contacts"].values), initial=1e-9)),
+        "force": float(np.max(np.abs(series["contacts"].values), initial=1e-9)),
         "rate": 1.0 + float(np.max(np.abs(v), initial=0.0)),
         "gap": 1.0 + float(np.max(np.abs(q), initial=0.0)),
     }
@@ -321,10 +322,10 @@ def missed(
 
 
 def outside(
-    sides: Sequence[Any], t: Array, q: Array, v: Array, found: Mapping[str, Series]
+    sides: Sequence[Any], t: Array, q: Array, v: Array, series: Mapping[str, Series]
 ) -> Outcome | None:
     """The failure that a missed unilateral constraint is; None if all hold."""
-    worst = missed(sides, t, q, v, found)
+    worst = missed(sides, t, q, v, series)
     if worst is None or worst.error <= OUTSIDE:
         return None
     texts = {

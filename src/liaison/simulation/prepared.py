@@ -16,8 +16,6 @@ from operator import is_
 from threading import Lock
 from typing import TYPE_CHECKING, Any, final
 
-import numpy as np
-
 from liaison.numeric import State
 from liaison.program import Kernel, Program
 from liaison.program.instants import Instants
@@ -163,9 +161,9 @@ class Prepared:
     def __init__(self, plan: Plan, is_compiled: bool) -> None:
         self._kernel, self._events, self._added = plan.kernel, plan.events, plan.added
         self._knots, self._timed = plan.knots, plan.timed
-        self._instants = _asked(plan), plan.instants
+        self._instants = _reads(plan), plan.instants
         self._is_compiled = is_compiled
-        self._defaults: dict[str, tuple[bytes, Any]] = {}
+        self._defaults: dict[str, Any] = {}
         self._names: tuple[Any, Any] = ((), ())
         self._free: list[Workplace] = []
         self.pace = 16
@@ -196,21 +194,18 @@ class Prepared:
 
     def _instants_of(self, plan: Plan) -> Instants:
         """Made anew only where the run differs from the last one in what they follow from."""
-        asked, known = _asked(plan), self._instants
-        if known[0] != asked:
+        reads, known = _reads(plan), self._instants
+        if known[0] != reads:
             start, end, p, u = plan.state.t, plan.until, plan.parameters, plan.inputs.held
-            known = asked, instants_of(plan.timed, plan.program, start, end, p, u)
+            known = reads, instants_of(plan.timed, plan.program, start, end, p, u)
             self._instants = known
         return known[1]
 
     def _by_default(self, array: str, make: Callable[[Program, None], Any]) -> Any:
-        """What follows from default values, made anew only where somebody changed them."""
-        program = self._kernel.program
-        values = np.asarray(program.defaults.get(array, ()), dtype=float).tobytes()
-        known = self._defaults.get(array)
-        if known is None or known[0] != values:
-            known = self._defaults[array] = values, make(program, None)
-        return known[1]
+        """What follows from default values, made once: a program's are read-only."""
+        if array not in self._defaults:
+            self._defaults[array] = make(self._kernel.program, None)
+        return self._defaults[array]
 
     def workplace(self, plan: Plan) -> Workplace:
         """Where a run of that plan begins; `take_back` ends its use."""
@@ -240,14 +235,14 @@ def planned(
     is_compiled: bool = True,
 ) -> tuple[Plan, Prepared]:
     """As `plan_of`, and what the run shares with others."""
-    found = inputs_of(kernel.program, inputs) if inputs else None
-    table, key = kernel.prepared, (*_key(settings, found, stop), is_compiled)
+    all_inputs = inputs_of(kernel.program, inputs) if inputs else None
+    table, key = kernel.prepared, (*_key(settings, all_inputs, stop), is_compiled)
     try:
         known = table.get(key)
     except TypeError:  # something in it cannot be looked up
         known, table = None, {}
     if known is not None:
-        return known.plan(state, until, settings, found, parameters), known
+        return known.plan(state, until, settings, all_inputs, parameters), known
     with _LOCK:
         plan = plan_of(
             kernel, state, until, settings, inputs=inputs, parameters=parameters, stop=stop
@@ -263,12 +258,12 @@ def planned(
 def _key(settings: Settings, inputs: Inputs | None, stop: Any) -> tuple[Any, ...]:
     """What runs that share their preparation agree in."""
     formulas = () if inputs is None else inputs.formulas
-    asked = () if inputs is None else tuple(x.slot for x in inputs.controllers)
+    controllers = () if inputs is None else tuple(x.slot for x in inputs.controllers)
     listed = None if stop is None else _listed(stop)
-    return settings.lasting, settings.grid, formulas, asked, listed
+    return settings.lasting, settings.grid, formulas, controllers, listed
 
 
-def _asked(plan: Plan) -> tuple[Any, ...]:
+def _reads(plan: Plan) -> tuple[Any, ...]:
     """What the instants of a run follow from."""
     return plan.state.t, plan.until, plan.parameters.tobytes(), plan.inputs.held.tobytes()
 

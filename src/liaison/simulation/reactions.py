@@ -91,17 +91,17 @@ def accelerations(
         lam = pivoted(plan, rows, contacts.effort)[0][:, nv:] if nc else np.zeros((len(rows), 0))
         return np.hstack([contacts.vdot, lam, contacts.force])
     out = map_entry(plan.kernel, "forward", rows, plan.parameters)
-    found, size = out[:, : nv + nc].copy(), 1 + np.max(np.abs(out[:, :nv]), axis=1, initial=0.0)
+    values, size = out[:, : nv + nc].copy(), 1 + np.max(np.abs(out[:, :nv]), axis=1, initial=0.0)
     if not (nc and nv) or "terms" not in plan.program.entries:
-        return found
+        return values
     before = out[:, nv + nc] / size
     chosen = ~(before <= plan.settings.residual) | loose.instants
     if np.any(chosen):
         again, miss = pivoted(plan, rows[chosen])
         after = miss / (1 + np.max(np.abs(again[:, :nv]), axis=1))
         good = (miss >= 0) & ((after <= CONSISTENCY) | ~(after >= before[chosen]))
-        found[np.flatnonzero(chosen)[good]] = again[good]
-    return found
+        values[np.flatnonzero(chosen)[good]] = again[good]
+    return values
 
 
 def pivoted(plan: Plan, rows: Array, effort: Array | None = None) -> tuple[Array, Array]:
@@ -110,11 +110,11 @@ def pivoted(plan: Plan, rows: Array, effort: Array | None = None) -> tuple[Array
     terms = map_entry(plan.kernel, "terms", rows, plan.parameters)
     if effort is not None:
         terms[:, nv * nv + nc * nv : nv * nv + nc * nv + nv] += effort
-    found, miss = np.zeros((len(rows), nv + nc)), np.zeros(len(rows))
+    solutions, miss = np.zeros((len(rows), nv + nc)), np.zeros(len(rows))
     sizes = np.array([len(rows), nv, nc, terms.shape[1]], dtype=np.int64)
     row, area = np.zeros(1, dtype=np.int64), np.zeros(saddle_area(nv, nc))
-    compiled_loops()[over_saddles](sizes, terms, found, miss, row, area)
-    return found, miss
+    compiled_loops()[over_saddles](sizes, terms, solutions, miss, row, area)
+    return solutions, miss
 
 
 def reactions(plan: Plan, rows: Array, contacts: Contacts | None = None) -> dict[str, Series]:
@@ -177,7 +177,7 @@ def _self_stress(plan: Plan, rows: Array, loose: Redundancy) -> Array | None:
     nc, count = plan.size("nc"), loose.directions.shape[2]
     if not (count or loose.vanished) or "self_stress" not in plan.program.entries:
         return None
-    found = []
+    columns = []
     for k in range(count + loose.vanished):
         x = np.zeros((len(rows), nc + loose.vanished))
         if k < count:
@@ -186,8 +186,8 @@ def _self_stress(plan: Plan, rows: Array, loose: Redundancy) -> Array | None:
             x[:, nc + k - count] = 1.0
         change = map_entry(plan.kernel, "self_stress", rows, plan.parameters, x)
         most = np.max(np.abs(change), axis=1, keepdims=True, initial=0.0)
-        found.append(change / np.where(most > 0, most, 1.0))
-    return np.stack(found, axis=1)
+        columns.append(change / np.where(most > 0, most, 1.0))
+    return np.stack(columns, axis=1)
 
 
 def _changes(change: Array) -> NDArray[np.bool_]:

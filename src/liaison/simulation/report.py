@@ -6,7 +6,7 @@ inputs_series, equations_identity, residuals_of, SHAPES.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from liaison.contacts.events.one_sided import Marching
     from liaison.contacts.events.series import Contacts
 
+
 COUNTS = ("steps", "rejected", "evaluations", "projections", "fallbacks")
 
 
@@ -44,33 +45,40 @@ def trajectory_of(
     series: Sequence[str],
     end: Outcome,
     modes: Marching | None = None,
+    simulate: Callable[..., Trajectory] | None = None,
 ) -> Trajectory:
-    """The record of a run so far; `modes` where it went from event to event of contacts."""
+    """The record of a run so far.
+
+    Args:
+        plan, arrays, rows, happened, series, end: of the run.
+        modes: where it went from event to event of contacts.
+        simulate: by which it is taken up again at other instants, where that is asked for.
+    """
     nq, nv = plan.size("nq"), plan.size("nv")
     rows = _with_last_good(plan, arrays, rows, end)
-    found = inputs_series(plan, rows)
+    values = inputs_series(plan, rows)
     if series:
-        found |= series_of(plan, rows, series, _contacts(plan, rows, happened, series, modes))
+        values |= series_of(plan, rows, series, _contacts(plan, rows, happened, series, modes))
     if not end.is_failure:
-        end = gap(rows[:, 0], found) or _outside(plan, rows, found) or end
+        end = gap(rows[:, 0], values) or _outside(plan, rows, values) or end
     return Trajectory.of_run(
-        Told(plan, arrays, happened, end, modes),
+        RunFacts(plan, arrays, happened, end, modes, _left_out(plan, values), simulate),
         name=plan.program.name,
         t=rows[:, 0].copy(),
         q=rows[:, 1 : 1 + nq].copy(),
         v=rows[:, 1 + nq : 1 + nq + nv].copy(),
-        series=found,
+        series=values,
         status=end.status,
     )
 
 
-def _outside(plan: Plan, rows: Array, found: Mapping[str, Series]) -> Outcome | None:
+def _outside(plan: Plan, rows: Array, series: Mapping[str, Series]) -> Outcome | None:
     """A unilateral constraint that the run did not keep; steps of fixed size are not judged."""
     if plan.settings.tableau.scheme == "moreau":
         return None
     cuts = np.cumsum([1, plan.size("nq"), plan.size("nv")])
     t, q, v, _ = np.split(rows, cuts, axis=1)
-    return outside(sides_in(plan.program), t[:, 0], q, v, found)
+    return outside(sides_in(plan.program), t[:, 0], q, v, series)
 
 
 def scene_trajectory_of(
@@ -104,17 +112,26 @@ def _contacts(
 
 
 @final
-class Told:
-    """What a trajectory tells besides its numbers; each made when it is first asked for."""
+class RunFacts:
+    """What a trajectory holds besides its numbers; each is built at its first use."""
 
     def __init__(
-        self, plan: Plan, arrays: Arrays, happened: Array, end: Outcome, modes: Marching | None
+        self,
+        plan: Plan,
+        arrays: Arrays,
+        happened: Array,
+        end: Outcome,
+        modes: Marching | None,
+        notes: str = "",
+        simulate: Callable[..., Trajectory] | None = None,
     ) -> None:
+        self._simulate = simulate
         happened.setflags(write=False)
         self._plan, self._happened, self._end = plan, happened, end
         self._counts = [int(getattr(arrays.run, name)) for name in COUNTS]
         self._stepped = _seen(arrays) | _stepped(plan, arrays)
-        self._begun = begun(modes)
+        self._notes = begun(modes) + notes
+        self._simulate = simulate
 
     def labels(self) -> dict[str, tuple[Label, ...]]:
         """Name and unit of each entry of q, v, …"""
@@ -126,7 +143,7 @@ class Told:
 
     def message(self) -> str:
         """The status in a sentence."""
-        return message_of(self._plan, self.events(), self._end) + self._begun
+        return message_of(self._plan, self.events(), self._end) + self._notes
 
     def counts(self) -> dict[str, int]:
         """Steps, evaluations, …"""
@@ -144,10 +161,10 @@ class Told:
         """
         from .between import can_go_on, rows_between
 
-        if not can_go_on(self._plan):
+        if self._simulate is None or not can_go_on(self._plan):
             return None
         try:
-            return rows_between(self._plan, run.t, run.q, run.v, times)
+            return rows_between(self._plan, self._simulate, run.t, run.q, run.v, times)
         except SimulationError:
             return None
 
@@ -157,8 +174,39 @@ class Told:
         known = SHAPES if sides_in(plan.program) else KNOWN
         names = [x for x in known if x in run.series and x != "contacts"]
         names += ["closure"] * ("position_residual" in run.series)
-        found = inputs_series(plan, rows) | series_of(plan, rows, names)
-        return {name: x for name, x in found.items() if name in run.series}
+        series = inputs_series(plan, rows) | series_of(plan, rows, names)
+        return {name: x for name, x in series.items() if name in run.series}
+
+
+def _left_out(plan: Plan, found: Mapping[str, Series]) -> str:
+    """Sentences on what a run has no value of: redundant reactions, undefined first integrals."""
+    return _undetermined(found) + _undefined(plan, found)
+
+
+def _undetermined(found: Mapping[str, Series]) -> str:
+    """A sentence on reactions and multipliers that the motion does not determine."""
+    lost = found["reactions"].nowhere("reactions") if "reactions" in found else {}
+    rows = found["lam"].nowhere("lam").get("lam", []) if "lam" in found else []
+    if not lost and not rows:
+        return ""
+    by_parts: dict[tuple[str, ...], list[str]] = {}
+    for of, parts in lost.items():
+        by_parts.setdefault(tuple(parts), []).append(of.removeprefix("reactions."))
+    texts = [f"{', '.join(parts)} of {', '.join(x)}" for parts, x in by_parts.items()]
+    texts += [f"the multipliers of {', '.join(map(repr, rows))}"] if rows else []
+    return f" Not determined, since closures are redundant: {'; '.join(texts)}."
+
+
+def _undefined(plan: Plan, found: Mapping[str, Series]) -> str:
+    """A sentence on first integrals that have no value somewhere along a run, and are left out."""
+    if "invariants" not in found:
+        return ""
+    known = found["invariants"].axes["invariant"]
+    lost = [x for x, _ in plan.program.entry("invariants").layout if x not in known]
+    if not lost:
+        return ""
+    names = ", ".join(map(repr, lost))
+    return f" Left out of the invariants, having no value somewhere: {names}."
 
 
 def _seen(arrays: Arrays) -> dict[str, Any]:
@@ -190,21 +238,21 @@ def event_records(plan: Plan, happened: Array) -> tuple[EventRecord, ...]:
         happened: the rows.
     """
     own, sides = plan.events, sides_in(plan.program)
-    found: list[EventRecord] = []
+    records: list[EventRecord] = []
     was_t, was = np.nan, np.empty(0)
     for x in entries_of(happened, plan.size("nq")):
         if x.what == BEFORE:
             was_t, was = x.t, x.v
         elif x.what == CROSSES:
-            found.append(EventRecord(own[x.first].name, x.t, x.q, x.v))
+            records.append(EventRecord(own[x.first].name, x.t, x.q, x.v))
         elif x.what == KICKS:
             name = row_label(plan.program, x.first)
-            found.append(EventRecord(name, x.t, x.q, x.v, "impulse", was))
+            records.append(EventRecord(name, x.t, x.q, x.v, "impulse", was))
         else:
             before = was if was_t == x.t else None
             name, what = sides[x.first][0], WHATS[x.what]
-            found.append(EventRecord(name, x.t, x.q, x.v, what, before))
-    return tuple(found)
+            records.append(EventRecord(name, x.t, x.q, x.v, what, before))
+    return tuple(records)
 
 
 def message_of(plan: Plan, events: Sequence[EventRecord], end: Outcome) -> str:
@@ -254,7 +302,7 @@ def meta_of(plan: Plan) -> dict[str, Any]:
         "atol": settings.atol,
         "until": plan.until,
         "parameters": dict(zip(names, plan.parameters.tolist(), strict=False)),
-        "inputs": _inputs_kept(plan),
+        "inputs": _inputs_meta(plan),
         "equations": equations_identity(plan.program),
         "starts": dict(plan.program.facts.get("starts", {})),
         **({"charts": charts} if charts else {}),
@@ -268,30 +316,30 @@ def equations_identity(program: Program) -> str:
     return identity(program, "rate") if is_there else ""
 
 
-def _inputs_kept(plan: Plan) -> dict[str, Any]:
+def _inputs_meta(plan: Plan) -> dict[str, Any]:
     """What each input was given by: a number, a formula as plain data, or a controller's period."""
     names = [label.name for label in plan.program.labels.get("u", ())]
-    found: dict[str, Any] = dict(zip(names, plan.inputs.held.tolist(), strict=False))
+    inputs: dict[str, Any] = dict(zip(names, plan.inputs.held.tolist(), strict=False))
     for slot, formula in plan.inputs.formulas:
-        found[names[slot]] = {"formula": formula_to_plain(formula)}
+        inputs[names[slot]] = {"formula": formula_to_plain(formula)}
     for controller in plan.inputs.controllers:
-        found[controller.name] = {"controller": controller.period}
-    return found
+        inputs[controller.name] = {"controller": controller.period}
+    return inputs
 
 
 def _charts(plan: Plan) -> list[dict[str, Any]]:
     """Kinds of coordinates as plain data; plain ones that follow each other are one."""
-    found: list[dict[str, Any]] = []
+    charts: list[dict[str, Any]] = []
     for chart in plan.program.facts.get("charts", ()):
         one = {"kind": chart.kind, "q": (chart.q.start, chart.q.stop)}
         one["v"] = (chart.v.start, chart.v.stop)
-        last = found[-1] if found else {"kind": "", "q": (0, 0), "v": (0, 0)}
+        last = charts[-1] if charts else {"kind": "", "q": (0, 0), "v": (0, 0)}
         follows = last["q"][1] == one["q"][0] and last["v"][1] == one["v"][0]
         if follows and chart.kind == last["kind"] == "plain":
             last["q"], last["v"] = (last["q"][0], one["q"][1]), (last["v"][0], one["v"][1])
         else:
-            found.append(one)
-    return found
+            charts.append(one)
+    return charts
 
 
 def inputs_series(plan: Plan, rows: Array) -> dict[str, Series]:
@@ -309,23 +357,23 @@ def series_of(
 ) -> dict[str, Series]:
     """Series at the recorded states; a name that the program lacks is left out unless unknown."""
     kernel, p = plan.kernel, plan.parameters
-    wanted = [name for name in names if _is_there(plan, name)]
-    if "reactions" in wanted and "markers" not in wanted:
-        wanted.append("markers")
-    if hasattr(kernel, "compile") and wanted:
-        own = {*wanted} - {"lam", "accelerations", "contacts"}
-        kernel.compile(*own, *(["forward"] if {*wanted} & FORWARD.keys() else []))
-    found: dict[str, Series] = {}
-    for name in wanted:
+    chosen = [name for name in names if _is_there(plan, name)]
+    if "reactions" in chosen and "markers" not in chosen:
+        chosen.append("markers")
+    if hasattr(kernel, "compile") and chosen:
+        own = {*chosen} - {"lam", "accelerations", "contacts"}
+        kernel.compile(*own, *(["forward"] if {*chosen} & FORWARD.keys() else []))
+    series: dict[str, Series] = {}
+    for name in chosen:
         if name in FORWARD:
-            found |= FORWARD[name](plan, rows, contacts)
+            series |= FORWARD[name](plan, rows, contacts)
         elif name == "contacts":
-            found |= _contact_series(plan, contacts)
+            series |= _contact_series(plan, contacts)
         elif name == "closure":
-            found |= residuals_of(plan, map_entry(kernel, name, rows, p))
+            series |= residuals_of(plan, map_entry(kernel, name, rows, p))
         else:
-            found[name] = SHAPES[name](kernel, map_entry(kernel, name, rows, p))
-    return found
+            series[name] = SHAPES[name](kernel, map_entry(kernel, name, rows, p))
+    return series
 
 
 def _contact_series(plan: Plan, contacts: Contacts | None) -> dict[str, Series]:

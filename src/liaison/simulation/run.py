@@ -28,7 +28,7 @@ from liaison.simulation.plan.timing import instants_of, load_instants
 from liaison.simulation.record.files import write_file
 from liaison.simulation.record.trajectory import FAILED, INTERRUPTED, TIME_LIMIT, Trajectory
 from liaison.simulation.steps import layout as at
-from liaison.simulation.steps.layout import Arrays, row_words, with_block
+from liaison.simulation.steps.layout import Arrays, row_words
 from liaison.simulation.steps.projection import Projection
 
 from .outcome import Outcome, gap, outcome_of, outside
@@ -183,11 +183,11 @@ def simulate(
         facets=facets,
     )  # fmt: skip
     run = Run(kernel, state, until, settings, inputs=inputs, parameters=parameters, stop=stop)
-    found = run.finish(
+    trajectory = run.finish(
         series=series, time_limit=time_limit, progress=progress, on_failure=on_failure
     )
     run.leave()
-    return found
+    return trajectory
 
 
 @final
@@ -217,16 +217,16 @@ class Run:
         stop: Any = None,
         is_compiled: bool = True,
     ) -> None:
-        self.told, self._prepared = planned(
+        self.own_plan, self._prepared = planned(
             kernel, state, until, settings or settings_of(), inputs=inputs, parameters=parameters,
             stop=stop, is_compiled=is_compiled,
         )  # fmt: skip
-        self._place = self._prepared.workplace(self.told)
+        self._place = self._prepared.workplace(self.own_plan)
         self._machine, self.marching = self._place.machine, self._place.contacts
         self._drained = Drained()
-        self._instants = self.told.instants
+        self._instants = self.own_plan.instants
         self._known_until, self._known_for = -math.inf, b""
-        self._calls = [0] * len(self.told.inputs.controllers)
+        self._calls = [0] * len(self.own_plan.inputs.controllers)
         self._tries = self._prepared.pace
         self.status = at.GOOD
         if self._calls:
@@ -243,7 +243,7 @@ class Run:
     @property
     def plan(self) -> Plan:
         """As the time loop sees it, with contacts among closures and events."""
-        return self.told if self.marching is None else self.marching.plan
+        return self.own_plan if self.marching is None else self.marching.plan
 
     @property
     def arrays(self) -> Arrays:
@@ -337,22 +337,22 @@ class Run:
             outcome = Outcome(FAILED, refusal.message, refusal.hint, refusal.status)
             cause = refusal.__cause__
         with interruptible("the evaluation of a run"):
-            found = self.trajectory(series, outcome)
-        if found.status != outcome.status:
-            sides = self.told.program.facts.get("sides", ())
-            missed = outside(sides, found.t, found.q, found.v, found.series)
-            outcome = gap(found.t, found.series) or missed or outcome
+            trajectory = self.trajectory(series, outcome)
+        if trajectory.status != outcome.status:
+            sides = self.own_plan.program.facts.get("sides", ())
+            missed = outside(sides, trajectory.t, trajectory.q, trajectory.v, trajectory.series)
+            outcome = gap(trajectory.t, trajectory.series) or missed or outcome
         if outcome.reason == INTERRUPTED:
-            raise Interrupted(outcome.message, t=self.t, trajectory=found) from None
+            raise Interrupted(outcome.message, t=self.t, trajectory=trajectory) from None
         if outcome.is_failure and on_failure == "raise":
             raise SimulationError(
                 outcome.message,
                 status=outcome.reason,
                 t=self.t,
-                trajectory=found,
+                trajectory=trajectory,
                 hint=outcome.hint,
             ) from cause
-        return found
+        return trajectory
 
     def _to_the_end(
         self, time_limit: float | None, progress: Callable[[float], None] | None
@@ -380,28 +380,35 @@ class Run:
         if self.plan.is_scene:
             return scene_trajectory_of(self.plan, self.arrays, self.rows, self.happened, end)
         return trajectory_of(
-            self.told, self.arrays, self.rows, self.happened, series, end, self.marching
+            self.own_plan,
+            self.arrays,
+            self.rows,
+            self.happened,
+            series,
+            end,
+            self.marching,
+            simulate,
         )
 
     def _outcome(self, ended: str = "") -> Outcome:
-        plan = self.plan if self.status >= at.NOT_FINITE else self.told
+        plan = self.plan if self.status >= at.NOT_FINITE else self.own_plan
         return outcome_of(plan, self.arrays, self.status, ended)
 
     # what Python does between slices
 
     def go_until(self, end: float) -> None:
         """Goes on from now with another end, with the inputs as they are now held."""
-        run, told, now = self.arrays.run, self.told, float(self.arrays.run.t)
+        run, own, now = self.arrays.run, self.own_plan, float(self.arrays.run.t)
         run.t_end = end
-        if not (has_instants(told) and run.is_adaptive):
+        if not (has_instants(own) and run.is_adaptive):
             return
         values = run.u.tobytes()
         if end > self._known_until or values != self._known_for:
             # for many steps of this length at once
             self._known_until, self._known_for = now + HORIZON * (end - now), values
-            where = told.timed, told.program, now, self._known_until
+            where = own.timed, own.program, now, self._known_until
             self._instants = instants_of(*where, np.array(run.p), np.array(run.u))
-        load_instants(run, self._instants, told.settings.max_step)
+        load_instants(run, self._instants, own.settings.max_step)
 
     def _drain(self) -> None:
         self._drained.take(self.arrays)
@@ -468,11 +475,11 @@ class Run:
         return self._drained.happened
 
     def take_happened(self) -> Array:
-        """The same, which are then forgotten: for runs that are told step by step."""
+        """The same, which are then forgotten: for runs that go on step by step."""
         self._drain()
-        found = self.happened
+        rows = self.happened
         self._drained.forget_happened(self.arrays)
-        return found
+        return rows
 
     def checkpoint(self) -> bytes:
         """All that is needed to go on later, bit for bit: see `restore`."""
@@ -499,14 +506,17 @@ class Run:
         """
         from .checkpoint import check_like, from_bytes
 
-        found = from_bytes(self.plan, kept)
-        check_like(found, self._tables(), len(self._calls))
+        saved = from_bytes(self.plan, kept)
         had = self.arrays.run.ints[OWN]
-        if found.arrays["run"].size != self.arrays.run.words:
-            self._machine.bind(with_block(self.arrays, found.arrays["run"].copy()))
-        self.arrays.run.ints[:] = found.arrays["run"]
+        if self.plan.is_scene:
+            from liaison.contacts.scene.world import with_room
+
+            words = np.size(saved.arrays.get("run", ()))
+            self._machine.bind(with_room(self.plan, self.arrays, words))
+        check_like(saved, self._tables(), len(self._calls))
+        self.arrays.run.ints[:] = saved.arrays["run"]
         self.arrays.run.ints[OWN] = had
         if self.marching is not None:
-            self.marching.restore(found.arrays)
-        self._drained.restore(found.arrays["rows"], found.arrays["happened"])
-        self._calls, self.status = found.calls, found.status
+            self.marching.restore(saved.arrays)
+        self._drained.restore(saved.arrays["rows"], saved.arrays["happened"])
+        self._calls, self.status = saved.calls, saved.status

@@ -85,16 +85,17 @@ class Scene:
             depth: penetration that is left alone, beside the smallest radius; a thousand times
                 that where more than twenty contacts are solved together.
             sweeps: over all contacts, at most, in one problem.
-            events: list what happens to contacts: `trajectory.events`.
+            events: record the events of contacts: `trajectory.events`.
             stop: what ends the run: {label: value}, or formulas that change sign; labels are those
                 of the trajectory, and "contacts", "residual", "penetration".
             time_limit: seconds of wall clock after which the run ends.
             progress: called with the fraction done, 0 to 1, about every 0.1 s.
-            on_failure: "raise", or "return" the partial trajectory; Ctrl-C is such a failure.
+            on_failure: "raise", or "return" the partial trajectory.
 
         Raises:
             SimulationError: bodies begin inside each other, the state is no longer finite, or the
                 time is over; carries the partial trajectory.
+            Interrupted: Ctrl-C, whatever `on_failure` is; carries time and partial trajectory.
         """
         run = self.run(
             until, step=step, every=every, tolerance=tolerance, depth=depth, sweeps=sweeps,

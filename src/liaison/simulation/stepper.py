@@ -82,7 +82,7 @@ class Stepper:
     def _begin(self, state: State) -> None:
         self._run = Run(self._kernel, state, state.t, self._settings, parameters=self._parameters)
         run = self._run.arrays.run
-        run.records_steps = run.records_end = run.samples = 0
+        run.records_steps = run.records_end = run.records_stop = run.samples = 0
         self._advance()
 
     @property
@@ -95,14 +95,14 @@ class Stepper:
         """Names of the events that ended the last step before its time; usually none."""
         if self._run.status != at.STOPPED:
             return ()
-        events = self._run.told.events
+        events = self._run.own_plan.events
         fired = self._run.arrays.run.fired[: len(events)]
         return tuple(x.name for x, has in zip(events, fired, strict=True) if has and x.stops)
 
     @property
     def modes(self) -> dict[str, str]:
         """What holds now: "open", "closed" or "held"; of friction "open", "sticks" or "slips"."""
-        sides, modes = sides_in(self._run.told.program), self._run.marching
+        sides, modes = sides_in(self._run.own_plan.program), self._run.marching
         table = self._run.arrays.run.mode if modes is None else modes.sides.mode
         words = (SLIDES if block[2] == "friction" else MODES for block in sides)
         now = table[: len(sides)].tolist()
@@ -111,7 +111,7 @@ class Stepper:
     @property
     def events(self) -> tuple[EventRecord, ...]:
         """What happened in the last step, in order; after `reset`, at the start."""
-        return event_records(self._run.told, self._happened)
+        return event_records(self._run.own_plan, self._happened)
 
     def step(self, u: Given, dt: float) -> State:
         """Moves on by dt [s] with inputs held at u: by name, or all in order; None keeps them.
@@ -134,8 +134,8 @@ class Stepper:
                 status = self._run.go()
             except KeyboardInterrupt:
                 end = outcome_of(self._run.plan, self._run.arrays, at.GOOD, INTERRUPTED)
-                told = self._run.trajectory()
-                raise Interrupted(end.message, t=self._run.t, trajectory=told) from None
+                trajectory = self._run.trajectory()
+                raise Interrupted(end.message, t=self._run.t, trajectory=trajectory) from None
             if status in (at.DONE, at.STOPPED):
                 self._happened = self._run.take_happened()
                 return

@@ -29,6 +29,7 @@ from liaison.numeric import State
 from liaison.spatial.arrays import array
 from liaison.units import FORCE, MOMENT, Label
 
+from .change_points import AHEAD, check_distance, check_speeds, is_weak, uncertainty
 from .closure import Located, Relative, closure_rows, marker_motion, relative, row_place
 from .kinematics import Kinematics
 from .regroup import merged
@@ -136,6 +137,9 @@ Floats = NDArray[np.float64]
 CLOSED = 1e-12
 """|Φ| at which a loop counts as closed, relative to the size of the mechanism [m, 1]."""
 
+UNMOVED = 4e-16
+"""|Φ| up to which a start that closes the loops is left as it is, likewise."""
+
 ITERATIONS = 60
 STARTS = 24
 
@@ -224,7 +228,7 @@ def _seen(kinematics: Kinematics, first: Located, second: Located) -> Relative:
 
 
 def offsets(tree: Tree) -> list[Expr]:
-    """Lengths of a mechanism, of either sign [m]: closing is judged against the largest, or 1 m."""
+    """Lengths of a mechanism, of either sign [m]: residuals are relative to the largest, or 1 m."""
     return [as_expr(x) for node in tree.nodes for x in node.X_PJ[1]]
 
 
@@ -318,6 +322,8 @@ class _Problem:
     def _newton(self, q: Floats, free: NDArray[np.bool_]) -> Floats:
         """Gauss–Newton with the least step, shortened until |Φ| falls."""
         residual = self.phi(q)
+        if self.worst(residual) <= UNMOVED * self._size(q):
+            return q
         for _ in range(ITERATIONS):
             size = float(np.linalg.norm(residual))
             if size == 0.0 or not free.any():
@@ -353,7 +359,7 @@ class _Problem:
         return self.retract(first, np.where(held, 0.0, shake(attempt, self.tree.nv)))
 
     def _size(self, q: Floats) -> float:
-        """A length of the mechanism, at least 1 m: closing is judged against it."""
+        """A length of the mechanism, at least 1 m: residuals of closures are relative to it."""
         lengths = [1.0, *np.abs(numbers(offsets(self.tree), self.values(q)))]
         return float(max(lengths))
 
@@ -395,7 +401,7 @@ class _Problem:
             f"the start {start_text} is inconsistent: {off} (row {self.names[row]!r}).",
             hint=f"A configuration near it is {near_text}. Hold fewer starts; a guess may move as "
             f"the closures need: {' '.join(advice)}",
-            place=start_place(self.tree.mechanism, firm),
+            place=start_place(self.tree.mechanism, near),
         )
 
     def _holdable(self, labels: Sequence[str]) -> set[str]:
@@ -422,16 +428,35 @@ class _Problem:
             k = int(np.argmax(np.abs(residual)))
             if twice := imposed_twice(self.tree.mechanism, self.rate_names[k]):
                 raise twice
-            given = {n: self.begin.values[n] for n in self.v_names if n in held}
-            speeds_text = ", ".join(f"{n} = {x:.6g}" for n, x in given.items())
+            speeds = {n: self.begin.values[n] for n in self.v_names if n in held}
+            speeds_text = ", ".join(f"{n} = {x:.6g}" for n, x in speeds.items())
             raise AssemblyError(
                 f"the speeds {speeds_text or 'at rest'} are inconsistent: they leave "
                 f"{abs(residual[k]):.6g} {self.rate_units[k]} in the row {self.rate_names[k]!r}"
                 f"{against(residual, self.rate_names)}.",
                 hint="Give the speeds of independent coordinates only; the others follow.",
-                place=start_place(self.tree.mechanism, given),
+                place=start_place(self.tree.mechanism, speeds),
             )
+        self._check_branch(q, np.asarray(moved), G, residual, held)
         return np.asarray(moved)
+
+    def _check_branch(
+        self, q: Floats, v: Floats, G: Floats, residual: Floats, held: Collection[str]
+    ) -> None:
+        """Raises an error beside a change point, where the branch of the motion is not certain."""
+        given = {n: self.begin.values[n] for n in self.v_names if n in held}
+        check_speeds(G, residual, v, given, start_place(self.tree.mechanism, given))
+        fastest = self.worst(v)
+        slides = [label.unit == "m/s" for label in self.tree.velocity_labels()]
+        lengths = [unit == "m/s" for unit in self.rate_units]
+        if fastest == 0.0 or not is_weak(G, lengths, slides):
+            return
+        free = np.ones(self.tree.nv, dtype=bool)
+        sides = (self.retract(q, sign * AHEAD / fastest * v) for sign in (1.0, -1.0))
+        ahead, behind = (self.jacobian(self._newton(x, free), self._all_rows) for x in sides)
+        drift = uncertainty(self.jacobian(q, self._rows), self.phi(q), q)
+        place = start_place(self.tree.mechanism, self.begin.values)
+        check_distance(G, ahead, behind, drift, place)
 
 
 def shake(attempt: int, nv: int) -> Floats:

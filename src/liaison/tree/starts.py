@@ -11,6 +11,7 @@ Public names: Starts, Begin, followed, fixed_values, start_place, check_attitude
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, final
@@ -27,6 +28,9 @@ from liaison.spatial.rotations import SINGULAR
 from .tree import Tree, as_float
 
 Floats = NDArray[np.float64]
+
+ROUNDING = 1e-12
+"""How far the square of a quaternion's length may be from 1."""
 
 
 @final
@@ -63,6 +67,13 @@ class Starts:
             [float(x) for node in tree.nodes for x in node.joint.type.neutral()], dtype=float
         )
         self.relations = [x for x in self.mechanism.constraints if isinstance(x, OfCoordinates)]
+        self.own = {
+            s.label: (as_float(s.value), s.is_guess)
+            for s in self.mechanism.starts
+            if s.label in self.known
+        }
+        formulas = [x for x, _ in self.own.values() if isinstance(x, Expr)]
+        self.are_numbers = not (self.relations or formulas)  # nothing depends on parameters
 
     def begin(
         self,
@@ -82,20 +93,19 @@ class Starts:
             AssemblyError: a value that is not finite, or of a coordinate that is not kept.
         """
         self.check((*start, *guess))
-        own = {s.label: s for s in self.mechanism.starts if s.label in self.known}
         values = {
-            label: float(evaluate([as_expr(as_float(s.value))], dict(fixed))[0])
-            for label, s in own.items()
+            label: float(evaluate([x], dict(fixed))[0] if isinstance(x, Expr) else x)
+            for label, (x, _) in self.own.items()
         }
         values |= {name: float(x) for name, x in {**start, **guess}.items()}
         for name, x in values.items():
-            if not np.isfinite(x):
+            if not math.isfinite(x):
                 raise AssemblyError(
                     f"the start of {name!r} is {x}; it must be a finite number.",
                     place=start_place(self.mechanism, {name}),
                 )
-        loose = {label for label, s in own.items() if s.is_guess and label not in start}
-        held = frozenset(values.keys() - loose - (guess.keys() - start.keys()))
+        loose = {label for label, (_, is_guess) in self.own.items() if is_guess}
+        held = frozenset(values.keys() - ((loose | guess.keys()) - start.keys()))
         return Begin(values, held, frozenset(start) if start else held)
 
     def check(self, labels: Collection[str]) -> None:
@@ -132,8 +142,34 @@ class Starts:
                 mask[node.v] = is_held
             else:
                 mask[node.v] = any(is_held)
-                q[node.q] = [float(x) for x in kind.normalized(q[node.q].tolist())]
+                q[node.q] = self._attitude(node.joint, q[node.q], begin.values)
         return q, mask
+
+    def _attitude(self, joint: Joint, q: Floats, given: Mapping[str, float]) -> list[float]:
+        """Coordinates that are an attitude; of a quaternion the parts that are given stay.
+
+        Raises:
+            AssemblyError: no unit quaternion has these parts, or they do not determine the others.
+        """
+        kind = joint.type
+        attitude = getattr(kind, "attitude", None)
+        count = len(attitude.NAMES) if isinstance(attitude, Attitude) else 0
+        kept = np.array([name in given for name in joint.coordinates[-count:]], dtype=bool)
+        if count != 4 or not 0 < np.count_nonzero(kept) < count:
+            return [float(x) for x in kind.normalized(q.tolist())]
+        e = np.array(q[-count:])
+        left, others = 1.0 - float(np.sum(e[kept] ** 2)), float(np.sum(e[~kept] ** 2))
+        names = [x for x, is_kept in zip(joint.coordinates[-count:], kept, strict=True) if is_kept]
+        if left < -ROUNDING or (left > ROUNDING and others == 0.0):
+            why = "is longer than 1" if left < 0 else "leaves the others open"
+            raise AssemblyError(
+                f"the part {', '.join(names)} of the quaternion of joint {joint.name!r} {why}: it "
+                "must be of length 1.",
+                place=start_place(self.mechanism, set(names)),
+                hint="Give all four parts, or an angle and an axis.",
+            )
+        e[~kept] *= np.sqrt(max(left, 0.0) / others) if others else 0.0
+        return [*q[:-count].tolist(), *e.tolist()]
 
     def speeds(self, begin: Begin, held: Collection[str]) -> tuple[Floats, NDArray[np.bool_]]:
         """The speeds from which the least change is taken, and which of them are held."""

@@ -1,6 +1,7 @@
 """Arguments of the verbs: a mechanism, or the path of its text, with other values and starts.
 
-Public names: Given, mechanism_of, mechanism_or_tree, with_values, with_starts.
+Public names: Given, mechanism_of, mechanism_or_tree, with_values, with_starts, units,
+is_conservative.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from liaison.errors import ModelError, NamingError
+from liaison.expr.graph.node import as_expr
+from liaison.expr.graph.walk import symbols_of
 from liaison.formats.read import read
 from liaison.model.mechanism import Mechanism, Start
 from liaison.tree.tree import Tree
@@ -59,8 +62,39 @@ def _with(record: Any, field: str, values: Mapping[str, Any]) -> Any:
     return replace(record, **{field: values[record.name]}) if record.name in values else record
 
 
-def with_starts(mechanism: Mechanism, starts: Mapping[str, float]) -> Mechanism:
-    """The mechanism with other start values of some coordinates and rates, by label, in SI."""
-    others = tuple(start for start in mechanism.starts if start.label not in starts)
-    replaced = tuple(Start(label, value) for label, value in starts.items())
-    return replace(mechanism, starts=others + replaced) if replaced else mechanism
+def with_starts(
+    mechanism: Mechanism, starts: Mapping[str, float], guesses: Mapping[str, float] | None = None
+) -> Mechanism:
+    """The mechanism with other starts of some coordinates and rates, by label, in SI.
+
+    Args:
+        mechanism: any.
+        starts: values that are held, instead of its own starts and guesses of these labels.
+        guesses: values that begin assembling and may move, likewise.
+    """
+    loose = {label: value for label, value in (guesses or {}).items() if label not in starts}
+    kept = tuple(x for x in mechanism.starts if x.label not in starts and x.label not in loose)
+    held = tuple(Start(label, value) for label, value in starts.items())
+    moved = tuple(Start(label, value, is_guess=True) for label, value in loose.items())
+    return replace(mechanism, starts=kept + held + moved) if held or moved else mechanism
+
+
+def units(mechanism: Mechanism) -> dict[str, str]:
+    """The unit of every parameter, input, output, coordinate and speed; only outputs are not SI."""
+    records = (*mechanism.parameters, *mechanism.inputs, *mechanism.outputs)
+    by_label = {x.name: x.unit for x in records}
+    for joint in mechanism.joints:
+        by_label |= zip(joint.coordinates, joint.type.coordinate_units, strict=True)
+        by_label |= zip(joint.speeds, joint.type.speed_units, strict=True)
+    return by_label
+
+
+def is_conservative(mechanism: Mechanism) -> bool:
+    """Whether T + U stays what it was: only potentials act, and nothing depends on time."""
+    keeping = all(x.KEEPS_ENERGY for x in mechanism.forces)
+    holding = all(x.KEEPS_ENERGY for x in mechanism.constraints)
+    formulas = [as_expr(x) for force in mechanism.forces for x in force.formulas()]
+    formulas += [as_expr(x) for constraint in mechanism.constraints for x in constraint.formulas()]
+    varying = {"t", *mechanism.speeds, *(x.name for x in mechanism.inputs)}
+    used = {x.name for x in symbols_of(formulas)}
+    return keeping and holding and not mechanism.contacts and not used & varying

@@ -1,61 +1,31 @@
 """A mechanism made ready to run: assembled, derived, its closures completed, then compiled once.
 
-First integrals of a mechanism, carried into a run.
-
-Public names: ready_for, ready_along, values_of, check_one_start, equations_at, compiled, start_of,
-starts_given, with_invariants.
+Public names: ready_for, check_one_start, equations_at, compiled, start_of, start_derivatives.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from liaison.analyse.along.along import check_of, state_of
-from liaison.analyse.proofs.first_integrals import FirstIntegral, first_integrals
 from liaison.equations.equations import Equations
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.equations.start_checks import check_inertia, is_completed, is_obstructed, moving
-from liaison.errors import DerivationError, SimulationError
+from liaison.errors import SimulationError
 from liaison.expr import as_expr, evaluate, gradient, symbol, symbols_of
-from liaison.expr.bind import to_floats
 from liaison.expr.graph.node import collector_paused
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.lower import lower
-from liaison.simulation.record.trajectory import Trajectory
 from liaison.tree.assemble import assemble
 from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, as_float, span
-from liaison.units import Label
 
 from .given import Given, mechanism_of, with_starts, with_values
-
-LARGEST = 40
-"""Velocities of a mechanism whose first integrals are looked for before a run."""
-
-
-def with_invariants(equations: Equations, tree: Tree) -> Equations:
-    """The equations with the first integrals of their mechanism, for a run to follow them.
-
-    Of a mechanism with more than LARGEST velocities none is looked for, nor where something holds
-    unilaterally: what is constant between two events need not be so through them.
-    """
-    integrals: Sequence[FirstIntegral] = ()
-    if tree.nv <= LARGEST and not tree.mechanism.contacts:
-        with suppress(DerivationError):
-            integrals = first_integrals(newton_euler(span(tree.mechanism, exact=True)))
-    formulas = to_floats([x.formula for x in integrals]) if integrals else []
-    named = {x.name: f for x, f in zip(integrals, formulas, strict=True)}
-    labels = dict(equations.labels) | {
-        "invariants": tuple(Label(x.name, x.unit) for x in integrals)
-    }
-    return replace(equations, invariants=MappingProxyType(named), labels=MappingProxyType(labels))
 
 
 def ready_for(
@@ -64,6 +34,7 @@ def ready_for(
     start: Mapping[str, float] | None,
     parameters: Mapping[str, Any] | None,
     *,
+    guess: Mapping[str, float] | None = None,
     invariants: bool = False,
 ) -> tuple[Kernel, State]:
     """The machine code of a mechanism, and where it starts.
@@ -72,8 +43,8 @@ def ready_for(
         SimulationError: a state and a start are both there, or the state is of another mechanism.
     """
     mechanism = with_values(mechanism_of(given), parameters or {})
-    mechanism = with_starts(mechanism, start or {})
-    check_one_start(state, start)
+    mechanism = with_starts(mechanism, start or {}, guess)
+    check_one_start(state, {**(start or {}), **(guess or {})})
     with collector_paused():
         tree = span(mechanism)
         if state is not None:
@@ -82,7 +53,7 @@ def ready_for(
         check_attitudes(tree, begin)
         tree, equations = equations_at(tree, begin)
         kernel = compiled(tree, equations, invariants=invariants)
-        firm = [x.label for x in mechanism.starts]
+        firm = [x.label for x in mechanism.starts if not x.is_guess]
         return kernel, begin if state else start_of(kernel, begin, firm)
 
 
@@ -109,24 +80,6 @@ def check_state_of(tree: Tree, state: State) -> None:
                 f"({', '.join(mine)}).",
                 status="inconsistent",
             )
-
-
-def ready_along(given: Given, run: Trajectory) -> Kernel:
-    """The machine code of a mechanism at the parameters and the first state of a run of it.
-
-    Raises:
-        SimulationError: the run is of another mechanism.
-    """
-    mechanism = mechanism_of(given)
-    kernel, _ = ready_for(mechanism, state_of(run, 0), None, values_of(mechanism, run))
-    check_of(kernel.program, run)
-    return kernel
-
-
-def values_of(mechanism: Mechanism, run: Trajectory) -> dict[str, float]:
-    """Parameters of a mechanism as a run had them, by name."""
-    known = {x.name for x in mechanism.parameters}
-    return {k: x for k, x in run.meta.get("parameters", {}).items() if k in known}
 
 
 def equations_at(tree: Tree, state: State) -> tuple[Tree, Equations]:
@@ -156,27 +109,27 @@ def equations_at(tree: Tree, state: State) -> tuple[Tree, Equations]:
 def compiled(tree: Tree, equations: Equations, *, invariants: bool = False) -> Kernel:
     """The machine code of equations; with first integrals to follow where they are asked for."""
     if invariants:
-        from .ready import with_invariants
+        from .invariants import with_invariants
 
         equations = with_invariants(equations, tree)
-    facts = MappingProxyType({**equations.facts, "starts": starts_given(tree.mechanism)})
+    facts = MappingProxyType({**equations.facts, "starts": start_derivatives(tree.mechanism)})
     return to_llvm(lower(replace(equations, facts=facts)))
 
 
-def starts_given(mechanism: Mechanism) -> dict[str, dict[str, float]]:
+def start_derivatives(mechanism: Mechanism) -> dict[str, dict[str, float]]:
     """Label of each start that is given -> its derivatives by parameters; none for a number."""
     values = {
         symbol(x.name): float(as_float(x.value))
         for x in mechanism.parameters
         if x.value is not None
     }
-    found: dict[str, dict[str, float]] = {}
-    for start in mechanism.starts:
+    slopes_of: dict[str, dict[str, float]] = {}
+    for start in (x for x in mechanism.starts if not x.is_guess):
         formula = as_expr(as_float(start.value))
         used = [x for x in symbols_of([formula]) if x in values]
         slopes = evaluate(gradient(formula, used), values) if used else []
-        found[start.label] = {x.name: float(s) for x, s in zip(used, slopes, strict=True)}
-    return found
+        slopes_of[start.label] = {x.name: float(s) for x, s in zip(used, slopes, strict=True)}
+    return slopes_of
 
 
 def start_of(kernel: Kernel, state: State, firm: Collection[str]) -> State:

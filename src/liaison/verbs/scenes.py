@@ -343,7 +343,7 @@ def _instants(every: Any, step: float, until: float) -> int | Sequence[float] | 
     count = round(min(period / step, 1e15)) if step > 0 else 0
     if count >= 1 and abs(period - count * step) <= WHOLE * period:
         return count
-    times: Array = period * np.arange(number)
+    times = np.asarray(period * np.arange(number), dtype=float)
     return times if times[-1] >= until else np.append(times, until)
 
 

@@ -1,6 +1,6 @@
 """Summary of a mechanism, in counts and names: the result of `check`.
 
-Public names: Summary, by_label, units, is_conservative.
+Public names: Summary, by_label.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from liaison.model.mechanism import Mechanism
 from liaison.numeric import State
 from liaison.tree.assemble import Assembly, assembly
 from liaison.tree.tree import GROUND, Tree, as_float, span
+
+from .given import units
 
 if TYPE_CHECKING:
     from liaison.analyse.proofs.no_impact import NoImpact
@@ -180,31 +182,10 @@ class Summary:
         }
 
 
-def units(mechanism: Mechanism) -> dict[str, str]:
-    """The unit of every parameter, input, output, coordinate and speed; only outputs are not SI."""
-    records = (*mechanism.parameters, *mechanism.inputs, *mechanism.outputs)
-    by_label = {x.name: x.unit for x in records}
-    for joint in mechanism.joints:
-        by_label |= zip(joint.coordinates, joint.type.coordinate_units, strict=True)
-        by_label |= zip(joint.speeds, joint.type.speed_units, strict=True)
-    return by_label
-
-
 def by_label(state: State) -> dict[str, float]:
     """Positions and velocities of a state by their names."""
     names = [label.name for part in ("q", "v") for label in state.labels[part]]
     return dict(zip(names, [*state.q.tolist(), *state.v.tolist()], strict=True))
-
-
-def is_conservative(mechanism: Mechanism) -> bool:
-    """Whether T + U stays what it was: only potentials act, and nothing depends on time."""
-    keeping = all(x.KEEPS_ENERGY for x in mechanism.forces)
-    holding = all(x.KEEPS_ENERGY for x in mechanism.constraints)
-    formulas = [as_expr(x) for force in mechanism.forces for x in force.formulas()]
-    formulas += [as_expr(x) for constraint in mechanism.constraints for x in constraint.formulas()]
-    varying = {"t", *mechanism.speeds, *(x.name for x in mechanism.inputs)}
-    used = {x.name for x in symbols_of(formulas)}
-    return keeping and holding and not mechanism.contacts and not used & varying
 
 
 def _equations(tree: Tree) -> Equations:

@@ -142,7 +142,7 @@ def _curves(trajectory: Trajectory, labels: Sequence[str], degrees: bool) -> lis
     names = labels or [label.name for label in trajectory.labels["q"]]
     if not names:
         raise LiaisonError(f"{trajectory.name} has no coordinates to plot; name a series.")
-    chosen, fine = trajectory.columns(*names), refined(trajectory)
+    chosen, fine = trajectory.shown_columns(*names), refined(trajectory)
     smooth = {x.name for part in ("q", "v") for x in fine.labels[part]}
     curves = []
     for label, values in chosen.values():
@@ -236,7 +236,17 @@ def _draw(
             _mark_events(ax, trajectory, named=ax is axes[0])
     axes[-1].set_xlabel("t [s]")
     axes[0].set_title(trajectory.name if title is None else title, loc="left", weight="bold")
+    lost = _left_out(trajectory, [curve.name for curves in groups.values() for curve in curves])
+    if lost:
+        axes[0].set_title(lost, loc="right", fontsize="x-small")
     return axes[0]
+
+
+def _left_out(trajectory: Trajectory, names: Sequence[str]) -> str:
+    """What is not drawn of the series that are, because the motion does not determine it."""
+    of = {name.partition(".")[0] for name in names}
+    lost = [x for x in trajectory.undetermined if x.partition(".")[0] in of]
+    return f"{len(lost)} curves left out: redundant, not determined" if lost else ""
 
 
 def _dress(ax: Any, unit: str, count: int) -> None:

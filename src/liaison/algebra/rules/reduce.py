@@ -546,16 +546,16 @@ class Step:
 def steps(x: Formal, rules: Sequence[Rule] = RULES) -> list[Step]:
     """How x comes to its normal form: each step applies the first rule that applies anywhere."""
     value = flatten(x)
-    taken: list[Step] = []
+    rewriting: list[Step] = []
     while True:
         for rule in rules:
             changes = {term: rule.apply(term) for term in value}
             if any(new is not None for new in changes.values()):
                 break
         else:
-            return taken
+            return rewriting
         parts = []
         for term, new in changes.items():
             parts.append(scaled({term: 1} if new is None else new, value[term]))
         value = added(*parts)
-        taken.append(Step(rule, to_formal(value, x.kind)))
+        rewriting.append(Step(rule, to_formal(value, x.kind)))

@@ -60,10 +60,10 @@ def _with_places(factor: Factor) -> Iterator[tuple[Callable[[Word], Factor], Wor
         yield lambda word: ("trace", word), factor[1]
     elif factor[0] == "mix":
         for i in (1, 2, 3):
-            yield _put(factor, i), factor[i][0]
+            yield _at_place(factor, i), factor[i][0]
 
 
-def _put(factor: Factor, i: int) -> Callable[[Word], Factor]:
+def _at_place(factor: Factor, i: int) -> Callable[[Word], Factor]:
     return lambda word: (*factor[:i], (word, factor[i][1]), *factor[i + 1 :])
 
 
@@ -214,13 +214,13 @@ def _cyclic(term: Monomial) -> Polynomial | None:
     return in_factors(term, "trace", _turned_trace)
 
 
-def _known_determinant(factor: Factor) -> Polynomial | None:
+def _unit_determinant(factor: Factor) -> Polynomial | None:
     return {(): 1} if is_rotation(factor[1]) else None
 
 
 @ROWS.rule("determinant of a rotation", "det R = 1 for R a rotation")
 def _determinant(term: Monomial) -> Polynomial | None:
-    return in_factors(term, "det", _known_determinant)
+    return in_factors(term, "det", _unit_determinant)
 
 
 # Unit vectors, sines, divisions -----------------------------------------------------------------

@@ -19,7 +19,7 @@ from liaison.errors import SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel, Program
 from liaison.program.extend import formula_from_plain
-from liaison.simulation import Settings, Trajectory
+from liaison.simulation import Settings, Trajectory, simulate
 from liaison.simulation.between import can_go_on, rows_between
 from liaison.simulation.plan.plan import Plan, plan_of
 from liaison.simulation.record.resampling import check_within
@@ -96,7 +96,9 @@ def _integrated(kernel: Kernel, run: Trajectory, t: float) -> Array | None:
     values = run_parameters(kernel.program, run)
     settings = Settings(rtol=run.meta["rtol"], atol=run.meta["atol"])
     plan = plan_of(kernel, state_of(run, 0), run.t[-1], settings, inputs=inputs, parameters=values)
-    return rows_between(plan, run.t, run.q, run.v, np.array([t])) if can_go_on(plan) else None
+    if not can_go_on(plan):
+        return None
+    return rows_between(plan, simulate, run.t, run.q, run.v, np.array([t]))
 
 
 def run_parameters(program: Program, run: Trajectory) -> dict[str, float]:

@@ -1,7 +1,9 @@
 """Motion first, forces after: kinematic runs of driven mechanisms, and the efforts a motion needs.
 
 A mechanism that its drives hold entirely moves without being integrated: at every instant Φ(q, t)
-= 0 by Newton's method, G v = ν, G v̇ = γ. The efforts of given drives along any motion follow from
+= 0 by Newton's method, G v = ν, G v̇ = γ. Where relations of rates hold it, positions are the
+integrals of its velocities, in the steps of a run. The efforts of given drives along any motion
+follow from
 
     M v̇ + h − τ(u) = Gᵀ λ,   u sought (and λ)                                   (analysis-7)
 
@@ -12,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -22,11 +24,12 @@ from liaison.analyse.rest.rest_steps import retracted
 from liaison.errors import ModelError, NamingError, SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel
-from liaison.simulation import Series, Settings, Trajectory
+from liaison.simulation import Series, Settings, Trajectory, simulate
 from liaison.simulation.machine import map_entry
 from liaison.simulation.plan.plan import Plan, parameters_of, plan_of
 from liaison.simulation.reactions import accelerations as by_equations
 from liaison.simulation.reactions import redundancy
+from liaison.simulation.record.trajectory import DONE
 from liaison.simulation.report import equations_identity, inputs_series, meta_of, series_of
 
 from .along import plan_along
@@ -48,31 +51,39 @@ def kinematic_run(
     inputs: Mapping[str, float] | None = None,
     parameters: Mapping[str, float] | None = None,
     series: Sequence[str] = SERIES,
+    stop: Any = None,
+    rtol: float = 1e-10,
+    atol: float = 1e-12,
 ) -> Trajectory:
     """The motion of a mechanism whose drives leave it no freedom.
 
-    λ of a drive's row (series "lam") is the effort it takes.
+    λ of a drive's row (series "lam") is the effort it takes. Events are recorded, and stop it, as
+    in a run by `simulate`.
 
     Args:
         kernel: of a mechanism with imposed motions.
         state: where it begins.
-        times: instants [s], not decreasing.
+        times: instants [s], increasing.
         inputs: values by name instead of the defaults.
         parameters: values by name instead of the defaults.
         series: what to evaluate, as for `simulate`.
+        stop: what ends it, as for `simulate`.
+        rtol: error allowed a step where relations of rates are integrated, or events located.
+        atol: the same, absolute.
 
     Raises:
         ModelError: velocities are left free.
         SimulationError: some instant is not reached.
     """
     values = parameters_of(kernel.program, parameters)
-    here = local(kernel, state, inputs=inputs, parameters=values)
-    rows = []
-    for t in times:
-        here = _reached(here, float(t), HALVINGS)
-        here = _moving(here)
-        rows.append(np.concatenate([[t], here.state.q, here.state.v, here.u]))
-    table = np.array(rows)
+    here = _moving(local(kernel, state, inputs=inputs, parameters=values))
+    program = kernel.program
+    of_rates = program.sizes["nc"] > program.sizes["nphi"]
+    march: Trajectory | None = None
+    if of_rates or stop is not None or program.facts.get("events"):
+        march = _marched(here, times, of_rates, stop=stop, rtol=rtol, atol=atol)
+        times = march.t
+    table = _integrated(here, march) if march is not None and of_rates else _closed(here, times)
     check_inactive(kernel, table, values, "kinematic_run")
     plan = plan_of(kernel, state, state.t, Settings(), inputs=inputs, parameters=parameters)
     nq, nv = plan.size("nq"), plan.size("nv")
@@ -83,9 +94,47 @@ def kinematic_run(
         v=table[:, 1 + nq : 1 + nq + nv],
         labels=kernel.program.labels,
         series=inputs_series(plan, table) | series_of(plan, table, series),
-        message="moved by its drives",
+        message="moved by its drives" + ("" if march is None else f"; {march.message}"),
+        events=() if march is None else march.events,
+        status=DONE if march is None else march.status,
         meta=meta_of(plan) | {"method": "kinematic", "until": float(table[-1, 0])},
     )
+
+
+def _marched(
+    here: Local, times: Sequence[float] | Array, of_rates: bool, **options: Any
+) -> Trajectory:
+    """The motion in steps of a run, with its events."""
+    names = {x: [label.name for label in here.kernel.program.labels[x]] for x in "up"}
+    values = {x: dict(zip(names[x], getattr(here, x).tolist(), strict=True)) for x in "up"}
+    try:
+        return simulate(
+            here.kernel, here.state, float(times[-1]), every=np.asarray(times, dtype=float),
+            inputs=values["u"], parameters=values["p"], series=(), **options,
+        )  # fmt: skip
+    except SimulationError:
+        if not of_rates:
+            _closed(here, times)  # says it better
+        raise
+
+
+def _closed(here: Local, times: Sequence[float] | Array) -> Array:
+    """Rows (t, q, v, u) at instants by Newton's method on the closures."""
+    rows = []
+    for t in times:
+        here = _reached(here, float(t), HALVINGS)
+        here = _moving(here)
+        rows.append(np.concatenate([[t], here.state.q, here.state.v, here.u]))
+    return np.array(rows)
+
+
+def _integrated(here: Local, march: Trajectory) -> Array:
+    """The same where positions are integrals; the drives leave no velocity free anywhere."""
+    rows = []
+    for t, q, v in zip(march.t, march.q, march.v, strict=True):
+        there = _moving(replace(here, state=replace(here.state, t=t, q=q, v=v)))
+        rows.append(np.concatenate([[t], q, there.state.v, here.u]))
+    return np.array(rows)
 
 
 def _reached(here: Local, t: float, halvings: int) -> Local:

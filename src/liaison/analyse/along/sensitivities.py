@@ -173,7 +173,7 @@ class _Moved:
             t=self.run.t,
             values=np.stack([x for x, _, _ in columns], axis=2) if columns else empty,
             outputs=np.stack([x for _, x, _ in columns], axis=2) if columns else empty[:, :count],
-            integrals=np.array([x for _, _, x in columns]).reshape(-1, count).T,
+            integrals=np.array([x for _, _, x in columns]).reshape(len(columns), count).T,
             labels=(*map(coordinate_label, speeds), *speeds),
             output_names=tuple(x.name for x in program.labels["outputs"]),
             parameters=tuple(program.labels["p"][k].name for k in chosen),

@@ -5,8 +5,9 @@
 
 P and σ_A momentum and moment of momentum about any moving point A, R and M_A the wrench from
 outside, T and T* kinetic energy and its part about the mass center G, Π the power of all that
-acts. At every instant both sides are evaluated from their own formulas; over time the left sides
-are integrated.
+acts. At every instant both sides are evaluated from their own formulas; over time the right sides
+are integrated, where the recorded instants are near enough for that. From one recorded instant to
+the next the equations of motion are integrated again, which needs no near instants.
 
 Public names: Theorem, Verification, verify.
 
@@ -15,10 +16,12 @@ Source: LL 1.2, 1.3 (the general theorems).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liaison.analyse.rest.open_sides import check_inactive_along
 from liaison.errors import NamingError, SimulationError
@@ -31,6 +34,7 @@ from liaison.simulation.outcome import OUTSIDE, missed
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.reactions import accelerations, pivoted, redundancy
 
+from .again import ends_of, refined_rows, retaken
 from .along import plan_along
 
 INSTANT = 1e-8
@@ -39,6 +43,17 @@ INSTANT = 1e-8
 OVER_TIME = 1e-6
 """The same over time, beside what the quadrature misses (found by leaving out every second one)."""
 
+COARSE = 1e-4
+"""What the quadrature may miss; beyond it the instants are too far apart to integrate over."""
+
+TOLERANCES = 100.0
+"""Tolerances of a run that its states may be off by from one recorded instant to the next."""
+
+FINE, SOME = 1000, 50
+"""Instants that are integrated over where fewer are recorded; intervals checked where more are."""
+
+SLOW = 1e-2
+"""Part of the largest speed, and of the time of the run, that changes are measured by at least."""
 
 FEWEST = 9
 """Instants that are integrated over."""
@@ -75,11 +90,21 @@ class Theorem:
 @final
 @dataclass(frozen=True, repr=False)
 class Verification(Shown):
-    """All theorems, and the power of every load over time."""
+    """All theorems, and the power of every load over time.
+
+    Args:
+        theorems: at instants, over time, and from instant to instant.
+        powers: of every load [W].
+        t: instants [s].
+        unchecked: what could not be checked, and why: one sentence each.
+        work: of every load over the run [J], integrated on as many instants as the theorems.
+    """
 
     theorems: tuple[Theorem, ...]
     powers: Series
     t: Array = field(repr=False)
+    unchecked: tuple[str, ...] = ()
+    work: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def holds(self) -> bool:
@@ -97,10 +122,8 @@ class Verification(Shown):
             {"name": x.name, "error": x.error, "at": x.at, "size": x.size, "holds": x.holds}
             for x in self.theorems
         ]
-        names = self.powers.axes["load"]
-        power = self.powers.values
-        work = {x: float(np.trapezoid(power[:, k], self.t)) for k, x in enumerate(names)}
-        return {"holds": self.holds, "theorems": rows, "work_J": work}
+        found = {"holds": self.holds, "theorems": rows, "work_J": dict(self.work)}
+        return found | {"unchecked": list(self.unchecked)}
 
 
 def verify(
@@ -110,25 +133,130 @@ def verify(
 
     Args:
         kernel: of the mechanism that moved.
-        run: at enough instants, if it is to be integrated over time.
+        run: at any instants; with contacts or Python controllers at near ones.
         about: the point A of the moment: a body, whose origin moves, or a place in the ground [m].
+
+    Raises:
+        SimulationError: of another mechanism; or recorded too seldom to check anything over time.
     """
     if len(run.t) < 1:
         raise SimulationError("a run without instants cannot be verified.", status="inconsistent")
     plan, rows = plan_along(kernel, run)
     x = _accelerated(plan, run, rows)
-    sides = _blocks(kernel, "balance", map_entry(kernel, "balance", rows, plan.parameters, x))
-    place, speed = _point(kernel, rows, plan.parameters, x, about)
-    forces = map_entry(kernel, "reactions", rows, plan.parameters, x).reshape(len(rows), -1, 6)
-    sizes = [forces[:, :, 3:].reshape(len(rows), -1), forces[:, :, :3].reshape(len(rows), -1)]
+    balance = _balance(plan, rows, x, about)
+    instants = [_motion(plan, rows, x, run.t), *_at_instants(run.t, balance)]
+    names, table = balance.powers
+    powers = Series(table, "W", {"load": names})
+    over, why_not, fine = _over_time(plan, run, balance, about)
+    _check_covered(run, over, why_not)
+    unchecked = (f"from instant to instant: {why_not}",) if why_not and len(run.t) > 1 else ()
+    theorems = (*instants, *over, *_kept(plan, run))
+    return Verification(theorems, powers, run.t, unchecked, _work(*fine))
+
+
+def _work(t: Array, balance: _Balance) -> dict[str, float]:
+    """∫ of every power, between instants at which it jumps."""
+    names, table = balance.powers
+    keep = np.concatenate([[True], np.diff(t) > 0])
+    if np.count_nonzero(keep) < FEWEST or not np.all(keep):
+        return dict(zip(names, np.trapezoid(table, t, axis=0).tolist(), strict=True))
+    from scipy.interpolate import CubicSpline
+
+    return dict(zip(names, CubicSpline(t, table).integrate(t[0], t[-1]).tolist(), strict=True))
+
+
+@final
+@dataclass(frozen=True)
+class _Balance:
+    """Both sides of the theorems at every row, the point A, and sizes of forces and moments."""
+
+    sides: dict[str, Array]
+    place: Array
+    speed: Array
+    forces: Array
+    moments: Array
+
+    @property
+    def powers(self) -> tuple[tuple[str, ...], Array]:
+        """Names of loads, and their powers at every row."""
+        names = tuple(name[9:] for name in self.sides if name.startswith("power of "))
+        columns = [self.sides[f"power of {name}"][:, 0] for name in names]
+        return names, np.column_stack(columns) if columns else np.zeros((len(self.place), 0))
+
+    def at(self, piece: slice) -> _Balance:
+        """Some of the rows."""
+        sides = {name: x[piece] for name, x in self.sides.items()}
+        others = (x[piece] for x in (self.place, self.speed, self.forces, self.moments))
+        return _Balance(sides, *others)
+
+
+def _balance(
+    plan: Plan, rows: Array, x: Array, about: str | tuple[float, float, float]
+) -> _Balance:
+    """What the theorems compare, at rows (t, q, v, u) with accelerations and forces x."""
+    kernel, p, n = plan.kernel, plan.parameters, len(rows)
+    sides = _blocks(kernel, "balance", map_entry(kernel, "balance", rows, p, x))
+    place, speed = _point(kernel, rows, p, x, about)
+    forces = map_entry(kernel, "reactions", rows, p, x).reshape(n, -1, 6)
+    sizes = [forces[:, :, 3:].reshape(n, -1), forces[:, :, :3].reshape(n, -1)]
     sizes = _with_contacts(sizes, sides, x[:, plan.size("nv") + plan.size("nc") :])
-    instants = _at_instants(run.t, sides, (place, speed), sizes)
-    instants.insert(0, _motion(plan, rows, x, run.t))
-    names = tuple(name[9:] for name in sides if name.startswith("power of "))
-    power = [sides[f"power of {name}"][:, 0] for name in names]
-    table = np.column_stack(power) if power else np.zeros((len(run.t), 0))
-    over = [*_over_pieces(run, sides, (place, speed), sizes), *_kept(plan, run)]
-    return Verification((*instants, *over), Series(table, "W", {"load": names}), run.t)
+    return _Balance(sides, place, speed, *sizes)
+
+
+def _over_time(
+    plan: Plan, run: Trajectory, balance: _Balance, about: str | tuple[float, float, float]
+) -> tuple[list[Theorem], str, tuple[Array, _Balance]]:
+    """Theorems over time and the motion from instant to instant; why not the latter; on what."""
+    again, why_not = retaken(plan, run, "verify")
+    if again is None:
+        return _near(run, balance), why_not, (run.t, balance)
+    t = run.t
+    is_near = len(t) >= FINE
+    try:
+        moved = _from_instant_to_instant(plan, run, *ends_of(again, run, SOME if is_near else FINE))
+        if not is_near:
+            rows = refined_rows(again, run, FINE)
+            x = accelerations(plan, rows, redundancy(plan, rows))
+            t, balance = rows[:, 0], _balance(plan, rows, x, about)
+    except SimulationError as error:
+        return _near(run, balance), error.message.rstrip("."), (run.t, balance)
+    return [*_over_pieces(run, t, balance), moved], "", (t, balance)
+
+
+def _near(run: Trajectory, balance: _Balance) -> list[Theorem]:
+    """Theorems over time that the recorded instants are near enough for."""
+    over = _over_pieces(run, run.t, balance)
+    return [x for x in over if x.allowed <= OVER_TIME + COARSE]
+
+
+def _check_covered(run: Trajectory, over: list[Theorem], why_not: str) -> None:
+    """Raises an error for a run in which nothing over time could be checked."""
+    if over or run.t[-1] == run.t[0]:
+        return
+    raise SimulationError(
+        f"the run {run.name!r} is recorded too seldom to be verified over time, at {len(run.t)} "
+        f"instants, and it cannot be integrated again from instant to instant: {why_not}.",
+        status="inconsistent",
+        hint=f"Record it more often: every={(run.t[-1] - run.t[0]) / FINE:.2g}, say.",
+    )
+
+
+def _from_instant_to_instant(
+    plan: Plan, run: Trajectory, chosen: NDArray[np.intp], ends: Array
+) -> Theorem:
+    """Differences of positions and velocities, by how much each changes in the run."""
+    nq, nv = plan.size("nq"), plan.size("nv")
+    xi = map_entry(plan.kernel, "difference", ends, plan.parameters, run.q[chosen])
+    speed = np.max(np.abs(run.v), axis=0, initial=0.0)
+    size = np.maximum(speed, SLOW * np.max(speed, initial=0.0)) + 1e-12
+    span = float(run.t[-1] - run.t[0])
+    reach = size * max(float(np.max(np.diff(run.t))), SLOW * span)
+    off = np.hstack([xi / reach, (ends[:, 1 + nq : 1 + nq + nv] - run.v[chosen]) / size])
+    error = np.max(np.abs(off), axis=1, initial=0.0)
+    allowed = OVER_TIME + TOLERANCES * float(run.meta.get("rtol", 0.0))
+    k = int(np.argmax(error))
+    name = "motion from instant to instant"
+    return Theorem(name, float(error[k]), float(run.t[chosen[k]]), 1.0, allowed)
 
 
 def _kept(plan: Plan, run: Trajectory) -> list[Theorem]:
@@ -184,24 +312,20 @@ def _one_sided(plan: Plan, rows: Array) -> Array:
     return out[:, first : first + count * nv].reshape(len(rows), count, nv)
 
 
-def _over_pieces(
-    run: Trajectory, sides: dict[str, Array], point: tuple[Array, Array], sizes: list[Array]
-) -> list[Theorem]:
+def _over_pieces(run: Trajectory, t: Array, balance: _Balance) -> list[Theorem]:
     """The theorems over time between events of contacts: each where it is nearest its limit."""
     worst: dict[str, Theorem] = {}
-    for piece in _pieces(run):
-        parts = {name: x[piece] for name, x in sides.items()}
-        of = (point[0][piece], point[1][piece])
-        for theorem in _over_time(run.t[piece], parts, of, [x[piece] for x in sizes]):
+    for piece in _pieces(run, t):
+        for theorem in _integrals(t[piece], balance.at(piece)):
             had = worst.get(theorem.name)
             if had is None or theorem.error / theorem.allowed > had.error / had.allowed:
                 worst[theorem.name] = theorem
     return list(worst.values())
 
 
-def _pieces(run: Trajectory) -> list[slice]:
+def _pieces(run: Trajectory, t: Array) -> list[slice]:
     """Instants between events of contacts; one recorded once belongs to neither side."""
-    t, begin, pieces = run.t, 0, []
+    begin, pieces = 0, []
     for event in sorted({e.t for e in run.events if e.what}):
         low, high = np.searchsorted(t, event, "left"), np.searchsorted(t, event, "right")
         pieces.append(slice(begin, int(low + 1 if high - low > 1 else low)))
@@ -222,13 +346,11 @@ def _motion(plan: Any, rows: Array, x: Array, t: Array) -> Theorem:
     return _theorem("equations of motion", t, left, right, [terms[:, nv * nv + nc * nv :][:, :nv]])
 
 
-def _at_instants(
-    t: Array, sides: dict[str, Array], point: tuple[Array, Array], sizes: list[Array]
-) -> list[Theorem]:
+def _at_instants(t: Array, balance: _Balance) -> list[Theorem]:
     """Every theorem of (analysis-5), instant by instant; forces and moments of joints for size."""
-    place, speed = point
+    sides, place, speed = balance.sides, balance.place, balance.speed
     span = float(t[-1] - t[0]) or 1.0
-    forces, moments = sizes
+    forces, moments = balance.forces, balance.moments
     slow = sides["kinetic"] / span  # what is steady changes by nothing: of the whole, then
     L, P = np.split(sides["momentum"], 2, axis=1)
     dL, dP = np.split(sides["momentum_rate"], 2, axis=1)
@@ -256,12 +378,12 @@ def _at_instants(
     ]
 
 
-def _over_time(
-    t: Array, sides: dict[str, Array], point: tuple[Array, Array], sizes: list[Array]
-) -> list[Theorem]:
+def _integrals(t: Array, balance: _Balance) -> list[Theorem]:
     """Changes of momentum and energy against the integrals of what causes them."""
-    place, speed = point
-    forces, moments = (1e-3 * float(t[-1] - t[0]) * x for x in sizes)  # joints alone, for size
+    sides, place, speed = balance.sides, balance.place, balance.speed
+    # of joints alone, for size
+    span = float(t[-1] - t[0])
+    forces, moments = 1e-3 * span * balance.forces, 1e-3 * span * balance.moments
     keep = np.concatenate([[True], np.diff(t) > 0])
     if np.count_nonzero(keep) < FEWEST:
         return []
@@ -274,7 +396,7 @@ def _over_time(
         ("momentum over time", P, R, forces),
         ("moment of momentum over time", L, M, moments),
         ("moment of momentum about the moving point over time", *own, moments),
-        ("kinetic energy over time", sides["kinetic"], total, ROUNDING * sizes[0]),
+        ("kinetic energy over time", sides["kinetic"], total, ROUNDING * balance.forces),
     ]
     return [
         _integrated(name, t[keep], value[keep], cause[keep], _size(scale))

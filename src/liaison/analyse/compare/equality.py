@@ -52,8 +52,7 @@ from liaison.exact.degrees import degree_bound
 from liaison.exact.residues import Ordered, Residues
 from liaison.expr import ZERO, Domain, Expr, as_expr, directional, symbols_of, topological
 
-from .lifting import ORDER, lifted_point
-from .positions import Position
+from .positions import ORDER, Position, lifted_point
 from .verdict import Verdict
 
 

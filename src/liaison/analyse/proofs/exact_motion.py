@@ -114,9 +114,9 @@ class LooseRoots(Domain):
         """As residues have it."""
         return self.inner.from_value(value)
 
-    def missing(self, node: Expr, known: list[str]) -> Any:
+    def missing(self, node: Expr, symbols: list[str]) -> Any:
         """Drawn from the name."""
-        return self.inner.missing(node, known)
+        return self.inner.missing(node, symbols)
 
     def operation(self, node: Expr) -> Callable[..., Any]:
         """Roots drawn where there are none."""

@@ -30,8 +30,9 @@ from liaison.model.contacts import check_bilateral
 from liaison.numeric import State
 from liaison.program import Entry, Kernel, Program, lower, to_llvm
 from liaison.simulation import Settings, Trajectory
-from liaison.simulation.plan.plan import plan_of
-from liaison.simulation.report import meta_of, series_of
+from liaison.simulation.plan.plan import Plan, plan_of
+from liaison.simulation.record.trajectory import DONE, STOPPED, EventRecord
+from liaison.simulation.report import inputs_series, meta_of, series_of
 from liaison.tree import Tree, as_float, assemble, span
 
 Floats = NDArray[np.float64]
@@ -91,23 +92,50 @@ class Reduction(Shown):
         Args:
             times: increasing; the first is the start [s].
             rtol: the error allowed a step.
+
+        Raises:
+            SimulationError: the independent velocities reach a dead centre.
         """
+        motion = self._followed(np.asarray(times, float), rtol, [])
+        return motion[1], motion[2]
+
+    def _followed(
+        self, times: Floats, rtol: float, watched: list[Any]
+    ) -> tuple[Floats, Floats, Floats, Any]:
+        """Instants, positions and velocities, and what SciPy says of the events."""
         from scipy.integrate import solve_ivp
 
-        instants, nq = np.asarray(times, float), len(self.equations.q)
+        nq = len(self.equations.q)
 
         def slope(t: float, y: Floats) -> Floats:
             motion = self._numbers(t, y[:nq], y[nq:])
             return np.concatenate([motion[self.size : self.size + nq], motion[: self.size]])
 
         begin = np.concatenate([self.state.q, self.start()])
-        run = solve_ivp(slope, (instants[0], instants[-1]), begin, "DOP853", instants, rtol=rtol,
-                        atol=rtol)  # fmt: skip
+        turns = _DeadCentre(self)
+        run = solve_ivp(
+            slope, (times[0], times[-1]), begin, "DOP853", times, rtol=rtol, atol=rtol,
+            events=[turns, *watched],
+        )  # fmt: skip
+        if run.t_events[0].size:
+            t = float(run.t_events[0][0])
+            raise SimulationError(
+                f"the velocities of {', '.join(self.independent)} do not drive "
+                f"'{self.equations.name}' through a dead centre at t = {t:.6g} s: there they are "
+                "zero whatever the others are.",
+                status="singular",
+                t=t,
+                hint="Choose other independent coordinates.",
+            )
         if not run.success:
             raise SimulationError(f"'{self.equations.name}' could not be followed: {run.message}")
-        states = run.y.T
-        v = [self.velocity(y[:nq], y[nq:], t) for t, y in zip(instants, states, strict=True)]
-        return states[:, :nq], np.array(v)
+        t, states = run.t, run.y.T
+        for k, event in enumerate(watched, 1):
+            if event.terminal and run.t_events[k].size and run.t_events[k][-1] > t[-1]:
+                t = np.append(t, run.t_events[k][-1])
+                states = np.vstack([states, run.y_events[k][-1]])
+        v = [self.velocity(y[:nq], y[nq:], x) for x, y in zip(t, states, strict=True)]
+        return t, states[:, :nq], np.array(v), run
 
     def simulate(
         self,
@@ -116,6 +144,7 @@ class Reduction(Shown):
         every: float = 0.01,
         rtol: float = 1e-10,
         series: Sequence[str] = SERIES,
+        stop: Any = None,
     ) -> Trajectory:
         """The motion as a run, with energy, outputs, poses and what closures leave.
 
@@ -123,23 +152,100 @@ class Reduction(Shown):
 
         Args:
             until: the last instant [s].
-            every: between records [s].
+            every: between records [s]; the last instant is recorded besides.
             rtol: the error allowed a step.
             series: what to evaluate.
+            stop: what ends it, as for `simulate`: names of events, formulas, values by label.
+
+        Raises:
+            SimulationError: the independent velocities reach a dead centre.
         """
-        begin = self.state.t
-        steps = max(1, round((until - begin) / every))
-        times = np.linspace(begin, until, steps + 1)
-        q, v = self.follow(times, rtol=rtol)
         kernel = to_llvm(lower(self.whole))
-        plan = plan_of(kernel, self.state, begin, Settings())
-        inputs = np.tile(np.array(self.whole.defaults["u"], float), (len(times), 1))
-        table = np.hstack([times[:, None], q, v, inputs])
+        begin = self.state.t
+        plan = plan_of(kernel, self.state, until, Settings(), stop=stop)
+        period = float(every)
+        count = int(np.ceil((until - begin) / period - 1e-9))
+        times = np.append(begin + period * np.arange(count), until)
+        events = [_Watched(self, plan, k) for k in range(len(plan.events))]
+        t, q, v, solution = self._followed(times, rtol, events)
+        inputs = np.tile(np.array(self.whole.defaults["u"], float), (len(t), 1))
+        table = np.hstack([t[:, None], q, v, inputs])
+        stopped = t[-1] < until
         return Trajectory(
-            name=kernel.program.name, t=times, q=q, v=v, labels=kernel.program.labels,
-            series=series_of(plan, table, series), message=f"reached t = {until:g} s.",
+            name=kernel.program.name, t=t, q=q, v=v, labels=kernel.program.labels,
+            series=inputs_series(plan, table) | series_of(plan, table, series),
+            events=self._records(plan, solution), status=STOPPED if stopped else DONE,
+            message=f"{'stopped by an event at' if stopped else 'reached'} t = {t[-1]:g} s.",
             meta=meta_of(plan) | {"method": "reduced, DOP853", "rtol": rtol, "until": until},
         )  # fmt: skip
+
+    def _records(self, plan: Plan, solution: Any) -> tuple[EventRecord, ...]:
+        """Events in the order of their instants."""
+        nq, records = len(self.equations.q), []
+        for k, event in enumerate(plan.events, 1):
+            for t, y in zip(solution.t_events[k], solution.y_events[k], strict=True):
+                v = self.velocity(y[:nq], y[nq:], float(t))
+                records.append(EventRecord(event.name, float(t), y[:nq], v))
+        return tuple(sorted(records, key=lambda x: x.t))
+
+
+@final
+class _Watched:
+    """An event of a plan as SciPy takes it: a function of time and (q, u)."""
+
+    def __init__(self, reduction: Reduction, plan: Plan, k: int) -> None:
+        self.reduction, self.plan, self.k = reduction, plan, k
+        self.terminal, self.direction = plan.events[k].stops, float(plan.events[k].direction)
+        added = plan.added
+        own = added is not None and "events" in added.program.entries
+        self.kernel = added if own and added is not None else plan.kernel
+
+    def __call__(self, t: float, y: Floats) -> float:
+        """Its formula at a state."""
+        nq = len(self.reduction.equations.q)
+        v = self.reduction.velocity(y[:nq], y[nq:], t)
+        out = self.kernel(
+            "events", t, q=y[:nq], v=v, u=self.plan.inputs.held, p=self.plan.parameters
+        )
+        return float(out[self.k])
+
+
+@final
+class _DeadCentre:
+    """How far independent velocities drive the others: changes its sign at a dead centre.
+
+    With v = Ψ u + ψ and Ψ = Q R, 1/|det R| vanishes where velocities other than u need not; beyond
+    it Ψ comes back with the other sign, and so does Q, which is compared with the one before.
+    """
+
+    terminal, direction = True, 0.0
+
+    def __init__(self, reduction: Reduction) -> None:
+        self.reduction = reduction
+        self.seen: list[tuple[float, Floats, float]] = []
+
+    def __call__(self, t: float, y: Floats) -> float:
+        """The sign, and how far from a dead centre."""
+        nq, n = len(self.reduction.equations.q), self.reduction.size
+        if not n:
+            return 1.0
+        zero = self.reduction.velocity(y[:nq], np.zeros(n), t)
+        columns = [self.reduction.velocity(y[:nq], x, t) - zero for x in np.eye(n)]
+        Q, R = np.linalg.qr(np.stack(columns, axis=1))
+        before = [x for x in self.seen if x[0] <= t]
+        sign = 1.0
+        if before:
+            _, old, had = before[-1]
+            sign = had * _turned(old, Q, R)
+        if not self.seen or t > self.seen[-1][0]:
+            self.seen.append((t, Q * np.sign(np.diag(R)), sign))
+        return sign / max(abs(float(np.prod(np.diag(R)))), 1e-300)
+
+
+def _turned(old: Floats, Q: Floats, R: Floats) -> float:
+    """−1 if a basis came back with the other orientation."""
+    new = Q * np.sign(np.diag(R))
+    return -1.0 if np.linalg.det(old.T @ new) < 0 else 1.0
 
 
 def reduce(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from liaison.cli.options import Debug, Json, Model, Starts, Values, printed
+from liaison.cli.options import Debug, Guesses, Json, Model, Starts, Values, printed
 from liaison.verbs.registry import command
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def equilibrium(
     ] = False,
     values: Values = None,
     start: Starts = None,
+    guess: Guesses = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -31,7 +32,7 @@ def equilibrium(
     from liaison.cli.values import check_still, read_request
     from liaison.verbs.analyse import equilibrium as verb
 
-    request = read_request(file, values, start)
+    request = read_request(file, values, start, guesses=guess)
     check_still(request.inputs)
     kind = "nearest" if nearest else "stable"
     rest = verb.equilibrium(request.mechanism, start=request.start, kind=kind)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from liaison.cli.options import Debug, Json, Model, Starts, Values, printed
+from liaison.cli.options import Debug, Guesses, Json, Model, Starts, Values, printed
 from liaison.verbs.registry import command
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def linearize(
     independent: Independent = None,
     values: Values = None,
     start: Starts = None,
+    guess: Guesses = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -40,7 +41,7 @@ def linearize(
     from liaison.verbs.analyse import equilibrium
     from liaison.verbs.analyse import linearize as verb
 
-    request = read_request(file, values, start)
+    request = read_request(file, values, start, guesses=guess)
     check_still(request.inputs)
     state = equilibrium.equilibrium(request.mechanism, start=request.start).state if rest else None
     with named_by("--independent"):

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from liaison.cli.options import Debug, Json, Model, Starts, Values, printed
+from liaison.cli.options import Debug, Guesses, Json, Model, Starts, Values, printed
 from liaison.verbs.registry import command
 
 
@@ -24,6 +24,7 @@ def solutions(
     ] = False,
     values: Values = None,
     start: Starts = None,
+    guess: Guesses = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -31,7 +32,7 @@ def solutions(
     from liaison.cli.values import check_still, read_request
     from liaison.verbs.analyse import solutions as verb
 
-    request = read_request(file, values, start)
+    request = read_request(file, values, start, guesses=guess)
     check_still(request.inputs)
     solved = verb.solutions(request.mechanism, start=request.start, maximal=maximal)
     printed(solved.to_dict(), str(solved), as_json)

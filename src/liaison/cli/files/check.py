@@ -15,6 +15,7 @@ import typer
 from liaison.cli.options import (
     Debug,
     Floating,
+    Guesses,
     Json,
     Lenient,
     Merged,
@@ -26,12 +27,10 @@ from liaison.cli.options import (
 from liaison.cli.pages.sides import (
     collision_line,
     collisions,
-    listed,
-    named_value,
-    named_values,
     side_lines,
     sides,
 )
+from liaison.cli.values import listed, named_value, named_values
 from liaison.verbs.registry import command
 from liaison.verbs.summary import Summary
 
@@ -138,6 +137,7 @@ def check(
     file: Model,
     values: Values = None,
     start: Starts = None,
+    guess: Guesses = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print what was deduced, and how the tree was chosen.")
     ] = False,
@@ -154,7 +154,7 @@ def check(
     from liaison.verbs.analyse import check as verb
 
     content = reading(file, **reader_options(file, lenient, floating, merge_fixed))
-    request = request_of(content.mechanism, values, start)
+    request = request_of(content.mechanism, values, start, guesses=guess)
     facts = verb.check(request.mechanism, request.start)
     extra = {"notes": list(content.notes)}
     if explain:

@@ -2,8 +2,7 @@
 
 Names with values and units, as text.
 
-Public names: sides, side_lines, collisions, collision_line, event, event_lines, listed,
-named_values, named_value.
+Public names: sides, side_lines, collisions, collision_line, event, event_lines.
 """
 
 from __future__ import annotations
@@ -19,29 +18,6 @@ from liaison.model.contacts.collisions import surfaces_of
 from liaison.model.contacts.friction import GROUPS, Friction
 from liaison.model.pairing import is_scene
 from liaison.verbs.summary import Summary
-
-
-def listed(names: list[str]) -> str:
-    """Up to twelve names, and how many more there are."""
-    return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
-
-
-def named_values(
-    values: Mapping[str, float | None], units: Mapping[str, str], unknown: str = "unknown"
-) -> str:
-    """ "m = 2 kg, gap = unknown [m], tip [mm]"."""
-    return listed(
-        [named_value(name, x, units.get(name, ""), unknown) for name, x in values.items()]
-    )
-
-
-def named_value(name: str, x: float | None, unit: str, unknown: str = "unknown") -> str:
-    """ "m = 2 kg"; where there is no value, the word for that."""
-    if x is not None:
-        return f"{name} = {x:.6g} {unit}".rstrip()
-    text = f"{name} = {unknown}" if unknown else name
-    return f"{text} [{unit}]" if unit else text
-
 
 if TYPE_CHECKING:
     from liaison.model import Contact
@@ -75,28 +51,13 @@ def _side(checked: Summary, one: Any) -> dict[str, Any]:
     match one:
         case Collision():
             facts = {"kind": "collide", "of": _colliding(one)}
-            return {
-                "name": one.name,
-                **facts,
-                **_restitution(checked, one),
-                **_friction(checked, one),
-            }
+            return {"name": one.name, **facts, **_dissipation(checked, one)}
         case Contact():
             facts = {"kind": "contact", "of": one.kind, "with": one.target.WORD}
-            return {
-                "name": one.name,
-                **facts,
-                **_restitution(checked, one),
-                **_friction(checked, one),
-            }
+            return {"name": one.name, **facts, **_dissipation(checked, one)}
         case GapContact():
             facts = {"kind": "contact", "of": "formula", "with": ""}
-            return {
-                "name": one.name,
-                **facts,
-                **_restitution(checked, one),
-                **_friction(checked, one),
-            }
+            return {"name": one.name, **facts, **_dissipation(checked, one)}
         case Unilateral():
             from liaison.expr.reading.reading import plain
             from liaison.expr.reading.text import to_unicode
@@ -128,6 +89,10 @@ def _colliding(one: Collision) -> str:
 
 def _value(checked: Summary, x: Any) -> float | None:
     return None if x is None else checked.value(x)
+
+
+def _dissipation(checked: Summary, one: Collision | Contact | GapContact) -> dict[str, Any]:
+    return _restitution(checked, one) | _friction(checked, one)
 
 
 def _restitution(checked: Summary, one: Any) -> dict[str, float | None]:

@@ -15,6 +15,7 @@ import typer
 from liaison.cli.options import (
     Debug,
     Floating,
+    Guesses,
     Json,
     Lenient,
     Merged,
@@ -44,6 +45,7 @@ def animate(
     run: RunOption = None,
     values: Values = None,
     start: Starts = None,
+    guess: Guesses = None,
     trace: Annotated[
         list[str] | None,
         typer.Option(metavar="BODY", help="Draw the path of a body or joint. Repeatable."),
@@ -73,7 +75,7 @@ def animate(
     end, options = run_options(until, raw | {"every": raw.get("every") or f"({speed!r}/60) s"})
     options = replace(options, series=series_of(["reactions"] if forces else [], []))
     robot = (lenient, floating, merge_fixed)
-    request = read_request(file, values, start, robot)
+    request = read_request(file, values, start, robot, guesses=guess)
     mechanism = request.mechanism
     check_names("--trace", "body or joint", trace or (), drawable(mechanism))
     look: dict[str, Any] = {"trace": tuple(trace or ()), "forces": forces, "speed": speed}

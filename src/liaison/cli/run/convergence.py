@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from liaison.cli.options import Debug, Json, Model, Starts, Until, Values, printed
+from liaison.cli.options import Debug, Guesses, Json, Model, Starts, Until, Values, printed
 from liaison.verbs.registry import command
 
 
@@ -23,6 +23,7 @@ def convergence(
     ] = "10,100,1000,1e4,1e5,1e6",
     values: Values = None,
     start: Starts = None,
+    guess: Guesses = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -30,7 +31,7 @@ def convergence(
     from liaison.cli.values import check_still, read_request, seconds
     from liaison.verbs.motion import convergence as verb
 
-    request = read_request(file, values, start)
+    request = read_request(file, values, start, guesses=guess)
     check_still(request.inputs)
     end = seconds("--until", until)
     result = verb.convergence(request.mechanism, _listed(alphas), end, start=request.start)

@@ -15,6 +15,7 @@ import typer
 
 from liaison.cli.options import (
     Debug,
+    Guesses,
     Json,
     Model,
     RunOption,
@@ -62,6 +63,7 @@ def motion(
     run: RunOption = None,
     values: Values = None,
     start: Starts = None,
+    guess: Guesses = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -75,7 +77,7 @@ def motion(
         check_word("--attitude", attitude, attitudes())
     end, options = run_options(until, run)
     every = end / INSTANTS if options.every is None else options.every
-    request = read_request(file, values, start)
+    request = read_request(file, values, start, guesses=guess)
     mechanism = request.mechanism
     check_names("--joint", "joint", joints or (), [x.name for x in mechanism.joints])
     standing = [x.name for x in mechanism.bodies[1:]]

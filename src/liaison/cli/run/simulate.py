@@ -18,6 +18,7 @@ import typer
 from liaison.cli.options import (
     Debug,
     Floating,
+    Guesses,
     Json,
     Lenient,
     Merged,
@@ -45,8 +46,7 @@ def facts_of(run: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
     `energy_error` is the largest change of T + U; None where the mechanism does not conserve it.
     `penetration` is how far a gap was ever below 0 [m], of what has gaps.
     """
-    from liaison.cli.pages.sides import event
-    from liaison.verbs.summary import is_conservative
+    from liaison.verbs.given import is_conservative
 
     energy = run["energy"].sum(axis=1)
     change = float(abs(energy - energy[0]).max())
@@ -68,10 +68,18 @@ def facts_of(run: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
         "v": _named(run, "v"),
         "outputs": {name: float(x[-1]) for name, (_, x) in _outputs(run).items()},
         "invariants": _drifts(run),
-        "events": [event(run, x) for x in run.events],
+        "events": _events(run),
         "units": {x.name: x.unit for part in ("q", "v") for x in run.labels[part]}
         | {name: label.unit for name, (label, _) in _outputs(run).items()},
     }
+
+
+def _events(run: Trajectory) -> list[dict[str, Any]]:
+    if not run.events:
+        return []
+    from liaison.cli.pages.sides import event
+
+    return [event(run, x) for x in run.events]
 
 
 def _drifts(run: Trajectory) -> dict[str, dict[str, Any]]:
@@ -103,7 +111,7 @@ def _named(run: Trajectory, part: str) -> dict[str, float]:
 
 def outcome(facts: Mapping[str, Any]) -> str:
     """The facts of a run in a few lines."""
-    from liaison.cli.pages.sides import event_lines, named_values
+    from liaison.cli.values import named_values
 
     lost = facts["energy_change"]
     change = f"error {lost:.3g} J"
@@ -122,7 +130,10 @@ def outcome(facts: Mapping[str, Any]) -> str:
         f"  constant     {name}: {x['value']:.6g} {x['unit']}, drift {x['drift']:.3g}"
         for name, x in facts.get("invariants", {}).items()
     ]
-    lines += event_lines(facts["events"])
+    if facts["events"]:
+        from liaison.cli.pages.sides import event_lines
+
+        lines += event_lines(facts["events"])
     files = [x for x in ("results", "csv", "plot") if x in facts]
     return "\n".join(lines + [f"  {kind:<12} {facts[kind]}" for kind in files])
 
@@ -159,6 +170,7 @@ def simulate(
     run: RunOption = None,
     values: Values = None,
     start: Starts = None,
+    guess: Guesses = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE.nc", help="Save as netCDF.")] = None,
     csv: Annotated[Path | None, typer.Option(metavar="FILE.csv", help="Save as CSV.")] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Save a plot.")] = None,
@@ -187,7 +199,7 @@ def simulate(
     end, options = run_options(until, run)
     options = drawable(plot, end, replace(options, series=series_of(series, label)))
     robot = (lenient, floating, merge_fixed)
-    request = read_request(file, values, start, robot)
+    request = read_request(file, values, start, robot, guesses=guess)
     try:
         trajectory = ran(request, end, options, invariants=True)
     except (SimulationError, Interrupted) as early:

@@ -12,6 +12,7 @@ import typer
 
 from liaison.cli.options import (
     Debug,
+    Guesses,
     Json,
     Model,
     RunOption,
@@ -43,6 +44,7 @@ def verify(
     run: RunOption = None,
     values: Values = None,
     start: Starts = None,
+    guess: Guesses = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -52,7 +54,7 @@ def verify(
     from liaison.simulation.record.trajectory import load
     from liaison.verbs.analyse import verify as verb
 
-    request = read_request(file, values, start)
+    request = read_request(file, values, start, guesses=guess)
     check_names("--about", "body", (about,), [x.name for x in request.mechanism.bodies])
     if saved is not None and run:
         message = "options of a run are for one made now; leave out --run FILE.nc, or them."

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import sqrt
 from typing import Any, final
 
 import numpy as np
@@ -34,7 +35,7 @@ from liaison.simulation.steps.sides_layout import (
     STICK,
     Sides,
 )
-from liaison.solvers.linear.dense import largest
+from liaison.solvers.linear.dense import dot, largest
 
 from .bearings import solve_motion
 from .modal import measure, resists, tell_forces
@@ -90,7 +91,11 @@ def margin_of(sides: Sides, b: i64) -> f64:
     if block.kind == FRICTION:
         if mode != STICK or block.law == REGULARIZED or resists(sides, b) == 0:
             return 0.0
-        return float(inside(sides, b) * sides.seen.laws[b].static)
+        static = sides.seen.laws[b].static
+        if static <= 0.0:
+            force = sides.force[block.first :]
+            return -sqrt(dot(block.rows, force, force))
+        return float(inside(sides, b) * static)
     if mode == LOCKED:
         return float(sides.seen.rate[block.first] + BROKEN)
     if mode != OPEN:

@@ -27,7 +27,7 @@ from liaison.simulation.steps.sides_layout import (
     STICK,
     Sides,
 )
-from liaison.solvers.cones.cones import DISC, HELD, ONE_WAY, solve_cones
+from liaison.solvers.cones.cones import BILATERAL, DISC, ONE_WAY, solve_cones
 from liaison.solvers.impacts.impacts import impact
 from liaison.solvers.linear.dense import backward_solve, dot, largest
 
@@ -136,7 +136,7 @@ def add_cone(sides: Sides, b: i64, level: i64) -> None:
     told = sides.seen.laws[b]
     cone.kind = ONE_WAY if block.kind != FRICTION else DISC
     if block.rows > 2:
-        cone.kind = HELD  # its bound is looked at afterwards
+        cone.kind = BILATERAL  # its bound is looked at afterwards
     cone.first = sides.active
     cone.rows = block.rows
     cone.load = -1

@@ -5,9 +5,9 @@ Broad phase: which boxes overlap, by sweeping over them in the order of their le
 Two boxes: the direction in which they are farthest apart, and the points at which they touch.
 
 Of fifteen directions, the normals of faces and the products of edges, the one with the largest
-separation tells what touches: a face, with the opposite face of the other box cut to its outline
-(up to eight points), or two edges. Each point is told on the bodies, so that its gap is a smooth
-function of their poses for the rest of the step.
+separation determines what touches: a face, with the opposite face of the other box cut to its
+outline (up to eight points), or two edges. Each point is fixed on the bodies, so that its gap is a
+smooth function of their poses for the rest of the step.
 
 Public names: candidates, law_of, sweep_and_prune. Source: docs/theory/time_stepping.md; COH95 §3
 (sort and sweep with coherence between steps), box_at, meet, added, POINTS. Source: GOTT96 §5
@@ -108,10 +108,10 @@ def meet(first: i64, second: i64, world: World) -> i64:
         for i in range(3):
             for j in range(3):
                 n[j] = a.axes[j, i] if side == 0 else b.axes[j, i]
-            found = apart(a, b, n)
+            separation = apart(a, b, n)
             # the same face goes on while both are alike, so that points stay where they were
-            if found > widest + 1e-9 * a.half[0]:
-                widest = found
+            if separation > widest + 1e-9 * a.half[0]:
+                widest = separation
                 face = 3 * side + i
     edge = widest_edges(a, b, n, widest + PREFERRED * min(smallest(a), smallest(b)))
     if edge >= 0:
@@ -132,9 +132,9 @@ def widest_edges(a: Oriented, b: Oriented, n: ptr, least: f64) -> i64:
     for i in range(3):
         for j in range(3):
             if product_of(a, i, b, j, n) > PARALLEL:
-                found = apart(a, b, n)
-                if found > least:
-                    least = found
+                separation = apart(a, b, n)
+                if separation > least:
+                    least = separation
                     chosen = 3 * i + j
     return chosen
 
@@ -328,7 +328,7 @@ def sweep_and_prune(
         How many there are; -1 if they are too many.
     """
     sort_again(count, boxes, order)
-    found = 0
+    number = 0
     for i in range(count):
         one = order[i]
         box = boxes[one]
@@ -337,12 +337,12 @@ def sweep_and_prune(
             if boxes[other].low[0] > box.high[0]:
                 break
             if box.body != boxes[other].body and overlap(box, boxes[other]) == 1:
-                if found >= capacity:
+                if number >= capacity:
                     return -1
-                pairs[found].first = min(one, other)
-                pairs[found].second = max(one, other)
-                found += 1
-    return found
+                pairs[number].first = min(one, other)
+                pairs[number].second = max(one, other)
+                number += 1
+    return number
 
 
 @loop
@@ -380,11 +380,11 @@ def candidates(e: Entries, world: World) -> i64:
         swept_box(world.collider[i], world.extent[i], world)
     for i in range(world.balls, wide):
         swept_solid(i, world.extent[i], world)
-    found = sweep_and_prune(wide, world.extent, world.order, world.capacity, world.near)
+    count = sweep_and_prune(wide, world.extent, world.order, world.capacity, world.near)
     world.candidates = 0
-    if found < 0:
+    if count < 0:
         return CROWDED
-    for c in range(found):
+    for c in range(count):
         first = world.near[c].first
         second = world.near[c].second
         if law_of(first, second, world) >= 0 and come_near(first, second, world) == 0:

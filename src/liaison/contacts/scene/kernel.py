@@ -48,7 +48,7 @@ def _compiled() -> CompiledLoops:
 
 
 def scene_kernel(model: SceneModel) -> Kernel:
-    """Coordinates of free bodies by name, and the one entry that a run asks for, `retract`."""
+    """Coordinates of free bodies by name, and the one entry that a run calls, `retract`."""
     count = np.array([len(model.bodies.names)], dtype=np.int64)
 
     def compiler(names: tuple[str, ...]) -> tuple[Mapping[str, int], Any]:

@@ -211,7 +211,7 @@ class ConePair(Record):
     g: ptr = inline(3, 3)
     kappa: ptr = inline(2)  # slopes of λ
     h: f64
-    d: ptr = inline(3)  # what complementarity asks for
+    d: ptr = inline(3)  # right side of complementarity
     dn: f64
     constant: ptr = inline(3)  # c
     first: f64
@@ -251,7 +251,7 @@ class System(Record):
 
 @final
 class World(Record):
-    """What a scene under way knows besides its state and the time, which are in its `Run`."""
+    """Data of a scene under way, besides its state and the time, which are in its `Run`."""
 
     bodies: i64 = size()
     balls: i64 = size()
@@ -264,7 +264,7 @@ class World(Record):
     laws: i64 = size()
     few: i64 = size()
 
-    # what is wanted
+    # tolerances, limits, gravity
     tolerance: f64
     depth: f64  # penetration that is left alone
     margin: f64

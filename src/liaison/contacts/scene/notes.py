@@ -1,10 +1,10 @@
 """Event log of the contacts of a scene by pairs of bodies: closes, opens, sticks, slips.
 
 Points of one pair count together. A pair closes when it first carries, and opens when it has come
-apart by the distance within which bodies count as touching; the instant told is that at which it
-last carried. Stick and slip are told when they have held for some steps, an impact when it is
+apart by the distance within which bodies count as touching; the recorded instant is that at which
+it last carried. Stick and slip are events when they have held for some steps, an impact when it is
 faster than what gravity and the residual of the impulses make of nothing. So rest with its noise is
-no event. Impacts that go on every few steps are told as rest.
+no event. Impacts that go on every few steps are recorded as rest.
 
 Public names: note_contacts.
 
@@ -28,7 +28,7 @@ CODES = 16
 
 APART, CLOSED = 0, 1
 BARE, STICK, SLIDE = 0, 1, 2
-"""Modes of a pair, and of each group of its friction; BARE: nothing is told of it yet."""
+"""Modes of a pair, and of each group of its friction; BARE: none is recorded yet."""
 
 HOLD = 3
 """Steps that stick or slip must hold, and within which impacts are one."""
@@ -78,10 +78,10 @@ def copy_pair(one: Live, other: Live) -> None:
 @loop
 def strongest(world: World) -> f64:
     """The strongest impulse, as the velocity it makes."""
-    found = 0.0
+    largest = 0.0
     for c in range(world.contacts):
-        found = max(found, world.contact[c].force[0] * world.contact[c].normal)
-    return found
+        largest = max(largest, world.contact[c].force[0] * world.contact[c].normal)
+    return largest
 
 
 @loop
@@ -136,11 +136,11 @@ def pair_of(contact: Contact, world: World) -> i64:
     if place.key == 0:
         place.key = key
         place.index = world.followed
-        made = world.pair[world.followed]
+        pair = world.pair[world.followed]
         for j in range(Live.header):
-            made.ints[j] = 0
-        made.key = key
-        made.hit = -2 * HOLD
+            pair.ints[j] = 0
+        pair.key = key
+        pair.hit = -2 * HOLD
         world.followed += 1
     return int(place.index)
 
@@ -168,7 +168,7 @@ def gather(contact: Contact, world: World) -> None:
         if -u > pair.approach:
             h = world.h
             pair.approach = -u
-            # the gap is told midway
+            # the gap is that midway
             pair.wait = min(max(0.5 * h - contact.gap / u, 0.0), h)
             pair.is_hit = 1 if rate_at(contact, 0, 0.0, world.free) >= 2.0 * u else 0
             pair.bounce = contact.restitution
@@ -182,7 +182,7 @@ def leave(pair: Live, weight: f64, run: Run, world: World, happened: ptr) -> Non
     """
     wait = 1.5 * sqrt(2.0 * pair.landing / weight) if weight > 0.0 else 0.0
     if pair.mode != APART and run.t + world.h - pair.since > wait:
-        tell(OPENS, pair, pair.since, 0.0, run, world, happened)
+        note_pair(OPENS, pair, pair.since, 0.0, run, world, happened)
         pair.mode = APART
         for g in range(3):
             pair.rubbing[g] = BARE
@@ -202,13 +202,13 @@ def press(pair: Live, quiet: f64, noise: f64, run: Run, world: World, happened: 
             pair.hit = run.steps
             bounces = rests if pair.chain < HOLD else 0
             if soon == 0:
-                tell(IMPACTS, pair, t, pair.approach, run, world, happened)
+                note_pair(IMPACTS, pair, t, pair.approach, run, world, happened)
     pair.since = t if bounces == 1 else run.t + world.h
     if bounces == 0:
         if pair.mode == APART:
             if rests == 1:
-                tell(RESTS, pair, t, 0.0, run, world, happened)
-            tell(CLOSES, pair, t, 0.0, run, world, happened)
+                note_pair(RESTS, pair, t, 0.0, run, world, happened)
+            note_pair(CLOSES, pair, t, 0.0, run, world, happened)
         pair.mode = CLOSED
         size = 1e4 * world.touch
         for g in range(3):
@@ -230,13 +230,15 @@ def rub(g: i64, pair: Live, noise: f64, t: f64, run: Run, world: World, happened
             if before == BARE or pair.held[g] >= HOLD:
                 since = t if before == BARE else pair.changed[g]
                 what = CODES * g + (SLIPS if now == SLIDE else STICKS)
-                tell(what, pair, since, 0.0, run, world, happened)
+                note_pair(what, pair, since, 0.0, run, world, happened)
                 pair.rubbing[g] = now
                 pair.held[g] = 0
 
 
 @loop
-def tell(what: i64, pair: Live, t: f64, speed: f64, run: Run, world: World, happened: ptr) -> None:
+def note_pair(
+    what: i64, pair: Live, t: f64, speed: f64, run: Run, world: World, happened: ptr
+) -> None:
     """One event more; of what a run begins with only impacts."""
     if run.steps > 0 or what == IMPACTS:
         key = pair.key - 1

@@ -35,7 +35,7 @@ class Bodies:
         solid: center of each box on its body, half sizes, quaternion of its axes there, shape
             (b, 10); None: no boxes.
         solid_owner: body of each box, shape (b,).
-        frame: [R | p] of the frame that poses are told of, from the center of mass, shape
+        frame: [R | p] of the frame that poses are given for, from the center of mass, shape
             (n, 3, 4); None: axes of the inertia, at the center of mass.
     """
 
@@ -150,8 +150,8 @@ def check_start(bodies: Bodies, planes: Array, laws: Laws) -> None:
         SimulationError: which, and how deep.
     """
     for k in np.flatnonzero(~np.all(np.isfinite([*bodies.pose.T, *bodies.speed.T]), axis=0)):
-        said = f"body {bodies.names[k]!r} begins at a place or a rate that is not finite."
-        raise SimulationError(said, status="inconsistent start")
+        message = f"body {bodies.names[k]!r} begins at a place or a rate that is not finite."
+        raise SimulationError(message, status="inconsistent start")
     if not np.all(np.isfinite(bodies.ball)):
         raise SimulationError("a ball of the scene has a place or a radius that is not finite.")
     centers, radii = _centers(bodies), bodies.ball[:, 3]
@@ -178,8 +178,8 @@ def _centers(bodies: Bodies) -> Array:
     pose = bodies.pose[bodies.owner]
     w, e, c = pose[:, 3:4], pose[:, 4:7], bodies.ball[:, :3]
     once = np.cross(e, c)
-    found: Array = pose[:, :3] + c + 2 * (w * once + np.cross(e, once))
-    return found
+    centers: Array = pose[:, :3] + c + 2 * (w * once + np.cross(e, once))
+    return centers
 
 
 def inside_each_other(one: str, other: str, depth: float) -> SimulationError:

@@ -1,7 +1,7 @@
 """Phases of the steps of a scene: start, step, place; `advance` calls them as those of every run.
 
-The state of the run is q, the poses of all bodies, and v, their twists; all else that a scene knows
-is a `World`, which lies in the block of the run.
+The state of the run is q, the poses of all bodies, and v, their twists; all other data of a
+scene are its `World`, which lies in the block of the run.
 
 Public names: SCENE, retract_bodies. Source: docs/theory/time_stepping.md.
 """

@@ -41,7 +41,7 @@ def scene_trajectory(
         plan: of the run.
         arrays: of the run.
         rows: recorded: t, q, v, and what is shown besides.
-        events: what happened.
+        events: of contacts and stop conditions.
         status: how the run ended.
         message: the same in a sentence.
     """
@@ -81,7 +81,7 @@ def _series(model: SceneModel, q: Array, v: Array, shown: Array) -> dict[str, Se
 
 
 def scene_events(plan: Plan, happened: Array, until: float) -> tuple[EventRecord, ...]:
-    """What happened to pairs, in the order of time: 'a-b', or 'a-plane'; and what stopped the run.
+    """Events of pairs, in the order of time: 'a-b', or 'a-plane'; and what stopped the run.
 
     They hold no states. What a step would have done after `until`, where it was stopped, is none.
     """
@@ -118,7 +118,7 @@ def _summary(plan: Plan, arrays: Arrays) -> dict[str, Any]:
 
 
 def _missed(summary: dict[str, Any]) -> str:
-    """What a message says where impulses of steps miss the tolerance."""
+    """The part of the message on steps whose impulses miss the tolerance; empty without any."""
     if summary["missed"] == 0:
         return ""
     return (

@@ -26,15 +26,15 @@ from .turning import guess_moments, keep_moments, solve_turning
 @loop
 def gap_of(e: Entries, candidate: Candidate, poses: Rows[Pose], world: World) -> f64:
     """The gap of a candidate, bodies being at `poses`."""
-    asked(KINDS + candidate.kind, e, candidate, poses, world.out, world)
+    evaluate_pair(KINDS + candidate.kind, e, candidate, poses, world.out, world)
     return float(world.out[0])
 
 
 @loop
-def asked(
+def evaluate_pair(
     number: i64, e: Entries, candidate: Candidate, poses: Rows[Pose], out: ptr, world: World
 ) -> None:
-    """What an entry of the kernel says of a candidate: rows, or from `KINDS` on the gap alone."""
+    """An entry of the kernel at a candidate: gap and rows, or from `KINDS` on the gap alone."""
     entry = entry_at(PairEntries(e.others).ints, number)
     pose = poses[world.collider[candidate.second].body].floats
     one = candidate.one
@@ -71,7 +71,7 @@ def contacts_at(e: Entries, poses: Rows[Pose], world: World) -> None:
         candidate = world.candidate[c]
         if candidate.is_active == 1:
             contact = world.contact[count]
-            asked(candidate.kind, e, candidate, poses, contact.floats, world)
+            evaluate_pair(candidate.kind, e, candidate, poses, contact.floats, world)
             contact.body[0] = -1
             if candidate.first >= 0:
                 contact.body[0] = world.collider[candidate.first].body
@@ -129,7 +129,7 @@ MANY = 1000.0
 """Times the penetration that is left alone where contacts are many."""
 
 ROUNDING = 1e-10
-"""Residual above which a step with few contacts is told as missed."""
+"""Residual above which a step with few contacts counts as missed."""
 
 NEAR = 4.0
 """Gaps up to this many penetrations wide are guarded while others are pushed out."""
@@ -253,10 +253,10 @@ def place(e: Entries, world: World) -> None:
 @loop
 def deepest(e: Entries, world: World) -> f64:
     """The deepest penetration of all candidates at the end of the step."""
-    found = 0.0
+    depth = 0.0
     for c in range(world.candidates):
-        found = max(found, -gap_of(e, world.candidate[c], world.end, world))
-    return found
+        depth = max(depth, -gap_of(e, world.candidate[c], world.end, world))
+    return depth
 
 
 @loop
@@ -302,8 +302,8 @@ def guess(world: World) -> None:
     for c in range(world.contacts):
         contact = world.contact[c]
         key = key_of(c, world)
-        found = world.kept_table[slot_of(key, world)]
-        kept = found.index if found.key == key else -1
+        slot = world.kept_table[slot_of(key, world)]
+        kept = slot.index if slot.key == key else -1
         for r in range(3):
             contact.force[r] = world.kept_force[kept, r] if kept >= 0 else 0.0
         guess_moments(contact, kept, world)
@@ -317,9 +317,9 @@ def keep_impulses(world: World) -> None:
         world.kept_table[i].index = 0
     for c in range(world.contacts):
         key = key_of(c, world)
-        found = world.kept_table[slot_of(key, world)]
-        found.key = key
-        found.index = c
+        slot = world.kept_table[slot_of(key, world)]
+        slot.key = key
+        slot.index = c
         for r in range(3):
             world.kept_force[c, r] = world.contact[c].force[r]
         keep_moments(c, world)

@@ -91,8 +91,8 @@ def pivot(contact: Contact, b: f64, bound: f64, over: f64, world: World) -> f64:
     n = contact.rows[3, 3:]
     m = contact.moment
     part = over if over > 0.0 else 1.0
-    wanted = m[0] - part * turning(contact, n, world) / b
-    change = min(max(wanted, -bound), bound) - m[0]
+    moment = m[0] - part * turning(contact, n, world) / b
+    change = min(max(moment, -bound), bound) - m[0]
     if over > 0.0:
         m[0] += change
         turn_bodies(contact, n, change, world)

@@ -1,6 +1,6 @@
 """The world of a scene as a run begins, and with more room while it goes on.
 
-Public names: scene_arrays, enlarged, start_error.
+Public names: scene_arrays, enlarged, with_room, start_error.
 """
 
 from __future__ import annotations
@@ -51,6 +51,16 @@ def enlarged(plan: Plan, arrays: Arrays) -> Arrays:
     return with_block(arrays, words)
 
 
+def with_room(plan: Plan, arrays: Arrays, words: int) -> Arrays:
+    """The same with the room for contacts that a block of so many words has, if there is such."""
+    if arrays.run.words == words:
+        return arrays
+    other = scene_arrays(plan)
+    while other.run.words < words:
+        other = enlarged(plan, other)
+    return with_block(arrays, other.run.ints)
+
+
 def start_error(plan: Plan, arrays: Arrays) -> SimulationError:
     """The error of bodies that begin inside each other, with their names."""
     model: SceneModel = plan.program.facts["scene"]
@@ -61,7 +71,7 @@ def start_error(plan: Plan, arrays: Arrays) -> SimulationError:
 
 
 def _world_of(model: SceneModel, capacity: int) -> World:
-    """All that a scene knows before its first step, with room for so many contacts."""
+    """The world before the first step, with room for so many contacts."""
     b, laws = model.bodies, model.laws
     solid, solid_owner = b.boxes()
     # balls, then boxes, then points
@@ -93,7 +103,7 @@ def _world_of(model: SceneModel, capacity: int) -> World:
 
 
 def _set_options(model: SceneModel, world: World) -> None:
-    """What is wanted of the steps."""
+    """Tolerances, limits and gravity."""
     size = model.size
     world.tolerance, world.depth = model.tolerance, model.depth * size
     world.sweeps_allowed, world.has_events = model.sweeps, model.events

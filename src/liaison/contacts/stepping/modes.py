@@ -109,7 +109,7 @@ def friction_mode(k: i64, run: Run) -> i64:
 
 @loop
 def note_block(what: i64, k: i64, t: f64, run: Run, happened: ptr) -> None:
-    """What happened to a block: positions before, velocities after."""
+    """An event of a block: positions before, velocities after."""
     v = at(run.y, run.nv)
     note(what, k, -1, t, 0.0, run.nq, run.q, run.nv, v, run.happened, happened)
     run.happened += 1

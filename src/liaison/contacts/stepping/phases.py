@@ -71,11 +71,11 @@ def place(e: Entries, t: f64, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
 @loop
 def penetration(run: Run) -> f64:
     """The deepest penetration of all gaps at the end."""
-    found = 0.0
+    deepest = 0.0
     for k in range(run.nb):
         if run.blocks[k].kind == GAP:
-            found = max(found, -run.end.gap[k])
-    return found
+            deepest = max(deepest, -run.end.gap[k])
+    return deepest
 
 
 @loop
@@ -90,11 +90,11 @@ def is_held(k: i64, run: Run) -> i64:
 @loop
 def hovering(run: Run) -> f64:
     """The largest gap of the contacts that stay closed."""
-    found = 0.0
+    largest_gap = 0.0
     for k in range(run.nb):
         if is_held(k, run) == 1:
-            found = max(found, abs(run.end.gap[k]))
-    return found
+            largest_gap = max(largest_gap, abs(run.end.gap[k]))
+    return largest_gap
 
 
 @loop

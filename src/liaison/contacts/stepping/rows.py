@@ -49,7 +49,7 @@ def metric_of(rows: i64, M: ptr, G: ptr, run: Run) -> i64:
 
 
 @loop
-def free_motion(rows: i64, rank: i64, G: ptr, force: ptr, right: ptr, found: ptr, run: Run) -> None:
+def free_motion(rows: i64, rank: i64, G: ptr, force: ptr, right: ptr, x: ptr, run: Run) -> None:
     """x with M x = force + Gᵀλ and G x = right, by what `metric_of` left."""
     nv = run.nv
     L = run.metric
@@ -61,22 +61,22 @@ def free_motion(rows: i64, rank: i64, G: ptr, force: ptr, right: ptr, found: ptr
     scale = at(y, rows + 1)
     alpha = L[nv * nv]
     for i in range(nv):
-        found[i] = force[i]
+        x[i] = force[i]
         for k in range(rows):
-            found[i] += alpha * G[k * nv + i] * right[k]
-    forward_solve(nv, L, found)
+            x[i] += alpha * G[k * nv + i] * right[k]
+    forward_solve(nv, L, x)
     for k in range(rank):
         # the part along closures follows from them alone
-        along = dot(nv, at(Q, k * nv), found)
+        along = dot(nv, at(Q, k * nv), x)
         for i in range(nv):
-            found[i] -= along * Q[k * nv + i]
+            x[i] -= along * Q[k * nv + i]
     for k in range(rows):
         b[k] = right[k] * scale[k]
     solve_rows(rows, rank, R, order, b, y)
     for k in range(rank):
         for i in range(nv):
-            found[i] += y[k] * Q[k * nv + i]
-    backward_solve(nv, L, found)
+            x[i] += y[k] * Q[k * nv + i]
+    backward_solve(nv, L, x)
 
 
 @loop

@@ -2,7 +2,7 @@
 
     v = Ψ u + ψ,    Ψᵀ (d/dt ∂T/∂v − X T + …) = Ψᵀ (−X U + τ)                  (lagrange-2)
 
-u are velocities of independent coordinates, as many as the mechanism has freedoms where it stands;
+u are velocities of independent coordinates, as many as the mechanism has degrees of freedom there;
 reactions do no work on Ψ and drop out. For holonomic closures these are Lagrange's equations in
 independent coordinates, for others Maggi's. In the contract the equations fill the rows of u alone;
 the closures give the other accelerations. Multipliers, which reactions need, follow from the

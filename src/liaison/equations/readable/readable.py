@@ -61,7 +61,7 @@ class ReadLine:
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Readable(Typeset):
-    """Equations for people.
+    """Equations for reading.
 
     Attributes:
         name, formalism: of the mechanism; how it was derived.

@@ -33,8 +33,8 @@ def _adjoints(f: Expr, order: list[Expr], active: set[Expr]) -> dict[Expr, Expr]
             slope = partial(node, index)
             share = outer if slope is ONE else outer * slope
             if not vanishes(share):
-                known = adjoint.get(arg)
-                adjoint[arg] = share if known is None else known + share
+                partial_sum = adjoint.get(arg)
+                adjoint[arg] = share if partial_sum is None else partial_sum + share
     return adjoint
 
 

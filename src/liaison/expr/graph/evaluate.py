@@ -42,9 +42,9 @@ class Domain(ABC):
     def operation(self, node: Expr) -> Callable[..., Any]:
         """What takes the arguments' numbers to the node's."""
 
-    def missing(self, node: Expr, known: list[str]) -> Any:
+    def missing(self, node: Expr, symbols: list[str]) -> Any:
         """The number of a symbol without value; an error unless the domain can draw one."""
-        raise NamingError.unknown("value given for a symbol", str(node.a), known)
+        raise NamingError.unknown("value given for a symbol", str(node.a), symbols)
 
     def start(self, order: list[Expr], number: Mapping[Expr, Any]) -> Domain:
         """The domain for one evaluation of a graph; `number` fills up as it goes on."""

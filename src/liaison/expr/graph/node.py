@@ -224,21 +224,21 @@ _INNER = 1 << 59  # set for all but constants, so that these come first among co
 COMMUTATIVE = frozenset({"add", "mul", "min", "max"})
 
 
-class _Known(ref[Expr]):
+class _Interned(ref[Expr]):
     """A weak reference that knows its key in the table."""
 
     __slots__ = ("key",)
     key: Any
 
 
-_KNOWN: dict[Any, _Known] = {}
-_known = _KNOWN.get
-_keep = _KNOWN.setdefault
+_NODES: dict[Any, _Interned] = {}
+_interned = _NODES.get
+_keep = _NODES.setdefault
 _new = object.__new__
 _LOCK = RLock()  # who takes an entry out holds it; a finalizer may run while it does
 
 
-def _forget(reference: _Known, table: dict[Any, _Known] = _KNOWN, lock: Any = _LOCK) -> None:
+def _forget(reference: _Interned, table: dict[Any, _Interned] = _NODES, lock: Any = _LOCK) -> None:
     # table and lock are arguments: at exit the module's names go before its last nodes
     with lock:
         key = reference.key
@@ -261,7 +261,7 @@ def make(op: str, a: Any, b: Any = None) -> Expr:
     The key is the hash of the structure. CPython hashes tuples of integers alike in every process.
     """
     h = hash((_SALT[op], a.h, b.h if b is not None else 7)) & BITS | _INNER
-    interned = _known(h)
+    interned = _interned(h)
     if interned is not None:
         node = interned()
         if node is not None and node.a is a and node.b is b and node.op == op:
@@ -272,7 +272,7 @@ def make(op: str, a: Any, b: Any = None) -> Expr:
     node.a = a
     node.b = b
     node.h = h
-    reference = _Known(node, _forget)
+    reference = _Interned(node, _forget)
     reference.key = h
     return node if _keep(h, reference) is reference else _intern(op, a, b, h, h)
 
@@ -293,14 +293,14 @@ def make_many(op: str, data: Any, args: tuple[Expr, ...], token: object = "") ->
 def _intern(op: str, a: Any, b: Any, h: int, key: Any) -> Expr:
     """The node under `key`, or under the next free key where another formula has this hash."""
     while True:
-        interned = _known(key)
+        interned = _interned(key)
         node = interned() if interned is not None else None
         if node is None:
             if interned is not None:
                 _forget(interned)
             node = _new(Expr)
             node.op, node.a, node.b, node.h = op, a, b, h
-            reference = _Known(node, _forget)
+            reference = _Interned(node, _forget)
             reference.key = key
             if _keep(key, reference) is reference:
                 return node
@@ -314,7 +314,7 @@ def symbol(name: str) -> Expr:
     """The symbol of that name; there is one for each name."""
     if type(name) is not str or not name:
         raise TypeError(f"a symbol is named by a text that is not empty, not by {name!r}")
-    interned = _known(name)
+    interned = _interned(name)
     node = interned() if interned is not None else None
     if node is not None:
         return node
@@ -345,7 +345,7 @@ def constant(value: Value) -> Expr:
         raise TypeError(
             f"no constant is made of {value!r} ({kind.__name__}); give int, Fraction, float"
         )
-    interned = _known(key)
+    interned = _interned(key)
     node = interned() if interned is not None else None
     if node is not None:
         return node
@@ -431,7 +431,7 @@ PI = constant(THE_PI)
 
 def known_nodes() -> int:
     """How many formulas are alive in this process."""
-    return len(_KNOWN)
+    return len(_NODES)
 
 
 @contextmanager

@@ -134,10 +134,10 @@ def sum_of(terms: Iterable[Reading]) -> Reading:
     flat: list[Reading] = []
     for term in terms:
         flat += term.terms if isinstance(term, Sum) else (term,)
-    kept = [term for term in flat if term != ZERO]
-    if not kept:
+    nonzero = [term for term in flat if term != ZERO]
+    if not nonzero:
         return ZERO
-    return kept[0] if len(kept) == 1 else Sum(tuple(kept))
+    return nonzero[0] if len(nonzero) == 1 else Sum(tuple(nonzero))
 
 
 def negated(reading: Reading) -> Reading:
@@ -305,7 +305,7 @@ def _context(forms: Sequence[Form]) -> tuple[list[Reading], Any, Callable[[Form]
     context = fmpq_mpoly_ctx.get([f"x{k}" for k in range(len(atoms))] or ["x0"], "lex")
     place = {atom: k for k, atom in enumerate(atoms)}
 
-    def made(form: Form) -> Any:
+    def polynomial(form: Form) -> Any:
         terms = {}
         for m, c in form.items():
             exponents = [0] * max(len(atoms), 1)
@@ -314,7 +314,7 @@ def _context(forms: Sequence[Form]) -> tuple[list[Reading], Any, Callable[[Form]
             terms[tuple(exponents)] = fmpq(c.numerator, c.denominator)
         return context.from_dict(terms)
 
-    return atoms, context, made
+    return atoms, context, polynomial
 
 
 def _form(p: Any, atoms: Sequence[Reading], order: Order) -> Form:
@@ -336,11 +336,11 @@ def factored(form: Form, order: Order) -> tuple[Fraction, list[tuple[Form, int]]
 
 def common_factor(forms: Sequence[Form], order: Order) -> Form:
     """The greatest common divisor, with whole coprime coefficients left in the quotients."""
-    kept = [form for form in forms if form]
-    if not kept:
+    nonzero = [form for form in forms if form]
+    if not nonzero:
         return {(): Fraction(1)}
-    atoms, _, polynomial_of = _context(kept)
-    polynomials = [polynomial_of(form) for form in kept]
+    atoms, _, polynomial_of = _context(nonzero)
+    polynomials = [polynomial_of(form) for form in nonzero]
     divisor = polynomials[0]
     for p in polynomials[1:]:
         divisor = divisor.gcd(p)

@@ -67,7 +67,8 @@ def _term(ring: Ring, powers: tuple[int, ...], c: Fraction, x: Expr) -> Any:
 
 
 def _power(x: Expr, n: int) -> Any:
-    return log(x) if n == -1 else x ** (n + 1) / (n + 1)
+    # ∫ 1/x is log |x|, on both sides of zero; written without an order
+    return log(x * x) / 2 if n == -1 else x ** (n + 1) / (n + 1)
 
 
 def _circular(circle: list[tuple[Generator, int]], degree: int, x: Expr) -> Any:
@@ -117,6 +118,8 @@ def potential(slopes: Mapping[Expr, Expr]) -> Expr | None:
             return None
         F = F + primitive
     F = as_expr(F)
-    got = gradient(F, list(slopes))
-    fits = all(vanishes_exactly(as_expr(a - b)) for a, b in zip(got, slopes.values(), strict=True))
+    partials = gradient(F, list(slopes))
+    fits = all(
+        vanishes_exactly(as_expr(a - b)) for a, b in zip(partials, slopes.values(), strict=True)
+    )
     return F if fits else None

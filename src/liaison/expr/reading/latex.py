@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from types import MappingProxyType
 from typing import Any, final
 
@@ -16,12 +17,14 @@ from liaison.expr.graph.ops import OPS
 from liaison.expr.graph.row import ATOM, PRODUCT, SUM
 
 from .names import latex_name, latex_symbol
-from .notation import DIGITS, Notation, Written, data_text, fraction_of, shown
+from .notation import DIGITS, Notation, Written, data_text, fraction_of, printed_number
 from .reading import Call, Name, Power, Reading
 
 _BEGINS_WITH_A_NUMBER = re.compile(r"\d|\\frac\{-?\d")
 _ALWAYS_FENCED = ATOM + 1
-_LEAST = {"div": (0, 0), "mul": (PRODUCT, PRODUCT), "pow": (ATOM, 0)}
+_LEAST = {
+    "sub": (SUM, PRODUCT), "neg": (PRODUCT,), "mul": (PRODUCT, PRODUCT), "pow": (ATOM, 0),
+}  # fmt: skip
 
 
 @final
@@ -65,11 +68,11 @@ class Latex(Notation):
         """A fraction holds together."""
         return ATOM if op == "div" else OPS[op].rank
 
-    def least_ranks(self, op: str, args: Sequence[Expr]) -> Sequence[int]:
+    def least_ranks(self, op: str, args: Sequence[Expr]) -> Sequence[int] | None:
         """Fractions and exponents need no parentheses; \\sin x has them always."""
-        if OPS[op].latex.endswith(" {}") and len(args) == 1:
+        if len(args) == 1 and OPS[op].latex.endswith(" {}"):
             return (_ALWAYS_FENCED,)
-        return _LEAST.get(op) or super().least_ranks(op, args)
+        return _LEAST.get(op)
 
     def applied(self, op: str, texts: Sequence[str], data: Any = None) -> str:
         """A product has a dot before a number."""
@@ -94,7 +97,7 @@ class Latex(Notation):
     def term(self, reading: Reading) -> tuple[int, str]:
         """Sign and text of a product; what divides stands below the line."""
         number, above, below = fraction_of(reading)
-        head = shown(number, self.digits)
+        head = printed_number(number, self.digits)
         text = r"\,".join(self.factor(x) for x in above)
         if below:
             top = r"\,".join(x for x in (head.text if head.text != "1" else "", text) if x) or "1"
@@ -142,13 +145,19 @@ _DELIMITED = (r"\sqrt", r"\left|")
 
 def _head(call: Call) -> str:
     """The name of a function: what stands before its arguments; "" where they are inside."""
-    pattern = OPS[call.function].latex
+    if call.whole is None:
+        return _plain_head(call.function)
+    name, row = data_text(call.function, call.data), OPS[call.function]
+    if row.text.startswith("{data}"):
+        return latex_name(name)
+    return row.latex.partition(r"\left(")[0].format(data=name)
+
+
+@cache
+def _plain_head(function: str) -> str:
+    pattern = OPS[function].latex
     if pattern.startswith(_DELIMITED):
         return ""
-    if call.whole is not None:
-        name = data_text(call.function, call.data)
-        is_named = OPS[call.function].text.startswith("{data}")
-        return latex_name(name) if is_named else pattern.partition(r"\left(")[0].format(data=name)
     head, opening, _ = pattern.removesuffix(" {}").partition("(")
     is_function = opening or pattern.endswith(" {}")
-    return head.format() if is_function else rf"\operatorname{{{call.function}}}"
+    return head.format() if is_function else rf"\operatorname{{{function}}}"

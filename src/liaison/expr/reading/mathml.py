@@ -17,7 +17,7 @@ from liaison.expr.graph.ops import OPS
 from liaison.expr.graph.row import ATOM, SUM
 
 from .names import GREEK
-from .notation import DIGITS, Notation, Written, fraction_of, function_of, shown
+from .notation import DIGITS, Notation, Written, fraction_of, function_of, printed_number
 from .reading import Call, Name, Power, Reading
 
 _SPACE = '<mspace width="0.17em"/>'
@@ -138,7 +138,7 @@ class MathML(Notation):
     def term(self, reading: Reading) -> tuple[int, str]:
         """Sign and text of a product; what divides stands below the line."""
         number, above, below = fraction_of(reading)
-        head = shown(number, self.digits)
+        head = printed_number(number, self.digits)
         factors = [self.factor(x) for x in above]
         sign = -1 if number < 0 else 1
         if below:

@@ -7,7 +7,7 @@ parentheses where it binds less than its place asks. A new operation is a row of
 notation is one file with a class of this kind, which says how leaves and operations are written and
 overrides what is to look better than their patterns.
 
-Public names: Notation, Written, Shown, shown, is_rounded, fraction_of, DIGITS.
+Public names: Notation, Written, PrintedNumber, printed_number, is_rounded, fraction_of, DIGITS.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from types import MappingProxyType
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, Protocol, final
 
 from liaison.errors import DerivationError
 from liaison.expr.graph.node import THE_PI, Expr, Value
@@ -39,12 +40,24 @@ class Written(NamedTuple):
     rank: int = ATOM
 
 
+class Part(Protocol):
+    """What `Written` has: a text, and how tightly it binds."""
+
+    @property
+    def text(self) -> str:
+        """The text."""
+
+    @property
+    def rank(self) -> int:
+        """How tightly it binds."""
+
+
 # Numbers and terms of readings ------------------------------------------------------------------
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PrintedNumber:
     """A positive number as it is printed: a decimal, or a fraction of whole numbers."""
 
     text: str
@@ -52,21 +65,21 @@ class Shown:
     is_exact: bool = True
 
 
-def shown(value: Fraction, digits: int = DIGITS) -> Shown:
+def printed_number(value: Fraction, digits: int = DIGITS) -> PrintedNumber:
     """A whole number, a plain fraction, or a decimal of so many digits."""
     value = abs(value)
     if value.denominator == 1 and value < 10**12:
-        return Shown(str(value.numerator))
+        return PrintedNumber(str(value.numerator))
     if value.denominator in DENOMINATORS and value.numerator < 1000:
-        return Shown(str(value.numerator), str(value.denominator))
+        return PrintedNumber(str(value.numerator), str(value.denominator))
     text = f"{float(value):.{digits}g}"
-    return Shown(text, is_exact=Fraction(text) == value)
+    return PrintedNumber(text, is_exact=Fraction(text) == value)
 
 
 def is_rounded(reading: Reading, digits: int = DIGITS) -> bool:
     """Whether a number of it is not printed exactly."""
     if isinstance(reading, Number):
-        return not shown(reading.value, digits).is_exact
+        return not printed_number(reading.value, digits).is_exact
     return any(is_rounded(part, digits) for part in reading.parts)
 
 
@@ -125,47 +138,49 @@ class Notation(ABC):
         """In parentheses."""
         return f"({text})"
 
-    def wrapped(self, part: Written, least: int) -> str:
+    def wrapped(self, part: Part, least: int) -> str:
         """The text of a part, in parentheses if it binds less tightly than that."""
         return part.text if part.rank >= least else self.fenced(part.text)
 
     # Graphs
 
-    def operation(self, node: Expr, parts: Sequence[Written]) -> Written:
+    def operation(self, node: Expr, parts: Sequence[Part]) -> Written:
         """An operation on arguments that are written already."""
-        if self.has_squares and node.op == "mul" and node.a is node.b:
-            return Written(self.applied("pow", [self.wrapped(parts[0], ATOM), "2"]), POWER)
-        args, parts = self.in_order(node, parts)
-        ranks = self.least_ranks(node.op, args)
-        texts = [self.wrapped(part, least) for part, least in zip(parts, ranks, strict=True)]
-        return Written(self.applied(node.op, texts, node.data), self.rank(node.op))
+        op = node.op
+        args: Sequence[Expr] = node.args
+        if op in _COMMUTING:
+            if self.has_squares and op == "mul" and args[0] is args[1]:
+                return Written(self.applied("pow", [self.wrapped(parts[0], ATOM), "2"]), POWER)
+            args, parts = self.in_order(node, parts)
+        ranks = self.least_ranks(op, args)
+        if ranks is None:
+            texts = [part.text for part in parts]
+        else:
+            texts = [self.wrapped(part, least) for part, least in zip(parts, ranks)]
+        return Written(self.applied(op, texts, node.data), self.rank(op))
 
     def rank(self, op: str) -> int:
         """How tightly the text of an operation binds."""
         return OPS[op].rank
 
-    def least_ranks(self, op: str, args: Sequence[Expr]) -> Sequence[int]:
-        """How tightly each argument must bind to stand without parentheses."""
+    def least_ranks(self, op: str, args: Sequence[Expr]) -> Sequence[int] | None:
+        """How tightly each argument must bind to stand without parentheses; None: no matter."""
         if op == "mul" and args[1].op == "div":
             return (PRODUCT, SIGN)
-        return _LEAST.get(op) or (0,) * len(args)
+        return _LEAST.get(op)
 
-    def in_order(
-        self, node: Expr, parts: Sequence[Written]
-    ) -> tuple[Sequence[Expr], Sequence[Written]]:
-        """Commutative arguments by their text; a number is first in a product, last in a sum."""
+    def in_order(self, node: Expr, parts: Sequence[Part]) -> tuple[Sequence[Expr], Sequence[Part]]:
+        """The arguments of a sum or product by their text; numbers first in products, else last."""
         args = node.args
-        if node.op not in ("add", "mul"):
-            return args, parts
         is_number = args[0].op == "const"
         is_turned = node.op == "add" if is_number else parts[1].text < parts[0].text
         return (args[::-1], parts[::-1]) if is_turned else (args, parts)
 
     def applied(self, op: str, texts: Sequence[str], data: Any = None) -> str:
         """The pattern of an operation with these texts and its data."""
-        row = OPS[op]
-        if row.build is None:
+        if data is None:
             return self.pattern(op).format(*texts)
+        row = OPS[op]
         filled = [self.comma.join(texts)] if row.arity < 0 else texts
         return self.pattern(op).format(*filled, data=self.data(op, data))
 
@@ -253,6 +268,7 @@ class Notation(ABC):
         return self.marks.get(op, op + "({})")
 
 
+_COMMUTING = frozenset({"add", "mul"})
 _LEAST = {
     "sub": (SUM, PRODUCT),
     "neg": (PRODUCT,),
@@ -280,7 +296,14 @@ def data_text(op: str, data: Any) -> str:
 
 def function_of(call: Call) -> tuple[str, list[str]]:
     """The name of a function in text, and the data that stand before its arguments."""
+    if call.whole is None:
+        return _plain_name(call.function), []
     head, _, inside = OPS[call.function].text.partition("(")
-    data = data_text(call.function, call.data) if call.whole is not None else ""
-    name = call.function if "{}" in head else head.format(data=data)
-    return name, [data] if "{data}" in inside else []
+    data = data_text(call.function, call.data)
+    return head.format(data=data), [data] if "{data}" in inside else []
+
+
+@cache
+def _plain_name(function: str) -> str:
+    head, _, _ = OPS[function].text.partition("(")
+    return function if "{}" in head else head

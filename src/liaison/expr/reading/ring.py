@@ -124,17 +124,19 @@ class Ring:
         Raises:
             TooLarge: on the way a polynomial had too many terms.
         """
-        known: dict[Expr, tuple[Any, Any]] = {}
+        fractions: dict[Expr, tuple[Any, Any]] = {}
         for node in topological([f]):
-            known[node] = self._as_fraction(node, known)
-        above, below = known[f]
+            fractions[node] = self._as_fraction(node, fractions)
+        above, below = fractions[f]
         return self._plain(above), self._plain(below)
 
-    def _as_fraction(self, node: Expr, known: Mapping[Expr, tuple[Any, Any]]) -> tuple[Any, Any]:
+    def _as_fraction(
+        self, node: Expr, fractions: Mapping[Expr, tuple[Any, Any]]
+    ) -> tuple[Any, Any]:
         n = _whole_power(node)
         if node.op not in ("add", "sub", "neg", "mul", "div") and n is None:
             return self._converted(node), self._one
-        (a, b), *rest = [known[x] for x in node.args]
+        (a, b), *rest = [fractions[x] for x in node.args]
         if n is not None:
             a, b = (a, b) if n > 0 else (b, a)
             return reduce(self._times, [a] * abs(n)), reduce(self._times, [b] * abs(n))
@@ -175,11 +177,11 @@ class Ring:
         return self._plain(self._poly(f))
 
     def _poly(self, f: Expr) -> Any:
-        known = self._nodes
+        polynomials = self._nodes
         for node in topological([f]):
-            if node not in known:
-                known[node] = self._converted(node)
-        return known[f]
+            if node not in polynomials:
+                polynomials[node] = self._converted(node)
+        return polynomials[f]
 
     def _converted(self, node: Expr) -> Any:
         op = node.op

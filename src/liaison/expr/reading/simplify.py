@@ -83,18 +83,18 @@ class Reader:
     def collected(self, f: Expr, by: Iterable[Expr]) -> dict[Monomial, Form]:
         """Coefficients of the products of some symbols, each short; the rest is under ()."""
         places = [self.ring.index.get(Generator("symbol", x)) for x in by]
-        kept = [k for k in places if k is not None]
+        columns = [k for k in places if k is not None]
         groups: dict[tuple[int, ...], Polynomial] = {}
         above, below = self._fraction(f)
-        if any(m[k] for m in below for k in kept):
+        if any(m[k] for m in below for k in columns):
             above, below = self.ring.polynomial(f), {}
         for m, c in above.items():
-            key = tuple(m[k] for k in kept)
-            rest = tuple(0 if k in kept else e for k, e in enumerate(m))
+            key = tuple(m[k] for k in columns)
+            rest = tuple(0 if k in columns else e for k, e in enumerate(m))
             groups.setdefault(key, {})[rest] = c
         coefficients = {}
         for key, p in groups.items():
-            powers = {self._atom(self.ring.generators[k]): e for k, e in zip(kept, key)}
+            powers = {self._atom(self.ring.generators[k]): e for k, e in zip(columns, key)}
             coefficients[self.order.sorted(powers)] = self._over(self._shortened(p), below)
         return {m: coefficients[m] for m in sorted(coefficients, key=self.order.monomial_key)}
 

@@ -13,7 +13,7 @@ from liaison.expr.graph.ops import OPS
 from liaison.expr.graph.row import ATOM, PRODUCT, SUM
 
 from .names import raised, unicode_name, unicode_symbol
-from .notation import DIGITS, Notation, Written, fraction_of, function_of, shown
+from .notation import DIGITS, Notation, Written, fraction_of, function_of, printed_number
 from .reading import Call, Name, Power, Reading
 
 _MARKS = MappingProxyType({
@@ -101,7 +101,7 @@ class Unicode(Notation):
     def term(self, reading: Reading) -> tuple[int, str]:
         """½ a b/c: numbers first, what divides behind a slash."""
         number, above, below = fraction_of(reading)
-        head = shown(number, self.digits)
+        head = printed_number(number, self.digits)
         factors = [self.factor(x) for x in above]
         if head.denominator:
             vulgar = _VULGAR.get((head.text, head.denominator))

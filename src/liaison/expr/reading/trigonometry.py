@@ -24,8 +24,8 @@ TrigPolynomial: TypeAlias = dict[TrigMonomial, Fraction]
 
 def shortest(p: TrigPolynomial) -> TrigPolynomial:
     """The shortest of some forms of the same function; p may have squares of sines or not."""
-    kept = _per_angle(p)
-    candidates = [p, kept, _recombined(p), _recombined(kept), fourier(p)]
+    by_angle = _per_angle(p)
+    candidates = [p, by_angle, _recombined(p), _recombined(by_angle), fourier(p)]
     return min(candidates, key=_cost)
 
 

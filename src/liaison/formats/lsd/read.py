@@ -26,7 +26,6 @@ from liaison.formats.lsd.meaning.joints import Joined, joint_of
 from liaison.formats.lsd.meaning.statements import Enough, Statements
 from liaison.formats.lsd.syntax.nodes import Node, path_text
 from liaison.formats.lsd.syntax.parse import parse, parse_formula, together
-from liaison.formats.merge import renamed
 from liaison.model import GROUND, Body, Constraint, Gravity, Joint, Mechanism, OneSided
 
 from .expand import expanded
@@ -302,7 +301,7 @@ class _Reading:
     def check_all_used(self) -> None:
         """Rejects values and laws for unknowns that are not there."""
         book = self.book
-        for name, place in self.rest.given_places.items():
+        for name, place in self.rest.places_of_values.items():
             if name not in book.used:
                 known = [p.name for p in book.parameters.values() if "." in p.name]
                 raise no_such("unknown", name, [*known, *book.laws], place)
@@ -310,20 +309,22 @@ class _Reading:
     def finished(self, joints: list[Any]) -> Mechanism:
         """The mechanism; its own checks speak with the places of the records."""
         rest = self.rest
-        return renamed(
-            self.renamed,
-            Mechanism(
-                name=self.name,
-                bodies=tuple(self.bodies.values()),
-                joints=tuple(joints),
-                constraints=tuple(rest.constraints),
-                forces=tuple(self.forces),
-                contacts=self.contacts(),
-                parameters=tuple(self.book.parameters.values()),
-                inputs=tuple(rest.inputs),
-                starts=tuple(rest.starts),
-                events=tuple(rest.events),
-                outputs=tuple(rest.outputs),
-                place=Place(self.book.source.file, 1),
-            ),
+        mechanism = Mechanism(
+            name=self.name,
+            bodies=tuple(self.bodies.values()),
+            joints=tuple(joints),
+            constraints=tuple(rest.constraints),
+            forces=tuple(self.forces),
+            contacts=self.contacts(),
+            parameters=tuple(self.book.parameters.values()),
+            inputs=tuple(rest.inputs),
+            starts=tuple(rest.starts),
+            events=tuple(rest.events),
+            outputs=tuple(rest.outputs),
+            place=Place(self.book.source.file, 1),
         )
+        if not self.renamed:
+            return mechanism
+        from liaison.formats.merge import renamed
+
+        return renamed(self.renamed, mechanism)

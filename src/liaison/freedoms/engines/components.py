@@ -3,6 +3,9 @@
 Where a mechanism has several assembly branches the variety of its closure is a union; each
 irreducible part (over the rationals) comes with its dimension and its own equations.
 
+Why it is here: neither FLINT nor msolve decomposes an ideal, and branches at a position
+(local/obstruction.py) are not components of the whole variety.
+
 Public names: Component, components_of.
 
 Source: CLO15 §4.8 (primary decomposition); the question is PA's ("anneau pas intègre").

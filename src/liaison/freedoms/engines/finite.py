@@ -9,6 +9,9 @@ squarefree part f has one root a point; the points are then
 with rational polynomials g from traces. Roots are isolated with proof, so that the number of real
 points is exact. FLINT's plain algorithm serves within limits, msolve beyond where it is there.
 
+Why it is here: it is the general solver behind all assembly modes; simple points are read off
+eigenvectors, which is quick, multiple ones (dead points) need the traces.
+
 Public names: Point, Points, all_points.
 
 Source: ROU99 (rational univariate representation); CLO05 §2.4 (eigenvectors).
@@ -101,7 +104,7 @@ def all_points(
         Exhausted: out of time or memory.
     """
     reduced = without_linear([f for f in polynomials if any(f.values())], count)
-    solutions = _all_points(reduced.polynomials, len(reduced.kept), seed, bits)
+    solutions = _all_points(reduced.polynomials, len(reduced.remaining), seed, bits)
     with precision(bits):
         points = [replace(point, x=tuple(reduced.completed(point.x))) for point in solutions.points]
     return replace(solutions, points=tuple(points))

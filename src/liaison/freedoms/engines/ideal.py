@@ -1,10 +1,12 @@
 """Ideals of polynomials: standard (Gröbner) bases, division, dimension, syzygies Ψ with Δ Ψ = 0.
 
-The engine is FLINT's plain Buchberger algorithm over the integers, which is at home with the small
-closures of the literature (a few unknowns, degree two). It works within limits on the number and
-the size of polynomials; where they are passed the answer is None, "not computed", never a guess.
+Why it is here: only this answers questions about a whole variety without an executable: dimension,
+membership, Hilbert function, syzygies. The engine is FLINT's plain Buchberger algorithm over the
+integers, which is at home with the small closures of the literature (a few unknowns, degree two).
+It works within limits on the number and the size of polynomials; where they are passed the answer
+is None, "not computed", never a guess.
 
-Public names: Basis, groebner, divided, syzygies, polynomials_of, Limits.
+Public names: Basis, groebner, divided, syzygies, polynomials_of, dimension_by, Limits.
 
 Source: CLO15 §2.3 (division), §2.7 (Buchberger), §9.3 (dimension and Hilbert function);
 CLO05 §5.2 (syzygies from a module's basis); the wish is PA's ("bases standards").
@@ -22,6 +24,8 @@ from typing import Any, final
 from liaison.errors import DerivationError
 from liaison.expr import ZERO, Expr, as_expr, constant, evaluate
 from liaison.expr.graph.evaluate import Domain
+
+from .buchberger import autoreduced
 
 
 @final
@@ -128,7 +132,7 @@ class Basis:
 
     def dimension(self) -> int:
         """The dimension of the variety over the complex numbers; −1 where it is empty."""
-        return _dimension(self.leading(), len(self.unknowns))
+        return dimension_by(self.leading(), len(self.unknowns))
 
     def hilbert(self, degree: int) -> int:
         """Monomials up to a degree that are not leading: the affine Hilbert function.
@@ -145,14 +149,17 @@ class Basis:
         return total
 
 
-def _dimension(leading: Sequence[tuple[int, ...]], n: int) -> int:
-    """Dimension: the largest set of unknowns whose monomials contain no leading monomial."""
+def dimension_by(leading: Sequence[tuple[int, ...]], n: int) -> int:
+    """The dimension of a variety by the leading monomials of a standard basis; −1: it is empty.
+
+    It is the size of the largest set of unknowns whose monomials contain no leading one.
+    """
     supports = [frozenset(i for i, e in enumerate(powers) if e) for powers in leading]
     if any(not support for support in supports):
         return -1
     for size in range(n, -1, -1):
-        for kept in combinations(range(n), size):
-            if not any(support <= set(kept) for support in supports):
+        for subset in combinations(range(n), size):
+            if not any(support <= set(subset) for support in supports):
                 return size
     return 0
 
@@ -190,13 +197,9 @@ def groebner(
 
 
 def _buchberger(polynomials: Sequence[Any], context: Any, limits: Limits) -> list[Any] | None:
-    vector = _whole(polynomials, context)
     bounds = (limits.polynomials, limits.terms, limits.bits)
-    basis, finished = vector.buchberger_naive(limits=bounds)
-    if not finished:
-        return None
-    reduced = basis.autoreduction()
-    return [_monic(f, context) for f in reduced]
+    basis = autoreduced(_whole(polynomials, context), bounds)
+    return None if basis is None else [_monic(f, context) for f in basis]
 
 
 def _monic(f: Any, context: Any) -> Any:

@@ -1,5 +1,8 @@
 """Input and output of msolve: polynomials as text, bases and rational parametrizations parsed.
 
+Why it is here: Gröbner bases modulo a prime, which python-flint has not, and systems with more than
+some twenty solutions, for which FLINT's plain algorithm is too slow.
+
 Public names: Parametrization, parametrization, basis_modulo.
 
 Source: BES21 (msolve and its files).
@@ -81,8 +84,8 @@ def _parametrization(answer: str, count: int) -> Parametrization | None:
 
 def _place(name: str, count: int) -> int:
     """The unknown of a name; −1 for one that msolve added."""
-    known = {f"x{i}": i for i in range(count)}
-    return known.get(name, -1)
+    places = {f"x{i}": i for i in range(count)}
+    return places.get(name, -1)
 
 
 def _whole(x: Any) -> int:

@@ -4,7 +4,7 @@ Multiplication by an unknown is a matrix; its eigenvectors hold the monomials at
 traces of products count the points.
 
 Public names: Infinite, INFINITE, Quotient, rational_quotient, residue_quotient, distinct_points,
-monomial_matrix, trace, Residues, dimension_of, points_of.
+monomial_matrix, trace, Residues, leading, points_of.
 
 Source: CLO05 §2.4 (multiplication matrices, eigenvectors), §2.5 (the trace form).
 """
@@ -72,9 +72,9 @@ class Quotient:
         """A monomial as a combination of those of the staircase."""
         if monomial in self.place:
             return {monomial: 1}
-        known = self._known.get(monomial)
-        if known is not None:
-            return known
+        cached = self._known.get(monomial)
+        if cached is not None:
+            return cached
         go_on()
         lead, tail = next((l, t) for l, t in self.tails.items() if _divides(l, monomial))
         rest = tuple(a - b for a, b in zip(monomial, lead, strict=True))
@@ -116,7 +116,7 @@ def residue_quotient(basis: Sequence[Residues], count: int, p: int) -> Quotient:
 
     tails = {}
     for f in basis:
-        lead = _lead(f)
+        lead = leading(f)
         scale = nmod(-1, p) / f[lead]
         tails[lead] = {m: scale * c for m, c in f.items() if m != lead}
     return Quotient(tails, count, lambda n: nmod_mat(n, n, p))
@@ -161,17 +161,9 @@ def _degrevlex(monomial: Monomial) -> Monomial:
     return (sum(monomial), *(-e for e in reversed(monomial)))
 
 
-def _lead(f: Residues) -> Monomial:
+def leading(f: Residues) -> Monomial:
+    """The leading monomial in the order degrevlex."""
     return max(f, key=_degrevlex)
-
-
-def dimension_of(basis: Sequence[Residues], count: int) -> int:
-    """−1 for no point, 0 for finitely many, else 1: infinitely many."""
-    leads = [_lead(f) for f in basis]
-    if any(sum(m) == 0 for m in leads):
-        return -1
-    pure = {next(i for i, e in enumerate(m) if e) for m in leads if sum(map(bool, m)) == 1}
-    return 0 if len(pure) == count else 1
 
 
 def points_of(basis: Sequence[Residues], count: int, p: int, seed: int = 0) -> list[list[int]]:

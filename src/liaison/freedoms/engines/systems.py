@@ -1,8 +1,8 @@
 """Polynomial equations with exact coefficients: rationals to solve them, balls to prove solutions.
 
-Coefficients that are not rational (the cosine of an angle that is held, say) are rounded far below
-any tolerance before all solutions are sought; each solution is then sought again, and proved, for
-the coefficients themselves.
+Why it is here: coefficients that are not rational (the cosine of an angle that is held, say) are
+rounded far below any tolerance before finite.py solves; each solution is then sought again, and
+proved, for the coefficients themselves.
 
 Public names: PolynomialSystem, Solution, Solved, solved.
 """

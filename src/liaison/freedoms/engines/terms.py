@@ -1,6 +1,7 @@
 """Polynomials as exact coefficients by exponents: sums and products, before any number is rounded.
 
-Coefficients are whole numbers, fractions, formulas or balls; zeros that are seen are left out.
+Why it is here: coefficients are whole numbers, fractions, formulas or balls, and FLINT's
+polynomials in several unknowns have rationals or residues only. Zeros that are seen are left out.
 
 Public names: Terms, plain, unknown, total, scaled, times, raised, combined.
 """

@@ -140,7 +140,7 @@ def _completely(mechanism: Mechanism, links: Links, seed: int) -> AssemblyModes 
         return _in_the_plane(mechanism, plane, seed)
     hinges = hinge_answer(links, seed)
     if hinges is not None and (hinges.is_complete or hinges.positions):
-        modes = [mode_at(mechanism, links, poses, known) for poses, known in hinges.positions]
+        modes = [mode_at(mechanism, links, poses, solution) for poses, solution in hinges.positions]
         complete = hinges.is_complete, hinges.why
         return _answer(mechanism, links, modes, complete, hinges.method, hinges.complex)
     platform = legs_of(links)
@@ -161,12 +161,12 @@ def _on_legs(
             f"not computed: {error.message.rstrip('.')}; these were found from drawn starts",
         )
     modes = []
-    for pose, known in zip(answer.poses, answer.solved.real, strict=True):
+    for pose, solution in zip(answer.poses, answer.solved.real, strict=True):
         poses: Poses = {0: (np.eye(3), np.zeros(3)), plate: pose}
         for leg in legs:
             if leg.link is not None:
                 poses[leg.link] = _leg(mechanism, links, leg, poses, plate)
-        modes.append(mode_at(mechanism, links, poses, known))
+        modes.append(mode_at(mechanism, links, poses, solution))
     method = f"plate on {len(legs)} legs, {answer.solved.engine}"
     count = answer.solved.multiplicity or None
     return _answer(mechanism, links, modes, complete or closed(answer.solved), method, count)
@@ -200,7 +200,7 @@ def _locally(mechanism: Mechanism, links: Links, seed: int, why: str) -> Assembl
         why = f"{why}; {error.message.rstrip('.')}"
     if 0 <= answer.rank < answer.unknowns and not _has_idle_motion(links):
         raise _still_moving(mechanism, links)
-    modes = [mode_at(mechanism, links, poses, known) for poses, known in answer.positions]
+    modes = [mode_at(mechanism, links, poses, solution) for poses, solution in answer.positions]
     text = f"{why}; these were found from {answer.starts} starts"
     result = _answer(mechanism, links, modes, (False, text), "Newton's steps", None)
     if answer.is_redundant:

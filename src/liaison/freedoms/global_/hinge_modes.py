@@ -1,11 +1,12 @@
-"""Assembly modes of a single loop of six hinges, and of three that meet: links to balls and back.
+"""Assembly modes of one loop of hinges and sliders: which solver takes it, poses from its answer.
 
-Loops of six hinges and sliders where elimination degenerates: all positions through msolve.
+Three hinges that meet, a loop with a wrist (triples.py), six hinges by elimination (six_hinges.py);
+whatever is left of six joints goes to msolve. For that the axis of a hinge is read from either side
+of the loop, and its point and direction compared: six equations in the cosines, sines and ways of
+the other five joints, solved for a loop of rational numbers near by that is exactly rigid; each
+solution, real or complex, is then proved on the closure itself.
 
-The axis of a hinge is read from either side of the loop, as in the elimination, and its point and
-direction compared: six equations in the cosines, sines and ways of the other five joints. They are
-solved for a loop of rational numbers near by that is exactly rigid; each solution, real or complex,
-is then proved on the closure itself.
+Why msolve is not enough: without it the first three kinds are still solved completely.
 
 Public names: HingeAnswer, hinge_answer, joint_positions.
 
@@ -205,11 +206,11 @@ def _about_a_point(X: Sequence[Motion3], steps: Sequence[Step]) -> HingeAnswer |
         return None
     angles, sure = near
     proved = [(at, *_certified(X, at)) for at in angles]
-    positions = [(_poses(steps, exact), known) for _, exact, known in proved]
+    positions = [(_poses(steps, exact), solution) for _, exact, solution in proved]
     gap = max((float(abs(x).mid()) for at in angles for x in _left_over(X, at)), default=0.0)
     if gap > NEAR:
         return HingeAnswer((), True, f"none: the axes miss each other by {gap:.3g} m", METHOD, 0)
-    sure = sure and all(known.proof for _, known in positions)
+    sure = sure and all(solution.proof for _, solution in positions)
     why = "all of them, proved: a spherical triangle has two, for axes that meet to 1e-12 m"
     return HingeAnswer(tuple(positions), sure, why if sure else SINGULAR, METHOD, 2)
 
@@ -249,8 +250,8 @@ def _with_a_wrist(
     with precision(PRECISION):
         near = triple_positions(X, triple, sliders=sliders, seed=seed)
     proved = [_certified(X, values, sliders) for values in near.angles]
-    positions = [(_poses(steps, exact), known) for exact, known in proved]
-    sure = near.is_sure and all(known.proof for _, known in positions)
+    positions = [(_poses(steps, exact), solution) for exact, solution in proved]
+    sure = near.is_sure and all(solution.proof for _, solution in positions)
     kind = "three axes that meet" if triple.meets else "three parallel axes"
     joints = "six joints" if sliders else "six hinges"
     method = f"{joints}, {kind}, {near.engine}"

@@ -79,22 +79,22 @@ def links_of(mechanism: Mechanism, at: Mapping[str, Any]) -> Links:
             raise NamingError.unknown("coordinate", label, mechanism.coordinates)
     notes: list[str] = []
     exact = valued(mechanism, notes)
-    held = _held(exact, at)
-    known = [joint for joint in exact.joints if _is_known(joint, held)]
-    resting = _bridges([joint for joint in exact.joints if joint not in known], known)
+    held = _held_coordinates(exact, at)
+    fixed = [joint for joint in exact.joints if _has_held_coordinates(joint, held)]
+    resting = _bridges([joint for joint in exact.joints if joint not in fixed], fixed)
     if resting:
         names = ", ".join(joint.name for joint in resting)
         notes.append(f"no loop passes {names}: they keep their starts")
-    known += resting
-    bodies = _rigid(exact, known, _rests(exact, resting) | held)
-    joints = tuple(_passive(joint, bodies) for joint in exact.joints if joint not in known)
-    _check(known, bodies)
+    fixed += resting
+    bodies = _rigid(exact, fixed, _rests(exact, resting) | held)
+    joints = tuple(_passive(joint, bodies) for joint in exact.joints if joint not in fixed)
+    _check(fixed, bodies)
     return Links(exact, bodies, joints, held, tuple(notes))
 
 
-def _bridges(free: Sequence[Joint], known: Sequence[Joint]) -> list[Joint]:
+def _bridges(free: Sequence[Joint], fixed: Sequence[Joint]) -> list[Joint]:
     """Free joints that no loop passes: without them their bodies are not connected."""
-    ends = [(j.predecessor.body, j.successor.body) for j in (*free, *known)]
+    ends = [(j.predecessor.body, j.successor.body) for j in (*free, *fixed)]
     return [joint for k, joint in enumerate(free) if not _are_joined(ends, k)]
 
 
@@ -123,7 +123,7 @@ def _rests(mechanism: Mechanism, joints: Sequence[Joint]) -> Numbers:
     return rests
 
 
-def _held(mechanism: Mechanism, at: Mapping[str, Any]) -> Numbers:
+def _held_coordinates(mechanism: Mechanism, at: Mapping[str, Any]) -> Numbers:
     """Prescribed coordinates: by the caller, by imposed motions at t = 0, by couplings to these."""
     values = {symbol(x.name): as_expr(x.value) for x in mechanism.parameters if x.value is not None}
     values[symbol("t")] = as_expr(0)
@@ -183,24 +183,24 @@ def _follows(relation: OfCoordinates, held: Numbers, value: Callable[[Any], Expr
     return bool(implied)
 
 
-def _is_known(joint: Joint, held: Numbers) -> bool:
-    known = [label in held for label in joint.coordinates]
-    if any(known) and not all(known):
+def _has_held_coordinates(joint: Joint, held: Numbers) -> bool:
+    is_held = [label in held for label in joint.coordinates]
+    if any(is_held) and not all(is_held):
         missing = [x for x in joint.coordinates if x not in held]
         raise DerivationError(
             f"joint '{joint.name}' is held in part only; {', '.join(missing)} is free.",
             hint="Hold all coordinates of a joint, or none.",
         )
-    return joint.type.nv == 0 or (bool(known) and all(known))
+    return joint.type.nv == 0 or (bool(is_held) and all(is_held))
 
 
 def _rigid(
-    mechanism: Mechanism, known: Sequence[Joint], held: Numbers
+    mechanism: Mechanism, fixed: Sequence[Joint], held: Numbers
 ) -> dict[str, tuple[int, Transform]]:
     """Each body's link and its pose there, along the joints that are known."""
     frames: dict[str, tuple[int, Transform]] = {}
     names = ["ground", *(body.name for body in mechanism.bodies if body.name != "ground")]
-    steps = [(joint, across(joint, [held[x] for x in joint.coordinates])) for joint in known]
+    steps = [(joint, across(joint, [held[x] for x in joint.coordinates])) for joint in fixed]
     count = 0
     for name in names:
         if name in frames:
@@ -229,9 +229,9 @@ def _passive(joint: Joint, bodies: Mapping[str, tuple[int, Transform]]) -> Passi
     return Passive(joint, a, F, b, compose(*X_b, second.rotation, second.position))
 
 
-def _check(known: Sequence[Joint], bodies: Mapping[str, tuple[int, Transform]]) -> None:
+def _check(fixed: Sequence[Joint], bodies: Mapping[str, tuple[int, Transform]]) -> None:
     """Raises an error where joints that are held violate the closure of their loop."""
-    for joint in known:
+    for joint in fixed:
         passive = _passive(joint, bodies)
         seen = compose(*inverse(*passive.F), *passive.M)
         rows = [float(evaluate(as_expr(x))) for x in joint.type.residual(*seen) or []]

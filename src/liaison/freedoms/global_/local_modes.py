@@ -6,6 +6,9 @@ starts find solutions; Krawczyk's test proves those that are simple, on as many 
 equations as there are unknowns. Where a mechanism is overconstrained the other equations are seen
 to hold in floats only, and the answer says so.
 
+Why it is here: it takes every mechanism, also with ball joints and several loops in space, for
+which no complete solver is known.
+
 Public names: LocalAnswer, local_answer.
 """
 
@@ -207,8 +210,8 @@ def _newton(loops: _Loops, x: Floats) -> Floats:
     for _ in range(ITERATIONS):
         go_on()
         f = loops.values(x)
-        kept = np.all(np.isfinite(f), axis=1)
-        x, f = x[kept], f[kept]
+        is_finite = np.all(np.isfinite(f), axis=1)
+        x, f = x[is_finite], f[is_finite]
         if not len(x) or np.all(np.max(np.abs(f), axis=1) < CLOSED):
             break
         step = np.einsum("kij,kj->ki", np.linalg.pinv(loops.slopes(x), rcond=1e-12), f)

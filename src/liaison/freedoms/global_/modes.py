@@ -21,7 +21,7 @@ from liaison.tree import span
 
 from .links import Links, Passive
 
-SHOWN = 8
+LISTED = 8
 """Coordinates of a mode that are printed for people."""
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -50,8 +50,8 @@ class Mode:
 
     def __str__(self) -> str:
         listed = [f"{name} = {x:.9g}" for name, x in self.coordinates.items()]
-        more = f", and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
-        coordinates = ", ".join(listed[:SHOWN]) + more
+        more = f", and {len(listed) - LISTED} more" if len(listed) > LISTED else ""
+        coordinates = ", ".join(listed[:LISTED]) + more
         proved = f"proved ({self.proof})" if self.proof else "not proved"
         double = f", {self.multiplicity}-fold" if self.multiplicity > 1 else ""
         return f"{self.label}: {coordinates}; {proved}, gap {self.residual:.1e}{double}"
@@ -99,8 +99,8 @@ def _by_label(links: Links, coordinates: Mapping[str, list[float]]) -> dict[str,
 
 def _bodies(links: Links, poses: Poses) -> dict[str, tuple[Floats, Floats]]:
     """Poses of all bodies in ground's axes."""
-    known = {0: (np.eye(3), np.zeros(3)), **poses}
-    return {body: _compose(known[link], _floats(X)) for body, (link, X) in links.bodies.items()}
+    by_link = {0: (np.eye(3), np.zeros(3)), **poses}
+    return {body: _compose(by_link[link], _floats(X)) for body, (link, X) in links.bodies.items()}
 
 
 def _relative(joint: Joint, bodies: Mapping[str, tuple[Floats, Floats]]) -> tuple[Floats, Floats]:

@@ -6,6 +6,9 @@ tree of the graph every link's place is a polynomial; each joint off the tree as
 
     r_a + R_a (F + x d) − (r_b + R_b M) = 0,   c² + s² = 1                     (mobility-11)
 
+Why it is here: it is the only complete solver for several loops; in space their equations are too
+many for any engine.
+
 Public names: PlanarLinkage, planar_linkage.
 
 Source: JB94 §2.1 (natural coordinates); docs/theory/mobility.md (mobility-11).

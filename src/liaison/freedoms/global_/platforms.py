@@ -5,6 +5,10 @@ a and a head b is quadratic:
 
     4 |y|² + |q|² (a² + b² − L²) + 4 (q* y)·b − 4 (y q*)·a − 2 a·(q b q*) = 0     (mobility-13)
 
+Why it is here: with joint coordinates as unknowns a Stewart platform has thirty-six of them, and
+neither msolve nor Newton's steps from drawn starts (local_modes.py, which finds one pose of eight
+where `some_poses` finds six) do much with these.
+
 Public names: PlateAnswer, plate_answer, some_poses.
 
 Source: HUS96 (Study's parameters; forty solutions).

@@ -1,13 +1,5 @@
 """All positions of a loop of six hinges: at most sixteen, each proved, real and complex.
 
-The elimination gives a polynomial of degree 16 whose roots are isolated in ball arithmetic. Over a
-root where M(x3) has a kernel of dimension one there is at most one position; it is sought, and
-proved on the closure itself by Krawczyk's test. Where that succeeds for every root, all positions
-are known. The loop may be read from any of its hinges; where one reading degenerates others are
-tried.
-
-The general loop of six hinges reduced to one polynomial of degree 16, in ball arithmetic.
-
 The loop J1 X1 J2 X2 … J6 X6 = 1 is read twice on the axis of hinge 6, from either side:
 
     X2 J3 X3 J4 X4 J5 X5 (axis) = J2⁻¹ X1⁻¹ J1⁻¹ X6⁻¹ (axis)                  (mobility-12)
@@ -16,12 +8,19 @@ With p a point of the axis and l its direction, the fifteen numbers 1, p, l, p·
 (p·p) l − 2 (p·l) p move linearly under rigid motions, so that each side is linear in the sine and
 cosine of each of its angles. Eight of the fourteen equations eliminate θ1 and θ2; in x = tan(θ/2)
 the other six, and x4 times them, are M(x3) (x4^i x5^j) = 0, M of size 12. Its determinant, of
-degree 24, has the factor (1 + x3²)⁴.
+degree 24, has the factor (1 + x3²)⁴; the roots of the rest, of degree 16, are isolated in balls.
+Over a root where M(x3) has a kernel of dimension one there is at most one position; it is sought,
+and proved on the closure itself by Krawczyk's test. Where that succeeds for every root, all
+positions are known. The loop may be read from any of its hinges; where one reading degenerates
+others are tried.
+
+Why it is here: FLINT's Gröbner basis is out of reach for sixteen solutions, and msolve's answer is
+one for rounded data; this one is proved for the data, in tenths of a second.
 
 Public names: HingePosition, HingeLoop, LoopClosure, hinge_positions, last_angle, angle_of,
 Elimination, elimination.
 
-Source: RR93 (sixteen at most); docs/theory/mobility.md (mobility-12); RR93; MC94 §III–IV.
+Source: RR93 (sixteen at most); MC94 §III–IV; docs/theory/mobility.md (mobility-12).
 Differs: numbers are balls; equations come from the fifteen numbers above, not from DH tables.
 """
 

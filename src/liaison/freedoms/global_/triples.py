@@ -5,7 +5,8 @@ three, hinges or sliders, must do then is three equations in three unknowns; ove
 solutions the special three have two positions, from the two ways a triangle closes. Most arms of
 industry are such.
 
-What three joints must do so that three special hinges can close the loop: three equations.
+Why it is here: the elimination of six_hinges.py degenerates for these loops, and without msolve
+nothing else knows all their positions.
 
 Public names: Triple, TriplePositions, triple_of, triple_positions, three_that_meet, OtherThree,
 left_in_place.
@@ -44,16 +45,16 @@ class OtherThree(JointUnknowns):
             steps = [total(combined(row, steps), x) for row, x in zip(R, place, strict=True)]
         return steps
 
-    def meeting(self, X: Sequence[Motion3], asked: Sequence[Any]) -> list[Terms]:
+    def meeting(self, X: Sequence[Motion3], points: Sequence[Any]) -> list[Terms]:
         """The point where the special axes meet stays: X1 J2 X2 J3 X3 w = J1⁻¹ X6⁻¹ w′."""
-        right = self.moved(self.plain(asked[3:]), 0, -1, is_point=True)
-        left = self._through(X, asked[:3], is_point=True)
+        right = self.moved(self.plain(points[3:]), 0, -1, is_point=True)
+        left = self._through(X, points[:3], is_point=True)
         gaps = [combined((1, -1), pair) for pair in zip(left, right, strict=True)]
         return self.circles() + gaps
 
-    def parallel(self, X: Sequence[Motion3], asked: Sequence[Any]) -> list[Terms]:
+    def parallel(self, X: Sequence[Motion3], plane: Sequence[Any]) -> list[Terms]:
         """The plane across the special axes stays: its normal up to sign, and its place."""
-        n, height = asked[:3], asked[3]
+        n, height = plane[:3], plane[3]
         first = crossed(n, [1, 0, 0] if abs(float(n[0])) < 0.7 else [0, 1, 0])
         left = self._through(X, [0, 0, 1], is_point=False)
         equations = [
@@ -187,11 +188,11 @@ def triple_positions(
     read = [X[j] for j in order]
     others = OtherThree([order[k] in sliders for k in range(3)])
     equations = others.meeting if triple.meets else others.parallel
-    asked = left_in_place(read, triple.meets)
+    fixed = left_in_place(read, triple.meets)
     near = [rational_motion(x, ROUNDED) for x in read[:3]]
-    rounded_values = [rounded(x, ROUNDED) for x in asked]
+    rounded_values = [rounded(x, ROUNDED) for x in fixed]
     answer = solved(
-        PolynomialSystem(others.count, tuple(equations(read, asked))),
+        PolynomialSystem(others.count, tuple(equations(read, fixed))),
         near=PolynomialSystem(others.count, tuple(equations(near, rounded_values))),
         seed=seed,
     )

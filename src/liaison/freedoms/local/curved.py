@@ -15,6 +15,7 @@ from typing import Any, final
 from liaison.errors import DerivationError
 from liaison.exact.linear import Ring
 from liaison.exact.residues import residues
+from liaison.exact.series import RingDomain
 from liaison.expr import (
     Expr,
     as_expr,
@@ -32,8 +33,6 @@ from liaison.expr import (
 )
 from liaison.expr.graph.walk import depends_on
 from liaison.freedoms.motions import Motion
-
-from .formulas import RingDomain
 
 
 def tau(column: int) -> Expr:
@@ -66,7 +65,7 @@ def in_tau(
         holds = int(evaluate(at_home, domain=residues())) == 0
     except (DerivationError, ValueError):
         return None
-    return result if holds and _is_known(result, set(taus.values())) else None
+    return result if holds and _is_analytic(result, set(taus.values())) else None
 
 
 def _circular(
@@ -104,14 +103,14 @@ def _whole(slope: Expr) -> int | None:
     return int(value) if isinstance(value, int) and abs(value) <= 12 else None
 
 
-KNOWN = frozenset({"add", "sub", "neg", "mul", "div", "pow", "atan", "symbol", "const"})
+ANALYTIC = frozenset({"add", "sub", "neg", "mul", "div", "pow", "atan", "symbol", "const"})
 
 
-def _is_known(formula: Expr, taus: set[Expr]) -> bool:
+def _is_analytic(formula: Expr, taus: set[Expr]) -> bool:
     """Every operation on τ can be done on power series."""
     moving = depends_on(topological([formula]), taus)
     whole = all(node.op != "pow" or isinstance(node.args[1].a, int) for node in moving)
-    return whole and all(node.op in KNOWN for node in moving)
+    return whole and all(node.op in ANALYTIC for node in moving)
 
 
 @final

@@ -1,13 +1,13 @@
-"""Polynomial equations given as formulas, on residues and on series.
+"""Polynomial equations as formulas, on residues and on series.
 
 Sines and cosines are unknowns of their own, with s² + c² = 1 among the equations.
 
-Public names: FormulaSystem, RingDomain, taylor, degree.
+Public names: FormulaSystem, taylor, degree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, final
 
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from liaison.errors import DerivationError
 from liaison.exact.linear import Ring
 from liaison.exact.residues import residues
-from liaison.expr import OPS, Expr, as_expr, evaluate, jacobian, topological
-from liaison.expr.graph.evaluate import Domain
+from liaison.exact.series import RingDomain
+from liaison.expr import Expr, as_expr, evaluate, jacobian, topological
 from liaison.freedoms.screws import System
 
 
@@ -82,10 +82,10 @@ def degree(formula: Expr) -> int:
     Raises:
         DerivationError: the formula is no polynomial.
     """
-    known: dict[Expr, int] = {}
+    degrees: dict[Expr, int] = {}
     for node in topological([formula]):
-        known[node] = _degree(node, [known[a] for a in node.args])
-    return known[formula]
+        degrees[node] = _degree(node, [degrees[a] for a in node.args])
+    return degrees[formula]
 
 
 def _degree(node: Expr, parts: list[int]) -> int:
@@ -105,44 +105,3 @@ def _degree(node: Expr, parts: list[int]) -> int:
         f"{node.op} of an unknown is no polynomial.",
         hint="Write sines and cosines as unknowns with s² + c² = 1.",
     )
-
-
-class RingDomain(Domain):
-    """Formulas on the elements of a ring."""
-
-    individual = frozenset(OPS) - {"add", "sub", "neg", "mul", "div"}
-
-    def __init__(self, ring: Ring) -> None:
-        self.ring, self._exact = ring, residues(ring.p)
-
-    def constant(self, value: Any) -> Any:
-        """A residue, as an element."""
-        return self.ring.one * int(self._exact.constant(value))
-
-    def from_value(self, value: Any) -> Any:
-        """Already an element."""
-        return self.ring.one * value if isinstance(value, int) else value
-
-    def operation(self, node: Expr) -> Callable[..., Any]:
-        """Arithmetic; roots of constants as residues."""
-        ring = self.ring
-        table: dict[str, Callable[..., Any]] = {
-            "add": lambda a, b: a + b,
-            "sub": lambda a, b: a - b,
-            "neg": lambda a: -a,
-            "mul": ring.mul,
-            "div": lambda a, b: ring.mul(a, ring.inverse(b)),
-        }
-        if node.op == "pow":
-            return lambda a, b: self._power(a, int(node.args[1].a))
-        if node.op in table:
-            return table[node.op]
-        value = int(evaluate(node, domain=residues(ring.p)))
-        return lambda *args: ring.one * value
-
-    def _power(self, a: Any, n: int) -> Any:
-        base = self.ring.inverse(a) if n < 0 else a
-        power = self.ring.one
-        for _ in range(abs(n)):
-            power = self.ring.mul(power, base)
-        return power

@@ -4,16 +4,14 @@
 proves dim V ≤ dim W − s. *Lower bounds*: deflation follows the set where the gradient of h vanishes
 as well (a component on which V is non-reduced); branches follow the tangent cone of h.
 
-Homogeneous parts of the leftover equations, and points of the cones they cut out, modulo p.
-
 A form is a dictionary from exponents to residues. The forms of h on a linear slice of W are
 interpolated from paths: the coefficient of s^k along the direction u is the k-th form at u.
 
 Public names: Deflation, Branch, upper_bound, deflation, branches, hessians, Form, monomials,
 forms_on, multiplicity, cone_points, gradient_at.
 
-Source: CLO05 §4.2 (local rings, Nakayama); docs/theory/mobility.md (mobility-3, mobility-4); CLO05
-§2.4 (points from eigenvectors of multiplication), §4.2 (local multiplicity).
+Source: CLO05 §2.4 (points from eigenvectors of multiplication), §4.2 (local rings, Nakayama, local
+multiplicity); docs/theory/mobility.md (mobility-3, mobility-4).
 """
 
 from __future__ import annotations
@@ -208,8 +206,8 @@ def _eigenpoints(K: list[list[int]], variables: int, D: int, p: int) -> list[lis
     small = monomials(variables, D)
     A, B = (_restricted(K, small, columns, [draw.randrange(p) for _ in range(variables)], p)
             for _ in range(2))  # fmt: skip
-    rows, kept = pivots(A, p)
-    if len(kept) < len(K):
+    rows, columns_of_minor = pivots(A, p)
+    if len(columns_of_minor) < len(K):
         return []
     M = inverse([A[i] for i in rows], p) * matrix([B[i] for i in rows], p)
     points = []

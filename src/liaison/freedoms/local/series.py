@@ -130,16 +130,16 @@ class Germ:
 
     def _doubled(self, ring: Series, x: list[Any], short: Sequence[Any]) -> list[Any]:
         """Twice as many coefficients at each step; the inverse Jacobian follows as a series."""
-        known = FIRST
+        order = FIRST
         goal = {j: x[j] for j in self.free}
-        first = [a.truncate(known) for a in x]
+        first = [a.truncate(order) for a in x]
         for j in self.columns if short else ():
             first[j] = short[j]
-        x = self._stepped(Series(self.p, known), first)
-        A = self._inverse_series(x, known)
-        while known < ring.order:
+        x = self._stepped(Series(self.p, order), first)
+        A = self._inverse_series(x, order)
+        while order < ring.order:
             go_on()
-            wider = Series(self.p, min(2 * known, ring.order))
+            wider = Series(self.p, min(2 * order, ring.order))
             for j, a in goal.items():
                 x[j] = a.truncate(wider.order)
             residual = [self.system.values(wider, x)[i] for i in self.rows]
@@ -148,9 +148,9 @@ class Germ:
                 for k, f in enumerate(residual):
                     step = step + wider.mul(A[i][k], f)
                 x[j] = x[j] - step
-            known = wider.order
-            if known < ring.order:
-                A = self._sharper(A, x, known)
+            order = wider.order
+            if order < ring.order:
+                A = self._sharper(A, x, order)
         return x
 
     def _pivot_jacobian(self, ring: Series, x: Sequence[Any]) -> list[list[Any]]:

@@ -1,18 +1,19 @@
 """Local dimension of a system at its known solution modulo one prime: ranks, bounds, reasons.
 
-A lower bound of the mobility from sides that fold without turning.
+Ranks decide most positions, paths of the germ W (series.py) those that are not obstructed, slices,
+deflation and branches (obstruction.py) the others.
 
-Parallel hinges that follow each other form a side. Ask of each side that its angles sum to zero:
-one equation a side, and the side moves its far end by a pure translation t, across its axis. A loop
-of such sides closes where Σ ± t = 0, which is linear in the t. So the variety holds a set cut out
-by as many equations as there are sides, plus the rank of these sums, and Krull's theorem bounds
-its dimension from below. This proves antenna meshes, whose closures are non-reduced, and holds for
-screw joints as well.
+One lower bound is of its own: sides that fold without turning. Parallel hinges that follow each
+other form a side. Ask of each side that its angles sum to zero: one equation a side, and the side
+moves its far end by a pure translation t, across its axis. A loop of such sides closes where
+Σ ± t = 0, which is linear in the t. So the variety holds a set cut out by as many equations as
+there are sides, plus the rank of these sums, and Krull's theorem bounds its dimension from below.
+This proves antenna meshes, whose closures are non-reduced and for which deflation has evidence
+only, and holds for screw joints as well.
 
 Public names: Verdict, verdict, translating_dimension.
 
-Source: docs/theory/mobility.md; FUL98 example 8.4.6 for the orders that prove;
-docs/theory/mobility.md (mobility-8).
+Source: docs/theory/mobility.md (mobility-8); FUL98 example 8.4.6 for the orders that prove.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ def translating_dimension(system: LoopSystem) -> int:
     sides = _common([_runs(loop, system.p) for loop in loops])
     screws = {f.column: f.screw for loop in loops for f in loop}
     hinges = sum(any(screw[:3]) for screw in screws.values())
-    held = hinges - sum(len(side) - 1 for side in sides)
+    equations = hinges - sum(len(side) - 1 for side in sides)
     sums = [_sums(loop, sides, screws, pitches) for loop in loops]
-    return max(0, system.n - held - rank([row for block in sums for row in block], system.p))
+    return max(0, system.n - equations - rank([row for block in sums for row in block], system.p))
 
 
 def _runs(loop: Sequence[Factor], p: int) -> list[Side]:
@@ -77,13 +78,13 @@ def _is_parallel(a: Factor, b: Factor, p: int) -> bool:
 def _common(runs: Sequence[Sequence[Side]]) -> list[Side]:
     """Sides of two hinges and more that each loop passes whole, forth or back, or not at all."""
     sides = {_upright(run) for loop in runs for run in loop if len(run) > 1}
-    kept = []
+    axes = []
     for side in sorted(sides):
         columns = {column for column, _ in side}
         touching = [run for loop in runs for run in loop if columns & {c for c, _ in run}]
         if all(_upright(run) == side for run in touching):
-            kept.append(side)
-    return kept
+            axes.append(side)
+    return axes
 
 
 def _upright(side: Side) -> Side:
@@ -175,10 +176,10 @@ class _Case:
     @cached_property
     def least(self) -> int:
         """What counting equations shows: within groups of motions, or for sides that only fold."""
-        known = max(0, self.system.least_dimension())
+        bound = max(0, self.system.least_dimension())
         if isinstance(self.system, LoopSystem):
-            known = max(known, translating_dimension(self.system))
-        return known
+            bound = max(bound, translating_dimension(self.system))
+        return bound
 
     def _reason(self) -> str:
         """Why the variety has at least that dimension."""

@@ -11,7 +11,8 @@ Parts of a mechanism, in any order and nesting, become the mechanism.
 
 Public names: ground, body, join, mechanism, parameter, signal, time, coordinate, rate, gravity,
 spring, damper, motor, law, wrench, potential, dissipation, friction, bearing, imposed, gear,
-holonomic, nonholonomic, rolling, at_most, contact, touch, collision, output, event, start, turned.
+holonomic, nonholonomic, rolling, at_most, contact, touch, collision, output, event, start,
+guess, turned.
 """
 
 from __future__ import annotations
@@ -274,3 +275,10 @@ def start(where: str | Joint | Mapping[str, Any], value: Any = None, speed: Any 
     label = label_of(where)
     pairs = ((label, value), (f"{label}'", speed))
     return tuple(Start(word, x, here) for word, x in pairs if x is not None)
+
+
+def guess(where: str | Joint | Mapping[str, Any], value: Any = None, speed: Any = None) -> Any:
+    """As `start`, for what assembling begins with and may move as the closures need."""
+    here = line_here()
+    begun = start(where, value, speed)
+    return tuple(replace(x, place=here, is_guess=True) for x in begun)

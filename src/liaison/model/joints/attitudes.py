@@ -17,6 +17,7 @@ from typing import Any, ClassVar, TypeVar, final
 
 from liaison.errors import ModelError
 from liaison.expr import (
+    PI,
     arc_ratio,
     atan2,
     cos,
@@ -34,6 +35,7 @@ from liaison.spatial import (
     cross3,
     dot,
     identity,
+    number,
     product,
     quaternion_product,
     rotation_bryant_xyz,
@@ -107,6 +109,18 @@ class Attitude(ABC):
     def at_singularity(self, R: Array, e: Entries) -> Array:
         """Coordinates of a rotation at which they are singular, from those by `of`."""
         return array(list(e))
+
+    def principal(self, e: Entries) -> Array:
+        """The usual ones of several coordinates of one attitude."""
+        return array(list(e))
+
+    def speeds_of(self, e: Entries, omega: Entries) -> Array:
+        """v of the motion with angular velocity ω in M: W v = ω."""
+        W = self.angular(e)
+        a, b, c = (list(W[:, k]) for k in range(3))
+        across = (cross3(b, c), cross3(c, a), cross3(a, b))
+        determinant = dot(a, across[0])
+        return array([dot(list(omega), x) / determinant for x in across])
 
 
 Kind = TypeVar("Kind", bound=type[Attitude])
@@ -213,6 +227,13 @@ class EulerZXZ(Attitude):
         """Both outer angles turn about one axis: the last one is zero."""
         return array([atan2(R[1, 0], R[0, 0]), e[1], 0])
 
+    def principal(self, e: Entries) -> Array:
+        """The triple with a nutation from 0 to π, as `euler_zxz_of` gives it."""
+        nutation = number(e[1])
+        if nutation is None or nutation >= 0:
+            return array(list(e))
+        return array([_half_turn(e[0]), -e[1], _half_turn(e[2])])
+
 
 @attitude
 @final
@@ -304,6 +325,12 @@ class RotationMatrix(Attitude):
 
     def of(self, R: Array, near: Entries) -> Array:
         return array(R.ravel().tolist())
+
+
+def _half_turn(angle: Any) -> Any:
+    """The angle half a turn further, from −π to π."""
+    value = number(angle)
+    return angle - PI if value is not None and value > 0 else angle + PI
 
 
 def exponential(xi: Entries) -> Array:

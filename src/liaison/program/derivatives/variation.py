@@ -29,24 +29,26 @@ def change_of(x: Expr) -> Expr:
     return symbol(f"change of {x.name}")
 
 
-def variation_makers(equations: Equations, made: Derivatives) -> dict[str, Callable[[], Blocks]]:
+def variation_makers(
+    equations: Equations, derivatives: Derivatives
+) -> dict[str, Callable[[], Blocks]]:
     """Name -> what makes the entry.
 
     variation (x = δq, δv, δu, δp): qdot, vdot and lam of (variation-1), outputs.
     """
-    return {"variation": lambda: _variation(equations, made)}
+    return {"variation": lambda: _variation(equations, derivatives)}
 
 
-def _variation(equations: Equations, made: Derivatives) -> Blocks:
-    symbols, nv = equations.symbols, made.nv
+def _variation(equations: Equations, derivatives: Derivatives) -> Blocks:
+    symbols, nv = equations.symbols, derivatives.nv
     state = (*symbols.q, *symbols.v)
     along = {x: change_of(x) for x in (*state, *symbols.u, *symbols.p)}
     qdot: list[Expr] = [ZERO] * len(symbols.q)
     for (i, k), entry in equations.kinematics.N.items():
         qdot[i] = qdot[i] + entry * symbols.v[k]
-    values = dict(zip((*symbols.vdot, *symbols.lam), made.at(), strict=True))
-    right = substitute([-x for x in directional(made.residual, along)], values)
-    vdot, lam, _ = made.factored().solve(right[:nv], right[nv:], refinements=0)
+    values = dict(zip((*symbols.vdot, *symbols.lam), derivatives.at(), strict=True))
+    right = substitute([-x for x in directional(derivatives.residual, along)], values)
+    vdot, lam, _ = derivatives.factored().solve(right[:nv], right[nv:], refinements=0)
     outputs = list(equations.outputs.values())
     return [
         ("qdot", directional(qdot, along)),

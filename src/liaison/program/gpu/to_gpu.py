@@ -247,7 +247,7 @@ class GpuKernel:
 
 
 def check_size(program: Program, name: str, shape: tuple[int, ...], least: int) -> None:
-    """Refuses an array of another size than the program says, or with too few rows."""
+    """Rejects an array of another size than the program says, or with too few rows."""
     size = program.sizes.get(f"n{name}", 0) if name in "qvup" else 0
     is_left_out = shape[0] == 0 and least == 0
     if not is_left_out and (shape[0] < least or shape[0] != (size or shape[0])):

@@ -250,7 +250,7 @@ def numbers_of(name: str, values: Any) -> Array:
 def states(
     program: Program,
     reads: Mapping[str, int],
-    given: Mapping[str, Array],
+    arrays_by_name: Mapping[str, Array],
     layout: Layout = "components",
 ) -> States:
     """The arrays of a batch, checked and laid out.
@@ -258,7 +258,7 @@ def states(
     Args:
         program: says the sizes.
         reads: how many components of each array the entry looks at.
-        given: t, shape (N,) or (), and q, v, u, p, x as said above.
+        arrays_by_name: t, shape (N,) or (), and q, v, u, p, x as described above.
         layout: which axis of an array with two belongs to the states.
 
     Raises:
@@ -270,9 +270,13 @@ def states(
         )
     sizes = {name: program.sizes.get(f"n{name}") for name in "qvup"}
     by_states = layout == "states"
-    turned = {n: a.T if by_states and a.ndim == 2 else a for n, a in given.items()}
+    turned = {n: a.T if by_states and a.ndim == 2 else a for n, a in arrays_by_name.items()}
     count = _count(turned, layout)
-    arrays = {"t": np.ascontiguousarray(given["t"]) if given["t"].ndim else given["t"]}
+    arrays = {
+        "t": np.ascontiguousarray(arrays_by_name["t"])
+        if arrays_by_name["t"].ndim
+        else arrays_by_name["t"]
+    }
     for name in "qvupx":
         arrays[name] = _laid(name, turned[name], sizes.get(name), reads[name], count, layout)
     if arrays["t"].ndim and arrays["t"].shape != (count,):
@@ -284,13 +288,13 @@ def _shape(layout: Layout, size: object, count: object) -> str:
     return f"({size}, {count})" if layout == "components" else f"({count}, {size})"
 
 
-def _count(given: Mapping[str, Array], layout: Layout) -> int:
-    """N, as the first array tells it that has one."""
+def _count(arrays_by_name: Mapping[str, Array], layout: Layout) -> int:
+    """N, from the first array that has one."""
     for name in "qvupx":
-        if given[name].ndim == 2:
-            return int(given[name].shape[1])
-    if given["t"].ndim == 1:
-        return len(given["t"])
+        if arrays_by_name[name].ndim == 2:
+            return int(arrays_by_name[name].shape[1])
+    if arrays_by_name["t"].ndim == 1:
+        return len(arrays_by_name["t"])
     shape = _shape(layout, "size", "N")
     raise ProgramError(f"a batch needs an array of shape {shape}.", hint="Or call the entry.")
 
@@ -325,14 +329,14 @@ def _has_plain_rows(array: Array) -> bool:
     return array.strides[0] % 8 == 0 and (array.shape[1] <= 1 or array.strides[1] == 8)
 
 
-def check_in_place(given: Mapping[str, Any], used: States) -> None:
-    """Refuses arrays of the caller that are not used where they lie: changes would not be seen.
+def check_in_place(passed: Mapping[str, Any], used: States) -> None:
+    """Rejects arrays of the caller that are not used where they lie: changes would not be seen.
 
     Args:
-        given: arrays of the caller, by name; None where the default is meant.
+        passed: arrays of the caller, by name; None where the default is meant.
         used: the same as the code reads them.
     """
-    for name, array in given.items():
+    for name, array in passed.items():
         if array is None or (name == "t" and np.ndim(array) == 0) or np.size(array) == 0:
             continue
         if not isinstance(array, np.ndarray) or not np.may_share_memory(array, used.arrays[name]):
@@ -419,7 +423,7 @@ def _is_streaming(out: Array) -> bool:
 
 
 def check_out(entry: str, size: int, batch_states: States, out: Array) -> None:
-    """Refuses an `out` that overlaps what is read, or that code cannot write to."""
+    """Rejects an `out` that overlaps what is read, or that code cannot write to."""
     shape = (size, batch_states.count)
     if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape:
         raise ProgramError(

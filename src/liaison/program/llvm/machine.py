@@ -24,13 +24,13 @@ import contextlib
 import ctypes
 import ctypes.util
 import hashlib
-import itertools
 import os
 import stat
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -150,20 +150,30 @@ def _limit() -> float:
 GPU = "nvptx64-nvidia-cuda"
 LIBM = ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "log", "pow", "fma")
 
+LIBRARIES = 32
+"""Made by one linker."""
+
 _LOCK = threading.RLock()
-_NUMBER = itertools.count()
 
 
 @final
 class Code:
     """Machine code in memory: symbol -> address, alive as long as this object."""
 
-    def __init__(self, tracker: Any, addresses: Mapping[str, int]) -> None:
-        self._tracker = tracker
+    def __init__(self, tracker: Any, linker: Any, addresses: Mapping[str, int]) -> None:
         self.addresses = dict(addresses)
+        # the code goes first, then the linker that made room for it
+        weakref.finalize(self, _released, [tracker, linker]).atexit = False
 
     def __getitem__(self, symbol: str) -> int:
         return self.addresses[symbol]
+
+
+def _released(held: list[Any]) -> None:
+    """Lets go of code, and of its linker after the last code that it made."""
+    with _LOCK:
+        held.pop(0).close()
+        held.clear()
 
 
 def load(
@@ -302,7 +312,11 @@ def _llvm() -> Any:
 
 
 @cache
-def _target_machine(optimize: int, jit: bool = False) -> Any:
+def _target_machine(optimize: int) -> Any:
+    return _new_target_machine(optimize)
+
+
+def _new_target_machine(optimize: int, *, jit: bool = False) -> Any:
     name, features, triple, _ = host()
     target = _llvm().Target.from_triple(triple)
     return target.create_target_machine(
@@ -311,14 +325,32 @@ def _target_machine(optimize: int, jit: bool = False) -> Any:
 
 
 @cache
-def _linker() -> Any:
-    """The process's one just-in-time linker; libm's functions are known to it by address."""
-    llvm = _llvm()
+def _with_libm() -> None:
+    """Makes libm's functions known to every linker of this process, by address."""
     library = ctypes.CDLL(ctypes.util.find_library("m"))
     for name in LIBM:
         address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
-        llvm.add_symbol(name, address)
-    return llvm.create_lljit_compiler(_target_machine(2, jit=True))
+        _llvm().add_symbol(name, address)
+
+
+_LINKERS: list[tuple[Any, Iterator[int]]] = []
+"""The linker in use, and numbers of the libraries it has yet to make."""
+
+
+def _linker() -> tuple[Any, int]:
+    """A just-in-time linker, and the number of its next library.
+
+    A linker keeps 10 to 30 kB of every library it made, also of those that are gone, until it goes
+    itself: after some, the next one takes over, and it goes with the last code of its own.
+    """
+    for linker, numbers in _LINKERS:
+        number = next(numbers, None)
+        if number is not None:
+            return linker, number
+    _with_libm()
+    linker = _llvm().create_lljit_compiler(_new_target_machine(2, jit=True))
+    _LINKERS[:] = [(linker, iter(range(1, LIBRARIES)))]
+    return linker, 0
 
 
 def _object_code(ir: str, optimize: int, passes: bool) -> bytes:
@@ -352,9 +384,9 @@ def _improve(module: Any, optimize: int, machine: Any) -> None:
 
 
 def _link(content: bytes, symbols: Iterable[str]) -> Code:
-    linker = _linker()
+    linker, number = _linker()
     builder = _llvm().JITLibraryBuilder().add_object_img(content).add_current_process()
     for symbol in symbols:
         builder.export_symbol(symbol)
-    tracker = builder.link(linker, f"liaison{next(_NUMBER)}")
-    return Code(tracker, {symbol: tracker[symbol] for symbol in symbols})
+    tracker = builder.link(linker, f"liaison{number}")
+    return Code(tracker, linker, {symbol: tracker[symbol] for symbol in symbols})

@@ -37,7 +37,7 @@ MOST_RUNS = 256
 
 
 @final
-class Told(Record):
+class LeftEvents(Record):
     """A run that left events in the buffer."""
 
     run: i64
@@ -63,12 +63,12 @@ class Task(Record):
     is_under_way: i64
     budget: i64  # what is left of the allotted steps
     record_words: i64  # of one run
-    is_heard: i64  # whether Python is asked at the end of every run
+    is_heard: i64  # whether Python is called at the end of every run
     taken: i64  # rows of events that runs of this share left
-    told_runs: i64  # how many runs did
+    left_runs: i64  # how many runs did
     room: i64  # rows of events there are
     least: i64  # rows of events that a run needs
-    told: Rows[Told] = rows("most")
+    left: Rows[LeftEvents] = rows("most")
 
 
 @final
@@ -170,7 +170,7 @@ def end_run(i: i64, status: i64, task: Task, run: Run, ends: Rows[End], last: pt
 
 @loop
 def supply(status: i64, e: Entries, run: Run) -> i64:
-    """1 if the entry a run asks for is there, which is then made known to it."""
+    """1 if the entry a run needs is there, which is then made known to it."""
     if status == NEEDS_TERMS:
         if e.has_terms == 0:
             return 0
@@ -190,10 +190,10 @@ def leave_events(task: Task, run: Run) -> i64:
     """1 if the events of a run that ended stay in the buffer, and there is room for another run."""
     if task.room - task.taken - run.happened < task.least:
         return 0
-    told = task.told[task.told_runs]
-    told.run = task.next - 1
-    told.rows = run.happened
-    task.told_runs += 1
+    left = task.left[task.left_runs]
+    left.run = task.next - 1
+    left.rows = run.happened
+    task.left_runs += 1
     task.taken += run.happened
     run.happened = 0
     return 1

@@ -53,7 +53,7 @@ def starts_of(
     """One row for each run; what is given once holds for all of them.
 
     Args:
-        program: says names and sizes.
+        program: has names and sizes.
         states: one for all runs, or one for each.
         parameters: name -> number, or one for each run.
         inputs: name -> one number for each run; other kinds of inputs are not looked at.
@@ -154,10 +154,10 @@ def _checked(program: Program, state: State, t: float, k: int) -> None:
         )
 
 
-def _parameters(program: Program, count: int, given: Mapping[str, Any]) -> Array:
+def _parameters(program: Program, count: int, values: Mapping[str, Any]) -> Array:
     """Rows of parameters: finite, and the least and the largest of each within its bounds."""
     base = np.tile(program.defaults.get("p", np.zeros(0)), (count, 1))
-    table = _columns(program, "p", "parameter", base, given)
+    table = _columns(program, "p", "parameter", base, values)
     names = [label.name for label in program.labels.get("p", ())]
     for extreme in (table.min(axis=0), table.max(axis=0)):
         parameters_of(program, dict(zip(names, extreme, strict=False)))
@@ -165,11 +165,11 @@ def _parameters(program: Program, count: int, given: Mapping[str, Any]) -> Array
 
 
 def _columns(
-    program: Program, array: str, kind: str, table: Array, given: Mapping[str, Any]
+    program: Program, array: str, kind: str, table: Array, columns: Mapping[str, Any]
 ) -> Array:
     """A table with some columns given by name."""
     names = [label.name for label in program.labels.get(array, ())]
-    for name, values in given.items():
+    for name, values in columns.items():
         if name not in names:
             raise NamingError.unknown(kind, name, names)
         column = np.broadcast_to(np.asarray(values, dtype=float), len(table))
@@ -181,7 +181,7 @@ def _columns(
 
 
 def instants_of(settings: Settings, start: float, until: float) -> Array:
-    """The instants all runs are recorded at: those asked for, or the first and the last one."""
+    """The instants all runs are recorded at: those requested, or the first and the last one."""
     end = float(until)
     if not math.isfinite(end) or end < start:
         raise SimulationError(f"a batch from {start:g} s cannot end at {end:g} s.", t=start)
@@ -189,7 +189,7 @@ def instants_of(settings: Settings, start: float, until: float) -> Array:
     if times.size:
         return times
     if samples:
-        found = start + np.arange(samples) * period
-        close = abs(found[-1] - end) <= 1e-9 * period
-        return np.append(found[:-1] if close else found, end)
+        instants = start + np.arange(samples) * period
+        close = abs(instants[-1] - end) <= 1e-9 * period
+        return np.append(instants[:-1] if close else instants, end)
     return np.unique([start, end])

@@ -40,7 +40,7 @@ class Ends:
     """How each run ended: codes and counts, its last good (t, q, v), words where Python has any.
 
     With contacts also what its steps missed (beside the last state), series of contacts where they
-    are asked for, and how many sign changes the time loop looked for.
+    are requested, and how many sign changes the time loop looked for.
     """
 
     codes: NDArray[np.int64]
@@ -87,7 +87,7 @@ class Runs(Shown):
         statuses: DONE, STOPPED, INTERRUPTED, TIME_LIMIT or FAILED, for each run.
         messages: the same in a sentence.
         reasons: why a run failed, as `SimulationError.status` says it; "" otherwise.
-        events: what occurred in each run, in order; told when they are first asked for.
+        events: what occurred in each run, in order; built at their first use.
         counts: steps, evaluations, rejected, … of each run.
         measures: with Moreau's steps the deepest penetration [m], the worst residual and how many
             contacts there were at once, of each run.
@@ -121,7 +121,7 @@ class Runs(Shown):
 
     @property
     def success(self) -> NDArray[np.bool_]:
-        """Which runs ended as asked: at their end, or by an event meant to stop them."""
+        """Which runs ended as they should: at their end, or by an event meant to stop them."""
         return np.array([status in (DONE, STOPPED) for status in self.statuses])
 
     @overload
@@ -189,10 +189,10 @@ def runs_of(plan: Plan, starts: Starts, records: Array, ends: Ends, series: Sequ
     nq, nv = plan.size("nq"), plan.size("nv")
     _fill_unbegun(starts, ends)
     recorded = ends.codes[:, ENDS.index("recorded")].copy()
-    found = _series(plan, starts, records, recorded, series)
-    found |= _contacts(ends, records.shape[:2])
+    columns = _series(plan, starts, records, recorded, series)
+    columns |= _contacts(ends, records.shape[:2])
     outcomes = [_outcome(ends, k) for k in range(len(starts))]
-    _mark_gaps(plan, recorded, found, outcomes)
+    _mark_gaps(plan, recorded, columns, outcomes)
     events = _Events(plan, ends, len(starts))
     return Runs(
         name=plan.program.name,
@@ -201,7 +201,7 @@ def runs_of(plan: Plan, starts: Starts, records: Array, ends: Ends, series: Sequ
         v=records[:, :, 1 + nq : 1 + nq + nv],
         recorded=recorded,
         labels=plan.program.labels,
-        series=found,
+        series=columns,
         parameters=starts.p,
         end_t=ends.last[:, 0],
         end_q=ends.last[:, 1 : 1 + nq],
@@ -240,7 +240,7 @@ def _message(plan: Plan, events: _Events, k: int, outcome: Outcome) -> str:
 
 @final
 class _Events(Sequence[tuple[EventRecord, ...]]):
-    """What occurred in each run, each told when it is first asked for: most never are."""
+    """What occurred in each run, each built at its first use: most never are."""
 
     def __init__(self, plan: Plan, ends: Ends, count: int) -> None:
         self._plan, self._ends, self._runs = plan, ends, range(count)
@@ -278,12 +278,12 @@ def _series(
     there = np.arange(records.shape[1]) < recorded[:, None]
     rows = records[there]
     runs = np.nonzero(there)[0]
-    found: dict[str, tuple[Array, Series]] = {}
+    columns: dict[str, tuple[Array, Series]] = {}
     for name in names:
         if name in plan.program.entries and plan.kernel.out_size(name):
             shapes = _shaped(plan, name, _evaluated(plan, name, rows, starts.p[runs]))
-            found |= {x: (_stacked(there, s.values), s) for x, s in shapes.items()}
-    return found
+            columns |= {x: (_stacked(there, s.values), s) for x, s in shapes.items()}
+    return columns
 
 
 def check_series(names: Sequence[str]) -> None:
@@ -296,13 +296,13 @@ def check_series(names: Sequence[str]) -> None:
 
 def _contacts(ends: Ends, shape: tuple[int, ...]) -> dict[str, tuple[Array, Series]]:
     """Series of contacts of all runs; NaN where none was."""
-    found: dict[str, tuple[Array, Series]] = {}
-    for k, told in ends.contacts.items():
-        for name, series in told.items():
-            if name not in found:
-                found[name] = (np.full((*shape, *series.values.shape[1:]), np.nan), series)
-            found[name][0][k, : len(series.values)] = series.values
-    return found
+    columns: dict[str, tuple[Array, Series]] = {}
+    for k, contacts in ends.contacts.items():
+        for name, series in contacts.items():
+            if name not in columns:
+                columns[name] = (np.full((*shape, *series.values.shape[1:]), np.nan), series)
+            columns[name][0][k, : len(series.values)] = series.values
+    return columns
 
 
 def _measures(plan: Plan, ends: Ends) -> dict[str, Array]:
@@ -345,13 +345,13 @@ def _stacked(there: NDArray[np.bool_], values: Array) -> Array:
 def _mark_gaps(
     plan: Plan,
     recorded: NDArray[np.int64],
-    found: Mapping[str, tuple[Array, Series]],
+    columns: Mapping[str, tuple[Array, Series]],
     outcomes: list[Outcome],
 ) -> None:
     """A run whose series has no finite value at an instant it reached has failed."""
     times = np.asarray(plan.settings.every, dtype=float)
     there = np.arange(times.size) < recorded[:, None]
-    for name, (values, shape) in found.items():
+    for name, (values, shape) in columns.items():
         flat = values.reshape(*there.shape, -1)
         bad = there[:, :, None] & ~np.isfinite(flat)
         for k in np.flatnonzero(bad.any(axis=(1, 2))):

@@ -6,7 +6,7 @@ only; how many threads there are changes nothing but the time.
 A batch of runs under way: threads that take one share of it after the other.
 
 Each thread has arrays of its own: those of the run it has under way, and where something holds on
-one side only the modes of that run. Python is asked at the end of a run, never in a step.
+one side only the modes of that run. Python is called at the end of a run, never in a step.
 
 Public names: simulate_batch, Batch.
 """
@@ -32,7 +32,6 @@ from liaison.errors import Interrupted, SimulationError, interruptible
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.program.loops.records import Rows, address, set_hook
-from liaison.program.to_numpy import NumpyKernel
 from liaison.simulation.events.happenings import sides_in
 from liaison.simulation.outcome import Outcome, outcome_of
 from liaison.simulation.plan.inputs import inputs_of
@@ -70,7 +69,7 @@ class Batch:
         plan: what they share.
         starts: where each begins.
         threads: how many.
-        has_contacts: whether contacts are told at the recorded states.
+        has_contacts: whether contacts are evaluated at the recorded states.
     """
 
     def __init__(self, plan: Plan, starts: Starts, threads: int, *, has_contacts: bool) -> None:
@@ -83,7 +82,7 @@ class Batch:
         if "terms" not in plan.program.entries:
             run.pivots_left = 0
         self.row = int(1 + run.nq + run.nv + run.nu)
-        samples = int(run.samples)
+        samples, run.records_stop = int(run.samples), 0  # where a run stops is in `ends`
         run.capacity = samples + 1  # never full: a mode that ends last asks for room
         self.records = np.full((count, samples, self.row), np.nan)
         self.ends = Ends.for_runs(count, int(run.nq + run.nv))
@@ -110,7 +109,7 @@ class Batch:
                     raise
 
     def _watch(self, workers: list[Future[None]], progress: Callable[[float], None] | None) -> None:
-        """Waits for the threads, and tells how many runs are over."""
+        """Waits for the threads, and reports how many runs are over."""
         left: set[Future[None]] = set(workers)
         while left:
             done, left = wait(left, timeout=SHOWN, return_when="FIRST_EXCEPTION")
@@ -144,9 +143,9 @@ class _Worker:
         self._batch = batch
         self._modes = marching(batch.plan, batch.plan.settings.impacts)
         self._plan = batch.plan if self._modes is None else self._modes.plan
-        self._told = self._modes
+        self._marching = self._modes
         if batch.has_contacts and self._modes is None:
-            self._told = Marching(batch.plan, "moreau")
+            self._marching = Marching(batch.plan, "moreau")
         a = batch.template
         self._row = row_words(a.run)
         room = max(2 * int(a.run.event_capacity), EVENTS) if a.happened.size else 0
@@ -235,25 +234,25 @@ class _Worker:
         each.end_run(i, status, self._task, a.run, Rows(each.End, ends.codes), ends.last.ravel())
 
     def _note(self, i: int, outcome: Outcome) -> None:
-        """What Python tells of a run that ended."""
+        """Outcome and contacts of a run that ended."""
         batch = self._batch
         self.take_events(i)
         more = begun(self._modes)
         batch.ends.outcomes[i] = (
             replace(outcome, message=outcome.message + more) if more else outcome
         )
-        if batch.has_contacts and self._told is not None:
+        if batch.has_contacts and self._marching is not None:
             rows = batch.records[i, : batch.ends.codes[i, each.ENDS.index("recorded")]]
             plan = replace(batch.plan, parameters=batch.starts.p[i])
             happened = batch.ends.happened_in(i)
-            contacts = contacts_along(self._told, plan, rows, happened)
+            contacts = contacts_along(self._marching, plan, rows, happened)
             batch.ends.contacts[i] = contact_series(plan, contacts)
 
     def take_events(self, under_way: int | None = None) -> None:
         """Takes events out of the buffer: of runs that ended, then of the one that is heard."""
         task, happened = self._task, self._batch.ends.happened
         current = self._machine.arrays.run
-        runs = task.told.ints[: task.told_runs].tolist()
+        runs = task.left.ints[: task.left_runs].tolist()
         if under_way is not None:
             runs += [[under_way, int(current.happened)]]
         buffer, first = self._machine.arrays.happened, 0
@@ -262,7 +261,7 @@ class _Worker:
             if rows:
                 happened.setdefault(run, []).append(buffer[first:last].reshape(rows, -1).copy())
             first = last
-        task.taken = task.told_runs = 0
+        task.taken = task.left_runs = 0
         current.happened = 0
 
     def leave(self, ended: str) -> None:
@@ -356,24 +355,24 @@ def simulate_batch(
     batch = Batch(plan, starts, threads or _cores(), has_contacts=has_contacts)
     batch.finish(time_limit, progress)
     with interruptible("the evaluation of a batch"):
-        found = runs_of(plan, starts, batch.records, batch.ends, series)
+        runs = runs_of(plan, starts, batch.records, batch.ends, series)
     if batch.is_interrupted:
-        over = int(np.count_nonzero(found.success))
+        over = int(np.count_nonzero(runs.success))
         raise Interrupted(
-            f"the batch was interrupted after {over} of {len(found)} runs.",
-            t=float(np.nanmax(found.end_t)),
-            trajectory=found,
+            f"the batch was interrupted after {over} of {len(runs)} runs.",
+            t=float(np.nanmax(runs.end_t)),
+            trajectory=runs,
         )
-    failed = np.flatnonzero(~found.success)
+    failed = np.flatnonzero(~runs.success)
     if on_failure == "raise" and failed.size:
-        raise _failure(found, failed)
-    return found
+        raise _failure(runs, failed)
+    return runs
 
 
 def _check(kernel: Kernel, on_failure: str, threads: int | None) -> None:
     if on_failure not in ("raise", "return"):
         raise SimulationError(f"on_failure is {on_failure!r}; it is 'raise' or 'return'.")
-    if isinstance(kernel, NumpyKernel):
+    if kernel.is_interpreted:
         raise SimulationError(
             "a batch runs machine code, and this kernel is interpreted.", hint="Use to_llvm."
         )
@@ -422,13 +421,13 @@ def _check_size(runs: int, instants: int, numbers: int) -> None:
         )
 
 
-def _failure(found: Runs, failed: NDArray[np.intp]) -> SimulationError:
+def _failure(runs: Runs, failed: NDArray[np.intp]) -> SimulationError:
     k = int(failed[0])
     return SimulationError(
-        f"{failed.size} of {len(found)} runs of the batch failed; run {k}: {found.messages[k]}",
-        status=found.reasons[k],
-        t=float(found.end_t[k]),
-        trajectory=found,
+        f"{failed.size} of {len(runs)} runs of the batch failed; run {k}: {runs.messages[k]}",
+        status=runs.reasons[k],
+        t=float(runs.end_t[k]),
+        trajectory=runs,
         hint="on_failure='return' gives all of them, each with its status.",
     )
 

@@ -1,4 +1,4 @@
-"""Windows: parts of a step on which values of events at five nodes tell all that they do.
+"""Windows: parts of a step on which values of events at five nodes determine their roots.
 
 The quartic through five nodes is compared with the value at two instants between them. A window is
 settled where, for every event, it is right within what separates the event from zero, and turns

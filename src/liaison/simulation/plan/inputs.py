@@ -42,14 +42,14 @@ class Controller:
     function: Control
 
     def value(self, t: float, state: State) -> float:
-        """What the function says now; refuses what is no finite number, or an error of its own."""
+        """The value now; raises an error for what is no finite number, or fails itself."""
         try:
-            found = float(self.function(t, state))
+            number = float(self.function(t, state))
         except Exception as fault:
             raise self._failure(f"raised {type(fault).__name__}: {fault}", t) from fault
-        if not math.isfinite(found):
-            raise self._failure(f"gave {found}", t)
-        return found
+        if not math.isfinite(number):
+            raise self._failure(f"gave {number}", t)
+        return number
 
     def _failure(self, what: str, t: float) -> SimulationError:
         message = f"the controller of input {self.name!r} {what} at t = {t:g} s."
@@ -66,7 +66,7 @@ class Inputs:
     controllers: tuple[Controller, ...] = ()
 
 
-def inputs_of(program: Program, given: Mapping[str, Any] | None) -> Inputs:
+def inputs_of(program: Program, values: Mapping[str, Any] | None) -> Inputs:
     """Sorts what the caller gave by kind; what is not given keeps its default."""
     labels = [label.name for label in program.labels.get("u", ())]
     nu = program.sizes.get("nu", len(labels))
@@ -75,7 +75,7 @@ def inputs_of(program: Program, given: Mapping[str, Any] | None) -> Inputs:
     held[: default.size] = default
     formulas: dict[int, Any] = {}
     controllers: list[Controller] = []
-    for name, value in (given or {}).items():
+    for name, value in (values or {}).items():
         if name not in labels:
             raise NamingError.unknown("input", name, labels)
         slot = labels.index(name)
@@ -90,8 +90,8 @@ def inputs_of(program: Program, given: Mapping[str, Any] | None) -> Inputs:
         else:
             held[slot] = _number(name, value)
     held.setflags(write=False)
-    found = zip(formulas, interwoven(program, formulas), strict=True)
-    return Inputs(held, tuple(found), tuple(controllers))
+    pairs = zip(formulas, interwoven(program, formulas), strict=True)
+    return Inputs(held, tuple(pairs), tuple(controllers))
 
 
 def is_formula(value: Any) -> bool:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What an option says.
+    """Meaning of an option.
 
     Attributes:
         text: one sentence, with the default.
@@ -185,7 +185,7 @@ OF_BATCHES = tuple(BatchKeywords.__annotations__)
 
 
 def meanings() -> dict[str, Meaning]:
-    """What every option says, by its name."""
+    """The meaning of every option, by its name."""
     return {x.name: x.metadata["meaning"] for x in fields(RunOptions)}
 
 

@@ -17,9 +17,8 @@ import numpy as np
 
 from liaison.errors import NamingError, SimulationError
 from liaison.numeric import Array, State
-from liaison.program import Kernel, Program, to_llvm, to_numpy
+from liaison.program import Kernel, Program, to_llvm
 from liaison.program.instants import NOTHING, Instants, Timed
-from liaison.program.to_numpy import NumpyKernel
 from liaison.simulation.events.happenings import Watched, extra_program, sides_in, watched
 from liaison.simulation.steps.layout import Arrays, Sizes, allocate
 from liaison.simulation.steps.rungekutta import Tableau
@@ -108,16 +107,18 @@ def plan_of(
             raise NamingError.unknown("entry", entry, program.entries)
     check_state(program, state)
     end = end_of(state, until)
-    found = inputs_of(program, inputs)
+    all_inputs = inputs_of(program, inputs)
     events, stops = watched(program, stop)
-    bends = knots_of(program, found) if settings.is_adaptive else ()
-    extras = extra_program(program, found, stops, tuple(f for f, _ in bends))
+    bends = knots_of(program, all_inputs) if settings.is_adaptive else ()
+    extras = extra_program(program, all_inputs, stops, tuple(f for f, _ in bends))
     added = None if extras is None else kernel_like(kernel, extras)
     values = parameters_of(program, parameters)
-    timed = timed_of(program, found, stops)
-    instants = instants_of(timed, program, state.t, end, values, found.held)
+    timed = timed_of(program, all_inputs, stops)
+    instants = instants_of(timed, program, state.t, end, values, all_inputs.held)
     levels = tuple(x for _, x in bends)
-    return Plan(kernel, state, end, settings, found, values, events, added, levels, timed, instants)
+    return Plan(
+        kernel, state, end, settings, all_inputs, values, events, added, levels, timed, instants
+    )
 
 
 def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
@@ -139,16 +140,18 @@ def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
 
 def kernel_like(kernel: Kernel, program: Program) -> Kernel:
     """A kernel of another program through the same back end."""
-    if isinstance(kernel, NumpyKernel):
+    if kernel.is_interpreted:
+        from liaison.program.to_numpy import to_numpy
+
         return to_numpy(program)
     return to_llvm(program)
 
 
-def parameters_of(program: Program, given: Mapping[str, float] | None) -> Array:
+def parameters_of(program: Program, changes: Mapping[str, float] | None) -> Array:
     """Default parameters with some given anew, by name; all finite and within their bounds."""
     names = [label.name for label in program.labels.get("p", ())]
     values = np.array(program.defaults.get("p", np.zeros(len(names))), dtype=float)
-    for name, value in (given or {}).items():
+    for name, value in (changes or {}).items():
         if name not in names:
             raise NamingError.unknown("parameter", name, names)
         values[names.index(name)] = float(value)
@@ -184,10 +187,10 @@ def check_state(program: Program, state: State, *, is_named: bool = False) -> No
         is_named: its names are known to be those of the program.
     """
     for name, array in (("q", state.q), ("v", state.v)):
-        wanted = program.sizes["n" + name]
-        if array.size != wanted:
+        size = program.sizes["n" + name]
+        if array.size != size:
             raise SimulationError(
-                f"the state has {array.size} numbers in {name}, but {program.name!r} has {wanted}."
+                f"the state has {array.size} numbers in {name}, but {program.name!r} has {size}."
             )
         if not is_named:
             _check_names(program, state, name)
@@ -199,10 +202,10 @@ def check_state(program: Program, state: State, *, is_named: bool = False) -> No
 
 def _check_names(program: Program, state: State, name: str) -> None:
     labels = program.labels.get(name, ())
-    told = state.labels.get(name, labels)
-    if [x.name for x in told] != [x.name for x in labels]:
+    own = state.labels.get(name, labels)
+    if [x.name for x in own] != [x.name for x in labels]:
         raise SimulationError(
-            f"the state's {name} is ({', '.join(x.name for x in told)}), but that of "
+            f"the state's {name} is ({', '.join(x.name for x in own)}), but that of "
             f"{program.name!r} is ({', '.join(x.name for x in labels)})."
         )
 
@@ -285,7 +288,7 @@ def fill_run(arrays: Arrays, plan: Plan) -> None:
     run.p[:], run.u[:] = plan.parameters, plan.inputs.held
     grid, period, samples = plan.settings.instants(state.t, plan.until)
     run.period, run.samples = period, samples
-    run.records_steps, run.records_end = samples == 0, grid.size == 0
+    run.records_steps, run.records_end, run.records_stop = samples == 0, grid.size == 0, 1
     run.instants[: grid.size] = grid
     load_instants(run, plan.instants, plan.settings.max_step)
 
@@ -323,12 +326,12 @@ def scales(plan: Plan) -> dict[int, int]:
     charts: Sequence[Any] = plan.program.facts.get("charts", ())
     if not charts:
         return {k: k for k in range(nv)} if nq == nv else {}
-    found: dict[int, int] = {}
+    entries: dict[int, int] = {}
     for chart in charts:
         if chart.kind == "plain":
             v, q = chart.v, chart.q
-            found.update(zip(range(v.start, v.stop), range(q.start, q.stop), strict=True))
-    return found
+            entries.update(zip(range(v.start, v.stop), range(q.start, q.stop), strict=True))
+    return entries
 
 
 def has_turning_axes(program: Program) -> bool:
@@ -337,10 +340,10 @@ def has_turning_axes(program: Program) -> bool:
 
 
 def turning(plan: Plan) -> dict[int, int]:
-    """Velocity of a translation told in turning axes -> the first of the ω they turn with."""
-    found: dict[int, int] = {}
+    """Velocity of a translation in turning axes -> the first of the ω they turn with."""
+    axes: dict[int, int] = {}
     for chart in plan.program.facts.get("charts", ()):
         if chart.kind in ("free", "free matrix"):
             places = range(*chart.v.indices(plan.size("nv")))
-            found |= dict.fromkeys(places[3:], places[0])
-    return found
+            axes |= dict.fromkeys(places[3:], places[0])
+    return axes

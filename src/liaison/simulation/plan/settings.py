@@ -38,7 +38,7 @@ class Settings:
         atol: the same, absolute, in the coordinate's SI unit.
         every: None records every step, a number every so many seconds, a sequence those instants.
         max_step: longest step of an adaptive method [s].
-        max_steps: steps after which the run is refused.
+        max_steps: steps after which the run fails.
         projection: when and how the state is brought back to its closures.
         spectral_radius: ρ∞ of "generalized-alpha", 0 to 1: part of a vibration too fast for the
             step that is left after one step; 0.8 if not given.

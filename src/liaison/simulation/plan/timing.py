@@ -69,13 +69,13 @@ def instants_of(
         for x, (array, k) in program.inputs.items()
         if array in ("p", "u") and one is not None
     }
-    found = instants_between(one, start, end, values)
-    if one is not None and len(found.breaks):
-        found = replace(found, corners=_corners(one.t, program, (start, end), values))
+    instants = instants_between(one, start, end, values)
+    if one is not None and len(instants.breaks):
+        instants = replace(instants, corners=_corners(one.t, program, (start, end), values))
     own = program.facts.get("breaks", ())
     if not own:
-        return found
-    return replace(found, breaks=np.array(sorted({*own, *found.breaks.tolist()})))
+        return instants
+    return replace(instants, breaks=np.array(sorted({*own, *instants.breaks.tolist()})))
 
 
 def _corners(
@@ -87,7 +87,7 @@ def _corners(
         SimulationError: a closure of positions jumps.
     """
     rows = program.facts.get("closures")
-    found: list[tuple[float, int]] = []
+    corners: list[tuple[float, int]] = []
     for k, (phi, nu) in enumerate(rows() if rows is not None else ()):
         for instant, size in jumps_between(t, phi, values, span, values):
             raise SimulationError(
@@ -97,8 +97,8 @@ def _corners(
                 status="jump",
                 t=instant,
             )
-        found += [(instant, k) for instant, _ in jumps_between(t, nu, values, span, values)]
-    return tuple(sorted(found))
+        corners += [(instant, k) for instant, _ in jumps_between(t, nu, values, span, values)]
+    return tuple(sorted(corners))
 
 
 def row_label(program: Program, row: int) -> str:
@@ -113,9 +113,9 @@ def instants_of_all(
     """Instants that suit every row of parameters and inputs."""
     if one is None:
         return instants_of(one, program, start, end, p, u)
-    asked = [program.inputs[x] for x in one.constants]
+    places = [program.inputs[x] for x in one.constants]
     tables = {"p": p, "u": u}
-    columns = [np.broadcast_to(tables[array][:, k], len(p)) for array, k in asked]
+    columns = [np.broadcast_to(tables[array][:, k], len(p)) for array, k in places]
     rows = {row: i for i, row in enumerate(zip(*columns, strict=True))} or {(): 0}
     return joined([instants_of(one, program, start, end, p[i], u[i]) for i in rows.values()])
 
@@ -126,7 +126,7 @@ def load_instants(run: Run, instants: Instants, longest: float) -> None:
     Args:
         run: where it stands now.
         instants: all of them.
-        longest: the longest step that was asked for [s].
+        longest: the longest step allowed [s].
     """
     t = float(run.t)
     corners = dict(instants.corners)

@@ -29,7 +29,7 @@ ROUGH = 1e-2
 @final
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where each wanted time lies: interval `i` of length `h` [s], at the fraction `s` of it."""
+    """Where each instant lies: interval `i` of length `h` [s], at the fraction `s` of it."""
 
     i: NDArray[np.intp]
     h: Array
@@ -47,7 +47,7 @@ def spots(t: Array, times: Array, before: NDArray[np.bool_] | None = None) -> Sp
 
     Args:
         t: recorded instants.
-        times: wanted ones.
+        times: instants.
         before: which of them are meant before a jump at that instant.
     """
     i = np.searchsorted(t, times, side="right") - 1
@@ -172,7 +172,7 @@ class Chart:
 
 
 def state(spot: Spot, t: Array, q: Array, v: Array, charts: list[Chart]) -> tuple[Array, Array]:
-    """Positions and velocities at the wanted instants; slices without a chart by neighbours."""
+    """Positions and velocities at these instants; slices without a chart by neighbours."""
     q_new, _ = hermite(spot, q, slopes(t, q))
     v_new, _ = hermite(spot, v, slopes(t, v))
     for chart in charts:
@@ -239,7 +239,7 @@ def attitude(spot: Spot, quat_wxyz: Array, omega: Array) -> tuple[Array, Array]:
     ξ = log(quat₀* ⊗ quat₁) and ξ̇ = J⁻¹(ξ) ω₁ at its end, J the right Jacobian of the rotations.
 
     Args:
-        spot: the wanted instants.
+        spot: the instants.
         quat_wxyz: recorded unit quaternions, shape (n, 4).
         omega: recorded angular velocity in body axes [rad/s], shape (n, 3).
     """
@@ -285,7 +285,7 @@ def pose_path(spot: Spot, t: Array, poses: Array) -> Array:
     """Poses [R | p] between recorded ones: rotations on the shortest arc, positions cubic.
 
     Args:
-        spot: the wanted instants.
+        spot: the instants.
         t: the recorded instants, shape (n,).
         poses: shape (n, bodies, 3, 4).
     """

@@ -73,6 +73,17 @@ class Series:
             return self.values
         return np.where(self.undetermined, np.nan, self.values)
 
+    def nowhere(self, name: str) -> dict[str, list[str]]:
+        """Columns that are determined at no instant: what they are of -> their last words."""
+        if self.undetermined is None or not self.axes:
+            return {}
+        lost = np.all(self.undetermined, axis=0).reshape(-1)
+        found: dict[str, list[str]] = {}
+        for path, is_lost in zip(itertools.product(*self.axes.values()), lost, strict=True):
+            if is_lost:
+                found.setdefault(".".join((name, *path[:-1])), []).append(path[-1])
+        return found
+
     def columns(self, name: str) -> dict[str, tuple[Label, Array]]:
         """Every entry as a column `name.entry`; a series of numbers is the column `name`."""
         if not self.axes:
@@ -112,20 +123,20 @@ class Series:
         `taken` remembers the axes already named: equal axes are shared, others get the name
         of their series in front.
         """
-        made, dims = {}, ["time"]
+        arrays, dims = {}, ["time"]
         for axis, entries in self.axes.items():
             dim = axis if taken.setdefault(axis, entries) == entries else f"{name}_{axis}"
-            made[dim] = Variable((dim,), np.array(entries, dtype=object))
+            arrays[dim] = Variable((dim,), np.array(entries, dtype=object))
             dims.append(dim)
         if isinstance(self.unit, tuple):
             units = np.array(self.unit, dtype=object)
-            made[f"{name}_unit"] = Variable((dims[-1],), units, {"of": name})
+            arrays[f"{name}_unit"] = Variable((dims[-1],), units, {"of": name})
         attrs = {"units": self.unit} if isinstance(self.unit, str) else {}
-        made[name] = Variable(tuple(dims), self.values, attrs)
+        arrays[name] = Variable(tuple(dims), self.values, attrs)
         if self.undetermined is not None:
             mask = self.undetermined.astype(np.int8)
-            made[f"{name}_undetermined"] = Variable(tuple(dims), mask)
-        return made
+            arrays[f"{name}_undetermined"] = Variable(tuple(dims), mask)
+        return arrays
 
 
 @final
@@ -135,7 +146,7 @@ class EventRecord:
 
     `what` is "impact", "closes", "opens", "sticks", "slips", … of what holds on one side only;
     empty for an event of a formula. `before` are the velocities before an impact, `speed` that of
-    the approach along the normal [m/s]. Events of scenes tell no state: q and v are empty.
+    the approach along the normal [m/s]. Events of scenes hold no state: q and v are empty.
     """
 
     name: str
@@ -152,40 +163,40 @@ def event_variables(events: Sequence[EventRecord]) -> dict[str, Variable]:
     if not events:
         return {}
     dims = {"t": ("event",), "q": ("event", "coordinate"), "v": ("event", "rate")}
-    made = {"event": Variable(("event",), np.array([e.name for e in events], dtype=object))}
-    told = [x for x in dims if x == "t" or all(e.q.size for e in events)]
-    for x in told:
-        made[f"event_{x}"] = Variable(dims[x], np.array([getattr(e, x) for e in events]))
-    made["event_what"] = Variable(("event",), np.array([e.what for e in events], dtype=object))
+    variables = {"event": Variable(("event",), np.array([e.name for e in events], dtype=object))}
+    names = [x for x in dims if x == "t" or all(e.q.size for e in events)]
+    for x in names:
+        variables[f"event_{x}"] = Variable(dims[x], np.array([getattr(e, x) for e in events]))
+    variables["event_what"] = Variable(("event",), np.array([e.what for e in events], dtype=object))
     before = [np.full_like(e.v, np.nan) if e.before is None else e.before for e in events]
-    if "v" in told:
-        made["event_before"] = Variable(("event", "rate"), np.array(before))
+    if "v" in names:
+        variables["event_before"] = Variable(("event", "rate"), np.array(before))
     if any(e.speed is not None for e in events):
         speeds = [np.nan if e.speed is None else e.speed for e in events]
-        made["event_speed"] = Variable(("event",), np.array(speeds))
-    return made
+        variables["event_speed"] = Variable(("event",), np.array(speeds))
+    return variables
 
 
 def events_in(variables: Mapping[str, Variable]) -> tuple[EventRecord, ...]:
-    """The events that `event_variables` put there, if any; older files tell less of them."""
+    """The events that `event_variables` put there, if any; older files hold less of them."""
     if "event" not in variables:
         return ()
     parts = ("event", *(f"event_{x}" for x in ("t", "q", "v", "what", "before", "speed")))
     table = {x: variables[x].values for x in parts if x in variables}
     empty = np.zeros(0)
-    found = []
+    events = []
     for k, name in enumerate(table["event"]):
         row = {x.removeprefix("event_"): values[k] for x, values in table.items()}
         v, was = row.get("v", empty), row.get("before", np.array([np.nan]))
         before = None if np.isnan(was).any() or not v.size else was
         speed = row.get("speed", np.nan)
-        found.append(
+        events.append(
             EventRecord(
                 str(name), float(row["t"]), row.get("q", empty), v, str(row.get("what", "")),
                 before, None if np.isnan(speed) else float(speed),
             )
         )  # fmt: skip
-    return tuple(found)
+    return tuple(events)
 
 
 def as_series(name: str, x: Any) -> Series:

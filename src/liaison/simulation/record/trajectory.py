@@ -5,7 +5,7 @@ a series, `run["energy.T"]` one column of it. Its arrays are read-only. One run 
 
 First integrals along a run, as measures of its error.
 
-Later: fields of a record that are made when somebody first asks for them.
+Later: fields of a record that are computed at their first use.
 
 A run as a compact table in a notebook.
 
@@ -102,7 +102,7 @@ def invariants_of(series: Mapping[str, Series]) -> dict[str, Invariant]:
     """The series of invariants by name.
 
     Raises:
-        SimulationError: the run was not asked for them.
+        SimulationError: the run was made without them.
     """
     if "invariants" not in series:
         raise SimulationError(
@@ -110,10 +110,10 @@ def invariants_of(series: Mapping[str, Series]) -> dict[str, Invariant]:
             status="inconsistent",
             hint="Ask for them: simulate(mechanism, until=…, invariants=True).",
         )
-    found = series["invariants"]
-    (names,) = found.axes.values()
-    units = found.unit if isinstance(found.unit, tuple) else (found.unit,) * len(names)
-    return {n: Invariant(found.values[:, k], units[k]) for k, n in enumerate(names)}
+    entry = series["invariants"]
+    (names,) = entry.axes.values()
+    units = entry.unit if isinstance(entry.unit, tuple) else (entry.unit,) * len(names)
+    return {n: Invariant(entry.values[:, k], units[k]) for k, n in enumerate(names)}
 
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ __all__ = [
 ]  # fmt: skip
 
 DONE = "done"  # reached the end
-STOPPED = "stopped"  # an event or a stop condition ended it, as asked
+STOPPED = "stopped"  # an event or a stop condition ended it
 INTERRUPTED = "interrupted"  # Ctrl-C
 TIME_LIMIT = "time limit"  # the wall clock ran out
 FAILED = "failed"  # it could not go on
@@ -136,7 +136,7 @@ RESIDUALS = ("position_residual", "velocity_residual")
 NEAR = 1e-6
 """Distance from an impact, relative to the largest time, within which its side is not certain."""
 
-POSES = ("poses.", "markers.", "self_stress.")  # columns shown only where they are asked for
+POSES = ("poses.", "markers.", "self_stress.")  # columns shown only by request
 
 
 @final
@@ -185,19 +185,19 @@ class Trajectory(Later):
     @staticmethod
     def of_run(later: Any, **known: Any) -> Trajectory:
         """A run as the time loop recorded it; what is not known `later` makes when it is read."""
-        made = object.__new__(Trajectory)
-        object.__setattr__(made, "_later", later)
+        trajectory = object.__new__(Trajectory)
+        object.__setattr__(trajectory, "_later", later)
         for name, value in known.items():
-            object.__setattr__(made, name, value)
-        for array in (made.t, made.q, made.v):
+            object.__setattr__(trajectory, name, value)
+        for array in (trajectory.t, trajectory.q, trajectory.v):
             array.setflags(write=False)
-        return made
+        return trajectory
 
     # the names SciPy's solve_ivp uses
 
     @property
     def success(self) -> bool:
-        """True if the run ended as asked: at its end, or by an event meant to stop it."""
+        """True if the run ended as it should: at its end, or by an event meant to stop it."""
         return self.status in (DONE, STOPPED)
 
     @property
@@ -220,12 +220,12 @@ class Trajectory(Later):
     def y_events(self) -> dict[str, Array]:
         """States (q, v) at each event by name, shape (occurrences, nq + nv)."""
         states = {x: [e for e in self.events if e.name == x] for x in self.t_events}
-        return {x: np.array([[*e.q, *e.v] for e in found]) for x, found in states.items()}
+        return {x: np.array([[*e.q, *e.v] for e in events]) for x, events in states.items()}
 
     def sol(self, t: ArrayLike) -> Array:
         """The state (q, v) at any instants of the run, as SciPy's dense output gives it."""
-        found = self.resample(np.atleast_1d(np.asarray(t, dtype=float))).y
-        return found[:, 0] if np.ndim(t) == 0 else found
+        y = self.resample(np.atleast_1d(np.asarray(t, dtype=float))).y
+        return y[:, 0] if np.ndim(t) == 0 else y
 
     # by label
 
@@ -233,12 +233,20 @@ class Trajectory(Later):
         return len(self.t)
 
     def __getitem__(self, label: str) -> Array:
-        """A column by its label, or a whole series by its name (NaN where undetermined)."""
+        """A column by its label, or a whole series by its name (NaN where undetermined).
+
+        A coordinate or a rate comes before a series of its name, which is in `series`.
+        """
         if label == "t":
             return self.t
-        if label in self.series:
+        if label in self.series and label not in self._own:
             return self.series[label].shown
         return self._column(label)[1]
+
+    @property
+    def _own(self) -> set[str]:
+        """Labels of coordinates and rates."""
+        return {x.name for part in ("q", "v") for x in self.labels.get(part, ())}
 
     def unit(self, label: str) -> str:
         """The unit of a column."""
@@ -251,10 +259,38 @@ class Trajectory(Later):
             return {x: column for x, column in known.items() if not x.startswith(POSES)}
         chosen: dict[str, tuple[Label, Array]] = {}
         for pattern in patterns:
-            found = [pattern] if pattern in known else _matching(pattern, known, self.series)
-            if not found:
-                found = [self._column(pattern)[0].name]
-            chosen |= {x: known[x] for x in found}
+            names = [pattern] if pattern in known else _matching(pattern, known, self.series)
+            if not names:
+                names = [self._column(pattern)[0].name]
+            chosen |= {x: known[x] for x in names}
+        return chosen
+
+    @property
+    def undetermined(self) -> tuple[str, ...]:
+        """Columns that no instant determines: reactions and multipliers of redundant closures.
+
+        Arrays have NaN there; tables, CSV files and plots leave them out, and `message` names them.
+        """
+        lost = {name: x.nowhere(name) for name, x in self.series.items()}
+        return tuple(f"{of}.{x}" for found in lost.values() for of in found for x in found[of])
+
+    def shown_columns(self, *patterns: str) -> dict[str, tuple[Label, Array]]:
+        """As `columns`, without those that nothing determines: for tables and plots.
+
+        Raises:
+            SimulationError: one of these is named, or nothing else is left.
+        """
+        lost = {*self.undetermined}
+        named = [x for x in patterns if x in lost]
+        chosen = {x: column for x, column in self.columns(*patterns).items() if x not in lost}
+        if named or (patterns and not chosen):
+            raise SimulationError(
+                f"{(named or patterns)[0]!r} is not determined by the motion: closures of "
+                f"{self.name!r} are redundant, and any self-stress may be added.",
+                status="undetermined",
+                hint="`liaison mobility` names the redundant closures; a joint with more freedom "
+                "in their place determines it.",
+            )
         return chosen
 
     def _columns(self) -> dict[str, tuple[Label, Array]]:
@@ -262,7 +298,7 @@ class Trajectory(Later):
         for k, x in enumerate(self.labels.get("v", ())):
             found.setdefault(x.name, (x, self.v[:, k]))
         for name, series in self.series.items():
-            found |= series.columns(name)
+            found |= {x: column for x, column in series.columns(name).items() if x not in found}
         return found
 
     def _column(self, label: str) -> tuple[Label, Array]:
@@ -289,7 +325,7 @@ class Trajectory(Later):
 
     @property
     def invariants(self) -> dict[str, Invariant]:
-        """First integrals by name, with their drift, where the run was asked for them."""
+        """First integrals by name, with their drift, where the run was made with them."""
         return invariants_of(self.series)
 
     # at other times, against another run
@@ -352,17 +388,17 @@ class Trajectory(Later):
         import xarray
 
         variables = _variables(self)
-        made = {name: (x.dims, x.values, dict(x.attrs)) for name, x in variables.items()}
+        arrays = {name: (x.dims, x.values, dict(x.attrs)) for name, x in variables.items()}
         names = [name for name, x in variables.items() if name in x.dims or "of" in x.attrs]
-        data = {name: x for name, x in made.items() if name not in names}
+        data = {name: x for name, x in arrays.items() if name not in names}
         attrs = {"name": self.name, "status": self.status, "message": self.message}
-        return xarray.Dataset(data, coords={x: made[x] for x in names}, attrs=attrs)
+        return xarray.Dataset(data, coords={x: arrays[x] for x in names}, attrs=attrs)
 
     def to_pandas(self, *patterns: str) -> Any:
         """A DataFrame over t; columns as `columns(*patterns)`; units in `attrs["units"]`."""
         import pandas
 
-        chosen = self.columns(*patterns)
+        chosen = self.shown_columns(*patterns)
         table = {x: values for x, (_, values) in chosen.items()}
         frame = pandas.DataFrame(table, index=pandas.Index(self.t, name="t"))
         frame.attrs["units"] = {"t": "s"} | {x: label.unit for x, (label, _) in chosen.items()}
@@ -370,7 +406,7 @@ class Trajectory(Later):
 
     def to_csv(self, path: str | os.PathLike[str], *patterns: str) -> None:
         """Text with one row an instant, `label [unit]` as heads, numbers that read back exactly."""
-        chosen = self.columns(*patterns)
+        chosen = self.shown_columns(*patterns)
         table = np.column_stack([self.t, *(values for _, values in chosen.values())])
         heads = ["t [s]", *(str(label) for label, _ in chosen.values())]
         text = io.StringIO(newline="")
@@ -429,7 +465,7 @@ def _restored(variables: Mapping[str, Variable], header: Mapping[str, Any]) -> T
         t=variables["time"].values,
         q=variables["q"].values,
         v=variables["v"].values,
-        labels={x: tuple(Label(*y) for y in found) for x, found in header["labels"].items()},
+        labels={x: tuple(Label(*y) for y in labels) for x, labels in header["labels"].items()},
         series=series,
         events=events_in(variables),
         status=header["status"],
@@ -447,7 +483,7 @@ def _header(run: Trajectory) -> dict[str, Any]:
         "message": run.message,
         "counts": run.counts,
         "meta": run.meta,
-        "labels": {x: [[y.name, y.unit] for y in found] for x, found in run.labels.items()},
+        "labels": {x: [[y.name, y.unit] for y in labels] for x, labels in run.labels.items()},
         "series": list(run.series),
         "axes": {name: x.axes for name, x in run.series.items()},
         "units": {name: x.unit for name, x in run.series.items()},
@@ -456,18 +492,18 @@ def _header(run: Trajectory) -> dict[str, Any]:
 
 def _variables(run: Trajectory) -> dict[str, Variable]:
     """All arrays with named dimensions, as a file or a Dataset holds them."""
-    made = {"time": Variable(("time",), run.t, {"units": "s", "long_name": "time"})}
+    variables = {"time": Variable(("time",), run.t, {"units": "s", "long_name": "time"})}
     for name, dim in (("q", "coordinate"), ("v", "rate")):
         labels = run.labels[name]
-        made[dim] = Variable((dim,), np.array([x.name for x in labels], dtype=object))
+        variables[dim] = Variable((dim,), np.array([x.name for x in labels], dtype=object))
         units = np.array([x.unit for x in labels], dtype=object)
-        made[f"{dim}_unit"] = Variable((dim,), units, {"of": name})
-        made[name] = Variable(("time", dim), getattr(run, name))
+        variables[f"{dim}_unit"] = Variable((dim,), units, {"of": name})
+        variables[name] = Variable(("time", dim), getattr(run, name))
     taken: dict[str, tuple[str, ...]] = {}
     for name, series in run.series.items():
-        made |= series.variables(name, taken)
-    made |= event_variables(run.events)
-    return made
+        variables |= series.variables(name, taken)
+    variables |= event_variables(run.events)
+    return variables
 
 
 def _check(run: Trajectory) -> None:
@@ -487,12 +523,12 @@ def _refuse(reason: str) -> None:
 
 
 def _charts(run: Trajectory) -> list[resampling.Chart]:
-    """How q follows from v, by slices; one plain chart if nothing is said and sizes agree."""
+    """How q follows from v, by slices; one plain chart if none is given and sizes agree."""
     nq, nv = run.q.shape[1], run.v.shape[1]
-    told = run.meta.get("charts", ())
-    if not told and nq == nv:
-        told = ({"kind": "plain", "q": (0, nq), "v": (0, nv)},)
-    return [resampling.Chart(x["kind"], slice(*x["q"]), slice(*x["v"])) for x in told]
+    charts = run.meta.get("charts", ())
+    if not charts and nq == nv:
+        charts = ({"kind": "plain", "q": (0, nq), "v": (0, nv)},)
+    return [resampling.Chart(x["kind"], slice(*x["q"]), slice(*x["v"])) for x in charts]
 
 
 def _interpolated(
@@ -558,5 +594,5 @@ def _worst(a: Array, b: Array) -> float:
 def _matching(pattern: str, known: Iterable[str], series: Mapping[str, Series]) -> list[str]:
     if pattern in series:
         return [x for x in known if x == pattern or x.startswith(f"{pattern}.")]
-    found = [x for x in known if fnmatchcase(x, pattern)]
-    return found if pattern.startswith(POSES) else [x for x in found if not x.startswith(POSES)]
+    names = [x for x in known if fnmatchcase(x, pattern)]
+    return names if pattern.startswith(POSES) else [x for x in names if not x.startswith(POSES)]

@@ -42,8 +42,8 @@ def reaction(
 
     Source: docs/theory/analysis.md (analysis-1).
     """
-    told = _series(series, "reactions")
-    k = _place(told, "joint", joint)
+    reactions = _series(series, "reactions")
+    k = _place(reactions, "joint", joint)
     marker = _series(series, "markers").values[:, k]
     R, p = marker[:, :, :3], marker[:, :, 3]
     axes = R if frame is None else _pose(series, frame)[:, :, :3]
@@ -53,13 +53,13 @@ def reaction(
     change[:, :3, :3] = change[:, 3:, 3:] = turn
     change[:, :3, 3:] = turn @ _crossing(arm)
     sign = _sign(on)
-    values = sign * np.einsum("nij,nj->ni", change, told.values[:, k])
+    values = sign * np.einsum("nij,nj->ni", change, reactions.values[:, k])
     mask = None
-    if told.undetermined is not None:
+    if reactions.undetermined is not None:
         stress = _series(series, "self_stress").values[:, k]
         square = np.einsum("nij,njl,nil->ni", change, stress, change)
         mask = square > LOOSE**2
-    return Series(values, told.unit, {"component": told.axes["component"]}, mask)
+    return Series(values, reactions.unit, {"component": reactions.axes["component"]}, mask)
 
 
 def _sign(on: str) -> float:

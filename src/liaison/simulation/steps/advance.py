@@ -4,24 +4,23 @@
 something to do: a buffer is full, an entry must be compiled, a controller is due, the run ended or
 failed, or the allotted number of steps is used up. Called again, it goes on where it was.
 
-What a step is, `Entries.phases` tells: the loops of four phases, called by address. Here are those
-of smooth motions; steps through contacts have their own, and a smooth run does not compile them.
+`Entries.phases` determines what a step is: the loops of its phases, called by address. Here are
+those of smooth motions; steps through contacts and of scenes have their own, and a smooth run does
+not compile them.
 
-Public names: advance, SMOOTH, begin, commit.
+Public names: advance, SMOOTH, begin, commit, land, set_step, is_given_up, closed_step, accept.
 """
 
 from __future__ import annotations
 
 from types import MappingProxyType
 
-from liaison.program.loops.language import at, i64, loop, ptr
+from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.simulation.events.events import first_signs, look_for_events
 from liaison.solvers.linear.dense import largest
 
 from .corners import pass_breaks
 from .explicit import error_norm, new_state, refresh, stages
-from .generalized_alpha import alpha_step, keep_accelerations
-from .implicit import implicit_error, implicit_stages
 from .knots import ends_at_knot
 from .layout import (
     ARRIVED,
@@ -46,7 +45,6 @@ from .layout import (
 from .projection import note_worst, project, residuals
 from .recording import arrive, sample
 from .stepsize import adapt, choose_step, divide, first_step, reject
-from .variational import composed_step, variational_step
 
 
 @loop
@@ -109,8 +107,8 @@ def begin(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
 
 
 @loop
-def try_step(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
-    """One attempt: stages, new state, error; accepted, the phase moves on."""
+def set_step(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+    """What comes before every attempt: limits, instants at which a step ends, its size."""
     if run.steps >= run.steps_allowed:
         return TOO_MANY_STEPS
     if run.t >= run.t_refill:
@@ -120,17 +118,20 @@ def try_step(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
         if passed != GOOD or run.phase != TRY:
             return passed
     choose_step(run)
-    status = GOOD
-    if run.is_variational + run.is_alpha > 0:
-        return step_without_stages(e, run, scratch)
-    if run.is_implicit > 0:
-        status = implicit_stages(e, run, scratch)
-    else:
-        status = stages(e, run.is_fresh, run.ns, run, scratch)
-    if status != GOOD and run.is_adaptive == 0:
-        return status
-    if status != GOOD and status < NOT_FINITE:
-        return status
+    return GOOD
+
+
+@loop
+def is_given_up(status: i64, run: Run) -> i64:
+    """1 if the stages failed in a way that no smaller step mends, or the step is fixed."""
+    if status != GOOD and (run.is_adaptive == 0 or status < NOT_FINITE):
+        return 1
+    return 0
+
+
+@loop
+def closed_step(status: i64, run: Run) -> i64:
+    """The new state after the stages: 1 if it is finite, 0 if not, −1 to do it once more."""
     if status == GOOD:
         run.is_fresh = 1
     is_finite = new_state(run)
@@ -138,15 +139,18 @@ def try_step(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
         # once more, this time with every acceleration looked at
         run.is_in_doubt = 1
         run.is_fresh = 0
-        return GOOD
+        return -1
     run.is_in_doubt = 0
+    return is_finite
+
+
+@loop
+def accept(e: Entries, status: i64, is_finite: i64, error: f64, run: Run, scratch: ptr) -> i64:
+    """Accepts the step, or rejects it for its error; −1 where there is none to look at."""
     if run.is_adaptive == 0:
         if is_finite == 0:
             return NOT_FINITE
     else:
-        error = -1.0
-        if status == GOOD and is_finite == 1:
-            error = implicit_error(run) if run.is_implicit > 0 else error_norm(run)
         run.is_wrong = 0 if error >= 0.0 and error <= 1.0 else 1
         if run.nk > 0 and error >= 0.0 and ends_at_knot(e, run, scratch) == 1:
             return GOOD
@@ -158,17 +162,21 @@ def try_step(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
 
 
 @loop
-def step_without_stages(e: Entries, run: Run, scratch: ptr) -> i64:
-    """A step that is found as a whole: variational, or of generalized α."""
-    status = GOOD
-    if run.is_alpha > 0:
-        status = alpha_step(e, run, scratch)
-    elif run.parts > 1:
-        status = composed_step(e, run, scratch)
-    else:
-        status = variational_step(e, run, scratch)
-    run.phase = LAND if status == GOOD else TRY
-    return status
+def try_step(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+    """One attempt by explicit stages: new state, error; accepted, the phase moves on."""
+    status = set_step(e, run, scratch, happened)
+    if status != GOOD or run.phase != TRY:
+        return status
+    status = stages(e, run.is_fresh, run.ns, run, scratch)
+    if is_given_up(status, run) == 1:
+        return status
+    is_finite = closed_step(status, run)
+    if is_finite < 0:
+        return GOOD
+    error = -1.0
+    if run.is_adaptive > 0 and status == GOOD and is_finite == 1:
+        error = error_norm(run)
+    return accept(e, status, is_finite, error, run, scratch)
 
 
 @loop
@@ -218,8 +226,6 @@ def commit(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
         k[nv + i] = last[nv + i]
     # a state that was pulled needs its rate anew
     run.is_fresh = run.reuses_last if run.has_pulled == 0 else 0
-    if run.is_alpha > 0:
-        keep_accelerations(run)
     run.t = run.t_new
     run.base_steps += 1 - run.is_part
     if run.t == run.t_end or run.t == run.t_control or run.is_stopping > 0:
@@ -230,4 +236,4 @@ def commit(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
 
 
 SMOOTH = MappingProxyType({"start": begin, "attempt": try_step, "land": land, "commit": commit})
-"""The phases of steps of a smooth motion."""
+"""The phases of explicit steps of a smooth motion; other methods are in files of their own."""

@@ -1,7 +1,7 @@
 """One explicit step in local coordinates, as loops that read a tableau from arrays.
 
 At the start of a step the chart is centred on the state: q = q₀ ⊞ ξ with ξ = 0, and y = (ξ, v) is
-integrated with ξ̇, v̇ from the entry `rate`. Where its residual tells that the generated elimination
+integrated with ξ̇, v̇ from the entry `rate`. Where its residual shows that the generated elimination
 lost accuracy, the pivoted solver takes over for that stage. At ξ = 0 the local rate ξ̇ is v, so the
 last stage of a step can be the first of the next one.
 
@@ -149,7 +149,7 @@ def error_norm(run: Run) -> f64:
     nv = run.nv
     y = run.y
     v = run.v
-    found = 0.0
+    norm = 0.0
     bad = 0.0
     for i in range(2 * nv):
         error = 0.0
@@ -158,9 +158,9 @@ def error_norm(run: Run) -> f64:
         size = size_of(i, y[i], run) if i < nv else max(abs(v[i - nv]), abs(y[i]))
         ratio = abs(error * run.h) / (run.atol + run.rtol * size)
         bad += ratio - ratio
-        if ratio > found:
-            found = ratio
-    return found + bad
+        if ratio > norm:
+            norm = ratio
+    return norm + bad
 
 
 @loop

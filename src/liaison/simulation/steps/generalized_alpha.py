@@ -11,17 +11,20 @@ beginning, and what G changes with q is left out of G v. Velocities are projecte
 those of every method. a is an acceleration about h (α_m − α_f) later than v̇: it is carried from
 step to step, and begins with v̇ where a run does.
 
-Of a free body the translation is told in axes that turn. In (alpha-1) and (alpha-2) its velocity
-and accelerations are those in the axes at the beginning, where B turns what is told at the end; the
-accelerations are v̇ + ω × v. What that adds to the slopes is small beside them and left out.
+Of a free body the translation is expressed in axes that turn. In (alpha-1) and (alpha-2) its
+velocity and accelerations are those in the axes at the beginning, where B turns what is expressed
+at the end; the accelerations are v̇ + ω × v. What that adds to the slopes is small beside them and
+left out.
 
-Public names: alpha_step, keep_accelerations.
+Public names: ALPHA, alpha_step, keep_accelerations.
 
 Source: ARN (generalized α for constrained systems on Lie groups); CH93 (the coefficients).
 Differs: ξ̇ = B(ξ) v keeps the chart of each joint; velocities are projected.
 """
 
 from __future__ import annotations
+
+from types import MappingProxyType
 
 from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.program.loops.records import words_of
@@ -34,8 +37,9 @@ from liaison.solvers.linear.pivoting import (
     solve_completely,
 )
 
+from .advance import SMOOTH, commit, set_step
 from .explicit import derivative, refresh
-from .layout import GOOD, NOT_CONVERGED, Entries, Run, Terms
+from .layout import GOOD, LAND, NOT_CONVERGED, TRY, Entries, Run, Terms
 from .variational import note_stages
 
 
@@ -108,7 +112,7 @@ def restart(e: Entries, run: Run, scratch: ptr) -> i64:
 
 @loop
 def across(omega: i64, i: i64, v: ptr) -> f64:
-    """The i-th entry of ω × v; ω and what is told in its axes follow each other."""
+    """The i-th entry of ω × v; ω and what is expressed in its axes follow each other."""
     j = (i - omega + 1) % 3
     k = (i - omega + 2) % 3
     return float(v[omega + j] * v[omega + 3 + k] - v[omega + k] * v[omega + 3 + j])
@@ -116,7 +120,7 @@ def across(omega: i64, i: i64, v: ptr) -> f64:
 
 @loop
 def turned_back(i: i64, x: ptr, run: Run, B: ptr) -> f64:
-    """The i-th entry of x, told in the axes of the end if its axes turn."""
+    """The i-th entry of x, expressed in the axes of the end if its axes turn."""
     omega = run.turn[i]
     if omega < 0:
         return float(x[i])
@@ -128,7 +132,7 @@ def turned_back(i: i64, x: ptr, run: Run, B: ptr) -> f64:
 
 @loop
 def to_new_axes(run: Run, B: ptr) -> None:
-    """a and v̇ of the end, told in the axes of the end."""
+    """a and v̇ of the end, expressed in the axes of the end."""
     nv = run.nv
     new = run.later
     kept = run.stage
@@ -220,15 +224,15 @@ def rows_at_beginning(e: Entries, run: Run, scratch: ptr, B: ptr) -> None:
     """
     nv = run.nv
     nc = run.nc
-    found = Terms(at(B, 3 * nv * nv + nv), run)
+    terms = Terms(at(B, 3 * nv * nv + nv), run)
     if nc > 0:
         q = run.q
         refresh(e, run.t, q, run.v, run, scratch)
-        e.terms(run.t, q, run.v, run.u, run.p, q, found.floats, scratch)
+        e.terms(run.t, q, run.v, run.u, run.p, q, terms.floats, scratch)
         begun = at(B, 3 * nv * nv + nv + words_of(Terms, run))
         for k in range(nc):
             for i in range(nv):
-                begun[k * nv + i] = found.G[k, i]
+                begun[k * nv + i] = terms.G[k, i]
 
 
 @loop
@@ -265,7 +269,7 @@ def fill(run: Run, K: ptr, B: ptr, terms: Terms) -> None:
 
 @loop
 def moved(i: i64, j: i64, run: Run, B: ptr) -> f64:
-    """∂v₁/∂η h β/γ: B, but 1 for translations in turning axes, which are told at the end again."""
+    """∂v₁/∂η h β/γ: B, but 1 for translations in turning axes, which are those of the end again."""
     if run.turn[i] >= 0:
         return 1.0 if i == j else 0.0
     return float(B[i * run.nv + j])
@@ -319,3 +323,26 @@ def keep_accelerations(run: Run) -> None:
     for i in range(2 * run.nv + run.nc):
         old[i] = new[i]
     run.is_fresh = 1 - run.is_stopping
+
+
+@loop
+def try_alpha(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+    """One attempt."""
+    status = set_step(e, run, scratch, happened)
+    if status != GOOD or run.phase != TRY:
+        return status
+    status = alpha_step(e, run, scratch)
+    run.phase = LAND if status == GOOD else TRY
+    return status
+
+
+@loop
+def commit_alpha(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+    """The new state becomes the state, with its accelerations."""
+    status = commit(e, run, scratch, happened)
+    keep_accelerations(run)
+    return status
+
+
+ALPHA = MappingProxyType({**SMOOTH, "attempt": try_alpha, "commit": commit_alpha})
+"""The phases of steps of generalized α."""

@@ -9,7 +9,7 @@ correction of all stages solves
 where r = F − k is what the stages miss: half the unknowns, once factorised a step. What follows
 (interpolation, projection, events, recording) is that of explicit steps.
 
-Public names: implicit_stages, implicit_error.
+Public names: IMPLICIT, implicit_stages, implicit_error.
 
 Source: HW2 §IV.8 (simplified Newton iterations, error estimate).
 Differs: velocities are eliminated, real arithmetic throughout.
@@ -17,11 +17,14 @@ Differs: velocities are eliminated, real arithmetic throughout.
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.solvers.linear.pivoting import factorize, solve_factorized
 
+from .advance import SMOOTH, accept, closed_step, is_given_up, set_step
 from .explicit import combine, derivative, refresh, size_of, stages
-from .layout import GOOD, NOT_CONVERGED, Entries, Run
+from .layout import GOOD, NOT_CONVERGED, TRY, Entries, Run
 
 ROUNDS, FIXED_ROUNDS = 12, 40
 """Corrections at most, with adaptive and with fixed steps. A contraction that needs more is better
@@ -119,17 +122,17 @@ def missed(e: Entries, run: Run, scratch: ptr, B: ptr) -> i64:
     m = (ns - 1) * nv
     rv = at(B, m * m + m)
     rx = at(rv, m)
-    found = at(rx, m)
+    slope = at(rx, m)
     y = run.stage
     for i in range(1, ns):
         combine(run.h, ns, run.a[i], y, run)
-        status = derivative(e, run.t + run.c[i] * run.h, y, found, run, scratch)
+        status = derivative(e, run.t + run.c[i] * run.h, y, slope, run, scratch)
         if status != GOOD:
             return status
         k = run.k[i]
         for j in range(nv):
-            rx[(i - 1) * nv + j] = found[j] - k[j]
-            rv[(i - 1) * nv + j] = found[nv + j] - k[nv + j]
+            rx[(i - 1) * nv + j] = slope[j] - k[j]
+            rv[(i - 1) * nv + j] = slope[nv + j] - k[nv + j]
     return GOOD
 
 
@@ -207,7 +210,7 @@ def implicit_error(run: Run) -> f64:
     if factorize(nv, D, order) == 1:
         return -1.0
     solve_factorized(nv, D, order, ev)
-    found = 0.0
+    norm = 0.0
     bad = 0.0
     y = run.y
     v = run.v
@@ -215,5 +218,27 @@ def implicit_error(run: Run) -> f64:
         xi = (ex[i] + c * ev[i]) / (run.atol + run.rtol * size_of(i, y[i], run))
         up = ev[i] / (run.atol + run.rtol * max(abs(v[i]), abs(y[nv + i])))
         bad += xi - xi + up - up
-        found = max(found, max(abs(xi), abs(up)))
-    return found + bad
+        norm = max(norm, max(abs(xi), abs(up)))
+    return norm + bad
+
+
+@loop
+def try_implicit(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+    """One attempt: stages by Newton's method, new state, error; accepted, the phase moves on."""
+    status = set_step(e, run, scratch, happened)
+    if status != GOOD or run.phase != TRY:
+        return status
+    status = implicit_stages(e, run, scratch)
+    if is_given_up(status, run) == 1:
+        return status
+    is_finite = closed_step(status, run)
+    if is_finite < 0:
+        return GOOD
+    error = -1.0
+    if run.is_adaptive > 0 and status == GOOD and is_finite == 1:
+        error = implicit_error(run)
+    return accept(e, status, is_finite, error, run, scratch)
+
+
+IMPLICIT = MappingProxyType({**SMOOTH, "attempt": try_implicit})
+"""The phases of implicit steps."""

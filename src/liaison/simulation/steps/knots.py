@@ -134,9 +134,9 @@ def first_knot(e: Entries, run: Run, scratch: ptr) -> f64:
             y = g[k // SCAN, i] if k % SCAN == 0 else through(i, x, run)
             if has_level(i, min(before, y), max(before, y), run) == 1:
                 left = 0.25 * float(k - 1) / float(SCAN)
-                found = narrowed(e, i, left, 0.25 * x, before, run, scratch)
-                if found < first:
-                    first = found
+                knot = narrowed(e, i, left, 0.25 * x, before, run, scratch)
+                if knot < first:
+                    first = knot
                     k = 4 * SCAN
             before = y
             k += 1

@@ -247,7 +247,7 @@ class Run(Record):
     t_control: f64
     t_base: f64
     t_good: f64
-    t_refill: f64  # from here on more instants are asked for
+    t_refill: f64  # from here on more instants are needed
     step: f64
     h_next: f64
     h_max: f64
@@ -283,6 +283,7 @@ class Run(Record):
     inputs_read_q: i64
     records_steps: i64
     records_end: i64
+    records_stop: i64  # the state in which an event stops the run, beside a list of instants
     samples: i64
     iterations: i64
     steps_allowed: i64

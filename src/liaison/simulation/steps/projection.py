@@ -194,7 +194,7 @@ def take(level: i64, q: ptr, v: ptr, run: Run) -> None:
 
 @loop
 def verdict(worst: f64, size: f64, level: i64, run: Run) -> i64:
-    """GOOD if what is left may be left; otherwise notes the worst row and says what was lost."""
+    """GOOD if what is left may be left; otherwise notes the worst row and returns what was lost."""
     if worst <= run.lost * size:
         return GOOD
     note_worst(level, run)

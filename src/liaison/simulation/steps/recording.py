@@ -1,4 +1,4 @@
-"""Recording: the states asked for, at step ends or from the dense output, projected.
+"""Recording: the requested states, at step ends or from the dense output, projected.
 
 Public names: sample, arrive, keep.
 """
@@ -16,7 +16,7 @@ ROUNDING = 8.9e-16  # instants closer than this, relatively, are one
 
 @loop
 def sample_time(k: i64, run: Run) -> f64:
-    """The k-th instant at which the state is asked for."""
+    """The k-th instant to record."""
     if run.grid > 0:
         return float(run.instants[k])
     return float(run.t_start + float(k) * run.period)
@@ -41,7 +41,7 @@ def record(e: Entries, t: f64, q: ptr, v: ptr, run: Run, scratch: ptr, records: 
 
 @loop
 def sample(e: Entries, run: Run, scratch: ptr, records: ptr) -> i64:
-    """Records every instant asked for inside the step, from the dense output, projected."""
+    """Records every requested instant inside the step, from the dense output, projected."""
     q = run.trial.q
     v = run.trial.v
     end = run.t_new - ROUNDING * max(abs(run.t_new), run.h)
@@ -64,22 +64,22 @@ def sample(e: Entries, run: Run, scratch: ptr, records: ptr) -> i64:
 
 @loop
 def arrive(e: Entries, run: Run, scratch: ptr, records: ptr) -> i64:
-    """Records the state if it is asked for; says when the end or a control instant is reached.
+    """Records the state if it is requested; returns CONTROL at a control instant.
 
     Where an event stops the run, the last state is recorded also beside a list of instants.
     """
     t = run.t
     ends = 1 if t >= run.t_end or run.is_stopping > 0 else 0
     is_last = 1 if t >= run.t_end or run.is_stopping == STOPPING else 0
-    asked = run.records_steps * (1 - run.is_part) + is_last * run.records_end
+    count = run.records_steps * (1 - run.is_part) + is_last * run.records_end
     if run.is_stopping == STOPPING:
-        asked += 1
+        count += run.records_stop
     if run.next_sample < run.samples:
-        wanted = sample_time(run.next_sample, run)
-        if wanted <= t + ROUNDING * max(abs(t), run.h):
-            t = wanted
-            asked += 1
-    if asked > 0:
+        instant = sample_time(run.next_sample, run)
+        if instant <= t + ROUNDING * max(abs(t), run.h):
+            t = instant
+            count += 1
+    if count > 0:
         if run.recorded >= run.capacity:
             return FULL
         if run.next_sample < run.samples and t == sample_time(run.next_sample, run):

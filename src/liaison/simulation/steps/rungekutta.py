@@ -376,7 +376,7 @@ TABLEAUX = Tableaux(
 
 
 def tableau_named(name: str) -> Tableau:
-    """The method of that name; refuses an unknown name and proposes the nearest."""
+    """The method of that name; raises an error for an unknown name and proposes the nearest."""
     if name not in TABLEAUX:
         raise NamingError.unknown("method", name, TABLEAUX)
     return TABLEAUX[name]

@@ -165,7 +165,7 @@ def sides_of(
     law: int,
     bearings: Sequence[int] = (),
 ) -> Sides:
-    """The block of a mechanism with these one-sided blocks, as far as its description tells.
+    """The block of a mechanism with these one-sided blocks, from its description alone.
 
     Args:
         sides: name, owner, kind, first row, rows, load and law of every block.
@@ -180,15 +180,15 @@ def sides_of(
         cone_area(nr, nb), impact_area(nr, nb), saddle_area(nv, nc + held),
         counting_area(min(nb, MOST_CONTACTS)),
     )  # fmt: skip
-    made = Sides.new(
+    table = Sides.new(
         {"area": area}, nq=nq, nv=nv, nc=nc, nphi=nphi, nb=nb, nr=nr, nheld=held,
         ngaps=sum(block[2] == "gap" for block in sides), nrows=nc + nr + held,
         nbearings=len(bearings),
     )  # fmt: skip
-    made.law, made.t_switch, made.ease = law, -np.inf, 1.0
-    made.load[:], made.bearings[:] = 1.0, bearings
-    _fill_tables(made, sides)
-    return made
+    table.law, table.t_switch, table.ease = law, -np.inf, 1.0
+    table.load[:], table.bearings[:] = 1.0, bearings
+    _fill_tables(table, sides)
+    return table
 
 
 def no_sides() -> Sides:
@@ -196,15 +196,15 @@ def no_sides() -> Sides:
     return Sides.new({"area": 0}, **dict.fromkeys((x.name for x in Sides._sizes), 0))
 
 
-def _fill_tables(made: Sides, sides: Sequence[tuple[Any, ...]]) -> None:
+def _fill_tables(table: Sides, sides: Sequence[tuple[Any, ...]]) -> None:
     """Blocks, the block of every row, and the order of rows: those with a position first."""
-    nc, nphi, nr = int(made.nc), int(made.nphi), int(made.nr)
+    nc, nphi, nr = int(table.nc), int(table.nphi), int(table.nr)
     held: list[int] = []
     rest: list[int] = []
     for b, (_, _, kind, first, count, load, law) in enumerate(sides):
-        made.blocks.ints[b] = KINDS[kind], first, count, load, LAWS[law]
-        made.block_of[first : first + count] = b
+        table.blocks.ints[b] = KINDS[kind], first, count, load, LAWS[law]
+        table.block_of[first : first + count] = b
         places = [nc + first + k for k in range(count)]
         (held if kind == "gap" else rest).extend(places)
-    locks = range(nc + nr, int(made.nrows))
-    made.row_order[:] = [*range(nphi), *held, *range(nphi, nc), *rest, *locks]
+    locks = range(nc + nr, int(table.nrows))
+    table.row_order[:] = [*range(nphi), *held, *range(nphi, nc), *rest, *locks]

@@ -10,13 +10,13 @@ is met on the mean of both ends of the step,
 
     (G(q) ξ/h − ν)/2 + (G(q₁) v_ξ − ν₁)/2 = 0,                                    (variational-3)
 
-v_ξ being the velocity ξ/h told at q₁: the discrete principle of Lagrange and d'Alembert, symmetric
-though no longer symplectic, as the motion itself is not. The first equations by Newton's method,
-with slopes taken once a step, until rounding alone is left; the second pair is linear. So positions
-and velocities are on their closures at every step, and nothing is projected. Several steps, some of
-them back in time, compose one of higher order that keeps what each of them keeps.
+v_ξ being the velocity ξ/h expressed at q₁: the discrete principle of Lagrange and d'Alembert,
+symmetric though no longer symplectic, as the motion itself is not. The first equations by Newton's
+method, with slopes taken once a step, until rounding alone is left; the second pair is linear. So
+positions and velocities are on their closures at every step, and nothing is projected. Several
+steps, some of them back in time, compose one of higher order that keeps what each of them keeps.
 
-Public names: variational_step, composed_step, note_stages.
+Public names: VARIATIONAL, variational_step, composed_step, note_stages.
 
 Source: HLW §VII.1.4 (RATTLE), §VI.6.2, §II.4 (composition); MW01 part 3 (forces and constraints);
 CM01 (closures of velocities).
@@ -24,6 +24,8 @@ Differs: on the group of each joint, and for mass matrices that depend on positi
 """
 
 from __future__ import annotations
+
+from types import MappingProxyType
 
 from liaison.program.loops.language import at, flat, i64, loop, ptr
 from liaison.program.loops.records import words_of
@@ -36,8 +38,9 @@ from liaison.solvers.linear.pivoting import (
     solve_completely,
 )
 
+from .advance import SMOOTH, set_step
 from .explicit import derivative, refresh
-from .layout import GOOD, NOT_CONVERGED, NOT_FINITE, Entries, Run, Terms
+from .layout import GOOD, LAND, NOT_CONVERGED, NOT_FINITE, TRY, Entries, Run, Terms
 
 
 @loop
@@ -320,3 +323,21 @@ def note_ends(e: Entries, run: Run, scratch: ptr) -> i64:
         return status
     last = run.k[2]
     return derivative(e, run.t_new, run.y, last, run, scratch)
+
+
+@loop
+def try_variational(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+    """One attempt: a step, or several that compose one."""
+    status = set_step(e, run, scratch, happened)
+    if status != GOOD or run.phase != TRY:
+        return status
+    if run.parts > 1:
+        status = composed_step(e, run, scratch)
+    else:
+        status = variational_step(e, run, scratch)
+    run.phase = LAND if status == GOOD else TRY
+    return status
+
+
+VARIATIONAL = MappingProxyType({**SMOOTH, "attempt": try_variational})
+"""The phases of variational steps."""

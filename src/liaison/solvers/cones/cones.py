@@ -2,11 +2,11 @@
 
     u = A f + b,   0 ≤ f_n ⟂ u_n ≥ 0,   ‖f_t‖ ≤ c f_n + k,   f_t against u_t        (cones-0)
 
-A is the mobility D M⁻¹Dᵀ of the rows, symmetric and at least semidefinite; rows may repeat. Sweeps
-over contacts find the modes, Newton's method the forces; hard problems are solved from inside of
-their bounds, or by way of softer ones.
+A is the mobility D M⁻¹Dᵀ of the rows, symmetric and at least semidefinite; rows may repeat. Two
+methods, in turn: sweeps over contacts (`sweep`, fast) lead near a solution, Newton's method
+(`newton`, safe) ends there, on softer problems where it does not get there at once.
 
-Public names: ONE_WAY, DISC, HELD, GIVEN, Cone, Limit, solve_cones, cone_area.
+Public names: ONE_WAY, DISC, BILATERAL, PRESCRIBED, Cone, Limit, solve_cones, cone_area.
 
 Source: ACA ch. 13; docs/theory/contact_solvers.md.
 """
@@ -16,15 +16,13 @@ from __future__ import annotations
 from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.program.loops.records import Rows
 
-from .interior import interior
-from .newton import newton, rounding
-from .proximal import approach
+from .newton import newton, newton_from_inside, rounding
 from .sweep import sweep
 from .table import (
+    BILATERAL,
     DISC,
-    GIVEN,
-    HELD,
     ONE_WAY,
+    PRESCRIBED,
     Area,
     Cone,
     Limit,
@@ -36,32 +34,31 @@ from .table import (
     refresh,
 )
 
-__all__ = ["DISC", "GIVEN", "HELD", "ONE_WAY", "Cone", "Limit", "cone_area", "solve_cones"]
-
-CAUTION = (0.1, 1.0, 0.01, 0.1)
-"""Proximal mobility inside Newton's method, beside its residual, on softer problems: by tries."""
-
-SIZE, SHRINKS = (1.0, 30.0, 1.0, 300.0), (1e-4, 1e-6, 1e-2, 1e-6)
-"""Loads from which forces go to their bounds from inside, and what pulls them to zero: by tries."""
-
-TRIES, AFRESH, MANY = 4, 4, 150
-"""How often the search goes on from where it was, each time with four times as many sweeps; how
-often it begins elsewhere, where rows are at most so many."""
-
-SPREAD = (10.0, 1.0, 100.0, 1000.0)
-"""Forces of these beginnings, in turn."""
-
-GOLDEN = 0.6180339887498949
+__all__ = [
+    "BILATERAL", "DISC", "ONE_WAY", "PRESCRIBED", "Cone", "Limit", "cone_area", "solve_cones",
+]  # fmt: skip
 
 FEW, FIRST, ROWS_A_SWEEP = 4, 8, 8
-"""Sweeps of the first try: one where blocks are fewer than FEW, else FIRST or more where a Newton
+"""Sweeps of the first turn: one where blocks are fewer than FEW, else FIRST or more where a Newton
 step costs more than sweeps: one for every so many rows."""
 
 NEAR = 1e-2
-"""Residual at which the sweeps of the first try end."""
+"""Residual at which the sweeps of the first turn end."""
 
-BOLD = 0.01
-"""Proximal mobility inside Newton's method, beside its residual, while nothing shows it is hard."""
+TURNS, MORE = 4, 8
+"""Turns that begin at the forces at hand, each with so many times the sweeps of the last."""
+
+ALL_TURNS, ELSEWHERE, MANY = 24, 100, 150
+"""Turns in all, and sweeps of those that begin elsewhere, where rows are at most MANY."""
+
+CAUTION = (0.1, 0.01, 1.0, 0.0)
+"""Mobility of their own that rows have inside Newton's method, beside its residual."""
+
+SIZE, FALL = (1.0, 30.0, 0.1, 300.0), (0.3, 0.5, 0.7, 0.7)
+"""Loads and ε from which Newton's method begins inside the bounds, and how much ε falls at most in
+a step, by turns."""
+
+GOLDEN = 0.6180339887498949
 
 
 @loop
@@ -74,102 +71,81 @@ def keep_best(m: i64, area: Area, residual: f64, best: f64) -> f64:
 
 
 @loop
-def is_found(m: i64, area: Area, best: f64) -> i64:
+def is_solved(m: i64, area: Area, best: f64) -> i64:
     """1 if nothing but rounding is left."""
     return 1 if best <= rounding(m, area.best) else 0
 
 
 @loop
-def settle(
-    m: i64, nb: i64, blocks: Rows[Cone], area: Area, sweeps: i64, near: f64, best: f64
-) -> f64:
-    """Sweeps from y on, then Newton's method, with caution and without; the least residual so far.
-
-    y is left where sweeps led.
-    """
-    for _ in range(sweeps):
+def sweeps_from(m: i64, nb: i64, blocks: Rows[Cone], area: Area, count: i64, near: f64) -> None:
+    """Sweeps from y on, until its residual is below `near`."""
+    for _ in range(count):
         sweep(m, nb, blocks, area)
         if near > 0.0 and natural_residual(m, nb, blocks, area) < near:
             break
     copy(m, area.force, area.swept)
+
+
+@loop
+def newton_from(m: i64, nb: i64, blocks: Rows[Cone], area: Area, best: f64) -> f64:
+    """Newton's method from y on, with caution and without; the least residual so far."""
     for turn in range(2):
-        if is_found(m, area, best) == 0:
-            refresh(m, area)
-            # what is light between heavy things moves far: caution would never get there
-            caution = BOLD if turn == 0 else 0.0
-            residual = natural_residual(m, nb, blocks, area)
-            best = keep_best(m, area, newton(m, nb, blocks, area, residual, caution), best)
+        if is_solved(m, area, best) == 0:
             copy(m, area.swept, area.force)
-    refresh(m, area)
+            # what is light between heavy things moves far: caution would never get there
+            caution = CAUTION[0] if turn == 0 else 0.0
+            best = keep_best(m, area, newton(m, nb, blocks, area, caution), best)
     return best
 
 
 @loop
-def scatter(m: i64, nb: i64, turn: i64, blocks: Rows[Cone], area: Area) -> None:
-    """Another beginning: loads and friction spread over their bounds, the same at every call."""
+def spread(m: i64, nb: i64, turn: i64, blocks: Rows[Cone], area: Area) -> None:
+    """Forces from which a search inside the bounds begins: loads of one size, nothing on discs.
+
+    From the turn TURNS on both are spread over their bounds, the same at every call.
+    """
+    size = SIZE[turn % TURNS]
     for k in range(nb):
         for i in range(blocks[k].first, blocks[k].first + blocks[k].rows):
             x = GOLDEN * float((i + 1) * (2 * turn + 1))
             x -= float(int(x))
             if blocks[k].kind == ONE_WAY:
-                area.force[i] = x * SPREAD[turn % 4]
-            elif blocks[k].kind != GIVEN:
-                area.force[i] = (2.0 * x - 1.0) * SPREAD[turn % 4]
-    project(m, nb, blocks, area)
-    refresh(m, area)
+                area.force[i] = area.table[k].constant + (size if turn < TURNS else x * size)
+            elif blocks[k].kind != PRESCRIBED:
+                area.force[i] = 0.0 if turn < TURNS else (2.0 * x - 1.0) * size
 
 
 @loop
-def harder(m: i64, nb: i64, turn: i64, blocks: Rows[Cone], area: Area, best: f64) -> f64:
-    """What sweeps and modes do not find: from inside of the bounds, then by softer problems."""
-    if is_found(m, area, best) == 0:
-        found = interior(m, nb, blocks, area, SIZE[turn], SHRINKS[turn], BOLD)
-        best = keep_best(m, area, found, best)
-        copy(m, area.swept, area.force)
-    if is_found(m, area, best) == 0 and turn > 0:
-        if turn > 1:
-            copy(m, area.best, area.force)
-        best = keep_best(m, area, approach(m, nb, blocks, area, CAUTION[turn]), best)
-        copy(m, area.swept, area.force)
-    refresh(m, area)
-    return best
+def search(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> f64:
+    """From y of the area to the best forces; their residual.
 
-
-@loop
-def search_from(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> f64:
-    """From y of the area to the best found; its residual.
-
-    Sweeps, then Newton's method from where they led; the next time four times as many sweeps go on
-    from where the last ended. What is hard for both is approached from inside of the bounds and by
-    way of softer problems.
+    Sweeps, Newton's method from where they led, then from inside the bounds. Sweeps of the next turn
+    go on from where the last ended, and those of later turns begin where forces are spread.
     """
     project(m, nb, blocks, area)
     refresh(m, area)
     best = keep_best(m, area, natural_residual(m, nb, blocks, area), 1e300)
     sweeps = 1 if nb < FEW else max(FIRST, m // ROWS_A_SWEEP)
-    for turn in range(TRIES):
-        if is_found(m, area, best) == 0:
-            best = settle(m, nb, blocks, area, sweeps, NEAR if turn == 0 else 0.0, best)
-            best = harder(m, nb, turn, blocks, area, best)
-            sweeps = 4 * sweeps
-    return best
-
-
-@loop
-def search(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> f64:
-    """From y of the area, and where that leads nowhere from elsewhere, to the best found."""
-    least = search_from(m, nb, blocks, area)
-    copy(m, area.best, area.found)
-    for turn in range(AFRESH if m <= MANY else 0):
-        if least > rounding(m, area.found):
-            scatter(m, nb, turn, blocks, area)
-            best = search_from(m, nb, blocks, area)
-            if best < least:
-                least = best
-                copy(m, area.best, area.found)
-    copy(m, area.found, area.force)
+    for turn in range(ALL_TURNS if m <= MANY else TURNS):
+        if is_solved(m, area, best) == 0:
+            if turn >= TURNS:
+                spread(m, nb, turn, blocks, area)
+                project(m, nb, blocks, area)
+                refresh(m, area)
+            sweeps_from(m, nb, blocks, area, sweeps, NEAR if turn == 0 else 0.0)
+            best = newton_from(m, nb, blocks, area, best)
+            sweeps = MORE * sweeps if turn < TURNS - 1 else ELSEWHERE
+        if is_solved(m, area, best) == 0:
+            spread(m, nb, turn, blocks, area)
+            size = SIZE[turn % TURNS]
+            fall = FALL[turn % TURNS]
+            residual = newton_from_inside(m, nb, blocks, area, size, fall, CAUTION[turn % TURNS])
+            best = keep_best(m, area, residual, best)
+            copy(m, area.swept, area.force)
+            refresh(m, area)
+    copy(m, area.best, area.force)
     refresh(m, area)
-    return least
+    return best
 
 
 @loop
@@ -190,7 +166,7 @@ def depends_on_load(nb: i64, blocks: Rows[Cone], limits: Rows[Limit]) -> i64:
 def solve_cones(
     m: i64, nb: i64, A: ptr, b: ptr, blocks: Rows[Cone], limits: Rows[Limit], f: ptr, area: ptr
 ) -> f64:
-    """Forces f of (cones-0), from the f given on.
+    """Forces f of (cones-0), from the values of f on.
 
     Args:
         m: rows.
@@ -201,7 +177,7 @@ def solve_cones(
             load that bounds them.
         limits: of every block. DISC: semi-axes = coefficient × max(f_load, 0) + constant.
             ONE_WAY: the constant is the least force, 0 for a contact.
-        f: begins the search (0 will do); result, inside its bounds. Of GIVEN blocks it is kept.
+        f: begins the search (0 will do); result, inside its bounds. Of PRESCRIBED blocks it does not change.
         area: `cone_area(m, nb)` doubles.
 
     Returns:
@@ -211,7 +187,7 @@ def solve_cones(
     """
     residual = 0.0
     work = Area(area, m, nb)
-    # an ellipse whose shape depends on its load is scaled again with the load found
+    # an ellipse whose shape depends on its load is scaled again with the new load
     for turn in range(30):
         beta = prepare(m, nb, A, b, blocks, limits, f, work)
         if not (beta < 1e300):

@@ -1,208 +1,70 @@
-"""Newton's method on the contact problem: what sweeps come near to, found to rounding.
+"""Newton's method on all contacts at once, with projections rounded off where need be: the safe one.
 
-Every block is taken as it looks now: open, closed, stuck, slipping. The equations of that mode,
+Forces are the projections of what they would be without bounds, d = y − z, on their bounds,
 
-    closed, stuck, held: z = 0;   open: y = least;   slipping: y = r(N) e,  e along y − z  (cones-2)
+    y_n = least + max(d_n − least, 0),   y_t = min(|d_t|, r) e,  e along d_t               (cones-3)
+    max(x, 0) ≈ (x + h(x))/2,   min(l, r) ≈ (h(l + r) − h(l − r))/2,   h(x) = √(x² + 4 ε)  (cones-4)
 
-are linearized and solved together. Rows that depend on others get a proximal mobility, which costs
-accuracy of a step and none of the result. Steps that lead away are not kept.
+and z = 0 on bilateral rows. With ε = 0 a step takes every block in the mode in which it looks, open,
+closed, stuck or slipping, and the last steps end at rounding; from far away modes may cycle. With
+ε > 0 there are no modes: from inside the bounds ε falls as long as steps are long, and the forces
+follow to where ε = 0 ends. The reason why it is there: sweeps creep under heavy bodies and in
+wedges, and do not reach rounding; this does, whatever the beginning.
 
-Public names: newton, rounding.
+Rows that depend on others get a small mobility of their own, which costs accuracy of a step and none
+of the result.
 
-Source: AC91; ACA ch. 13.
-Differs: ρ = 1, after scaling; discs of any kind bounded by one load.
+Public names: newton, newton_from_inside, rounding.
+
+Source: AC91; ACA ch. 13 (ε = 0); CH93 (smoothing), NW06 ch. 19 (fraction to the boundary).
+Differs: ρ of AC91 is 1, after scaling; discs of any kind bounded by one load.
 """
 
 from __future__ import annotations
 
 from math import sqrt
 
-from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
+from liaison.program.loops.language import f64, flat, i64, loop, ptr
 from liaison.program.loops.records import Rows
 from liaison.solvers.linear.pivoting import factorize, solve_factorized
 
 from .table import (
+    BILATERAL,
     DISC,
-    HELD,
     ONE_WAY,
     Area,
-    Bound,
     Cone,
+    copy,
     natural_residual,
     project,
     radius,
     refresh,
 )
 
-SOFT, SOFTEST = 1e-8, 1e-2
-"""Least and largest proximal mobility of linearized equations; between, caution × residual."""
+OWN, LARGEST_OWN = 1e-8, 1e-2
+"""Least and largest mobility of their own of rows, for ε = 0; between, caution × residual."""
 
-HARD, FIRM = 1e-13, 1e-4
-"""Without caution the least is FIRM × residual, down to HARD: contacts may differ by little."""
+LEAST_OWN, BOLD = 1e-13, 1e-4
+"""Without caution it is BOLD × residual, down to LEAST_OWN: contacts may differ by little."""
 
-TURNS = 20
-"""Newton steps at most from one beginning."""
+STEPS, PATIENCE = 20, 5
+"""Steps at most for ε = 0, and those without a better residual after which modes cycle."""
 
 ENOUGH = 4e-15
 """Residual at which nothing but rounding is left, beside 1 + Σ |y|."""
 
-PATIENCE = 8
-"""Steps without a better residual after which the mode must be wrong."""
+STEPS_INSIDE, LAST = 60, 1e-13
+"""Steps at most for ε > 0, and the least ε."""
 
+OWN_INSIDE = 1e-3
+"""Mobility of their own of rows for ε > 0, beside ε up to 1."""
 
-@loop
-def choose_closed(m: i64, nb: i64, blocks: Rows[Cone], area: Area, table: Rows[Bound]) -> i64:
-    """Rows that are unknown because their load is closed or held; the others get their least force.
+INSIDE, SHORT = 0.9, 0.1
+"""Part of the way to the nearest bound of a load that a step may go; steps shorter than SHORT leave
+ε as it is."""
 
-    Discs come after, once it is known how far they reach. Returns how many there are.
-    """
-    y = area.force
-    rows = area.chosen
-    count = 0
-    for k in range(nb):
-        first = blocks[k].first
-        if blocks[k].kind == HELD:
-            for i in range(first, first + blocks[k].rows):
-                rows[count] = float(i)
-                count += 1
-        elif blocks[k].kind == ONE_WAY:
-            least = table[k].constant
-            if y[first] - area.rate[first] > least:
-                rows[count] = float(first)
-                count += 1
-            else:
-                y[first] = least
-    return count
-
-
-@loop
-def choose_discs(
-    m: i64, nb: i64, blocks: Rows[Cone], area: Area, table: Rows[Bound], count: i64
-) -> i64:
-    """Rows of discs that can bear anything join the unknowns; the others bear nothing."""
-    y = area.force
-    rows = area.chosen
-    for k in range(nb):
-        if blocks[k].kind == DISC:
-            first = blocks[k].first
-            is_loaded = radius(blocks, table, y, k) > 0.0
-            for i in range(first, first + blocks[k].rows):
-                if is_loaded:
-                    rows[count] = float(i)
-                    count += 1
-                else:
-                    y[i] = 0.0
-    return count
-
-
-@loop
-def stuck_row(m: i64, n: i64, i: i64, soft: f64, area: Area, row: ptr) -> f64:
-    """z_i = 0, linearized: coefficients of the unknowns in `row`, right-hand side returned."""
-    rows = area.chosen
-    columns = flat(area.columns)
-    for c in range(n):
-        j = int(rows[c])
-        row[c] = columns[j * m + i] + (soft if i == j else 0.0)
-    return float(-area.rate[i])
-
-
-@loop
-def slipping_row(
-    m: i64, n: i64, i: i64, other: i64, load_row: i64, steep: f64, r: f64, area: Area, row: ptr
-) -> f64:
-    """y_i = r e_i, linearized; `other` is the other row of the disc (i itself where there is none).
-
-    δy_i − c e_i δN − (r/‖d‖) Σ_j (δ_ij − e_i e_j)(δy_j − δz_j) = r e_i − y_i
-    """
-    y = area.force
-    z = area.rate
-    rows = area.chosen
-    columns = flat(area.columns)
-    di = y[i] - z[i]
-    dj = y[other] - z[other] if other != i else 0.0
-    length = sqrt(di * di + dj * dj)
-    ei = di / length
-    ej = dj / length
-    turn = r / length
-    for c in range(n):
-        j = int(rows[c])
-        along = (1.0 if j == i else 0.0) - columns[j * m + i]
-        across = (1.0 if j == other else 0.0) - columns[j * m + other]
-        row[c] = -turn * ((1.0 - ei * ei) * along - ei * ej * across) if other != i else 0.0
-        row[c] += (1.0 if j == i else 0.0) - (steep * ei if j == load_row else 0.0)
-    return float(r * ei - y[i])
-
-
-@loop
-def disc_rows(
-    m: i64,
-    n: i64,
-    k: i64,
-    at_row: i64,
-    soft: f64,
-    blocks: Rows[Cone],
-    area: Area,
-    table: Rows[Bound],
-) -> None:
-    """The equations of one disc, from row `at_row` of the linear system on."""
-    y = area.force
-    z = area.rate
-    J = flat(area.J)
-    first = blocks[k].first
-    last = first + blocks[k].rows - 1
-    r = radius(blocks, table, y, k)
-    size = 0.0
-    for i in range(first, last + 1):
-        size += (y[i] - z[i]) * (y[i] - z[i])
-    load = blocks[k].load
-    load_row = blocks[load].first if load >= 0 else -1
-    steep = table[k].coefficient
-    for i in range(first, last + 1):
-        row = at(J, (at_row + i - first) * n)
-        if sqrt(size) <= r:
-            area.step[at_row + i - first] = stuck_row(m, n, i, soft, area, row)
-        else:
-            area.step[at_row + i - first] = slipping_row(
-                m, n, i, first + last - i, load_row, steep, r, area, row
-            )
-
-
-@loop
-def linearize(m: i64, nb: i64, soft: f64, blocks: Rows[Cone], area: Area) -> i64:
-    """The linear system of one Newton step, in the area; returns how many unknowns it has."""
-    table = area.table
-    closed = choose_closed(m, nb, blocks, area, table)
-    n = choose_discs(m, nb, blocks, area, table, closed)
-    refresh(m, area)
-    for c in range(closed):
-        i = int(area.chosen[c])
-        row = flat(area.J)[c * n :]
-        area.step[c] = stuck_row(m, n, i, soft, area, row)
-    c = closed
-    for k in range(nb):
-        if blocks[k].kind == DISC and radius(blocks, table, area.force, k) > 0.0:
-            disc_rows(m, n, k, c, soft, blocks, area, table)
-            c += blocks[k].rows
-    return n
-
-
-@loop
-def newton_step(m: i64, nb: i64, soft: f64, blocks: Rows[Cone], area: Area) -> i64:
-    """One step of Newton's method, then back inside the bounds; 1 if it has no solution."""
-    n = linearize(m, nb, soft, blocks, area)
-    step = area.step
-    J = flat(area.J)
-    if factorize(n, J, area.order) != 0:
-        return 1
-    solve_factorized(n, J, area.order, step)
-    for c in range(n):
-        if not (abs(step[c]) < 1e100):
-            return 1
-    for c in range(n):
-        area.force[int(area.chosen[c])] += step[c]
-    project(m, nb, blocks, area)
-    refresh(m, area)
-    return 0
+STAGES = (1e-3, 1e-6, 1e-9)
+"""Residuals at which ε = 0 is tried."""
 
 
 @loop
@@ -215,28 +77,192 @@ def rounding(m: i64, y: ptr) -> f64:
 
 
 @loop
-def newton(m: i64, nb: i64, blocks: Rows[Cone], area: Area, residual: f64, caution: f64) -> f64:
-    """Steps while they help; y and z of the best of them, whose residual is returned."""
-    kept = area.kept
+def rounded(x: f64, eps: f64) -> f64:
+    """h of (cones-4), |x| rounded off; not 0."""
+    return max(sqrt(x * x + 4.0 * eps), 1e-300) if eps > 0.0 else max(abs(x), 1e-300)
+
+
+@loop
+def free_row(m: i64, i: i64, slope: f64, own: f64, area: Area) -> None:
+    """(1 − s) δy_i + s δz_i of a row outside of discs: s = 1 where z_i = 0, 0 where y_i is known."""
+    row = area.J[i]
+    for j in range(m):
+        row[j] = slope * area.columns[j, i]
+    row[i] += 1.0 - slope + slope * own
+
+
+@loop
+def disc_row(
+    m: i64, i: i64, first: i64, other: i64, along: f64, across: f64, own: f64, area: Area
+) -> None:
+    """δy_i − Σ_j T_ij (δy_j − δz_j), T_ij `along` and `across` for the two rows of the disc."""
+    row = area.J[i]
+    for j in range(m):
+        row[j] = along * area.columns[j, first]
+        if other > first:
+            row[j] += across * area.columns[j, other]
+    row[i] += 1.0
+    row[first] += along * (own - 1.0)
+    if other > first:
+        row[other] += across * (own - 1.0)
+
+
+@loop
+def disc_rows(m: i64, k: i64, eps: f64, own: f64, blocks: Rows[Cone], area: Area) -> None:
+    """y_t = s(|d|, r) e of one disc, linearized."""
     y = area.force
+    first = blocks[k].first
+    other = first + blocks[k].rows - 1
+    load = blocks[k].load
+    r = radius(blocks, area.table, y, k)
+    x = y[first] - area.rate[first]
+    t = y[other] - area.rate[other] if other > first else 0.0
+    length = sqrt(x * x + t * t)
+    above = (length + r) / rounded(length + r, eps)
+    below = (length - r) / rounded(length - r, eps)
+    size = 0.5 * (rounded(length + r, eps) - rounded(length - r, eps))
+    slope = 0.5 * (above - below)
+    turn = size / length if length > 1e-12 * r and length > 0.0 else slope
+    x = x / length if length > 0.0 else 1.0
+    t = t / length if length > 0.0 else 0.0
+    for i in range(first, other + 1):
+        e = x if i == first else t
+        along = (slope - turn) * e * x + (turn if i == first else 0.0)
+        across = (slope - turn) * e * t + (turn if i != first else 0.0)
+        area.known[i] = 0.0
+        disc_row(m, i, first, other, along, across, own, area)
+        if load >= 0:
+            area.J[i, blocks[load].first] -= 0.5 * (above + below) * area.table[k].coefficient * e
+        area.step[i] = size * e - y[i]
+
+
+@loop
+def linearize(m: i64, nb: i64, eps: f64, own: f64, blocks: Rows[Cone], area: Area) -> None:
+    """The linear system of one step, in the area."""
+    for k in range(nb):
+        kind = blocks[k].kind
+        first = blocks[k].first
+        if kind == DISC:
+            disc_rows(m, k, eps, own, blocks, area)
+        else:
+            for i in range(first, first + blocks[k].rows):
+                slope = 0.0
+                area.step[i] = 0.0
+                if kind == BILATERAL:
+                    slope = 1.0
+                    area.step[i] = -area.rate[i]
+                elif kind == ONE_WAY:
+                    force = area.force[i] - area.table[k].constant
+                    d = force - area.rate[i]
+                    slope = 0.5 + 0.5 * d / rounded(d, eps)
+                    # for ε = 0 exactly −z or −force
+                    area.step[i] = 0.5 * (d + rounded(d, eps)) - force
+                    if eps == 0.0:
+                        area.step[i] = -area.rate[i] if d > 0.0 else -force
+                area.known[i] = 1.0 if slope == 0.0 else 0.0
+                free_row(m, i, slope, own, area)
+
+
+@loop
+def substitute(m: i64, area: Area) -> None:
+    """Changes that are known, rows of the unit matrix, leave the equations of the others."""
     for i in range(m):
-        kept[i] = y[i]
+        if area.known[i] > 0.0:
+            for j in range(m):
+                if j != i:
+                    area.step[j] -= area.J[j, i] * area.step[i]
+                    area.J[j, i] = 0.0
+
+
+@loop
+def newton_step(m: i64, nb: i64, eps: f64, own: f64, blocks: Rows[Cone], area: Area) -> i64:
+    """The change of forces in one step, into the area; 1 if there is none."""
+    linearize(m, nb, eps, own, blocks, area)
+    substitute(m, area)
+    J = flat(area.J)
+    if factorize(m, J, area.order) != 0:
+        return 1
+    solve_factorized(m, J, area.order, area.step)
+    for i in range(m):
+        if not (abs(area.step[i]) < 1e100):
+            return 1
+    return 0
+
+
+@loop
+def newton(m: i64, nb: i64, blocks: Rows[Cone], area: Area, caution: f64) -> f64:
+    """Steps with ε = 0 while they help; y and z of the best of them, whose residual is returned."""
+    y = area.force
+    project(m, nb, blocks, area)
+    refresh(m, area)
+    residual = natural_residual(m, nb, blocks, area)
+    copy(m, y, area.least)
     waited = 0
-    for _ in range(TURNS):
-        least = SOFT if caution > 0.0 else min(SOFT, max(HARD, FIRM * residual))
-        soft = max(least, min(SOFTEST, caution * residual))
-        if newton_step(m, nb, soft, blocks, area) != 0:
+    for _ in range(STEPS):
+        least = OWN if caution > 0.0 else min(OWN, max(LEAST_OWN, BOLD * residual))
+        own = max(least, min(LARGEST_OWN, caution * residual))
+        if newton_step(m, nb, 0.0, own, blocks, area) != 0:
             break
+        for i in range(m):
+            y[i] += area.step[i]
+        project(m, nb, blocks, area)
+        refresh(m, area)
         now = natural_residual(m, nb, blocks, area)
         waited += 1
         if now < residual:
             residual = now
             waited = 0
-            for i in range(m):
-                kept[i] = y[i]
+            copy(m, y, area.least)
         if residual <= rounding(m, y) or waited > PATIENCE:
             break
-    for i in range(m):
-        y[i] = kept[i]
+    copy(m, area.least, y)
     refresh(m, area)
     return residual
+
+
+@loop
+def step_inside(m: i64, nb: i64, eps: f64, blocks: Rows[Cone], area: Area) -> f64:
+    """One step with ε > 0, loads kept inside their bounds; the part of it that was taken."""
+    y = area.force
+    if newton_step(m, nb, eps, max(OWN_INSIDE * min(eps, 1.0), LEAST_OWN), blocks, area) != 0:
+        return 0.0
+    part = 1.0
+    for k in range(nb):
+        if blocks[k].kind == ONE_WAY:
+            i = blocks[k].first
+            room = INSIDE * (y[i] - area.table[k].constant)
+            if area.step[i] < -room:
+                part = min(part, -room / area.step[i])
+    for i in range(m):
+        y[i] += part * area.step[i]
+    refresh(m, area)
+    return part
+
+
+@loop
+def newton_from_inside(
+    m: i64, nb: i64, blocks: Rows[Cone], area: Area, eps: f64, fall: f64, caution: f64
+) -> f64:
+    """Steps with ever smaller ε from y on, whose loads are inside; y and its residual."""
+    refresh(m, area)
+    stage = 0
+    for _ in range(STEPS_INSIDE):
+        part = step_inside(m, nb, eps, blocks, area)
+        residual = natural_residual(m, nb, blocks, area)
+        is_over = part < 1e-9 or eps < LAST or not (residual < 1e100)
+        if residual < STAGES[min(stage, 2)] or (is_over and residual < STAGES[0]):
+            copy(m, area.force, area.center)
+            ended = newton(m, nb, blocks, area, caution)
+            if ended <= rounding(m, area.force):
+                return ended
+            copy(m, area.center, area.force)
+            refresh(m, area)
+            while stage < 2 and residual < STAGES[stage]:
+                stage += 1
+        if is_over:
+            break
+        if part > SHORT:
+            eps = eps * max(fall, 1.0 - 0.9 * part)
+    project(m, nb, blocks, area)
+    refresh(m, area)
+    return natural_residual(m, nb, blocks, area)

@@ -4,8 +4,8 @@
 
 σ makes the diagonal of Ã about 1 and ellipses discs of radius c y_load + k; β makes b̃ at most 1.
 
-Public names: ONE_WAY, DISC, HELD, GIVEN, Cone, Limit, Area, Bound, cone_area, prepare, project,
-copy, refresh, radius, natural_residual.
+Public names: ONE_WAY, DISC, BILATERAL, PRESCRIBED, Cone, Limit, Area, Bound, cone_area, prepare,
+project, shrink, copy, refresh, radius, natural_residual.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import final
 from liaison.program.loops.language import f64, flat, i64, loop, ptr
 from liaison.program.loops.records import Part, Record, Rows, inline, rows, sized, words_of
 
-ONE_WAY, DISC, HELD, GIVEN = 0, 1, 2, 3
-"""Kinds of blocks: f ≥ least ⟂ u ≥ 0; ‖f‖ ≤ bound, f against u; u = 0; f known."""
+ONE_WAY, DISC, BILATERAL, PRESCRIBED = 0, 1, 2, 3
+"""Kinds of blocks: f ≥ least ⟂ u ≥ 0; ‖f‖ ≤ bound, f against u; u = 0; f does not change."""
 
 NOTHING = 1e-15
 """A row with less than this part of the largest mobility does not move, whatever acts on it."""
@@ -27,7 +27,7 @@ NOTHING = 1e-15
 class Cone(Record):
     """A block of rows whose forces are bounded together."""
 
-    kind: i64  # ONE_WAY, DISC, HELD or GIVEN
+    kind: i64  # ONE_WAY, DISC, BILATERAL or PRESCRIBED
     first: i64  # its first row
     rows: i64
     load: i64  # the block whose force bounds a disc, or −1
@@ -43,14 +43,10 @@ class Limit(Record):
 
 @final
 class Bound(Record):
-    """Of a block in scaled numbers: the radius of its disc, and the discs that it loads."""
+    """Of a block in scaled numbers: c and k of the radius of its disc, or its least force."""
 
-    coefficient: f64  # c of the radius
-    constant: f64  # k of the radius, or the least y
-    head: f64  # first disc it loads
-    next: f64  # next disc under the same load
-    dual: f64  # rate of a load or factor of a disc, from inside
-    change: f64  # of that, in a step
+    coefficient: f64
+    constant: f64
 
 
 @final
@@ -61,16 +57,13 @@ class Area(Part):
     free: ptr = sized("m")  # b̃
     force: ptr = sized("m")  # y
     rate: ptr = sized("m")  # z
-    best: ptr = sized("m")  # y so far
-    step: ptr = sized("m")  # of Newton's method
-    chosen: ptr = sized("m")  # its rows
-    order: ptr = sized("m")  # its pivots
-    kept: ptr = sized("m")  # its best y
     swept: ptr = sized("m")  # y after sweeps
-    center: ptr = sized("m")  # of softer problems
-    diagonal: ptr = sized("m")  # of Ã meanwhile
-    whole: ptr = sized("m")  # b̃ meanwhile
-    found: ptr = sized("m")  # the best y of all searches
+    best: ptr = sized("m")  # y with the least residual
+    step: ptr = sized("m")  # of Newton's method
+    known: ptr = sized("m")  # 1 for its rows that are known
+    order: ptr = sized("m")  # its pivots
+    least: ptr = sized("m")  # its y with the least residual
+    center: ptr = sized("m")  # y inside the bounds, while ε = 0 is tried
     columns: ptr = sized("m", "m")  # of Ã
     J: ptr = sized("m", "m")  # of Newton's method
     table: Rows[Bound] = rows("nb")
@@ -123,17 +116,12 @@ def scale_block(
 def scale_limits(
     nb: i64, blocks: Rows[Cone], limits: Rows[Limit], sigma: ptr, beta: f64, table: Rows[Bound]
 ) -> None:
-    """c and k of every radius in scaled numbers; lists of the discs that each block loads."""
+    """c and k of every radius, and least forces, in scaled numbers."""
     for k in range(nb):
-        table[k].head = -1.0
-        table[k].next = -1.0
-        table[k].coefficient = 0.0
         first = blocks[k].first
+        table[k].coefficient = 0.0
         table[k].constant = limits[k].constant / (beta * sigma[first])
-    for back in range(nb):
-        k = nb - 1 - back
         if blocks[k].kind == DISC:
-            first = blocks[k].first
             size = sigma[first]
             steep = limits[k].coefficient[0]
             if blocks[k].rows > 1:
@@ -143,15 +131,13 @@ def scale_limits(
             load = blocks[k].load
             if load >= 0:
                 table[k].coefficient = max(steep, 0.0) * sigma[blocks[load].first] / size
-                table[k].next = table[load].head
-                table[load].head = float(k)
 
 
 @loop
 def common_size(
     m: i64, nb: i64, b: ptr, blocks: Rows[Cone], limits: Rows[Limit], f: ptr, sigma: ptr
 ) -> f64:
-    """β: the largest of σ b and of forces that are given or the least allowed; 1 if all are 0."""
+    """β: the largest of σ b and of forces that are prescribed or the least allowed; 1 if all are 0."""
     size = 0.0
     bad = 0.0
     for i in range(m):
@@ -162,7 +148,7 @@ def common_size(
         bad += (limits[k].coefficient[0] - limits[k].coefficient[0]) + (
             limits[k].constant - limits[k].constant
         )
-        if blocks[k].kind == GIVEN:
+        if blocks[k].kind == PRESCRIBED:
             for i in range(first, first + blocks[k].rows):
                 size = max(size, abs(f[i]) / sigma[i])
         elif blocks[k].kind == ONE_WAY:
@@ -227,6 +213,13 @@ def radius(blocks: Rows[Cone], table: Rows[Bound], y: ptr, k: i64) -> f64:
 
 
 @loop
+def shrink(x: f64, y: f64, r: f64) -> f64:
+    """The factor that takes a vector the shortest way into the disc of radius r."""
+    length = sqrt(x * x + y * y)
+    return r / length if length > r else 1.0
+
+
+@loop
 def project(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> None:
     """y inside its bounds: loads first, then discs by the shortest way."""
     y = area.force
@@ -239,14 +232,11 @@ def project(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> None:
         if blocks[k].kind == DISC:
             first = blocks[k].first
             second = first + blocks[k].rows - 1
-            r = radius(blocks, table, y, k)
-            length = abs(y[first])
+            across = y[second] if second > first else 0.0
+            part = shrink(y[first], across, radius(blocks, table, y, k))
+            y[first] = part * y[first]
             if second > first:
-                length = sqrt(y[first] * y[first] + y[second] * y[second])
-            if length > r:
-                y[first] = y[first] * (r / length)
-                if second > first:
-                    y[second] = y[second] * (r / length)
+                y[second] = part * y[second]
 
 
 @loop
@@ -258,11 +248,12 @@ def disc_residual(blocks: Rows[Cone], table: Rows[Bound], y: ptr, z: ptr, k: i64
         return float(abs(max(y[first] - r, min(y[first] + r, z[first]))))
     dx = y[first] - z[first]
     dy = y[first + 1] - z[first + 1]
-    length = sqrt(dx * dx + dy * dy)
-    if length <= r:
+    if sqrt(dx * dx + dy * dy) <= r:
+        # of the rate itself: y − (y − z) would round
         return sqrt(z[first] * z[first] + z[first + 1] * z[first + 1])
-    dx = y[first] - r / length * dx
-    dy = y[first + 1] - r / length * dy
+    part = shrink(dx, dy, r)
+    dx = y[first] - part * dx
+    dy = y[first + 1] - part * dy
     return sqrt(dx * dx + dy * dy)
 
 
@@ -280,7 +271,7 @@ def natural_residual(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> f64:
             miss = abs(min(y[first] - table[k].constant, z[first]))
         elif blocks[k].kind == DISC:
             miss = disc_residual(blocks, table, y, z, k)
-        elif blocks[k].kind == HELD:
+        elif blocks[k].kind == BILATERAL:
             for i in range(first, first + blocks[k].rows):
                 miss = max(miss, abs(z[i]))
         worst = max(worst, miss)

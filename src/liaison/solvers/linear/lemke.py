@@ -18,7 +18,7 @@ from math import cos, sin
 
 from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.program.loops.records import Rows
-from liaison.solvers.cones.table import DISC, HELD, ONE_WAY, Cone, Limit
+from liaison.solvers.cones.table import BILATERAL, DISC, ONE_WAY, Cone, Limit
 
 SOLVED, RAY, UNFINISHED, REFUSED = 0, 1, 2, 3
 """How pivoting ended: with z; on a ray (for contacts: no solution); too long; not tried."""
@@ -164,7 +164,7 @@ def polyhedral_size(nb: i64, blocks: Rows[Cone], sides: i64) -> i64:
     for k in range(nb):
         if blocks[k].kind == ONE_WAY:
             n += 1
-        elif blocks[k].kind == HELD:
+        elif blocks[k].kind == BILATERAL:
             n += 2 * blocks[k].rows
         elif blocks[k].kind == DISC:
             n += (2 if blocks[k].rows == 1 else sides) + 1
@@ -210,7 +210,7 @@ def directions(
         if blocks[k].kind == ONE_WAY:
             E[first * n + c] = 1.0
             c += 1
-        elif blocks[k].kind == HELD:
+        elif blocks[k].kind == BILATERAL:
             for i in range(first, first + blocks[k].rows):
                 E[i * n + c] = 1.0
                 E[i * n + c + 1] = -1.0
@@ -251,7 +251,7 @@ def is_told(blocks: Rows[Cone], limits: Rows[Limit], k: i64, sides: i64) -> i64:
             return 0
         is_round = limits[k].coefficient[0] == limits[k].coefficient[1] or limits[k].constant == 0.0
         return 1 if blocks[k].rows == 1 or (is_round and sides > 2) else 0
-    return 1 if kind == HELD or (kind == ONE_WAY and limits[k].constant == 0.0) else 0
+    return 1 if kind == BILATERAL or (kind == ONE_WAY and limits[k].constant == 0.0) else 0
 
 
 @loop

@@ -12,16 +12,22 @@ from liaison.verbs.given import Given, mechanism_of, with_starts
 from liaison.verbs.summary import Summary
 
 
-def check(given: Given, start: Mapping[str, float] | None = None) -> Summary:
+def check(
+    given: Given,
+    start: Mapping[str, float] | None = None,
+    *,
+    guess: Mapping[str, float] | None = None,
+) -> Summary:
     """What a mechanism is: counts, coordinates, parameters, and its assembled start.
 
     Args:
         given: the mechanism.
         start: positions and rates to start from, by label, instead of its own.
+        guess: positions and rates near which to assemble, which may move.
 
     Raises:
         LiaisonError: it cannot be, or its loops cannot be closed.
     """
-    mechanism = with_starts(mechanism_of(given), start or {})
+    mechanism = with_starts(mechanism_of(given), start or {}, guess)
     with collector_paused():
         return Summary.of(mechanism, start or {})

@@ -16,9 +16,9 @@ from liaison.analyse.along.inverse_motion import inverse_dynamics as efforts_alo
 from liaison.errors import SimulationError
 from liaison.numeric import Array
 from liaison.simulation.record.trajectory import Trajectory
+from liaison.verbs.along import ready_along
 from liaison.verbs.at_state import Positions, Velocities, at_state
 from liaison.verbs.given import Given
-from liaison.verbs.ready import ready_along
 
 
 @overload

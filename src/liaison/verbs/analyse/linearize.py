@@ -15,8 +15,9 @@ from liaison.errors import NamingError, SimulationError
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
 from liaison.simulation.record.trajectory import Trajectory
+from liaison.verbs.along import ready_along, values_of
 from liaison.verbs.given import Given, mechanism_of
-from liaison.verbs.ready import ready_along, ready_for, values_of
+from liaison.verbs.ready import ready_for
 
 
 def linearize(

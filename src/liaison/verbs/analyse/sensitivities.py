@@ -10,8 +10,8 @@ from collections.abc import Collection, Sequence
 from liaison.analyse.along.sensitivities import Sensitivities
 from liaison.analyse.along.sensitivities import sensitivities as sensitivities_of
 from liaison.simulation.record.trajectory import Trajectory
+from liaison.verbs.along import ready_along
 from liaison.verbs.given import Given
-from liaison.verbs.ready import ready_along
 
 
 def sensitivities(

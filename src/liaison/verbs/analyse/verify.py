@@ -12,8 +12,9 @@ from liaison.analyse.along.verify import verify as verified
 from liaison.simulation.plan.options import OF_RUNS, OF_SCENES, RunKeywords, RunOptions, run_options
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.simulation.run import simulate
+from liaison.verbs.along import ready_along
 from liaison.verbs.given import Given
-from liaison.verbs.ready import ready_along, ready_for
+from liaison.verbs.ready import ready_for
 
 SINGLE = tuple(x for x in OF_RUNS if x not in OF_SCENES)
 """Options of a run that is no scene."""

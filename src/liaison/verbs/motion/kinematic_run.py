@@ -32,6 +32,9 @@ def kinematic_run(
     parameters: Mapping[str, Any] | None = None,
     inputs: Mapping[str, float] | None = None,
     series: Sequence[str] | None = None,
+    stop: Any = None,
+    rtol: float = 1e-10,
+    atol: float = 1e-12,
 ) -> Trajectory:
     """Moves a mechanism by drives that leave it no freedom: kinematics alone, forces after.
 
@@ -40,17 +43,22 @@ def kinematic_run(
         motion: coordinate -> formula of `time`, or a `Table` over time; besides what the mechanism
             imposes itself. Starts of these coordinates and of all rates are set aside.
         until: the last instant [s].
-        every: a period [s], or instants.
+        every: a period [s], after whose multiples the last instant comes; or instants.
         start: positions to assemble from, by label.
         parameters: values by name, in SI.
         inputs: values by name instead of the defaults.
         series: what to evaluate along the run; all that drives need if not given.
+        stop: what ends it, as for `simulate`: names of events, formulas, values by label.
+        rtol: error allowed a step where relations of rates are integrated, or events located.
+        atol: the same, absolute.
     """
     mechanism = driven(mechanism_of(given), motion or {})
     kernel, state = ready_for(mechanism, None, start, parameters)
     chosen = SERIES if series is None else series
     times = instants(state.t, until, every)
-    return moved_by_drives(kernel, state, times, inputs=inputs, series=chosen)
+    return moved_by_drives(
+        kernel, state, times, inputs=inputs, series=chosen, stop=stop, rtol=rtol, atol=atol
+    )
 
 
 def driven(mechanism: Mechanism, motion: Mapping[str, Any]) -> Mechanism:

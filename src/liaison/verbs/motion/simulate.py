@@ -16,7 +16,7 @@ from liaison.simulation.plan.options import OF_RUNS, OF_SCENES, RunKeywords, Run
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.simulation.run import DEFAULT_SERIES
 from liaison.simulation.run import simulate as run
-from liaison.verbs.given import Given, mechanism_of
+from liaison.verbs.given import Given, mechanism_of, with_starts
 from liaison.verbs.ready import ready_for
 
 
@@ -26,6 +26,7 @@ def simulate(
     *,
     until: float,
     start: Mapping[str, float] | None = None,
+    guess: Mapping[str, float] | None = None,
     parameters: Mapping[str, Any] | None = None,
     invariants: bool = False,
     options: RunOptions | None = None,
@@ -38,6 +39,7 @@ def simulate(
         state: where it starts; assembled from the mechanism's own start if not given.
         until: the last instant [s].
         start: positions and rates to assemble from, by label, instead of the mechanism's own.
+        guess: positions and rates near which to assemble, which may move as the closures need.
         parameters: values by name, in SI.
         invariants: find the first integrals and follow them: `trajectory.invariants`.
         options: how to run, as a record; all of it is optional.
@@ -57,20 +59,26 @@ def simulate(
     """
     chosen = run_options("simulate", options, keywords)
     if isinstance(given, Kernel):
-        if state is None or start:
+        if state is None or start or guess:
             raise TypeError("simulate(kernel, state, until=…): a kernel needs its state.")
         return run(given, state, until=until, parameters=parameters, **_single(chosen, keywords))
     mechanism = mechanism_of(given)
     if state is None and is_scene(mechanism):
         from liaison.verbs.scenes import run_scene
 
+        mechanism = with_starts(mechanism, {}, guess)
         return run_scene(mechanism, until, start=start, parameters=parameters, **chosen)
     chosen = _single(chosen, keywords)
     with interruptible("the preparation of a run"):
-        kernel, state = ready_for(mechanism, state, start, parameters, invariants=invariants)
+        kernel, state = ready_for(
+            mechanism, state, start, parameters, guess=guess, invariants=invariants
+        )
     if invariants:
         chosen["series"] = (*chosen.get("series", DEFAULT_SERIES), "invariants")
-    return run(kernel, state, until=until, **chosen)
+    try:
+        return run(kernel, state, until=until, **chosen)
+    finally:
+        kernel.prepared.clear()  # it refers to the kernel: both go now, not some time later
 
 
 def _single(chosen: dict[str, Any], keywords: RunKeywords) -> dict[str, Any]:

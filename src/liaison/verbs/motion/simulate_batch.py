@@ -15,7 +15,7 @@ from liaison.expr.graph.node import collector_paused
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
-from liaison.simulation.batch.plan import common_length, length_of, value_of
+from liaison.simulation.batch.plan import common_length, length_of
 from liaison.simulation.batch.result import Runs
 from liaison.simulation.batch.run import simulate_batch as run
 from liaison.simulation.plan.options import (
@@ -28,7 +28,8 @@ from liaison.simulation.plan.options import (
 from liaison.tree.assemble import assemble
 from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, span
-from liaison.verbs.given import mechanism_of
+from liaison.verbs.assembling import Assembling, Wanted
+from liaison.verbs.given import mechanism_of, with_starts
 from liaison.verbs.ready import compiled, equations_at, start_of
 
 OPTIONS_TAKEN = tuple(x for x in OF_BATCHES if x not in OF_SCENES)
@@ -41,6 +42,7 @@ def simulate_batch(
     *,
     until: float,
     start: Mapping[str, Any] | None = None,
+    guess: Mapping[str, Any] | None = None,
     parameters: Mapping[str, Any] | None = None,
     options: RunOptions | None = None,
     **keywords: Unpack[BatchKeywords],
@@ -52,6 +54,7 @@ def simulate_batch(
         states: where each run starts; assembled from `start` if not given.
         until: the last instant [s].
         start: positions and rates to assemble from, by label: numbers, or one for each run.
+        guess: positions and rates near which to assemble, which may move; likewise.
         parameters: values by name, in SI: numbers, or one for each run.
         options: how to run, as a record.
         **keywords: the same one by one, each explained at `RunOptions`, and threads: how many; all
@@ -69,40 +72,66 @@ def simulate_batch(
     """
     chosen = run_options("simulate_batch", options, keywords, OPTIONS_TAKEN)
     if isinstance(given, Kernel):
-        if states is None or start:
+        if states is None or start or guess:
             raise TypeError("simulate_batch(kernel, states, until=…): a kernel needs its states.")
         return run(given, states, until, parameters=parameters, **chosen)
     mechanism = mechanism_of(given)
+    wanted = Wanted(start or {}, guess or {}, parameters or {})
     with interruptible("the assembly of a batch"), collector_paused():
-        tree = span(mechanism)
-        begin = _assembled(tree, start or {}, parameters or {}) if states is None else states
-        listed = [begin] if isinstance(begin, State) else list(begin)
-        for state in listed:
-            check_attitudes(tree, state)
-        tree, equations = equations_at(tree, listed[0]) if listed else (tree, newton_euler(tree))
-        kernel = compiled(tree, equations)
         if states is None:
-            firm = [*(x.label for x in mechanism.starts), *(start or {})]
-            listed = [start_of(kernel, state, firm) for state in listed]
-    many = listed[0] if isinstance(begin, State) else listed
-    return run(kernel, many, until, parameters=parameters, **chosen)
+            kernel, begin = _assembled(mechanism, wanted)
+        else:
+            kernel, begin = _from_states(mechanism, states), states
+    return run(kernel, begin, until, parameters=parameters, **chosen)
 
 
-def _assembled(
-    tree: Tree, start: Mapping[str, Any], parameters: Mapping[str, Any]
-) -> State | list[State]:
-    """One state for each value of the arrays among starts and parameters; one if there are none."""
-    known = [x.name for x in tree.mechanism.parameters]
-    for name in parameters:
+def _from_states(mechanism: Mechanism, states: State | Sequence[State]) -> Kernel:
+    """The kernel for runs that begin at states."""
+    listed = [states] if isinstance(states, State) else list(states)
+    tree = span(mechanism)
+    for state in listed:
+        check_attitudes(tree, state)
+    tree, equations = equations_at(tree, listed[0]) if listed else (tree, newton_euler(tree))
+    return compiled(tree, equations)
+
+
+def _assembled(mechanism: Mechanism, wanted: Wanted) -> tuple[Kernel, State | list[State]]:
+    """The kernel, and a state for each value of the arrays; one state if there are none."""
+    known = [x.name for x in mechanism.parameters]
+    for name in wanted.parameters:
         if name not in known:
             raise NamingError.unknown("parameter", name, known)
-    named = {f"start {k!r}": x for k, x in start.items()}
-    named |= {f"parameter {k!r}": x for k, x in parameters.items()}
-    count = common_length({what: length_of(what, x) for what, x in named.items()})
+    count = _count(wanted)
+    one = wanted.row(0)
+    tree = _keeping(mechanism, one)
+    first = assemble(tree, one.parameters, guess=one.guess, **one.start)
+    check_attitudes(tree, first)
+    whole, equations = equations_at(tree, first)
+    kernel = compiled(whole, equations)
+    held = [*(x.label for x in mechanism.starts if not x.is_guess), *wanted.start]
+    firm = [x for x in held if x not in wanted.guess]
     if count is None:
-        return assemble(tree, parameters, **start)
+        return kernel, start_of(kernel, first, firm)
+    states = Assembling(tree, kernel).states(wanted, count) if count > 1 else [first]
+    for state in states:
+        check_attitudes(tree, state)
+    return kernel, [start_of(kernel, state, firm) for state in states]
 
-    def at(values: Mapping[str, Any], k: int) -> dict[str, float]:
-        return {name: value_of(x, k) for name, x in values.items()}
 
-    return [assemble(tree, at(parameters, k), **at(start, k)) for k in range(count)]
+def _count(wanted: Wanted) -> int | None:
+    """How many rows the arrays have; None where all are numbers."""
+    groups = {"start": wanted.start, "guess": wanted.guess, "parameter": wanted.parameters}
+    named = {f"{kind} {k!r}": x for kind, values in groups.items() for k, x in values.items()}
+    return common_length({what: length_of(what, x) for what, x in named.items()})
+
+
+def _keeping(mechanism: Mechanism, one: Wanted) -> Tree:
+    """A tree that keeps the coordinates of all starts and guesses, of joints that are cut, too."""
+    tree = span(mechanism)
+    kept = {x.name for x in (*tree.position_labels(), *tree.velocity_labels())}
+    cut = {*mechanism.coordinates, *mechanism.speeds} - kept
+    if not cut & {*one.start, *one.guess}:
+        return tree
+    start = {name: x for name, x in one.start.items() if name in cut}
+    guess = {name: x for name, x in one.guess.items() if name in cut}
+    return span(with_starts(mechanism, start, guess))

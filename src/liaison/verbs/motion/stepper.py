@@ -23,6 +23,7 @@ def stepper(
     state: State | None = None,
     *,
     start: Mapping[str, float] | None = None,
+    guess: Mapping[str, float] | None = None,
     parameters: Mapping[str, Any] | None = None,
     options: RunOptions | None = None,
     **keywords: Unpack[StepKeywords],
@@ -33,6 +34,7 @@ def stepper(
         given: a mechanism, the path of its text, or a kernel (then with a state).
         state: where it starts; assembled from the mechanism's own start if not given.
         start: positions and rates to assemble from, by label, instead of the mechanism's own.
+        guess: positions and rates near which to assemble, which may move.
         parameters: values by name, in SI.
         options: how steps are taken, as a record; what it says of a record of the run is left
             aside.
@@ -41,9 +43,9 @@ def stepper(
     """
     chosen = run_options("stepper", options, keywords, OF_STEPS)
     if isinstance(given, Kernel):
-        if state is None or start:
+        if state is None or start or guess:
             raise TypeError("stepper(kernel, state): a kernel needs its state.")
         return stepper_of(given, state, parameters=parameters, **chosen)
     with interruptible("the preparation of a stepper"):
-        kernel, state = ready_for(given, state, start, parameters)
+        kernel, state = ready_for(given, state, start, parameters, guess=guess)
     return stepper_of(kernel, state, **chosen)

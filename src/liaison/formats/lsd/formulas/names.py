@@ -148,6 +148,7 @@ class Book:
         self.bodies: dict[str, Node] = {}
         self.shapes: dict[str, list[Node]] = {}  # given by `NAME.shape = …`
         self.joints: dict[str, Joint] = {}
+        self.turns: dict[str, Any] = {}  # of joints with an axis: how their frames are turned
         self.joint_names: set[str] = set()  # of joints that are not made yet, too
         self.labels: set[str] = set()
         self.aliases: dict[str, Quantity] = {}
@@ -344,7 +345,7 @@ class Book:
         if where.kind == "body":
             frames = [n for n, node in self.lets.items() if node.kind in ("on_body", "name")]
             frames = [name for name in frames if name not in self.outputs]
-            known = [GROUND, *self.bodies, *frames]
+            known = [*EARTH, *self.bodies, *frames]
             base = word.partition(".")[0]
             return no_such("body", base, known, place, order=[*self.bodies])
         if any(base in self.joint_names - self.joints.keys() for base in bases(word)):
@@ -405,5 +406,8 @@ def no_such(
     names = ", ".join(offered[:20]) + (", …" if len(offered) > 20 else "")
     word = "Known" if listed else "Declared"
     return NamingError(
-        f"no {kind} is named {name!r}{guess}", place=place, hint=f"{word}: {names or 'none'}."
+        f"no {kind} is named {name!r}{guess}",
+        place=place,
+        hint=f"{word}: {names or 'none'}.",
+        cure=place.replaced(name, near[0]) if near else None,
     )

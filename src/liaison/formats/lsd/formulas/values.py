@@ -65,8 +65,7 @@ def unit_of(text: str, place: Place | None = None) -> tuple[Fraction | Expr, Dim
     try:
         return _unit(text)
     except LiaisonError as error:
-        error.place = place
-        raise
+        raise error.at(place) from None
 
 
 def known_dimension(text: str) -> Dimension | None:
@@ -299,8 +298,7 @@ def literal(number: Node, measured: Node, source: Source) -> Quantity:
     try:
         return _literal(str(number.parts[0]), "" if token is None else str(token))
     except LiaisonError as error:
-        error.place = source.of(token)
-        raise
+        raise error.at(source.of(token)) from None
 
 
 @lru_cache(maxsize=4096)

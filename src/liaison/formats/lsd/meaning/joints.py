@@ -228,6 +228,8 @@ def joint_of(name: str | None, node: Node, place: Place, book: Book) -> Joined:
         error.place = error.place or place
         raise
     book.add_joint(joint, names)
+    if turn is not None:
+        book.turns[name] = turn
     return Joined(joint, reader.keys, axis, reader.local, node)
 
 

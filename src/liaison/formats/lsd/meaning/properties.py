@@ -49,10 +49,12 @@ class Keys:
             if key not in known:
                 near = difflib.get_close_matches(key, known, n=1)
                 guess = f"; did you mean {near[0]!r}?" if near else "."
+                place = self.source.of(token)
                 raise NamingError(
                     f"{self.owner} has no property {key!r}{guess}",
-                    place=self.source.of(token),
+                    place=place,
                     hint=f"It takes: {', '.join(known) or 'none'}.",
+                    cure=place.replaced(key, near[0]) if near else None,
                 )
             if len(self.nodes[key]) > 1 and key not in many:
                 message = f"{self.owner} gives {key!r} twice."

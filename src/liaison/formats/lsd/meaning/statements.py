@@ -2,35 +2,33 @@
 
 They are declared first, in the order of the text, and read when all coordinates are known.
 
-`start A = 30 deg`: where the motion begins, for one coordinate or a whole ball or free joint.
+`start A = 30 deg`: where the motion begins, for one coordinate or a whole ball or free joint;
+`guess A = 30 deg`: the same for what may move as the closures need.
 
 `couple … and … with TYPE … end`, `contact … and … with TYPE … end`: relations that are no joint.
 
 Gears, belts, racks and cams tie coordinates; wheels and balls roll on planes; contacts are
 unilateral.
 
-Public names: Statements, starts_of, related, COUPLES.
+Public names: Statements, related, COUPLES.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import liaison.model as model
 from liaison.errors import LiaisonError, NamingError, Place, TextError
 from liaison.expr import as_expr, symbol, symbols_of
-from liaison.formats.lsd.formulas.formulas import Where, in_unit, path_of, scalar_of, value_of
+from liaison.formats.lsd.formulas.formulas import Where, in_unit, scalar_of, value_of
 from liaison.formats.lsd.formulas.names import Book, Spoiled, no_such
 from liaison.formats.lsd.formulas.values import (
     Dimension,
     Quantity,
-    Turn,
-    Turned,
-    Unfit,
     Value,
-    Vector,
     kind_of,
     known_dimension,
     plain,
@@ -42,31 +40,18 @@ from liaison.formats.lsd.formulas.values import (
 from liaison.formats.lsd.syntax.grammar import MAX_MISTAKES
 from liaison.formats.lsd.syntax.nodes import Node, path_text
 from liaison.formats.lsd.syntax.tokens import text_in
-from liaison.formats.poses import as_pose, matrices_of
 from liaison.model import (
     RELATION_KINDS,
-    Attitude,
     BetweenFrames,
     Constraint,
     Coupling,
     Holonomic,
-    Joint,
-    Quaternion,
     Rolling,
-    Start,
 )
 from liaison.model.kinds import Derived
-from liaison.spatial import (
-    Array,
-    array,
-    identity,
-    number,
-    quaternion_about,
-    quaternion_product,
-    zeros,
-)
 
 from .properties import PropertyReader, Related, coordinate_of
+from .starts import needs_attitude, starts_of
 
 
 def related(name: str | None, node: Node, place: Place, book: Book) -> Any:
@@ -165,95 +150,6 @@ COUPLES: Mapping[str, tuple[Callable[[Related], Constraint], tuple[str, ...]]] =
 """Word behind `couple … and … with` -> how it is read, and its properties."""
 
 
-POSE_TOLERANCE = 1e-9  # by which a start may miss what its joint holds, in SI
-
-
-def starts_of(left: Node, right: Node, place: Place, book: Book) -> list[Start]:
-    """The starts of `start LEFT = RIGHT`.
-
-    LEFT is a coordinate `A` or `A.x`, a speed `A'` or `A.wx`, or a joint with several: then RIGHT
-    is a vector of as many numbers, or a pose of the second frame in the first.
-    """
-    is_rate = left.kind == "prime"
-    path = path_of(left.parts[0] if is_rate else left)
-    where = book.source.at(left)
-    name = f"{path}'" if is_rate else str(path)
-    value = value_of(right, book, Where(f"start.{name}"))
-    label = book.label(name)
-    if label:
-        return [_start(label, value, right, place, book)]
-    if path not in book.joints:
-        raise no_such("coordinate or speed", name, book.labels, where)
-    return _whole_joint(book.joints[path], is_rate, value, right, place, book)
-
-
-def _start(label: str, value: Value, node: Node, place: Place, book: Book) -> Start:
-    unit = si_unit(book.symbols[label].dimension)
-    number = in_unit(value, node, book, Where(label, unit), f"the start of {label!r}")
-    return Start(label, number.value, place=place)
-
-
-def _whole_joint(
-    joint: Joint, is_rate: bool, value: Value, node: Node, place: Place, book: Book
-) -> list[Start]:
-    labels = joint.speeds if is_rate else joint.coordinates
-    if isinstance(value, Vector) and len(value.items) == len(labels):
-        pairs = zip(labels, value.items, strict=True)
-        return [_start(label, item, node, place, book) for label, item in pairs]
-    entries = None if is_rate else _of_pose(value, joint, node, book)
-    if entries is not None:
-        return [Start(x, y, place=place) for x, y in zip(labels, entries, strict=True)]
-    has_pose = joint.type.coordinates_of(identity(), zeros(3), joint.type.neutral()) is not None
-    actual = f"{len(value.items)} numbers" if isinstance(value, Vector) else kind_of(value)
-    raise book.source.error(
-        f"the start of {joint.name!r} is {actual}; it takes {len(labels)} numbers: "
-        f"{', '.join(labels)}.",
-        node,
-        hint="Or a pose: [0, 0, 1] m ++ 30 deg || [1, 0, 0]." if has_pose and not is_rate else "",
-    )
-
-
-def _of_pose(value: Value, joint: Joint, node: Node, book: Book) -> list[Any] | None:
-    """Coordinates of a pose of the joint's second frame in its first; None where it is none."""
-    try:
-        pose = as_pose(value)
-    except Unfit:
-        return None
-    R, p = matrices_of(pose, book, node)
-    coordinates = joint.type.coordinates_of(R, p, joint.type.neutral())
-    if coordinates is None:
-        return None
-    gaps = [number(x) for x in joint.type.residual(R, p) or ()]
-    if any(gap is not None and abs(gap) > POSE_TOLERANCE for gap in gaps):
-        leaves = ", ".join(joint.coordinates)
-        message = f"joint {joint.name!r} does not let its frames be so; it leaves {leaves}."
-        raise book.source.error(message, node)
-    attitude = getattr(joint.type, "attitude", None)
-    turns = [motion for motion in pose.motions if isinstance(motion, Turn)]
-    if isinstance(attitude, Quaternion) and not any(isinstance(x, Turned) for x in pose.motions):
-        return [*coordinates[:-4], *_quaternion(turns)]
-    if isinstance(attitude, Attitude):
-        n = len(attitude.NAMES)
-        if _misses(attitude.rotation(coordinates[-n:]), R):
-            return [*coordinates[:-n], *attitude.at_singularity(R, coordinates[-n:])]
-    return list(coordinates)
-
-
-def _misses(A: Array, B: Array) -> bool:
-    """Whether two rotations of numbers differ."""
-    gaps = [number(a - b) for a, b in zip(A.flat, B.flat, strict=True)]
-    return any(gap is not None and abs(gap) > POSE_TOLERANCE for gap in gaps)
-
-
-def _quaternion(turns: list[Turn]) -> Array:
-    """The unit quaternion of turns one after another, exact where sines of half angles are."""
-    total = array([1, 0, 0, 0])
-    for turn in turns:
-        axis = [plain(q.value) for q in turn.axis.items if isinstance(q, Quantity)]
-        total = quaternion_product(total, quaternion_about(axis, turn.angle.value))
-    return total
-
-
 class Enough(Exception):
     """So many errors that more would help nobody."""
 
@@ -274,7 +170,8 @@ class Statements:
         self.contacts: list[model.OneSided] = []
         self.early: list[Callable[[], Any]] = []
         self.later: list[Callable[[], Any]] = []
-        self.given_places: dict[str, Place] = {}
+        self.last: list[Callable[[], Any]] = []  # what needs the starts of positions
+        self.places_of_values: dict[str, Place] = {}
         self.errors: list[LiaisonError] = []
         self.some_are_missing = False  # names, because what would declare them was rejected
 
@@ -296,6 +193,8 @@ class Statements:
     def read_late(self) -> None:
         """Last pass, when all coordinates are known."""
         for read in self.later:
+            self.tried(read)
+        for read in self.last:
             self.tried(read)
 
     def tried(self, read: Callable[[], Any], name: str | None = None) -> Any:
@@ -328,7 +227,7 @@ class Statements:
         name = path_text(statement.parts[1])
         if isinstance(statement.parts[1], Node):
             # the value of something that was named by its place
-            self.given_places[name] = place
+            self.places_of_values[name] = place
             self.book.declared_parameters[name] = lambda unit: self.parameter(
                 statement, name, unit, place
             )
@@ -405,7 +304,7 @@ class Statements:
     def _law(self, statement: Node, place: Place) -> None:
         name = path_text(statement.parts[1])
         self.book.bindings[name] = statement
-        self.given_places[name] = place
+        self.places_of_values[name] = place
 
     def _output(self, statement: Node, place: Place) -> None:
         name = self.book.declare(str(statement.parts[1]), place)
@@ -443,11 +342,20 @@ class Statements:
         self.later.append(read)
 
     def _initial(self, statement: Node, place: Place) -> None:
-        self.later.append(
-            lambda: self.starts.extend(
-                starts_of(statement.parts[1], statement.parts[2], place, self.book)
-            )
-        )
+        word, left, right = statement.parts
+        is_guess = word == "guess"
+
+        def read() -> None:
+            begun = starts_of(left, right, place, self.book, self.starts)
+            self.starts += [replace(x, is_guess=is_guess) for x in begun]
+
+        def read_in_turn() -> None:
+            if needs_attitude(left, self.book):
+                self.last.append(read)
+            else:
+                read()
+
+        self.later.append(read_in_turn)
 
     # ---- relations
 

@@ -265,6 +265,8 @@ class Grammar(Words):
         self.need("EQUAL")
         return make("initial", [*parts, self.formula()])
 
+    _guess = _start
+
     def _output(self) -> Node:
         parts: list[Any] = [self.take(), self.label()]
         self.need("EQUAL")

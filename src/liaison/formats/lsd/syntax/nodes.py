@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Any, NamedTuple, final
 
-from liaison.errors import Place, TextError
+from liaison.errors import Cure, Place, TextError
 
 MAX_DEPTH = 100
 MAX_SHOWN = 160
@@ -44,9 +44,11 @@ class Source:
         """The place where a node begins."""
         return self.place(node.line, node.column, node.length)
 
-    def error(self, message: str, node: Node, hint: str = "") -> TextError:
+    def error(
+        self, message: str, node: Node, hint: str = "", cure: Cure | None = None
+    ) -> TextError:
         """An error about a node."""
-        return TextError(message, place=self.at(node), hint=hint)
+        return TextError(message, place=self.at(node), hint=hint, cure=cure)
 
     def of(self, word: Any) -> Place:
         """The place of a word."""
@@ -55,13 +57,14 @@ class Source:
     def place(self, line: int, column: int, length: int = 1) -> Place:
         """The place of `length` characters from (line, column), both counted from 1."""
         text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
+        shift = 0
         if len(text) > MAX_SHOWN:
-            start = max(0, column - 1 - MAX_SHOWN // 2)
-            text, column = text[start : start + MAX_SHOWN], column - start
-        length = max(1, min(length, len(text) - column + 1))
+            shift = max(0, column - 1 - MAX_SHOWN // 2)
+            text = text[shift : shift + MAX_SHOWN]
+        length = max(1, min(length, len(text) - (column - shift) + 1))
         k = max(0, bisect_right(self.first, line) - 1)
         file, first = (self.files[k], self.first[k]) if self.files else (self.file, 1)
-        return Place(file, line - first + 1, column, text.replace("\t", " "), length)
+        return Place(file, line - first + 1, column, text.replace("\t", " "), length, shift)
 
 
 class Node(NamedTuple):

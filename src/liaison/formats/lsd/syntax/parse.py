@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from liaison.errors import LiaisonError, Place, TextError
+from liaison.errors import Cure, LiaisonError, Place, TextError
 from liaison.formats.guard import check_bodies
 from liaison.units import UNITS
 
@@ -284,12 +284,11 @@ def _in_words(error: UnexpectedWord | TooDeep, source: Source) -> LiaisonError:
         plain = f"the character {str(word)!r} is not part of the language.", ""
         message, hint = _STRAY.get(str(word), plain)
         return TextError(message, place=source.place(word.line, word.column), hint=hint)
-    before = _before(word, source)
     problem, place = f"{str(word)!r} does not fit here", source.of(word)
     if word.kind == "$END":
         problem, place = "the text ends here", _end(source)
-    hint = _guess(str(word), before, expected)
-    return TextError(f"{problem}; expected {_words(expected)}.", place=place, hint=hint)
+    hint, cure = _guess(word, place, source, expected)
+    return TextError(f"{problem}; expected {_words(expected)}.", place=place, hint=hint, cure=cure)
 
 
 def _before(word: Token, source: Source) -> str:
@@ -320,29 +319,81 @@ def _words(expected: set[str]) -> str:
     return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def _guess(word: str, before: str, expected: set[str]) -> str:
-    """A hint for the mistakes that are made most often."""
+def _guess(
+    word: Token, place: Place, source: Source, expected: set[str]
+) -> tuple[str, Cure | None]:
+    """A hint for the mistakes that are made most often, and the edit that follows it."""
+    before = _before(word, source)
     unit = re.search(r"[\d.)\]]\s*([^\W\d]\w*)$", before)
-    previous = re.search(r"([^\W\d]\w*)$", before)
     if unit and word == "=" and not _is_unit(unit[1]):
-        return f"A ',' may be missing before {unit[1]!r}."
+        return _missing(",", unit[1], _inserted(",", unit[1], source.of(word), source))
     if word in STARTERS and "SEMICOLON" in expected:
-        return f"A ';' may be missing before {word!r}."
+        return _missing(";", word, _inserted(" ;", "", source.of(word), source))
+    if "END" in expected and (word == ";" or word.kind == "$END" or word in STARTERS):
+        end = " end" if word == ";" else " end ;"
+        at = place if word.kind == "$END" else source.of(word)
+        what = "the end of the text" if word.kind == "$END" else repr(str(word))
+        cure = _inserted(end, "", at, source)
+        return f"An 'end' may be missing before {what}.", cure
     if word in RESERVED and "NAME" in expected:
-        return f"{word!r} is a word of the language; choose another name."
+        return f"{str(word)!r} is a word of the language; choose another name.", None
+    if word in UNITS and "NUMBER" not in expected:
+        return _bracketed(word, source)
+    near = _near(word, before, expected)
+    if near:
+        column = word.column if near[0] == word else len(before) - before.rfind("\n") - len(near[0])
+        here = source.place(word.line, column, len(near[0]))
+        return f"Did you mean {near[1]!r}?", here.replaced(*near)
+    if word.kind == "$END" and "SEMICOLON" in expected:
+        return "A ';' may be missing at the end.", _inserted(" ;", "", place, source)
+    if word.isidentifier() and "COMMA" in expected:
+        return _missing(",", word, _inserted(",", "", source.of(word), source))
+    return "", None
+
+
+def _near(word: Token, before: str, expected: set[str]) -> tuple[str, str] | None:
+    """A misspelt word of the language, and the one that it is near to."""
     near = difflib.get_close_matches(
         word, [k for k in sorted(RESERVED) if k.upper() in expected], n=1
     )
     if not near and expected & {"DIRECTION", "ACTION"}:
         near = difflib.get_close_matches(word, [*DIRECTIONS, *ACTIONS], n=1)
-    if not near and previous and "LET" not in expected:
-        near = difflib.get_close_matches(previous[1], STARTERS, n=1)
-        near = [] if previous[1] in STARTERS else near
     if near:
-        return f"Did you mean {near[0]!r}?"
-    if word.isidentifier() and "COMMA" in expected:
-        return f"A ',' may be missing before {word!r}."
-    return ""
+        return str(word), near[0]
+    previous = re.search(r"([^\W\d]\w*)$", before)
+    if previous and "LET" not in expected and previous[1] not in STARTERS:
+        near = difflib.get_close_matches(previous[1], STARTERS, n=1)
+    return (previous[1], near[0]) if previous and near else None
+
+
+def _missing(sign: str, word: str, cure: Cure) -> tuple[str, Cure]:
+    return f"A {sign!r} may be missing before {str(word)!r}.", cure
+
+
+def _inserted(new: str, word: str, place: Place, source: Source) -> Cure:
+    """The edit that writes `new` behind what stands before a place, and before `word` there."""
+    first = source.first[source.files.index(place.file)] if place.file in source.files else 1
+    number, column = place.line + first - 1, place.column
+    before = source.lines[number - 1][: column - 1].rstrip()
+    before = before.removesuffix(word).rstrip()
+    while not before and number > first:
+        number -= 1
+        before = source.lines[number - 1].rstrip()
+    return Cure(place.file, number - first + 1, len(before) + 1, 0, new)
+
+
+def _bracketed(word: Token, source: Source) -> tuple[str, Cure | None]:
+    """A unit behind a name: it follows a bracket."""
+    line = source.lines[word.line - 1]
+    before = line[: word.column - 1].rstrip()
+    name = re.search(r"(?<![\w.])(?:[\d.]+\s*[*/]\s*)*[^\W\d]\w*$", before)
+    if name is None:
+        return "", None
+    start = source.place(word.line, name.start() + 1, len(name[0]))
+    unit = re.match(r"[\w*/^-]+", line[word.column - 1 :])
+    shown = f"({name[0]}) {unit[0] if unit else word}"
+    cure = Cure(start.file, start.line, start.column, len(name[0]), f"({name[0]})")
+    return f"A unit follows a number, a vector or a bracket: write {shown}.", cure
 
 
 def _is_unit(text: str) -> bool:

@@ -15,8 +15,8 @@ import re
 from liaison.units import UNITS
 
 STARTERS = (
-    "let", "join", "apply", "parameter", "input", "start", "output", "event", "law", "impose",
-    "require", "couple", "contact", "collide", "for", "mechanism", "include",
+    "let", "join", "apply", "parameter", "input", "start", "guess", "output", "event", "law",
+    "impose", "require", "couple", "contact", "collide", "for", "mechanism", "include",
 )  # fmt: skip
 RESERVED = frozenset({*STARTERS, "body", "and", "with", "end", "on", "in", "between", "when"})
 _WORDS = {word: word.upper() for word in RESERVED}

@@ -13,13 +13,14 @@ import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from typing import Any, final
 
 from liaison.errors import TextError
 from liaison.expr import OPS, Expr
 from liaison.expr.graph.node import Pi, Value
 from liaison.expr.graph.row import ATOM, PRODUCT, SIGN, SUM
-from liaison.expr.reading.notation import Notation, Written
+from liaison.expr.reading.notation import Notation, Part, Written
 from liaison.formats.lsd.formulas.formulas import MAX_ENTRIES
 from liaison.formats.lsd.formulas.functions import FUNCTIONS
 from liaison.formats.lsd.syntax.tokens import ACTIONS, DIRECTIONS, RESERVED
@@ -117,22 +118,20 @@ class Lsd(Notation):
 
     def pattern(self, op: str) -> str:
         """The pattern of an operation that the language has."""
-        pattern = _PATTERNS.get(op, OPS[op].text)
-        word, parenthesis, _ = pattern.partition("(")
-        if parenthesis and word not in FUNCTIONS:
-            raise unwritable(f"the operation {op!r}")
-        return pattern
+        return _pattern(op)
 
-    def least_ranks(self, op: str, args: Sequence[Expr]) -> Sequence[int]:
+    def least_ranks(self, op: str, args: Sequence[Expr]) -> Sequence[int] | None:
         """Sums and products group from the left, as they are read."""
-        return _LEAST.get(op) or (0,) * len(args)
+        return _LEAST.get(op)
 
-    def in_order(self, node: Expr, parts: Sequence[Any]) -> tuple[Sequence[Expr], Sequence[Any]]:
+    def in_order(self, node: Expr, parts: Sequence[Part]) -> tuple[Sequence[Expr], Sequence[Part]]:
         """The longer chain of sums or products first, where it needs no parentheses."""
-        rank = self.rank(node.op)
-        is_chain = node.op in ("add", "mul")
-        is_turned = is_chain and parts[1].rank == rank != parts[0].rank
-        return (node.args[::-1], parts[::-1]) if is_turned else (node.args, parts)
+        args = node.args
+        return (args[::-1], parts[::-1]) if self.is_turned(node.op, parts) else (args, parts)
+
+    def is_turned(self, op: str, parts: Sequence[Part]) -> bool:
+        """Whether the second argument of a sum or product is written first."""
+        return op in ("add", "mul") and parts[1].rank == self.rank(op) != parts[0].rank
 
     def applied(self, op: str, texts: Sequence[str], data: Any = None) -> str:
         """An operation; tables and unbound functions with all they are made of."""
@@ -142,6 +141,15 @@ class Lsd(Notation):
 
 
 LSD = Lsd()
+
+
+@cache
+def _pattern(op: str) -> str:
+    pattern = _PATTERNS.get(op, OPS[op].text)
+    word, parenthesis, _ = pattern.partition("(")
+    if parenthesis and word not in FUNCTIONS:
+        raise unwritable(f"the operation {op!r}")
+    return pattern
 
 
 def _table(data: Any, arguments: list[str]) -> str:

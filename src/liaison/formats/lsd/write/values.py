@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 from liaison.expr import PI, Expr, symbols_of, topological
 from liaison.expr.graph.row import ATOM, SIGN
-from liaison.expr.reading.notation import Written
 from liaison.formats.lsd.formulas.values import known_dimension
 
 from .formulas import LSD, exact, label_of
@@ -114,7 +113,7 @@ class Writer:
         if node.op == "symbol":
             return _Written(LSD.name(node.name), ATOM)
         parts = [written[arg] for arg in node.args]
-        text, rank = LSD.operation(node, [Written(part.text, part.rank) for part in parts])
+        text, rank = LSD.operation(node, parts)
         return _Written(text, rank, _depth(node, parts), max(part.chain for part in parts))
 
 
@@ -132,9 +131,10 @@ def _depth(node: Expr, parts: list[_Written]) -> int:
     rank = LSD.rank(node.op)
     if rank == ATOM:
         return (3 if node.data is not None else 2) + max(part.depth for part in parts)
-    _, ordered = LSD.in_order(node, parts)
-    if rank < SIGN and ordered[0].rank == rank:
-        return int(max(ordered[0].depth, 1 + ordered[1].depth))
+    if rank < SIGN:
+        first, second = parts[::-1] if LSD.is_turned(node.op, parts) else parts
+        if first.rank == rank:
+            return max(first.depth, 1 + second.depth)
     return 1 + max(part.depth for part in parts)
 
 

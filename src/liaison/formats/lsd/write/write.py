@@ -254,9 +254,10 @@ class Acts:
         return f"input {name_of(x.name)} = {self.writer.formula(x.default)}{unit_text(x.unit)} ;"
 
     def start(self, x: model.Start) -> str:
-        """start LABEL = value ;"""
+        """start LABEL = value ; or guess LABEL = value ;"""
         unit = self.units[x.label]
-        return f"start {label_of(x.label)} = {self.writer.scalar(x.value, unit)} ;"
+        word = "guess" if x.is_guess else "start"
+        return f"{word} {label_of(x.label)} = {self.writer.scalar(x.value, unit)} ;"
 
     def event(self, x: model.Event, handle: str) -> str:
         """event NAME when formula rising stop ;"""

@@ -1,12 +1,11 @@
-"""Positions near an exact one: power series over residues that satisfy the closures to any order.
+"""Formulas on power series modulo a prime, and linear systems of such series.
 
-From a position where every closure holds modulo p, Newton's steps lift a random direction to a path
-q(s) on which they hold modulo s^order. Sines and cosines at the beginning are exact (multiples of π
-are roots of unity), along the path they follow their series.
+`RingDomain` evaluates polynomials and roots of constants on any ring of linear.py: residues,
+series, floats. Along a path of which the beginning is exact (multiples of π are roots of unity)
+`PathDomain` has sines, roots and arc tangents as well: they begin at their exact value and follow
+their series.
 
-Public names: Truncated, PathDomain, Lifted, lifted_point.
-
-Source: docs/theory/formalisms.md (equality-3); JB94 §5.3 for dependent coordinates.
+Public names: RingDomain, Truncated, PathDomain, Lifted.
 """
 
 from __future__ import annotations
@@ -16,15 +15,56 @@ from math import factorial
 from random import Random
 from typing import Any, final
 
-from liaison.equations import Equations
 from liaison.errors import DerivationError
-from liaison.exact.arithmetic import Arithmetic, Rows
-from liaison.exact.linear import Series, inverse, pivots, rank
-from liaison.exact.residues import Ordered, Residues, ordered
-from liaison.expr import Domain, Expr, as_expr, cos, evaluate, sin, substitute
+from liaison.expr import OPS, Domain, Expr, as_expr, cos, evaluate, sin, substitute
 
-ORDER = 8
-"""Terms of the series that must agree."""
+from .arithmetic import Arithmetic, Rows
+from .linear import Ring, Series, inverse, pivots, rank
+from .residues import Ordered, Residues, ordered, residues
+
+
+class RingDomain(Domain):
+    """Formulas on the elements of a ring."""
+
+    individual = frozenset(OPS) - {"add", "sub", "neg", "mul", "div"}
+
+    def __init__(self, ring: Ring) -> None:
+        self.ring, self._exact = ring, residues(ring.p)
+
+    def constant(self, value: Any) -> Any:
+        """A residue, as an element."""
+        return self.ring.one * int(self._exact.constant(value))
+
+    def from_value(self, value: Any) -> Any:
+        """Already an element."""
+        return self.ring.one * value if isinstance(value, int) else value
+
+    def operation(self, node: Expr) -> Callable[..., Any]:
+        """Arithmetic; roots of constants as residues."""
+        ring = self.ring
+        table: dict[str, Callable[..., Any]] = {
+            "add": lambda a, b: a + b,
+            "sub": lambda a, b: a - b,
+            "neg": lambda a: -a,
+            "mul": ring.mul,
+            "div": lambda a, b: ring.mul(a, ring.inverse(b)),
+        }
+        if node.op == "pow":
+            return lambda a, b: self._power(a, int(node.args[1].a))
+        if node.op in table:
+            return table[node.op]
+        value = int(evaluate(node, domain=residues(ring.p)))
+        return lambda *args: ring.one * value
+
+    def _power(self, a: Any, n: int) -> Any:
+        base = self.ring.inverse(a) if n < 0 else a
+        power = self.ring.one
+        for _ in range(abs(n)):
+            power = self.ring.mul(power, base)
+        return power
+
+
+# Along a path -----------------------------------------------------------------------------------
 
 
 @final
@@ -127,14 +167,17 @@ class PathDomain(Domain):
             n = node.args[1].a
             return lambda x, _: _power(x, n)
         if node.op == "stumpff":
-            return lambda x: x.composed(self._inverse_factorials(node.a))
+            return lambda x: self._stumpff(node.a, x)
         if node.op in self.individual:
             return lambda *args: self._function(node, args)
         raise DerivationError(f"{node.op} has no series here")
 
-    def _inverse_factorials(self, k: int) -> list[int]:
-        p = self.ring.p
-        return [(-1) ** j * pow(factorial(2 * j + k), -1, p) for j in range(self.ring.order)]
+    def _stumpff(self, k: int, x: Truncated) -> Truncated:
+        """Σ (−x)^j / (2j + k)!, of a series without constant term."""
+        if x.first:
+            raise DerivationError("a Stumpff function of what is not zero where the path begins")
+        p, order = self.ring.p, self.ring.order
+        return x.composed([(-1) ** j * pow(factorial(2 * j + k), -1, p) for j in range(order)])
 
     def _function(self, node: Expr, args: Sequence[Truncated]) -> Truncated:
         begin, x = self._begin[node], args[0]
@@ -178,11 +221,8 @@ def _partner(node: Expr) -> Expr:
 
 
 def _power(x: Truncated, n: int) -> Truncated:
-    one = Truncated(x.ring, x.ring.one)
-    power = one
-    for _ in range(abs(n)):
-        power = power * x
-    return power if n >= 0 else one / power
+    power = Truncated(x.ring, x.poly.pow_trunc(abs(n), x.ring.order))
+    return power if n >= 0 else Truncated(x.ring, x.ring.one) / power
 
 
 ARITHMETIC: dict[str, Callable[..., Truncated]] = {
@@ -264,45 +304,3 @@ def _dot(row: Sequence[Any], x: Sequence[Any]) -> Any:
         if isinstance(a, Truncated) or a:
             total = total + b * a
     return total
-
-
-def lifted_point(
-    equations: Equations, residues: Residues, home: Mapping[Expr, Expr], firm: Mapping[Expr, int]
-) -> tuple[Lifted, dict[Expr, Any]] | None:
-    """A path from an exact position along which every closure of positions holds.
-
-    Args:
-        equations: of the tree.
-        residues: modulo which prime, and what is drawn.
-        home: an exact value for each position, and for t.
-        firm: a residue for each input and parameter.
-
-    Returns:
-        The arithmetic, and values of t, q, inputs and parameters; None where the position is not
-        exact or not regular.
-    """
-    arithmetic = Lifted(PathDomain(residues, ORDER, home, firm), residues.seed)
-    symbols, closures = equations.symbols, equations.closures
-    begin = evaluate(substitute(list(home), dict(home)), dict(firm), residues)
-    base = {x: arithmetic.domain.from_value(int(b)) for x, b in zip(home, begin, strict=True)}
-    base |= {x: arithmetic.domain.from_value(value) for x, value in firm.items()}
-    base[symbols.t] = base[symbols.t] + arithmetic.drawn(1)
-    rows = [[0] * len(symbols.v) for _ in closures.phi]
-    numbers = arithmetic.numbers(Ordered(list(closures.G.values())), base)
-    for (k, j), x in zip(closures.G, numbers, strict=True):
-        if k < len(rows):
-            rows[k][j] = x.first
-
-    retract, phi = Ordered(equations.kinematics.retract), Ordered(closures.phi)
-
-    def moved(xi: list[Any]) -> dict[Expr, Any]:
-        at = base | dict(zip(symbols.xi, xi, strict=True))
-        q = arithmetic.numbers(retract, at)
-        return base | dict(zip(symbols.q, q, strict=True))
-
-    xi = arithmetic.corrected(
-        [arithmetic.drawn(1) for _ in symbols.v],
-        rows,
-        lambda xi: arithmetic.numbers(phi, moved(xi)),
-    )
-    return None if xi is None else (arithmetic, moved(xi))

@@ -1,0 +1,187 @@
+"""Starts of a mechanism assembled in compiled code, one or many, with parameters that vary.
+
+Public names: Assembling, Wanted, row_of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.equations.formalisms.newton_euler import newton_euler
+from liaison.equations.start_checks import is_completed
+from liaison.errors import NamingError, SimulationError
+from liaison.expr import Expr
+from liaison.numeric import Array, State
+from liaison.program.kernel import Kernel
+from liaison.program.llvm.to_llvm import to_llvm
+from liaison.program.lower import lower
+from liaison.simulation.assembly import CLOSED, Assembler
+from liaison.simulation.batch.plan import value_of
+from liaison.tree.assemble import STARTS, assemble, shake
+from liaison.tree.starts import Begin, Starts, fixed_values
+from liaison.tree.tree import Tree
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to assemble from: numbers hold for all rows, arrays have one for each.
+
+    Attributes:
+        start: positions and speeds that are held, by label, instead of the mechanism's own.
+        guess: positions and speeds that begin the search and may move.
+        parameters: values by name, in SI.
+        t: the time [s].
+    """
+
+    start: Mapping[str, Any]
+    guess: Mapping[str, Any]
+    parameters: Mapping[str, Any]
+    t: float = 0.0
+
+    def row(self, k: int) -> Wanted:
+        """Those of row k."""
+        return Wanted(
+            row_of(self.start, k), row_of(self.guess, k), row_of(self.parameters, k), self.t
+        )
+
+
+@final
+class Assembling:
+    """Assembles one tree again and again, as `tree.assemble` does, in some microseconds each.
+
+    Args:
+        tree: of a mechanism.
+        kernel: machine code of its equations.
+    """
+
+    def __init__(self, tree: Tree, kernel: Kernel) -> None:
+        self.tree = tree
+        self.starts = Starts(tree)
+        self._labels = {"q": tree.position_labels(), "v": tree.velocity_labels()}
+        self._defaults = kernel.program.defaults
+        self._parameters = [label.name for label in kernel.program.labels.get("p", ())]
+        if is_completed(kernel.program.labels["lam"]):
+            # relations that were added to the closures hold speeds, and are met in the run
+            kernel = to_llvm(lower(newton_euler(tree)))
+        self._assembler = Assembler(kernel, _shakes(tree.nv))
+
+    def state(
+        self,
+        start: Mapping[str, float] | None = None,
+        guess: Mapping[str, float] | None = None,
+        parameters: Mapping[str, float] | None = None,
+        *,
+        t: float = 0.0,
+    ) -> State:
+        """The consistent state near starts and guesses; the arguments are those of `Wanted`.
+
+        Raises:
+            AssemblyError: no configuration satisfies the closures.
+            NamingError: a label or a parameter that there is none of.
+        """
+        return self.states(Wanted(start or {}, guess or {}, parameters or {}, t), 1)[0]
+
+    def states(self, wanted: Wanted, rows: int) -> list[State]:
+        """The same for many rows."""
+        begin, fixed = self._begin(wanted.row(0))
+        levels = (begin.held,) if begin.firm == begin.held else (begin.held, begin.firm)
+        of_q = [self.starts.positions(begin, x, fixed)[1] for x in levels]
+        of_v = [self.starts.speeds(begin, x)[1] for x in levels]
+        q, v = self._filled(wanted, begin, fixed, levels, rows)
+        u = np.tile(self._defaults["u"], (rows, 1))
+        p = self._table(wanted.parameters, rows)
+        closed = self._assembler(wanted.t, q, v, u, p, np.array([of_q, of_v]))
+        return [
+            State(wanted.t, closed.q[k], closed.v[k], self._labels)
+            if closed.status[k] == CLOSED
+            else self._interpreted(wanted.row(k))  # which says why it cannot be
+            for k in range(rows)
+        ]
+
+    def _begin(self, wanted: Wanted) -> tuple[Begin, Mapping[Expr, float]]:
+        fixed: Mapping[Expr, float] = {}
+        if not self.starts.are_numbers:
+            fixed = fixed_values(self.tree, wanted.parameters, wanted.t)
+        return self.starts.begin(wanted.start, wanted.guess, fixed), fixed
+
+    def _interpreted(self, wanted: Wanted) -> State:
+        return assemble(
+            self.tree, wanted.parameters, t=wanted.t, guess=wanted.guess, **wanted.start
+        )
+
+    def _filled(
+        self,
+        wanted: Wanted,
+        begin: Begin,
+        fixed: Mapping[Expr, float],
+        levels: tuple[frozenset[str], ...],
+        rows: int,
+    ) -> tuple[Array, NDArray[np.float64]]:
+        """Where the search begins in every row, and the speeds that each level begins with."""
+        q = np.tile(self.starts.positions(begin, begin.held, fixed)[0], (rows, 1))
+        v = np.tile([self.starts.speeds(begin, x)[0] for x in levels], (rows, 1, 1))
+        varying = {k: x for k, x in {**wanted.start, **wanted.guess}.items() if np.ndim(x)}
+        if self.starts.are_numbers and not self._is_curved(varying):
+            self._fill(q, v, varying, begin, levels)
+            return q, v
+        for k in range(1, rows):
+            other, values = self._begin(wanted.row(k))
+            q[k] = self.starts.positions(other, other.held, values)[0]
+            v[k] = [self.starts.speeds(other, x)[0] for x in levels]
+        return q, v
+
+    def _fill(
+        self,
+        q: Array,
+        v: NDArray[np.float64],
+        varying: Mapping[str, Any],
+        begin: Begin,
+        levels: tuple[frozenset[str], ...],
+    ) -> None:
+        """Columns of the labels that vary."""
+        for name, values in varying.items():
+            numbers = np.asarray(values, dtype=float)
+            if not np.all(np.isfinite(numbers)):
+                k = int(np.argmax(~np.isfinite(numbers)))
+                raise SimulationError(f"start {name!r} is {numbers[k]} in run {k}.")
+            if name in self.starts.q_names:
+                q[:, self.starts.q_names.index(name)] = numbers
+                continue
+            for level, held in enumerate(levels):
+                if name in held or name not in begin.held:
+                    v[:, level, self.starts.v_names.index(name)] = numbers
+
+    def _is_curved(self, varying: Mapping[str, Any]) -> bool:
+        """Whether a label that varies is of a joint whose positions are made unit."""
+        return any(
+            name in self.starts.q_names[node.q]
+            for node in self.tree.nodes
+            if node.joint.type.nq != node.joint.type.nv
+            for name in varying
+        )
+
+    def _table(self, parameters: Mapping[str, Any], rows: int) -> Array:
+        """Rows of parameters."""
+        table = np.tile(self._defaults["p"], (rows, 1))
+        for name, values in parameters.items():
+            if name not in self._parameters:
+                raise NamingError.unknown("parameter", name, self._parameters)
+            table[:, self._parameters.index(name)] = np.asarray(values, dtype=float)
+        return table
+
+
+@lru_cache(maxsize=64)
+def _shakes(nv: int) -> Array:
+    return np.array([shake(k, nv) for k in range(1, STARTS)])
+
+
+def row_of(values: Mapping[str, Any], k: int) -> dict[str, float]:
+    """The values of row k: arrays have one for each row, numbers hold for all."""
+    return {name: value_of(x, k) for name, x in values.items()}
