@@ -89,7 +89,7 @@ NUMBERS: Mapping[str, type] = {"float | None": float, "int | None": int, "str | 
 """Kinds of options that a command line can give, by the annotation of the record."""
 
 METAVARS = {"method": "NAME", "impacts": "LAW"}
-LEFT_OUT = ("residual", "on_failure", "max_step")
+LEFT_OUT = ("residual", "on_failure")
 """Options of the record that are for Python."""
 
 

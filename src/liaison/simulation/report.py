@@ -129,7 +129,7 @@ class RunFacts:
         happened.setflags(write=False)
         self._plan, self._happened, self._end = plan, happened, end
         self._counts = [int(getattr(arrays.run, name)) for name in COUNTS]
-        self._stepped = _stepped(plan, arrays)
+        self._stepped = _seen(arrays) | _stepped(plan, arrays)
         self._notes = begun(modes) + notes
         self._simulate = simulate
 
@@ -209,6 +209,18 @@ def _undefined(plan: Plan, found: Mapping[str, Series]) -> str:
     return f" Left out of the invariants, having no value somewhere: {names}."
 
 
+def _seen(arrays: Arrays) -> dict[str, Any]:
+    """How finely a run looked at its events.
+
+    `event_spacing` is the longest time between two looks at them [s], `events_in_doubt` how many
+    windows ended before it was sure how often an event is zero.
+    """
+    run = arrays.run
+    if not int(run.ne):
+        return {}
+    return {"event_spacing": float(run.spacing), "events_in_doubt": int(run.doubts)}
+
+
 def _stepped(plan: Plan, arrays: Arrays) -> dict[str, Any]:
     """What a run of Moreau's steps says besides; nothing of another."""
     if plan.settings.tableau.scheme != "moreau":
@@ -275,7 +287,10 @@ def _with_last_good(plan: Plan, arrays: Arrays, rows: Array, end: Outcome) -> Ar
 
 
 def meta_of(plan: Plan) -> dict[str, Any]:
-    """Method, tolerances, parameters and charts as plain data."""
+    """Method, tolerances, parameters and charts as plain data.
+
+    `unbounded_inputs` is how many formulas of time have no bound and are sampled only, if any.
+    """
     settings = plan.settings
     names = [label.name for label in plan.program.labels.get("p", ())]
     charts = _charts(plan)
@@ -291,6 +306,7 @@ def meta_of(plan: Plan) -> dict[str, Any]:
         "equations": equations_identity(plan.program),
         "starts": dict(plan.program.facts.get("starts", {})),
         **({"charts": charts} if charts else {}),
+        **({"unbounded_inputs": plan.instants.unbounded} if plan.instants.unbounded else {}),
     }
 
 

@@ -96,7 +96,7 @@ class End(Record):
 
 @final
 class Last(Part):
-    """The last good state of a run, and what Moreau's steps missed."""
+    """The last good state of a run, what Moreau's steps missed, and how events were seen."""
 
     t: f64
     q: ptr = sized("nq")
@@ -104,13 +104,16 @@ class Last(Part):
     penetration: f64
     complementarity: f64
     contacts: f64
+    spacing: f64
+    doubts: f64
 
 
 ENDS = tuple(End.fields)
 """What the end of a run is noted by, one row of integers each."""
 
-MEASURED = 3
-"""Numbers after the last good state: two that Moreau's steps missed, and how many contacts."""
+MEASURED = 5
+"""Numbers after the last good state: two that Moreau's steps missed, how many contacts, and two on
+how finely events were looked at."""
 
 ON = -1
 """The share goes on."""
@@ -155,6 +158,8 @@ def end_run(i: i64, status: i64, task: Task, run: Run, ends: Rows[End], last: pt
         good.q[k] = run.good.q[k]
     for k in range(run.nv):
         good.v[k] = run.good.v[k]
+    good.spacing = run.spacing
+    good.doubts = float(run.doubts)
     if run.is_moreau > 0:
         good.penetration = run.penetration
         good.complementarity = run.complementarity

@@ -306,11 +306,13 @@ def _contacts(ends: Ends, shape: tuple[int, ...]) -> dict[str, tuple[Array, Seri
 
 
 def _measures(plan: Plan, ends: Ends) -> dict[str, Array]:
-    """Numbers by run of what Moreau's steps missed; NaN where a run was not begun."""
-    if plan.settings.tableau.scheme != "moreau":
-        return {}
-    names = ("penetration", "complementarity", "contacts")
-    return dict(zip(names, ends.last[:, -MEASURED:].T, strict=True))
+    """Numbers by run: what Moreau's steps missed, how events were seen; NaN where not begun."""
+    is_moreau = plan.settings.tableau.scheme == "moreau"
+    has_events = bool(plan.events) or (bool(plan.program.facts.get("sides")) and not is_moreau)
+    names = ("penetration", "complementarity", "contacts", "event_spacing", "events_in_doubt")
+    asked = (is_moreau, is_moreau, is_moreau, has_events, has_events)
+    columns = ends.last[:, -MEASURED:].T
+    return {name: x for name, x, is_there in zip(names, columns, asked, strict=True) if is_there}
 
 
 def _theta(plan: Plan) -> dict[str, float]:

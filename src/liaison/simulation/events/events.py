@@ -51,6 +51,9 @@ BARELY, HALVINGS = 1e-290, 40
 FINEST, BUDGET = 1.0 / 4096.0, 64
 """The smallest window, as a part of the step; windows after which a step is taken again shorter."""
 
+GROWTH = 4.0
+"""Windows grow by this factor at most: values of a fast turn may agree once in many turns."""
+
 SHORTEST = 1e-11
 """Part of the run below which a step is not shortened further for what it does not see."""
 
@@ -297,18 +300,24 @@ def look_for_events(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
     run.stop = NONE
     left = 0.0
     width = 1.0
+    while width > FINEST and run.settled > 0.0 and width * run.h > GROWTH * run.settled:
+        width = 0.5 * width
     spacing = 0.0
+    settled = run.settled
+    doubts = 0
     tries = 0
     while left < 1.0 and run.stop == NONE:
         look(e, left, width, run, scratch)
         tries += 1
         is_clear = is_settled(e, left, width, run, scratch)
         if is_clear == 0 and is_too_long(tries, width, run) == 1:
+            run.settled = settled
             return take_again(max(left, width), run)
         if is_clear == 0 and width > FINEST:
             width = 0.5 * width
         else:
-            run.doubts += 1 - is_clear
+            doubts += 1 - is_clear
+            settled = width * run.h
             spacing = max(spacing, width)
             status = fire(e, left, width, run, scratch, happened)
             if status == AGAIN:
@@ -318,6 +327,8 @@ def look_for_events(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
             left += width
             width = min(2.0 * width, 1.0 - left)
     run.spacing = max(run.spacing, spacing * run.h / float(NODES))
+    run.settled = settled
+    run.doubts += doubts
     if run.stop < NONE:
         forget_later(e, run.stop, run, scratch)
     return settle(run)

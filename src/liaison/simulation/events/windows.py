@@ -23,11 +23,17 @@ FIRST, SECOND = 0.37, 3.31
 SCAN = 8
 """Looks at the quartic between two nodes."""
 
+WRONG = 0.1
+"""Part of the largest value by which the quartic may be wrong at all: else it may oscillate."""
+
 TRUE = 0.02
 """Part of the largest value by which the quartic may be wrong where it comes near zero."""
 
 ROUNDING = 1e-12
 """Part of the largest value met so far that is rounding."""
+
+STEEP = 16.0
+"""Change over a part, in errors of the quartic, from which on a value does not turn at a node."""
 
 UNDETERMINED = 1e-6
 """Part of the largest force that contacts which repeat each other may have more or less."""
@@ -142,6 +148,8 @@ def tells(i: i64, run: Run) -> i64:
     rounding = max(ROUNDING * run.met[i], noise_of(i, run))
     miss = abs(looks[NODES + 1, i] - quartic(i, FIRST, run))
     miss = max(miss, abs(looks[NODES + 2, i] - quartic(i, SECOND, run)))
+    if miss > WRONG * size + rounding:
+        return 0
     if is_monotone(i, miss, run) == 1:
         return 1
     run.may_turn[i] = 1
@@ -202,10 +210,27 @@ def is_sure(i: i64, part: i64, miss: f64, rounding: f64, allowed: f64, run: Run)
         return 1 if turns < 2 or high - low <= 4.0 * rounding else 0
     if turns > 1:
         return 0
-    # a turn that may or may not reach zero
-    if a > 0.0 and b > 0.0 and low < min(a, b) and low > -band:
-        return 0
-    return 0 if a < 0.0 and b < 0.0 and high > max(a, b) and high < band else 1
+    if a * b <= 0.0:
+        return 1
+    # of one sign at both nodes: a turn, inside or next to a node, may or may not reach zero
+    side = 1.0 if a > 0.0 else -1.0
+    least = low if a > 0.0 else -high
+    if least < min(side * a, side * b):
+        return 0 if least > -band else 1
+    return does_not_turn(i, part, miss, run)
+
+
+@loop
+def does_not_turn(i: i64, part: i64, miss: f64, run: Run) -> i64:
+    """1 if a value goes on towards zero, or comes from it, at the node that is nearest zero."""
+    a = run.looks[part, i]
+    b = run.looks[part + 1, i]
+    step = 0.5 / float(SCAN)
+    if abs(b) < abs(a):
+        inside = quartic(i, float(part + 1) - step, run)
+        return 1 if abs(inside - b) > STEEP * step * miss else 0
+    inside = quartic(i, float(part) + step, run)
+    return 1 if abs(inside - a) > STEEP * step * miss else 0
 
 
 @loop

@@ -257,6 +257,7 @@ class Run(Record):
     t_knots: f64  # since when knots are counted
     h_look: f64  # longest step in which events are seen
     stop: f64  # part of the step at which it stops; 2: nowhere
+    settled: f64  # time of the window settled last [s]
     largest_force: f64  # of those among events
     spacing: f64  # longest time between two looks at events [s]
     error_before: f64
