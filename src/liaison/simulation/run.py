@@ -286,21 +286,7 @@ class Run:
             if is_crowded:
                 self._machine.enlarge()
         elif status in NEEDS:
-            entry = NEEDS[status]
-            if entry not in self.plan.program.entries:
-                raise SimulationError(
-                    f"the closures of {self.plan.program.name!r} are not met after t = {self.t:g} "
-                    "s, and its kernel has no pivoted solver.",
-                    status="inconsistent closures",
-                    t=self.t,
-                    hint="Take a smaller step; or written-out equations (sparse=False), which "
-                    "solve again with pivoting.",
-                )
-            self._machine.add(self.plan.kernel, entry)
-            if status == at.NEEDS_TERMS:
-                self.arrays.run.has_terms = 1
-            else:
-                self.arrays.run.has_correct[status - at.NEEDS_CORRECT_Q] = 1
+            self._add_entry(status)
         elif status == at.CONTROL:
             self._control()
         elif status == at.NEEDS_INSTANTS:
@@ -412,6 +398,28 @@ class Run:
 
     def _drain(self) -> None:
         self._drained.take(self.arrays)
+
+    def _add_entry(self, status: int) -> None:
+        """Compiles the entry that a step needs.
+
+        Raises:
+            SimulationError: the kernel has none.
+        """
+        entry, run = NEEDS[status], self.arrays.run
+        if entry not in self.plan.program.entries:
+            raise SimulationError(
+                f"the closures of {self.plan.program.name!r} are not met after t = {self.t:g} s, "
+                "and its kernel has no pivoted solver.",
+                status="inconsistent closures",
+                t=self.t,
+                hint="Take a smaller step; or written-out equations (sparse=False), which solve "
+                "again with pivoting.",
+            )
+        self._machine.add(self.plan.kernel, entry)
+        if status == at.NEEDS_TERMS:
+            run.has_terms = 1
+        else:
+            run.has_correct[status - at.NEEDS_CORRECT_Q] = 1
 
     def _make_room(self) -> None:
         """Twice the room for the contacts of a scene."""
