@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from liaison.program.loops.records import Rows
-from liaison.solvers.cones.cones import DISC, BILATERAL, ONE_WAY, Cone, Limit, cone_area
+from liaison.solvers.cones.cones import BILATERAL, DISC, ONE_WAY, Cone, Limit, cone_area
 
 UP = np.array([0.0, 0.0, 1.0])
 SIGNS = np.array([[x, y, -1] for x in (-1, 1) for y in (-1, 1)], dtype=float)

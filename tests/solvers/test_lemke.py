@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from liaison.program.loops.compile import compile_loops
-from liaison.solvers.cones.cones import DISC, BILATERAL, ONE_WAY, solve_cones
+from liaison.solvers.cones.cones import BILATERAL, DISC, ONE_WAY, solve_cones
 from liaison.solvers.linear.lemke import (
     RAY,
     REFUSED,

@@ -27,7 +27,7 @@ from liaison.simulation.steps.sides_layout import (
     STICK,
     Sides,
 )
-from liaison.solvers.cones.cones import DISC, BILATERAL, ONE_WAY, solve_cones
+from liaison.solvers.cones.cones import BILATERAL, DISC, ONE_WAY, solve_cones
 from liaison.solvers.impacts.impacts import impact
 from liaison.solvers.linear.dense import backward_solve, dot, largest
 

@@ -1,18 +1,18 @@
-"""Newton's method on all contacts at once, with projections rounded off where need be: the safe one.
+"""Newton's method on all contacts at once, with rounded projections where need be: the safe one.
 
 Forces are the projections of what they would be without bounds, d = y − z, on their bounds,
 
     y_n = least + max(d_n − least, 0),   y_t = min(|d_t|, r) e,  e along d_t               (cones-3)
     max(x, 0) ≈ (x + h(x))/2,   min(l, r) ≈ (h(l + r) − h(l − r))/2,   h(x) = √(x² + 4 ε)  (cones-4)
 
-and z = 0 on bilateral rows. With ε = 0 a step takes every block in the mode in which it looks, open,
-closed, stuck or slipping, and the last steps end at rounding; from far away modes may cycle. With
+and z = 0 on bilateral rows. With ε = 0 a step takes every block in the mode in which it looks,
+open, closed, stuck or slipping, and the last steps end at rounding; from far away modes may cycle. With
 ε > 0 there are no modes: from inside the bounds ε falls as long as steps are long, and the forces
 follow to where ε = 0 ends. The reason why it is there: sweeps creep under heavy bodies and in
 wedges, and do not reach rounding; this does, whatever the beginning.
 
-Rows that depend on others get a small mobility of their own, which costs accuracy of a step and none
-of the result.
+Rows that depend on others get a small mobility of their own, which costs accuracy of a step and
+none of the result.
 
 Public names: newton, newton_from_inside, rounding.
 
@@ -84,7 +84,7 @@ def rounded(x: f64, eps: f64) -> f64:
 
 @loop
 def free_row(m: i64, i: i64, slope: f64, own: f64, area: Area) -> None:
-    """(1 − s) δy_i + s δz_i of a row outside of discs: s = 1 where z_i = 0, 0 where y_i is known."""
+    """(1 − s) δy_i + s δz_i outside of discs: s = 1 where z_i = 0, 0 where y_i is known."""
     row = area.J[i]
     for j in range(m):
         row[j] = slope * area.columns[j, i]
@@ -92,7 +92,9 @@ def free_row(m: i64, i: i64, slope: f64, own: f64, area: Area) -> None:
 
 
 @loop
-def disc_row(m: i64, i: i64, first: i64, other: i64, along: f64, across: f64, own: f64, area: Area) -> None:
+def disc_row(
+    m: i64, i: i64, first: i64, other: i64, along: f64, across: f64, own: f64, area: Area
+) -> None:
     """δy_i − Σ_j T_ij (δy_j − δz_j), T_ij `along` and `across` for the two rows of the disc."""
     row = area.J[i]
     for j in range(m):

@@ -137,7 +137,7 @@ def scale_limits(
 def common_size(
     m: i64, nb: i64, b: ptr, blocks: Rows[Cone], limits: Rows[Limit], f: ptr, sigma: ptr
 ) -> f64:
-    """β: the largest of σ b and of forces that are prescribed or the least allowed; 1 if all are 0."""
+    """β: the largest of σ b and of prescribed and least forces; 1 if all are 0."""
     size = 0.0
     bad = 0.0
     for i in range(m):

@@ -18,7 +18,7 @@ from math import cos, sin
 
 from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.program.loops.records import Rows
-from liaison.solvers.cones.table import DISC, BILATERAL, ONE_WAY, Cone, Limit
+from liaison.solvers.cones.table import BILATERAL, DISC, ONE_WAY, Cone, Limit
 
 SOLVED, RAY, UNFINISHED, REFUSED = 0, 1, 2, 3
 """How pivoting ended: with z; on a ray (for contacts: no solution); too long; not tried."""
@@ -242,8 +242,8 @@ def bound_rows(
 
 
 @loop
-def is_told(blocks: Rows[Cone], limits: Rows[Limit], k: i64, sides: i64) -> i64:
-    """1 if polygons can tell block k: no given or least force, an ellipse of one shape."""
+def is_polyhedral(blocks: Rows[Cone], limits: Rows[Limit], k: i64, sides: i64) -> i64:
+    """1 if polygons can describe block k: no prescribed or least force, an ellipse of one shape."""
     kind = blocks[k].kind
     if kind == DISC:
         load = blocks[k].load
@@ -282,7 +282,7 @@ def solve_polyhedral(
         area: `polyhedral_area(m, polyhedral_size(nb, blocks, sides))` doubles.
 
     Returns:
-        SOLVED, RAY, UNFINISHED, or REFUSED where polygons cannot tell the blocks.
+        SOLVED, RAY, UNFINISHED, or REFUSED where polygons cannot describe the blocks.
     """
     n = polyhedral_size(nb, blocks, sides)
     M = at(area, m * n)
@@ -292,7 +292,7 @@ def solve_polyhedral(
     for i in range(m):
         f[i] = 0.0
     for k in range(nb):
-        if is_told(blocks, limits, k, sides) == 0:
+        if is_polyhedral(blocks, limits, k, sides) == 0:
             return REFUSED
     directions(m, nb, n, sides, blocks, limits, area, z)
     fill(m, n, A, b, area, M, q, rest)
