@@ -60,7 +60,7 @@ class Area(Part):
     swept: ptr = sized("m")  # y after sweeps
     best: ptr = sized("m")  # y with the least residual
     step: ptr = sized("m")  # of Newton's method
-    known: ptr = sized("m")  # 1 for its rows that are known
+    fixed: ptr = sized("m")  # 1 for rows whose change is known
     order: ptr = sized("m")  # its pivots
     least: ptr = sized("m")  # its y with the least residual
     center: ptr = sized("m")  # y inside the bounds, while ε = 0 is tried

@@ -77,21 +77,21 @@ def blocking_row(n: i64, T: ptr, basis: ptr, column: i64) -> i64:
     most = 0.0
     for i in range(n):
         most = max(most, T[i * width + column])
-    found = -1
+    row = -1
     for i in range(n):
         if T[i * width + column] > TINY * max(most, 1.0) and (
-            found < 0 or is_before(n, T, i, found, column) == 1
+            row < 0 or is_before(n, T, i, row, column) == 1
         ):
-            found = i
-    if found < 0:
+            row = i
+    if row < 0:
         return -1
-    ratio = T[found * width + width - 1] / T[found * width + column]
+    ratio = T[row * width + width - 1] / T[row * width + column]
     for i in range(n):
         c = T[i * width + column]
         is_artificial = int(basis[i]) == 2 * n and c > TINY * max(most, 1.0)
         if is_artificial and T[i * width + width - 1] <= c * (ratio + TINY * (1.0 + abs(ratio))):
             return i
-    return found
+    return row
 
 
 @loop
