@@ -41,14 +41,14 @@ def dot(n: i64, x: ptr, y: ptr) -> f64:
 @loop
 def largest(n: i64, x: ptr) -> f64:
     """max |x_i|; NaN if any entry is not finite."""
-    found = 0.0
+    most = 0.0
     bad = 0.0
     for i in range(n):
         size = abs(x[i])
         bad += size - size
-        if size > found:
-            found = size
-    return found + bad
+        if size > most:
+            most = size
+    return most + bad
 
 
 @loop
@@ -131,16 +131,16 @@ def pivoted_qr(m: i64, n: i64, a: ptr, r: ptr, order: ptr, tolerance: f64) -> i6
 def exchange(m: i64, n: i64, a: ptr, r: ptr, order: ptr, i: i64, j: i64) -> None:
     """Exchanges rows i and j of a, columns i and j of r (above row i), entries of order."""
     for k in range(n):
-        kept = a[i * n + k]
+        saved = a[i * n + k]
         a[i * n + k] = a[j * n + k]
-        a[j * n + k] = kept
+        a[j * n + k] = saved
     for k in range(i):
-        kept = r[k * m + i]
+        saved = r[k * m + i]
         r[k * m + i] = r[k * m + j]
-        r[k * m + j] = kept
-    kept = order[i]
+        r[k * m + j] = saved
+    saved = order[i]
     order[i] = order[j]
-    order[j] = kept
+    order[j] = saved
 
 
 @loop
