@@ -365,7 +365,9 @@ class BoundBatch:
         threads: at most so many; None for one each 4096 states, as far as there are cores.
     """
 
-    def __init__(self, compiled: Compiled, batch_states: States, out: Array, threads: int | None) -> None:
+    def __init__(
+        self, compiled: Compiled, batch_states: States, out: Array, threads: int | None
+    ) -> None:
         self.out = out
         self._code = code = compiled(Variant(batch_states.shared, _is_streaming(out)))
         self._copy_back = batch_states.count < code.lanes
