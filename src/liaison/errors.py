@@ -3,6 +3,7 @@
     LiaisonError
     ├── TextError          text that is not LSD or URDF         (file, line, column, caret)
     ├── NamingError        unknown, double                      (kind, name, what exists)
+    ├── ArgumentError      a text where a number is meant       (function, argument, value)
     ├── ModelError         no mass, axis zero, not connected
     ├── FrameError         quantities that do not compose
     ├── AssemblyError      no configuration satisfies the closures
@@ -215,6 +216,10 @@ class OptionError(NamingError, TypeError):
                 raise cls(
                     f"{verb} takes no option {name!r}{guess}", hint=f"Options: {', '.join(listed)}."
                 )
+
+
+class ArgumentError(LiaisonError, TypeError):
+    """An argument of a kind that a function does not take."""
 
 
 class ModelError(LiaisonError):

@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from liaison.arguments import checked
 from liaison.equations import Equations
 from liaison.errors import NamingError
 from liaison.expr import (
@@ -47,6 +48,7 @@ ARTICULATED_WEIGHT = 1.15
 Makers: TypeAlias = Mapping[str, Callable[[], Blocks | Columns]]
 
 
+@checked
 def lower(equations: Equations) -> Program:
     """The program of a mechanism: every entry of the kernel contract.
 

@@ -19,6 +19,7 @@ from typing import Any, final
 
 import numpy as np
 
+from liaison.arguments import checked
 from liaison.errors import Interrupted, SimulationError, interruptible
 from liaison.numeric import Array, State
 from liaison.program import Kernel
@@ -111,6 +112,7 @@ OWN = at.Run.slots("has_correct", "has_terms", "capacity", "scratch_dense")
 """What a run knows of its own machine: not taken over from a checkpoint."""
 
 
+@checked
 def simulate(
     kernel: Kernel,
     state: State,
@@ -311,6 +313,8 @@ class Run:
         on_failure: str = "raise",
     ) -> Trajectory:
         """Goes on to the end, and returns the trajectory; see `simulate`."""
+        if time_limit is not None and not time_limit > 0:
+            raise SimulationError(f"time_limit is {time_limit} s; it must be positive.")
         if on_failure not in ("raise", "return"):
             raise SimulationError(f"on_failure is {on_failure!r}; it is 'raise' or 'return'.")
         cause: BaseException | None = None

@@ -22,6 +22,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from liaison.arguments import checked
 from liaison.errors import AssemblyError
 from liaison.expr import ZERO, Expr, as_expr, evaluate, symbol, symbols_of
 from liaison.model import Fixed, Mechanism, PrescribedMotion
@@ -156,6 +157,7 @@ class Assembly:
     attempts: int  # starts tried
 
 
+@checked
 def assemble(
     tree: Tree,
     parameters: Mapping[str, float] | None = None,

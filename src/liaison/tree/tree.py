@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, TypeAlias, final
 
+from liaison.arguments import checked
 from liaison.errors import DerivationError, NamingError
 from liaison.expr import Expr, evaluate, symbols_of
 from liaison.lazy import Shown
@@ -190,6 +191,7 @@ class Tree(Shown):
         return tuple(label for node in self.nodes for label in velocity_labels(node.joint))
 
 
+@checked
 def span(
     mechanism: Mechanism,
     *,

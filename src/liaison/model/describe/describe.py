@@ -21,6 +21,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from liaison.arguments import checked
 from liaison.errors import ModelError, Place
 from liaison.expr import Expr, symbol
 from liaison.model.contacts.collisions import collision as collision
@@ -136,6 +137,7 @@ time: Expr = symbol("t")
 # Bodies and joints ------------------------------------------------------------------------------
 
 
+@checked
 def body(
     name: str,
     mass: Any = None,
@@ -171,6 +173,7 @@ def body(
     return Body(name, solid.mass, com, about, forms, line_here())
 
 
+@checked
 def turned(axis: Any, angle: Any) -> Any:
     """A rotation for `at`: about an axis (a letter or three numbers) by an angle [rad]."""
     return rotation_about(axis_vector(axis), scalar(angle, "an angle"))
@@ -217,6 +220,7 @@ def _with_axis(marker: Marker, axis: Any, joint: str, place: Place | None) -> Ma
 # Symbols ----------------------------------------------------------------------------------------
 
 
+@checked
 def parameter(
     name: str, value: Any = None, unit: str = "", *, low: Any = None, high: Any = None
 ) -> Parameter:
@@ -235,6 +239,7 @@ def parameter(
     return Parameter(name, values[0], si_label(unit, here), values[1], values[2], here)
 
 
+@checked
 def signal(name: str, unit: str = "", default: Any = 0) -> Input:
     """An input from outside at run time; usable in formulas. Only `default` is in the unit."""
     here = line_here()
@@ -242,11 +247,13 @@ def signal(name: str, unit: str = "", default: Any = 0) -> Input:
     return Input(name, si_label(unit, here), exact, here)
 
 
+@checked
 def coordinate(of: str | Joint) -> Expr:
     """The symbol of a coordinate, by its label or by its joint if that has one."""
     return symbol(label_of(of))
 
 
+@checked
 def rate(of: str | Joint) -> Expr:
     """The symbol of a coordinate's rate."""
     return symbol(f"{label_of(of)}'")
@@ -255,18 +262,21 @@ def rate(of: str | Joint) -> Expr:
 # Outputs and the whole ---------------------------------------------------------------------------
 
 
+@checked
 def output(name: str, formula: Any, unit: str = "") -> Output:
     """A quantity to be seen over time: a formula in SI, shown in a unit such as "mm" or "deg"."""
     here = line_here()
     return Output(name, in_unit(formula, unit, f"output '{name}'", here), unit, here)
 
 
+@checked
 def event(name: str, formula: Any, *, direction: Any = 0, stop: bool = False) -> Event:
     """A zero of a formula to be recorded or to stop at; direction "both", "rising", "falling"."""
     sense = {"rising": 1, "falling": -1, "both": 0}.get(direction, direction)
     return Event(name, formula, sense, "stop" if stop else "record", line_here())
 
 
+@checked
 def start(where: str | Joint | Mapping[str, Any], value: Any = None, speed: Any = None) -> Any:
     """Where a coordinate starts, and its speed; or a table of labels ("A", "A'") and values."""
     here = line_here()

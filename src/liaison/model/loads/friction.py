@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
+from liaison.arguments import checked
 from liaison.errors import ModelError, Place
 from liaison.expr import as_expr, sqrt
 from liaison.model.contacts.joint_friction import DryFriction
@@ -71,6 +72,7 @@ class JointFriction(AlongMeasure):
         return -(read(self.viscous) * speed + read(self.dry) * side)
 
 
+@checked
 def friction(
     on: str | Joint,
     *,

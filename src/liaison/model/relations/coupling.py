@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
+from liaison.arguments import checked
 from liaison.errors import ModelError, Place
 from liaison.expr import Expr, as_expr, symbol
 from liaison.model.describe.places import label_of, line_here
@@ -74,6 +75,7 @@ class Coupling(OfCoordinates):
         return {}
 
 
+@checked
 def gear(
     on: str | Joint, ratio: Any, other: str | Joint, *, offset: Any = 0, name: str = ""
 ) -> Coupling:

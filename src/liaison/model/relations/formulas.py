@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
+from liaison.arguments import checked
 from liaison.errors import Place
 from liaison.expr import Expr, as_expr
 from liaison.model.describe.places import line_here
@@ -37,6 +38,7 @@ class Holonomic(OfCoordinates):
         return as_expr(self.formula)
 
 
+@checked
 def holonomic(name: str, formula: Any) -> Holonomic:
     """A formula of coordinates and time that stays zero."""
     return Holonomic(name, formula, line_here())
@@ -62,6 +64,7 @@ class Nonholonomic(OfCoordinates):
         return as_expr(self.formula)
 
 
+@checked
 def nonholonomic(name: str, formula: Any) -> Nonholonomic:
     """A formula linear in the rates that stays zero."""
     return Nonholonomic(name, formula, line_here())

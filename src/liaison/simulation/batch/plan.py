@@ -143,6 +143,8 @@ def common_length(lengths: Mapping[str, int | None]) -> int | None:
 
 
 def _checked(program: Program, state: State, t: float, k: int) -> None:
+    if not isinstance(state, State):
+        raise SimulationError(f"state {k} of the batch is {state!r}; it must be a State.")
     try:
         check_state(program, state)
     except SimulationError as refusal:

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from liaison.arguments import checked
 from liaison.errors import NamingError, SimulationError
 from liaison.units import Label
 
@@ -440,6 +441,7 @@ class Trajectory(Later):
         return html_table(str(self), self.message, self.columns())
 
 
+@checked
 def load(path: str | os.PathLike[str]) -> Trajectory:
     """The run in a netCDF file that `Trajectory.save` wrote.
 

@@ -11,6 +11,7 @@ from typing import Any
 from liaison.analyse.along.along import state_between
 from liaison.analyse.rest.linearize import Linearization
 from liaison.analyse.rest.linearize import linearize as small_motions
+from liaison.arguments import checked
 from liaison.errors import NamingError, SimulationError
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
@@ -20,6 +21,7 @@ from liaison.verbs.given import Given, mechanism_of
 from liaison.verbs.ready import ready_for
 
 
+@checked
 def linearize(
     given: Given,
     state: State | Trajectory | None = None,

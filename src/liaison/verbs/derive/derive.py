@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
+from liaison.arguments import checked
 from liaison.equations.equations import Equations
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.equations.transform.parametrization import derived_in
@@ -48,6 +49,7 @@ class FormalismKeywords(TypedDict, total=False):
     attitude: Attitude | None
 
 
+@checked
 def derive(
     given: Given,
     formalism: str | Formalism = newton_euler,

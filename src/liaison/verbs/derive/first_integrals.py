@@ -10,6 +10,7 @@ from pathlib import Path
 
 from liaison.analyse.proofs.first_integrals import FirstIntegral
 from liaison.analyse.proofs.first_integrals import first_integrals as integrals_of
+from liaison.arguments import checked
 from liaison.equations.equations import Equations
 from liaison.equations.formalisms.lagrange import lagrange
 from liaison.equations.reading_order import order_of, squares_of
@@ -23,6 +24,7 @@ from liaison.tree.tree import Tree, span
 from liaison.verbs.given import mechanism_or_tree
 
 
+@checked
 def first_integrals(given: Mechanism | Tree | str | Path) -> tuple[FirstIntegral, ...]:
     """What stays constant whatever the motion: energies, momenta, each proved exactly.
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from liaison.analyse.proofs.integrability import Integrability
 from liaison.analyse.proofs.integrability import integrability as integrability_of
+from liaison.arguments import checked
 from liaison.equations.equations import Equations
 from liaison.equations.formalisms.lagrange import lagrange
 from liaison.expr.graph.node import collector_paused
@@ -17,6 +18,7 @@ from liaison.tree.tree import Tree, span
 from liaison.verbs.given import mechanism_or_tree
 
 
+@checked
 def integrability(given: Equations | Mechanism | Tree | str | Path) -> Integrability:
     """Which velocity constraints are nonholonomic, and which are integrable (holonomic).
 

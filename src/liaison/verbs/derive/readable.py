@@ -11,6 +11,7 @@ from pathlib import Path
 
 from liaison.analyse.proofs.first_integrals import first_integrals
 from liaison.analyse.proofs.integrability import integrability
+from liaison.arguments import checked
 from liaison.equations.formalisms.lagrange import lagrange
 from liaison.equations.readable.readable import Readable
 from liaison.equations.readable.readable import readable as read_equations
@@ -28,6 +29,7 @@ from liaison.verbs.gravity import with_named_gravity
 from .derive import derive
 
 
+@checked
 def readable(
     given: Mechanism | str | Path,
     formalism: str = "lagrange",

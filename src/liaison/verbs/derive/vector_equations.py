@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, overload
 
+from liaison.arguments import checked
 from liaison.equations.vector.scalar_equations import ScalarEquations
 from liaison.equations.vector.vector_equations import VectorEquations
 from liaison.equations.vector.vector_equations import vector_equations as of_tree
@@ -20,6 +21,7 @@ LEVELS = ("vector", "matrix", "scalar")
 
 
 @overload
+@checked
 def vector_equations(
     given: Given,
     level: Literal["vector", "matrix"] = "vector",

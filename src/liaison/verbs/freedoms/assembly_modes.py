@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
+from liaison.arguments import checked
 from liaison.errors import OptionError
 from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.global_.assembly import AssemblyModes
@@ -18,6 +19,7 @@ from liaison.verbs.given import Given, mechanism_or_tree
 from liaison.verbs.one_sided import with_note
 
 
+@checked
 def assembly_modes(
     given: Given | Tree,
     *,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
+from liaison.arguments import checked
 from liaison.errors import NamingError, OptionError, interruptible
 from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.keywords import ProofKeywords
@@ -17,6 +18,7 @@ from liaison.tree.tree import Tree
 from liaison.verbs.given import Given, mechanism_or_tree
 
 
+@checked
 def mobility(
     given: Given | Tree,
     *,

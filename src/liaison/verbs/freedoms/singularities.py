@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from liaison.analyse.along.singularities import NEAR, RankAlong, rank_along
+from liaison.arguments import checked
 from liaison.errors import OptionError
 from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.mobility import singularities as followed
@@ -19,6 +20,7 @@ from liaison.tree.tree import Tree
 from liaison.verbs.given import Given, mechanism_or_tree
 
 
+@checked
 def singularities(
     given: Given | Tree,
     along: Trajectory | str | Path | None = None,

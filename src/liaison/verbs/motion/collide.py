@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from liaison.arguments import checked
 from liaison.contacts.scene.parts import Laws
 from liaison.errors import ModelError
 from liaison.model.contacts.collisions import collisions
@@ -19,6 +20,7 @@ GROUND = ((0.0, 0.0, 1.0, 0.0),)
 """The plane z ≥ 0."""
 
 
+@checked
 def collide(
     given: Given,
     *,

@@ -11,6 +11,7 @@ from typing import Any
 
 from liaison.analyse.along.inverse_motion import SERIES
 from liaison.analyse.along.inverse_motion import kinematic_run as moved_by_drives
+from liaison.arguments import checked
 from liaison.errors import ModelError
 from liaison.expr.graph.node import symbol
 from liaison.expr.table import Table
@@ -22,6 +23,7 @@ from liaison.verbs.instants import instants
 from liaison.verbs.ready import ready_for
 
 
+@checked
 def kinematic_run(
     given: Given,
     motion: Mapping[str, Any] | None = None,

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
+from liaison.arguments import checked
 from liaison.equations.formalisms.newton_euler import newton_euler
-from liaison.errors import NamingError, interruptible
+from liaison.errors import ArgumentError, NamingError, interruptible
 from liaison.expr.graph.node import collector_paused
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import State
@@ -36,6 +37,7 @@ OPTIONS_TAKEN = tuple(x for x in OF_BATCHES if x not in OF_SCENES)
 """Options of a batch."""
 
 
+@checked
 def simulate_batch(
     given: Mechanism | str | Path | Kernel,
     states: State | Sequence[State] | None = None,
@@ -73,7 +75,9 @@ def simulate_batch(
     chosen = run_options("simulate_batch", options, keywords, OPTIONS_TAKEN)
     if isinstance(given, Kernel):
         if states is None or start or guess:
-            raise TypeError("simulate_batch(kernel, states, until=…): a kernel needs its states.")
+            raise ArgumentError(
+                "simulate_batch(kernel, states, until=…): a kernel needs its states."
+            )
         return run(given, states, until, parameters=parameters, **chosen)
     mechanism = mechanism_of(given)
     wanted = Wanted(start or {}, guess or {}, parameters or {})

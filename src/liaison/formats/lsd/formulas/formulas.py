@@ -99,8 +99,12 @@ def value_of(node: Node, names: Names, where: Where) -> Value:
     Raises:
         TextError: with the place of the smallest part that does not make sense.
     """
+    rule = _RULES.get(node.kind)
+    if rule is None:
+        message = f"'{node.kind}' makes a part of a mechanism; it has no value in a formula."
+        raise names.source.error(message, node)
     try:
-        value = _RULES[node.kind](node, names, where)
+        value = rule(node, names, where)
         if where.si and isinstance(value, Quantity):
             return Quantity(value.value, PURE, bare=True)
         return value
