@@ -68,9 +68,7 @@ class Linkage:
     branches: tuple[dict[str, float], ...]
 
 
-def of_bars(
-    a: float, b: float, c: float, d: float, angles: tuple[float, float, float]
-) -> Linkage:
+def of_bars(a: float, b: float, c: float, d: float, angles: tuple[float, float, float]) -> Linkage:
     """A four-bar that lies flat at some angles A, B, D; its branches from the second order of Φ."""
     x, z = angles[0] + angles[1], angles[2]
     signs = [math.cos(angles[0]), math.cos(x), math.cos(z)]
