@@ -8,7 +8,7 @@ say by which branch it leaves.
 
 Public names: check_speeds, is_weak, uncertainty, check_distance, AHEAD.
 
-Source: docs/theory/closures.md (closure-6).
+Source: docs/theory/closures.md (closure-5).
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from liaison.errors import AssemblyError, NamingError, Place
 from liaison.expr import Expr, as_expr, evaluate, symbol
 from liaison.model import Attitude, Joint, Mechanism, OfCoordinates
 from liaison.numeric import State
+from liaison.spatial import number
 from liaison.spatial.rotations import SINGULAR
 
 from .tree import Tree, as_float
@@ -31,6 +32,8 @@ Floats = NDArray[np.float64]
 
 ROUNDING = 1e-12
 """How far the square of a quaternion's length may be from 1."""
+POLE = 1e-3
+"""Cosine of the angle above the equator, below which a direction counts as the pole."""
 
 
 @final
@@ -218,14 +221,14 @@ def followed(
     alone = [x.implied({}, value) for x in relations]
     known, size = dict(starts), -1
     for implied in alone:
-        for label, number in implied.items():
-            known.setdefault(label, number)
+        for label, position in implied.items():
+            known.setdefault(label, position)
     linked = [x for x, implied in zip(relations, alone, strict=True) if not implied]
     while size < len(known):
         size = len(known)
         for x in linked:
-            for label, number in x.implied(known, value).items():
-                known.setdefault(label, number)
+            for label, position in x.implied(known, value).items():
+                known.setdefault(label, position)
     return known
 
 
@@ -239,15 +242,29 @@ def check_attitudes(tree: Tree, state: State) -> None:
     """Raises an error for a state in which the angles of a joint have no rates.
 
     Raises:
-        AssemblyError: the outer two axes of such a joint are one.
+        AssemblyError: the outer two axes of such a joint are one, or a rod points along z.
     """
     for node in tree.nodes:
+        size = number(node.joint.type.regularity(state.q[node.q].tolist()))
+        if size is not None and abs(size) < POLE:
+            raise _at_pole(node.joint)
         attitude = getattr(node.joint.type, "attitude", None)
         if not isinstance(attitude, Attitude):
             continue
         e = [float(x) for x in state.q[node.q][-len(attitude.NAMES) :]]
         if abs(float(attitude.regularity(e))) < SINGULAR:
             raise _singular(node.joint, e[1])
+
+
+def _at_pole(joint: Joint) -> AssemblyError:
+    first, second = joint.coordinates[:2]
+    return AssemblyError(
+        f"the {joint.type.name.lower()} {joint.name!r} starts along z of its first frame, where "
+        f"{first} has no rate: {second} is 90 deg there.",
+        place=joint.place,
+        hint="Turn both frames so that z is across it: join 90 deg || [0, 1, 0] @ … and "
+        "90 deg || [0, 1, 0] @ … with rod …; the axes of the bodies stay.",
+    )
 
 
 def _singular(joint: Joint, middle: float) -> AssemblyError:
