@@ -91,7 +91,9 @@ def massless_motions(
         The motions; none where accelerations are determined.
     """
     tree = span(mechanism)
-    state = assemble(tree, None, **{name: float(as_float(x)) for name, x in (at or {}).items()})
+    state = assemble(
+        tree, None, guess=None, **{name: float(as_float(x)) for name, x in (at or {}).items()}
+    )
     return _motions(tree, newton_euler(tree), state)
 
 

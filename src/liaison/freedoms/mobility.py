@@ -447,7 +447,7 @@ def _assembled(begun: Mechanism, at: Mapping[str, Any]) -> tuple[dict[str, float
     """Coordinates and poses of bodies that assembly finds in floats."""
     # poses are numbers: lengths that are parameters have their values
     tree = span(valued(begun, [], rounded=True) if begun.parameters else begun)
-    state = assemble(tree, None, **{name: float(as_float(x)) for name, x in at.items()})
+    state = assemble(tree, None, guess=None, **{name: float(as_float(x)) for name, x in at.items()})
     kinematics = Kinematics(tree, state.q)
     poses = {}
     for body, (node, X_NB) in tree.frames.items():

@@ -116,7 +116,7 @@ def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
     extra = (*symbols.vdot, *symbols.lam, *_curvature_places(equations))
     listed += [("p", symbols.p), ("x", extra), ("x", symbols.xi)]
     listed += [("x", equations.kinematics.target), ("x", symbols.stress)]
-    listed += [("x", _changes(equations))]
+    listed += [("x", tuple(_changes(equations)))]
     places: dict[Expr, tuple[str, int]] = {}
     for array, group in listed:
         for i, x in enumerate(group):

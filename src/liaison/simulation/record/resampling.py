@@ -148,7 +148,7 @@ def check_fine(
     k, j = np.unravel_index(int(np.argmax(np.where(used[:, None], off, 0.0))), off.shape)
     raise SimulationError(
         f"the run is recorded too seldom to be interpolated: near t = {t[middle[k]]:.6g} s "
-        f"{labels['q'][j].name!r} would be off by about {off[k, j]:.1%} of its range.",
+        f"{labels['q'][int(j)].name!r} would be off by about {off[k, j]:.1%} of its range.",
         status="inconsistent",
         hint="Record it more often (every=…); a run in memory without contacts and controllers is "
         "computed between its instants instead.",

@@ -354,7 +354,7 @@ class Trajectory(Later):
         t_in = np.clip(t, self.t[0], self.t[-1])
         source = getattr(self, "_later", None)
         rows = None if rough or source is None else source.between(self, t_in)
-        if rows is None:
+        if rows is None or source is None:
             return _interpolated(self, t, np.zeros(len(t), dtype=bool), rough=rough)
         nq, nv = self.q.shape[1], self.v.shape[1]
         q, v = rows[:, 1 : 1 + nq], rows[:, 1 + nq : 1 + nq + nv]
@@ -573,7 +573,8 @@ def _near_jump(t: Array, other: Trajectory) -> NDArray[np.bool_]:
     if not jumps.size:
         return np.zeros(len(t), dtype=bool)
     away = np.min(np.abs(t[:, None] - jumps[None, :]), axis=1)
-    return (away > 0) & (away < NEAR * max(1.0, float(np.max(np.abs(other.t)))))
+    near = away < NEAR * max(1.0, float(np.max(np.abs(other.t))))
+    return np.asarray((away > 0) & near)
 
 
 def _signed_like(mine: Trajectory, theirs: Trajectory) -> Trajectory:

@@ -81,6 +81,7 @@ def simulate_batch(
         return run(given, states, until, parameters=parameters, **chosen)
     mechanism = mechanism_of(given)
     wanted = Wanted(start or {}, guess or {}, parameters or {})
+    begin: State | Sequence[State]
     with interruptible("the assembly of a batch"), collector_paused():
         if states is None:
             kernel, begin = _assembled(mechanism, wanted)
