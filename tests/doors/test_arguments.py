@@ -52,12 +52,18 @@ BAD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("good", GOOD, ids=str)
+def name_of(case: dict[str, Any]) -> str:
+    """The same in every process: no address of an object."""
+    ((name, value),) = case.items()
+    return f"{name}-{type(value).__name__}"
+
+
+@pytest.mark.parametrize("good", GOOD, ids=name_of)
 def test_what_fits_is_taken(good):
     assert sample(**({"x": 1.0} | good)) == "taken"
 
 
-@pytest.mark.parametrize("bad", BAD, ids=str)
+@pytest.mark.parametrize("bad", BAD, ids=name_of)
 def test_what_does_not_fit_is_named(bad):
     (name,) = bad
     with pytest.raises(ArgumentError, match=f"sample: {name} is .*; it must be "):

@@ -121,8 +121,8 @@ class Reduction(Shown):
             centre = float(run.t_events[0][0])
             raise SimulationError(
                 f"the velocities of {', '.join(self.independent)} do not drive "
-                f"'{self.equations.name}' through a dead centre at t = {centre:.6g} s: there they are "
-                "zero whatever the others are.",
+                f"'{self.equations.name}' through a dead centre at t = {centre:.6g} s: there they "
+                "are zero whatever the others are.",
                 status="singular",
                 t=centre,
                 hint="Choose other independent coordinates.",
