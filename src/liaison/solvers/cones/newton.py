@@ -8,8 +8,8 @@ Forces are the projections of what they would be without bounds, d = y − z, on
 and z = 0 on bilateral rows. With ε = 0 a step takes every block in the mode in which it looks,
 open, closed, stuck or slipping, and the last steps end at rounding; from far away modes may cycle.
 With ε > 0 there are no modes: from inside the bounds ε falls as long as steps are long, and the
-forces follow to where ε = 0 ends. The reason why it is there: sweeps creep under heavy bodies and in
-wedges, and do not reach rounding; this does, whatever the beginning.
+forces follow to where ε = 0 ends. The reason why it is there: sweeps creep under heavy bodies and
+in wedges, and do not reach rounding; this does, whatever the beginning.
 
 Rows that depend on others get a small mobility of their own, which costs accuracy of a step and
 none of the result.
@@ -120,7 +120,8 @@ def disc_rows(m: i64, k: i64, eps: f64, own: f64, blocks: Rows[Cone], area: Area
     length = sqrt(x * x + t * t)
     above = (length + r) / rounded(length + r, eps)
     below = (length - r) / rounded(length - r, eps)
-    size = 0.5 * (rounded(length + r, eps) - rounded(length - r, eps))
+    # h(l + r)² − h(l − r)² = 4 l r: no digits are lost where one of them is tiny
+    size = 2.0 * length * r / (rounded(length + r, eps) + rounded(length - r, eps))
     slope = 0.5 * (above - below)
     turn = size / length if length > 1e-12 * r and length > 0.0 else slope
     x = x / length if length > 0.0 else 1.0
@@ -133,7 +134,7 @@ def disc_rows(m: i64, k: i64, eps: f64, own: f64, blocks: Rows[Cone], area: Area
         disc_row(m, i, first, other, along, across, own, area)
         if load >= 0:
             area.J[i, blocks[load].first] -= 0.5 * (above + below) * area.table[k].coefficient * e
-        area.step[i] = size * e - y[i]
+        area.step[i] = -area.rate[i] if eps == 0.0 and length <= r else size * e - y[i]
 
 
 @loop
