@@ -17,6 +17,7 @@ from liaison.formats.lsd.syntax.nodes import Node, Source
 from liaison.formats.lsd.syntax.tokens import text_in
 from liaison.formats.poses import as_pose, joined, matrices_of
 from liaison.spatial import Array, is_zero
+from liaison.units import ANGLE
 
 from .functions import FUNCTIONS, VECTOR_FUNCTIONS, WORDS, applied, worded
 from .values import (
@@ -31,6 +32,7 @@ from .values import (
     Vector,
     Word,
     added,
+    cycles_in,
     divided,
     kind_of,
     literal,
@@ -262,7 +264,7 @@ def _rotation(node: Node, names: Names, where: Where) -> Value:
     angle, axis = (value_of(part, names, where.anything()) for part in node.parts)
     if not isinstance(angle, Quantity):
         raise Unfit(f"an angle is expected before '||', not {kind_of(angle)}.")
-    if not same(angle.dimension, PURE):
+    if not same(angle.dimension, ANGLE):
         raise Unfit(f"an angle is expected before '||', not {spelled(angle.dimension)}.")
     _check_axis(axis, node, names)
     return Turn(angle, axis)
@@ -324,7 +326,7 @@ def in_unit(value: Value, node: Node, names: Names, where: Where, what: str) -> 
             f"{what} must be {spelled(dimension)}, not {spelled(value.dimension)}.",
             node,
             hint=f"Write a number alone for SI, or with a unit such as '{where.unit}'."
-            if where.unit
+            if where.unit and not cycles_in(value)
             else "",
         )
     return value

@@ -23,6 +23,8 @@ from liaison.model import BearingFriction, Coordinate, DryFriction, OneSided
 from liaison.model.kinds import Derived
 from liaison.spatial import cross3, dot, is_zero, norm
 
+from liaison.units import ANGLE
+
 from .joints import Joined
 from .properties import SMOOTHING, PropertyReader, coordinate_of, friction_law_of
 from .shapes import is_shape
@@ -69,7 +71,7 @@ class Applied(PropertyReader):
             a, b = (self.frame(part) for part in target.parts[1:])
             return (model.Angle(a, b), True) if word == "angle" else (model.Distance(a, b), False)
         label = coordinate_of(target, self.book)
-        return model.Coordinate(label), self.book.symbols[label].dimension == (0, 0, 0, 1)
+        return model.Coordinate(label), self.book.symbols[label].dimension == ANGLE
 
 
 def _target_word(node: Node, book: Book) -> str:

@@ -25,8 +25,7 @@ from liaison.formats.lsd.formulas.values import (
 from liaison.formats.poses import exactly, joined, rows_of
 from liaison.model import Box, Cone, Cylinder, Line, Mesh, Shape, Sphere
 from liaison.spatial import Array, is_zero, norm, rotation_onto_z
-
-LENGTH = (1, 0, 0, 0)
+from liaison.units import LENGTH
 
 
 def is_shape(value: Value) -> bool:

@@ -36,6 +36,7 @@ from liaison.formats.lsd.formulas.values import (
     si_unit,
     spelled,
     unit_of,
+    units_in,
 )
 from liaison.formats.lsd.syntax.grammar import MAX_MISTAKES
 from liaison.formats.lsd.syntax.nodes import Node, path_text
@@ -150,6 +151,11 @@ COUPLES: Mapping[str, tuple[Callable[[Related], Constraint], tuple[str, ...]]] =
 """Word behind `couple … and … with` -> how it is read, and its properties."""
 
 
+def _not_si(units: list[str]) -> str:
+    """The first unit that is not SI; "" where there is none."""
+    return next((x for x in units if x[0] != '"' and unit_of(x)[0] != 1), "")
+
+
 class Enough(Exception):
     """So many errors that more would help nobody."""
 
@@ -246,8 +252,10 @@ class Statements:
         low, high = bounds.parts if bounds else (end and end.parts[0] for end in ends)
         value = next(iter(parts.values()), None)
         factor: Any = Fraction(1)
+        written = [] if value is None else units_in(value)
         if unit_node is not None:
             factor, dimension, word = self.unit_in(unit_node)
+            written = [str(unit_node.parts[0])]
             unit = unit or (word if word else si_unit(dimension))
         what = f"parameter {name!r}"
         quantities = [
@@ -256,7 +264,9 @@ class Statements:
         unit = unit or next((si_unit(q.dimension) for q in quantities if q and not q.bare), "")
         self.check_units(quantities, unit, what, place)
         scaled = [q and (q.value * factor if q.bare else q.value) for q in quantities]
-        return model.Parameter(name, scaled[0], unit, scaled[1], scaled[2], place=place)
+        return model.Parameter(
+            name, *(scaled[0], unit, scaled[1], scaled[2]), place, written_in=_not_si(written)
+        )
 
     def unit_in(self, node: Node) -> tuple[Any, Dimension | None, str]:
         """Factor and dimension of `in UNIT`; one in quotes is SI and kept as it is written."""
@@ -296,7 +306,8 @@ class Statements:
         """A quantity given at run time; zero unless the text says otherwise."""
         record = self.parameter(statement, name, "", place)
         default = 0 if record.value is None else record.value
-        self.inputs.append(model.Input(name, record.unit, default, place=place))
+        written = record.written_in
+        self.inputs.append(model.Input(name, record.unit, default, place, written_in=written))
         self.book.symbols[name] = Quantity(symbol(name), known_dimension(record.unit))
 
     # ---- laws, outputs, events, starts

@@ -47,8 +47,12 @@ class Source:
     def error(
         self, message: str, node: Node, hint: str = "", cure: Cure | None = None
     ) -> TextError:
-        """An error about a node."""
-        return TextError(message, place=self.at(node), hint=hint, cure=cure)
+        """An error about a node; one about cycles says how to write an angle."""
+        place = self.at(node)
+        if "(Hz" in message and not hint:
+            hint = "Hz counts cycles; an angle is 2*pi times as much: write 5 rev/s or 2*pi * 5 Hz."
+            cure = place.replaced("Hz", "rev/s")
+        return TextError(message, place=place, hint=hint, cure=cure)
 
     def of(self, word: Any) -> Place:
         """The place of a word."""
