@@ -164,10 +164,6 @@ def _data_of(kind: str, *values: Any) -> Any:
     """The data that `_plain_data` described."""
     if kind == "table":
         return Table(*values[1]), int(values[0])
-    makers: dict[str, Callable[[str], Any]] = {
-        "float": float.fromhex,
-        "int": int,
-        "fraction": Fraction,
-        "name": str,
-    }
+    makers: dict[str, Callable[[str], Any]] = {"float": float.fromhex, "int": int, "name": str}
+    makers["fraction"] = Fraction
     return makers[kind](values[0])

@@ -118,13 +118,13 @@ class Reduction(Shown):
             events=[turns, *watched],
         )  # fmt: skip
         if run.t_events[0].size:
-            centre = float(run.t_events[0][0])
+            dead = float(run.t_events[0][0])
             raise SimulationError(
                 f"the velocities of {', '.join(self.independent)} do not drive "
-                f"'{self.equations.name}' through a dead centre at t = {centre:.6g} s: there they "
+                f"'{self.equations.name}' through a dead centre at t = {dead:.6g} s: there they "
                 "are zero whatever the others are.",
                 status="singular",
-                t=centre,
+                t=dead,
                 hint="Choose other independent coordinates.",
             )
         if not run.success:

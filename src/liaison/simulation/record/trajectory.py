@@ -352,7 +352,7 @@ class Trajectory(Later):
         t = np.atleast_1d(np.asarray(times, dtype=float))
         resampling.check_within(self.t, t)
         t_in = np.clip(t, self.t[0], self.t[-1])
-        source = getattr(self, "_later", None)
+        source: Any = getattr(self, "_later", None)
         rows = None if rough or source is None else source.between(self, t_in)
         if rows is None or source is None:
             return _interpolated(self, t, np.zeros(len(t), dtype=bool), rough=rough)
@@ -573,8 +573,8 @@ def _near_jump(t: Array, other: Trajectory) -> NDArray[np.bool_]:
     if not jumps.size:
         return np.zeros(len(t), dtype=bool)
     away = np.min(np.abs(t[:, None] - jumps[None, :]), axis=1)
-    near = away < NEAR * max(1.0, float(np.max(np.abs(other.t))))
-    return np.asarray((away > 0) & near)
+    close = NEAR * max(1.0, float(np.max(np.abs(other.t))))
+    return np.asarray((away > 0) & (away < close))
 
 
 def _signed_like(mine: Trajectory, theirs: Trajectory) -> Trajectory:
