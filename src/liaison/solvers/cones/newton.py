@@ -199,9 +199,12 @@ def newton(m: i64, nb: i64, blocks: Rows[Cone], area: Area, caution: f64) -> f64
     residual = natural_residual(m, nb, blocks, area)
     copy(m, y, area.least)
     waited = 0
+    is_last = 0
     for _ in range(STEPS):
         least = OWN if caution > 0.0 else min(OWN, max(LEAST_OWN, BOLD * residual))
         own = max(least, min(LARGEST_OWN, caution * residual))
+        # the last step is for forces that are tiny beside the largest rate
+        own = LEAST_OWN if is_last == 1 else own
         if newton_step(m, nb, 0.0, own, blocks, area) != 0:
             break
         for i in range(m):
@@ -214,8 +217,9 @@ def newton(m: i64, nb: i64, blocks: Rows[Cone], area: Area, caution: f64) -> f64
             residual = now
             waited = 0
             copy(m, y, area.least)
-        if residual <= rounding(m, y) or waited > PATIENCE:
+        if is_last == 1 or waited > PATIENCE:
             break
+        is_last = 1 if residual <= rounding(m, y) else 0
     copy(m, area.least, y)
     refresh(m, area)
     return residual
