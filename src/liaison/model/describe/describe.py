@@ -51,8 +51,8 @@ from liaison.model.relations.imposed import imposed as imposed
 from liaison.model.relations.relation import Constraint
 from liaison.model.relations.rolling import rolling as rolling
 from liaison.model.scalars import scalar, tensor
-from liaison.model.shapes import Shape, filled
-from liaison.spatial import product, rotation_about, rotation_onto_z
+from liaison.model.shapes import Shape, check_solid, filled
+from liaison.spatial import is_zero, product, rotation_about, rotation_onto_z
 
 from .places import label_of, line_here, marker_of
 from .words import check_output_units, in_si, in_unit, joint_kind, si_label
@@ -167,6 +167,9 @@ def body(
         raise ModelError(f"body '{name}' is given a mass and a density; give one of them.")
     if density is not None and not forms:
         raise ModelError(f"body '{name}' is given a density but no shape; give a shape or a mass.")
+    is_filled = any(not is_zero(shape.volume()) for shape in forms) and inertia is None
+    if density is not None or (mass is not None and is_filled):
+        check_solid(forms, f"body '{name}'", line_here())
     solid = filled(forms, mass, density)
     com: Any = solid.com if center is None else center
     about: Any = solid.rotational if inertia is None else tensor(inertia, f"of body '{name}'")

@@ -77,7 +77,7 @@ def friction(
     on: str | Joint,
     *,
     viscous: Any = 0,
-    dry: Any = 0,
+    dry: Any = None,
     static: Any = None,
     smoothing: Any = None,
     name: str = "",
@@ -89,6 +89,10 @@ def friction(
     """
     label = label_of(on)
     word, here = name or f"friction {label}", line_here()
+    if static is not None and dry is None:
+        message = f"friction '{word}' has a static part, but no dry part in motion; give both."
+        raise ModelError(message, place=here)
+    dry = 0 if dry is None else dry
     if static is not None or smoothing == 0:
         return DryFriction(word, label, dry, static, viscous, place=here)
     options = {} if smoothing is None else {"smoothing": smoothing}

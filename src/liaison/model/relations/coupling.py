@@ -40,7 +40,7 @@ class Coupling(OfCoordinates):
     SYMBOL: ClassVar[str] = "gear"
     SIDES: ClassVar[tuple[str, ...]] = ("other", "coordinate")
     PROPERTIES: ClassVar[tuple[Property, ...]] = (
-        Property("ratio", "any"),
+        Property("ratio", "@coordinate/@other"),
         Property("offset", "@coordinate", optional=True),
     )
     KEEPS_ENERGY: ClassVar[bool] = True

@@ -28,7 +28,17 @@ from liaison.spatial import Array, array, compose, identity, product, zeros
 from liaison.units import LENGTH, TIME, VELOCITY, Dimension
 
 from .formulas import Where, component, value_of
-from .values import BodyFrame, Quantity, Unfit, Value, Vector, kind_of, known_dimension, unit_of
+from .values import (
+    BodyFrame,
+    Quantity,
+    Unfit,
+    Value,
+    Vector,
+    kind_of,
+    known_dimension,
+    product_of,
+    unit_of,
+)
 
 PLACES = ("position", "velocity")
 
@@ -212,6 +222,10 @@ class Book:
         for label, unit in zip([*joint.coordinates, *joint.speeds], units, strict=True):
             self.symbols[label] = Quantity(symbol(label), unit_of(unit)[1])
             self.labels.add(label)
+        for label, unit in zip(joint.coordinates, kind.coordinate_units, strict=True):
+            rate = f"{label}'"  # N v where it is no velocity itself
+            dimension = product_of(unit_of(unit)[1], TIME, -1)
+            self.symbols.setdefault(rate, Quantity(symbol(rate), dimension))
         if kind.nq == 1:
             for part in {*kind.coordinate_names, *names}:
                 for prime in ("", "'"):

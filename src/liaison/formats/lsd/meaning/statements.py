@@ -50,6 +50,7 @@ from liaison.model import (
     Rolling,
 )
 from liaison.model.kinds import Derived
+from liaison.units import ANGLE, LENGTH
 
 from .properties import PropertyReader, Related, coordinate_of
 from .starts import needs_attitude, starts_of
@@ -72,21 +73,21 @@ def related(name: str | None, node: Node, place: Place, book: Book) -> Any:
 
 def _gear(x: Related) -> Coupling:
     """r1 A + r2 B = 0: wheels that mesh turn against each other; a ring has a negative radius."""
-    (a, b), (r1, r2) = x.labels(), x.sizes("teeth", "radii")
+    (a, b), (r1, r2) = x.checked_labels(ANGLE, ANGLE), x.sizes("teeth", "radii")
     offset = x.scalar("offset", x.unit(b), 0)
     return Coupling(x.name, b, plain(_exact(-r1) / r2), a, offset, place=x.place)
 
 
 def _belt(x: Related) -> Coupling:
     """r1 A = r2 B: pulleys of one belt turn alike; a crossed belt has a negative radius."""
-    (a, b), (r1, r2) = x.labels(), x.sizes("radii", "teeth")
+    (a, b), (r1, r2) = x.checked_labels(ANGLE, ANGLE), x.sizes("radii", "teeth")
     offset = x.scalar("offset", x.unit(b), 0)
     return Coupling(x.name, b, plain(_exact(r1) / r2), a, offset, place=x.place)
 
 
 def _rack(x: Related) -> Coupling:
     """B = r A + offset: a pinion drives a rack."""
-    a, b = x.labels()
+    a, b = x.checked_labels(ANGLE, LENGTH)
     return Coupling(
         x.name, b, x.scalar("radius", "m"), a, x.scalar("offset", "m", 0), place=x.place
     )
@@ -100,10 +101,17 @@ def _coupled(x: Related) -> Constraint:
     arguments: dict[str, Any] = dict(zip(kind.SIDES, sides, strict=True))
     for one in kind.PROPERTIES:
         if not one.optional or x.keys.get(one.key) is not None:
-            unit = x.unit(arguments[one.unit[1:]]) if one.unit.startswith("@") else one.unit
-            arguments[one.name] = x.property(one, unit)
+            arguments[one.name] = x.property(one, _unit(one.unit, arguments, x))
     relation: Constraint = kind(name=x.name, **arguments, place=x.place)
     return relation
+
+
+def _unit(unit: str, sides: Mapping[str, Any], x: Related) -> str:
+    """The unit of a property; "@a" is that of the coordinate a, "@a/@b" that of a by b."""
+    if not unit.startswith("@"):
+        return unit
+    labels = [sides[word] for word in unit[1:].split("/@")]
+    return x.unit(labels[0]) if len(labels) == 1 else x.unit_of_ratio(*labels)
 
 
 def _cam(x: Related) -> Holonomic:

@@ -54,6 +54,16 @@ class Source:
             cure = place.replaced("Hz", "rev/s")
         return TextError(message, place=place, hint=hint, cure=cure)
 
+    def swapped(self, a: Node, b: Node) -> Cure | None:
+        """The edit that swaps two pieces of one line; None where they are on two."""
+        if a.line != b.line:
+            return None
+        line, start = self.lines[a.line - 1], a.column - 1
+        between = line[start + a.length : b.column - 1]
+        new = line[b.column - 1 :][: b.length] + between + line[start:][: a.length]
+        place = self.at(a)
+        return Cure(place.file, place.line, a.column, len(new), new)
+
     def of(self, word: Any) -> Place:
         """The place of a word."""
         return self.place(word.line, word.column, len(word))
