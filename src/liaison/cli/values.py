@@ -64,7 +64,8 @@ def request_of(
     """A mechanism with what the command line says of it."""
     known = units(mechanism)
     driven = {x.name for x in mechanism.inputs}
-    written = {x.name: x.written_in for x in (*mechanism.parameters, *mechanism.inputs)}
+    written = {x.name: x.written_in for x in mechanism.parameters}
+    written |= {x.name: x.written_in for x in mechanism.inputs}
     assigned = _assignments("--set", values, known, may_vary=driven, written=written)
     inputs = {name: x for name, x in assigned.items() if _varies(x)}
     start, guess = (

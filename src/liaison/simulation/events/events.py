@@ -383,8 +383,9 @@ def fire(e: Entries, left: f64, width: f64, run: Run, scratch: ptr, happened: pt
                 i = earliest(run)
             if verdict != GOOD and run.stop == NONE:
                 return verdict
+    end = NODES
     for i in range(run.ne):
-        run.before_new[i] = run.looks[NODES, i]
+        run.before_new[i] = run.looks[end, i]
     return GOOD
 
 

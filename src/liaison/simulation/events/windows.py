@@ -65,13 +65,15 @@ def look(e: Entries, left: f64, width: f64, run: Run, scratch: ptr) -> None:
         scratch: of the entries.
     """
     part = width / float(NODES)
+    end = NODES
+    between = NODES + 1
     looks = run.looks
     for i in range(run.ne):
         looks[0, i] = run.before_new[i]
-    values(e, left + FIRST * part, looks[NODES + 1], run, scratch)
+    values(e, left + FIRST * part, looks[between], run, scratch)
     for j in range(1, NODES):
         values(e, left + float(j) * part, looks[j], run, scratch)
-    values(e, left + width, looks[NODES], run, scratch)
+    values(e, left + width, looks[end], run, scratch)
 
 
 @loop
@@ -117,7 +119,8 @@ def is_settled(e: Entries, left: f64, width: f64, run: Run, scratch: ptr) -> i64
     """1 if the window just looked at tells all about every event; looks once more, if need be."""
     if all_far(run) == 1:
         return 1
-    values(e, left + SECOND * width / float(NODES), run.looks[NODES + 2], run, scratch)
+    second = NODES + 2
+    values(e, left + SECOND * width / float(NODES), run.looks[second], run, scratch)
     run.largest_force = 0.0
     for i in range(run.ne):
         for j in range((NODES + 3) * int(run.is_force[i])):
@@ -146,8 +149,9 @@ def tells(i: i64, run: Run) -> i64:
     size = max(abs(low), abs(high))
     run.met[i] = max(run.met[i], size)
     rounding = max(ROUNDING * run.met[i], noise_of(i, run))
-    miss = abs(looks[NODES + 1, i] - quartic(i, FIRST, run))
-    miss = max(miss, abs(looks[NODES + 2, i] - quartic(i, SECOND, run)))
+    between = NODES + 1
+    miss = abs(looks[between, i] - quartic(i, FIRST, run))
+    miss = max(miss, abs(looks[between + 1, i] - quartic(i, SECOND, run)))
     if miss > WRONG * size + rounding:
         return 0
     if is_monotone(i, miss, run) == 1:

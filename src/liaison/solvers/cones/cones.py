@@ -107,7 +107,8 @@ def spread(m: i64, nb: i64, turn: i64, blocks: Rows[Cone], area: Area) -> None:
 
     From the turn TURNS on both are spread over their bounds, the same at every call.
     """
-    size = SIZE[turn % TURNS]
+    which = turn % TURNS
+    size = SIZE[which]
     for k in range(nb):
         for i in range(blocks[k].first, blocks[k].first + blocks[k].rows):
             x = GOLDEN * float((i + 1) * (2 * turn + 1))
@@ -149,14 +150,15 @@ def search(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> f64:
             best = newton_from(m, nb, blocks, area, best)
             sweeps = MORE * sweeps if turn < TURNS - 1 else ELSEWHERE
         if is_solved(m, area, best) == 0:
-            size = SIZE[turn % TURNS]
+            which = turn % TURNS
+            size = SIZE[which]
             if turn >= TURNS and turn % 2 == 1:
                 size = NEARBY[turn // 2 % 3]
                 nudge(m, nb, size, blocks, area)
             else:
                 spread(m, nb, turn, blocks, area)
-            fall = FALL[turn % TURNS]
-            residual = newton_from_inside(m, nb, blocks, area, size, fall, CAUTION[turn % TURNS])
+            fall = FALL[which]
+            residual = newton_from_inside(m, nb, blocks, area, size, fall, CAUTION[which])
             best = keep_best(m, area, residual, best)
             copy(m, area.swept, area.force)
             refresh(m, area)
