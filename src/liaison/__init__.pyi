@@ -33,6 +33,7 @@ from liaison.equations.motors.motor_coordinates import motor_form as motor_form
 from liaison.equations.motors.motorized import motorized as motorized
 from liaison.equations.start_checks import massless_motions as massless_motions
 from liaison.equations.transform.generation import generation as generation
+from liaison.errors import ArgumentError as ArgumentError
 from liaison.errors import AssemblyError as AssemblyError
 from liaison.errors import DerivationError as DerivationError
 from liaison.errors import FrameError as FrameError

@@ -186,7 +186,9 @@ def instants_of(settings: Settings, start: float, until: float) -> Array:
     """The instants all runs are recorded at: those requested, or the first and the last one."""
     end = float(until)
     if not math.isfinite(end) or end < start:
-        raise SimulationError(f"a batch from {start:g} s cannot end at {end:g} s.", t=start)
+        raise SimulationError(
+            f"until is {end:g} s: a batch from {start:g} s cannot end at {end:g} s.", t=start
+        )
     times, period, samples = settings.instants(start, end)
     if times.size:
         return times

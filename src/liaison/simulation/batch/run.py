@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.arguments import checked
-from liaison.contacts.events.one_sided import Marching, compiled_march, marching
+from liaison.contacts.events.one_sided import Marching, compiled_march, impact_law, marching
 from liaison.contacts.events.series import contact_series, contacts_along
 from liaison.contacts.events.switching import march as switching
 from liaison.errors import Interrupted, SimulationError, interruptible
@@ -351,6 +351,7 @@ def simulate_batch(
         **more,
     )  # fmt: skip
     _check(kernel, on_failure, threads, time_limit)
+    impact_law(settings.impacts)
     check_series(series)
     plan, starts = _planned(kernel, states, until, settings, parameters, inputs, stop)
     has_contacts = "contacts" in series and bool(sides_in(kernel.program))

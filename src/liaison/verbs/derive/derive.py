@@ -13,7 +13,7 @@ from liaison.arguments import checked
 from liaison.equations.equations import Equations
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.equations.transform.parametrization import derived_in
-from liaison.errors import NamingError, OptionError
+from liaison.errors import ArgumentError, NamingError, OptionError
 from liaison.expr.graph.node import collector_paused
 from liaison.verbs.given import Given, mechanism_of
 
@@ -96,7 +96,12 @@ def _by_name(name: str) -> Formalism:
 
 def _check_options(formalism: Formalism, options: Mapping[str, Any]) -> None:
     """Raises an error for options that the formalism (or the parametrization) does not take."""
-    parameters = signature(formalism).parameters.values()
+    try:
+        parameters = signature(formalism).parameters.values()
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            f"derive: formalism is {formalism!r}; it must be a name, or a function of a tree."
+        ) from None
     if any(x.kind is Parameter.VAR_KEYWORD for x in parameters):
         return
     known = [x.name for x in parameters if x.kind is Parameter.KEYWORD_ONLY]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Protocol, final
 
-from liaison.errors import NamingError, TextError
+from liaison.errors import NamingError, Place, TextError
 from liaison.formats.lsd.syntax.nodes import Node, Source
 from liaison.formats.lsd.syntax.tokens import text_in
 from liaison.formats.poses import as_pose, joined, matrices_of
@@ -279,6 +279,19 @@ def _check_axis(axis: Value, node: Node, names: Names) -> None:
             "the axis of a rotation is zero; it has no direction.",
             place=place,
             hint="Give a vector along the axis, such as [0,0,1].",
+        )
+    check_one_unit(axis, place)
+
+
+def check_one_unit(axis: Value, place: Place) -> None:
+    """Raises an error for a direction whose components have different units."""
+    items = axis.items if isinstance(axis, Vector) else ()
+    known = [x for x in items if isinstance(x, Quantity) and not x.bare and not is_zero(x.value)]
+    if len({x.dimension for x in known} - {None}) > 1:
+        raise TextError(
+            "the components of this axis have different units; it has no direction.",
+            place=place,
+            hint="Give numbers without units, such as [0,0,1].",
         )
 
 

@@ -16,6 +16,7 @@ from liaison.errors import Cure, NamingError, Place, TextError
 from liaison.formats.lsd.formulas.formulas import (
     ANY,
     Where,
+    check_one_unit,
     in_unit,
     path_of,
     scalar_of,
@@ -139,6 +140,8 @@ class PropertyReader:
         if node is None:
             return [0, 0, 1]
         direction = self.vector("axis", ANY)
+        value = value_of(node, self.book, Where(f"{self.name}.axis", ANY))
+        check_one_unit(value, self.book.source.at(node))
         if all(is_zero(x) for x in direction):
             hint = "Give a vector along the axis, such as [0,0,1]."
             raise self.error(f"{self.what('axis')} is zero; it has no direction.", node, hint)
