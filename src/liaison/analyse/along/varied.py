@@ -140,7 +140,7 @@ class _Varying:
         labels["outputs"] = ()
         makers: dict[str, Callable[[], Any]] = {
             "rate": self.rate, "retract": lambda: [("q", old.entry("retract").outputs)],
-            "closure": lambda: list(_blocks(old, "closure").items()), "terms": self.terms,
+            "closure": lambda: [*_blocks(old, "closure").items()], "terms": self.terms,
             "correct_q": lambda: self.corrected("correct_q"),
             "correct_v": lambda: self.corrected("correct_v"),
             "changes": lambda: [("outputs", self.output_changes)],

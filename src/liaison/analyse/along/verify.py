@@ -159,10 +159,12 @@ def _work(t: Array, balance: _Balance) -> dict[str, float]:
     names, table = balance.powers
     keep = np.concatenate([[True], np.diff(t) > 0])
     if np.count_nonzero(keep) < FEWEST or not np.all(keep):
-        return dict(zip(names, np.asarray(np.trapezoid(table, t, axis=0)).tolist(), strict=True))
-    from scipy.interpolate import CubicSpline
+        total = np.asarray(np.trapezoid(table, t, axis=0))
+    else:
+        from scipy.interpolate import CubicSpline
 
-    return dict(zip(names, CubicSpline(t, table).integrate(t[0], t[-1]).tolist(), strict=True))
+        total = np.asarray(CubicSpline(t, table).integrate(t[0], t[-1]))
+    return {name: float(x) for name, x in zip(names, total, strict=True)}
 
 
 @final

@@ -127,8 +127,14 @@ def check_fine(
     16 times what the cubics over one interval each are off by.
     """
     t = knots.t
-    if len(t) < 3 or not np.any((spot.s > 0) & (spot.s < 1)):
+    if not np.any((spot.s > 0) & (spot.s < 1)):
         return
+    if len(t) < 3:
+        raise SimulationError(
+            f"the run is recorded too seldom to be interpolated: at {len(t)} instants.",
+            status="inconsistent",
+            hint="Record it more often: every=….",
+        )
     middle = np.arange(1, len(t) - 1)
     smooth = (np.diff(t)[:-1] > 0) & (np.diff(t)[1:] > 0)
     middle = middle[smooth]
@@ -145,7 +151,8 @@ def check_fine(
     used = np.isin(middle, [*spot.i, *(spot.i + 1)])
     if not np.any(off[used] > ROUGH):
         return
-    k, j = np.unravel_index(int(np.argmax(np.where(used[:, None], off, 0.0))), off.shape)
+    worst = int(np.argmax(np.where(used[:, None], off, 0.0)))
+    k, j = divmod(worst, off.shape[1])
     raise SimulationError(
         f"the run is recorded too seldom to be interpolated: near t = {t[middle[k]]:.6g} s "
         f"{labels['q'][int(j)].name!r} would be off by about {off[k, j]:.1%} of its range.",

@@ -352,7 +352,7 @@ class Trajectory(Later):
         t = np.atleast_1d(np.asarray(times, dtype=float))
         resampling.check_within(self.t, t)
         t_in = np.clip(t, self.t[0], self.t[-1])
-        source = getattr(self, "_later", None)
+        source: Any = getattr(self, "_later", None)
         rows = None if rough or source is None else source.between(self, t_in)
         if rows is None or source is None:
             return _interpolated(self, t, np.zeros(len(t), dtype=bool), rough=rough)
