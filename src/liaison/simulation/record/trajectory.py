@@ -331,6 +331,12 @@ class Trajectory(Later):
 
     # at other times, against another run
 
+    @property
+    def is_integrable(self) -> bool:
+        """Whether `resample` integrates between recorded instants, instead of interpolating."""
+        source: Any = getattr(self, "_later", None)
+        return source is not None and bool(source.is_integrable())
+
     def resample(self, times: ArrayLike, *, rough: bool = False) -> Trajectory:
         """The run at other instants within it [s].
 
