@@ -3,12 +3,15 @@
 Truths are roots of formulas of time, found by SciPy: at rest forces follow the loads.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq
 
 import liaison
 from liaison.formats import read
+from liaison.simulation.outcome import outside
 
 BALL = """
 gravity = [0, 0, -9.81] m/s^2 ;
@@ -195,3 +198,47 @@ require X <= 10 cm - 20 cm*exp(-((t - 5 s)/(10 ms))^2) with restitution = 1 end 
 """
     run = liaison.simulate(read(model), until=6)
     assert run.events[0].t == pytest.approx(5 - 0.01 * np.sqrt(np.log(2)), abs=1e-9)
+
+
+# What was recorded -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def held():
+    """A run in which friction holds and gives way, and its mechanism."""
+    model = read(STUCK.format(force=PUSHES["bell"][0]))
+    return model, liaison.simulate(model, until=12, every=0.05)
+
+
+def tampered(run, **values):
+    """The run with other numbers in some series."""
+    series = dict(run.series)
+    for name, x in values.items():
+        series[name] = replace(series[name], values=x)
+    return replace(run, series=series)
+
+
+def test_margins_are_what_bounds_leave(held):
+    _, run = held
+    (margin,) = run.series["margins"].values.T
+    push = PUSHES["bell"][1](run.t)
+    sticks = run.series["modes"].values[:, 0] == 1
+    assert margin[sticks] == pytest.approx(10 - np.abs(push[sticks]), abs=1e-9)
+    assert not margin[~sticks].any()
+
+
+def test_a_force_beyond_its_bound_fails_a_run_and_verify(held):
+    model, run = held
+    sides = (("friction_on_X", "", "friction", 0, 1, -1, "coulomb"),)
+    assert outside(sides, run.t, run.q, run.v, run.series) is None
+    assert liaison.verify(model, run).holds
+    margins = run.series["margins"].values.copy()
+    margins[40] = -0.5
+    wrong = tampered(run, margins=margins)
+    found = outside(sides, wrong.t, wrong.q, wrong.v, wrong.series)
+    assert found.is_failure
+    assert "'friction_on_X' is not kept at t = 2 s" in found.message
+    checked = liaison.verify(model, wrong)
+    assert not checked.holds
+    assert checked.worst.name == "unilateral constraints: friction_on_X"
+    assert checked.worst.at == pytest.approx(2)

@@ -1,13 +1,7 @@
 """Random mechanisms whose steps cross tables, events, loops and contacts; all of them in attack."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path[:0] = [str(Path(__file__).parents[1] / "attack")]
-
-from crossing import KINDS, text_of, tried  # noqa: E402
+from attack.crossing import KINDS, text_of, tried
 
 
 @pytest.mark.parametrize("seed", range(len(KINDS)))

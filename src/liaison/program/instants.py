@@ -12,7 +12,7 @@ length ℓ a formula leaves its chord by sup|f″| ℓ²/8, at most a quarter of
 
 Public names: Timed, Instants, NOTHING, timed, knots, instants_between, jumps_between, joined.
 
-Source: MOO09 §6 (ranges by subdivision).
+Source: NEU90 §2 (ranges by subdivision).
 """
 
 from __future__ import annotations
