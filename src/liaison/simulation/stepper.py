@@ -84,7 +84,7 @@ class Stepper:
     def _begin(self, state: State) -> None:
         self._run = Run(self._kernel, state, state.t, self._settings, parameters=self._parameters)
         run = self._run.arrays.run
-        run.records_steps = run.records_end = run.samples = 0
+        run.records_steps = run.records_end = run.records_stop = run.samples = 0
         self._advance()
 
     @property

@@ -84,6 +84,7 @@ class Batch:
             run.pivots_left = 0
         self.row = int(1 + run.nq + run.nv + run.nu)
         samples = int(run.samples)
+        run.records_stop = 0
         run.capacity = samples + 1  # never full: a mode that ends last asks for room
         self.records = np.full((count, samples, self.row), np.nan)
         self.ends = Ends.for_runs(count, int(run.nq + run.nv))

@@ -272,6 +272,7 @@ def fill_run(arrays: Arrays, plan: Plan) -> None:
     grid, period, samples = plan.settings.instants(state.t, plan.until)
     run.period, run.samples = period, samples
     run.records_steps, run.records_end = samples == 0, grid.size == 0
+    run.records_stop = 1
     run.instants[: grid.size] = grid
 
 

@@ -270,6 +270,7 @@ class Run(Record):
     inputs_read_q: i64
     records_steps: i64
     records_end: i64
+    records_stop: i64  # the state where an event stops the run, also beside a list of instants
     samples: i64
     iterations: i64
     steps_allowed: i64

@@ -66,14 +66,15 @@ def sample(e: Entries, run: Run, scratch: ptr, records: ptr) -> i64:
 def arrive(e: Entries, run: Run, scratch: ptr, records: ptr) -> i64:
     """Records the state if it is asked for; says when the end or a control instant is reached.
 
-    Where an event stops the run, the last state is recorded also beside a list of instants.
+    Where an event stops the run, the last state is recorded also beside a list of instants, if
+    that is asked for: runs of a batch share their instants, and have no room for others.
     """
     t = run.t
     ends = 1 if t >= run.t_end or run.is_stopping > 0 else 0
     is_last = 1 if t >= run.t_end or run.is_stopping == STOPPING else 0
     asked = run.records_steps * (1 - run.is_part) + is_last * run.records_end
     if run.is_stopping == STOPPING:
-        asked += 1
+        asked += run.records_stop
     if run.next_sample < run.samples:
         wanted = sample_time(run.next_sample, run)
         if wanted <= t + ROUNDING * max(abs(t), run.h):
