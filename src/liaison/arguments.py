@@ -21,14 +21,13 @@ from functools import wraps
 from inspect import Parameter, signature
 from numbers import Real
 from types import NoneType, UnionType
-from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, TypeAlias, TypeVar, Union, cast, get_args, get_origin
 
 import numpy as np
 
 from .errors import ArgumentError
 
-P = ParamSpec("P")
-R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Any])
 Test: TypeAlias = Callable[[Any], bool]
 
 LARGEST = 2**63 - 1
@@ -125,7 +124,7 @@ def _of_entries(whole: tuple[Test, str], hints: Sequence[Any]) -> tuple[Test, st
     return fits, f"a sequence, each {said}"
 
 
-def checked(function: Callable[P, R]) -> Callable[P, R]:
+def checked(function: F) -> F:
     """The function, which refuses arguments of other kinds than its annotations say.
 
     Raises:
@@ -134,7 +133,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     found: list[tuple[tuple[str, ...], dict[str, tuple[Test, str]]]] = []
 
     @wraps(function)
-    def guarded(*args: P.args, **keywords: P.kwargs) -> R:
+    def guarded(*args: Any, **keywords: Any) -> Any:
         if not found:
             found.append(_tests(function))
         names, tests = found[0]
@@ -144,7 +143,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
                 _refuse(function.__name__, name, value, known[1])
         return function(*args, **keywords)
 
-    return guarded
+    return cast(F, guarded)
 
 
 def check_fields(record: Any) -> None:
