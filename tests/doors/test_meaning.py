@@ -193,3 +193,13 @@ def test_an_angle_that_could_jump_takes_no_spring():
         liaison.simulate(skew, until=1)
     damped = skew.replace("spring stiffness = 1 N*m/rad", "damper coefficient = 1 N*m*s/rad")
     assert liaison.simulate(damped, until=0.1).status == "done"
+
+
+def test_a_table_of_uneven_points_does_not_overshoot():
+    """A pulse of 1 kN over 1 ms on 1 kg gives 1 m/s."""
+    text = MODEL + (
+        "apply force value = [1 kN * table(t/(1 s), [0, 4.999, 5, 5.001, 10], [0, 0, 1, 0, 0]),"
+        " 0, 0] end on c ;"
+    )
+    run = liaison.simulate(text, until=10, every=10)
+    assert run["S'"][-1] == pytest.approx(1, rel=1e-6)
