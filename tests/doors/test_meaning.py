@@ -156,3 +156,50 @@ def test_half_a_turn_is_a_start(type):
 def test_error_of_a_ratio_is_a_text_error():
     with pytest.raises(TextError):
         read_lsd(MODEL + "apply motor torque = 1 N*m, ratio = 5 mm, rotor = 1 g*m^2 end on A ;")
+
+
+ROW = """
+let a = body mass = 1 kg, inertia = 1 kg*m^2 end ;
+let b = body mass = 1 kg, inertia = 1 kg*m^2 end ;
+let A = join earth and a with revolute end ;
+let B = join {frame} a and b with revolute {axis} end ;
+apply spring stiffness = 1 N*m/rad end on {angle} ;
+start A' = 2 rad/s ; start B' = 2 rad/s ;
+"""
+
+
+@pytest.mark.parametrize(
+    ("frame", "angle", "sign"),
+    [("", "angle(earth, b)", 1), ("180 deg || [1, 0, 0] @", "angle(earth, b)", -1),
+     ("", "angle(b, earth)", 1), ("[1, 0, 0] m ++ 70 deg || [0, 0, 1] @", "angle(earth, b)", 1)],
+)  # fmt: skip
+def test_turns_are_counted_along_joints_with_parallel_axes(frame, angle, sign):
+    """Both bodies turn by A + B: (A + B)'' = -(A + B), which goes to 4 rad, more than half a turn.
+
+    The torque acts on b and the ground alone, so that a turns on at 2 rad/s.
+    """
+    text = ROW.format(frame=frame, axis="", angle=angle).replace(
+        "start B' = 2", f"start B' = {2 * sign}"
+    )
+    start = 70 * np.pi / 180 if "70 deg" in frame else 0.0
+    run = liaison.simulate(text, until=3, every=3)
+    total = run["A"][-1] + sign * run["B"][-1] + start
+    assert total == pytest.approx(4 * np.sin(3) + start * np.cos(3), abs=1e-6)
+
+
+def test_an_angle_that_could_jump_takes_no_spring():
+    skew = ROW.format(frame="", axis="axis = [1, 0, 0]", angle="angle(earth, b)")
+    with pytest.raises(LiaisonError, match="jumps from 180 to -180"):
+        liaison.simulate(skew, until=1)
+    damped = skew.replace("spring stiffness = 1 N*m/rad", "damper coefficient = 1 N*m*s/rad")
+    assert liaison.simulate(damped, until=0.1).status == "done"
+
+
+def test_a_table_of_uneven_points_does_not_overshoot():
+    """A pulse of 1 kN over 1 ms on 1 kg gives 1 m/s."""
+    text = MODEL + (
+        "apply force value = [1 kN * table(t/(1 s), [0, 4.999, 5, 5.001, 10], [0, 0, 1, 0, 0]),"
+        " 0, 0] end on c ;"
+    )
+    run = liaison.simulate(text, until=10, every=10)
+    assert run["S'"][-1] == pytest.approx(1, rel=1e-6)

@@ -97,10 +97,10 @@ def _minor(a: Any, b: Any, i: int) -> Any:
 
 
 def _table(values: list[Value], named: dict[str, Value]) -> Quantity:
-    """table(x, [x1, …], [y1, …]): a spline through points, straight beyond them; or "linear"."""
+    """table(x, [x1, …], [y1, …]): a curve through points, straight beyond them; or by its kind."""
     texts = {key: x.text for key, x in named.items() if isinstance(x, Word)}
     order = order_of(named.pop("derivative", None))
-    kind = values[3].text if len(values) == 4 and isinstance(values[3], Word) else "cubic"
+    kind = values[3].text if len(values) == 4 and isinstance(values[3], Word) else "monotone"
     if len(values) not in (3, 4) or not isinstance(values[0], Quantity):
         raise Unfit("table takes a number and two vectors: table(x, [0, 1, 2], [5, 6, 8]).")
     if len(texts) < len(named) or not {"outside", "name"}.issuperset(texts):
