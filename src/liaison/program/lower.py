@@ -34,7 +34,7 @@ from liaison.program.derivatives.columns import Columns
 from liaison.units import FORCE
 
 from .program import Entry, Program
-from .solve import Factor, Saddle, dense, factor
+from .solve import Factor, Saddle, dense, factor, with_metric
 
 Blocks: TypeAlias = list[tuple[str, Sequence[Expr]]]
 
@@ -295,7 +295,7 @@ class _Lowering:
         return Saddle(
             nv=self.nv,
             nc=nc,
-            M=self.equations.dynamics.M,
+            M=with_metric(self.equations.dynamics.M, closures.G, nc),
             G={key: entry for key, entry in closures.G.items() if key[0] < nc},
             defines={k: j for k, j in closures.defines.items() if k < nc},
             reach=closures.reach,
