@@ -177,9 +177,7 @@ class NamingError(LiaisonError):
         near = _meant(str(name), known)
         guess = f"; did you mean {near[0]!r}?" if near else "."
         listed = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
-        error = cls(
-            f"no {kind} is named {name!r}{guess}", hint=f"Declared: {listed or 'none'}."
-        )
+        error = cls(f"no {kind} is named {name!r}{guess}", hint=f"Declared: {listed or 'none'}.")
         error.meant = (str(name), near[0]) if near else None
         return error.at(place)
 

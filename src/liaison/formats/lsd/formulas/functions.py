@@ -71,7 +71,9 @@ def _result_dimension(name: str, rule: str, arguments: list[Quantity]) -> Dimens
         if any(n % 2 for n in first[:3]):
             raise Unfit(f"the square root of {spelled(first)} has no dimension.")
         return (first[0] // 2, first[1] // 2, first[2] // 2, 0, first[4] // 2)
-    return {"pure": PURE, "turn": PURE, "sign": PURE, "angle": ANGLE, "ratio": ANGLE}.get(rule, first)
+    return {"pure": PURE, "turn": PURE, "sign": PURE, "angle": ANGLE, "ratio": ANGLE}.get(
+        rule, first
+    )
 
 
 def _of_vectors(name: str, values: list[Value]) -> Value:

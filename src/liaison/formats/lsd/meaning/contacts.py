@@ -66,7 +66,9 @@ def _contact(kind: type[ContactShape]) -> Callable[[Related], Contact]:
         if x.keys.get("block") is not None:
             options["block"] = tuple(x.vector("block", "m"))
         if x.keys.get("span") is not None:
-            options["span"] = tuple(x.pair("span", ("rad", "rad"), "is the least and the greatest s"))
+            options["span"] = tuple(
+                x.pair("span", ("rad", "rad"), "is the least and the greatest s")
+            )
         for key, local in _LOCAL.items():
             if x.keys.get(key) is not None:
                 options[key] = _formula(x, key, local)

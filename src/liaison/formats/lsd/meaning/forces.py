@@ -22,7 +22,6 @@ from liaison.formats.lsd.syntax.nodes import Node
 from liaison.model import BearingFriction, Coordinate, DryFriction, OneSided
 from liaison.model.kinds import Derived
 from liaison.spatial import cross3, dot, is_zero, norm
-
 from liaison.units import ANGLE
 
 from .joints import Joined
