@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.arguments import checked
-from liaison.errors import ArgumentError, LiaisonError, ModelError
+from liaison.errors import ArgumentError, LiaisonError, ModelError, checked
 
 
 @checked

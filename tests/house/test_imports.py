@@ -28,6 +28,7 @@ LATER = {
     "formats.read": "formats.mjcf.read formats.urdf.read",
     "model.checks": "model.contacts.targets",
     "model.pairing": "model.contacts.contact",
+    "program.instants": "exact.intervals",
     "program.lower": "program.derivatives.derivatives program.derivatives.discrete "
     "program.derivatives.variation",
     "simulation.plan.plan": "program.to_numpy simulation.steps.sides_layout",

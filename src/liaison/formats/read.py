@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from liaison.arguments import checked
-from liaison.errors import OptionError, TextError
+from liaison.errors import OptionError, TextError, checked
 from liaison.formats.lsd.read import read_lsd
 from liaison.model import Mechanism
 from liaison.model.checks import idle_relations

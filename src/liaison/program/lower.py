@@ -15,9 +15,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from liaison.arguments import checked
 from liaison.equations import Equations
-from liaison.errors import NamingError
+from liaison.errors import NamingError, checked
 from liaison.expr import (
     ONE,
     ZERO,

@@ -19,8 +19,7 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.arguments import checked
-from liaison.errors import Interrupted, SimulationError, interruptible
+from liaison.errors import Interrupted, SimulationError, checked, interruptible
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulation.plan.plan import Plan, has_instants

@@ -20,8 +20,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liaison.arguments import checked
-from liaison.errors import Interrupted, NamingError, SimulationError
+from liaison.errors import Interrupted, NamingError, SimulationError, checked
 from liaison.numeric import State
 from liaison.program import Kernel
 from liaison.simulation.events.happenings import sides_in

@@ -22,8 +22,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.arguments import checked
-from liaison.errors import AssemblyError
+from liaison.errors import AssemblyError, checked
 from liaison.expr import ZERO, Expr, as_expr, evaluate, symbol, symbols_of
 from liaison.model import Fixed, Mechanism, PrescribedMotion
 from liaison.numeric import State

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement
 from typing import Any, ClassVar, NamedTuple, Protocol, final
 
-from liaison.arguments import checked
-from liaison.errors import ModelError, Place
+from liaison.errors import ModelError, Place, checked
 from liaison.model.describe.places import line_here, marker_of
 from liaison.model.markers import Marker
 from liaison.model.records import Body, Joint

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
-from liaison.arguments import checked
-from liaison.errors import ModelError, Place
+from liaison.errors import ModelError, Place, checked
 from liaison.model.describe.places import line_here
 from liaison.model.scalars import scalar
 

@@ -21,8 +21,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from liaison.arguments import checked
-from liaison.errors import ModelError, Place
+from liaison.errors import ModelError, Place, checked
 from liaison.expr import Expr, symbol
 from liaison.model.contacts.collisions import collision as collision
 from liaison.model.contacts.contact import contact as contact

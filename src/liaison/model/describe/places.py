@@ -13,7 +13,7 @@ from liaison.errors import ModelError, Place
 from liaison.model.markers import Coordinate, Distance, Marker, Measure
 from liaison.model.records import Body, Joint
 
-OWN = ("liaison.model.", "liaison.arguments")
+OWN = ("liaison.model.", "liaison.errors")
 """How the names of the modules that describe begin."""
 
 

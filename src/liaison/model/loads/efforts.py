@@ -12,8 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
-from liaison.arguments import checked
-from liaison.errors import Place
+from liaison.errors import Place, checked
 from liaison.expr import as_expr
 from liaison.model.describe.places import between, line_here, marker_of
 from liaison.model.kinds import Property

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
-from liaison.arguments import checked
-from liaison.errors import ModelError, Place
+from liaison.errors import ModelError, Place, checked
 from liaison.expr import as_expr, sqrt
 from liaison.model.contacts.joint_friction import DryFriction
 from liaison.model.describe.places import label_of, line_here

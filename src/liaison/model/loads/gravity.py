@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
-from liaison.arguments import checked
-from liaison.errors import Place
+from liaison.errors import Place, checked
 from liaison.model.describe.places import line_here
 from liaison.model.kinds import Property
 from liaison.model.scalars import Triple, triple

@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
-from liaison.arguments import checked
-from liaison.errors import Place
+from liaison.errors import Place, checked
 from liaison.expr import Expr, as_expr
 from liaison.model.describe.places import line_here
 

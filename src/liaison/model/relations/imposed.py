@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
-from liaison.arguments import checked
-from liaison.errors import Place
+from liaison.errors import Place, checked
 from liaison.expr import Expr, as_expr, symbol
 from liaison.model.describe.places import label_of, line_here
 from liaison.model.records import Joint

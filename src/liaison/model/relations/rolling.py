@@ -20,8 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
-from liaison.arguments import checked
-from liaison.errors import ModelError, Place
+from liaison.errors import ModelError, Place, checked
 from liaison.expr import as_expr, sqrt
 from liaison.model.describe.places import line_here, marker_of
 from liaison.model.markers import Marker

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from functools import cache as memo
 from typing import Any
 
-from liaison.arguments import checked
+from liaison.errors import checked
 from liaison.expr import OPS, Expr, Table
 from liaison.program.kernel import MachineKernel
 from liaison.program.loops.c import constant

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import cache as memo
 from typing import Any, final
 
-from liaison.arguments import checked
+from liaison.errors import checked
 from liaison.expr import Expr, collector_paused
 from liaison.program.derivatives.columns import LANES, Columns, steps_of, unit
 from liaison.program.kernel import MachineKernel

@@ -13,8 +13,7 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.arguments import check_fields
-from liaison.errors import SimulationError
+from liaison.errors import SimulationError, check_fields
 from liaison.numeric import Array
 from liaison.simulation.steps.projection import Projection
 from liaison.simulation.steps.rungekutta import RK4, TSITOURAS, Tableau, tableau_named

@@ -29,8 +29,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liaison.arguments import checked
-from liaison.errors import NamingError, SimulationError
+from liaison.errors import NamingError, SimulationError, checked
 from liaison.units import Label
 
 from . import resampling

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from liaison.arguments import checked
+from liaison.errors import checked
 from liaison.expr.graph.node import collector_paused
 from liaison.verbs.given import Given, mechanism_of, with_starts
 from liaison.verbs.summary import Summary

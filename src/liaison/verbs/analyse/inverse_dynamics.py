@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 
 from liaison.analyse.along.inverse_motion import Efforts
 from liaison.analyse.along.inverse_motion import inverse_dynamics as efforts_along
-from liaison.arguments import checked
-from liaison.errors import SimulationError
+from liaison.errors import SimulationError, checked
 from liaison.numeric import Array
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.along import ready_along

@@ -11,8 +11,7 @@ from typing import Any
 from liaison.analyse.along.along import state_between
 from liaison.analyse.rest.linearize import Linearization
 from liaison.analyse.rest.linearize import linearize as small_motions
-from liaison.arguments import checked
-from liaison.errors import NamingError, SimulationError
+from liaison.errors import NamingError, SimulationError, checked
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
 from liaison.simulation.record.trajectory import Trajectory

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from liaison.analyse.rest.solutions import Solutions, compare_solutions
-from liaison.arguments import checked
+from liaison.errors import checked
 from liaison.numeric import State
 from liaison.verbs.given import Given, mechanism_of, with_starts, with_values
 from liaison.verbs.ready import check_one_start, ready_for

@@ -9,7 +9,7 @@ from typing import Unpack
 
 from liaison.analyse.along.verify import Verification
 from liaison.analyse.along.verify import verify as verified
-from liaison.arguments import checked
+from liaison.errors import checked
 from liaison.simulation.plan.options import OF_RUNS, OF_SCENES, RunKeywords, RunOptions, run_options
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.simulation.run import simulate

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from liaison.analyse.compare.compare import Comparison
 from liaison.analyse.compare.compare import compare as compare_mechanism
 from liaison.analyse.compare.equality import POINTS
-from liaison.arguments import checked
+from liaison.errors import checked
 from liaison.verbs.given import Given, mechanism_of
 
 

@@ -5,8 +5,8 @@ Public names: compile.
 
 from __future__ import annotations
 
-from liaison.arguments import checked
 from liaison.equations.formalisms.newton_euler import newton_euler
+from liaison.errors import checked
 from liaison.expr.graph.node import collector_paused
 from liaison.program.back_ends import back_end_named
 from liaison.program.kernel import Kernel

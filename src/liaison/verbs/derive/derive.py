@@ -9,11 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
-from liaison.arguments import checked
 from liaison.equations.equations import Equations
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.equations.transform.parametrization import derived_in
-from liaison.errors import ArgumentError, NamingError, OptionError
+from liaison.errors import ArgumentError, NamingError, OptionError, checked
 from liaison.expr.graph.node import collector_paused
 from liaison.verbs.given import Given, mechanism_of
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from liaison.arguments import checked
-from liaison.errors import NamingError, OptionError, interruptible
+from liaison.errors import NamingError, OptionError, checked, interruptible
 from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.keywords import ProofKeywords
 from liaison.freedoms.mobility import Mobility

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from liaison.arguments import checked
 from liaison.contacts.scene.parts import Laws
-from liaison.errors import ModelError
+from liaison.errors import ModelError, checked
 from liaison.model.contacts.collisions import collisions
 from liaison.simulation.scene import Scene
 from liaison.verbs.given import Given, mechanism_of, with_starts, with_values

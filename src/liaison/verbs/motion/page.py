@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import Unpack
 
-from liaison.arguments import checked
+from liaison.errors import checked
 from liaison.model.pairing import drawn
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.given import Given, mechanism_of

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from liaison.arguments import checked
-from liaison.errors import ArgumentError, OptionError, interruptible
+from liaison.errors import ArgumentError, OptionError, checked, interruptible
 from liaison.model.pairing import is_scene
 from liaison.numeric import State
 from liaison.program.kernel import Kernel

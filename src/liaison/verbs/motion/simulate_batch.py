@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
-from liaison.arguments import checked
 from liaison.equations.formalisms.newton_euler import newton_euler
-from liaison.errors import ArgumentError, NamingError, interruptible
+from liaison.errors import ArgumentError, NamingError, checked, interruptible
 from liaison.expr.graph.node import collector_paused
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import State

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from liaison.arguments import checked
-from liaison.errors import ArgumentError, interruptible
+from liaison.errors import ArgumentError, checked, interruptible
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
 from liaison.simulation.plan.options import OF_STEPS, RunOptions, StepKeywords, run_options
