@@ -75,7 +75,7 @@ BREAKS: dict[str, dict[str, Edit]] = {
         "loop cannot close": ("d = 0.45 m", "d = 0.9 m"),
         "not finite": ("b = 0.30 m", "b = 1e999999 m"),
         "wrong unit": ("mass = 0.2 kg", "mass = 0.2 m"),
-        "inconsistent start": ("start D = atan2(4, -3)", "start D = 0"),
+        "inconsistent start": ("guess D = atan2(4, -3)", "start D = 0"),
     },
     "slider_crank.lsd": {
         "unknown name": ("end on A ;", "end on Z ;"),
