@@ -1,6 +1,7 @@
 """Random mechanisms whose steps cross tables, events, loops and contacts; all of them in attack."""
 
 import pytest
+
 from attack.crossing import KINDS, text_of, tried
 
 

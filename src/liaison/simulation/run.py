@@ -304,7 +304,7 @@ class Run:
         elif status == at.CONTROL:
             self._control()
         elif status == at.NEEDS_INSTANTS:
-            load_instants(self.arrays.run, self._instants, self.plan.settings.max_step)
+            self._load()
         elif status == at.CROWDED:
             self._make_room()
         elif status == at.BAD_GAP and self.plan.is_scene:
@@ -395,6 +395,10 @@ class Run:
         return outcome_of(plan, self.arrays, self.status, ended)
 
     # what Python does between slices
+
+    def _load(self) -> None:
+        """The instants that come next."""
+        load_instants(self.arrays.run, self._instants, self.plan.settings.max_step)
 
     def go_until(self, end: float) -> None:
         """Goes on from now with another end, with the inputs as they are now held."""

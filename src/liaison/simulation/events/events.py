@@ -384,7 +384,7 @@ def fire(e: Entries, left: f64, width: f64, run: Run, scratch: ptr, happened: pt
             if verdict != GOOD and run.stop == NONE:
                 return verdict
     for i in range(run.ne):
-        run.before_new[i] = run.looks[NODES, i]
+        run.before_new[i] = run.looks[4, i]
     return GOOD
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from liaison.errors import SimulationError
-from liaison.expr import Expr
 from liaison.numeric import Array
 from liaison.program import Program
 from liaison.program.extend import resolve
@@ -46,7 +45,7 @@ def timed_of(program: Program, inputs: Inputs, stops: tuple[Any, ...]) -> Timed 
     return timed(times[0], formulas, kept)
 
 
-def knots_of(program: Program, inputs: Inputs) -> tuple[tuple[Expr, Array], ...]:
+def knots_of(program: Program, inputs: Inputs) -> tuple[tuple[Any, Array], ...]:
     """Formulas of the state with levels at which forces or inputs jump or bend."""
     laws = program.facts.get("laws")
     added = [formula for _, formula in inputs.formulas]
@@ -79,7 +78,7 @@ def instants_of(
 
 
 def _corners(
-    t: Expr, program: Program, span: tuple[float, float], values: dict[Expr, float]
+    t: Any, program: Program, span: tuple[float, float], values: dict[Any, float]
 ) -> tuple[tuple[float, int], ...]:
     """Instants at which rates of closures jump, each with its row.
 
