@@ -225,7 +225,8 @@ class Run:
         self._machine, self.marching = self._place.machine, self._place.contacts
         self._drained = Drained()
         self._instants = self.own_plan.instants
-        self._known_until, self._known_for = -math.inf, b""
+        self._known_until = -math.inf
+        self._known_for: tuple[float, ...] = ()
         self._calls = [0] * len(self.own_plan.inputs.controllers)
         self._tries = self._prepared.pace
         self.status = at.GOOD
@@ -286,21 +287,7 @@ class Run:
             if is_crowded:
                 self._machine.enlarge()
         elif status in NEEDS:
-            entry = NEEDS[status]
-            if entry not in self.plan.program.entries:
-                raise SimulationError(
-                    f"the closures of {self.plan.program.name!r} are not met after t = {self.t:g} "
-                    "s, and its kernel has no pivoted solver.",
-                    status="inconsistent closures",
-                    t=self.t,
-                    hint="Take a smaller step; or written-out equations (sparse=False), which "
-                    "solve again with pivoting.",
-                )
-            self._machine.add(self.plan.kernel, entry)
-            if status == at.NEEDS_TERMS:
-                self.arrays.run.has_terms = 1
-            else:
-                self.arrays.run.has_correct[status - at.NEEDS_CORRECT_Q] = 1
+            self._supply(status)
         elif status == at.CONTROL:
             self._control()
         elif status == at.NEEDS_INSTANTS:
@@ -396,6 +383,28 @@ class Run:
 
     # what Python does between slices
 
+    def _supply(self, status: int) -> None:
+        """Compiles the entry that the loop asks for.
+
+        Raises:
+            SimulationError: the kernel has none.
+        """
+        entry = NEEDS[status]
+        if entry not in self.plan.program.entries:
+            raise SimulationError(
+                f"the closures of {self.plan.program.name!r} are not met after t = {self.t:g} "
+                "s, and its kernel has no pivoted solver.",
+                status="inconsistent closures",
+                t=self.t,
+                hint="Take a smaller step; or written-out equations (sparse=False), which "
+                "solve again with pivoting.",
+            )
+        self._machine.add(self.plan.kernel, entry)
+        if status == at.NEEDS_TERMS:
+            self.arrays.run.has_terms = 1
+        else:
+            self.arrays.run.has_correct[status - at.NEEDS_CORRECT_Q] = 1
+
     def _load(self) -> None:
         """The instants that come next."""
         load_instants(self.arrays.run, self._instants, self.plan.settings.max_step)
@@ -406,7 +415,8 @@ class Run:
         run.t_end = end
         if not (has_instants(own) and run.is_adaptive):
             return
-        values = run.u.tobytes()
+        places = () if told.timed is None else map(told.program.inputs.get, told.timed.constants)
+        values = tuple(run.u[x[1]] for x in places if x is not None and x[0] == "u")
         if end > self._known_until or values != self._known_for:
             # for many steps of this length at once
             self._known_until, self._known_for = now + HORIZON * (end - now), values
