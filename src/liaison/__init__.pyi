@@ -33,6 +33,7 @@ from liaison.equations.motors.motor_coordinates import motor_form as motor_form
 from liaison.equations.motors.motorized import motorized as motorized
 from liaison.equations.start_checks import massless_motions as massless_motions
 from liaison.equations.transform.generation import generation as generation
+from liaison.errors import ArgumentError as ArgumentError
 from liaison.errors import AssemblyError as AssemblyError
 from liaison.errors import DerivationError as DerivationError
 from liaison.errors import FrameError as FrameError
@@ -129,6 +130,7 @@ from liaison.model.describe.describe import friction as friction
 from liaison.model.describe.describe import gear as gear
 from liaison.model.describe.describe import gravity as gravity
 from liaison.model.describe.describe import ground as ground
+from liaison.model.describe.describe import guess as guess
 from liaison.model.describe.describe import holonomic as holonomic
 from liaison.model.describe.describe import imposed as imposed
 from liaison.model.describe.describe import join as join

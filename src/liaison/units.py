@@ -1,10 +1,11 @@
 """Units: SI inside, other units only in input and output. A `Label` is a name with its unit.
 
 Angles are pure numbers, so that rad/s and 1/s are one dimension. Turns per second are not radians
-per second: Hz is kept apart from rad/s, and one in the place of the other is an error.
+per second: Hz counts cycles, also in products, and a count of cycles in the place of an angle, or
+of anything that is no count and no rate, is an error; a factor of π makes an angle of it.
 
-Public names: Label, FORCE, MOMENT, effort_along, Unit, UNITS, Dimension, PURE, FREQUENCY, TURNING,
-unit_named, unit_of, si_unit, same.
+Public names: Label, FORCE, MOMENT, effort_along, Unit, UNITS, Dimension, PURE, ANGLE, LENGTH, TIME,
+VELOCITY, FREQUENCY, TURNING, unit_named, unit_of, si_unit, same.
 """
 
 from __future__ import annotations
@@ -18,13 +19,16 @@ from typing import TypeAlias, final
 
 from .errors import NamingError, Place, TextError
 
-Dimension: TypeAlias = tuple[int, int, int, int]
-"""Exponents of m, kg, s, rad."""
+Dimension: TypeAlias = tuple[int, int, int, int, int]
+"""Exponents of m, kg, s, rad, cycle."""
 
-PURE: Dimension = (0, 0, 0, 0)
-TURNING: Dimension = (0, 0, -1, 1)
-FREQUENCY: Dimension = (0, 0, -1, -1)
-"""Of Hz; its last exponent only keeps it apart from 1/s, which may stand for rad/s."""
+PURE: Dimension = (0, 0, 0, 0, 0)
+LENGTH: Dimension = (1, 0, 0, 0, 0)
+TIME: Dimension = (0, 0, 1, 0, 0)
+VELOCITY: Dimension = (1, 0, -1, 0, 0)
+ANGLE: Dimension = (0, 0, 0, 1, 0)
+TURNING: Dimension = (0, 0, -1, 1, 0)
+FREQUENCY: Dimension = (0, 0, -1, 0, 1)
 
 MAX_UNIT_EXPONENT = 9
 
@@ -61,8 +65,8 @@ class Unit:
 
 
 def _units() -> dict[str, Unit]:
-    length, mass, time, angle = (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)
-    force, torque, energy = (1, 1, -2, 0), (2, 1, -2, 0), (2, 1, -2, 0)
+    length, mass, time, angle = LENGTH, (0, 1, 0, 0, 0), TIME, ANGLE
+    force, torque, energy = (1, 1, -2, 0, 0), (2, 1, -2, 0, 0), (2, 1, -2, 0, 0)
     rows: list[tuple[str, str, Dimension]] = [
         ("m", "1", length), ("mm", "1/1000", length), ("cm", "1/100", length),
         ("km", "1000", length), ("um", "1/1000000", length), ("inch", "254/10000", length),
@@ -73,9 +77,10 @@ def _units() -> dict[str, Unit]:
         ("rad", "1", angle), ("mrad", "1/1000", angle),
         ("N", "1", force), ("kN", "1000", force), ("mN", "1/1000", force), ("Nm", "1", torque),
         ("J", "1", energy), ("kJ", "1000", energy),
-        ("W", "1", (2, 1, -3, 0)), ("kW", "1000", (2, 1, -3, 0)),
-        ("Hz", "1", FREQUENCY), ("Pa", "1", (-1, 1, -2, 0)), ("bar", "100000", (-1, 1, -2, 0)),
-        ("MPa", "1000000", (-1, 1, -2, 0)), ("GPa", "1000000000", (-1, 1, -2, 0)),
+        ("W", "1", (2, 1, -3, 0, 0)), ("kW", "1000", (2, 1, -3, 0, 0)),
+        ("Hz", "1", FREQUENCY), ("Pa", "1", (-1, 1, -2, 0, 0)),
+        ("bar", "100000", (-1, 1, -2, 0, 0)),
+        ("MPa", "1000000", (-1, 1, -2, 0, 0)), ("GPa", "1000000000", (-1, 1, -2, 0, 0)),
     ]  # fmt: skip
     table = {word: Unit(Fraction(factor), dimension) for word, factor, dimension in rows}
     table["deg"] = Unit(Fraction(1, 180), angle, pi=1)
@@ -121,7 +126,7 @@ def _compound(text: str) -> Unit:
     bare = re.sub(r"^1(?=/|$)", "", text)
     if not re.fullmatch(rf"(?:{_FACTOR})*", bare) or bare.startswith("*"):
         raise TextError(f"{text!r} is no unit; units are written like mm, N/m or kg*m^2.")
-    factor, turns, total = Fraction(1), 0, [0, 0, 0, 0]
+    factor, turns, total = Fraction(1), 0, [0, 0, 0, 0, 0]
     for operator, word, exponent in re.findall(_FACTOR, bare):
         power = int(exponent[:6] or 1) * (-1 if operator == "/" else 1)
         if abs(power) > MAX_UNIT_EXPONENT:
@@ -130,14 +135,19 @@ def _compound(text: str) -> Unit:
         factor *= unit.factor**power
         turns += power * unit.pi
         total = [a + power * b for a, b in zip(total, unit.dimension, strict=True)]
-    return Unit(factor, (total[0], total[1], total[2], total[3]), turns)
+    return Unit(factor, (total[0], total[1], total[2], total[3], total[4]), turns)
 
 
 def same(a: Dimension | None, b: Dimension | None) -> bool:
-    """Whether two dimensions agree: an angle is a pure number, the unknown agrees with all."""
+    """Whether two dimensions agree: an angle is a pure number, the unknown agrees with all.
+
+    Cycles agree with pure numbers and Hz with 1/s, but not with angles and rad/s.
+    """
     if a is None or b is None:
         return True
-    return a[:3] == b[:3] and {a, b} != {FREQUENCY, TURNING}
+    if a[:3] != b[:3]:
+        return False
+    return a[4] == b[4] or (a[:2] == (0, 0) and a[3] == b[3] == 0 and abs(a[4] - b[4]) == 1)
 
 
 def si_unit(dimension: Dimension | None) -> str:

@@ -28,7 +28,7 @@ from liaison.algebra import (
     vector,
     zero,
 )
-from liaison.algebra.node import _KNOWN
+from liaison.algebra.node import _NODES
 from liaison.expr import sin, symbol
 
 a, b, c = map(vector, "abc")
@@ -51,12 +51,12 @@ def test_symbols_with_other_properties_are_other_symbols():
 
 def test_what_nobody_holds_is_forgotten():
     gc.collect()
-    before = len(_KNOWN)
+    before = len(_NODES)
     x = cross(vector("here today"), vector("gone tomorrow"))
-    assert len(_KNOWN) == before + 3
+    assert len(_NODES) == before + 3
     del x
     gc.collect()
-    assert len(_KNOWN) == before
+    assert len(_NODES) == before
 
 
 def test_a_long_sum_is_flat_and_needs_no_recursion():

@@ -1,5 +1,7 @@
 """Maximal coordinates: multipliers are reactions, joints tell turns and slides, attitudes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -10,6 +12,7 @@ from liaison.analyse.along.joint_motion import joint_motion
 from liaison.analyse.along.maximal_run import maximal_run
 from liaison.equations.vector.basic_joints import Side, basic_rows, wrench_of
 from liaison.errors import AssemblyError, ModelError, NamingError, SimulationError
+from liaison.expr import sin, symbol
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-12, "every": 0.02}
 
@@ -122,8 +125,10 @@ let A = join earth and a with revolute axis = [0, 0, 1] end ;
 start A' = 12 rad/s ;
 """)
     coarse = liaison.simulate(swung, until=4, every=1.0, series=("poses", "motions"))
+    recorded = replace(coarse, message="from a file")  # without its equations
     with pytest.raises(SimulationError, match="do not determine how many turns"):
-        joint_motion(swung, coarse, "A")
+        joint_motion(swung, recorded, "A")
+    assert_allclose(joint_motion(swung, coarse, "A").values[:, 0], coarse["A"], atol=1e-6)
 
 
 def test_rotation_matrices_give_the_same_run():
@@ -234,3 +239,19 @@ def side_of(moving, marker):
     place, velocity, omega, R, center = moving
     p, axes = np.array(marker.p, dtype=float), np.array(marker.R, dtype=float)
     return Side(place, velocity, omega, R @ p - center, R @ axes)
+
+
+def test_turns_between_far_instants_are_counted():
+    """A rotor at 1 + 2π (1 − cos 2πt) rad/s: at whole seconds only 1 rad/s is seen of it."""
+    text = """
+    let rotor = body mass = 1 kg, inertia = 1 kg*m^2 end ;
+    let A = join earth and rotor with revolute axis = [0, 0, 1] end ;
+    let u = apply motor end on A ;
+    start A' = 1 rad/s ;
+    """
+    t = symbol("t")
+    inputs = {"u": 4 * np.pi**2 * sin(2 * np.pi * t)}
+    run = liaison.simulate(text, until=5.0, every=1.0, inputs=inputs, series=("poses", "motions"))
+    found = joint_motion(liaison.read(text), run, "A")
+    np.testing.assert_allclose(run["A"], (1 + 2 * np.pi) * run.t, atol=1e-6)
+    np.testing.assert_allclose(found.values[:, 0], run["A"], atol=1e-6)

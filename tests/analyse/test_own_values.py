@@ -44,6 +44,19 @@ def test_linearize_takes_parameters_and_inputs_of_the_run():
         assert found.steadiness == pytest.approx(abs(torque), rel=1e-9)
 
 
+def test_inputs_that_a_run_of_a_batch_was_given_act_in_its_analyses():
+    """A batch records no inputs; numbers and formulas are those it was given."""
+    for u, torque in ((2.0, lambda run: 2.0), (-3 * symbol("A"), lambda run: -3 * run["A"][-1])):
+        runs = liaison.simulate_batch(
+            PENDULUM, until=1.0, every=0.25, parameters={"l": [1.0, 4.0]}, inputs={"u": u}
+        )
+        found = liaison.linearize(PENDULUM, runs[1])
+        A = runs[1]["A"][-1]
+        assert found.A[1, 0] == pytest.approx(-9.81 / 4 * np.cos(A), rel=1e-9)
+        rate = (torque(runs[1]) - 4.0 * 9.81 * np.sin(A)) / 16
+        assert found.steadiness == pytest.approx(abs(rate), rel=1e-9)
+
+
 def test_linearize_between_instants_of_a_run_from_a_file(tmp_path):
     """Seldom recorded, with feedback, from a file: the state is that of the motion itself."""
     inputs = {"drive": -0.1 * symbol("A'")}

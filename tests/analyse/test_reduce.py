@@ -9,7 +9,7 @@ import liaison
 from liaison.analyse import reduce
 from liaison.equations import newton_euler, reduced, transformed
 from liaison.errors import DerivationError, NamingError, SimulationError
-from liaison.expr import evaluate
+from liaison.expr import evaluate, symbol
 from liaison.model.describe.describe import coordinate, holonomic, imposed, time
 from liaison.program import to_numpy
 from liaison.program.lower import lower
@@ -154,6 +154,7 @@ def test_a_basis_given_as_formulas_serves_as_well(examples):
     equations = newton_euler(span(given))
     state = assemble(span(given))
     values = dict(zip(equations.symbols.q, state.q, strict=True)) | {equations.symbols.t: 0.0}
+    values |= dict(zip(equations.symbols.p, equations.defaults["p"], strict=True))
     first = reduced(equations, values, ["A"])
     second = transformed(equations, first.psi, [Label("w", "rad/s")])
     for told in (first, second):
@@ -166,12 +167,14 @@ def test_a_basis_given_as_formulas_serves_as_well(examples):
 
 
 def test_the_statement_is_one_line_for_each_freedom(examples):
-    told = reduce(liaison.read(examples / "four_bar.lsd"), primes=1).equations
+    mechanism = liaison.read(examples / "four_bar.lsd")
+    told = reduce(mechanism, primes=1).equations
     (line,) = told.statement()
     values = {told.t: 0.0, told.u[0]: 2.0, told.udot[0]: 3.0}
     assert line.name == "A'"
-    state = reduce(liaison.read(examples / "four_bar.lsd"), primes=1).state
+    state = reduce(mechanism, primes=1).state
     values |= dict(zip(told.q, state.q, strict=True))
+    values |= {symbol(x.name): float(x.value) for x in mechanism.parameters}
     mass, force, left = evaluate([told.M[0, 0], told.force[0], line.left], values)
     assert left == pytest.approx(3 * mass, rel=1e-12)
     assert evaluate(line.right, values) == force

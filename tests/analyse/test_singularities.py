@@ -28,10 +28,11 @@ def parallelogram():
     )
 
 
-def test_a_parallelogram_loses_rank_where_it_is_flat():
+@pytest.mark.parametrize("every", [0.05, 1.0])
+def test_a_parallelogram_loses_rank_where_it_is_flat(every):
     """It turns at 2 rad/s from 1 rad, so that it is flat at (π − 1)/2 s and (2π − 1)/2 s."""
     given = parallelogram()
-    run = liaison.simulate(given, until=3.0, every=0.05)
+    run = liaison.simulate(given, until=3.0, every=every)
     found = rank_along(run, given)
     assert (found.rank, found.freedoms) == (2, 1)
     assert [loss.rank for loss in found.losses] == [1, 1]

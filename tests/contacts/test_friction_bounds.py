@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.errors import ModelError, NamingError, SimulationError
+from liaison.errors import ArgumentError, ModelError, NamingError, SimulationError
 
 PUCK = """
 gravity = [0, 0, -9.81] m/s^2 ; parameter e = 0 ; parameter f = 0.1 ;
@@ -70,7 +70,9 @@ def test_friction_across_is_refused_on_balls():
 
 
 def test_laws_of_impact_are_named_and_not_mixed():
-    with pytest.raises(NamingError, match="no law of impact is named 3"):
+    with pytest.raises(NamingError, match="no law of impact is named 'three'"):
+        liaison.simulate(PUCK, until=1, impacts="three")
+    with pytest.raises(ArgumentError, match="impacts is 3; it must be text"):
         liaison.simulate(PUCK, until=1, impacts=3)
     with pytest.raises(SimulationError, match="has a law of impacts of its own"):
         liaison.simulate(PUCK, until=1, impacts="newton", step=1e-3, method="moreau")

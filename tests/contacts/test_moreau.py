@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import liaison
+from liaison.errors import ArgumentError
 from liaison.formats import read_lsd
 
 BALL = """
@@ -156,5 +157,5 @@ def test_friction_on_polygons_misses_other_directions_by_less_with_more_sides():
 def test_facets_are_of_moreau_and_at_least_three():
     ball = read_lsd(BALL.format(e=0, friction=0))
     for options in ({"facets": 2}, {"facets": 4, "method": "rk4"}, {"facets": 4.5}):
-        with pytest.raises(liaison.SimulationError, match="facets"):
+        with pytest.raises((liaison.SimulationError, ArgumentError), match="facets"):
             liaison.simulate(ball, until=1, step=1e-3, **{"method": "moreau", **options})

@@ -113,9 +113,12 @@ def test_sympy_has_the_numbers_of_the_kernel(formalism, examples):
     state = liaison.assemble(liaison.span(mechanism))
     terms = liaison.compile(mechanism).call("terms", q=state.q, v=state.v)
     values = dict(zip(system.q + system.v, [*state.q, *state.v], strict=True))
+    lengths = {x.name: float(x.value) for x in mechanism.parameters}
+    free = set().union(*(x.free_symbols for x in (system.M, system.G, system.f)))
+    values |= {x: lengths[x.name] for x in free if x.name in lengths}
     M = np.array(system.M.subs(values), dtype=float)
     G = np.array(system.G.subs(values), dtype=float)
-    f = sympy.lambdify(system.q + system.v, system.f)(*state.q, *state.v)
+    f = sympy.lambdify(list(values), system.f)(*values.values())
     assert np.allclose(M, terms["M"].reshape(3, 3), atol=1e-12)
     assert np.allclose(G, terms["G"].reshape(2, 3), atol=1e-12)
     assert np.allclose(np.ravel(f), terms["f"], atol=1e-11)

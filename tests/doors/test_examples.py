@@ -206,7 +206,16 @@ def test_the_carrier_of_the_planetary_gear_is_four_times_slower():
 
 
 def test_numbers_are_kept_exact():
-    mechanism = read(EXAMPLES / "four_bar.lsd")
+    text = (EXAMPLES / "four_bar.lsd").read_text(encoding="utf-8")
+    lengths = {x.name: x.value for x in read(text).parameters}
+    tenths = {
+        "a": Fraction(1, 10),
+        "b": Fraction(3, 10),
+        "c": Fraction(7, 20),
+        "d": Fraction(9, 20),
+    }
+    assert lengths == tenths
+    mechanism = read(text.replace("parameter ", "let "))
     crank = mechanism.body("crank")
     assert crank.mass == Fraction(1, 5)
     assert crank.com == (Fraction(1, 20), 0, 0)

@@ -56,7 +56,8 @@ m.lsd, line 1: the character '$' is not part of the language.
     "let a = body mass = 1 kg\n\n": """\
 m.lsd, line 1: the text ends here; expected ',' or 'end'.
     1 | let a = body mass = 1 kg
-                                ^""",
+                                ^
+    An 'end' may be missing before the end of the text.""",
     "event e when x rising sotp ;": """\
 m.lsd, line 1: 'sotp' does not fit here; expected ';' or 'stop' or 'record'.
     1 | event e when x rising sotp ;

@@ -1,10 +1,12 @@
 """MJCF: what of it is read, what is named, what is refused."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+import liaison
 from liaison.errors import LiaisonError
 from liaison.expr import PI, symbol
 from liaison.formats import read, read_lsd, reading_of_mjcf
@@ -18,8 +20,10 @@ from liaison.model import (
     Revolute,
     Spherical,
     Spring,
+    Start,
 )
 from liaison.model.values import floats
+from liaison.tree import span
 from samples.mjcf_texts import ARM, LOOP
 
 
@@ -62,6 +66,7 @@ def test_limits_are_facts_and_strangers_are_named():
     found = reading_of_mjcf(ARM)
     assert (found.limits["j3"].lower, found.limits["j3"].upper) == (-1, 1)
     assert found.notes == (
+        "'timestep' of <option> is not used (1 times)",
         "<actuator> in <mujoco> is not used (1 times)",
         "<light> in <worldbody> is not used (1 times)",
         "the geoms of the world are not drawn",
@@ -175,3 +180,94 @@ def test_a_mesh_without_mass_is_left_out_when_told_so():
     text = one('<joint/><geom type="mesh" mesh="m"/>' + BALL)
     notes = reading_of_mjcf(text, strict=False).notes
     assert any("mesh geom of body 'a' is not known" in note for note in notes)
+
+
+ROD = '<geom type="box" size="0.1 0.1 0.1" pos="1 0 0" mass="2"/>'
+MOMENT = 2 * (0.1**2 + 0.1**2) / 3 + 2.0  # about y through the origin of the body
+
+
+def acceleration(text: str, rate: float = 0.0) -> float:
+    """Of the first coordinate, from where it is described."""
+    mechanism = reading_of_mjcf(text).mechanism
+    label = f"{mechanism.joints[0].coordinates[0]}'"
+    mechanism = replace(mechanism, starts=(*mechanism.starts, Start(label, rate)))
+    labels = [x.name for x in span(mechanism).velocity_labels()]
+    return float(liaison.forward_dynamics(mechanism)[labels.index(label)])
+
+
+def hinge(attributes: str, more: str = "", geom: str = ROD) -> str:
+    return one(f'<joint name="j" axis="0 1 0" {attributes}/>{geom}', compiler=more)
+
+
+@pytest.mark.parametrize(
+    ("text", "rate", "expected"),
+    [
+        (hinge('armature="3"'), 0, 2 * 9.81 / (MOMENT + 3)),
+        (hinge("", '<option><flag gravity="disable"/></option>'), 0, 0),
+        (hinge('damping="3"'), 2, (2 * 9.81 - 6) / MOMENT),
+        (hinge('damping="3"', '<option><flag damper="disable"/></option>'), 2, 2 * 9.81 / MOMENT),
+        (hinge('stiffness="3" springref="90"'), 0, (2 * 9.81 + 1.5 * np.pi) / MOMENT),
+        (hinge('stiffness="3" springref="90" ref="90"'), 0, 2 * 9.81 / MOMENT),
+        (hinge('stiffness="3" springref="90"', '<option><flag spring="disable"/></option>'), 0,
+         2 * 9.81 / MOMENT),
+        (hinge("", '<compiler inertiagrouprange="1 5"/>', ROD + ROD.replace("mass=",
+         'group="2" mass="1" name=')), 0, 9.81 / (MOMENT / 2)),
+        (hinge("", '<compiler inertiafromgeom="false"/>',
+         ROD + '<inertial pos="1 0 0" mass="1" diaginertia="1 1 1"/>'), 0, 9.81 / 2),
+        (one('<joint name="j" type="slide" axis="0 0 1" armature="3"/>' + ROD), 0, -9.81 * 2 / 5),
+    ],
+)  # fmt: skip
+def test_what_changes_the_motion_is_read(text, rate, expected):
+    assert acceleration(text, rate) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def test_the_damping_of_a_ball_acts_on_all_its_speeds():
+    sphere = '<joint name="j" type="ball" damping="3"/><geom size="0.1" mass="10"/>'
+    mechanism = reading_of_mjcf(one(sphere)).mechanism
+    speeds = {"j.wx": 1.0, "j.wy": -2.0, "j.wz": 0.5}
+    turning = replace(mechanism, starts=tuple(Start(x, y) for x, y in speeds.items()))
+    expected = -3 * np.array([*speeds.values()]) / (0.4 * 10 * 0.01)
+    assert liaison.forward_dynamics(turning) == pytest.approx(expected, rel=1e-12)
+
+
+REFUSED = [
+    (hinge('springdamper="0.1 1"'), "springdamper"),
+    (hinge("", geom=ROD.replace("mass=", 'shellinertia="true" mass=')), "shellinertia"),
+    (hinge("", '<compiler settotalmass="3"/>'), "settotalmass"),
+    (hinge("", '<compiler boundmass="0.1"/>'), "boundmass"),
+    (hinge("", '<option density="1.2"/>'), "density"),
+    (hinge("", '<option viscosity="1"/>'), "viscosity"),
+    (hinge("").replace("<body ", '<body gravcomp="1" '), "gravcomp"),
+    (one('<joint type="ball" stiffness="1"/>' + BALL), "stiffness"),
+    (one('<joint type="free" armature="1"/>' + BALL), "armature"),
+    (one('<joint name="j"/>' + BALL,
+         '<tendon><fixed stiffness="1"><joint joint="j" coef="1"/></fixed></tendon>'), "tendon"),
+    (one('<joint name="j"/>' + BALL, '<equality><tendon tendon1="t"/></equality>'), "equality"),
+    (one('<joint name="j"/>' + BALL + '<plugin plugin="p"/>'), "plugin"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "word"), REFUSED)
+def test_what_would_change_the_motion_is_refused_or_noted(text, word):
+    with pytest.raises(LiaisonError, match=f"{word}.* changes the motion"):
+        reading_of_mjcf(text)
+    notes = reading_of_mjcf(text, strict=False).notes
+    assert any(word in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("compiler", "said"),
+    [('<compiler angle="grad"/>', "angle of <compiler>"),
+     ('<compiler inertiafromgeom="maybe"/>', "inertiafromgeom of <compiler>"),
+     ('<compiler inertiagrouprange="1"/>', "two whole numbers"),
+     ('<option><flag gravity="off"/></option>', "state of flag 'gravity'")],
+)  # fmt: skip
+def test_settings_that_mean_nothing_are_refused(compiler, said):
+    with pytest.raises(LiaisonError, match=said):
+        reading_of_mjcf(hinge("", compiler))
+
+
+def test_attributes_nobody_knows_are_noted():
+    notes = reading_of_mjcf(hinge('wobble="1" solreflimit="0.1 1"')).notes
+    assert "'wobble' of <joint> is not used (1 times)" in notes
+    assert "'solreflimit' of <joint> is not used (1 times)" in notes

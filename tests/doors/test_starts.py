@@ -94,7 +94,7 @@ def test_half_a_turn_is_a_start(kind, axis):
 
 
 @pytest.mark.parametrize(
-    "kind, start, place, turned",
+    ("kind", "start", "place", "turned"),
     [
         ("parallel_axes axis = [1,0,0]", "[1, 2, 3] cm", (1, 2, 3), 0),
         ("parallel_axes axis = [1,0,0]", "[1, 2, 3] cm ++ 30 deg || [1,0,0]", (1, 2, 3), 30),

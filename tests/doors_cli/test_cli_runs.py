@@ -41,7 +41,7 @@ def turned(tmp_path):
 
 
 def test_check_says_the_units(run, swing):
-    status, out, err = run("check", swing, "--set", "gap=3")
+    status, out, err = run("check", swing, "--set", "gap=3m")
     assert status == 0, err
     for said in ("gap = 3 m", "w = 6.28319 rad/s", "drive [N*m]", "tip [mm]", "A = 0.523599 rad"):
         assert said in out
@@ -60,8 +60,25 @@ def test_a_value_with_a_unit_is_converted_and_hertz_are_no_radians(run, swing):
     assert "rev/s" in err
 
 
+def test_a_number_alone_is_not_taken_for_si_where_the_text_has_another_unit(run, tmp_path):
+    path = tmp_path / "bob.lsd"
+    path.write_text(
+        "let b = body mass = 1 kg, inertia = 1 kg*m^2 end ;\n"
+        "let A = join earth and b with revolute end ;\n"
+        "parameter g = 5 in mm ; parameter th = 30 deg ; parameter l = 2 m ; input f = 1 in kN ;\n"
+        "output z = g + l ; output y = th + A ; output x = f ;",
+        encoding="utf-8",
+    )
+    for name, value, unit in (("g", "5", "mm"), ("th", "45", "deg"), ("f", "2", "kN")):
+        status, _, err = run("check", path, "--set", f"{name}={value}")
+        assert status == 2
+        assert f"{name}={value}{unit}" in err
+        assert run("check", path, "--set", f"{name}={value}{unit}")[0] == 0
+    assert run("check", path, "--set", "l=3", "--set", "g=0")[0] == 0
+
+
 def final(run, swing, *words):
-    out = run("simulate", swing, "--until", 0.2, "--json", "--set", "gap=1", *words)[1]
+    out = run("simulate", swing, "--until", 0.2, "--json", "--set", "gap=1m", *words)[1]
     return json.loads(out)["q"]["A"]
 
 
@@ -96,13 +113,13 @@ WRONG = {
 def test_what_makes_no_run_is_refused_in_words(run, swing, tmp_path, words):
     words = [word.replace("DIR", str(tmp_path)) for word in words]
     until = [] if "--until" in words else ["--until", "0.1"]
-    status, out, err = run("simulate", swing, "--set", "gap=1", *until, *words)
+    status, out, err = run("simulate", swing, "--set", "gap=1m", *until, *words)
     assert (status, out) == (2, "")
     assert "failed" not in err
 
 
 def test_a_method_and_a_time_limit_are_taken(run, swing):
-    words = ("simulate", swing, "--set", "gap=1", "--json")
+    words = ("simulate", swing, "--set", "gap=1m", "--json")
     facts = [
         json.loads(run(*words, "--until", 0.5, *more)[1])
         for more in ((), ("--method", "dormand-prince"), ("--method", "rk4", "--step", 0.01))
@@ -115,7 +132,7 @@ def test_a_method_and_a_time_limit_are_taken(run, swing):
 
 
 def test_a_run_names_its_events_and_outputs(run, swing):
-    words = ("simulate", swing, "--until", 5, "--set", "gap=1")
+    words = ("simulate", swing, "--until", 5, "--set", "gap=1m")
     facts = json.loads(run(*words, "--json")[1])
     assert facts["status"] == "stopped"
     assert [x["name"] for x in facts["events"]] == ["down", "side"]

@@ -128,7 +128,7 @@ def test_a_stepper_takes_a_mechanism_a_path_or_a_kernel(four_bar, examples):
 
 @pytest.mark.parametrize("verb", ["check", "derive", "compile", "stepper", "mobility"])
 def test_what_is_no_mechanism_is_refused_in_words(verb):
-    with pytest.raises(liaison.ModelError, match="mechanism"):
+    with pytest.raises(TypeError, match="given is 3; it must be a Mechanism"):
         getattr(liaison, verb)(3)
 
 

@@ -9,7 +9,7 @@ from liaison.analyse.compare.equality import prove
 from liaison.analyse.compare.positions import assembled_position
 from liaison.equations.setting import setting_of
 from liaison.equations.transform.generation import _Algorithm, generation
-from liaison.expr import as_expr, evaluate
+from liaison.expr import as_expr, evaluate, symbol
 from liaison.expr.reading.simplify import vanishes_exactly
 from liaison.spatial.arrays import dot
 from liaison.tree import assemble, span
@@ -70,6 +70,7 @@ def test_the_constraint_matrix_of_bodies_times_psi_is_that_of_coordinates():
     made.pass_through(range(len(setting.tree.nodes)))
     state = assemble(tree)
     values = dict(zip(setting.symbols.q, state.q.tolist(), strict=True))
+    values |= {symbol(x.name): float(x.value) for x in tree.mechanism.parameters}
     G, found = setting.closures().G, made.constraints()
     for k in range(2):
         for j in range(3):

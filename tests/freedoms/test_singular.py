@@ -47,3 +47,29 @@ def test_a_parallelogram_branches_where_it_is_flat():
 def test_other_mobilities_are_refused():
     with pytest.raises(DerivationError, match="is 3, not 1"):
         singular_positions(home_of(mechanism_of(CASES["three_upu"])))
+
+
+LINKAGE = """
+%s
+let crank = body mass = 1 kg, inertia = 1 kg*m^2 end ;
+let coupler = body mass = 1 kg, inertia = 1 kg*m^2 end ;
+let rocker = body mass = 1 kg, inertia = 1 kg*m^2 end ;
+let A = join earth and crank with revolute end ;
+let B = join [a, 0, 0] @ crank and coupler with revolute end ;
+let C = join [30, 0, 0] cm @ coupler and [35, 0, 0] cm @ rocker with revolute end ;
+let D = join [45, 0, 0] cm @ earth and rocker with revolute end ;
+start A = 1 rad ; guess D = 2 rad ;
+"""
+
+
+def test_a_length_that_is_a_parameter_counts_with_its_value():
+    """Dead points of the linkage are those of the same length written as a number."""
+    as_parameter = liaison.read(LINKAGE % "parameter a = 10 cm ;")
+    as_number = liaison.read(LINKAGE % "let a = 10 cm ;")
+    found, wanted = (liaison.singularities(m, step=0.1) for m in (as_parameter, as_number))
+    assert found.is_closed
+    assert found.dead_points.keys() == wanted.dead_points.keys()
+    assert found.length == pytest.approx(wanted.length, rel=1e-6)
+    for name, places in wanted.dead_points.items():
+        for one, other in zip(found.dead_points[name], places, strict=True):
+            assert dict(one) == pytest.approx(dict(other), abs=1e-6)

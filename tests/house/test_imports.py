@@ -12,7 +12,7 @@ import pytest
 from imported import all_imports, existing, imports
 
 PAGE = Path(__file__).parents[2] / "docs" / "house.md"
-OPEN_TO_ALL = {"errors", "units", "lazy"}
+OPEN_TO_ALL = {"arguments", "errors", "units", "lazy"}
 DOORS = {"", "__main__", "cli", "verbs"}
 # third parties slow to load: imported inside the function that needs them
 SLOW = {"sympy", "scipy", "xarray", "pandas", "matplotlib", "viser", "h5netcdf", "h5py", "flint"}
@@ -28,6 +28,7 @@ LATER = {
     "formats.read": "formats.mjcf.read formats.urdf.read",
     "model.checks": "model.contacts.targets",
     "model.pairing": "model.contacts.contact",
+    "program.instants": "exact.intervals",
     "program.lower": "program.derivatives.derivatives program.derivatives.discrete "
     "program.derivatives.variation",
     "simulation.plan.plan": "program.to_numpy simulation.steps.sides_layout",

@@ -23,6 +23,7 @@ NAMED = {
     "liaison.model.loads.drives": "makes the hinge of a rotor",
     "liaison.model.pairing": "scenes have free bodies only; others are refused",
     "liaison.formats.lsd.meaning.joints": "one motion alone is written as a hinge, slider or screw",
+    "liaison.formats.lsd.meaning.starts": "the velocity of a free body is in its own axes",
     "liaison.formats.lsd.write.parts": "link(…) of a composition; others by their words",
     "liaison.formats.merge": "merges welded bodies; other joints stay",
     "liaison.formats.mjcf.read": "the words of MJCF; others are refused",

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from liaison.errors import ModelError
+import liaison
+from liaison.errors import AssemblyError, ModelError
 from liaison.expr import as_expr, directional, evaluate, jacobian, symbol
 from liaison.model import (
     JOINT_TYPES,
@@ -390,3 +391,18 @@ def test_exact_scalars_can_be_made_floats(joint, seed):
 def test_impossible_joints_are_refused(make, said):
     with pytest.raises(ModelError, match=said):
         make()
+
+
+def test_a_rod_that_starts_along_its_pole_is_refused_and_turned_frames_let_it_hang():
+    """Energy of a weight on a rod is kept through the vertical once z lies across it."""
+    text = """gravity = [0, 0, -9.81] m/s^2 ;
+    let b = body mass = 1 kg, inertia = [1, 2, 2] g*m^2 end ;
+    let R = join {0} earth and {0} b with rod length = 1 m end ; """
+    hanging = text.format("") + "start R = [0, 0, -1] m ;"
+    with pytest.raises(AssemblyError, match=r"'R' starts along z.*\n.*\n.*\n.*Turn both frames"):
+        liaison.simulate(hanging, until=0.1)
+    across = text.format("90 deg || [0, 1, 0] @") + "start R.elevation' = 1 rad/s ;"
+    run = liaison.simulate(across, until=1)
+    energy = run["energy"].sum(axis=1)
+    assert np.max(np.abs(energy - energy[0])) < 1e-8
+    assert run["poses"][0, 0, :, 3] == pytest.approx([0, 0, -1], abs=1e-12)

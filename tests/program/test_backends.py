@@ -45,7 +45,8 @@ BACKENDS = [
     pytest.param(lambda program: to_llvm(program, optimize=2), id="llvm2"),
     pytest.param(through_c, id="c"),
 ]
-CUBIC = Table([0.0, 1.0, 2.5, 3.0], [1.0, -1.0, 0.5, 2.0])
+CUBIC = Table([0.0, 1.0, 2.5, 3.0], [1.0, -1.0, 0.5, 2.0], "cubic")
+MONOTONE = Table([0.0, 1.0, 2.5, 3.0, 4.0], [1.0, -1.0, 0.5, 2.0, 2.0])
 LINEAR = Table([-1.0, 0.0, 2.0], [0.0, 2.0, 1.0], kind="linear", outside="hold")
 
 ROWS = {
@@ -59,6 +60,8 @@ ROWS = {
 MORE = {
     "square": X**2, "cube": X**3, "inverse": X**-1, "power -5": X**-5, "power 40": X**40,
     "root power": power(X, constant(0.5)), "linear table": LINEAR(X),
+    "monotone table": MONOTONE(X),
+    "slope of a monotone table": OPS["table"].partials[0]((MONOTONE, 0), X),
     "slope of a table": OPS["table"].partials[0]((CUBIC, 0), X),
     "second slope": OPS["table"].partials[0]((CUBIC, 1), X),
     "of a number": sqrt(constant(2)) * X + sin(PI / 5) * cos(constant(3)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Any
 
+from liaison.freedoms.placing import valued
 from liaison.model import Angle, Distance, Gravity, Marker, PointWrench
 
 from .drawing import Pose, Sample, compose, pose_of
@@ -36,7 +37,8 @@ def moved_world(s: Sample, X: Pose) -> Sample:
         moved = {name: seen(x) for name, x in given.items() if isinstance(x, Marker)}
         return replace(constraint, **moved)
 
-    m = s.mechanism
+    # lengths that are parameters have their values
+    m = valued(s.mechanism, []) if s.mechanism.parameters else s.mechanism
     joints = tuple(
         replace(j, predecessor=seen(j.predecessor), successor=seen(j.successor)) for j in m.joints
     )

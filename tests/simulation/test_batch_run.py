@@ -130,11 +130,26 @@ def test_events_and_stops(pendulum):
     runs = simulate_batch(kernel, starts[5:9], 6.0, every=1.0, stop="bottom")
     for k, start in enumerate(starts[5:9]):
         alone = simulate(kernel, start, 6.0, every=runs.t, stop="bottom")
-        same(alone, runs, k)
+        n = int(runs.recorded[k])
+        assert n == len(alone) - 1  # its last state lies beside the instants that all runs share
+        assert np.array_equal(alone.q[:n], runs[k].q)
+        assert (alone.status, alone.message) == (runs[k].status, runs[k].message)
         assert runs.statuses[k] == "stopped"
         assert runs.end_t[k] == alone.events[-1].t
         assert runs.ends(k)["A"] == pytest.approx(0.0, abs=1e-9)
         assert np.isnan(runs.q[k, int(runs.recorded[k]) :]).all()
+
+
+def test_a_stop_at_the_last_instant_has_no_row_of_its_own(pendulum):
+    """There is room for the common instants and no more."""
+    kernel, starts = pendulum
+    late = simulate(kernel, starts[5], 6.0, stop="bottom").t[-1]
+    runs = simulate_batch(
+        kernel, starts[5:6] * 40, late + 1.0, every=[0.0, late / 2], stop="bottom"
+    )
+    assert set(runs.recorded.tolist()) == {2}
+    assert np.isfinite(runs.q).all()
+    assert runs.end_t == pytest.approx(late, abs=1e-12)
 
 
 def test_more_events_than_the_buffer_holds():

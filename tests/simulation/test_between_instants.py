@@ -71,6 +71,16 @@ def test_impacts_between_instants_are_not_smoothed_over():
     np.testing.assert_allclose(energy, 50.0, atol=1e-4)
 
 
+def test_an_impact_at_a_recorded_instant_and_at_the_end():
+    """Impacts at 1 s and 3 s, recorded each second, to 3 s: on both sides, and after at the end."""
+    run = liaison.simulate(BALL, until=3.0, every=0.25, rtol=1e-11, atol=1e-13)
+    for start, sign in ((1.0, 1), (3.0, -1)):
+        times = np.sort(start + sign * np.array([1e-6, 1e-3, 0.1]))
+        got = run.resample(times)
+        np.testing.assert_allclose(got["Z'"], sign * (10 - 10 * np.abs(times - start)), atol=1e-5)
+    assert np.abs(run.resample([3.0])["Z'"]) == pytest.approx(10, rel=1e-6)
+
+
 def test_two_records_of_one_bouncing_motion_are_the_same():
     exact = {"rtol": 1e-11, "atol": 1e-13}
     whole = liaison.simulate(BALL, until=4.0, **exact)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.interpolate import CubicSpline
+from scipy.interpolate import CubicSpline, PchipInterpolator
 from simulate_samples import driven, plain, start
 
 from liaison.equations import newton_euler
@@ -76,9 +76,9 @@ def test_inputs_that_read_each_other_are_refused():
 
 def test_a_table_is_followed(kernel):
     t = np.linspace(0, np.pi, 81)  # without curvature at its ends, as a natural spline is
-    run = moved(kernel, inputs={"motor": (t, np.sin(2 * t))})
+    run = moved(kernel, inputs={"motor": (t, np.sin(2 * t), "cubic")})
     assert run.q[-1, 0] == pytest.approx((2 * np.sin(2) - np.sin(4)) / 3, abs=1e-7)
-    given = moved(kernel, inputs={"motor": Table(t, np.sin(2 * t))})
+    given = moved(kernel, inputs={"motor": Table(t, np.sin(2 * t), "cubic")})
     assert given.q[-1, 0] == pytest.approx(run.q[-1, 0], abs=1e-10)
     run = moved(kernel, inputs={"motor": ([0, 2], [0, 2], "linear")})
     assert run.q[-1, 0] == pytest.approx(2 - np.sin(2), abs=1e-9)
@@ -94,6 +94,9 @@ def test_tables_agree_with_scipy_and_hold_their_ends(kernel):
     for n in (3, 4, 12):
         x, y = 0.1 + np.cumsum(rng.uniform(0.05, 0.1, n)), rng.normal(size=n)
         t, u = recorded(kernel, 2.0, motor=(x, y))
+        oracle = PchipInterpolator(x, y)(np.clip(t, x[0], x[-1]))
+        assert u == pytest.approx(oracle, abs=1e-12)
+        t, u = recorded(kernel, 2.0, motor=(x, y, "cubic"))
         oracle = CubicSpline(x, y, bc_type="natural")(np.clip(t, x[0], x[-1]))
         assert u == pytest.approx(oracle, abs=1e-12)
     x, y = np.array([0.5, 1.0, 1.5]), np.array([1.0, 2.0, 0.0])

@@ -11,7 +11,13 @@ import pytest
 from simulate_samples import driven, hanging, oscillator, pendulum, plain, start
 
 from liaison.equations import newton_euler
-from liaison.errors import Interrupted, LiaisonError, NamingError, SimulationError
+from liaison.errors import (
+    ArgumentError,
+    Interrupted,
+    LiaisonError,
+    NamingError,
+    SimulationError,
+)
 from liaison.expr import log, sqrt, symbol
 from liaison.model import Fixed
 from liaison.model.describe.describe import body, ground, join, mechanism
@@ -400,7 +406,7 @@ def test_a_failure_can_be_returned(swing):
     ],
 )
 def test_wrong_settings_are_refused(swing, more, message):
-    with pytest.raises((NamingError, SimulationError), match=message):
+    with pytest.raises((NamingError, SimulationError, ArgumentError), match=message):
         simulate(*swing, 1.0, **more)
 
 

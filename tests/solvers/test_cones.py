@@ -19,6 +19,7 @@ from liaison.solvers.cones.cones import (
 from liaison.solvers.cones.newton import newton_from_inside
 from liaison.solvers.cones.table import Area, Cone, Limit, prepare
 from samples.contact_scenes import (
+    SIGNS,
     UP,
     Builder,
     box,
@@ -225,6 +226,34 @@ def test_the_answer_begins_the_next_search(compiled):
     residual, g, _ = solved(compiled, scene, start=f)
     assert residual <= FOUND
     assert_allclose(g, f, atol=1e-12)
+
+
+@pytest.mark.parametrize("tiny", [1e-8, 1e-12])
+def test_tiny_forces_beside_large_rates_have_all_their_digits(compiled, tiny):
+    build = Builder()
+    for i in range(2):
+        build.contact(contact_rows(2, i, -UP, UP), mu=0.5)
+    scene = build.scene(2 * [1, 1, 1, 2.5, 2.5, 2.5], np.zeros(12))
+    # one ball leaves, the other is hardly pressed and slides fast
+    _, f, u = solved(compiled, scene, b=[1, 2, 0, -tiny, 1, 0])
+    assert_allclose(f, [0, 0, 0, tiny, -0.5 * tiny, 0], rtol=1e-13, atol=1e-13 * tiny)
+    assert abs(u[3]) < 1e-14 * tiny
+
+
+def test_a_tower_of_twenty_boxes_is_solved_from_nothing(compiled):
+    # sweeps need tens of thousands here, and modes cycle
+    rng = np.random.default_rng(5)
+    build = Builder()
+    half = np.array([0.5, 0.4, 0.3])
+    for k in range(20):
+        for sign in SIGNS:
+            under = (k - 1, sign * half * [1, 1, -1]) if k > 0 else (None, None)
+            build.contact(contact_rows(20, k, sign * half, UP, *under), mu=0.3)
+    v = np.tile([0, 0, -0.01, 0, 0, 0], 20) + 0.01 * rng.normal(size=120)
+    residual, f, u = solved(compiled, build.scene(np.tile(box(1.0, half), 20), v))
+    assert residual <= FOUND
+    assert f[0::3].min() >= 0
+    assert u[0::3].min() >= -1e-12
 
 
 @pytest.mark.parametrize("held", [0.0, 0.1])

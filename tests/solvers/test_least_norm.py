@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from liaison.program.loops.compile import compile_loops
-from liaison.solvers.linear.least_norm import RANK, least_norm, least_norm_area
+from liaison.solvers.linear.dense import RANK_TOLERANCE as RANK
+from liaison.solvers.linear.dense import least_norm, least_norm_area
 
 
 @pytest.fixture(scope="module", params=["plain", "compiled"])

@@ -27,6 +27,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, is_dataclass
 from functools import cache
 from importlib import import_module
@@ -41,7 +42,7 @@ from typer.core import TyperGroup
 from liaison.errors import Interrupted, LiaisonError, NamingError, Place, SimulationError
 from liaison.verbs.registry import Verb, folders, verbs, verbs_in
 
-from .options import Debug, Guesses, Json, Model, Starts, Values, printed
+from .options import Debug, Guesses, Json, Model, Starts, Values, json_text, printed
 
 SIMPLE = (bool, int, float, str, Path)
 """Kinds of values that one word of the command line gives."""
@@ -235,18 +236,42 @@ def _liaison(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    _escape_what_has_no_sign()
     try:
         status = app(words, prog_name="liaison", standalone_mode=False)
+        sys.stdout.flush()
     except LiaisonError as error:
         status = _print_error(error, words)
     except (KeyboardInterrupt, typer.Abort, _Stopped) as stop:
         status = _interrupted(stop, words)
     except BrokenPipeError:
-        sys.stderr.close()
         status = 0
     except Exception as error:
         status = _fail(error, words)
+    _close_output()
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _escape_what_has_no_sign() -> None:
+    """Lets streams that are not UTF-8 write all of Unicode: é as \\xe9."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _close_output() -> None:
+    """Writes what is left; where that cannot be, the interpreter is not to try again."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError, AttributeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _print_json(facts: dict[str, Any]) -> None:
+    """A JSON object on the standard output, if something can be written there."""
+    with suppress(OSError):
+        print(json_text(facts), flush=True)
 
 
 SUFFIXES = (".lsd", ".urdf", ".mjcf", ".xml")
@@ -268,7 +293,7 @@ def _print_error(error: LiaisonError, words: list[str]) -> int:
             facts |= {"status": error.status, "t": error.t}
         file = next((word for word in words if word.endswith(SUFFIXES)), "")
         diagnostics = error.diagnostics(file)
-        print(json.dumps({"error": facts, "diagnostics": diagnostics}, ensure_ascii=False))
+        _print_json({"error": facts, "diagnostics": diagnostics})
     return 1
 
 
@@ -279,7 +304,7 @@ def _interrupted(stop: BaseException, words: list[str]) -> int:
     print(message, file=sys.stderr)
     if "--json" in words:
         facts = {"kind": "Interrupted", "message": message, "status": "interrupted"}
-        print(json.dumps({"error": facts}, ensure_ascii=False))
+        _print_json({"error": facts})
     return 130
 
 
@@ -300,5 +325,5 @@ def _fail(error: Exception, words: list[str]) -> int:
         else:
             print("Please report it with the file; --debug shows where it arose.", file=sys.stderr)
     if "--json" in words:
-        print(json.dumps({"error": {"kind": type(error).__name__, "message": message}}))
+        _print_json({"error": {"kind": type(error).__name__, "message": message}})
     return status

@@ -7,6 +7,7 @@ Debug, RunOption, with_run_options, help_of, printed, written.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from inspect import Parameter, Signature, signature
@@ -70,9 +71,15 @@ def written(**paths: Path | None) -> dict[str, str]:
     return {kind: str(path) for kind, path in paths.items() if path}
 
 
+def json_text(facts: Mapping[str, Any]) -> str:
+    """A JSON object, with signs that the standard output can write."""
+    is_unicode = str(getattr(sys.stdout, "encoding", "")).lower().startswith("utf")
+    return json.dumps(facts, ensure_ascii=not is_unicode)
+
+
 def printed(facts: dict[str, Any], text: str, as_json: bool) -> None:
     """Print the JSON object, or the text."""
-    print(json.dumps(facts, ensure_ascii=False) if as_json else text)
+    print(json_text(facts) if as_json else text)
 
 
 def help_of(option: str) -> str:

@@ -9,6 +9,7 @@ named_by, listed, named_value, named_values.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -63,7 +64,9 @@ def request_of(
     """A mechanism with what the command line says of it."""
     known = units(mechanism)
     driven = {x.name for x in mechanism.inputs}
-    assigned = _assignments("--set", values, known, may_vary=driven)
+    written = {x.name: x.written_in for x in mechanism.parameters}
+    written |= {x.name: x.written_in for x in mechanism.inputs}
+    assigned = _assignments("--set", values, known, may_vary=driven, written=written)
     inputs = {name: x for name, x in assigned.items() if _varies(x)}
     start, guess = (
         {name: float(as_float(x)) for name, x in _assignments(option, texts, known).items()}
@@ -166,14 +169,26 @@ def _assignments(
     known: Mapping[str, str],
     *,
     may_vary: Collection[str] = (),
+    written: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """NAME=VALUE: exact numbers with an optional unit that fits the name, or formulas."""
+    """NAME=VALUE: exact numbers with an optional unit that fits the name, or formulas.
+
+    A number alone is SI; it is rejected where the text has another unit for the name, `written`.
+    """
     values_by_name = {}
     for text in texts or ():
         name, equal, value = (part.strip() for part in text.partition("="))
         if not equal or not name:
             raise typer.BadParameter(f"{text!r} is not NAME=VALUE.", param_hint=option)
-        values_by_name[name] = _quantity(option, value, known.get(name, ""), f" of {name}", known)
+        unit = known.get(name, "")
+        values_by_name[name] = _quantity(option, value, unit, f" of {name}", known)
+        other = (written or {}).get(name, "")
+        if other and re.fullmatch(r"[-+.\deE]+", value) and values_by_name[name] != 0:
+            message = (
+                f"{value!r} has no unit, and the text gives {name} in {other}: write "
+                f"'{name}={value}{other}', or '{name}={value}{unit}' for SI."
+            )
+            raise typer.BadParameter(message, param_hint=option)
         if name not in may_vary:
             _check_number(option, value, values_by_name[name], f"{name} is")
     return values_by_name

@@ -64,7 +64,7 @@ from liaison.tree import (
     relative_rows,
     row_place,
     template,
-    turning_joint,
+    turning_path,
     with_rates,
 )
 from liaison.units import MOMENT, Label
@@ -122,6 +122,7 @@ def load(kinematics: Kinematics, force: Force, calculus: Calculus) -> Load:
     if isinstance(force, AlongMeasure):
         row = measure_row(kinematics, force.along())
         read = reading(kinematics, calculus)
+        check_continuous(kinematics, force, read)
         effort, stored = (
             force.effort_at(row.value, row.rate, read),
             force.energy_at(row.value, read),
@@ -136,6 +137,23 @@ def load(kinematics: Kinematics, force: Force, calculus: Calculus) -> Load:
         "AlongMeasure, AtMarker, OfMechanism nor Field.",
         place=force.place,
     )
+
+
+def check_continuous(kinematics: Kinematics, force: AlongMeasure, read: Any) -> None:
+    """Raises an error for a load that depends on an angle whose turns nothing counts."""
+    measure, x = force.along(), symbol("'angle")
+    if not isinstance(measure, Angle) or turning_path(kinematics.tree.mechanism, measure):
+        return
+    effort, stored = force.effort_at(x, symbol("'rate"), read), force.energy_at(x, read)
+    formulas = [as_expr(y) for y in (effort, 0 if stored is None else stored)]
+    if x in symbols_of(formulas) and turning_path(kinematics.tree.mechanism, measure) is None:
+        raise DerivationError(
+            f"{force.name!r} depends on an angle between {measure.a.body!r} and "
+            f"{measure.b.body!r} that jumps from 180 to -180 deg: no joints that turn about z of "
+            "the first frame alone lead from one to the other, to count its turns.",
+            place=force.place,
+            hint="Act on the coordinates of the joints between them, or write it as a potential.",
+        )
 
 
 def reading(kinematics: Kinematics, calculus: Calculus) -> Callable[[Any], Any]:
@@ -215,15 +233,15 @@ def measure_row(kinematics: Kinematics, measure: Measure) -> Row:
 
 
 def angle_row(kinematics: Kinematics, angle: Angle) -> Row:
-    """The angle of b's x about z of a; turns are counted by a joint between the two."""
+    """The angle of b's x about z of a; turns are counted by the joints between the two."""
     tree = kinematics.tree
     first, second = tree.located(angle.a), tree.located(angle.b)
     R, _ = template()
     turned = as_expr(atan2(R[1, 0], R[0, 0]))
-    joint = turning_joint(tree.mechanism, angle)
-    if joint is None:
+    turns = turning_path(tree.mechanism, angle)
+    if turns is None:
         return relative_rows(kinematics, first, second, [turned])[0]
-    near = symbol(joint[0]) * joint[1]
+    near = as_expr(sum((symbol(label) * sense for label, sense in turns), ZERO))
     c, s = cos(near), sin(near)
     rest = as_expr(atan2(R[1, 0] * c - R[0, 0] * s, R[0, 0] * c + R[1, 0] * s))
     plain, counted = relative_rows(kinematics, first, second, [turned, rest])

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.equations.formalisms.newton_euler import newton_euler
-from liaison.errors import DerivationError
+from liaison.errors import DerivationError, ModelError
 from liaison.expr import Expr, as_expr, evaluate, symbols_of
 from liaison.model import Mechanism
 from liaison.numeric import State
@@ -91,7 +91,9 @@ def massless_motions(
         The motions; none where accelerations are determined.
     """
     tree = span(mechanism)
-    state = assemble(tree, None, **{name: float(as_float(x)) for name, x in (at or {}).items()})
+    state = assemble(
+        tree, None, guess=None, **{name: float(as_float(x)) for name, x in (at or {}).items()}
+    )
     return _motions(tree, newton_euler(tree), state)
 
 
@@ -226,6 +228,12 @@ def _matrix(equations: Equations, values: Mapping[Expr, float]) -> Floats:
         matrix[i, j] = matrix[j, i] = float(x)
     for (k, j), x in zip(G, numbers[len(M) :], strict=True):
         matrix[n + k, j] = float(x)
+    if not np.all(np.isfinite(matrix)):
+        raise ModelError(
+            f"the numbers of {equations.name!r} are too large to compute with: its mass matrix or "
+            "its constraints are not finite where it starts.",
+            hint="Look for masses, lengths and inertias beyond 1e150, and for missing values.",
+        )
     scale = np.sqrt(np.abs(np.diag(matrix[:n])))
     scale[scale <= RANK * np.max(scale, initial=0.0)] = 1.0
     matrix[:n] = matrix[:n] / scale[:, None]

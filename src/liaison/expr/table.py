@@ -1,11 +1,15 @@
-"""Functions by data: piecewise linear, or a natural cubic spline.
+"""Functions by data: a cubic that keeps their shape, a natural cubic spline, or piecewise linear.
 
-Outside the data a table goes on as the straight line of its end slope, so a cubic table is twice
-continuously differentiable everywhere (a natural spline has no curvature at its ends), or holds
-its end value (`outside="hold"`). A table is immutable and equal to another of the same content
-and name.
+The cubic that keeps the shape of the data ("monotone", the default) rises where they rise, and has
+its extrema at theirs: it never overshoots. It is once continuously differentiable. A natural spline
+("cubic") is so twice, and overshoots where the points are uneven.
 
-Public names: Table; the row TABLE.
+Outside the data a table goes on as the straight line of its end slope, or holds its end value
+(`outside="hold"`). A table is immutable and equal to another of the same content and name.
+
+Public names: Table, KINDS; the row TABLE.
+
+Source: FritschButland1984, eq. 5; slopes at the ends as in Moler2004, §3.4.
 """
 
 from __future__ import annotations
@@ -31,7 +35,7 @@ class Table:
 
     Attributes:
         x, y: the data, read-only.
-        kind: "cubic" (natural spline) or "linear".
+        kind: "monotone" (keeps the shape of the data), "cubic" (natural spline) or "linear".
         outside: "line" or "hold".
         breaks: where the polynomial changes, shape (n,).
         origins: from where each polynomial counts, shape (n + 1,).
@@ -42,15 +46,21 @@ class Table:
     __slots__ = ("breaks", "coefficients", "digest", "kind", "name", "origins", "outside", "x", "y")
 
     def __init__(
-        self, x: ArrayLike, y: ArrayLike, kind: str = "cubic", outside: str = "line", name: str = ""
+        self,
+        x: ArrayLike,
+        y: ArrayLike,
+        kind: str = "monotone",
+        outside: str = "line",
+        name: str = "",
     ) -> None:
-        if kind not in ("cubic", "linear") or outside not in ("line", "hold"):
+        if kind not in KINDS or outside not in ("line", "hold"):
             raise ValueError(
-                f"kind is 'cubic' or 'linear', outside 'line' or 'hold'; not {kind!r}, {outside!r}"
+                f"kind is {', '.join(map(repr, KINDS))}, outside 'line' or 'hold'; not {kind!r}, "
+                f"{outside!r}"
             )
         self.x, self.y = _checked(x, y)
         self.kind, self.outside, self.name = kind, outside, name
-        inside = _spline(self.x, self.y) if kind == "cubic" else _lines(self.x, self.y)
+        inside = KINDS[kind](self.x, self.y)
         self.coefficients = _with_ends(self.x, inside, outside)
         self.breaks = self.x
         self.origins = np.concatenate((self.x[:1], self.x))
@@ -141,6 +151,43 @@ def _curvatures(h: Floats, slope: Floats) -> Floats:
     for i in range(n - 3, -1, -1):
         curvature[i + 1] = (right[i] - h[i + 1] * curvature[i + 2]) / diagonal[i]
     return curvature
+
+
+def _monotone(x: Floats, y: Floats) -> Floats:
+    """Hermite cubics whose slopes at the points keep the shape of the data."""
+    h, secant = np.diff(x), np.diff(y) / np.diff(x)
+    slope = _slopes(h, secant)
+    a, b = slope[:-1], slope[1:]
+    return np.column_stack((y[:-1], a, (3 * secant - 2 * a - b) / h, (a + b - 2 * secant) / h**2))
+
+
+def _slopes(h: Floats, secant: Floats) -> Floats:
+    """Weighted harmonic means of the secants on both sides; 0 where they have not one sign."""
+    if len(h) == 1:
+        return np.repeat(secant, 2)
+    slope = np.zeros(len(h) + 1)
+    rising = np.sign(secant[:-1]) * np.sign(secant[1:]) > 0
+    first, second = 2 * h[1:] + h[:-1], h[1:] + 2 * h[:-1]
+    left, right = secant[:-1][rising], secant[1:][rising]
+    weights = first[rising], second[rising]
+    slope[1:-1][rising] = sum(weights) / (weights[0] / left + weights[1] / right)
+    slope[0] = _end_slope(h[0], h[1], secant[0], secant[1])
+    slope[-1] = _end_slope(h[-1], h[-2], secant[-1], secant[-2])
+    return slope
+
+
+def _end_slope(h: float, beyond: float, secant: float, other: float) -> float:
+    """Of the parabola through three points, as far as it keeps their shape."""
+    slope = ((2 * h + beyond) * secant - h * other) / (h + beyond)
+    if np.sign(slope) != np.sign(secant):
+        return 0.0
+    if np.sign(secant) != np.sign(other) and abs(slope) > 3 * abs(secant):
+        return float(3 * secant)
+    return float(slope)
+
+
+KINDS = {"monotone": _monotone, "cubic": _spline, "linear": _lines}
+"""How the points are joined -> coefficients between them, shape (n − 1, 4 or 2)."""
 
 
 def _with_ends(x: Floats, inside: Floats, outside: str) -> Floats:

@@ -27,6 +27,7 @@ from liaison.formats.lsd.syntax.nodes import Node, Source
 from liaison.model.scalars import UPRIGHT
 from liaison.spatial import Array, identity, is_zero, product, rotation_about, vector, zeros
 from liaison.spatial.arrays import plus
+from liaison.units import LENGTH
 
 
 class Sourced(Protocol):
@@ -117,7 +118,7 @@ def matrices_of(pose: Pose, names: Sourced, node: Node) -> tuple[Array, Array]:
 
 def _lengths(motion: Vector, names: Sourced, node: Node) -> list[Any]:
     for item in motion.items:
-        if not isinstance(item, Quantity) or not (item.bare or same(item.dimension, (1, 0, 0, 0))):
+        if not isinstance(item, Quantity) or not (item.bare or same(item.dimension, LENGTH)):
             actual = spelled(item.dimension) if isinstance(item, Quantity) else kind_of(item)
             raise names.source.error(
                 f"a translation is made of lengths (m), not of {actual}.", node

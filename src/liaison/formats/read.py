@@ -5,11 +5,12 @@ Public names: ReadKeywords, read, reading, data_of, text_of.
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from liaison.errors import OptionError, TextError
+from liaison.errors import OptionError, TextError, checked
 from liaison.formats.lsd.read import read_lsd
 from liaison.model import Mechanism
 from liaison.model.checks import idle_relations
@@ -43,6 +44,7 @@ class ReadKeywords(TypedDict, total=False):
 OF_URDF = ("strict", "floating", "gravity", "merge_fixed")
 
 
+@checked
 def read(source: str | Path, **options: Unpack[ReadKeywords]) -> Mechanism:
     """The mechanism of a file, or of a text.
 
@@ -59,6 +61,7 @@ def read(source: str | Path, **options: Unpack[ReadKeywords]) -> Mechanism:
     return reading(source, **options).mechanism
 
 
+@checked
 def reading(source: str | Path, **options: Unpack[ReadKeywords]) -> Reading:
     """The mechanism of a file or a text, with notes on what of it is not used."""
     text = str(source)
@@ -114,7 +117,10 @@ def _read_xml(data: bytes, options: dict[str, Any]) -> Reading:
 def data_of(path: Path) -> bytes:
     """The content of a file, unless it is too large."""
     try:
-        if path.stat().st_size > MAX_BYTES:
+        about = path.stat()
+        if not stat.S_ISREG(about.st_mode):
+            raise TextError(f"{path}: this is no plain file, so it has no text of a mechanism.")
+        if about.st_size > MAX_BYTES:
             raise TextError(f"{path}: the file is larger than {MAX_BYTES} bytes.")
         return path.read_bytes()
     except OSError as error:

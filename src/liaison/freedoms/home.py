@@ -25,7 +25,7 @@ from typing import Any, TypeAlias, final
 from liaison.errors import DerivationError
 from liaison.exact.residues import residues
 from liaison.expr import ZERO, Expr, as_expr, evaluate, gradient, substitute, symbol, symbols_of
-from liaison.freedoms.local.curved import Curved, in_tau
+from liaison.freedoms.local.formulas import Curved, in_tau
 from liaison.model import Constraint, Mechanism, OfCoordinates
 from liaison.spatial import array, zeros
 

@@ -42,6 +42,7 @@ from liaison.tree.kinematics import Kinematics
 
 from .clock import MEMORY_LIMIT, TIME_LIMIT, bounded
 from .home import Home, home_of, numeric_home
+from .placing import valued
 from .psi import Parametrization, parametrization_of
 from .redundancy import Redundancy, redundancy_of
 from .screws import LoopSystem, System
@@ -444,8 +445,9 @@ def _begun(mechanism: Mechanism, at: Mapping[str, Any]) -> Mechanism:
 
 def _assembled(begun: Mechanism, at: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, Any]]:
     """Coordinates and poses of bodies that assembly finds in floats."""
-    tree = span(begun)
-    state = assemble(tree, None, **{name: float(as_float(x)) for name, x in at.items()})
+    # poses are numbers: lengths that are parameters have their values
+    tree = span(valued(begun, [], rounded=True) if begun.parameters else begun)
+    state = assemble(tree, None, guess=None, **{name: float(as_float(x)) for name, x in at.items()})
     kinematics = Kinematics(tree, state.q)
     poses = {}
     for body, (node, X_NB) in tree.frames.items():

@@ -25,6 +25,7 @@ from liaison.model.describe.describe import friction as friction
 from liaison.model.describe.describe import gear as gear
 from liaison.model.describe.describe import gravity as gravity
 from liaison.model.describe.describe import ground as ground
+from liaison.model.describe.describe import guess as guess
 from liaison.model.describe.describe import holonomic as holonomic
 from liaison.model.describe.describe import imposed as imposed
 from liaison.model.describe.describe import join as join

@@ -56,7 +56,10 @@ class Property:
     """A property of a kind: its word in a text, the field that it fills, its SI unit."""
 
     key: str
-    unit: str = ""  # along a length; "any" is not checked, "@other" is that of the coordinate other
+    unit: str = (
+        ""  # along a length; "any" is not checked, "@other" is that of the coordinate other,
+    )
+    # "@a/@b" that of a by b
     turning: str | None = None  # unit along an angle, where it differs
     field: str = ""  # where it is not called as the key
     optional: bool = False  # may be left out: the field has a default

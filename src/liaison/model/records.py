@@ -149,7 +149,10 @@ class Joint:
 @final
 @dataclass(frozen=True, slots=True)
 class Parameter(Symbolic):
-    """A named number that may change without deriving again; `value` None means unknown."""
+    """A named number that may change without deriving again; `value` None means unknown.
+
+    `written_in` is the unit of the text that it comes from, where that is not SI.
+    """
 
     name: str
     value: Any = None
@@ -157,6 +160,7 @@ class Parameter(Symbolic):
     low: Any = None
     high: Any = None
     place: Place | None = field(default=None, compare=False, repr=False)
+    written_in: str = field(default="", compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         check_name("parameter", self.name, self.place)
@@ -209,6 +213,7 @@ class Input(Symbolic):
     unit: str = ""
     default: Any = 0
     place: Place | None = field(default=None, compare=False, repr=False)
+    written_in: str = field(default="", compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         check_name("input", self.name, self.place)

@@ -3,7 +3,7 @@
 A shape stands on its body at (R, p). Cylinders and cones run along z, a cylinder and a box about
 their middle, a cone from its base.
 
-Public names: Shape, Box, Cylinder, Sphere, Cone, Mesh, Line, filled.
+Public names: Shape, Box, Cylinder, Sphere, Cone, Mesh, Line, filled, check_solid.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
-from liaison.errors import ModelError
+from liaison.errors import ModelError, Place
 from liaison.expr import PI
 from liaison.spatial import (
     WORLD,
@@ -194,6 +194,17 @@ class Line(Shape):
         Shape.__post_init__(self)
         points = tuple(triple(point, "a point of a line") for point in self.points)
         object.__setattr__(self, "points", points)
+
+
+def check_solid(shapes: tuple[Shape, ...], owner: str, place: Place | None = None) -> None:
+    """Rejects a mesh among shapes that are to be filled: its volume is not known."""
+    mesh = next((shape for shape in shapes if isinstance(shape, Mesh)), None)
+    if mesh is not None:
+        raise ModelError(
+            f"the volume of the mesh {mesh.file!r} of {owner} is not known, so that it cannot be "
+            "filled; give mass, center and inertia, or leave the mesh out.",
+            place=place,
+        )
 
 
 def filled(shapes: tuple[Shape, ...], mass: Any, density: Any) -> Inertia:

@@ -9,7 +9,7 @@ formula_to_plain, formula_from_plain.
 from __future__ import annotations
 
 from array import array as numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -156,12 +156,14 @@ def _plain_data(data: Any) -> list[Any] | None:
 
 def _parts(table: Table) -> tuple[Any, ...]:
     """What a table is made from, in the order of its arguments."""
-    return table.__reduce__()[1]
+    parts: tuple[Any, ...] = table.__reduce__()[1]
+    return parts
 
 
 def _data_of(kind: str, *values: Any) -> Any:
     """The data that `_plain_data` described."""
     if kind == "table":
         return Table(*values[1]), int(values[0])
-    makers = {"float": float.fromhex, "int": int, "fraction": Fraction, "name": str}
+    makers: dict[str, Callable[[str], Any]] = {"float": float.fromhex, "int": int, "name": str}
+    makers["fraction"] = Fraction
     return makers[kind](values[0])

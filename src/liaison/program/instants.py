@@ -21,12 +21,11 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.exact.intervals import INTERVAL, Interval
 from liaison.expr import (
     Expr,
     Table,
@@ -38,6 +37,9 @@ from liaison.expr import (
     topological,
 )
 from liaison.expr.graph.walk import depends_on
+
+if TYPE_CHECKING:
+    from liaison.exact.intervals import Interval
 
 Floats = NDArray[np.float64]
 Values = Mapping[Expr, float]
@@ -371,6 +373,8 @@ class _Pieces:
     def __init__(self, fast: _Fast, f: Expr, second: Expr) -> None:
         self._fast, self._t = fast, fast.t
         self._f, self._second = substitute([f, second], fast.values)
+        from liaison.exact.intervals import Interval
+
         whole = Interval.of((fast.start, fast.end))
         size = _magnitude(self._range(self._f, whole))
         if not math.isfinite(size):
@@ -416,6 +420,8 @@ class _Pieces:
 
     def _needed(self, a: float, b: float) -> float:
         """How many equal parts a piece needs; infinite where there is no bound."""
+        from liaison.exact.intervals import Interval
+
         self._looks += 1
         width = b - a
         margin = 1e-9 * width
@@ -426,6 +432,8 @@ class _Pieces:
         return width * math.sqrt(bound / allowed) if bound == bound else math.inf
 
     def _range(self, f: Expr, times: Interval) -> Interval:
+        from liaison.exact.intervals import INTERVAL, Interval
+
         bounds: Any = evaluate([f], {self._t: times}, INTERVAL)[0]
         return bounds if isinstance(bounds, Interval) else Interval.of(bounds)
 

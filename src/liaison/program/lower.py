@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from liaison.equations import Equations
-from liaison.errors import NamingError
+from liaison.errors import NamingError, checked
 from liaison.expr import (
     ONE,
     ZERO,
@@ -33,7 +33,7 @@ from liaison.program.derivatives.columns import Columns
 from liaison.units import FORCE
 
 from .program import Entry, Program
-from .solve import Factor, Saddle, dense, factor
+from .solve import Factor, Saddle, dense, factor, with_metric
 
 Blocks: TypeAlias = list[tuple[str, Sequence[Expr]]]
 
@@ -47,6 +47,7 @@ ARTICULATED_WEIGHT = 1.15
 Makers: TypeAlias = Mapping[str, Callable[[], Blocks | Columns]]
 
 
+@checked
 def lower(equations: Equations) -> Program:
     """The program of a mechanism: every entry of the kernel contract.
 
@@ -114,7 +115,7 @@ def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
     extra = (*symbols.vdot, *symbols.lam, *_curvature_places(equations))
     listed += [("p", symbols.p), ("x", extra), ("x", symbols.xi)]
     listed += [("x", equations.kinematics.target), ("x", symbols.stress)]
-    listed += [("x", _changes(equations))]
+    listed += [("x", tuple(_changes(equations)))]
     places: dict[Expr, tuple[str, int]] = {}
     for array, group in listed:
         for i, x in enumerate(group):
@@ -293,7 +294,7 @@ class _Lowering:
         return Saddle(
             nv=self.nv,
             nc=nc,
-            M=self.equations.dynamics.M,
+            M=with_metric(self.equations.dynamics.M, closures.G, nc),
             G={key: entry for key, entry in closures.G.items() if key[0] < nc},
             defines={k: j for k, j in closures.defines.items() if k < nc},
             reach=closures.reach,

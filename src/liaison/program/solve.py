@@ -35,12 +35,25 @@ Source: RBDA §6.5 (LTL); ProxDyn, the proximal view of (solve-1): docs/theory/c
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, final
 
+import numpy as np
+
 from liaison.errors import DerivationError
-from liaison.expr import ONE, ZERO, Expr, absolute, as_expr, maximum, vanishes
+from liaison.expr import (
+    ONE,
+    ZERO,
+    Expr,
+    absolute,
+    as_expr,
+    evaluate,
+    maximum,
+    symbols_of,
+    vanishes,
+)
 
 Rows = list[dict[int, Expr]]
 
@@ -149,6 +162,12 @@ SMALLEST = 1e-20
 mechanism of micrometres far over."""
 
 REFINEMENTS = 1
+
+PROBED = 60
+"""Velocities up to which M is probed for those that share their inertia."""
+
+SINGULAR = 1e-12
+"""Eigenvalues of M, scaled to a diagonal of 1, below this are rounding."""
 
 
 @final
@@ -265,14 +284,59 @@ def factor(saddle: Saddle, names: Sequence[str] = ()) -> Factor:
 
 
 def lenders(M: Entries, ties: Ties) -> dict[int, Expr]:
-    """Rows that touch a velocity without inertia, and their Λ."""
+    """Rows that touch a velocity without inertia of its own, and their Λ."""
     inertia = {i: entry for (i, j), entry in M.items() if i == j and not vanishes(entry)}
+    shared = dependent(M) if any(ties.rows) and len(inertia) <= PROBED else set()
     lent = {}
     for k, row in enumerate(ties.rows):
-        if row.keys() - inertia.keys():
+        if row.keys() - inertia.keys() or row.keys() & shared:
             moved = [inertia[j] for j in sorted(row) if j in inertia] or list(inertia.values())[:1]
             lent[k] = sum(moved, ZERO) if moved else ONE
     return lent
+
+
+def with_metric(M: Entries, G: Entries, first: int) -> Entries:
+    """M, to which rows of G from `first` on lend inertia where velocities share theirs.
+
+    Corrections of positions leave these rows aside; without them nothing would say which of two
+    slides along one axis is to move.
+    """
+    shared = dependent(M) if any(k >= first for k, _ in G) and len(M) <= PROBED**2 else set()
+    rows: dict[int, dict[int, Expr]] = {}
+    for (k, j), entry in G.items():
+        if k >= first and not vanishes(entry):
+            rows.setdefault(k, {})[j] = entry
+    lent = {k: row for k, row in rows.items() if row.keys() & shared}
+    table = [lent.get(k, {}) for k in range(1 + max(lent, default=-1))]
+    weights = {
+        k: sum((M[j, j] for j in sorted(row) if (j, j) in M), ZERO) for k, row in lent.items()
+    }
+    return with_lent(M, Ties((), table), weights) if lent else M
+
+
+def dependent(M: Entries) -> set[int]:
+    """Velocities whose inertia is that of others, wherever the mechanism is: M is singular.
+
+    Two slides along one axis move the same mass. M is probed at a random position, where its null
+    space shows them.
+    """
+    entries = {key: as_expr(entry) for key, entry in M.items()}
+    chance = random.Random(1)
+    values = {
+        x: 0.2 + chance.random()
+        for x in sorted(symbols_of(list(entries.values())), key=lambda x: x.name)
+    }
+    size = 1 + max((i for i, _ in entries), default=-1)
+    A = np.zeros((size, size))
+    for (i, j), value in zip(entries, evaluate(list(entries.values()), values), strict=True):
+        A[i, j] = A[j, i] = value
+    heavy = np.flatnonzero(np.diag(A) > 0)
+    if not heavy.size or not np.all(np.isfinite(A)):
+        return set()
+    scale = np.sqrt(np.diag(A)[heavy])
+    sizes, directions = np.linalg.eigh(A[np.ix_(heavy, heavy)] / np.outer(scale, scale))
+    null = directions[:, sizes <= SINGULAR]
+    return {int(i) for i, row in zip(heavy, null, strict=True) if np.any(np.abs(row) > 1e-6)}
 
 
 def with_lent(M: Entries, ties: Ties, lent: Mapping[int, Expr]) -> Entries:

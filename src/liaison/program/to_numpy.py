@@ -11,6 +11,7 @@ from typing import Any, final
 
 import numpy as np
 
+from liaison.errors import checked
 from liaison.expr import evaluate, symbols_of
 
 from .kernel import SIGNATURE, Function, Kernel
@@ -72,6 +73,7 @@ class NumpyKernel(Kernel):
         return out
 
 
+@checked
 def to_numpy(program: Program) -> NumpyKernel:
     """A kernel that interprets the program on arrays: what other back ends are compared with."""
     return NumpyKernel(program)

@@ -26,8 +26,13 @@ from liaison.program import Kernel
 from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.language import at, f64, flat, i64, iptr, kernel, loop, ptr
 from liaison.program.loops.records import Part, Record, address, part, size, sized
-from liaison.solvers.linear.dense import dot, largest
-from liaison.solvers.linear.least_norm import RANK, least_norm, least_norm_area
+from liaison.solvers.linear.dense import (
+    RANK_TOLERANCE,
+    dot,
+    largest,
+    least_norm,
+    least_norm_area,
+)
 from liaison.units import FORCE
 
 CLOSED, OPEN, UNDEFINED, INCONSISTENT, BESIDE = 0, 1, 2, 3, 4
@@ -44,7 +49,7 @@ SLOW = 1e-9
 """|G v − ν| at which speeds count as consistent, relative to the largest of them."""
 
 KEPT, EXACT, SMALL = 1e-7, 1e-13, 3e-3
-"""As in `tree/change_points.py`: part of the speeds that meeting the closures in full may change;
+"""As in `tree/starts.py`: part of the speeds that meeting the closures in full may change;
 parts of the largest singular value of G between which one is small."""
 
 ITERATIONS = 60
@@ -127,7 +132,7 @@ def correction(w: Work, rows: i64, right: ptr) -> i64:
                 place += 1
     if not isfinite(bad):
         return 0
-    least_norm(rows, count, columns, right, w.least, RANK, w.area)
+    least_norm(rows, count, columns, right, w.least, RANK_TOLERANCE, w.area)
     place = 0
     for j in range(w.nv):
         w.step[j] = 0.0

@@ -243,6 +243,10 @@ def planned(
         known, table = None, {}
     if known is not None:
         return known.plan(state, until, settings, all_inputs, parameters), known
+    if settings.impacts != "energetic":
+        from liaison.contacts.events.one_sided import impact_law
+
+        impact_law(settings.impacts)
     with _LOCK:
         plan = plan_of(
             kernel, state, until, settings, inputs=inputs, parameters=parameters, stop=stop

@@ -153,15 +153,21 @@ class RunFacts:
         """Plain data on how it was run."""
         return plain(meta_of(self._plan) | self._stepped)
 
+    def is_integrable(self) -> bool:
+        """Whether the run can be taken up at its recorded instants."""
+        from .between import can_go_on
+
+        return self._simulate is not None and can_go_on(self._plan)
+
     def between(self, run: Trajectory, times: Array) -> Array | None:
         """Rows (t, q, v, u) at other instants, by the equations of motion.
 
         None where the run cannot be taken up at its recorded instants, or not to the next ones: it
         may have passed a singular position by a step.
         """
-        from .between import can_go_on, rows_between
+        from .between import rows_between
 
-        if self._simulate is None or not can_go_on(self._plan):
+        if self._simulate is None or not self.is_integrable():
             return None
         try:
             return rows_between(self._plan, self._simulate, run.t, run.q, run.v, times)

@@ -19,7 +19,7 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.errors import Interrupted, SimulationError, interruptible
+from liaison.errors import Interrupted, SimulationError, checked, interruptible
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulation.plan.plan import Plan, has_instants
@@ -111,6 +111,7 @@ OWN = at.Run.slots("has_correct", "has_terms", "capacity", "scratch_dense")
 """What a run knows of its own machine: not taken over from a checkpoint."""
 
 
+@checked
 def simulate(
     kernel: Kernel,
     state: State,
@@ -287,7 +288,7 @@ class Run:
             if is_crowded:
                 self._machine.enlarge()
         elif status in NEEDS:
-            self._supply(status)
+            self._add_entry(status)
         elif status == at.CONTROL:
             self._control()
         elif status == at.NEEDS_INSTANTS:
@@ -312,6 +313,8 @@ class Run:
         on_failure: str = "raise",
     ) -> Trajectory:
         """Goes on to the end, and returns the trajectory; see `simulate`."""
+        if time_limit is not None and not time_limit > 0:
+            raise SimulationError(f"time_limit is {time_limit} s; it must be positive.")
         if on_failure not in ("raise", "return"):
             raise SimulationError(f"on_failure is {on_failure!r}; it is 'raise' or 'return'.")
         cause: BaseException | None = None
@@ -383,28 +386,6 @@ class Run:
 
     # what Python does between slices
 
-    def _supply(self, status: int) -> None:
-        """Compiles the entry that the loop asks for.
-
-        Raises:
-            SimulationError: the kernel has none.
-        """
-        entry = NEEDS[status]
-        if entry not in self.plan.program.entries:
-            raise SimulationError(
-                f"the closures of {self.plan.program.name!r} are not met after t = {self.t:g} "
-                "s, and its kernel has no pivoted solver.",
-                status="inconsistent closures",
-                t=self.t,
-                hint="Take a smaller step; or written-out equations (sparse=False), which "
-                "solve again with pivoting.",
-            )
-        self._machine.add(self.plan.kernel, entry)
-        if status == at.NEEDS_TERMS:
-            self.arrays.run.has_terms = 1
-        else:
-            self.arrays.run.has_correct[status - at.NEEDS_CORRECT_Q] = 1
-
     def _load(self) -> None:
         """The instants that come next."""
         load_instants(self.arrays.run, self._instants, self.plan.settings.max_step)
@@ -415,7 +396,7 @@ class Run:
         run.t_end = end
         if not (has_instants(own) and run.is_adaptive):
             return
-        places = () if told.timed is None else map(told.program.inputs.get, told.timed.constants)
+        places = () if own.timed is None else map(own.program.inputs.get, own.timed.constants)
         values = tuple(run.u[x[1]] for x in places if x is not None and x[0] == "u")
         if end > self._known_until or values != self._known_for:
             # for many steps of this length at once
@@ -426,6 +407,28 @@ class Run:
 
     def _drain(self) -> None:
         self._drained.take(self.arrays)
+
+    def _add_entry(self, status: int) -> None:
+        """Compiles the entry that a step needs.
+
+        Raises:
+            SimulationError: the kernel has none.
+        """
+        entry, run = NEEDS[status], self.arrays.run
+        if entry not in self.plan.program.entries:
+            raise SimulationError(
+                f"the closures of {self.plan.program.name!r} are not met after t = {self.t:g} s, "
+                "and its kernel has no pivoted solver.",
+                status="inconsistent closures",
+                t=self.t,
+                hint="Take a smaller step; or written-out equations (sparse=False), which solve "
+                "again with pivoting.",
+            )
+        self._machine.add(self.plan.kernel, entry)
+        if status == at.NEEDS_TERMS:
+            run.has_terms = 1
+        else:
+            run.has_correct[status - at.NEEDS_CORRECT_Q] = 1
 
     def _make_room(self) -> None:
         """Twice the room for the contacts of a scene."""

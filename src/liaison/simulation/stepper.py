@@ -20,7 +20,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liaison.errors import Interrupted, NamingError, SimulationError
+from liaison.errors import Interrupted, NamingError, SimulationError, checked
 from liaison.numeric import State
 from liaison.program import Kernel
 from liaison.simulation.events.happenings import sides_in
@@ -41,6 +41,7 @@ SLIDES = {side.OPEN: "open", side.STICK: "sticks", side.SLIP: "slips"}
 Given: TypeAlias = Mapping[str, float] | ArrayLike | None
 
 
+@checked
 def stepper(
     kernel: Kernel,
     state: State,

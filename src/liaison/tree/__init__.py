@@ -13,6 +13,6 @@ __all__ = offer(
         "kinematics": "Kinematics Motion on_symbols",
         "regroup": "added merged regrouped",
         "contact.sides": "SideReading SideBlock side_blocks",
-        "tree": "Closure GROUND Inertia Node Tree as_float span turning_joint",
+        "tree": "Closure GROUND Inertia Node Tree as_float span turning_path",
     },
 )

@@ -34,4 +34,4 @@ from liaison.tree.tree import Node as Node
 from liaison.tree.tree import Tree as Tree
 from liaison.tree.tree import as_float as as_float
 from liaison.tree.tree import span as span
-from liaison.tree.tree import turning_joint as turning_joint
+from liaison.tree.tree import turning_path as turning_path

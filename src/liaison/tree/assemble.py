@@ -22,18 +22,27 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import AssemblyError
+from liaison.errors import AssemblyError, checked
 from liaison.expr import ZERO, Expr, as_expr, evaluate, symbol, symbols_of
 from liaison.model import Fixed, Mechanism, PrescribedMotion
 from liaison.numeric import State
 from liaison.spatial.arrays import array
 from liaison.units import FORCE, MOMENT, Label
 
-from .change_points import AHEAD, check_distance, check_speeds, is_weak, uncertainty
 from .closure import Located, Relative, closure_rows, marker_motion, relative, row_place
 from .kinematics import Kinematics
 from .regroup import merged
-from .starts import Begin, Starts, fixed_values, start_place
+from .starts import (
+    AHEAD,
+    Begin,
+    Starts,
+    check_distance,
+    check_speeds,
+    fixed_values,
+    is_weak,
+    start_place,
+    uncertainty,
+)
 from .tree import Tree, identity
 
 PART, LISTED = 1e-3, 4
@@ -156,6 +165,7 @@ class Assembly:
     attempts: int  # starts tried
 
 
+@checked
 def assemble(
     tree: Tree,
     parameters: Mapping[str, float] | None = None,

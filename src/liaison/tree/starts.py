@@ -6,13 +6,22 @@ at a time; a rotor behind a gear may be many turns away.
 
 Starts at which the angles of a joint are singular: an error before any division by zero.
 
-Public names: Starts, Begin, followed, fixed_values, start_place, check_attitudes.
+At a change point two branches of a motion cross, and the closures lose rank. With σ the singular
+value of G that vanishes there, positions are known to rounding over σ, and the direction of the
+branch to rounding over σ². A start is an error where its speeds belong to no branch to KEPT, where
+the change point is nearer than LEAST, or ahead of the motion and nearer than AHEAD: what the motion
+does then depends on rounding. On the change point itself the speeds say by which branch it leaves.
+
+Public names: Starts, Begin, followed, fixed_values, start_place, check_attitudes, check_speeds,
+is_weak, uncertainty, check_distance, AHEAD.
+
+Source: docs/theory/closures.md (closure-5).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -23,6 +32,7 @@ from liaison.errors import AssemblyError, NamingError, Place
 from liaison.expr import Expr, as_expr, evaluate, symbol
 from liaison.model import Attitude, Joint, Mechanism, OfCoordinates
 from liaison.numeric import State
+from liaison.spatial import number
 from liaison.spatial.rotations import SINGULAR
 
 from .tree import Tree, as_float
@@ -31,6 +41,34 @@ Floats = NDArray[np.float64]
 
 ROUNDING = 1e-12
 """How far the square of a quaternion's length may be from 1."""
+
+KEPT = 1e-7
+"""Part of the speeds that meeting the closures in full may change."""
+
+EXACT = 1e-13
+"""Part of the largest singular value up to which another is 0 by rounding."""
+
+SMALL = 3e-3
+"""Part of the largest up to which one is looked at closer."""
+
+LOOSE = 1e-6
+"""Part of the largest up to which one is 0 away from a change point."""
+
+AHEAD = 1e-3
+"""Way of the fastest coordinate within which a change point is looked for [rad, m]."""
+
+UNCORRECTED = 1e-16
+"""|Φ| beside 1 + |q| that a run leaves as it is."""
+
+LEAST = 3e-7
+"""The nearest a motion may begin that leaves a change point, likewise."""
+
+HINT = (
+    "Start on the change point itself with the speeds of one branch, or {far:.0e} or more off it."
+)
+
+POLE = 1e-3
+"""Cosine of the angle above the equator, below which a direction counts as the pole."""
 
 
 @final
@@ -218,14 +256,14 @@ def followed(
     alone = [x.implied({}, value) for x in relations]
     known, size = dict(starts), -1
     for implied in alone:
-        for label, number in implied.items():
-            known.setdefault(label, number)
+        for label, position in implied.items():
+            known.setdefault(label, position)
     linked = [x for x, implied in zip(relations, alone, strict=True) if not implied]
     while size < len(known):
         size = len(known)
         for x in linked:
-            for label, number in x.implied(known, value).items():
-                known.setdefault(label, number)
+            for label, position in x.implied(known, value).items():
+                known.setdefault(label, position)
     return known
 
 
@@ -239,15 +277,29 @@ def check_attitudes(tree: Tree, state: State) -> None:
     """Raises an error for a state in which the angles of a joint have no rates.
 
     Raises:
-        AssemblyError: the outer two axes of such a joint are one.
+        AssemblyError: the outer two axes of such a joint are one, or a rod points along z.
     """
     for node in tree.nodes:
+        size = number(node.joint.type.regularity(state.q[node.q].tolist()))
+        if size is not None and abs(size) < POLE:
+            raise _at_pole(node.joint)
         attitude = getattr(node.joint.type, "attitude", None)
         if not isinstance(attitude, Attitude):
             continue
         e = [float(x) for x in state.q[node.q][-len(attitude.NAMES) :]]
         if abs(float(attitude.regularity(e))) < SINGULAR:
             raise _singular(node.joint, e[1])
+
+
+def _at_pole(joint: Joint) -> AssemblyError:
+    first, second = joint.coordinates[:2]
+    return AssemblyError(
+        f"the {joint.type.name.lower()} {joint.name!r} starts along z of its first frame, where "
+        f"{first} has no rate: {second} is 90 deg there.",
+        place=joint.place,
+        hint="Turn both frames so that z is across it: join 90 deg || [0, 1, 0] @ … and "
+        "90 deg || [0, 1, 0] @ … with rod …; the axes of the bodies stay.",
+    )
 
 
 def _singular(joint: Joint, middle: float) -> AssemblyError:
@@ -257,4 +309,92 @@ def _singular(joint: Joint, middle: float) -> AssemblyError:
         f"{middle:g} rad, {first} and {third} turn about one axis, and their rates have no values.",
         place=joint.place,
         hint=f"Start at another {second}, or take its attitude as a quaternion or a matrix.",
+    )
+
+
+def check_speeds(
+    G: Floats, residual: Floats, v: Floats, given: Mapping[str, float], place: Place | None
+) -> None:
+    """Raises an error for speeds that are of no branch, though they leave little in the closures.
+
+    Args:
+        G: rows of the closures.
+        residual: G v − ν.
+        v: speeds.
+        given: those that are held, by label.
+        place: where they are written.
+    """
+    missing = np.linalg.lstsq(G, residual, rcond=EXACT)[0]
+    size = float(np.max(np.abs(missing), initial=0.0))
+    if size <= KEPT * max(1.0, float(np.max(np.abs(v), initial=0.0))):
+        return
+    speeds = ", ".join(f"{name} = {x:.6g}" for name, x in given.items())
+    raise AssemblyError(
+        f"the speeds {speeds or 'at rest'} are of no branch of the motion: the start lies beside a "
+        f"change point, where branches cross, and meeting the closures changes speeds by "
+        f"{size:.2g}.",
+        hint=HINT.format(far=AHEAD),
+        place=place,
+    )
+
+
+def is_weak(G: Floats, lengths: Sequence[bool], slides: Sequence[bool]) -> bool:
+    """Whether some singular value is small, and more than rounding, in a unit of length of G's own.
+
+    Args:
+        G: rows of the closures.
+        lengths: which rows hold lengths.
+        slides: which velocities are in m/s.
+    """
+    rows, columns = np.asarray(lengths, dtype=bool), np.asarray(slides, dtype=bool)
+    unit = float(np.max(np.abs(G[np.ix_(rows, ~columns)]), initial=0.0)) or 1.0
+    scaled = np.where(rows[:, None], G / unit, G) * np.where(columns, unit, 1.0)
+    s = np.linalg.svd(scaled, compute_uv=False) if G.size else np.zeros(0)
+    most = float(np.max(s, initial=0.0))
+    return bool(np.any((s > EXACT * most) & (s < SMALL * most)))
+
+
+def uncertainty(G: Floats, phi: Floats, q: Floats) -> float:
+    """How far positions are off the closures, where a run would correct them [rad, m].
+
+    Args:
+        G: rows of the closures of positions.
+        phi: Φ.
+        q: positions.
+    """
+    if np.max(np.abs(phi), initial=0.0) <= UNCORRECTED * (1.0 + np.max(np.abs(q), initial=0.0)):
+        return 0.0
+    return float(np.max(np.abs(np.linalg.lstsq(G, phi, rcond=EXACT)[0]), initial=0.0))
+
+
+def check_distance(
+    here: Floats, ahead: Floats, behind: Floats, drift: float, place: Place | None
+) -> None:
+    """Raises an error for a motion that begins too near a change point, or runs into one.
+
+    Near it σ = k |s − s*| along the motion, so that |s*| = 2 h σ(0) / (σ(h) + σ(−h)).
+
+    Args:
+        here: G at the start.
+        ahead: G a way h = AHEAD on, on the closures.
+        behind: G as much before.
+        drift: how far positions are off the closures.
+        place: of the start.
+    """
+    now, after, before = (np.linalg.svd(x, compute_uv=False) for x in (here, ahead, behind))
+    rank = min(int(np.sum(s > LOOSE * np.max(s))) for s in (after, before))
+    if rank == 0 or now[rank - 1] <= EXACT * now[0]:
+        return
+    weakest: Any = [s[rank - 1] / s[0] for s in (now, after, before)]
+    distance = 2 * AHEAD * float(weakest[0] / (weakest[1] + weakest[2]))
+    is_approached = weakest[1] < weakest[2]
+    least = 0.99 * AHEAD if is_approached else max(LEAST, drift / KEPT)
+    if distance >= least:
+        return
+    where = "before" if is_approached else "behind"
+    raise AssemblyError(
+        f"the start lies {distance:.2g} rad or m {where} a change point, where two "
+        "branches of the motion cross: which one it takes depends on rounding.",
+        hint=HINT.format(far=AHEAD),
+        place=place,
     )

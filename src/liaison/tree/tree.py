@@ -10,7 +10,7 @@ closed form).
 Joint coordinates in use: they must exist even where the joint is cut.
 
 Public names: GROUND, Transform, Inertia, Node, Closure, Tree, span, as_float, coordinates_in_use,
-turning_joint.
+turning_path.
 
 Source: RBDA §4.1 (connectivity), §8.1 (loop joints).
 """
@@ -18,16 +18,17 @@ Source: RBDA §4.1 (connectivity), §8.1 (loop joints).
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, TypeAlias, final
 
-from liaison.errors import DerivationError, NamingError
+from liaison.errors import DerivationError, NamingError, checked
 from liaison.expr import Expr, evaluate, symbols_of
 from liaison.lazy import Shown
 from liaison.model import Angle, Body, Fixed, Joint, JointType, Marker, Mechanism
-from liaison.spatial.arrays import Array, array, dot, minus, number, plus, times, zeros
+from liaison.spatial.arrays import Array, array, dot, minus, number, plus, product, times, zeros
 from liaison.spatial.arrays import identity as identity_matrix
 from liaison.spatial.plucker import compose, inverse, move_inertia
 from liaison.units import Label
@@ -51,8 +52,8 @@ def _names(mechanism: Mechanism) -> Iterator[str]:
         yield from force.labels()
         formulas += force.formulas()
         measure = force.along()
-        joint = turning_joint(mechanism, measure) if isinstance(measure, Angle) else None
-        yield from (joint[0],) if joint else ()
+        turns = turning_path(mechanism, measure) if isinstance(measure, Angle) else None
+        yield from (label for label, _ in turns or ())
     for constraint in mechanism.constraints:
         yield from constraint.labels()
         formulas += constraint.formulas()
@@ -65,29 +66,60 @@ def _names(mechanism: Mechanism) -> Iterator[str]:
         yield symbol.name
 
 
-def turning_joint(mechanism: Mechanism, angle: Angle) -> tuple[str, int] | None:
-    """The coordinate that counts the turns of an angle, and 1 or −1; None where no joint does.
+Turns: TypeAlias = tuple[tuple[str, int], ...]
+"""Coordinates, each with 1 or −1, whose sum turns as an angle does."""
 
-    It is that of a joint between the two bodies that turns about z of the angle's first marker.
+
+def turning_path(mechanism: Mechanism, angle: Angle) -> Turns | None:
+    """The coordinates that count the turns of an angle along joints; None where none can.
+
+    The joints of the path leave the direction of z of the angle's first marker fixed in both of
+    their bodies: they turn about it, or do not turn. The shortest path is taken.
     """
+    touching: dict[str, list[tuple[Joint, bool]]] = {}
     for joint in sorted(mechanism.joints, key=lambda joint: joint.name):
-        ends = (joint.predecessor.body, joint.successor.body)
-        if joint.type.TURN and {*ends} == {angle.a.body, angle.b.body}:
-            forward = ends[0] == angle.a.body
-            near = joint.predecessor if forward else joint.successor
-            sense = _same_direction(near, angle.a)
-            if sense:
-                return _turn(joint), sense if forward else -sense
-    return None
+        if joint.type.TURN or _is_straight(joint):
+            touching.setdefault(joint.predecessor.body, []).append((joint, True))
+            touching.setdefault(joint.successor.body, []).append((joint, False))
+    start = angle.a.body
+    axes = {start: array([row[2] for row in angle.a.R])}
+    paths: dict[str, Turns] = {start: ()}
+    front = deque([start])
+    while front and angle.b.body not in paths:
+        body = front.popleft()
+        for joint, forward in touching.get(body, ()):
+            near, far = joint.predecessor, joint.successor
+            near, far = (near, far) if forward else (far, near)
+            if far.body in paths:
+                continue
+            seen = product(array(near.rotation.T), axes[body])  # in the joint's marker
+            turn: Turns = ()
+            if joint.type.TURN:
+                sense = _sense(seen)
+                if not sense:
+                    continue
+                turn = ((_turn(joint), sense if forward else -sense),)
+            else:
+                R = joint.type.pose(zeros(joint.type.nq))[0]
+                seen = product(array(R.T) if forward else R, seen)
+            axes[far.body] = product(far.rotation, seen)
+            paths[far.body] = (*paths[body], *turn)
+            front.append(far.body)
+    return paths.get(angle.b.body)
 
 
 def _turn(joint: Joint) -> str:
     return joint.coordinates[joint.type.coordinate_names.index(joint.type.TURN)]
 
 
-def _same_direction(a: Marker, b: Marker) -> int:
-    """1 or −1 where the z axes of two markers of one body are along each other, else 0."""
-    cosine = number(dot([row[2] for row in a.R], [row[2] for row in b.R]))
+def _is_straight(joint: Joint) -> bool:
+    """Whether it does not turn."""
+    return all(unit == "m/s" for unit in joint.type.speed_units)
+
+
+def _sense(axis: Array) -> int:
+    """1 or −1 where a direction is along z or against it, else 0."""
+    cosine = number(axis[2])
     if cosine is None or abs(cosine) < 1 - PARALLEL:
         return 0
     return 1 if cosine > 0 else -1
@@ -190,6 +222,7 @@ class Tree(Shown):
         return tuple(label for node in self.nodes for label in velocity_labels(node.joint))
 
 
+@checked
 def span(
     mechanism: Mechanism,
     *,

@@ -143,7 +143,7 @@ def _assembled(
             if array.shape != (len(labels),):
                 raise SimulationError(_size(name, array, len(labels)))
             named |= dict(zip(labels, array.tolist(), strict=True))
-    return assemble(tree, parameters, t=t, **named)
+    return assemble(tree, parameters, t=t, guess=None, **named)
 
 
 def _array(program: Program, name: str, values: object) -> Array:

@@ -49,7 +49,7 @@ def ready_for(
         tree = span(mechanism)
         if state is not None:
             check_state_of(tree, state)
-        begin = state or assemble(tree, None, **(start or {}))
+        begin = state or assemble(tree, None, guess=None, **(start or {}))
         check_attitudes(tree, begin)
         tree, equations = equations_at(tree, begin)
         kernel = compiled(tree, equations, invariants=invariants)

@@ -149,7 +149,7 @@ def placed_on(mechanism: Mechanism, start: Mapping[str, float], planes: Any, law
     values = _Values(mechanism)
     with collector_paused():
         tree = span(replace(mechanism, contacts=()))
-        state = assemble(tree, None, **start)
+        state = assemble(tree, None, guess=None, **start)
     parts = [_Part(node, mechanism.body(node.body), values) for node in tree.nodes]
     rows = [part.placed(state.q[part.node.q], state.v[part.node.v]) for part in parts]
     pair_laws: Laws = laws(len(parts), len(planes))

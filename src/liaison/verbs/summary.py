@@ -206,7 +206,7 @@ def _entry(mechanism: Mechanism) -> NoImpact | None:
 def _start(tree: Tree, start: Mapping[str, float]) -> Assembly | None:
     """The assembled start; None where its loops depend on an unknown."""
     try:
-        return assembly(tree, None, **start)
+        return assembly(tree, None, guess=None, **start)
     except AssemblyError:
         if all(x.value is not None for x in tree.mechanism.parameters):
             raise

@@ -239,7 +239,7 @@ def test_boxes_and_balls_in_a_box_come_to_rest():
 
 
 def test_bricks_and_balls_of_the_example_come_to_rest_in_their_tray():
-    run = liaison.simulate(PILE, until=1.5, every=0.05)
+    run = liaison.simulate(PILE, until=2.0, every=0.05)
     weight = liaison.check(PILE).mass * G
     # a hundred points, each to 1e-6 of the strongest impulse, and what still moves a little
     assert run["planes"][-1].sum(axis=0)[2] == pytest.approx(weight, rel=1e-3)
@@ -248,4 +248,4 @@ def test_bricks_and_balls_of_the_example_come_to_rest_in_their_tray():
     assert np.all(places[:, 2] > 0.02)
     assert np.all(np.abs(places[:, :2]) < 0.15)
     # most of it is over: the last quarter of a second has a hundredth of the events
-    assert sum(x.t > 1.25 for x in run.events) < 0.02 * len(run.events)
+    assert sum(x.t > 1.75 for x in run.events) < 0.02 * len(run.events)

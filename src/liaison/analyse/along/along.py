@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from liaison.errors import SimulationError
+from liaison.expr import Expr, evaluate
 from liaison.numeric import Array, State
 from liaison.program import Kernel, Program
-from liaison.program.extend import formula_from_plain
+from liaison.program.extend import formula_from_plain, resolve
 from liaison.simulation import Settings, Trajectory, simulate
 from liaison.simulation.between import can_go_on, rows_between
 from liaison.simulation.plan.plan import Plan, plan_of
@@ -108,15 +109,45 @@ def run_parameters(program: Program, run: Trajectory) -> dict[str, float]:
 
 
 def run_input_values(program: Program, run: Trajectory) -> Array:
-    """Inputs at every recorded instant, as recorded; their defaults where the run has none."""
+    """Inputs at every instant: as recorded, else as given; their defaults where it says neither.
+
+    Raises:
+        SimulationError: an input came from a Python controller, and is not recorded.
+    """
     names = [x.name for x in program.labels["u"]]
     table = np.broadcast_to(program.defaults["u"], (len(run.t), len(names))).copy()
-    if "inputs" in run.series:
-        inputs = run.series["inputs"]
-        for k, name in enumerate(inputs.axes["input"]):
-            if name in names:
-                table[:, names.index(name)] = inputs.values[:, k]
+    kept: Mapping[str, Any] = run.meta.get("inputs", {})
+    recorded = run.series.get("inputs")
+    columns = () if recorded is None else recorded.axes["input"]
+    formulas: dict[int, Expr] = {}
+    for k, name in enumerate(names):
+        what = kept.get(name)
+        if recorded is not None and name in columns:
+            table[:, k] = recorded.values[:, columns.index(name)]
+        elif isinstance(what, int | float):
+            table[:, k] = what
+        elif isinstance(what, Mapping) and what.get("formula"):
+            formulas[k] = formula_from_plain(what["formula"])
+        elif what is not None:
+            raise SimulationError(
+                f"the input {name!r} of the run {run.name!r} {CONTROLLED}, and it is not recorded.",
+                status="inconsistent",
+                hint='Run with the series "inputs" among those recorded.',
+            )
+    for k, formula in formulas.items():  # which read inputs that are held, and no others
+        table[:, k] = _along_states(program, run, table, formula)
     return table
+
+
+def _along_states(program: Program, run: Trajectory, u: Array, formula: Expr) -> Array:
+    """A formula of time, states, inputs and parameters at every recorded instant."""
+    own = {x.name: run.meta.get("parameters", {}).get(x.name) for x in program.labels["p"]}
+    defaults = dict(zip(own, program.defaults["p"].tolist(), strict=True))
+    columns: dict[str, Any] = {"t": run.t[:, None], "q": run.q, "v": run.v, "u": u}
+    columns["p"] = np.array([[defaults[k] if x is None else x for k, x in own.items()]])
+    places = resolve(program, [formula])
+    values = {x: columns[array][:, k] for x, (array, k) in places.items() if array in columns}
+    return np.asarray(np.broadcast_to(evaluate([formula], values)[0], (len(run.t),)), dtype=float)
 
 
 def run_inputs(program: Program, run: Trajectory, verb: str) -> dict[str, Any]:

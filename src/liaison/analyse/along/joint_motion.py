@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liaison.errors import ModelError, NamingError, SimulationError
 from liaison.expr import Expr, as_expr, evaluate, symbol
@@ -32,6 +33,8 @@ from liaison.tree.closure import OMEGA, P, R, V, derived
 from .contact_points import parameters_had
 
 TURN = 2 * np.pi
+FINE = 1000
+"""Instants between which turns are counted, at least, where the run can be integrated."""
 DOUBT = np.pi / 2
 """Rates that miss an angle's change by more than this do not tell how often it turned."""
 
@@ -57,18 +60,31 @@ def joint_motion(
     if joint not in joints:
         raise NamingError.unknown("joint", joint, joints)
     values = parameters_had(mechanism, run)
-    seen = _relative(run, joints[joint], values)
+    fine, places = _refined(run)
+    seen = _relative(fine, joints[joint], values)
     labels, units = _labels_and_units(joints[joint])
     near = [float((start or {}).get(x, 0.0)) for x in joints[joint].coordinates]
     columns, names, each = [], [], []
     for k, label in enumerate(labels):
         c, rate, second = _coordinate(joints[joint], k, near, {**values, **seen})
         if units[k] == "rad":
-            c = _unwrapped(run.t, c, rate, label)
-        columns += [c, rate, second]
+            c = _unwrapped(fine.t, c, rate, label)
+        columns += [c[places], rate[places], second[places]]
         names += [label, f"{label}'", f"{label}''"]
         each += [units[k], f"{units[k]}/s", f"{units[k]}/s2"]
     return Series(np.stack(columns, axis=1), tuple(each), {"motion": tuple(names)})
+
+
+def _refined(run: Trajectory) -> tuple[Trajectory, NDArray[np.intp]]:
+    """The run at more instants, where it can be integrated, and the places of its own.
+
+    Between far instants rates do not determine how often something turned.
+    """
+    t = np.unique(run.t)
+    if len(t) >= FINE or len(t) < 2 or not run.is_integrable:
+        return run, np.arange(len(run.t))
+    times = np.union1d(t, np.linspace(t[0], t[-1], FINE))
+    return run.resample(times), np.searchsorted(times, run.t)
 
 
 def has_angle_or_slide(joint: Joint) -> bool:

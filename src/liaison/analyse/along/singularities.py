@@ -32,6 +32,9 @@ Floats = NDArray[np.float64]
 NEAR = 1e-5
 """A relative singular value below this is lost: what interpolation between instants leaves."""
 
+FEWEST = 400
+"""Instants at which the rank is looked at, at least; between recorded ones the run is resampled."""
+
 GRID, ZOOMS = 33, 9
 """Instants of a grid, and how often one is laid around the least of the last: 16⁹ times finer."""
 
@@ -114,6 +117,7 @@ class _Search:
 
     def __init__(self, trajectory: Trajectory, equations: Equations, near: float) -> None:
         self.run, self.near = trajectory, near
+        self.t, q = _looked_at(trajectory)
         self.shape = (len(equations.closures.gamma), len(equations.symbols.v))
         self.kernel = _kernel(equations)
         parameters = trajectory.meta.get("parameters") or {}
@@ -123,10 +127,10 @@ class _Search:
         labels = [label.name for label in trajectory.labels["q"]]
         self.places = [labels.index(label.name) for label in equations.labels["q"]]
         self.scale = np.ones(self.shape[0])
-        rows = self.matrices(trajectory.t, trajectory.q)
+        rows = self.matrices(self.t, q)
         largest = np.max(np.linalg.norm(rows, axis=2), axis=0)
         self.scale = np.where(largest > 0, largest, 1.0)
-        sizes = self.sizes(trajectory.t, trajectory.q)
+        sizes = self.sizes(self.t, q)
         self.rank = int(np.max(np.sum(sizes > SMALL * sizes[:, :1], axis=1), initial=0))
         self.gaps = self.gap(sizes)
 
@@ -146,7 +150,7 @@ class _Search:
 
     def rank_along(self) -> RankAlong:
         """Minima of the gap, each looked for between the instants around it."""
-        t, gaps, last = self.run.t, self.gaps, len(self.run.t) - 1
+        t, gaps, last = self.t, self.gaps, len(self.t) - 1
         best = (float(t[int(np.argmin(gaps))]), float(np.min(gaps)))
         losses: list[RankLoss] = []
         for k in range(len(t)):
@@ -183,6 +187,15 @@ class _Search:
             if high - low <= 1e-15 * max(1.0, abs(high)):
                 break
         return float(grid[k]), float(gaps[k])
+
+
+def _looked_at(run: Trajectory) -> tuple[Floats, Floats]:
+    """Instants and positions: those of the run, and more between them where they are few."""
+    t = np.unique(run.t)
+    if len(t) < 2 or len(t) >= FEWEST:
+        return run.t, run.q
+    times = np.union1d(t, np.linspace(t[0], t[-1], FEWEST))
+    return times, run.resample(times).q
 
 
 def _kernel(equations: Equations) -> Kernel:

@@ -11,7 +11,7 @@ Source: HNW1 §I.14 (the equations of the motion and of its derivatives, side by
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeAlias, final
@@ -138,9 +138,9 @@ class _Varying:
         labels["v"] = (*labels["v"], *(Label(x.name, "") for x in self.more))
         labels["p"] = (*labels["p"], *(Label(change_of(x).name, "") for x in self.p))
         labels["outputs"] = ()
-        makers = {
+        makers: dict[str, Callable[[], Blocks]] = {
             "rate": self.rate, "retract": lambda: [("q", old.entry("retract").outputs)],
-            "closure": lambda: list(_blocks(old, "closure").items()), "terms": self.terms,
+            "closure": lambda: [*_blocks(old, "closure").items()], "terms": self.terms,
             "correct_q": lambda: self.corrected("correct_q"),
             "correct_v": lambda: self.corrected("correct_v"),
             "changes": lambda: [("outputs", self.output_changes)],

@@ -9,7 +9,7 @@ acts. At every instant both sides are evaluated from their own formulas; over ti
 are integrated, where the recorded instants are near enough for that. From one recorded instant to
 the next the equations of motion are integrated again, which needs no near instants.
 
-Public names: Theorem, Verification, verify.
+Public names: Theorem, Verification, verify, retaken, ends_of, refined_rows.
 
 Source: LL 1.2, 1.3 (the general theorems).
 """
@@ -28,14 +28,66 @@ from liaison.errors import NamingError, SimulationError
 from liaison.lazy import Shown
 from liaison.numeric import Array
 from liaison.program import Kernel
-from liaison.simulation import Series, Trajectory
+from liaison.simulation import Series, Settings, Trajectory, simulate
+from liaison.simulation.between import can_go_on, rows_between
 from liaison.simulation.machine import map_entry
 from liaison.simulation.outcome import OUTSIDE, missed
-from liaison.simulation.plan.plan import Plan
+from liaison.simulation.plan.plan import Plan, plan_of
 from liaison.simulation.reactions import accelerations, pivoted, redundancy
 
-from .again import ends_of, refined_rows, retaken
-from .along import plan_along
+from .along import plan_along, run_inputs, run_parameters
+
+EXACT = Settings(rtol=1e-10, atol=1e-12)
+"""Tolerances of what is integrated again."""
+
+
+def retaken(plan: Plan, run: Trajectory, verb: str) -> tuple[Plan | None, str]:
+    """The plan by which a run is taken up at its instants; or None, and why it cannot be.
+
+    Args:
+        plan: of the mechanism along the run.
+        run: of it.
+        verb: who asks, for the reason.
+    """
+    if run.t[-1] == run.t[0]:
+        return None, "it has one instant"
+    try:
+        inputs = run_inputs(plan.program, run, verb)
+    except SimulationError as error:
+        return None, error.message.rstrip(".")
+    values = run_parameters(plan.program, run)
+    end = float(run.t[-1])
+    again = plan_of(plan.kernel, plan.state, end, EXACT, inputs=inputs, parameters=values)
+    if not can_go_on(again):
+        return None, "contacts or friction act in it"
+    return again, ""
+
+
+def ends_of(plan: Plan, run: Trajectory, most: int) -> tuple[NDArray[np.intp], Array]:
+    """Instants after intervals, `most` of them, and the rows there integrated from those before.
+
+    Raises:
+        SimulationError: some interval cannot be integrated.
+    """
+    gaps = np.flatnonzero(np.diff(run.t) > 0)
+    chosen = gaps[np.unique(np.linspace(0, len(gaps) - 1, min(most, len(gaps))).astype(int))]
+    rows = []
+    for k in chosen.tolist():
+        here = slice(k, k + 1)
+        after = run.t[k + 1 : k + 2]
+        rows.append(rows_between(plan, simulate, run.t[here], run.q[here], run.v[here], after))
+    return chosen + 1, np.vstack(rows)
+
+
+def refined_rows(plan: Plan, run: Trajectory, count: int) -> Array:
+    """Rows at the instants of a run and at `count` more, each integrated from the one before.
+
+    Raises:
+        SimulationError: some interval cannot be integrated.
+    """
+    more = np.linspace(run.t[0], run.t[-1], count)
+    return rows_between(plan, simulate, run.t, run.q, run.v, np.union1d(run.t, more))
+
 
 INSTANT = 1e-8
 """Largest relative difference of the two sides at an instant: what λ is worth near rank loss."""
@@ -159,10 +211,12 @@ def _work(t: Array, balance: _Balance) -> dict[str, float]:
     names, table = balance.powers
     keep = np.concatenate([[True], np.diff(t) > 0])
     if np.count_nonzero(keep) < FEWEST or not np.all(keep):
-        return dict(zip(names, np.trapezoid(table, t, axis=0).tolist(), strict=True))
-    from scipy.interpolate import CubicSpline
+        total = np.asarray(np.trapezoid(table, t, axis=0))
+    else:
+        from scipy.interpolate import CubicSpline
 
-    return dict(zip(names, CubicSpline(t, table).integrate(t[0], t[-1]).tolist(), strict=True))
+        total = np.asarray(CubicSpline(t, table).integrate(t[0], t[-1]))
+    return {name: float(x) for name, x in zip(names, total, strict=True)}
 
 
 @final

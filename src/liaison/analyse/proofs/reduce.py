@@ -118,13 +118,13 @@ class Reduction(Shown):
             events=[turns, *watched],
         )  # fmt: skip
         if run.t_events[0].size:
-            t = float(run.t_events[0][0])
+            dead = float(run.t_events[0][0])
             raise SimulationError(
                 f"the velocities of {', '.join(self.independent)} do not drive "
-                f"'{self.equations.name}' through a dead centre at t = {t:.6g} s: there they are "
-                "zero whatever the others are.",
+                f"'{self.equations.name}' through a dead centre at t = {dead:.6g} s: there they "
+                "are zero whatever the others are.",
                 status="singular",
-                t=t,
+                t=dead,
                 hint="Choose other independent coordinates.",
             )
         if not run.success:
@@ -271,7 +271,7 @@ def reduce(
     check_bilateral(mechanism.contacts, "reduce")
     tree = span(mechanism)
     start = {name: float(as_float(x)) for name, x in (at or {}).items()}
-    state = assemble(tree, None, **start)
+    state = assemble(tree, None, guess=None, **start)
     places = {name: x for name, x in (at or {}).items() if name in mechanism.coordinates}
     result = mobility(mechanism, at=places, **options)
     equations = newton_euler(tree)

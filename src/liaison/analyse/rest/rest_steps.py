@@ -57,7 +57,7 @@ class Ways:
     @property
     def reach(self) -> Array:
         """The largest change of a coordinate along each."""
-        return np.max(np.abs(self.columns), axis=0, initial=0.0)
+        return np.asarray(np.max(np.abs(self.columns), axis=0, initial=0.0))
 
 
 def ways_of(stiffness: Array, mass: Array) -> Ways:

@@ -69,7 +69,7 @@ def _near_the_start(mechanism: Any, where: dict[str, Any], as_json: bool) -> Non
     from liaison.verbs.given import with_starts
 
     start = {name: float(as_float(x)) for name, x in where.items()}
-    closed = assembly(span(with_starts(mechanism, start)), None, **start)
+    closed = assembly(span(with_starts(mechanism, start)), None, guess=None, **start)
     names = [label.name for label in closed.state.labels["q"]]
     q = dict(zip(names, (float(x) for x in closed.state.q), strict=True))
     facts = {"name": mechanism.name, "coordinates": q, "residual": closed.residual,

@@ -79,4 +79,4 @@ def _text(result: Verification) -> str:
         for x in result.theorems
     ]
     head = "every theorem holds" if result.holds else f"{result.worst.name} does not hold"
-    return "\n".join([head, *rows])
+    return "\n".join([head, *rows, *(f"  not checked {x}." for x in result.unchecked)])

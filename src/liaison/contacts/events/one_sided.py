@@ -1,6 +1,6 @@
 """A mechanism with contacts as the time loop sees it: a kernel in its present mode, and its plan.
 
-Public names: IMPACT_LAWS, Marching, ModalKernel, marching.
+Public names: IMPACT_LAWS, impact_law, Marching, ModalKernel, marching.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class Marching:
     def __init__(self, plan: Plan, law: str) -> None:
         sides = plan.program.facts["sides"]
         bearings = plan.program.facts.get("bearings", ())
-        self.sides = side.sides_of(sides, plan.program.sizes, _law(law), bearings)
+        self.sides = side.sides_of(sides, plan.program.sizes, impact_law(law), bearings)
         self.kernel = ModalKernel(plan.kernel, self.sides)
         ends = tuple(Watched(block[0], -1, stops=True) for block in sides)
         self.own = len(plan.events)
@@ -312,7 +312,12 @@ def along(G: Array, row: Array) -> Array:
     return np.asarray(np.linalg.lstsq(G.T, row, rcond=1e-9)[0])
 
 
-def _law(name: str) -> int:
+def impact_law(name: str) -> int:
+    """The number of a law of impacts.
+
+    Raises:
+        NamingError: no law has that name.
+    """
     if name not in IMPACT_LAWS:
         raise NamingError.unknown("law of impact", name, IMPACT_LAWS)
     return IMPACT_LAWS[name]
@@ -326,7 +331,7 @@ def marching(plan: Plan, law: str = "energetic") -> Marching | None:
     """
     sides: Sequence[Any] = plan.program.facts.get("sides", ())
     tableau = plan.settings.tableau
-    if tableau.scheme == "moreau" and _law(law) != ENERGETIC:
+    if tableau.scheme == "moreau" and impact_law(law) != ENERGETIC:
         raise SimulationError(
             "method 'moreau' has its own law of impacts.", hint="Leave impacts= or method= out."
         )

@@ -15,20 +15,21 @@ The balance of a chosen sub-system at a chosen point: six scalar equations in th
 Reactions are the wrenches through the joints that hold the sub-system to the rest, as unknowns
 with names. What acts between two of its bodies is not there.
 
-Public names: dalembert, Balance, balance. Source: LL 1.3–1.4 (théorème du centre d'inertie, du
-moment dynamique); PA, « équations de d'Alembert », balance. Source: LL 1.4; PA.
+Public names: dalembert, Balance, balance, Torsor, body_torsor, moved_to.
+
+Source: LL 1.2–1.4 (torseur dynamique, théorèmes du centre d'inertie et du moment dynamique); PA,
+« équations de d'Alembert ».
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 from liaison.equations.completion import completed, plain_dynamics
 from liaison.equations.equations import Equations
 from liaison.equations.setting import Setting, setting_of
-from liaison.equations.torsors import Torsor, body_torsor, moved_to
 from liaison.errors import DerivationError, NamingError
 from liaison.expr import Expr, as_expr, symbol
 from liaison.model.contacts import check_bilateral
@@ -37,6 +38,34 @@ from liaison.spatial.plucker import move_inertia
 from liaison.tree import GROUND, Inertia, Motion, Tree, marker_motion
 
 from .formalism import formalism
+
+
+class Torsor(NamedTuple):
+    """Moment at a point the caller knows, and resultant, in the ground's axes [N·m, N]."""
+
+    moment: Array
+    force: Array
+
+
+def body_torsor(inertia: Inertia, frame: Motion, gravity: Array) -> Torsor:
+    """The inertia torsor of a body, less its weight, at the origin of its frame.
+
+    f = m (a − g) + α × h + ω × (ω × h),  n = I α + ω × I ω + h × (a − g),  h = m c
+    """
+    m, h, I = move_inertia(frame.R, zeros(3), *inertia)
+    omega, alpha = frame.omega, frame.alpha
+    felt = frame.acceleration - gravity
+    force = array([times(m, x) for x in felt]) + cross(alpha, h) + cross(omega, cross(omega, h))
+    moment = product(I, alpha) + cross(omega, product(I, omega)) + cross(h, felt)
+    return Torsor(moment, force)
+
+
+def moved_to(torsor: Torsor, origin: Array, point: Array) -> Torsor:
+    """The torsor at another point: n(P) = n(O) + (O − P) × f."""
+    if origin is point:
+        return torsor
+    return Torsor(torsor.moment + cross(origin - point, torsor.force), torsor.force)
+
 
 AXES = ("x", "y", "z")
 

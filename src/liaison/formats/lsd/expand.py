@@ -79,6 +79,8 @@ class _Expansion:
         """The statements of a repetition, once for each number."""
         _, name, low, high, block = statement.parts
         first, last = self.whole(low, meaning), self.whole(high, meaning)
+        if last < first - 1 or (last < first and low.kind == high.kind == "number"):
+            raise self.backwards(low, high)
         if last - first >= MAX_TURNS:
             at = self.source.at(high)
             raise TextError(f"this repeats more than {MAX_TURNS} times.", place=at)
@@ -89,6 +91,14 @@ class _Expansion:
             number = Node("number", (name.moved(str(turn)),), name.line, name.column, len(name), 1)
             inner = tuple(self.written(part, {str(name): number}) for part in block.parts)
             yield from self.flat(inner, meaning)
+
+    def backwards(self, low: Node, high: Node) -> TextError:
+        """A repetition that ends before it begins."""
+        first, last = self.source.at(low), self.source.at(high)
+        message = "this repetition ends before it begins, so that it writes nothing."
+        hint = f"It counts upwards: for … = {last.words()} to {first.words()}."
+        cure = self.source.swapped(low, high)
+        return TextError(message, place=last, hint=hint, cure=cure)
 
     def whole(self, node: Node, meaning: Meaning) -> int:
         """The whole number of a bound."""

@@ -18,6 +18,7 @@ from liaison.formats.urdf.xml import Element, number_in, numbers_in
 from liaison.model import Body, Box, Cylinder, Sphere
 from liaison.spatial import WORLD, Inertia, Pose, array, is_zero, product, rotation_onto_z
 
+from .fields import Fields
 from .values import Settings
 
 SOLID = ("sphere", "capsule", "cylinder", "ellipsoid", "box")
@@ -29,17 +30,22 @@ DENSITY = "1000"
 class Geoms:
     """Reads the geoms of one body."""
 
-    def __init__(self, settings: Settings, strict: bool, notes: list[str]) -> None:
-        self.settings, self.strict, self.notes = settings, strict, notes
+    def __init__(self, settings: Settings, fields: Fields, notes: list[str]) -> None:
+        self.settings, self.fields, self.notes = settings, fields, notes
+        self.strict = fields.strict
 
     def body(self, name: str, element: Element, default: str) -> Body:
         """The body of an element: its mass from <inertial>, or from its geoms."""
         geoms = [self.settings.filled(x, default) for x in element.all("geom")]
         inertial, how = element.one("inertial"), self.settings.inertia_from_geoms
         if inertial is not None and how != "true":
-            total = self.inertial(inertial, name)
+            total = self.inertial(self.fields.check(inertial), name)
+        elif how == "false":
+            total = Inertia.massless(WORLD)
         else:
-            total = self.filled([x for x in geoms if self.is_solid(x, name)])
+            first, last = self.settings.groups
+            heavy = [x for x in geoms if first <= number_in(x, "group", "0") <= last]
+            total = self.filled([self.fields.check(x) for x in heavy if self.is_solid(x, name)])
         shapes = tuple(s for x in geoms for s in self.shapes(x))
         rows, com = rows_of(symmetric(total.rotational)), tuple(total.com)
         return Body(name, total.mass, com, rows, shapes, place=element.place)

@@ -3,13 +3,15 @@
 Read are bodies, their joints (hinge, slide, ball, free; several on a body one after another), their
 mass from <inertial> or from geoms, damping, friction and springs of joints, equalities connect,
 weld and joint, gravity, classes of defaults and the settings of the compiler that bear on these.
-Everything else is named in the notes; what would change the bodies there are is rejected.
+Flags of <option> that switch gravity, springs, dampers, friction or equalities off are followed.
+What would change the bodies there are, or their motion, is rejected; everything else is noted.
 
 Public names: read_mjcf, reading_of_mjcf.
 """
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import PurePath
 from typing import Any
 
@@ -25,6 +27,7 @@ from liaison.model.values import floats
 from liaison.spatial import Array, array, compose, identity, quaternion_of, rotation_onto_z, zeros
 from liaison.spatial.plucker import inverse
 
+from .fields import TENDON, Fields
 from .geoms import Geoms
 from .values import Settings, is_true, number, settings_of
 
@@ -34,18 +37,13 @@ JOINTS: dict[str, type[model.JointType]] = {
     "ball": model.Spherical,
     "free": model.Free,
 }
-MAKING = ("include", "frame", "replicate", "composite", "flexcomp", "attach")
-USED = {
+MAKING = ("include", "frame", "replicate", "composite", "flexcomp", "attach", "deformable")
+USED: dict[str, set[str]] = {
     "mujoco": {"compiler", "option", "default", "worldbody", "equality"},
     "worldbody": {"body", "geom"},
     "body": {"body", "geom", "joint", "freejoint", "inertial"},
     "equality": {"connect", "weld", "joint"},
-}
-UNUSED = {
-    "joint": ("armature", "ref", "margin", "solreflimit", "actuatorfrcrange"),
-    "body": ("mocap", "gravcomp"),
-    "compiler": ("settotalmass", "boundmass", "boundinertia", "balanceinertia"),
-    "option": ("wind", "density", "viscosity"),
+    "option": {"flag"},
 }
 
 
@@ -83,7 +81,9 @@ class _Model:
         self.root, self.strict = root, strict
         self.notes: list[str] = []
         self.settings: Settings = settings_of(root)
-        self.geoms = Geoms(self.settings, strict, self.notes)
+        self.fields = Fields(strict, self.notes)
+        self.geoms = Geoms(self.settings, self.fields, self.notes)
+        self.ties: list[model.Constraint] = []
         self.bodies: dict[str, model.Body] = {}
         self.joints: dict[str, model.Joint] = {}
         self.forces: list[model.Force] = []
@@ -102,18 +102,15 @@ class _Model:
             name=name or PurePath(self.root.place.file).stem,
             bodies=tuple(self.bodies.values()),
             joints=(*self.joints.values(), *loops),
-            constraints=tuple(ties),
+            constraints=(*self.ties, *ties),
             forces=(model.Gravity(self.gravity()), *self.forces),
             starts=tuple(self.starts),
             place=self.root.place,
         )
-        if self.limits:
-            self.notes.append(f"limits of {len(self.limits)} joints are kept, but not enforced")
-        return Reading(mechanism, tuple(self.notes), limits=self.limits)
+        return Reading(mechanism, self.all_notes(), limits=self.limits)
 
     def note_strangers(self) -> None:
-        """Names what is not used, each kind once; rejects what would make bodies."""
-        counts: dict[str, int] = {}
+        """Names what is not used, each kind once; rejects what would make bodies or move them."""
         front = [self.root]
         while front:
             element = front.pop()
@@ -122,21 +119,41 @@ class _Model:
                     message = f"<{child.tag}> in <{element.tag}> is not read."
                     raise TextError(message, place=child.place, hint="Write out what it makes.")
                 if child.tag not in USED.get(element.tag, {child.tag}):
-                    key = f"<{child.tag}> in <{element.tag}>"
-                    counts[key] = counts.get(key, 0) + 1
-                elif child.tag in USED or child.tag in UNUSED:
+                    self.stranger(element, child)
+                elif child.tag in USED:
                     front.append(child)
-            for word in UNUSED.get(element.tag, ()):
-                if element.attributes.get(word, "0") not in ("0", "false", "0 0 0"):
-                    key = f"{word!r} of <{element.tag}>"
-                    counts[key] = counts.get(key, 0) + 1
-        self.notes += [f"{key} is not used ({n} times)" for key, n in counts.items()]
+        for element in (*self.root.all("compiler"), *self.root.all("option")):
+            self.fields.check(element)
+
+    def stranger(self, parent: Element, element: Element) -> None:
+        """An element that is not read."""
+        if element.tag == "tendon":
+            for tendon in element.children:
+                filled = self.settings.filled(tendon, "main", "tendon")
+                acts = [x for x in TENDON if float(number(filled, x, "0")) != 0]
+                if acts:
+                    self.fields.drop(f"{acts[0]!r} of the tendon {tendon} is not read", tendon)
+        if parent.tag == "equality":
+            self.fields.drop(f"the equality {element} is not read", element)
+        elif element.tag == "plugin":
+            self.fields.drop(f"{element} is not read", element)
+        else:
+            self.fields.count(f"<{element.tag}> in <{parent.tag}>")
+
+    def all_notes(self) -> tuple[str, ...]:
+        """Everything that is not used, or was repaired."""
+        notes = [*self.fields.counted(), *self.notes]
         if any(world.all("geom") for world in self.root.all("worldbody")):
-            self.notes.append("the geoms of the world are not drawn")
-        self.notes.append("contacts between geoms are not read")
+            notes.append("the geoms of the world are not drawn")
+        notes.append("contacts between geoms are not read")
+        if self.limits:
+            notes.append(f"limits of {len(self.limits)} joints are kept, but not enforced")
+        return tuple(notes)
 
     def gravity(self) -> tuple[Any, ...]:
-        """Of <option>; MuJoCo's own where it says nothing."""
+        """Of <option>; MuJoCo's own where it says nothing, none where its flag is off."""
+        if "gravity" in self.settings.disabled:
+            return (0, 0, 0)
         options = [x for x in self.root.all("option") if "gravity" in x.attributes]
         return tuple(numbers_in(options[-1] if options else None, "gravity", 3, "0 0 -9.81"))
 
@@ -162,8 +179,9 @@ class _Model:
             body = self.geoms.body(name, element, default)
             X = self.settings.pose(element)
         self.home[name] = compose(*self.home[parent], *X)
+        self.fields.check(element)
         joints = [self.settings.filled(x, default) for x in element.all("joint")]
-        joints += element.all("freejoint")
+        joints = [self.fields.check(x) for x in (*joints, *element.all("freejoint"))]
         self.carry(body, parent, X, joints, element)
         self.bodies[name] = body
         return name, default
@@ -199,6 +217,10 @@ class _Model:
         kind = "free" if element.tag == "freejoint" else element.attributes.get("type", "hinge")
         if kind not in JOINTS:
             raise NamingError.unknown("joint type", kind, JOINTS, place=element.place)
+        if kind in ("free", "ball"):
+            for word in ("stiffness", "frictionloss", "armature"):
+                if number(element, word, "0"):
+                    self.fields.drop(f"{word!r} of the {kind} joint {name!r} is not read", element)
         if kind == "free":
             self.free_joint(name, element, parent, X, end)
             return
@@ -208,8 +230,18 @@ class _Model:
         joint = model.Joint(name, JOINTS[kind](), _marker(parent, *F), _marker(end, turn, p),
                      place=element.place)  # fmt: skip
         self.add(joint)
-        if kind != "ball":
+        if kind == "ball":
+            self.drag(joint, element)
+        else:
             self.properties(joint, element, kind)
+
+    def drag(self, joint: model.Joint, element: Element) -> None:
+        """The damping of a ball or a free body, the same for all its speeds."""
+        viscous = 0 if "damper" in self.settings.disabled else number(element, "damping", "0")
+        if viscous:
+            lost = viscous * Fraction(1, 2) * sum(symbol(x) * symbol(x) for x in joint.speeds)
+            name = f"friction of {joint.name}"
+            self.forces.append(model.Dissipation(name, lost, place=element.place))
 
     def axis(self, name: str, element: Element) -> list[Any]:
         direction = numbers_in(element, "axis", 3, "0 0 1")
@@ -229,6 +261,7 @@ class _Model:
             name, model.Free(), model.Marker("ground"), model.Marker(end), place=element.place
         )
         self.add(joint)
+        self.drag(joint, element)
         R, p = X
         if is_upright(R):
             entries: list[Any] = [1, 0, 0, 0]
@@ -238,23 +271,49 @@ class _Model:
         self.starts += [model.Start(x, y) for x, y in zip(joint.coordinates, values, strict=True)]
 
     def properties(self, joint: model.Joint, element: Element, kind: str) -> None:
-        """Spring, friction and limits of a hinge or a slide."""
-        viscous, dry = number(element, "damping", "0"), number(element, "frictionloss", "0")
+        """Spring, friction, rotor and limits of a hinge or a slide.
+
+        MuJoCo counts a coordinate from `ref` at the described configuration, we from 0.
+        """
+        off = self.settings.disabled
+        viscous = 0 if "damper" in off else number(element, "damping", "0")
+        dry = 0 if "frictionloss" in off else number(element, "frictionloss", "0")
         if viscous or dry:
             name = f"friction of {joint.name}"
             self.forces.append(
                 model.JointFriction(name, joint.name, viscous, dry, place=element.place)
             )
         turned = self.settings.angle if kind == "hinge" else (lambda x: x)
-        stiffness = number(element, "stiffness", "0")
+        ref = numbers_in(element, "ref", 1, "0")[0]
+        stiffness = 0 if "spring" in off else number(element, "stiffness", "0")
         if stiffness:
-            rest = turned(numbers_in(element, "springref", 1, "0")[0])
+            rest = turned(numbers_in(element, "springref", 1, "0")[0] - ref)
             along = model.Coordinate(joint.coordinates[0])
             name = f"spring of {joint.name}"
             self.forces.append(model.Spring(name, along, stiffness, rest, place=element.place))
+        if ref:
+            self.notes.append(f"joint {joint.name!r} counts from 0 where MuJoCo counts from 'ref'")
+        if number(element, "armature", "0"):
+            self.rotor(joint, number(element, "armature", "0"), element.place)
         if "range" in element.attributes and element.attributes.get("limited") != "false":
-            lower, upper = (turned(x) for x in numbers_in(element, "range", 2, ""))
+            lower, upper = (turned(x - ref) for x in numbers_in(element, "range", 2, ""))
             self.limits[joint.name] = Limits(lower, upper)
+
+    def rotor(self, joint: model.Joint, inertia: Any, place: Place) -> None:
+        """`armature`: M of the joint's coordinate grows by it, as by a rotor that turns alike.
+
+        The rotor turns on the ground, so that it adds ½ armature q̇² and nothing else.
+        """
+        body = f"armature of {joint.name}"
+        half = inertia * Fraction(1, 2)
+        moments = ((half, 0, 0), (0, half, 0), (0, 0, inertia))
+        self.bodies[body] = model.Body(body, 0, (0, 0, 0), moments, place=place)
+        ends = model.Marker("ground"), model.Marker(body)
+        bearing = model.Joint(self.free(f"{body} angle"), model.Revolute(), *ends, place=place)
+        self.add(bearing)
+        label = joint.coordinates[0]
+        name = f"{body} gear"
+        self.ties.append(model.Coupling(name, bearing.coordinates[0], 1, label, place=place))
 
     def add(self, joint: model.Joint) -> None:
         if joint.name in self.joints:
@@ -274,9 +333,10 @@ class _Model:
         ties: list[model.Constraint] = []
         loops: list[model.Joint] = []
         for element in (x for group in self.root.all("equality") for x in group.children):
-            if element.tag not in USED["equality"]:
+            if element.tag not in USED["equality"] or "equality" in self.settings.disabled:
                 continue
-            filled = self.settings.filled(element, "main")
+            filled = self.settings.filled(element, "main", "equality")
+            self.fields.check(filled, "equality joint" if element.tag == "joint" else "")
             if not is_true(filled, "active", "true"):
                 self.notes.append(f"{element} is not active (line {element.place.line})")
             elif element.tag == "joint":

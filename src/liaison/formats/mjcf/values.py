@@ -33,13 +33,21 @@ class Settings:
     sequence: str = "xyz"
     inertia_from_geoms: str = "auto"
     classes: Mapping[str, Mapping[str, dict[str, str]]] = field(default_factory=dict)
+    groups: tuple[int, int] = (0, 5)  # of the geoms that have mass
+    disabled: frozenset[str] = frozenset()
 
-    def filled(self, element: Element, default: str) -> Element:
-        """The element with the attributes of its class where it has none of its own."""
+    def filled(self, element: Element, default: str, tag: str = "") -> Element:
+        """The element with the attributes of its class where it has none of its own.
+
+        Args:
+            element: any.
+            default: its class, where it names none.
+            tag: under which classes hold its defaults, where that is not its own.
+        """
         name = element.attributes.get("class", default)
         if name not in self.classes:
             raise NamingError.unknown("class", name, self.classes, place=element.place)
-        attributes = {**self.classes[name].get(element.tag, {}), **element.attributes}
+        attributes = {**self.classes[name].get(tag or element.tag, {}), **element.attributes}
         return Element(element.tag, attributes, element.place, element.children)
 
     def angle(self, x: Fraction) -> Any:
@@ -131,12 +139,39 @@ def settings_of(root: Element) -> Settings:
     sequence = attributes.get("eulerseq", "xyz")
     if len(sequence) != 3 or sequence.lower().strip("xyz"):
         raise TextError(f"eulerseq is {sequence!r}; it is three of x, y, z.", place=root.place)
-    return Settings(
-        attributes.get("angle", "degree") == "degree",
-        sequence,
-        attributes.get("inertiafromgeom", "auto"),
-        classes,
-    )
+    angle = _one_of(root, attributes, "angle", ("degree", "radian"))
+    how = _one_of(root, attributes, "inertiafromgeom", ("auto", "true", "false"))
+    groups = attributes.get("inertiagrouprange", "0 5").split()
+    if len(groups) != 2 or not all(x.isdigit() for x in groups):
+        message = f"inertiagrouprange is {' '.join(groups)!r}; it is two whole numbers."
+        raise TextError(message, place=root.place)
+    first, last = map(int, groups)
+    return Settings(angle == "degree", sequence, how, classes, (first, last), _disabled(root))
+
+
+def _one_of(root: Element, attributes: Mapping[str, str], key: str, known: tuple[str, ...]) -> str:
+    """The value of a setting, the first by default; rejects any that is not known."""
+    value = attributes.get(key, known[0])
+    if value not in known:
+        place = next(x.place for x in root.all("compiler") if key in x.attributes)
+        raise NamingError.unknown(f"{key} of <compiler>", value, known, place=place)
+    return value
+
+
+def _disabled(root: Element) -> frozenset[str]:
+    """What flags of <option> switch off."""
+    flags: dict[str, str] = {}
+    for element in (x for option in root.all("option") for x in option.all("flag")):
+        for name, value in element.attributes.items():
+            if value not in ("enable", "disable"):
+                known = ("enable", "disable")
+                raise NamingError.unknown(f"state of flag {name!r}", value, known,
+                                          place=element.place)  # fmt: skip
+            flags[name] = value
+    off = {name for name, value in flags.items() if value == "disable"}
+    off |= {"spring", "damper"} if "passive" in off else set()
+    off |= {"frictionloss", "equality"} if "constraint" in off else set()
+    return frozenset(off)
 
 
 def _collect(element: Element, parent: str, classes: dict[str, dict[str, dict[str, str]]]) -> None:

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from liaison.expr import as_expr, evaluate
 from liaison.freedoms.home import Home
 
-from .curved import tau
-from .formulas import taylor
+from .formulas import tau, taylor
 
 Floats = NDArray[np.float64]
 

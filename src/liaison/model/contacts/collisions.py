@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement
 from typing import Any, ClassVar, NamedTuple, Protocol, final
 
-from liaison.errors import ModelError, Place
+from liaison.errors import ModelError, Place, checked
 from liaison.model.describe.places import line_here, marker_of
 from liaison.model.markers import Marker
 from liaison.model.records import Body, Joint
@@ -108,6 +108,7 @@ class Collision(OneSided):
         return replace(self, parts=parts, others=others)
 
 
+@checked
 def collision(
     *bodies: Body | Marker,
     against: Iterable[Body | Marker] = (),

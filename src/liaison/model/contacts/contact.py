@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
-from liaison.errors import NamingError, Place
+from liaison.errors import NamingError, Place, checked
 from liaison.model.describe.places import line_here, marker_of
 from liaison.model.kinds import Property
 from liaison.model.markers import Marker
@@ -156,6 +156,7 @@ def _sizes(kind: Any) -> tuple[Property, ...]:
     return properties
 
 
+@checked
 def contact(
     a: Body | Marker,
     b: Body | Marker,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
-from liaison.errors import ModelError, Place
+from liaison.errors import ModelError, Place, checked
 from liaison.model.describe.places import line_here
 from liaison.model.scalars import scalar
 
@@ -45,6 +45,7 @@ class Unilateral(OneSided):
         return (self.formula,)
 
 
+@checked
 def at_most(name: str, formula: Any, *, restitution: Any = 0) -> Unilateral:
     """A formula that never becomes positive: of positions, or linear in the rates."""
     return Unilateral(name, formula, restitution, line_here())
@@ -106,6 +107,7 @@ class GapContact(OneSided):
         return self.slips
 
 
+@checked
 def touch(name: str, gap: Any, *slips: Any, friction: Any = 0, restitution: Any = 0) -> GapContact:
     """A contact defined by formulas: a gap that stays ≥ 0, and the rates at which it slips."""
     return GapContact(name, gap, slips, friction, restitution, line_here())

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
-from liaison.errors import ModelError, Place
+from liaison.errors import ModelError, Place, checked
 from liaison.model.describe.places import line_here
 from liaison.model.records import Joint
 
@@ -98,6 +98,7 @@ class BearingFriction(_Dry):
     NOT_NEGATIVE: ClassVar[tuple[str, ...]] = SCALARS
 
 
+@checked
 def bearing(
     of: str | Joint, coefficient: Any, *, radius: Any = None, static: Any = None, name: str = ""
 ) -> BearingFriction:

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from liaison.errors import ModelError, Place
+from liaison.errors import ModelError, Place, checked
 from liaison.expr import Expr, symbol
 from liaison.model.contacts.collisions import collision as collision
 from liaison.model.contacts.contact import contact as contact
@@ -50,8 +50,8 @@ from liaison.model.relations.imposed import imposed as imposed
 from liaison.model.relations.relation import Constraint
 from liaison.model.relations.rolling import rolling as rolling
 from liaison.model.scalars import scalar, tensor
-from liaison.model.shapes import Shape, filled
-from liaison.spatial import product, rotation_about, rotation_onto_z
+from liaison.model.shapes import Shape, check_solid, filled
+from liaison.spatial import is_zero, product, rotation_about, rotation_onto_z
 
 from .places import label_of, line_here, marker_of
 from .words import check_output_units, in_si, in_unit, joint_kind, si_label
@@ -136,6 +136,7 @@ time: Expr = symbol("t")
 # Bodies and joints ------------------------------------------------------------------------------
 
 
+@checked
 def body(
     name: str,
     mass: Any = None,
@@ -165,12 +166,16 @@ def body(
         raise ModelError(f"body '{name}' is given a mass and a density; give one of them.")
     if density is not None and not forms:
         raise ModelError(f"body '{name}' is given a density but no shape; give a shape or a mass.")
+    is_filled = any(not is_zero(shape.volume()) for shape in forms) and inertia is None
+    if density is not None or (mass is not None and is_filled):
+        check_solid(forms, f"body '{name}'", line_here())
     solid = filled(forms, mass, density)
     com: Any = solid.com if center is None else center
     about: Any = solid.rotational if inertia is None else tensor(inertia, f"of body '{name}'")
     return Body(name, solid.mass, com, about, forms, line_here())
 
 
+@checked
 def turned(axis: Any, angle: Any) -> Any:
     """A rotation for `at`: about an axis (a letter or three numbers) by an angle [rad]."""
     return rotation_about(axis_vector(axis), scalar(angle, "an angle"))
@@ -217,6 +222,7 @@ def _with_axis(marker: Marker, axis: Any, joint: str, place: Place | None) -> Ma
 # Symbols ----------------------------------------------------------------------------------------
 
 
+@checked
 def parameter(
     name: str, value: Any = None, unit: str = "", *, low: Any = None, high: Any = None
 ) -> Parameter:
@@ -235,6 +241,7 @@ def parameter(
     return Parameter(name, values[0], si_label(unit, here), values[1], values[2], here)
 
 
+@checked
 def signal(name: str, unit: str = "", default: Any = 0) -> Input:
     """An input from outside at run time; usable in formulas. Only `default` is in the unit."""
     here = line_here()
@@ -242,11 +249,13 @@ def signal(name: str, unit: str = "", default: Any = 0) -> Input:
     return Input(name, si_label(unit, here), exact, here)
 
 
+@checked
 def coordinate(of: str | Joint) -> Expr:
     """The symbol of a coordinate, by its label or by its joint if that has one."""
     return symbol(label_of(of))
 
 
+@checked
 def rate(of: str | Joint) -> Expr:
     """The symbol of a coordinate's rate."""
     return symbol(f"{label_of(of)}'")
@@ -255,18 +264,21 @@ def rate(of: str | Joint) -> Expr:
 # Outputs and the whole ---------------------------------------------------------------------------
 
 
+@checked
 def output(name: str, formula: Any, unit: str = "") -> Output:
     """A quantity to be seen over time: a formula in SI, shown in a unit such as "mm" or "deg"."""
     here = line_here()
     return Output(name, in_unit(formula, unit, f"output '{name}'", here), unit, here)
 
 
+@checked
 def event(name: str, formula: Any, *, direction: Any = 0, stop: bool = False) -> Event:
     """A zero of a formula to be recorded or to stop at; direction "both", "rising", "falling"."""
     sense = {"rising": 1, "falling": -1, "both": 0}.get(direction, direction)
     return Event(name, formula, sense, "stop" if stop else "record", line_here())
 
 
+@checked
 def start(where: str | Joint | Mapping[str, Any], value: Any = None, speed: Any = None) -> Any:
     """Where a coordinate starts, and its speed; or a table of labels ("A", "A'") and values."""
     here = line_here()

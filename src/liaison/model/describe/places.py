@@ -13,7 +13,7 @@ from liaison.errors import ModelError, Place
 from liaison.model.markers import Coordinate, Distance, Marker, Measure
 from liaison.model.records import Body, Joint
 
-OWN = "liaison.model."
+OWN = ("liaison.model.", "liaison.errors")
 """How the names of the modules that describe begin."""
 
 
@@ -31,6 +31,11 @@ def label_of(of: str | Joint) -> str:
     """The label of a coordinate, or of the only one of a joint."""
     if isinstance(of, str):
         return of
+    if not isinstance(of, Joint):
+        raise ModelError(
+            f"{of!r} is no coordinate; give a joint, or the label of a coordinate.",
+            place=line_here(),
+        )
     if len(of.coordinates) != 1:
         raise ModelError(
             f"joint '{of.name}' has {len(of.coordinates)} coordinates; name one of "

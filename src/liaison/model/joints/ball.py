@@ -279,6 +279,9 @@ class Rod(BallJoint):
     def residual(self, R: Array, p: Array) -> list[Any]:
         return [(dot(p, p) - self.length * self.length) / (2 * self.length)]
 
+    def regularity(self, q: Entries) -> Any:
+        return cos(q[1])
+
     def elementary_motions(self, place: Callable[[], Array]) -> tuple[Step, ...]:
         """Turns of the rod about the two axes of F farthest from it, then those of the ball."""
         sizes = [abs(float(evaluate(as_expr(x)))) for x in place()]

@@ -8,8 +8,9 @@ Public names: Motion, Translation, Rotation, Screw, Composition.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError
@@ -47,6 +48,8 @@ def axis_vector(axis: Any) -> tuple[Any, Any, Any]:
         sign = -1 if axis.startswith("-") else 1
         x, y, z = (sign * a for a in AXES[axis.lstrip("-")])
         return x, y, z
+    if not isinstance(axis, Iterable):
+        raise ModelError(f"the axis {axis!r} is no axis; give x, y, z, -x, … or three numbers.")
     entries = tuple(axis)
     if len(entries) != 3:
         raise ModelError(f"the axis {entries} has {len(entries)} components; it must have three.")
@@ -55,6 +58,12 @@ def axis_vector(axis: Any) -> tuple[Any, Any, Any]:
             "the axis (0, 0, 0) has no direction; give one component that is not zero."
         )
     a, b, c = (scalar(entry, "a component of an axis") for entry in entries)
+    sizes = [abs(float(x)) for x in (a, b, c) if isinstance(x, int | float | Fraction)]
+    if len(sizes) == 3 and not 1e-150 < max(sizes) < 1e150:
+        raise ModelError(
+            f"the axis ({a}, {b}, {c}) has no direction that numbers can hold; its squares must "
+            "neither vanish nor overflow: give components of about 1."
+        )
     return a, b, c
 
 

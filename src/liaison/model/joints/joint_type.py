@@ -319,6 +319,10 @@ class JointType(ABC):
         """q from X_FM, angles within half a turn of `near`; None if there is no closed form."""
         return None
 
+    def regularity(self, q: Entries) -> Any:
+        """Zero where the joint's own coordinates, without its attitude, have no rates; else 1."""
+        return 1
+
     def normalized(self, q: Entries) -> Array:
         """The position nearest q that is one: its quaternion made unit, its matrix a rotation."""
         return array(list(q))

@@ -53,8 +53,8 @@ class Drive:
 class Transmission:
     """Numbers of a transmission: what the motor's side (first) and the joint's side (second) do."""
 
-    ratio: Any = 1  # turns of the rotor by turn of the joint
-    viscous: tuple[Any, Any] = (0, 0)  # [N·m·s/rad]
+    ratio: Any = 1  # angle of the rotor by the joint's coordinate: turns by turn, or [rad/m]
+    viscous: tuple[Any, Any] = (0, 0)  # [N·m·s/rad]; on the side of a slider [N·s/m]
     dry: tuple[Any, Any] = (0, 0)  # [N·m]
     static: tuple[Any, Any] | None = None  # dry friction at rest, which then holds exactly [N·m]
     smoothing: Any = Fraction(1, 1000)  # [rad/s]; 0: dry friction holds exactly
@@ -134,7 +134,8 @@ def _friction(
     ratio = transmission.ratio
     viscous = ratio * ratio * transmission.viscous[0] + transmission.viscous[1]
     dry = absolute(ratio) * transmission.dry[0] + transmission.dry[1]
-    if is_zero(viscous) and is_zero(dry):
+    held = transmission.static is not None and not all(map(is_zero, transmission.static))
+    if is_zero(viscous) and is_zero(dry) and not held:
         return None
     called = f"{name}.friction"
     if transmission.static is not None or is_zero(transmission.smoothing):

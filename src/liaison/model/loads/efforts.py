@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
-from liaison.errors import Place
+from liaison.errors import Place, checked
 from liaison.expr import as_expr
 from liaison.model.describe.places import between, line_here, marker_of
 from liaison.model.kinds import Property
@@ -71,6 +71,7 @@ class PointWrench(AtMarker):
         return self.moment, self.force
 
 
+@checked
 def wrench(
     at: Body | Marker,
     *,
@@ -109,6 +110,7 @@ class Law(AlongMeasure):
         return as_expr(read(self.effort))
 
 
+@checked
 def law(*where: Any, effort: Any, name: str = "") -> Law:
     """An effort given by a formula, between two markers, on a joint, or along a measure."""
     measure, word = between(where)
@@ -136,6 +138,7 @@ class Actuator(AlongMeasure):
         return as_expr(read(self.effort))
 
 
+@checked
 def motor(*where: Any, effort: Any, name: str = "") -> Actuator:
     """A motor or a jack: an effort between two markers, on a joint, or along a measure."""
     measure, word = between(where)

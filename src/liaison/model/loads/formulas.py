@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
-from liaison.errors import Place
+from liaison.errors import Place, checked
 from liaison.model.describe.places import line_here
 from liaison.model.kinds import Property
 
@@ -39,6 +39,7 @@ class Potential(OfMechanism):
         return self.formula
 
 
+@checked
 def potential(name: str, formula: Any) -> Potential:
     """Forces from a potential [J]."""
     return Potential(name, formula, line_here())
@@ -65,6 +66,7 @@ class Dissipation(OfMechanism):
         return self.formula
 
 
+@checked
 def dissipation(name: str, formula: Any) -> Dissipation:
     """Forces from Rayleigh's function [W]."""
     return Dissipation(name, formula, line_here())

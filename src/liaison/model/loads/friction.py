@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
-from liaison.errors import ModelError, Place
+from liaison.errors import ModelError, Place, checked
 from liaison.expr import as_expr, sqrt
 from liaison.model.contacts.joint_friction import DryFriction
 from liaison.model.describe.places import label_of, line_here
@@ -71,11 +71,12 @@ class JointFriction(AlongMeasure):
         return -(read(self.viscous) * speed + read(self.dry) * side)
 
 
+@checked
 def friction(
     on: str | Joint,
     *,
     viscous: Any = 0,
-    dry: Any = 0,
+    dry: Any = None,
     static: Any = None,
     smoothing: Any = None,
     name: str = "",
@@ -87,6 +88,10 @@ def friction(
     """
     label = label_of(on)
     word, here = name or f"friction {label}", line_here()
+    if static is not None and dry is None:
+        message = f"friction '{word}' has a static part, but no dry part in motion; give both."
+        raise ModelError(message, place=here)
+    dry = 0 if dry is None else dry
     if static is not None or smoothing == 0:
         return DryFriction(word, label, dry, static, viscous, place=here)
     options = {} if smoothing is None else {"smoothing": smoothing}

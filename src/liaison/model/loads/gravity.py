@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
-from liaison.errors import Place
+from liaison.errors import Place, checked
 from liaison.model.describe.places import line_here
 from liaison.model.kinds import Property
 from liaison.model.scalars import Triple, triple
@@ -53,6 +53,7 @@ class Gravity(Field):
         return array(self.vector)
 
 
+@checked
 def gravity(*vector: Any) -> Gravity:
     """Uniform gravity: three components, or nothing for 9.81 m/s² along −z."""
     components = vector[0] if len(vector) == 1 else vector

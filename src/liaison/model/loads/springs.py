@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
-from liaison.errors import Place
+from liaison.errors import Place, checked
 from liaison.model.describe.places import between, line_here
 from liaison.model.kinds import Property
 from liaison.model.markers import Measure
@@ -50,6 +50,7 @@ class Spring(AlongMeasure):
         return k * stretch * stretch / 2
 
 
+@checked
 def spring(*where: Any, stiffness: Any, rest: Any = 0, name: str = "") -> Spring:
     """A spring between two markers, on a joint, or along a measure."""
     measure, word = between(where)
@@ -82,6 +83,7 @@ class Damper(AlongMeasure):
         return read(self.coefficient) * rate * rate / 2
 
 
+@checked
 def damper(*where: Any, coefficient: Any, name: str = "") -> Damper:
     """A damper between two markers, on a joint, or along a measure."""
     measure, word = between(where)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
-from liaison.errors import ModelError, Place
+from liaison.errors import ModelError, Place, checked
 from liaison.expr import Expr, as_expr, symbol
 from liaison.model.describe.places import label_of, line_here
 from liaison.model.kinds import Property
@@ -39,7 +39,7 @@ class Coupling(OfCoordinates):
     SYMBOL: ClassVar[str] = "gear"
     SIDES: ClassVar[tuple[str, ...]] = ("other", "coordinate")
     PROPERTIES: ClassVar[tuple[Property, ...]] = (
-        Property("ratio", "any"),
+        Property("ratio", "@coordinate/@other"),
         Property("offset", "@coordinate", optional=True),
     )
     KEEPS_ENERGY: ClassVar[bool] = True
@@ -74,6 +74,7 @@ class Coupling(OfCoordinates):
         return {}
 
 
+@checked
 def gear(
     on: str | Joint, ratio: Any, other: str | Joint, *, offset: Any = 0, name: str = ""
 ) -> Coupling:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
-from liaison.errors import Place
+from liaison.errors import Place, checked
 from liaison.expr import Expr, as_expr
 from liaison.model.describe.places import line_here
 
@@ -37,6 +37,7 @@ class Holonomic(OfCoordinates):
         return as_expr(self.formula)
 
 
+@checked
 def holonomic(name: str, formula: Any) -> Holonomic:
     """A formula of coordinates and time that stays zero."""
     return Holonomic(name, formula, line_here())
@@ -62,6 +63,7 @@ class Nonholonomic(OfCoordinates):
         return as_expr(self.formula)
 
 
+@checked
 def nonholonomic(name: str, formula: Any) -> Nonholonomic:
     """A formula linear in the rates that stays zero."""
     return Nonholonomic(name, formula, line_here())

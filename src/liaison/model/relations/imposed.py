@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
-from liaison.errors import Place
+from liaison.errors import Place, checked
 from liaison.expr import Expr, as_expr, symbol
 from liaison.model.describe.places import label_of, line_here
 from liaison.model.records import Joint
@@ -52,6 +52,7 @@ class PrescribedMotion(OfCoordinates):
         return {self.coordinate: value(self.law)}
 
 
+@checked
 def imposed(on: str | Joint, motion: Any, *, name: str = "") -> PrescribedMotion:
     """A coordinate that follows a formula of `time`."""
     label = label_of(on)

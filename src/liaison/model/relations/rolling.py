@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
-from liaison.errors import ModelError, Place
+from liaison.errors import ModelError, Place, checked
 from liaison.expr import as_expr, sqrt
 from liaison.model.describe.places import line_here, marker_of
 from liaison.model.markers import Marker
@@ -97,6 +97,7 @@ class Rolling(BetweenFrames):
         return array([radius * z * x / level, radius * z * y / level, -(radius * level)])
 
 
+@checked
 def rolling(
     wheel: Body | Marker, plane: Body | Marker, radius: Any, *, kind: str = "disc", name: str = ""
 ) -> Rolling:

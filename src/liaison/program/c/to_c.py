@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from functools import cache as memo
 from typing import Any
 
+from liaison.errors import checked
 from liaison.expr import OPS, Expr, Table
 from liaison.program.kernel import MachineKernel
 from liaison.program.loops.c import constant
@@ -55,6 +56,7 @@ static inline double liaison_table(int n, int m, const double *breaks, const dou
 OWN = {"min": "liaison_min({}, {})", "max": "liaison_max({}, {})", "sign": "liaison_sign({})"}
 
 
+@checked
 def to_c(program: Program, entries: Iterable[str] | None = None, *, size: int = PIECE) -> str:
     """C99 text of the program's entries (all, if none is named).
 

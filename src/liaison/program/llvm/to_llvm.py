@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from functools import cache as memo
 from typing import Any, final
 
+from liaison.errors import checked
 from liaison.expr import Expr, collector_paused
 from liaison.program.derivatives.columns import LANES, Columns, steps_of, unit
 from liaison.program.kernel import MachineKernel
@@ -224,6 +225,7 @@ class _Solution(_Vectors):
         return self.ended(name, f"ptr %stage, ptr %right, i64 %left, i64 %width{outs}")
 
 
+@checked
 def to_llvm(
     program: Program,
     *,

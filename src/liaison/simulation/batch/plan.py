@@ -143,6 +143,8 @@ def common_length(lengths: Mapping[str, int | None]) -> int | None:
 
 
 def _checked(program: Program, state: State, t: float, k: int) -> None:
+    if not isinstance(state, State):
+        raise SimulationError(f"state {k} of the batch is {state!r}; it must be a State.")
     try:
         check_state(program, state)
     except SimulationError as refusal:
@@ -184,7 +186,9 @@ def instants_of(settings: Settings, start: float, until: float) -> Array:
     """The instants all runs are recorded at: those requested, or the first and the last one."""
     end = float(until)
     if not math.isfinite(end) or end < start:
-        raise SimulationError(f"a batch from {start:g} s cannot end at {end:g} s.", t=start)
+        raise SimulationError(
+            f"until is {end:g} s: a batch from {start:g} s cannot end at {end:g} s.", t=start
+        )
     times, period, samples = settings.instants(start, end)
     if times.size:
         return times

@@ -25,10 +25,10 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.contacts.events.one_sided import Marching, compiled_march, marching
+from liaison.contacts.events.one_sided import Marching, compiled_march, impact_law, marching
 from liaison.contacts.events.series import contact_series, contacts_along
 from liaison.contacts.events.switching import march as switching
-from liaison.errors import Interrupted, SimulationError, interruptible
+from liaison.errors import Interrupted, SimulationError, checked, interruptible
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.program.loops.records import Rows, address, set_hook
@@ -286,6 +286,7 @@ NUMBERS = 1_000_000_000
 """Recorded numbers at most: 8 GB."""
 
 
+@checked
 def simulate_batch(
     kernel: Kernel,
     states: State | Sequence[State],
@@ -348,7 +349,8 @@ def simulate_batch(
         max_steps=max_steps, projection=projection or Projection(), residual=residual,
         **more,
     )  # fmt: skip
-    _check(kernel, on_failure, threads)
+    _check(kernel, on_failure, threads, time_limit)
+    impact_law(settings.impacts)
     check_series(series)
     plan, starts = _planned(kernel, states, until, settings, parameters, inputs, stop)
     has_contacts = "contacts" in series and bool(sides_in(kernel.program))
@@ -369,7 +371,9 @@ def simulate_batch(
     return runs
 
 
-def _check(kernel: Kernel, on_failure: str, threads: int | None) -> None:
+def _check(kernel: Kernel, on_failure: str, threads: int | None, time_limit: float | None) -> None:
+    if time_limit is not None and not time_limit > 0:
+        raise SimulationError(f"time_limit is {time_limit} s; it must be positive.")
     if on_failure not in ("raise", "return"):
         raise SimulationError(f"on_failure is {on_failure!r}; it is 'raise' or 'return'.")
     if kernel.is_interpreted:

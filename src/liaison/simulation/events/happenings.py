@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, final
 
 from liaison.errors import NamingError, SimulationError
@@ -83,6 +84,8 @@ def _reaches(program: Program, name: str, given: Any) -> Any:
     """A formula that is zero where the quantity of that label has the value given."""
     if is_formula(given):
         return given
+    if not isinstance(given, Real):
+        raise SimulationError(f"stop= cannot wait for {name!r} to become {given!r}: no number.")
     value = float(given)
     if not math.isfinite(value):
         raise SimulationError(f"stop= cannot wait for {name!r} to become {value}.")

@@ -3,10 +3,10 @@
     inputs={"motor": 3.0, "brake": -2 * A_rate, "wind": (times, values), "servo": (0.01, control)}
 
 A formula may use the labels of the mechanism, other inputs among them. A table is (times, values),
-joined by a natural cubic spline, or (times, values, "linear"); outside its times the end values
-hold. A `Table` of formulas is taken as a function of time. A controller is (period, f):
-f(t, state) is called every period [s] from the start on, its value held in between; what it raises
-ends the run.
+joined by a cubic that keeps their shape, or (times, values, "cubic") by a natural spline, which is
+closer to a smooth function, or (times, values, "linear"); outside its times the end values hold.
+A `Table` of formulas is taken as a function of time. A controller is (period, f): f(t, state) is
+called every period [s] from the start on, its value held in between; what it raises ends the run.
 
 Public names: Controller, Inputs, inputs_of, is_formula.
 """
@@ -27,7 +27,7 @@ from liaison.program.extend import interwoven, over_time, time_of
 
 Control: TypeAlias = Callable[[float, State], float]
 
-KINDS = ("cubic", "linear")
+KINDS = ("monotone", "cubic", "linear")
 """How the points of a table are joined."""
 
 
@@ -121,7 +121,7 @@ def _period(name: str, value: Any) -> float:
     return period
 
 
-def _table(program: Program, name: str, times: Any, values: Any, kind: str = "cubic") -> Any:
+def _table(program: Program, name: str, times: Any, values: Any, kind: str = "monotone") -> Any:
     x, y = np.asarray(times, dtype=float), np.asarray(values, dtype=float)
     if x.ndim != 1 or x.shape != y.shape or x.size == 0:
         raise SimulationError(

@@ -221,7 +221,9 @@ def end_of(state: State, until: float) -> float:
     """The time to end at; refuses one before the start."""
     end = float(until)
     if not math.isfinite(end) or end < state.t:
-        raise SimulationError(f"a run from {state.t:g} s cannot end at {end:g} s.", t=state.t)
+        raise SimulationError(
+            f"until is {end:g} s: a run from {state.t:g} s cannot end at {end:g} s.", t=state.t
+        )
     return end
 
 

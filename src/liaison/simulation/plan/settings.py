@@ -13,7 +13,7 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.errors import SimulationError
+from liaison.errors import SimulationError, check_fields
 from liaison.numeric import Array
 from liaison.simulation.steps.projection import Projection
 from liaison.simulation.steps.rungekutta import RK4, TSITOURAS, Tableau, tableau_named
@@ -64,12 +64,15 @@ class Settings:
     facets: int | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         positive = {"step": self.step, "max_step": self.max_step, "residual": self.residual}
         if not isinstance(self.every, Sequence | np.ndarray):
             positive["every"] = self.every
         for name, value in positive.items():
             if value is not None and not value > 0:
                 raise SimulationError(f"{name} is {value}; it must be positive.")
+        if self.max_steps < 1:
+            raise SimulationError(f"max_steps is {self.max_steps}; it must be positive.")
         if self.step is not None and not math.isfinite(self.step):
             raise SimulationError(f"step is {self.step}; it must be finite.")
         if not (self.rtol >= 0 and self.atol > 0 and math.isfinite(self.rtol + self.atol)):

@@ -22,6 +22,9 @@ from liaison.units import Label
 
 Array = NDArray[np.float64]
 
+SAME = 1e-13
+"""Instants closer than this, relatively, are one."""
+
 ROUGH = 1e-2
 """Part of the range of a coordinate by which interpolation may be off."""
 
@@ -55,7 +58,8 @@ def spots(t: Array, times: Array, before: NDArray[np.bool_] | None = None) -> Sp
         i = np.where(before, np.searchsorted(t, times, side="left") - 1, i)
     i = np.clip(i, 0, max(len(t) - 2, 0))
     h = t[np.minimum(i + 1, len(t) - 1)] - t[i]
-    s = np.divide(times - t[i], h, out=np.zeros_like(times), where=h > 0)
+    # an interval without length is the last one: of a jump at the end the later value holds
+    s = np.divide(times - t[i], h, out=np.ones_like(times), where=h > 0)
     return Spot(i, h, s)
 
 
@@ -78,10 +82,14 @@ def with_events(t: Array, q: Array, v: Array, events: Sequence[Any]) -> Knots:
     """
     twice = set(t[1:][np.diff(t) == 0].tolist())
     known, rows = set(t.tolist()), []
+    v = np.array(v)
     for e in events:
         if not e.what or not e.q.size or e.t in twice or not t[0] <= e.t <= t[-1]:
             continue
         if e.before is not None:
+            # a record at a rounding from an impact may be of its other side
+            beside = np.abs(t - e.t) <= SAME * max(1.0, abs(e.t))
+            v[beside] = np.where((t > e.t)[beside, None], e.v, e.before)
             rows.append((e.t, 0, e.q, e.before))
         if e.before is not None or e.t not in known:
             rows.append((e.t, 1, e.q, e.v))
@@ -127,8 +135,14 @@ def check_fine(
     16 times what the cubics over one interval each are off by.
     """
     t = knots.t
-    if len(t) < 3 or not np.any((spot.s > 0) & (spot.s < 1)):
+    if not np.any((spot.s > 0) & (spot.s < 1)):
         return
+    if len(t) < 3:
+        raise SimulationError(
+            f"the run is recorded too seldom to be interpolated: at {len(t)} instants.",
+            status="inconsistent",
+            hint="Record it more often: every=….",
+        )
     middle = np.arange(1, len(t) - 1)
     smooth = (np.diff(t)[:-1] > 0) & (np.diff(t)[1:] > 0)
     middle = middle[smooth]
@@ -145,10 +159,11 @@ def check_fine(
     used = np.isin(middle, [*spot.i, *(spot.i + 1)])
     if not np.any(off[used] > ROUGH):
         return
-    k, j = np.unravel_index(int(np.argmax(np.where(used[:, None], off, 0.0))), off.shape)
+    worst = int(np.argmax(np.where(used[:, None], off, 0.0)))
+    k, j = divmod(worst, off.shape[1])
     raise SimulationError(
         f"the run is recorded too seldom to be interpolated: near t = {t[middle[k]]:.6g} s "
-        f"{labels['q'][j].name!r} would be off by about {off[k, j]:.1%} of its range.",
+        f"{labels['q'][int(j)].name!r} would be off by about {off[k, j]:.1%} of its range.",
         status="inconsistent",
         hint="Record it more often (every=…); a run in memory without contacts and controllers is "
         "computed between its instants instead.",

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liaison.errors import NamingError, SimulationError
+from liaison.errors import NamingError, SimulationError, checked
 from liaison.units import Label
 
 from . import resampling
@@ -330,6 +330,12 @@ class Trajectory(Later):
 
     # at other times, against another run
 
+    @property
+    def is_integrable(self) -> bool:
+        """Whether `resample` integrates between recorded instants, instead of interpolating."""
+        source: Any = getattr(self, "_later", None)
+        return source is not None and bool(source.is_integrable())
+
     def resample(self, times: ArrayLike, *, rough: bool = False) -> Trajectory:
         """The run at other instants within it [s].
 
@@ -351,9 +357,9 @@ class Trajectory(Later):
         t = np.atleast_1d(np.asarray(times, dtype=float))
         resampling.check_within(self.t, t)
         t_in = np.clip(t, self.t[0], self.t[-1])
-        source = getattr(self, "_later", None)
+        source: Any = getattr(self, "_later", None)
         rows = None if rough or source is None else source.between(self, t_in)
-        if rows is None:
+        if rows is None or source is None:
             return _interpolated(self, t, np.zeros(len(t), dtype=bool), rough=rough)
         nq, nv = self.q.shape[1], self.v.shape[1]
         q, v = rows[:, 1 : 1 + nq], rows[:, 1 + nq : 1 + nq + nv]
@@ -440,6 +446,7 @@ class Trajectory(Later):
         return html_table(str(self), self.message, self.columns())
 
 
+@checked
 def load(path: str | os.PathLike[str]) -> Trajectory:
     """The run in a netCDF file that `Trajectory.save` wrote.
 
@@ -571,7 +578,8 @@ def _near_jump(t: Array, other: Trajectory) -> NDArray[np.bool_]:
     if not jumps.size:
         return np.zeros(len(t), dtype=bool)
     away = np.min(np.abs(t[:, None] - jumps[None, :]), axis=1)
-    return (away > 0) & (away < NEAR * max(1.0, float(np.max(np.abs(other.t)))))
+    close = NEAR * max(1.0, float(np.max(np.abs(other.t))))
+    return np.asarray((away > 0) & (away < close))
 
 
 def _signed_like(mine: Trajectory, theirs: Trajectory) -> Trajectory:

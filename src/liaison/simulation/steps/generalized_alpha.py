@@ -32,7 +32,7 @@ from liaison.solvers.linear.dense import largest
 from liaison.solvers.linear.pivoting import (
     ROUNDS,
     factorize_completely,
-    is_found,
+    is_converged,
     scale_evenly,
     solve_completely,
 )
@@ -77,7 +77,7 @@ def alpha_step(e: Entries, run: Run, scratch: ptr) -> i64:
         size = correct(run, scale, right, B)
         terms_at_end(e, run, scratch, B)
         whole = largest(nv, run.y)
-        verdict = is_found(turn, size, before, whole, 1.0 + largest(run.nq, run.q))
+        verdict = is_converged(turn, size, before, whole, 1.0 + largest(run.nq, run.q))
         if verdict > 0:
             note_stages(run)
             to_new_axes(run, B)

@@ -132,7 +132,7 @@ def first_knot(e: Entries, run: Run, scratch: ptr) -> f64:
         while k <= 4 * SCAN and 0.25 * float(k - 1) / float(SCAN) < first:
             x = float(k) / float(SCAN)
             node = k // SCAN
-            y = g[node, i] if k == node * SCAN else through(i, x, run)
+            y = g[node, i] if k % SCAN == 0 else through(i, x, run)
             if has_level(i, min(before, y), max(before, y), run) == 1:
                 left = 0.25 * float(k - 1) / float(SCAN)
                 knot = narrowed(e, i, left, 0.25 * x, before, run, scratch)

@@ -66,7 +66,8 @@ def sample(e: Entries, run: Run, scratch: ptr, records: ptr) -> i64:
 def arrive(e: Entries, run: Run, scratch: ptr, records: ptr) -> i64:
     """Records the state if it is requested; returns CONTROL at a control instant.
 
-    Where an event stops the run, the last state is recorded also beside a list of instants.
+    Where an event stops the run, the last state is recorded also beside a list of instants, if
+    that is asked for: runs of a batch share their instants, and have no room for others.
     """
     t = run.t
     ends = 1 if t >= run.t_end or run.is_stopping > 0 else 0

@@ -33,7 +33,7 @@ from liaison.solvers.linear.dense import largest, saddle
 from liaison.solvers.linear.pivoting import (
     ROUNDS,
     factorize_completely,
-    is_found,
+    is_converged,
     scale_evenly,
     solve_completely,
 )
@@ -141,7 +141,7 @@ def find(
         for i in range(nv):
             whole = max(whole, abs(z[i]))
         size = largest(nv, right)
-        verdict = is_found(turn, size, before, whole, 1.0 + largest(run.nq, run.q))
+        verdict = is_converged(turn, size, before, whole, 1.0 + largest(run.nq, run.q))
         if verdict != 0:
             return GOOD if verdict > 0 else NOT_CONVERGED
         before = size

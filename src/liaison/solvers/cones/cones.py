@@ -3,8 +3,8 @@
     u = A f + b,   0 ≤ f_n ⟂ u_n ≥ 0,   ‖f_t‖ ≤ c f_n + k,   f_t against u_t        (cones-0)
 
 A is the mobility D M⁻¹Dᵀ of the rows, symmetric and at least semidefinite; rows may repeat. Two
-methods, in turn: sweeps over contacts (`sweep`, fast) lead near a solution, Newton's method
-(`newton`, safe) ends there, on softer problems where it does not get there at once.
+methods, in turn: sweeps over contacts (`sweep`, fast) lead near a solution and Newton's method
+(`newton`, safe) ends there, from inside the bounds where it does not get there at once.
 
 Public names: ONE_WAY, DISC, BILATERAL, PRESCRIBED, Cone, Limit, solve_cones, cone_area.
 
@@ -48,7 +48,7 @@ NEAR = 1e-2
 TURNS, MORE = 4, 8
 """Turns that begin at the forces at hand, each with so many times the sweeps of the last."""
 
-ALL_TURNS, ELSEWHERE, MANY = 24, 100, 150
+ALL_TURNS, ELSEWHERE, MANY = 24, 1000, 150
 """Turns in all, and sweeps of those that begin elsewhere, where rows are at most MANY."""
 
 CAUTION = (0.1, 0.01, 1.0, 0.0)
@@ -57,6 +57,9 @@ CAUTION = (0.1, 0.01, 1.0, 0.0)
 SIZE, FALL = (1.0, 30.0, 0.1, 300.0), (0.3, 0.5, 0.7, 0.7)
 """Loads and ε from which Newton's method begins inside the bounds, and how much ε falls at most in
 a step, by turns."""
+
+NEARBY = (0.1, 0.01, 0.001)
+"""ε, and least loads, of those of them that go on inside the bounds where sweeps ended, in turn."""
 
 GOLDEN = 0.6180339887498949
 
@@ -104,7 +107,8 @@ def spread(m: i64, nb: i64, turn: i64, blocks: Rows[Cone], area: Area) -> None:
 
     From the turn TURNS on both are spread over their bounds, the same at every call.
     """
-    size = SIZE[turn % TURNS]
+    which = turn % TURNS
+    size = SIZE[which]
     for k in range(nb):
         for i in range(blocks[k].first, blocks[k].first + blocks[k].rows):
             x = GOLDEN * float((i + 1) * (2 * turn + 1))
@@ -116,11 +120,21 @@ def spread(m: i64, nb: i64, turn: i64, blocks: Rows[Cone], area: Area) -> None:
 
 
 @loop
+def nudge(m: i64, nb: i64, size: f64, blocks: Rows[Cone], area: Area) -> None:
+    """Forces after sweeps, moved inside the bounds."""
+    copy(m, area.swept, area.force)
+    for k in range(nb):
+        i = blocks[k].first
+        if blocks[k].kind == ONE_WAY:
+            area.force[i] = max(area.force[i], area.table[k].constant + size)
+
+
+@loop
 def search(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> f64:
     """From y of the area to the best forces; their residual.
 
-    Sweeps, Newton's method from where they led, then from inside the bounds. Sweeps of the next turn
-    go on from where the last ended, and those of later turns begin where forces are spread.
+    Sweeps, Newton's method from where they led, then from inside the bounds. Sweeps of the next
+    turn go on from where the last ended, and those of later turns begin where forces are spread.
     """
     project(m, nb, blocks, area)
     refresh(m, area)
@@ -136,10 +150,15 @@ def search(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> f64:
             best = newton_from(m, nb, blocks, area, best)
             sweeps = MORE * sweeps if turn < TURNS - 1 else ELSEWHERE
         if is_solved(m, area, best) == 0:
-            spread(m, nb, turn, blocks, area)
-            size = SIZE[turn % TURNS]
-            fall = FALL[turn % TURNS]
-            residual = newton_from_inside(m, nb, blocks, area, size, fall, CAUTION[turn % TURNS])
+            which = turn % TURNS
+            size = SIZE[which]
+            if turn >= TURNS and turn % 2 == 1:
+                size = NEARBY[turn // 2 % 3]
+                nudge(m, nb, size, blocks, area)
+            else:
+                spread(m, nb, turn, blocks, area)
+            fall = FALL[which]
+            residual = newton_from_inside(m, nb, blocks, area, size, fall, CAUTION[which])
             best = keep_best(m, area, residual, best)
             copy(m, area.swept, area.force)
             refresh(m, area)
@@ -177,7 +196,8 @@ def solve_cones(
             load that bounds them.
         limits: of every block. DISC: semi-axes = coefficient × max(f_load, 0) + constant.
             ONE_WAY: the constant is the least force, 0 for a contact.
-        f: begins the search (0 will do); result, inside its bounds. Of PRESCRIBED blocks it does not change.
+        f: begins the search (0 will do); result, inside its bounds. That of PRESCRIBED
+            blocks does not change.
         area: `cone_area(m, nb)` doubles.
 
     Returns:

@@ -1,22 +1,22 @@
-"""Newton's method on all contacts at once, with projections rounded off where need be: the safe one.
+"""Newton's method on all contacts at once, with rounded projections where need be: the safe one.
 
 Forces are the projections of what they would be without bounds, d = y − z, on their bounds,
 
     y_n = least + max(d_n − least, 0),   y_t = min(|d_t|, r) e,  e along d_t               (cones-3)
     max(x, 0) ≈ (x + h(x))/2,   min(l, r) ≈ (h(l + r) − h(l − r))/2,   h(x) = √(x² + 4 ε)  (cones-4)
 
-and z = 0 on bilateral rows. With ε = 0 a step takes every block in the mode in which it looks, open,
-closed, stuck or slipping, and the last steps end at rounding; from far away modes may cycle. With
-ε > 0 there are no modes: from inside the bounds ε falls as long as steps are long, and the forces
-follow to where ε = 0 ends. The reason why it is there: sweeps creep under heavy bodies and in
-wedges, and do not reach rounding; this does, whatever the beginning.
+and z = 0 on bilateral rows. With ε = 0 a step takes every block in the mode in which it looks,
+open, closed, stuck or slipping, and the last steps end at rounding; from far away modes may cycle.
+With ε > 0 there are no modes: from inside the bounds ε falls as long as steps are long, and the
+forces follow to where ε = 0 ends. The reason why it is there: sweeps creep under heavy bodies and
+in wedges, and do not reach rounding; this does, whatever the beginning.
 
-Rows that depend on others get a small mobility of their own, which costs accuracy of a step and none
-of the result.
+Rows that depend on others get a small mobility of their own, which costs accuracy of a step and
+none of the result.
 
 Public names: newton, newton_from_inside, rounding.
 
-Source: AC91; ACA ch. 13 (ε = 0); CH93 (smoothing), NW06 ch. 19 (fraction to the boundary).
+Source: AC91; ACA ch. 13 (ε = 0); CHE93 (smoothing), NW06 ch. 19 (fraction to the boundary).
 Differs: ρ of AC91 is 1, after scaling; discs of any kind bounded by one load.
 """
 
@@ -84,7 +84,7 @@ def rounded(x: f64, eps: f64) -> f64:
 
 @loop
 def free_row(m: i64, i: i64, slope: f64, own: f64, area: Area) -> None:
-    """(1 − s) δy_i + s δz_i of a row outside of discs: s = 1 where z_i = 0, 0 where y_i is known."""
+    """(1 − s) δy_i + s δz_i outside of discs: s = 1 where z_i = 0, 0 where y_i is known."""
     row = area.J[i]
     for j in range(m):
         row[j] = slope * area.columns[j, i]
@@ -120,7 +120,8 @@ def disc_rows(m: i64, k: i64, eps: f64, own: f64, blocks: Rows[Cone], area: Area
     length = sqrt(x * x + t * t)
     above = (length + r) / rounded(length + r, eps)
     below = (length - r) / rounded(length - r, eps)
-    size = 0.5 * (rounded(length + r, eps) - rounded(length - r, eps))
+    # h(l + r)² − h(l − r)² = 4 l r: no digits are lost where one of them is tiny
+    size = 2.0 * length * r / (rounded(length + r, eps) + rounded(length - r, eps))
     slope = 0.5 * (above - below)
     turn = size / length if length > 1e-12 * r and length > 0.0 else slope
     x = x / length if length > 0.0 else 1.0
@@ -129,11 +130,11 @@ def disc_rows(m: i64, k: i64, eps: f64, own: f64, blocks: Rows[Cone], area: Area
         e = x if i == first else t
         along = (slope - turn) * e * x + (turn if i == first else 0.0)
         across = (slope - turn) * e * t + (turn if i != first else 0.0)
-        area.known[i] = 0.0
+        area.fixed[i] = 0.0
         disc_row(m, i, first, other, along, across, own, area)
         if load >= 0:
             area.J[i, blocks[load].first] -= 0.5 * (above + below) * area.table[k].coefficient * e
-        area.step[i] = size * e - y[i]
+        area.step[i] = -area.rate[i] if eps == 0.0 and length <= r else size * e - y[i]
 
 
 @loop
@@ -159,7 +160,7 @@ def linearize(m: i64, nb: i64, eps: f64, own: f64, blocks: Rows[Cone], area: Are
                     area.step[i] = 0.5 * (d + rounded(d, eps)) - force
                     if eps == 0.0:
                         area.step[i] = -area.rate[i] if d > 0.0 else -force
-                area.known[i] = 1.0 if slope == 0.0 else 0.0
+                area.fixed[i] = 1.0 if slope == 0.0 else 0.0
                 free_row(m, i, slope, own, area)
 
 
@@ -167,7 +168,7 @@ def linearize(m: i64, nb: i64, eps: f64, own: f64, blocks: Rows[Cone], area: Are
 def substitute(m: i64, area: Area) -> None:
     """Changes that are known, rows of the unit matrix, leave the equations of the others."""
     for i in range(m):
-        if area.known[i] > 0.0:
+        if area.fixed[i] > 0.0:
             for j in range(m):
                 if j != i:
                     area.step[j] -= area.J[j, i] * area.step[i]
@@ -198,9 +199,12 @@ def newton(m: i64, nb: i64, blocks: Rows[Cone], area: Area, caution: f64) -> f64
     residual = natural_residual(m, nb, blocks, area)
     copy(m, y, area.least)
     waited = 0
+    is_last = 0
     for _ in range(STEPS):
         least = OWN if caution > 0.0 else min(OWN, max(LEAST_OWN, BOLD * residual))
         own = max(least, min(LARGEST_OWN, caution * residual))
+        # the last step is for forces that are tiny beside the largest rate
+        own = LEAST_OWN if is_last == 1 else own
         if newton_step(m, nb, 0.0, own, blocks, area) != 0:
             break
         for i in range(m):
@@ -213,8 +217,9 @@ def newton(m: i64, nb: i64, blocks: Rows[Cone], area: Area, caution: f64) -> f64
             residual = now
             waited = 0
             copy(m, y, area.least)
-        if residual <= rounding(m, y) or waited > PATIENCE:
+        if is_last == 1 or waited > PATIENCE:
             break
+        is_last = 1 if residual <= rounding(m, y) else 0
     copy(m, area.least, y)
     refresh(m, area)
     return residual

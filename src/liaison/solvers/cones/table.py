@@ -60,7 +60,7 @@ class Area(Part):
     swept: ptr = sized("m")  # y after sweeps
     best: ptr = sized("m")  # y with the least residual
     step: ptr = sized("m")  # of Newton's method
-    known: ptr = sized("m")  # 1 for its rows that are known
+    fixed: ptr = sized("m")  # 1 for rows whose change is known
     order: ptr = sized("m")  # its pivots
     least: ptr = sized("m")  # its y with the least residual
     center: ptr = sized("m")  # y inside the bounds, while ε = 0 is tried
@@ -137,7 +137,7 @@ def scale_limits(
 def common_size(
     m: i64, nb: i64, b: ptr, blocks: Rows[Cone], limits: Rows[Limit], f: ptr, sigma: ptr
 ) -> f64:
-    """β: the largest of σ b and of forces that are prescribed or the least allowed; 1 if all are 0."""
+    """β: the largest of σ b and of prescribed and least forces; 1 if all are 0."""
     size = 0.0
     bad = 0.0
     for i in range(m):

@@ -188,18 +188,18 @@ def excess(m: i64, nb: i64, blocks: Rows[Cone], restitution: ptr, area: ImpactAr
     fc = area.fc
     fe = area.fe
     after = area.after
-    taken = 0.0
+    absorbed = 0.0
     allowed = 0.0
     returned = 0.0
     for k in range(nb):
         i = blocks[k].first
         if blocks[k].kind == ONE_WAY:
             work = max(0.0, -0.5 * fc[i] * (before[i] + uc[i]))
-            taken += work
+            absorbed += work
             allowed += restitution[k] * restitution[k] * work
             returned += 0.5 * fe[i] * (uc[i] + after[i])
     change = half_work(m, fc, before, uc) + half_work(m, fe, uc, after)
-    return max(returned - allowed, change) / max(taken + abs(returned), 1e-280) - 1e-14
+    return max(returned - allowed, change) / max(absorbed + abs(returned), 1e-280) - 1e-14
 
 
 @loop
@@ -263,14 +263,14 @@ def expand_as_allowed(
         return residual
     unsolved = 1 if residual > UNSOLVED else 0
     over = max(over, 1.0) if unsolved == 1 else over
-    kept = expand_from_nothing(0.0, m, nb, A, blocks, limits, restitution, area)
+    accepted = expand_from_nothing(0.0, m, nb, A, blocks, limits, restitution, area)
     under = min(excess(m, nb, blocks, restitution, area), -1e-300)
     copy(m, fe, allowed)
     low = 0.0
     high = 1.0
     side = 0
     for turn in range(TRIALS):
-        if unsolved > 1 or kept > UNSOLVED or is_near(high - low, under, over) == 1:
+        if unsolved > 1 or accepted > UNSOLVED or is_near(high - low, under, over) == 1:
             break
         s = between(low, high, under, over, turn)
         residual = expand(s, m, nb, A, blocks, limits, restitution, area)
@@ -281,7 +281,7 @@ def expand_as_allowed(
         if value <= 0.0:
             low = s
             under = value
-            kept = residual
+            accepted = residual
             copy(m, fe, allowed)
             over = 0.5 * over if side == 1 else over
             side = 1
@@ -292,7 +292,7 @@ def expand_as_allowed(
             side = 2
     copy(m, allowed, fe)
     response(m, A, fe, uc, area.after)
-    return kept
+    return accepted
 
 
 @loop

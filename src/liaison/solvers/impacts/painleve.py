@@ -84,12 +84,12 @@ def is_solution(k: i64, A: ptr, b: ptr, f: ptr, u: ptr) -> i64:
 
 
 @loop
-def is_new(k: i64, count: i64, u: ptr, known: ptr, size: f64) -> i64:
+def is_new(k: i64, count: i64, u: ptr, solutions: ptr, size: f64) -> i64:
     """1 if u̇ is none of the motions known."""
     for s in range(count):
         apart = 0.0
         for i in range(k):
-            apart = max(apart, abs(u[i] - known[s * k + i]))
+            apart = max(apart, abs(u[i] - solutions[s * k + i]))
         if apart <= 1e-8 * size:
             return 0
     return 1
@@ -126,7 +126,7 @@ def count_solutions(k: i64, A_mu: ptr, b: ptr, f: ptr, area: ptr) -> i64:
         return -1
     trial = at(area, k * k + 2 * k)
     is_closed = at(trial, k)
-    known = at(is_closed, k)
+    solutions = at(is_closed, k)
     size = 1e-300
     for i in range(k):
         is_closed[i] = 0.0
@@ -136,8 +136,8 @@ def count_solutions(k: i64, A_mu: ptr, b: ptr, f: ptr, area: ptr) -> i64:
     more = 1
     while more == 1 and count < MOST:
         if loads_of(k, is_closed, A_mu, b, trial, area) == 1:
-            u = at(known, count * k)
-            if is_solution(k, A_mu, b, trial, u) == 1 and is_new(k, count, u, known, size) == 1:
+            u = at(solutions, count * k)
+            if is_solution(k, A_mu, b, trial, u) == 1 and is_new(k, count, u, solutions, size) == 1:
                 if count == 0:
                     for i in range(k):
                         f[i] = trial[i]

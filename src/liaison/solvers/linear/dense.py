@@ -7,10 +7,19 @@ A P = Q R by orthogonalisation with pivoting, rows that add less than a threshol
 left out; v̇ meets the rest, λ is the shortest possible, and what the rows left out miss is returned.
 The condition of A enters once, not squared as in G M⁻¹Gᵀ.
 
-Public names: RANK_TOLERANCE, NOISE, dot, largest, cholesky, forward_solve, backward_solve,
-pivoted_qr, solve_rows, shortest, saddle, saddle_area.
+The shortest least-squares solution of A x = b, whatever the rank of A,
 
-Source: GVL13 §5.4.2 (QR with column pivoting), §5.5.7 (minimum-norm solution).
+    A = U S Vᵀ,   x = Σ v_i (u_i · b) / s_i   over the singular values s_i > rank max s    (norm-1)
+
+is found by Jacobi's rotations on one side: the rows of A, or its columns where they are fewer, are
+rotated in pairs until all are orthogonal. Their lengths are then the singular values, small ones as
+accurate as large ones.
+
+Public names: RANK_TOLERANCE, NOISE, dot, largest, cholesky, forward_solve, backward_solve,
+pivoted_qr, solve_rows, shortest, saddle, saddle_area, least_norm, least_norm_area.
+
+Source: GVL13 §5.4.2 (QR with column pivoting), §5.5.7 (minimum-norm solution), §8.6.3 (one-sided
+Jacobi), §5.5.1 (least squares by singular values).
 """
 
 from __future__ import annotations
@@ -28,6 +37,15 @@ have the length of what q misses of them, 1e-9 between steps: made length 1 they
 
 TINY = 1e-300
 
+SWEEPS = 40
+"""Rounds over all pairs at most; six to ten are usual."""
+
+ORTHOGONAL = 1e-15
+"""Cosine of two vectors that count as orthogonal."""
+
+VANISHED = 1e-34
+"""Part of the longest vector's square below which one is zero."""
+
 
 @loop
 def dot(n: i64, x: ptr, y: ptr) -> f64:
@@ -41,14 +59,14 @@ def dot(n: i64, x: ptr, y: ptr) -> f64:
 @loop
 def largest(n: i64, x: ptr) -> f64:
     """max |x_i|; NaN if any entry is not finite."""
-    found = 0.0
+    most = 0.0
     bad = 0.0
     for i in range(n):
         size = abs(x[i])
         bad += size - size
-        if size > found:
-            found = size
-    return found + bad
+        if size > most:
+            most = size
+    return most + bad
 
 
 @loop
@@ -131,16 +149,16 @@ def pivoted_qr(m: i64, n: i64, a: ptr, r: ptr, order: ptr, tolerance: f64) -> i6
 def exchange(m: i64, n: i64, a: ptr, r: ptr, order: ptr, i: i64, j: i64) -> None:
     """Exchanges rows i and j of a, columns i and j of r (above row i), entries of order."""
     for k in range(n):
-        kept = a[i * n + k]
+        saved = a[i * n + k]
         a[i * n + k] = a[j * n + k]
-        a[j * n + k] = kept
+        a[j * n + k] = saved
     for k in range(i):
-        kept = r[k * m + i]
+        saved = r[k * m + i]
         r[k * m + i] = r[k * m + j]
-        r[k * m + j] = kept
-    kept = order[i]
+        r[k * m + j] = saved
+    saved = order[i]
     order[i] = order[j]
-    order[j] = kept
+    order[j] = saved
 
 
 @loop
@@ -291,3 +309,96 @@ def saddle(
 def saddle_area(nv: int, nc: int) -> int:
     """Doubles that `saddle` works in."""
     return nv * nv + nv * nc + 2 * nc * nc + 5 * nc + 1
+
+
+@loop
+def turn(n: i64, c: f64, s: f64, x: ptr, y: ptr) -> None:
+    """(x, y) := (c x − s y, s x + c y)."""
+    for i in range(n):
+        kept = x[i]
+        x[i] = c * kept - s * y[i]
+        y[i] = s * kept + c * y[i]
+
+
+@loop
+def rotate_pair(k: i64, n: i64, b: ptr, w: ptr, i: i64, j: i64, floor: f64) -> i64:
+    """Makes vectors i and j of `b` orthogonal, `w` turned alike; 0 where they are already."""
+    x = at(b, i * n)
+    y = at(b, j * n)
+    xx = dot(n, x, x)
+    yy = dot(n, y, y)
+    xy = dot(n, x, y)
+    if xx <= floor or yy <= floor or not (abs(xy) > ORTHOGONAL * sqrt(xx * yy)):
+        return 0
+    zeta = (yy - xx) / (2.0 * xy)
+    tangent = 1.0 / (abs(zeta) + sqrt(1.0 + zeta * zeta))
+    if zeta < 0.0:
+        tangent = -tangent
+    c = 1.0 / sqrt(1.0 + tangent * tangent)
+    turn(n, c, c * tangent, x, y)
+    turn(k, c, c * tangent, at(w, i * k), at(w, j * k))
+    return 1
+
+
+@loop
+def orthogonalize(k: i64, n: i64, b: ptr, w: ptr) -> f64:
+    """k vectors of length n rotated until orthogonal, W := W B; the longest one's square."""
+    floor = 0.0
+    for i in range(k):
+        floor = max(floor, VANISHED * dot(n, at(b, i * n), at(b, i * n)))
+        for j in range(k):
+            w[i * k + j] = 1.0 if i == j else 0.0
+    for _ in range(SWEEPS):
+        turned = 0
+        for i in range(k):
+            for j in range(i + 1, k):
+                turned += rotate_pair(k, n, b, w, i, j, floor)
+        if turned == 0:
+            break
+    longest = 0.0
+    for i in range(k):
+        longest = max(longest, dot(n, at(b, i * n), at(b, i * n)))
+    return longest
+
+
+@loop
+def least_norm(m: i64, n: i64, a: ptr, b: ptr, x: ptr, rank: f64, area: ptr) -> i64:
+    """x of (norm-1) for A (m rows of length n, kept) and b; returns how many s_i it uses.
+
+    Args:
+        m: rows.
+        n: columns.
+        a: A, row by row.
+        b: right-hand side, m.
+        x: result, n.
+        rank: share of the largest singular value up to which one is zero.
+        area: `least_norm_area(m, n)` doubles.
+    """
+    by_rows = 1 if m <= n else 0
+    k = m if by_rows == 1 else n
+    length = n if by_rows == 1 else m
+    vectors = area
+    w = at(area, m * n)
+    for i in range(m):
+        for j in range(n):
+            place = i * n + j if by_rows == 1 else j * m + i
+            vectors[place] = a[i * n + j]
+    longest = orthogonalize(k, length, vectors, w)
+    for j in range(n):
+        x[j] = 0.0
+    used = 0
+    for i in range(k):
+        vector = at(vectors, i * length)
+        weights = at(w, i * k)
+        square = dot(length, vector, vector)
+        if square > rank * rank * longest:
+            used += 1
+            part = dot(m, weights, b) if by_rows == 1 else dot(m, vector, b)
+            for j in range(n):
+                x[j] += (vector[j] if by_rows == 1 else weights[j]) * (part / square)
+    return used
+
+
+def least_norm_area(m: int, n: int) -> int:
+    """Doubles that `least_norm` works in."""
+    return m * n + min(m, n) ** 2

@@ -77,21 +77,21 @@ def blocking_row(n: i64, T: ptr, basis: ptr, column: i64) -> i64:
     most = 0.0
     for i in range(n):
         most = max(most, T[i * width + column])
-    found = -1
+    row = -1
     for i in range(n):
         if T[i * width + column] > TINY * max(most, 1.0) and (
-            found < 0 or is_before(n, T, i, found, column) == 1
+            row < 0 or is_before(n, T, i, row, column) == 1
         ):
-            found = i
-    if found < 0:
+            row = i
+    if row < 0:
         return -1
-    ratio = T[found * width + width - 1] / T[found * width + column]
+    ratio = T[row * width + width - 1] / T[row * width + column]
     for i in range(n):
         c = T[i * width + column]
         is_artificial = int(basis[i]) == 2 * n and c > TINY * max(most, 1.0)
         if is_artificial and T[i * width + width - 1] <= c * (ratio + TINY * (1.0 + abs(ratio))):
             return i
-    return found
+    return row
 
 
 @loop
@@ -242,8 +242,8 @@ def bound_rows(
 
 
 @loop
-def is_told(blocks: Rows[Cone], limits: Rows[Limit], k: i64, sides: i64) -> i64:
-    """1 if polygons can tell block k: no given or least force, an ellipse of one shape."""
+def is_polyhedral(blocks: Rows[Cone], limits: Rows[Limit], k: i64, sides: i64) -> i64:
+    """1 if polygons can describe block k: no prescribed or least force, an ellipse of one shape."""
     kind = blocks[k].kind
     if kind == DISC:
         load = blocks[k].load
@@ -282,7 +282,7 @@ def solve_polyhedral(
         area: `polyhedral_area(m, polyhedral_size(nb, blocks, sides))` doubles.
 
     Returns:
-        SOLVED, RAY, UNFINISHED, or REFUSED where polygons cannot tell the blocks.
+        SOLVED, RAY, UNFINISHED, or REFUSED where polygons cannot describe the blocks.
     """
     n = polyhedral_size(nb, blocks, sides)
     M = at(area, m * n)
@@ -292,7 +292,7 @@ def solve_polyhedral(
     for i in range(m):
         f[i] = 0.0
     for k in range(nb):
-        if is_told(blocks, limits, k, sides) == 0:
+        if is_polyhedral(blocks, limits, k, sides) == 0:
             return REFUSED
     directions(m, nb, n, sides, blocks, limits, area, z)
     fill(m, n, A, b, area, M, q, rest)

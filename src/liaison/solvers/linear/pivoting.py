@@ -3,7 +3,7 @@
 With it what Newton's method needs besides: matrices scaled evenly, and when a step is found.
 
 Public names: RANK, ROUNDS, factorize, solve_factorized, factorize_completely, solve_completely,
-scale_evenly, is_found.
+scale_evenly, is_converged.
 
 Source: GVL13 §3.4.8 (complete pivoting).
 """
@@ -34,9 +34,9 @@ NOISE = 1e-10
 def exchange_rows(m: i64, a: ptr, i: i64, k: i64) -> None:
     """Rows i and k change places."""
     for j in range(m):
-        kept = a[i * m + j]
+        saved = a[i * m + j]
         a[i * m + j] = a[k * m + j]
-        a[k * m + j] = kept
+        a[k * m + j] = saved
 
 
 @loop
@@ -73,9 +73,9 @@ def by_triangles(m: i64, rank: i64, a: ptr, order: ptr, x: ptr) -> None:
     """The first entries of x, its rows exchanged as `order` says: x := U⁻¹L⁻¹ x."""
     for k in range(rank):
         row = int(order[k])
-        kept = x[k]
+        saved = x[k]
         x[k] = x[row]
-        x[row] = kept
+        x[row] = saved
     for i in range(rank):
         for j in range(i):
             x[i] -= a[i * m + j] * x[j]
@@ -114,9 +114,9 @@ def factorize_completely(m: i64, a: ptr, order: ptr) -> i64:
         order[m + k] = float(column)
         exchange_rows(m, a, k, row)
         for i in range(m):
-            kept = a[i * m + k]
+            saved = a[i * m + k]
             a[i * m + k] = a[i * m + column]
-            a[i * m + column] = kept
+            a[i * m + column] = saved
         eliminate(m, a, k)
     return m
 
@@ -130,9 +130,9 @@ def solve_completely(m: i64, rank: i64, a: ptr, order: ptr, x: ptr) -> None:
     for back in range(rank):
         k = rank - 1 - back
         column = int(order[m + k])
-        kept = x[k]
+        saved = x[k]
         x[k] = x[column]
-        x[column] = kept
+        x[column] = saved
 
 
 @loop
@@ -156,7 +156,7 @@ def scale_evenly(nv: i64, m: i64, K: ptr, scale: ptr) -> None:
 
 
 @loop
-def is_found(turn: i64, size: f64, before: f64, whole: f64, extent: f64) -> i64:
+def is_converged(turn: i64, size: f64, before: f64, whole: f64, extent: f64) -> i64:
     """1 if nothing but rounding is left to correct, -1 if it diverges, else 0.
 
     Args:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from liaison.errors import checked
 from liaison.expr.graph.node import collector_paused
 from liaison.verbs.given import Given, mechanism_of, with_starts
 from liaison.verbs.summary import Summary
 
 
+@checked
 def check(
     given: Given,
     start: Mapping[str, float] | None = None,

@@ -10,11 +10,13 @@ from typing import Any
 
 from liaison.analyse.rest.equilibrium import Equilibrium
 from liaison.analyse.rest.equilibrium import equilibrium as rest_of
+from liaison.errors import checked
 from liaison.numeric import State
 from liaison.verbs.given import Given
 from liaison.verbs.ready import ready_for
 
 
+@checked
 def equilibrium(
     given: Given,
     state: State | None = None,

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from liaison.analyse.along.inverse_motion import Efforts
 from liaison.analyse.along.inverse_motion import inverse_dynamics as efforts_along
-from liaison.errors import SimulationError
+from liaison.errors import SimulationError, checked
 from liaison.numeric import Array
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.along import ready_along
@@ -22,6 +22,7 @@ from liaison.verbs.given import Given
 
 
 @overload
+@checked
 def inverse_dynamics(
     given: Given, run: Trajectory, drives: Sequence[str], *, accelerations: Array | None = None
 ) -> Efforts: ...

@@ -11,7 +11,7 @@ from typing import Any
 from liaison.analyse.along.along import state_between
 from liaison.analyse.rest.linearize import Linearization
 from liaison.analyse.rest.linearize import linearize as small_motions
-from liaison.errors import NamingError, SimulationError
+from liaison.errors import NamingError, SimulationError, checked
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
 from liaison.simulation.record.trajectory import Trajectory
@@ -20,6 +20,7 @@ from liaison.verbs.given import Given, mechanism_of
 from liaison.verbs.ready import ready_for
 
 
+@checked
 def linearize(
     given: Given,
     state: State | Trajectory | None = None,

@@ -11,9 +11,11 @@ from typing import Any
 from liaison.analyse.proofs.no_impact import NoImpact
 from liaison.analyse.proofs.no_impact import no_impact as entered_without
 from liaison.analyse.proofs.rank_proof import MOST_BOXES
+from liaison.errors import checked
 from liaison.verbs.given import Given, mechanism_of, with_values
 
 
+@checked
 def no_impact(
     given: Given, *, parameters: Mapping[str, Any] | None = None, boxes: int = MOST_BOXES
 ) -> NoImpact:

@@ -9,11 +9,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from liaison.analyse.rest.solutions import Solutions, compare_solutions
+from liaison.errors import checked
 from liaison.numeric import State
 from liaison.verbs.given import Given, mechanism_of, with_starts, with_values
 from liaison.verbs.ready import check_one_start, ready_for
 
 
+@checked
 def solutions(
     given: Given,
     state: State | None = None,

@@ -9,6 +9,7 @@ from typing import Unpack
 
 from liaison.analyse.along.verify import Verification
 from liaison.analyse.along.verify import verify as verified
+from liaison.errors import checked
 from liaison.simulation.plan.options import OF_RUNS, OF_SCENES, RunKeywords, RunOptions, run_options
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.simulation.run import simulate
@@ -20,6 +21,7 @@ SINGLE = tuple(x for x in OF_RUNS if x not in OF_SCENES)
 """Options of a run that is no scene."""
 
 
+@checked
 def verify(
     given: Given,
     run: Trajectory | None = None,

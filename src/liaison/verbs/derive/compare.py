@@ -10,9 +10,11 @@ from collections.abc import Iterable
 from liaison.analyse.compare.compare import Comparison
 from liaison.analyse.compare.compare import compare as compare_mechanism
 from liaison.analyse.compare.equality import POINTS
+from liaison.errors import checked
 from liaison.verbs.given import Given, mechanism_of
 
 
+@checked
 def compare(
     given: Given,
     formalisms: Iterable[str] | None = None,

@@ -6,6 +6,7 @@ Public names: compile.
 from __future__ import annotations
 
 from liaison.equations.formalisms.newton_euler import newton_euler
+from liaison.errors import checked
 from liaison.expr.graph.node import collector_paused
 from liaison.program.back_ends import back_end_named
 from liaison.program.kernel import Kernel
@@ -15,6 +16,7 @@ from liaison.verbs.given import Given
 from .derive import Formalism, derive
 
 
+@checked
 def compile(
     given: Given, formalism: str | Formalism = newton_euler, *, back_end: str = "llvm"
 ) -> Kernel:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 from liaison.equations.equations import Equations
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.equations.transform.parametrization import derived_in
-from liaison.errors import NamingError, OptionError
+from liaison.errors import ArgumentError, NamingError, OptionError, checked
 from liaison.expr.graph.node import collector_paused
 from liaison.verbs.given import Given, mechanism_of
 
@@ -48,6 +48,7 @@ class FormalismKeywords(TypedDict, total=False):
     attitude: Attitude | None
 
 
+@checked
 def derive(
     given: Given,
     formalism: str | Formalism = newton_euler,
@@ -94,7 +95,12 @@ def _by_name(name: str) -> Formalism:
 
 def _check_options(formalism: Formalism, options: Mapping[str, Any]) -> None:
     """Raises an error for options that the formalism (or the parametrization) does not take."""
-    parameters = signature(formalism).parameters.values()
+    try:
+        parameters = signature(formalism).parameters.values()
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            f"derive: formalism is {formalism!r}; it must be a name, or a function of a tree."
+        ) from None
     if any(x.kind is Parameter.VAR_KEYWORD for x in parameters):
         return
     known = [x.name for x in parameters if x.kind is Parameter.KEYWORD_ONLY]

@@ -13,7 +13,7 @@ from liaison.analyse.proofs.first_integrals import first_integrals as integrals_
 from liaison.equations.equations import Equations
 from liaison.equations.formalisms.lagrange import lagrange
 from liaison.equations.reading_order import order_of, squares_of
-from liaison.errors import DerivationError
+from liaison.errors import DerivationError, checked
 from liaison.expr.graph.node import collector_paused
 from liaison.expr.reading.reading import to_expr
 from liaison.expr.reading.ring import TooLarge
@@ -23,6 +23,7 @@ from liaison.tree.tree import Tree, span
 from liaison.verbs.given import mechanism_or_tree
 
 
+@checked
 def first_integrals(given: Mechanism | Tree | str | Path) -> tuple[FirstIntegral, ...]:
     """What stays constant whatever the motion: energies, momenta, each proved exactly.
 

@@ -11,12 +11,14 @@ from liaison.analyse.proofs.integrability import Integrability
 from liaison.analyse.proofs.integrability import integrability as integrability_of
 from liaison.equations.equations import Equations
 from liaison.equations.formalisms.lagrange import lagrange
+from liaison.errors import checked
 from liaison.expr.graph.node import collector_paused
 from liaison.model.mechanism import Mechanism
 from liaison.tree.tree import Tree, span
 from liaison.verbs.given import mechanism_or_tree
 
 
+@checked
 def integrability(given: Equations | Mechanism | Tree | str | Path) -> Integrability:
     """Which velocity constraints are nonholonomic, and which are integrable (holonomic).
 

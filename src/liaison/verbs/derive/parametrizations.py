@@ -9,10 +9,12 @@ from collections.abc import Iterable
 
 from liaison.analyse.compare.parametrizations import Parametrizations
 from liaison.analyse.compare.parametrizations import parametrizations as measured
+from liaison.errors import checked
 from liaison.tree.parametrize.cartesian import PARAMETRIZATIONS
 from liaison.verbs.given import Given, mechanism_of
 
 
+@checked
 def parametrizations(
     given: Given,
     names: Iterable[str] = PARAMETRIZATIONS,

@@ -15,6 +15,7 @@ from liaison.equations.formalisms.lagrange import lagrange
 from liaison.equations.readable.readable import Readable
 from liaison.equations.readable.readable import readable as read_equations
 from liaison.equations.reading_order import order_of, squares_of
+from liaison.errors import checked
 from liaison.expr.graph.node import collector_paused
 from liaison.expr.reading.reading import Name, Reading
 from liaison.expr.reading.ring import TooLarge
@@ -28,6 +29,7 @@ from liaison.verbs.gravity import with_named_gravity
 from .derive import derive
 
 
+@checked
 def readable(
     given: Mechanism | str | Path,
     formalism: str = "lagrange",

@@ -10,13 +10,14 @@ from typing import Any, Unpack
 
 from liaison.analyse.proofs.reduce import Reduction
 from liaison.analyse.proofs.reduce import reduce as reduced
-from liaison.errors import OptionError
+from liaison.errors import OptionError, checked
 from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.keywords import ProofKeywords
 from liaison.tree.tree import Tree
 from liaison.verbs.given import Given, mechanism_or_tree
 
 
+@checked
 def reduce(
     given: Given | Tree,
     independent: Sequence[str] = (),

@@ -11,7 +11,7 @@ from typing import Literal, overload
 from liaison.equations.vector.scalar_equations import ScalarEquations
 from liaison.equations.vector.vector_equations import VectorEquations
 from liaison.equations.vector.vector_equations import vector_equations as of_tree
-from liaison.errors import NamingError
+from liaison.errors import NamingError, checked
 from liaison.tree.tree import span
 from liaison.verbs.given import Given, mechanism_of
 from liaison.verbs.gravity import with_named_gravity
@@ -20,6 +20,7 @@ LEVELS = ("vector", "matrix", "scalar")
 
 
 @overload
+@checked
 def vector_equations(
     given: Given,
     level: Literal["vector", "matrix"] = "vector",

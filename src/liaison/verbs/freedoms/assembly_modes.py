@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from liaison.errors import OptionError
+from liaison.errors import OptionError, checked
 from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.global_.assembly import AssemblyModes
 from liaison.freedoms.global_.assembly import assembly_modes as find_modes
@@ -18,6 +18,7 @@ from liaison.verbs.given import Given, mechanism_or_tree
 from liaison.verbs.one_sided import with_note
 
 
+@checked
 def assembly_modes(
     given: Given | Tree,
     *,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from liaison.errors import NamingError, OptionError, interruptible
+from liaison.errors import NamingError, OptionError, checked, interruptible
 from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.keywords import ProofKeywords
 from liaison.freedoms.mobility import Mobility
@@ -17,6 +17,7 @@ from liaison.tree.tree import Tree
 from liaison.verbs.given import Given, mechanism_or_tree
 
 
+@checked
 def mobility(
     given: Given | Tree,
     *,

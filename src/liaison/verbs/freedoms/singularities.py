@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from liaison.analyse.along.singularities import NEAR, RankAlong, rank_along
-from liaison.errors import OptionError
+from liaison.errors import OptionError, checked
 from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.mobility import singularities as followed
 from liaison.freedoms.singular import STEP, STEPS, Singularities
@@ -19,6 +19,7 @@ from liaison.tree.tree import Tree
 from liaison.verbs.given import Given, mechanism_or_tree
 
 
+@checked
 def singularities(
     given: Given | Tree,
     along: Trajectory | str | Path | None = None,

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from liaison.contacts.scene.parts import Laws
-from liaison.errors import ModelError
+from liaison.errors import ModelError, checked
 from liaison.model.contacts.collisions import collisions
 from liaison.simulation.scene import Scene
 from liaison.verbs.given import Given, mechanism_of, with_starts, with_values
@@ -19,6 +19,7 @@ GROUND = ((0.0, 0.0, 1.0, 0.0),)
 """The plane z ≥ 0."""
 
 
+@checked
 def collide(
     given: Given,
     *,

@@ -10,6 +10,7 @@ from typing import Any, Unpack
 
 from liaison.analyse.rest.viscous import ALPHA, Convergence, with_alpha
 from liaison.analyse.rest.viscous import convergence as distances
+from liaison.errors import checked
 from liaison.numeric import Array
 from liaison.simulation.plan.options import OF_RUNS, OF_SCENES, RunKeywords, RunOptions, run_options
 from liaison.simulation.record.trajectory import Trajectory
@@ -23,6 +24,7 @@ OPTIONS_TAKEN = tuple(x for x in OF_RUNS if x not in OF_SCENES)
 """Options of its runs."""
 
 
+@checked
 def convergence(
     given: Given,
     alphas: Sequence[float],

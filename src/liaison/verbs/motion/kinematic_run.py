@@ -11,7 +11,7 @@ from typing import Any
 
 from liaison.analyse.along.inverse_motion import SERIES
 from liaison.analyse.along.inverse_motion import kinematic_run as moved_by_drives
-from liaison.errors import ModelError
+from liaison.errors import ModelError, checked
 from liaison.expr.graph.node import symbol
 from liaison.expr.table import Table
 from liaison.model.mechanism import Mechanism
@@ -22,6 +22,7 @@ from liaison.verbs.instants import instants
 from liaison.verbs.ready import ready_for
 
 
+@checked
 def kinematic_run(
     given: Given,
     motion: Mapping[str, Any] | None = None,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from typing import Unpack
 
+from liaison.errors import checked
 from liaison.model.pairing import drawn
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.given import Given, mechanism_of
@@ -15,6 +16,7 @@ from liaison.verbs.pictures import PictureKeywords, picture_options
 from liaison.view.scene import page as written_page
 
 
+@checked
 def page(
     trajectory: Trajectory,
     given: Given,

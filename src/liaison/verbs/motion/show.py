@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Unpack
 
+from liaison.errors import checked
 from liaison.model.pairing import drawn
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.given import Given, mechanism_of
@@ -15,6 +16,7 @@ from liaison.view.live import LiveView
 from liaison.view.scene import show as shown
 
 
+@checked
 def show(
     trajectory: Trajectory,
     given: Given,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from liaison.errors import OptionError, interruptible
+from liaison.errors import ArgumentError, OptionError, checked, interruptible
 from liaison.model.pairing import is_scene
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
@@ -20,6 +20,7 @@ from liaison.verbs.given import Given, mechanism_of, with_starts
 from liaison.verbs.ready import ready_for
 
 
+@checked
 def simulate(
     given: Given | Kernel,
     state: State | None = None,
@@ -60,7 +61,7 @@ def simulate(
     chosen = run_options("simulate", options, keywords)
     if isinstance(given, Kernel):
         if state is None or start or guess:
-            raise TypeError("simulate(kernel, state, until=…): a kernel needs its state.")
+            raise ArgumentError("simulate(kernel, state, until=…): a kernel needs its state.")
         return run(given, state, until=until, parameters=parameters, **_single(chosen, keywords))
     mechanism = mechanism_of(given)
     if state is None and is_scene(mechanism):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from liaison.equations.formalisms.newton_euler import newton_euler
-from liaison.errors import NamingError, interruptible
+from liaison.errors import ArgumentError, NamingError, checked, interruptible
 from liaison.expr.graph.node import collector_paused
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import State
@@ -36,6 +36,7 @@ OPTIONS_TAKEN = tuple(x for x in OF_BATCHES if x not in OF_SCENES)
 """Options of a batch."""
 
 
+@checked
 def simulate_batch(
     given: Mechanism | str | Path | Kernel,
     states: State | Sequence[State] | None = None,
@@ -73,10 +74,13 @@ def simulate_batch(
     chosen = run_options("simulate_batch", options, keywords, OPTIONS_TAKEN)
     if isinstance(given, Kernel):
         if states is None or start or guess:
-            raise TypeError("simulate_batch(kernel, states, until=…): a kernel needs its states.")
+            raise ArgumentError(
+                "simulate_batch(kernel, states, until=…): a kernel needs its states."
+            )
         return run(given, states, until, parameters=parameters, **chosen)
     mechanism = mechanism_of(given)
     wanted = Wanted(start or {}, guess or {}, parameters or {})
+    begin: State | Sequence[State]
     with interruptible("the assembly of a batch"), collector_paused():
         if states is None:
             kernel, begin = _assembled(mechanism, wanted)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from liaison.errors import interruptible
+from liaison.errors import ArgumentError, checked, interruptible
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
 from liaison.simulation.plan.options import OF_STEPS, RunOptions, StepKeywords, run_options
@@ -18,6 +18,7 @@ from liaison.verbs.given import Given
 from liaison.verbs.ready import ready_for
 
 
+@checked
 def stepper(
     given: Given | Kernel,
     state: State | None = None,
@@ -44,7 +45,7 @@ def stepper(
     chosen = run_options("stepper", options, keywords, OF_STEPS)
     if isinstance(given, Kernel):
         if state is None or start or guess:
-            raise TypeError("stepper(kernel, state): a kernel needs its state.")
+            raise ArgumentError("stepper(kernel, state): a kernel needs its state.")
         return stepper_of(given, state, parameters=parameters, **chosen)
     with interruptible("the preparation of a stepper"):
         kernel, state = ready_for(given, state, start, parameters, guess=guess)

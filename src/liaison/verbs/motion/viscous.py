@@ -9,10 +9,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from liaison.analyse.rest.viscous import viscous as with_friction
+from liaison.errors import checked
 from liaison.model.mechanism import Mechanism
 from liaison.verbs.given import Given, mechanism_of
 
 
+@checked
 def viscous(given: Given, alpha: Any, only: Iterable[str] | None = None) -> Mechanism:
     """The mechanism with unilateral friction for its unilateral relations: see `analyse.viscous`.
 

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Protocol, final
 
-from liaison.errors import NamingError, TextError
+from liaison.errors import NamingError, Place, TextError
 from liaison.formats.lsd.syntax.nodes import Node, Source
 from liaison.formats.lsd.syntax.tokens import text_in
 from liaison.formats.poses import as_pose, joined, matrices_of
 from liaison.spatial import Array, is_zero
+from liaison.units import ANGLE
 
 from .functions import FUNCTIONS, VECTOR_FUNCTIONS, WORDS, applied, worded
 from .values import (
@@ -31,6 +32,7 @@ from .values import (
     Vector,
     Word,
     added,
+    cycles_in,
     divided,
     kind_of,
     literal,
@@ -99,8 +101,12 @@ def value_of(node: Node, names: Names, where: Where) -> Value:
     Raises:
         TextError: with the place of the smallest part that does not make sense.
     """
+    rule = _RULES.get(node.kind)
+    if rule is None:
+        message = f"'{node.kind}' makes a part of a mechanism; it has no value in a formula."
+        raise names.source.error(message, node)
     try:
-        value = _RULES[node.kind](node, names, where)
+        value = rule(node, names, where)
         if where.si and isinstance(value, Quantity):
             return Quantity(value.value, PURE, bare=True)
         return value
@@ -258,7 +264,7 @@ def _rotation(node: Node, names: Names, where: Where) -> Value:
     angle, axis = (value_of(part, names, where.anything()) for part in node.parts)
     if not isinstance(angle, Quantity):
         raise Unfit(f"an angle is expected before '||', not {kind_of(angle)}.")
-    if not same(angle.dimension, PURE):
+    if not same(angle.dimension, ANGLE):
         raise Unfit(f"an angle is expected before '||', not {spelled(angle.dimension)}.")
     _check_axis(axis, node, names)
     return Turn(angle, axis)
@@ -273,6 +279,19 @@ def _check_axis(axis: Value, node: Node, names: Names) -> None:
             "the axis of a rotation is zero; it has no direction.",
             place=place,
             hint="Give a vector along the axis, such as [0,0,1].",
+        )
+    check_one_unit(axis, place)
+
+
+def check_one_unit(axis: Value, place: Place) -> None:
+    """Raises an error for a direction whose components have different units."""
+    items = axis.items if isinstance(axis, Vector) else ()
+    known = [x for x in items if isinstance(x, Quantity) and not x.bare and not is_zero(x.value)]
+    if len({x.dimension for x in known} - {None}) > 1:
+        raise TextError(
+            "the components of this axis have different units; it has no direction.",
+            place=place,
+            hint="Give numbers without units, such as [0,0,1].",
         )
 
 
@@ -320,7 +339,7 @@ def in_unit(value: Value, node: Node, names: Names, where: Where, what: str) -> 
             f"{what} must be {spelled(dimension)}, not {spelled(value.dimension)}.",
             node,
             hint=f"Write a number alone for SI, or with a unit such as '{where.unit}'."
-            if where.unit
+            if where.unit and not cycles_in(value)
             else "",
         )
     return value

@@ -16,6 +16,7 @@ from typing import Any
 
 import liaison.expr as ex
 from liaison.expr import Function, as_expr
+from liaison.units import ANGLE, TIME
 
 from .values import (
     PURE,
@@ -62,16 +63,17 @@ def _result_dimension(name: str, rule: str, arguments: list[Quantity]) -> Dimens
     relevant = arguments[1:] if name == "if" else arguments
     first = next((q for q in relevant if not q.bare), relevant[0]).dimension
     for q in relevant:
-        expected = PURE if rule in ("pure", "angle") else first
+        expected = {"pure": PURE, "angle": PURE, "turn": ANGLE}.get(rule, first)
         if not q.bare and not same(q.dimension, expected):
-            hint = "; give factors their units: 2 rad/s * t" if q.dimension == (0, 0, 1, 0) else ""
+            hint = "; give factors their units: 2 rad/s * t" if q.dimension == TIME else ""
             raise Unfit(f"{name} takes {spelled(expected)}, not {spelled(q.dimension)}{hint}.")
     if rule == "root" and first is not None:
         if any(n % 2 for n in first[:3]):
             raise Unfit(f"the square root of {spelled(first)} has no dimension.")
-        return (first[0] // 2, first[1] // 2, first[2] // 2, 0)
-    angle = (0, 0, 0, 1)
-    return {"pure": PURE, "sign": PURE, "angle": angle, "ratio": angle}.get(rule, first)
+        return (first[0] // 2, first[1] // 2, first[2] // 2, 0, first[4] // 2)
+    return {"pure": PURE, "turn": PURE, "sign": PURE, "angle": ANGLE, "ratio": ANGLE}.get(
+        rule, first
+    )
 
 
 def _of_vectors(name: str, values: list[Value]) -> Value:
@@ -95,10 +97,10 @@ def _minor(a: Any, b: Any, i: int) -> Any:
 
 
 def _table(values: list[Value], named: dict[str, Value]) -> Quantity:
-    """table(x, [x1, …], [y1, …]): a spline through points, straight beyond them; or "linear"."""
+    """table(x, [x1, …], [y1, …]): a curve through points, straight beyond them; or by its kind."""
     texts = {key: x.text for key, x in named.items() if isinstance(x, Word)}
     order = order_of(named.pop("derivative", None))
-    kind = values[3].text if len(values) == 4 and isinstance(values[3], Word) else "cubic"
+    kind = values[3].text if len(values) == 4 and isinstance(values[3], Word) else "monotone"
     if len(values) not in (3, 4) or not isinstance(values[0], Quantity):
         raise Unfit("table takes a number and two vectors: table(x, [0, 1, 2], [5, 6, 8]).")
     if len(texts) < len(named) or not {"outside", "name"}.issuperset(texts):
@@ -188,9 +190,9 @@ MAX_ORDER = 40  # of a derivative
 VECTOR_FUNCTIONS = ("norm", "dot", "cross", "table")
 FUNCTIONS: dict[str, tuple[Callable[..., Any], int, str]] = {
     "sqrt": (_sqrt, 1, "root"),
-    "sin": (ex.sin, 1, "pure"),
-    "cos": (ex.cos, 1, "pure"),
-    "tan": (ex.tan, 1, "pure"),
+    "sin": (ex.sin, 1, "turn"),
+    "cos": (ex.cos, 1, "turn"),
+    "tan": (ex.tan, 1, "turn"),
     "asin": (_inverse(ex.asin, "asin"), 1, "angle"),
     "acos": (_inverse(ex.acos, "acos"), 1, "angle"),
     "atan": (ex.atan, 1, "angle"),

@@ -25,9 +25,20 @@ from liaison.formats.lsd.syntax.nodes import Node, Source
 from liaison.formats.poses import HERE
 from liaison.model import Joint, Marker, Parameter
 from liaison.spatial import Array, array, compose, identity, product, zeros
+from liaison.units import LENGTH, TIME, VELOCITY, Dimension
 
 from .formulas import Where, component, value_of
-from .values import BodyFrame, Quantity, Unfit, Value, Vector, kind_of, known_dimension, unit_of
+from .values import (
+    BodyFrame,
+    Quantity,
+    Unfit,
+    Value,
+    Vector,
+    kind_of,
+    known_dimension,
+    product_of,
+    unit_of,
+)
 
 PLACES = ("position", "velocity")
 
@@ -47,14 +58,14 @@ def place_of(name: str, values: list[Value], joints: Mapping[str, Joint]) -> Vec
     R, p = _pose(values[-1], path)
     if name == "velocity":
         rates = _rates(path.get(values[0].body, []))
-        return _vector(directional([as_expr(x) for x in p], rates), (1, 0, -1, 0))
+        return _vector(directional([as_expr(x) for x in p], rates), VELOCITY)
     if len(values) == 2:
         _, q = _pose(values[0], path)
         p = product(array(R.T), q - p)
-    return _vector(list(p), (1, 0, 0, 0))
+    return _vector(list(p), LENGTH)
 
 
-def _vector(entries: list[Any], dimension: tuple[int, int, int, int]) -> Vector:
+def _vector(entries: list[Any], dimension: Dimension) -> Vector:
     return Vector(tuple(Quantity(as_expr(x), dimension) for x in entries))
 
 
@@ -141,7 +152,7 @@ class Book:
         self.lets: dict[str, Node] = {}
         self.values: dict[str, Value] = {}
         self.frames: dict[str, BodyFrame] = {}
-        self.symbols: dict[str, Quantity] = {"t": Quantity(symbol("t"), (0, 0, 1, 0))}
+        self.symbols: dict[str, Quantity] = {"t": Quantity(symbol("t"), TIME)}
         self.parameters: dict[str, Parameter] = {}
         self.laws: dict[str, Function] = {}
         self.make_body: Callable[[str], None] = lambda name: None
@@ -211,6 +222,10 @@ class Book:
         for label, unit in zip([*joint.coordinates, *joint.speeds], units, strict=True):
             self.symbols[label] = Quantity(symbol(label), unit_of(unit)[1])
             self.labels.add(label)
+        for label, unit in zip(joint.coordinates, kind.coordinate_units, strict=True):
+            rate = f"{label}'"  # N v where it is no velocity itself
+            dimension = product_of(unit_of(unit)[1], TIME, -1)
+            self.symbols.setdefault(rate, Quantity(symbol(rate), dimension))
         if kind.nq == 1:
             for part in {*kind.coordinate_names, *names}:
                 for prime in ("", "'"):

@@ -25,7 +25,7 @@ from liaison.formats.lsd.syntax.nodes import Node, Source
 from liaison.model.checks import MAX_EXPONENT
 from liaison.model.scalars import MAX_BITS
 from liaison.spatial import Array
-from liaison.units import FREQUENCY, PURE, TURNING, Dimension, same, si_unit
+from liaison.units import ANGLE, FREQUENCY, PURE, TURNING, Dimension, same, si_unit
 from liaison.units import unit_of as read_unit
 
 __all__ = [
@@ -40,24 +40,29 @@ _NAMES = {(0, 0, 0): "a pure number", (1, 0, 0): "a length", (0, 1, 0): "a mass"
           (2, 0, 0): "an area", (3, 0, 0): "a volume"}  # fmt: skip
 
 
+_NAMES_OF_CYCLES = {(0, 0, 0, 0, 1): "a number of cycles (Hz*s)"}
+
+
 def spelled(dimension: Dimension | None) -> str:
     """The dimension as a person says it, with its SI unit: 'a length (m)'."""
     if dimension is None:
         return "a quantity"
-    if dimension == (0, 0, 0, 1):
+    if dimension == ANGLE:
         return "an angle (rad)"
     if dimension == TURNING:
         return "an angular velocity (rad/s)"
     if dimension == FREQUENCY:
         return "a frequency (Hz; a turn a second is 1 rev/s, and x/(1 rev) are turns)"
+    if dimension[4]:
+        return _NAMES_OF_CYCLES.get(dimension, "a product with cycles (Hz)")
     name, unit = _NAMES.get(dimension[:3], "a quantity"), si_unit(dimension)
     return f"{name} ({unit})" if unit else name
 
 
 def product_of(x: Dimension, y: Dimension, sign: int) -> Dimension:
-    """The dimension of a product (sign 1) or quotient (−1); a frequency in it is one over time."""
-    a, b = ((0, 0, -1, 0) if z == FREQUENCY else z for z in (x, y))
-    return (a[0] + sign * b[0], a[1] + sign * b[1], a[2] + sign * b[2], a[3] + sign * b[3])
+    """The dimension of a product (sign 1) or quotient (−1)."""
+    a, b, c, d, e = (m + sign * n for m, n in zip(x, y, strict=True))
+    return (a, b, c, d, e)
 
 
 def unit_of(text: str, place: Place | None = None) -> tuple[Fraction | Expr, Dimension]:
@@ -174,6 +179,8 @@ def added(a: Value, b: Value, sign: int) -> Value:
         first, word, second = (a, "added to", b) if sign > 0 else (b, "subtracted from", a)
         raise Unfit(f"{spelled(first.dimension)} cannot be {word} {spelled(second.dimension)}.")
     dimension = b.dimension if a.bare else a.dimension
+    if dimension and b.dimension and b.dimension[4]:
+        dimension = b.dimension  # a sum with cycles counts cycles
     if a.dimension is None or b.dimension is None:
         dimension = None
     value = a.value + b.value if sign > 0 else a.value - b.value
@@ -187,7 +194,8 @@ def multiplied(a: Value, b: Value) -> Value:
     if isinstance(a, Vector):
         return Vector(tuple(multiplied(x, b) for x in a.items))
     a, b = _scalar(a), _scalar(b)
-    return Quantity(checked(a.value * b.value), _combined(a, b, 1), a.bare and b.bare)
+    value = checked(a.value * b.value)
+    return Quantity(value, _combined(a, b, 1, value), a.bare and b.bare)
 
 
 def divided(a: Value, b: Value) -> Value:
@@ -197,7 +205,8 @@ def divided(a: Value, b: Value) -> Value:
     a, b = _scalar(a), _scalar(b)
     if not isinstance(b.value, Expr) and b.value == 0:
         raise Unfit("this divides by zero.")
-    return Quantity(checked(a.value / b.value), _combined(a, b, -1), a.bare and b.bare)
+    value = checked(a.value / b.value)
+    return Quantity(value, _combined(a, b, -1, value), a.bare and b.bare)
 
 
 def raised(a: Value, b: Value) -> Quantity:
@@ -213,7 +222,7 @@ def raised(a: Value, b: Value) -> Quantity:
     n = exponent.numerator
     _check_power(a.value, n)
     x = a.dimension
-    dimension = None if x is None else (n * x[0], n * x[1], n * x[2], n * x[3])
+    dimension = x and (n * x[0], n * x[1], n * x[2], n * x[3], n * x[4])
     return Quantity(checked(a.value**n), dimension, a.bare)
 
 
@@ -226,11 +235,28 @@ def _check_power(base: Fraction | float | Expr, n: int) -> None:
         raise Unfit(f"this power is too large a number: {TOO_LARGE}.")
 
 
-def _combined(a: Quantity, b: Quantity, sign: int) -> Dimension | None:
+def _combined(a: Quantity, b: Quantity, sign: int, value: Any) -> Dimension | None:
+    """The dimension of a product; its factors of π make angles of so many cycles."""
     x, y = a.dimension, b.dimension
     if x is None or y is None:
         return None
-    return product_of(x, y, sign)
+    dimension = product_of(x, y, sign)
+    if dimension[4] and isinstance(value, Expr) and _power_of_pi(value) == dimension[4]:
+        return (*dimension[:4], 0)
+    return dimension
+
+
+def _power_of_pi(formula: Expr) -> int:
+    """How often π is a factor of a formula."""
+    count, stack = 0, [(formula, 1)]
+    while stack:
+        node, power = stack.pop()
+        count += power * (node is PI)
+        if node.op in ("mul", "neg"):
+            stack += [(x, power) for x in node.args]
+        elif node.op == "div":
+            stack += [(node.args[0], power), (node.args[1], -power)]
+    return count
 
 
 def _scalar(value: Value) -> Quantity:
@@ -241,6 +267,11 @@ def _scalar(value: Value) -> Quantity:
 
 def _bits(value: Fraction) -> int:
     return max(value.numerator.bit_length(), value.denominator.bit_length())
+
+
+def cycles_in(value: Quantity) -> bool:
+    """Whether a quantity counts cycles."""
+    return value.dimension is not None and value.dimension[4] != 0
 
 
 def checked(value: Fraction | float | Expr) -> Fraction | float | Expr:
@@ -283,13 +314,35 @@ def with_unit(value: Value, node: Node, source: Source) -> Value:
     token = unit_behind(node)
     if token is None:
         return value
-    return _in_unit_of(value, Quantity(*unit_of(str(token), source.of(token))), str(token))
+    place = source.of(token)
+    unit = Quantity(*unit_of(str(token), place))
+    if isinstance(value, Vector):
+        return _entries_in(value, unit, str(token))
+    if isinstance(value, Quantity) and _has_unit(value, unit):
+        _check_dimension(value, unit, str(token))
+        raise TextError(
+            f"the unit {str(token)!r} follows {spelled(value.dimension)}, which has its own unit.",
+            place=place,
+            hint="Give the numbers inside the brackets their units, and leave this one out.",
+        )
+    return _in_unit_of(value, unit, str(token))
 
 
 def unit_behind(node: Node) -> Any:
     """The unit written behind a number, a vector or a bracket; None if there is none."""
     last = node.parts[-1]
     return None if type(last) is Node or len(node.parts) == 1 else last
+
+
+def units_in(node: Node) -> list[str]:
+    """The units written in a formula."""
+    units, stack = [], [node]
+    while stack:
+        node = stack.pop()
+        token = unit_behind(node) if node.kind in ("number", "group", "vector") else None
+        units += [] if token is None else [str(token)]
+        stack += [part for part in node.parts if type(part) is Node]
+    return units
 
 
 def literal(number: Node, measured: Node, source: Source) -> Quantity:
@@ -307,11 +360,38 @@ def _literal(text: str, unit: str) -> Quantity:
     return _in_unit_of(value, Quantity(*unit_of(unit)), unit) if unit else value
 
 
+def _entries_in(value: Vector, unit: Quantity, word: str) -> Vector:
+    """A vector whose entries that have no unit are in this one."""
+    items: list[Any] = []
+    for item in value.items:
+        if isinstance(item, Vector):
+            items.append(_entries_in(item, unit, word))
+        else:
+            _check_dimension(item, unit, word)
+            items.append(_in_unit_of(item, unit, word))
+    return Vector(tuple(items))
+
+
+def _check_dimension(value: Quantity, unit: Quantity, word: str) -> None:
+    """Rejects a unit behind what may have one or not: it would be a guess."""
+    if value.dimension is None and unit.value != 1:
+        raise Unfit(
+            f"the unit {word!r} follows a quantity whose dimension is not known; write its "
+            f"product with 1 {word}, or {si_unit(unit.dimension)} behind the brackets."
+        )
+
+
+def _has_unit(value: Quantity, unit: Quantity) -> bool:
+    """Whether a unit behind a quantity would be lost: it has one that is as large or larger."""
+    alike = same(value.dimension, unit.dimension) and value.dimension != PURE
+    return not value.bare and alike and unit.value != 1
+
+
 def _in_unit_of(value: Value, unit: Quantity, word: str) -> Any:
-    if isinstance(value, Vector):
-        return Vector(tuple(_in_unit_of(item, unit, word) for item in value.items))
     if isinstance(value, Quantity) and value.bare:
         return Quantity(checked(value.value * unit.value), unit.dimension)
+    if isinstance(value, Quantity) and value.dimension == PURE:
+        return multiplied(value, unit)
     if isinstance(value, Quantity) and same(value.dimension, unit.dimension):
         return value
     if isinstance(value, Quantity) and same(value.dimension, PURE):

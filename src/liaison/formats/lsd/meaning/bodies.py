@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from liaison.errors import LiaisonError, Place
+from liaison.errors import Cure, LiaisonError, Place
 from liaison.formats.lsd.formulas.formulas import Where, in_unit, value_of, vector_of
 from liaison.formats.lsd.formulas.names import Book
 from liaison.formats.lsd.formulas.values import (
@@ -23,7 +23,7 @@ from liaison.formats.lsd.formulas.values import (
 from liaison.formats.lsd.syntax.nodes import Node
 from liaison.formats.poses import HERE, as_pose, exactly, is_upright, matrices_of, rows_of
 from liaison.model import Body
-from liaison.model.shapes import filled
+from liaison.model.shapes import check_solid, filled
 from liaison.spatial import Array, Inertia, array, is_zero, product, vector
 
 from .properties import PropertyReader
@@ -72,8 +72,12 @@ class _BodyReader(PropertyReader):
             if not is_solid:
                 message = f"{self.keys.owner} has a density, but no shape to fill."
                 raise self.error(message, density)
+            check_solid(shapes, self.keys.owner, self.book.source.at(density))
             return filled(shapes, None, self.scalar("density", "kg/m^3"))
-        return filled(shapes, self.mass(), None) if others == ["mass"] and is_solid else None
+        if others != ["mass"] or not is_solid:
+            return None
+        check_solid(shapes, self.keys.owner, self.place)
+        return filled(shapes, self.mass(), None)
 
     def sharper(self, error: LiaisonError) -> LiaisonError:
         """The same error with the place of the property it refers to."""
@@ -81,7 +85,29 @@ class _BodyReader(PropertyReader):
             node = self.keys.get(key)
             if f"{key} of body" in error.message and node is not None:
                 error.place = self.book.source.at(node)
+                if "principal moment" in error.message:
+                    self.add_cure(error, node)
         return error
+
+    def add_cure(self, error: LiaisonError, node: Node) -> None:
+        """Of [0, 0, I], which is meant for motions in a plane: one number for all moments."""
+        value = value_of(node, self.book, Where(self.name))
+        items: Any = value.items if isinstance(value, Vector) else ()
+        moments = [q for q in items if isinstance(q, Quantity) and not is_zero(q.value)]
+        if len(items) != 3 or len(moments) != 1:
+            return
+        parts = [part for part in node.parts if isinstance(part, Node)]
+        kept = parts[items.index(moments[0])]
+        line, word = self.book.source.lines[node.line - 1], self.book.source.at(kept).words()
+        word = word if kept.kind == "number" else f"({word})"
+        start, end = line.rfind("[", 0, node.column), line.find("]", kept.column)
+        error.hint = (
+            f"In a plane one number does, for all axes: inertia = {word}; the moments about axes "
+            "in the plane do not matter."
+        )
+        if node.line == kept.line and 0 <= start < end:
+            place = self.book.source.at(node)
+            error.cure = Cure(place.file, place.line, start + 1, end + 1 - start, word)
 
     def iframe(self) -> tuple[Array, Array]:
         """The pose of the central frame on the body."""

@@ -21,7 +21,7 @@ from liaison.model import CURVE, PROFILE, SURFACE, Collision, Contact, Friction,
 from liaison.model.contacts import SHAPE_KINDS, TARGET_KINDS, ContactShape
 from liaison.model.kinds import Derived, Property
 
-from .properties import SMOOTHING, PropertyReader, Related, friction_law_of
+from .properties import SMOOTHING, PropertyReader, Related, check_moving, friction_law_of
 
 FRICTION: dict[str, tuple[str, str]] = {
     "friction": ("sliding", ""),
@@ -38,12 +38,15 @@ FRICTION: dict[str, tuple[str, str]] = {
 }
 """Properties of friction: the field of the record, and the unit."""
 _OF_FORMULAS = ("friction", "static", "across", "viscous", *SMOOTHING, "restitution")
+_TURNING = ("rolling", "pivoting")
 _COMMON = (*FRICTION, *SMOOTHING, "restitution")
 _TOUCHED = ("outside", "inside", "along", "edge")
 
 
 def friction_of(x: PropertyReader) -> Friction:
     """The friction of a statement."""
+    for key, moving in (("static", "friction"), *((f"static_{x}", x) for x in _TURNING)):
+        check_moving(x, key, moving)
     coefficients = {
         field: x.scalar(key, unit) for key, (field, unit) in FRICTION.items() if x.keys.get(key)
     }
@@ -63,7 +66,9 @@ def _contact(kind: type[ContactShape]) -> Callable[[Related], Contact]:
         if x.keys.get("block") is not None:
             options["block"] = tuple(x.vector("block", "m"))
         if x.keys.get("span") is not None:
-            options["span"] = tuple(x.pair("span", "rad", "is the least and the greatest s"))
+            options["span"] = tuple(
+                x.pair("span", ("rad", "rad"), "is the least and the greatest s")
+            )
         for key, local in _LOCAL.items():
             if x.keys.get(key) is not None:
                 options[key] = _formula(x, key, local)

@@ -22,9 +22,16 @@ from liaison.formats.lsd.syntax.nodes import Node
 from liaison.model import BearingFriction, Coordinate, DryFriction, OneSided
 from liaison.model.kinds import Derived
 from liaison.spatial import cross3, dot, is_zero, norm
+from liaison.units import ANGLE
 
 from .joints import Joined
-from .properties import SMOOTHING, PropertyReader, coordinate_of, friction_law_of
+from .properties import (
+    SMOOTHING,
+    PropertyReader,
+    check_moving,
+    coordinate_of,
+    friction_law_of,
+)
 from .shapes import is_shape
 
 
@@ -69,7 +76,7 @@ class Applied(PropertyReader):
             a, b = (self.frame(part) for part in target.parts[1:])
             return (model.Angle(a, b), True) if word == "angle" else (model.Distance(a, b), False)
         label = coordinate_of(target, self.book)
-        return model.Coordinate(label), self.book.symbols[label].dimension == (0, 0, 0, 1)
+        return model.Coordinate(label), self.book.symbols[label].dimension == ANGLE
 
 
 def _target_word(node: Node, book: Book) -> str:
@@ -110,6 +117,7 @@ def static_friction(a: Applied) -> OneSided:
     if a.keys.get("smoothing") is not None and not is_zero(_smoothing(a)):
         message = f"friction {a.name!r} is smooth, or it holds at rest; leave 'smoothing' out."
         raise a.error(message, a.keys.get("smoothing"))
+    check_moving(a, "static", "dry")
     effort, rate = ("N*m", "rad/s") if is_angle else ("N", "m/s")
     units = {"dry": effort, "static": effort, "viscous": "N*m*s/rad" if is_angle else "N*s/m"}
     values = {key: a.scalar(key, unit) for key, unit in units.items() if a.keys.get(key)}
@@ -188,6 +196,8 @@ def _friction(a: Applied) -> model.Force | model.OneSided:
 def _actuator(a: Applied) -> model.Force:
     """A motor or jack; without an effort it has an input of its own name."""
     measure, is_angle = a.measure()
+    if a.keys.get("ratio") is not None:
+        return _driven(a, measure, is_angle)
     word, unit = ("torque", "N*m") if is_angle else ("force", "N")
     other = "force" if is_angle else "torque"
     wrong = a.keys.get(other)
@@ -197,8 +207,6 @@ def _actuator(a: Applied) -> model.Force:
             f"{a.kind} {a.name!r} has a {other}, but what it works on is {on}; give its {word}."
         )
         raise a.error(message, wrong)
-    if a.keys.get("ratio") is not None:
-        return _driven(a, measure)
     geared = next((key for key in GEARED if a.keys.get(key) is not None), None)
     if geared is not None:
         message = f"{a.kind} {a.name!r} gives {geared!r}, which belongs to a transmission."
@@ -208,21 +216,29 @@ def _actuator(a: Applied) -> model.Force:
     return model.Actuator(a.name, measure, a.scalar(word, unit), place=a.place)
 
 
-def _driven(a: Applied, measure: model.Measure) -> model.Force:
+def _driven(a: Applied, measure: model.Measure, is_angle: bool) -> model.Force:
     """The torque of the motor; its rotor, bearing, gear and friction are its parts."""
+    force = a.keys.get("force")
+    if force is not None:
+        message = f"motor {a.name!r} has a ratio, so it turns a rotor; it has a torque, no force."
+        place = a.book.source.of(a.keys.names["force"])
+        hint = "Give the torque on its rotor, or leave out 'ratio' for a force on the joint."
+        raise TextError(message, place=place, hint=hint)
     joints = [j for j in a.book.joints.values() if set(measure.labels()) & {*j.coordinates}]
     if not isinstance(measure, model.Coordinate) or not joints:
         raise a.error(f"motor {a.name!r} has a transmission; it drives the coordinate of a joint.")
+    along = "N*m" if is_angle else "N"  # on the joint's side
+    check_moving(a, "static", "dry")
     seat, transverse, torque = a.keys.get("seat"), a.keys.get("transverse"), a.keys.get("torque")
     drive = model.drive(
         a.name,
         joints[0],
         torque=a.input(a.name, "N*m") if torque is None else a.scalar("torque", "N*m"),
         transmission=model.Transmission(
-            a.scalar("ratio", ""),
-            _sides(a, "viscous", "N*m*s/rad"),
-            _sides(a, "dry", "N*m"),
-            _sides(a, "static", "N*m") if a.keys.get("static") is not None else None,
+            a.scalar("ratio", "" if is_angle else "rad/m"),
+            _sides(a, "viscous", ("N*m*s/rad", "N*m*s/rad" if is_angle else "N*s/m")),
+            _sides(a, "dry", ("N*m", along)),
+            _sides(a, "static", ("N*m", along)) if a.keys.get("static") is not None else None,
         ),
         axial=a.scalar("rotor", "kg*m^2"),
         transverse=None if transverse is None else a.scalar("transverse", "kg*m^2"),
@@ -237,11 +253,11 @@ def _driven(a: Applied, measure: model.Measure) -> model.Force:
     return drive.torque
 
 
-def _sides(a: Applied, key: str, unit: str) -> tuple[Any, Any]:
+def _sides(a: Applied, key: str, units: tuple[str, str]) -> tuple[Any, Any]:
     """[on the motor's side, on the joint's side]; one number is the joint's."""
     if a.keys.get(key) is None:
         return 0, 0
-    first, second = [0, *a.pair(key, unit, "is [motor's side, joint's side]")][-2:]
+    first, second = [0, *a.pair(key, units, "is [motor's side, joint's side]")][-2:]
     return first, second
 
 

@@ -334,7 +334,7 @@ class _JointReader(PropertyReader):
             return
         value = value_of(node, self.book, Where(f"{self.name}.{key}", unit))
         known = value.dimension if isinstance(value, Quantity) else None
-        if known is not None and not value.bare and known != (1, 0, 0, -1):
+        if known is not None and not value.bare and known != (1, 0, 0, -1, 0):
             hint = "Write for example 5 mm/rev, or 0.8 mm/rad."
             raise self.error(f"{self.what(key)} is a length by an angle.", node, hint)
 

@@ -2,7 +2,8 @@
 
 One `couple` or `contact` statement as its readers see it: two sides, a type, properties.
 
-Public names: Keys, PropertyReader, coordinate_of, marker_of, Related, SMOOTHING, friction_law_of.
+Public names: Keys, PropertyReader, coordinate_of, marker_of, Related, SMOOTHING, friction_law_of,
+check_moving.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ import difflib
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from liaison.errors import NamingError, Place, TextError
+from liaison.errors import Cure, NamingError, Place, TextError
 from liaison.formats.lsd.formulas.formulas import (
     ANY,
     Where,
+    check_one_unit,
     in_unit,
     path_of,
     scalar_of,
@@ -22,12 +24,21 @@ from liaison.formats.lsd.formulas.formulas import (
     vector_of,
 )
 from liaison.formats.lsd.formulas.names import Book, no_such
-from liaison.formats.lsd.formulas.values import BodyFrame, Vector, kind_of, plain, si_unit
+from liaison.formats.lsd.formulas.values import (
+    BodyFrame,
+    Vector,
+    kind_of,
+    plain,
+    product_of,
+    si_unit,
+    spelled,
+)
 from liaison.formats.lsd.syntax.nodes import Node, Source
 from liaison.formats.poses import is_upright, rows_of
 from liaison.model import Marker
 from liaison.model.kinds import Property
 from liaison.spatial import Array, array, is_zero, product, rotation_onto_z
+from liaison.units import PURE, Dimension, same
 
 
 class Keys:
@@ -111,14 +122,17 @@ class PropertyReader:
         """The value of a property that a kind has."""
         return tuple(self.vector(one.key, unit)) if one.vector else self.scalar(one.key, unit)
 
-    def pair(self, key: str, unit: str, expected: str) -> list[Any]:
-        """The two numbers of a key; one where a single number is given."""
-        node, where = self.keys.need(key, self.place), Where(f"{self.name}.{key}", unit)
-        value = value_of(node, self.book, where)
+    def pair(self, key: str, units: tuple[str, str], expected: str) -> list[Any]:
+        """The two numbers of a key; one, in the second unit, where a single number is given."""
+        node = self.keys.need(key, self.place)
+        places = [Where(f"{self.name}.{key}", unit) for unit in units]
+        value = value_of(node, self.book, places[1])
         items = value.items if isinstance(value, Vector) else (value,)
         if isinstance(value, Vector) and len(items) != 2:
             raise self.error(f"{self.what(key)} {expected}, not {kind_of(value)}.", node)
-        return [plain(in_unit(x, node, self.book, where, self.what(key)).value) for x in items]
+        quantities = zip(items, places[-len(items) :], strict=True)
+        what = self.what(key)
+        return [plain(in_unit(x, node, self.book, at, what).value) for x, at in quantities]
 
     def axis(self) -> list[Any]:
         """The direction of the key `axis`; z if it is not said."""
@@ -126,6 +140,8 @@ class PropertyReader:
         if node is None:
             return [0, 0, 1]
         direction = self.vector("axis", ANY)
+        value = value_of(node, self.book, Where(f"{self.name}.axis", ANY))
+        check_one_unit(value, self.book.source.at(node))
         if all(is_zero(x) for x in direction):
             hint = "Give a vector along the axis, such as [0,0,1]."
             raise self.error(f"{self.what('axis')} is zero; it has no direction.", node, hint)
@@ -166,6 +182,22 @@ def coordinate_of(node: Node, book: Book) -> str:
     raise no_such("coordinate", path, known, book.source.at(node))
 
 
+def check_moving(x: PropertyReader, key: str, moving: str) -> None:
+    """Rejects friction at rest without friction in motion: none would act once it slips."""
+    node = x.keys.get(key)
+    if node is None or x.keys.get(moving) is not None:
+        return
+    place, source = x.book.source.of(x.keys.names[key]), x.book.source
+    value = source.at(node).words() if node.kind == "number" else "…"
+    cure = Cure(place.file, place.line, place.column, 0, f"{moving} = {value}, ")
+    raise TextError(
+        f"{x.kind} {x.name!r} has {key!r} friction at rest, but no {moving!r} in motion.",
+        place=place,
+        hint=f"Give both: {moving} = {value}, {key} = {value}; {moving} = 0 where there is none.",
+        cure=cure if node.kind == "number" else None,
+    )
+
+
 SMOOTHING = ("stribeck", "regularized")
 """Laws of friction other than Coulomb's; the property's value is their speed."""
 
@@ -195,7 +227,8 @@ class Related(PropertyReader):
             message = f"{self.kind} {self.name!r} gives both {present[0]!r} and {present[1]!r}"
             raise self.error(f"{message}; give one of them.", self.keys.get(present[1]))
         key = present[0] if present else keys[0]
-        items = self.pair(key, "m" if key == "radii" else "", "are two numbers")
+        unit = "m" if key == "radii" else ""
+        items = self.pair(key, (unit, unit), "are two numbers")
         if len(items) != 2 or any(is_zero(x) for x in items):
             message = "are two numbers, not a number." if len(items) != 2 else "are not zero."
             raise self.error(f"{self.what(key)} {message}", self.keys.get(key))
@@ -206,9 +239,35 @@ class Related(PropertyReader):
         first, second = (coordinate_of(side, self.book) for side in self.sides)
         return first, second
 
+    def checked_labels(self, *expected: Dimension) -> tuple[str, str]:
+        """The coordinates it ties, if their dimensions are these.
+
+        Raises:
+            TextError: another dimension; where the two are only swapped, the cure swaps them.
+        """
+        labels = self.labels()
+        actual = [self.book.symbols[label].dimension for label in labels]
+        if all(same(a, b) for a, b in zip(actual, expected, strict=True)):
+            return labels
+        ties = " and then ".join(spelled(x) for x in expected)
+        message = f"{self.kind} {self.name!r} ties {ties}"
+        places = [self.book.source.at(side) for side in self.sides]
+        cure, hint = None, "'couple … with proportion ratio = …' ties any two coordinates."
+        if all(same(a, b) for a, b in zip(actual, expected[::-1], strict=True)):
+            hint = f"Write {places[1].words()} and {places[0].words()}."
+            cure = self.book.source.swapped(*self.sides)
+        k = next(k for k, (a, b) in enumerate(zip(actual, expected, strict=True)) if not same(a, b))
+        message += f"; {labels[k]!r} is {spelled(actual[k])}."
+        raise TextError(message, place=places[k], hint=hint, cure=cure)
+
     def unit(self, label: str) -> str:
         """The SI unit of a coordinate."""
         return si_unit(self.book.symbols[label].dimension)
+
+    def unit_of_ratio(self, label: str, other: str) -> str:
+        """The SI unit of one coordinate by another."""
+        a, b = (self.book.symbols[x].dimension or PURE for x in (label, other))
+        return si_unit(product_of(a, b, -1))
 
     def frames(self, *, turned: bool) -> tuple[Marker, Marker]:
         """Both frames, the first with its z along the property `axis` where that is said."""

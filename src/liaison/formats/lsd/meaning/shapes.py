@@ -25,8 +25,7 @@ from liaison.formats.lsd.formulas.values import (
 from liaison.formats.poses import exactly, joined, rows_of
 from liaison.model import Box, Cone, Cylinder, Line, Mesh, Shape, Sphere
 from liaison.spatial import Array, is_zero, norm, rotation_onto_z
-
-LENGTH = (1, 0, 0, 0)
+from liaison.units import LENGTH
 
 
 def is_shape(value: Value) -> bool:
@@ -92,6 +91,10 @@ def _cone(sizes: dict[str, Value]) -> Cone:
 
 def _cylinder(sizes: dict[str, Value]) -> Cylinder:
     """Along z about its middle, or from a point to another."""
+    if "from" in sizes and "to" not in sizes:
+        raise Unfit("a cylinder 'from' a point needs the point 'to' which it goes, too.")
+    if "to" in sizes and "length" in sizes:
+        raise Unfit("a cylinder 'to' a point has its length from there; leave 'length' out.")
     if "to" not in sizes:
         return Cylinder(_length(sizes["radius"]), _length(sizes["length"]))
     start = _point(sizes["from"]) if "from" in sizes else [0, 0, 0]

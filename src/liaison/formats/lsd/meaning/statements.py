@@ -36,6 +36,7 @@ from liaison.formats.lsd.formulas.values import (
     si_unit,
     spelled,
     unit_of,
+    units_in,
 )
 from liaison.formats.lsd.syntax.grammar import MAX_MISTAKES
 from liaison.formats.lsd.syntax.nodes import Node, path_text
@@ -49,6 +50,7 @@ from liaison.model import (
     Rolling,
 )
 from liaison.model.kinds import Derived
+from liaison.units import ANGLE, LENGTH
 
 from .properties import PropertyReader, Related, coordinate_of
 from .starts import needs_attitude, starts_of
@@ -71,21 +73,21 @@ def related(name: str | None, node: Node, place: Place, book: Book) -> Any:
 
 def _gear(x: Related) -> Coupling:
     """r1 A + r2 B = 0: wheels that mesh turn against each other; a ring has a negative radius."""
-    (a, b), (r1, r2) = x.labels(), x.sizes("teeth", "radii")
+    (a, b), (r1, r2) = x.checked_labels(ANGLE, ANGLE), x.sizes("teeth", "radii")
     offset = x.scalar("offset", x.unit(b), 0)
     return Coupling(x.name, b, plain(_exact(-r1) / r2), a, offset, place=x.place)
 
 
 def _belt(x: Related) -> Coupling:
     """r1 A = r2 B: pulleys of one belt turn alike; a crossed belt has a negative radius."""
-    (a, b), (r1, r2) = x.labels(), x.sizes("radii", "teeth")
+    (a, b), (r1, r2) = x.checked_labels(ANGLE, ANGLE), x.sizes("radii", "teeth")
     offset = x.scalar("offset", x.unit(b), 0)
     return Coupling(x.name, b, plain(_exact(r1) / r2), a, offset, place=x.place)
 
 
 def _rack(x: Related) -> Coupling:
     """B = r A + offset: a pinion drives a rack."""
-    a, b = x.labels()
+    a, b = x.checked_labels(ANGLE, LENGTH)
     return Coupling(
         x.name, b, x.scalar("radius", "m"), a, x.scalar("offset", "m", 0), place=x.place
     )
@@ -99,10 +101,17 @@ def _coupled(x: Related) -> Constraint:
     arguments: dict[str, Any] = dict(zip(kind.SIDES, sides, strict=True))
     for one in kind.PROPERTIES:
         if not one.optional or x.keys.get(one.key) is not None:
-            unit = x.unit(arguments[one.unit[1:]]) if one.unit.startswith("@") else one.unit
-            arguments[one.name] = x.property(one, unit)
+            arguments[one.name] = x.property(one, _unit(one.unit, arguments, x))
     relation: Constraint = kind(name=x.name, **arguments, place=x.place)
     return relation
+
+
+def _unit(unit: str, sides: Mapping[str, Any], x: Related) -> str:
+    """The unit of a property; "@a" is that of the coordinate a, "@a/@b" that of a by b."""
+    if not unit.startswith("@"):
+        return unit
+    labels = [sides[word] for word in unit[1:].split("/@")]
+    return x.unit(labels[0]) if len(labels) == 1 else x.unit_of_ratio(*labels)
 
 
 def _cam(x: Related) -> Holonomic:
@@ -148,6 +157,11 @@ COUPLES: Mapping[str, tuple[Callable[[Related], Constraint], tuple[str, ...]]] =
     _couples, RELATION_KINDS
 )
 """Word behind `couple … and … with` -> how it is read, and its properties."""
+
+
+def _not_si(units: list[str]) -> str:
+    """The first unit that is not SI; "" where there is none."""
+    return next((x for x in units if x[0] != '"' and unit_of(x)[0] != 1), "")
 
 
 class Enough(Exception):
@@ -246,8 +260,10 @@ class Statements:
         low, high = bounds.parts if bounds else (end and end.parts[0] for end in ends)
         value = next(iter(parts.values()), None)
         factor: Any = Fraction(1)
+        written = [] if value is None else units_in(value)
         if unit_node is not None:
             factor, dimension, word = self.unit_in(unit_node)
+            written = [str(unit_node.parts[0])]
             unit = unit or (word if word else si_unit(dimension))
         what = f"parameter {name!r}"
         quantities = [
@@ -256,7 +272,9 @@ class Statements:
         unit = unit or next((si_unit(q.dimension) for q in quantities if q and not q.bare), "")
         self.check_units(quantities, unit, what, place)
         scaled = [q and (q.value * factor if q.bare else q.value) for q in quantities]
-        return model.Parameter(name, scaled[0], unit, scaled[1], scaled[2], place=place)
+        return model.Parameter(
+            name, *(scaled[0], unit, scaled[1], scaled[2]), place, written_in=_not_si(written)
+        )
 
     def unit_in(self, node: Node) -> tuple[Any, Dimension | None, str]:
         """Factor and dimension of `in UNIT`; one in quotes is SI and kept as it is written."""
@@ -296,7 +314,8 @@ class Statements:
         """A quantity given at run time; zero unless the text says otherwise."""
         record = self.parameter(statement, name, "", place)
         default = 0 if record.value is None else record.value
-        self.inputs.append(model.Input(name, record.unit, default, place=place))
+        written = record.written_in
+        self.inputs.append(model.Input(name, record.unit, default, place, written_in=written))
         self.book.symbols[name] = Quantity(symbol(name), known_dimension(record.unit))
 
     # ---- laws, outputs, events, starts

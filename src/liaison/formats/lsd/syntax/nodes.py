@@ -47,8 +47,22 @@ class Source:
     def error(
         self, message: str, node: Node, hint: str = "", cure: Cure | None = None
     ) -> TextError:
-        """An error about a node."""
-        return TextError(message, place=self.at(node), hint=hint, cure=cure)
+        """An error about a node; one about cycles says how to write an angle."""
+        place = self.at(node)
+        if "(Hz" in message and not hint:
+            hint = "Hz counts cycles; an angle is 2*pi times as much: write 5 rev/s or 2*pi * 5 Hz."
+            cure = place.replaced("Hz", "rev/s")
+        return TextError(message, place=place, hint=hint, cure=cure)
+
+    def swapped(self, a: Node, b: Node) -> Cure | None:
+        """The edit that swaps two pieces of one line; None where they are on two."""
+        if a.line != b.line:
+            return None
+        line, start = self.lines[a.line - 1], a.column - 1
+        between = line[start + a.length : b.column - 1]
+        new = line[b.column - 1 :][: b.length] + between + line[start:][: a.length]
+        place = self.at(a)
+        return Cure(place.file, place.line, a.column, len(new), new)
 
     def of(self, word: Any) -> Place:
         """The place of a word."""

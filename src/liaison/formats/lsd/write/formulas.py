@@ -158,7 +158,7 @@ def _table(data: Any, arguments: list[str]) -> str:
     if len(table.x) > MAX_ENTRIES:
         raise unwritable(f"a table of more than {MAX_ENTRIES} points")
     points = [f"[{', '.join(f'{x!r}f' for x in xs.tolist())}]" for xs in (table.x, table.y)]
-    more = [] if table.kind == "cubic" else [quoted(table.kind)]
+    more = [] if table.kind == "monotone" else [quoted(table.kind)]
     more += [] if table.outside == "line" else [f"outside = {quoted(table.outside)}"]
     more += [f"name = {quoted(table.name)}"] if table.name else []
     more += [f"derivative = {order}"] if order else []

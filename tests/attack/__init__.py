@@ -1,0 +1,1 @@
+"""Attacks on the edges: files, arguments, disks, signals, memory; see `make attack`."""

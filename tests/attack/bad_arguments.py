@@ -1,0 +1,114 @@
+"""Arguments of wrong kinds for public functions: refused by an error that names the argument."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import liaison
+from attack.table import Row
+from liaison.errors import LiaisonError
+
+TRIES = 500
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+NO_NUMBER: dict[str, Any] = {
+    "text": "x y", "list": [1, "a"], "mapping": {"a": 1}, "object": object(), "nan": math.nan,
+    "bytes": b"\xff", "complex": 1j, "type": int, "array": np.ones((2, 2)),
+}  # fmt: skip
+NO_MAPPING: dict[str, Any] = {
+    "text": "x", "list": [1], "object": object(), "number": 3.0, "keys": {1: 2}, "type": int,
+    "unknown": {"no such name": 1.0},
+}  # fmt: skip
+NO_OBJECT: dict[str, Any] = {
+    "object": object(), "number": 3.5, "complex": 1j, "type": int, "mapping": {"a": 1},
+}  # fmt: skip
+NO_WORDS: dict[str, Any] = {"object": object(), "number": 3.5, "numbers": [1], "text": "no such"}
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "until": NO_NUMBER | {"none": None, "minus": -1, "inf": math.inf},
+    "step": NO_NUMBER | {"minus": -1, "inf": math.inf}, "max_step": NO_NUMBER | {"minus": -1},
+    "rtol": NO_NUMBER | {"minus": -1}, "atol": NO_NUMBER | {"minus": -1},
+    "max_steps": NO_NUMBER | {"huge": 10**30, "minus": -1, "part": 1.5},
+    "residual": NO_NUMBER | {"minus": -1}, "time_limit": NO_NUMBER | {"minus": -1},
+    "every": {x: y for x, y in NO_NUMBER.items() if x != "array"} | {"minus": -1, "back": [2, 1]},
+    "method": NO_WORDS, "impacts": NO_WORDS, "series": NO_WORDS, "on_failure": NO_WORDS,
+    "inputs": NO_MAPPING, "parameters": NO_MAPPING, "start": NO_MAPPING, "progress": NO_OBJECT
+    | {"type": None}, "projection": NO_OBJECT, "stop": NO_OBJECT, "options": NO_OBJECT,
+}  # fmt: skip
+
+
+def _calls() -> Iterator[tuple[str, str, Callable[[], object]]]:
+    """Function, argument, and a call that cannot be."""
+    model = EXAMPLES / "pendulum.lsd"
+    for verb in ("simulate", "simulate_batch", "stepper"):
+        function = getattr(liaison, verb)
+        for name, values in OPTIONS.items():
+            if verb == "stepper" and name in OF_RUNS:
+                continue
+            for value in values.values():
+                if value is None and name == "progress":
+                    continue
+                needed = {} if verb == "stepper" else {"until": 0.01}
+                needed |= {"start": {"A": [0.1, 0.2]}} if verb == "simulate_batch" else {}
+                given = needed | {name: value}
+                yield verb, name, lambda f=function, g=given: f(model, **g)
+    for verb, name in VERBS:
+        for value in NO_OBJECT.values():
+            yield verb, name, lambda v=verb, n=name, x=value: _called(v, n, x, model)
+
+
+OF_RUNS = (
+    "until", "time_limit", "every", "series", "on_failure", "inputs", "progress", "stop",
+)  # fmt: skip
+
+VERBS = (
+    ("mobility", "given"), ("mobility", "at"), ("linearize", "given"), ("linearize", "inputs"),
+    ("equilibrium", "given"), ("equilibrium", "inputs"), ("derive", "given"),
+    ("derive", "formalism"), ("derive", "treatment"), ("compile", "given"), ("check", "given"),
+    ("verify", "given"),
+    ("reduce", "given"), ("span", "mechanism"), ("assemble", "tree"), ("read", "source"),
+    ("load", "path"), ("body", "name"), ("spring", "name"), ("friction", "on"), ("output", "name"),
+)  # fmt: skip
+
+
+def _called(verb: str, name: str, value: Any, model: Path) -> object:
+    function = getattr(liaison, verb)
+    first = {"span": "mechanism", "assemble": "tree", "read": "source", "load": "path"}
+    given: dict[str, Any] = {"given": model}
+    if verb in first:
+        given = {}
+    elif verb in ("body", "friction"):
+        given = {"name": "b"} if verb == "body" else {"viscous": 1.0}
+    elif verb == "spring":
+        return function("A", stiffness=1.0, **{name: value})
+    elif verb == "output":
+        given = {"formula": liaison.symbol("A")}
+    given[name] = value
+    if verb in first or name in ("given", "on"):
+        return function(given.pop(name), **given)
+    return function(**given)
+
+
+def attack(folder: Path, scale: float) -> Iterator[Row]:
+    """One row; the error names the argument."""
+    row = Row("bad arguments", f"{TRIES}, refused with the name of the argument")
+    calls = list(_calls())
+    step = max(1, int(1 / max(scale, 1e-3)))
+    for verb, name, call in calls[::step]:
+
+        def act(call: Callable[[], object] = call, verb: str = verb, name: str = name) -> None:
+            try:
+                call()
+            except LiaisonError as error:
+                known = (name, name.rstrip("s"), "is named", "batch", "kernel", "mechanism")
+                if not any(word in str(error) for word in known):
+                    raise AssertionError(f"{name} is not named: {error}") from None
+                raise
+
+        row.attempt(act, f"{verb}({name}=…)", may_pass=False)
+    yield row

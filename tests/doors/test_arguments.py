@@ -1,0 +1,135 @@
+"""Arguments of wrong kinds are refused by errors that name them."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+import liaison
+from liaison.errors import ArgumentError, LiaisonError, ModelError, checked
+
+
+@checked
+def sample(
+    x: float,
+    n: int = 1,
+    *,
+    name: str = "",
+    is_quick: bool = False,
+    file: str | Path | None = None,
+    values: Mapping[str, float] | None = None,
+    words: Mapping[str, str] | None = None,
+    labels: Sequence[str] = (),
+    times: float | Sequence[float] | None = None,
+    call: Callable[[float], None] | None = None,
+    way: Literal["up", "down"] = "up",
+    anything: Any = None,
+) -> str:
+    """Takes one of each."""
+    return "taken"
+
+
+GOOD = [
+    {"x": 1}, {"x": np.float32(2)}, {"x": np.array(2.0)}, {"x": math.inf}, {"n": 10.0},
+    {"n": np.int64(3)}, {"is_quick": np.bool_(True)}, {"file": Path("a")}, {"file": None},
+    {"values": {"a": 1}}, {"words": {"a": "b"}}, {"labels": ["a", "b"]}, {"labels": "a"},
+    {"times": 0.1}, {"times": np.arange(3)}, {"times": (1, 2.5)}, {"call": print},
+    {"way": "down"}, {"anything": object()},
+]  # fmt: skip
+
+BAD = [
+    {"x": "1"}, {"x": None}, {"x": math.nan}, {"x": 1j}, {"x": [1.0]}, {"n": 1.5}, {"n": 10**30},
+    {"name": 3}, {"is_quick": "yes"}, {"file": 3}, {"file": b"a"}, {"values": 5}, {"values": [1]},
+    {"values": {1: 2.0}}, {"words": {"a": 1}}, {"labels": 3}, {"labels": [1]}, {"times": "0.1"},
+    {"times": ["a"]}, {"times": {"a": 1}}, {"call": 5}, {"way": 3},
+]  # fmt: skip
+
+
+def name_of(case: dict[str, Any]) -> str:
+    """The same in every process: no address of an object."""
+    ((name, value),) = case.items()
+    return f"{name}-{type(value).__name__}"
+
+
+@pytest.mark.parametrize("good", GOOD, ids=name_of)
+def test_what_fits_is_taken(good):
+    assert sample(**({"x": 1.0} | good)) == "taken"
+
+
+@pytest.mark.parametrize("bad", BAD, ids=name_of)
+def test_what_does_not_fit_is_named(bad):
+    (name,) = bad
+    with pytest.raises(ArgumentError, match=f"sample: {name} is .*; it must be "):
+        sample(**({"x": 1.0} | bad))
+
+
+def test_positional_arguments_are_checked_too():
+    with pytest.raises(ArgumentError, match="sample: n is 'a'; it must be a whole number"):
+        sample(1.0, "a")
+
+
+def test_verbs_are_found_again_by_pickle():
+    assert pickle.loads(pickle.dumps(liaison.simulate)) is liaison.simulate
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"until": "1"}, {"start": [1]}, {"inputs": 5}, {"max_steps": 10**30}, {"time_limit": -1},
+        {"progress": 3}, {"series": 3}, {"every": "x"}, {"projection": 1}, {"state": "here"},
+        {"parameters": 1}, {"options": {}}, {"rtol": "small"}, {"step": [1]}, {"max_steps": 0},
+    ],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("verb", ["simulate", "simulate_batch"])
+def test_runs_refuse_wrong_options(verb, options, examples):
+    if verb == "simulate_batch" and "state" in options:
+        options = {"states": ["here"]}
+    (name,) = options
+    given = {"until": 0.01, **options}
+    with pytest.raises(LiaisonError, match=f"{name}|states"):
+        getattr(liaison, verb)(examples / "pendulum.lsd", **given)
+
+
+def test_other_verbs_refuse_wrong_arguments(examples):
+    tree = liaison.span(liaison.read(examples / "pendulum.lsd"))
+    calls = [
+        (lambda: liaison.span(3), "span: mechanism is 3"),
+        (lambda: liaison.assemble(tree, A=math.nan), "A"),
+        (lambda: liaison.assemble("tree"), "assemble: tree is"),
+        (lambda: liaison.mobility(examples / "pendulum.lsd", at=3), "mobility: at is 3"),
+        (lambda: liaison.derive(examples / "pendulum.lsd", treatment="x"), "treatment is 'x'"),
+        (lambda: liaison.load(3), "load: path is 3"),
+        (lambda: liaison.read(None), "read: source is None"),
+        (lambda: liaison.read(examples / "pendulum.lsd", strict=True), "strict"),
+    ]
+    for call, words in calls:
+        with pytest.raises(LiaisonError, match=words):
+            call()
+
+
+def test_descriptions_refuse_wrong_arguments():
+    b = liaison.body("b", mass=1, inertia=(1, 1, 1))
+    calls = [
+        (lambda: liaison.body(3), "body: name is 3"),
+        (lambda: liaison.body("b", shapes=["x"]), "body: shapes is"),
+        (lambda: liaison.spring((b, b), stiffness=3.0), "is no coordinate"),
+        (lambda: liaison.friction(None, viscous=1), "no coordinate|on is None"),
+        (lambda: liaison.join(liaison.ground, b, liaison.Revolute, name="A", axis=(1e-320, 0, 0)),
+         "axis"),
+    ]  # fmt: skip
+    for call, words in calls:
+        with pytest.raises((ModelError, ArgumentError), match=words):
+            call()
+
+
+def test_an_error_of_a_description_names_the_line_of_the_author():
+    with pytest.raises(ModelError) as caught:
+        liaison.spring((1, 2), stiffness=3.0)
+    assert caught.value.place.file == __file__
