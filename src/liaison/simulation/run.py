@@ -226,7 +226,8 @@ class Run:
         self._machine, self.marching = self._place.machine, self._place.contacts
         self._drained = Drained()
         self._instants = self.own_plan.instants
-        self._known_until, self._known_for = -math.inf, b""
+        self._known_until = -math.inf
+        self._known_for: tuple[float, ...] = ()
         self._calls = [0] * len(self.own_plan.inputs.controllers)
         self._tries = self._prepared.pace
         self.status = at.GOOD
@@ -291,7 +292,7 @@ class Run:
         elif status == at.CONTROL:
             self._control()
         elif status == at.NEEDS_INSTANTS:
-            load_instants(self.arrays.run, self._instants, self.plan.settings.max_step)
+            self._load()
         elif status == at.CROWDED:
             self._make_room()
         elif status == at.BAD_GAP and self.plan.is_scene:
@@ -385,13 +386,18 @@ class Run:
 
     # what Python does between slices
 
+    def _load(self) -> None:
+        """The instants that come next."""
+        load_instants(self.arrays.run, self._instants, self.plan.settings.max_step)
+
     def go_until(self, end: float) -> None:
         """Goes on from now with another end, with the inputs as they are now held."""
         run, own, now = self.arrays.run, self.own_plan, float(self.arrays.run.t)
         run.t_end = end
         if not (has_instants(own) and run.is_adaptive):
             return
-        values = run.u.tobytes()
+        places = () if own.timed is None else map(own.program.inputs.get, own.timed.constants)
+        values = tuple(run.u[x[1]] for x in places if x is not None and x[0] == "u")
         if end > self._known_until or values != self._known_for:
             # for many steps of this length at once
             self._known_until, self._known_for = now + HORIZON * (end - now), values

@@ -383,9 +383,8 @@ def fire(e: Entries, left: f64, width: f64, run: Run, scratch: ptr, happened: pt
                 i = earliest(run)
             if verdict != GOOD and run.stop == NONE:
                 return verdict
-    end = NODES
     for i in range(run.ne):
-        run.before_new[i] = run.looks[end, i]
+        run.before_new[i] = run.looks[4, i]
     return GOOD
 
 

@@ -61,19 +61,17 @@ def look(e: Entries, left: f64, width: f64, run: Run, scratch: ptr) -> None:
         e: entries.
         left: fraction of the step at which it begins, with the values `run.before_new`.
         width: fraction of the step that it takes.
-        run: its array `looks` is filled.
+        run: its arrays `looks` and `between` are filled.
         scratch: of the entries.
     """
     part = width / float(NODES)
-    end = NODES
-    between = NODES + 1
     looks = run.looks
     for i in range(run.ne):
         looks[0, i] = run.before_new[i]
-    values(e, left + FIRST * part, looks[between], run, scratch)
+    values(e, left + FIRST * part, run.between[0], run, scratch)
     for j in range(1, NODES):
         values(e, left + float(j) * part, looks[j], run, scratch)
-    values(e, left + width, looks[end], run, scratch)
+    values(e, left + width, looks[4], run, scratch)
 
 
 @loop
@@ -103,9 +101,9 @@ def noise_of(i: i64, run: Run) -> f64:
 def all_far(run: Run) -> i64:
     """1 if no event comes near zero in the window: all values are large beside what they vary."""
     for i in range(run.ne):
-        low = run.looks[0, i]
-        high = low
-        for j in range(1, NODES + 2):
+        low = min(run.looks[0, i], run.between[0, i])
+        high = max(run.looks[0, i], run.between[0, i])
+        for j in range(1, NODES + 1):
             low = min(low, run.looks[j, i])
             high = max(high, run.looks[j, i])
         run.may_turn[i] = 0
@@ -119,11 +117,10 @@ def is_settled(e: Entries, left: f64, width: f64, run: Run, scratch: ptr) -> i64
     """1 if the window just looked at tells all about every event; looks once more, if need be."""
     if all_far(run) == 1:
         return 1
-    second = NODES + 2
-    values(e, left + SECOND * width / float(NODES), run.looks[second], run, scratch)
+    values(e, left + SECOND * width / float(NODES), run.between[1], run, scratch)
     run.largest_force = 0.0
     for i in range(run.ne):
-        for j in range((NODES + 3) * int(run.is_force[i])):
+        for j in range((NODES + 1) * int(run.is_force[i])):
             run.largest_force = max(run.largest_force, abs(run.looks[j, i]))
     for i in range(run.ne):
         if tells(i, run) == 0:
@@ -136,9 +133,13 @@ def tells(i: i64, run: Run) -> i64:
     """1 if a window tells all about one event; one without a value is dealt with elsewhere."""
     looks = run.looks
     run.may_turn[i] = 0
-    low = looks[0, i]
-    high = low
-    for j in range(1, NODES + 3):
+    first = run.between[0, i]
+    second = run.between[1, i]
+    low = min(first, second)
+    high = max(first, second)
+    if not (abs(first) + abs(second) < 1e300):
+        return 1
+    for j in range(NODES + 1):
         y = looks[j, i]
         if not (abs(y) < 1e300):
             return 1
@@ -149,9 +150,8 @@ def tells(i: i64, run: Run) -> i64:
     size = max(abs(low), abs(high))
     run.met[i] = max(run.met[i], size)
     rounding = max(ROUNDING * run.met[i], noise_of(i, run))
-    between = NODES + 1
-    miss = abs(looks[between, i] - quartic(i, FIRST, run))
-    miss = max(miss, abs(looks[between + 1, i] - quartic(i, SECOND, run)))
+    miss = abs(first - quartic(i, FIRST, run))
+    miss = max(miss, abs(second - quartic(i, SECOND, run)))
     if miss > WRONG * size + rounding:
         return 0
     if is_monotone(i, miss, run) == 1:

@@ -355,7 +355,8 @@ class Run(Record):
     sign_new: ptr = sized("ne")
     before: ptr = sized("ne")
     before_new: ptr = sized("ne")
-    looks: ptr = sized("7", "ne")  # at the nodes of a window, and between them
+    looks: ptr = sized("5", "ne")  # at the nodes of a window
+    between: ptr = sized("2", "ne")
     met: ptr = sized("ne")  # the largest values so far
     noise: ptr = sized("ne")  # what is none between two nodes
     is_force: iptr = sized("ne")
