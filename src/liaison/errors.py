@@ -10,6 +10,9 @@
     ├── ProgramError       an entry, an input or a back end that is not there
     └── SimulationError    step too small, projection lost, event chatter   (status, t, labels)
 
+    UserWarning
+    └── ReadingWarning     what of a description is not used
+
     KeyboardInterrupt
     └── Interrupted        Ctrl-C, with the partial trajectory  (t, trajectory)
 
@@ -159,6 +162,10 @@ def diagnostic(
         "hint": hint,
         "cure": None if cure is None else asdict(cure),
     }
+
+
+class ReadingWarning(UserWarning):
+    """A note of a reader: something of a description that is not used, or was repaired."""
 
 
 class TextError(LiaisonError):

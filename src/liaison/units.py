@@ -67,6 +67,7 @@ class Unit:
 def _units() -> dict[str, Unit]:
     length, mass, time, angle = LENGTH, (0, 1, 0, 0, 0), TIME, ANGLE
     force, torque, energy = (1, 1, -2, 0, 0), (2, 1, -2, 0, 0), (2, 1, -2, 0, 0)
+    pressure = (-1, 1, -2, 0, 0)
     rows: list[tuple[str, str, Dimension]] = [
         ("m", "1", length), ("mm", "1/1000", length), ("cm", "1/100", length),
         ("km", "1000", length), ("um", "1/1000000", length), ("inch", "254/10000", length),
@@ -78,8 +79,8 @@ def _units() -> dict[str, Unit]:
         ("N", "1", force), ("kN", "1000", force), ("mN", "1/1000", force), ("Nm", "1", torque),
         ("J", "1", energy), ("kJ", "1000", energy),
         ("W", "1", (2, 1, -3, 0, 0)), ("kW", "1000", (2, 1, -3, 0, 0)),
-        ("Hz", "1", FREQUENCY), ("Pa", "1", (-1, 1, -2, 0, 0)), ("bar", "100000", (-1, 1, -2, 0, 0)),
-        ("MPa", "1000000", (-1, 1, -2, 0, 0)), ("GPa", "1000000000", (-1, 1, -2, 0, 0)),
+        ("Hz", "1", FREQUENCY), ("Pa", "1", pressure), ("bar", "100000", pressure),
+        ("MPa", "1000000", pressure), ("GPa", "1000000000", pressure),
     ]  # fmt: skip
     table = {word: Unit(Fraction(factor), dimension) for word, factor, dimension in rows}
     table["deg"] = Unit(Fraction(1, 180), angle, pi=1)

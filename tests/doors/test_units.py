@@ -62,7 +62,7 @@ def test_turns_a_second_are_not_radians_a_second():
      "apply spring stiffness = 1 kg*m^2*(5 Hz)^2 end on A ;"],
 )  # fmt: skip
 def test_lsd_refuses_hz_where_radians_a_second_are_meant(line):
-    with pytest.raises(LiaisonError, match="rev|cycles"):
+    with pytest.raises(LiaisonError, match=r"rev|cycles"):
         read(WHEEL.format(line))
 
 
@@ -99,7 +99,7 @@ def test_a_product_needs_no_blanks_behind_a_unit(tight, wide):
      "parameter p = 5 ; output z = (2*p) mm ;", "parameter p = 5 ; output z = ([p, 0, 0] cm).x ;"],
 )  # fmt: skip
 def test_a_unit_that_would_vanish_is_refused(line):
-    with pytest.raises(TextError, match="the unit '(mm|deg|cm)' follows"):
+    with pytest.raises(TextError, match=r"the unit '(mm|deg|cm)' follows"):
         read(WHEEL.format(line))
 
 

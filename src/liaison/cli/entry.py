@@ -26,7 +26,9 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from functools import cache
 from importlib import import_module
@@ -38,7 +40,14 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 import typer
 from typer.core import TyperGroup
 
-from liaison.errors import Interrupted, LiaisonError, NamingError, Place, SimulationError
+from liaison.errors import (
+    Interrupted,
+    LiaisonError,
+    NamingError,
+    Place,
+    ReadingWarning,
+    SimulationError,
+)
 from liaison.verbs.registry import Verb, folders, verbs, verbs_in
 
 from .options import Debug, Guesses, Json, Model, Starts, Values, printed
@@ -236,7 +245,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        status = app(words, prog_name="liaison", standalone_mode=False)
+        with _notes_on_stderr():
+            status = app(words, prog_name="liaison", standalone_mode=False)
     except LiaisonError as error:
         status = _print_error(error, words)
     except (KeyboardInterrupt, typer.Abort, _Stopped) as stop:
@@ -247,6 +257,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Exception as error:
         status = _fail(error, words)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+@contextmanager
+def _notes_on_stderr() -> Iterator[None]:
+    """Prints notes of readers on stderr, each once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", ReadingWarning)
+        plain, shown = warnings.showwarning, set()
+
+        def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+            if not issubclass(category, ReadingWarning):
+                plain(message, category, *rest)
+            elif str(message) not in shown:
+                shown.add(str(message))
+                print(f"note: {message}", file=sys.stderr)
+
+        warnings.showwarning = show
+        yield
 
 
 SUFFIXES = (".lsd", ".urdf", ".mjcf", ".xml")

@@ -4,9 +4,9 @@
 
 A formula may use the labels of the mechanism, other inputs among them. A table is (times, values),
 joined by a cubic that keeps their shape, or (times, values, "cubic") by a natural spline, which is
-closer to a smooth function, or (times, values, "linear"); outside its times the end values hold. A `Table` of formulas is taken as a function of time. A controller is (period, f):
-f(t, state) is called every period [s] from the start on, its value held in between; what it raises
-ends the run.
+closer to a smooth function, or (times, values, "linear"); outside its times the end values hold. A
+`Table` of formulas is taken as a function of time. A controller is (period, f): f(t, state) is
+called every period [s] from the start on, its value held in between; what it raises ends the run.
 
 Public names: Controller, Inputs, inputs_of, is_formula.
 """
