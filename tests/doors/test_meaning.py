@@ -219,3 +219,20 @@ def test_wheels_of_examples_are_heaviest_about_their_axles(file):
             I = np.array(floats(body.inertia, {x.name: 1.0 for x in mechanism.parameters}))
             axle = np.array(floats(relation.wheel.rotation, {}))[:, 2]
             assert axle @ I @ axle >= np.linalg.eigvalsh(I).max() * (1 - 1e-9)
+
+
+def test_a_spring_without_free_length_may_begin_where_its_ends_meet():
+    """x'' = -k x/m from x = 0: a sine, whose force has no corner where the ends meet."""
+    text = FREE.format(type="free", start="start F.vx = 2 m/s ;").replace("start F.w", "(* ")
+    text = text.split("(*")[0] + "apply spring stiffness = 4 N/m end on f and earth ;"
+    run = liaison.simulate(text, until=2, every=1)
+    assert run["F.x"] == pytest.approx(np.sin(2 * run.t), abs=1e-7)
+    assert run["energy.T"] + run["energy.U"] == pytest.approx(2, rel=1e-8)
+
+
+def test_it_pulls_as_a_spring_with_a_vanishing_free_length():
+    line = "let P = apply spring stiffness = 4 N/m{} end on [1, 2, 3] cm @ c and [5, 1, 0] cm @ b ;"
+    near = liaison.forward_dynamics(read_lsd(MODEL + line.format(", rest = 1e-12 m")))
+    assert liaison.forward_dynamics(read_lsd(MODEL + line.format(""))) == pytest.approx(
+        near, rel=1e-9, abs=1e-12
+    )
