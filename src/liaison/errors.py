@@ -11,6 +11,9 @@
     ├── ProgramError       an entry, an input or a back end that is not there
     └── SimulationError    step too small, projection lost, event chatter   (status, t, labels)
 
+    UserWarning
+    └── ReadingWarning     what of a description is not used
+
     KeyboardInterrupt
     └── Interrupted        Ctrl-C, with the partial trajectory  (t, trajectory)
 
@@ -178,6 +181,10 @@ def diagnostic(
         "hint": hint,
         "cure": None if cure is None else asdict(cure),
     }
+
+
+class ReadingWarning(UserWarning):
+    """A note of a reader: something of a description that is not used, or was repaired."""
 
 
 class TextError(LiaisonError):
@@ -404,7 +411,7 @@ def _of_entries(whole: tuple[Test, str], hints: Sequence[Any]) -> tuple[Test, st
 
 
 def checked(function: F) -> F:
-    """The function, which refuses arguments of other kinds than its annotations say.
+    """The function, which rejects arguments of other kinds than its annotations say.
 
     Raises:
         ArgumentError: names the function, the argument, its value and what is asked for.

@@ -67,6 +67,7 @@ class Unit:
 def _units() -> dict[str, Unit]:
     length, mass, time, angle = LENGTH, (0, 1, 0, 0, 0), TIME, ANGLE
     force, torque, energy = (1, 1, -2, 0, 0), (2, 1, -2, 0, 0), (2, 1, -2, 0, 0)
+    pressure = (-1, 1, -2, 0, 0)
     rows: list[tuple[str, str, Dimension]] = [
         ("m", "1", length), ("mm", "1/1000", length), ("cm", "1/100", length),
         ("km", "1000", length), ("um", "1/1000000", length), ("inch", "254/10000", length),

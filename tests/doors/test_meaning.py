@@ -1,12 +1,15 @@
 """Texts that would mean something else than they say are errors, with the fix where it is known."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import liaison
 from liaison.errors import LiaisonError, ModelError, TextError
 from liaison.formats.lsd.read import read_lsd
-from liaison.model import Mesh, Sphere, body, friction
+from liaison.model import Mesh, Rolling, Sphere, body, friction
+from liaison.model.values import floats
 
 MODEL = """
 let b = body mass = 1 kg, inertia = 1 kg*m^2 end ;
@@ -17,6 +20,7 @@ let d = body mass = 1 kg, inertia = 1 kg*m^2 end ;
 let D = join earth and d with revolute axis = [1, 0, 0] end ;
 """
 EXACT = 1e-12
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 REFUSED = {
     "force behind a transmission": (
@@ -203,3 +207,32 @@ def test_a_table_of_uneven_points_does_not_overshoot():
     )
     run = liaison.simulate(text, until=10, every=10)
     assert run["S'"][-1] == pytest.approx(1, rel=1e-6)
+
+
+@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.lsd")), ids=lambda file: file.stem)
+def test_wheels_of_examples_are_heaviest_about_their_axles(file):
+    mechanism = liaison.read(file)
+    bodies = {body.name: body for body in mechanism.bodies}
+    for relation in mechanism.constraints:
+        if isinstance(relation, Rolling) and relation.kind == "disc":
+            body = bodies[relation.wheel.body]
+            I = np.array(floats(body.inertia, {x.name: 1.0 for x in mechanism.parameters}))
+            axle = np.array(floats(relation.wheel.rotation, {}))[:, 2]
+            assert axle @ I @ axle >= np.linalg.eigvalsh(I).max() * (1 - 1e-9)
+
+
+def test_a_spring_without_free_length_may_begin_where_its_ends_meet():
+    """x'' = -k x/m from x = 0: a sine, whose force has no corner where the ends meet."""
+    text = FREE.format(type="free", start="start F.vx = 2 m/s ;").replace("start F.w", "(* ")
+    text = text.split("(*")[0] + "apply spring stiffness = 4 N/m end on f and earth ;"
+    run = liaison.simulate(text, until=2, every=1)
+    assert run["F.x"] == pytest.approx(np.sin(2 * run.t), abs=1e-7)
+    assert run["energy.T"] + run["energy.U"] == pytest.approx(2, rel=1e-8)
+
+
+def test_it_pulls_as_a_spring_with_a_vanishing_free_length():
+    line = "let P = apply spring stiffness = 4 N/m{} end on [1, 2, 3] cm @ c and [5, 1, 0] cm @ b ;"
+    near = liaison.forward_dynamics(read_lsd(MODEL + line.format(", rest = 1e-12 m")))
+    assert liaison.forward_dynamics(read_lsd(MODEL + line.format(""))) == pytest.approx(
+        near, rel=1e-9, abs=1e-12
+    )

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from liaison.errors import LiaisonError
+import liaison
+from liaison.errors import LiaisonError, ReadingWarning, TextError
 from liaison.expr import PI
 from liaison.formats import read, read_urdf, reading_of_urdf
 from liaison.formats.urdf.links import exact_angle
@@ -265,3 +266,31 @@ def test_every_readable_robot_of_example_robot_data_is_accepted():
     # a link that is missing, and a robot without a name: no reader accepts them
     assert len(files) > 60
     assert set(refused) <= {"falcon.urdf", "ur3.urdf"}
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        (robot(kind="floating").replace("<axis", '<dynamics damping="1"/><axis'), "dynamics"),
+        (robot(kind="planar").replace("<axis", '<dynamics friction="1"/><axis'), "dynamics"),
+        (robot().replace("<axis", '<origin quat_xyzw="0 0 0 1"/><axis'), "quat_xyzw"),
+        (robot().replace("<axis", '<dynamics spring_stiffness="1"/><axis'), "spring_stiffness"),
+    ],
+)
+def test_what_would_change_the_motion_is_refused_or_noted(text, word):
+    with pytest.raises(TextError, match=f"{word}.* changes the motion"):
+        reading_of_urdf(text)
+    assert any(word in note for note in reading_of_urdf(text, strict=False).notes)
+
+
+def test_attributes_nobody_knows_are_noted():
+    text = robot().replace('<link name="base"/>', '<link name="base" wobble="1"/>')
+    assert "'wobble' of <link> is not used (1 times)" in reading_of_urdf(text).notes
+
+
+def test_every_verb_gives_the_notes(tmp_path):
+    path = tmp_path / "robot.urdf"
+    path.write_text(robot(more="<gazebo/>"), encoding="utf-8")
+    for verb in (liaison.mobility, liaison.derive, liaison.check):
+        with pytest.warns(ReadingWarning, match="<gazebo> in <robot> is not used"):
+            verb(path)

@@ -26,8 +26,9 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, is_dataclass
 from functools import cache
 from importlib import import_module
@@ -39,7 +40,14 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 import typer
 from typer.core import TyperGroup
 
-from liaison.errors import Interrupted, LiaisonError, NamingError, Place, SimulationError
+from liaison.errors import (
+    Interrupted,
+    LiaisonError,
+    NamingError,
+    Place,
+    ReadingWarning,
+    SimulationError,
+)
 from liaison.verbs.registry import Verb, folders, verbs, verbs_in
 
 from .options import Debug, Guesses, Json, Model, Starts, Values, json_text, printed
@@ -238,7 +246,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words = list(sys.argv[1:] if arguments is None else arguments)
     _escape_what_has_no_sign()
     try:
-        status = app(words, prog_name="liaison", standalone_mode=False)
+        with _notes_on_stderr():
+            status = app(words, prog_name="liaison", standalone_mode=False)
         sys.stdout.flush()
     except LiaisonError as error:
         status = _print_error(error, words)
@@ -272,6 +281,24 @@ def _print_json(facts: dict[str, Any]) -> None:
     """A JSON object on the standard output, if something can be written there."""
     with suppress(OSError):
         print(json_text(facts), flush=True)
+
+
+@contextmanager
+def _notes_on_stderr() -> Iterator[None]:
+    """Prints notes of readers on stderr, each once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", ReadingWarning)
+        plain, shown = warnings.showwarning, set()
+
+        def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+            if not issubclass(category, ReadingWarning):
+                plain(message, category, *rest)
+            elif str(message) not in shown:
+                shown.add(str(message))
+                print(f"note: {message}", file=sys.stderr)
+
+        warnings.showwarning = show
+        yield
 
 
 SUFFIXES = (".lsd", ".urdf", ".mjcf", ".xml")

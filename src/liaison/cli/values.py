@@ -22,11 +22,11 @@ from liaison.errors import LiaisonError, NamingError
 from liaison.expr.graph.node import Expr
 from liaison.expr.graph.walk import symbols_of
 from liaison.formats.lsd.read import read_value
-from liaison.formats.read import read
+from liaison.formats.read import reading
 from liaison.model.mechanism import Mechanism
 from liaison.tree.tree import as_float
 from liaison.units import same, unit_of
-from liaison.verbs.given import units, with_starts, with_values
+from liaison.verbs.given import units, with_notes, with_starts, with_values
 
 PLOTS = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp", ".eps")
 
@@ -50,7 +50,7 @@ def read_request(
     guesses: list[str] | None = None,
 ) -> Request:
     """The mechanism in a file, with what the command line says of it; see `reader_options`."""
-    mechanism = read(file, **reader_options(file, *robot))
+    mechanism = with_notes(reading(file, **reader_options(file, *robot)))
     return request_of(mechanism, values, starts, guesses=guesses)
 
 

@@ -185,7 +185,7 @@ class Reports(Protocol):
 
     @property
     def offsets(self) -> tuple[Expr, ...]:
-        """Lengths of the mechanism, of either sign, against which closing is judged [m]."""
+        """Lengths of the mechanism, of either sign, with which errors of closing are compared [m]."""
 
 
 @final

@@ -31,6 +31,7 @@ from liaison.expr import (
     directional,
     gradient,
     sin,
+    substitute,
     symbol,
     symbols_of,
     vanishes,
@@ -47,7 +48,7 @@ from liaison.model import (
     Mechanism,
     OfMechanism,
 )
-from liaison.spatial.arrays import Array, array, product, zeros
+from liaison.spatial.arrays import Array, array, number, product, zeros
 from liaison.tree import (
     GROUND,
     Kinematics,
@@ -63,6 +64,7 @@ from liaison.tree import (
     regrouped,
     relative_rows,
     row_place,
+    stretch_row,
     template,
     turning_path,
     with_rates,
@@ -120,8 +122,11 @@ def loads(kinematics: Kinematics, forces: Sequence[Force], calculus: Calculus) -
 def load(kinematics: Kinematics, force: Force, calculus: Calculus) -> Load:
     """One force of the mechanism as a load, by the way in which it acts."""
     if isinstance(force, AlongMeasure):
-        row = measure_row(kinematics, force.along())
         read = reading(kinematics, calculus)
+        pull = without_free_length(kinematics, force, read)
+        if pull is not None:
+            return pull
+        row = measure_row(kinematics, force.along())
         check_continuous(kinematics, force, read)
         effort, stored = (
             force.effort_at(row.value, row.rate, read),
@@ -137,6 +142,24 @@ def load(kinematics: Kinematics, force: Force, calculus: Calculus) -> Load:
         "AlongMeasure, AtMarker, OfMechanism nor Field.",
         place=force.place,
     )
+
+
+def without_free_length(kinematics: Kinematics, force: AlongMeasure, read: Any) -> Load | None:
+    """An effort c·d along a distance d, as of a spring without free length; None of any other.
+
+    The force is c (p_b − p_a), which is smooth where the two points meet and d has no direction.
+    """
+    measure, x, rate = force.along(), symbol("'distance"), symbol("'rate")
+    if not isinstance(measure, Distance):
+        return None
+    effort, stored = as_expr(force.effort_at(x, rate, read)), force.energy_at(x, read)
+    (factor,) = gradient(effort, [x])
+    varies = x in symbols_of([factor]) or rate in symbols_of([effort])
+    if varies or number(substitute([effort], {x: ZERO})[0]) != 0:
+        return None
+    places = kinematics.tree.located(measure.a), kinematics.tree.located(measure.b)
+    row = stretch_row(kinematics, *places)
+    return along(force.name, row, factor, potential=0 if stored is None else -factor * row.value)
 
 
 def check_continuous(kinematics: Kinematics, force: AlongMeasure, read: Any) -> None:

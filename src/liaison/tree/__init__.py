@@ -7,7 +7,7 @@ __all__ = offer(
     {
         "assemble": "Assembly assemble assembly",
         "closure": "Push Row closure_rows distance_row joint_rows marker_motion power_row "
-        "relation_row relative_rows row_place template with_rates",
+        "relation_row relative_rows row_place stretch_row template with_rates",
         "contact.lengths": "unguarded",
         "contact.places": "ContactPlace contact_places",
         "kinematics": "Kinematics Motion on_symbols",

@@ -13,6 +13,7 @@ from liaison.tree.closure import power_row as power_row
 from liaison.tree.closure import relation_row as relation_row
 from liaison.tree.closure import relative_rows as relative_rows
 from liaison.tree.closure import row_place as row_place
+from liaison.tree.closure import stretch_row as stretch_row
 from liaison.tree.closure import template as template
 from liaison.tree.closure import with_rates as with_rates
 from liaison.tree.contact.lengths import unguarded as unguarded

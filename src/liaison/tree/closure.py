@@ -18,8 +18,8 @@ A row of a closure is a formula over these symbols; where it is needed, they are
 motion of one marker seen from the other.
 
 Public names: Row, Push, closure_rows, relation_rows, joint_rows, tie_rows, relative_rows,
-distance_row, relation_row, with_rates, power_row, marker_motion, template, R, P, OMEGA, V, FLOW,
-ORIGIN, WELDED, residual_template, derived, second_order, rate_along, at.
+distance_row, stretch_row, relation_row, with_rates, power_row, marker_motion, template, R, P,
+OMEGA, V, FLOW, ORIGIN, WELDED, residual_template, derived, second_order, rate_along, at.
 
 Source: RBDA §8.2, §8.7; docs/theory/closures.md (closure-1); docs/theory/closures.md (closure-1).
 Differs: RBDA writes K for G and k for γ.
@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias, final
 
@@ -407,6 +408,17 @@ def distance_row(kinematics: Kinematics, first: Located, second: Located) -> Row
     across = minus(dot(slip, slip), times(rate, rate))
     second_rate = plus(dot(u, M.acceleration - F.acceleration), across / length)
     return Row(length, power_row(kinematics, pushes), rate, 0, minus(0, second_rate), pushes)
+
+
+def stretch_row(kinematics: Kinematics, first: Located, second: Located) -> Row:
+    """½ d² of the distance d of two markers' origins; its push is the vector that joins them."""
+    root = kinematics.tree.common_ancestor(first[0], second[0])
+    F, M = marker_motion(kinematics, root, first), marker_motion(kinematics, root, second)
+    d, slip = M.p - F.p, M.velocity - F.velocity
+    pushes = (Push(second[0], root, M.p, zeros(3), d), Push(first[0], root, F.p, zeros(3), -d))
+    second_rate = plus(dot(d, M.acceleration - F.acceleration), dot(slip, slip))
+    half = times(dot(d, d), Fraction(1, 2))
+    return Row(half, power_row(kinematics, pushes), dot(d, slip), 0, minus(0, second_rate), pushes)
 
 
 def power_row(kinematics: Kinematics, pushes: Sequence[Push]) -> dict[int, Any]:

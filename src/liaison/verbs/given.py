@@ -1,20 +1,22 @@
 """Arguments of the verbs: a mechanism, or the path of its text, with other values and starts.
 
-Public names: Given, mechanism_of, mechanism_or_tree, with_values, with_starts, units,
+Public names: Given, mechanism_of, with_notes, mechanism_or_tree, with_values, with_starts, units,
 is_conservative.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from liaison.errors import ModelError, NamingError
+from liaison.errors import ModelError, NamingError, ReadingWarning
 from liaison.expr.graph.node import as_expr
 from liaison.expr.graph.walk import symbols_of
-from liaison.formats.read import read
+from liaison.formats.guard import Reading
+from liaison.formats.read import reading
 from liaison.model.mechanism import Mechanism, Start
 from liaison.tree.tree import Tree
 
@@ -23,15 +25,28 @@ Given: TypeAlias = Mechanism | str | Path
 
 
 def mechanism_of(given: Given) -> Mechanism:
-    """The mechanism itself, or the one that its text describes."""
+    """The mechanism itself, or the one that its text describes.
+
+    Warns:
+        ReadingWarning: what of the text is not used, or was repaired.
+    """
     if isinstance(given, Mechanism):
         return given
     if isinstance(given, str | Path):
-        return read(given)
+        return with_notes(reading(given))
     raise ModelError(
         f"a {type(given).__name__} is given where a mechanism is meant: give a Mechanism, the "
         "path of its text, or the text."
     )
+
+
+def with_notes(content: Reading) -> Mechanism:
+    """The mechanism that was read; its notes are given as warnings."""
+    for note in content.notes:
+        place = content.mechanism.place
+        where = f"{place.file}: " if place else ""
+        warnings.warn(f"{where}{note}", ReadingWarning, stacklevel=4)
+    return content.mechanism
 
 
 def mechanism_or_tree(given: Given | Tree) -> Mechanism:

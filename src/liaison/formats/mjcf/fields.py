@@ -4,7 +4,7 @@ Every attribute of the elements that are read is in one of the tables below, or 
 
 Public names: Fields, FLAGS.
 
-Source: the XML reference of MuJoCo.
+The list follows the XML reference of MuJoCo.
 """
 
 from __future__ import annotations

@@ -46,6 +46,39 @@ KNOWN = {
 }
 
 
+ATTRIBUTES = {
+    "robot": "name version",
+    "link": "name type",
+    "joint": "name type",
+    "loop": "name type",
+    "origin": "xyz rpy",
+    "parent": "link",
+    "child": "link",
+    "predecessor": "link",
+    "successor": "link",
+    "axis": "xyz",
+    "dynamics": "damping friction",
+    "mimic": "joint multiplier offset",
+    "limit": "lower upper effort velocity",
+    "mass": "value",
+    "inertia": "ixx ixy ixz iyy iyz izz",
+    "visual": "name",
+    "collision": "name",
+    "material": "name",
+    "color": "rgba",
+    "inertial": "",
+    "geometry": "",
+    "box": "size",
+    "sphere": "radius",
+    "cylinder": "radius length",
+    "mesh": "filename scale",
+    "capsule": "radius length",
+}
+"""Element -> its attributes that are known."""
+MOVING = ("origin", "inertia", "mass", "axis", "dynamics", "mimic")
+"""Elements whose attributes all bear on the motion."""
+
+
 def read_urdf(text: str | bytes, **options: Any) -> model.Mechanism:
     """The mechanism of a URDF text; see `reading_of_urdf`."""
     return reading_of_urdf(text, **options).mechanism
@@ -175,9 +208,24 @@ class _Robot:
                 if not is_known or (child.tag == "collision" and drawn):
                     key = f"<{child.tag}> in <{element.tag}>"
                     counts[key] = counts.get(key, 0) + 1
-                elif child.tag in KNOWN:
+                elif child.tag in KNOWN or child.tag in ATTRIBUTES:
                     front.append(child)
+            for word in element.attributes.keys() - ATTRIBUTES.get(element.tag, "").split():
+                if element.tag in MOVING:
+                    self.drop(f"{word!r} of <{element.tag}> is not read", element)
+                key = f"{word!r} of <{element.tag}>"
+                counts[key] = counts.get(key, 0) + 1
         self.notes += [f"{key} is not used ({n} times)" for key, n in sorted(counts.items())]
+
+    def drop(self, message: str, element: Element) -> None:
+        """Rejects what changes the motion and is not read, unless the reading is lenient."""
+        if self.strict:
+            raise TextError(
+                f"{message}, and it changes the motion.",
+                place=element.place,
+                hint="Take it out, or read with strict=False (--lenient) to leave it out.",
+            )
+        self.notes.append(f"{message} (line {element.place.line})")
 
     def joint(self, element: Element) -> model.Joint:
         """One joint, its markers turned so that z is its axis."""
@@ -322,11 +370,14 @@ class _Robot:
         frictions = []
         for joint in joints:
             dynamics = self.joints[joint.name].one("dynamics")
-            if dynamics is None or joint.type.nq != 1:
+            if dynamics is None:
                 continue
             viscous = number_in(dynamics, "damping", "0")
             dry = number_in(dynamics, "friction", "0")
-            if viscous or dry:
+            if (viscous or dry) and joint.type.nq > 1:
+                kind = self.joints[joint.name].get("type")
+                self.drop(f"<dynamics> of the {kind} joint {joint.name!r} is not read", dynamics)
+            elif (viscous or dry) and joint.type.nq == 1:
                 name, place = f"friction of {joint.name}", dynamics.place
                 frictions.append(model.JointFriction(name, joint.name, viscous, dry, place=place))
         return frictions
