@@ -79,9 +79,8 @@ def _units() -> dict[str, Unit]:
         ("N", "1", force), ("kN", "1000", force), ("mN", "1/1000", force), ("Nm", "1", torque),
         ("J", "1", energy), ("kJ", "1000", energy),
         ("W", "1", (2, 1, -3, 0, 0)), ("kW", "1000", (2, 1, -3, 0, 0)),
-        ("Hz", "1", FREQUENCY), ("Pa", "1", (-1, 1, -2, 0, 0)),
-        ("bar", "100000", (-1, 1, -2, 0, 0)),
-        ("MPa", "1000000", (-1, 1, -2, 0, 0)), ("GPa", "1000000000", (-1, 1, -2, 0, 0)),
+        ("Hz", "1", FREQUENCY), ("Pa", "1", pressure), ("bar", "100000", pressure),
+        ("MPa", "1000000", pressure), ("GPa", "1000000000", pressure),
     ]  # fmt: skip
     table = {word: Unit(Fraction(factor), dimension) for word, factor, dimension in rows}
     table["deg"] = Unit(Fraction(1, 180), angle, pi=1)

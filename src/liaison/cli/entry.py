@@ -297,7 +297,7 @@ def _notes_on_stderr() -> Iterator[None]:
                 shown.add(str(message))
                 print(f"note: {message}", file=sys.stderr)
 
-        warnings.showwarning = show
+        warnings.showwarning = show  # type: ignore[assignment]
         yield
 
 

@@ -185,7 +185,7 @@ class Reports(Protocol):
 
     @property
     def offsets(self) -> tuple[Expr, ...]:
-        """Lengths of the mechanism, of either sign, with which errors of closing are compared [m]."""
+        """Lengths of the mechanism, of either sign: the scale of errors of closing [m]."""
 
 
 @final

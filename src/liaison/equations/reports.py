@@ -142,7 +142,7 @@ class TreeReports:
 
     @property
     def offsets(self) -> tuple[Expr, ...]:
-        """Lengths of the mechanism, of either sign, with which errors of closing are compared [m]."""
+        """Lengths of the mechanism, of either sign: the scale of errors of closing [m]."""
         return tuple(offsets(merged(self.setting.tree)))
 
     def _passed(
