@@ -31,7 +31,9 @@ from numpy.typing import NDArray
 from liaison.errors import DerivationError
 from liaison.exact.linear import Reals, primes_from
 from liaison.expr import FRACTION, evaluate, topological
-from liaison.freedoms.local.float_loops import loop_matrix, numbers, second_derivatives, twists_of
+from liaison.freedoms.local.float_loops import loop_matrix, numbers, twists_of
+from liaison.freedoms.local.rational import rational_system
+from liaison.freedoms.local.real import Real, RealExamination
 from liaison.freedoms.local.verdict import ORDER, Verdict, verdict
 from liaison.lazy import Shown
 from liaison.model import Mechanism, Start
@@ -203,6 +205,8 @@ STATUS = {
     "non-reduced": "some velocities that the closures allow lead nowhere, here and at every "
     "position near (the closure is non-reduced)",
     "bifurcation": "several branches of motion meet in this position",
+    "singular": "some velocities that the closures allow lead nowhere; complex branches that are "
+    "not real meet in this position",
     "undecided": "what was computed does not decide between the bounds",
 }
 
@@ -211,7 +215,7 @@ def paragraph(result: Any) -> str:
     """A `Mobility` as a paragraph of text."""
     low, high = result.finite
     number = f"{low}" if low == high else f"between {low} and {high}"
-    sure = "proved" if result.is_proved else "likely"
+    sure = "proved" if result.is_proved else "likely" if low == high else "not decided"
     lines = [
         f"{result.name}: finite mobility {number}, {sure}; first-order mobility "
         f"{result.first_order}; {STATUS[result.status]}.",
@@ -220,6 +224,8 @@ def paragraph(result: Any) -> str:
         f"counting alone (Grübler) gives {result.gruebler}.",
         f"  Why: {result.proof}.",
     ]
+    if result.real_proof and result.status != "regular":
+        lines.append(f"  Over the real numbers: {result.real_proof}.")
     if result.branches:
         lines.append("  " + _branches(result))
     if result.redundancy is not None and result.loops:
@@ -227,7 +233,7 @@ def paragraph(result: Any) -> str:
     if result.psi is not None and result.psi.independent:
         lines.append(f"  Independent coordinates: {', '.join(result.psi.independent)}.")
     if result.real:
-        lines.append(f"  But {result.real}.")
+        lines.append(f"  It is {result.real}.")
     lines += [f"  Note: {note}." for note in result.notes]
     if result.primes:
         lines.append(f"  Modulo {len(result.primes)} random primes of 61 bits, seeded.")
@@ -266,9 +272,11 @@ TRIALS = 40
 class Mobility(Shown):
     """The mobility of a mechanism in one position: numbers, proof, branches, redundancy.
 
-    `finite` is (low, high): high is proved always, low where `is_proved`. `status` is one of
-    regular (every first-order motion goes on), shaky (none does), non-reduced (fewer go on, at
-    every position near), bifurcation (several branches meet here), undecided.
+    `finite` is (low, high) of the dimension of the real solution set near the position: high is
+    proved always in mode "exact", low where `is_proved`. `finite_complex` is that of the complex
+    solution set, which may be larger. `status` is one of regular (every first-order motion goes
+    on), shaky (none does), non-reduced (fewer go on, at every position near), bifurcation (several
+    branches meet here), singular (complex branches that are not real meet here), undecided.
     """
 
     name: str
@@ -290,6 +298,11 @@ class Mobility(Shown):
     real: str = ""  # what differs over the real numbers
     psi: Parametrization | None = None  # velocities of all joints from independent ones
     notes: tuple[str, ...] = ()
+    finite_complex: tuple[int, int] | None = None  # None: not computed
+    is_proved_complex: bool = False
+    real_proof: str = ""  # how the real number follows
+    parameters: tuple[str, ...] = ()  # parameters in lengths, whose values are taken here
+    generic: Mobility | None = None  # for generic values of these parameters
 
     @property
     def redundant_rows(self) -> int:
@@ -317,6 +330,8 @@ class Mobility(Shown):
             "redundant_rows": self.redundant_rows, "primes": list(self.primes),
             "obstruction_order": self.verdicts[0].obstruction if self.verdicts else None,
             "real": self.real, "notes": list(self.notes), "summary": paragraph(self),
+            "finite_complex": self.finite_complex and list(self.finite_complex),
+            "is_proved_complex": self.is_proved_complex, "real_proof": self.real_proof,
         }  # fmt: skip
         if self.psi is not None:
             facts["independent"] = list(self.psi.independent)
@@ -365,13 +380,14 @@ def _examined(
         return _in_floats(mechanism, at or {}, error)
     if home.relations.uncounted:
         result = replace(result, finite=(0, result.finite[1]), status="undecided", is_proved=False)
+    result = _less_rates(_over_reals(home, result, order, seed), home)
     loops = len(home.loops)
     rows = 6 * loops + len(home.relations.rows)
     return replace(
         result, loops=loops, gruebler=result.unknowns - rows, notes=home.notes,
         redundancy=redundancy_of(home, result.rank, is_regular=result.status == "regular",
                                  source=systems(home, seed)),
-        real=_real(home, result), psi=_psi(home, result),
+        psi=_psi(home, result),
     )  # fmt: skip
 
 
@@ -383,19 +399,53 @@ def _psi(home: Home, result: Mobility) -> Parametrization | None:
     return parametrization_of(home, result.rank, result.finite[0], starts)
 
 
-def _real(home: Home, result: Mobility) -> str:
-    """How the real variety differs, as far as second-order forms decide it."""
-    relations = home.relations
-    if result.finite[1] == 0 or result.status in ("regular", "non-reduced"):
-        return ""
-    if relations.uncounted or len(relations.tangent) > len(relations.curved):
-        return ""
-    twists = twists_of(home)
-    J, second = loop_matrix(home, twists), second_derivatives(home, twists)
-    return ISOLATED if is_isolated_over_reals(J, second, result.rank) else ""
+def _over_reals(home: Home, result: Mobility, order: int, seed: int) -> Mobility:
+    """The same with the dimension of the real solution set, and what differs from the complex."""
+    if home.relations.uncounted:
+        return result
+    modular = [system for p in result.primes if (system := home.system(p)) is not None]
+
+    def examine(parts: list[LoopSystem]) -> Mobility:
+        return mobility_of_systems("", iter(parts), order=order, primes=len(parts), seed=seed)
+
+    needed = result.finite[1] > 0 and result.status != "regular"
+    exact = rational_system(home, result.primes) if needed else None
+    real = RealExamination(exact, modular, examine).real(result)
+    finite = (real.low, real.high)
+    return replace(
+        result, finite=finite, is_proved=real.is_proved, real_proof=real.reason,
+        status=_real_status(result, real), real=_difference(result, real),
+    )  # fmt: skip
 
 
-ISOLATED = "isolated over the real numbers: a second-order form is definite (in floats)"
+def _less_rates(result: Mobility, home: Home) -> Mobility:
+    """The same with a lower bound that relations of speeds, not decided, may reach."""
+    high = result.finite[1]
+    if not home.relations.of_speeds or high == 0:
+        return result
+    return replace(
+        result, finite=(0, high), is_proved=False, status="undecided",
+        real_proof=f"at most {high}; relations of speeds may take more away",
+    )  # fmt: skip
+
+
+def _real_status(result: Mobility, real: Real) -> str:
+    """The status over the real numbers."""
+    if real.high == 0 and result.finite[1] > 0:
+        return "shaky"
+    if real.low < real.high:
+        return "undecided"
+    return result.status if real.high == result.finite[1] else "singular"
+
+
+def _difference(result: Mobility, real: Real) -> str:
+    """What the real solution set has less than the complex one."""
+    if real.high == result.finite[1]:
+        return ""
+    low, high = result.finite
+    number = f"{high}" if low == high else f"{low} to {high}"
+    text = f"of dimension {number} over the complex numbers, by families that are not real"
+    return f"isolated over the real numbers, {text}" if real.high == 0 else text
 
 
 def singularities(
@@ -469,7 +519,9 @@ def _in_floats(mechanism: Mechanism, at: Mapping[str, Any], why: DerivationError
     return Mobility(
         name=mechanism.name, unknowns=n, equations=rows, loops=len(home.loops), gruebler=n - rows,
         naive_rank=seen.naive_rank, rank=seen.rank, first_order=n - seen.rank,
-        finite=(seen.low, seen.high), status=seen.status, proof=seen.proof, is_proved=False,
+        finite=(0 if home.relations.of_speeds else seen.low, seen.high),
+        status="undecided" if home.relations.of_speeds else seen.status,
+        proof=seen.proof, is_proved=False,
         primes=(), mode="numeric", notes=(*home.notes, note),
         redundancy=redundancy_of(home, seen.rank, is_regular=seen.status == "regular"),
         psi=_psi_in_floats(home, seen),
@@ -522,7 +574,10 @@ def mobility_of_systems(
     primes: int = PRIMES,
     seed: int = 0,
 ) -> Mobility:
-    """The mobility of equations at their known solution, from systems modulo several primes."""
+    """The mobility of equations at their known solution, from systems modulo several primes.
+
+    Residues know no order: `finite` is the dimension of the complex solution set here.
+    """
     verdicts = []
     for k, system in enumerate(islice(source, primes)):
         limit = order if k == 0 else min(order, AGREEING)
@@ -540,6 +595,7 @@ def mobility_of_systems(
         gruebler=system.n - system.size, naive_rank=max(v.naive_rank for v in verdicts),
         rank=best, first_order=system.n - best, finite=(min(low, high), high), status=status,
         proof=main.proof, is_proved=any(v.is_proved for v in best_ones) and low == high,
-        primes=tuple(v.p for v in verdicts),
+        primes=tuple(v.p for v in verdicts), finite_complex=(min(low, high), high),
+        is_proved_complex=any(v.is_proved for v in best_ones) and low == high,
         verdicts=(main, *(v for v in best_ones if v is not main)),
     )  # fmt: skip
