@@ -32,18 +32,20 @@ from liaison.errors import DerivationError
 from liaison.exact.linear import Reals, primes_from
 from liaison.expr import FRACTION, evaluate, topological
 from liaison.freedoms.local.float_loops import loop_matrix, numbers, twists_of
+from liaison.freedoms.local.open_loops import Anywhere, full_rank_near
 from liaison.freedoms.local.rational import rational_system
-from liaison.freedoms.local.real import Real, RealExamination
+from liaison.freedoms.local.real import SMOOTH, Real, RealExamination
 from liaison.freedoms.local.verdict import ORDER, Verdict, verdict
 from liaison.lazy import Shown
 from liaison.model import Mechanism, Start
 from liaison.model.contacts import left_out
-from liaison.spatial import compose
+from liaison.spatial import compose, identity, zeros
 from liaison.tree import GROUND, Tree, as_float, assemble, span
 from liaison.tree.kinematics import Kinematics
 
 from .clock import MEMORY_LIMIT, TIME_LIMIT, bounded
 from .home import Home, home_of, numeric_home
+from .placing import valued
 from .psi import Parametrization, parametrization_of
 from .redundancy import Redundancy, redundancy_of
 from .screws import LoopSystem, System
@@ -494,7 +496,7 @@ def _begun(mechanism: Mechanism, at: Mapping[str, Any]) -> Mechanism:
 
 def _assembled(begun: Mechanism, at: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, Any]]:
     """Coordinates and poses of bodies that assembly finds in floats."""
-    tree = span(begun)
+    tree = span(valued(begun, [], rounded=True))
     state = assemble(tree, None, **{name: float(as_float(x)) for name, x in at.items()})
     kinematics = Kinematics(tree, state.q)
     poses = {}
@@ -512,19 +514,38 @@ def _in_floats(mechanism: Mechanism, at: Mapping[str, Any], why: DerivationError
     q, poses = _assembled(begun, at)
     home = numeric_home(begun, q, poses)
     seen = float_verdict(home)
+    everywhere = {"ground": (identity(3), zeros(3)), **poses}
+    sure = full_rank_near(replace(home, mechanism=valued(begun, [])), everywhere, list(at))
     note = f"not exact, computed in floats: {why.message.rstrip('.')}; another position may be, at"
     note += " simple angles and lengths such as 0 or 90 deg"
     rows = 6 * len(home.loops) + len(home.relations.rows)
     n = len(home.columns)
-    return Mobility(
+    is_open = bool(home.relations.of_speeds or home.relations.uncounted)
+    low = 0 if is_open or seen.status != "regular" else seen.low
+    result = Mobility(
         name=mechanism.name, unknowns=n, equations=rows, loops=len(home.loops), gruebler=n - rows,
         naive_rank=seen.naive_rank, rank=seen.rank, first_order=n - seen.rank,
-        finite=(0 if home.relations.of_speeds else seen.low, seen.high),
-        status="undecided" if home.relations.of_speeds else seen.status,
-        proof=seen.proof, is_proved=False,
-        primes=(), mode="numeric", notes=(*home.notes, note),
+        finite=(low, seen.high), status="undecided" if is_open else seen.status,
+        proof=seen.proof, is_proved=False, primes=(), mode="numeric", notes=(*home.notes, note),
         redundancy=redundancy_of(home, seen.rank, is_regular=seen.status == "regular"),
         psi=_psi_in_floats(home, seen),
+    )  # fmt: skip
+    return result if sure is None else _certain(result, sure)
+
+
+def _certain(result: Mobility, sure: Anywhere) -> Mobility:
+    """The same where the rank is proved to be full in the loops' groups."""
+    sizes = ", ".join(map(str, sure.groups))
+    proof = (
+        f"full rank within the groups of motions of the loops (dimension {sizes}): a position "
+        f"exists within {max(sure.radius, 1e-15):.0e} of the one in floats (Krawczyk's test, in "
+        "balls), and the implicit function theorem holds there"
+    )
+    finite = (sure.dimension, sure.dimension)
+    return replace(
+        result, finite=finite, finite_complex=finite, status="regular", proof=proof,
+        is_proved=True, is_proved_complex=True, real_proof=SMOOTH,
+        rank=result.unknowns - sure.dimension, first_order=sure.dimension,
     )  # fmt: skip
 
 
