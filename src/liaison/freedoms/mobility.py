@@ -23,16 +23,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import DerivationError
 from liaison.exact.linear import Reals, primes_from
-from liaison.expr import FRACTION, evaluate, topological
+from liaison.expr import evaluate
 from liaison.freedoms.local.float_loops import loop_matrix, numbers, twists_of
-from liaison.freedoms.local.open_loops import Anywhere, full_rank_near
+from liaison.freedoms.local.open_loops import Anywhere, full_rank_near, radicands
 from liaison.freedoms.local.rational import rational_system
 from liaison.freedoms.local.real import SMOOTH, Real, RealExamination
 from liaison.freedoms.local.verdict import ORDER, Verdict, verdict
@@ -374,12 +374,14 @@ def mobility(
 def _examined(
     mechanism: Mechanism, at: Mapping[str, Any] | None, order: int, primes: int, seed: int
 ) -> Mobility:
+    begun = _begun(mechanism, at or {})
+    near: list[Assembled] = []  # in floats, once it is needed
     try:
-        home = _home(mechanism, at or {})
+        home = _home(begun, at or {}, near)
         source = systems(home, seed)
         result = mobility_of_systems(mechanism.name, source, order=order, primes=primes, seed=seed)
     except DerivationError as error:
-        return _in_floats(mechanism, at or {}, error)
+        return _in_floats(begun, list(at or {}), near or [_assembled(begun, at or {})], error)
     if home.relations.uncounted:
         result = replace(result, finite=(0, result.finite[1]), status="undecided", is_proved=False)
     result = _less_rates(_over_reals(home, result, order, seed), home)
@@ -472,10 +474,13 @@ def singularities(
     return singular_positions(home, begin=q, step=step, steps=steps)
 
 
-def _home(mechanism: Mechanism, at: Mapping[str, Any]) -> Home:
-    """The assembled position, with exact numbers."""
-    begun = _begun(mechanism, at)
-    return _started_home(begun) or home_of(begun, *_assembled(begun, at))
+def _home(begun: Mechanism, at: Mapping[str, Any], near: list[Assembled]) -> Home:
+    """The assembled position, with exact numbers; what assembly finds in floats goes to `near`."""
+    home = _started_home(begun)
+    if home is None:
+        near.append(_assembled(begun, at))
+        home = home_of(begun, *near[0])
+    return home
 
 
 def _started_home(mechanism: Mechanism) -> Home | None:
@@ -494,7 +499,11 @@ def _begun(mechanism: Mechanism, at: Mapping[str, Any]) -> Mechanism:
     return replace(mechanism, starts=other_starts + tuple(Start(k, x) for k, x in at.items()))
 
 
-def _assembled(begun: Mechanism, at: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, Any]]:
+Assembled: TypeAlias = tuple[dict[str, float], dict[str, Any]]
+"""Coordinates by label, and poses of bodies."""
+
+
+def _assembled(begun: Mechanism, at: Mapping[str, Any]) -> Assembled:
     """Coordinates and poses of bodies that assembly finds in floats."""
     tree = span(valued(begun, [], rounded=True))
     state = assemble(tree, None, **{name: float(as_float(x)) for name, x in at.items()})
@@ -508,14 +517,15 @@ def _assembled(begun: Mechanism, at: Mapping[str, Any]) -> tuple[dict[str, float
     return q, poses
 
 
-def _in_floats(mechanism: Mechanism, at: Mapping[str, Any], why: DerivationError) -> Mobility:
+def _in_floats(
+    begun: Mechanism, held: list[str], near: list[Assembled], why: DerivationError
+) -> Mobility:
     """The mobility in floats, where no exact position is near."""
-    begun = _begun(mechanism, at)
-    q, poses = _assembled(begun, at)
+    q, poses = near[0]
     home = numeric_home(begun, q, poses)
     seen = float_verdict(home)
     everywhere = {"ground": (identity(3), zeros(3)), **poses}
-    sure = full_rank_near(replace(home, mechanism=valued(begun, [])), everywhere, list(at))
+    sure = full_rank_near(replace(home, mechanism=valued(begun, [])), everywhere, held)
     note = f"not exact, computed in floats: {why.message.rstrip('.')}; another position may be, at"
     note += " simple angles and lengths such as 0 or 90 deg"
     rows = 6 * len(home.loops) + len(home.relations.rows)
@@ -523,7 +533,7 @@ def _in_floats(mechanism: Mechanism, at: Mapping[str, Any], why: DerivationError
     is_open = bool(home.relations.of_speeds or home.relations.uncounted)
     low = 0 if is_open or seen.status != "regular" else seen.low
     result = Mobility(
-        name=mechanism.name, unknowns=n, equations=rows, loops=len(home.loops), gruebler=n - rows,
+        name=begun.name, unknowns=n, equations=rows, loops=len(home.loops), gruebler=n - rows,
         naive_rank=seen.naive_rank, rank=seen.rank, first_order=n - seen.rank,
         finite=(low, seen.high), status="undecided" if is_open else seen.status,
         proof=seen.proof, is_proved=False, primes=(), mode="numeric", notes=(*home.notes, note),
@@ -559,7 +569,7 @@ def _psi_in_floats(home: Home, seen: FloatVerdict) -> Parametrization | None:
 def systems(home: Home, seed: int = 0) -> Iterator[System]:
     """The loops modulo one random prime after the other, those where the position is exact."""
     failures = 0
-    for p in primes_from(seed, _radicands(home)):
+    for p in primes_from(seed, radicands(home.formulas())):
         system = home.system(p)
         if system is None:
             failures += 1
@@ -572,19 +582,6 @@ def systems(home: Home, seed: int = 0) -> Iterator[System]:
         else:
             failures = 0
             yield system
-
-
-def _radicands(home: Home) -> list[int]:
-    """Whole numbers whose square roots occur."""
-    radicands = []
-    for node in topological(home.formulas()):
-        if node.op == "sqrt":
-            try:
-                value = evaluate(node.args[0], domain=FRACTION)
-            except DerivationError:
-                continue
-            radicands.append(int(value.numerator * value.denominator))
-    return radicands
 
 
 def mobility_of_systems(

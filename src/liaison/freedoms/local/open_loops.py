@@ -11,7 +11,7 @@ dim G equations. A solution near a position in floats is proved to exist by Kraw
 many unknowns, the others held; the test proves the minor invertible as well. So by the implicit
 function theorem the real solution set is smooth there, of dimension n − Σ dim G.
 
-Public names: Anywhere, full_rank_near, group_sizes.
+Public names: Anywhere, full_rank_near, group_sizes, radicands.
 
 Source: SEL05 ch. 4; NEU90 §5.1; docs/theory/mobility.md (mobility-10).
 """
@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -28,10 +29,10 @@ from numpy.typing import NDArray
 
 from liaison.errors import DerivationError
 from liaison.exact.balls import BITS, balls, precision
-from liaison.exact.linear import Balls, Reals, kernel, rank
-from liaison.exact.residues import DEFAULT_PRIME, residues
+from liaison.exact.linear import Balls, Reals, kernel, primes_from, rank
+from liaison.exact.residues import residues
 from liaison.exact.rigid import in_balls, quaternion_of_motion
-from liaison.expr import Expr, as_expr, evaluate
+from liaison.expr import FRACTION, Expr, as_expr, evaluate, topological
 from liaison.freedoms.engines.certify import Square, certified
 from liaison.freedoms.home import Home
 from liaison.freedoms.motions import Motion, Transform, motions_of
@@ -42,7 +43,8 @@ from liaison.spatial import compose, identity, inverse, zeros
 
 Floats: TypeAlias = NDArray[np.float64]
 
-P = DEFAULT_PRIME
+TRIALS = 40
+"""Primes tried for the numbers of a loop."""
 
 
 @final
@@ -117,68 +119,94 @@ def _group(loop: _Open) -> tuple[int, list[int]] | None:
     motions = [m for _, _, group in loop.steps for m in group]
     if any(m.pitch is not None for m in motions):
         return None
-    flat = [x for m in motions for x in _numbers(m)] + _flat(loop.K)
-    values = [int(x) for x in evaluate(flat, domain=residues())]
-    screws = [tuple(x % P for x in _screw(m, values[6 * k : 6 * k + 6]))
+    p, values = _residues([x for m in motions for x in _numbers(m)] + _flat(loop.K))
+    screws = [tuple(x % p for x in _screw(m, values[6 * k : 6 * k + 6]))
               for k, m in enumerate(motions)]  # fmt: skip
-    basis = algebra(screws, P)
+    basis = algebra(screws, p)
     K = values[6 * len(motions) :]
-    if not _holds(basis, [K[0:3], K[3:6], K[6:9]], K[9:12]):
+    if not _holds(basis, [K[0:3], K[3:6], K[6:9]], K[9:12], p):
         return None
-    return len(basis), _coordinates(basis)
+    return len(basis), _coordinates(basis, p)
 
 
-def _coordinates(basis: Sequence[Sequence[int]]) -> list[int]:
+def _residues(formulas: Sequence[Expr]) -> tuple[int, list[int]]:
+    """Constants modulo a prime that has the square roots among them.
+
+    Raises:
+        DerivationError: none of many primes has them.
+    """
+    for p in islice(primes_from(0, radicands(formulas)), TRIALS):
+        try:
+            return p, [int(x) for x in evaluate(list(formulas), domain=residues(p))]
+        except DerivationError:
+            continue
+    raise DerivationError("some numbers of the description have no value modulo any prime tried.")
+
+
+def radicands(formulas: Sequence[Expr]) -> list[int]:
+    """Whole numbers whose square roots occur."""
+    numbers = []
+    for node in topological(list(formulas)):
+        if node.op == "sqrt":
+            try:
+                value = evaluate(node.args[0], domain=FRACTION)
+            except DerivationError:
+                continue
+            numbers.append(int(value.numerator * value.denominator))
+    return numbers
+
+
+def _coordinates(basis: Sequence[Sequence[int]], p: int) -> list[int]:
     """Entries of a screw that fix an element of the algebra."""
     rows: list[int] = []
     for k in range(6):
         chosen = [[b[j] for j in (*rows, k)] for b in basis]
-        if rank(chosen, P) > len(rows):
+        if rank(chosen, p) > len(rows):
             rows.append(k)
     return rows
 
 
-def _holds(basis: Sequence[Sequence[int]], R: list[list[int]], t: list[int]) -> bool:
+def _holds(basis: Sequence[Sequence[int]], R: list[list[int]], t: list[int], p: int) -> bool:
     """The rigid motion (R, t) is an element of the group of the algebra, for the groups known."""
     if len(basis) == 6:
         return True
-    turns = rank([b[:3] for b in basis], P)
-    shifts = _translations(basis)
+    turns = rank([b[:3] for b in basis], p)
+    shifts = _translations(basis, p)
     if turns == 3 and len(basis) == 3:
-        return _fixes_center(basis, R, t)
-    still = all((R[i][j] - (i == j)) % P == 0 for i in range(3) for j in range(3))
+        return _fixes_center(basis, R, t, p)
+    still = all((R[i][j] - (i == j)) % p == 0 for i in range(3) for j in range(3))
     if turns == 0:
-        return still and rank([*shifts, t], P) == len(shifts)
+        return still and rank([*shifts, t], p) == len(shifts)
     if turns != 1 or len(shifts) not in (2, 3):
         return False
     n = next(b[:3] for b in basis if any(b[:3]))
-    if any((sum(R[i][j] * n[j] for j in range(3)) - n[i]) % P for i in range(3)):
+    if any((sum(R[i][j] * n[j] for j in range(3)) - n[i]) % p for i in range(3)):
         return False
-    pitches = [sum(x * y for x, y in zip(n, b[3:], strict=True)) % P for b in basis]
-    return len(shifts) == 3 or (not any(pitches) and rank([*shifts, t], P) == 2)
+    pitches = [sum(x * y for x, y in zip(n, b[3:], strict=True)) % p for b in basis]
+    return len(shifts) == 3 or (not any(pitches) and rank([*shifts, t], p) == 2)
 
 
-def _translations(basis: Sequence[Sequence[int]]) -> list[list[int]]:
+def _translations(basis: Sequence[Sequence[int]], p: int) -> list[list[int]]:
     """A basis of the elements without turn, as vectors."""
     columns = [[b[i] for b in basis] for i in range(3)]
-    return [[sum(c * b[3 + i] for c, b in zip(weights, basis, strict=True)) % P for i in range(3)]
-            for weights in kernel(columns, P, len(basis))]  # fmt: skip
+    return [[sum(c * b[3 + i] for c, b in zip(weights, basis, strict=True)) % p for i in range(3)]
+            for weights in kernel(columns, p, len(basis))]  # fmt: skip
 
 
-def _fixes_center(basis: Sequence[Sequence[int]], R: list[list[int]], t: list[int]) -> bool:
+def _fixes_center(basis: Sequence[Sequence[int]], R: list[list[int]], t: list[int], p: int) -> bool:
     """Of turns about one point c: moment = c × direction, and R c + t = c."""
     rows, right = [], []
     for b in basis:
         x, y, z = b[:3]
         rows += [[0, z, -y], [-z, 0, x], [y, -x, 0]]
         right += list(b[3:])
-    table = [[*row, -value % P] for row, value in zip(rows, right, strict=True)]
-    solution = [v for v in kernel(table, P, 4) if v[3] % P]
+    table = [[*row, -value % p] for row, value in zip(rows, right, strict=True)]
+    solution = [v for v in kernel(table, p, 4) if v[3] % p]
     if len(solution) != 1:
         return False
-    scale = pow(solution[0][3], -1, P)
-    c = [x * scale % P for x in solution[0][:3]]
-    return all((sum(R[i][j] * c[j] for j in range(3)) + t[i] - c[i]) % P == 0 for i in range(3))
+    scale = pow(solution[0][3], -1, p)
+    c = [x * scale % p for x in solution[0][:3]]
+    return all((sum(R[i][j] * c[j] for j in range(3)) + t[i] - c[i]) % p == 0 for i in range(3))
 
 
 def group_sizes(mechanism: Mechanism, loops: Sequence[Any]) -> list[int] | None:
