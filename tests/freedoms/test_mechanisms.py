@@ -116,12 +116,11 @@ def test_a_position_that_assembly_finds_is_recognized_where_it_is_simple():
     assert any("simple number" in note for note in found.notes)
 
 
-def test_a_position_that_is_not_simple_is_told_in_floats_and_nothing_is_proved():
+def test_a_position_that_is_not_simple_is_proved_in_balls():
     found = mobility(four_bar(A=0.3))
     assert (found.mode, found.rank, found.finite) == ("numeric", 3, (1, 1))
-    assert not found.is_proved
-    assert "certified" in found.proof
-    assert "residual" in found.proof
+    assert found.is_proved
+    assert "Krawczyk" in found.proof
 
 
 def test_floats_that_close_the_loop_as_fractions_count_as_exact():

@@ -4,16 +4,14 @@ Three numbers are distinguished: the naive rank (off the variety, of no mechanic
 first-order mobility (velocities that the closures allow in this position) and the finite mobility
 (the dimension of the positions that can be reached), as an interval.
 
-Of a position in floats nothing can prove an equality: that equations depend on each other, and that
-leftover equations hold. What is certified is that the rank is at least what is stated, for every
-geometry within RADIUS of the one described: the pivot minor's determinant, in balls.
+The finite mobility is that of the real solution set (local/real.py); the complex one stands beside
+it. A position in floats is proved where its rank is full in the groups of the loops
+(local/open_loops.py). Elsewhere nothing can prove an equality in floats; what is certified is that
+the rank is at least what is stated, for every geometry within RADIUS of the one described.
 
-Over the real numbers: left-kernel combinations of the equations begin at second order on the kernel
-of the Jacobian. If a combination of these quadratic forms is definite, the position is isolated
-over the real numbers, whatever the dimension over the complex ones.
-
-Public names: Mobility, mobility, mobility_of_systems, singularities, paragraph, FloatVerdict,
-float_verdict, certified_rank, second_order_forms, definite_combination, is_isolated_over_reals.
+Public names: Mobility, Generic, mobility, mobility_of_systems, singularities, paragraph,
+FloatVerdict, float_verdict, certified_rank, second_order_forms, definite_combination,
+is_isolated_over_reals.
 
 Source: docs/theory/mobility.md; the question is PA's (rank of Δ on the variety).
 """
@@ -21,7 +19,7 @@ Source: docs/theory/mobility.md; the question is PA's (rank of Δ on the variety
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import Any, TypeAlias, final
 
@@ -30,9 +28,14 @@ from numpy.typing import NDArray
 
 from liaison.errors import DerivationError
 from liaison.exact.linear import Reals, primes_from
-from liaison.expr import evaluate
+from liaison.expr import Expr, evaluate, symbols_of
 from liaison.freedoms.local.float_loops import loop_matrix, numbers, twists_of
-from liaison.freedoms.local.open_loops import Anywhere, full_rank_near, radicands
+from liaison.freedoms.local.open_loops import (
+    Anywhere,
+    full_rank_near,
+    group_sizes,
+    radicands,
+)
 from liaison.freedoms.local.rational import rational_system
 from liaison.freedoms.local.real import SMOOTH, Real, RealExamination
 from liaison.freedoms.local.verdict import ORDER, Verdict, verdict
@@ -44,7 +47,7 @@ from liaison.tree import GROUND, Tree, as_float, assemble, span
 from liaison.tree.kinematics import Kinematics
 
 from .clock import MEMORY_LIMIT, TIME_LIMIT, bounded
-from .home import Home, home_of, numeric_home
+from .home import Home, home_of, loops_of, numeric_home
 from .placing import valued
 from .psi import Parametrization, parametrization_of
 from .redundancy import Redundancy, redundancy_of
@@ -236,10 +239,20 @@ def paragraph(result: Any) -> str:
         lines.append(f"  Independent coordinates: {', '.join(result.psi.independent)}.")
     if result.real:
         lines.append(f"  It is {result.real}.")
+    if result.generic is not None:
+        lines.append("  " + _generic_line(result.generic))
     lines += [f"  Note: {note}." for note in result.notes]
     if result.primes:
         lines.append(f"  Modulo {len(result.primes)} random primes of 61 bits, seeded.")
     return "\n".join(lines)
+
+
+def _generic_line(generic: Generic) -> str:
+    low, high = generic.finite
+    number = f"{low}" if low == high else f"between {low} and {high}"
+    sure = "proved" if generic.is_proved else "likely" if low == high else "not decided"
+    names = ", ".join(generic.parameters)
+    return f"For other values of {names} near these: {number}, {sure} ({generic.reason})."
 
 
 def _loops(count: int) -> str:
@@ -267,6 +280,17 @@ AGREEING = 40
 
 TRIALS = 40
 """Primes tried before a position counts as not exact."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Generic:
+    """The mobility for generic values of parameters in lengths, near the values taken."""
+
+    parameters: tuple[str, ...]
+    finite: tuple[int, int]
+    is_proved: bool
+    reason: str
 
 
 @final
@@ -303,8 +327,7 @@ class Mobility(Shown):
     finite_complex: tuple[int, int] | None = None  # None: not computed
     is_proved_complex: bool = False
     real_proof: str = ""  # how the real number follows
-    parameters: tuple[str, ...] = ()  # parameters in lengths, whose values are taken here
-    generic: Mobility | None = None  # for generic values of these parameters
+    generic: Generic | None = None  # for other values of parameters in lengths
 
     @property
     def redundant_rows(self) -> int:
@@ -335,6 +358,8 @@ class Mobility(Shown):
             "finite_complex": self.finite_complex and list(self.finite_complex),
             "is_proved_complex": self.is_proved_complex, "real_proof": self.real_proof,
         }  # fmt: skip
+        if self.generic is not None:
+            facts["generic"] = asdict(self.generic)
         if self.psi is not None:
             facts["independent"] = list(self.psi.independent)
         return facts | ({"redundancy": self.redundancy.to_dict()} if self.redundancy else {})
@@ -367,6 +392,7 @@ def mobility(
     mechanism = given.mechanism if isinstance(given, Tree) else given
     with bounded(time_limit, memory_limit):
         result = _examined(mechanism, at, order, primes, seed)
+        result = replace(result, generic=_generic(mechanism, result))
     excluded = left_out(mechanism.contacts)  # a sentence, and here a note
     return replace(result, notes=(*result.notes, f"w{excluded[1:-1]}")) if excluded else result
 
@@ -393,6 +419,26 @@ def _examined(
                                  source=systems(home, seed)),
         psi=_psi(home, result),
     )  # fmt: skip
+
+
+def _generic(mechanism: Mechanism, result: Mobility) -> Generic | None:
+    """What holds for other values of parameters in lengths; None where there are none."""
+    names = {str(x.name) for x in mechanism.parameters}
+    scalars = [x for joint in mechanism.joints for marker in (joint.predecessor, joint.successor)
+               for x in marker.scalars() if isinstance(x, Expr)]  # fmt: skip
+    used = tuple(sorted({str(x.a) for x in symbols_of(scalars)} & names)) if scalars else ()
+    if not used:
+        return None
+    loops = loops_of(mechanism)
+    here, anywhere = (group_sizes(m, loops) for m in (valued(mechanism, []), mechanism))
+    high = result.first_order
+    if mechanism.constraints or here is None or anywhere is None:
+        return Generic(used, (0, high), False, "the loops may not close for other values")
+    if here != anywhere or result.first_order != result.unknowns - sum(anywhere):
+        text = "the rank is not full in the groups of motions that the loops have then"
+        return Generic(used, (0, high), False, f"{text}; they may not close")
+    reason = "the rank is full in the groups of motions of the loops, which stay the same"
+    return Generic(used, result.finite, result.is_proved, reason)
 
 
 def _psi(home: Home, result: Mobility) -> Parametrization | None:
