@@ -5,7 +5,8 @@ subtract by themselves; only products need the ring, which reduces or truncates 
 series is a list of its coefficient matrices, lowest order first.
 
 Public names: matrix, rank, pivots, kernel, inverse, coefficients, series_inverse, series_product,
-block, valued_rank, valuation, Ring, Field, Reals, Series, primes_from, is_prime, PRIME_STEP.
+block, valued_rank, valuation, Ring, Field, Reals, Balls, Series, primes_from, is_prime,
+PRIME_STEP.
 """
 
 from __future__ import annotations
@@ -104,6 +105,28 @@ class Reals(Ring):
     def atan(self, a: Any) -> Any:
         """The arc tangent [rad]."""
         return math.atan(a)
+
+
+@final
+class Balls(Ring):
+    """Real balls of the present precision."""
+
+    def __init__(self) -> None:
+        from flint import arb
+
+        self.p, self.zero, self.one = 0, arb(0), arb(1)
+
+    def mul(self, a: Any, b: Any) -> Any:
+        """The product."""
+        return a * b
+
+    def inverse(self, a: Any) -> Any:
+        """1/a."""
+        return 1 / a
+
+    def atan(self, a: Any) -> Any:
+        """The arc tangent [rad]."""
+        return a.atan()
 
 
 @final

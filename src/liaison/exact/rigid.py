@@ -1,7 +1,7 @@
 """Rigid motions with balls for numbers, real or complex: turns, products, inverses, twists.
 
 Public names: Motion3, in_balls, moved, reversed_motion, turn_z, slide_z, applied, crossed, dotted,
-rotation_of, rational_motion.
+rotation_of, rational_motion, quaternion_of_motion.
 """
 
 from __future__ import annotations
@@ -85,7 +85,13 @@ def rotation_of(q: Sequence[Fraction]) -> tuple[tuple[Fraction, ...], ...]:
 
 def rational_motion(X: Motion3, digits: int) -> Motion3:
     """A rigid motion of rational numbers next to one of balls; it is exactly rigid."""
-    R, p = X
+    turned_q, p = _quaternion(X[0]), X[1]
+    turned = rotation_of([rounded(x, digits) for x in turned_q])
+    return [list(row) for row in turned], [rounded(x, digits) for x in p]
+
+
+def _quaternion(R: Sequence[Sequence[Any]]) -> list[Any]:
+    """A quaternion of a rotation, of any length."""
     sizes = [float(R[0][0] + R[1][1] + R[2][2]), *(float(R[k][k]) for k in range(3))]
     first = max(range(4), key=sizes.__getitem__)
     odd = (R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1])
@@ -95,5 +101,13 @@ def rational_motion(X: Motion3, digits: int) -> Motion3:
         k = first - 1
         q = [odd[k], *(R[k][j] + R[j][k] for j in range(3))]
         q[1 + k] = 1 + 2 * R[k][k] - R[0][0] - R[1][1] - R[2][2]
-    turned = rotation_of([rounded(x, digits) for x in q])
-    return [list(row) for row in turned], [rounded(x, digits) for x in p]
+    return q
+
+
+def quaternion_of_motion(X: Motion3) -> list[Any]:
+    """A dual quaternion q + ε t q/2 of a rigid motion, of any length: eight entries."""
+    w, x, y, z = _quaternion(X[0])
+    a, b, c = (u / 2 for u in X[1])
+    dual = [-a * x - b * y - c * z, a * w + b * z - c * y, b * w + c * x - a * z,
+            c * w + a * y - b * x]  # fmt: skip
+    return [w, x, y, z, *dual]

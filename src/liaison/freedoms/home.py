@@ -31,6 +31,7 @@ from liaison.spatial import array, zeros
 
 from .motions import Motion, Transform, motions_of
 from .placing import Placing, markers_of, valued
+from .rates import rates_of
 from .screws import Factor, LoopSystem
 
 Terms: TypeAlias = tuple[tuple[int, Expr, bool], ...]
@@ -47,6 +48,7 @@ class Relations:
     curved: tuple[Expr, ...] = ()  # the tangent ones as formulas of τ; empty if one of them is none
     uncounted: tuple[str, ...] = ()  # names of relations of positions that are left out
     notes: tuple[str, ...] = ()
+    of_speeds: tuple[str, ...] = ()  # names of relations of speeds that may take more away
 
     @property
     def rows(self) -> tuple[Terms, ...]:
@@ -69,9 +71,9 @@ def relations_of(
     rows: dict[bool, list[Terms]] = {True: [], False: []}
     uncounted, notes = [], []
     curved: list[Expr | None] = []
+    of_speeds = [x for x in mechanism.constraints if isinstance(x, OfCoordinates) and x.OF_SPEEDS]
     for relation in mechanism.constraints:
-        if isinstance(relation, OfCoordinates) and relation.OF_SPEEDS:
-            notes.append(f"the relation '{relation.name}' holds speeds and is not counted")
+        if relation in of_speeds:
             continue
         formula = _formula(relation)
         terms, is_linear = None, False
@@ -84,9 +86,25 @@ def relations_of(
             rows[is_linear].append(terms)
             if not is_linear and formula is not None:
                 curved.append(_in_tau(substitute([formula], values)[0], place, columns, at))
+    is_alone = len(of_speeds) == len(mechanism.constraints) and not loops_of(mechanism)
+    rates = rates_of(of_speeds, values, at, is_alone=is_alone)
+    for is_linear, row in [
+        *((True, r) for r in rates.linear),
+        *((False, r) for r in rates.tangent),
+    ]:
+        if all(label in place for label in row):
+            terms = tuple((place[x], c, len(row) > 1 and columns[place[x]].is_angle)
+                          for x, c in row.items())  # fmt: skip
+            rows[is_linear].append(terms)
+            curved += [] if is_linear else [None]
+        else:
+            uncounted += [x.name for x in of_speeds if x.name not in uncounted]
     formulas = tuple(f for f in curved if f is not None)
     exact = formulas if len(formulas) == len(curved) else ()
-    return Relations(tuple(rows[True]), tuple(rows[False]), exact, tuple(uncounted), tuple(notes))
+    return Relations(
+        tuple(rows[True]), tuple(rows[False]), exact, tuple(uncounted), (*notes, *rates.notes),
+        rates.undecided,
+    )  # fmt: skip
 
 
 def _in_tau(

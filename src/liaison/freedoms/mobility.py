@@ -4,16 +4,14 @@ Three numbers are distinguished: the naive rank (off the variety, of no mechanic
 first-order mobility (velocities that the closures allow in this position) and the finite mobility
 (the dimension of the positions that can be reached), as an interval.
 
-Of a position in floats nothing can prove an equality: that equations depend on each other, and that
-leftover equations hold. What is certified is that the rank is at least what is stated, for every
-geometry within RADIUS of the one described: the pivot minor's determinant, in balls.
+The finite mobility is that of the real solution set (local/real.py); the complex one stands beside
+it. A position in floats is proved where its rank is full in the groups of the loops
+(local/open_loops.py). Elsewhere nothing can prove an equality in floats; what is certified is that
+the rank is at least what is stated, for every geometry within RADIUS of the one described.
 
-Over the real numbers: left-kernel combinations of the equations begin at second order on the kernel
-of the Jacobian. If a combination of these quadratic forms is definite, the position is isolated
-over the real numbers, whatever the dimension over the complex ones.
-
-Public names: Mobility, mobility, mobility_of_systems, singularities, paragraph, FloatVerdict,
-float_verdict, certified_rank, second_order_forms, definite_combination, is_isolated_over_reals.
+Public names: Mobility, Generic, mobility, mobility_of_systems, singularities, paragraph,
+FloatVerdict, float_verdict, certified_rank, second_order_forms, definite_combination,
+is_isolated_over_reals.
 
 Source: docs/theory/mobility.md; the question is PA's (rank of Δ on the variety).
 """
@@ -21,27 +19,35 @@ Source: docs/theory/mobility.md; the question is PA's (rank of Δ on the variety
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import DerivationError
 from liaison.exact.linear import Reals, primes_from
-from liaison.expr import FRACTION, evaluate, topological
-from liaison.freedoms.local.float_loops import loop_matrix, numbers, second_derivatives, twists_of
+from liaison.expr import Expr, evaluate, symbols_of
+from liaison.freedoms.local.float_loops import loop_matrix, numbers, twists_of
+from liaison.freedoms.local.open_loops import (
+    Anywhere,
+    full_rank_near,
+    group_sizes,
+    radicands,
+)
+from liaison.freedoms.local.rational import rational_system
+from liaison.freedoms.local.real import SMOOTH, Real, RealExamination
 from liaison.freedoms.local.verdict import ORDER, Verdict, verdict
 from liaison.lazy import Shown
 from liaison.model import Mechanism, Start
 from liaison.model.contacts import left_out
-from liaison.spatial import compose
+from liaison.spatial import compose, identity, zeros
 from liaison.tree import GROUND, Tree, as_float, assemble, span
 from liaison.tree.kinematics import Kinematics
 
 from .clock import MEMORY_LIMIT, TIME_LIMIT, bounded
-from .home import Home, home_of, numeric_home
+from .home import Home, home_of, loops_of, numeric_home
 from .placing import valued
 from .psi import Parametrization, parametrization_of
 from .redundancy import Redundancy, redundancy_of
@@ -204,6 +210,8 @@ STATUS = {
     "non-reduced": "some velocities that the closures allow lead nowhere, here and at every "
     "position near (the closure is non-reduced)",
     "bifurcation": "several branches of motion meet in this position",
+    "singular": "some velocities that the closures allow lead nowhere; complex branches that are "
+    "not real meet in this position",
     "undecided": "what was computed does not decide between the bounds",
 }
 
@@ -212,7 +220,7 @@ def paragraph(result: Any) -> str:
     """A `Mobility` as a paragraph of text."""
     low, high = result.finite
     number = f"{low}" if low == high else f"between {low} and {high}"
-    sure = "proved" if result.is_proved else "likely"
+    sure = "proved" if result.is_proved else "likely" if low == high else "not decided"
     lines = [
         f"{result.name}: finite mobility {number}, {sure}; first-order mobility "
         f"{result.first_order}; {STATUS[result.status]}.",
@@ -221,6 +229,8 @@ def paragraph(result: Any) -> str:
         f"counting alone (Grübler) gives {result.gruebler}.",
         f"  Why: {result.proof}.",
     ]
+    if result.real_proof and result.status != "regular":
+        lines.append(f"  Over the real numbers: {result.real_proof}.")
     if result.branches:
         lines.append("  " + _branches(result))
     if result.redundancy is not None and result.loops:
@@ -228,11 +238,21 @@ def paragraph(result: Any) -> str:
     if result.psi is not None and result.psi.independent:
         lines.append(f"  Independent coordinates: {', '.join(result.psi.independent)}.")
     if result.real:
-        lines.append(f"  But {result.real}.")
+        lines.append(f"  It is {result.real}.")
+    if result.generic is not None:
+        lines.append("  " + _generic_line(result.generic))
     lines += [f"  Note: {note}." for note in result.notes]
     if result.primes:
         lines.append(f"  Modulo {len(result.primes)} random primes of 61 bits, seeded.")
     return "\n".join(lines)
+
+
+def _generic_line(generic: Generic) -> str:
+    low, high = generic.finite
+    number = f"{low}" if low == high else f"between {low} and {high}"
+    sure = "proved" if generic.is_proved else "likely" if low == high else "not decided"
+    names = ", ".join(generic.parameters)
+    return f"For other values of {names} near these: {number}, {sure} ({generic.reason})."
 
 
 def _loops(count: int) -> str:
@@ -263,13 +283,26 @@ TRIALS = 40
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class Generic:
+    """The mobility for generic values of parameters in lengths, near the values taken."""
+
+    parameters: tuple[str, ...]
+    finite: tuple[int, int]
+    is_proved: bool
+    reason: str
+
+
+@final
 @dataclass(frozen=True, slots=True, repr=False)
 class Mobility(Shown):
     """The mobility of a mechanism in one position: numbers, proof, branches, redundancy.
 
-    `finite` is (low, high): high is proved always, low where `is_proved`. `status` is one of
-    regular (every first-order motion goes on), shaky (none does), non-reduced (fewer go on, at
-    every position near), bifurcation (several branches meet here), undecided.
+    `finite` is (low, high) of the dimension of the real solution set near the position: high is
+    proved always in mode "exact", low where `is_proved`. `finite_complex` is that of the complex
+    solution set, which may be larger. `status` is one of regular (every first-order motion goes
+    on), shaky (none does), non-reduced (fewer go on, at every position near), bifurcation (several
+    branches meet here), singular (complex branches that are not real meet here), undecided.
     """
 
     name: str
@@ -291,6 +324,10 @@ class Mobility(Shown):
     real: str = ""  # what differs over the real numbers
     psi: Parametrization | None = None  # velocities of all joints from independent ones
     notes: tuple[str, ...] = ()
+    finite_complex: tuple[int, int] | None = None  # None: not computed
+    is_proved_complex: bool = False
+    real_proof: str = ""  # how the real number follows
+    generic: Generic | None = None  # for other values of parameters in lengths
 
     @property
     def redundant_rows(self) -> int:
@@ -318,7 +355,11 @@ class Mobility(Shown):
             "redundant_rows": self.redundant_rows, "primes": list(self.primes),
             "obstruction_order": self.verdicts[0].obstruction if self.verdicts else None,
             "real": self.real, "notes": list(self.notes), "summary": paragraph(self),
+            "finite_complex": self.finite_complex and list(self.finite_complex),
+            "is_proved_complex": self.is_proved_complex, "real_proof": self.real_proof,
         }  # fmt: skip
+        if self.generic is not None:
+            facts["generic"] = asdict(self.generic)
         if self.psi is not None:
             facts["independent"] = list(self.psi.independent)
         return facts | ({"redundancy": self.redundancy.to_dict()} if self.redundancy else {})
@@ -351,6 +392,7 @@ def mobility(
     mechanism = given.mechanism if isinstance(given, Tree) else given
     with bounded(time_limit, memory_limit):
         result = _examined(mechanism, at, order, primes, seed)
+        result = replace(result, generic=_generic(mechanism, result))
     excluded = left_out(mechanism.contacts)  # a sentence, and here a note
     return replace(result, notes=(*result.notes, f"w{excluded[1:-1]}")) if excluded else result
 
@@ -358,22 +400,45 @@ def mobility(
 def _examined(
     mechanism: Mechanism, at: Mapping[str, Any] | None, order: int, primes: int, seed: int
 ) -> Mobility:
+    begun = _begun(mechanism, at or {})
+    near: list[Assembled] = []  # in floats, once it is needed
     try:
-        home = _home(mechanism, at or {})
+        home = _home(begun, at or {}, near)
         source = systems(home, seed)
         result = mobility_of_systems(mechanism.name, source, order=order, primes=primes, seed=seed)
     except DerivationError as error:
-        return _in_floats(mechanism, at or {}, error)
+        return _in_floats(begun, list(at or {}), near or [_assembled(begun, at or {})], error)
     if home.relations.uncounted:
         result = replace(result, finite=(0, result.finite[1]), status="undecided", is_proved=False)
+    result = _less_rates(_over_reals(home, result, order, seed), home)
     loops = len(home.loops)
     rows = 6 * loops + len(home.relations.rows)
     return replace(
         result, loops=loops, gruebler=result.unknowns - rows, notes=home.notes,
         redundancy=redundancy_of(home, result.rank, is_regular=result.status == "regular",
                                  source=systems(home, seed)),
-        real=_real(home, result), psi=_psi(home, result),
+        psi=_psi(home, result),
     )  # fmt: skip
+
+
+def _generic(mechanism: Mechanism, result: Mobility) -> Generic | None:
+    """What holds for other values of parameters in lengths; None where there are none."""
+    names = {str(x.name) for x in mechanism.parameters}
+    scalars = [x for joint in mechanism.joints for marker in (joint.predecessor, joint.successor)
+               for x in marker.scalars() if isinstance(x, Expr)]  # fmt: skip
+    used = tuple(sorted({str(x.a) for x in symbols_of(scalars)} & names)) if scalars else ()
+    if not used:
+        return None
+    loops = loops_of(mechanism)
+    here, anywhere = (group_sizes(m, loops) for m in (valued(mechanism, []), mechanism))
+    high = result.first_order
+    if mechanism.constraints or here is None or anywhere is None:
+        return Generic(used, (0, high), False, "the loops may not close for other values")
+    if here != anywhere or result.first_order != result.unknowns - sum(anywhere):
+        text = "the rank is not full in the groups of motions that the loops have then"
+        return Generic(used, (0, high), False, f"{text}; they may not close")
+    reason = "the rank is full in the groups of motions of the loops, which stay the same"
+    return Generic(used, result.finite, result.is_proved, reason)
 
 
 def _psi(home: Home, result: Mobility) -> Parametrization | None:
@@ -384,19 +449,53 @@ def _psi(home: Home, result: Mobility) -> Parametrization | None:
     return parametrization_of(home, result.rank, result.finite[0], starts)
 
 
-def _real(home: Home, result: Mobility) -> str:
-    """How the real variety differs, as far as second-order forms decide it."""
-    relations = home.relations
-    if result.finite[1] == 0 or result.status in ("regular", "non-reduced"):
-        return ""
-    if relations.uncounted or len(relations.tangent) > len(relations.curved):
-        return ""
-    twists = twists_of(home)
-    J, second = loop_matrix(home, twists), second_derivatives(home, twists)
-    return ISOLATED if is_isolated_over_reals(J, second, result.rank) else ""
+def _over_reals(home: Home, result: Mobility, order: int, seed: int) -> Mobility:
+    """The same with the dimension of the real solution set, and what differs from the complex."""
+    if home.relations.uncounted:
+        return result
+    modular = [system for p in result.primes if (system := home.system(p)) is not None]
+
+    def examine(parts: list[LoopSystem]) -> Mobility:
+        return mobility_of_systems("", iter(parts), order=order, primes=len(parts), seed=seed)
+
+    needed = result.finite[1] > 0 and result.status != "regular"
+    exact = rational_system(home, result.primes) if needed else None
+    real = RealExamination(exact, modular, examine).real(result)
+    finite = (real.low, real.high)
+    return replace(
+        result, finite=finite, is_proved=real.is_proved, real_proof=real.reason,
+        status=_real_status(result, real), real=_difference(result, real),
+    )  # fmt: skip
 
 
-ISOLATED = "isolated over the real numbers: a second-order form is definite (in floats)"
+def _less_rates(result: Mobility, home: Home) -> Mobility:
+    """The same with a lower bound that relations of speeds, not decided, may reach."""
+    high = result.finite[1]
+    if not home.relations.of_speeds or high == 0:
+        return result
+    return replace(
+        result, finite=(0, high), is_proved=False, status="undecided",
+        real_proof=f"at most {high}; relations of speeds may take more away",
+    )  # fmt: skip
+
+
+def _real_status(result: Mobility, real: Real) -> str:
+    """The status over the real numbers."""
+    if real.high == 0 and result.finite[1] > 0:
+        return "shaky"
+    if real.low < real.high:
+        return "undecided"
+    return result.status if real.high == result.finite[1] else "singular"
+
+
+def _difference(result: Mobility, real: Real) -> str:
+    """What the real solution set has less than the complex one."""
+    if real.high == result.finite[1]:
+        return ""
+    low, high = result.finite
+    number = f"{high}" if low == high else f"{low} to {high}"
+    text = f"of dimension {number} over the complex numbers, by families that are not real"
+    return f"isolated over the real numbers, {text}" if real.high == 0 else text
 
 
 def singularities(
@@ -421,10 +520,13 @@ def singularities(
     return singular_positions(home, begin=q, step=step, steps=steps)
 
 
-def _home(mechanism: Mechanism, at: Mapping[str, Any]) -> Home:
-    """The assembled position, with exact numbers."""
-    begun = _begun(mechanism, at)
-    return _started_home(begun) or home_of(begun, *_assembled(begun, at))
+def _home(begun: Mechanism, at: Mapping[str, Any], near: list[Assembled]) -> Home:
+    """The assembled position, with exact numbers; what assembly finds in floats goes to `near`."""
+    home = _started_home(begun)
+    if home is None:
+        near.append(_assembled(begun, at))
+        home = home_of(begun, *near[0])
+    return home
 
 
 def _started_home(mechanism: Mechanism) -> Home | None:
@@ -443,11 +545,15 @@ def _begun(mechanism: Mechanism, at: Mapping[str, Any]) -> Mechanism:
     return replace(mechanism, starts=other_starts + tuple(Start(k, x) for k, x in at.items()))
 
 
-def _assembled(begun: Mechanism, at: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, Any]]:
+Assembled: TypeAlias = tuple[dict[str, float], dict[str, Any]]
+"""Coordinates by label, and poses of bodies."""
+
+
+def _assembled(begun: Mechanism, at: Mapping[str, Any]) -> Assembled:
     """Coordinates and poses of bodies that assembly finds in floats."""
-    # poses are numbers: lengths that are parameters have their values
-    tree = span(valued(begun, [], rounded=True) if begun.parameters else begun)
-    state = assemble(tree, None, guess=None, **{name: float(as_float(x)) for name, x in at.items()})
+    tree = span(valued(begun, [], rounded=True))
+    start = {name: float(as_float(x)) for name, x in at.items()}
+    state = assemble(tree, None, guess=None, **start)
     kinematics = Kinematics(tree, state.q)
     poses = {}
     for body, (node, X_NB) in tree.frames.items():
@@ -458,23 +564,45 @@ def _assembled(begun: Mechanism, at: Mapping[str, Any]) -> tuple[dict[str, float
     return q, poses
 
 
-def _in_floats(mechanism: Mechanism, at: Mapping[str, Any], why: DerivationError) -> Mobility:
+def _in_floats(
+    begun: Mechanism, held: list[str], near: list[Assembled], why: DerivationError
+) -> Mobility:
     """The mobility in floats, where no exact position is near."""
-    begun = _begun(mechanism, at)
-    q, poses = _assembled(begun, at)
+    q, poses = near[0]
     home = numeric_home(begun, q, poses)
     seen = float_verdict(home)
+    everywhere = {"ground": (identity(3), zeros(3)), **poses}
+    sure = full_rank_near(replace(home, mechanism=valued(begun, [])), everywhere, held)
     note = f"not exact, computed in floats: {why.message.rstrip('.')}; another position may be, at"
     note += " simple angles and lengths such as 0 or 90 deg"
     rows = 6 * len(home.loops) + len(home.relations.rows)
     n = len(home.columns)
-    return Mobility(
-        name=mechanism.name, unknowns=n, equations=rows, loops=len(home.loops), gruebler=n - rows,
+    is_open = bool(home.relations.of_speeds or home.relations.uncounted)
+    low = 0 if is_open or seen.status != "regular" else seen.low
+    result = Mobility(
+        name=begun.name, unknowns=n, equations=rows, loops=len(home.loops), gruebler=n - rows,
         naive_rank=seen.naive_rank, rank=seen.rank, first_order=n - seen.rank,
-        finite=(seen.low, seen.high), status=seen.status, proof=seen.proof, is_proved=False,
-        primes=(), mode="numeric", notes=(*home.notes, note),
+        finite=(low, seen.high), status="undecided" if is_open else seen.status,
+        proof=seen.proof, is_proved=False, primes=(), mode="numeric", notes=(*home.notes, note),
         redundancy=redundancy_of(home, seen.rank, is_regular=seen.status == "regular"),
         psi=_psi_in_floats(home, seen),
+    )  # fmt: skip
+    return result if sure is None else _certain(result, sure)
+
+
+def _certain(result: Mobility, sure: Anywhere) -> Mobility:
+    """The same where the rank is proved to be full in the loops' groups."""
+    sizes = ", ".join(map(str, sure.groups))
+    proof = (
+        f"full rank within the groups of motions of the loops (dimension {sizes}): a position "
+        f"exists within {max(sure.radius, 1e-15):.0e} of the one in floats (Krawczyk's test, in "
+        "balls), and the implicit function theorem holds there"
+    )
+    finite = (sure.dimension, sure.dimension)
+    return replace(
+        result, finite=finite, finite_complex=finite, status="regular", proof=proof,
+        is_proved=True, is_proved_complex=True, real_proof=SMOOTH,
+        rank=result.unknowns - sure.dimension, first_order=sure.dimension,
     )  # fmt: skip
 
 
@@ -488,7 +616,7 @@ def _psi_in_floats(home: Home, seen: FloatVerdict) -> Parametrization | None:
 def systems(home: Home, seed: int = 0) -> Iterator[System]:
     """The loops modulo one random prime after the other, those where the position is exact."""
     failures = 0
-    for p in primes_from(seed, _radicands(home)):
+    for p in primes_from(seed, radicands(home.formulas())):
         system = home.system(p)
         if system is None:
             failures += 1
@@ -503,19 +631,6 @@ def systems(home: Home, seed: int = 0) -> Iterator[System]:
             yield system
 
 
-def _radicands(home: Home) -> list[int]:
-    """Whole numbers whose square roots occur."""
-    radicands = []
-    for node in topological(home.formulas()):
-        if node.op == "sqrt":
-            try:
-                value = evaluate(node.args[0], domain=FRACTION)
-            except DerivationError:
-                continue
-            radicands.append(int(value.numerator * value.denominator))
-    return radicands
-
-
 def mobility_of_systems(
     name: str,
     source: Iterator[System],
@@ -524,7 +639,10 @@ def mobility_of_systems(
     primes: int = PRIMES,
     seed: int = 0,
 ) -> Mobility:
-    """The mobility of equations at their known solution, from systems modulo several primes."""
+    """The mobility of equations at their known solution, from systems modulo several primes.
+
+    Residues know no order: `finite` is the dimension of the complex solution set here.
+    """
     verdicts = []
     for k, system in enumerate(islice(source, primes)):
         limit = order if k == 0 else min(order, AGREEING)
@@ -542,6 +660,7 @@ def mobility_of_systems(
         gruebler=system.n - system.size, naive_rank=max(v.naive_rank for v in verdicts),
         rank=best, first_order=system.n - best, finite=(min(low, high), high), status=status,
         proof=main.proof, is_proved=any(v.is_proved for v in best_ones) and low == high,
-        primes=tuple(v.p for v in verdicts),
+        primes=tuple(v.p for v in verdicts), finite_complex=(min(low, high), high),
+        is_proved_complex=any(v.is_proved for v in best_ones) and low == high,
         verdicts=(main, *(v for v in best_ones if v is not main)),
     )  # fmt: skip

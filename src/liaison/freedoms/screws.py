@@ -8,7 +8,7 @@ six equations, each of degree at most one in every τ, and τ = 0 is a solution.
     Π (1 + τ_j s_j)^±1  =  real                                              (mobility-1)
 
 Public names: System, Rows, Factor, LoopSystem, screw_of_hinge, screw_of_slider, bracket,
-group_dimension.
+group_dimension, algebra.
 
 Source: SEL05 ch. 9 (dual quaternions), ch. 4 (Lie algebra of rigid motions).
 """
@@ -92,6 +92,8 @@ class LoopSystem(System):
         loops: the factors of each, in order around it.
         relations: Σ c g(τ) = 0 for each, as (column, c, is_angle); g is atan for angles.
         curved: other relations, to all orders.
+        ends: a constant displacement after each loop, as a dual quaternion; None where there is
+            none.
     """
 
     def __init__(
@@ -103,8 +105,10 @@ class LoopSystem(System):
         curved: Rows | None = None,
         *,
         is_first_order: bool = False,
+        ends: Sequence[Sequence[Any]] | None = None,
     ) -> None:
         self.is_first_order = is_first_order
+        self.ends = ends
         self.curved = curved
         self.p, self.n = p, n
         self.loops = [list(loop) for loop in loops]
@@ -115,10 +119,12 @@ class LoopSystem(System):
     def values(self, ring: Ring, x: Sequence[Any]) -> list[Any]:
         """Vector parts of each loop's product, then the relations."""
         values: list[Any] = []
-        for loop, tables in zip(self.loops, self._tables, strict=True):
+        for k, (loop, tables) in enumerate(zip(self.loops, self._tables, strict=True)):
             product = _unit(ring)
             for factor, table in zip(loop, tables, strict=True):
                 product = _displaced(ring, product, table, _amount(ring, factor, x))
+            if self.ends is not None:
+                product = _product(ring, product, list(self.ends[k]))
             values += product[1:4] + product[5:8]
         values += [self._relation(ring, relation, x) for relation in self.relations]
         return values + (self.curved.values(ring, x) if self.curved else [])
@@ -126,19 +132,19 @@ class LoopSystem(System):
     def jacobian(self, ring: Ring, x: Sequence[Any]) -> list[list[Any]]:
         """Before · s · after, for each displacement of each loop."""
         rows: list[list[Any]] = []
-        for loop, tables in zip(self.loops, self._tables, strict=True):
-            rows += self._loop_jacobian(ring, list(zip(loop, tables, strict=True)), x)
+        for k, (loop, tables) in enumerate(zip(self.loops, self._tables, strict=True)):
+            end = _unit(ring) if self.ends is None else list(self.ends[k])
+            rows += self._loop_jacobian(ring, list(zip(loop, tables, strict=True)), x, end)
         rows += [self._relation_row(ring, relation, x) for relation in self.relations]
         return rows + (self.curved.rows(ring, x) if self.curved else [])
 
     def _loop_jacobian(
-        self, ring: Ring, factors: list[tuple[Factor, Any]], x: Sequence[Any]
+        self, ring: Ring, factors: list[tuple[Factor, Any]], x: Sequence[Any], after: list[Any]
     ) -> list[list[Any]]:
         amounts = [_amount(ring, factor, x) for factor, _ in factors]
         before = [_unit(ring)]
         for (_, table), amount in zip(factors, amounts, strict=True):
             before.append(_displaced(ring, before[-1], table, amount))
-        after = _unit(ring)
         rows = [[ring.zero] * self.n for _ in range(6)]
         for k in reversed(range(len(factors))):
             factor, table = factors[k]
@@ -207,6 +213,11 @@ def _twists(loop: Sequence[Factor]) -> list[Screw]:
 
 def group_dimension(screws: Sequence[Screw], p: int) -> int:
     """The dimension of the Lie algebra that screws generate: 3 for a planar or spherical loop."""
+    return len(algebra(screws, p))
+
+
+def algebra(screws: Sequence[Screw], p: int) -> list[Screw]:
+    """A basis of the Lie algebra that screws generate."""
     basis: list[Screw] = []
     waiting = list(screws)
     while waiting and len(basis) < 6:
@@ -214,7 +225,7 @@ def group_dimension(screws: Sequence[Screw], p: int) -> int:
         if rank([*basis, screw], p) > len(basis):
             waiting += [bracket(screw, other, p) for other in basis]
             basis.append(screw)
-    return len(basis)
+    return basis
 
 
 def bracket(a: Screw, b: Screw, p: int) -> Screw:

@@ -289,7 +289,11 @@ def _freedom(mechanism: Mechanism, result: Mobility) -> int | None:
     """The finite mobility; None where relations of speeds take more away."""
     if not all(map(_is_of_positions, mechanism.constraints)):
         return None
-    if result.finite[0] != result.finite[1] or result.status in ("bifurcation", "undecided"):
+    if result.finite[0] != result.finite[1] or result.status in (
+        "bifurcation",
+        "singular",
+        "undecided",
+    ):
         low, high = result.finite
         number = f"{low}" if low == high else f"{low} to {high}"
         raise DerivationError(

@@ -15,6 +15,7 @@ Public names: FormulaSystem, taylor, degree, Curved, in_tau, tau.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from math import prod
 from typing import Any, final
 
@@ -22,10 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import DerivationError
-from liaison.exact.linear import Ring
+from liaison.exact.linear import Reals, Ring
+from liaison.exact.multivariate import RationalSeries
 from liaison.exact.residues import residues
 from liaison.exact.series import RingDomain
 from liaison.expr import (
+    FRACTION,
     Expr,
     as_expr,
     atan,
@@ -240,9 +243,10 @@ class Curved:
         if not formulas:
             return []
         values = {tau(k): value for k, value in enumerate(x)}
-        if ring.p == 0:
+        if isinstance(ring, Reals):
             return [float(value) for value in evaluate(formulas, values)]
-        return list(evaluate(formulas, values, _SeriesDomain(ring)))
+        domain = _RationalDomain if isinstance(ring, RationalSeries) else _SeriesDomain
+        return list(evaluate(formulas, values, domain(ring)))
 
 
 @final
@@ -254,3 +258,28 @@ class _SeriesDomain(RingDomain):
         if node.op == "atan" and any(str(x.a).startswith("'tau ") for x in symbols_of([node])):
             return self.ring.atan
         return super().operation(node)
+
+
+@final
+class _RationalDomain(RingDomain):
+    """Power series over the rational numbers; other constants raise a DerivationError."""
+
+    def __init__(self, ring: RationalSeries) -> None:
+        self.ring: RationalSeries = ring
+
+    def constant(self, value: Any) -> Any:
+        """A fraction, as a series."""
+        return self.ring.constant(Fraction(FRACTION.constant(value)))
+
+    def from_value(self, value: Any) -> Any:
+        """Already a series."""
+        return value
+
+    def operation(self, node: Expr) -> Callable[..., Any]:
+        """Arithmetic and atan; functions of constants where they are rational."""
+        if node.op in ("add", "sub", "neg", "mul", "div", "pow"):
+            return super().operation(node)
+        if node.op == "atan" and symbols_of([node]):
+            return self.ring.atan
+        value = self.ring.constant(Fraction(evaluate(node, domain=FRACTION)))
+        return lambda *args: value

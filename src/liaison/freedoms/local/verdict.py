@@ -11,7 +11,7 @@ there are sides, plus the rank of these sums, and Krull's theorem bounds its dim
 This proves antenna meshes, whose closures are non-reduced and for which deflation has evidence
 only, and holds for screw joints as well.
 
-Public names: Verdict, verdict, translating_dimension.
+Public names: Verdict, verdict, translating_dimension, is_folding_smooth.
 
 Source: docs/theory/mobility.md (mobility-8); FUL98 example 8.4.6 for the orders that prove.
 """
@@ -48,6 +48,31 @@ def translating_dimension(system: LoopSystem) -> int:
     equations = hinges - sum(len(side) - 1 for side in sides)
     sums = [_sums(loop, sides, screws, pitches) for loop in loops]
     return max(0, system.n - equations - rank([row for block in sums for row in block], system.p))
+
+
+def is_folding_smooth(system: LoopSystem, dimension: int) -> bool:
+    """The set of folding sides has this dimension and is smooth, hence real.
+
+    It lies within the smooth germ of its own sums of angles and of pivot equations; where that germ
+    has the dimension which Krull's theorem asks of the set, both are the same.
+    """
+    if translating_dimension(system) != dimension or system.relations:
+        return False
+    p, n = system.p, system.n
+    loops = [[f for f in loop if f.pitch is None] for loop in system.loops]
+    sides = _common([_runs(loop, p) for loop in loops])
+    screws = {f.column: f.screw for loop in loops for f in loop}
+    folding = {column for side in sides for column, _ in side}
+    rows = [[int(j == column) for j in range(n)]
+            for column, s in screws.items() if any(s[:3]) and column not in folding]  # fmt: skip
+    for side in sides:
+        first = screws[side[0][0]][:3]
+        k = next(k for k in range(3) if first[k] % p)
+        row = [0] * n
+        for column, sign in side:
+            row[column] = sign * screws[column][k] * pow(first[k], -1, p)
+        rows.append(row)
+    return rank([*rows, *system.jacobian_home()], p) == n - dimension
 
 
 def _runs(loop: Sequence[Factor], p: int) -> list[Side]:

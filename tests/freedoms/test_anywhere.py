@@ -1,0 +1,123 @@
+"""Full rank at positions in floats: proved by Krawczyk's test and the groups of the loops."""
+
+from dataclasses import replace
+from fractions import Fraction as F
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import liaison
+from liaison.expr import symbol
+from liaison.freedoms import mobility
+from liaison.freedoms.home import loops_of
+from liaison.freedoms.local.open_loops import group_sizes
+from liaison.model import Parameter, Revolute
+from liaison.model.describe.describe import body, ground, join, mechanism, start
+from liaison.tree import as_float
+
+from .built import mechanism_of
+from .linkages import CASES
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+# name: (coordinates that are set, half the width around their starts, mobility)
+POSITIONS = {
+    "four_bar": (["A"], 1.2, 1),
+    "slider_crank": (["A"], 1.2, 1),
+    "excavator": ([f"jack{k}.P" for k in (1, 2, 3)], 0.05, 3),
+    "double_wishbone": (["L"], 0.2, 2),
+    "stewart": ([f"P{k}" for k in range(1, 7)], 0.02, 6),
+}
+
+
+def proved_at(name, positions, seed=1):
+    """Mobilities of an example at random positions; assembly finds the other coordinates."""
+    labels, width, _ = POSITIONS[name]
+    given = liaison.read(EXAMPLES / f"{name}.lsd")
+    starts = {x.label: float(as_float(x.value)) for x in given.starts if x.label in labels}
+    others = {"B", "x"} if name == "slider_crank" else set()
+    given = replace(given, starts=tuple(x for x in given.starts if x.label not in others))
+    draw = Random(seed)
+    for _ in range(positions):
+        at = {label: starts[label] + draw.uniform(-width, width) for label in labels}
+        yield mobility(given, at=at)
+
+
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank", "excavator"])
+def test_examples_are_proved_at_random_positions(name):
+    for found in proved_at(name, 4):
+        assert (found.mode, found.finite) == ("numeric", (POSITIONS[name][2],) * 2)
+        assert found.is_proved
+        assert found.finite_complex == found.finite
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", POSITIONS)
+def test_examples_are_proved_at_twenty_random_positions(name):
+    for found in proved_at(name, 20, seed=7):
+        assert (found.finite, found.is_proved) == ((POSITIONS[name][2],) * 2, True)
+
+
+def test_an_overconstrained_loop_is_not_proved_by_counting():
+    """Bennett's loop generates all motions: six equations, of which three are independent."""
+    found = liaison.mobility(EXAMPLES / "bennett.lsd", at={"H1": 0.3})
+    assert (found.mode, found.finite, found.is_proved) == ("numeric", (1, 1), False)
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [("four_bar", [3]), ("spherical_4r", [3]), ("bennett", [6]), ("sarrus", [6])],
+)
+def test_groups_of_opened_loops(name, sizes):
+    given = mechanism_of(CASES[name])
+    assert group_sizes(given, loops_of(given)) == sizes
+
+
+def quadrilateral(offset):
+    """Bars 2, 6, 7 on a ground of 9, the last hinge lifted out of the plane by an offset."""
+    a, b, c = (body(name, mass=1) for name in "abc")
+    return mechanism(
+        join(ground, a, Revolute, name="A"),
+        join(a.at((2, 0, 0)), b, Revolute, name="B"),
+        join(b.at((6, 0, 0)), c.at((7, 0, 0)), Revolute, name="C"),
+        join(ground.at((9, 0, offset)), c, Revolute, name="D"),
+        start({"A": 0.3}),
+    )
+
+
+def test_a_loop_whose_ends_lie_outside_its_group_is_refused():
+    """Parallel hinges keep their heights: with an offset the loop never closes."""
+    flat, lifted = quadrilateral(0), quadrilateral(F(1, 100))
+    assert group_sizes(flat, loops_of(flat)) == [3]
+    assert group_sizes(lifted, loops_of(lifted)) is None
+
+
+def with_parameter(place):
+    """The four-bar with its crank's far hinge at a place that holds the parameter a = 2."""
+    given = quadrilateral(0)
+    first, second, *others = given.joints
+    moved = replace(second, predecessor=replace(second.predecessor, p=place))
+    joints = (first, moved, *others)
+    return replace(given, joints=joints, parameters=(Parameter("a", 2, "m"),))
+
+
+def test_a_parameter_in_a_length_is_answered_for_its_value_and_near_it():
+    found = mobility(with_parameter((symbol("a"), 0, 0)))
+    assert (found.finite, found.is_proved) == ((1, 1), True)
+    assert (found.generic.parameters, found.generic.finite) == (("a",), (1, 1))
+    assert found.generic.is_proved
+    assert found.to_dict()["generic"]["finite"] == (1, 1)
+    assert "For other values of a near these: 1, proved" in str(found)
+
+
+def test_a_parameter_that_lifts_a_hinge_out_of_the_plane_promises_nothing():
+    found = mobility(with_parameter((2, 0, symbol("a") - 2)))
+    assert (found.finite, found.is_proved) == ((1, 1), True)
+    assert (found.generic.finite, found.generic.is_proved) == ((0, 1), False)
+
+
+def test_reduce_and_singularities_take_parameters_in_lengths():
+    given = with_parameter((symbol("a"), 0, 0))
+    assert liaison.reduce(given).mobility.finite == (1, 1)
+    assert liaison.singularities(given, steps=20) is not None

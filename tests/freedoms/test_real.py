@@ -1,0 +1,125 @@
+"""The mobility over the real numbers: a table of mechanisms, and relations of speeds."""
+
+from fractions import Fraction as F
+
+import pytest
+
+from liaison.expr import cos, maximum, sin
+from liaison.freedoms import mobility
+from liaison.model import Prismatic, Revolute
+from liaison.model.describe.describe import (
+    body,
+    coordinate,
+    ground,
+    join,
+    mechanism,
+    nonholonomic,
+    rate,
+    start,
+)
+
+from .real_cases import ALIKE, BOUNDS, DIFFERENT, LINKAGES
+
+TABLE = DIFFERENT | ALIKE | LINKAGES
+
+
+def test_the_table_is_large_enough():
+    assert len(TABLE) + len(BOUNDS) >= 60
+    assert sum(real != complex_ for _, real, complex_, _ in TABLE.values()) >= 12
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_the_real_number_is_known(name):
+    build, real, complex_, is_proved = TABLE[name]
+    found = mobility(build(), primes=2)
+    assert (found.finite, found.finite_complex) == ((real, real), (complex_, complex_))
+    assert found.is_proved == is_proved
+    assert bool(found.real) == (real != complex_)
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_what_is_not_decided_is_a_pair_of_bounds(name):
+    build, real, complex_, _ = BOUNDS[name]
+    found = mobility(build(), primes=2)
+    assert found.finite[0] <= real <= found.finite[1] <= complex_
+    assert (found.status, found.is_proved) == ("undecided", False)
+    assert "finite mobility between 0 and" in str(found)
+
+
+@pytest.mark.parametrize("name", ["stretched four-bar on a crank", "(x^2 + y^2)(x^2 + 37 y^2)"])
+def test_the_statement_does_not_depend_on_the_seed(name):
+    seen = [mobility(DIFFERENT[name][0](), primes=2, seed=k) for k in (0, 1, 2)]
+    assert len({(x.finite, x.is_proved, x.status, x.real) for x in seen}) == 1
+
+
+def test_headline_and_json_speak_of_the_real_set():
+    found = mobility(DIFFERENT["stretched four-bar on a crank"][0](), primes=2)
+    facts = found.to_dict()
+    assert (facts["finite"], facts["finite_complex"], facts["is_proved"]) == ([1, 1], [2, 2], True)
+    text = str(found)
+    assert "finite mobility 1, proved" in text
+    assert "of dimension 2 over the complex numbers" in text
+
+
+# Relations of speeds ------------------------------------------------------------------------------
+
+
+def hinge_and_slider(formula, **starts):
+    """A turns, B slides; a relation between their rates."""
+    a, b = body("a", mass=1), body("b", mass=1)
+    joints = [join(ground, a, Revolute, name="A"), join(ground, b, Prismatic, name="B")]
+    names = (coordinate("A"), coordinate("B"), rate("A"), rate("B"))
+    return mobility(mechanism(*joints, nonholonomic("tied", formula(*names)), start(starts)))
+
+
+INTEGRABLE = {
+    "B' = A'/50": lambda A, B, dA, dB: dB - F(1, 50) * dA,
+    "B' = cos A A'": lambda A, B, dA, dB: dB - cos(A) * dA,
+    "B' = B A'": lambda A, B, dA, dB: dB - B * dA,
+}
+
+
+@pytest.mark.parametrize("name", INTEGRABLE)
+def test_relations_of_speeds_that_integrate_are_counted(name):
+    found = hinge_and_slider(INTEGRABLE[name], A=0, B=1)
+    assert (found.finite, found.is_proved) == ((1, 1), True)
+
+
+UNDECIDED = {
+    "B B' = A A', singular at home": lambda A, B, dA, dB: B * dB - A * dA,
+    "A A' + B B' = 0: the origin is all": lambda A, B, dA, dB: B * dB + A * dA,
+    "a drift": lambda A, B, dA, dB: dB - A,
+    "a kink": lambda A, B, dA, dB: dB - maximum(0, A) * dA,
+}
+
+
+@pytest.mark.parametrize("name", UNDECIDED)
+def test_relations_of_speeds_that_are_not_decided_leave_bounds(name):
+    found = hinge_and_slider(UNDECIDED[name])
+    assert (found.finite, found.is_proved) == ((0, 2), False)
+    assert any("tied" in note for note in found.notes)
+
+
+def sleigh(*formulas):
+    """Two sliders across each other and a hinge: a body in the plane; and a wheel's angle W."""
+    x, y, s = (body(name, mass=1) for name in "xys")
+    joints = [
+        join(ground, x, Prismatic, name="X", axis=(1, 0, 0)),
+        join(x, y, Prismatic, name="Y", axis=(0, 1, 0)),
+        join(y, s, Revolute, name="A"),
+        join(ground, body("w", mass=1), Revolute, name="W"),
+    ]
+    return mechanism(*joints, *(nonholonomic(f"r{k}", f) for k, f in enumerate(formulas)))
+
+
+def test_a_blade_takes_no_position_away():
+    A = coordinate("A")
+    found = mobility(sleigh(sin(A) * rate("X") - cos(A) * rate("Y")))
+    assert (found.finite, found.is_proved) == ((4, 4), True)
+    assert "takes no position away" in found.notes[0]
+
+
+def test_a_rolling_coin_needs_brackets_of_brackets():
+    A = coordinate("A")
+    found = mobility(sleigh(rate("X") - cos(A) * rate("W"), rate("Y") - sin(A) * rate("W")))
+    assert (found.finite, found.is_proved) == ((4, 4), True)
