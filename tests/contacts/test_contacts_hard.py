@@ -61,7 +61,8 @@ def test_things_thrown_anyhow_go_on_within_their_laws(thrown, shape, seed):
     total = run["energy"].sum(axis=1)
     assert np.max(np.diff(total)) < 1e-8 * total[0]
     assert np.min(run.series["gaps"].values) > -1e-9
-    assert len(run.events) < 1000
+    # bounces that die out: a thousand at e = 0.7, and time goes on through them
+    assert len(run.events) < 2000
 
 
 def rod(examples, mu, lean, turning, speed):

@@ -62,7 +62,7 @@ def test_every_loop_compiles_for_a_target_without_change(text, name):
     assert content.startswith(MAGIC[name])
     if name in MACHINE:
         assert int.from_bytes(content[18:20], "little") == MACHINE[name]
-    for symbol in ("liaison_advance", "liaison_solve_cones", "liaison_scene_march"):
+    for symbol in ("liaison_advance", "liaison_solve_cones", "liaison_solved_step"):
         assert symbol.encode() in content
 
 

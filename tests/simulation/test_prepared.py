@@ -263,7 +263,7 @@ def test_a_stepper_begins_anew(spring):
 
 REFUSED = (
     ({"until": -1.0}, "cannot end"),
-    ({"until": np.nan}, "cannot end"),
+    ({"until": np.inf}, "cannot end"),
     ({"parameters": {"q": 1.0}}, "parameter"),
     ({"parameters": {"k": np.nan}}, "needs a finite value"),
     ({"inputs": {"k": 1.0}}, "input"),
@@ -271,7 +271,7 @@ REFUSED = (
     ({"stop": "B"}, "event"),
     ({"stop": {"B": 1.0}}, "coordinate"),
     ({"every": [0.5, 3.0]}, "outside the run"),
-    ({"every": [[0.5]]}, "finite and increase"),
+    ({"every": [0.5, 0.25]}, "finite and increase"),
     ({"every": 1e-9}, "records"),
     ({"rtol": -1.0}, "rtol"),
     ({"method": "rk4"}, "fixed step"),
