@@ -288,7 +288,8 @@ def _notes_on_stderr() -> Iterator[None]:
     """Prints notes of readers on stderr, each once."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", ReadingWarning)
-        plain, shown = warnings.showwarning, set()
+        plain = warnings.showwarning
+        shown: set[str] = set()
 
         def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
             if not issubclass(category, ReadingWarning):

@@ -2,9 +2,9 @@
 
 Every attribute of the elements that are read is in one of the tables below, or is noted as unknown.
 
-Public names: Fields, FLAGS.
+The names are those of the XML reference of MuJoCo 3 and 4.
 
-The list follows the XML reference of MuJoCo.
+Public names: Fields, TENDON.
 """
 
 from __future__ import annotations
@@ -73,8 +73,6 @@ MOVING: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 TENDON = ("stiffness", "damping", "frictionloss", "armature")
 """Attributes of tendons that act without an actuator."""
-
-FLAGS = ("spring", "damper", "frictionloss", "equality", "gravity")
 
 
 @final
