@@ -236,3 +236,26 @@ def test_it_pulls_as_a_spring_with_a_vanishing_free_length():
     assert liaison.forward_dynamics(read_lsd(MODEL + line.format(""))) == pytest.approx(
         near, rel=1e-9, abs=1e-12
     )
+
+
+def test_the_disc_in_angles_is_the_disc():
+    """The same motion as with a quaternion, from equations of three lines."""
+    ends = [
+        liaison.simulate(EXAMPLES / file, until=0.5, every=0.5)["height"][-1]
+        for file in ("rolling_disc.lsd", "cases/rolling_disc_angles.lsd")
+    ]
+    assert ends[0] == pytest.approx(ends[1], abs=1e-6)
+    assert 30 - ends[0] > 1e-3
+
+
+def test_the_equations_of_a_rolling_disc_are_those_of_the_textbook():
+    """With A = m r²/4 and m r² = 4 A: every coefficient is a multiple of A."""
+    equations = liaison.derive(
+        EXAMPLES / "cases" / "rolling_disc_angles.lsd", formalism="lagrange_reduced"
+    )
+    lines = [x.strip() for x in str(equations.text()).splitlines()]
+    motion = [x for x in lines if x.startswith(("P.psi:", "P.theta:", "φ:"))]
+    assert len(motion) == 3
+    assert "0.225 P.theta''" in motion[1]  # 5 A, and the weight at the distance r cos θ
+    assert "5.88399 cos(P.theta)" in motion[1]
+    assert max(map(len, motion)) < 180
