@@ -63,7 +63,10 @@ def forces(rng: Random, bodies: list[str], labels: list[str]) -> list[Any]:
             lambda n, m: Actuator(n, m, symbol("motor") if rng.random() < 0.5 else -2.0),
             lambda n, m: Law(n, m, effort(rng, labels)),
         )
-        found.append(kinds[rng.integers(4)](f"load {k}", along))
+        kind = rng.integers(4)
+        # a spring on an angle needs joints that count its turns: markers anyhow have none
+        kind = 1 if kind == 0 and isinstance(along, Angle) else kind
+        found.append(kinds[kind](f"load {k}", along))
     pushed = marker(rng, bodies[-1])
     axes = (None, pushed, marker(rng, bodies[int(rng.integers(len(bodies)))]))
     push, turn = rng.normal(size=(2, 3))
