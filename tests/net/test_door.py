@@ -16,7 +16,7 @@ def had(path):
 WIDER = {
     "liaison.FORMALISMS: type was mappingproxy, is Formalisms": "a mapping still, which takes more",
     "liaison.Helical.mapped returned Helical, returns JointType": "as every joint type says it",
-    "liaison.Table(): parameter 'kind' had default 'cubic', has 'monotone'": "no overshoot; by name",
+    "liaison.Table(): parameter 'kind' had default 'cubic', has 'monotone'": "cubic by its name",
     "liaison.friction: parameter 'dry' had default 0, has None": "it follows from 'static' then",
     "liaison.inverse_dynamics returned Efforts, returns Efforts|Array": "of a run Efforts still",
     "liaison.Rod.mapped returned Rod, returns JointType": "as every joint type says it",
