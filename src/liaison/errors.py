@@ -433,7 +433,7 @@ def checked(function: F) -> F:
 
 
 def check_fields(record: Any) -> None:
-    """Refuses fields of a record whose values are of other kinds than their annotations say.
+    """Rejects fields of a record whose values are of other kinds than their annotations say.
 
     Raises:
         ArgumentError: names the record, the field, its value and what is asked for.

@@ -23,6 +23,7 @@ MISTAKES = {
     "brackets": MODEL + "start A' = 2*pi rad/s ;",
     "unit": MODEL + "start A = 1 degrees ;",
     "unit of a product": MODEL + "output x = 1 kgs*m ;",
+    "unit of a factor": MODEL + "output x = 3 * sin(2.5*t + 1) ;",
     "name": MODEL + "output x = sin(a) ;",
     "body": BODY + JOINT.replace("earth", "eart"),
     "joint type": BODY + JOINT.replace("revolute", "revolut"),

@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import liaison
 from liaison.equations import newton_euler
 from liaison.expr import collector_paused
 from liaison.formats import read_mjcf
-from liaison.model import Free, Gravity
+from liaison.model import Free, Gravity, Start
 from liaison.program import to_numpy
 from liaison.program.lower import lower
 from liaison.tree import span
@@ -76,3 +77,32 @@ def test_mujoco_finds_the_same_mass_matrix_and_bias(text):
         assert np.max(np.abs(ours - theirs)) < TOLERANCE * np.max(np.abs(theirs))
         # a free body's bias is told along other speeds, which turn with it
         assert np.max(np.abs(pair.kernel("bias", **at) - h)[tied]) < TOLERANCE * np.max(np.abs(h))
+
+
+HINGE = (
+    '<mujoco>{more}<worldbody><body><joint name="j" axis="0 1 0" {joint}/>'
+    '<geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.02"/>'
+    '<geom type="sphere" pos="0.3 0 0" size="0.1" group="3"/></body></worldbody></mujoco>'
+)
+SETTINGS = {
+    "armature": ('armature="0.5"', ""),
+    "damping, spring, ref": ('damping="0.1" stiffness="2" springref="20" ref="5"', ""),
+    "groups": ("", '<compiler inertiagrouprange="0 2"/>'),
+    "no gravity": ('stiffness="2"', '<option><flag gravity="disable"/></option>'),
+    "no damper": ('damping="2"', '<option><flag damper="disable"/></option>'),
+    "no spring": ('stiffness="2" springref="9"', '<option><flag spring="disable"/></option>'),
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_mujoco_finds_the_same_acceleration(setting):
+    joint, more = SETTINGS[setting]
+    text = HINGE.format(joint=joint, more=more)
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    data.qvel[:] = 0.7
+    mujoco.mj_forward(model, data)
+    ours = read_mjcf(text)
+    ours = replace(ours, starts=(*ours.starts, Start("j'", 0.7)))
+    at = [x.name for x in span(ours).velocity_labels()].index("j'")
+    assert liaison.forward_dynamics(ours)[at] == pytest.approx(data.qacc[0], rel=1e-11)

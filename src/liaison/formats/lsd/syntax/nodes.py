@@ -8,6 +8,7 @@ Public names: Node, Source, make, path_text, TooDeep, MAX_DEPTH.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Any, NamedTuple, final
@@ -47,11 +48,15 @@ class Source:
     def error(
         self, message: str, node: Node, hint: str = "", cure: Cure | None = None
     ) -> TextError:
-        """An error about a node; one about cycles says how to write an angle."""
+        """An error about a node; one about cycles or factors of time says how to write an angle."""
         place = self.at(node)
         if "(Hz" in message and not hint:
             hint = "Hz counts cycles; an angle is 2*pi times as much: write 5 rev/s or 2*pi * 5 Hz."
             cure = place.replaced("Hz", "rev/s")
+        factor = re.search(r"(?<![\w.])\d[\d.]*(?=\s*\*\s*t\b)", place.words())
+        if "give factors their units" in message and factor is not None:
+            column = place.column + factor.end()
+            cure = Cure(place.file, place.line, column, 0, " rad/s")
         return TextError(message, place=place, hint=hint, cure=cure)
 
     def swapped(self, a: Node, b: Node) -> Cure | None:
