@@ -14,10 +14,12 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 import liaison
+from attack.table import Row
 from liaison.errors import LiaisonError
 from liaison.numeric import State
 
@@ -154,3 +156,15 @@ def change_points(count: int = 1000, seed: int = 0) -> dict[str, object]:
         "counts": dict(counts),
         "examples": failures[:5],
     }
+
+
+def attack(folder: Path, scale: float) -> Iterator[Row]:
+    """One row: energy kept to 1e-6, or an error."""
+    row = Row("starts beside change points", "1000, energy kept to 1e-6 or refused")
+    for one in drawn(max(1, round(1000 * scale))):
+        row.tries += 1
+        end = outcome(one)
+        row.ends[end.partition(":")[0]] += 1
+        if end.startswith("WRONG"):
+            row.fault(f"{one.linkage} {one.start}: {end}")
+    yield row

@@ -247,5 +247,5 @@ def test_bricks_and_balls_of_the_example_come_to_rest_in_their_tray():
     places = run["poses"][-1, :, :, 3]
     assert np.all(places[:, 2] > 0.02)
     assert np.all(np.abs(places[:, :2]) < 0.15)
-    # most of it is over: the last quarter of a second has a hundredth of the events
-    assert sum(x.t > 1.75 for x in run.events) < 0.02 * len(run.events)
+    # most of it is over: when the last brick falls over differs with the last bit of a step
+    assert sum(x.t > 1.75 for x in run.events) < 0.05 * len(run.events)
