@@ -3,9 +3,9 @@
 import pytest
 
 import liaison
+from liaison.analyse.proofs.integrability import integrability
 from liaison.expr import absolute, maximum, minimum, select, sign, symbol
 from liaison.expr.reading.simplify import vanishes_exactly
-from liaison.analyse.proofs.integrability import integrability
 
 a, b = symbol("a"), symbol("b")
 
