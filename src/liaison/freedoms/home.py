@@ -102,23 +102,26 @@ def relations_of(
                 curved.append(_in_tau(formula, place, columns, at))
     is_alone = len(of_speeds) == len(mechanism.constraints) and not loops_of(mechanism)
     rates = rates_of(of_speeds, values, at, is_alone=is_alone)
-    for is_linear, row in [
-        *((True, r) for r in rates.linear),
-        *((False, r) for r in rates.tangent),
-    ]:
-        if all(label in place for label in row):
-            terms = tuple((place[x], c, len(row) > 1 and columns[place[x]].is_angle)
-                          for x, c in row.items())  # fmt: skip
-            rows[is_linear].append(terms)
-            curved += [] if is_linear else [None]
-        else:
-            uncounted += [x.name for x in of_speeds if x.name not in uncounted]
+    if all(label in place for row in (*rates.linear, *rates.tangent) for label in row):
+        rows[True] += [_labelled(row, place, columns) for row in rates.linear]
+        rows[False] += [_labelled(row, place, columns) for row in rates.tangent]
+        curved += [None] * len(rates.tangent)
+    else:
+        uncounted += [x.name for x in of_speeds]
     formulas = tuple(f for f in curved if f is not None)
     exact = formulas if len(formulas) == len(curved) else ()
     return Relations(
         tuple(rows[True]), tuple(rows[False]), exact, tuple(uncounted), (*notes, *rates.notes),
         rates.undecided,
     )  # fmt: skip
+
+
+def _labelled(
+    row: Mapping[str, Expr], place: Mapping[str, int], columns: Sequence[Motion]
+) -> Terms:
+    """A relation of speeds that integrates, as a row."""
+    turns = len(row) > 1
+    return tuple((place[x], c, turns and columns[place[x]].is_angle) for x, c in row.items())
 
 
 def _one_sided(formula: Expr, at: Mapping[str, Any]) -> Expr | None:
