@@ -63,6 +63,7 @@ def test_an_overconstrained_loop_is_not_proved_by_counting():
     """Bennett's loop generates all motions: six equations, of which three are independent."""
     found = liaison.mobility(EXAMPLES / "bennett.lsd", at={"H1": 0.3})
     assert (found.mode, found.finite, found.is_proved) == ("numeric", (1, 1), False)
+    assert "the rank is 3, the groups of motions of the loops have 6 dimensions" in found.proof
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,14 @@ from fractions import Fraction as F
 
 import pytest
 
-from liaison.expr import cos, maximum, sin
+from liaison.expr import absolute, cos, maximum, sin
 from liaison.freedoms import mobility
 from liaison.model import Prismatic, Revolute
 from liaison.model.describe.describe import (
     body,
     coordinate,
     ground,
+    holonomic,
     join,
     mechanism,
     nonholonomic,
@@ -59,6 +60,26 @@ def test_headline_and_json_speak_of_the_real_set():
     text = str(found)
     assert "finite mobility 1, proved" in text
     assert "of dimension 2 over the complex numbers" in text
+
+
+# Relations with a choice --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("formula", "x", "finite", "is_proved"),
+    [
+        (lambda x, y: maximum(0, x), 0, (0, 2), False),  # holds for every x <= 0
+        (lambda x, y: y - maximum(0, x), 0, (0, 2), False),  # a bent line
+        (lambda x, y: y - maximum(0, x), -1, (1, 1), True),
+        (lambda x, y: absolute(x) - 1 - y, -1, (1, 1), True),
+    ],
+)
+def test_a_kink_at_home_is_not_differentiated(formula, x, finite, is_proved):
+    names = ("x", "y")
+    joints = [join(ground, body(name, mass=1), Prismatic, name=name) for name in names]
+    row = holonomic("bent", formula(coordinate("x"), coordinate("y")))
+    found = mobility(mechanism(*joints, row, start({"x": x, "y": 0})))
+    assert (found.finite, found.is_proved) == (finite, is_proved)
 
 
 # Relations of speeds ------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ from liaison.expr import (
 
 from .linear import primes_from
 from .linear import rank as rank_mod
-from .residues import residues
+from .residues import points_for_choices, residues
 
 Matrix: TypeAlias = NDArray[Any]
 CASES = 64
@@ -55,10 +55,11 @@ class Case:
 
 
 def is_null(x: Expr) -> bool:
-    """Vanishes identically, by two random points modulo 61-bit primes."""
+    """Vanishes identically, by random points modulo 61-bit primes, on every side of choices."""
     if x.op == "const":
         return bool(x.a == 0)
-    return all(int(evaluate(x, domain=residues(seed=seed))) == 0 for seed in (1, 2))
+    points = points_for_choices([x], 2) or 1000
+    return all(int(evaluate(x, domain=residues(seed=seed))) == 0 for seed in range(1, points + 1))
 
 
 def _formulas(matrix: Any) -> Matrix:

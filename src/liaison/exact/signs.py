@@ -12,7 +12,7 @@ and in two unknowns the faces of Newton's polygon decide.
 Public names: Sign, germ_sign, form_sign, form_at, inertia, initial_form, no_common_zero,
 definite_combination.
 
-Source: docs/theory/mobility.md (the real numbers); GIB79 (the splitting lemma).
+Source: docs/theory/mobility.md (the real numbers).
 """
 
 from __future__ import annotations
@@ -280,7 +280,7 @@ def _polygon_sign(h: Any) -> Sign | None:
     if not any(e[1] == 0 for e in terms) or not any(e[0] == 0 for e in terms):
         return None
     strict = True
-    for face in _faces(list(terms)):
+    for face in _faces([(i, j) for i, j in terms]):
         for a, b in product((1, -1), repeat=2):
             coefficients: list[Any] = [0] * (max(j for _, j in face) + 1)
             for i, j in face:

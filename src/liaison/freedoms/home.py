@@ -22,9 +22,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
-from liaison.errors import DerivationError
-from liaison.exact.residues import residues
-from liaison.expr import ZERO, Expr, as_expr, evaluate, gradient, substitute, symbol, symbols_of
+from liaison.errors import DerivationError, NamingError
+from liaison.exact.recognize import float_of
+from liaison.exact.residues import CHOICES, residues
+from liaison.expr import (
+    ZERO,
+    Expr,
+    as_expr,
+    evaluate,
+    gradient,
+    rewritten,
+    substitute,
+    symbol,
+    symbols_of,
+    topological,
+)
 from liaison.freedoms.local.formulas import Curved, in_tau
 from liaison.model import Constraint, Mechanism, OfCoordinates
 from liaison.spatial import array, zeros
@@ -76,35 +88,70 @@ def relations_of(
         if relation in of_speeds:
             continue
         formula = _formula(relation)
+        if formula is not None:
+            formula = _one_sided(substitute([formula], values)[0], at)
         terms, is_linear = None, False
         if formula is not None:
-            terms, is_linear = _terms(substitute([formula], values)[0], place, columns, at)
+            terms, is_linear = _terms(formula, place, columns, at)
         if terms is None:
             uncounted.append(relation.name)
             notes.append(f"the relation '{relation.name}' is not counted: the mobility may be less")
         else:
             rows[is_linear].append(terms)
             if not is_linear and formula is not None:
-                curved.append(_in_tau(substitute([formula], values)[0], place, columns, at))
+                curved.append(_in_tau(formula, place, columns, at))
     is_alone = len(of_speeds) == len(mechanism.constraints) and not loops_of(mechanism)
     rates = rates_of(of_speeds, values, at, is_alone=is_alone)
-    for is_linear, row in [
-        *((True, r) for r in rates.linear),
-        *((False, r) for r in rates.tangent),
-    ]:
-        if all(label in place for label in row):
-            terms = tuple((place[x], c, len(row) > 1 and columns[place[x]].is_angle)
-                          for x, c in row.items())  # fmt: skip
-            rows[is_linear].append(terms)
-            curved += [] if is_linear else [None]
-        else:
-            uncounted += [x.name for x in of_speeds if x.name not in uncounted]
+    if all(label in place for row in (*rates.linear, *rates.tangent) for label in row):
+        rows[True] += [_labelled(row, place, columns) for row in rates.linear]
+        rows[False] += [_labelled(row, place, columns) for row in rates.tangent]
+        curved += [None] * len(rates.tangent)
+    else:
+        uncounted += [x.name for x in of_speeds]
     formulas = tuple(f for f in curved if f is not None)
     exact = formulas if len(formulas) == len(curved) else ()
     return Relations(
         tuple(rows[True]), tuple(rows[False]), exact, tuple(uncounted), (*notes, *rates.notes),
         rates.undecided,
     )  # fmt: skip
+
+
+def _labelled(
+    row: Mapping[str, Expr], place: Mapping[str, int], columns: Sequence[Motion]
+) -> Terms:
+    """A relation of speeds that integrates, as a row."""
+    turns = len(row) > 1
+    return tuple((place[x], c, turns and columns[place[x]].is_angle) for x, c in row.items())
+
+
+def _one_sided(formula: Expr, at: Mapping[str, Any]) -> Expr | None:
+    """The formula with the sides that its choices (max, abs, if) take near home; None at a kink."""
+    if not any(node.op in CHOICES for node in topological([formula])):
+        return formula
+    home = {symbol(name): float_of(x) for name, x in at.items()} | {symbol("t"): 0.0}
+    try:
+        return rewritten([formula], lambda node: _side(node, home))[0]
+    except (DerivationError, NamingError):
+        return None
+
+
+def _side(node: Expr, home: Mapping[Expr, float]) -> Expr | None:
+    """What a choice is near home; None to leave another node as it is."""
+    if node.op not in CHOICES:
+        return None
+    first = node.args[0]
+    condition = first - node.args[1] if node.op in ("min", "max") else first
+    value = float(evaluate(as_expr(condition), dict(home)))
+    if not abs(value) > KINK:
+        raise DerivationError("a choice changes its side at home.")
+    up = value > 0
+    if node.op == "sign":
+        return as_expr(1 if up else -1)
+    if node.op == "abs":
+        return first if up else as_expr(-first)
+    if node.op == "select":
+        return node.args[1] if up else node.args[2]
+    return first if up == (node.op == "max") else node.args[1]
 
 
 def _in_tau(
@@ -145,6 +192,9 @@ Step: TypeAlias = tuple[int, int]
 """A joint on the way around a loop, and +1 from predecessor to successor, −1 back."""
 
 Ends: TypeAlias = tuple[str, str]
+
+KINK = 1e-9
+"""Distance of a condition from zero within which a choice counts as undecided."""
 
 LARGE = 80
 """Joints beyond which cycles of one tree from the ground do."""

@@ -587,7 +587,25 @@ def _in_floats(
         redundancy=redundancy_of(home, seen.rank, is_regular=seen.status == "regular"),
         psi=_psi_in_floats(home, seen),
     )  # fmt: skip
-    return result if sure is None else _certain(result, sure)
+    if sure is not None:
+        return _certain(result, sure)
+    why_not = f"{result.proof}; {_uncertain(valued(begun, []), home, seen.rank)}"
+    return replace(result, proof=why_not)
+
+
+def _uncertain(mechanism: Mechanism, home: Home, rank: int) -> str:
+    """Why a position in floats is not proved."""
+    sizes = group_sizes(mechanism, home.loops)
+    if mechanism.constraints:
+        return "not proved: relations are certified at exact positions only"
+    if sizes is None:
+        return "not proved: the group of motions of a loop is not known"
+    if rank < sum(sizes):
+        return (
+            f"not proved: the rank is {rank}, the groups of motions of the loops have {sum(sizes)} "
+            "dimensions, and that the other equations hold is proved at exact positions only"
+        )
+    return "not proved: no position could be certified near the floats"
 
 
 def _certain(result: Mobility, sure: Anywhere) -> Mobility:

@@ -31,7 +31,7 @@ from liaison.equations import Equations
 from liaison.errors import DerivationError
 from liaison.exact.arithmetic import Modular
 from liaison.exact.linear import primes_from
-from liaison.exact.residues import DEFAULT_PRIME, Ordered, Residues
+from liaison.exact.residues import DEFAULT_PRIME, Ordered, Residues, choices, points_for_choices
 from liaison.expr import (
     ONE,
     ZERO,
@@ -249,6 +249,8 @@ class ExactMotion:
         free: velocities that no row imposes.
         prime: modulo which everything is.
         given: imposed coordinates, rates and accelerations as functions of time.
+        is_decidable: every side of every choice (max, min, abs, sign, if) occurs at the points;
+            where it is not, nothing with a choice is called zero or constant.
     """
 
     def __init__(self, equations: Equations, points: int = POINTS) -> None:
@@ -267,7 +269,10 @@ class ExactMotion:
         free_rows = [k for k in range(len(equations.closures.gamma)) if k not in self.imposed]
         self.rows = free_rows
         roots, self.prime = _roots(equations)
-        self._points = [self._point(seed, roots) for seed in range(1, points + 1)]
+        everything = [*formulas_of(equations), *equations.reports.energy, *equations.closures.phi]
+        enough = points_for_choices([as_expr(x) for x in everything], points)
+        self.is_decidable = enough is not None
+        self._points = [self._point(seed, roots) for seed in range(1, (enough or points) + 1)]
 
     def substituted(self, fs: Sequence[Expr]) -> list[Expr]:
         """Formulas with imposed coordinates replaced by their functions of time."""
@@ -324,16 +329,20 @@ class ExactMotion:
         (g,) = self.substituted([f])
         if g.op == "const":
             return bool(g.a == 0)
+        if not self.is_decidable and choices([g]) != 0:
+            return False
         return all(field.numbers([g], values)[0] == 0 for field, values in self._points)
 
     def is_affine(self, f: Expr) -> bool:
-        """Whether f(t, q, v) is of the first degree in v, at a random point: f₂ − 2 f₁ + f₀ = 0."""
-        field, values = self._points[0]
-        residues = []
-        for n in range(3):
-            scaled = {v: n * values[v] for v in self.equations.symbols.v if v in values}
-            residues.append(field.numbers(self.substituted([f]), values | scaled)[0])
-        return bool((residues[2] - 2 * residues[1] + residues[0]) % field.p == 0)
+        """Whether f(t, q, v) is of the first degree in v, at each point: f₂ − 2 f₁ + f₀ = 0."""
+        for field, values in self._points:
+            residues = []
+            for n in range(3):
+                scaled = {v: n * values[v] for v in self.equations.symbols.v if v in values}
+                residues.append(field.numbers(self.substituted([f]), values | scaled)[0])
+            if (residues[2] - 2 * residues[1] + residues[0]) % field.p:
+                return False
+        return True
 
     def values(self, fs: Sequence[Expr]) -> list[list[int]]:
         """Formulas of t, q and v at every point."""
@@ -341,7 +350,10 @@ class ExactMotion:
         return [field.numbers(formulas, values) for field, values in self._points]
 
     def rates(self, fs: Sequence[Expr]) -> list[list[int]] | None:
-        """Time derivatives along the motion at every point; None where v̇ is not determined."""
+        """Time derivatives along the motion at every point; None where v̇ is not determined, or
+        choices are too many."""
+        if not self.is_decidable:
+            return None
         symbols = self.equations.symbols
         ways: dict[Expr, Any] = dict(zip(symbols.q, self.qdot, strict=True))
         ways |= dict(zip(symbols.v, symbols.vdot, strict=True))

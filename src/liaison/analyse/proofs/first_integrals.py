@@ -7,7 +7,9 @@
     P · u, H · u along fixed directions, about fixed points and about the center of mass
 
 Each is proved at random states modulo a prime of 61 bits, parameters being random residues as
-well: it holds for all of their values.
+well: it holds for all of their values. Where forces have choices (max, min, abs, sign, if), there
+are so many states that every side of every choice occurs; with more than four choices only what has
+none in its rate is stated.
 
 Public names: FirstIntegral, first_integrals.
 
@@ -26,6 +28,7 @@ from liaison.equations.equations import has_rates
 from liaison.equations.reports import TreeReports
 from liaison.equations.theorems import whole_mass
 from liaison.exact.linear import kernel, rank
+from liaison.exact.residues import JUMPS
 from liaison.expr import (
     ONE,
     ZERO,
@@ -79,12 +82,17 @@ def first_integrals(equations: Equations) -> tuple[FirstIntegral, ...]:
     those before it.
     """
     motion = ExactMotion(equations)
-    integrals = [*_energies(equations, motion)]
+    integrals = [x for x in _energies(equations, motion) if _is_continuous(x.formula)]
     others: list[FirstIntegral] = []
     for candidate in (*_cyclic(equations, motion), *_momenta(equations, motion)):
-        if _is_new(candidate, others, equations, motion):
+        if _is_continuous(candidate.formula) and _is_new(candidate, others, equations, motion):
             others.append(candidate)
     return (*integrals, *others)
+
+
+def _is_continuous(formula: Expr) -> bool:
+    """No sign and no `if` in it: what is constant on both sides of one may jump between them."""
+    return not any(node.op in JUMPS for node in topological([formula]))
 
 
 # Energy -----------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from itertools import combinations
 from typing import Any, final
 
 from liaison.equations import Equations
+from liaison.errors import DerivationError
 from liaison.exact.arithmetic import Modular
 from liaison.exact.linear import kernel
 from liaison.expr import ONE, ZERO, Expr, as_expr, gradient, vanishes
@@ -93,6 +94,12 @@ class _Forms:
 
     def __init__(self, equations: Equations) -> None:
         motion = ExactMotion(equations)
+        if not motion.is_decidable:
+            raise DerivationError(
+                "the rows have more choices (max, min, abs, sign, if) than can be tried side by "
+                "side: whether they are integrable is not decided.",
+                hint="Write the rows with at most four of them, none of numbers alone.",
+            )
         closures, symbols = equations.closures, equations.symbols
         self.n = len(symbols.v) + 1
         self.count = len(closures.gamma)

@@ -18,7 +18,7 @@ from itertools import count, islice
 from typing import final
 
 from liaison.errors import DerivationError
-from liaison.exact.residues import DEFAULT_PRIME, residues
+from liaison.exact.residues import DEFAULT_PRIME, points_for_choices, residues
 from liaison.expr.graph.evaluate import evaluate
 from liaison.expr.graph.node import Expr, Pi, as_expr
 
@@ -173,14 +173,20 @@ def vanishes_exactly(f: Expr, points: int = 2) -> bool:
     """Whether a formula is zero, at random points modulo primes of 61 bits.
 
     A formula that is not zero is taken for zero with a probability of about degree / 2⁶¹ a point.
+    One with choices (max, min, abs, sign, if) must be zero on all sides; with too many of them it
+    is not called zero.
 
     Raises:
         DerivationError: it has roots of which no point was found where all exist.
     """
     if f.op == "const":
         return bool(f.a == 0)
-    seen = 0
-    for p, seed in islice(((p, seed) for p in _primes() for seed in range(1, 5)), ATTEMPTS):
+    enough = points_for_choices([f], points)
+    if enough is None:
+        return False
+    points, seen = enough, 0
+    attempts = ATTEMPTS + 4 * points
+    for p, seed in islice(((p, seed) for p in _primes() for seed in range(1, 5)), attempts):
         try:
             if evaluate(f, domain=residues(p, seed)) != 0:
                 return False

@@ -245,8 +245,9 @@ class Curved:
         values = {tau(k): value for k, value in enumerate(x)}
         if isinstance(ring, Reals):
             return [float(value) for value in evaluate(formulas, values)]
-        domain = _RationalDomain if isinstance(ring, RationalSeries) else _SeriesDomain
-        return list(evaluate(formulas, values, domain(ring)))
+        if isinstance(ring, RationalSeries):
+            return list(evaluate(formulas, values, _RationalDomain(ring)))
+        return list(evaluate(formulas, values, _SeriesDomain(ring)))
 
 
 @final

@@ -192,7 +192,7 @@ class RationalGerm:
         self.dimension, self.excess = len(self.free), len(self.left)
         size = len(self.rows)
         entries = [table[i][j] for i in chosen for j in self.columns]
-        self._inverse = fmpq_mat(size, size, entries).inv() if size else None
+        self._inverse: Any = fmpq_mat(size, size, entries).inv() if size else None
 
     def leftover(self, degree: int) -> Leftover:
         """h to a total degree."""

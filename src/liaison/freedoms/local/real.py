@@ -12,9 +12,10 @@ The complex dimension bounds the real one from above. Below it, on the equations
 
 What none of these decides is a pair of bounds.
 
-Public names: Real, RealExamination.
+Public names: Real, RealExamination, is_regular_zero.
 
-Source: docs/theory/mobility.md (the real numbers); BCR98 theorem 4.5.1 (sign-changing criterion).
+Source: docs/theory/mobility.md (the real numbers); BCR98 theorem 4.5.1 (sign-changing criterion);
+NEU90 §5.1 (Krawczyk's operator: K(X) inside X proves one zero in X).
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liaison.errors import DerivationError
 from liaison.exact.signs import (
     Terms,
     definite_combination,
+    form_at,
     germ_sign,
     initial_form,
     no_common_zero,
@@ -36,12 +39,16 @@ from liaison.exact.signs import (
 from liaison.freedoms.clock import Exhausted
 from liaison.freedoms.screws import LoopSystem
 
-from .directions import is_regular_zero
 from .rational import Leftover, RationalGerm, restricted
 from .verdict import is_folding_smooth
 
+Floats = NDArray[np.float64]
+
 DEGREES = {1: (6, 12, 24), 2: (4, 8, 12), 3: (3, 6), 4: (3, 4), 5: (3, 4), 6: (3,)}
 """Degrees to which h is computed, one after the other, by the dimension of W."""
+
+RADIUS = 1e-9
+"""Half the width of the box in which a zero of forms is certified."""
 
 
 @final
@@ -63,9 +70,17 @@ class Real:
 class Complex(Protocol):
     """The complex dimension of a system: bounds, status, and whether the lower one is proved."""
 
-    finite: tuple[int, int]
-    status: str
-    is_proved: bool
+    @property
+    def finite(self) -> tuple[int, int]:
+        """Bounds."""
+
+    @property
+    def status(self) -> str:
+        """How first-order motions go on."""
+
+    @property
+    def is_proved(self) -> bool:
+        """Both bounds are."""
 
 
 Examine: TypeAlias = Callable[[list[LoopSystem]], Complex]
@@ -126,7 +141,7 @@ class RealExamination:
         results = [self._part(part) for part in parts]
         reasons = list(dict.fromkeys(r.reason for r in results))
         if free:
-            reasons.append(f"{free} joint freedoms stand in no equation")
+            reasons.append(f"{free} joint motions stand in no equation")
         text = "; ".join(reasons)
         if len(parts) > 1:
             text = f"{len(parts)} independent sets of equations: {text}"
@@ -277,3 +292,88 @@ def _direction(forms: Sequence[Terms], d: int, c: int, *, is_certain: bool) -> b
         if is_regular_zero(forms, u / np.linalg.norm(u), c, is_certain=is_certain):
             return True
     return False
+
+
+# Real zeros of forms ------------------------------------------------------------------------------
+
+
+def is_regular_zero(forms: Sequence[Terms], u: Floats, c: int, *, is_certain: bool) -> bool:
+    """From u Newton's steps lead to a zero at which c derivatives are independent.
+
+    Args:
+        forms: that vanish.
+        u: where to begin, of length one.
+        c: the rank of the derivatives that is asked for.
+        is_certain: as many forms as that rank, and the zero is certified.
+    """
+    table = [[(np.array(e), float(v)) for e, v in ((e, float(x.p) / float(x.q))
+              for e, x in form.items())] for form in forms]  # fmt: skip
+    for _ in range(60):
+        value, J = _floats(table, u)
+        u = u - np.linalg.pinv(J, rcond=1e-8) @ value
+        size = float(np.linalg.norm(u))
+        if not 1e-3 < size < 1e3:
+            return False
+        u = u / size
+    value, J = _floats(table, u)
+    sizes = np.linalg.svd(J, compute_uv=False)
+    if np.max(np.abs(value)) > 1e-12 * (1 + np.max(np.abs(J))) or len(sizes) < c:
+        return False
+    if int(np.sum(sizes > 1e-6 * max(1.0, sizes[0]))) != c:
+        return False
+    return _certified(forms, u, J) if is_certain else True
+
+
+def _floats(table: Any, u: Floats) -> tuple[Floats, Floats]:
+    value, J = np.zeros(len(table)), np.zeros((len(table), len(u)))
+    for i, form in enumerate(table):
+        for e, c in form:
+            value[i] += c * np.prod(u**e)
+            for k in np.flatnonzero(e):
+                lower = e.copy()
+                lower[k] -= 1
+                J[i, k] += c * e[k] * np.prod(u**lower)
+    return value, J
+
+
+def _certified(forms: Sequence[Terms], u: Floats, J: Floats) -> bool:
+    """Krawczyk's operator on as many entries of u as there are forms, the others held."""
+    from flint import arb
+
+    chosen: list[int] = []
+    work = J.copy()
+    for i in range(len(forms)):
+        j = int(np.argmax(np.abs(work[i])))
+        if abs(work[i, j]) < 1e-9:
+            return False
+        chosen.append(j)
+        work = work - np.outer(work[:, j] / work[i, j], work[i])
+    C = np.linalg.inv(J[:, chosen])
+    middle = [arb(float(x)) for x in u]
+    box = [arb(float(x), RADIUS if k in chosen else 0.0) for k, x in enumerate(u)]
+    value = [_ball(form, middle) for form in forms]
+    slopes = [[_ball(_derivative(form, j), box) for j in chosen] for form in forms]
+    m = len(forms)
+    for a in range(m):
+        step = sum((arb(C[a, i]) * value[i] for i in range(m)), arb(0))
+        spread = arb(0)
+        for b in range(m):
+            entry = arb(int(a == b)) - sum((arb(C[a, i]) * slopes[i][b] for i in range(m)), arb(0))
+            spread = spread + entry * arb(0, RADIUS)
+        if not (-step + spread).abs_upper() < arb(RADIUS):
+            return False
+    return True
+
+
+def _ball(form: Terms, point: Sequence[Any]) -> Any:
+    from flint import arb
+
+    return arb(0) + form_at({e: arb(c) for e, c in form.items()}, point)
+
+
+def _derivative(form: Terms, k: int) -> Terms:
+    return {
+        tuple(e - (j == k) for j, e in enumerate(exponents)): c * exponents[k]
+        for exponents, c in form.items()
+        if exponents[k]
+    }
