@@ -4,6 +4,9 @@ from fractions import Fraction as F
 
 import pytest
 
+import liaison
+from liaison.errors import ArgumentError
+from liaison.expr import sqrt
 from liaison.freedoms.clock import bounded
 from liaison.freedoms.engines.engines import MSOLVE, Engine
 from liaison.freedoms.engines.ideal import Limits
@@ -118,3 +121,13 @@ def test_without_msolve_others_are_not_computed(monkeypatch):
 def test_out_of_time_they_are_not_computed():
     with bounded(1e-3):
         assert ring_mobility(GENERAL) is None
+
+
+def test_numbers_that_are_not_rational_are_named():
+    with pytest.raises(ArgumentError, match="link 1 of the ring has cosine"):
+        ring_mobility([Link(3, *SHORT), Link(4, sqrt(3) / 2, F(1, 2))] * 2)
+
+
+def test_psi_of_a_path_is_an_error_that_says_what_to_do():
+    with pytest.raises(ArgumentError, match="takes a mechanism, not str"):
+        liaison.polynomial_psi("four_bar.lsd")

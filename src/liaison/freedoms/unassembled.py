@@ -24,6 +24,7 @@ from itertools import islice
 from random import Random
 from typing import Any, TypeAlias, final
 
+from liaison.errors import ArgumentError
 from liaison.exact.balls import ball_of, precision
 from liaison.exact.linear import is_prime, primes_from
 from liaison.exact.rigid import Motion3
@@ -182,7 +183,11 @@ def ring_mobility(
     Returns:
         At a position of the largest component that a slice meets; None where it is not computed.
         Bounds of `clock.bounded` hold.
+
+    Raises:
+        ArgumentError: a number of the links is not rational.
     """
+    _check_rational(links)
     if len(links) > SMALL:
         try:
             answer: RingVerdict | None = _by_slices(links, seed)
@@ -191,6 +196,21 @@ def ring_mobility(
         is_rigid = answer is None or answer.dimension == 0
         return _with_real(links, answer) if len(links) == 6 and is_rigid else answer
     return _over_the_rationals(links, seed, limits)
+
+
+def _check_rational(links: Sequence[Link]) -> None:
+    """Every number of the links is a fraction."""
+    for k, link in enumerate(links):
+        for name in ("cosine", "sine", "a", "d"):
+            value = getattr(link, name)
+            try:
+                Fraction(value)
+            except (TypeError, ValueError):
+                raise ArgumentError(
+                    f"link {k} of the ring has {name} = {value}, which is not rational.",
+                    hint="Rings are computed over the rationals: give fractions, such as 3/5 and "
+                    "4/5 for cosine and sine.",
+                ) from None
 
 
 def _by_slices(links: Sequence[Link], seed: int) -> RingVerdict:

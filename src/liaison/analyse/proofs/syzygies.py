@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from liaison.equations import Equations, lagrange
-from liaison.errors import DerivationError
+from liaison.errors import ArgumentError, DerivationError
 from liaison.expr import ONE, ZERO, Expr, as_expr, constant, rewritten, substitute, symbol
 from liaison.expr import cos as cosine
 from liaison.expr import sin as sine
@@ -55,7 +55,13 @@ def polynomial_psi(mechanism: Mechanism, *, limits: Limits | None = None) -> Pol
 
     Raises:
         DerivationError: closures that are no such polynomials, or none at all.
+        ArgumentError: something else than a mechanism.
     """
+    if not isinstance(mechanism, Mechanism):
+        raise ArgumentError(
+            f"polynomial_psi takes a mechanism, not {type(mechanism).__name__} {mechanism!r}.",
+            hint="Read a text first: polynomial_psi(liaison.read(path)).",
+        )
     bare = replace(mechanism, forces=(), starts=(), outputs=(), events=(), contacts=())
     equations = lagrange(span(bare, exact=True))
     phi, rows = _with_values(mechanism, equations)
