@@ -231,7 +231,7 @@ def paragraph(result: Any) -> str:
     ]
     if result.real_proof and result.status != "regular":
         lines.append(f"  Over the real numbers: {result.real_proof}.")
-    if result.branches:
+    if result.branches and not result.real:
         lines.append("  " + _branches(result))
     if result.redundancy is not None and result.loops:
         lines += [f"  {line}" for line in result.redundancy.sentences()]
