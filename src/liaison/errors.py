@@ -41,13 +41,11 @@ import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
-from functools import wraps
+from functools import cache, wraps
 from inspect import Parameter, signature
 from numbers import Real
 from types import NoneType, UnionType
 from typing import Any, Literal, Self, TypeAlias, TypeVar, Union, cast, final, get_args, get_origin
-
-import numpy as np
 
 
 @final
@@ -321,15 +319,23 @@ LARGEST = 2**63 - 1
 
 LATER = {
     "Callable": Callable, "Collection": Collection, "Iterable": Iterable, "Mapping": Mapping,
-    "Sequence": Sequence, "Array": np.ndarray,
+    "Sequence": Sequence,
 }  # fmt: skip
 """Names of annotations that some modules import for type checkers alone."""
+
+
+@cache
+def _numpy() -> Any:
+    """NumPy, loaded with the first argument that is checked: help needs none."""
+    import numpy
+
+    return numpy
 
 
 def _is_number(x: Any) -> bool:
     if type(x) is float:
         return x == x
-    if isinstance(x, np.ndarray):
+    if isinstance(x, _numpy().ndarray):
         return x.ndim == 0 and x.dtype.kind in "iuf" and bool(x == x)
     return isinstance(x, Real) and bool(x == x)
 
@@ -339,7 +345,7 @@ def _is_whole(x: Any) -> bool:
 
 
 def _is_sequence(x: Any) -> bool:
-    return isinstance(x, Collection | np.ndarray) and not isinstance(x, bytes | Mapping)
+    return isinstance(x, (Collection, _numpy().ndarray)) and not isinstance(x, bytes | Mapping)
 
 
 def _is_path(x: Any) -> bool:
@@ -349,7 +355,7 @@ def _is_path(x: Any) -> bool:
 PLAIN: Mapping[Any, tuple[Test, str]] = {
     float: (_is_number, "a number"),
     int: (_is_whole, "a whole number below 2⁶³"),
-    bool: (lambda x: isinstance(x, bool | np.bool_ | int), "True or False"),
+    bool: (lambda x: isinstance(x, (bool, _numpy().bool_, int)), "True or False"),
     str: (lambda x: isinstance(x, str), "text"),
     NoneType: (lambda x: x is None, "None"),
     Mapping: (lambda x: isinstance(x, Mapping) and all(isinstance(k, str) for k in x),
@@ -368,11 +374,11 @@ def test_of(hint: Any) -> tuple[Test, str] | None:
     """The test of an annotation, and what it asks for in words; None where anything passes."""
     origin = get_origin(hint)
     if origin in (Union, UnionType):
-        found = [test_of(x) for x in get_args(hint)]
-        if any(x is None for x in found):
+        tests = [test_of(x) for x in get_args(hint)]
+        if any(x is None for x in tests):
             return None
-        pairs = [x for x in found if x is not None]
-        words = " or ".join(dict.fromkeys(said for _, said in pairs if said != "None"))
+        pairs = [x for x in tests if x is not None]
+        words = " or ".join(dict.fromkeys(each for _, each in pairs if each != "None"))
         return (lambda x: any(test(x) for test, _ in pairs)), words
     if origin is Literal:
         kinds = tuple({type(x) for x in get_args(hint)})
@@ -393,7 +399,7 @@ def _of_entries(whole: tuple[Test, str], hints: Sequence[Any]) -> tuple[Test, st
     inner = test_of(hints[-1]) if hints else None
     if inner is None:
         return whole
-    one, said = inner
+    one, each = inner
     if words == PLAIN[Mapping][1] and hints[-1] is str:
         return (lambda x: test(x) and all(map(one, x.values()))), f"{words} and texts as values"
     if words != "a sequence":
@@ -403,11 +409,11 @@ def _of_entries(whole: tuple[Test, str], hints: Sequence[Any]) -> tuple[Test, st
     def fits(x: Any) -> bool:
         if isinstance(x, str):
             return is_text
-        if isinstance(x, np.ndarray):
+        if isinstance(x, _numpy().ndarray):
             return x.dtype.kind in ("UO" if is_text else "iufO")
         return test(x) and all(map(one, x))
 
-    return fits, f"a sequence, each {said}"
+    return fits, f"a sequence, each {each}"
 
 
 def checked(function: F) -> F:
@@ -416,13 +422,13 @@ def checked(function: F) -> F:
     Raises:
         ArgumentError: names the function, the argument, its value and what is asked for.
     """
-    found: list[tuple[tuple[str, ...], dict[str, tuple[Test, str]]]] = []
+    resolved: list[tuple[tuple[str, ...], dict[str, tuple[Test, str]]]] = []
 
     @wraps(function)
     def guarded(*args: Any, **keywords: Any) -> Any:
-        if not found:
-            found.append(_tests(function))
-        names, tests = found[0]
+        if not resolved:
+            resolved.append(_tests(function))
+        names, tests = resolved[0]
         for name, value in (*zip(names, args, strict=False), *keywords.items()):
             known = tests.get(name)
             if known is not None and not known[0](value):
@@ -471,14 +477,14 @@ def _tests(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, tup
 
 def _of_keywords(function: Callable[..., Any], annotation: Any) -> dict[str, Any]:
     """Annotations of keywords by name: of `**options: Unpack[Keywords]`."""
-    made = _evaluated(function, annotation)
-    table = get_args(made)[0] if get_args(made) else None
+    evaluated = _evaluated(function, annotation)
+    table = get_args(evaluated)[0] if get_args(evaluated) else None
     if table is None or not hasattr(table, "__total__"):
         return {}
-    found: dict[str, Any] = {}
+    annotations: dict[str, Any] = {}
     for base in reversed((table, *getattr(table, "__orig_bases__", ()))):
-        found |= getattr(base, "__annotations__", {})
-    return {name: _evaluated(table, x) for name, x in found.items()}
+        annotations |= getattr(base, "__annotations__", {})
+    return {name: _evaluated(table, x) for name, x in annotations.items()}
 
 
 def _resolved(owner: Any, hints: Mapping[str, Any]) -> dict[str, tuple[Test, str]]:
@@ -493,6 +499,7 @@ def _evaluated(owner: Any, hint: Any) -> Any:
         return Any if text is Parameter.empty else text
     module = sys.modules.get(owner.__module__)
     try:
-        return eval(text, {**LATER, **vars(module)} if module else dict(LATER))
+        known = {**LATER, "Array": _numpy().ndarray}
+        return eval(text, {**known, **vars(module)} if module else known)
     except (NameError, AttributeError, TypeError):
         return Any

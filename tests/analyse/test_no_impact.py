@@ -7,8 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import liaison
-from liaison.analyse.proofs.no_impact import losses, no_impact
-from liaison.analyse.proofs.rank_effect import reduced
+from liaison.analyse.proofs.no_impact import losses, no_impact, reduced
 from liaison.analyse.proofs.rank_proof import by_boxes, by_gram_determinant
 from liaison.analyse.proofs.rate_rows import rate_rows
 from liaison.cli import main

@@ -20,9 +20,11 @@ they span everything, nothing is taken away; where the brackets of the fields ar
 them everywhere, the relations integrate (Frobenius), each to one equation. What neither decides is
 named, and the mobility is a pair of bounds.
 
-Public names: Home, home_of, numeric_home, Step, loops_of, Relations, relations_of, Terms. Source:
-HOR87 (a shortest cycle basis from breadth-first paths, by greedy choice), Rates, rates_of. Source:
-MON02 §2 (Chow's theorem, Frobenius' theorem).
+Public names: Home, home_of, numeric_home, Step, loops_of, Relations, relations_of, Terms, Rates,
+rates_of.
+
+Source: HOR87 (a shortest cycle basis from breadth-first paths, by greedy choice); MON02 §2 (Chow's
+theorem, Frobenius' theorem).
 """
 
 from __future__ import annotations

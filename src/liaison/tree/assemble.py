@@ -454,8 +454,8 @@ class _Problem:
         self, q: Floats, v: Floats, G: Floats, residual: Floats, held: Collection[str]
     ) -> None:
         """Raises an error beside a change point, where the branch of the motion is not certain."""
-        given = {n: self.begin.values[n] for n in self.v_names if n in held}
-        check_speeds(G, residual, v, given, start_place(self.tree.mechanism, given))
+        speeds = {n: self.begin.values[n] for n in self.v_names if n in held}
+        check_speeds(G, residual, v, speeds, start_place(self.tree.mechanism, speeds))
         fastest = self.worst(v)
         slides = [label.unit == "m/s" for label in self.tree.velocity_labels()]
         lengths = [unit == "m/s" for unit in self.rate_units]

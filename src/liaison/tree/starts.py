@@ -183,7 +183,7 @@ class Starts:
                 q[node.q] = self._attitude(node.joint, q[node.q], begin.values)
         return q, mask
 
-    def _attitude(self, joint: Joint, q: Floats, given: Mapping[str, float]) -> list[float]:
+    def _attitude(self, joint: Joint, q: Floats, values: Mapping[str, float]) -> list[float]:
         """Coordinates that are an attitude; of a quaternion the parts that are given stay.
 
         Raises:
@@ -192,7 +192,7 @@ class Starts:
         kind = joint.type
         attitude = getattr(kind, "attitude", None)
         count = len(attitude.NAMES) if isinstance(attitude, Attitude) else 0
-        kept = np.array([name in given for name in joint.coordinates[-count:]], dtype=bool)
+        kept = np.array([name in values for name in joint.coordinates[-count:]], dtype=bool)
         if count != 4 or not 0 < np.count_nonzero(kept) < count:
             return [float(x) for x in kind.normalized(q.tolist())]
         e = np.array(q[-count:])
@@ -313,7 +313,7 @@ def _singular(joint: Joint, middle: float) -> AssemblyError:
 
 
 def check_speeds(
-    G: Floats, residual: Floats, v: Floats, given: Mapping[str, float], place: Place | None
+    G: Floats, residual: Floats, v: Floats, held: Mapping[str, float], place: Place | None
 ) -> None:
     """Raises an error for speeds that are of no branch, though they leave little in the closures.
 
@@ -321,14 +321,14 @@ def check_speeds(
         G: rows of the closures.
         residual: G v − ν.
         v: speeds.
-        given: those that are held, by label.
+        held: speeds that are held, by label.
         place: where they are written.
     """
     missing = np.linalg.lstsq(G, residual, rcond=EXACT)[0]
     size = float(np.max(np.abs(missing), initial=0.0))
     if size <= KEPT * max(1.0, float(np.max(np.abs(v), initial=0.0))):
         return
-    speeds = ", ".join(f"{name} = {x:.6g}" for name, x in given.items())
+    speeds = ", ".join(f"{name} = {x:.6g}" for name, x in held.items())
     raise AssemblyError(
         f"the speeds {speeds or 'at rest'} are of no branch of the motion: the start lies beside a "
         f"change point, where branches cross, and meeting the closures changes speeds by "

@@ -1,6 +1,15 @@
 """Equations of motion simplified for reading: rows, M, C and g, or named quantities if large.
 
-Public names: ReadLine, Readable, readable.
+Equations of large trees by named intermediate quantities: the recursion, body by body.
+
+Each line holds names of the lines before it: angular velocity ω, angular acceleration α and
+acceleration a of every body in its own axes (gravity taken off), then from the tips inwards the
+moment n and the force f that its joint transmits to it. What is a number or a single name gets no
+line.
+
+Public names: ReadLine, Readable, readable, NamedRecursion, named_recursion.
+
+Source: RBDA §5.3; docs/theory/reading.md (reading-3).
 """
 
 from __future__ import annotations
@@ -9,14 +18,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import gcd, lcm
-from typing import final
+from typing import Any, final
 
 from liaison.equations.equations import Equations, has_rates
 from liaison.equations.modes import Named, chosen_modes, efforts_in, named_rows, resting_rows
 from liaison.equations.reading_order import forces_of, order_of, squares_of
+from liaison.equations.setting import Setting
 from liaison.equations.statement import Line, statement
+from liaison.equations.sweeps.recursion import (
+    State,
+    Wrench,
+    at_ground,
+    at_parent,
+    felt,
+    link,
+    moved,
+    required,
+    whirl,
+)
 from liaison.equations.transform.christoffel import christoffel, structure
-from liaison.expr import Expr, as_expr, substitute, symbol, topological, vanishes
+from liaison.expr import Expr, as_expr, substitute, symbol, symbols_of, topological, vanishes
 from liaison.expr.reading.arrange import (
     NICE,
     ONE,
@@ -34,11 +55,88 @@ from liaison.expr.reading.ring import TooLarge
 from liaison.expr.reading.shared import Parts
 from liaison.expr.reading.simplify import Reader
 from liaison.lazy import Typeset
-from liaison.tree import Tree
+from liaison.spatial.arrays import Array, array
+from liaison.tree import GROUND, Tree, merged
 
 from .legible import AXES, Legible, legible
-from .named import named_recursion
 from .sides import DOTS, ReadSide, is_hard, read_sides
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NamedRecursion:
+    """Formulas by names, in the order in which they can be computed.
+
+    Attributes:
+        quantities: name and formula of each.
+        rows: M v̇ + h for every velocity, in terms of them.
+        bodies: which body each number stands for.
+    """
+
+    quantities: tuple[tuple[str, Expr], ...]
+    rows: tuple[Expr, ...]
+    bodies: tuple[str, ...]
+
+
+def named_recursion(tree: Tree) -> NamedRecursion:
+    """M v̇ + h of a tree, by names for what every body does and bears."""
+    setting = Setting(merged(tree))
+    kinematics, nodes = setting.kinematics, setting.kinematics.tree.nodes
+    vdot = array(list(setting.symbols.vdot))
+    book = _Book()
+    states: dict[int, State] = {GROUND: at_ground(setting.gravity)}
+    for i, node in enumerate(nodes):
+        state = moved(states[node.parent], link(kinematics, i), vdot[node.v])
+        omega = book.entered("omega", i, state.omega)
+        alpha = book.entered("alpha", i, state.alpha)
+        states[i] = State(omega, alpha, book.entered("a", i, state.a), whirl(omega, alpha))
+    own = [required(node.inertia, states[i]) for i, node in enumerate(nodes)]
+    rows: list[Any] = [0] * setting.tree.nv
+    for i in range(len(nodes) - 1, -1, -1):
+        wrench: Wrench = (book.entered("n", i, own[i][0]), book.entered("f", i, own[i][1]))
+        rows[nodes[i].v] = map(as_expr, felt(kinematics.subspace(i), wrench))
+        parent = nodes[i].parent
+        if parent != GROUND:
+            moment, force = at_parent(kinematics.pose(i), wrench)
+            own[parent] = (own[parent][0] + moment, own[parent][1] + force)
+    used = _used(book.lines, rows)
+    return NamedRecursion(tuple(used), tuple(rows), tuple(node.body for node in nodes))
+
+
+class _Book:
+    """Names in use."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[str, Expr]] = []
+
+    def entered(self, kind: str, i: int, entries: Iterable[Any]) -> Array:
+        """The entries of a vector by their names; what is short stays as it is."""
+        return array([self._entered(f"{kind}{i + 1}.{x}", e) for x, e in zip("xyz", entries)])
+
+    def _entered(self, name: str, entry: Any) -> Any:
+        formula = as_expr(entry)
+        if formula.op in ("const", "symbol"):
+            return entry
+        self.lines.append((name, formula))
+        return symbol(name)
+
+
+def _used(lines: list[tuple[str, Expr]], rows: Sequence[Expr]) -> list[tuple[str, Expr]]:
+    """The lines that the rows need, in order."""
+    from_names = dict(lines)
+    needed: set[str] = set()
+    stack = list(rows)
+    while stack:
+        for node in _symbols(stack.pop()):
+            if node in from_names and node not in needed:
+                needed.add(node)
+                stack.append(from_names[node])
+    return [(name, formula) for name, formula in lines if name in needed]
+
+
+def _symbols(f: Expr) -> list[str]:
+    return [str(x.a) for x in symbols_of([f])]
+
 
 LONGEST = 400
 """Names and numbers in one row; a system with a longer row is read by named quantities."""
@@ -303,7 +401,7 @@ MANY = 250
 
 RECURSION = (
     "ω, α and a are those of each body in its own axes, gravity taken off a; n and f are the "
-    "moment and the force that its joint hands to it."
+    "moment and the force that its joint transmits to it."
 )
 
 
