@@ -291,7 +291,7 @@ def test_what_rolls_comes_home_when_time_is_turned(name, method):
 
 
 def test_the_energy_of_a_rolling_disc_has_no_trend():
-    """Over 400 s; with gauss4, which is not symmetric once it is projected, it grows steadily."""
+    """Over 400 s; with gauss4, which is not symmetric once it is projected, it drifts steadily."""
     kernel, state = ready("rolling_disc")
     means = {}
     for method in ("rattle", "gauss4"):
@@ -302,8 +302,8 @@ def test_the_energy_of_a_rolling_disc_has_no_trend():
     change, width = means["rattle"]
     assert np.max(np.abs(change)) < 0.05 * width
     change, width = means["gauss4"]
-    assert np.all(np.diff(change) > 0)
-    assert change[-1] > 0.5 * width
+    assert np.all(np.diff(change) * change[-1] > 0)
+    assert abs(change[-1]) > 0.5 * width
 
 
 def test_a_step_must_be_given():
