@@ -8,7 +8,7 @@ from liaison.program.loops.compile import compile_loops
 from liaison.solvers.cones.cones import BILATERAL, DISC, ONE_WAY, solve_cones
 from liaison.solvers.linear.lemke import (
     RAY,
-    REFUSED,
+    NO_POLYGON,
     SOLVED,
     lemke,
     lemke_area,
@@ -151,7 +151,7 @@ def test_held_rows_and_bounds_of_their_own(run):
 def test_what_polygons_cannot_tell_is_refused(run):
     scene = random_scene(np.random.default_rng(0), 1)
     scene.limits[0, 2] = 1.0
-    assert on_polygons(run, scene)[0] == REFUSED
+    assert on_polygons(run, scene)[0] == NO_POLYGON
     scene.limits[0, 2] = 0.0
     scene.blocks[0, 0] = 3
-    assert on_polygons(run, scene)[0] == REFUSED
+    assert on_polygons(run, scene)[0] == NO_POLYGON

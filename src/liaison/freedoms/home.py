@@ -232,7 +232,7 @@ Terms: TypeAlias = tuple[tuple[int, Expr, bool], ...]
 @final
 @dataclass(frozen=True, slots=True)
 class Relations:
-    """Constraint equations of a mechanism on its joint freedoms."""
+    """Constraint equations of a mechanism on its joint coordinates."""
 
     linear: tuple[Terms, ...] = ()  # to all orders
     tangent: tuple[Terms, ...] = ()  # to first order
@@ -254,7 +254,7 @@ def relations_of(
 
     Args:
         mechanism: with its constraints and the values of its parameters.
-        columns: its joint freedoms, in order.
+        columns: its joint coordinates, in order.
         at: the coordinates at home, by label, as far as they are known.
     """
     place = {motion.coordinate: k for k, motion in enumerate(columns) if motion.coordinate}

@@ -32,10 +32,10 @@ class Parametrization:
 
     independent: tuple[str, ...]  # names of the coordinates whose rates are u
     coordinates: tuple[str, ...]  # a name for each row of Ψ
-    matrix: Floats  # Ψ, shape (joint freedoms, mobility)
+    matrix: Floats  # Ψ, shape (joint coordinates, mobility)
 
     def rates(self, *speeds: float) -> dict[str, float]:
-        """The rates of all joint freedoms from those of the independent ones [rad/s, m/s]."""
+        """The rates of all joint coordinates from those of the independent ones [rad/s, m/s]."""
         rates = self.matrix @ np.array(speeds, dtype=float)
         return dict(zip(self.coordinates, rates.tolist(), strict=True))
 

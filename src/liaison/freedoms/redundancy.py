@@ -135,7 +135,7 @@ class Flow:
 def freer_joints(
     home: Home, flow: Flow, stresses: Floats
 ) -> tuple[tuple[tuple[str, str], ...], int]:
-    """Joints removed or given more freedoms, one after the other, while the motion stays the same.
+    """Joints removed or freed further, one after the other, while the motion stays the same.
 
     A change that takes away fewer self-stresses than it frees would add a motion; what fails once
     fails for fewer self-stresses too, so that one pass over the joints does.
@@ -164,7 +164,7 @@ def freer_joints(
 
 
 def _relieved(reactions: Floats, stresses: Floats, freed: str) -> Floats | None:
-    """The self-stresses that do not feel some freedoms; None if the freedoms are not all felt."""
+    """Self-stresses without effort along some coordinates; None if there are none."""
     places = [("t", "s").index(word[0]) * 3 + "xyz".index(word[1]) for word in freed.split()]
     felt: Any = reactions[:, places]
     if len(stresses) < len(places) or np.linalg.eigvalsh(felt.T @ felt)[0] < FELT**2:

@@ -177,7 +177,7 @@ class LoopSystem(System):
         return None if turns or advances or self.curved else factorial(self.n)
 
     def least_dimension(self) -> int:
-        """A loop within a group of rigid motions is as many equations as the group has freedoms."""
+        """A loop within a group of rigid motions has one equation a dimension of the group."""
         rows = [[0] * self.n for _ in self.relations]
         for row, relation in zip(rows, self.relations, strict=True):
             for column, c, _ in relation:

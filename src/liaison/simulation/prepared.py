@@ -80,7 +80,7 @@ class Workplace:
         is_compiled: False runs the time loop as plain Python.
 
     Attributes:
-        contacts: what a run with contacts has besides; None where nothing is one-sided.
+        contacts: what a run with contacts has besides; None where nothing is unilateral.
         machine: goes on with a run.
     """
 
@@ -125,7 +125,7 @@ def _arrays_of(plan: Plan) -> Arrays:
 
 
 def _marching(plan: Plan) -> Marching | None:
-    """What a run with contacts has besides; None where nothing is one-sided, and of scenes."""
+    """What a run with contacts has besides; None where nothing is unilateral, and of scenes."""
     if plan.is_scene:
         return None
     if not (sides_in(plan.program) or plan.settings.tableau.scheme == "moreau"):

@@ -73,7 +73,7 @@ def trajectory_of(
 
 
 def _outside(plan: Plan, rows: Array, series: Mapping[str, Series]) -> Outcome | None:
-    """A unilateral constraint that the run did not keep; steps of fixed size are not judged."""
+    """A unilateral constraint that the run did not keep; steps of fixed size are not checked."""
     if plan.settings.tableau.scheme == "moreau":
         return None
     cuts = np.cumsum([1, plan.size("nq"), plan.size("nv")])
@@ -383,7 +383,7 @@ def series_of(
 
 
 def _contact_series(plan: Plan, contacts: Contacts | None) -> dict[str, Series]:
-    """The series of contacts; none where nothing is one-sided."""
+    """The series of contacts; none where nothing is unilateral."""
     if contacts is None:
         return {}
     from liaison.contacts.events.series import contact_series

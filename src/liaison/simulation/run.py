@@ -138,7 +138,7 @@ def simulate(
     theta: float | None = None,
     facets: int | None = None,
 ) -> Trajectory:
-    """Integrates from a state until a time, and records what happened.
+    """Integrates from a state until a time, and records it.
 
     Args:
         kernel: of a program with the entries `rate` and `retract`, and those of its closures.
@@ -163,7 +163,7 @@ def simulate(
         on_failure: "raise", or "return" the partial trajectory.
         projection: tolerances of the closures.
         max_step: longest step of an adaptive method [s].
-        max_steps: steps after which the run is refused.
+        max_steps: steps after which the run is rejected.
         residual: when the generated solution of the constrained system is taken over by the
             pivoted one.
         spectral_radius: of "generalized-alpha", 0 to 1: part of a vibration too fast for the step

@@ -6,7 +6,7 @@
 
 An event that stops ends the step at its instant: `state.t` says when, `robot.stopped_by` which; the
 next step goes on from there. Through contacts `robot.modes` says what holds now, `robot.events`
-what happened in the last step.
+events of the last step.
 
 Public names: Stepper, stepper.
 """
@@ -111,7 +111,7 @@ class Stepper:
 
     @property
     def events(self) -> tuple[EventRecord, ...]:
-        """What happened in the last step, in order; after `reset`, at the start."""
+        """Events of the last step, in order; after `reset`, at the start."""
         return event_records(self._run.own_plan, self._happened)
 
     def step(self, u: Given, dt: float) -> State:

@@ -22,7 +22,7 @@ Measure: TypeAlias = tuple[int, int, int, int, int, int, Monomial]
 class Rule:
     """One row: `apply` gives the polynomial that a monomial is equal to, or None.
 
-    `statement` says the law for people. Every monomial that comes out has a smaller measure.
+    `statement` says the law for reading. Every monomial that comes out has a smaller measure.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """formula_contacts: unilateral constraints by formulas, at the last joint in the formula.
 
-A formula has no place. Where it speaks of one joint only, its force on the coordinates of that
+A formula has no place. Where it contains one joint only, its force on the coordinates of that
 joint is a wrench between the joint's two bodies; it is expressed at the successor's marker.
 
 Public names: FormulaAlong, formula_contacts.

@@ -36,7 +36,7 @@ TURN = 2 * np.pi
 FINE = 1000
 """Instants between which turns are counted, at least, where the run can be integrated."""
 DOUBT = np.pi / 2
-"""Rates that miss an angle's change by more than this do not tell how often it turned."""
+"""Rates that miss an angle's change by more than this leave open how often it turned."""
 
 ALPHA = array([symbol(f"closure.alpha{i}") for i in range(3)])
 PULL = array([symbol(f"closure.a{i}") for i in range(3)])

@@ -449,7 +449,7 @@ class _Moved:
                 )
 
     def _check_jumps(self, first: Array, k: int) -> None:
-        """Refuses a jump of v̇ at an instant that moves with a parameter."""
+        """Rejects a jump of v̇ at an instant that moves with a parameter."""
         moved, _ = self._moved(k, first, 1.0, None)
         rows = np.column_stack([moved.t, moved.q, moved.v, self._inputs(moved)])
         p = np.concatenate([self.plan.parameters, np.zeros(len(self.plan.parameters))])

@@ -352,13 +352,13 @@ def _with_contacts(sizes: list[Array], sides: dict[str, Array], force: Array) ->
 
 
 def _forces(plan: Plan, run: Trajectory) -> Array:
-    """f of every one-sided row, as it acts: −μ of relations of rates."""
+    """f of every unilateral row, as it acts: −μ of relations of rates."""
     sign = [-1 if x[2] == "rate" else 1 for x in plan.program.facts["sides"] for _ in range(x[4])]
     return np.asarray(run.series["contacts"].values * np.array(sign))
 
 
 def _one_sided(plan: Plan, rows: Array) -> Array:
-    """D at every row, shape (n, one-sided rows, nv)."""
+    """D at every row, shape (n, unilateral rows, nv)."""
     out = map_entry(plan.kernel, "one_sided", rows, plan.parameters)
     sides, nv = plan.program.facts["sides"], plan.size("nv")
     count = sum(x[4] for x in sides)

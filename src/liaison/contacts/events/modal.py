@@ -167,7 +167,7 @@ NOTHING = 1e-9
 
 @loop
 def measure(sides: Sides, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, work: ptr) -> None:
-    """The numbers of the free mechanism and of all one-sided rows at a state."""
+    """The numbers of the free mechanism and of all unilateral rows at a state."""
     sides.free.terms(t, q, v, u, p, q, sides.terms.floats, work)
     sides.free.one_sided(t, q, v, u, p, q, sides.seen.floats, work)
 
@@ -252,7 +252,7 @@ def loosened(sides: Sides) -> None:
 
 @loop
 def prepare(sides: Sides) -> f64:
-    """L, an orthonormal basis Q of the closures, and the motion z = Lᵀv̇ without one-sided forces.
+    """L, an orthonormal basis Q of the closures, and the motion z = Lᵀv̇ without unilateral forces.
 
     Returns:
         What the closures miss, scaled; −1 where the mass matrix is singular.

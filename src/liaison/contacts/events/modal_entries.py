@@ -40,7 +40,7 @@ BROKEN = 1e-7
 
 @loop
 def is_free(sides: Sides) -> i64:
-    """1 if all is open and nothing rubs: the mechanism moves as if it were alone."""
+    """1 if all is open and nothing has friction: the mechanism moves as if it were alone."""
     if sides.helds > 0:
         return 0
     for b in range(sides.nb):
@@ -70,7 +70,7 @@ def modal_rate(
 
 @loop
 def is_held(sides: Sides, row: i64) -> i64:
-    """1 if a one-sided row holds now."""
+    """1 if a unilateral row holds now."""
     b = sides.block_of[row]
     return 1 if sides.mode[b] == STICK and is_past_edge(sides, b) == 0 else 0
 

@@ -155,7 +155,7 @@ def is_determined(sides: Sides, k: i64) -> i64:
 
 @loop
 def end_ended(sides: Sides, least: f64) -> None:
-    """Ends modes whose end was found though no acceleration tells it yet."""
+    """Ends modes whose end was found though no acceleration shows it yet."""
     m = sides.active
     nearly = NEARLY * largest(m, sides.touching[m:])
     for b in range(sides.nb):

@@ -72,7 +72,7 @@ class ModalKernel(Kernel):
     """Entries of a mechanism in its present mode.
 
     Args:
-        base: kernel of the mechanism, free of all that holds on one side only.
+        base: kernel of the mechanism, free of all that holds unilaterally.
         sides: where the mode lies.
     """
 
@@ -117,7 +117,7 @@ class ModalKernel(Kernel):
 
 
 def _modal_program(program: Program, sides: side.Sides) -> Program:
-    """The same program with one-sided rows beside its closures."""
+    """The same program with unilateral rows beside its closures."""
     rows, gaps = int(sides.nrows), int(sides.ngaps)
     sizes = {**program.sizes, "nc": rows, "nphi": program.sizes["nphi"] + gaps}
     known = [*program.labels.get("lam", ()), *program.labels.get("force", ())]
@@ -131,7 +131,7 @@ class Marching:
     """All that a run with contacts has besides: its tables, its kernel, its plan.
 
     Attributes:
-        sides: all that is known of what holds on one side only.
+        sides: all that is known of what holds unilaterally.
     """
 
     def __init__(self, plan: Plan, law: str) -> None:
@@ -193,7 +193,7 @@ class Marching:
         """What a status of the loop is after a look at the modes; a lost relation is held.
 
         Raises:
-            SimulationError: a relation lost its row and does not tell the velocity after.
+            SimulationError: a relation lost its row and does not determine the velocity after.
         """
         if status == at.NO_MODE and self.is_lost(arrays):
             status = at.DEGENERATE
@@ -207,7 +207,7 @@ class Marching:
         """The velocity after a relation of rates lost its row, by the relation itself.
 
         Raises:
-            SimulationError: the relation does not tell.
+            SimulationError: the relation does not determine it.
         """
         run, sides = arrays.run, self.sides
         b = int(sides.bad)
@@ -324,7 +324,7 @@ def impact_law(name: str) -> int:
 
 
 def marching(plan: Plan, law: str = "energetic") -> Marching | None:
-    """What a run with contacts has besides; None where nothing is one-sided.
+    """What a run with contacts has besides; None where nothing is unilateral.
 
     Raises:
         SimulationError: a method that cannot take contacts, or not with this law.

@@ -1,7 +1,7 @@
 """Contacts along a run: gaps, rates, modes and forces at every recorded state.
 
-A run notes where modes change; between two changes the mode tells the forces, as it did in the time
-loop.
+A run notes where modes change; between two changes the mode determines the forces, as it
+did in the time loop.
 
 Public names: Contacts, contacts_along, contact_series, over_modes.
 """
@@ -49,7 +49,7 @@ AFTER = {
     log.SLIPS: side.SLIP, log.ENTERS: side.CLOSED, log.LEAVES: side.OPEN,
     log.HOLDS: side.LOCKED,
 }  # fmt: skip
-"""The mode after something happened."""
+"""The mode after an event."""
 
 UNMOVED = 1e-6
 """Part of the largest acceleration, or of 1, up to which what is held counts as at rest."""
@@ -61,7 +61,7 @@ OUTSIDE = 1e-9
 @final
 @dataclass(frozen=True, slots=True)
 class Contacts:
-    """What is one-sided at every recorded state, each a table with one row an instant.
+    """What is unilateral at every recorded state, each a table with one row an instant.
 
     Attributes:
         gap: of every block, 0 of those without.
@@ -206,7 +206,7 @@ def contacts_along(run: Marching, plan: Plan, rows: Array, happened: Array) -> C
     Args:
         run: as it stands at the end.
         plan: of the free mechanism.
-        rows: recorded states; of two at one instant the first is before what happened there.
+        rows: recorded states; of two at one instant the first is before the event there.
         happened: rows of the log.
     """
     modes = modes_along(run, rows[:, 0], happened)
@@ -241,7 +241,7 @@ def modes_along(run: Marching, t: Array, happened: Array) -> NDArray[np.int64]:
 def contact_series(plan: Plan, contacts: Contacts) -> dict[str, Series]:
     """Forces and rates by row, gaps and modes by block, power lost by group of friction.
 
-    Relations of rates are told as their author wrote them: W v + w ≤ 0, with μ ≤ 0.
+    Relations of rates are reported as their author wrote them: W v + w ≤ 0, with μ ≤ 0.
     """
     sides, labels = plan.program.facts["sides"], plan.program.labels["force"]
     rows, units = tuple(x.name for x in labels), tuple(x.unit for x in labels)

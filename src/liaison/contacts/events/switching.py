@@ -1,10 +1,10 @@
 """Switching: where a mode ends, what the next one is, and the impact between them.
 
 `march` lets the time loop run; where it stops because a mode ends, contacts that close bring an
-impact, the forces and accelerations of all that touches tell the next mode, and the time loop goes
-on. All that happens is noted: a row with the velocities before, one for each thing that happened.
+impact, the forces and accelerations of all that touches determine the next mode, and the time loop
+goes on. All events are noted: a row with the velocities before, and one for each event.
 
-What happens to contacts, noted row by row: impacts, changes of modes, several motions.
+Events of contacts, noted row by row: impacts, changes of modes, several motions.
 
 Public names: march, switch. Source: docs/theory/one_sided.md (mode-1), note_impacts, note_changes,
 note_several, keep_impacts.
@@ -76,7 +76,7 @@ from .touching import find_touching, still, strike
 
 @loop
 def keep_impacts(run: Run, happened: ptr) -> None:
-    """Of what happened at the start only impacts are told, after the state before them."""
+    """Of events at the start only impacts are noted, after the state before them."""
     state = run.nq + run.nv
     kept = 1
     for k in range(1, run.happened):
@@ -98,7 +98,7 @@ def was_hit(sides: Sides, b: i64) -> i64:
 
 @loop
 def note_what(b: i64, what: i64, run: Run, happened: ptr) -> None:
-    """One more row: what happened to a block, with the state as it is now."""
+    """One more row: an event of a block, with the state as it is now."""
     note(what, b, -1, run.t, 0.0, run.log_q, run.q, run.log_v, run.v, run.happened, happened)
     run.happened += 1
 
@@ -213,7 +213,7 @@ def march(
 
 @loop
 def begin_sides(sides: Sides, e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
-    """Refuses a start on the forbidden side; impact and modes of what touches there."""
+    """Rejects a start on the forbidden side; impact and modes of what touches there."""
     v = run.v
     look(sides, run, scratch)
     limit = run.start_tolerance * (1.0 + largest(sides.nv, v))

@@ -1,7 +1,7 @@
 """What touches, as a problem of cones: impulses of an impact, or forces of the motion after it.
 
 Touching are gaps that are closed and do not open, rates on their boundary, and the friction under
-them. Of velocities the problem is that of an impact; of accelerations its solution tells the
+them. Of velocities the problem is that of an impact; of accelerations its solution determines the
 mode: what stays closed, what sticks, what slips and which way.
 
 Public names: STILL, TOUCH, still, find_touching, strike, list_cones, mobility_matrix,

@@ -227,7 +227,7 @@ def from_inside(mu: f64, tolerance: f64, begin: f64, turns: i64, world: World) -
     """Impulses with a residual up to the tolerance, from those there are on; the residual.
 
     Args:
-        mu: 1, or 0 where nothing rubs.
+        mu: 1, or 0 where nothing has friction.
         tolerance: residual that is enough.
         begin: how far inside their cones impulses and rates begin, beside the strongest impulse.
         turns: at most.

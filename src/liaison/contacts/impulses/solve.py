@@ -110,7 +110,7 @@ def solve_scene(mu: f64, tolerance: f64, allowed: i64, world: World) -> f64:
     """Impulses and velocities, from those guessed; their residual.
 
     Args:
-        mu: 1, or 0 where nothing rubs.
+        mu: 1, or 0 where nothing has friction.
         tolerance: residual that is enough for more than `FEW` contacts.
         allowed: sweeps at most.
         world: velocities without impulses come in `next`.

@@ -4,7 +4,7 @@ Each contact in turn gets the impulse that its own rates ask for, the others wai
 
     f_n := max(f_n − ω u_n/a_n, 0),   f_t := f_t − ω u_t/a_t, cut to the length μ f_n    (scene-1)
 
-μ being that of the pair (times the argument `mu` below, 1, or 0 where nothing rubs), with
+μ being that of the pair (times the argument `mu` below, 1, or 0 where nothing has friction), with
 velocities of the two bodies changed at once, so that a sweep costs a few hundred operations a
 contact. Overrelaxed by ω, sweeps carry weight through piles several times faster.
 

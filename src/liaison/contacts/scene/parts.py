@@ -88,7 +88,7 @@ class Laws:
         )
 
     def check(self) -> None:
-        """Refuses coefficients that cannot be.
+        """Rejects coefficients that cannot be.
 
         Raises:
             SimulationError: which.
@@ -144,7 +144,7 @@ class SceneModel:
 
 
 def check_start(bodies: Bodies, planes: Array, laws: Laws) -> None:
-    """Refuses bodies that begin inside each other or below a plane, by name and depth.
+    """Rejects bodies that begin inside each other or below a plane, by name and depth.
 
     Raises:
         SimulationError: which, and how deep.

@@ -83,7 +83,7 @@ def _series(model: SceneModel, q: Array, v: Array, shown: Array) -> dict[str, Se
 def scene_events(plan: Plan, happened: Array, until: float) -> tuple[EventRecord, ...]:
     """Events of pairs, in the order of time: 'a-b', or 'a-plane'; and what stopped the run.
 
-    They hold no states. What a step would have done after `until`, where it was stopped, is none.
+    They hold no states. Events of a step after `until`, where it was stopped, are left out.
     """
     model: SceneModel = plan.program.facts["scene"]
     names, planes, empty = model.bodies.names, model.laws.names, np.zeros(0)

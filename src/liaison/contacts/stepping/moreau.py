@@ -312,7 +312,7 @@ def find_impulses(e: Entries, run: Run, scratch: ptr) -> i64:
 
 @loop
 def midway(e: Entries, run: Run, scratch: ptr) -> i64:
-    """Terms, one-sided rows and the metric at q_θ; X of all rows."""
+    """Terms, unilateral rows and the metric at q_θ; X of all rows."""
     nv = run.nv
     v = run.v
     moved = run.free.moved
@@ -416,7 +416,7 @@ def predict(e: Entries, run: Run, scratch: ptr) -> None:
 
 @loop
 def state_after(e: Entries, after: ptr, out: OneSided, run: Run, scratch: ptr) -> None:
-    """One-sided rows at the end of a step that ends with the velocities `after`."""
+    """Unilateral rows at the end of a step that ends with the velocities `after`."""
     moved = run.free.moved
     q = run.free.q_end
     displacement(e, after, moved, run, scratch)

@@ -243,7 +243,7 @@ def stand(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
 
 @loop
 def keep(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
-    """The new state becomes the state, and one-sided rows are those there."""
+    """The new state becomes the state, and unilateral rows are those there."""
     status = commit(e, run, scratch, happened)
     one_sided(e, run.t, run.q, run.v, run.sides, run, scratch)
     return status

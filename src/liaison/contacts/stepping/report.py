@@ -18,7 +18,7 @@ from liaison.simulation.steps.layout import Arrays
 def stepped_contacts(plan: Plan, rows: Array, happened: Array) -> Contacts | None:
     """Contacts at every recorded state, their forces being those of its mode without impacts.
 
-    None where the run took other steps, or nothing is one-sided.
+    None where the run took other steps, or nothing is unilateral.
     """
     if plan.settings.tableau.scheme != "moreau" or not sides_in(plan.program):
         return None

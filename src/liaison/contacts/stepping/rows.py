@@ -4,7 +4,7 @@ With M = L Lᵀ and Q an orthonormal basis of the rows of closures L⁻¹Gᵀ,
 
     X = (1 − Q Qᵀ) L⁻¹Dᵀ,   A = XᵀX,   v = v_f + L⁻ᵀ X P                        (stepping-1)
 
-so that impulses P of one-sided rows change their rates by A P and leave those of closures alone.
+so that impulses P of unilateral rows change their rates by A P and leave those of closures alone.
 
 Public names: one_sided, metric_of, free_motion, rows_in_metric, delassus, pushed.
 

@@ -62,7 +62,7 @@ class Op:
         array: on NumPy arrays, broadcasting.
         partials: derivative in each argument, as functions of the arguments (data first).
         c: C99 expression with {} for each argument; empty where `expand` or data is needed.
-        latex, text: the same for people.
+        latex, text: the same for reading.
         rank: how tightly it binds when printed.
         sympy: the function of SymPy with these arguments, by its name; "" where there is none.
         build: makes the node of rows with data, folding what is known: build(data, *args).

@@ -100,7 +100,7 @@ def unicode_symbol(name: str, *, order: int = 0, tilde: bool = False) -> str:
 
 
 def _unicode_rest(rest: str) -> str:
-    """What stands behind the head: an index, and in parentheses names of their own."""
+    """What follows the head: an index, and in parentheses names of their own."""
     index, opening, inner = rest.partition("(")
     if opening:
         inner = ",".join(map(_unicode_inner, inner.removesuffix(")").split(","))) + ")"

@@ -32,7 +32,7 @@ from liaison.errors import DerivationError
 from liaison.freedoms.clock import Exhausted, bytes_allowed, go_on, seconds_left
 
 OUTPUT = 50_000_000
-"""Bytes of an answer beyond which it is refused."""
+"""Bytes of an answer beyond which it is rejected."""
 
 
 class NotThere(DerivationError):

@@ -9,7 +9,7 @@ is None, "not computed", never a guess.
 Public names: Basis, groebner, divided, syzygies, polynomials_of, dimension_by, Limits.
 
 Source: CLO15 §2.3 (division), §2.7 (Buchberger), §9.3 (dimension and Hilbert function);
-CLO05 §5.2 (syzygies from a module's basis); the wish is PA's ("bases standards").
+CLO05 §5.2 (syzygies from a module's basis); the request is PA's ("bases standards").
 """
 
 from __future__ import annotations

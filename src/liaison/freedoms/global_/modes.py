@@ -22,7 +22,7 @@ from liaison.tree import span
 from .links import Links, Passive
 
 LISTED = 8
-"""Coordinates of a mode that are printed for people."""
+"""Coordinates of a mode that are printed for reading."""
 
 Floats: TypeAlias = NDArray[np.float64]
 Poses: TypeAlias = Mapping[int, tuple[Any, Any]]

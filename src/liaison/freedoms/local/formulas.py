@@ -149,7 +149,7 @@ def in_tau(
     Args:
         formula: what vanishes, of coordinates by label.
         place: the joint freedom of each label.
-        columns: all joint freedoms.
+        columns: all joint coordinates.
         at: exact coordinates at home by label.
     """
     unknowns = [x for x in symbols_of([formula]) if str(x.a) in place]

@@ -2,7 +2,7 @@
 
 Let J be the Jacobian at the known point, of rank r. Its r pivot rows f_P = 0 cut out a smooth germ
 W of dimension n − r, which holds the variety V: the pivot unknowns y are power series of the
-n − r free ones t. What the leftover equations h do along a path of W tells whether V is all of W.
+n − r free ones t. What the leftover equations h do along a path of W shows whether V is all of W.
 
 Public names: Germ, schur.
 

@@ -250,7 +250,7 @@ class _Events(Sequence[tuple[EventRecord, ...]]):
         return len(self._runs)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Told at last where it is written or sent elsewhere."""
+        """All events, where it is written or sent elsewhere."""
         return tuple, (list(self),)
 
     @overload
@@ -287,7 +287,7 @@ def _series(
 
 
 def check_series(names: Sequence[str]) -> None:
-    """Refuses a series that is not evaluated for batches."""
+    """Rejects a series that is not evaluated for batches."""
     known = (*SHAPES, "closure", "contacts")
     for name in names:
         if name not in known:

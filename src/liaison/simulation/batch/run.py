@@ -5,8 +5,8 @@ only; how many threads there are changes nothing but the time.
 
 A batch of runs under way: threads that take one share of it after the other.
 
-Each thread has arrays of its own: those of the run it has under way, and where something holds on
-one side only the modes of that run. Python is called at the end of a run, never in a step.
+Each thread has arrays of its own: those of the run it has under way, and with unilateral
+constraints the modes of that run. Python is called at the end of a run, never in a step.
 
 Public names: simulate_batch, Batch.
 """
@@ -332,7 +332,7 @@ def simulate_batch(
         on_failure: "raise" if a run fails, or "return" all of them, each with its status.
         projection: tolerances of the closures.
         max_step: longest step of an adaptive method [s].
-        max_steps: steps after which a run is refused.
+        max_steps: steps after which a run is rejected.
         residual: as for `simulate`.
         progress: called with the fraction of runs that are over, about every 0.1 s.
         **more: impacts, theta and the like, as for `Settings`.

@@ -4,7 +4,7 @@ Each event keeps the sign it last had. It fires when its value reaches zero or t
 the direction asked for; starting at zero, or leaving zero again, is no event. The instant is
 located by bracketing to the rounding of time. Several events of one step come in order of
 time; those at the instant of a stopping one are still recorded. A value that is not a number is
-refused, unless the run stops before it.
+rejected, unless the run stops before it.
 
 A step is seen window by window, from its beginning on (`windows.py`). A body that turns freely is
 integrated in steps of many turns: where windows become too many, an adaptive step is taken again

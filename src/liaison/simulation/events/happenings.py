@@ -30,7 +30,7 @@ class Watched:
 
 
 def sides_in(program: Program) -> tuple[tuple[Any, ...], ...]:
-    """Blocks that hold on one side only: (name, owner, kind, first row, rows, load, law)."""
+    """Blocks that hold unilaterally: (name, owner, kind, first row, rows, load, law)."""
     return tuple(program.facts.get("sides", ()))
 
 

@@ -1,9 +1,9 @@
 """Event log of a run: rows of what and when, written by loops and read by Python.
 
 A row is an `Event`, followed by the state there (q, v) where a run keeps it. Mechanisms log events
-of formulas and what happens to one-sided blocks, scenes what happens to pairs of bodies.
+of formulas and events of unilateral blocks, scenes events of pairs of bodies.
 
-Public names: Event; CROSSES, BEFORE, KICKS and what happens to contacts, WHATS; note, copy_row,
+Public names: Event; CROSSES, BEFORE, KICKS and events of contacts, WHATS; note, copy_row,
 entries_of.
 """
 
@@ -27,12 +27,12 @@ WHATS = (
     "held", "several solutions",
 )  # fmt: skip
 IMPACTS, CLOSES, OPENS, STICKS, SLIPS, RESTS, GAINS, ENTERS, LEAVES, HOLDS, SEVERAL = range(11)
-"""What happens to a block or to a pair; WHATS are their words."""
+"""Events of a block or of a pair; WHATS are their words."""
 
 
 @final
 class Event(Record):
-    """What happened, and to whom."""
+    """An event: of what, when."""
 
     what: i64
     first: i64  # an event, a block, or a body; −1 − k: the k-th plane

@@ -114,7 +114,7 @@ def all_far(run: Run) -> i64:
 
 @loop
 def is_settled(e: Entries, left: f64, width: f64, run: Run, scratch: ptr) -> i64:
-    """1 if the window just looked at tells all about every event; looks once more, if need be."""
+    """1 if the window just looked at determines every event; looks once more, if need be."""
     if all_far(run) == 1:
         return 1
     values(e, left + SECOND * width / float(NODES), run.between[1], run, scratch)
@@ -130,7 +130,7 @@ def is_settled(e: Entries, left: f64, width: f64, run: Run, scratch: ptr) -> i64
 
 @loop
 def tells(i: i64, run: Run) -> i64:
-    """1 if a window tells all about one event; one without a value is dealt with elsewhere."""
+    """1 if a window determines one event; one without a value is dealt with elsewhere."""
     looks = run.looks
     run.may_turn[i] = 0
     first = run.between[0, i]

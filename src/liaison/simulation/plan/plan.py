@@ -1,6 +1,6 @@
 """Plan: all that is decided before a run begins, checked; and the arrays that follow from it.
 
-What time stepping with contacts needs before a run: the table of blocks, tolerances, refusals.
+What time stepping with contacts needs before a run: the table of blocks, tolerances, errors.
 
 Public names: Plan, plan_of, arrays_of, lasting_arrays, fill_run, entries_of, kernel_like,
 check_state, end_of, parameters_of, fill_moreau.
@@ -100,7 +100,7 @@ def plan_of(
     parameters: Mapping[str, float] | None = None,
     stop: Any = None,
 ) -> Plan:
-    """Checks everything a run is given; refuses with the name of what is wrong."""
+    """Checks everything a run is given; rejects with the name of what is wrong."""
     program = kernel.program
     for entry in entries_of(settings.tableau, program):
         if entry not in program.entries:
@@ -179,7 +179,7 @@ def _check_bounds(program: Program, values: Mapping[str, float]) -> None:
 
 
 def check_state(program: Program, state: State, *, is_named: bool = False) -> None:
-    """Refuses a state of another mechanism, or one that is not finite.
+    """Rejects a state of another mechanism, or one that is not finite.
 
     Args:
         program: of the mechanism.
@@ -218,7 +218,7 @@ def _check_finite(program: Program, name: str, array: Array) -> None:
 
 
 def end_of(state: State, until: float) -> float:
-    """The time to end at; refuses one before the start."""
+    """The time to end at; rejects one before the start."""
     end = float(until)
     if not math.isfinite(end) or end < state.t:
         raise SimulationError(

@@ -87,7 +87,7 @@ class Settings:
         self._check_own_options()
 
     def _check_own_options(self) -> None:
-        """Refuses options of one method where another is taken, or outside their range."""
+        """Rejects options of one method where another is taken, or outside their range."""
         if self.spectral_radius is not None and self.tableau.scheme != "alpha":
             raise SimulationError(
                 f"spectral_radius is of 'generalized-alpha'; {self.tableau.name!r} has none.",

@@ -266,7 +266,7 @@ def read_netcdf(path: str | os.PathLike[str]) -> tuple[dict[str, Variable], str]
 
 
 def _check_whole(path: str | os.PathLike[str], data: bytes) -> None:
-    """Refuses other bytes than those that were written; files of other tools have no digest."""
+    """Rejects other bytes than those that were written; files of other tools have no digest."""
     is_whole = len(data) == _stored_size(data)
     if data[-SEAL_SIZE:].startswith(SEAL):
         digest = hashlib.sha256(memoryview(data)[:-SEAL_SIZE]).hexdigest().encode()

@@ -199,7 +199,7 @@ def state(spot: Spot, t: Array, q: Array, v: Array, charts: list[Chart]) -> tupl
 
 
 def check_within(covered: Array, t: Array) -> None:
-    """Refuses instants outside a run; one past an end by rounding is that end."""
+    """Rejects instants outside a run; one past an end by rounding is that end."""
     first, last = covered[0], covered[-1]
     slack = 1e-9 * max(1.0, abs(first), abs(last))
     outside = t[~((t >= first - slack) & (t <= last + slack))]

@@ -142,9 +142,9 @@ class Series:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class EventRecord:
-    """An event that occurred: its name, the instant [s], the state there, and what happened.
+    """An event that occurred: its name, the instant [s], the state there, and of what kind.
 
-    `what` is "impact", "closes", "opens", "sticks", "slips", … of what holds on one side only;
+    `what` is "impact", "closes", "opens", "sticks", "slips", … of what holds unilaterally;
     empty for an event of a formula. `before` are the velocities before an impact, `speed` that of
     the approach along the normal [m/s]. Events of scenes hold no state: q and v are empty.
     """

@@ -41,7 +41,7 @@ from .rungekutta import Tableau
 
 @final
 class Block(Record):
-    """Rows that hold on one side only, together: a gap, a rate, or friction."""
+    """Rows that hold unilaterally, together: a gap, a rate, or friction."""
 
     kind: i64  # GAP, RATE or FRICTION
     first: i64  # its first row

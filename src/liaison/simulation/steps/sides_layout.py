@@ -37,7 +37,7 @@ from .layout import Block, OneSided, Terms
 
 @final
 class FreeEntries(Record):
-    """Addresses of the entries of the mechanism, free of all that holds on one side only."""
+    """Addresses of the entries of the mechanism, free of all that holds unilaterally."""
 
     terms: kernel
     one_sided: kernel
@@ -63,7 +63,7 @@ class Asked(Part):
 
 @final
 class Sides(Record):
-    """All that is known of what holds on one side only."""
+    """All that is known of what holds unilaterally."""
 
     nq: i64 = size()
     nv: i64 = size()
@@ -165,7 +165,7 @@ def sides_of(
     law: int,
     bearings: Sequence[int] = (),
 ) -> Sides:
-    """The block of a mechanism with these one-sided blocks, from its description alone.
+    """The block of a mechanism with these unilateral blocks, from its description alone.
 
     Args:
         sides: name, owner, kind, first row, rows, load and law of every block.
@@ -192,7 +192,7 @@ def sides_of(
 
 
 def no_sides() -> Sides:
-    """The block of a mechanism without anything one-sided, for loops that take one."""
+    """The block of a mechanism without anything unilateral, for loops that take one."""
     return Sides.new({"area": 0}, **dict.fromkeys((x.name for x in Sides._sizes), 0))
 
 

@@ -155,7 +155,7 @@ def divide(status: i64, v: ptr, run: Run) -> i64:
 
 @loop
 def reject(error: f64, status: i64, run: Run) -> i64:
-    """A smaller step next; refuses when it would drown in the rounding of time."""
+    """A smaller step next; rejects when it would drown in the rounding of time."""
     run.rejected += 1
     run.was_rejected = 1
     factor = SHRINK

@@ -18,7 +18,7 @@ from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.solvers.linear.pivoting import factorize, solve_factorized
 
 MOST = 10
-"""Contacts at most whose choices are tried, and motions at most that are told apart."""
+"""Contacts at most whose choices are tried, and motions at most that are distinguished."""
 
 TINY = 1e-11
 """Part of the largest acceleration or force that is rounding."""
@@ -108,7 +108,7 @@ def next_choice(k: i64, is_closed: ptr) -> i64:
 
 @loop
 def count_solutions(k: i64, A_mu: ptr, b: ptr, f: ptr, area: ptr) -> i64:
-    """How many motions (painleve-1) has, of up to MOST that are told apart.
+    """How many motions (painleve-1) has, of up to MOST that are distinguished.
 
     Loads may differ in the same motion, as under a table with four legs: that is one.
 

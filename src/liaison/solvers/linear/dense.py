@@ -18,7 +18,7 @@ accurate as large ones.
 Public names: RANK_TOLERANCE, NOISE, dot, largest, cholesky, forward_solve, backward_solve,
 pivoted_qr, solve_rows, shortest, saddle, saddle_area, least_norm, least_norm_area.
 
-Source: GVL13 §5.4.2 (QR with column pivoting), §5.5.7 (minimum-norm solution), §8.6.3 (one-sided
+Source: GVL13 §5.4.2 (QR with column pivoting), §5.5.7 (minimum-norm solution), §8.6.3 (unilateral
 Jacobi), §5.5.1 (least squares by singular values).
 """
 

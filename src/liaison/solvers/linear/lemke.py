@@ -20,7 +20,7 @@ from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.program.loops.records import Rows
 from liaison.solvers.cones.table import BILATERAL, DISC, ONE_WAY, Cone, Limit
 
-SOLVED, RAY, UNFINISHED, REFUSED = 0, 1, 2, 3
+SOLVED, RAY, UNFINISHED, NO_POLYGON = 0, 1, 2, 3
 """How pivoting ended: with z; on a ray (for contacts: no solution); too long; not tried."""
 
 TURN = 6.283185307179586
@@ -282,7 +282,7 @@ def solve_polyhedral(
         area: `polyhedral_area(m, polyhedral_size(nb, blocks, sides))` doubles.
 
     Returns:
-        SOLVED, RAY, UNFINISHED, or REFUSED where polygons cannot describe the blocks.
+        SOLVED, RAY, UNFINISHED, or NO_POLYGON where polygons cannot describe the blocks.
     """
     n = polyhedral_size(nb, blocks, sides)
     M = at(area, m * n)
@@ -293,7 +293,7 @@ def solve_polyhedral(
         f[i] = 0.0
     for k in range(nb):
         if is_polyhedral(blocks, limits, k, sides) == 0:
-            return REFUSED
+            return NO_POLYGON
     directions(m, nb, n, sides, blocks, limits, area, z)
     fill(m, n, A, b, area, M, q, rest)
     bound_rows(n, nb, sides, blocks, limits, z, M, q)
