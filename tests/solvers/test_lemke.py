@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 from liaison.program.loops.compile import compile_loops
 from liaison.solvers.cones.cones import BILATERAL, DISC, ONE_WAY, solve_cones
 from liaison.solvers.linear.lemke import (
-    RAY,
     NO_POLYGON,
+    RAY,
     SOLVED,
     lemke,
     lemke_area,
