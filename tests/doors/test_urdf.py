@@ -274,13 +274,19 @@ def test_every_readable_robot_of_example_robot_data_is_accepted():
         (robot(kind="floating").replace("<axis", '<dynamics damping="1"/><axis'), "dynamics"),
         (robot(kind="planar").replace("<axis", '<dynamics friction="1"/><axis'), "dynamics"),
         (robot().replace("<axis", '<origin quat_xyzw="0 0 0 1"/><axis'), "quat_xyzw"),
-        (robot().replace("<axis", '<dynamics spring_stiffness="1"/><axis'), "spring_stiffness"),
     ],
 )
 def test_what_would_change_the_motion_is_refused_or_noted(text, word):
     with pytest.raises(TextError, match=f"{word}.* changes the motion"):
         reading_of_urdf(text)
     assert any(word in note for note in reading_of_urdf(text, strict=False).notes)
+
+
+def test_attributes_of_dynamics_that_robots_carry_are_noted():
+    text = robot().replace("<axis", '<dynamics damping="0.003" K="7000" mu_viscous="16"/><axis')
+    notes = reading_of_urdf(text).notes
+    assert "'mu_viscous' of <dynamics> is not used (1 times)" in notes
+    assert "'K' of <dynamics> is not used (1 times)" in notes
 
 
 def test_attributes_nobody_knows_are_noted():

@@ -75,8 +75,9 @@ ATTRIBUTES = {
     "capsule": "radius length",
 }
 """Element -> its attributes that are known."""
-MOVING = ("origin", "inertia", "mass", "axis", "dynamics", "mimic")
-"""Elements whose attributes all bear on the motion."""
+MOVING = ("origin", "inertia", "mass", "axis", "mimic")
+"""Elements of which another attribute would change the motion; <dynamics> of many robots has
+attributes of their authors' own, which are noted."""
 
 
 def read_urdf(text: str | bytes, **options: Any) -> model.Mechanism:

@@ -127,6 +127,10 @@ def load_instants(run: Run, instants: Instants, longest: float) -> None:
         instants: all of them.
         longest: the longest step allowed [s].
     """
+    run.breaks_passed = run.points_passed = run.break_count = run.point_count = 0
+    run.h_max, run.t_refill = min(longest, instants.longest), np.inf
+    if not (instants.breaks.size or instants.waypoints.size or instants.corners):
+        return
     t = float(run.t)
     corners = dict(instants.corners)
     times = instants.breaks if run.is_adaptive else np.array(sorted(corners))
@@ -138,8 +142,6 @@ def load_instants(run: Run, instants: Instants, longest: float) -> None:
     run.reach[: len(seen)] = reach[: len(seen)]
     run.corner_rows[: len(at_hand)] = [corners.get(x, -1) for x in at_hand.tolist()]
     run.break_count, run.point_count = len(at_hand), len(seen) if run.is_adaptive else 0
-    run.breaks_passed = run.points_passed = 0
     more = [at_hand[-2]] if len(breaks) > len(at_hand) else []
     more += [seen[-1]] if len(points) > len(seen) else []
     run.t_refill = min(more, default=np.inf)
-    run.h_max = min(longest, instants.longest)
