@@ -17,21 +17,21 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 def damaged(data: bytes, rng: random.Random) -> bytes:
     """The bytes with one accident: a bit, an end, a gap, zeros, other bytes."""
-    found, i, n = bytearray(data), rng.randrange(len(data)), rng.randrange(1, 200)
+    content, i, n = bytearray(data), rng.randrange(len(data)), rng.randrange(1, 200)
     match rng.randrange(6):
         case 0:
-            found[i] ^= 1 << rng.randrange(8)
+            content[i] ^= 1 << rng.randrange(8)
         case 1:
-            del found[i:]
+            del content[i:]
         case 2:
-            found[i:i] = rng.randbytes(n)
+            content[i:i] = rng.randbytes(n)
         case 3:
-            found[i : i + n] = bytes(len(found[i : i + n]))
+            content[i : i + n] = bytes(len(content[i : i + n]))
         case 4:
-            del found[i : i + n]
+            del content[i : i + n]
         case 5:
-            found[i : i + n] = rng.randbytes(len(found[i : i + n]))
-    return bytes(found)
+            content[i : i + n] = rng.randbytes(len(content[i : i + n]))
+    return bytes(content)
 
 
 def attack(folder: Path, scale: float) -> Iterator[Row]:

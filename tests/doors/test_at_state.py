@@ -85,6 +85,14 @@ def test_what_does_not_fit_is_an_error(examples):
         liaison.pose(mechanism, "cuopler")
     with pytest.raises(SimulationError, match="give an array of shape"):
         liaison.inverse_dynamics(mechanism, accelerations=[1.0], run=None)
+    with pytest.raises(SimulationError, match="positions are off the closures by"):
+        liaison.forward_dynamics(mechanism, [1.2, 0, 0])
+    closed = liaison.assemble(liaison.span(mechanism))
+    with pytest.raises(SimulationError, match="velocities are off the closures by"):
+        liaison.forward_dynamics(mechanism, closed.q, [1.0, 0, 0])
+    other = liaison.assemble(liaison.span(liaison.read(examples / "pendulum.lsd")))
+    with pytest.raises(SimulationError, match="of another mechanism than 'four bar'"):
+        liaison.mass_matrix(mechanism, other)
     ball = liaison.read(examples / "contact" / "two_balls.lsd")
     with pytest.raises(DerivationError, match="run it with `simulate`"):
         liaison.forward_dynamics(ball)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import simulate_samples as samples
 
+from attack.damaged_results import damaged
 from liaison.errors import LiaisonError, SimulationError
 from liaison.program import to_llvm
 from liaison.simulation import Run, Settings
@@ -153,23 +154,6 @@ def test_temporary_files_of_the_dead_are_removed(tmp_path):
 
 
 # damaged files
-
-
-def damaged(data, rng):
-    """The bytes with one accident."""
-    found, i, n = bytearray(data), rng.randrange(len(data)), rng.randrange(1, 200)
-    match rng.randrange(5):
-        case 0:
-            found[i] ^= 1 << rng.randrange(8)
-        case 1:
-            del found[i:]
-        case 2:
-            found[i:i] = rng.randbytes(n)
-        case 3:
-            found[i : i + n] = bytes(len(found[i : i + n]))
-        case 4:
-            del found[i : i + n]
-    return bytes(found)
 
 
 def test_damaged_results_are_refused(tmp_path):

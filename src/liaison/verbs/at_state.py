@@ -30,6 +30,7 @@ from liaison.tree.assemble import assemble
 from liaison.tree.tree import Tree, span
 
 from .given import Given, mechanism_of
+from .ready import check_state_of
 
 Positions: TypeAlias = State | Mapping[str, float] | ArrayLike | None
 """A state; positions by label, the others assembled; an array (nq,); or the mechanism's start."""
@@ -88,6 +89,8 @@ def at_state(
     program = kernel.program
     values = parameters_of(program, parameters)
     state = q if isinstance(q, State) else None
+    if state is not None:
+        check_state_of(tree, state)
     if state is None and (q is None or isinstance(q, Mapping) or isinstance(v, Mapping)):
         state = _assembled(tree, q, v, parameters, t)
     if state is not None:

@@ -11,7 +11,7 @@ Public names: values, look, is_settled, turn_of, NODES. Source: HNW1 §II.6 (den
 from __future__ import annotations
 
 from liaison.program.loops.language import f64, i64, loop, ptr
-from liaison.simulation.steps.explicit import refresh, state_at
+from liaison.simulation.steps.explicit import refresh, state_at, through_five
 from liaison.simulation.steps.layout import Entries, Run
 
 NODES = 4
@@ -78,17 +78,7 @@ def look(e: Entries, left: f64, width: f64, run: Run, scratch: ptr) -> None:
 def quartic(i: i64, x: f64, run: Run) -> f64:
     """The polynomial through the five nodes of an event, at x parts from the first."""
     g = run.looks
-    a = g[1, i] - g[0, i]
-    b = g[2, i] - g[1, i]
-    c = g[3, i] - g[2, i]
-    d = g[4, i] - g[3, i]
-    second = b - a
-    third = c - b - second
-    fourth = d - c - (c - b) - third
-    y = third / 3.0 + (x - 3.0) * fourth / 12.0
-    y = second + (x - 2.0) * y
-    y = a + 0.5 * (x - 1.0) * y
-    return float(g[0, i] + x * y)
+    return through_five(g[0, i], g[1, i], g[2, i], g[3, i], g[4, i], x)
 
 
 @loop

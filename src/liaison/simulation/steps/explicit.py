@@ -6,7 +6,7 @@ lost accuracy, the pivoted solver takes over for that stage. At ξ = 0 the local
 last stage of a step can be the first of the next one.
 
 Public names: CONSISTENCY, refresh, derivative, stages, new_state, size_of, error_norm,
-interpolate, state_at.
+interpolate, state_at, through_five.
 
 Source: HNW1 §II.4 (error norm); HLW §IV.8 (Lie-group methods through a local chart).
 """
@@ -192,3 +192,19 @@ def state_at(e: Entries, theta: f64, q: ptr, v: ptr, run: Run, scratch: ptr) -> 
         v[i] = y[nv + i]
     t = run.t + theta * run.h
     e.retract(t, run.q, v, run.u, run.p, y, q, scratch)
+
+
+@loop
+def through_five(y0: f64, y1: f64, y2: f64, y3: f64, y4: f64, x: f64) -> f64:
+    """The polynomial of degree four through values at 0, 1, 2, 3, 4, by Newton's differences."""
+    a = y1 - y0
+    b = y2 - y1
+    c = y3 - y2
+    d = y4 - y3
+    second = b - a
+    third = c - b - second
+    fourth = d - c - (c - b) - third
+    y = third / 3.0 + (x - 3.0) * fourth / 12.0
+    y = second + (x - 2.0) * y
+    y = a + 0.5 * (x - 1.0) * y
+    return y0 + x * y

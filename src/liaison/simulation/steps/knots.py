@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from liaison.program.loops.language import f64, i64, loop, ptr
 
-from .explicit import refresh, state_at
+from .explicit import refresh, state_at, through_five
 from .layout import Entries, Run
 
 NONE = 2.0
@@ -101,17 +101,7 @@ def is_far(run: Run) -> i64:
 def through(i: i64, x: f64, run: Run) -> f64:
     """The polynomial through the five nodes, at x quarters of the step."""
     g = run.at_knots
-    a = g[1, i] - g[0, i]
-    b = g[2, i] - g[1, i]
-    c = g[3, i] - g[2, i]
-    d = g[4, i] - g[3, i]
-    second = b - a
-    third = c - b - second
-    fourth = d - c - (c - b) - third
-    y = third / 3.0 + (x - 3.0) * fourth / 12.0
-    y = second + (x - 2.0) * y
-    y = a + 0.5 * (x - 1.0) * y
-    return float(g[0, i] + x * y)
+    return through_five(g[0, i], g[1, i], g[2, i], g[3, i], g[4, i], x)
 
 
 @loop

@@ -59,6 +59,14 @@ def forward_dynamics(
 def _check(state: AtState, residual: float) -> None:
     if not state.kernel.program.sizes.get("nc", 0):
         return
+    closure = state("closure")
+    for name, what, size in (("phi", "positions", state.q), ("rate", "velocities", state.v)):
+        off = float(abs(closure[name]).max(initial=0.0))
+        if not off <= LIMIT * (1.0 + float(abs(size).max(initial=0.0))):
+            raise SimulationError(
+                f"the {what} are off the closures by {off:.3g}: accelerations there are those of no "
+                "motion. Give them by label, so that loops are closed, or take the state of a run."
+            )
     scale = 1.0 + float(abs(state("terms")["gamma"]).max(initial=0.0))
     if not residual <= LIMIT * scale:
         raise SimulationError(
