@@ -64,7 +64,7 @@ def _check(state: AtState, residual: float) -> None:
         off = float(abs(closure[name]).max(initial=0.0))
         if not off <= LIMIT * (1.0 + float(abs(size).max(initial=0.0))):
             raise SimulationError(
-                f"the {what} are off the closures by {off:.3g}: accelerations there are those of no "
+                f"the {what} are off the closures by {off:.3g}: accelerations there belong to no "
                 "motion. Give them by label, so that loops are closed, or take the state of a run."
             )
     scale = 1.0 + float(abs(state("terms")["gamma"]).max(initial=0.0))
