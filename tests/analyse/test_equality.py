@@ -15,6 +15,7 @@ from liaison.exact.degrees import degree_bound
 from liaison.expr import ZERO, collector_paused, cos, sin, symbol
 from liaison.model import RotationMatrix
 from liaison.tree import span
+from samples import some
 from samples.drawing import draw
 from samples.shelf import EXAMPLES, mechanism_of
 
@@ -48,7 +49,7 @@ def test_every_formalism_is_proved_equal(name):
     assert all(row.verdict.chance < 1e-15 for row in found.rows)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", some(range(6), 3))
 def test_random_mechanisms_are_proved_equal(seed):
     sample = draw(seed, bodies=(1, 8))
     with collector_paused():
