@@ -28,7 +28,7 @@ Arguments checked where they enter, by the annotations of the function that take
 real and no NaN; what a number means, whether it is positive or small enough, the function checks.
 Of mappings the keys are looked at, of sequences no entry; what has no annotation, or Any, passes.
 
-Public names: the family above, Place, Cure, interruptible, checked, check_fields.
+Public names: the family above, Place, Cure, interruptible, checked, check_fields, warn_renamed.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ import os
 import re
 import sys
 import typing
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
@@ -183,6 +184,11 @@ def diagnostic(
 
 class ReadingWarning(UserWarning):
     """A note of a reader: something of a description that is not used, or was repaired."""
+
+
+def warn_renamed(old: str, new: str) -> None:
+    """Warns the caller of a function under its old name; `-W error` shows where that is."""
+    warnings.warn(f"{old} is deprecated; it is called {new}.", DeprecationWarning, stacklevel=3)
 
 
 class TextError(LiaisonError):

@@ -21,8 +21,8 @@ from liaison.program.kernel import Function
 from liaison.program.llvm.trampolines import Trampoline, trampoline
 from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.records import address
-from liaison.simulation.events.happenings import Watched
 from liaison.simulation.events.log import HOLDS, IMPACTS, note
+from liaison.simulation.events.watched import Watched
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps import sides_layout as side
@@ -290,9 +290,9 @@ class Marching:
     def _note(arrays: Arrays, what: int, block: int) -> None:
         """One row of the log, with the state as it is now."""
         run = arrays.run
-        nq, nv, count = int(run.nq), int(run.nv), int(run.happened)
-        note(what, block, -1, float(run.t), 0.0, nq, run.q, nv, run.v, count, arrays.happened)
-        run.happened += 1
+        nq, nv, count = int(run.nq), int(run.nv), int(run.event_count)
+        note(what, block, -1, float(run.t), 0.0, nq, run.q, nv, run.v, count, arrays.event_log)
+        run.event_count += 1
 
 
 def _lost(message: str, t: float) -> SimulationError:

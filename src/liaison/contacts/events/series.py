@@ -200,16 +200,16 @@ def _compiled() -> CompiledLoops:
     return compile_loops([over_modes])
 
 
-def contacts_along(run: Marching, plan: Plan, rows: Array, happened: Array) -> Contacts:
+def contacts_along(run: Marching, plan: Plan, rows: Array, event_rows: Array) -> Contacts:
     """Contacts at every recorded row (t, q, v, u) of a run.
 
     Args:
         run: as it stands at the end.
         plan: of the free mechanism.
         rows: recorded states; of two at one instant the first is before the event there.
-        happened: rows of the log.
+        event_rows: rows of the log.
     """
-    modes = modes_along(run, rows[:, 0], happened)
+    modes = modes_along(run, rows[:, 0], event_rows)
     sides = run.sides.copy()
     nv, nb, nr = int(sides.nv), int(sides.nb), int(sides.nr)
     out = np.zeros((len(rows), 2 * nb + 2 * nr + 2 * nv))
@@ -221,10 +221,10 @@ def contacts_along(run: Marching, plan: Plan, rows: Array, happened: Array) -> C
     return Contacts(gap, rate, force, effort, vdot, modes, margin)
 
 
-def modes_along(run: Marching, t: Array, happened: Array) -> NDArray[np.int64]:
+def modes_along(run: Marching, t: Array, event_rows: Array) -> NDArray[np.int64]:
     """The mode of every block at recorded instants."""
     nb = int(run.sides.nb)
-    changes = [(x.t, x.first, x.what) for x in entries_of(happened) if x.what >= 0]
+    changes = [(x.t, x.first, x.what) for x in entries_of(event_rows) if x.what >= 0]
     now, found, k = run.sides.at_start.copy(), np.zeros((len(t), nb), dtype=np.int64), 0
     for i, instant in enumerate(t):
         again = i > 0 and t[i - 1] == instant
