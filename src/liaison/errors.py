@@ -438,7 +438,7 @@ def checked(function: F) -> F:
         for name, value in (*zip(names, args, strict=False), *keywords.items()):
             known = tests.get(name)
             if known is not None and not known[0](value):
-                _refuse(function.__name__, name, value, known[1])
+                _reject(function.__name__, name, value, known[1])
         return function(*args, **keywords)
 
     return cast(F, guarded)
@@ -455,13 +455,13 @@ def check_fields(record: Any) -> None:
         _OF_RECORDS[kind] = _resolved(kind, {x.name: x.type for x in fields(record)})
     for name, (test, words) in _OF_RECORDS[kind].items():
         if not test(getattr(record, name)):
-            _refuse(kind.__name__, name, getattr(record, name), words)
+            _reject(kind.__name__, name, getattr(record, name), words)
 
 
 _OF_RECORDS: dict[type, dict[str, tuple[Test, str]]] = {}
 
 
-def _refuse(where: str, name: str, value: Any, words: str) -> None:
+def _reject(where: str, name: str, value: Any, words: str) -> None:
     shown = repr(value)
     shown = shown if len(shown) <= 60 else f"{shown[:57]}…"
     raise ArgumentError(f"{where}: {name} is {shown}; it must be {words}.")

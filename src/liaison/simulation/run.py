@@ -300,7 +300,7 @@ class Run:
 
             raise start_error(self.plan, self.arrays)
         elif self.marching is not None:
-            status = self.marching.judged(status, self.arrays)
+            status = self.marching.refined_status(status, self.arrays)
         self.status = status
         return status
 

@@ -367,9 +367,9 @@ def change_mode(sides: Sides, e: Entries, run: Run, scratch: ptr, event_log: ptr
         # what rests is held by the loads that bearings have while it is held
         find_touching(sides, still(sides, v))
         solve_motion(sides, run.t, run.q, v, run.u, run.p, scratch)
-    found = find_mode(sides, still(sides, v))
-    if found != 0:
-        return NO_MODE if found == 1 else SINGULAR_MASS
+    failure = find_mode(sides, still(sides, v))
+    if failure != 0:
+        return NO_MODE if failure == 1 else SINGULAR_MASS
     note_changes(sides, run, event_log)
     note_several(sides, run, event_log)
     return project(e, run.t, run.q, v, run, scratch)

@@ -161,13 +161,13 @@ def together(mu: f64, residual: f64, world: World) -> f64:
         for r in range(3):
             before[3 * c + r] = world.contact[c].force[r]
     settle(mu, world)
-    found = restart(mu, world)
-    if found > residual:
+    restarted = restart(mu, world)
+    if restarted > residual:
         for c in range(world.contacts):
             for r in range(3):
                 world.contact[c].force[r] = before[3 * c + r]
-        found = restart(mu, world)
-    return found
+        restarted = restart(mu, world)
+    return restarted
 
 
 @loop

@@ -212,11 +212,13 @@ def press(pair: Live, quiet: f64, noise: f64, run: Run, world: World, event_log:
         pair.mode = CLOSED
         size = 1e4 * world.touch
         for g in range(3):
-            rub(g, pair, noise if g == 0 else noise / size, t, run, world, event_log)
+            note_friction(g, pair, noise if g == 0 else noise / size, t, run, world, event_log)
 
 
 @loop
-def rub(g: i64, pair: Live, noise: f64, t: f64, run: Run, world: World, event_log: ptr) -> None:
+def note_friction(
+    g: i64, pair: Live, noise: f64, t: f64, run: Run, world: World, event_log: ptr
+) -> None:
     """Stick or slip of a group: at once where a pair closes, else when it has held some steps."""
     if pair.friction[g] > 0.0:
         before = pair.rubbing[g]

@@ -212,7 +212,7 @@ class _Worker:
         i = int(self._task.next) - (not self._task.is_under_way)
         self.take_events(i)
         try:
-            status = self._judged(status)
+            status = self._refined_status(status)
         except SimulationError as refusal:
             self._end(i, at.NO_MODE)
             self._note(i, Outcome(FAILED, refusal.message, refusal.hint, refusal.status))
@@ -222,11 +222,11 @@ class _Worker:
         if not self._task.is_under_way:
             self._note(i, outcome_of(self._plan, self._machine.arrays, status))
 
-    def _judged(self, status: int) -> int:
+    def _refined_status(self, status: int) -> int:
         """What a status is after a look at the modes; a lost relation is held from here on."""
         if self._modes is None or self._task.is_under_way == 0:
             return status
-        return self._modes.judged(status, self._machine.arrays)
+        return self._modes.refined_status(status, self._machine.arrays)
 
     def _end(self, i: int, status: int) -> None:
         """Ends the run that is under way."""

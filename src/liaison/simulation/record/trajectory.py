@@ -519,15 +519,15 @@ def _check(run: Trajectory) -> None:
     n = len(run.t)
     for name, shape in (("q", run.q.shape), ("v", run.v.shape)):
         if shape != (n, len(run.labels.get(name, ()))):
-            _refuse(f"{name} has shape {shape}, not {n} instants by its labels")
+            _reject(f"{name} has shape {shape}, not {n} instants by its labels")
     for name, series in run.series.items():
         if len(series.values) != n:
-            _refuse(f"the series {name!r} has {len(series.values)} rows for {n} instants")
+            _reject(f"the series {name!r} has {len(series.values)} rows for {n} instants")
     if run.t.ndim != 1 or n == 0 or not np.all(np.diff(run.t) >= 0):
-        _refuse("t must hold at least one instant and never decrease")
+        _reject("t must hold at least one instant and never decrease")
 
 
-def _refuse(reason: str) -> None:
+def _reject(reason: str) -> None:
     raise SimulationError(f"this is no run: {reason}.", status="inconsistent")
 
 
