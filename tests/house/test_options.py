@@ -89,3 +89,9 @@ def test_what_is_none_is_not_given():
         "rtol": 1e-9,
         "step": 0.1,
     }
+
+
+def test_the_old_name_of_chosen_options_warns():
+    options = RunOptions(rtol=1e-9)
+    with pytest.warns(DeprecationWarning, match=r"RunOptions\.chosen"):
+        assert options.given() == options.chosen() == {"rtol": 1e-9}

@@ -366,7 +366,7 @@ class Mobility(Shown):
 
 
 def mobility(
-    given: Mechanism | Tree,
+    model: Mechanism | Tree,
     *,
     at: Mapping[str, Any] | None = None,
     order: int = ORDER,
@@ -378,7 +378,7 @@ def mobility(
     """The mobility of a mechanism in the position where it is assembled.
 
     Args:
-        given: a mechanism, or a tree of one.
+        model: a mechanism, or a tree of one.
         at: positions by label instead of the mechanism's starts [m, rad], exact where they can be.
         order: highest order of power series computed for a proof.
         primes: how many random primes must agree.
@@ -389,7 +389,7 @@ def mobility(
     Raises:
         AssemblyError: the loops cannot be closed.
     """
-    mechanism = given.mechanism if isinstance(given, Tree) else given
+    mechanism = model.mechanism if isinstance(model, Tree) else model
     with bounded(time_limit, memory_limit):
         result = _examined(mechanism, at, order, primes, seed)
         result = replace(result, generic=_generic(mechanism, result))
@@ -499,7 +499,7 @@ def _difference(result: Mobility, real: Real) -> str:
 
 
 def singularities(
-    given: Mechanism | Tree,
+    model: Mechanism | Tree,
     *,
     at: Mapping[str, Any] | None = None,
     step: float = STEP,
@@ -508,12 +508,12 @@ def singularities(
     """Bifurcations and dead points along the motion of a mechanism of mobility one, in floats.
 
     Args:
-        given: a mechanism, or a tree of one.
+        model: a mechanism, or a tree of one.
         at: positions by label instead of the mechanism's starts [m, rad].
         step: arc length of a step [rad, m].
         steps: how many at most.
     """
-    mechanism = given.mechanism if isinstance(given, Tree) else given
+    mechanism = model.mechanism if isinstance(model, Tree) else model
     begun = _begun(mechanism, at or {})
     q, poses = _assembled(begun, at or {})
     home = _started_home(begun) or numeric_home(begun, q, poses)

@@ -145,7 +145,7 @@ class Machine:
 
     def _with(self, arrays: Arrays) -> tuple[Arrays, tuple[Any, ...]]:
         a = arrays
-        listed = (*self._beside, self.entries, a.run, a.scratch, a.records, a.happened)
+        listed = (*self._beside, self.entries, a.run, a.scratch, a.records, a.event_log)
         return arrays, tuple(map(address, listed)) if self._is_compiled else listed
 
     def add(self, kernel: Kernel, *entries: str) -> None:

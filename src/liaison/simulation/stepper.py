@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from liaison.errors import Interrupted, NamingError, SimulationError, checked
 from liaison.numeric import State
 from liaison.program import Kernel
-from liaison.simulation.events.happenings import sides_in
+from liaison.simulation.events.watched import sides_in
 from liaison.simulation.plan.settings import Settings
 from liaison.simulation.record.series import EventRecord
 from liaison.simulation.record.trajectory import INTERRUPTED
@@ -37,8 +37,6 @@ from .run import Run
 MODES = {side.OPEN: "open", side.CLOSED: "closed", side.LOCKED: "held"}
 SLIDES = {side.OPEN: "open", side.STICK: "sticks", side.SLIP: "slips"}
 """Words of modes: of gaps and relations of rates, and of friction."""
-
-Given: TypeAlias = Mapping[str, float] | ArrayLike | None
 
 
 @checked
@@ -112,9 +110,9 @@ class Stepper:
     @property
     def events(self) -> tuple[EventRecord, ...]:
         """Events of the last step, in order; after `reset`, at the start."""
-        return event_records(self._run.own_plan, self._happened)
+        return event_records(self._run.own_plan, self._event_rows)
 
-    def step(self, u: Given, dt: float) -> State:
+    def step(self, u: Mapping[str, float] | ArrayLike | None, dt: float) -> State:
         """Moves on by dt [s] with inputs held at u: by name, or all in order; None keeps them.
 
         An event that stops the mechanism ends the step early; see `stopped_by`.
@@ -138,7 +136,7 @@ class Stepper:
                 trajectory = self._run.trajectory()
                 raise Interrupted(end.message, t=self._run.t, trajectory=trajectory) from None
             if status in (at.DONE, at.STOPPED):
-                self._happened = self._run.take_happened()
+                self._event_rows = self._run.take_event_rows()
                 return
             if status >= at.NOT_FINITE:
                 end = outcome_of(self._run.plan, self._run.arrays, status)

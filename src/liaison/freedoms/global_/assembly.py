@@ -84,7 +84,7 @@ class AssemblyModes:
 
 
 def assembly_modes(
-    given: Mechanism | Tree,
+    model: Mechanism | Tree,
     *,
     at: Mapping[str, Any] | None = None,
     seed: int = 0,
@@ -94,7 +94,7 @@ def assembly_modes(
     """Every way in which a mechanism closes while some of its coordinates are held.
 
     Args:
-        given: a mechanism, or a tree of one.
+        model: a mechanism, or a tree of one.
         at: held coordinates by label [m, rad], exact where they can be; imposed motions are held at
             t = 0 besides. As many as its mobility.
         seed: of everything drawn.
@@ -105,7 +105,7 @@ def assembly_modes(
         DerivationError: the mechanism still moves, or a relation is not known here.
         AssemblyError: what is held contradicts itself.
     """
-    mechanism = given.mechanism if isinstance(given, Tree) else given
+    mechanism = model.mechanism if isinstance(model, Tree) else model
     with bounded(time_limit, memory_limit):
         return modes_of(mechanism, mechanism, at or {}, seed)
 

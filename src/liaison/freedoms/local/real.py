@@ -163,12 +163,16 @@ class RealExamination:
         ]  # fmt: skip
 
     def _equations(self, part: _Part) -> list[tuple[str, int, set[int]]]:
-        system, held = self.modular[0], set(part.columns)
-        found = [("loop", i, {f.column for f in system.loops[i]} & held) for i in part.loops]
-        found += [("row", i, {k for k, _, _ in system.relations[i]} & held) for i in part.rows]
+        system, columns = self.modular[0], set(part.columns)
+        equations = [("loop", i, {f.column for f in system.loops[i]} & columns) for i in part.loops]
+        equations += [
+            ("row", i, {k for k, _, _ in system.relations[i]} & columns) for i in part.rows
+        ]
         slopes = getattr(system.curved, "slopes", {})
-        found += [("curved", i, {k for j, k in slopes if j == i} & held) for i in part.curved]
-        return found
+        equations += [
+            ("curved", i, {k for j, k in slopes if j == i} & columns) for i in part.curved
+        ]
+        return equations
 
     def _restricted(self, system: LoopSystem, part: _Part) -> LoopSystem:
         return restricted(system, part.columns, part.loops, part.rows, part.curved)

@@ -46,7 +46,7 @@ class Ends:
     codes: NDArray[np.int64]
     last: Array
     outcomes: dict[int, Outcome] = field(default_factory=dict)
-    happened: dict[int, list[Array]] = field(default_factory=dict)
+    event_rows: dict[int, list[Array]] = field(default_factory=dict)
     contacts: dict[int, dict[str, Series]] = field(default_factory=dict)
 
     @staticmethod
@@ -61,10 +61,10 @@ class Ends:
         """How many of the runs are over, 0 to 1."""
         return float(np.mean(self.codes[:, 0] != UNFINISHED))
 
-    def happened_in(self, k: int) -> Array:
+    def events_in(self, k: int) -> Array:
         """The log of a run."""
         size = Event.header + self.last.shape[1] - MEASURED - 1
-        return np.concatenate([np.zeros((0, size)), *self.happened.get(k, ())])
+        return np.concatenate([np.zeros((0, size)), *self.event_rows.get(k, ())])
 
 
 @final
@@ -244,7 +244,7 @@ class _Events(Sequence[tuple[EventRecord, ...]]):
 
     def __init__(self, plan: Plan, ends: Ends, count: int) -> None:
         self._plan, self._ends, self._runs = plan, ends, range(count)
-        self._told: dict[int, tuple[EventRecord, ...]] = {}
+        self._records: dict[int, tuple[EventRecord, ...]] = {}
 
     def __len__(self) -> int:
         return len(self._runs)
@@ -265,10 +265,10 @@ class _Events(Sequence[tuple[EventRecord, ...]]):
         if isinstance(k, slice):
             return [self[i] for i in self._runs[k]]
         i, ends = self._runs[k], self._ends
-        if i not in self._told:
-            is_any = i in ends.happened
-            self._told[i] = event_records(self._plan, ends.happened_in(i)) if is_any else ()
-        return self._told[i]
+        if i not in self._records:
+            is_any = i in ends.event_rows
+            self._records[i] = event_records(self._plan, ends.events_in(i)) if is_any else ()
+        return self._records[i]
 
 
 def _series(

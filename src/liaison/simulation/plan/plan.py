@@ -19,7 +19,7 @@ from liaison.errors import NamingError, SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel, Program, to_llvm
 from liaison.program.instants import NOTHING, Instants, Timed
-from liaison.simulation.events.happenings import Watched, extra_program, sides_in, watched
+from liaison.simulation.events.watched import Watched, extra_program, sides_in, watched
 from liaison.simulation.steps.layout import Arrays, Sizes, allocate
 from liaison.simulation.steps.rungekutta import Tableau
 

@@ -272,7 +272,9 @@ class Trajectory(Later):
         Arrays have NaN there; tables, CSV files and plots leave them out, and `message` names them.
         """
         lost = {name: x.nowhere(name) for name, x in self.series.items()}
-        return tuple(f"{of}.{x}" for found in lost.values() for of in found for x in found[of])
+        return tuple(
+            f"{of}.{x}" for columns in lost.values() for of in columns for x in columns[of]
+        )
 
     def shown_columns(self, *patterns: str) -> dict[str, tuple[Label, Array]]:
         """As `columns`, without those that nothing determines: for tables and plots.
@@ -294,12 +296,12 @@ class Trajectory(Later):
         return chosen
 
     def _columns(self) -> dict[str, tuple[Label, Array]]:
-        found = {x.name: (x, self.q[:, k]) for k, x in enumerate(self.labels.get("q", ()))}
+        columns = {x.name: (x, self.q[:, k]) for k, x in enumerate(self.labels.get("q", ()))}
         for k, x in enumerate(self.labels.get("v", ())):
-            found.setdefault(x.name, (x, self.v[:, k]))
+            columns.setdefault(x.name, (x, self.v[:, k]))
         for name, series in self.series.items():
-            found |= {x: column for x, column in series.columns(name).items() if x not in found}
-        return found
+            columns |= {x: y for x, y in series.columns(name).items() if x not in columns}
+        return columns
 
     def _column(self, label: str) -> tuple[Label, Array]:
         known = self._columns()
@@ -517,15 +519,15 @@ def _check(run: Trajectory) -> None:
     n = len(run.t)
     for name, shape in (("q", run.q.shape), ("v", run.v.shape)):
         if shape != (n, len(run.labels.get(name, ()))):
-            _refuse(f"{name} has shape {shape}, not {n} instants by its labels")
+            _reject(f"{name} has shape {shape}, not {n} instants by its labels")
     for name, series in run.series.items():
         if len(series.values) != n:
-            _refuse(f"the series {name!r} has {len(series.values)} rows for {n} instants")
+            _reject(f"the series {name!r} has {len(series.values)} rows for {n} instants")
     if run.t.ndim != 1 or n == 0 or not np.all(np.diff(run.t) >= 0):
-        _refuse("t must hold at least one instant and never decrease")
+        _reject("t must hold at least one instant and never decrease")
 
 
-def _refuse(reason: str) -> None:
+def _reject(reason: str) -> None:
     raise SimulationError(f"this is no run: {reason}.", status="inconsistent")
 
 

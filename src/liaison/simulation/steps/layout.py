@@ -140,7 +140,7 @@ class Problem(Part):
 
 
 @loop
-def phase(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+def phase(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """What a phase of a step takes; it gives GOOD, or why the march comes back to Python."""
     return 0
 
@@ -321,12 +321,12 @@ class Run(Record):
     fallbacks: i64
     pivots_left: i64
     recorded: i64
-    happened: i64
+    event_count: i64
     knots_met: i64  # steps taken again for a knot, since `t_knots`
     noted: i64  # events, with those of the step under way
     doubts: i64  # windows in which it is in doubt what events do
     recorded_before: i64
-    happened_before: i64
+    event_count_before: i64
     break_count: i64
     breaks_passed: i64
     point_count: i64
@@ -451,7 +451,7 @@ class Arrays:
     run: Run
     scratch: Array
     records: Array
-    happened: Array
+    event_log: Array
 
 
 def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) -> Arrays:
@@ -474,8 +474,8 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
     run.scale[:] = run.turn[:] = -1
     _fill_tableau(run, tableau)
     row = 1 + s.nq + s.nv + s.nu
-    happened = np.zeros(max(1, event_capacity * row_words(run)))
-    return Arrays(run, np.zeros(1), np.zeros(max(1, capacity * row)), happened)
+    event_log = np.zeros(max(1, event_capacity * row_words(run)))
+    return Arrays(run, np.zeros(1), np.zeros(max(1, capacity * row)), event_log)
 
 
 def row_words(run: Run) -> int:
@@ -486,8 +486,8 @@ def row_words(run: Run) -> int:
 def with_block(arrays: Arrays, words: Any) -> Arrays:
     """The same with another block, whose buffer of events is empty."""
     run = Run(words)
-    happened = np.zeros(max(1, int(run.event_capacity) * row_words(run)))
-    return replace(arrays, run=run, happened=happened)
+    event_log = np.zeros(max(1, int(run.event_capacity) * row_words(run)))
+    return replace(arrays, run=run, event_log=event_log)
 
 
 def slopes_size(nv: int, nc: int) -> int:
