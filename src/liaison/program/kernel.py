@@ -104,6 +104,8 @@ class Kernel(Shown, ABC):
     """Named entries that take numbers and give numbers; labels and sizes are in `program`."""
 
     is_interpreted: ClassVar[bool] = False  # entries have addresses of machine code
+    recipe: tuple[Callable[..., Kernel], tuple[Any, ...]] | None = None
+    """The function that makes this kernel, and its arguments: what is kept when it is pickled."""
 
     def __init__(self, program: Program, reads: Mapping[str, dict[str, int]] | None = None) -> None:
         self.program = program
@@ -124,6 +126,16 @@ class Kernel(Shown, ABC):
 
     @abstractmethod
     def _evaluate(self, entry: str, t: Array, arrays: Mapping[str, Array]) -> Array: ...
+
+    def __reduce__(self) -> tuple[Callable[..., Kernel], tuple[Any, ...]]:
+        """A copy is compiled anew, from the cache where it is there."""
+        if self.recipe is None:
+            raise ProgramError(
+                f"the kernel of {self.program.name!r} cannot be pickled: it holds addresses of "
+                "this process.",
+                hint="Pickle the mechanism, and compile it where it is needed.",
+            )
+        return self.recipe
 
     def out_size(self, entry: str) -> int:
         """How many doubles the entry writes."""

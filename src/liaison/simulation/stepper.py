@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liaison.errors import Interrupted, NamingError, SimulationError, checked
-from liaison.numeric import State
+from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulation.events.watched import sides_in
 from liaison.simulation.plan.settings import Settings
@@ -71,6 +71,11 @@ class Stepper:
         self._names = [label.name for label in kernel.program.labels.get("u", ())]
         self._begin(state)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy goes on as this one would, bit for bit."""
+        made = (self._kernel, self._first, self._settings, self._parameters)
+        return _copy, (made, self._run.checkpoint(), self._happened)
+
     def reset(self, state: State) -> State:
         """Begins anew from a state; inputs take their defaults. Returns the state as projected."""
         before = self._run
@@ -79,6 +84,7 @@ class Stepper:
         return self.state
 
     def _begin(self, state: State) -> None:
+        self._first = state
         self._run = Run(self._kernel, state, state.t, self._settings, parameters=self._parameters)
         run = self._run.arrays.run
         run.records_steps = run.records_end = run.records_stop = run.samples = 0
@@ -161,3 +167,11 @@ class Stepper:
         if not np.all(np.isfinite(held)):
             raise SimulationError("an input is not finite.", t=self._run.t)
         run.is_fresh = 0
+
+
+def _copy(made: tuple[Any, ...], kept: bytes, happened: Array) -> Stepper:
+    """The stepper that was pickled."""
+    stepper = Stepper(*made)
+    stepper._run.restore(kept)
+    stepper._happened = happened
+    return stepper

@@ -242,7 +242,7 @@ def span(
         NamingError: a name in `cuts` or `keep` that no joint has.
         DerivationError: the cuts take a body off the ground.
     """
-    numbers = (lambda x: x) if exact else as_float
+    numbers = _as_written if exact else as_float
     chosen = _parent_joints(mechanism, frozenset(cuts))
     builder = _Builder(mechanism, numbers, frozenset(keep))
     builder.hang(chosen)
@@ -251,6 +251,11 @@ def span(
     for joint in sorted(cut, key=lambda joint: natural(joint.name)):
         builder.close(joint)
     return builder.tree()
+
+
+def _as_written(x: Any) -> Any:
+    """An exact number stays what it is."""
+    return x
 
 
 class _Builder:

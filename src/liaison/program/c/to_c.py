@@ -11,6 +11,7 @@ import ctypes
 import re
 from collections.abc import Callable, Iterable
 from functools import cache as memo
+from functools import partial
 from typing import Any
 
 from liaison.errors import checked
@@ -83,7 +84,9 @@ def compile_c(
         pointers = {e: ctypes.cast(f, ctypes.c_void_p).value or 0 for e, f in functions.items()}
         return pointers, library
 
-    return MachineKernel(program, compiler, lambda entry: planned(entry).work_size)
+    kernel = MachineKernel(program, compiler, lambda entry: planned(entry).work_size)
+    kernel.recipe = partial(compile_c, flags=flags, size=size), (program,)
+    return kernel
 
 
 def c_name(program: Program, entry: str) -> str:

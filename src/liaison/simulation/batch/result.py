@@ -22,13 +22,20 @@ from liaison.simulation.events.log import Event
 from liaison.simulation.outcome import UNDEFINED, Outcome
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.record.series import EventRecord, Series
-from liaison.simulation.record.trajectory import DONE, FAILED, INTERRUPTED, STOPPED, Trajectory
+from liaison.simulation.record.trajectory import (
+    DONE,
+    FAILED,
+    INTERRUPTED,
+    STOPPED,
+    Trajectory,
+)
 from liaison.simulation.report import SHAPES, event_records, message_of, meta_of, residuals_of
 from liaison.simulation.steps import layout as at
 from liaison.units import Label
 
 from .loop import ENDS, MEASURED
 from .plan import Starts
+from .storage import Stored
 
 UNFINISHED = -1
 """The code of a run that was not begun."""
@@ -69,7 +76,7 @@ class Ends:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Runs(Shown):
+class Runs(Stored, Shown):
     """Many runs of one mechanism, recorded at the same instants.
 
     Attributes:
@@ -113,9 +120,6 @@ class Runs(Shown):
     measures: Mapping[str, Array]
     meta: Mapping[str, Any]
 
-    def __len__(self) -> int:
-        return len(self.q)
-
     def __iter__(self) -> Iterator[Trajectory]:
         return (self[k] for k in range(len(self)))
 
@@ -144,18 +148,9 @@ class Runs(Shown):
         return State(float(self.end_t[k]), self.end_q[k], self.end_v[k], labels)
 
     def _column(self, label: str) -> Array:
-        known: dict[str, Array] = {}
-        for array, values in (("v", self.v), ("q", self.q)):
-            known |= {x.name: values[:, :, k] for k, x in enumerate(self.labels.get(array, ()))}
-        for name, (values, shape) in self.series.items():
-            known[name] = values
-            flat = values.reshape(len(self), len(self.t), -1)
-            for k, column in enumerate(shape.columns(name)):
-                known[column] = flat[:, :, k]
-                known.setdefault(column.removeprefix("outputs."), flat[:, :, k])
-        if label not in known:
-            raise NamingError.unknown("label", label, known)
-        return known[label]
+        if label in self.series and label not in self._columns():
+            return self.series[label][0]
+        return self.columns(label)[label][1]
 
     def _run(self, k: int) -> Trajectory:
         n = int(self.recorded[k])

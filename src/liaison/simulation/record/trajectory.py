@@ -10,7 +10,7 @@ Later: fields of a record that are computed at their first use.
 A run as a compact table in a notebook.
 
 Public names: Trajectory, Series, EventRecord, load, DONE, STOPPED, INTERRUPTED, TIME_LIMIT, FAILED,
-Invariant, invariants_of, Later, html_table.
+Invariant, invariants_of, Later, html_table, matching.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liaison.errors import NamingError, SimulationError, checked
+from liaison.errors import LiaisonError, NamingError, SimulationError, checked
 from liaison.units import Label
 
 from . import resampling
@@ -259,7 +259,7 @@ class Trajectory(Later):
             return {x: column for x, column in known.items() if not x.startswith(POSES)}
         chosen: dict[str, tuple[Label, Array]] = {}
         for pattern in patterns:
-            names = [pattern] if pattern in known else _matching(pattern, known, self.series)
+            names = [pattern] if pattern in known else matching(pattern, known, self.series)
             if not names:
                 names = [self._column(pattern)[0].name]
             chosen |= {x: known[x] for x in names}
@@ -457,7 +457,12 @@ def load(path: str | os.PathLike[str]) -> Trajectory:
     """
     variables, text = read_netcdf(path)
     with readable(path):
-        return _restored(variables, json.loads(text))
+        header = json.loads(text)
+        if header.get("kind") == "runs":
+            raise LiaisonError(
+                f"{path} holds many runs, not one.", hint="`liaison.Runs.load` reads them."
+            )
+        return _restored(variables, header)
 
 
 def _restored(variables: Mapping[str, Variable], header: Mapping[str, Any]) -> Trajectory:
@@ -601,7 +606,8 @@ def _worst(a: Array, b: Array) -> float:
     return float(np.max(np.abs(a - b)[~(np.isnan(a) & np.isnan(b))], initial=0.0))
 
 
-def _matching(pattern: str, known: Iterable[str], series: Mapping[str, Series]) -> list[str]:
+def matching(pattern: str, known: Iterable[str], series: Mapping[str, Any]) -> list[str]:
+    """Columns that a pattern names; those of poses only where it begins with their name."""
     if pattern in series:
         return [x for x in known if x == pattern or x.startswith(f"{pattern}.")]
     names = [x for x in known if fnmatchcase(x, pattern)]
