@@ -73,8 +73,8 @@ class Stepper:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy goes on as this one would, bit for bit."""
-        made = (self._kernel, self._first, self._settings, self._parameters)
-        return _copy, (made, self._run.checkpoint(), self._event_rows)
+        parts = (self._kernel, self._first, self._settings, self._parameters)
+        return _copy, (parts, self._run.checkpoint(), self._event_rows)
 
     def reset(self, state: State) -> State:
         """Begins anew from a state; inputs take their defaults. Returns the state as projected."""
@@ -169,9 +169,9 @@ class Stepper:
         run.is_fresh = 0
 
 
-def _copy(made: tuple[Any, ...], kept: bytes, event_rows: Array) -> Stepper:
+def _copy(parts: tuple[Any, ...], kept: bytes, event_rows: Array) -> Stepper:
     """The stepper that was pickled."""
-    stepper = Stepper(*made)
+    stepper = Stepper(*parts)
     stepper._run.restore(kept)
     stepper._event_rows = event_rows
     return stepper
