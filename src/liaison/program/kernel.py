@@ -97,6 +97,7 @@ NOTHING: Mapping[str, ArrayLike | None] = {"q": (), "v": (), "u": None, "p": Non
 """What a caller leaves out."""
 
 Function: TypeAlias = Callable[[float, Array, Array, Array, Array, Array, Array, Array], None]
+Recipe: TypeAlias = "tuple[Callable[..., Kernel], tuple[Any, ...]]"
 """An entry as plain Python: fills `out` from NumPy arrays, as the compiled one does."""
 
 
@@ -104,7 +105,7 @@ class Kernel(Shown, ABC):
     """Named entries that take numbers and give numbers; labels and sizes are in `program`."""
 
     is_interpreted: ClassVar[bool] = False  # entries have addresses of machine code
-    recipe: tuple[Callable[..., Kernel], tuple[Any, ...]] | None = None
+    recipe: Recipe | None = None
     """The function that makes this kernel, and its arguments: what is kept when it is pickled."""
 
     def __init__(self, program: Program, reads: Mapping[str, dict[str, int]] | None = None) -> None:
@@ -256,6 +257,7 @@ class MachineKernel(Kernel):
             states are computed one after the other.
         reads: entry name -> how many leading elements of each array it looks at; those of its
             formulas by default.
+        recipe: see `Kernel`.
     """
 
     def __init__(
@@ -265,8 +267,10 @@ class MachineKernel(Kernel):
         work_size: Callable[[str], int],
         batch_compiler: Callable[[str, Variant], BatchCode] | None = None,
         reads: Mapping[str, dict[str, int]] | None = None,
+        recipe: Recipe | None = None,
     ) -> None:
         super().__init__(program, reads)
+        self.recipe = recipe
         self._compiler = compiler
         self._batch_compiler = batch_compiler
         self._batches: dict[tuple[str, Variant], BatchCode] = {}

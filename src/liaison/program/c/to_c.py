@@ -84,9 +84,12 @@ def compile_c(
         pointers = {e: ctypes.cast(f, ctypes.c_void_p).value or 0 for e, f in functions.items()}
         return pointers, library
 
-    kernel = MachineKernel(program, compiler, lambda entry: planned(entry).work_size)
-    kernel.recipe = partial(compile_c, flags=flags, size=size), (program,)
-    return kernel
+    again = partial(compile_c, flags=flags, size=size)
+
+    def work(entry: str) -> int:
+        return planned(entry).work_size
+
+    return MachineKernel(program, compiler, work, recipe=(again, (program,)))
 
 
 def c_name(program: Program, entry: str) -> str:

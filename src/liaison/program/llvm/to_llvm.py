@@ -280,12 +280,9 @@ def to_llvm(
         )
         return BatchCode(code["liaison_batch"], width, entry_plan.work_size, numbers, code)
 
-    kernel = MachineKernel(
-        program,
-        compiler,
-        lambda entry: arranged(entry).work_size,
-        batch_compiler,
-    )
     again = partial(to_llvm, optimize=optimize, cache=cache, size=size, lanes=lanes)
-    kernel.recipe = again, (program,)
-    return kernel
+
+    def work(entry: str) -> int:
+        return arranged(entry).work_size
+
+    return MachineKernel(program, compiler, work, batch_compiler, recipe=(again, (program,)))
