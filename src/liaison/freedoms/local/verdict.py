@@ -42,7 +42,7 @@ def translating_dimension(system: LoopSystem) -> int:
     # a screw joint's advance goes with its turn
     pitches = {f.column: f.pitch for loop in system.loops for f in loop if f.pitch is not None}
     loops = [[f for f in loop if f.pitch is None] for loop in system.loops]
-    sides = _common([_runs(loop, system.p) for loop in loops])
+    sides = _common(_runs(loops, system.p))
     screws = {f.column: f.screw for loop in loops for f in loop}
     hinges = sum(any(screw[:3]) for screw in screws.values())
     equations = hinges - sum(len(side) - 1 for side in sides)
@@ -60,7 +60,7 @@ def is_folding_smooth(system: LoopSystem, dimension: int) -> bool:
         return False
     p, n = system.p, system.n
     loops = [[f for f in loop if f.pitch is None] for loop in system.loops]
-    sides = _common([_runs(loop, p) for loop in loops])
+    sides = _common(_runs(loops, p))
     screws = {f.column: f.screw for loop in loops for f in loop}
     folding = {column for side in sides for column, _ in side}
     rows = [[int(j == column) for j in range(n)]
@@ -75,13 +75,26 @@ def is_folding_smooth(system: LoopSystem, dimension: int) -> bool:
     return rank([*rows, *system.jacobian_home()], p) == n - dimension
 
 
-def _runs(loop: Sequence[Factor], p: int) -> list[Side]:
-    """Hinges of a loop with parallel axes, as long as they follow each other around it."""
+def _runs(loops: Sequence[Sequence[Factor]], p: int) -> list[list[Side]]:
+    """Hinges of each loop with parallel axes, as long as they follow each other around it.
+
+    A run ends where the hinges begin to belong to other loops: two folding sides with one axis, one
+    above the other, are a plane loop by themselves and yet two sides.
+    """
+    members: dict[int, frozenset[int]] = {}
+    for i, loop in enumerate(loops):
+        for f in loop:
+            members[f.column] = members.get(f.column, frozenset()) | {i}
+    return [_runs_of(loop, members, p) for loop in loops]
+
+
+def _runs_of(loop: Sequence[Factor], members: dict[int, frozenset[int]], p: int) -> list[Side]:
     turned = [any(f.screw[:3]) for f in loop]
     joined = [
         turned[k - 1] and turned[k] and _is_parallel(loop[k - 1], loop[k], p)
+        and members[loop[k - 1].column] == members[loop[k].column]
         for k in range(len(loop))
-    ]
+    ]  # fmt: skip
     first = joined.index(False) if False in joined else 0
     runs: list[list[tuple[int, int]]] = []
     for k in range(len(loop)):
