@@ -28,6 +28,7 @@ from liaison.exact.linear import Field, Series, rank, valuation
 from liaison.freedoms.clock import Exhausted
 from liaison.freedoms.screws import Factor, LoopSystem, System
 
+from .curves import Curve, curve_of
 from .obstruction import Branch, branches, deflation, hessians, upper_bound
 from .series import Germ
 
@@ -172,6 +173,16 @@ TRANSCENDENTAL = (
     "no bound can prove it: screw joints and relations of angles are power series, not polynomials"
 )
 
+NO_CURVE = (
+    "no bound within reach proves it: Bézout's is too large, and the path lies on no algebraic curve "
+    "of low degree to this order"
+)
+
+FAR = (
+    "it lies on an algebraic curve to this order, and order {} would prove that it closes for ever, "
+    "which is beyond the limit of the order"
+)
+
 SCREEN = 10
 """Order at which an obstruction is looked for first."""
 
@@ -294,9 +305,36 @@ class _Case:
         if bound is not None and order > bound:
             proof = f"a path satisfies every equation to order {order} > {bound} (Bézout)"
             return self.result(d, d, "regular", proof, order=order, bound=bound)
-        why = "no bound within reach proves it" if bound is not None else TRANSCENDENTAL
+        if bound is None:
+            proof = f"a path satisfies every equation to order {order}; {TRANSCENDENTAL}"
+            return self.result(d, d, "regular", proof, is_proved=False, order=order)
+        return self._on_curve(order)
+
+    def _on_curve(self, order: int) -> Verdict:
+        """Whether the path lies on an algebraic curve of low degree, which proves it."""
+        d, system = self.germ.dimension, self.system
+        need: int | None = order
+        while need is not None and need <= self.limit and isinstance(system, LoopSystem):
+            if need > order:
+                order = need
+                stopped = self._obstruction(order)
+                if stopped is not None:
+                    return self._stopped(stopped)
+            curve = curve_of(self.path, Series(system.p, order))
+            need = None if curve is None else system.most_zeros(curve.poles) + curve.loss + 1
+            if curve is None and 2 * order <= self._patience():
+                need = 2 * order
+            elif curve is not None and need is not None and need <= order:
+                return self.result(d, d, "regular", _on_curve(order, curve, need), order=order,
+                                   bound=need - 1)  # fmt: skip
+        why = NO_CURVE if need is None else FAR.format(need)
         proof = f"a path satisfies every equation to order {order}; {why}"
-        return self.result(d, d, "regular", proof, is_proved=False, order=order, bound=bound)
+        return self.result(d, d, "regular", proof, is_proved=False, order=order)
+
+    def _patience(self) -> int:
+        """The highest order at which a curve is looked for."""
+        size = self.system.n * max(1, self.system.size)
+        return min(self.limit, 512 if size <= 600 else 256 if size <= 2000 else 64)
 
     def _evidence(self) -> int:
         """An order that is quick: long for small systems."""
@@ -342,6 +380,14 @@ class _Case:
         facts |= {"branches": branch_list, "order": order, "bound": bound}
         facts["is_proved"] = proved or least == high
         return self.result(high, high, "bifurcation", text, **facts)
+
+
+def _on_curve(order: int, curve: Curve, need: int) -> str:
+    kind = "a rational curve" if curve.sheets == 1 else f"an algebraic curve of {curve.sheets} sheets"
+    return (
+        f"a path lies on {kind} on which no equation that is not 0 has more than {need - 1} zeros, "
+        f"and satisfies every equation to order {order} (as many zeros as poles)"
+    )
 
 
 def verdict(system: System, order: int = ORDER, seed: int = 1) -> Verdict:
