@@ -176,11 +176,10 @@ class LoopSystem(System):
         advances = any(f.pitch is not None for loop in self.loops for f in loop)
         return None if turns or advances or self.curved else factorial(self.n)
 
-    def most_zeros(self, poles: Sequence[int]) -> int:
-        """Most zeros of an equation that is not 0 on a curve where each unknown has these poles."""
-        held = [[f.column for f in loop] for loop in self.loops]
-        held += [[column for column, _, _ in relation] for relation in self.relations]
-        return max((sum(poles[k] for k in columns) for columns in held), default=0)
+    def groups_of_columns(self) -> list[list[int]]:
+        """Unknowns of each loop and each linear relation."""
+        groups = [[f.column for f in loop] for loop in self.loops]
+        return groups + [[column for column, _, _ in relation] for relation in self.relations]
 
     def least_dimension(self) -> int:
         """A loop within a group of rigid motions has one equation a dimension of the group."""

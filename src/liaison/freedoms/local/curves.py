@@ -14,7 +14,13 @@ An equation of degree one in each unknown that it holds has at most Σ δ_j pole
 as many zeros. If it vanishes at home to an order K′ beyond that, it vanishes on C: the path closes
 for ever. A rational curve (y is not needed) has b = 1.
 
-Public names: Curve, curve_of.
+Where the field of all unknowns is too large, pairs of unknowns may still satisfy relations of low
+degree, R(x_u, x_v) = 0. A tree of them defines x̃ as well, one unknown after the other: R has one
+root near the series (Hensel). On the curve of the unknowns of one loop, and of those that join them
+in the tree, x_v has at most as many poles as the product of the degrees of the tree's relations,
+each in the unknown that is farther from v.
+
+Public names: Proof, proof_of.
 
 Source: FUL69 ch. 8 (as many zeros as poles); docs/theory/mobility.md (mobility-14, mobility-15).
 """
@@ -26,11 +32,10 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, final
 
-from liaison.exact.linear import Series, matrix, valuation
+from liaison.exact.linear import Series, valuation
 from liaison.freedoms.clock import go_on
 
-SLACK = 6
-"""Terms of a series beyond the coefficients of a relation that must agree with it."""
+from .pairs import SLACK, Proof, dependence, tree_proof
 
 SHEETS = (2, 3, 4, 6, 8)
 """Degrees of P in y that are tried."""
@@ -41,7 +46,7 @@ TRIES = 3
 
 @final
 @dataclass(frozen=True, slots=True)
-class Curve:
+class _Curve:
     """An algebraic curve through home that agrees with a path to an order.
 
     Attributes:
@@ -55,18 +60,30 @@ class Curve:
     loss: int
 
 
-def curve_of(path: Sequence[Any], ring: Series) -> Curve | None:
-    """The curve of low degree on which a path lies to its order; None if there is none.
+def proof_of(path: Sequence[Any], ring: Series, groups: Sequence[Sequence[int]]) -> Proof | None:
+    """The order that proves what a path satisfies; None where it lies on no curve of low degree.
 
     Args:
         path: a series in s for each unknown, without constant term.
         ring: of the series; its order is that of the path.
+        groups: unknowns of each set of equations, which are of degree one in each of them.
     """
+    curve = _curve_of(path, ring)
+    if curve is not None:
+        most = max((sum(curve.poles[k] for k in group) for group in groups), default=0)
+        kind = ("a rational curve" if curve.sheets == 1
+                else f"an algebraic curve of {curve.sheets} sheets")  # fmt: skip
+        return Proof(most + curve.loss + 1, kind)
+    return tree_proof(path, ring, groups)
+
+
+def _curve_of(path: Sequence[Any], ring: Series) -> _Curve | None:
+    """The curve of low degree on which a path lies to its order; None if there is none."""
     simple = [_ratio(x, ring) for x in path]
     left = [k for k, ratio in enumerate(simple) if ratio is None]
     if not left:
         poles = tuple(ratio[0] for ratio in simple if ratio is not None)
-        return Curve(1, poles, max((r[1] for r in simple if r is not None), default=0))
+        return _Curve(1, poles, max((r[1] for r in simple if r is not None), default=0))
     weights: dict[int, int] = {left[0]: 1}
     draw = Random(ring.order)
     for _ in range(TRIES):
@@ -100,7 +117,7 @@ def _ratio(x: Any, ring: Series) -> tuple[int, int] | None:
 
 def _sheeted(
     path: Sequence[Any], simple: Sequence[Any], weights: dict[int, int], ring: Series
-) -> tuple[Curve | None, int | None]:
+) -> tuple[_Curve | None, int | None]:
     """The curve over the function y = Σ w x_j; the first unknown that is not on it, if there is
     one."""
     y = ring.zero
@@ -123,7 +140,7 @@ def _sheeted(
         poles.append(b * entry[0] + (b - 1) * height)
         losses.append(entry[1])
     loss = slope + max(losses)
-    return (Curve(b, tuple(poles), loss) if 2 * slope + loss < ring.order else None), None
+    return (_Curve(b, tuple(poles), loss) if 2 * slope + loss < ring.order else None), None
 
 
 def _powers(y: Any, b: int, ring: Series) -> list[Any]:
@@ -164,30 +181,9 @@ def _relation(functions: Sequence[Any], most: int, ring: Series) -> list[Any] | 
     """
     degree = 1
     while degree <= most:
-        entries = _dependent(functions, degree, ring)
+        columns = [f.left_shift(a) for a in range(degree + 1) for f in functions]
+        entries = dependence(columns, ring)
         if entries is not None:
-            total = ring.zero
-            for c, f in zip(entries, functions, strict=True):
-                total = total + ring.mul(c, f)
-            if total.is_zero():
-                return entries
+            return [ring.of(entries[k :: len(functions)]) for k in range(len(functions))]
         degree = most if degree < most < 2 * degree else 2 * degree
     return None
-
-
-def _dependent(functions: Sequence[Any], degree: int, ring: Series) -> list[Any] | None:
-    """The first of the columns s^a f_k, in the order of a, that is a combination of the others."""
-    count = (degree + 1) * len(functions)
-    length = min(ring.order, count + SLACK)
-    rows = [[0] * length for _ in range(count)]
-    for k, f in enumerate(functions):
-        listed = [int(c) for c in f.coeffs()][:length]
-        for a in range(degree + 1):
-            terms = listed[: length - a]
-            rows[a * len(functions) + k][a : a + len(terms)] = terms
-    reduced, rank = matrix(rows, ring.p).transpose().rref()
-    column = next((j for j in range(rank) if int(reduced[j, j]) != 1), rank)
-    if column >= count:
-        return None
-    entries = [-int(reduced[i, column]) for i in range(column)] + [1]
-    return [ring.of(entries[k :: len(functions)]) for k in range(len(functions))]

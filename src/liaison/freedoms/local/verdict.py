@@ -28,8 +28,9 @@ from liaison.exact.linear import Field, Series, rank, valuation
 from liaison.freedoms.clock import Exhausted
 from liaison.freedoms.screws import Factor, LoopSystem, System
 
-from .curves import Curve, curve_of
+from .curves import proof_of
 from .obstruction import Branch, branches, deflation, hessians, upper_bound
+from .pairs import Proof
 from .series import Germ
 
 Side: TypeAlias = tuple[tuple[int, int], ...]
@@ -320,16 +321,16 @@ class _Case:
                 stopped = self._obstruction(order)
                 if stopped is not None:
                     return self._stopped(stopped)
-            curve = curve_of(self.path, Series(system.p, order))
-            need = None if curve is None else system.most_zeros(curve.poles) + curve.loss + 1
-            if curve is None and 2 * order <= self._patience():
+            proof = proof_of(self.path, Series(system.p, order), system.groups_of_columns())
+            need = None if proof is None else proof.order
+            if proof is None and 2 * order <= self._patience():
                 need = 2 * order
-            elif curve is not None and need is not None and need <= order:
-                return self.result(d, d, "regular", _on_curve(order, curve, need), order=order,
-                                   bound=need - 1)  # fmt: skip
+            elif proof is not None and proof.order <= order:
+                return self.result(d, d, "regular", _on_curve(order, proof), order=order,
+                                   bound=proof.order - 1)  # fmt: skip
         why = NO_CURVE if need is None else FAR.format(need)
-        proof = f"a path satisfies every equation to order {order}; {why}"
-        return self.result(d, d, "regular", proof, is_proved=False, order=order)
+        text = f"a path satisfies every equation to order {order}; {why}"
+        return self.result(d, d, "regular", text, is_proved=False, order=order)
 
     def _patience(self) -> int:
         """The highest order at which a curve is looked for."""
@@ -382,11 +383,11 @@ class _Case:
         return self.result(high, high, "bifurcation", text, **facts)
 
 
-def _on_curve(order: int, curve: Curve, need: int) -> str:
-    kind = "a rational curve" if curve.sheets == 1 else f"an algebraic curve of {curve.sheets} sheets"
+def _on_curve(order: int, proof: Proof) -> str:
     return (
-        f"a path lies on {kind} on which no equation that is not 0 has more than {need - 1} zeros, "
-        f"and satisfies every equation to order {order} (as many zeros as poles)"
+        f"a path lies on {proof.words} on which no equation that is not 0 has more than "
+        f"{proof.order - 1} zeros, and satisfies every equation to order {order} (as many zeros as "
+        "poles)"
     )
 
 
