@@ -6,12 +6,11 @@ first-order mobility (velocities that the closures allow in this position) and t
 
 The finite mobility is that of the real solution set (local/real.py); the complex one stands beside
 it. A position in floats is proved where its rank is full in the groups of the loops
-(local/open_loops.py). Elsewhere nothing can prove an equality in floats; what is certified is that
-the rank is at least what is stated, for every geometry within RADIUS of the one described.
+(local/open_loops.py), or where a proof at an exact position can be carried to it along the motion
+(local/transport.py); elsewhere it is computed in floats (local/float_verdict.py).
 
 Public names: Mobility, Generic, mobility, mobility_of_systems, singularities, paragraph,
-FloatVerdict, float_verdict, certified_rank, second_order_forms, definite_combination,
-is_isolated_over_reals.
+second_order_forms, definite_combination, is_isolated_over_reals.
 
 Source: docs/theory/mobility.md; the question is PA's (rank of Δ on the variety).
 """
@@ -26,10 +25,10 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import DerivationError
-from liaison.exact.linear import Reals, primes_from
+from liaison.errors import AssemblyError, DerivationError
+from liaison.exact.linear import primes_from
 from liaison.expr import Expr, evaluate, symbols_of
-from liaison.freedoms.local.float_loops import loop_matrix, numbers, twists_of
+from liaison.freedoms.local.float_verdict import FloatVerdict, float_verdict
 from liaison.freedoms.local.open_loops import (
     Anywhere,
     full_rank_near,
@@ -38,6 +37,7 @@ from liaison.freedoms.local.open_loops import (
 )
 from liaison.freedoms.local.rational import rational_system
 from liaison.freedoms.local.real import SMOOTH, Real, RealExamination
+from liaison.freedoms.local.transport import Carried, carried
 from liaison.freedoms.local.verdict import ORDER, Verdict, verdict
 from liaison.lazy import Shown
 from liaison.model import Mechanism, Start
@@ -53,6 +53,8 @@ from .psi import Parametrization, parametrization_of
 from .redundancy import Redundancy, redundancy_of
 from .screws import LoopSystem, System
 from .singular import STEP, STEPS, Singularities, singular_positions
+
+Floats = NDArray[np.float64]
 
 MARGIN = 1e-7
 """Least eigenvalue, relative to the largest, at which a form counts as definite."""
@@ -105,103 +107,6 @@ def is_isolated_over_reals(J: Floats, second: Sequence[Floats], rank: int) -> bo
     if J.shape[1] == rank or not len(second):
         return False
     return definite_combination(second_order_forms(J, second, rank)) is not None
-
-
-Floats = NDArray[np.float64]
-
-RADIUS = 1e-12
-"""Uncertainty of each entry of the Jacobian for which its rank is certified."""
-
-SMALL = 1e-9
-"""Singular values below this, relative to the largest, are taken for zero."""
-
-STEP_ALONG = 0.05
-"""Length of the step along W, in units of tan(θ/2) and of half the way of a slider [m]."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class FloatVerdict:
-    """Ranks, bounds and reasons, in floats."""
-
-    naive_rank: int
-    rank: int
-    low: int
-    high: int
-    status: str
-    proof: str
-
-
-def _rank(J: Floats) -> int:
-    sizes = np.linalg.svd(J, compute_uv=False) if J.size else np.zeros(0)
-    return int(np.sum(sizes > SMALL * max(1.0, float(np.max(sizes, initial=0.0)))))
-
-
-def _pivots(J: Floats, rank: int) -> tuple[list[int], list[int]]:
-    """Rows and columns of a well-conditioned minor, by complete pivoting."""
-    A, rows, columns = J.copy(), [], []
-    for _ in range(rank):
-        i, j = (int(k) for k in np.unravel_index(np.argmax(np.abs(A)), A.shape))
-        rows.append(i)
-        columns.append(j)
-        A = A - np.outer(A[:, j], A[i]) / A[i, j]
-    return sorted(rows), sorted(columns)
-
-
-def certified_rank(J: Floats, rows: list[int], columns: list[int]) -> bool:
-    """The minor is invertible for all matrices within RADIUS of J."""
-    from flint import arb, arb_mat
-
-    if not rows:
-        return True
-    entries = [arb(float(J[i, j]), RADIUS) for i in rows for j in columns]
-    return 0 not in arb_mat(len(rows), len(columns), entries).det()
-
-
-def float_verdict(home: Home) -> FloatVerdict:
-    """Examines a position in floats."""
-    J = loop_matrix(home, twists_of(home))
-    rank, n = _rank(J), J.shape[1]
-    rows, columns = _pivots(J, rank)
-    sure = "certified" if certified_rank(J, rows, columns) else "not certified"
-    residual = float(np.max(np.abs(numbers(home.closure)), initial=0.0)) if home.closure else 0.0
-    bound = f"rank at least {rank}, {sure} for entries within {RADIUS:g}; residual {residual:.1e}"
-    system = _system(home)
-    away = list(np.random.default_rng(1).normal(size=(n,)))
-    naive = _rank(np.array(system.jacobian(Reals(), away)))
-    first = n - rank
-    if first == 0 or rank == J.shape[0]:
-        return FloatVerdict(naive, rank, first, first, "regular", bound)
-    left = _after_step(system, J, rows, columns)
-    if left < 1e-10:
-        text = f"{bound}; after a step of {STEP_ALONG} the other equations hold to {left:.1e}"
-        return FloatVerdict(naive, rank, first, first, "regular", text)
-    text = f"{bound}; a step of {STEP_ALONG} leaves {left:.1e} in the other equations"
-    low = max(0, n - J.shape[0])
-    status = "shaky" if first == 1 else "undecided"
-    return FloatVerdict(naive, rank, low, first - 1, status, text)
-
-
-def _system(home: Home) -> LoopSystem:
-    values: list[Any] = [float(x) for x in numbers(home.formulas())]
-    return home.assembled(0, values)
-
-
-def _after_step(system: LoopSystem, J: Floats, rows: list[int], columns: list[int]) -> float:
-    """The largest leftover equation after a random step on the pivot equations."""
-    ring, n = Reals(), system.n
-    free = [j for j in range(n) if j not in columns]
-    x = np.zeros(n)
-    draw = np.random.default_rng(2).normal(size=len(free))
-    x[free] = STEP_ALONG * draw / np.linalg.norm(draw)
-    for _ in range(50):
-        f = np.array(system.values(ring, list(x)))
-        if np.max(np.abs(f[rows]), initial=0.0) < 1e-14:
-            break
-        slope = np.array(system.jacobian(ring, list(x)))[np.ix_(rows, columns)]
-        x[columns] -= np.linalg.solve(slope, f[rows])
-    left = [i for i in range(system.size) if i not in rows]
-    return float(np.max(np.abs(np.array(system.values(ring, list(x)))[left]), initial=0.0))
 
 
 STATUS = {
@@ -407,7 +312,9 @@ def _examined(
         source = systems(home, seed)
         result = mobility_of_systems(mechanism.name, source, order=order, primes=primes, seed=seed)
     except DerivationError as error:
-        return _in_floats(begun, list(at or {}), near or [_assembled(begun, at or {})], error)
+        seen = near or [_assembled(begun, at or {})]
+        result = _in_floats(begun, list(at or {}), seen, error)
+        return result if result.is_proved else _moved_here(mechanism, result, list(at or {}), seen)
     if home.relations.uncounted:
         result = replace(result, finite=(0, result.finite[1]), status="undecided", is_proved=False)
     result = _less_rates(_over_reals(home, result, order, seed), home)
@@ -606,6 +513,41 @@ def _uncertain(mechanism: Mechanism, home: Home, rank: int) -> str:
             "dimensions, and that the other equations hold is proved at exact positions only"
         )
     return "not proved: no position could be certified near the floats"
+
+
+def _moved_here(
+    mechanism: Mechanism, result: Mobility, held: list[str], near: list[Assembled]
+) -> Mobility:
+    """The same with the proof of an exact position on the same motion, if one is known."""
+    if mechanism.constraints or result.status != "regular":
+        return result
+    starts = tuple(x for x in mechanism.starts if x.label not in mechanism.coordinates)
+    for given in (mechanism, replace(mechanism, starts=starts)):
+        try:
+            home = _home(given, {}, [])
+            there = mobility_of_systems("", systems(home), primes=1)
+        except (DerivationError, AssemblyError):
+            continue
+        if there.status == "regular" and there.is_proved and there.rank == result.rank:
+            poses = {"ground": (identity(3), zeros(3)), **near[0][1]}
+            answer = carried(home, there.first_order, poses, held)
+            if isinstance(answer, Carried):
+                return _arrived(result, answer, there.proof)
+            return replace(result, proof=f"{result.proof}; {answer}")
+    return result
+
+
+def _arrived(result: Mobility, way: Carried, there: str) -> Mobility:
+    proof = (
+        f"carried along the motion from an exact position, in {way.pieces} pieces (Krawczyk's test "
+        "in balls and the identity theorem); a position exists within "
+        f"{max(way.radius, 1e-15):.0e} of the one in floats; at the exact one {there}"
+    )
+    finite = (way.dimension, way.dimension)
+    return replace(
+        result, finite=finite, finite_complex=finite, status="regular", proof=proof,
+        is_proved=True, is_proved_complex=True, real_proof=SMOOTH,
+    )  # fmt: skip
 
 
 def _certain(result: Mobility, sure: Anywhere) -> Mobility:

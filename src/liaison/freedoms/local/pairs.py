@@ -22,7 +22,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import log, prod
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 from liaison.exact.linear import Series, matrix, valuation
 from liaison.freedoms.clock import go_on
@@ -61,6 +61,13 @@ class _Edge:
         return self.slopes[self.ends.index(k)]
 
 
+Tree: TypeAlias = dict[int, _Edge | None]
+"""The relation by which each unknown is reached; None for the first."""
+
+Groups: TypeAlias = Sequence[Sequence[int]]
+"""Unknowns of each set of equations."""
+
+
 def dependence(columns: Sequence[Any], ring: Series) -> list[int] | None:
     """Weights with which the columns up to one sum to 0 to the order; None where none do.
 
@@ -84,7 +91,7 @@ def _padded(f: Any, length: int) -> list[int]:
     return listed + [0] * (length - len(listed))
 
 
-def tree_proof(path: Sequence[Any], ring: Series, groups: Sequence[Sequence[int]]) -> Proof | None:
+def tree_proof(path: Sequence[Any], ring: Series, groups: Groups) -> Proof | None:
     """The order that proves what a path satisfies, by relations of pairs; None if they are too few.
 
     Args:
@@ -103,9 +110,8 @@ def tree_proof(path: Sequence[Any], ring: Series, groups: Sequence[Sequence[int]
     return Proof(best, f"an algebraic curve, by {count} relations between pairs of unknowns,")
 
 
-def _need(
-    tree: dict[int, _Edge | None], path: Sequence[Any], ring: Series, groups: Sequence[Sequence[int]]
-) -> int | None:
+def _need(tree: Tree, path: Sequence[Any], ring: Series, groups: Groups) -> int | None:
+    """The order that a tree asks for; None where it does not define the unknowns."""
     agreed = _agreed(tree, ring.order)
     if agreed is None:
         return None
@@ -123,7 +129,7 @@ def _need(
 # Relations of pairs -------------------------------------------------------------------------------
 
 
-def _edges(path: Sequence[Any], ring: Series, groups: Sequence[Sequence[int]]) -> list[_Edge]:
+def _edges(path: Sequence[Any], ring: Series, groups: Groups) -> list[_Edge]:
     """A relation for each pair of unknowns that occur in one equation, as far as there are."""
     pairs = {(u, v) for group in groups for u in group for v in group if u < v}
     powers = {k: _powers(path[k], ring) for pair in pairs for k in pair if not path[k].is_zero()}
@@ -171,14 +177,14 @@ def _slopes(terms: Any, U: list[Any], V: list[Any], ring: Series) -> tuple[int, 
 # Trees --------------------------------------------------------------------------------------------
 
 
-def _tree(root: int, edges: Iterable[_Edge]) -> dict[int, _Edge | None]:
+def _tree(root: int, edges: Iterable[_Edge]) -> Tree:
     """For each unknown that is reached the relation that does, from the root by short ways; parents
     come before children."""
     touching: dict[int, list[_Edge]] = {}
     for edge in edges:
         for k in edge.ends:
             touching.setdefault(k, []).append(edge)
-    tree: dict[int, _Edge | None] = {}
+    tree: Tree = {}
     heap: list[tuple[float, int, int, _Edge | None]] = [(0.0, 0, root, None)]
     count = 0
     while heap:
@@ -197,7 +203,7 @@ def _parent(k: int, edge: _Edge) -> int:
     return edge.ends[1 - edge.ends.index(k)]
 
 
-def _agreed(tree: dict[int, _Edge | None], order: int) -> dict[int, int] | None:
+def _agreed(tree: Tree, order: int) -> dict[int, int] | None:
     """The order to which each x̃ agrees with its series; None where a root is not certain."""
     agreed: dict[int, int] = {}
     for k, edge in tree.items():
@@ -211,7 +217,7 @@ def _agreed(tree: dict[int, _Edge | None], order: int) -> dict[int, int] | None:
     return agreed
 
 
-def _part(held: Sequence[int], tree: dict[int, _Edge | None]) -> dict[int, list[_Edge]]:
+def _part(held: Sequence[int], tree: Tree) -> dict[int, list[_Edge]]:
     """The least part of the tree that joins some unknowns: relations at each unknown in it."""
     ways = []
     for k in held:
@@ -221,7 +227,9 @@ def _part(held: Sequence[int], tree: dict[int, _Edge | None]) -> dict[int, list[
             here = _parent(here, edge)
         ways.append(way[::-1])
     shared = 0
-    while ways and all(len(way) > shared for way in ways) and len({w[shared][0] for w in ways}) == 1:
+    for steps in zip(*ways, strict=False):
+        if len({k for k, _ in steps}) > 1:
+            break
         shared += 1
     part: dict[int, list[_Edge]] = {k: [] for k in held}
     for edge in dict.fromkeys(edge for way in ways for _, edge in way[shared:]):

@@ -175,14 +175,16 @@ TRANSCENDENTAL = (
 )
 
 NO_CURVE = (
-    "no bound within reach proves it: Bézout's is too large, and the path lies on no algebraic curve "
-    "of low degree to this order"
+    "no bound within reach proves it: Bézout's is too large, and the path lies on no algebraic "
+    "curve of low degree to this order"
 )
 
 FAR = (
-    "it lies on an algebraic curve to this order, and order {} would prove that it closes for ever, "
-    "which is beyond the limit of the order"
+    "it lies on an algebraic curve to this order, and order {} would prove that it closes for "
+    "ever, which is beyond the limit of the order"
 )
+
+NO_BOUND = "no bound within reach proves it"
 
 SCREEN = 10
 """Order at which an obstruction is looked for first."""
@@ -306,16 +308,18 @@ class _Case:
         if bound is not None and order > bound:
             proof = f"a path satisfies every equation to order {order} > {bound} (Bézout)"
             return self.result(d, d, "regular", proof, order=order, bound=bound)
-        if bound is None:
-            proof = f"a path satisfies every equation to order {order}; {TRANSCENDENTAL}"
-            return self.result(d, d, "regular", proof, is_proved=False, order=order)
+        if bound is None or not isinstance(self.system, LoopSystem):
+            why = TRANSCENDENTAL if bound is None else NO_BOUND
+            proof = f"a path satisfies every equation to order {order}; {why}"
+            return self.result(d, d, "regular", proof, is_proved=False, order=order, bound=bound)
         return self._on_curve(order)
 
     def _on_curve(self, order: int) -> Verdict:
         """Whether the path lies on an algebraic curve of low degree, which proves it."""
         d, system = self.germ.dimension, self.system
+        assert isinstance(system, LoopSystem)
         need: int | None = order
-        while need is not None and need <= self.limit and isinstance(system, LoopSystem):
+        while need is not None and need <= self.limit:
             if need > order:
                 order = need
                 stopped = self._obstruction(order)
