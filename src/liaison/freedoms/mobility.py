@@ -369,8 +369,13 @@ def _over_reals(home: Home, result: Mobility, order: int, seed: int) -> Mobility
     exact = rational_system(home, result.primes) if needed else None
     real = RealExamination(exact, modular, examine).real(result)
     finite = (real.low, real.high)
+    is_whole = (
+        real.is_proved and real.low == result.finite[1]
+    )  # then the complex one is proved, too
+    both = (real.high, real.high) if is_whole else result.finite
     return replace(
         result, finite=finite, is_proved=real.is_proved, real_proof=real.reason,
+        finite_complex=both, is_proved_complex=is_whole or result.is_proved_complex,
         status=_real_status(result, real), real=_difference(result, real),
     )  # fmt: skip
 
