@@ -9,21 +9,17 @@ it. A position in floats is proved where its rank is full in the groups of the l
 (local/open_loops.py), or where a proof at an exact position can be carried to it along the motion
 (local/transport.py); elsewhere it is computed in floats (local/float_verdict.py).
 
-Public names: Mobility, Generic, mobility, mobility_of_systems, singularities, paragraph,
-second_order_forms, definite_combination, is_isolated_over_reals.
+Public names: Mobility, Generic, mobility, mobility_of_systems, singularities, paragraph.
 
 Source: docs/theory/mobility.md; the question is PA's (rank of Δ on the variety).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import Any, TypeAlias, final
-
-import numpy as np
-from numpy.typing import NDArray
 
 from liaison.errors import AssemblyError, DerivationError
 from liaison.exact.linear import primes_from
@@ -54,61 +50,6 @@ from .redundancy import Redundancy, redundancy_of
 from .screws import LoopSystem, System
 from .singular import STEP, STEPS, Singularities, singular_positions
 
-Floats = NDArray[np.float64]
-
-MARGIN = 1e-7
-"""Least eigenvalue, relative to the largest, at which a form counts as definite."""
-
-
-def second_order_forms(J: Floats, second: Sequence[Floats], rank: int) -> list[Floats]:
-    """Quadratic forms on the kernel of J that must vanish along any motion.
-
-    Args:
-        J: the Jacobian at the point, shape (equations, unknowns).
-        second: the second derivatives of each equation there.
-        rank: of J, known.
-    """
-    left, _, right = np.linalg.svd(J)
-    N = right[rank:].T
-    forms = []
-    for combination in left[:, rank:].T:
-        H = sum((c * Q for c, Q in zip(combination, second, strict=True)), np.zeros_like(second[0]))
-        form = N.T @ H @ N
-        if np.max(np.abs(form), initial=0.0) > 1e-9:
-            forms.append(form)
-    return forms
-
-
-def definite_combination(forms: Sequence[Floats], steps: int = 300) -> Floats | None:
-    """Weights of a positive definite combination, by ascent of the least eigenvalue; None if none.
-
-    What it finds is definite; that it finds none is no proof that there is none.
-    """
-    if not forms:
-        return None
-    stack = np.array(forms)
-    for start in (*np.eye(len(forms)), *(-np.eye(len(forms))), np.ones(len(forms))):
-        weights = start / np.linalg.norm(start)
-        for k in range(steps):
-            values, vectors = np.linalg.eigh(np.tensordot(weights, stack, 1))
-            if values[0] > MARGIN * max(abs(values[-1]), 1e-300):
-                return np.asarray(weights, dtype=float)
-            slope = np.einsum("kij,i,j->k", stack, vectors[:, 0], vectors[:, 0])
-            weights = weights + slope / (k + 1)
-            size = float(np.linalg.norm(weights))
-            if size < MARGIN:
-                break  # the opposite of where it began: nothing to climb
-            weights /= size
-    return None
-
-
-def is_isolated_over_reals(J: Floats, second: Sequence[Floats], rank: int) -> bool:
-    """A definite second-order form leaves no real motion through the point."""
-    if J.shape[1] == rank or not len(second):
-        return False
-    return definite_combination(second_order_forms(J, second, rank)) is not None
-
-
 STATUS = {
     "regular": "every motion that is possible to first order goes on",
     "shaky": "it is shaky: it gives way to first order and then locks",
@@ -134,8 +75,10 @@ def paragraph(result: Any) -> str:
         f"counting alone (Grübler) gives {result.gruebler}.",
         f"  Why: {result.proof}.",
     ]
-    if result.real_proof and result.status != "regular":
-        lines.append(f"  Over the real numbers: {result.real_proof}.")
+    if result.real_proof:
+        lines.append(
+            f"  Over the real numbers {number}{_complex_number(result)}: {result.real_proof}."
+        )
     if result.branches and not result.real:
         lines.append("  " + _branches(result))
     if result.redundancy is not None and result.loops:
@@ -150,6 +93,15 @@ def paragraph(result: Any) -> str:
     if result.primes:
         lines.append(f"  Modulo {len(result.primes)} random primes of 61 bits, seeded.")
     return "\n".join(lines)
+
+
+def _complex_number(result: Any) -> str:
+    """The dimension over the complex numbers, beside the real one."""
+    if result.finite_complex is None:
+        return ""
+    low, high = result.finite_complex
+    sure = "" if result.is_proved_complex else " (likely)" if low == high else " (not decided)"
+    return f", over the complex ones {low if low == high else f'{low} to {high}'}{sure}"
 
 
 def _generic_line(generic: Generic) -> str:
