@@ -449,6 +449,7 @@ class Home:
     closure: tuple[Expr, ...]  # what must vanish for the position to be exact
     relations: Relations
     notes: tuple[str, ...]
+    poses: Mapping[str, Transform]  # of the bodies
 
     @property
     def columns(self) -> tuple[Motion, ...]:
@@ -548,6 +549,7 @@ def home_of(
         closure=tuple(placing.closure()),
         relations=relations,
         notes=(*notes, *relations.notes),
+        poses=placing.poses,
     )
 
 
@@ -571,4 +573,5 @@ def numeric_home(mechanism: Mechanism, q: Mapping[str, float], poses: Mapping[st
         closure=tuple(placing.closure()),
         relations=relations,
         notes=(*notes, *relations.notes),
+        poses=placing.poses,
     )

@@ -6,30 +6,25 @@ first-order mobility (velocities that the closures allow in this position) and t
 
 The finite mobility is that of the real solution set (local/real.py); the complex one stands beside
 it. A position in floats is proved where its rank is full in the groups of the loops
-(local/open_loops.py). Elsewhere nothing can prove an equality in floats; what is certified is that
-the rank is at least what is stated, for every geometry within RADIUS of the one described.
+(local/open_loops.py), or where a proof at an exact position can be carried to it along the motion
+(local/transport.py); elsewhere it is computed in floats (local/float_verdict.py).
 
-Public names: Mobility, Generic, mobility, mobility_of_systems, singularities, paragraph,
-FloatVerdict, float_verdict, certified_rank, second_order_forms, definite_combination,
-is_isolated_over_reals.
+Public names: Mobility, Generic, mobility, mobility_of_systems, singularities, paragraph.
 
 Source: docs/theory/mobility.md; the question is PA's (rank of Δ on the variety).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import Any, TypeAlias, final
 
-import numpy as np
-from numpy.typing import NDArray
-
-from liaison.errors import DerivationError
-from liaison.exact.linear import Reals, primes_from
+from liaison.errors import AssemblyError, DerivationError
+from liaison.exact.linear import primes_from
 from liaison.expr import Expr, evaluate, symbols_of
-from liaison.freedoms.local.float_loops import loop_matrix, numbers, twists_of
+from liaison.freedoms.local.float_verdict import FloatVerdict, float_verdict
 from liaison.freedoms.local.open_loops import (
     Anywhere,
     full_rank_near,
@@ -38,6 +33,7 @@ from liaison.freedoms.local.open_loops import (
 )
 from liaison.freedoms.local.rational import rational_system
 from liaison.freedoms.local.real import SMOOTH, Real, RealExamination
+from liaison.freedoms.local.transport import Carried, carried
 from liaison.freedoms.local.verdict import ORDER, Verdict, verdict
 from liaison.lazy import Shown
 from liaison.model import Mechanism, Start
@@ -53,156 +49,6 @@ from .psi import Parametrization, parametrization_of
 from .redundancy import Redundancy, redundancy_of
 from .screws import LoopSystem, System
 from .singular import STEP, STEPS, Singularities, singular_positions
-
-MARGIN = 1e-7
-"""Least eigenvalue, relative to the largest, at which a form counts as definite."""
-
-
-def second_order_forms(J: Floats, second: Sequence[Floats], rank: int) -> list[Floats]:
-    """Quadratic forms on the kernel of J that must vanish along any motion.
-
-    Args:
-        J: the Jacobian at the point, shape (equations, unknowns).
-        second: the second derivatives of each equation there.
-        rank: of J, known.
-    """
-    left, _, right = np.linalg.svd(J)
-    N = right[rank:].T
-    forms = []
-    for combination in left[:, rank:].T:
-        H = sum((c * Q for c, Q in zip(combination, second, strict=True)), np.zeros_like(second[0]))
-        form = N.T @ H @ N
-        if np.max(np.abs(form), initial=0.0) > 1e-9:
-            forms.append(form)
-    return forms
-
-
-def definite_combination(forms: Sequence[Floats], steps: int = 300) -> Floats | None:
-    """Weights of a positive definite combination, by ascent of the least eigenvalue; None if none.
-
-    What it finds is definite; that it finds none is no proof that there is none.
-    """
-    if not forms:
-        return None
-    stack = np.array(forms)
-    for start in (*np.eye(len(forms)), *(-np.eye(len(forms))), np.ones(len(forms))):
-        weights = start / np.linalg.norm(start)
-        for k in range(steps):
-            values, vectors = np.linalg.eigh(np.tensordot(weights, stack, 1))
-            if values[0] > MARGIN * max(abs(values[-1]), 1e-300):
-                return np.asarray(weights, dtype=float)
-            slope = np.einsum("kij,i,j->k", stack, vectors[:, 0], vectors[:, 0])
-            weights = weights + slope / (k + 1)
-            size = float(np.linalg.norm(weights))
-            if size < MARGIN:
-                break  # the opposite of where it began: nothing to climb
-            weights /= size
-    return None
-
-
-def is_isolated_over_reals(J: Floats, second: Sequence[Floats], rank: int) -> bool:
-    """A definite second-order form leaves no real motion through the point."""
-    if J.shape[1] == rank or not len(second):
-        return False
-    return definite_combination(second_order_forms(J, second, rank)) is not None
-
-
-Floats = NDArray[np.float64]
-
-RADIUS = 1e-12
-"""Uncertainty of each entry of the Jacobian for which its rank is certified."""
-
-SMALL = 1e-9
-"""Singular values below this, relative to the largest, are taken for zero."""
-
-STEP_ALONG = 0.05
-"""Length of the step along W, in units of tan(θ/2) and of half the way of a slider [m]."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class FloatVerdict:
-    """Ranks, bounds and reasons, in floats."""
-
-    naive_rank: int
-    rank: int
-    low: int
-    high: int
-    status: str
-    proof: str
-
-
-def _rank(J: Floats) -> int:
-    sizes = np.linalg.svd(J, compute_uv=False) if J.size else np.zeros(0)
-    return int(np.sum(sizes > SMALL * max(1.0, float(np.max(sizes, initial=0.0)))))
-
-
-def _pivots(J: Floats, rank: int) -> tuple[list[int], list[int]]:
-    """Rows and columns of a well-conditioned minor, by complete pivoting."""
-    A, rows, columns = J.copy(), [], []
-    for _ in range(rank):
-        i, j = (int(k) for k in np.unravel_index(np.argmax(np.abs(A)), A.shape))
-        rows.append(i)
-        columns.append(j)
-        A = A - np.outer(A[:, j], A[i]) / A[i, j]
-    return sorted(rows), sorted(columns)
-
-
-def certified_rank(J: Floats, rows: list[int], columns: list[int]) -> bool:
-    """The minor is invertible for all matrices within RADIUS of J."""
-    from flint import arb, arb_mat
-
-    if not rows:
-        return True
-    entries = [arb(float(J[i, j]), RADIUS) for i in rows for j in columns]
-    return 0 not in arb_mat(len(rows), len(columns), entries).det()
-
-
-def float_verdict(home: Home) -> FloatVerdict:
-    """Examines a position in floats."""
-    J = loop_matrix(home, twists_of(home))
-    rank, n = _rank(J), J.shape[1]
-    rows, columns = _pivots(J, rank)
-    sure = "certified" if certified_rank(J, rows, columns) else "not certified"
-    residual = float(np.max(np.abs(numbers(home.closure)), initial=0.0)) if home.closure else 0.0
-    bound = f"rank at least {rank}, {sure} for entries within {RADIUS:g}; residual {residual:.1e}"
-    system = _system(home)
-    away = list(np.random.default_rng(1).normal(size=(n,)))
-    naive = _rank(np.array(system.jacobian(Reals(), away)))
-    first = n - rank
-    if first == 0 or rank == J.shape[0]:
-        return FloatVerdict(naive, rank, first, first, "regular", bound)
-    left = _after_step(system, J, rows, columns)
-    if left < 1e-10:
-        text = f"{bound}; after a step of {STEP_ALONG} the other equations hold to {left:.1e}"
-        return FloatVerdict(naive, rank, first, first, "regular", text)
-    text = f"{bound}; a step of {STEP_ALONG} leaves {left:.1e} in the other equations"
-    low = max(0, n - J.shape[0])
-    status = "shaky" if first == 1 else "undecided"
-    return FloatVerdict(naive, rank, low, first - 1, status, text)
-
-
-def _system(home: Home) -> LoopSystem:
-    values: list[Any] = [float(x) for x in numbers(home.formulas())]
-    return home.assembled(0, values)
-
-
-def _after_step(system: LoopSystem, J: Floats, rows: list[int], columns: list[int]) -> float:
-    """The largest leftover equation after a random step on the pivot equations."""
-    ring, n = Reals(), system.n
-    free = [j for j in range(n) if j not in columns]
-    x = np.zeros(n)
-    draw = np.random.default_rng(2).normal(size=len(free))
-    x[free] = STEP_ALONG * draw / np.linalg.norm(draw)
-    for _ in range(50):
-        f = np.array(system.values(ring, list(x)))
-        if np.max(np.abs(f[rows]), initial=0.0) < 1e-14:
-            break
-        slope = np.array(system.jacobian(ring, list(x)))[np.ix_(rows, columns)]
-        x[columns] -= np.linalg.solve(slope, f[rows])
-    left = [i for i in range(system.size) if i not in rows]
-    return float(np.max(np.abs(np.array(system.values(ring, list(x)))[left]), initial=0.0))
-
 
 STATUS = {
     "regular": "every motion that is possible to first order goes on",
@@ -229,8 +75,10 @@ def paragraph(result: Any) -> str:
         f"counting alone (Grübler) gives {result.gruebler}.",
         f"  Why: {result.proof}.",
     ]
-    if result.real_proof and result.status != "regular":
-        lines.append(f"  Over the real numbers: {result.real_proof}.")
+    if result.real_proof:
+        lines.append(
+            f"  Over the real numbers {number}{_complex_number(result)}: {result.real_proof}."
+        )
     if result.branches and not result.real:
         lines.append("  " + _branches(result))
     if result.redundancy is not None and result.loops:
@@ -245,6 +93,15 @@ def paragraph(result: Any) -> str:
     if result.primes:
         lines.append(f"  Modulo {len(result.primes)} random primes of 61 bits, seeded.")
     return "\n".join(lines)
+
+
+def _complex_number(result: Any) -> str:
+    """The dimension over the complex numbers, beside the real one."""
+    if result.finite_complex is None:
+        return ""
+    low, high = result.finite_complex
+    sure = "" if result.is_proved_complex else " (likely)" if low == high else " (not decided)"
+    return f", over the complex ones {low if low == high else f'{low} to {high}'}{sure}"
 
 
 def _generic_line(generic: Generic) -> str:
@@ -407,7 +264,9 @@ def _examined(
         source = systems(home, seed)
         result = mobility_of_systems(mechanism.name, source, order=order, primes=primes, seed=seed)
     except DerivationError as error:
-        return _in_floats(begun, list(at or {}), near or [_assembled(begun, at or {})], error)
+        seen = near or [_assembled(begun, at or {})]
+        result = _in_floats(begun, list(at or {}), seen, error)
+        return result if result.is_proved else _moved_here(mechanism, result, list(at or {}), seen)
     if home.relations.uncounted:
         result = replace(result, finite=(0, result.finite[1]), status="undecided", is_proved=False)
     result = _less_rates(_over_reals(home, result, order, seed), home)
@@ -462,8 +321,13 @@ def _over_reals(home: Home, result: Mobility, order: int, seed: int) -> Mobility
     exact = rational_system(home, result.primes) if needed else None
     real = RealExamination(exact, modular, examine).real(result)
     finite = (real.low, real.high)
+    is_whole = (
+        real.is_proved and real.low == result.finite[1]
+    )  # then the complex one is proved, too
+    both = (real.high, real.high) if is_whole else result.finite
     return replace(
         result, finite=finite, is_proved=real.is_proved, real_proof=real.reason,
+        finite_complex=both, is_proved_complex=is_whole or result.is_proved_complex,
         status=_real_status(result, real), real=_difference(result, real),
     )  # fmt: skip
 
@@ -606,6 +470,41 @@ def _uncertain(mechanism: Mechanism, home: Home, rank: int) -> str:
             "dimensions, and that the other equations hold is proved at exact positions only"
         )
     return "not proved: no position could be certified near the floats"
+
+
+def _moved_here(
+    mechanism: Mechanism, result: Mobility, held: list[str], near: list[Assembled]
+) -> Mobility:
+    """The same with the proof of an exact position on the same motion, if one is known."""
+    if mechanism.constraints or result.status != "regular":
+        return result
+    starts = tuple(x for x in mechanism.starts if x.label not in mechanism.coordinates)
+    for given in (mechanism, replace(mechanism, starts=starts)):
+        try:
+            home = _home(given, {}, [])
+            there = mobility_of_systems("", systems(home), primes=1)
+        except (DerivationError, AssemblyError):
+            continue
+        if there.status == "regular" and there.is_proved and there.rank == result.rank:
+            poses = {"ground": (identity(3), zeros(3)), **near[0][1]}
+            answer = carried(home, there.first_order, poses, held)
+            if isinstance(answer, Carried):
+                return _arrived(result, answer, there.proof)
+            return replace(result, proof=f"{result.proof}; {answer}")
+    return result
+
+
+def _arrived(result: Mobility, way: Carried, there: str) -> Mobility:
+    proof = (
+        f"carried along the motion from an exact position, in {way.pieces} pieces (Krawczyk's test "
+        "in balls and the identity theorem); a position exists within "
+        f"{max(way.radius, 1e-15):.0e} of the one in floats; at the exact one {there}"
+    )
+    finite = (way.dimension, way.dimension)
+    return replace(
+        result, finite=finite, finite_complex=finite, status="regular", proof=proof,
+        is_proved=True, is_proved_complex=True, real_proof=SMOOTH,
+    )  # fmt: skip
 
 
 def _certain(result: Mobility, sure: Anywhere) -> Mobility:

@@ -11,7 +11,8 @@ dim G equations. A solution near a position in floats is proved to exist by Kraw
 many unknowns, the others held; the test proves the minor invertible as well. So by the implicit
 function theorem the real solution set is smooth there, of dimension n − Σ dim G.
 
-Public names: Anywhere, full_rank_near, group_sizes, radicands, displacement.
+Public names: Anywhere, full_rank_near, group_sizes, radicands, displacement, fitted, as_floats,
+in_floats.
 
 Source: SEL05 ch. 4; NEU90 §5.1; docs/theory/mobility.md (mobility-10).
 """
@@ -306,7 +307,7 @@ def _chosen(
     home: Home, system: LoopSystem, rows: Sequence[int], near: list[float], held: Sequence[str]
 ) -> list[int] | None:
     """Unknowns of a well-conditioned minor of the rows; held ones last. Improves `near`."""
-    floats = _in_floats(system)
+    floats = in_floats(system)
     x = np.array(near)
     for _ in range(3):
         J = np.array(floats.jacobian(Reals(), list(x)), dtype=float)[list(rows)]
@@ -327,7 +328,8 @@ def _chosen(
     return sorted(columns)
 
 
-def _in_floats(system: LoopSystem) -> LoopSystem:
+def in_floats(system: LoopSystem) -> LoopSystem:
+    """The same loops with the middles of their balls."""
     loops = [[Factor(f.column, f.sign, tuple(float(x) for x in f.screw)) for f in loop]  # type: ignore[misc]
              for loop in system.loops]  # fmt: skip
     ends = [[float(x) for x in end] for end in system.ends or ()]
@@ -380,25 +382,26 @@ def displacement(
     own = motions_of(joint, (identity(3), zeros(3)), (R0, p0), neutral)
     if len(own) != len(motions):
         return None
-    (RF, pF), (RM, pM) = (tuple(_as_floats(x) for x in X) for X in markers)
+    (RF, pF), (RM, pM) = (tuple(as_floats(x) for x in X) for X in markers)
     R, p = RF.T @ RM, RF.T @ (pM - pF)
-    N, c = _as_floats(R0), _as_floats(p0)
+    N, c = as_floats(R0), as_floats(p0)
     turned = R @ N.T  # of M from neutral, in F
     target = (turned, p - turned @ c)
     screws = [
-        (_as_floats(m.direction), None if m.point is None else _as_floats(m.point)) for m in own
+        (as_floats(m.direction), None if m.point is None else as_floats(m.point)) for m in own
     ]
     draw = np.random.default_rng(5)
     for k in range(STARTS):
         x = np.zeros(len(own)) if k == 0 else draw.uniform(-3, 3, size=len(own))
-        solution = _fitted(screws, target, x)
+        solution = fitted(screws, target, x)
         if solution is not None:
             return [float(np.tan(q / 2)) if point is not None else float(q / 2)
                     for q, (_, point) in zip(solution, screws, strict=True)]  # fmt: skip
     return None
 
 
-def _as_floats(x: Any) -> Floats:
+def as_floats(x: Any) -> Floats:
+    """Exact numbers of any shape in floats."""
     shape = np.shape(x)
     return np.array(evaluate([as_expr(e) for e in np.ravel(x)]), dtype=float).reshape(shape)
 
@@ -415,8 +418,14 @@ def _moved(screws: Sequence[Any], x: Floats) -> tuple[Floats, Floats]:
     return R, p
 
 
-def _fitted(screws: Sequence[Any], target: tuple[Floats, Floats], x: Floats) -> Floats | None:
-    """Gauss-Newton on the entries of the pose."""
+def fitted(screws: Sequence[Any], target: tuple[Floats, Floats], x: Floats) -> Floats | None:
+    """Ways along screws whose product is a displacement, by Gauss-Newton; None where it fails.
+
+    Args:
+        screws: (direction, point) of each, the point None for a slide.
+        target: rotation and translation.
+        x: where to begin.
+    """
 
     def residual(x: Floats) -> Floats:
         R, p = _moved(screws, x)

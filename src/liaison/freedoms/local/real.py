@@ -8,7 +8,9 @@ The complex dimension bounds the real one from above. Below it, on the equations
 - one equation h beyond the pivots that takes both signs in every neighbourhood leaves one
   dimension less than W; one that has no other real zero near leaves none;
 - several: lowest forms without common real zero leave none; a real direction in which they vanish
-  and are independent leaves d − e.
+  and are independent leaves d − e;
+- a rational direction in which some are independent, where the others are proved to vanish along
+  the branch (directions.py), leaves the complex dimension.
 
 What none of these decides is a pair of bounds.
 
@@ -39,6 +41,7 @@ from liaison.exact.signs import (
 from liaison.freedoms.clock import Exhausted
 from liaison.freedoms.screws import LoopSystem
 
+from .directions import rational_branch
 from .rational import Leftover, RationalGerm, restricted
 from .verdict import is_folding_smooth
 
@@ -192,10 +195,23 @@ class RealExamination:
         frozen = self._frozen(part)
         if frozen is not None:
             return frozen
+        exact = self._restricted(self.exact, part)
         try:
-            return _decided(RationalGerm(self._restricted(self.exact, part)), high)
+            germ = RationalGerm(exact)
+            answer = _decided(germ, high)
         except DerivationError:
             return Real(0, high, False, IRRATIONAL)
+        words = None if answer.is_proved else self._along(exact, germ, high)
+        return answer if words is None else Real(high, high, True, words)
+
+    def _along(self, exact: LoopSystem, germ: RationalGerm, high: int) -> str | None:
+        """How a real branch along a rational direction is proved; None where none is."""
+        if germ.dimension > max(DEGREES):
+            return None
+        forms = [initial_form(f) for f in _independent(germ.leftover(3))]
+        lowest = min((sum(next(iter(form))) for form in forms), default=0)
+        forms = [form for form in forms if sum(next(iter(form))) == lowest]
+        return rational_branch(exact, forms, high, self.modular[0].p) if forms else None
 
     def _folds(self, part: _Part, high: int) -> bool:
         """Sides that fold without turning form a smooth set of the complex dimension."""
