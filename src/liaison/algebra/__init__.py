@@ -10,18 +10,19 @@ from liaison.lazy import offer
 __all__ = offer(
     __name__,
     {
-        "build": "axial cross determinant dot dyad inverse matrix mixed rotation_matrix scalar "
+        "build": "axial cross determinant dot dyad matrix mixed rotation_matrix scalar "
         "tilde trace vector",
         "components": "components",
         "decide": "is_equal is_zero is_zero_by_components",
         "derivative": "derivative",
         "identities": "IDENTITIES Identity ulysse",
-        "node": "Atom Formal IDENTITY as_formal zero",
+        "node": "Atom Formal IDENTITY as_formal inverse zero",
         "quaternions": "Mixed conjugate norm_squared pure quaternion real rotation_of scalar_part "
         "to_components to_mixed vector_part",
         "rules.reduce": "RULES Step WORD_RULES expanded reduced simplified steps",
         "rules.rule": "Rule",
         "substitute": "replaced",
+        "sympy": "to_sympy",
         "text": "to_latex to_mathml to_text",
     },
 )

@@ -166,6 +166,12 @@ def _determinant(a: Array) -> Array:
     return _scalar(np.dot(a[0], np.dot(tilde_entries(a[1]), a[2])))
 
 
+def _inverse(a: Array) -> Array:
+    """Cofactors over the determinant: columns are the vector products of the rows."""
+    columns = [np.dot(tilde_entries(a[i - 2]), a[i - 1]) for i in range(3)]
+    return np.array(np.stack(columns, axis=1) / _determinant(a).item(), dtype=object)
+
+
 _BY_OP: dict[str, Callable[[Formal, list[Array]], Array]] = {
     "axial": lambda node, args: _axial_entries(args[0]),
     "cross": lambda node, args: np.dot(tilde_entries(args[0]), args[1]),
@@ -173,6 +179,7 @@ _BY_OP: dict[str, Callable[[Formal, list[Array]], Array]] = {
     "dot": lambda node, args: _scalar(np.dot(args[0], args[1])),
     "expr": lambda node, args: _scalar(node.data),
     "identity": lambda node, args: _identity(),
+    "inverse": lambda node, args: _inverse(args[0]),
     "mixed": lambda node, args: _scalar(np.dot(args[0], np.dot(tilde_entries(args[1]), args[2]))),
     "power": _power,
     "product": _product,

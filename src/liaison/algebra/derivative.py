@@ -13,8 +13,8 @@ from collections.abc import Callable
 from liaison.expr import symbol, symbols_of
 from liaison.expr import time_derivative as expr_derivative
 
-from .build import is_orthogonal, tilde, vector
-from .node import Atom, Formal, make, number, power, product, total, transpose, zero
+from .build import tilde, vector
+from .node import Atom, Formal, is_orthogonal, make, number, power, product, total, transpose, zero
 
 
 def derivative(x: Formal, times: int = 1) -> Formal:
@@ -83,11 +83,17 @@ def _of_power(node: Formal, done: dict[Formal, Formal]) -> Formal:
     return total(*(product(*factors) for factors in places))
 
 
+def _of_inverse(node: Formal, done: dict[Formal, Formal]) -> Formal:
+    """d(A⁻¹)/dt = −A⁻¹ Ȧ A⁻¹."""
+    return product(number(-1), node, done[node.args[0]], node)
+
+
 _BY_OP: dict[str, Callable[[Formal, dict[Formal, Formal]], Formal]] = {
     "axial": _by_leibniz,
     "conjugate": _by_leibniz,
     "cross": _by_leibniz,
     "dot": _by_leibniz,
+    "inverse": _of_inverse,
     "mixed": _by_leibniz,
     "power": _of_power,
     "product": _by_leibniz,

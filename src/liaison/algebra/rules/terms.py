@@ -40,6 +40,9 @@ Monomial: TypeAlias = tuple[Factor, ...]
 Coefficient: TypeAlias = int | Fraction | float
 Polynomial: TypeAlias = dict[Monomial, Coefficient]
 
+INVERSE = "inverse"
+"""The property of a letter that stands for the inverse of its symbol."""
+
 LEFT = Atom("", -1)
 RIGHT = Atom("\U0010ffff", -1)
 
@@ -67,6 +70,14 @@ def is_rotation(letter: Letter) -> bool:
 def flipped(letter: Letter) -> Letter:
     """The transpose of a letter."""
     return letter._replace(turned=not letter.turned)
+
+
+def inverted(letter: Letter) -> Letter:
+    """The inverse of a letter: of an orthogonal one the transpose."""
+    if is_orthogonal_letter(letter):
+        return flipped(letter)
+    traits = tuple(x for x in letter.traits if x != INVERSE)
+    return letter._replace(traits=traits if traits != letter.traits else (*traits, INVERSE))
 
 
 def transposed(word: Word) -> Word:
