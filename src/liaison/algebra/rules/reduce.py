@@ -39,11 +39,9 @@ from liaison.errors import DerivationError
 from liaison.expr import Expr, Pi
 from liaison.expr import topological as expr_order
 
-from . import inverses as rules_inverses
 from . import quaternions as rules_quaternions
 from . import space as rules_space
 from . import words as rules_words
-from .opaque import Opaque, opaque_polynomial, symbol_of
 from .rule import Rule, measure
 from .space import four_vectors
 from .terms import (
@@ -54,6 +52,7 @@ from .terms import (
     Factor,
     Letter,
     Monomial,
+    Opaque,
     Polynomial,
     Ray,
     Word,
@@ -64,7 +63,9 @@ from .terms import (
     is_tilde,
     monomial,
     multiplied,
+    opaque_polynomial,
     scaled,
+    symbol_of,
     tilde_letter,
     transposed,
     turned,
@@ -509,7 +510,6 @@ def _product_of(word: Word) -> Formal:
 
 WORD_RULES: tuple[Rule, ...] = (
     *rules_words.ROWS,
-    *rules_inverses.ROWS,
     *rules_quaternions.ROWS,
 )
 _OPENING: tuple[Rule, ...] = (*WORD_RULES, *rules_space.ROWS)
