@@ -190,6 +190,7 @@ from liaison.verbs.derive.integrability import integrability as integrability
 from liaison.verbs.derive.parametrizations import parametrizations as parametrizations
 from liaison.verbs.derive.readable import readable as readable
 from liaison.verbs.derive.reduce import reduce as reduce
+from liaison.verbs.derive.rewrite import rewrite as rewrite
 from liaison.verbs.derive.vector_equations import vector_equations as vector_equations
 from liaison.verbs.freedoms.assembly_modes import assembly_modes as assembly_modes
 from liaison.verbs.freedoms.inverse_kinematics import inverse_kinematics as inverse_kinematics

@@ -17,6 +17,9 @@ __all__ = offer(
         "derivative": "derivative",
         "identities": "IDENTITIES Identity ulysse",
         "node": "Atom Formal IDENTITY as_formal inverse zero",
+        "own.operators": "Operator operator",
+        "own.rewriting": "RewriteRule RewriteStep anything rewriting rewritten",
+        "own.sheets": "Sheet expression read_sheet",
         "quaternions": "Mixed conjugate norm_squared pure quaternion real rotation_of scalar_part "
         "to_components to_mixed vector_part",
         "rules.reduce": "RULES Step WORD_RULES expanded reduced simplified steps",

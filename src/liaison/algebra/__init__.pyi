@@ -26,6 +26,16 @@ from liaison.algebra.node import Formal as Formal
 from liaison.algebra.node import as_formal as as_formal
 from liaison.algebra.node import inverse as inverse
 from liaison.algebra.node import zero as zero
+from liaison.algebra.own.operators import Operator as Operator
+from liaison.algebra.own.operators import operator as operator
+from liaison.algebra.own.rewriting import RewriteRule as RewriteRule
+from liaison.algebra.own.rewriting import RewriteStep as RewriteStep
+from liaison.algebra.own.rewriting import anything as anything
+from liaison.algebra.own.rewriting import rewriting as rewriting
+from liaison.algebra.own.rewriting import rewritten as rewritten
+from liaison.algebra.own.sheets import Sheet as Sheet
+from liaison.algebra.own.sheets import expression as expression
+from liaison.algebra.own.sheets import read_sheet as read_sheet
 from liaison.algebra.quaternions import Mixed as Mixed
 from liaison.algebra.quaternions import conjugate as conjugate
 from liaison.algebra.quaternions import norm_squared as norm_squared

@@ -71,7 +71,9 @@ def _by_leibniz(node: Formal, done: dict[Formal, Formal]) -> Formal:
         if done[arg].op != "zero" and done[arg] is not number(0):
             args = (*node.args[:i], done[arg], *node.args[i + 1 :])
             is_product = node.op == "product"
-            terms.append(product(*args) if is_product else make(node.op, node.kind, args))
+            terms.append(
+                product(*args) if is_product else make(node.op, node.kind, args, node.data)
+            )
     return total(*terms) if terms else zero(node.kind)
 
 
@@ -88,6 +90,16 @@ def _of_inverse(node: Formal, done: dict[Formal, Formal]) -> Formal:
     return product(number(-1), node, done[node.args[0]], node)
 
 
+def _of_operator(node: Formal, done: dict[Formal, Formal]) -> Formal:
+    """Argument by argument for a linear operator; of others only that of constants is known."""
+    if "linear" in node.data.properties or all(done[x] is zero(x.kind) for x in node.args):
+        return _by_leibniz(node, done)
+    raise ValueError(
+        f"the time derivative of {node} is not known: declare {node.data.name} linear, or write "
+        "the rate as an operator of its own"
+    )
+
+
 _BY_OP: dict[str, Callable[[Formal, dict[Formal, Formal]], Formal]] = {
     "axial": _by_leibniz,
     "conjugate": _by_leibniz,
@@ -95,6 +107,7 @@ _BY_OP: dict[str, Callable[[Formal, dict[Formal, Formal]], Formal]] = {
     "dot": _by_leibniz,
     "inverse": _of_inverse,
     "mixed": _by_leibniz,
+    "operator": _of_operator,
     "power": _of_power,
     "product": _by_leibniz,
     "pure": _by_leibniz,

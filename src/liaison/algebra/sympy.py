@@ -37,7 +37,7 @@ def to_sympy(x: Formal) -> Any:
 
 
 def _described(node: Formal) -> str:
-    return "a quaternion" if node.kind == "quaternion" else f"the operator {node.op!r}"
+    return "a quaternion" if node.kind == "quaternion" else f"an operator of its own, {node.op!r}"
 
 
 def _symbol(sympy: Any, node: Formal, args: list[Any]) -> Any:

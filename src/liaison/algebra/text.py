@@ -54,6 +54,9 @@ def _one(node: Formal, args: list[Written], notation: Notation) -> Written:
     if op in ("cross", "dot"):
         both = [notation.wrapped(arg, POWER) for arg in args]
         return Written(notation.mark(op).format(*both), CROSS)
+    if op == "operator":
+        inner = notation.comma.join(arg.text for arg in args)
+        return Written(notation.mark(op).format(notation.name(node.data.name), inner))
     if op == "power":
         return Written(notation.raised(notation.wrapped(args[0], ATOM), node.data), POWER)
     if op in ("inverse", "transpose"):

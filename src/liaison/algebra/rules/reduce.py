@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, reduce
 from itertools import groupby
+from itertools import product as combinations
 from typing import final
 
 from liaison.algebra.build import axial, mixed, tilde
@@ -136,6 +137,43 @@ def _is_singular(opened: list[Factor]) -> bool:
     if len(opened) != 1 or opened[0][0] != "dot":
         return True
     return any(is_tilde(letter) for letter in opened[0][2])
+
+
+def _operator(node: Formal, args: list[Polynomial]) -> Polynomial:
+    """An operator of the user's own, by its properties; what is left is one symbol."""
+    values = [_normal(arg, RULES) for arg in args]
+    if "linear" not in node.data.properties:
+        kinds = [x.kind for x in node.args]
+        whole = (to_formal(value, kind) for value, kind in zip(values, kinds, strict=True))
+        return _operated(node, tuple(whole))
+    parts: list[Polynomial] = []
+    for chosen in combinations(*(value.items() for value in values)):
+        rest = [f for term, _ in chosen for f in term if not _is_open(f)]
+        inner = tuple(
+            to_formal({tuple(f for f in term if _is_open(f)): 1}, arg.kind)
+            for (term, _), arg in zip(chosen, node.args, strict=True)
+        )
+        part = multiplied({monomial(rest): 1}, _operated(node, inner))
+        parts.append(reduce(scaled, (c for _, c in chosen), part))
+    return added(*parts)
+
+
+def _operated(node: Formal, args: tuple[Formal, ...]) -> Polynomial:
+    """The operator on arguments that are normal: involutions undone, arguments in order."""
+    properties, sign = node.data.properties, 1
+    nested = args[0].op == "operator" and args[0].data == node.data
+    if nested and "involutive" in properties:
+        return flatten(args[0].args[0])
+    if nested and "idempotent" in properties:
+        return opaque_polynomial(args[0])
+    if {"commutative", "antisymmetric"} & {*properties}:
+        in_order = tuple(sorted(args, key=lambda x: (repr(x), x.h)))
+        if "antisymmetric" in properties:
+            if args[0] is args[1]:
+                return {}
+            sign = 1 if in_order == args else -1
+        args = in_order
+    return scaled(opaque_polynomial(make("operator", node.kind, args, node.data)), sign)
 
 
 def _determinant(node: Formal, args: list[Polynomial]) -> Polynomial:
@@ -306,6 +344,7 @@ _BY_OP: dict[str, Callable[[Formal, list[Polynomial]], Polynomial]] = {
     "identity": lambda node, args: {(("dot", LEFT, (), RIGHT),): 1},
     "inverse": _inverse,
     "mixed": _mixed,
+    "operator": _operator,
     "one": lambda node, args: {(("quat", ()),): 1},
     "power": _power,
     "product": _product,

@@ -18,7 +18,7 @@ from .reading import Call, Name, Power, Reading
 
 _MARKS = MappingProxyType({
     "product": " ", "cross": "{} × {}", "dot": "{} · {}", "transpose": "{}ᵀ",
-    "inverse": "{}⁻¹", "tilde": "({})~",
+    "inverse": "{}⁻¹", "operator": "{}({})", "tilde": "({})~",
     "mixed": "[{}]", "identity": "1", "one": "1", "trace": "tr({})", "determinant": "det({})",
     "axial": "axial({})", "conjugate": "{}*", "pure": "({})",
 })  # fmt: skip
