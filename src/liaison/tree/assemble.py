@@ -266,7 +266,9 @@ class _Problem:
         self._all_rows = [row.G for _, row in rows]
         self._rate = [as_expr(row.rate) for _, row in rows]
         self._positive = orientation(kinematics)
-        check_known([*self._phi, *self._rate], {*self.q, *self.v, *self.fixed})
+        known = {*self.q, *self.v, *self.fixed}
+        check_known([*self._phi, *self._rate], known)
+        self._lengths = [x for x in offsets(tree) if known.issuperset(symbols_of([x]))]
 
     def values(self, q: Floats, v: Floats | None = None) -> dict[Expr, float]:
         """Symbols and their numbers."""
@@ -369,8 +371,11 @@ class _Problem:
         return self.retract(first, np.where(held, 0.0, shake(attempt, self.tree.nv)))
 
     def _size(self, q: Floats) -> float:
-        """A length of the mechanism, at least 1 m: residuals of closures are relative to it."""
-        lengths = [1.0, *np.abs(numbers(offsets(self.tree), self.values(q)))]
+        """A length of the mechanism, at least 1 m: residuals of closures are relative to it.
+
+        Lengths without a value, which no closure depends on, are left out.
+        """
+        lengths = [1.0, *np.abs(numbers(self._lengths, self.values(q)))]
         return float(max(lengths))
 
     def _upright(self, q: Floats) -> bool:

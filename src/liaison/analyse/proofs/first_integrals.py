@@ -43,6 +43,7 @@ from liaison.expr import (
 from liaison.lazy import Shown
 from liaison.spatial.arrays import Array, array, cross, minus
 
+from .energy_parts import energy_parts
 from .exact_motion import ExactMotion
 
 LARGEST = 40_000
@@ -128,15 +129,8 @@ def _energies(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
 
 def _painleve(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
     """T₂ − T₀ + U of the velocities left, imposed motions put in."""
-    T, U = motion.substituted([as_expr(x) for x in equations.reports.energy])
-    symbols = equations.symbols
-    free = [symbols.v[j] for j in motion.free]
-    T0 = substitute([T], dict.fromkeys(free, ZERO))[0]
-    slopes = [substitute([x], dict.fromkeys(free, ZERO))[0] for x in gradient(T, free)]
-    T1: Any = ZERO
-    for v, slope in zip(free, slopes, strict=True):
-        T1 = T1 + v * slope
-    integral = as_expr(T - T1 - 2 * T0 + U)
+    parts = energy_parts(equations, motion)
+    integral = as_expr(parts.T - parts.T1 - 2 * parts.T0 + parts.U)
     rates = motion.rates([integral])
     if rates is None or any(row[0] for row in rates) or not _keeps(equations, motion):
         return []

@@ -234,6 +234,13 @@ def derive(
     is_own: Annotated[
         bool, typer.Option("--own", help="Use the formalism's own variables: H, S, γ, screws, …")
     ] = False,
+    compiled: Annotated[
+        Path | None,
+        typer.Option("--assignments", metavar="FILE", help="Write the compiled form: .assign."),
+    ] = None,
+    interactive: Annotated[
+        bool, typer.Option("--interactive", help="Open terms one by one, at a terminal.")
+    ] = False,
     values: Values = None,
     as_json: Json = False,
     debug: Debug = False,
@@ -241,14 +248,21 @@ def derive(
     """Print the equations of motion: short for reading, as a document, or as C99."""
     from liaison.cli.values import check_folders, read_request
 
+    answers = {
+        "--compare": is_compared, "--own": is_own, "--level": level, "--steps": steps,
+        "--treat": treat, "--parametrization": parametrization != "joint", "--mode": mode,
+        "--assignments": compiled, "--interactive": interactive,
+    }  # fmt: skip
     _check_together(
-        {"--compare": is_compared, "--own": is_own, "--level": level, "--steps": steps,
-         "--treat": treat, "--parametrization": parametrization != "joint", "--mode": mode},
+        answers,
         {"--expand": expand, "--body": bodies, "--point": point, "--basis": basis != "ground"},
-    )  # fmt: skip
+    )
     _check_words(formalism, form, parametrization)
-    check_folders(out)
+    check_folders(out, compiled)
     mechanism = read_request(file, values).mechanism
+    if compiled or interactive:
+        _special(mechanism, formalism, compiled, as_json)
+        return
     if is_compared:
         facts = compared(mechanism)
     elif is_own or level or steps:
@@ -261,6 +275,22 @@ def derive(
     else:
         facts = _formulas(mechanism, formalism, form, digits, mode)
     _answer({"formalism": formalism, "format": form} | facts, out, as_json)
+
+
+def _special(mechanism: Mechanism, formalism: str, compiled: Path | None, as_json: bool) -> None:
+    """Writes the compiled form where that is asked for; else a session at the terminal."""
+    if compiled is None:
+        from .at_terminal import run_session
+
+        run_session(mechanism)
+        return
+    from liaison.cli.values import check_suffix
+    from liaison.verbs.derive.assignments import SUFFIX, assignments
+
+    check_suffix("--assignments", compiled, (SUFFIX,))
+    form = assignments(mechanism, formalism)
+    facts = {"formalism": formalism, "assignments": len(form.formulas), "text": str(form)}
+    _answer(facts, compiled, as_json)
 
 
 def _pages(
