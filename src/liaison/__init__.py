@@ -15,7 +15,7 @@ __all__ = offer(
         # describe
         "model": "Mechanism Body Marker Joint JointType Fixed Revolute Prismatic Helical "
         "Cylindrical Universal SphericalPin Spherical Planar PointOnLine LineOnPlane "
-        "PointOnPlane Perpendicular ParallelAxes Rod Free Composition Translation Rotation "
+        "PointOnPlane Perpendicular ParallelAxes Rod RodByAngles Free Composition Translation Rotation "
         "Screw EulerZXZ BryantXYZ Quaternion RotationMatrix Box Cone Cylinder Line Mesh Sphere",
         "model.describe.describe": "ground body join mechanism parameter signal coordinate rate "
         "time turned gravity spring damper motor law wrench potential dissipation friction "
