@@ -53,7 +53,7 @@ STARTS = {
 }
 
 
-@pytest.mark.parametrize("p, v", STARTS.values(), ids=STARTS)
+@pytest.mark.parametrize(("p", "v"), STARTS.values(), ids=STARTS)
 def test_a_weight_on_a_rod_swings_through_the_pole(p, v):
     """Against an integration of its own; energy, length and the law of the tension besides."""
     t = np.linspace(0, 2.5, 26)

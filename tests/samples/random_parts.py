@@ -28,7 +28,6 @@ from liaison.model import (
     Prismatic,
     Quaternion,
     Revolute,
-    Rod,
     RodByAngles,
     Rotation,
     RotationMatrix,

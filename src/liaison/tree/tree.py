@@ -160,8 +160,8 @@ class Node:
 class Closure:
     """A cut joint: its two markers, each on a node, and the rows of Φ and G that hold them.
 
-    There are 6 − freedom rows, and nv more where the joint keeps its coordinates, in a ghost. A joint
-    of the tree whose coordinates are more than its freedom has a closure, too, of its own rows.
+    There are 6 − freedom rows, and nv more where the joint keeps its coordinates, in a ghost. A
+    joint of the tree with more coordinates than freedom has a closure, too, of its own rows.
     """
 
     joint: Joint

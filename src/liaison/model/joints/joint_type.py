@@ -308,7 +308,7 @@ class JointType(ABC):
         return zeros(self.nq)
 
     def residual(self, R: Array, p: Array) -> list[Any] | None:
-        """6 − freedom formulas of X_FM that vanish where the joint holds; None if there is no such form.
+        """6 − freedom formulas of X_FM that vanish where the joint holds; None if there are none.
 
         Row k is scaled and signed so that its multiplier is the force [N] or moment [N·m] on the
         successor named by `residual_names[k]`, in F's axes at M's origin. The tree writes rows that

@@ -240,7 +240,7 @@ class Book:
 
     @cached_property
     def _members(self) -> dict[str, set[str]]:
-        """Name -> what stands behind it and a dot, anywhere in the text."""
+        """Name -> what follows it and a dot, anywhere in the text."""
         members: dict[str, set[str]] = {}
         stack: list[Any] = list(self.statements)
         while stack:
