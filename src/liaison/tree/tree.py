@@ -371,13 +371,26 @@ def _parent_joints(mechanism: Mechanism, cuts: frozenset[str]) -> dict[str, Join
     for name in sorted(cuts - known.keys()):
         raise NamingError.unknown("joint", name, known)
     in_use = coordinates_in_use(mechanism)
+    joints = [joint for joint in mechanism.joints if joint.name not in cuts]
+    # joints with rows of their own carry only what no other joint reaches
+    few = [joint for joint in joints if not joint.type.OWN_ROWS or joint.name in in_use]
+    chosen = _carriers(mechanism, few, {}, in_use)
+    if len(few) < len(joints) and len(chosen) + 1 < len(mechanism.bodies):
+        chosen = _carriers(mechanism, joints, chosen, in_use)
+    _check_all_carried(mechanism, chosen, cuts)
+    return chosen
+
+
+def _carriers(
+    mechanism: Mechanism, joints: list[Joint], known: dict[str, Joint], in_use: frozenset[str]
+) -> dict[str, Joint]:
+    """For each body that these joints reach the one that carries it, besides those known."""
     touching: dict[str, list[Joint]] = {body.name: [] for body in mechanism.bodies}
-    for joint in sorted(mechanism.joints, key=lambda joint: _reluctance(joint, in_use)):
-        if joint.name not in cuts:
-            touching[joint.predecessor.body].append(joint)
-            touching[joint.successor.body].append(joint)
-    chosen: dict[str, Joint] = {}
-    level = ["ground"]
+    for joint in sorted(joints, key=lambda joint: _reluctance(joint, in_use)):
+        touching[joint.predecessor.body].append(joint)
+        touching[joint.successor.body].append(joint)
+    chosen = dict(known)
+    level = ["ground", *known]
     while level:
         best: dict[str, Joint] = {}
         for body in level:
@@ -389,7 +402,6 @@ def _parent_joints(mechanism: Mechanism, cuts: frozenset[str]) -> dict[str, Join
                     )
         chosen.update(best)
         level = list(best)
-    _check_all_carried(mechanism, chosen, cuts)
     return chosen
 
 
