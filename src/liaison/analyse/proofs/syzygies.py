@@ -82,7 +82,7 @@ def polynomial_psi(mechanism: Mechanism, *, limits: Limits | None = None) -> Pol
     back = {name: node for node, name in turns.items()}
     labels = equations.labels["v"]
     if generators is None:
-        why = "the syzygies pass the limits of terms, degree or time; give wider `limits`"
+        why = "the syzygies pass the limits of polynomials, terms or bits; give wider `limits`"
         return PolynomialPsi(equations.symbols.q, labels, None, why)
     columns = tuple(tuple(substitute(column, back)) for column in generators)
     return PolynomialPsi(equations.symbols.q, labels, columns)
