@@ -105,6 +105,7 @@ from liaison.model import Prismatic as Prismatic
 from liaison.model import Quaternion as Quaternion
 from liaison.model import Revolute as Revolute
 from liaison.model import Rod as Rod
+from liaison.model import RodByAngles as RodByAngles
 from liaison.model import Rotation as Rotation
 from liaison.model import RotationMatrix as RotationMatrix
 from liaison.model import Screw as Screw

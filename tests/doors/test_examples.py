@@ -63,7 +63,7 @@ COUNTS = {
     "degenerate_unilateral": (1, 1, 0, 1),
     "bicycle": (4, 4, 0, 9),
     "quarter_car": (3, 3, 0, 3),
-    "double_wishbone": (4, 6, 2, 8),
+    "double_wishbone": (4, 6, 2, 6),
     "excavator": (9, 12, 3, 9),
     "leg": (9, 9, 0, 8),
 }

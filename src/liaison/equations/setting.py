@@ -34,6 +34,7 @@ from liaison.expr import (
     substitute,
     symbol,
     symbols_of,
+    topological,
     vanishes,
 )
 from liaison.model import (
@@ -169,14 +170,45 @@ def check_continuous(kinematics: Kinematics, force: AlongMeasure, read: Any) -> 
         return
     effort, stored = force.effort_at(x, symbol("'rate"), read), force.energy_at(x, read)
     formulas = [as_expr(y) for y in (effort, 0 if stored is None else stored)]
-    if x in symbols_of(formulas) and turning_path(kinematics.tree.mechanism, measure) is None:
+    is_counted = turning_path(kinematics.tree.mechanism, measure) is not None
+    if not is_counted and not is_periodic(formulas, x):
         raise DerivationError(
             f"{force.name!r} depends on an angle between {measure.a.body!r} and "
             f"{measure.b.body!r} that jumps from 180 to -180 deg: no joints that turn about z of "
             "the first frame alone lead from one to the other, to count its turns.",
             place=force.place,
-            hint="Act on the coordinates of the joints between them, or write it as a potential.",
+            hint="Act on the coordinates of the joints between them, write it as a potential, or "
+            "give a law of sines and cosines of the angle, which does not jump.",
         )
+
+
+def is_periodic(formulas: Sequence[Expr], x: Expr) -> bool:
+    """Whether formulas stay the same for x + 2π: x stands in sines, cosines and tangents alone.
+
+    Their arguments are n x + c with whole n, in tangents n x/2 + c; no other form is looked for.
+    """
+    jumps = {x}  # nodes that may change with x + 2π
+    for node in topological(list(formulas)):
+        if not jumps.intersection(node.args):
+            continue
+        turns = TURNS.get(node.op)
+        if turns is None or not _is_whole(gradient(node.args[0], [x])[0], turns):
+            jumps.add(node)
+    return not jumps.intersection(formulas)
+
+
+TURNS = {"sin": 1, "cos": 1, "tan": 2}
+"""Periods in 2π."""
+
+
+def _is_whole(slope: Expr, turns: int) -> bool:
+    """Whether a slope is a number, and that many times it is whole."""
+    value = number(slope)
+    return value is not None and abs(turns * value - round(turns * value)) < WHOLE
+
+
+WHOLE = 1e-12
+"""By how much a whole number in floats may be off."""
 
 
 def reading(kinematics: Kinematics, calculus: Calculus) -> Callable[[Any], Any]:

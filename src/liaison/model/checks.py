@@ -2,7 +2,8 @@
 
 Checks of the formulas of a mechanism, one function a rule; each error names the formula.
 
-Public names: CHECKS, Described, FORMULA_CHECKS, known_symbols, idle_relations.
+Public names: CHECKS, Described, FORMULA_CHECKS, known_symbols, names_used,
+idle_relations.
 """
 
 from __future__ import annotations
@@ -367,6 +368,16 @@ def _formulas(m: Described) -> Iterable[tuple[str, tuple[Any, ...], str, Place |
     for record in seen:
         what = f"{type(record).__name__.lower()} '{record.name}'"
         yield what, (record.formula,), "outputs", record.place
+
+
+def names_used(m: Described) -> set[str]:
+    """Names of coordinates and speeds in starts, formulas, loads and relations, without primes."""
+    acting: tuple[Force | Constraint | OneSided, ...] = (*m.forces, *m.constraints, *m.contacts)
+    used = {start.label for start in m.starts}
+    used |= {label for record in acting for label in record.labels()}
+    formulas = [x for _, entries, _, _ in _formulas(m) for x in entries if isinstance(x, Expr)]
+    used |= {x.name for x in symbols_of(formulas)}
+    return {name.rstrip("'") for name in used}
 
 
 def _excess(node: Expr) -> str:

@@ -111,6 +111,7 @@ class Kernel(Shown, ABC):
     def __init__(self, program: Program, reads: Mapping[str, dict[str, int]] | None = None) -> None:
         self.program = program
         self.prepared: dict[Any, Any] = {}  # what rooms that use it made ready, by their own keys
+        self.origin: Any = None  # what it was compiled from, where the verb `compile` made it
         self._reads: dict[str, dict[str, int]] = dict(reads or {})
 
     @abstractmethod

@@ -83,7 +83,7 @@ def _count(number: int, thing: str) -> str:
 def _closures(checked: Summary) -> str:
     if not checked.closure_rows:
         return ""
-    cut = [closure.joint.name for closure in checked.tree.closures]
+    cut = checked.tree.cuts
     rank = "" if checked.rank is None else f" of rank {checked.rank} at the start"
     return f"{checked.closure_rows} rows{rank}" + (f"; cut at {', '.join(cut)}" if cut else "")
 

@@ -208,7 +208,7 @@ class _Algorithm:
         """The record."""
         nodes, closures = self.tree.nodes, equations.closures
         carriers = [f"{nodes[j].joint.name} ({nodes[j].body})" for j in order]
-        cut = [closure.joint.name for closure in self.tree.closures]
+        cut = self.tree.cuts
         rows = [label.name for label in equations.labels["lam"]]
         steps = [
             Step(1, "principal and complementary joints, initial constraint matrix", (

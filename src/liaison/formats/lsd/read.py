@@ -109,6 +109,7 @@ class _Reading:
         self.order: list[int] = []  # of contacts: which of the things each comes from
         self.renamed: dict[str, str] = {}
         book.make_body = self.make_body
+        book.statements = list(statements)
 
     def mechanism(self) -> Mechanism:
         """Everything, in an order in which each thing finds what it needs."""

@@ -44,7 +44,7 @@ from .layout import (
 )
 from .projection import note_worst, project, residuals
 from .recording import arrive, sample
-from .stepsize import adapt, choose_step, divide, first_step, reject
+from .stepsize import adapt, choose_step, divide, first_step, is_torn, reject
 
 
 @loop
@@ -204,6 +204,10 @@ def land(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
         if is_lost == 1:
             return status
         run.has_pulled = run.projections - before
+        may_retry = min(run.is_adaptive, 1 - min(run.is_stopping, 1))
+        if run.has_pulled > 0 and may_retry == 1 and is_torn(v, run) == 1:
+            run.phase = TRY
+            return reject(1.0, GOOD, run)
     run.steps += 1 - min(run.is_stopping, 1)
     run.phase = EVENTS if run.ne > 0 and run.is_stopping == 0 else SAMPLING
     return GOOD

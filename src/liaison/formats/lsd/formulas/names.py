@@ -16,6 +16,7 @@ from __future__ import annotations
 import difflib
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any, TypeAlias
 
 from liaison.errors import LiaisonError, NamingError, Place, TextError
@@ -27,7 +28,7 @@ from liaison.model import Joint, Marker, Parameter
 from liaison.spatial import Array, array, compose, identity, product, zeros
 from liaison.units import LENGTH, TIME, VELOCITY, Dimension
 
-from .formulas import Where, component, value_of
+from .formulas import Where, component, path_of, value_of
 from .values import (
     BodyFrame,
     Quantity,
@@ -72,7 +73,7 @@ def _vector(entries: list[Any], dimension: Dimension) -> Vector:
 def _joints_to(joints: Mapping[str, Joint]) -> dict[str, list[Joint]]:
     """Body -> the joints that lead to it from the ground."""
     touching: dict[str, list[tuple[Joint, str]]] = {}
-    for joint in sorted(joints.values(), key=lambda joint: (joint.type.nv, joint.name)):
+    for joint in sorted(joints.values(), key=lambda joint: (joint.type.freedom, joint.name)):
         a, b = joint.predecessor.body, joint.successor.body
         touching.setdefault(a, []).append((joint, b))
         touching.setdefault(b, []).append((joint, a))
@@ -156,6 +157,7 @@ class Book:
         self.parameters: dict[str, Parameter] = {}
         self.laws: dict[str, Function] = {}
         self.make_body: Callable[[str], None] = lambda name: None
+        self.statements: list[Node] = []  # of the whole text
         self.bodies: dict[str, Node] = {}
         self.shapes: dict[str, list[Node]] = {}  # given by `NAME.shape = …`
         self.joints: dict[str, Joint] = {}
@@ -231,6 +233,22 @@ class Book:
                 for prime in ("", "'"):
                     of = self.symbols[f"{joint.coordinates[0]}{prime}"]
                     self.aliases[f"{joint.name}.{part}{prime}"] = of
+
+    def parts_of(self, name: str) -> set[str]:
+        """What the text names behind this name and a dot."""
+        return self._members.get(name, set())
+
+    @cached_property
+    def _members(self) -> dict[str, set[str]]:
+        """Name -> what follows it and a dot, anywhere in the text."""
+        members: dict[str, set[str]] = {}
+        stack: list[Any] = list(self.statements)
+        while stack:
+            node = stack.pop()
+            if node.kind == "member":
+                members.setdefault(path_of(node.parts[0]) or "", set()).add(str(node.parts[1]))
+            stack += [part for part in node.parts if isinstance(part, Node)]
+        return members
 
     # ---- what a formula asks (Names of lsd_formulas)
 

@@ -307,6 +307,8 @@ class _JointReader(PropertyReader):
         cls = types[known]
         self.keys.check((*cls.properties(), *EVERY))
         type_ = cls(**self.options(cls))
+        if cls.OTHER_NAMES:
+            type_ = type_.in_coordinates(self.book.parts_of(self.name))
         if self.names and len(self.names) != type_.nq:
             message = f"a {known} joint has {type_.nq} coordinates, not {len(self.names)}."
             raise self.error(message)
