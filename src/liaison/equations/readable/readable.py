@@ -59,6 +59,7 @@ from liaison.spatial.arrays import Array, array
 from liaison.tree import GROUND, Tree, merged
 
 from .legible import AXES, Legible, legible
+from .rolling import rolling_of
 from .sides import DOTS, ReadSide, is_hard, read_sides
 
 
@@ -210,7 +211,9 @@ def readable(
     except TooLarge:
         prepared = prepared.by_axes()
         is_of_tree = tree and _names(equations) == [x.name for x in tree.velocity_labels()]
-        page = _by_names(prepared, case, tree if is_of_tree else None)
+        page = (tree and is_of_tree and _rolling(equations, tree)) or _by_names(
+            prepared, case, tree if is_of_tree else None
+        )
     sides = case.sides(prepared)
     items = [x for side in sides for line in side.relations for x in line.items]
     in_words = AXES not in prepared.notes and any(
@@ -394,6 +397,19 @@ def _by_names(prepared: Legible, case: _Case, tree: Tree | None) -> Readable:
         parts.named(direction.name, f)
     rows = [parts.cut(f) for f in (*left, *right)]
     return _read_by_names(equations, [x.name for x in lines], parts.names, rows, notes)
+
+
+def _rolling(equations: Equations, tree: Tree) -> Readable | None:
+    """The page of a body that rolls, where closures are eliminated; None for any other."""
+    if equations.dynamics.whole is None:
+        return None
+    recursion = named_recursion(tree)
+    rolling = rolling_of(equations, recursion.quantities, recursion.rows)
+    if rolling is None:
+        return None
+    rows = [*rolling.rows, *(as_expr(0) for _ in rolling.rows)]
+    page = _read_by_names(equations, rolling.titles, rolling.names, rows, rolling.notes)
+    return replace(page, labels={**page.labels, "lam": ()})
 
 
 MANY = 250
