@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.equations import FORMALISMS
+from liaison.equations import FORMALISMS, rolling_of
 from liaison.equations.readable.readable import named_recursion
-from liaison.equations.readable.rolling import rolling_of
 from liaison.expr import evaluate, symbol
 from liaison.spatial import array, rotation_quaternion
 from liaison.tree import span
