@@ -202,6 +202,7 @@ from liaison.verbs.freedoms.mobility import mobility as mobility
 from liaison.verbs.freedoms.singularities import singularities as singularities
 from liaison.verbs.given import with_starts as with_starts
 from liaison.verbs.given import with_values as with_values
+from liaison.verbs.motion.baumgarte import baumgarte as baumgarte
 from liaison.verbs.motion.collide import collide as collide
 from liaison.verbs.motion.convergence import convergence as convergence
 from liaison.verbs.motion.kinematic_run import kinematic_run as kinematic_run
@@ -213,9 +214,14 @@ from liaison.verbs.motion.stepper import stepper as stepper
 from liaison.verbs.motion.viscous import viscous as viscous
 from liaison.verbs.state.bias import bias as bias
 from liaison.verbs.state.forward_dynamics import forward_dynamics as forward_dynamics
+from liaison.verbs.state.inertia import inertia as inertia
 from liaison.verbs.state.jacobian import jacobian as jacobian
 from liaison.verbs.state.mass_matrix import mass_matrix as mass_matrix
 from liaison.verbs.state.pose import pose as pose
+from liaison.verbs.state.torsors import torsors as torsors
 from liaison.verbs.summary import Summary as Summary
+from liaison.verbs.symbolic.gausselim import gausselim as gausselim
+from liaison.verbs.symbolic.psi import psi as psi
+from liaison.verbs.symbolic.standard_basis import standard_basis as standard_basis
 from liaison.view import plot as plot
 from liaison.view import save_plot as save_plot
