@@ -193,7 +193,6 @@ from liaison.verbs.derive.integrability import integrability as integrability
 from liaison.verbs.derive.parametrizations import parametrizations as parametrizations
 from liaison.verbs.derive.readable import readable as readable
 from liaison.verbs.derive.reduce import reduce as reduce
-from liaison.verbs.derive.rewrite import rewrite as rewrite
 from liaison.verbs.derive.session import session as session
 from liaison.verbs.derive.vector_equations import vector_equations as vector_equations
 from liaison.verbs.freedoms.assembly_modes import assembly_modes as assembly_modes
@@ -222,6 +221,7 @@ from liaison.verbs.state.torsors import torsors as torsors
 from liaison.verbs.summary import Summary as Summary
 from liaison.verbs.symbolic.gausselim import gausselim as gausselim
 from liaison.verbs.symbolic.psi import psi as psi
+from liaison.verbs.symbolic.rewrite import rewrite as rewrite
 from liaison.verbs.symbolic.standard_basis import standard_basis as standard_basis
 from liaison.view import plot as plot
 from liaison.view import save_plot as save_plot

@@ -16,9 +16,9 @@ from fractions import Fraction
 from typing import Any, NoReturn, TypeVar, final
 
 from liaison.errors import NamingError, Place, TextError
+from liaison.expr.graph.node import PI, Expr, as_expr, symbol
+from liaison.expr.graph.ops import OPS, apply
 
-from .graph.node import PI, Expr, as_expr, symbol
-from .graph.ops import OPS, apply
 from .unknown import Function
 
 T = TypeVar("T")

@@ -1,1 +1,1 @@
-"""Commands on formulas: elimination by cases, standard bases."""
+"""Commands on formulas: elimination by cases, standard bases, rewriting."""

@@ -1,1 +1,1 @@
-"""Verbs on formulas: elimination by cases, standard bases, Ψ of a mechanism."""
+"""Verbs on formulas: elimination by cases, standard bases, Ψ of a mechanism, rewriting."""
