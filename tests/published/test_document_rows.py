@@ -1,4 +1,4 @@
-"""The table of the documents: every row is there, and its command prints what stands on the page."""
+"""The table of the documents: every row is there, and its command prints what the page shows."""
 
 import importlib.util
 import sys
@@ -60,7 +60,7 @@ def test_a_row_whose_command_prints_something_else_is_noticed(writer, page):
     row = next(x for x in writer.ROWS if x.key == "A4")
     with pytest.raises(RuntimeError, match="no line"):
         writer.printed(writer.Row("A4", "", row.command, ("rank 7",), "python.md"))
-    with pytest.raises(RuntimeError, match="nothing.lsd"):
+    with pytest.raises(RuntimeError, match=r"nothing\.lsd"):
         writer.printed(writer.Row("A4", "", "check nothing.lsd", ("x",), "python.md"))
     with pytest.raises(AssertionError):
         check(writer, page, writer.Row("A4", "", row.command, row.shows[:1], row.page))
@@ -69,7 +69,6 @@ def test_a_row_whose_command_prints_something_else_is_noticed(writer, page):
 def test_the_printed_satellite_is_the_example_without_values():
     printed = (ROOT / "docs" / "cases" / "satellite_printed.lsd").read_text(encoding="utf-8")
     example = (ROOT / "examples" / "satellite.lsd").read_text(encoding="utf-8")
-    assert (
-        example.split("(* ---- Here the printed text ends.")[0].rstrip().endswith(printed.rstrip())
-    )
+    as_printed = example.split("(* ---- Here the printed text ends.")[0].rstrip()
+    assert as_printed.endswith(printed.rstrip())
     assert printed.startswith("(* les corps *)")
