@@ -1,4 +1,4 @@
-"""Print the mass geometry of bodies: center, inertia, principal axes.
+"""Print mass, center, inertia and principal axes of bodies.
 
 Public names: inertia.
 """

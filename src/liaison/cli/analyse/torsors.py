@@ -1,4 +1,4 @@
-"""Print kinematic, kinetic and dynamic torsors of bodies at a point.
+"""Print torsors of velocity, momentum and its rate.
 
 Public names: torsors.
 """

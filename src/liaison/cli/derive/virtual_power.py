@@ -1,4 +1,4 @@
-"""Print the virtual power of a part in a field of virtual velocities.
+"""Print the virtual power of a part in a virtual motion.
 
 Public names: virtual_power.
 """

@@ -1,4 +1,4 @@
-"""Compare Baumgarte's stabilization with projection, and with neither.
+"""Compare drift with Baumgarte's terms and with projection.
 
 Public names: baumgarte, Stabilization.
 """

@@ -1,4 +1,4 @@
-"""Evaluate the mass geometry of bodies: center, inertia, principal axes.
+"""Evaluate mass, center, inertia and principal axes.
 
 Public names: inertia, MassGeometry, inertias_at.
 """

@@ -1,4 +1,4 @@
-"""Evaluate kinematic, kinetic and dynamic torsors of bodies at a point.
+"""Evaluate torsors of velocity, momentum and its rate.
 
 Public names: torsors, BodyTorsors, Torsors.
 """

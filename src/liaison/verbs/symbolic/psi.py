@@ -1,4 +1,4 @@
-"""Print Ψ with Δ Ψ = 0, polynomials on the whole variety of a mechanism.
+"""Print the velocities that closures allow, as polynomials.
 
 Public names: psi, Psi.
 """
