@@ -11,6 +11,7 @@ Public names: derive, compared, LEVELS, FORMS, at_level, treatment_of, treated_e
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -133,6 +134,9 @@ def generated(mechanism: Mechanism, form: str) -> dict[str, Any]:
         "text": generation_steps.to_latex() if form == "latex" else str(generation_steps),
     }
 
+
+PROMPT = "open> "
+"""Of a session at a terminal."""
 
 FORMS = ("text", "latex")
 SIDES = ("name", "left", "right")
@@ -280,9 +284,7 @@ def derive(
 def _special(mechanism: Mechanism, formalism: str, compiled: Path | None, as_json: bool) -> None:
     """Writes the compiled form where that is asked for; else a session at the terminal."""
     if compiled is None:
-        from .at_terminal import run_session
-
-        run_session(mechanism)
+        _run_session(mechanism)
         return
     from liaison.cli.values import check_suffix
     from liaison.verbs.derive.assignments import SUFFIX, assignments
@@ -291,6 +293,33 @@ def _special(mechanism: Mechanism, formalism: str, compiled: Path | None, as_jso
     form = assignments(mechanism, formalism)
     facts = {"formalism": formalism, "assignments": len(form.formulas), "text": str(form)}
     _answer(facts, compiled, as_json)
+
+
+def _run_session(mechanism: Mechanism) -> None:
+    """Reads lines until `quit` or the end of the input.
+
+    Raises:
+        typer.BadParameter: the standard input is no terminal.
+    """
+    if not sys.stdin.isatty():
+        raise typer.BadParameter(
+            "the standard input is no terminal, so nobody can answer. Give terms by --level vector "
+            "--expand TERM, or take liaison.session in Python.",
+            param_hint="--interactive",
+        )
+    from liaison.verbs.derive.session import session
+
+    current = session(mechanism)
+    print(f"{current.text}\n\n`help` lists the commands, `quit` ends.")
+    while not current.is_over:
+        try:
+            line = input(PROMPT)
+        except EOFError:
+            print()
+            return
+        current, text = current.answer(line)
+        if text:
+            print(text)
 
 
 def _pages(
