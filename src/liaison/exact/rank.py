@@ -34,9 +34,10 @@ from liaison.expr import (
     topological,
 )
 
+from .choices import points_for_choices
 from .linear import primes_from
 from .linear import rank as rank_mod
-from .residues import points_for_choices, residues
+from .residues import residues
 
 Matrix: TypeAlias = NDArray[Any]
 CASES = 64

@@ -12,12 +12,10 @@ exp(x + y) = exp x exp y, relations between Stumpff functions of different argum
 `Ordered` formulas are evaluated many times without being sorted again.
 
 "Positive" is a law of the residues, not of the numbers: a formula with a choice (max, min, abs,
-sign, if) takes at a random point one side or the other. So a law of such formulas is tested at many
-points, until every side of every choice has been seen but for a chance below 10⁻⁶
-(`points_for_choices`).
+sign, if) takes at a random point one side or the other, and √(x²) is x or −x. How many points a law
+of such formulas needs is in `choices`.
 
-Public names: residues, Residues, DEFAULT_PRIME, angles_of, Ordered, ordered, choices,
-points_for_choices, JUMPS.
+Public names: residues, Residues, DEFAULT_PRIME, angles_of, Ordered, ordered.
 """
 
 from __future__ import annotations
@@ -239,50 +237,6 @@ def _fits(domain: Residues, point: Point, order: int) -> bool:
             if domain._multiple(point, order // part)[0] != cosine:
                 return False
     return True
-
-
-# Choices ----------------------------------------------------------------------------------------
-
-
-CHOICES = frozenset({"abs", "sign", "min", "max", "select"})
-"""Operations that take one side or the other, by the order of numbers."""
-
-JUMPS = frozenset({"sign", "select"})
-"""Those among them that need not be continuous."""
-
-MOST_CHOICES = 4
-"""Choices beyond which their sides are not tried."""
-
-POINTS_A_SIDE = 16
-"""Random points for each combination of sides: one is missed with a chance of e⁻¹⁶."""
-
-
-def choices(formulas: Sequence[Expr]) -> int | None:
-    """How many different conditions choose a side; None if one is of numbers alone.
-
-    Such a condition has one side in truth, and a random one modulo a prime.
-    """
-    conditions: set[tuple[Expr, ...]] = set()
-    for node in topological(list(formulas)):
-        if node.op in CHOICES:
-            condition = node.args if node.op in ("min", "max") else node.args[:1]
-            if not any(x.op == "symbol" for x in topological(list(condition))):
-                return None
-            conditions.add(tuple(condition))
-    return len(conditions)
-
-
-def points_for_choices(formulas: Sequence[Expr], least: int) -> int | None:
-    """Random points at which a law of formulas must hold; None where no number of them proves it.
-
-    Args:
-        formulas: what the law is of.
-        least: points where there is no choice.
-    """
-    count = choices(formulas)
-    if count is None or count > MOST_CHOICES:
-        return None
-    return least if count == 0 else max(least, POINTS_A_SIDE * 2**count)
 
 
 # Tables -----------------------------------------------------------------------------------------

@@ -30,8 +30,9 @@ from typing import Any, final
 from liaison.equations import Equations
 from liaison.errors import DerivationError
 from liaison.exact.arithmetic import Modular
+from liaison.exact.choices import choices, points_for_choices, radicands
 from liaison.exact.linear import primes_from
-from liaison.exact.residues import DEFAULT_PRIME, Ordered, Residues, choices, points_for_choices
+from liaison.exact.residues import DEFAULT_PRIME, Ordered, Residues
 from liaison.expr import (
     ONE,
     ZERO,
@@ -249,8 +250,8 @@ class ExactMotion:
         free: velocities that no row imposes.
         prime: modulo which everything is.
         given: imposed coordinates, rates and accelerations as functions of time.
-        is_decidable: every side of every choice (max, min, abs, sign, if) occurs at the points;
-            where it is not, nothing with a choice is called zero or constant.
+        is_decidable: every side of every choice (max, min, abs, sign, if, roots of squares) occurs
+            at the points; where it is not, nothing with a choice is called zero or constant.
     """
 
     def __init__(self, equations: Equations, points: int = POINTS) -> None:
@@ -270,7 +271,8 @@ class ExactMotion:
         self.rows = free_rows
         roots, self.prime = _roots(equations)
         everything = [*formulas_of(equations), *equations.reports.energy, *equations.closures.phi]
-        enough = points_for_choices([as_expr(x) for x in everything], points)
+        formulas = self.substituted([as_expr(x) for x in everything])
+        enough = points_for_choices(formulas, points, self._drawn)
         self.is_decidable = enough is not None
         self._points = [self._point(seed, roots) for seed in range(1, (enough or points) + 1)]
 
@@ -312,13 +314,16 @@ class ExactMotion:
     def _position(self, seed: int, roots: list[Expr]) -> tuple[Domain, dict[Expr, int]]:
         """A random position at which all square roots exist; else such roots are drawn."""
         for attempt in range(TRIES):
-            domain = Residues(self.prime, seed * TRIES + attempt)
-            values = random_point(self.equations, domain)
-            for x in self.imposed_values:
-                values.pop(x, None)
+            domain, values = self._drawn(seed * TRIES + attempt)
             if all_exist(roots, values, domain):
                 break
         return LooseRoots(domain), values
+
+    def _drawn(self, seed: int) -> tuple[Residues, dict[Expr, int]]:
+        """A random position, speeds and time, without what is imposed."""
+        domain = Residues(self.prime, seed)
+        values = random_point(self.equations, domain)
+        return domain, {x: n for x, n in values.items() if x not in self.imposed_values}
 
     def states(self) -> list[tuple[Modular, dict[Expr, Any]]]:
         """The arithmetic and the values of t, q, v, u and p at every point."""
@@ -329,7 +334,7 @@ class ExactMotion:
         (g,) = self.substituted([f])
         if g.op == "const":
             return bool(g.a == 0)
-        if not self.is_decidable and choices([g]) != 0:
+        if not self.is_decidable and (choices([g]) != 0 or radicands([g])):
             return False
         return all(field.numbers([g], values)[0] == 0 for field, values in self._points)
 

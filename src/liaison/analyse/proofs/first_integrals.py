@@ -27,8 +27,8 @@ from liaison.equations import Equations
 from liaison.equations.equations import has_rates
 from liaison.equations.reports import TreeReports
 from liaison.equations.theorems import whole_mass
+from liaison.exact.choices import JUMPS
 from liaison.exact.linear import kernel, rank
-from liaison.exact.residues import JUMPS
 from liaison.expr import (
     ONE,
     ZERO,

@@ -18,7 +18,8 @@ from itertools import count, islice
 from typing import final
 
 from liaison.errors import DerivationError
-from liaison.exact.residues import DEFAULT_PRIME, points_for_choices, residues
+from liaison.exact.choices import points_for_choices
+from liaison.exact.residues import DEFAULT_PRIME, residues
 from liaison.expr.graph.evaluate import evaluate
 from liaison.expr.graph.node import Expr, Pi, as_expr
 
@@ -173,8 +174,8 @@ def vanishes_exactly(f: Expr, points: int = 2) -> bool:
     """Whether a formula is zero, at random points modulo primes of 61 bits.
 
     A formula that is not zero is taken for zero with a probability of about degree / 2⁶¹ a point.
-    One with choices (max, min, abs, sign, if) must be zero on all sides; with too many of them it
-    is not called zero.
+    One with choices (max, min, abs, sign, if, roots of squares) must be zero on all sides; with too
+    many of them it is not called zero.
 
     Raises:
         DerivationError: it has roots of which no point was found where all exist.
