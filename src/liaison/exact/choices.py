@@ -11,7 +11,8 @@ that are squares at each of many random points. Nested roots are taken level by 
 the roots inside. The signs of roots of numbers are known where the radicands are rational; for
 nested ones the same test is made at many primes, and what may be a combination is not accepted.
 
-Public names: choices, points_for_choices, radicands, dependent_roots, square_numbers, JUMPS.
+Public names: choices, points_for_choices, radicands, dependent_roots, dependencies, square_numbers,
+squares_under, CHOICES, JUMPS, EXTRA, POINTS_A_SIDE.
 
 Source: LAN02 VI §8 (Kummer theory); docs/theory/evidence.md.
 """
@@ -103,7 +104,7 @@ def radicands(formulas: Sequence[Expr]) -> list[Expr]:
 
 def _radicand(node: Expr) -> Expr | None:
     if node.op == "sqrt":
-        return node.a
+        return as_expr(node.a)
     if node.op in ("asin", "acos"):
         return as_expr(1 - node.a * node.a)
     if node.op == "atan":
@@ -111,7 +112,7 @@ def _radicand(node: Expr) -> Expr | None:
     if node.op == "atan2":
         return as_expr(node.a * node.a + node.b * node.b)
     if node.op == "pow" and node.b.op == "const" and isinstance(node.b.a, Fraction):
-        return node.a if node.b.a.denominator == 2 else None
+        return as_expr(node.a) if node.b.a.denominator == 2 else None
     return None
 
 
@@ -135,12 +136,12 @@ def _known(roots: tuple[Expr, ...]) -> int | None:
 def _dependent(roots: Sequence[Expr], draw: Draw) -> int | None:
     moving = [x for x in roots if _has_symbols([x])]
     try:
-        _squares([x for x in roots if x not in set(moving)])
+        squares_under([x for x in roots if x not in set(moving)])
     except DerivationError:
         return None
     total = 0
     for level in _levels(moving):  # at points where the roots inside exist
-        relations = _dependencies(_characters(level, draw), len(level))
+        relations = dependencies(_characters(level, draw), len(level))
         if relations is None:
             return None
         total += len(relations)
@@ -186,7 +187,7 @@ def _bits(roots: Sequence[Expr], at: Mapping[Expr, Any], domain: Residues) -> li
     return [int(not domain.is_positive(int(x))) for x in values]
 
 
-def _dependencies(source: Iterator[list[int] | None], count: int) -> list[int] | None:
+def dependencies(source: Iterator[list[int] | None], count: int) -> list[int] | None:
     """Sets of radicands, as bits, whose products are squares wherever it was tried."""
     wanted = count + EXTRA
     rows = [row for row in islice(source, 40 * wanted) if row is not None][:wanted]
@@ -226,15 +227,16 @@ def square_numbers(formulas: Sequence[Expr]) -> list[int]:
         DerivationError: a nested root is a combination of other roots: which sign it has modulo a
             prime cannot be said.
     """
-    return _squares([x for x in radicands(formulas) if not _has_symbols([x])])
+    return squares_under([x for x in radicands(formulas) if not _has_symbols([x])])
 
 
-def _squares(roots: Sequence[Expr]) -> list[int]:
+def squares_under(roots: Sequence[Expr]) -> list[int]:
+    """The same of radicands that are numbers."""
     numbers = [n for x in roots if (n := _rational(x)) is not None]
     nested = [x for x in roots if _rational(x) is None]
     if not nested:
         return numbers
-    relations = _dependencies(_characters_at_primes(nested, roots), len(nested))
+    relations = dependencies(_characters_at_primes(nested, roots), len(nested))
     if relations is None:
         raise DerivationError("nested square roots of numbers have no value modulo many primes.")
     for members in relations:

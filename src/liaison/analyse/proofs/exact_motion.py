@@ -13,16 +13,15 @@ so that every coordinate is a rational function of what is drawn.
 
 Equations at random points modulo random primes, where every square root in them exists.
 
-Public names: ExactMotion, imposed_rows, random_point, LooseRoots, formulas_of, evaluated_somewhere,
-all_exist, primes, TRIES, SMALLEST.
+Public names: ExactMotion, imposed_rows, random_point, formulas_of, evaluated_somewhere, all_exist,
+primes, TRIES, SMALLEST.
 
 Source: SCH80 (a polynomial that is not zero seldom vanishes at random points).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any, final
@@ -30,8 +29,9 @@ from typing import Any, final
 from liaison.equations import Equations
 from liaison.errors import DerivationError
 from liaison.exact.arithmetic import Modular
-from liaison.exact.choices import choices, points_for_choices, radicands
-from liaison.exact.linear import primes_from
+from liaison.exact.choices import CHOICES, choices, points_for_choices, radicands, squares_under
+from liaison.exact.linear import coprime_base, primes_from
+from liaison.exact.loose import LooseRoots, UnknownChoices
 from liaison.exact.residues import DEFAULT_PRIME, Ordered, Residues
 from liaison.expr import (
     ONE,
@@ -91,48 +91,6 @@ SMALLEST = 2**60
 """Below every prime that is used."""
 
 
-@final
-class LooseRoots(Domain):
-    """Residues where a square root that does not exist is a residue drawn from its argument.
-
-    Equality found so is equality of formulas with √ an unknown function, which implies the other.
-    """
-
-    individual = Residues.individual
-
-    def __init__(self, inner: Residues) -> None:
-        self.inner = inner
-
-    def start(self, order: list[Expr], number: Mapping[Expr, Any]) -> Domain:
-        """For one evaluation."""
-        return LooseRoots(self.inner.start(order, number))
-
-    def constant(self, value: Any) -> Any:
-        """As residues have it."""
-        return self.inner.constant(value)
-
-    def from_value(self, value: Any) -> Any:
-        """As residues have it."""
-        return self.inner.from_value(value)
-
-    def missing(self, node: Expr, symbols: list[str]) -> Any:
-        """Drawn from the name."""
-        return self.inner.missing(node, symbols)
-
-    def operation(self, node: Expr) -> Callable[..., Any]:
-        """Roots drawn where there are none."""
-        plain = self.inner.operation(node)
-        if node.op != "sqrt":
-            return plain
-
-        def root(x: int) -> int:
-            square = pow(x, (self.inner.p + 1) // 4, self.inner.p)
-            exists = square * square % self.inner.p == x % self.inner.p
-            return square if exists else self.inner.drawn("sqrt", x)
-
-        return root
-
-
 def formulas_of(equations: Equations) -> list[Expr]:
     """M, τ − h, G, γ and ν, in this order."""
     dynamics, closures = equations.dynamics, equations.closures
@@ -150,10 +108,12 @@ def evaluated_somewhere(
 ) -> Iterator[tuple[list[int], dict[Expr, int], int, bool]]:
     """The formulas at a random point for each of many primes, where all their roots exist.
 
-    Where no such point is found soon, roots that do not exist are drawn; the last of what is
-    yielded says whether none was: a difference that is found with drawn roots may not be one.
+    Where no such point is found soon, roots that do not exist are drawn, and choices (max, min,
+    abs, sign, if) are unknown functions of what they choose by; the last of what is yielded says
+    whether neither was so: a difference may not be one then.
     """
     ordered = Ordered(formulas)
+    is_plain = not any(node.op in CHOICES for node in ordered.order)
     roots = [node.a for node in ordered.order if node.op == "sqrt"]
     firm = [x for x in roots if not symbols_of([x])]
     for p in primes(seed, firm):
@@ -163,8 +123,8 @@ def evaluated_somewhere(
             last = attempt == TRIES - 1
             try:
                 if last or all_exist(roots, at, domain):
-                    used = LooseRoots(domain) if last else domain
-                    yield [int(x) for x in ordered.numbers(at, used)], at, p, not last
+                    used = UnknownChoices(LooseRoots(domain) if last else domain)
+                    yield [int(x) for x in ordered.numbers(at, used)], at, p, is_plain and not last
                     break
             except DerivationError:
                 continue
@@ -181,8 +141,11 @@ def all_exist(roots: Sequence[Expr], at: Mapping[Expr, int], domain: Residues) -
 
 def primes(seed: int, firm: Sequence[Expr]) -> Iterator[int]:
     """Primes modulo which these constants are squares; any, where that takes too long."""
-    squares = [Fraction(x.a) for x in firm if x.op == "const" and isinstance(x.a, int | Fraction)]
-    excluded = tuple(sorted({abs(x.numerator * x.denominator) for x in squares} - {0, 1}))
+    try:
+        squares = squares_under(firm)
+    except DerivationError:  # a sign is not known: what needs it is not proved
+        squares = []
+    excluded = tuple(coprime_base(squares))
     excluded = excluded if len(excluded) <= MANY else ()
     for k in range(PRIMES):
         p = _prime(seed, excluded, k)
