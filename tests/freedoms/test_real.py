@@ -39,7 +39,7 @@ def test_the_real_number_is_known(name):
     build, real, complex_, is_proved = TABLE[name]
     found = mobility(build(), primes=2)
     assert (found.finite, found.finite_complex) == ((real, real), (complex_, complex_))
-    assert found.is_proved == is_proved
+    assert (found.is_proved, found.evidence[0].is_proved) == (is_proved, is_proved)
     assert bool(found.real) == (real != complex_)
 
 

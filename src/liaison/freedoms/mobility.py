@@ -23,6 +23,7 @@ from typing import Any, TypeAlias, final
 
 from liaison.errors import AssemblyError, DerivationError
 from liaison.exact.choices import square_numbers
+from liaison.exact.evidence import Evidence
 from liaison.exact.linear import primes_from
 from liaison.expr import Expr, evaluate, symbols_of
 from liaison.freedoms.local.float_verdict import FloatVerdict, float_verdict
@@ -43,6 +44,7 @@ from liaison.tree import GROUND, Tree, as_float, assemble, span
 from liaison.tree.kinematics import Kinematics
 
 from .clock import MEMORY_LIMIT, TIME_LIMIT, bounded
+from .evidence import mobility_evidence
 from .home import Home, home_of, loops_of, numeric_home
 from .placing import valued
 from .psi import Parametrization, parametrization_of
@@ -195,6 +197,12 @@ class Mobility(Shown):
     real_proof: str = ""  # how the real number follows
     generic: Generic | None = None  # for other values of parameters in lengths
     real_branches: int = 0  # at least so many real branches meet here; 0: not counted
+    seed: int = 0  # of primes, directions and slices
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """Of the number, of redundant rows, of reactions that are determined."""
+        return mobility_evidence(self)
 
     @property
     def redundant_rows(self) -> int:
@@ -225,6 +233,7 @@ class Mobility(Shown):
             "finite_complex": self.finite_complex and list(self.finite_complex),
             "is_proved_complex": self.is_proved_complex, "real_proof": self.real_proof,
             "real_branches": self.real_branches,
+            "evidence": [x.to_dict() for x in self.evidence],
         }  # fmt: skip
         if self.generic is not None:
             facts["generic"] = asdict(self.generic)
@@ -260,7 +269,7 @@ def mobility(
     mechanism = model.mechanism if isinstance(model, Tree) else model
     with bounded(time_limit, memory_limit):
         result = _examined(mechanism, at, order, primes, seed)
-        result = replace(result, generic=_generic(mechanism, result))
+        result = replace(result, generic=_generic(mechanism, result), seed=seed)
     excluded = left_out(mechanism.contacts)  # a sentence, and here a note
     return replace(result, notes=(*result.notes, f"w{excluded[1:-1]}")) if excluded else result
 

@@ -37,7 +37,6 @@ from itertools import islice
 from typing import Any
 
 from liaison.analyse.proofs.exact_motion import (
-    SMALLEST,
     TRIES,
     all_exist,
     evaluated_somewhere,
@@ -57,8 +56,8 @@ from liaison.exact.choices import (
     radicands,
 )
 from liaison.exact.degrees import degree_bound
-from liaison.exact.loose import LooseRoots, UnknownChoices
-from liaison.exact.residues import Ordered, Residues
+from liaison.exact.evidence import SMALLEST
+from liaison.exact.residues import LooseRoots, Ordered, Residues, UnknownChoices
 from liaison.expr import ZERO, Domain, Expr, as_expr, directional, symbols_of, topological
 
 from .positions import ORDER, Position, lifted_point
@@ -308,6 +307,7 @@ def prove_closed(
     chance = min(1.0, size * degree / SMALLEST)
     scenes = _Scenes(reference, position, seed) if others else None
     verdicts = {}
+    drawn = tuple(islice(scenes.primes(), points)) if scenes else ()
     for name, other in others.items():
         rival = Rival(reference, other)
         verdict = _anywhere(scenes, rival, points, chance) if scenes else None
@@ -315,6 +315,8 @@ def prove_closed(
             verdict = _on_path(reference, rival, position, seed, points, chance)
         if verdict is None and position is not None:
             verdict = _in_floats(reference, rival, position, seed)
+        if verdict is not None and verdict.chance is not None:
+            verdict = replace(verdict, degree=size * degree, primes=drawn)
         verdicts[name] = verdict or Verdict(None, "not compared: no point where there are values")
     return verdicts
 
@@ -611,27 +613,28 @@ def _prove_everywhere(
     everyone = {"": reference, **others}
     differences: dict[str, str] = {}
     doubtful: set[str] = set()
-    seen = 0
-    for residuals, is_strict in islice(_points(everyone, seed), points if others else 0):
-        seen += 1
+    drawn: list[int] = []
+    for residuals, p, is_strict in islice(_points(everyone, seed), points if others else 0):
+        drawn.append(p)
         for name in others:
             if name not in differences and residuals[name] != residuals[""]:
                 differences[name] = _difference(reference, residuals[name], residuals[""])
                 doubtful |= set() if is_strict else {name}
-    if seen < points:
+    if len(drawn) < points:
         doubtful = set(others)
     return {
-        name: _verdict(differences.get(name), degree, points)
+        name: _verdict(differences.get(name), degree, tuple(drawn))
         for name in others
         if name not in doubtful
     }
 
 
-def _verdict(difference: str | None, degree: int, points: int) -> Verdict:
-    chance = (degree / SMALLEST) ** points
+def _verdict(difference: str | None, degree: int, drawn: tuple[int, ...]) -> Verdict:
+    chance = (degree / SMALLEST) ** len(drawn)
     if difference is not None:
-        return Verdict(False, "differs modulo a prime", chance, difference)
-    return Verdict(True, f"exactly, modulo {points} primes of 61 bits", chance)
+        return Verdict(False, "differs modulo a prime", chance, difference, degree, drawn)
+    how = f"exactly, modulo {len(drawn)} primes of 61 bits"
+    return Verdict(True, how, chance, "", degree, drawn)
 
 
 def _difference(equations: Equations, residuals: Sequence[int], expected: Sequence[int]) -> str:
@@ -647,7 +650,7 @@ def _difference(equations: Equations, residuals: Sequence[int], expected: Sequen
 
 def _points(
     everyone: Mapping[str, Equations], seed: int
-) -> Iterator[tuple[dict[str, list[int]], bool]]:
+) -> Iterator[tuple[dict[str, list[int]], int, bool]]:
     """What each asks of v̇, and its closures, at one point modulo each prime; no root drawn?"""
     formulas = {name: formulas_of(equations) for name, equations in everyone.items()}
     listed = [f for group in formulas.values() for f in group]
@@ -657,7 +660,7 @@ def _points(
             numbers = values[start : start + len(group)]
             start += len(group)
             residuals[name] = _residual(everyone[name], numbers, at, p)
-        yield residuals, is_strict
+        yield residuals, p, is_strict
 
 
 def _residual(

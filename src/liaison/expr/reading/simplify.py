@@ -187,7 +187,7 @@ def vanishes_exactly(f: Expr, points: int = 2) -> bool:
         return False
     points, seen = enough, 0
     attempts = ATTEMPTS + 4 * points
-    for p, seed in islice(((p, seed) for p in _primes() for seed in range(1, 5)), attempts):
+    for p, seed in islice(_drawn(), attempts):
         try:
             if evaluate(f, domain=residues(p, seed)) != 0:
                 return False
@@ -204,6 +204,14 @@ def vanishes_exactly(f: Expr, points: int = 2) -> bool:
 
 ATTEMPTS = 400
 """Points tried until the square roots of a formula exist at some of them."""
+
+
+def _drawn() -> Iterator[tuple[int, int]]:
+    """Primes and seeds, two primes in turn: a number in a formula may be a multiple of one."""
+    source = _primes()
+    while True:
+        pair = (next(source), next(source))
+        yield from ((p, seed) for seed in range(1, 5) for p in pair)
 
 
 def _primes() -> Iterator[int]:

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from liaison.errors import DerivationError
+from liaison.exact.evidence import BALLS, FLOATS, RATIONAL, Evidence
 from liaison.expr import as_expr, evaluate
 from liaison.freedoms.clock import MEMORY_LIMIT, TIME_LIMIT, Exhausted, bounded, seconds_left
 from liaison.freedoms.engines.engines import EngineError, NotThere
@@ -34,6 +35,11 @@ from .local_modes import LocalAnswer, local_answer
 from .modes import Mode, closed, joint_coordinates, mode_at, sorted_modes
 from .planar import PlanarLinkage, planar_linkage
 from .platforms import plate_answer, some_poses
+
+KRAWCZYK = (
+    "a box that Krawczyk's operator maps into its interior holds exactly one zero; zeros over the "
+    "rational numbers are isolated exactly"
+)
 
 Poses: TypeAlias = dict[int, tuple[Any, Any]]
 
@@ -55,6 +61,7 @@ class AssemblyModes:
     complex: int | None
     held: Mapping[str, float]
     notes: tuple[str, ...] = ()
+    seed: int = 0  # of everything drawn
 
     def __len__(self) -> int:
         return len(self.modes)
@@ -70,8 +77,33 @@ class AssemblyModes:
             "name": self.name, "count": len(self.modes), "is_complete": self.is_complete,
             "why": self.why, "method": self.method, "complex": self.complex,
             "held": dict(self.held), "modes": [mode.to_dict() for mode in self.modes],
-            "notes": list(self.notes),
+            "notes": list(self.notes), "evidence": [x.to_dict() for x in self.evidence],
         }  # fmt: skip
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """That these modes exist, and that they are all."""
+        again: dict[str, Any] = {"seed": self.seed, "repeat": "liaison assemble FILE --all --at …"}
+        sure = [mode for mode in self.modes if mode.proof]
+        kinds = sorted({mode.proof for mode in sure})
+        radius = max((mode.radius for mode in sure), default=0.0)
+        exist = Evidence(
+            f"{self.name}: {len(sure)} of {len(self.modes)} modes exist",
+            len(sure) == len(self.modes),
+            f"a box around each of radius {radius:.0e} or less ({', '.join(kinds) or 'none'})",
+            BALLS if "Krawczyk" in kinds else RATIONAL if sure else FLOATS,
+            KRAWCZYK if len(sure) == len(self.modes) else "a mode in floats alone",
+            chance=0.0, **again,
+        )  # fmt: skip
+        counted = "" if self.complex is None else f"; {self.complex} over the complex numbers"
+        everything = Evidence(
+            f"{self.name}: there are no other modes" if self.is_complete
+            else f"{self.name}: there may be other modes",
+            self.is_complete, f"{self.method}{counted}",
+            f"{RATIONAL}, and {BALLS}" if self.is_complete else FLOATS, self.why,
+            chance=0.0 if self.is_complete else None, **again,
+        )  # fmt: skip
+        return (exist, everything)
 
     def __str__(self) -> str:
         count = len(self.modes)
@@ -107,7 +139,7 @@ def assembly_modes(
     """
     mechanism = model.mechanism if isinstance(model, Tree) else model
     with bounded(time_limit, memory_limit):
-        return modes_of(mechanism, mechanism, at or {}, seed)
+        return replace(modes_of(mechanism, mechanism, at or {}, seed), seed=seed)
 
 
 def modes_of(
