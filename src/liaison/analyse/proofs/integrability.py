@@ -16,7 +16,7 @@ Source: LL 1.5.2 (holonomic and nonholonomic conditions); docs/theory/first_inte
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, final
@@ -84,7 +84,7 @@ def integrability(equations: Equations, *, seed: int = 0) -> Integrability:
     verdicts = []
     for k in rows:
         fits = forms.are_integrable([*range(holonomic), k], [k])
-        integral = _integrated(equations, k) if fits else None
+        integral = _integrated(equations, k, forms.motion) if fits else None
         name = equations.labels["lam"][k].name
         verdicts.append(RowVerdict(name, fits, *(integral or (None, ONE)), fits or forms.is_closed))
     everything = range(len(equations.closures.gamma))
@@ -244,10 +244,10 @@ def _pair(a: Sequence[int], D: Sequence[Sequence[int]], b: Sequence[int], p: int
     return _dot(a, [_dot(row, b, p) for row in D], p)
 
 
-def _integrated(equations: Equations, k: int) -> tuple[Expr, Expr] | None:
+def _integrated(equations: Equations, k: int, motion: ExactMotion) -> tuple[Expr, Expr] | None:
     """F and μ with dF = μ ω_k, where the row is of rates; μ is 1 or one over coefficients."""
     symbols, closures = equations.symbols, equations.closures
-    slopes = {symbols.t: as_expr(-closures.nu[k])}
+    slopes = dict.fromkeys(symbols.q, ZERO) | {symbols.t: as_expr(-closures.nu[k])}
     for (row, j), entry in closures.G.items():
         if row == k:
             i = _position(equations, j)
@@ -257,10 +257,17 @@ def _integrated(equations: Equations, k: int) -> tuple[Expr, Expr] | None:
     varying = [x for x in slopes.values() if not vanishes(x) and x.op != "const"]
     products = [as_expr(a * b) for a, b in combinations(varying, 2)]
     for factor in (ONE, *varying, *products):
-        integral = potential({x: as_expr(s / factor) for x, s in slopes.items()})
-        if integral is not None:
+        wanted = {x: as_expr(s / factor) for x, s in slopes.items()}
+        integral = potential(wanted)
+        if integral is not None and _is_potential(integral, wanted, motion):
             return integral, as_expr(ONE / factor)
     return None
+
+
+def _is_potential(f: Expr, slopes: Mapping[Expr, Expr], motion: ExactMotion) -> bool:
+    """Whether the slopes of f are these, in every coordinate and in time."""
+    own = gradient(f, list(slopes))
+    return all(motion.is_zero(as_expr(a - b)) for a, b in zip(own, slopes.values(), strict=True))
 
 
 def _position(equations: Equations, j: int) -> int | None:
