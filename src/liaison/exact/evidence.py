@@ -4,7 +4,7 @@ A statement with evidence of a proof is called proved; one without is called lik
 evidence says what is missing.
 
 Public names: Evidence, Proofs, power_of_ten, accident, RATIONAL, BALLS, FLOATS, RESIDUES, SCHWARTZ,
-PRIMES.
+COEFFICIENTS, PRIMES.
 
 Source: docs/theory/evidence.md; SCH80.
 """
@@ -30,6 +30,8 @@ SCHWARTZ = (
     "a polynomial of degree d that is not zero vanishes at a random point modulo p with a chance "
     "of at most d/p (Schwartz, Zippel)"
 )
+
+COEFFICIENTS = "unless each prime divides all coefficients"
 
 PRIMES = (
     "what is zero modulo p and not over the rational numbers has p as a divisor of a fixed "

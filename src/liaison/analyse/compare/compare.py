@@ -22,7 +22,7 @@ import numpy as np
 
 from liaison.equations import FORMALISMS, Equations, Hamilton, Reduced
 from liaison.errors import LiaisonError, NamingError
-from liaison.exact.evidence import FLOATS, RESIDUES, SCHWARTZ, Evidence
+from liaison.exact.evidence import COEFFICIENTS, FLOATS, RESIDUES, SCHWARTZ, Evidence
 from liaison.expr import Expr, collector_paused, count_operations
 from liaison.lazy import Shown
 from liaison.model import Body, Marker, Mechanism
@@ -206,7 +206,8 @@ def _evidence(name: str, row: Derived, seed: int) -> Evidence:
         (SCHWARTZ if verdict.equal else "different residues belong to different numbers")
         if is_proved else missing,
         chance=verdict.chance if verdict.equal else 0.0 if is_proved else None,
-        bound=f"degree at most {verdict.degree}, {points} primes" if verdict.is_proved else "",
+        bound=f"degree at most {verdict.degree}, {points} points, {COEFFICIENTS}"
+        if verdict.is_proved else "",
         primes=verdict.primes, seed=seed,
         repeat=f"liaison.compare(FILE, [{row.formalism!r}], seed={seed})",
     )  # fmt: skip

@@ -40,7 +40,7 @@ from liaison.exact.choices import (
     squares_under,
 )
 from liaison.exact.degrees import degree_bound
-from liaison.exact.evidence import RESIDUES, SCHWARTZ, Evidence, accident
+from liaison.exact.evidence import COEFFICIENTS, RESIDUES, SCHWARTZ, Evidence, accident
 from liaison.exact.linear import coprime_base, primes_from
 from liaison.exact.residues import (
     DEFAULT_PRIME,
@@ -297,7 +297,7 @@ class ExactMotion:
         if self.sides > 1:
             chance += self.sides * math.exp(-POINTS_A_SIDE)
         where = f" at {self.count} random states, parameters drawn as well: zero at all of them"
-        bound = f"degree at most {degree}, {self.count} states{sides}"
+        bound = f"degree at most {degree}, {self.count} states{sides}, {COEFFICIENTS}"
         both = (self.prime, self.second_prime)
         return Evidence("", True, where, RESIDUES, SCHWARTZ, chance, bound, both, self.seed)
 

@@ -36,6 +36,9 @@ from .modes import Mode, closed, joint_coordinates, mode_at, sorted_modes
 from .planar import PlanarLinkage, planar_linkage
 from .platforms import plate_answer, some_poses
 
+OPEN = ("rounded", "is right")
+"""Words of reasons that leave something open: rounded data, and engines that are not checked."""
+
 KRAWCZYK = (
     "a box that Krawczyk's operator maps into its interior holds exactly one zero; zeros over the "
     "rational numbers are isolated exactly"
@@ -96,12 +99,13 @@ class AssemblyModes:
             chance=0.0, **again,
         )  # fmt: skip
         counted = "" if self.complex is None else f"; {self.complex} over the complex numbers"
+        is_sure = self.is_complete and not any(word in self.why for word in OPEN)
+        number = "no" if self.is_complete else "perhaps"
         everything = Evidence(
-            f"{self.name}: there are no other modes" if self.is_complete
-            else f"{self.name}: there may be other modes",
-            self.is_complete, f"{self.method}{counted}",
+            f"{self.name}: there are {number} other isolated modes",
+            is_sure, f"{self.method}{counted}",
             f"{RATIONAL}, and {BALLS}" if self.is_complete else FLOATS, self.why,
-            chance=0.0 if self.is_complete else None, **again,
+            chance=0.0 if is_sure else None, **again,
         )  # fmt: skip
         return (exist, everything)
 
