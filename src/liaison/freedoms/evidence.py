@@ -1,9 +1,9 @@
-"""Evidence of the mobility, of redundant closures and of reactions that are determined.
+"""Evidence of the mobility, of redundant closures, of determined reactions, of assembly modes.
 
 The theorems are those that the proof names; a proof that names none of the table is no evidence,
 and its statement is called likely.
 
-Public names: mobility_evidence, THEOREMS.
+Public names: mobility_evidence, modes_evidence, THEOREMS.
 
 Source: docs/theory/evidence.md; docs/theory/mobility.md.
 """
@@ -141,3 +141,36 @@ def _redundancy(result: Any) -> tuple[Evidence, ...]:
         chance=0.0, bound=primes, **shared,
     )  # fmt: skip
     return (rows, reactions)
+
+
+OPEN = ("rounded", "is right")
+"""Words of reasons that leave something open: rounded data, and engines that are not checked."""
+
+KRAWCZYK = (
+    "a box that Krawczyk's operator maps into its interior holds exactly one zero; zeros over the "
+    "rational numbers are isolated exactly"
+)
+
+
+def modes_evidence(result: Any) -> tuple[Evidence, ...]:
+    """Of `AssemblyModes`: that they exist, and that they are all."""
+    again: dict[str, Any] = {"seed": result.seed, "repeat": "liaison assemble FILE --all --at …"}
+    sure = [mode for mode in result.modes if mode.proof]
+    kinds = sorted({mode.proof for mode in sure})
+    radius = max((mode.radius for mode in sure), default=0.0)
+    is_proved = len(sure) == len(result.modes)
+    exist = Evidence(
+        f"{result.name}: {len(sure)} of {len(result.modes)} modes exist", is_proved,
+        f"a box around each of radius {radius:.0e} or less ({', '.join(kinds) or 'none'})",
+        BALLS if "Krawczyk" in kinds else RATIONAL if sure else FLOATS,
+        KRAWCZYK if is_proved else "a mode in floats alone", chance=0.0, **again,
+    )  # fmt: skip
+    counted = "" if result.complex is None else f"; {result.complex} over the complex numbers"
+    number = "no" if result.is_complete else "perhaps"
+    is_sure = result.is_complete and not any(word in result.why for word in OPEN)
+    everything = Evidence(
+        f"{result.name}: there are {number} other isolated modes", is_sure,
+        f"{result.method}{counted}", f"{RATIONAL}, and {BALLS}" if result.is_complete else FLOATS,
+        result.why, chance=0.0 if is_sure else None, **again,
+    )  # fmt: skip
+    return (exist, everything)

@@ -7,7 +7,7 @@ first-order mobility (velocities that the closures allow in this position) and t
 The finite mobility is that of the real solution set (local/real.py); the complex one stands beside
 it. A position in floats is proved where its rank is full in the groups of the loops
 (local/open_loops.py), or where a proof at an exact position can be carried to it along the motion
-(local/transport.py); elsewhere it is computed in floats (local/float_verdict.py).
+(local/transport.py); elsewhere it is computed in floats (local/float_loops.py).
 
 Public names: Mobility, Generic, mobility, mobility_of_systems, singularities, paragraph.
 
@@ -26,7 +26,7 @@ from liaison.exact.choices import square_numbers
 from liaison.exact.evidence import Evidence
 from liaison.exact.linear import primes_from
 from liaison.expr import Expr, evaluate, symbols_of
-from liaison.freedoms.local.float_verdict import FloatVerdict, float_verdict
+from liaison.freedoms.local.float_loops import FloatVerdict, float_verdict
 from liaison.freedoms.local.open_loops import (
     Anywhere,
     full_rank_near,

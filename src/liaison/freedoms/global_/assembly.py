@@ -18,12 +18,13 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from liaison.errors import DerivationError
-from liaison.exact.evidence import BALLS, FLOATS, RATIONAL, Evidence
+from liaison.exact.evidence import Evidence
 from liaison.expr import as_expr, evaluate
 from liaison.freedoms.clock import MEMORY_LIMIT, TIME_LIMIT, Exhausted, bounded, seconds_left
 from liaison.freedoms.engines.engines import EngineError, NotThere
 from liaison.freedoms.engines.quotient import Infinite
 from liaison.freedoms.engines.systems import PolynomialSystem, Solution, solved
+from liaison.freedoms.evidence import modes_evidence
 from liaison.model import Mechanism
 from liaison.numeric import State
 from liaison.tree import Tree
@@ -35,14 +36,6 @@ from .local_modes import LocalAnswer, local_answer
 from .modes import Mode, closed, joint_coordinates, mode_at, sorted_modes
 from .planar import PlanarLinkage, planar_linkage
 from .platforms import plate_answer, some_poses
-
-OPEN = ("rounded", "is right")
-"""Words of reasons that leave something open: rounded data, and engines that are not checked."""
-
-KRAWCZYK = (
-    "a box that Krawczyk's operator maps into its interior holds exactly one zero; zeros over the "
-    "rational numbers are isolated exactly"
-)
 
 Poses: TypeAlias = dict[int, tuple[Any, Any]]
 
@@ -86,28 +79,7 @@ class AssemblyModes:
     @property
     def evidence(self) -> tuple[Evidence, ...]:
         """That these modes exist, and that they are all."""
-        again: dict[str, Any] = {"seed": self.seed, "repeat": "liaison assemble FILE --all --at …"}
-        sure = [mode for mode in self.modes if mode.proof]
-        kinds = sorted({mode.proof for mode in sure})
-        radius = max((mode.radius for mode in sure), default=0.0)
-        exist = Evidence(
-            f"{self.name}: {len(sure)} of {len(self.modes)} modes exist",
-            len(sure) == len(self.modes),
-            f"a box around each of radius {radius:.0e} or less ({', '.join(kinds) or 'none'})",
-            BALLS if "Krawczyk" in kinds else RATIONAL if sure else FLOATS,
-            KRAWCZYK if len(sure) == len(self.modes) else "a mode in floats alone",
-            chance=0.0, **again,
-        )  # fmt: skip
-        counted = "" if self.complex is None else f"; {self.complex} over the complex numbers"
-        is_sure = self.is_complete and not any(word in self.why for word in OPEN)
-        number = "no" if self.is_complete else "perhaps"
-        everything = Evidence(
-            f"{self.name}: there are {number} other isolated modes",
-            is_sure, f"{self.method}{counted}",
-            f"{RATIONAL}, and {BALLS}" if self.is_complete else FLOATS, self.why,
-            chance=0.0 if is_sure else None, **again,
-        )  # fmt: skip
-        return (exist, everything)
+        return modes_evidence(self)
 
     def __str__(self) -> str:
         count = len(self.modes)
