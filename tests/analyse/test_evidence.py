@@ -65,8 +65,20 @@ def test_mobility_and_redundancy_have_evidence(name):
 
 
 def test_a_number_that_is_likely_has_likely_evidence():
+    names = ("X", "Y")
+    joints = [join(ground, body(name, mass=1), Prismatic, name=name) for name in names]
+    x, y = map(coordinate, names)
+    found = liaison.mobility(mechanism(*joints, holonomic("row", (y - x**2) ** 2 + x**30)))
+    assert (found.finite, found.is_proved) == ((1, 1), False)  # it is isolated, in truth
+    assert not found.evidence[0].is_proved
+    assert str(found.evidence[0]).startswith("Likely: ")
+
+
+def test_a_proof_that_is_carried_to_a_position_names_its_theorems():
     found = liaison.mobility(EXAMPLES / "bennett.lsd", at={"H1": 0.3})
-    assert (found.is_proved, found.evidence[0].is_proved) == (False, False)
+    assert found.is_proved
+    assert "identity theorem" in found.evidence[0].theorem
+    assert found.evidence[0].chance > 0  # of the path at the exact position
 
 
 def test_a_position_in_floats_is_proved_in_balls():

@@ -10,6 +10,7 @@ Source: docs/theory/evidence.md; docs/theory/mobility.md.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from liaison.exact.evidence import (
@@ -32,6 +33,9 @@ THEOREMS = {
     "vanishes on all of it (Bézout)",
     "Nakayama": "m^k within the ideal and m^(k+1) leaves an isolated point (Nakayama), and a slice "
     "that is isolated bounds the dimension",
+    "zeros as poles": "a function on a curve has as many zeros as poles",
+    "identity theorem": "an analytic function that vanishes on an open part of a connected set "
+    "vanishes on all of it (identity theorem)",
     "Krawczyk": "a box that Krawczyk's operator maps into its interior holds exactly one zero, "
     "with an invertible Jacobian",
     "changes its sign": "a function that takes both signs near its zero vanishes on a set of "
@@ -51,6 +55,9 @@ THEOREMS = {
     "stand in no equation": "dimensions of sets that share no unknown add up",
 }
 """Words of a proof -> the theorem that it uses."""
+
+DRAWN = ("a path", "branch", "curve")
+"""Words of a proof that follows a random direction."""
 
 EXACT_WORDS = ("its sign", "one sign", "lowest forms")
 """Words of a proof over the real numbers that is made with rational numbers."""
@@ -75,8 +82,8 @@ def _number(result: Any) -> Evidence:
     words = f"{result.proof}; {result.real_proof}" if result.real_proof else result.proof
     theorems = list(dict.fromkeys(text for word, text in THEOREMS.items() if word in words))
     is_proved = result.is_proved and bool(theorems)
-    is_drawn = "Bézout" in result.proof
-    order = max((v.order for v in result.verdicts), default=1)
+    is_drawn = any(word in words for word in DRAWN)
+    order = max((int(n) for n in re.findall(r"order (\d+)", words)), default=1)
     why = "; ".join(theorems) if is_proved else _open(result, bool(theorems))
     primes = PRIMES.format(len(result.primes) or 2) if is_proved or result.primes else ""
     along = f"a random direction, order {order}; " if is_drawn else ""

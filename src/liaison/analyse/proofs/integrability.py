@@ -86,7 +86,8 @@ def integrability(equations: Equations, *, seed: int = 0) -> Integrability:
         fits = forms.are_integrable([*range(holonomic), k], [k])
         integral = _integrated(equations, k, forms.motion) if fits else None
         name = equations.labels["lam"][k].name
-        verdicts.append(RowVerdict(name, fits, *(integral or (None, ONE)), fits or forms.is_closed))
+        formula, factor = integral or (None, ONE)
+        verdicts.append(RowVerdict(name, fits, formula, factor, fits or forms.is_closed))
     everything = range(len(equations.closures.gamma))
     return Integrability(
         tuple(verdicts),
