@@ -177,6 +177,7 @@ from liaison.tree import span as span
 from liaison.units import Label as Label
 from liaison.verbs.analyse.check import check as check
 from liaison.verbs.analyse.equilibrium import equilibrium as equilibrium
+from liaison.verbs.analyse.evidence import evidence as evidence
 from liaison.verbs.analyse.inverse_dynamics import inverse_dynamics as inverse_dynamics
 from liaison.verbs.analyse.linearize import linearize as linearize
 from liaison.verbs.analyse.no_impact import no_impact as no_impact

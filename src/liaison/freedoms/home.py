@@ -34,9 +34,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
 from liaison.errors import DerivationError, NamingError
+from liaison.exact.choices import CHOICES
 from liaison.exact.linear import pivots, rank
 from liaison.exact.recognize import float_of
-from liaison.exact.residues import CHOICES, DEFAULT_PRIME, residues
+from liaison.exact.residues import DEFAULT_PRIME, residues
 from liaison.expr import (
     ZERO,
     Expr,

@@ -19,7 +19,7 @@ Source: LL 1.3.4, 2.2.7–2.2.9; docs/theory/first_integrals.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, final
 
@@ -27,8 +27,9 @@ from liaison.equations import Equations
 from liaison.equations.equations import has_rates
 from liaison.equations.reports import TreeReports
 from liaison.equations.theorems import whole_mass
+from liaison.exact.choices import JUMPS
+from liaison.exact.evidence import Evidence
 from liaison.exact.linear import kernel, rank
-from liaison.exact.residues import JUMPS
 from liaison.expr import (
     ONE,
     ZERO,
@@ -64,6 +65,7 @@ class FirstIntegral(Shown):
         kind: "energy", "painleve", "cyclic", "momentum" or "angular momentum".
         reason: why it is constant.
         unit: of its value.
+        evidence: that it is constant; None before it is complete.
     """
 
     name: str
@@ -71,24 +73,36 @@ class FirstIntegral(Shown):
     kind: str
     reason: str
     unit: str = ""
+    evidence: Evidence | None = None
 
 
-def first_integrals(equations: Equations) -> tuple[FirstIntegral, ...]:
+def first_integrals(equations: Equations, *, seed: int = 0) -> tuple[FirstIntegral, ...]:
     """Every first integral that the document's rules give, each proved; energy first.
 
     Args:
         equations: with exact numbers: `derive(…, exact=True)`.
+        seed: of the states and primes.
 
     A cyclic coordinate, a momentum or an angular momentum is left out where it is a function of
     those before it.
     """
-    motion = ExactMotion(equations)
+    motion = ExactMotion(equations, seed=seed)
     integrals = [x for x in _energies(equations, motion) if _is_continuous(x.formula)]
     others: list[FirstIntegral] = []
     for candidate in (*_cyclic(equations, motion), *_momenta(equations, motion)):
         if _is_continuous(candidate.formula) and _is_new(candidate, others, equations, motion):
             others.append(candidate)
-    return (*integrals, *others)
+    proof = motion.evidence()
+    return tuple(_with_evidence(x, proof) for x in (*integrals, *others))
+
+
+def _with_evidence(integral: FirstIntegral, proof: Evidence) -> FirstIntegral:
+    evidence = replace(
+        proof, statement=f"{integral.name} is constant along every motion: {integral.reason}",
+        computed="its time derivative along the motion" + proof.computed,
+        repeat=f"liaison.first_integrals(FILE, seed={proof.seed})",
+    )  # fmt: skip
+    return replace(integral, evidence=evidence)
 
 
 def _is_continuous(formula: Expr) -> bool:
@@ -133,6 +147,8 @@ def _painleve(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
     integral = as_expr(parts.T - parts.T1 - 2 * parts.T0 + parts.U)
     rates = motion.rates([integral])
     if rates is None or any(row[0] for row in rates) or not _keeps(equations, motion):
+        return []
+    if not motion.is_confirmed(integral):
         return []
     why = "imposed motions put in, L does not depend on time: T₂ − T₀ + U"
     return [FirstIntegral("Painlevé's integral", integral, "painleve", why, "J")]
@@ -229,7 +245,10 @@ def _integrated(equations: Equations, motion: ExactMotion, rate: Expr) -> Expr |
         slopes[key] = value
     if any(not _is_position(x, equations) for x in slopes.values()):
         return None
-    return potential(slopes)
+    integral = potential(slopes)
+    if integral is None or not motion.is_zero(as_expr(rate - _along(equations, motion, integral))):
+        return None
+    return integral
 
 
 def _is_closed(equations: Equations, motion: ExactMotion, rate: Expr) -> bool:
@@ -264,7 +283,7 @@ def _momenta(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
     if _size(equations) > LARGEST:
         return []
     six = [as_expr(x) for x in equations.reports.momentum]
-    more = ExactMotion(equations, points=len(six) + 2)
+    more = ExactMotion(equations, points=len(six) + 2, seed=motion.seed)
     momenta = _combinations(more, six, _momentum_name, "momentum")
     if not isinstance(equations.reports, TreeReports):
         return momenta
@@ -299,6 +318,8 @@ def _combinations(
         total: Any = ZERO
         for w, part in zip(exact, parts, strict=True):
             total = total + w * part
+        if not motion.is_confirmed(as_expr(total)):
+            continue
         name, unit = naming(exact)
         why = "nothing from outside acts along that direction"
         integrals.append(FirstIntegral(name, as_expr(total), kind, why, unit))

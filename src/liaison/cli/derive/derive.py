@@ -20,7 +20,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from liaison.algebra import to_text
-from liaison.cli.options import Debug, Json, Model, Values, printed, written
+from liaison.cli.options import (
+    Debug,
+    Json,
+    Model,
+    Values,
+    WithEvidence,
+    printed,
+    with_evidence,
+    written,
+)
 from liaison.cli.values import check_word, named_by
 from liaison.equations.vector.scalar_equations import ScalarEquations
 from liaison.equations.vector.vector_equations import VectorEquations
@@ -169,7 +178,7 @@ def at_level(
     return facts | {"equations": [dict(zip(SIDES, row, strict=True)) for row in rows]}
 
 
-def compared(mechanism: Mechanism) -> dict[str, Any]:
+def compared(mechanism: Mechanism, *, evidence: bool = False) -> dict[str, Any]:
     """The facts for JSON, and the table as text."""
     comparison = compare(mechanism)
     end = "All that apply are proved equal."
@@ -177,7 +186,10 @@ def compared(mechanism: Mechanism) -> dict[str, Any]:
         end = "They are NOT all known to be equal: see the last column."
     elif not comparison.all_proved:
         end = "All that apply are equal; some of it is numerical: see the last column."
-    return comparison.facts() | {"text": f"{mechanism.name}\n\n{comparison}\n\n{end}"}
+    text = with_evidence(
+        f"{mechanism.name}\n\n{comparison}\n\n{end}", comparison.evidence, evidence
+    )
+    return comparison.facts() | {"text": text}
 
 
 if TYPE_CHECKING:
@@ -245,6 +257,7 @@ def derive(
     interactive: Annotated[
         bool, typer.Option("--interactive", help="Open terms one by one, at a terminal.")
     ] = False,
+    evidence: WithEvidence = False,
     values: Values = None,
     as_json: Json = False,
     debug: Debug = False,
@@ -260,6 +273,7 @@ def derive(
     _check_together(
         answers,
         {"--expand": expand, "--body": bodies, "--point": point, "--basis": basis != "ground"},
+        evidence=evidence,
     )
     _check_words(formalism, form, parametrization)
     check_folders(out, compiled)
@@ -268,7 +282,7 @@ def derive(
         _special(mechanism, formalism, compiled, as_json)
         return
     if is_compared:
-        facts = compared(mechanism)
+        facts = compared(mechanism, evidence=evidence)
     elif is_own or level or steps:
         terms = {"expand": expand or (), "bodies": bodies or (), "basis": basis, "point": point}
         facts = _pages(mechanism, formalism if is_own else "", level, form, digits, terms)
@@ -402,8 +416,11 @@ def _check_words(formalism: str, form: str, parametrization: str) -> None:
         known_parametrization(parametrization)
 
 
-def _check_together(answers: dict[str, Any], of_levels: dict[str, Any]) -> None:
+def _check_together(answers: dict[str, Any], of_levels: dict[str, Any], *, evidence: bool) -> None:
     """Raises an error for options that exclude each other, or that need another option."""
+    if evidence and not answers["--compare"]:
+        message = "it is for the comparison; give --compare too."
+        raise typer.BadParameter(message, param_hint="--evidence")
     present = [name for name, is_present in answers.items() if is_present]
     if len(present) > 1 and {*present} != {"--treat", "--parametrization"}:
         message = f"{' and '.join(present)} ask for different answers; give one of them."

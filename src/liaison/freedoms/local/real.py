@@ -23,7 +23,7 @@ NEU90 §5.1 (Krawczyk's operator: K(X) inside X proves one zero in X).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias, final
 
 import numpy as np
@@ -63,6 +63,7 @@ class Real:
     high: int
     is_proved: bool
     reason: str
+    branches: int = 0  # at least so many real branches meet; 0: not counted
 
     @property
     def is_isolated(self) -> bool:
@@ -149,7 +150,8 @@ class RealExamination:
         if len(parts) > 1:
             text = f"{len(parts)} independent sets of equations: {text}"
         low, high = (sum(getattr(r, end) for r in results) + free for end in ("low", "high"))
-        return Real(low, high, all(r.is_proved for r in results), text)
+        branches = max((r.branches for r in results), default=0)
+        return Real(low, high, all(r.is_proved for r in results), text, branches)
 
     def _blocks(self, part: _Part) -> list[_Part]:
         """Sets of equations that share no unknown."""
@@ -233,7 +235,7 @@ class RealExamination:
             rest = _Part(left, others, part.rows, part.curved)
             result = self._sum(self._blocks(rest), len(left))
             text = "a loop is isolated by itself and holds its joints; the others"
-            return Real(result.low, result.high, result.is_proved, f"{text}: {result.reason}")
+            return replace(result, reason=f"{text}: {result.reason}")
         return None
 
 
@@ -257,7 +259,7 @@ def _one(h: Leftover, d: int, high: int) -> Real:
     sign = germ_sign(h.ring, h.series[0])
     if sign.word == "both":
         text = f"one equation beyond the pivots changes its sign ({sign.reason})"
-        return Real(d - 1, d - 1, True, text)
+        return Real(d - 1, d - 1, True, text, sign.tangents)
     if sign.word == "definite":
         text = f"isolated: one equation beyond the pivots has one sign ({sign.reason})"
         return Real(0, 0, True, text)

@@ -71,7 +71,8 @@ def _rows(mechanism: Mechanism) -> Iterator[str]:
         elif row.is_integrable:
             yield f"{row.name} is integrable (Frobenius): a holonomic constraint."
         else:
-            yield f"{row.name} is not integrable (Frobenius): a true condition on velocities."
+            word = "is not" if row.is_proved else "is likely not"
+            yield f"{row.name} {word} integrable (Frobenius): a true condition on velocities."
 
 
 def _integrals(mechanism: Mechanism) -> Iterator[tuple[str, Reading, str]]:
