@@ -308,7 +308,7 @@ def _blocks(equations: Equations) -> dict[str, list[tuple[str, Expr]]]:
     terms = structure(equations)
     n = len(terms.g)
     blocks = {"M": [(f"M[{i + 1},{j + 1}]", terms.M[i][j]) for i in range(n) for j in range(i + 1)]}
-    if has_rates(equations):
+    if has_rates(equations) and not equations.facts.get("rate_potentials"):
         C = christoffel(equations)
         blocks["C"] = [(f"C[{i + 1},{j + 1}]", C[i][j]) for i in range(n) for j in range(n)]
     else:
