@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from liaison.expr import ZERO, Expr, as_expr, switches, symbol, vanishes
 from liaison.model import Mechanism
 from liaison.tree import Tree, as_float
+from liaison.tree.closure import is_curved
 from liaison.units import FORCE, MOMENT, Label, effort_along
 
 from .equations import COEFFICIENTS, Dynamics, Equations, EventFormula, Side, Sides
@@ -146,9 +147,16 @@ def completed(
                 "rate_potentials": tuple(
                     x.name for x in setting.loads if x.rate_potential is not None
                 ),
+                "nonlinear_rates": nonlinear_rates(setting),
             }
         ),
     )
+
+
+def nonlinear_rates(setting: Setting) -> tuple[str, ...]:
+    """Names of relations that are not linear in velocities."""
+    rows = [(label, row) for label, row in setting.rows[0] if row.value is None]
+    return tuple(label.name for label, row in rows if is_curved(row.G, list(setting.v)))
 
 
 def with_inertia(setting: Setting, dynamics: Dynamics) -> Dynamics:

@@ -398,7 +398,7 @@ def _excess(node: Expr) -> str:
 
 
 def check_nonholonomic_is_linear(m: Described) -> None:
-    """Nonholonomic formulas are linear in the rates, with at least one rate in them."""
+    """Relations of rates have at least one rate; unilateral ones and slips are linear in them."""
     speeds = {x for joint in m.joints for x in joint.speeds}
     speeds |= {f"{x}'" for joint in m.joints for x in joint.coordinates}
     velocity_rows: list[tuple[Constraint | OneSided, Any]] = [
@@ -413,8 +413,23 @@ def check_nonholonomic_is_linear(m: Described) -> None:
         if not rates and isinstance(relation, Unilateral):
             continue  # of positions
         curved = sorted({x.name for x in symbols_of(left)} & speeds)
+        if curved and isinstance(relation, Constraint):
+            _check_without_contacts(m, relation, curved)
+            continue
         if curved or not rates:
             raise _not_linear(relation, curved)
+
+
+def _check_without_contacts(m: Described, relation: Constraint, curved: list[str]) -> None:
+    """Raises an error for a relation that is not linear in the rates beside contacts."""
+    if m.contacts:
+        raise ModelError(
+            f"constraint '{relation.name}' is not linear in {', '.join(curved)}, and "
+            f"'{m.contacts[0].name}' is unilateral: Chetaev's rule does not define what its "
+            "reaction does in an impact.",
+            hint="Write it linear in the rates, or leave out unilateral constraints and contacts.",
+            place=relation.place,
+        )
 
 
 def _not_linear(relation: Constraint | OneSided, curved: list[str]) -> ModelError:

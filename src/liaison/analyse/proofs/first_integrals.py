@@ -113,7 +113,9 @@ def _energies(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
         return _painleve(equations, motion)
     T, U = equations.reports.energy
     E = as_expr(T + U)
-    if not all(motion.is_zero(as_expr(x)) for x in equations.closures.nu):
+    closures = equations.closures
+    rows = zip(closures.nu, closures.rate, strict=True)
+    if not all(motion.is_zero(as_expr(nu)) or _is_homogeneous(motion, nu, x) for nu, x in rows):
         return []
     rate = _along(equations, motion, E)
     for v, f in zip(equations.symbols.v, equations.dynamics.f, strict=True):
@@ -144,6 +146,15 @@ def _painleve(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
         return []
     why = "imposed motions put in, L does not depend on time: T₂ − T₀ + U"
     return [FirstIntegral("Painlevé's integral", integral, "painleve", why, "J")]
+
+
+def _is_homogeneous(motion: ExactMotion, nu: Expr, rate: Expr) -> bool:
+    """Whether Φ(q, v, t) is homogeneous in v: G v = n Φ, so that its reaction does no work."""
+    return any(motion.is_zero(as_expr(nu - (n - 1) * rate)) for n in DEGREES)
+
+
+DEGREES = range(2, 7)
+"""Degrees in which relations that are not linear in the rates are tried as homogeneous."""
 
 
 def _rate_potential(equations: Equations) -> Expr:

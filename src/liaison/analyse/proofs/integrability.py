@@ -21,6 +21,7 @@ from itertools import combinations
 from typing import Any, final
 
 from liaison.equations import Equations
+from liaison.equations.equations import check_linear_rates
 from liaison.errors import DerivationError
 from liaison.exact.arithmetic import Modular
 from liaison.exact.linear import kernel
@@ -93,6 +94,7 @@ class _Forms:
     """The forms of all rows and their exterior derivatives, at random positions."""
 
     def __init__(self, equations: Equations) -> None:
+        check_linear_rates(equations, "Frobenius' condition is of linear forms of the rates.")
         motion = ExactMotion(equations)
         if not motion.is_decidable:
             raise DerivationError(

@@ -20,7 +20,7 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import Any, final
 
-from liaison.equations.equations import Equations, has_rates
+from liaison.equations.equations import Equations, chetaev_note, has_rates
 from liaison.equations.modes import Named, chosen_modes, efforts_in, named_rows, resting_rows
 from liaison.equations.reading_order import forces_of, order_of, squares_of
 from liaison.equations.setting import Setting
@@ -217,7 +217,8 @@ def readable(
         not isinstance(x, str) and names_in(x) & {"V_rel", "Omega_rel"} for x in items
     )
     notes = (AXES,) * in_words + (LEFT_OUT,) * (DOTS in items)
-    notes = (*page.notes, *prepared.notes, *notes)
+    chosen = tuple(chetaev_note(name) for name in equations.facts.get("nonlinear_rates", ()))
+    notes = (*page.notes, *prepared.notes, *notes, *chosen)
     return replace(page, sides=sides, mode=case.mode_text(equations), notes=notes)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, final
 
-from liaison.equations.completion import defaults_of
+from liaison.equations.completion import defaults_of, nonlinear_rates
 from liaison.equations.equations import Chart
 from liaison.equations.setting import Setting, charts_of, check_no_inertia
 from liaison.errors import DerivationError
@@ -80,6 +80,12 @@ def rest_of(tree: Tree, values: Mapping[str, float] | None = None) -> Rest:
         )
     setting = Setting(tree)
     check_no_inertia(setting, "looped kernels")
+    for name in nonlinear_rates(setting):
+        raise DerivationError(
+            f"the relation {name!r} is not linear in the rates, which looped kernels do not "
+            "support.",
+            hint="Run the mechanism in its own coordinates.",
+        )
     numbers = _Numbers(known_values(tree, values))
     tau = {j: x for j, x in enumerate(numbers(setting.applied())) if not vanishes(x)}
     related = relation_rows(setting.kinematics, setting.qdot) if mechanism.constraints else []

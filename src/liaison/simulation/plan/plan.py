@@ -126,6 +126,7 @@ def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
     closures = ("closure",) if program.sizes.get("nc", 0) else ()
     if "scene" in program.facts:
         return ("retract",)
+    check_linear_rates(tableau, program)
     if tableau.scheme == "variational":
         reach = ("reach",) if closures else ()
         more = ("rate", "difference") if len(tableau.parts) > 1 else ()
@@ -136,6 +137,20 @@ def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
         turns = ("local_rate",) if has_turning_axes(program) else ()
         return ("retract", "terms", "one_sided", *turns, *closures)
     return ("rate", "retract", *closures, *(("d_rate",) if tableau.is_implicit else ()))
+
+
+def check_linear_rates(tableau: Tableau, program: Program) -> None:
+    """Raises an error for a relation that is not linear in the rates and a step that needs it so.
+
+    Such steps take velocities from G v = ν with G of positions alone.
+    """
+    names = program.facts.get("nonlinear_rates", ())
+    if names and tableau.scheme != "stages":
+        raise SimulationError(
+            f"method {tableau.name!r} does not take {names[0]!r}, which is not linear in the "
+            "rates: its steps solve G v = ν with G of positions alone.",
+            hint="Leave the method out, or take radau, gauss6 or rk4.",
+        )
 
 
 def kernel_like(kernel: Kernel, program: Program) -> Kernel:
