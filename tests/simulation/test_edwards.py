@@ -1,4 +1,4 @@
-"""Euler's method and Edwards' scheme in runs: against the formulas of the document, written here."""
+"""Euler's method and Edwards' scheme in runs: against the formulas of the document."""
 
 import numpy as np
 import pytest
