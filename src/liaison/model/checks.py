@@ -290,10 +290,15 @@ def _misplaced(
     """The error for a symbol that is not known, or not here."""
     if name in scopes["outputs"]:
         message = f"{what} depends on '{name}'; it may depend on {_SCOPES[scope]} only."
-        return ModelError(message, place=place)
+        return ModelError(message, place=place, hint=MOVES if name == "t" else "")
     word = "parameter" if scope == "parameters" else "symbol"
     return NamingError.unknown(f"{word} in {what}", name, scopes[scope], place=place)
 
+
+MOVES = (
+    "What moves with time is carried by a joint whose coordinates are imposed. In LSD the frames of "
+    "a joint and its dofs may contain t: (2 rad/s*t) || [0,0,1] @ earth."
+)
 
 _SCOPES = {
     "parameters": "parameters",

@@ -188,6 +188,8 @@ class _Reading:
         for joint in joints:
             law = self.tried(effort_of, joint, self.book)
             self.forces += [law] if law is not None else []
+            for part in joint.parts:
+                self.add(part)
         return joints
 
     def read_force(self, thing: Thing) -> None:
