@@ -235,3 +235,39 @@ def test_a_sum_of_a_coordinate_and_a_law():
 def test_what_cannot_follow_time_is_an_error(text, words):
     with pytest.raises(LiaisonError, match=words):
         liaison.read(text)
+
+
+def test_a_spring_on_a_frame_that_moves_against_an_own_lagrangian():
+    text = (
+        BODY
+        + """
+let J = join earth and b with hinge axis = [0,0,1] end ;
+let P = [0.1 m*sin(4 rad/s*t), 1 m, 0] @ earth ;
+apply spring stiffness = 50 N/m, rest = 0.2 m end on P and [0.6,0,0] m @ b ;
+apply damper coefficient = 0.1 N*s/m end on P and [0.6,0,0] m @ b ;
+start J = 0.4 rad ;
+"""
+    )
+    mechanism = liaison.read(text)
+    assert [x.name for x in mechanism.bodies[1:]].count("spring_on_P_b_frame_carrier") == 1
+    assert len(mechanism.bodies) == 3  # ground, b, and one carrier for both loads
+    quiet = "\n".join(line for line in text.splitlines() if "damper" not in line)
+    run = liaison.simulate(quiet, until=1, every=0.125, rtol=1e-11, atol=1e-12)
+    tip = sympy.Matrix([sympy.cos(x), sympy.sin(x)]) * sympy.Rational(3, 5)
+    away = tip - sympy.Matrix([sympy.sin(4 * t) / 10, 1])
+    stretch = sympy.sqrt(away.dot(away)) - sympy.Rational(1, 5)
+    L = (sympy.Rational(3, 10) + 2 * sympy.Rational(9, 100)) * u**2 / 2 - 25 * stretch**2
+    truth = own(L, [0.4, 0.0], run.t)
+    assert np.allclose(run["J"], truth[0], rtol=0, atol=1e-9)
+    assert liaison.verify(quiet, run).holds
+
+
+def test_an_angle_to_a_frame_that_turns_counts_its_turns():
+    spring = (
+        "apply spring stiffness = 5 N*m/rad end on angle(((9 rad/s*t) || [0,0,1]) @ earth, b) ;"
+    )
+    text = BODY + "let J = join earth and b with hinge axis = [0,0,1] end ;" + spring
+    run = liaison.simulate(text, until=2, every=0.25, rtol=1e-11, atol=1e-12)
+    inertia, stiffness = 0.3 + 2 * 0.09, 5.0
+    w = np.sqrt(stiffness / inertia)  # J − 9 t swings about zero, from the rate −9
+    assert np.allclose(run["J"], 9 * run.t - 9 / w * np.sin(w * run.t), rtol=0, atol=1e-8)

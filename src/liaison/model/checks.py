@@ -296,8 +296,8 @@ def _misplaced(
 
 
 MOVES = (
-    "What moves with time is carried by a joint whose coordinates are imposed. In LSD the frames "
-    "of a joint and its dofs may contain t: (2 rad/s*t) || [0,0,1] @ earth."
+    "What moves with time is carried by a joint whose coordinates are imposed. In LSD frames and "
+    "the dofs of a link may contain t: (2 rad/s*t) || [0,0,1] @ earth."
 )
 
 _SCOPES = {

@@ -1,28 +1,29 @@
-"""Motions that follow time: elementary motions of a link and frames of a joint that depend on t.
+"""Motions that follow time: elementary motions of a link, and frames that depend on t.
 
 `dof1 = (3 rad/s*t) || [0,0,1]` and `[5 cm*sin(2 rad/s*t), 0, 0] @ earth` are coordinates with an
 imposed law each. A coordinate of a link is named after its `dof`. A frame that moves becomes a
-body without mass, carried by a joint of its own, `J_frame` for the joint J; what is fixed before
-and behind its motions stays in the markers. The law is in the mechanism as an imposed motion, so
-that its multiplier is the effort that the motion takes, and its rate times that effort the power.
+body without mass, carried by a joint of its own, `J_frame` for the joint or load J; what is fixed
+before and behind its motions stays in the markers. The law is in the mechanism as an imposed
+motion, so that its multiplier is the effort that the motion takes, and its rate times that effort
+the power.
 
-Public names: Driven, Carried, TIME, is_timed, driven_turn, driven_slides, carried, imposed.
+Public names: Driven, TIME, is_timed, driven_turn, driven_slides, carried, impose.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, final
 
 import liaison.model as model
-from liaison.errors import Place
+from liaison.errors import Place, TextError
 from liaison.expr import Expr, as_expr, symbol, symbols_of
 from liaison.formats.lsd.formulas.names import Book
 from liaison.formats.lsd.formulas.values import BodyFrame, Quantity, Turn, Turned, Unfit, plain
 from liaison.formats.poses import HERE, joined, rows_of
-from liaison.model import Composition, Marker, Rotation, Translation
-from liaison.spatial import Array, is_zero, rotation_about, vector
+from liaison.model import Composition, Marker, Prismatic, Revolute, Rotation, Translation
+from liaison.spatial import Array, is_zero, rotation_about, rotation_onto_z, vector
 
 TIME = symbol("t")
 AXES = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
@@ -56,40 +57,47 @@ def driven_slides(entries: Sequence[Any]) -> list[Driven]:
     ]
 
 
-@final
-@dataclass(slots=True)
-class Carried:
-    """A frame that moves, on the body that is made for it, and what is made with it."""
-
-    frame: BodyFrame
-    parts: list[Any] = field(default_factory=list)
-
-
-def carried(frame: BodyFrame, joint: str, place: Place, book: Book) -> Carried:
+def carried(frame: BodyFrame, owner: str, place: Place, book: Book) -> BodyFrame:
     """The frame on a body without mass that moves as the frame does; itself if it is fixed.
 
+    Equal frames are one. Bodies, joints and laws are noted in the book.
+
+    Args:
+        frame: any.
+        owner: the joint or the load that it belongs to, after which it is named.
+        place: of the owner.
+        book: of the text.
+
     Raises:
-        Unfit: it turns by a matrix, or about an axis, that depends on time.
+        TextError: it turns by a matrix, or about an axis, that depends on time.
     """
     if not is_timed(*frame.R.flat, *frame.p):
-        return Carried(frame)
-    made = Carried(BodyFrame(frame.body, *HERE))
+        return frame
+    key = (frame.body, *map(as_expr, frame.R.flat), *map(as_expr, frame.p))
+    if key not in book.carriers:
+        try:
+            book.carriers[key] = _carried(frame, owner, place, book)
+        except Unfit as error:
+            raise TextError(f"a frame of {owner!r}: {error}", place=place) from None
+    return book.carriers[key]
+
+
+def _carried(frame: BodyFrame, owner: str, place: Place, book: Book) -> BodyFrame:
+    at = BodyFrame(frame.body, *HERE)
     waiting: list[Driven] = []
     fixed = HERE  # behind what waits
     for step in _steps(frame):
         if isinstance(step, Driven):
             if waiting and fixed is not HERE:
-                _carry(made, waiting, joint, place, book)
+                at = _carrier(at, waiting, owner, place, book)
                 waiting = []
             if not waiting:
-                made.frame = _moved(made.frame, fixed)
+                at = _moved(at, fixed)
                 fixed = HERE
             waiting.append(step)
         else:
             fixed = joined(*fixed, *step)
-    _carry(made, waiting, joint, place, book)
-    made.frame = _moved(made.frame, fixed)
-    return made
+    return _moved(_carrier(at, waiting, owner, place, book), fixed)
 
 
 def _moved(frame: BodyFrame, step: tuple[Array, Array]) -> BodyFrame:
@@ -121,31 +129,39 @@ def _steps(frame: BodyFrame) -> Iterator[Driven | tuple[Array, Array]]:
             yield from driven_slides(entries)
 
 
-def _carry(made: Carried, motions: list[Driven], joint: str, place: Place, book: Book) -> None:
+def _carrier(
+    at: BodyFrame, motions: list[Driven], owner: str, place: Place, book: Book
+) -> BodyFrame:
     """One more body, on the frame so far, with the motions that wait."""
-    name = book.free_name(f"{joint}_frame")
+    name = book.free_name(f"{owner}_frame")
     body = book.free_name(f"{name}_carrier")
     for label in (name, body):
         book.places[label] = place
+    kind, turn = _type(motions)
+    F = Marker(at.body, rows_of(joined(at.R, at.p, turn, HERE[1])[0]), tuple(at.p), place=place)
+    M = Marker(body, rows_of(turn), place=place)
+    record = model.Joint(name, kind, F, M, place=place)
+    book.add_joint(record, ())
+    book.made += [model.Body(body, place=place), record]
+    impose(record.coordinates, [x.law for x in motions], place, book)
+    return BodyFrame(body, *HERE)
+
+
+def _type(motions: list[Driven]) -> tuple[model.JointType, Array]:
+    """The joint of these motions, and what turns its markers' z onto the axis of a single one."""
+    first = motions[0].motion
+    if len(motions) == 1:
+        kind = Revolute() if isinstance(first, Rotation) else Prismatic()
+        axis = list(first.axis)
+        return kind, HERE[0] if axis == [0, 0, 1] else rotation_onto_z(axis)
     names = [f"{'turn' if isinstance(x.motion, Rotation) else 'slide'}{k}"
              for k, x in enumerate(motions, 1)]  # fmt: skip
-    kind = Composition(tuple(x.motion for x in motions), tuple(names))
-    at = made.frame
-    F = Marker(at.body, rows_of(at.R), tuple(at.p), place=place)
-    record = model.Joint(name, kind, F, Marker(body, place=place), place=place)
-    book.add_joint(record, ())
-    made.parts += [model.Body(body, place=place), record]
-    made.parts += imposed(record.coordinates, [x.law for x in motions], place, book)
-    made.frame = BodyFrame(body, *HERE)
+    return Composition(tuple(x.motion for x in motions), tuple(names)), HERE[0]
 
 
-def imposed(
-    labels: Sequence[str], laws: Sequence[Expr], place: Place, book: Book
-) -> list[model.PrescribedMotion]:
-    """The laws of coordinates that follow time."""
-    motions = []
+def impose(labels: Sequence[str], laws: Sequence[Expr], place: Place, book: Book) -> None:
+    """Notes the laws of coordinates that follow time."""
     for label, law in zip(labels, laws, strict=True):
         name = book.free_name(f"imposed_{label}")
         book.places[name] = place
-        motions.append(model.PrescribedMotion(name, label, law, place=place))
-    return motions
+        book.made.append(model.PrescribedMotion(name, label, law, place=place))

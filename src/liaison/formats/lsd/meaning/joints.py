@@ -54,7 +54,7 @@ from liaison.model import (
 )
 from liaison.spatial import cross3, dot, is_zero, norm, rotation_onto_z
 
-from .driven import TIME, Driven, carried, driven_slides, driven_turn, imposed, is_timed
+from .driven import TIME, Driven, carried, driven_slides, driven_turn, impose, is_timed
 from .properties import Keys, PropertyReader, marker_of
 
 
@@ -214,7 +214,6 @@ class Joined:
     axis: list[Any]
     local: Mapping[str, Value]
     node: Node
-    parts: tuple[Any, ...] = ()  # bodies, joints and laws of what moves with time
     driven: frozenset[int] = frozenset()  # which of its coordinates follow time
 
 
@@ -235,8 +234,7 @@ def joint_of(name: str | None, node: Node, place: Place, book: Book) -> Joined:
     if sides[1][0].body == GROUND and not _is_successor(reader.keys, book):
         sides.reverse()
     type_, axis, labels = reader.link() if reader.word == "link" else reader.named()
-    parts: list[Any] = []
-    sides = [_fixed_side(side, name, place, parts, book) for side in sides]
+    sides = [(carried(frame, name, place, book), at) for frame, at in sides]
     turn = None if axis == [0, 0, 1] or not type_.HAS_AXIS else _onto_z(tuple(axis))
     try:
         F, M = (marker_of(frame, at, turn) for frame, at in sides)
@@ -248,23 +246,8 @@ def joint_of(name: str | None, node: Node, place: Place, book: Book) -> Joined:
     if turn is not None:
         book.turns[name] = turn
     labels = tuple(joint.coordinates[k] for k in reader.laws)
-    parts += imposed(labels, list(reader.laws.values()), place, book)
-    return Joined(
-        joint, reader.keys, axis, reader.local, node, tuple(parts), frozenset(reader.laws)
-    )
-
-
-def _fixed_side(
-    side: tuple[BodyFrame, Place], joint: str, place: Place, parts: list[Any], book: Book
-) -> tuple[BodyFrame, Place]:
-    """A side that does not depend on time: on a body of its own where it does."""
-    frame, at = side
-    try:
-        moving = carried(frame, joint, place, book)
-    except Unfit as error:
-        raise TextError(f"a frame of joint {joint!r}: {error}", place=at) from None
-    parts += moving.parts
-    return moving.frame, at
+    impose(labels, list(reader.laws.values()), place, book)
+    return Joined(joint, reader.keys, axis, reader.local, node, frozenset(reader.laws))
 
 
 def _is_successor(keys: Keys, book: Book) -> bool:
