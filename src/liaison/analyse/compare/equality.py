@@ -45,6 +45,7 @@ from liaison.analyse.proofs.exact_motion import (
     random_point,
 )
 from liaison.equations import Equations, Reduced
+from liaison.equations.equations import curved_rows
 from liaison.errors import DerivationError
 from liaison.exact.arithmetic import Arithmetic, Floating, Modular, Rows
 from liaison.exact.choices import (
@@ -70,6 +71,7 @@ class SceneFormulas:
     def __init__(self, equations: Equations) -> None:
         closures = equations.closures
         self.equations = equations
+        self.curved = curved_rows(equations)
         self.rows = Ordered([*closures.G.values(), *closures.nu])
         self.rest = Ordered([*closures.gamma, *inertial(equations)])
 
@@ -88,12 +90,19 @@ class Scene:
         self.equations, self.arithmetic = formulas.equations, arithmetic
         symbols, closures = self.equations.symbols, self.equations.closures
         self.width = len(symbols.v)
+        if formulas.curved:
+            at = dict(at) | dict(zip(symbols.v, arithmetic.element([], self.width), strict=True))
         G = arithmetic.numbers(formulas.rows, at)
         self.rows = matrix(closures.G, G, len(closures.gamma), self.width)
-        v = arithmetic.solved(self.rows, G[len(closures.G) :], self.width)
+        linear = [k for k in range(len(self.rows)) if k not in formulas.curved]
+        rows, right = [self.rows[k] for k in linear], G[len(closures.G) :]
+        v = arithmetic.solved(rows, [right[k] for k in linear], self.width)
         v = [0] * self.width if at_rest else v
         self.is_movable = v is not None
         self.at = dict(at) | dict(zip(symbols.v, v or [0] * self.width, strict=True))
+        if formulas.curved:  # equations agree at every velocity, those off such rows too
+            G = arithmetic.numbers(formulas.rows, self.at)
+            self.rows = matrix(closures.G, G, len(closures.gamma), self.width)
         values = arithmetic.numbers(formulas.rest, self.at)
         gamma, rest = values[: len(closures.gamma)], values[len(closures.gamma) :]
         vdot = arithmetic.solved(self.rows, gamma, self.width)
@@ -153,6 +162,7 @@ class Rival:
         self.moving = Ordered([*poses, *rates, *directional(rates, turning)])
         self.turning = Ordered([*poses, *rates])
         closures = other.closures
+        self.curved = curved_rows(other)
         formulas = [] if self.is_along else [*closures.G.values(), *closures.nu, *closures.gamma]
         self.formulas = Ordered([*formulas, *inertial(other)])
 
@@ -212,7 +222,8 @@ class _Star:
         right = numbers[len(closures.G) :]
         nu, gamma = right[: len(rows)], right[len(rows) :]
         v, vdot = ([self.at[x] for x in group] for group in (other.symbols.v, other.symbols.vdot))
-        if not vanish(_left(rows, v, nu)) or not vanish(_left(rows, W, [0] * len(rows))):
+        left = [x for k, x in enumerate(_left(rows, v, nu)) if k not in self.rival.curved]
+        if not vanish(left) or not vanish(_left(rows, W, [0] * len(rows))):
             return "velocities that the closures allow"
         if not vanish(_left(rows, vdot, gamma), gamma):
             return "accelerations that the closures allow"

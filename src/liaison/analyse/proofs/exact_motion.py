@@ -29,6 +29,7 @@ from itertools import islice
 from typing import Any, final
 
 from liaison.equations import Equations
+from liaison.equations.equations import curved_rows
 from liaison.errors import DerivationError
 from liaison.exact.arithmetic import Modular
 from liaison.exact.choices import (
@@ -255,6 +256,8 @@ class ExactMotion:
         self.free = [j for j in range(len(symbols.v)) if j not in imposed_velocities]
         free_rows = [k for k in range(len(equations.closures.gamma)) if k not in self.imposed]
         self.rows = free_rows
+        curved = curved_rows(equations)  # not imposed: what holds without them holds with them
+        self.linear = [k for k in free_rows if k not in curved]
         self._roots, self.prime = _roots(equations, seed)
         everything = [*formulas_of(equations), *equations.reports.energy, *equations.closures.phi]
         formulas = self.substituted([as_expr(x) for x in everything])
@@ -275,7 +278,7 @@ class ExactMotion:
         closures, symbols = self.equations.closures, self.equations.symbols
         rows: list[Any] = []
         right: list[Any] = []
-        for k in self.rows:
+        for k in self.linear:
             value: Any = closures.nu[k]
             for j in range(len(symbols.v)):
                 entry = closures.G.get((k, j), ZERO)
@@ -325,11 +328,11 @@ class ExactMotion:
         """Values of t, q, u, p and of velocities that satisfy the rows."""
         domain, values = self._position(seed, p)
         field = Modular(p, domain, seed)
-        if self.rows:
-            n = len(self.free)
+        if self.linear:
+            n, count = len(self.free), len(self.linear)
             numbers = field.numbers(self._row_formulas, values)
-            G = [numbers[r * n : (r + 1) * n] for r in range(len(self.rows))]
-            v = field.solved(G, numbers[len(self.rows) * n :], n)
+            G = [numbers[r * n : (r + 1) * n] for r in range(count)]
+            v = field.solved(G, numbers[count * n :], n)
             if v is None:
                 raise DerivationError("no velocity satisfies the rows at an exact position.")
             values |= {self.equations.symbols.v[j]: x for j, x in zip(self.free, v, strict=True)}

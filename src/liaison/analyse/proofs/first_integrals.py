@@ -1,10 +1,12 @@
 """First integrals: formulas that stay constant along every motion, each proved exactly.
 
-    p_j = ∂T/∂v_j,   ṗ_j = X_j T + commutators − X_j U + τ_j + (Gᵀ λ)_j
+    p_j = ∂L/∂v_j,   ṗ_j = X_j T + commutators − X_j U + τ_j + (Gᵀ λ)_j
     p_j is constant where the right side vanishes and no row holds v_j; p_j − g where it is ġ(q, t)
     Ė = vᵀ(τ of no potential) + ∂U/∂t + λᵀ ν;  E − f where the right side is ḟ(q, t)   (integral-1)
     T₂ − T₀ + U with imposed motions put in, where L does not depend on time           (integral-2)
     P · u, H · u along fixed directions, about fixed points and about the center of mass
+
+With potentials V(q, v, t) of velocities, L = T − U − V and the energy is v · ∂L/∂v − L.
 
 Each is proved at random states modulo a prime of 61 bits, parameters being random residues as
 well: it holds for all of their values. Where forces have choices (max, min, abs, sign, if), there
@@ -125,7 +127,9 @@ def _energies(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
         return _painleve(equations, motion)
     T, U = equations.reports.energy
     E = as_expr(T + U)
-    if not all(motion.is_zero(as_expr(x)) for x in equations.closures.nu):
+    closures = equations.closures
+    rows = zip(closures.nu, closures.rate, strict=True)
+    if not all(motion.is_zero(as_expr(nu)) or _is_homogeneous(motion, nu, x) for nu, x in rows):
         return []
     rate = _along(equations, motion, E)
     for v, f in zip(equations.symbols.v, equations.dynamics.f, strict=True):
@@ -143,8 +147,14 @@ def _energies(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
 
 def _painleve(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
     """T₂ − T₀ + U of the velocities left, imposed motions put in."""
-    parts = energy_parts(equations, motion)
-    integral = as_expr(parts.T - parts.T1 - 2 * parts.T0 + parts.U)
+    if _rate_potential(equations) is ZERO:
+        parts = energy_parts(equations, motion)
+        integral = as_expr(parts.T - parts.T1 - 2 * parts.T0 + parts.U)
+    else:
+        T, U = motion.substituted(_lagrangian(equations))
+        free = [equations.symbols.v[j] for j in motion.free]
+        momenta = gradient(T, free)
+        integral = as_expr(sum((v * p for v, p in zip(free, momenta, strict=True)), ZERO) - T + U)
     rates = motion.rates([integral])
     if rates is None or any(row[0] for row in rates) or not _keeps(equations, motion):
         return []
@@ -152,6 +162,32 @@ def _painleve(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
         return []
     why = "imposed motions put in, L does not depend on time: T₂ − T₀ + U"
     return [FirstIntegral("Painlevé's integral", integral, "painleve", why, "J")]
+
+
+def _is_homogeneous(motion: ExactMotion, nu: Expr, rate: Expr) -> bool:
+    """Whether Φ(q, v, t) is homogeneous in v: G v = n Φ, so that its reaction does no work."""
+    return any(motion.is_zero(as_expr(nu - (n - 1) * rate)) for n in DEGREES)
+
+
+DEGREES = range(2, 7)
+"""Degrees in which relations that are not linear in the rates are tried as homogeneous."""
+
+
+def _rate_potential(equations: Equations) -> Expr:
+    """The sum of the potentials that depend on velocities."""
+    reports = equations.reports
+    return reports.setting.rate_potential if isinstance(reports, TreeReports) else ZERO
+
+
+def _lagrangian(equations: Equations) -> list[Expr]:
+    """T − V with V of velocities, and U of positions: L is their difference."""
+    T, U = (as_expr(x) for x in equations.reports.energy)
+    V = _rate_potential(equations)
+    if V is ZERO:
+        return [T, U]
+    v = equations.symbols.v
+    stored = V - sum((x * p for x, p in zip(v, gradient(V, list(v)), strict=True)), ZERO)
+    return [as_expr(T - V), as_expr(U - stored)]
 
 
 def _keeps(equations: Equations, motion: ExactMotion) -> bool:
@@ -174,7 +210,7 @@ def _cyclic(equations: Equations, motion: ExactMotion) -> Iterable[FirstIntegral
     """p_j, or p_j − g, of every velocity that no row holds."""
     symbols, dynamics = equations.symbols, equations.dynamics
     T = equations.reports.energy[0]
-    momenta = gradient(as_expr(T), list(symbols.v))
+    momenta = gradient(as_expr(T - _rate_potential(equations)), list(symbols.v))
     held = {j for (k, j), x in equations.closures.G.items() if not motion.is_zero(as_expr(x))}
     labels = equations.labels["v"]
     for j in motion.free:

@@ -22,6 +22,7 @@ from itertools import combinations
 from typing import Any, final
 
 from liaison.equations import Equations
+from liaison.equations.equations import check_linear_rates
 from liaison.errors import DerivationError
 from liaison.exact.arithmetic import Modular
 from liaison.exact.evidence import SCHWARTZ, Evidence
@@ -122,6 +123,7 @@ class _Forms:
     """The forms of all rows and their exterior derivatives, at random positions."""
 
     def __init__(self, equations: Equations, seed: int) -> None:
+        check_linear_rates(equations, "Frobenius' condition is of linear forms of the rates.")
         self.motion = motion = ExactMotion(equations, seed=seed)
         if not motion.is_decidable:
             raise DerivationError(

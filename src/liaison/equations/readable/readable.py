@@ -20,7 +20,7 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import Any, final
 
-from liaison.equations.equations import Equations, has_rates
+from liaison.equations.equations import Equations, chetaev_note, has_rates
 from liaison.equations.modes import Named, chosen_modes, efforts_in, named_rows, resting_rows
 from liaison.equations.reading_order import forces_of, order_of, squares_of
 from liaison.equations.setting import Setting
@@ -220,7 +220,8 @@ def readable(
         not isinstance(x, str) and names_in(x) & {"V_rel", "Omega_rel"} for x in items
     )
     notes = (AXES,) * in_words + (LEFT_OUT,) * (DOTS in items)
-    notes = (*page.notes, *prepared.notes, *notes)
+    chosen = tuple(chetaev_note(name) for name in equations.facts.get("nonlinear_rates", ()))
+    notes = (*page.notes, *prepared.notes, *notes, *chosen)
     return replace(page, sides=sides, mode=case.mode_text(equations), notes=notes)
 
 
@@ -311,7 +312,7 @@ def _blocks(equations: Equations) -> dict[str, list[tuple[str, Expr]]]:
     terms = structure(equations)
     n = len(terms.g)
     blocks = {"M": [(f"M[{i + 1},{j + 1}]", terms.M[i][j]) for i in range(n) for j in range(i + 1)]}
-    if has_rates(equations):
+    if has_rates(equations) and not equations.facts.get("rate_potentials"):
         C = christoffel(equations)
         blocks["C"] = [(f"C[{i + 1},{j + 1}]", C[i][j]) for i in range(n) for j in range(n)]
     else:

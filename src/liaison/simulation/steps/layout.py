@@ -110,7 +110,7 @@ class Snapshot(Part):
 
 @final
 class Accelerations(Part):
-    """What generalized α carries from step to step."""
+    """What generalized α carries from step to step; turns and a step size in Edwards' scheme."""
 
     a: ptr = sized("nv")
     vdot: ptr = sized("nv")
@@ -277,6 +277,7 @@ class Run(Record):
     is_implicit: i64
     is_variational: i64
     is_alpha: i64
+    is_edwards: i64
     is_moreau: i64
     turns: i64  # local rates differ from velocities
     reuses_last: i64
@@ -458,7 +459,7 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
     """Arrays for a run of these sizes, offsets and tableau filled in, all else zero."""
     newton, area = _newton_size(s, tableau), _moreau_area(s)
     lengths = {"newton": newton, "area": area, "beside": s.beside}
-    idle = [] if tableau.scheme == "alpha" else ["earlier", "later"]
+    idle = [] if tableau.scheme in ("alpha", "edwards") else ["earlier", "later"]
     idle += [] if len(tableau.parts) > 1 else ["kept"]
     idle += [] if tableau.scheme == "moreau" and not s.beside else MOREAU
     lengths |= dict.fromkeys(idle, 0)
@@ -546,6 +547,7 @@ def _fill_tableau(run: Run, tableau: Tableau) -> None:
     is_moreau = tableau.scheme == "moreau" and run.beside.size == 0
     run.is_moreau, run.is_implicit = is_moreau, tableau.is_implicit
     run.is_variational, run.is_alpha = tableau.scheme == "variational", tableau.scheme == "alpha"
+    run.is_edwards = tableau.scheme == "edwards"
     run.reuses_last, run.is_adaptive = tableau.reuses_last, tableau.is_adaptive
     for i, row in enumerate(tableau.a):
         run.a[i, : len(row)] = [float(x) for x in row]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from liaison.analyse.proofs.first_integrals import first_integrals
 from liaison.analyse.proofs.integrability import integrability
+from liaison.equations.equations import curved_rows
 from liaison.equations.formalisms.lagrange import lagrange
 from liaison.equations.readable.readable import Readable
 from liaison.equations.readable.readable import readable as read_equations
@@ -62,6 +63,8 @@ def _rows(mechanism: Mechanism) -> Iterator[str]:
     """Notes on velocity constraints: nonholonomic, or integrable to positions."""
     equations = lagrange(span(mechanism, exact=True))
     if len(equations.closures.phi) == len(equations.closures.gamma):
+        return
+    if curved_rows(equations):
         return
     order = order_of(equations)
     for row in integrability(equations).rows:
