@@ -479,9 +479,9 @@ def _moved_here(
     if mechanism.constraints or result.status != "regular":
         return result
     starts = tuple(x for x in mechanism.starts if x.label not in mechanism.coordinates)
-    for given in (mechanism, replace(mechanism, starts=starts)):
+    for other in (mechanism, replace(mechanism, starts=starts)):
         try:
-            home = _home(given, {}, [])
+            home = _home(other, {}, [])
             there = mobility_of_systems("", systems(home), primes=1)
         except (DerivationError, AssemblyError):
             continue

@@ -10,7 +10,7 @@ The complex dimension bounds the real one from above. Below it, on the equations
 - several: lowest forms without common real zero leave none; a real direction in which they vanish
   and are independent leaves d − e;
 - a rational direction in which some are independent, where the others are proved to vanish along
-  the branch (directions.py), leaves the complex dimension.
+  the branch (curves.py), leaves the complex dimension.
 
 What none of these decides is a pair of bounds.
 
@@ -41,7 +41,7 @@ from liaison.exact.signs import (
 from liaison.freedoms.clock import Exhausted
 from liaison.freedoms.screws import LoopSystem
 
-from .directions import rational_branch
+from .curves import rational_branch
 from .rational import Leftover, RationalGerm, restricted
 from .verdict import is_folding_smooth
 
