@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction as F
 from typing import Any
 
-from liaison.expr import PI, cos, sin
+from liaison.expr import PI, cos, sin, sqrt
 from liaison.model import Mechanism, Revolute, Universal
 from liaison.model.describe.describe import body, ground, join, mechanism
 
@@ -54,12 +54,14 @@ def panels(name: str, points: Any, faces: Sequence[Sequence[Any]]) -> Mechanism:
 # In the plane -------------------------------------------------------------------------------------
 
 
-def ladder(rungs: int, last: Any = 0, height: int = 2) -> Mechanism:
-    """Two rails and parallel rungs: one motion; none if the last rung is longer."""
+def ladder(rungs: int, last: Any = 0, height: int = 2, first: Any = 0) -> Mechanism:
+    """Two rails and parallel rungs: one motion; none if the last rung is longer. `first` is the
+    place of the first rung."""
     hinges: list[Hinge] = []
     for i in range(rungs):
-        top = (i + 1 + (last if i == rungs - 1 else 0), height, 0)
-        hinges += [("g", f"r{i}", (i, 0, 0), Z), (f"r{i}", "t", top, Z)]
+        foot = i if i else first
+        top = (foot + 1 + (last if i == rungs - 1 else 0), height, 0)
+        hinges += [("g", f"r{i}", (foot, 0, 0), Z), (f"r{i}", "t", top, Z)]
     return hinged(f"ladder of {rungs} rungs", hinges, "g")
 
 
@@ -69,6 +71,13 @@ def uneven_ladder(lengths: Sequence[int]) -> Mechanism:
     for i, length in enumerate(lengths):
         hinges += [("g", f"r{i}", (i, 0, 0), Z), (f"r{i}", "t", (i, length, 0), Z)]
     return hinged("uneven ladder", hinges, "g")
+
+
+def on_line(*places: Any) -> Mechanism:
+    """A closed chain of bars in the plane, with all hinges on a line."""
+    n = len(places)
+    hinges = [(f"b{k}", f"b{(k + 1) % n}", (x, 0, 0), Z) for k, x in enumerate(places)]
+    return hinged("bars on a line", hinges, "b0")
 
 
 def lattice(m: int, k: int) -> Mechanism:
@@ -319,6 +328,7 @@ QUICK: dict[str, Row] = {
     "Sarrus with 4 sides": (lambda: sarrus(4), 1),
     "kaleidocycle of 6": (lambda: kaleidocycle(around(6)), 1),
     "kaleidocycle of 8": (lambda: kaleidocycle(EIGHT), 2),
+    "kaleidocycle of 8, even": (lambda: kaleidocycle(around(8)), 2),
 }  # fmt: skip
 """Mechanisms whose mobility is proved, with their mobility."""
 
@@ -353,7 +363,11 @@ SHAKY: dict[str, Callable[[], Mechanism]] = {
 """They give way to first order, and do not move."""
 
 REASONS: dict[str, tuple[Callable[[], Mechanism], tuple[int, int], str]] = {
-    "kaleidocycle of 8, even": (
-        lambda: kaleidocycle(around(8)), (0, 2), "some numbers of the position are not rational"),
+    "flat, with a root, several equations beyond the pivots": (
+        lambda: ladder(3, height=0, first=-sqrt(2)), (0, 1),
+        "some numbers of the position are not rational"),
+    "a number without residues": (
+        lambda: ladder(3, first=-cos(PI / 32)), (1, 1),
+        "π/32 is no point of the circle"),
 }  # fmt: skip
 """Mechanisms that are not proved: bounds, and words of the reason."""
