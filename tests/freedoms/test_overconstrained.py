@@ -83,6 +83,19 @@ def test_many_loops_are_proved_at_positions_in_floats(name):
     assert (found.mode, found.finite, found.is_proved) == ("numeric", (1, 1), True)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in QUICK | SLOW if "flat" not in name])
+def test_assembly_in_floats_finds_them_moved(name):
+    """Two methods: what is proved to move closes elsewhere, too, where the proof is carried to."""
+    build, expected = (QUICK | SLOW)[name]
+    given = build()
+    # both angles of a leg, or assembly lays it along an axis of its joints
+    labels = given.coordinates[: 2 if "platform" in name else 1]
+    found = mobility(given, at=dict.fromkeys(labels, 0.04), primes=1)
+    assert (found.mode, found.finite) == ("numeric", (expected, expected))
+    assert found.is_proved, found.proof
+
+
 def test_an_order_too_low_for_the_proof_is_said_to_be():
     found = mobility(QUICK["Bricard's octahedron I"][0](), primes=1, order=20)
     assert (found.finite, found.is_proved) == ((1, 1), False)

@@ -37,6 +37,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from random import Random
 from typing import Any, TypeAlias, final
 
@@ -211,6 +212,9 @@ def _relation(functions: Sequence[Any], most: int, ring: Series) -> list[Any] | 
 STARTS = 24
 """Points from which a real direction is looked for."""
 
+DIRECTIONS = 4
+"""Directions that are followed at most."""
+
 DENOMINATOR = 2000
 """Largest denominator of a direction that is taken for a rational one."""
 
@@ -230,7 +234,7 @@ def rational_branch(exact: LoopSystem, forms: Sequence[Terms], high: int, p: int
     if exact.relations or exact.curved or any(f.pitch is not None for x in exact.loops for f in x):
         return None
     germ = Germ(reduced(exact, p))
-    for direction in _directions(forms, germ.dimension, high):
+    for direction in islice(_directions(forms, germ.dimension, high), DIRECTIONS):
         go_on()
         residues = [x.numerator * pow(x.denominator, -1, p) % p for x in direction]
         order = _proved(germ, residues, high)
