@@ -248,6 +248,20 @@ def plane_symmetric(off: Any = 0) -> Mechanism:
     return octahedron([(1, 2, 3), (-2, 4, 1), (5, 1, 0), (1, 2, -3), (-2, 4, -1), (-1, -3, off)])
 
 
+def twice_flat(off: Any = 0) -> Mechanism:
+    """Bricard's third, in a flat position: the quadrangles of two pairs of opposite corners have
+    sides that touch circles about the origin. With a, b, c the slopes of the directions to the
+    three pairs, reflected in the axis, that is so for every λ."""
+    a, b, c, scale = F(1), F(2), F(1, 3), F(1, 5)
+    pairs = []
+    for slope, others in ((a, b * c), (b, a * c), (c, a * b)):
+        sizes = [1 / ((1 + slope**2) * (1 - side * scale * others)) for side in (1, -1)]
+        pairs.append([(sizes[0], slope * sizes[0], 0), (sizes[1], -slope * sizes[1], 0)])
+    first, second = zip(*pairs, strict=True)
+    x, y, z = second[0]
+    return octahedron([*first, (x + off, y, z), *second[1:]])
+
+
 # In space -----------------------------------------------------------------------------------------
 
 
@@ -338,6 +352,7 @@ SLOW: dict[str, Row] = {
     "Dixon's first, K(3, 4)": (lambda: dixon_one(3, 4), 1),
     "irregular fold 3 x 3": (lambda: irregular(3, 3), 1),
     "irregular fold 4 x 4": (lambda: irregular(4, 4), 1),
+    "Bricard's octahedron III, flat": (twice_flat, 1),
     "Miura 3 x 3, flat": (lambda: miura(3, 3, height=0), 2),
     "irregular fold 3 x 3, flat": (lambda: irregular(3, 3, is_flat=True), 2),
     "ladder of 6 rungs, flat": (lambda: ladder(6, height=0), 1),
@@ -353,6 +368,7 @@ RIGID: dict[str, Callable[[], Mechanism]] = {
     "Dixon's second": lambda: dixon_two(off=SMALL),
     "octahedron I": lambda: line_symmetric(off=SMALL),
     "octahedron II": lambda: plane_symmetric(off=SMALL),
+    "octahedron III": lambda: twice_flat(off=SMALL),
 }
 """The same with one length changed: none of them moves."""
 
