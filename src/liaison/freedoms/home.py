@@ -34,6 +34,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
 from liaison.errors import DerivationError, NamingError
+from liaison.exact.balls import BITS, balls, precision
 from liaison.exact.choices import CHOICES
 from liaison.exact.linear import pivots, rank
 from liaison.exact.recognize import float_of
@@ -475,6 +476,11 @@ class Home:
         if self.closure and any(numbers[-len(self.closure) :]):
             return None
         return self.assembled(p, numbers)
+
+    def in_balls(self) -> LoopSystem:
+        """The loops with balls for numbers, of a precision that decides signs."""
+        with precision(BITS):
+            return self.assembled(0, balls(self.formulas()))
 
     def assembled(self, p: int, numbers: Sequence[int]) -> LoopSystem:
         """The system from the numbers of `formulas`."""

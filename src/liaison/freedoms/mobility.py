@@ -25,6 +25,7 @@ from liaison.errors import AssemblyError, DerivationError
 from liaison.exact.choices import square_numbers
 from liaison.exact.evidence import Evidence
 from liaison.exact.linear import primes_from
+from liaison.exact.residues import residues
 from liaison.expr import Expr, evaluate, symbols_of
 from liaison.freedoms.local.float_loops import FloatVerdict, float_verdict
 from liaison.freedoms.local.open_loops import (
@@ -43,7 +44,7 @@ from liaison.spatial import compose, identity, zeros
 from liaison.tree import GROUND, Tree, as_float, assemble, span
 from liaison.tree.kinematics import Kinematics
 
-from .clock import MEMORY_LIMIT, TIME_LIMIT, bounded
+from .clock import MEMORY_LIMIT, TIME_LIMIT, Exhausted, bounded
 from .evidence import mobility_evidence
 from .home import Home, home_of, loops_of, numeric_home
 from .placing import valued
@@ -339,7 +340,8 @@ def _over_reals(home: Home, result: Mobility, order: int, seed: int) -> Mobility
 
     needed = result.finite[1] > 0 and result.status != "regular"
     exact = rational_system(home, result.primes) if needed else None
-    real = RealExamination(exact, modular, examine).real(result)
+    near = home.in_balls() if needed and exact is None else None
+    real = RealExamination(exact, modular, examine, near).real(result)
     finite = (real.low, real.high)
     is_whole = (
         real.is_proved and real.low == result.finite[1]
@@ -500,15 +502,18 @@ def _moved_here(
     if mechanism.constraints or result.status != "regular":
         return result
     starts = tuple(x for x in mechanism.starts if x.label not in mechanism.coordinates)
-    for given in (mechanism, replace(mechanism, starts=starts)):
+    for other in (mechanism, replace(mechanism, starts=starts)):
         try:
-            home = _home(given, {}, [])
+            home = _home(other, {}, [])
             there = mobility_of_systems("", systems(home), primes=1)
         except (DerivationError, AssemblyError):
             continue
         if there.status == "regular" and there.is_proved and there.rank == result.rank:
             poses = {"ground": (identity(3), zeros(3)), **near[0][1]}
-            answer = carried(home, there.first_order, poses, held)
+            try:
+                answer = carried(home, there.first_order, poses, held)
+            except Exhausted as error:
+                answer = f"given up: {error.message.rstrip('.')}"
             if isinstance(answer, Carried):
                 return _arrived(result, answer, there.proof)
             return replace(result, proof=f"{result.proof}; {answer}")
@@ -551,6 +556,23 @@ def _psi_in_floats(home: Home, seen: FloatVerdict) -> Parametrization | None:
     return parametrization_of(home, seen.rank, seen.high, starts)
 
 
+def _not_exact(home: Home, p: int) -> DerivationError:
+    """Why a position has no residues: a number that has none, or joints that do not hold."""
+    hint = "Give the starts as exact numbers or formulas that close the loops."
+    name = home.mechanism.name
+    try:
+        evaluate(home.formulas(), domain=residues(p))
+    except (DerivationError, ValueError) as error:
+        why = getattr(error, "message", str(error)).rstrip(".")
+        return DerivationError(
+            f"'{name}' has a number that is not computed modulo primes: {why}.", hint=hint
+        )
+    return DerivationError(
+        f"the position of '{name}' is not exact: its joints do not hold modulo any prime tried.",
+        hint=hint,
+    )
+
+
 def systems(home: Home, seed: int = 0) -> Iterator[System]:
     """The loops modulo one random prime after the other, those where the position is exact."""
     failures = 0
@@ -559,11 +581,7 @@ def systems(home: Home, seed: int = 0) -> Iterator[System]:
         if system is None:
             failures += 1
             if failures > TRIALS:
-                raise DerivationError(
-                    f"the position of '{home.mechanism.name}' is not exact: its joints do not hold "
-                    "modulo any prime tried.",
-                    hint="Give the starts as exact numbers or formulas that close the loops.",
-                )
+                raise _not_exact(home, p)
         else:
             failures = 0
             yield system

@@ -10,7 +10,7 @@ The complex dimension bounds the real one from above. Below it, on the equations
 - several: lowest forms without common real zero leave none; a real direction in which they vanish
   and are independent leaves d − e;
 - a rational direction in which some are independent, where the others are proved to vanish along
-  the branch (directions.py), leaves the complex dimension.
+  the branch (curves.py), leaves the complex dimension.
 
 What none of these decides is a pair of bounds.
 
@@ -41,8 +41,8 @@ from liaison.exact.signs import (
 from liaison.freedoms.clock import Exhausted
 from liaison.freedoms.screws import LoopSystem
 
-from .directions import rational_branch
-from .rational import Leftover, RationalGerm, restricted
+from .curves import rational_branch
+from .rational import Leftover, RationalGerm, restricted, sign_in_balls
 from .verdict import is_folding_smooth
 
 Floats = NDArray[np.float64]
@@ -104,6 +104,12 @@ class _Part:
 SMOOTH = "the closure is smooth here, so real and complex dimension agree"
 ISOLATED = "isolated over the complex numbers already"
 FOLDING = "sides that fold without turning form a smooth real set of this dimension"
+INDEFINITE = (
+    "one equation beyond the pivots changes its sign (an indefinite second-order form, in balls)"
+)
+DEFINITE = (
+    "isolated: one equation beyond the pivots has one sign (a definite second-order form, in balls)"
+)
 IRRATIONAL = "signs are not decided: some numbers of the position are not rational"
 
 
@@ -112,9 +118,14 @@ class RealExamination:
     """A system over Q and modulo primes, examined over the real numbers."""
 
     def __init__(
-        self, exact: LoopSystem | None, modular: Sequence[LoopSystem], examine: Examine
+        self,
+        exact: LoopSystem | None,
+        modular: Sequence[LoopSystem],
+        examine: Examine,
+        balls: LoopSystem | None = None,
     ) -> None:
         self.exact, self.modular, self.examine = exact, list(modular), examine
+        self.balls = balls  # where no rational system is known
 
     def real(self, whole: Complex) -> Real:
         """The real dimension of the whole system, whose complex one is known."""
@@ -191,7 +202,7 @@ class RealExamination:
         if verdict.status == "non-reduced" and self._folds(part, high):
             return Real(high, high, True, FOLDING)
         if self.exact is None:
-            return Real(0, high, False, IRRATIONAL)
+            return self._in_balls(part, high)
         if self.exact.is_first_order:
             return Real(0, high, False, "some relations are known to first order only")
         frozen = self._frozen(part)
@@ -205,6 +216,17 @@ class RealExamination:
             return Real(0, high, False, IRRATIONAL)
         words = None if answer.is_proved else self._along(exact, germ, high)
         return answer if words is None else Real(high, high, True, words)
+
+    def _in_balls(self, part: _Part, high: int) -> Real:
+        """Where numbers are not rational: the sign of one second-order form."""
+        if self.balls is not None:
+            modular = self._restricted(self.modular[0], part)
+            sign = sign_in_balls(self._restricted(self.balls, part), modular)
+            if sign == "both":
+                return Real(high, high, True, INDEFINITE)
+            if sign == "definite":
+                return Real(0, 0, True, DEFINITE)
+        return Real(0, high, False, IRRATIONAL)
 
     def _along(self, exact: LoopSystem, germ: RationalGerm, high: int) -> str | None:
         """How a real branch along a rational direction is proved; None where none is."""

@@ -186,6 +186,9 @@ FAR = (
 
 NO_BOUND = "no bound within reach proves it"
 
+LARGE = 30
+"""Rank from which a path is lengthened coefficient by coefficient."""
+
 SCREEN = 10
 """Order at which an obstruction is looked for first."""
 
@@ -292,7 +295,10 @@ class _Case:
         """The order at which the leftover equations stop a random path; None if they do not."""
         ring = Series(self.system.p, order)
         t = [ring.of([0, v]) for v in self.germ.direction(self.seed)]
-        self.path = self.germ.lift(ring, t, short=self.path)
+        if self.germ.rank > LARGE and self.path:  # the inverse as a series would take long
+            self.path = self.germ.lift(ring, t, start=self.path)
+        else:
+            self.path = self.germ.lift(ring, t, short=self.path)
         h = self.germ.leftover(ring, self.path)
         least = min((valuation(f, order) for f in h), default=order)
         return least if least < order else None
