@@ -36,5 +36,5 @@ def compile(
         mechanism = mechanism_of(given)
         kernel = kernel_of(lower(derive(mechanism, formalism)))
         has_closures = formalism in (newton_euler, newton_euler.__name__)
-        kernel.origin = Origin(mechanism, kernel, has_closures=has_closures)
+        kernel.origin = Origin(mechanism, has_closures)
         return kernel

@@ -97,7 +97,7 @@ def _start_of(
             "simulate(kernel, state, until=…): a kernel needs its state, unless it was made by "
             "liaison.compile."
         )
-    begin: State = kernel.origin.state(start, guess, parameters)
+    begin: State = kernel.origin.state(kernel, start, guess, parameters)
     return begin
 
 
