@@ -43,7 +43,7 @@ from liaison.spatial import compose, identity, zeros
 from liaison.tree import GROUND, Tree, as_float, assemble, span
 from liaison.tree.kinematics import Kinematics
 
-from .clock import MEMORY_LIMIT, TIME_LIMIT, Exhausted, bounded
+from .clock import MEMORY_LIMIT, TIME_LIMIT, bounded
 from .evidence import mobility_evidence
 from .home import Home, home_of, loops_of, numeric_home
 from .placing import valued
@@ -509,10 +509,7 @@ def _moved_here(
             continue
         if there.status == "regular" and there.is_proved and there.rank == result.rank:
             poses = {"ground": (identity(3), zeros(3)), **near[0][1]}
-            try:
-                answer = carried(home, there.first_order, poses, held)
-            except Exhausted as error:
-                answer = f"given up: {error.message.rstrip('.')}"
+            answer = carried(home, there.first_order, poses, held)
             if isinstance(answer, Carried):
                 return _arrived(result, answer, there.proof)
             return replace(result, proof=f"{result.proof}; {answer}")
