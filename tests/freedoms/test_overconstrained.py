@@ -59,6 +59,13 @@ def test_what_is_not_proved_says_why(name):
     assert words in str(found)
 
 
+def test_a_branch_is_proved_over_the_complex_numbers_where_signs_are_not_decided():
+    build, (_, high), _ = REASONS["flat, with a root, several equations beyond the pivots"]
+    found = mobility(build(), primes=1)
+    assert (found.finite_complex, found.is_proved_complex) == ((high, high), True)
+    assert "1 branch followed to order 24 beyond the zeros on its curve" in found.proof
+
+
 ROOT = sqrt(2)
 
 
