@@ -501,10 +501,12 @@ def _moved_here(
     if mechanism.constraints or result.status != "regular":
         return result
     starts = tuple(x for x in mechanism.starts if x.label not in mechanism.coordinates)
-    for other in (mechanism, replace(mechanism, starts=starts)):
+    others = [mechanism] if held else []  # else it is what was tried already
+    others += [replace(mechanism, starts=starts)] if starts != mechanism.starts else []
+    for other in others:
         try:
             home = _home(other, {}, [])
-            there = mobility_of_systems("", systems(home), primes=1)
+            there = mobility_of_systems("", systems(home), primes=2)
         except (DerivationError, AssemblyError):
             continue
         if there.status == "regular" and there.is_proved and there.rank == result.rank:
