@@ -10,6 +10,7 @@ import pytest
 import liaison
 from liaison.expr import symbol
 from liaison.freedoms import mobility
+from liaison.freedoms.clock import bounded
 from liaison.freedoms.home import home_of, loops_of
 from liaison.freedoms.local.open_loops import group_sizes
 from liaison.freedoms.local.transport import Carried, carried
@@ -106,6 +107,12 @@ def test_a_motion_that_does_not_exist_is_not_followed():
     assert "is not proved" in carried(home, 2, poses, ["H1"])
     R, p = poses["bar1"]
     assert isinstance(carried(home, 1, poses | {"bar1": (R, p + F(1, 10))}, ["H1"]), str)
+
+
+def test_a_limit_of_time_leaves_what_floats_say():
+    home, poses = bennett_path()
+    with bounded(time_limit=1e-6):
+        assert "given up" in carried(home, 1, poses, ["H1"])
 
 
 @pytest.mark.slow

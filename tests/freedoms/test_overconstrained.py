@@ -1,5 +1,6 @@
 """Overconstrained mechanisms of many loops: proved, and none of them wrongly."""
 
+from functools import cache
 from random import Random
 
 import pytest
@@ -51,12 +52,24 @@ def test_what_gives_way_to_first_order_only_is_not_said_to_move(name):
     assert found.is_proved
 
 
+@cache
+def undecided(name):
+    return mobility(REASONS[name][0](), primes=1)
+
+
 @pytest.mark.parametrize("name", REASONS)
 def test_what_is_not_proved_says_why(name):
-    build, bounds, words = REASONS[name]
-    found = mobility(build(), primes=1)
+    _, bounds, words = REASONS[name]
+    found = undecided(name)
     assert (found.finite, found.is_proved) == (bounds, False)
     assert words in str(found)
+
+
+def test_a_branch_is_proved_over_the_complex_numbers_where_signs_are_not_decided():
+    found = undecided("flat, with a root, several equations beyond the pivots")
+    assert (found.finite, found.finite_complex) == ((0, 1), (1, 1))
+    assert found.is_proved_complex
+    assert "1 branch followed to order 24 beyond the zeros on its curve" in found.proof
 
 
 ROOT = sqrt(2)

@@ -125,6 +125,8 @@ def _redundancy(result: Any) -> tuple[Evidence, ...]:
         theorem = "a rank modulo p is at most the rank: independent rows are independent"
     if result.mode != "exact":
         theorem = "the rank is the sum of the dimensions of the loops' groups of motions"
+        if "carried along" in result.proof:
+            theorem = "the rank is the codimension of a smooth set that such equations cut out"
     numbers = _numbers(result) if is_exact else FLOATS
     missing = "a rank in floats"
     is_modular = bool(redundancy.count) and is_exact

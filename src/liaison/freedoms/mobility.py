@@ -25,7 +25,6 @@ from liaison.errors import AssemblyError, DerivationError
 from liaison.exact.choices import square_numbers
 from liaison.exact.evidence import Evidence
 from liaison.exact.linear import primes_from
-from liaison.exact.residues import residues
 from liaison.expr import Expr, evaluate, symbols_of
 from liaison.freedoms.local.float_loops import FloatVerdict, float_verdict
 from liaison.freedoms.local.open_loops import (
@@ -33,7 +32,7 @@ from liaison.freedoms.local.open_loops import (
     full_rank_near,
     group_sizes,
 )
-from liaison.freedoms.local.rational import rational_system
+from liaison.freedoms.local.rational import ball_system, rational_system
 from liaison.freedoms.local.real import SMOOTH, Real, RealExamination
 from liaison.freedoms.local.transport import Carried, carried
 from liaison.freedoms.local.verdict import ORDER, Verdict, verdict
@@ -44,7 +43,7 @@ from liaison.spatial import compose, identity, zeros
 from liaison.tree import GROUND, Tree, as_float, assemble, span
 from liaison.tree.kinematics import Kinematics
 
-from .clock import MEMORY_LIMIT, TIME_LIMIT, Exhausted, bounded
+from .clock import MEMORY_LIMIT, TIME_LIMIT, bounded
 from .evidence import mobility_evidence
 from .home import Home, home_of, loops_of, numeric_home
 from .placing import valued
@@ -340,7 +339,7 @@ def _over_reals(home: Home, result: Mobility, order: int, seed: int) -> Mobility
 
     needed = result.finite[1] > 0 and result.status != "regular"
     exact = rational_system(home, result.primes) if needed else None
-    near = home.in_balls() if needed and exact is None else None
+    near = ball_system(home) if needed and exact is None else None
     real = RealExamination(exact, modular, examine, near).real(result)
     finite = (real.low, real.high)
     is_whole = (
@@ -502,18 +501,17 @@ def _moved_here(
     if mechanism.constraints or result.status != "regular":
         return result
     starts = tuple(x for x in mechanism.starts if x.label not in mechanism.coordinates)
-    for other in (mechanism, replace(mechanism, starts=starts)):
+    others = [mechanism] if held else []  # else it is what was tried already
+    others += [replace(mechanism, starts=starts)] if starts != mechanism.starts else []
+    for other in others:
         try:
             home = _home(other, {}, [])
-            there = mobility_of_systems("", systems(home), primes=1)
+            there = mobility_of_systems("", systems(home), primes=2)
         except (DerivationError, AssemblyError):
             continue
         if there.status == "regular" and there.is_proved and there.rank == result.rank:
             poses = {"ground": (identity(3), zeros(3)), **near[0][1]}
-            try:
-                answer = carried(home, there.first_order, poses, held)
-            except Exhausted as error:
-                answer = f"given up: {error.message.rstrip('.')}"
+            answer = carried(home, there.first_order, poses, held)
             if isinstance(answer, Carried):
                 return _arrived(result, answer, there.proof)
             return replace(result, proof=f"{result.proof}; {answer}")
@@ -556,23 +554,6 @@ def _psi_in_floats(home: Home, seen: FloatVerdict) -> Parametrization | None:
     return parametrization_of(home, seen.rank, seen.high, starts)
 
 
-def _not_exact(home: Home, p: int) -> DerivationError:
-    """Why a position has no residues: a number that has none, or joints that do not hold."""
-    hint = "Give the starts as exact numbers or formulas that close the loops."
-    name = home.mechanism.name
-    try:
-        evaluate(home.formulas(), domain=residues(p))
-    except (DerivationError, ValueError) as error:
-        why = getattr(error, "message", str(error)).rstrip(".")
-        return DerivationError(
-            f"'{name}' has a number that is not computed modulo primes: {why}.", hint=hint
-        )
-    return DerivationError(
-        f"the position of '{name}' is not exact: its joints do not hold modulo any prime tried.",
-        hint=hint,
-    )
-
-
 def systems(home: Home, seed: int = 0) -> Iterator[System]:
     """The loops modulo one random prime after the other, those where the position is exact."""
     failures = 0
@@ -581,7 +562,7 @@ def systems(home: Home, seed: int = 0) -> Iterator[System]:
         if system is None:
             failures += 1
             if failures > TRIALS:
-                raise _not_exact(home, p)
+                raise home.failure(p)
         else:
             failures = 0
             yield system

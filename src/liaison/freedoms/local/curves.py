@@ -241,7 +241,7 @@ def rational_branch(exact: LoopSystem, forms: Sequence[Terms], high: int, p: int
         if order is not None:
             return (
                 f"a real branch of dimension {high} along a rational direction: followed to order "
-                f"{order}, on a curve where no equation that is not 0 has as many zeros"
+                f"{order}, beyond the zeros of any equation on its curve (as many zeros as poles)"
             )
     return None
 

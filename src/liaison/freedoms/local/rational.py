@@ -9,7 +9,8 @@ them can be decided.
 Where numbers are not rational, the rows that count and the pivots are known modulo a prime, and the
 sign of a second-order form is decided in balls.
 
-Public names: rational_system, counted_rows, RationalGerm, Leftover, restricted, sign_in_balls.
+Public names: rational_system, counted_rows, RationalGerm, Leftover, restricted, ball_system,
+sign_in_balls.
 
 Source: docs/theory/mobility.md (the real numbers).
 """
@@ -252,6 +253,12 @@ class _Jets(Ring):
     def inverse(self, a: Any) -> Any:
         """Relations of angles are not asked for."""
         raise DerivationError("no relations of angles in balls.")
+
+
+def ball_system(home: Home) -> LoopSystem:
+    """The loops with balls for numbers."""
+    with precision(BITS):
+        return home.assembled(0, balls(home.formulas()))
 
 
 def sign_in_balls(system: LoopSystem, modular: LoopSystem) -> str:
