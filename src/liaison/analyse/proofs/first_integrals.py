@@ -13,7 +13,7 @@ well: it holds for all of their values. Where forces have choices (max, min, abs
 are so many states that every side of every choice occurs; with more than four choices only what has
 none in its rate is stated.
 
-Public names: FirstIntegral, first_integrals.
+Public names: FirstIntegral, first_integrals, EnergyDegrees, energy_degrees.
 
 Source: LL 1.3.4, 2.2.7–2.2.9; docs/theory/first_integrals.md.
 """
@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 from liaison.equations import Equations
 from liaison.equations.equations import has_rates
@@ -46,7 +46,6 @@ from liaison.expr import (
 from liaison.lazy import Shown
 from liaison.spatial.arrays import Array, array, cross, minus
 
-from .energy_parts import energy_parts
 from .exact_motion import ExactMotion
 
 LARGEST = 40_000
@@ -145,10 +144,39 @@ def _energies(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
     return [FirstIntegral("energy with work", as_expr(E - done), "energy", why, "J")]
 
 
+class EnergyDegrees(NamedTuple):
+    """T by degrees in the velocities that are left when imposed motions are put in, and U [J]."""
+
+    T: Expr
+    T2: Expr
+    T1: Expr
+    T0: Expr
+    U: Expr
+    velocities: tuple[Expr, ...]
+    imposed: tuple[Expr, ...]  # coordinates that are functions of time
+
+
+def energy_degrees(equations: Equations, motion: ExactMotion) -> EnergyDegrees:
+    """T₂ = ½ vᵀ M v, T₁ = bᵀ v, T₀ = T(v = 0), of the velocities that are not imposed.
+
+    Source: LL 2.2.7.
+    """
+    T, U = motion.substituted([as_expr(x) for x in equations.reports.energy])
+    free = [equations.symbols.v[j] for j in motion.free]
+    at_rest = dict.fromkeys(free, ZERO)
+    T0 = substitute([T], at_rest)[0]
+    T1: Any = ZERO
+    for v, slope in zip(free, substitute(gradient(T, free), at_rest), strict=True):
+        T1 = T1 + v * slope
+    imposed = tuple(equations.symbols.q[i] for i, _ in motion.imposed.values())
+    T2 = as_expr(T - T1 - T0)
+    return EnergyDegrees(T, T2, as_expr(T1), T0, U, tuple(free), imposed)
+
+
 def _painleve(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
     """T₂ − T₀ + U of the velocities left, imposed motions put in."""
     if _rate_potential(equations) is ZERO:
-        parts = energy_parts(equations, motion)
+        parts = energy_degrees(equations, motion)
         integral = as_expr(parts.T - parts.T1 - 2 * parts.T0 + parts.U)
     else:
         T, U = motion.substituted(_lagrangian(equations))
