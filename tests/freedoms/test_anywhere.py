@@ -185,3 +185,11 @@ def test_reduce_and_singularities_take_parameters_in_lengths():
     given = with_parameter((symbol("a"), 0, 0))
     assert liaison.reduce(given).mobility.finite == (1, 1)
     assert liaison.singularities(given, steps=20) is not None
+
+
+def test_without_loops_every_joint_moves_freely():
+    """An attitude that is not exact, and nothing to close."""
+    found = mobility(liaison.read(EXAMPLES / "spinning_top.lsd"))
+    assert (found.finite, found.is_proved) == ((3, 3), True)
+    assert "moves freely" in found.proof
+    assert found.evidence[0].is_proved

@@ -170,9 +170,8 @@ def _characters(roots: Sequence[Expr], draw: Draw) -> Iterator[list[int] | None]
 
 
 def _characters_at_primes(
-    nested: Sequence[Expr], roots: Sequence[Expr]
+    nested: Sequence[Expr], numbers: Sequence[int]
 ) -> Iterator[list[int] | None]:
-    numbers = [n for x in roots if (n := _rational(x)) is not None]
     for p in primes_from(77, numbers):
         yield _bits(nested, {}, Residues(p))
 
@@ -236,23 +235,36 @@ def squares_under(roots: Sequence[Expr]) -> list[int]:
     nested = [x for x in roots if _rational(x) is None]
     if not nested:
         return numbers
-    relations = dependencies(_characters_at_primes(nested, roots), len(nested))
-    if relations is None:
-        raise DerivationError("nested square roots of numbers have no value modulo many primes.")
-    for members in relations:
+    known = {x: value for x in nested if (value := _recognized(x, numbers)) is not None}
+    numbers += [value.numerator * value.denominator for value in known.values()]
+    nested = [x for x in nested if x not in known]
+    if not nested:
+        return numbers
+    is_circular = any(x.op in ("sin", "cos", "tan") for x in topological(nested))
+    relations = None if is_circular else dependencies(_characters_at_primes(nested, numbers),
+                                                      len(nested))  # fmt: skip
+    for members in [0] if relations is None else relations:
         product: Any = ONE
         for k, x in enumerate(nested):
             product = product * x if members >> k & 1 else product
-        with precision(512):
-            value = rational_near(balls([as_expr(product)])[0])
-        if value is None or not _agrees(as_expr(product), value, numbers):
+        value = _recognized(as_expr(product), numbers) if members else None
+        if value is None:
             raise DerivationError(
-                "a nested square root of numbers is a combination of other roots, so its sign "
-                "modulo a prime is not known.",
+                "a nested square root of numbers may be a combination of other roots, so that its "
+                "sign modulo a prime is not known.",
                 hint="Write it without nesting, as (√6 + √2)/2 for √(2 + √3).",
             )
         numbers.append(value.numerator * value.denominator)
     return numbers
+
+
+def _recognized(x: Expr, numbers: Sequence[int]) -> Fraction | None:
+    """The rational number that a formula of numbers is, by a ball and modulo two primes."""
+    with precision(512):
+        value = rational_near(balls([x])[0])
+    if value is None or not _agrees(x, value, numbers):
+        return None
+    return value
 
 
 def _agrees(formula: Expr, value: Fraction, numbers: Sequence[int]) -> bool:

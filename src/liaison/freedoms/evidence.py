@@ -52,6 +52,7 @@ THEOREMS = {
     "over the reals",
     "holds its joints": "joints of a loop that is isolated are constant, and may be left out",
     "independent sets of equations": "dimensions of sets that share no unknown add up",
+    "every joint moves freely": "dimensions of sets that share no unknown add up",
     "stand in no equation": "dimensions of sets that share no unknown add up",
 }
 """Words of a proof -> the theorem that it uses."""

@@ -539,6 +539,8 @@ def _certain(result: Mobility, sure: Anywhere) -> Mobility:
         f"exists within {max(sure.radius, 1e-15):.0e} of the one in floats (Krawczyk's test, in "
         "balls), and the implicit function theorem holds there"
     )
+    if not sure.groups:
+        proof = "no loop is to be closed: every joint moves freely"
     finite = (sure.dimension, sure.dimension)
     return replace(
         result, finite=finite, finite_complex=finite, status="regular", proof=proof,

@@ -248,6 +248,8 @@ def full_rank_near(
         return None
     rows = [6 * i + k for i, (_, entries) in enumerate(known) for k in entries]
     n = len(home.columns)
+    if not rows:  # no loop: every joint moves freely
+        return Anywhere(n, (), 0.0)
     sizes = tuple(size for size, _ in known)
     with precision(BITS):
         system = _system(home, loops)
