@@ -16,8 +16,17 @@ from liaison.numeric import Array
 from liaison.program import Kernel, Program
 from liaison.program.extend import formula_to_plain, identity
 from liaison.simulation.events.happenings import sides_in
-from liaison.simulation.events.log import BEFORE, CROSSES, KICKS, WHATS, entries_of
+from liaison.simulation.events.log import (
+    BEFORE,
+    CROSSES,
+    CUT_SHORT,
+    IMPACTS,
+    KICKS,
+    WHATS,
+    entries_of,
+)
 from liaison.simulation.plan.plan import Plan
+from liaison.simulation.plan.settings import Settings
 from liaison.simulation.plan.timing import row_label
 from liaison.simulation.record.files import plain
 from liaison.simulation.record.series import POSE_AXES, POSE_UNITS
@@ -144,7 +153,9 @@ class RunFacts:
 
     def message(self) -> str:
         """The status in a sentence."""
-        return message_of(self._plan, self.events(), self._end) + self._notes
+        events = self.events()
+        several = several_impacts(self._plan.settings, events)
+        return message_of(self._plan, events, self._end) + several + self._notes
 
     def counts(self) -> dict[str, int]:
         """Steps, evaluations, …"""
@@ -152,7 +163,7 @@ class RunFacts:
 
     def meta(self) -> Any:
         """Plain data on how it was run."""
-        return plain(meta_of(self._plan) | self._stepped)
+        return plain(meta_of(self._plan) | self._stepped | _impacts_meta(self._plan))
 
     def is_integrable(self) -> bool:
         """Whether the run can be taken up at its recorded instants."""
@@ -258,7 +269,8 @@ def event_records(plan: Plan, happened: Array) -> tuple[EventRecord, ...]:
         else:
             before = was if was_t == x.t else None
             name, what = sides[x.first][0], WHATS[x.what]
-            records.append(EventRecord(name, x.t, x.q, x.v, what, before))
+            together = max(x.second, 1) if x.what == IMPACTS else 1
+            records.append(EventRecord(name, x.t, x.q, x.v, what, before, together=together))
     return tuple(records)
 
 
@@ -269,6 +281,33 @@ def message_of(plan: Plan, events: Sequence[EventRecord], end: Outcome) -> str:
     if end.status != STOPPED or last is None:
         return end.message
     return end.message.replace("an event", f"event {last!r}", 1)
+
+
+def several_impacts(settings: Settings, events: Sequence[EventRecord]) -> str:
+    """Sentences on impacts of several contacts at once, whose answer is not unique; or none."""
+    at_once = sorted({x.t for x in events if x.together > 1})
+    cut = sorted({x.t for x in events if x.what == WHATS[CUT_SHORT]})
+    law = "method 'moreau'" if settings.tableau.scheme == "moreau" else f"law {settings.impacts!r}"
+    text = ""
+    if at_once:
+        again = f" and at {len(at_once) - 1} further instants" if len(at_once) > 1 else ""
+        text = (
+            f" Several contacts were hit at once at t = {at_once[0]:.9g} s{again}: rigid bodies do "
+            f"not determine the velocities after that, the {law} does."
+        )
+    if cut:
+        text += (
+            f" The sequence of impacts at t = {cut[0]:.9g} s did not end; what still approached "
+            "was stopped in one inelastic impact."
+        )
+    return text
+
+
+def _impacts_meta(plan: Plan) -> dict[str, Any]:
+    """The law of impacts, where contacts may have some."""
+    if not sides_in(plan.program) or plan.settings.tableau.scheme == "moreau":
+        return {}
+    return {"impacts": plan.settings.impacts}
 
 
 def begun(modes: Marching | None) -> str:

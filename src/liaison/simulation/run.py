@@ -168,7 +168,8 @@ def simulate(
             pivoted one.
         spectral_radius: of "generalized-alpha", 0 to 1: part of a vibration too fast for the step
             that is left after one step.
-        impacts: law of impacts: "energetic", "newton", "poisson", "moreau" or "stronge".
+        impacts: law of impacts: "energetic", "newton", "poisson", "moreau", "stronge" or
+            "sequential".
         theta: of "moreau", ½ to 1: where in a step its forces are taken; ½ if not given.
         facets: of "moreau": sides of polygons in the place of round cones of friction.
 

@@ -202,8 +202,22 @@ def verify(
     over, why_not, fine = _over_time(plan, run, balance, about)
     _check_covered(run, over, why_not)
     unchecked = (f"from instant to instant: {why_not}",) if why_not and len(run.t) > 1 else ()
+    unchecked += _not_unique(run)
     theorems = (*instants, *over, *_kept(plan, run))
     return Verification(theorems, powers, run.t, unchecked, _work(*fine))
+
+
+def _not_unique(run: Trajectory) -> tuple[str, ...]:
+    """That impacts of several contacts at once have no unique answer, which no theorem decides."""
+    instants = sorted({x.t for x in run.events if x.together > 1})
+    if not instants:
+        return ()
+    law = run.meta.get("impacts", run.meta.get("method", ""))
+    again = f" and at {len(instants) - 1} further instants" if len(instants) > 1 else ""
+    return (
+        f"several impacts at once, at t = {instants[0]:.9g} s{again}: rigid bodies do not determine "
+        f"the velocities after them, the law {law!r} does",
+    )
 
 
 def _work(t: Array, balance: _Balance) -> dict[str, float]:

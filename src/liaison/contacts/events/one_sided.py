@@ -28,7 +28,14 @@ from liaison.simulation.steps import layout as at
 from liaison.simulation.steps import sides_layout as side
 from liaison.simulation.steps.advance import SMOOTH
 from liaison.simulation.steps.layout import Arrays, Run
-from liaison.solvers.impacts.impacts import ENERGETIC, MOREAU, NEWTON, POISSON, STRONGE
+from liaison.solvers.impacts.impacts import (
+    ENERGETIC,
+    MOREAU,
+    NEWTON,
+    POISSON,
+    SEQUENTIAL,
+    STRONGE,
+)
 
 from .bearings import UNSETTLED
 from .modal_entries import modal_closure, modal_events, modal_rate, modal_terms
@@ -37,7 +44,7 @@ from .switching import march
 
 IMPACT_LAWS = {
     "energetic": ENERGETIC, "newton": NEWTON, "poisson": POISSON, "moreau": MOREAU,
-    "stronge": STRONGE,
+    "stronge": STRONGE, "sequential": SEQUENTIAL,
 }  # fmt: skip
 """How bodies part after an impact; see `impacts.py`."""
 

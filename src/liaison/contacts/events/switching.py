@@ -19,6 +19,7 @@ from liaison.simulation.events.events import sign_of
 from liaison.simulation.events.log import (
     BEFORE,
     CLOSES,
+    CUT_SHORT,
     ENTERS,
     GAINS,
     IMPACTS,
@@ -64,6 +65,7 @@ from liaison.simulation.steps.sides_layout import (
     STICK,
     Sides,
 )
+from liaison.solvers.impacts.sequence import coupled_contacts
 from liaison.solvers.linear.dense import largest
 
 from .bearings import solve_motion
@@ -81,7 +83,7 @@ def keep_impacts(run: Run, happened: ptr) -> None:
     kept = 1
     for k in range(1, run.happened):
         what = Event(at(happened, k * (Event.header + state))).what
-        if (what - IMPACTS) * (what - GAINS) == 0:
+        if (what - IMPACTS) * (what - GAINS) * (what - CUT_SHORT) == 0:
             copy_row(k, kept, state, happened)
             kept += 1
     run.happened = kept if kept > 1 else 0
@@ -104,12 +106,25 @@ def note_what(b: i64, what: i64, run: Run, happened: ptr) -> None:
 
 
 @loop
+def note_impact(b: i64, sides: Sides, run: Run, happened: ptr) -> None:
+    """An impact on one contact, with how many were hit together with it and change its answer."""
+    m = sides.active
+    impulse = sides.touching[m:]
+    A = sides.matrix
+    count = coupled_contacts(sides.cone_of[b], m, sides.cones, A, sides.cone, sides.limits, impulse)
+    q = run.log_q
+    v = run.log_v
+    note(IMPACTS, b, count, run.t, 0.0, q, run.q, v, run.v, run.happened, happened)
+    run.happened += 1
+
+
+@loop
 def note_impacts(sides: Sides, limit: f64, run: Run, happened: ptr) -> None:
     """An impact on every contact that took part, rest where what is left of it is nothing."""
     for b in range(sides.nb):
         block = sides.blocks[b]
         if block.kind != FRICTION and was_hit(sides, b) == 1:
-            note_what(b, IMPACTS, run, happened)
+            note_impact(b, sides, run, happened)
             bounces = 1 if sides.seen.laws[b].restitution > 0.0 else 0
             if sides.before[b] == CLOSED:
                 bounces = 0
@@ -117,6 +132,8 @@ def note_impacts(sides: Sides, limit: f64, run: Run, happened: ptr) -> None:
                 note_what(b, RESTS, run, happened)
     if sides.energy > 0.0:
         note_what(0, GAINS, run, happened)
+    if sides.unended > 0.0:
+        note_what(0, CUT_SHORT, run, happened)
 
 
 @loop
@@ -203,7 +220,7 @@ def march(
         sides.is_begun = 2
     status = advance(e, run, scratch, records, happened, tries)
     while status == STOPPED and run.is_stopping == SWITCHING:
-        if run.recorded >= run.capacity or run.event_capacity - run.happened < 5 * sides.nb + 5:
+        if run.recorded >= run.capacity or run.event_capacity - run.happened < 5 * sides.nb + 8:
             return FULL
         status = switch(sides, e, run, scratch, records, happened)
         if status == GOOD:

@@ -205,6 +205,7 @@ def strike(sides: Sides, v: ptr) -> f64:
     area = sides.area
     change = impact(sides.law, m, sides.cones, A, u, cones, limits, restitution, impulse, area)
     sides.residual = area[0]
+    sides.unended = area[2]
     whole = 0.0
     for a in range(m):
         whole += abs(impulse[a] * sides.seen.rate[sides.listed[a]])

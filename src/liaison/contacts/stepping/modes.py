@@ -28,6 +28,7 @@ from liaison.simulation.steps.sides_layout import (
     SLIP,
     STICK,
 )
+from liaison.solvers.impacts.sequence import coupled_contacts
 from liaison.solvers.linear.dense import dot, largest
 
 STILL = 1e-10
@@ -78,7 +79,7 @@ def gap_mode(k: i64, was: i64, run: Run, happened: ptr) -> i64:
     hits = run.hits[k] if impulse > 0.0 and run.active[k] == 1 else 0
     wait = wait_for(k, run)
     if hits == 1:
-        note_block(IMPACTS, k, run.t + wait, run, happened)
+        note_impact(k, run.t + wait, run, happened)
     now = OPEN
     if run.active[k] == 1 and (hits == 0 or e <= 0.0):
         now = CLOSED if was == CLOSED or impulse > 0.0 else OPEN
@@ -105,6 +106,21 @@ def friction_mode(k: i64, run: Run) -> i64:
         u = problem.b[i] + dot(m, problem.A[i * m :], problem.P)
         slip += u * u
     return STICK if sqrt(slip) <= STILL * (1.0 + largest(run.nv, run.v)) else SLIP
+
+
+@loop
+def note_impact(k: i64, t: f64, run: Run, happened: ptr) -> None:
+    """As `note_block`, with how many contacts of the step share in this impact."""
+    problem = run.problem
+    count = 0
+    for b in range(run.nb):
+        count += int(run.active[b])
+    m = run.rows_chosen
+    own = run.cone_of[k]
+    shared = coupled_contacts(own, m, count, problem.A, run.cone, problem.limits, problem.P)
+    v = at(run.y, run.nv)
+    note(IMPACTS, k, shared, t, 0.0, run.nq, run.q, run.nv, v, run.happened, happened)
+    run.happened += 1
 
 
 @loop

@@ -71,8 +71,8 @@ class RunOptions:
             pivoted one takes over from; 1e-8.
         spectral_radius: of "generalized-alpha", 0 to 1: part of a vibration too fast for the step
             that is left after one step; 0.8.
-        impacts: law of impacts: "energetic" (the default), "newton", "poisson", "moreau" or
-            "stronge".
+        impacts: law of impacts: "energetic" (the default), "newton", "poisson", "moreau",
+            "stronge" or "sequential" (one contact after the other: Newton's cradle).
         theta: of "moreau", ½ to 1: where in a step forces are evaluated; ½.
         facets: of "moreau", 3 or more: facets of polyhedral friction cones; round cones without it.
         every: what to record: a period [s], instants, or None for every step.
@@ -109,7 +109,7 @@ class RunOptions:
         "generalized-alpha only: spectral radius at infinity, 0 to 1; 0.8.", of="generalized-alpha"
     )
     impacts: str | None = _option(
-        "Impact law: energetic (the default), newton, poisson, moreau, stronge."
+        "Impact law: energetic (the default), newton, poisson, moreau, stronge, sequential."
     )
     theta: float | None = _option(
         "moreau only: θ of the step, where forces are evaluated; 0.5 (the default) to 1.",

@@ -97,6 +97,7 @@ class Sides(Record):
     ease: f64
     inside: f64
     unborne: f64
+    unended: f64  # part of the rates before an impact by which its sequence did not end
 
     terms: Terms = part()
     seen: OneSided = part()
