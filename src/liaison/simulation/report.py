@@ -290,9 +290,9 @@ def several_impacts(settings: Settings, events: Sequence[EventRecord]) -> str:
     law = "method 'moreau'" if settings.tableau.scheme == "moreau" else f"law {settings.impacts!r}"
     text = ""
     if at_once:
-        again = f" and at {len(at_once) - 1} further instants" if len(at_once) > 1 else ""
+        first = f", the first of {len(at_once)} instants" if len(at_once) > 1 else ""
         text = (
-            f" Several contacts were hit at once at t = {at_once[0]:.9g} s{again}: rigid bodies do "
+            f" Several contacts were hit at once at t = {at_once[0]:.9g} s{first}: rigid bodies do "
             f"not determine the velocities after that, the {law} does."
         )
     if cut:

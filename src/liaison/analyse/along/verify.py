@@ -213,10 +213,10 @@ def _not_unique(run: Trajectory) -> tuple[str, ...]:
     if not instants:
         return ()
     law = run.meta.get("impacts", run.meta.get("method", ""))
-    again = f" and at {len(instants) - 1} further instants" if len(instants) > 1 else ""
+    first = f", the first of {len(instants)} instants" if len(instants) > 1 else ""
     return (
-        f"several impacts at once, at t = {instants[0]:.9g} s{again}: rigid bodies do not determine "
-        f"the velocities after them, the law {law!r} does",
+        f"several impacts at once, at t = {instants[0]:.9g} s{first}: rigid bodies do not "
+        f"determine the velocities after them, the law {law!r} does",
     )
 
 
