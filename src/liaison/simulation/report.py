@@ -319,6 +319,7 @@ def begun(modes: Marching | None) -> str:
     inside = float(modes.sides.inside)
     if inside <= TOUCH:
         return ""
+    inside *= float(np.max(modes.sides.scales.gap))
     return f" The start was {inside:.3g} m inside a contact and was brought out."
 
 

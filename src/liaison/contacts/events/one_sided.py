@@ -24,6 +24,7 @@ from liaison.program.loops.records import address
 from liaison.simulation.events.happenings import Watched
 from liaison.simulation.events.log import HOLDS, IMPACTS, note
 from liaison.simulation.plan.plan import Plan
+from liaison.simulation.plan.scales import fill_scales, units_of
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps import sides_layout as side
 from liaison.simulation.steps.advance import SMOOTH
@@ -157,6 +158,7 @@ class Marching:
     def begin(self, plan: Plan) -> None:
         """Takes up a run that differs only in where it begins, and in its numbers."""
         self._told, self._plan = plan, None
+        fill_scales(self.sides.scales, units_of(plan))
 
     @property
     def plan(self) -> Plan:
@@ -247,7 +249,9 @@ class Marching:
         for b, block in enumerate(self.plan.program.facts["sides"]):
             D, rate = seen["D"][block[3] * nv : (block[3] + 1) * nv], seen["rate"][block[3]]
             is_open = block[2] == "rate" and self.sides.mode[b] != side.LOCKED
-            if is_open and abs(rate) <= LOST * (1 + np.max(np.abs(given["v"]), initial=0.0)):
+            unit = LOST * self.sides.scales.rate[b]
+            v = np.abs(given["v"]) / self.sides.scales.velocity
+            if is_open and abs(rate) <= unit * (1 + np.max(v, initial=0.0)):
                 left = D - along(G, D) @ G
                 if np.max(np.abs(left)) <= LOST * np.max(np.abs(D)):
                     self.sides.bad = b

@@ -24,7 +24,7 @@ from liaison.simulation.steps.layout import Arrays, Sizes, allocate
 from liaison.simulation.steps.rungekutta import Tableau
 
 from .inputs import Inputs, inputs_of
-from .settings import Settings
+from .settings import ATOL, Settings
 from .timing import WINDOW, instants_of, knots_of, load_instants, timed_of
 
 GAP = 1e-13
@@ -293,12 +293,19 @@ def fill_run(arrays: Arrays, plan: Plan) -> None:
     run.records_steps, run.records_end, run.records_stop = samples == 0, grid.size == 0, 1
     run.instants[: grid.size] = grid
     load_instants(run, plan.instants, plan.settings.max_step)
+    if sides_in(plan.program) and not plan.is_scene:
+        from .scales import fill_scales, units_of
+
+        fill_scales(run.scales, units_of(plan))
+        if plan.settings.atol == ATOL:
+            run.atols[:] = ATOL * np.concatenate([run.scales.local, run.scales.velocity])
 
 
 def _fill_settings(arrays: Arrays, settings: Settings) -> None:
     run, projection = arrays.run, settings.projection
     run.step = settings.step or 0.0
     run.rtol, run.atol, run.h_max = settings.rtol, settings.atol, settings.max_step
+    run.atols[:] = settings.atol
     run.tolerance[:] = projection.position, projection.velocity
     run.lost, run.start_tolerance = projection.lost, projection.start
     run.residual_tolerance, run.error_before = settings.residual, 1e-4
