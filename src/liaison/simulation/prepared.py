@@ -107,6 +107,7 @@ class Workplace:
         fill_run(arrays, plan)
         if self.contacts is not None:
             self.contacts.begin(plan)
+            self.contacts.scale(arrays.run)
 
     @property
     def is_small(self) -> bool:

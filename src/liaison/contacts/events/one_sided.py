@@ -24,7 +24,7 @@ from liaison.program.loops.records import address
 from liaison.simulation.events.happenings import Watched
 from liaison.simulation.events.log import HOLDS, IMPACTS, note
 from liaison.simulation.plan.plan import Plan
-from liaison.simulation.plan.scales import fill_scales, units_of
+from liaison.simulation.plan.scales import fill_run_scales, fill_scales, units_of
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps import sides_layout as side
 from liaison.simulation.steps.advance import SMOOTH
@@ -158,7 +158,8 @@ class Marching:
     def begin(self, plan: Plan) -> None:
         """Takes up a run that differs only in where it begins, and in its numbers."""
         self._told, self._plan = plan, None
-        fill_scales(self.sides.scales, units_of(plan))
+        self._units = units_of(plan)
+        fill_scales(self.sides.scales, self._units, self._units.closure)
 
     @property
     def plan(self) -> Plan:
@@ -186,6 +187,14 @@ class Marching:
         """Ends of modes switch; they do not stop the run."""
         run.stops[self.own :], run.has_modes = at.SWITCHING, 1
         run.has_terms, run.pivots_left = 1, np.iinfo(np.int64).max // 2
+        self.scale(run)
+
+    def scale(self, run: Run) -> None:
+        """The units of the run that is taken up: unilateral rows stand beside the closures."""
+        sides, units = self.sides, self._units
+        held = np.ones(int(sides.nrows - sides.nc - sides.nr))
+        rows = np.concatenate([units.closure, units.gap[sides.block_of], held])
+        fill_run_scales(run, units, rows[sides.row_order])
 
     def kept(self) -> dict[str, Any]:
         """What a checkpoint keeps."""

@@ -197,7 +197,7 @@ VANISHED = 1e-6
 """A row of a rate that is shorter than this, in units, says nothing of velocities any more."""
 
 LEAST = 1e-12
-"""A gap, a rate or a force that is none between two looks, in its unit; below SLOW the way of a slip
+"""A gap, a rate or a force that is none between two looks, in its unit; below SLOW the way of slip
 is not that of its speed, which turns there without an end."""
 
 TINY = 1e-300

@@ -24,7 +24,7 @@ from liaison.simulation.steps.layout import Arrays, Sizes, allocate
 from liaison.simulation.steps.rungekutta import Tableau
 
 from .inputs import Inputs, inputs_of
-from .settings import ATOL, Settings
+from .settings import Settings
 from .timing import WINDOW, instants_of, knots_of, load_instants, timed_of
 
 GAP = 1e-13
@@ -293,12 +293,11 @@ def fill_run(arrays: Arrays, plan: Plan) -> None:
     run.records_steps, run.records_end, run.records_stop = samples == 0, grid.size == 0, 1
     run.instants[: grid.size] = grid
     load_instants(run, plan.instants, plan.settings.max_step)
-    if sides_in(plan.program) and not plan.is_scene:
-        from .scales import fill_scales, units_of
+    if plan.settings.tableau.scheme == "moreau" and sides_in(plan.program):
+        from .scales import fill_run_scales, units_of
 
-        fill_scales(run.scales, units_of(plan))
-        if plan.settings.atol == ATOL:
-            run.atols[:] = ATOL * np.concatenate([run.scales.local, run.scales.velocity])
+        units = units_of(plan)
+        fill_run_scales(run, units, units.closure)
 
 
 def _fill_settings(arrays: Arrays, settings: Settings) -> None:

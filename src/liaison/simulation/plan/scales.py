@@ -15,7 +15,7 @@ so that a mechanism of 1 mm to 1 km has the unit 1 m, and one that is scaled by 
 does bit by bit. A gap that is an angle, or a formula of any unit, is measured by what it changes
 by, as one in m is.
 
-Public names: Units, units_of, fill_scales.
+Public names: Units, units_of, fill_scales, fill_run_scales.
 
 Source: docs/theory/one_sided.md (scales-1).
 """
@@ -32,6 +32,7 @@ from liaison.numeric import Array
 from liaison.simulation.events.happenings import sides_in
 
 from .plan import Plan
+from .settings import ATOL
 
 STEP, FORCES = 20.0, 60.0
 """Binary logarithm of what one unit is apart from the next: of lengths and times, and of forces."""
@@ -47,6 +48,7 @@ class Units:
         position: of every entry of q.
         local: s of every local coordinate.
         velocity: s/T of every entry of v.
+        closure: max |G_ki| s_i of every closure.
         gap: ℓ of every block.
         rate: ℓ/T of every block.
         force: F of every block.
@@ -56,6 +58,7 @@ class Units:
     position: Array
     local: Array
     velocity: Array
+    closure: Array
     gap: Array
     rate: Array
     force: Array
@@ -71,10 +74,11 @@ def units_of(plan: Plan) -> Units:
     """The units of a run, from the state that it begins at; all 1 where nothing is unilateral."""
     sides = sides_in(plan.program)
     nq, nv, nb = plan.size("nq"), plan.size("nv"), len(sides)
-    ones = np.ones(max(nq, nv, nb))
-    if not sides or plan.is_scene or not nv:
-        return Units(1.0, ones[:nq], ones[:nv], ones[:nv], ones[:nb], ones[:nb], ones[:nb])
     kernel = getattr(plan.kernel, "base", plan.kernel)
+    nc = int(kernel.program.sizes.get("nc", 0))
+    ordinary = Units(1.0, *(np.ones(n) for n in (nq, nv, nv, nc, nb, nb, nb)))
+    if not sides or plan.is_scene or not nv:
+        return ordinary
     here: dict[str, Any] = {"t": plan.state.t, "q": plan.state.q, "v": plan.state.v}
     here |= {"u": plan.inputs.held, "p": plan.parameters}
     seen, terms = kernel.call("one_sided", **here), kernel.call("terms", **here)
@@ -83,7 +87,7 @@ def units_of(plan: Plan) -> Units:
     is_length = np.array([x.unit == "m" for x in kernel.program.labels["q"]])
     length = _length(D, seen["gap"], sides, slides, np.abs(plan.state.q[is_length]))
     if not 0 < length < math.inf:
-        return Units(1.0, ones[:nq], ones[:nv], ones[:nv], ones[:nb], ones[:nb], ones[:nb])
+        return ordinary
     s = np.where(slides, length, 1.0)
     free = np.linalg.lstsq(M, np.column_stack([terms["f"], D.T]), rcond=None)[0]
     rows = np.max(np.abs(D) * s, axis=1)
@@ -95,7 +99,9 @@ def units_of(plan: Plan) -> Units:
     unit = _rounded(length)
     local = np.where(slides, unit, 1.0)
     position = np.where(is_length, unit, 1.0)
-    return Units(time, position, local, local / time, gap, gap / time, np.array(force))
+    G = np.reshape(terms["G"], (nc, nv))
+    closure = np.array([_rounded(x, length) for x in np.max(np.abs(G) * s, axis=1, initial=0.0)])
+    return Units(time, position, local, local / time, closure, gap, gap / time, np.array(force))
 
 
 def _length(D: Array, gaps: Array, sides: Any, slides: Array, coordinates: Array) -> float:
@@ -137,11 +143,26 @@ def _force(rows: Array, yields: Array, time: float) -> float:
     return 2.0 ** (FORCES * math.floor(math.log2(most) / FORCES + 0.5))
 
 
-def fill_scales(scales: Any, units: Units) -> None:
-    """Writes the units into the record of a run or of its contacts."""
+def fill_scales(scales: Any, units: Units, rows: Array) -> None:
+    """Writes the units into the record of a run or of its contacts.
+
+    Args:
+        scales: the record.
+        units: of the run.
+        rows: units of the closures and of all rows that stand beside them, in their order.
+    """
+    scales.closure[:] = rows[: len(scales.closure)]
+    scales.closure_rate[:] = rows / units.time
     scales.time[0] = units.time
     for name in ("position", "local", "velocity"):
         getattr(scales, name)[:] = getattr(units, name)
     for name in ("gap", "rate", "force"):
         place = getattr(scales, name)
         place[:] = getattr(units, name)[: len(place)]
+
+
+def fill_run_scales(run: Any, units: Units, rows: Array) -> None:
+    """Units of a run, and the absolute errors that it allows by default."""
+    fill_scales(run.scales, units, rows)
+    if float(run.atol) == ATOL:
+        run.atols[:] = ATOL * np.concatenate([units.local, units.velocity])

@@ -82,6 +82,8 @@ class Scales(Part):
     position: ptr = sized("nq")
     local: ptr = sized("nv")
     velocity: ptr = sized("nv")
+    closure: ptr = sized("nphi")
+    closure_rate: ptr = sized("nc")
     gap: ptr = sized("nb")
     rate: ptr = sized("nb")
     force: ptr = sized("nb")
