@@ -83,12 +83,11 @@ def trajectory_of(
 
 def _outside(plan: Plan, rows: Array, series: Mapping[str, Series]) -> Outcome | None:
     """A unilateral constraint that the run did not keep; steps of fixed size are not checked."""
-    sides = sides_in(plan.program)
-    if not sides or plan.settings.tableau.scheme == "moreau":
+    if not sides_in(plan.program) or plan.settings.tableau.scheme == "moreau":
         return None
     cuts = np.cumsum([1, plan.size("nq"), plan.size("nv")])
     t, q, v, _ = np.split(rows, cuts, axis=1)
-    return outside(sides, t[:, 0], q, v, series)
+    return outside(plan, t[:, 0], q, v, series)
 
 
 def scene_trajectory_of(

@@ -4,36 +4,30 @@ Accelerations keep a closed gap at zero, up to the error of a step. Where it is 
 the same, its formula has jumped. Downwards the contact opens; upwards there is a wall, of which the
 formula of a height says nothing, and the run ends.
 
-Public names: EDGE, edge_of, is_past_edge, find_edges.
+Public names: EDGE, is_past_edge, find_edges.
 """
 
 from __future__ import annotations
 
-from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.program.loops.language import i64, loop, ptr
+from liaison.simulation.plan.scales import NO_FACE
 from liaison.simulation.steps.layout import GOOD, STEP_UP, Run
 from liaison.simulation.steps.sides_layout import BEYOND, CLOSED, GAP, Sides
 
 EDGE = 1e-3
 """A closed gap that is farther from zero than this, in its unit, has jumped."""
 
-BEYOND_ALL = 0.5
-"""A closed gap that is farther from zero [m] has jumped in any unit: 1 m stands for no face."""
-
 AHEAD = 1e-9
 """Time, in that of the mechanism, after which an edge that was found is passed."""
-
-
-@loop
-def edge_of(unit: f64) -> f64:
-    """A closed gap of a unit that is farther from zero than this has jumped."""
-    return min(EDGE * unit, BEYOND_ALL)
 
 
 @loop
 def is_past_edge(sides: Sides, b: i64) -> i64:
     """1 if a block is a gap that would have jumped if it were closed."""
     is_gap = 1 if sides.blocks[b].kind == GAP else 0
-    return 1 if is_gap == 1 and abs(sides.seen.gap[b]) > edge_of(sides.scales.gap[b]) else 0
+    gap = sides.seen.gap[b]
+    is_far = 1 if abs(gap) > EDGE * sides.scales.gap[b] or gap == NO_FACE else 0
+    return is_gap * is_far
 
 
 @loop

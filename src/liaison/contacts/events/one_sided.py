@@ -187,7 +187,6 @@ class Marching:
         """Ends of modes switch; they do not stop the run."""
         run.stops[self.own :], run.has_modes = at.SWITCHING, 1
         run.has_terms, run.pivots_left = 1, np.iinfo(np.int64).max // 2
-        self.scale(run)
 
     def scale(self, run: Run) -> None:
         """The units of the run that is taken up: unilateral rows stand beside the closures."""

@@ -1,6 +1,6 @@
 """What a step did to each block: impacts, gaps that close or open, friction that sticks or slips.
 
-Public names: has_room, note_modes.
+Public names: still, has_room, note_modes.
 """
 
 from __future__ import annotations
@@ -29,10 +29,17 @@ from liaison.simulation.steps.sides_layout import (
     STICK,
 )
 from liaison.solvers.impacts.sequence import coupled_contacts
-from liaison.solvers.linear.dense import dot, largest
+from liaison.solvers.linear.dense import dot, largest_in
 
 STILL = 1e-10
-"""A slip slower than this, beside 1 + |v|, is none."""
+"""A slip slower than this, beside 1 + |v|, is none, all in units."""
+
+
+@loop
+def still(k: i64, run: Run) -> f64:
+    """Rates of a block below this are none."""
+    size = 1.0 + largest_in(run.nv, run.v, run.scales.velocity)
+    return float(STILL * size * run.scales.rate[k])
 
 
 @loop
@@ -105,7 +112,7 @@ def friction_mode(k: i64, run: Run) -> i64:
     for i in range(first, first + block.rows):
         u = problem.b[i] + dot(m, problem.A[i * m :], problem.P)
         slip += u * u
-    return STICK if sqrt(slip) <= STILL * (1.0 + largest(run.nv, run.v)) else SLIP
+    return STICK if sqrt(slip) <= still(k, run) else SLIP
 
 
 @loop

@@ -28,7 +28,7 @@ from .settings import Settings
 from .timing import WINDOW, instants_of, knots_of, load_instants, timed_of
 
 GAP = 1e-13
-"""Penetration that is left alone [m]."""
+"""Penetration that is left alone, in the unit of the gap."""
 
 
 def fill_moreau(arrays: Arrays, program: Program, theta: float | None = None) -> None:
@@ -293,11 +293,6 @@ def fill_run(arrays: Arrays, plan: Plan) -> None:
     run.records_steps, run.records_end, run.records_stop = samples == 0, grid.size == 0, 1
     run.instants[: grid.size] = grid
     load_instants(run, plan.instants, plan.settings.max_step)
-    if plan.settings.tableau.scheme == "moreau" and sides_in(plan.program):
-        from .scales import fill_run_scales, units_of
-
-        units = units_of(plan)
-        fill_run_scales(run, units, units.closure)
 
 
 def _fill_settings(arrays: Arrays, settings: Settings) -> None:

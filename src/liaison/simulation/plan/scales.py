@@ -11,11 +11,11 @@ tolerance of contacts is a pure number, and what it is compared with has a unit 
 all at the start. L is the largest of the coordinates in m, of the gaps and of the lever arms of the
 rows (of a mechanism that only turns, of what gaps change by); where a start has no length all units
 are 1. Each is rounded to a power of 2²⁰ (T to √L times such a power, forces to powers of 2⁶⁰),
-so that a mechanism of 1 mm to 1 km has the unit 1 m, and one that is scaled by 2⁻²⁰ moves as it
-does bit by bit. A gap that is an angle, or a formula of any unit, is measured by what it changes
+so that a mechanism of 1 mm to 1 km has the unit 1 m, and one that is scaled by 2⁻²⁰ has the same
+tolerances beside its size. A gap that is an angle, or a formula of any unit, is measured by what it changes
 by, as one in m is.
 
-Public names: Units, units_of, fill_scales, fill_run_scales.
+Public names: NO_FACE, Units, units_of, fill_scales, fill_run_scales.
 
 Source: docs/theory/one_sided.md (scales-1).
 """
@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liaison.numeric import Array
 from liaison.simulation.events.happenings import sides_in
@@ -36,6 +37,10 @@ from .settings import ATOL
 
 STEP, FORCES = 20.0, 60.0
 """Binary logarithm of what one unit is apart from the next: of lengths and times, and of forces."""
+
+
+NO_FACE = 1.0
+"""The gap [m] that stands for none where neither face nor edge is near: no length."""
 
 
 @final
@@ -63,48 +68,42 @@ class Units:
     rate: Array
     force: Array
 
-    @property
-    def is_ordinary(self) -> bool:
-        """All are 1."""
-        arrays = (self.position, self.local, self.gap, self.force)
-        return self.time == 1.0 and all(np.all(x == 1.0) for x in arrays)
-
 
 def units_of(plan: Plan) -> Units:
     """The units of a run, from the state that it begins at; all 1 where nothing is unilateral."""
     sides = sides_in(plan.program)
-    nq, nv, nb = plan.size("nq"), plan.size("nv"), len(sides)
-    kernel = getattr(plan.kernel, "base", plan.kernel)
-    nc = int(kernel.program.sizes.get("nc", 0))
-    ordinary = Units(1.0, *(np.ones(n) for n in (nq, nv, nv, nc, nb, nb, nb)))
+    kernel = getattr(plan.kernel, "base", plan.kernel)  # a kernel of modes has one without
+    nv, nc = plan.size("nv"), int(kernel.program.sizes.get("nc", 0))
+    counts = (plan.size("nq"), nv, nv, nc, len(sides), len(sides), len(sides))
+    ordinary = Units(1.0, *map(np.ones, counts))
     if not sides or plan.is_scene or not nv:
         return ordinary
     here: dict[str, Any] = {"t": plan.state.t, "q": plan.state.q, "v": plan.state.v}
     here |= {"u": plan.inputs.held, "p": plan.parameters}
     seen, terms = kernel.call("one_sided", **here), kernel.call("terms", **here)
-    D, M = np.reshape(seen["D"], (-1, nv)), np.reshape(terms["M"], (nv, nv))
+    D, G = np.reshape(seen["D"], (-1, nv)), np.reshape(terms["G"], (nc, nv))
     slides = np.array([x.unit == "m/s" for x in kernel.program.labels["v"]])
     is_length = np.array([x.unit == "m" for x in kernel.program.labels["q"]])
     length = _length(D, seen["gap"], sides, slides, np.abs(plan.state.q[is_length]))
     if not 0 < length < math.inf:
         return ordinary
-    s = np.where(slides, length, 1.0)
+    s, unit = np.where(slides, length, 1.0), _power(length)
+    M = np.reshape(terms["M"], (nv, nv))
     free = np.linalg.lstsq(M, np.column_stack([terms["f"], D.T]), rcond=None)[0]
-    rows = np.max(np.abs(D) * s, axis=1)
+    time = _time(np.abs(free[:, 0]) / s, np.abs(plan.state.v) / s, unit)
+    rows, yields = np.max(np.abs(D) * s, axis=1), np.einsum("ri,ir->r", D, free[:, 1:])
     blocks = [slice(x[3], x[3] + x[4]) for x in sides]
-    gap = np.array([_rounded(np.max(rows[x], initial=0.0), length) for x in blocks])
-    time = _time(np.abs(free[:, 0]) / s, np.abs(plan.state.v) / s, _rounded(length))
-    yields = np.einsum("ri,ir->r", D, free[:, 1:])
-    force = [_force(rows[x], yields[x], time) for x in blocks]
-    unit = _rounded(length)
-    local = np.where(slides, unit, 1.0)
-    position = np.where(is_length, unit, 1.0)
-    G = np.reshape(terms["G"], (nc, nv))
-    closure = np.array([_rounded(x, length) for x in np.max(np.abs(G) * s, axis=1, initial=0.0)])
-    return Units(time, position, local, local / time, closure, gap, gap / time, np.array(force))
+    gap = np.array([_power(float(np.max(rows[x], initial=0.0)) or length) for x in blocks])
+    force = np.array([_force(rows[x], yields[x], time) for x in blocks])
+    moved = np.max(np.abs(G) * s, axis=1, initial=0.0)
+    closure = np.array([_power(float(x) or length) for x in moved])
+    local, position = np.where(slides, unit, 1.0), np.where(is_length, unit, 1.0)
+    return Units(time, position, local, local / time, closure, gap, gap / time, force)
 
 
-def _length(D: Array, gaps: Array, sides: Any, slides: Array, coordinates: Array) -> float:
+def _length(
+    D: Array, gaps: Array, sides: Any, slides: NDArray[np.bool_], coordinates: Array
+) -> float:
     """L: coordinates in m, gaps, lever arms, beside motion along a line; 0 where none is known."""
     along = np.max(np.abs(D[:, slides]), axis=1, initial=0.0)
     arms = np.max(np.abs(D[:, ~slides]), axis=1, initial=0.0)
@@ -112,35 +111,31 @@ def _length(D: Array, gaps: Array, sides: Any, slides: Array, coordinates: Array
         return float(np.max(arms, initial=0.0))  # lengths, or 1 of gaps that are angles
     found = [0.0, *coordinates, *(arms[along > 0] / along[along > 0])]
     for b, (_, _, kind, first, *_) in enumerate(sides):
-        if kind == "gap" and along[first] > 0:
+        if kind == "gap" and along[first] > 0 and gaps[b] != NO_FACE:
             found.append(abs(float(gaps[b])) / along[first])
     return float(max(found))
 
 
-def _rounded(x: float, otherwise: float = 1.0) -> float:
-    """The power of 2²⁰ nearest to a size; of another one, where it is none."""
+def _power(x: float, step: float = STEP) -> float:
+    """The power of 2²⁰, or of another step, nearest to a size; 1 where it is none."""
     if not 0 < x < math.inf:
-        return _rounded(otherwise) if 0 < otherwise < math.inf and otherwise != x else 1.0
-    return 2.0 ** (STEP * math.floor(math.log2(x) / STEP + 0.5))
+        return 1.0
+    return math.ldexp(1.0, int(step * math.floor(math.log2(x) / step + 0.5)))
 
 
 def _time(accelerations: Array, velocities: Array, length: float) -> float:
-    """T: √L times a power of 2²⁰; as if weight moved it where nothing does at the start."""
-    fastest = math.sqrt(np.max(accelerations, initial=0.0))
+    """T: √L times a power of 2²⁰; √L where nothing moves at the start."""
+    fastest = math.sqrt(float(np.max(accelerations, initial=0.0)))
     fastest = max(fastest, float(np.max(velocities, initial=0.0)))
     usual = math.sqrt(length)
-    if not 0 < fastest < math.inf:
-        return usual
-    return usual * _rounded(1.0 / fastest / usual)
+    return usual * _power(1.0 / (fastest * usual)) if fastest > 0 else usual
 
 
 def _force(rows: Array, yields: Array, time: float) -> float:
     """F of a block, the largest of its rows: a power of 2⁶⁰."""
     can_move = (yields > 0) & (rows > 0)
-    if not np.any(can_move):
-        return 1.0
-    most = float(np.max(rows[can_move] / yields[can_move])) / time**2
-    return 2.0 ** (FORCES * math.floor(math.log2(most) / FORCES + 0.5))
+    most = np.max(rows[can_move] / yields[can_move], initial=0.0) / time**2
+    return _power(float(most), FORCES)
 
 
 def fill_scales(scales: Any, units: Units, rows: Array) -> None:
