@@ -209,7 +209,7 @@ def eased(sides: Sides, row: i64) -> f64:
     x = sides.in_metric
     compliant(sides, row, x)
     yields = dot(sides.nv, x, x)
-    unit = sides.scales.rate[sides.block_of[row]] / sides.scales.time[0]
+    unit = sides.scales.acceleration[sides.block_of[row]]
     return sides.ease * NO_MOTION * unit / yields if yields > 0.0 else 0.0
 
 

@@ -35,12 +35,6 @@ UNSOLVED = 1e-7
 
 
 @loop
-def acceleration_unit(sides: Sides, b: i64) -> f64:
-    """The unit of the acceleration of a block."""
-    return float(sides.scales.rate[b] / sides.scales.time[0])
-
-
-@loop
 def soften(sides: Sides, least: f64) -> i64:
     """Dynamic bounds for sticking friction that slips at its static one; how many there are."""
     found = 0
@@ -52,7 +46,7 @@ def soften(sides: Sides, least: f64) -> i64:
             rows = sides.cone[k].rows
             limit = sides.limits[k]
             if (
-                sqrt(dot(rows, u, u)) > least * acceleration_unit(sides, b)
+                sqrt(dot(rows, u, u)) > least * sides.scales.acceleration[b]
                 and told.static > told.dynamic
             ):
                 share = told.dynamic / told.static
@@ -102,7 +96,7 @@ def take_modes(sides: Sides, least: f64) -> None:
         if k >= 0:
             u = sides.touching[sides.cone[k].first :]
             size = sqrt(dot(block.rows, u, u))
-            unit = acceleration_unit(sides, b)
+            unit = sides.scales.acceleration[b]
             if block.kind != FRICTION:
                 sides.mode[b] = OPEN if u[0] > least * unit else CLOSED
             elif block.rows > 2:
@@ -189,7 +183,7 @@ def end_ended(sides: Sides, least: f64) -> None:
             row = sides.cone[k].first
             force = sides.touching[m + row :]
             yields = sides.matrix[row * m + row]
-            least_force = least * acceleration_unit(sides, b) / yields
+            least_force = least * sides.scales.acceleration[b] / yields
             if sides.blocks[b].kind != FRICTION:
                 if force[0] <= nearly + least_force:
                     sides.mode[b] = OPEN

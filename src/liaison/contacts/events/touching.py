@@ -61,7 +61,7 @@ def largest_listed(sides: Sides, x: ptr) -> f64:
     size = 0.0
     bad = 0.0
     for a in range(sides.active):
-        unit = sides.scales.rate[sides.block_of[sides.listed[a]]] / sides.scales.time[0]
+        unit = sides.scales.acceleration[sides.block_of[sides.listed[a]]]
         bad += x[a] - x[a]
         size = max(size, abs(x[a]) / unit)
     return size + bad

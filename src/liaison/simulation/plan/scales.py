@@ -5,15 +5,20 @@ tolerance of contacts is a pure number, and what it is compared with has a unit 
 
     local coordinate i    s_i = 1 rad, or the length L of the mechanism
     block b               ℓ_b = max |D_ri| s_i over its rows: what its gap changes by
-    time                  T = 1/max(√(|a_i|/s_i), |v_i|/s_i), from free accelerations and velocities
-    force of a block      F_b = ℓ_b/(T² D_r M⁻¹ D_rᵀ)                                     (scales-1)
+    time                  T = 1/max(|u_r|/ℓ_b, √(|a_r|/ℓ_b), 1/duration) over all rows
+    rate, acceleration    ℓ_b/T, ℓ_b/T²
+    force                 ℓ_b/(T² D_r M⁻¹ D_rᵀ)                                          (scales-1)
 
-all at the start. L is the largest of the coordinates in m, of the gaps and of the lever arms of the
-rows (of a mechanism that only turns, of what gaps change by); where a start has no length all units
-are 1. Each is rounded to a power of 2²⁰ (T to √L times such a power, forces to powers of 2⁶⁰),
-so that a mechanism of 1 mm to 1 km has the unit 1 m, and one that is scaled by 2⁻²⁰ has the same
-tolerances beside its size. A gap that is an angle, or a formula of any unit, is measured by what it changes
-by, as one in m is.
+at the start, with the rates u of the rows and their accelerations a without forces of contacts. L
+is the largest lever arm of the rows, else the largest gap, else the largest coordinate in m, leaving
+out what is below 1e-6 of the others; of a mechanism that only turns it is what gaps change by. Where
+a start has no length all units are 1. A gap that is an angle, or a formula of any unit, is measured
+by what it changes by, as one in m is.
+
+Each is rounded to the nearest power of 2²⁰ (rates and times of √ℓ times such powers, accelerations
+of 2⁴⁰, forces of 2⁶⁰). So a mechanism of 1 mm to 1 km has the units of SI, no unit is off by more
+than one of that range would be, and a mechanism scaled by 2⁻²⁰ under the same weight has the same
+tolerances beside its size.
 
 Public names: NO_FACE, Units, units_of, fill_scales, fill_run_scales.
 
@@ -23,6 +28,7 @@ Source: docs/theory/one_sided.md (scales-1).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -35,12 +41,14 @@ from liaison.simulation.events.happenings import sides_in
 from .plan import Plan
 from .settings import ATOL
 
-STEP, FORCES = 20.0, 60.0
-"""Binary logarithm of what one unit is apart from the next: of lengths and times, and of forces."""
-
+LENGTHS, ACCELERATIONS, FORCES = 20.0, 40.0, 60.0
+"""Binary logarithms of what one unit is apart from the next; lengths, rates and times alike."""
 
 NO_FACE = 1.0
 """The gap [m] that stands for none where neither face nor edge is near: no length."""
+
+RESOLVED = 1e-6
+"""Part of the largest length below which another one is rounding, or a place of no meaning."""
 
 
 @final
@@ -56,7 +64,8 @@ class Units:
         closure: max |G_ki| s_i of every closure.
         gap: ℓ of every block.
         rate: ℓ/T of every block.
-        force: F of every block.
+        acceleration: ℓ/T² of every block.
+        force: of every block.
     """
 
     time: float
@@ -66,6 +75,7 @@ class Units:
     closure: Array
     gap: Array
     rate: Array
+    acceleration: Array
     force: Array
 
 
@@ -73,9 +83,8 @@ def units_of(plan: Plan) -> Units:
     """The units of a run, from the state that it begins at; all 1 where nothing is unilateral."""
     sides = sides_in(plan.program)
     kernel = getattr(plan.kernel, "base", plan.kernel)  # a kernel of modes has one without
-    nv, nc = plan.size("nv"), int(kernel.program.sizes.get("nc", 0))
-    counts = (plan.size("nq"), nv, nv, nc, len(sides), len(sides), len(sides))
-    ordinary = Units(1.0, *map(np.ones, counts))
+    nv, nc, nb = plan.size("nv"), int(kernel.program.sizes.get("nc", 0)), len(sides)
+    ordinary = Units(1.0, *map(np.ones, (plan.size("nq"), nv, nv, nc, nb, nb, nb, nb)))
     if not sides or plan.is_scene or not nv:
         return ordinary
     here: dict[str, Any] = {"t": plan.state.t, "q": plan.state.q, "v": plan.state.v}
@@ -87,55 +96,74 @@ def units_of(plan: Plan) -> Units:
     length = _length(D, seen["gap"], sides, slides, np.abs(plan.state.q[is_length]))
     if not 0 < length < math.inf:
         return ordinary
-    s, unit = np.where(slides, length, 1.0), _power(length)
+    s = np.where(slides, length, 1.0)
+    rows = np.max(np.abs(D) * s, axis=1)
+    rows = np.where(rows > RESOLVED * length, rows, length)
     M = np.reshape(terms["M"], (nv, nv))
     free = np.linalg.lstsq(M, np.column_stack([terms["f"], D.T]), rcond=None)[0]
-    time = _time(np.abs(free[:, 0]) / s, np.abs(plan.state.v) / s, unit)
-    rows, yields = np.max(np.abs(D) * s, axis=1), np.einsum("ri,ir->r", D, free[:, 1:])
+    moves = seen["rate"], D @ free[:, 0] + seen["bias"]
+    time = _time(rows, *moves, plan.until - plan.state.t)
+    yields = np.einsum("ri,ir->r", D, free[:, 1:])
     blocks = [slice(x[3], x[3] + x[4]) for x in sides]
-    gap = np.array([_power(float(np.max(rows[x], initial=0.0)) or length) for x in blocks])
-    force = np.array([_force(rows[x], yields[x], time) for x in blocks])
-    moved = np.max(np.abs(G) * s, axis=1, initial=0.0)
-    closure = np.array([_power(float(x) or length) for x in moved])
-    local, position = np.where(slides, unit, 1.0), np.where(is_length, unit, 1.0)
-    return Units(time, position, local, local / time, closure, gap, gap / time, force)
+    size = [float(np.max(rows[x])) for x in blocks]
+    forces = [_force(rows[x], yields[x]) / time**2 for x in blocks]
+    closures = [float(x) or length for x in np.max(np.abs(G) * s, axis=1, initial=0.0)]
+    return Units(
+        _power(time, root=_power(length)),
+        np.where(is_length, _power(length), 1.0),
+        np.where(slides, _power(length), 1.0),
+        np.where(slides, _rate(length, time), 1.0 / _power(time, root=_power(length))),
+        np.array([_power(x) for x in closures]),
+        np.array([_power(x) for x in size]),
+        np.array([_rate(x, time) for x in size]),
+        np.array([_power(x / time**2, ACCELERATIONS) for x in size]),
+        np.array([_power(x, FORCES) for x in forces]),
+    )
 
 
 def _length(
-    D: Array, gaps: Array, sides: Any, slides: NDArray[np.bool_], coordinates: Array
+    D: Array, gaps: Array, sides: Sequence[Any], slides: NDArray[np.bool_], coordinates: Array
 ) -> float:
-    """L: coordinates in m, gaps, lever arms, beside motion along a line; 0 where none is known."""
+    """L: a lever arm, a gap, a coordinate, whichever is known first; 0 where none is."""
     along = np.max(np.abs(D[:, slides]), axis=1, initial=0.0)
     arms = np.max(np.abs(D[:, ~slides]), axis=1, initial=0.0)
     if not np.any(slides):
         return float(np.max(arms, initial=0.0))  # lengths, or 1 of gaps that are angles
-    found = [0.0, *coordinates, *(arms[along > 0] / along[along > 0])]
+    far = float(np.max(coordinates, initial=0.0))
+    arm = float(np.max(arms[along > 0] / along[along > 0], initial=0.0))
+    wide = 0.0
     for b, (_, _, kind, first, *_) in enumerate(sides):
         if kind == "gap" and along[first] > 0 and gaps[b] != NO_FACE:
-            found.append(abs(float(gaps[b])) / along[first])
-    return float(max(found))
+            wide = max(wide, abs(float(gaps[b])) / float(along[first]))
+    least = RESOLVED * max(arm, wide, far)
+    return next((x for x in (arm, wide, far) if x > least), 0.0)
 
 
-def _power(x: float, step: float = STEP) -> float:
-    """The power of 2²⁰, or of another step, nearest to a size; 1 where it is none."""
+def _time(rows: Array, rates: Array, accelerations: Array, duration: float) -> float:
+    """T: how long what is unilateral takes for its lengths, or the run at most."""
+    fastest = float(np.max(np.abs(rates) / rows, initial=0.0))
+    fastest = max(fastest, math.sqrt(float(np.max(np.abs(accelerations) / rows, initial=0.0))))
+    fastest = max(fastest, 1.0 / duration if duration > 0 else 0.0)
+    return 1.0 / fastest if 0 < fastest < math.inf else 1.0
+
+
+def _force(rows: Array, yields: Array) -> float:
+    """ℓ/(D M⁻¹ Dᵀ) of a block, the largest of its rows that can move."""
+    can_move = yields > 0
+    return float(np.max(rows[can_move] / yields[can_move], initial=0.0))
+
+
+def _rate(length: float, time: float) -> float:
+    """The unit of ℓ/T."""
+    return _power(length / time, root=_power(length))
+
+
+def _power(x: float, step: float = LENGTHS, *, root: float = 1.0) -> float:
+    """The power of 2²⁰, or of another step, nearest to a size; times √root; 1 where it is none."""
     if not 0 < x < math.inf:
         return 1.0
-    return math.ldexp(1.0, int(step * math.floor(math.log2(x) / step + 0.5)))
-
-
-def _time(accelerations: Array, velocities: Array, length: float) -> float:
-    """T: √L times a power of 2²⁰; √L where nothing moves at the start."""
-    fastest = math.sqrt(float(np.max(accelerations, initial=0.0)))
-    fastest = max(fastest, float(np.max(velocities, initial=0.0)))
-    usual = math.sqrt(length)
-    return usual * _power(1.0 / (fastest * usual)) if fastest > 0 else usual
-
-
-def _force(rows: Array, yields: Array, time: float) -> float:
-    """F of a block, the largest of its rows: a power of 2⁶⁰."""
-    can_move = (yields > 0) & (rows > 0)
-    most = np.max(rows[can_move] / yields[can_move], initial=0.0) / time**2
-    return _power(float(most), FORCES)
+    base = math.sqrt(root)
+    return base * math.ldexp(1.0, int(step * math.floor(math.log2(x / base) / step + 0.5)))
 
 
 def fill_scales(scales: Any, units: Units, rows: Array) -> None:
@@ -151,7 +179,7 @@ def fill_scales(scales: Any, units: Units, rows: Array) -> None:
     scales.time[0] = units.time
     for name in ("position", "local", "velocity"):
         getattr(scales, name)[:] = getattr(units, name)
-    for name in ("gap", "rate", "force"):
+    for name in ("gap", "rate", "acceleration", "force"):
         place = getattr(scales, name)
         place[:] = getattr(units, name)[: len(place)]
 

@@ -86,6 +86,7 @@ class Scales(Part):
     closure_rate: ptr = sized("nc")
     gap: ptr = sized("nb")
     rate: ptr = sized("nb")
+    acceleration: ptr = sized("nb")
     force: ptr = sized("nb")
 
 
