@@ -10,10 +10,10 @@ tolerance of contacts is a pure number, and what it is compared with has a unit 
     force                 ℓ_b/(T² D_r M⁻¹ D_rᵀ)                                          (scales-1)
 
 at the start, with the rates u of the rows and their accelerations a without forces of contacts. L
-is the largest lever arm of the rows, else the largest gap, else the largest coordinate in m, leaving
-out what is below 1e-6 of the others; of a mechanism that only turns it is what gaps change by. Where
-a start has no length all units are 1. A gap that is an angle, or a formula of any unit, is measured
-by what it changes by, as one in m is.
+is the largest lever arm of the rows, else the largest gap, else the largest coordinate in m,
+leaving out what is below 1e-6 of others; 1 m where the start has none. Of a mechanism that only
+turns it is what gaps change by. A gap that is an angle, or a formula of any unit, is measured by
+what it changes by, as one in m is.
 
 Each is rounded to the nearest power of 2²⁰ (rates and times of √ℓ times such powers, accelerations
 of 2⁴⁰, forces of 2⁶⁰). So a mechanism of 1 mm to 1 km has the units of SI, no unit is off by more
@@ -93,26 +93,27 @@ def units_of(plan: Plan) -> Units:
     D, G = np.reshape(seen["D"], (-1, nv)), np.reshape(terms["G"], (nc, nv))
     slides = np.array([x.unit == "m/s" for x in kernel.program.labels["v"]])
     is_length = np.array([x.unit == "m" for x in kernel.program.labels["q"]])
-    length = _length(D, seen["gap"], sides, slides, np.abs(plan.state.q[is_length]))
-    if not 0 < length < math.inf:
-        return ordinary
+    known = _length(D, seen["gap"], sides, slides, np.abs(plan.state.q[is_length]))
+    length = known or 1.0
     s = np.where(slides, length, 1.0)
     rows = np.max(np.abs(D) * s, axis=1)
     rows = np.where(rows > RESOLVED * length, rows, length)
     M = np.reshape(terms["M"], (nv, nv))
     free = np.linalg.lstsq(M, np.column_stack([terms["f"], D.T]), rcond=None)[0]
     moves = seen["rate"], D @ free[:, 0] + seen["bias"]
-    time = _time(rows, *moves, plan.until - plan.state.t)
+    duration = plan.until - plan.state.t or math.inf
+    time = _time(rows, *moves, duration if known else math.inf)
     yields = np.einsum("ri,ir->r", D, free[:, 1:])
     blocks = [slice(x[3], x[3] + x[4]) for x in sides]
     size = [float(np.max(rows[x])) for x in blocks]
     forces = [_force(rows[x], yields[x]) / time**2 for x in blocks]
     closures = [float(x) or length for x in np.max(np.abs(G) * s, axis=1, initial=0.0)]
+    clock = _power(min(time, duration), root=_power(length))
     return Units(
-        _power(time, root=_power(length)),
+        clock,
         np.where(is_length, _power(length), 1.0),
         np.where(slides, _power(length), 1.0),
-        np.where(slides, _rate(length, time), 1.0 / _power(time, root=_power(length))),
+        np.where(slides, _rate(length, time), 1.0 / clock),
         np.array([_power(x) for x in closures]),
         np.array([_power(x) for x in size]),
         np.array([_rate(x, time) for x in size]),
@@ -128,7 +129,7 @@ def _length(
     along = np.max(np.abs(D[:, slides]), axis=1, initial=0.0)
     arms = np.max(np.abs(D[:, ~slides]), axis=1, initial=0.0)
     if not np.any(slides):
-        return float(np.max(arms, initial=0.0))  # lengths, or 1 of gaps that are angles
+        return float(np.max(arms, initial=0.0))  # a length, or 1 of gaps that are angles
     far = float(np.max(coordinates, initial=0.0))
     arm = float(np.max(arms[along > 0] / along[along > 0], initial=0.0))
     wide = 0.0
@@ -140,10 +141,10 @@ def _length(
 
 
 def _time(rows: Array, rates: Array, accelerations: Array, duration: float) -> float:
-    """T: how long what is unilateral takes for its lengths, or the run at most."""
+    """T: how long what is unilateral takes for its lengths, at most as long as the run; or 1."""
     fastest = float(np.max(np.abs(rates) / rows, initial=0.0))
     fastest = max(fastest, math.sqrt(float(np.max(np.abs(accelerations) / rows, initial=0.0))))
-    fastest = max(fastest, 1.0 / duration if duration > 0 else 0.0)
+    fastest = max(fastest, 1.0 / duration)
     return 1.0 / fastest if 0 < fastest < math.inf else 1.0
 
 
