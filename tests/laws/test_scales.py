@@ -13,7 +13,7 @@ import pytest
 
 import liaison
 from liaison import units
-from liaison.formats import read
+from liaison.formats import read, read_lsd
 from liaison.numeric import State
 from liaison.simulation.plan.plan import plan_of
 from liaison.simulation.plan.scales import units_of
@@ -145,3 +145,47 @@ def test_a_stop_of_an_angle_is_measured_by_angles(examples):
     time = Fraction(1, 2**10)
     found = units_at_start(scaled(examples / "contact" / "stops.lsd", TINY, TINY**3, time))
     assert np.all(found.gap == 1)
+
+
+BALLS = """
+gravity = [0, 0, -9.81] m/s^2 ;
+for i = 1 to 3
+  let ball[i] = body mass = 200 g, inertia = 1e-4 kg*m^2, shape = sphere(radius = 3 cm) end ;
+  let F[i] = join earth and ball[i] with free end ;
+  start F[i] = [i*1 mm, 0, i*HEIGHT] ;
+end ;
+let all = collide ball[*], earth with friction = 0.2, restitution = 0.5 end ;
+"""
+
+
+def scene(height, length, time):
+    with world(length, length**3, time):
+        return liaison.collide(read_lsd(BALLS.replace("HEIGHT", height)))
+
+
+@pytest.mark.parametrize("length", [TINY, HUGE], ids=["tiny", "huge"])
+def test_scenes_scale(length):
+    time = Fraction(float(length) ** 0.5)
+    one = scene("7 cm", Fraction(1), Fraction(1)).simulate(0.2, step=1e-3)
+    other = scene("7 cm", length, time).simulate(0.2 * float(time), step=1e-3 * float(time))
+    check(one, other, length, time, off=1e-8)
+
+
+def test_tiny_bodies_that_begin_inside_each_other_are_rejected():
+    with pytest.raises(liaison.errors.SimulationError, match="begin"):
+        scene("4 cm", TINY, Fraction(1, 2**10)).simulate(1e-4, step=1e-6)
+
+
+def test_batches_and_steppers_scale(examples):
+    time = Fraction(1, 2**10)
+    path = examples / "contact" / "table_edge.lsd"
+    tiny = scaled(path, TINY, TINY**3, time)
+    end = liaison.simulate(tiny, until=float(time), series=())
+    starts = [State(0.0, end.q[0], end.v[0])] * 2
+    runs = liaison.simulate_batch(tiny, starts, until=float(time), every=float(time))
+    assert runs.end_q[0] == pytest.approx(end.q[-1], rel=1e-6)
+    assert [e.what for e in runs.events[0]] == [e.what for e in end.events]
+    step = liaison.stepper(tiny)
+    for _ in range(8):
+        last = step.step(None, float(time) / 8)
+    assert last.q == pytest.approx(end.q[-1], rel=1e-6)

@@ -20,7 +20,7 @@ of 2⁴⁰, forces of 2⁶⁰). So a mechanism of 1 mm to 1 km has the units of 
 than one of that range would be, and a mechanism scaled by 2⁻²⁰ under the same weight has the same
 tolerances beside its size.
 
-Public names: NO_FACE, Units, units_of, fill_scales, fill_run_scales.
+Public names: NO_FACE, Units, units_of, power_near, fill_scales, fill_run_scales.
 
 Source: docs/theory/one_sided.md (scales-1).
 """
@@ -108,17 +108,17 @@ def units_of(plan: Plan) -> Units:
     size = [float(np.max(rows[x])) for x in blocks]
     forces = [_force(rows[x], yields[x]) / time**2 for x in blocks]
     closures = [float(x) or length for x in np.max(np.abs(G) * s, axis=1, initial=0.0)]
-    clock = _power(min(time, duration), root=_power(length))
+    clock = power_near(min(time, duration), root=power_near(length))
     return Units(
         clock,
-        np.where(is_length, _power(length), 1.0),
-        np.where(slides, _power(length), 1.0),
+        np.where(is_length, power_near(length), 1.0),
+        np.where(slides, power_near(length), 1.0),
         np.where(slides, _rate(length, time), 1.0 / clock),
-        np.array([_power(x) for x in closures]),
-        np.array([_power(x) for x in size]),
+        np.array([power_near(x) for x in closures]),
+        np.array([power_near(x) for x in size]),
         np.array([_rate(x, time) for x in size]),
-        np.array([_power(x / time**2, ACCELERATIONS) for x in size]),
-        np.array([_power(x, FORCES) for x in forces]),
+        np.array([power_near(x / time**2, ACCELERATIONS) for x in size]),
+        np.array([power_near(x, FORCES) for x in forces]),
     )
 
 
@@ -156,10 +156,10 @@ def _force(rows: Array, yields: Array) -> float:
 
 def _rate(length: float, time: float) -> float:
     """The unit of ℓ/T."""
-    return _power(length / time, root=_power(length))
+    return power_near(length / time, root=power_near(length))
 
 
-def _power(x: float, step: float = LENGTHS, *, root: float = 1.0) -> float:
+def power_near(x: float, step: float = LENGTHS, *, root: float = 1.0) -> float:
     """The power of 2²⁰, or of another step, nearest to a size; times √root; 1 where it is none."""
     if not 0 < x < math.inf:
         return 1.0
