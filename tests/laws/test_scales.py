@@ -117,10 +117,10 @@ def test_fixed_steps_scale_bit_by_bit(examples, length):
     assert [e.what for e in other.events] == [e.what for e in one.events]
 
 
-def units_at_start(mechanism):
+def units_at_start(mechanism, until=1.0):
     run = liaison.simulate(mechanism, until=1e-12, series=())
     state = State(0.0, run.q[0], run.v[0])
-    return units_of(plan_of(liaison.compile(mechanism), state, 1.0, Settings()))
+    return units_of(plan_of(liaison.compile(mechanism), state, until, Settings()))
 
 
 def test_units_are_one_of_what_has_ordinary_size(examples):
@@ -133,12 +133,20 @@ def test_units_are_one_of_what_has_ordinary_size(examples):
 
 def test_units_follow_the_mechanism(examples):
     time = Fraction(1, 2**10)
-    found = units_at_start(scaled(examples / "contact" / "table_edge.lsd", TINY, TINY**3, time))
+    tiny = scaled(examples / "contact" / "table_edge.lsd", TINY, TINY**3, time)
+    found = units_at_start(tiny, float(time))
     assert found.time == time
     assert np.all(found.gap == TINY)
     assert np.all(found.rate == TINY / time)
     assert np.all(found.acceleration == 1)
     assert np.all(found.force == TINY**3)
+
+
+def test_a_start_near_zero_is_no_length(examples):
+    time = Fraction(1, 2**10)
+    tiny = scaled(examples / "contact" / "table_edge.lsd", TINY, TINY**3, time)
+    # it would fall 5 m, 5e7 times as far as it is from zero
+    assert np.all(units_at_start(tiny, until=1.0).gap == 1)
 
 
 def test_a_stop_of_an_angle_is_measured_by_angles(examples):

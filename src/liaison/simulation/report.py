@@ -1,7 +1,7 @@
 """From the numbers of a run to a Trajectory: labels, series, counts.
 
-Public names: trajectory_of, scene_trajectory_of, series_of, event_records, message_of, meta_of,
-inputs_series, equations_identity, residuals_of, SHAPES.
+Public names: trajectory_of, scene_trajectory_of, series_of, event_records, message_of,
+several_impacts, meta_of, inputs_series, equations_identity, residuals_of, SHAPES.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class RunFacts:
         """The status in a sentence."""
         events = self.events()
         several = several_impacts(self._plan.settings, events)
-        return message_of(self._plan, events, self._end) + several + self._notes
+        return message_of(self._plan, events, self._end) + self._notes + several
 
     def counts(self) -> dict[str, int]:
         """Steps, evaluations, …"""
@@ -162,7 +162,7 @@ class RunFacts:
 
     def meta(self) -> Any:
         """Plain data on how it was run."""
-        return plain(meta_of(self._plan) | self._stepped | _impacts_meta(self._plan))
+        return plain(meta_of(self._plan) | self._stepped)
 
     def is_integrable(self) -> bool:
         """Whether the run can be taken up at its recorded instants."""
@@ -351,6 +351,7 @@ def meta_of(plan: Plan) -> dict[str, Any]:
         "inputs": _inputs_meta(plan),
         "equations": equations_identity(plan.program),
         "starts": dict(plan.program.facts.get("starts", {})),
+        **_impacts_meta(plan),
         **({"charts": charts} if charts else {}),
         **({"unbounded_inputs": plan.instants.unbounded} if plan.instants.unbounded else {}),
     }

@@ -330,8 +330,8 @@ class Run:
         with interruptible("the evaluation of a run"):
             trajectory = self.trajectory(series, outcome)
         if trajectory.status != outcome.status:
-            sides = self.own_plan.program.facts.get("sides", ())
-            missed = outside(sides, trajectory.t, trajectory.q, trajectory.v, trajectory.series)
+            t, q, v, series_of = trajectory.t, trajectory.q, trajectory.v, trajectory.series
+            missed = outside(self.own_plan, t, q, v, series_of)
             outcome = gap(trajectory.t, trajectory.series) or missed or outcome
         if outcome.reason == INTERRUPTED:
             raise Interrupted(outcome.message, t=self.t, trajectory=trajectory) from None

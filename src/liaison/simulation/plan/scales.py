@@ -10,10 +10,10 @@ tolerance of contacts is a pure number, and what it is compared with has a unit 
     force                 ℓ_b/(T² D_r M⁻¹ D_rᵀ)                                          (scales-1)
 
 at the start, with the rates u of the rows and their accelerations a without forces of contacts. L
-is the largest lever arm of the rows, else the largest gap, else the largest coordinate in m,
-leaving out what is below 1e-6 of others; 1 m where the start has none. Of a mechanism that only
-turns it is what gaps change by. A gap that is an angle, or a formula of any unit, is measured by
-what it changes by, as one in m is.
+is the largest lever arm of the rows; where they have none, the largest gap or coordinate in m, but
+for one that weight and speed would carry the mechanism 1e4 times as far as in the run; else 1 m. Of
+a mechanism that only turns it is what gaps change by. A gap that is an angle, or a formula of any
+unit, is measured by what it changes by, as one in m is.
 
 Each is rounded to the nearest power of 2²⁰ (rates and times of √ℓ times such powers, accelerations
 of 2⁴⁰, forces of 2⁶⁰). So a mechanism of 1 mm to 1 km has the units of SI, no unit is off by more
@@ -47,8 +47,9 @@ LENGTHS, ACCELERATIONS, FORCES = 20.0, 40.0, 60.0
 NO_FACE = 1.0
 """The gap [m] that stands for none where neither face nor edge is near: no length."""
 
-RESOLVED = 1e-6
-"""Part of the largest length below which another one is rounding, or a place of no meaning."""
+SMALL, FAR = 1e-6, 1e4
+"""Part of the largest length below which another one is rounding; times a place at the start that a
+mechanism may move in its run: one that begins that near to zero has its length elsewhere."""
 
 
 @final
@@ -93,15 +94,18 @@ def units_of(plan: Plan) -> Units:
     D, G = np.reshape(seen["D"], (-1, nv)), np.reshape(terms["G"], (nc, nv))
     slides = np.array([x.unit == "m/s" for x in kernel.program.labels["v"]])
     is_length = np.array([x.unit == "m" for x in kernel.program.labels["q"]])
-    known = _length(D, seen["gap"], sides, slides, np.abs(plan.state.q[is_length]))
+    M = np.reshape(terms["M"], (nv, nv))
+    free = np.linalg.lstsq(M, np.column_stack([terms["f"], D.T]), rcond=None)[0]
+    duration = plan.until - plan.state.t or math.inf
+    arm, place = _lengths(D, seen["gap"], sides, slides, np.abs(plan.state.q[is_length]))
+    if _reach(plan.state.v[slides], free[slides, 0], duration) > FAR * place:
+        place = 0.0
+    known = arm if arm > SMALL * place else place
     length = known or 1.0
     s = np.where(slides, length, 1.0)
     rows = np.max(np.abs(D) * s, axis=1)
-    rows = np.where(rows > RESOLVED * length, rows, length)
-    M = np.reshape(terms["M"], (nv, nv))
-    free = np.linalg.lstsq(M, np.column_stack([terms["f"], D.T]), rcond=None)[0]
+    rows = np.where(rows > SMALL * length, rows, length)
     moves = seen["rate"], D @ free[:, 0] + seen["bias"]
-    duration = plan.until - plan.state.t or math.inf
     time = _time(rows, *moves, duration if known else math.inf)
     yields = np.einsum("ri,ir->r", D, free[:, 1:])
     blocks = [slice(x[3], x[3] + x[4]) for x in sides]
@@ -122,22 +126,29 @@ def units_of(plan: Plan) -> Units:
     )
 
 
-def _length(
+def _lengths(
     D: Array, gaps: Array, sides: Sequence[Any], slides: NDArray[np.bool_], coordinates: Array
-) -> float:
-    """L: a lever arm, a gap, a coordinate, whichever is known first; 0 where none is."""
+) -> tuple[float, float]:
+    """The largest lever arm of the rows, and the largest gap or coordinate; 0 where there is none.
+
+    Of a mechanism that only turns, what gaps change by: a length, or 1 of gaps that are angles.
+    """
     along = np.max(np.abs(D[:, slides]), axis=1, initial=0.0)
     arms = np.max(np.abs(D[:, ~slides]), axis=1, initial=0.0)
     if not np.any(slides):
-        return float(np.max(arms, initial=0.0))  # a length, or 1 of gaps that are angles
-    far = float(np.max(coordinates, initial=0.0))
-    arm = float(np.max(arms[along > 0] / along[along > 0], initial=0.0))
-    wide = 0.0
+        return float(np.max(arms, initial=0.0)), 0.0
+    place = float(np.max(coordinates, initial=0.0))
     for b, (_, _, kind, first, *_) in enumerate(sides):
         if kind == "gap" and along[first] > 0 and gaps[b] != NO_FACE:
-            wide = max(wide, abs(float(gaps[b])) / float(along[first]))
-    least = RESOLVED * max(arm, wide, far)
-    return next((x for x in (arm, wide, far) if x > least), 0.0)
+            place = max(place, abs(float(gaps[b])) / float(along[first]))
+    return float(np.max(arms[along > 0] / along[along > 0], initial=0.0)), place
+
+
+def _reach(v: Array, a: Array, duration: float) -> float:
+    """How far speed and acceleration would carry what slides in a run; 0 where it has no end."""
+    if not math.isfinite(duration):
+        return 0.0
+    return float(np.max(np.abs(v) * duration + 0.5 * np.abs(a) * duration**2, initial=0.0))
 
 
 def _time(rows: Array, rates: Array, accelerations: Array, duration: float) -> float:
