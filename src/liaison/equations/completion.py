@@ -136,7 +136,12 @@ def completed(
             for x in mechanism.events
         ),
         native=MappingProxyType(dict(native or {})),
-        facts=MappingProxyType({"bounds": bounds_of(mechanism)}),
+        facts=MappingProxyType(
+            {
+                "bounds": bounds_of(mechanism),
+                "length": length_of(mechanism) if sides.blocks else 0.0,
+            }
+        ),
     )
 
 
@@ -197,3 +202,26 @@ def bounds_of(mechanism: Mechanism) -> Mapping[str, tuple[float, float]]:
             if not (x.low is None and x.high is None)
         }
     )
+
+
+def length_of(mechanism: Mechanism) -> float:
+    """The largest length of what moves [m]: shapes, centers, markers, sizes of contacts.
+
+    Lengths that are formulas of parameters are left out; 0 where no other is known.
+    """
+    moving = {x.name for x in mechanism.bodies if x.name != "ground"}
+    found: list[Any] = []
+    for body in mechanism.bodies:
+        if body.name in moving:
+            found += body.com
+            found += [getattr(x, part) for x in body.shapes for part in getattr(x, "SIZES", ())]
+    for joint in mechanism.joints:
+        for marker in (joint.predecessor, joint.successor):
+            found += marker.p if marker.body in moving else ()
+    for contact in mechanism.contacts:
+        found += [getattr(contact, x, 0) for x in ("radius", "length")]
+        found += getattr(contact, "size", ())
+        first = getattr(contact, "first", None)
+        found += first.p if first is not None and first.body in moving else ()
+    numbers = [abs(float(x)) for x in found if x is not None and not isinstance(x, Expr)]
+    return max(numbers, default=0.0)

@@ -5,15 +5,15 @@ tolerance of contacts is a pure number, and what it is compared with has a unit 
 
     local coordinate i    s_i = 1 rad, or the length L of the mechanism
     block b               ℓ_b = max |D_ri| s_i over its rows: what its gap changes by
-    time                  T = 1/max(|u_r|/ℓ_b, √(|a_r|/ℓ_b), 1/duration) over all rows
+    time                  T = 1/max(|u_r|/ℓ_b, √(|a_r|/ℓ_b)) over all rows
     rate, acceleration    ℓ_b/T, ℓ_b/T²
     force                 ℓ_b/(T² D_r M⁻¹ D_rᵀ)                                          (scales-1)
 
 at the start, with the rates u of the rows and their accelerations a without forces of contacts. L
-is the largest lever arm of the rows; where they have none, the largest gap or coordinate in m, but
-for one that weight and speed would carry the mechanism 1e4 times as far as in the run; else 1 m. Of
-a mechanism that only turns it is what gaps change by. A gap that is an angle, or a formula of any
-unit, is measured by what it changes by, as one in m is.
+is the largest length of what moves: shapes, markers, sizes of contacts; where the description has
+none in numbers, the largest lever arm of the rows, else 1 m. T is at most the duration of the run,
+or √L if that is longer. A gap that is an angle, or a formula of any unit, is measured by what it
+changes by, as one in m is.
 
 Each is rounded to the nearest power of 2²⁰ (rates and times of √ℓ times such powers, accelerations
 of 2⁴⁰, forces of 2⁶⁰). So a mechanism of 1 mm to 1 km has the units of SI, no unit is off by more
@@ -28,7 +28,6 @@ Source: docs/theory/one_sided.md (scales-1).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -45,11 +44,10 @@ LENGTHS, ACCELERATIONS, FORCES = 20.0, 40.0, 60.0
 """Binary logarithms of what one unit is apart from the next; lengths, rates and times alike."""
 
 NO_FACE = 1.0
-"""The gap [m] that stands for none where neither face nor edge is near: no length."""
+"""The gap [m] that stands for none where neither face nor edge is near."""
 
-SMALL, FAR = 1e-6, 1e4
-"""Part of the largest length below which another one is rounding; times a place at the start that a
-mechanism may move in its run: one that begins that near to zero has its length elsewhere."""
+SMALL = 1e-6
+"""Part of the length of a mechanism below which what a gap changes by is rounding."""
 
 
 @final
@@ -96,23 +94,20 @@ def units_of(plan: Plan) -> Units:
     is_length = np.array([x.unit == "m" for x in kernel.program.labels["q"]])
     M = np.reshape(terms["M"], (nv, nv))
     free = np.linalg.lstsq(M, np.column_stack([terms["f"], D.T]), rcond=None)[0]
-    duration = plan.until - plan.state.t or math.inf
-    arm, place = _lengths(D, seen["gap"], sides, slides, np.abs(plan.state.q[is_length]))
-    if _reach(plan.state.v[slides], free[slides, 0], duration) > FAR * place:
-        place = 0.0
-    known = arm if arm > SMALL * place else place
-    length = known or 1.0
+    length = float(plan.program.facts.get("length", 0.0)) or _arm(D, slides) or 1.0
     s = np.where(slides, length, 1.0)
     rows = np.max(np.abs(D) * s, axis=1)
     rows = np.where(rows > SMALL * length, rows, length)
     moves = seen["rate"], D @ free[:, 0] + seen["bias"]
-    time = _time(rows, *moves, duration if known else math.inf)
+    duration = plan.until - plan.state.t
+    longest = max(duration if math.isfinite(duration) else 0.0, math.sqrt(length))
+    time = _time(rows, *moves, longest)
     yields = np.einsum("ri,ir->r", D, free[:, 1:])
     blocks = [slice(x[3], x[3] + x[4]) for x in sides]
     size = [float(np.max(rows[x])) for x in blocks]
     forces = [_force(rows[x], yields[x]) / time**2 for x in blocks]
     closures = [float(x) or length for x in np.max(np.abs(G) * s, axis=1, initial=0.0)]
-    clock = power_near(min(time, duration), root=power_near(length))
+    clock = power_near(time, root=power_near(length))
     return Units(
         clock,
         np.where(is_length, power_near(length), 1.0),
@@ -126,37 +121,23 @@ def units_of(plan: Plan) -> Units:
     )
 
 
-def _lengths(
-    D: Array, gaps: Array, sides: Sequence[Any], slides: NDArray[np.bool_], coordinates: Array
-) -> tuple[float, float]:
-    """The largest lever arm of the rows, and the largest gap or coordinate; 0 where there is none.
+def _arm(D: Array, slides: NDArray[np.bool_]) -> float:
+    """The largest lever arm of the rows beside motion along a line; 0 where there is none.
 
     Of a mechanism that only turns, what gaps change by: a length, or 1 of gaps that are angles.
     """
     along = np.max(np.abs(D[:, slides]), axis=1, initial=0.0)
     arms = np.max(np.abs(D[:, ~slides]), axis=1, initial=0.0)
     if not np.any(slides):
-        return float(np.max(arms, initial=0.0)), 0.0
-    place = float(np.max(coordinates, initial=0.0))
-    for b, (_, _, kind, first, *_) in enumerate(sides):
-        if kind == "gap" and along[first] > 0 and gaps[b] != NO_FACE:
-            place = max(place, abs(float(gaps[b])) / float(along[first]))
-    return float(np.max(arms[along > 0] / along[along > 0], initial=0.0)), place
+        return float(np.max(arms, initial=0.0))
+    return float(np.max(arms[along > 0] / along[along > 0], initial=0.0))
 
 
-def _reach(v: Array, a: Array, duration: float) -> float:
-    """How far speed and acceleration would carry what slides in a run; 0 where it has no end."""
-    if not math.isfinite(duration):
-        return 0.0
-    return float(np.max(np.abs(v) * duration + 0.5 * np.abs(a) * duration**2, initial=0.0))
-
-
-def _time(rows: Array, rates: Array, accelerations: Array, duration: float) -> float:
-    """T: how long what is unilateral takes for its lengths, at most as long as the run; or 1."""
+def _time(rows: Array, rates: Array, accelerations: Array, longest: float) -> float:
+    """T: how long what is unilateral takes for its lengths."""
     fastest = float(np.max(np.abs(rates) / rows, initial=0.0))
     fastest = max(fastest, math.sqrt(float(np.max(np.abs(accelerations) / rows, initial=0.0))))
-    fastest = max(fastest, 1.0 / duration)
-    return 1.0 / fastest if 0 < fastest < math.inf else 1.0
+    return 1.0 / max(fastest, 1.0 / longest)
 
 
 def _force(rows: Array, yields: Array) -> float:
