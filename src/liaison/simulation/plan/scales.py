@@ -46,8 +46,8 @@ LENGTHS, ACCELERATIONS, FORCES = 20.0, 40.0, 60.0
 NO_FACE = 1.0
 """The gap [m] that stands for none where neither face nor edge is near."""
 
-SMALL = 1e-6
-"""Part of the length of a mechanism below which what a gap changes by is rounding."""
+SMALL = 1e-12
+"""Part of the most that a gap changes by below which what another one does is rounding."""
 
 
 @final
@@ -97,7 +97,7 @@ def units_of(plan: Plan) -> Units:
     length = float(plan.program.facts.get("length", 0.0)) or _arm(D, slides) or 1.0
     s = np.where(slides, length, 1.0)
     rows = np.max(np.abs(D) * s, axis=1)
-    rows = np.where(rows > SMALL * length, rows, length)
+    rows = np.where(rows > SMALL * np.max(rows), rows, length)
     moves = seen["rate"], D @ free[:, 0] + seen["bias"]
     duration = plan.until - plan.state.t
     longest = max(duration if math.isfinite(duration) else 0.0, math.sqrt(length))
