@@ -210,18 +210,18 @@ def length_of(mechanism: Mechanism) -> float:
     Lengths that are formulas of parameters are left out; 0 where no other is known.
     """
     moving = {x.name for x in mechanism.bodies if x.name != "ground"}
-    found: list[Any] = []
+    lengths: list[Any] = []
     for body in mechanism.bodies:
         if body.name in moving:
-            found += body.com
-            found += [getattr(x, part) for x in body.shapes for part in getattr(x, "SIZES", ())]
+            lengths += body.com
+            lengths += [getattr(x, part) for x in body.shapes for part in getattr(x, "SIZES", ())]
     for joint in mechanism.joints:
         for marker in (joint.predecessor, joint.successor):
-            found += marker.p if marker.body in moving else ()
+            lengths += marker.p if marker.body in moving else ()
     for contact in mechanism.contacts:
-        found += [getattr(contact, x, 0) for x in ("radius", "length")]
-        found += getattr(contact, "size", ())
+        lengths += [getattr(contact, x, 0) for x in ("radius", "length")]
+        lengths += getattr(contact, "size", ())
         first = getattr(contact, "first", None)
-        found += first.p if first is not None and first.body in moving else ()
-    numbers = [abs(float(x)) for x in found if x is not None and not isinstance(x, Expr)]
+        lengths += first.p if first is not None and first.body in moving else ()
+    numbers = [abs(float(x)) for x in lengths if x is not None and not isinstance(x, Expr)]
     return max(numbers, default=0.0)

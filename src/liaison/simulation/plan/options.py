@@ -63,7 +63,8 @@ class RunOptions:
             "rattle" and others for long runs (docs/theory/integrators.md), and "moreau" through
             contacts (docs/theory/time_stepping.md).
         rtol: error allowed a step, relative to each coordinate; 1e-8.
-        atol: the same, absolute, in the coordinate's SI unit; 1e-10.
+        atol: the same, absolute, in the coordinate's SI unit; 1e-10, which of mechanisms with
+            contacts below 1 mm or above 1 km is in units of their size.
         max_step: longest step of an adaptive method [s].
         max_steps: steps after which the run ends with an error; 10 million.
         projection: when and how a state is brought back to its closures; see `Projection`.
