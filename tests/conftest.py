@@ -51,6 +51,11 @@ def runs_all() -> bool:
     return RUNS_ALL
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that need a browser come first: one of several processes then opens it for all."""
+    items.sort(key=lambda item: "browser" not in getattr(item, "fixturenames", ()))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """The worst of what tests recorded under a name that begins with "worst", over all of them."""
     found: dict[str, list[float]] = {}

@@ -15,8 +15,9 @@ __all__ = offer(
         # describe
         "model": "Mechanism Body Marker Joint JointType Fixed Revolute Prismatic Helical "
         "Cylindrical Universal SphericalPin Spherical Planar PointOnLine LineOnPlane "
-        "PointOnPlane Perpendicular ParallelAxes Rod Free Composition Translation Rotation "
-        "Screw EulerZXZ BryantXYZ Quaternion RotationMatrix Box Cone Cylinder Line Mesh Sphere",
+        "PointOnPlane Perpendicular ParallelAxes Rod RodByAngles Free Composition Translation "
+        "Rotation Screw EulerZXZ BryantXYZ Quaternion RotationMatrix Box Cone Cylinder Line "
+        "Mesh Sphere",
         "model.describe.describe": "ground body join mechanism parameter signal coordinate rate "
         "time turned gravity spring damper motor law wrench potential dissipation friction "
         "bearing imposed gear holonomic nonholonomic rolling at_most contact touch collision "

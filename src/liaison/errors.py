@@ -28,7 +28,7 @@ Arguments checked where they enter, by the annotations of the function that take
 real and no NaN; what a number means, whether it is positive or small enough, the function checks.
 Of mappings the keys are looked at, of sequences no entry; what has no annotation, or Any, passes.
 
-Public names: the family above, Place, Cure, interruptible, checked, check_fields.
+Public names: the family above, Place, Cure, interruptible, checked, check_fields, warn_renamed.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ import os
 import re
 import sys
 import typing
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
@@ -183,6 +184,11 @@ def diagnostic(
 
 class ReadingWarning(UserWarning):
     """A note of a reader: something of a description that is not used, or was repaired."""
+
+
+def warn_renamed(old: str, new: str) -> None:
+    """Warns the caller of a function under its old name; `-W error` shows where that is."""
+    warnings.warn(f"{old} is deprecated; it is called {new}.", DeprecationWarning, stacklevel=3)
 
 
 class TextError(LiaisonError):
@@ -432,7 +438,7 @@ def checked(function: F) -> F:
         for name, value in (*zip(names, args, strict=False), *keywords.items()):
             known = tests.get(name)
             if known is not None and not known[0](value):
-                _refuse(function.__name__, name, value, known[1])
+                _reject(function.__name__, name, value, known[1])
         return function(*args, **keywords)
 
     return cast(F, guarded)
@@ -449,13 +455,13 @@ def check_fields(record: Any) -> None:
         _OF_RECORDS[kind] = _resolved(kind, {x.name: x.type for x in fields(record)})
     for name, (test, words) in _OF_RECORDS[kind].items():
         if not test(getattr(record, name)):
-            _refuse(kind.__name__, name, getattr(record, name), words)
+            _reject(kind.__name__, name, getattr(record, name), words)
 
 
 _OF_RECORDS: dict[type, dict[str, tuple[Test, str]]] = {}
 
 
-def _refuse(where: str, name: str, value: Any, words: str) -> None:
+def _reject(where: str, name: str, value: Any, words: str) -> None:
     shown = repr(value)
     shown = shown if len(shown) <= 60 else f"{shown[:57]}…"
     raise ArgumentError(f"{where}: {name} is {shown}; it must be {words}.")

@@ -1,15 +1,25 @@
 """What loads when it is first asked for: public names of a package, and how results are shown.
 
-Public names: offer, Shown, Typeset.
+Public names: offer, Shown, Typeset, read_only.
 """
 
 from __future__ import annotations
 
+import copyreg
 import sys
 from collections.abc import Mapping
 from importlib import import_module
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
+
+
+def read_only(table: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    """A table that cannot be changed."""
+    return MappingProxyType(table)
+
+
+# results hold such tables, and results can be pickled
+copyreg.pickle(MappingProxyType, lambda table: (read_only, (dict(table),)))
 
 
 class _Offering(ModuleType):

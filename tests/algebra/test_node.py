@@ -100,6 +100,9 @@ def test_a_long_sum_is_flat_and_needs_no_recursion():
         ((symbol("m") + 1) * a, "(m + 1) a"),
         (inverse(R @ R), "Rᵀ Rᵀ"),
         (inverse(2 * R), "1/2 Rᵀ"),
+        (inverse(2 * A @ B.T), "1/2 (B⁻¹)ᵀ A⁻¹"),
+        (A**-2, "(A⁻¹)²"),
+        (inverse(A + B), "(A + B)⁻¹"),
     ],
 )
 def test_text(expression, text):
@@ -154,9 +157,10 @@ def test_what_does_not_compose_is_refused(wrong, says):
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (lambda: inverse(A), "not orthogonal"),
-        (lambda: inverse(a @ b.T), "not orthogonal"),
-        (lambda: A**-1, "inverse(A)"),
+        (lambda: inverse(tilde(a)), "determinant 0"),
+        (lambda: inverse(a @ b.T), "determinant 0"),
+        (lambda: inverse(matrix("W", antisymmetric=True)), "determinant 0"),
+        (lambda: quaternion("q") ** -1, "conjugate(q)"),
         (lambda: matrix("A", symmetric=True, antisymmetric=True), "zero"),
         (lambda: matrix("A", antisymmetric=True, orthogonal=True), "cannot be orthogonal"),
         (lambda: matrix("A", symmetric=True, orthogonal=True), "give one of them"),

@@ -26,7 +26,7 @@ from liaison.numeric import State
 from liaison.simulation import Settings
 from liaison.simulation.run import Run
 from liaison.tree import assemble, span
-from samples import chain, sample
+from samples import chain, sample, some
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 from n_four_bar import n_four_bar
@@ -60,7 +60,7 @@ def two_kernels(mechanism, state):
     return loops, written, {"t": 0.37, "q": q, "v": v}
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", some(range(8), 3))
 def test_entries_are_those_of_written_out_equations(seed):
     """Loads, relations, imposed motions, kept coordinates; closures left by 1e-3 on purpose."""
     drawn = sample(seed, loops=(0, 1), bodies=(2, 2), kinds=KINDS, closing=KINDS)

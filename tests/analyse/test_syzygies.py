@@ -42,7 +42,9 @@ def test_columns_span_the_kernel_at_every_position(name):
 
 def test_bounds_give_no_answer_and_no_wrong_one():
     mechanism = liaison.read(EXAMPLES / "four_bar.lsd")
-    assert polynomial_psi(mechanism, limits=Limits(3, 3, 3)).columns is None
+    psi = polynomial_psi(mechanism, limits=Limits(3, 3, 3))
+    assert psi.columns is None
+    assert "pass the limits" in psi.why
 
 
 @pytest.mark.parametrize("name", ["pendulum", "rolling_disc"])

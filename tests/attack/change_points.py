@@ -5,7 +5,9 @@ Beside it, at a distance from 1e-3 to 1e-12, positions of both branches satisfy 
 rounding, and speeds of the wrong branch nearly do. A start is either kept as it is written, and the
 motion keeps its energy, or refused with a reason.
 
-Public names: LINKAGES, Try, drawn, outcome, change_points.
+A run that comes to a change point passes it on its branch, or ends with an error.
+
+Public names: LINKAGES, Try, drawn, outcome, drawn_through, passed, change_points.
 """
 
 from __future__ import annotations
@@ -14,14 +16,16 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 import liaison
 from attack.table import Row
-from liaison.errors import LiaisonError
+from liaison.errors import LiaisonError, SimulationError
 from liaison.numeric import State
+from liaison.program import Kernel
 
 KEPT = 1e-6
 """Part of the energy that a run may lose; of a speed, that it may differ from its start."""
@@ -144,6 +148,49 @@ def outcome(one: Try) -> str:
     return "kept" if lost <= KEPT else f"WRONG: {lost:.2g} of the energy goes"
 
 
+def drawn_through(count: int, seed: int = 0) -> Iterator[tuple[str, int, float, float]]:
+    """Linkage, branch, way before its change point [rad, m] and rtol of runs through it."""
+    rng = np.random.default_rng(seed)
+    names = list(LINKAGES)
+    for k in range(count):
+        way, digits = float(rng.uniform(0.05, 0.6)), float(rng.uniform(6, 11))
+        yield names[k % len(names)], int(rng.integers(2)), way, 10.0**-digits
+
+
+@cache
+def kernel_of(linkage: str) -> Kernel:
+    """Its equations, compiled once."""
+    return liaison.compile(LINKAGES[linkage].text)
+
+
+def passed(linkage: str, branch: int, way: float, rtol: float) -> str:
+    """ "kept" on its branch, "switched: …" with its energy, "ended: …", or what was wrong."""
+    flat, moving = LINKAGES[linkage].flat, LINKAGES[linkage].branches[branch]
+    lead = next(x for x, rate in moving.items() if rate)
+    before = {x: flat[x] - way * rate for x, rate in moving.items()}
+    start = {lead: before.pop(lead), f"{lead}'": 2.0 * moving[lead]}
+    try:
+        run = liaison.simulate(
+            kernel_of(linkage), until=2.0, start=start, guess=before, rtol=rtol, max_steps=200_000
+        )
+    except SimulationError as error:
+        return f"ended: {error.status}"
+    energy = run["energy"].sum(axis=1)
+    lost = float(np.max(np.abs(energy - energy[0]))) / float(energy[0])
+    if lost > max(KEPT, 1e3 * rtol):
+        return f"WRONG: {lost:.2g} of the energy goes"
+    ends = [branch_of(linkage, q) for q in (run.q[0], run.q[-1])]
+    return "kept" if ends[0] == ends[1] else f"switched: on branch {ends[1]}, not {ends[0]}"
+
+
+def branch_of(linkage: str, q: np.ndarray) -> str:
+    """The branch of a position away from the change points, where branches differ by what stays."""
+    kept = {"kite": q[0], "slider-crank": q[-1]}.get(linkage, q[0] - q[-1])
+    if linkage == "change-point linkage":
+        return ""  # one curve with a node, whose branches change into each other
+    return "first" if abs(math.remainder(kept, 2 * math.pi)) < 1e-5 else "second"
+
+
 def change_points(count: int = 1000, seed: int = 0) -> dict[str, object]:
     """A row of the table of attacks: area, tries, failures, and what came of the tries."""
     outcomes = [(one, outcome(one)) for one in drawn(count, seed)]
@@ -159,7 +206,7 @@ def change_points(count: int = 1000, seed: int = 0) -> dict[str, object]:
 
 
 def attack(folder: Path, scale: float) -> Iterator[Row]:
-    """One row: energy kept to 1e-6, or an error."""
+    """Two rows: energy kept to 1e-6, or an error."""
     row = Row("starts beside change points", "1000, energy kept to 1e-6 or refused")
     for one in drawn(max(1, round(1000 * scale))):
         row.tries += 1
@@ -167,4 +214,12 @@ def attack(folder: Path, scale: float) -> Iterator[Row]:
         row.ends[end.partition(":")[0]] += 1
         if end.startswith("WRONG"):
             row.fault(f"{one.linkage} {one.start}: {end}")
+    yield row
+    row = Row("runs through change points", "1000, energy kept or an error")
+    for case in drawn_through(max(1, round(1000 * scale))):
+        row.tries += 1
+        end = passed(*case)
+        row.ends[end.partition(":")[0]] += 1
+        if end.startswith("WRONG"):
+            row.fault(f"{case}: {end}")
     yield row

@@ -11,7 +11,7 @@ import pytest
 from liaison.equations import FORMALISMS
 from liaison.program import to_llvm, to_numpy
 from liaison.program.c.to_c import compile_c
-from samples import relative_difference, solved
+from samples import relative_difference, solved, some
 from samples.derived import Solved
 from samples.drawing import draw
 from samples.numbers import dense_solution
@@ -40,7 +40,7 @@ def oracle(x: Solved) -> np.ndarray:
 
 
 @pytest.mark.parametrize("formalism", ["newton_euler", "lagrange"])
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", some(range(20), 8))
 def test_every_formalism_gives_the_same_accelerations(seed, formalism, worst):
     expected = solved(seed, "maximal").accelerations()
     found = accelerations(solved(seed, formalism), "numpy", dense=False)
@@ -58,7 +58,7 @@ def test_the_other_formalisms_give_the_same_accelerations_too(seed, formalism, w
 
 
 @pytest.mark.parametrize("back_end", ["llvm", "c"])
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", some(range(20), 8))
 def test_every_back_end_gives_the_same_accelerations(seed, back_end, worst, request):
     if back_end == "c":
         request.getfixturevalue("c_compiler")

@@ -261,7 +261,7 @@ def test_every_joint_of_the_catalogue_has_a_word(words, kind, nv):
         f"let a = body mass = 1, inertia = 1 end ; let J = join earth and a with {words} end ;"
     )
     joint = mechanism.joint("J")
-    assert joint.type.nv == nv
+    assert joint.type.freedom == nv
     assert kind is None or isinstance(joint.type, kind)
 
 

@@ -74,9 +74,16 @@ def test_the_long_way_gives_the_same_run(four_bar):
     assert long.q.tolist() == liaison.simulate(four_bar, until=0.2).q.tolist()
 
 
-def test_a_kernel_needs_a_state(four_bar):
+def test_a_kernel_that_does_not_know_its_mechanism_needs_a_state(four_bar):
+    kernel = liaison.to_llvm(liaison.lower(liaison.newton_euler(liaison.span(four_bar))))
     with pytest.raises(TypeError, match="state"):
-        liaison.simulate(liaison.compile(four_bar), until=0.1)
+        liaison.simulate(kernel, until=0.1)
+    other = liaison.compile(four_bar, "maximal")
+    with pytest.raises(TypeError, match="coordinates of its formalism"):
+        liaison.simulate(other, until=0.1)
+    state = liaison.assemble(liaison.span(four_bar))
+    with pytest.raises(liaison.SimulationError, match="a start of 'A' beside it"):
+        liaison.simulate(liaison.compile(four_bar), state, until=0.1, start={"A": 0.2})
 
 
 def test_a_start_is_taken_before_assembling(four_bar):

@@ -100,7 +100,7 @@ KINDS = [
     liaison.Fixed(), liaison.Revolute(), liaison.Prismatic(), liaison.Helical(0.3),
     liaison.Cylindrical(), liaison.Universal(), liaison.SphericalPin(), liaison.Spherical(),
     liaison.Planar(), liaison.PointOnLine(), liaison.LineOnPlane(), liaison.PointOnPlane(),
-    liaison.Perpendicular(), liaison.ParallelAxes(), liaison.Rod(0.7),
+    liaison.Perpendicular(), liaison.ParallelAxes(), liaison.RodByAngles(0.7),
 ]  # fmt: skip
 
 
@@ -109,7 +109,7 @@ def test_rows_hold_along_motions_that_the_joint_allows(kind):
     """Φ, Φ̇ and Φ̈ vanish: differences of fourth order leave 1e-9 and 1e-6."""
     move = Motion(np.random.default_rng(5), kind)
     rows = move.rows(0.0)
-    assert len(rows) == 6 - kind.nv
+    assert len(rows) == 6 - kind.freedom
     for row in rows:
         assert abs(row.value) < HALF_ULPS
         assert abs(row.rate(*move.sides(0.0))) < 1e-8

@@ -11,10 +11,10 @@ from liaison.model import Event, Output
 from liaison.program import to_numpy
 from liaison.program.lower import lower
 from liaison.tree import span
-from samples import relative_difference, sample, solved
+from samples import relative_difference, sample, solved, some
 from samples.derived import Solved
 
-SEEDS = range(16)
+SEEDS = some(range(16), 7)
 EXACT = 1e-12
 ROUNDING = 1e-9
 

@@ -174,11 +174,8 @@ BOUNDS: dict[str, Row] = {
         1, 2, False),
 }  # fmt: skip
 
-LIKELY = {"antenna_double"}
-"""Published linkages whose real number rests on an order."""
-
 LINKAGES: dict[str, Row] = {
     name: (lambda name=name: mechanism_of(CASES[name]), case["expected"]["mobility"],
-           case["expected"]["mobility"], name not in LIKELY)
+           case["expected"]["mobility"], True)
     for name, case in CASES.items()
 }  # type: ignore[misc]  # fmt: skip

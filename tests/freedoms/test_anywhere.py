@@ -10,11 +10,15 @@ import pytest
 import liaison
 from liaison.expr import symbol
 from liaison.freedoms import mobility
-from liaison.freedoms.home import loops_of
+from liaison.freedoms.clock import bounded
+from liaison.freedoms.home import home_of, loops_of
 from liaison.freedoms.local.open_loops import group_sizes
+from liaison.freedoms.local.transport import Carried, carried
 from liaison.model import Parameter, Revolute
 from liaison.model.describe.describe import body, ground, join, mechanism, start
-from liaison.tree import as_float
+from liaison.spatial import compose, identity, zeros
+from liaison.tree import GROUND, as_float
+from liaison.tree.kinematics import Kinematics
 
 from .built import mechanism_of
 from .linkages import CASES
@@ -59,11 +63,70 @@ def test_examples_are_proved_at_twenty_random_positions(name):
         assert (found.finite, found.is_proved) == ((POSITIONS[name][2],) * 2, True)
 
 
-def test_an_overconstrained_loop_is_not_proved_by_counting():
-    """Bennett's loop generates all motions: six equations, of which three are independent."""
-    found = liaison.mobility(EXAMPLES / "bennett.lsd", at={"H1": 0.3})
-    assert (found.mode, found.finite, found.is_proved) == ("numeric", (1, 1), False)
-    assert "the rank is 3, the groups of motions of the loops have 6 dimensions" in found.proof
+# Overconstrained loops: the proof of an exact position, carried along the motion -----------------
+
+
+@pytest.mark.parametrize(
+    ("name", "at"), [("bennett", 0.3), ("goldberg", 0.3), ("bricard_trihedral", 0.3)]
+)
+def test_a_proof_is_carried_along_the_motion(name, at):
+    """A loop of Bennett's generates all motions: six equations, of which three are independent."""
+    found = liaison.mobility(EXAMPLES / f"{name}.lsd", at={"H1": at})
+    assert (found.mode, found.finite, found.is_proved) == ("numeric", (1, 1), True)
+    assert found.finite_complex == (1, 1)
+    assert "carried along the motion from an exact position" in found.proof
+
+
+def test_a_position_written_in_the_description_is_reached_from_where_frames_coincide():
+    given = liaison.read(EXAMPLES / "bennett.lsd")
+    starts = tuple(replace(x, value=F(3, 10)) if x.label == "H1" else x for x in given.starts)
+    found = mobility(replace(given, starts=starts))
+    assert (found.finite, found.is_proved) == ((1, 1), True)
+
+
+def bennett_path():
+    """Bennett's linkage at its exact position, and poses at H1 = 0.3 rad."""
+    given = liaison.read(EXAMPLES / "bennett.lsd")
+    home = home_of(given)
+    tree = liaison.span(given)
+    state = liaison.assemble(tree, H1=0.3)
+    kinematics = Kinematics(tree, state.q)
+    poses = {"ground": (identity(3), zeros(3))}
+    for name, (node, X) in tree.frames.items():
+        if node != GROUND:
+            seen = kinematics.motion(GROUND, node)
+            poses[name] = compose(seen.R, seen.p, *X)
+    return home, poses
+
+
+def test_a_motion_that_does_not_exist_is_not_followed():
+    """Asked to carry two dimensions, of which the closure has one, no piece is proved; nor does a
+    path lead to a position that is off the closure."""
+    home, poses = bennett_path()
+    assert isinstance(carried(home, 1, poses, ["H1"]), Carried)
+    assert "is not proved" in carried(home, 2, poses, ["H1"])
+    R, p = poses["bar1"]
+    assert isinstance(carried(home, 1, poses | {"bar1": (R, p + F(1, 10))}, ["H1"]), str)
+
+
+def test_a_limit_of_time_leaves_what_floats_say():
+    home, poses = bennett_path()
+    with bounded(time_limit=1e-6):
+        assert "given up" in carried(home, 1, poses, ["H1"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "low", "high"),
+    [("bennett", -2, 2), ("goldberg", -1, 1.2), ("bricard_line", -0.3, 0.4), ("sarrus", -0.4, 0.6)],
+)
+def test_proofs_are_carried_to_random_positions(name, low, high):
+    """Bennett's linkage passes half turns of its hinges on the way."""
+    draw = Random(5)
+    for _ in range(5):
+        at = draw.uniform(low, high)
+        found = liaison.mobility(EXAMPLES / f"{name}.lsd", at={"H1": at})
+        assert (found.finite, found.is_proved) == ((1, 1), True), (at, found.proof)
 
 
 @pytest.mark.parametrize(
@@ -122,3 +185,11 @@ def test_reduce_and_singularities_take_parameters_in_lengths():
     given = with_parameter((symbol("a"), 0, 0))
     assert liaison.reduce(given).mobility.finite == (1, 1)
     assert liaison.singularities(given, steps=20) is not None
+
+
+def test_without_loops_every_joint_moves_freely():
+    """An attitude that is not exact, and nothing to close."""
+    found = mobility(liaison.read(EXAMPLES / "spinning_top.lsd"))
+    assert (found.finite, found.is_proved) == ((3, 3), True)
+    assert "moves freely" in found.proof
+    assert found.evidence[0].is_proved

@@ -1,5 +1,6 @@
 """Rings of hinges given by Denavit–Hartenberg data alone."""
 
+import re
 from fractions import Fraction as F
 
 import pytest
@@ -43,9 +44,11 @@ def test_a_planar_ring_moves():
     assert (found.verdict.rank, found.verdict.low, found.verdict.high) == (3, 1, 1)
 
 
-def test_limits_give_no_answer():
+def test_limits_give_no_answer_and_the_reason():
     ring = [Link(3, *SHORT), Link(4, *LONG)] * 2
-    assert ring_mobility(ring, limits=Limits(2, 2, 5)) is None
+    found = ring_mobility(ring, limits=Limits(2, 2, 5))
+    assert (found.is_assembled, found.verdict) == (None, None)
+    assert "passes the limits" in found.why
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -113,14 +116,18 @@ def test_real_positions_of_six_are_counted_also_without_msolve(monkeypatch):
 
 def test_without_msolve_others_are_not_computed(monkeypatch):
     monkeypatch.setattr(Engine, "path", lambda self: None)
-    assert ring_mobility(GENERAL[:5]) is None
-    assert ring_mobility(GENERAL) is None
+    for ring in (GENERAL[:5], GENERAL):
+        found = ring_mobility(ring)
+        assert (found.is_assembled, found.how) == (None, "not computed")
+        assert re.match(rf"a ring of {len(ring)} hinges is solved by msolve: .*msolve", found.why)
 
 
 @needs_msolve
 def test_out_of_time_they_are_not_computed():
     with bounded(1e-3):
-        assert ring_mobility(GENERAL) is None
+        found = ring_mobility(GENERAL)
+    assert found.is_assembled is None
+    assert found.why
 
 
 def test_numbers_that_are_not_rational_are_named():

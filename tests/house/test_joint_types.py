@@ -23,7 +23,6 @@ NAMED = {
     "liaison.model.loads.drives": "makes the hinge of a rotor",
     "liaison.model.pairing": "scenes have free bodies only; others are refused",
     "liaison.formats.lsd.meaning.joints": "one motion alone is written as a hinge, slider or screw",
-    "liaison.formats.lsd.meaning.starts": "the velocity of a free body is in its own axes",
     "liaison.formats.lsd.write.parts": "link(…) of a composition; others by their words",
     "liaison.formats.merge": "merges welded bodies; other joints stay",
     "liaison.formats.mjcf.read": "the words of MJCF; others are refused",
@@ -68,10 +67,10 @@ def test_a_joint_type_says_how_it_moves_and_looks(kind):
     joint = sample(kind)
     motions = joint.chained_motions() or joint.elementary_motions(lambda: array([1, 0, 0]))
     assert motions is not None
-    assert len(motions) == joint.nv
+    assert len(motions) == joint.freedom
     assert "SYMBOL" in vars(kind)
     rows = joint.residual(identity(), zeros(3))
-    assert rows is None or len(rows) == len(joint.residual_names) == 6 - joint.nv
+    assert rows is None or len(rows) == len(joint.residual_names) == 6 - joint.freedom
     assert (rows is None) == (kind.CONSTRAINTS is None)
     assert kind.TURN in ("", *joint.coordinate_names)
     assert kind.BEARING in ("", "slide", "turn", "ball")
@@ -83,7 +82,8 @@ def test_every_joint_type_of_lsd_has_a_row_on_its_page(repository):
     rows = re.findall(r"^\| `(\w+)` \| (?:`([\w ]+)`)? ?\| (\d) \|", page, re.M)
     told = {word: (set(others.split()), int(freedoms)) for word, others, freedoms in rows}
     assert told == {
-        word: (set(kind.SYNONYMS), sample(kind).nv) for word, kind in JOINT_TYPES.in_lsd.items()
+        word: (set(kind.SYNONYMS), sample(kind).freedom)
+        for word, kind in JOINT_TYPES.in_lsd.items()
     }
 
 

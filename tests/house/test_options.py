@@ -1,8 +1,6 @@
-"""Options of a run are declared once, refused where misspelt, and seen by type checkers."""
+"""Options of a run are declared once and refused where misspelt (see misspelt_options.py)."""
 
 import inspect
-import subprocess
-import sys
 from dataclasses import fields
 
 import pytest
@@ -20,14 +18,6 @@ from liaison.simulation.plan.options import (
 )
 from liaison.simulation.plan.settings import Settings
 from liaison.simulation.run import simulate
-
-TYPED = """
-import liaison
-liaison.simulate("pendulum.lsd", until=1, {word}=0.1)
-liaison.simulate_batch("pendulum.lsd", until=1, {word}=0.1)
-liaison.verify("pendulum.lsd", until=1, {word}=0.1)
-liaison.RunOptions({word}=0.1)
-"""
 
 
 def test_keywords_repeat_names_and_types_of_the_record():
@@ -47,23 +37,6 @@ def test_the_record_has_every_option_that_runs_take():
     taken = {*inspect.signature(simulate).parameters, *inspect.signature(simulate_batch).parameters}
     assert taken - own == set(OF_BATCHES) - set(OF_SCENES)
     assert {x.name for x in fields(Settings)} - {"every"} == set(OF_STEPS)
-
-
-def test_type_checkers_refuse_a_misspelt_option(tmp_path):
-    pytest.importorskip("mypy")
-    files = {word: tmp_path / f"with_{word}.py" for word in ("every", "evry")}
-    for word, file in files.items():
-        file.write_text(TYPED.format(word=word), encoding="utf-8")
-    cache = f"--cache-dir={tmp_path}"
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--follow-imports=silent", cache, *map(str, files.values())],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
-    errors = [line for line in done.stdout.splitlines() if "error:" in line]
-    assert len(errors) == 4, done.stdout
-    assert all("with_evry.py" in line and '"evry"' in line for line in errors)
 
 
 @pytest.mark.parametrize("verb", ["simulate", "simulate_batch", "verify"])
@@ -116,3 +89,9 @@ def test_what_is_none_is_not_given():
         "rtol": 1e-9,
         "step": 0.1,
     }
+
+
+def test_the_old_name_of_chosen_options_warns():
+    options = RunOptions(rtol=1e-9)
+    with pytest.warns(DeprecationWarning, match=r"RunOptions\.chosen"):
+        assert options.given() == options.chosen() == {"rtol": 1e-9}

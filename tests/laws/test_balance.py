@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from liaison.model import Gravity
-from samples import draw, relative_difference, sample, solved
+from samples import draw, relative_difference, sample, solved, some
 from samples.derived import Solved
 from samples.statics import loads, momentum_rate, through_joints
 
-SEEDS = range(20)
+SEEDS = some(range(20), 8)
 TOLERANCE = 1e-9
 """Rounding through a system of condition up to 1e6; wrenches are of order 1 to 100."""
 
@@ -66,7 +66,7 @@ def test_momentum_is_the_sum_over_bodies(seed):
     assert momentum_defect(x, x.dense[0]) < 1e-6  # difference of numbers of order 10 over 2e-6
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", some(range(8), 4))
 def test_what_bodies_do_to_each_other_changes_no_momentum(seed):
     s = draw(seed, floating=True, bodies=(2, 4), relations=False)
     x = Solved(s)

@@ -13,7 +13,7 @@ from liaison.equations import newton_euler
 from liaison.expr import symbol
 from liaison.model import Body, Gravity, Joint, Marker, Mechanism, Output, Revolute, Start
 from liaison.tree import assemble, span
-from samples import relative_difference
+from samples import relative_difference, some
 from samples.derived import Solved
 from samples.drawing import Sample
 from samples.random_parts import turned
@@ -87,7 +87,7 @@ def moving(mechanism: Mechanism) -> Sample:
     return seen(newton_euler(tree), Sample(mechanism, 0, q, v, {}, {}, t=0.0))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", some(range(4), 1))
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_loop_turned_in_space_moves_as_before(family, seed):
     rng = np.random.default_rng(seed)
@@ -97,7 +97,7 @@ def test_a_loop_turned_in_space_moves_as_before(family, seed):
     assert relative_difference(x.accelerations(), Solved(s, "maximal").accelerations()) < TOLERANCE
 
 
-@pytest.mark.parametrize("mass", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("mass", some([1e6, 1.0, 1e-6], 1))
 @pytest.mark.parametrize("size", [1e-4, 1.0, 1e4])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_neither_size_nor_mass_matters(family, size, mass):

@@ -12,7 +12,7 @@ from liaison.expr import OPS, Domain, evaluate
 from liaison.program import lower, to_llvm, to_numpy
 from liaison.program.derivatives.derivatives import pattern
 from liaison.tree import span
-from samples import solved
+from samples import solved, some
 from samples.chains import chain
 
 STEP = 2e-3
@@ -61,7 +61,7 @@ def check(found, expected):
     np.testing.assert_allclose(found, expected, rtol=0, atol=CLOSE * scale)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, 3, 7])
+@pytest.mark.parametrize("seed", some([0, 3, 7, 1, 2], 3))
 def test_forward_equals_differences_for_random_mechanisms(seed):
     x = solved(seed)
     kernel = to_llvm(x.kernel.program, optimize=0)
@@ -80,7 +80,7 @@ def test_forward_equals_differences_for_random_mechanisms(seed):
         check(both.reshape(rows, width), difference(solution, rows, width))
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, 3, 7])
+@pytest.mark.parametrize("seed", some([0, 3, 7, 1, 2], 3))
 def test_inverse_equals_differences_for_random_mechanisms(seed):
     x = solved(seed)
     kernel = to_llvm(x.kernel.program, optimize=0)
@@ -195,7 +195,7 @@ def test_the_hessian_along_positions_of_a_chain_equals_differences():
     check(found, difference(slope, 4, 1)[:, 0])
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, 3, 7])
+@pytest.mark.parametrize("seed", some([0, 3, 7, 1, 2], 3))
 def test_force_columns_solve_the_constrained_system(seed):
     x = solved(seed)
     n, nc = x.kernel.program.sizes["nv"], x.kernel.program.sizes["nc"]

@@ -79,7 +79,7 @@ def test_ll_4_5_3_the_columns_of_the_plane_are_in_the_axes_of_the_ground():
 
 def test_ll_4_5_3_the_rod_needs_the_square_of_the_rate():
     """dᵀ (−d + …) is printed, and dᵀ (−ḋ + …) would be no better: it is −ḋᵀ ḋ + dᵀ (…)."""
-    i, j = Motion(np.random.default_rng(4), liaison.Rod(0.7)).sides(0.0)
+    i, j = Motion(np.random.default_rng(4), liaison.RodByAngles(0.7)).sides(0.0)
     d = j.place + j.arm - i.place - i.arm
     ddot = j.velocity + np.cross(j.omega, j.arm) - i.velocity - np.cross(i.omega, i.arm)
     whirl = [np.cross(x.omega, np.cross(x.omega, x.arm)) for x in (i, j)]

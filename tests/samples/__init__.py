@@ -3,7 +3,7 @@
 from .chains import chain
 from .derived import Solved, solved
 from .drawing import Sample, draw, sample
-from .numbers import KKT_LIMIT, relative_difference
+from .numbers import KKT_LIMIT, relative_difference, some
 
 __all__ = [
     "KKT_LIMIT",
@@ -14,4 +14,5 @@ __all__ = [
     "relative_difference",
     "sample",
     "solved",
+    "some",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from liaison.expr import Expr, evaluate
 
@@ -69,3 +70,17 @@ def dense_solution(
     K = kkt(D[:, None] * M * D, c * G * D)
     x = np.linalg.lstsq(K, np.concatenate([D * f, c * gamma]), rcond=1e-11)[0]
     return D * x[: len(M)], -c * x[len(M) :]
+
+
+def some(cases: Any, always: int) -> list[Any]:
+    """Cases of one law for `parametrize`: the first few in every run, all in `make test-all`."""
+    rest = pytest.mark.slow
+    return [
+        case if k < always else pytest.param(*pair(case), marks=rest)
+        for k, case in enumerate(cases)
+    ]
+
+
+def pair(case: Any) -> tuple[Any, ...]:
+    """The arguments of a case, of which one alone stands without brackets."""
+    return case if isinstance(case, tuple) else (case,)

@@ -28,7 +28,7 @@ from liaison.model import (
     Prismatic,
     Quaternion,
     Revolute,
-    Rod,
+    RodByAngles,
     Rotation,
     RotationMatrix,
     Screw,
@@ -140,7 +140,7 @@ KINDS: dict[str, Callable[[Random], JointType]] = {
     "PointOnPlane": lambda rng: PointOnPlane(attitude(rng)),
     "Perpendicular": lambda rng: Perpendicular(),
     "ParallelAxes": lambda rng: ParallelAxes(),
-    "Rod": lambda rng: Rod(float(rng.uniform(0.3, 1.0)), attitude(rng)),
+    "RodByAngles": lambda rng: RodByAngles(float(rng.uniform(0.3, 1.0)), attitude(rng)),
     "Free": lambda rng: Free(attitude(rng)),
     "Composition": composition,
 }

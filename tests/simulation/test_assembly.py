@@ -1,6 +1,7 @@
 """Assembling in compiled code: the states of the interpreter, refusals in its words, quick."""
 
 import math
+import pickle
 import time
 from pathlib import Path
 
@@ -145,6 +146,32 @@ def test_a_linkage_with_four_lengths_takes_a_fifth_of_a_millisecond(linkage):
         linkage.state({}, {"B": -0.9, "D": 2.2}, {"a": 0.1 + 1e-4 * k})
         seconds.append(time.process_time() - begun)
     assert min(seconds) < 2e-4
+
+
+@pytest.mark.parametrize("formalism", ["newton_euler", "lagrange_reduced"])
+def test_runs_of_a_kernel_assemble_in_compiled_code(formalism, monkeypatch):
+    """One kernel, other lengths and starts: the runs of the mechanism, without the interpreter."""
+    mechanism = liaison.read(LINKAGE)
+    kernel = liaison.compile(mechanism, formalism)
+    cases = [
+        {"parameters": {"a": 0.1 * x, "c": 0.35 / x}, "start": {"A": x}, "guess": {"D": 2.0}}
+        for x in (0.9, 1.0, 1.1)
+    ]
+    expected = [liaison.simulate(mechanism, until=0.05, rtol=1e-11, **x) for x in cases]
+    monkeypatch.setattr("liaison.verbs.assembling.assemble", None)
+    for case, run in zip(cases, expected, strict=True):
+        again = liaison.simulate(kernel, until=0.05, rtol=1e-11, **case)
+        assert np.max(np.abs(again.q[0] - run.q[0])) < SAME
+        assert np.max(np.abs(again.q[-1] - run.q[-1])) < 1e-8
+        assert again.meta["parameters"]["a"] == case["parameters"]["a"]
+    copied = liaison.simulate(pickle.loads(pickle.dumps(kernel)), until=0.05, rtol=1e-11, **case)
+    assert copied.q.tolist() == again.q.tolist()
+
+
+def test_an_interpreted_kernel_assembles_too():
+    kernel = liaison.compile(LINKAGE, back_end="numpy")
+    state = kernel.origin.state(kernel, {"A": 1.0}, None, None)
+    assert close_to(state, assemble(span(liaison.read(LINKAGE)), A=1.0))
 
 
 def test_the_loop_as_plain_python_gives_the_same():

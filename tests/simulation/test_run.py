@@ -435,3 +435,20 @@ def test_entries_are_compiled_only_when_needed():
     assert run.status == at.DONE
     assert "correct_q" not in kernel._addresses
     assert "terms" not in kernel._addresses
+
+
+# deprecated names
+
+
+def test_old_names_of_event_rows_warn_and_return_the_same(swing):
+    kernel, state = swing
+    run = Run(kernel, state, 5.0, Settings(), stop={"A": -0.5})
+    run.finish()
+    rows = run.event_rows
+    assert len(rows) == 1
+    with pytest.warns(DeprecationWarning, match=r"Run\.event_rows") as caught:
+        assert run.happened.tobytes() == rows.tobytes()
+    assert caught[0].filename == __file__
+    with pytest.warns(DeprecationWarning, match=r"Run\.take_event_rows"):
+        assert run.take_happened().tobytes() == rows.tobytes()
+    assert len(run.event_rows) == 0

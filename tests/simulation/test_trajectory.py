@@ -19,7 +19,7 @@ from liaison.model import (
     PointOnLine,
     PointOnPlane,
     Quaternion,
-    Rod,
+    RodByAngles,
     RotationMatrix,
     Spherical,
 )
@@ -397,7 +397,7 @@ def test_names_are_escaped_in_notebooks():
     assert "<i>" not in run._repr_html_()
 
 
-BALLS = [PointOnLine, PointOnPlane, Spherical, Free, lambda attitude: Rod(1, attitude)]
+BALLS = [PointOnLine, PointOnPlane, Spherical, Free, lambda attitude: RodByAngles(1, attitude)]
 
 
 @pytest.mark.parametrize("attitude", [Quaternion(), RotationMatrix()], ids=["quat", "matrix"])

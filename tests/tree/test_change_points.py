@@ -2,7 +2,14 @@
 
 import pytest
 
-from attack.change_points import LINKAGES, Try, change_points, outcome
+from attack.change_points import (
+    LINKAGES,
+    Try,
+    change_points,
+    drawn_through,
+    outcome,
+    passed,
+)
 from liaison.errors import AssemblyError
 from liaison.formats import read
 from liaison.tree import assemble, span
@@ -37,3 +44,24 @@ def test_starts_by_chance_keep_their_energy_or_are_refused():
     row = change_points(60, seed=3)
     assert row["failures"] == 0, row["examples"]
     assert row["counts"]["kept"] > 3
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("parallelogram", 0, 0.5985, 1e-8),
+        ("parallelogram", 0, 0.5719, 1e-10),
+        ("change-point linkage", 0, 0.3478, 1e-10),
+        ("change-point linkage", 1, 0.1506, 1e-8),
+        ("kite", 0, 0.5871, 1e-8),
+    ],
+)
+def test_runs_that_land_beside_a_change_point_lose_no_energy_in_silence(case):
+    """Velocities of one branch, brought to another, lost 0.4 to 100 % of the energy."""
+    assert not passed(*case).startswith("WRONG")
+
+
+def test_runs_through_change_points_stay_on_their_branch_or_end():
+    ends = [passed(*case) for case in drawn_through(40, seed=1)]
+    assert not [end for end in ends if end.startswith("WRONG")]
+    assert ends.count("kept") >= 25

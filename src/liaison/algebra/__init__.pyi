@@ -5,7 +5,6 @@ from liaison.algebra.build import cross as cross
 from liaison.algebra.build import determinant as determinant
 from liaison.algebra.build import dot as dot
 from liaison.algebra.build import dyad as dyad
-from liaison.algebra.build import inverse as inverse
 from liaison.algebra.build import matrix as matrix
 from liaison.algebra.build import mixed as mixed
 from liaison.algebra.build import rotation_matrix as rotation_matrix
@@ -25,7 +24,18 @@ from liaison.algebra.node import IDENTITY as IDENTITY
 from liaison.algebra.node import Atom as Atom
 from liaison.algebra.node import Formal as Formal
 from liaison.algebra.node import as_formal as as_formal
+from liaison.algebra.node import inverse as inverse
 from liaison.algebra.node import zero as zero
+from liaison.algebra.own.operators import Operator as Operator
+from liaison.algebra.own.operators import operator as operator
+from liaison.algebra.own.rewriting import RewriteRule as RewriteRule
+from liaison.algebra.own.rewriting import RewriteStep as RewriteStep
+from liaison.algebra.own.rewriting import anything as anything
+from liaison.algebra.own.rewriting import rewriting as rewriting
+from liaison.algebra.own.rewriting import rewritten as rewritten
+from liaison.algebra.own.sheets import Sheet as Sheet
+from liaison.algebra.own.sheets import expression as expression
+from liaison.algebra.own.sheets import read_sheet as read_sheet
 from liaison.algebra.quaternions import Mixed as Mixed
 from liaison.algebra.quaternions import conjugate as conjugate
 from liaison.algebra.quaternions import norm_squared as norm_squared
@@ -46,6 +56,7 @@ from liaison.algebra.rules.reduce import simplified as simplified
 from liaison.algebra.rules.reduce import steps as steps
 from liaison.algebra.rules.rule import Rule as Rule
 from liaison.algebra.substitute import replaced as replaced
+from liaison.algebra.sympy import to_sympy as to_sympy
 from liaison.algebra.text import to_latex as to_latex
 from liaison.algebra.text import to_mathml as to_mathml
 from liaison.algebra.text import to_text as to_text

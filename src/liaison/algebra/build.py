@@ -1,7 +1,7 @@
 """Constructors of formal expressions: symbols with properties, products of vectors, tilde, dyads.
 
 Public names: scalar, vector, matrix, rotation_matrix, dot, cross, mixed, tilde, dyad, trace,
-determinant, inverse, axial.
+determinant, axial.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from .node import (
     is_zero_leaf,
     make,
     number,
-    power,
     product,
     transpose,
     zero,
@@ -134,33 +133,8 @@ def trace(a: Formal) -> Formal:
 
 
 def determinant(a: Formal) -> Formal:
-    """The determinant of a matrix that is a symbol."""
+    """The determinant of a matrix that is a symbol or an inverse."""
     _of_kind("matrix", "determinant(A)", a)
-    if a.op != "symbol":
+    if a.op not in ("symbol", "inverse"):
         raise ValueError(f"determinant({a}): only that of a symbol is known; use mixed(a, b, c)")
     return make("determinant", "scalar", (a,))
-
-
-def inverse(a: Formal) -> Formal:
-    """The inverse where it is the transpose: of orthogonal matrices, their products and powers."""
-    _of_kind("matrix", "inverse(A)", a)
-    if a.op == "power":
-        return power(inverse(a.args[0]), a.data)
-    if a.op == "product" and not any(x.kind == "vector" for x in a.args):
-        scalars = [x for x in a.args if x.kind == "scalar"]
-        return product(
-            *(power(x, -1) for x in scalars),
-            *(inverse(x) for x in reversed(a.args) if x.kind == "matrix"),
-        )
-    if a is IDENTITY or is_orthogonal(a):
-        return transpose(a)
-    raise ValueError(
-        f"the inverse of {a} is not known: it is not orthogonal. Declare it so, or bring {a} to "
-        "the other side."
-    )
-
-
-def is_orthogonal(a: Formal) -> bool:
-    """Whether it is declared orthogonal, or the transpose of an orthogonal matrix."""
-    a = a.args[0] if a.op == "transpose" else a
-    return a.op == "symbol" and bool({"orthogonal", "rotation"} & set(a.data.traits))

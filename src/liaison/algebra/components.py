@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from liaison.errors import DerivationError
 from liaison.expr import ONE, ZERO, Expr, as_expr, symbol, symbols_of
 from liaison.expr import time_derivative as expr_derivative
 
@@ -166,6 +167,19 @@ def _determinant(a: Array) -> Array:
     return _scalar(np.dot(a[0], np.dot(tilde_entries(a[1]), a[2])))
 
 
+def _inverse(a: Array) -> Array:
+    """Cofactors over the determinant: columns are the vector products of the rows."""
+    columns = [np.dot(tilde_entries(a[i - 2]), a[i - 1]) for i in range(3)]
+    return np.array(np.stack(columns, axis=1) / _determinant(a).item(), dtype=object)
+
+
+def _operator(node: Formal, args: list[Array]) -> Array:
+    raise DerivationError(
+        f"{node} has no components: {node.data.name} is known by its properties and rules alone.",
+        hint="Ask `rewritten` with its rules, or give values for it: components(x, {f(a): …}).",
+    )
+
+
 _BY_OP: dict[str, Callable[[Formal, list[Array]], Array]] = {
     "axial": lambda node, args: _axial_entries(args[0]),
     "cross": lambda node, args: np.dot(tilde_entries(args[0]), args[1]),
@@ -173,7 +187,9 @@ _BY_OP: dict[str, Callable[[Formal, list[Array]], Array]] = {
     "dot": lambda node, args: _scalar(np.dot(args[0], args[1])),
     "expr": lambda node, args: _scalar(node.data),
     "identity": lambda node, args: _identity(),
+    "inverse": lambda node, args: _inverse(args[0]),
     "mixed": lambda node, args: _scalar(np.dot(args[0], np.dot(tilde_entries(args[1]), args[2]))),
+    "operator": _operator,
     "power": _power,
     "product": _product,
     "sum": lambda node, args: np.array(sum(args[1:], args[0]), dtype=object),

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from liaison.expr import symbol, symbols_of
 from liaison.expr import time_derivative as expr_derivative
 
-from .build import is_orthogonal, tilde, vector
-from .node import Atom, Formal, make, number, power, product, total, transpose, zero
+from .build import tilde, vector
+from .node import Atom, Formal, is_orthogonal, make, number, power, product, total, transpose, zero
 
 
 def derivative(x: Formal, times: int = 1) -> Formal:
@@ -71,7 +71,9 @@ def _by_leibniz(node: Formal, done: dict[Formal, Formal]) -> Formal:
         if done[arg].op != "zero" and done[arg] is not number(0):
             args = (*node.args[:i], done[arg], *node.args[i + 1 :])
             is_product = node.op == "product"
-            terms.append(product(*args) if is_product else make(node.op, node.kind, args))
+            terms.append(
+                product(*args) if is_product else make(node.op, node.kind, args, node.data)
+            )
     return total(*terms) if terms else zero(node.kind)
 
 
@@ -83,12 +85,29 @@ def _of_power(node: Formal, done: dict[Formal, Formal]) -> Formal:
     return total(*(product(*factors) for factors in places))
 
 
+def _of_inverse(node: Formal, done: dict[Formal, Formal]) -> Formal:
+    """d(A⁻¹)/dt = −A⁻¹ Ȧ A⁻¹."""
+    return product(number(-1), node, done[node.args[0]], node)
+
+
+def _of_operator(node: Formal, done: dict[Formal, Formal]) -> Formal:
+    """Argument by argument for a linear operator; of others only that of constants is known."""
+    if "linear" in node.data.properties or all(done[x] is zero(x.kind) for x in node.args):
+        return _by_leibniz(node, done)
+    raise ValueError(
+        f"the time derivative of {node} is not known: declare {node.data.name} linear, or write "
+        "the rate as an operator of its own"
+    )
+
+
 _BY_OP: dict[str, Callable[[Formal, dict[Formal, Formal]], Formal]] = {
     "axial": _by_leibniz,
     "conjugate": _by_leibniz,
     "cross": _by_leibniz,
     "dot": _by_leibniz,
+    "inverse": _of_inverse,
     "mixed": _by_leibniz,
+    "operator": _of_operator,
     "power": _of_power,
     "product": _by_leibniz,
     "pure": _by_leibniz,

@@ -14,7 +14,6 @@ from .build import (
     determinant,
     dot,
     dyad,
-    inverse,
     matrix,
     mixed,
     rotation_matrix,
@@ -24,7 +23,7 @@ from .build import (
     vector,
 )
 from .derivative import derivative
-from .node import IDENTITY, Formal, as_formal, zero
+from .node import IDENTITY, Formal, as_formal, inverse, zero
 from .quaternions import conjugate, norm_squared, pure, quaternion, rotation_of, vector_part
 
 _a, _b, _c, _d, _e, _f = map(vector, "abcdef")
@@ -190,6 +189,22 @@ _MATRICES = (
     ("turned scalar product", dot(_R @ _a, _R @ _b), dot(_a, _b)),
     ("turned mixed product", mixed(_R @ _a, _R @ _b, _R @ _c), mixed(_a, _b, _c)),
     ("inverse of a product of rotations", inverse(_R @ _Q) @ _R, _Q.T),
+    ("inverse of a product", inverse(_A @ _B) @ _A, inverse(_B)),
+    ("inverse of a transpose", _A.T @ inverse(_A).T @ _a, _a),
+    ("sum of inverses", inverse(_A) + inverse(_B), inverse(_A) @ (_A + _B) @ inverse(_B)),
+    ("inverse of a sum", (_A + _B) @ inverse(_B + _A) @ _a, _a),
+    ("inverse of a symmetric matrix", _a.T @ inverse(_S) @ _b, _b.T @ inverse(_S) @ _a),
+    ("trace of a similar matrix", trace(_A @ _B @ inverse(_A)), trace(_B)),
+    (
+        "inverse and mixed product",
+        determinant(_A) * mixed(*(inverse(_A) @ x for x in (_a, _b, _c))),
+        mixed(_a, _b, _c),
+    ),
+    (
+        "derivative of an inverse",
+        derivative(inverse(_A) @ _a) + inverse(_A) @ derivative(_A) @ inverse(_A) @ _a,
+        inverse(_A) @ derivative(_a),
+    ),
     (
         "two rotations and a tilde",
         _Q.T @ _R.T @ tilde(_R @ _Q @ _a) @ _R,

@@ -7,7 +7,8 @@ vanish, sums and products are flat. What is equal by a law of algebra is found b
 Vectors are columns of three; `.T` makes rows. `@` multiplies rows, columns and matrices, `*`
 multiplies by scalars (and quaternions with each other), `**` takes whole powers.
 
-Public names: Formal, Atom, Kind, make, as_formal, number, ZERO, ONE, IDENTITY, zero, topological.
+Public names: Formal, Atom, Kind, make, as_formal, number, ZERO, ONE, IDENTITY, zero, topological,
+inverse, is_orthogonal.
 """
 
 from __future__ import annotations
@@ -268,7 +269,7 @@ def _kind_of_product(factors: tuple[Formal, ...]) -> Kind:
 
 
 def power(base: Formal, exponent: int) -> Formal:
-    """A whole power of a scalar, a matrix or a quaternion; only scalars have negative ones."""
+    """A whole power of a scalar, a matrix or a quaternion; a quaternion has no negative ones."""
     if type(exponent) is not int:
         raise TypeError(f"{base} ** {exponent!r}: a power has a whole number as exponent")
     if base.kind in ("vector", "row"):
@@ -281,8 +282,10 @@ def power(base: Formal, exponent: int) -> Formal:
         if exponent < 0:
             raise ZeroDivisionError(f"zero has no power {exponent}")
         return base
-    if exponent < 0 and base.kind != "scalar":
-        raise ValueError(f"{base} ** {exponent}: write inverse(A), which asks that A is orthogonal")
+    if exponent < 0 and base.kind == "matrix":
+        return power(inverse(base), -exponent)
+    if exponent < 0 and base.kind == "quaternion":
+        raise ValueError(f"{base} ** {exponent}: write conjugate(q) / norm_squared(q)")
     if base.op == "expr" and base.data.op == "const":
         return number(base.data**exponent)
     return make("power", base.kind, (base,), exponent)
@@ -303,3 +306,43 @@ def transpose(a: Formal) -> Formal:
         return a.args[0]
     kind: Kind = {"vector": "row", "row": "vector", "matrix": "matrix"}[a.kind]  # type: ignore[assignment]
     return zero(kind) if a.op == "zero" else make("transpose", kind, (a,))
+
+
+def inverse(a: Formal) -> Formal:
+    """The inverse of a matrix: of products in turn, of orthogonal matrices the transpose.
+
+    Raises:
+        ValueError: the matrix has the determinant 0 whatever its symbols are.
+    """
+    if type(a) is not Formal or a.kind != "matrix":
+        description = f"the {a.kind} {a}" if type(a) is Formal else repr(a)
+        raise TypeError(f"inverse(A) takes a matrix, not {description}")
+    if is_singular(a):
+        raise ValueError(f"{a} has the determinant 0: it has no inverse")
+    if a is IDENTITY or is_orthogonal(a):
+        return transpose(a)
+    if a.op == "inverse":
+        return a.args[0]
+    if a.op == "transpose":
+        return transpose(inverse(a.args[0]))
+    if a.op == "power":
+        return power(inverse(a.args[0]), a.data)
+    if a.op == "product":
+        scalars = [power(x, -1) for x in a.args if x.kind == "scalar"]
+        return product(*scalars, *(inverse(x) for x in reversed(a.args) if x.kind == "matrix"))
+    return make("inverse", "matrix", (a,))
+
+
+def is_singular(a: Formal) -> bool:
+    """Whether a matrix is written as one of determinant 0: zero, a tilde, a dyad."""
+    if a.op == "symbol":
+        return "antisymmetric" in a.data.traits
+    return a.op in ("zero", "tilde") or (
+        a.op == "product" and any(x.kind == "vector" for x in a.args)
+    )
+
+
+def is_orthogonal(a: Formal) -> bool:
+    """Whether it is declared orthogonal, or the transpose of an orthogonal matrix."""
+    a = a.args[0] if a.op == "transpose" else a
+    return a.op == "symbol" and bool({"orthogonal", "rotation"} & set(a.data.traits))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .node import Formal, make, power, product, topological, total, transpose
+from .node import Formal, inverse, make, power, product, topological, total, transpose
 
 
 def replaced(x: Formal, parts: Mapping[Formal, Formal]) -> Formal:
@@ -35,4 +35,6 @@ def _again(node: Formal, args: tuple[Formal, ...]) -> Formal:
         return power(args[0], node.data)
     if node.op == "transpose":
         return transpose(args[0])
+    if node.op == "inverse":
+        return inverse(args[0])
     return make(node.op, node.kind, args, node.data)

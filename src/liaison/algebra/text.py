@@ -54,9 +54,12 @@ def _one(node: Formal, args: list[Written], notation: Notation) -> Written:
     if op in ("cross", "dot"):
         both = [notation.wrapped(arg, POWER) for arg in args]
         return Written(notation.mark(op).format(*both), CROSS)
+    if op == "operator":
+        inner = notation.comma.join(arg.text for arg in args)
+        return Written(notation.mark(op).format(notation.name(node.data.name), inner))
     if op == "power":
         return Written(notation.raised(notation.wrapped(args[0], ATOM), node.data), POWER)
-    if op == "transpose":
+    if op in ("inverse", "transpose"):
         return Written(notation.mark(op).format(notation.wrapped(args[0], ATOM)), POWER)
     if op == "tilde" and node.args[0].op == "symbol":
         return Written(_symbol(node.args[0], notation, tilde=True))

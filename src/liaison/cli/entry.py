@@ -151,7 +151,9 @@ HERE = os.path.dirname(__file__)
 ORDER = (
     *("check", "simulate", "animate", "mobility", "assemble", "reduce", "singular"),
     *("parametrizations", "equilibrium", "linearize", "solutions", "verify", "motion"),
-    *("motors", "convergence", "format", "derive", "build"),
+    *("motors", "convergence", "format", "derive", "build", "evaluate", "energy_parts"),
+    *("virtual_power", "torsors", "inertia", "baumgarte", "psi", "gausselim", "standard_basis"),
+    *("rewrite",),
 )
 """In this order commands are listed; all others follow by name."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -63,6 +63,9 @@ Speed = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+WithEvidence = Annotated[
+    bool, typer.Option("--evidence", help="Print what proves it: numbers, theorem, chance, seed.")
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Print the traceback of an unexpected error.")]
 
 
@@ -80,6 +83,11 @@ def json_text(facts: Mapping[str, Any]) -> str:
 def printed(facts: dict[str, Any], text: str, as_json: bool) -> None:
     """Print the JSON object, or the text."""
     print(json_text(facts) if as_json else text)
+
+
+def with_evidence(text: str, evidence: Iterable[object], wanted: bool) -> str:
+    """The text, and the evidence of its statements if that is wanted."""
+    return "\n".join([text, *map(str, evidence)]) if wanted else text
 
 
 def help_of(option: str) -> str:

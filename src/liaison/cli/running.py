@@ -177,7 +177,7 @@ def drawable(plot: Path | None, end: float, options: RunOptions) -> RunOptions:
 
     Both sides of an impact are recorded then, and forces and energies between impacts.
     """
-    chosen = options.given()
+    chosen = options.chosen()
     if plot is None or not chosen.keys().isdisjoint(("step", "every", "max_steps", "max_step")):
         return options
     return replace(options, max_step=end / DRAWN_STEPS)

@@ -31,6 +31,6 @@ def page(shown: Tree) -> Page:
         )
         for x in nodes
     )
-    cut = [x.joint.name for x in shown.closures]
+    cut = shown.cuts
     facts = (("cut at", listed(cut)),) if cut else ()
     return Page(title(shown), facts, (Table(("body", "on", "joint", "type", "coordinates"), rows),))

@@ -168,8 +168,8 @@ class TreeReports:
         passed = carried_wrenches(self.kinematics, own)
         ghosts = {closure.ghost for closure in self.setting.tree.closures}
         for i, node in enumerate(self.setting.tree.nodes):
-            if i in ghosts:
-                continue  # the wrench belongs to what it is tied to
+            if i in ghosts or (node.joint.type.OWN_ROWS and "'" not in node.body):
+                continue  # the wrench belongs to what it is tied to, or to its own rows
             wrench = array([*passed[i][0], *passed[i][1]])
             if node.is_reversed:
                 R, p = node.joint.type.pose(self.kinematics.q[node.q])

@@ -19,7 +19,7 @@ from liaison.spatial.arrays import Array, array, cross, dot, plus, product, time
 from liaison.spatial.plucker import act_force
 from liaison.tree import GROUND, Push, Row
 
-from .setting import Setting
+from .setting import Load, Setting
 
 
 def balance(
@@ -152,7 +152,10 @@ def _powers(setting: Setting, lam: tuple[Expr, ...], center: Array) -> dict[str,
     """What each load, gravity and the closures that move with time do, by name [W]."""
     v = setting.symbols.v
     powers = {
-        f"power of {load.name}": [sum((x * v[j] for j, x in load.tau.items()), as_expr(0))]
+        f"power of {load.name}": [
+            sum((x * v[j] for j, x in load.tau.items()), as_expr(0))
+            - _inertial_power(setting, load)
+        ]
         for load in setting.loads
     }
     fall = along_the_motion(setting, [as_expr(x) for x in center])
@@ -162,3 +165,12 @@ def _powers(setting: Setting, lam: tuple[Expr, ...], center: Array) -> dict[str,
         rows = zip(lam, setting.rows[0], strict=True)
         powers["power of closures"] = [sum((x * row.nu for x, (_, row) in rows), as_expr(0))]
     return powers
+
+
+def _inertial_power(setting: Setting, load: Load) -> Expr:
+    """v · I v̇ of the inertia I of a potential of velocities [W]."""
+    v, vdot = setting.symbols.v, setting.symbols.vdot
+    total = as_expr(0)
+    for (i, j), entry in load.inertia:
+        total = total + entry * (v[i] * vdot[j] + (v[j] * vdot[i] if i != j else 0))
+    return total

@@ -6,38 +6,35 @@ first-order mobility (velocities that the closures allow in this position) and t
 
 The finite mobility is that of the real solution set (local/real.py); the complex one stands beside
 it. A position in floats is proved where its rank is full in the groups of the loops
-(local/open_loops.py). Elsewhere nothing can prove an equality in floats; what is certified is that
-the rank is at least what is stated, for every geometry within RADIUS of the one described.
+(local/open_loops.py), or where a proof at an exact position can be carried to it along the motion
+(local/transport.py); elsewhere it is computed in floats (local/float_loops.py).
 
-Public names: Mobility, Generic, mobility, mobility_of_systems, singularities, paragraph,
-FloatVerdict, float_verdict, certified_rank, second_order_forms, definite_combination,
-is_isolated_over_reals.
+Public names: Mobility, Generic, mobility, mobility_of_systems, singularities, paragraph.
 
 Source: docs/theory/mobility.md; the question is PA's (rank of Δ on the variety).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import Any, TypeAlias, final
 
-import numpy as np
-from numpy.typing import NDArray
-
-from liaison.errors import DerivationError
-from liaison.exact.linear import Reals, primes_from
+from liaison.errors import AssemblyError, DerivationError
+from liaison.exact.choices import square_numbers
+from liaison.exact.evidence import Evidence
+from liaison.exact.linear import primes_from
 from liaison.expr import Expr, evaluate, symbols_of
-from liaison.freedoms.local.float_loops import loop_matrix, numbers, twists_of
+from liaison.freedoms.local.float_loops import FloatVerdict, float_verdict
 from liaison.freedoms.local.open_loops import (
     Anywhere,
     full_rank_near,
     group_sizes,
-    radicands,
 )
-from liaison.freedoms.local.rational import rational_system
+from liaison.freedoms.local.rational import ball_system, rational_system
 from liaison.freedoms.local.real import SMOOTH, Real, RealExamination
+from liaison.freedoms.local.transport import Carried, carried
 from liaison.freedoms.local.verdict import ORDER, Verdict, verdict
 from liaison.lazy import Shown
 from liaison.model import Mechanism, Start
@@ -47,6 +44,7 @@ from liaison.tree import GROUND, Tree, as_float, assemble, span
 from liaison.tree.kinematics import Kinematics
 
 from .clock import MEMORY_LIMIT, TIME_LIMIT, bounded
+from .evidence import mobility_evidence
 from .home import Home, home_of, loops_of, numeric_home
 from .placing import valued
 from .psi import Parametrization, parametrization_of
@@ -54,162 +52,13 @@ from .redundancy import Redundancy, redundancy_of
 from .screws import LoopSystem, System
 from .singular import STEP, STEPS, Singularities, singular_positions
 
-MARGIN = 1e-7
-"""Least eigenvalue, relative to the largest, at which a form counts as definite."""
-
-
-def second_order_forms(J: Floats, second: Sequence[Floats], rank: int) -> list[Floats]:
-    """Quadratic forms on the kernel of J that must vanish along any motion.
-
-    Args:
-        J: the Jacobian at the point, shape (equations, unknowns).
-        second: the second derivatives of each equation there.
-        rank: of J, known.
-    """
-    left, _, right = np.linalg.svd(J)
-    N = right[rank:].T
-    forms = []
-    for combination in left[:, rank:].T:
-        H = sum((c * Q for c, Q in zip(combination, second, strict=True)), np.zeros_like(second[0]))
-        form = N.T @ H @ N
-        if np.max(np.abs(form), initial=0.0) > 1e-9:
-            forms.append(form)
-    return forms
-
-
-def definite_combination(forms: Sequence[Floats], steps: int = 300) -> Floats | None:
-    """Weights of a positive definite combination, by ascent of the least eigenvalue; None if none.
-
-    What it finds is definite; that it finds none is no proof that there is none.
-    """
-    if not forms:
-        return None
-    stack = np.array(forms)
-    for start in (*np.eye(len(forms)), *(-np.eye(len(forms))), np.ones(len(forms))):
-        weights = start / np.linalg.norm(start)
-        for k in range(steps):
-            values, vectors = np.linalg.eigh(np.tensordot(weights, stack, 1))
-            if values[0] > MARGIN * max(abs(values[-1]), 1e-300):
-                return np.asarray(weights, dtype=float)
-            slope = np.einsum("kij,i,j->k", stack, vectors[:, 0], vectors[:, 0])
-            weights = weights + slope / (k + 1)
-            size = float(np.linalg.norm(weights))
-            if size < MARGIN:
-                break  # the opposite of where it began: nothing to climb
-            weights /= size
-    return None
-
-
-def is_isolated_over_reals(J: Floats, second: Sequence[Floats], rank: int) -> bool:
-    """A definite second-order form leaves no real motion through the point."""
-    if J.shape[1] == rank or not len(second):
-        return False
-    return definite_combination(second_order_forms(J, second, rank)) is not None
-
-
-Floats = NDArray[np.float64]
-
-RADIUS = 1e-12
-"""Uncertainty of each entry of the Jacobian for which its rank is certified."""
-
-SMALL = 1e-9
-"""Singular values below this, relative to the largest, are taken for zero."""
-
-STEP_ALONG = 0.05
-"""Length of the step along W, in units of tan(θ/2) and of half the way of a slider [m]."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class FloatVerdict:
-    """Ranks, bounds and reasons, in floats."""
-
-    naive_rank: int
-    rank: int
-    low: int
-    high: int
-    status: str
-    proof: str
-
-
-def _rank(J: Floats) -> int:
-    sizes = np.linalg.svd(J, compute_uv=False) if J.size else np.zeros(0)
-    return int(np.sum(sizes > SMALL * max(1.0, float(np.max(sizes, initial=0.0)))))
-
-
-def _pivots(J: Floats, rank: int) -> tuple[list[int], list[int]]:
-    """Rows and columns of a well-conditioned minor, by complete pivoting."""
-    A, rows, columns = J.copy(), [], []
-    for _ in range(rank):
-        i, j = (int(k) for k in np.unravel_index(np.argmax(np.abs(A)), A.shape))
-        rows.append(i)
-        columns.append(j)
-        A = A - np.outer(A[:, j], A[i]) / A[i, j]
-    return sorted(rows), sorted(columns)
-
-
-def certified_rank(J: Floats, rows: list[int], columns: list[int]) -> bool:
-    """The minor is invertible for all matrices within RADIUS of J."""
-    from flint import arb, arb_mat
-
-    if not rows:
-        return True
-    entries = [arb(float(J[i, j]), RADIUS) for i in rows for j in columns]
-    return 0 not in arb_mat(len(rows), len(columns), entries).det()
-
-
-def float_verdict(home: Home) -> FloatVerdict:
-    """Examines a position in floats."""
-    J = loop_matrix(home, twists_of(home))
-    rank, n = _rank(J), J.shape[1]
-    rows, columns = _pivots(J, rank)
-    sure = "certified" if certified_rank(J, rows, columns) else "not certified"
-    residual = float(np.max(np.abs(numbers(home.closure)), initial=0.0)) if home.closure else 0.0
-    bound = f"rank at least {rank}, {sure} for entries within {RADIUS:g}; residual {residual:.1e}"
-    system = _system(home)
-    away = list(np.random.default_rng(1).normal(size=(n,)))
-    naive = _rank(np.array(system.jacobian(Reals(), away)))
-    first = n - rank
-    if first == 0 or rank == J.shape[0]:
-        return FloatVerdict(naive, rank, first, first, "regular", bound)
-    left = _after_step(system, J, rows, columns)
-    if left < 1e-10:
-        text = f"{bound}; after a step of {STEP_ALONG} the other equations hold to {left:.1e}"
-        return FloatVerdict(naive, rank, first, first, "regular", text)
-    text = f"{bound}; a step of {STEP_ALONG} leaves {left:.1e} in the other equations"
-    low = max(0, n - J.shape[0])
-    status = "shaky" if first == 1 else "undecided"
-    return FloatVerdict(naive, rank, low, first - 1, status, text)
-
-
-def _system(home: Home) -> LoopSystem:
-    values: list[Any] = [float(x) for x in numbers(home.formulas())]
-    return home.assembled(0, values)
-
-
-def _after_step(system: LoopSystem, J: Floats, rows: list[int], columns: list[int]) -> float:
-    """The largest leftover equation after a random step on the pivot equations."""
-    ring, n = Reals(), system.n
-    free = [j for j in range(n) if j not in columns]
-    x = np.zeros(n)
-    draw = np.random.default_rng(2).normal(size=len(free))
-    x[free] = STEP_ALONG * draw / np.linalg.norm(draw)
-    for _ in range(50):
-        f = np.array(system.values(ring, list(x)))
-        if np.max(np.abs(f[rows]), initial=0.0) < 1e-14:
-            break
-        slope = np.array(system.jacobian(ring, list(x)))[np.ix_(rows, columns)]
-        x[columns] -= np.linalg.solve(slope, f[rows])
-    left = [i for i in range(system.size) if i not in rows]
-    return float(np.max(np.abs(np.array(system.values(ring, list(x)))[left]), initial=0.0))
-
-
 STATUS = {
     "regular": "every motion that is possible to first order goes on",
     "shaky": "it is shaky: it gives way to first order and then locks",
     "non-reduced": "some velocities that the closures allow lead nowhere, here and at every "
     "position near (the closure is non-reduced)",
-    "bifurcation": "several branches of motion meet in this position",
+    "bifurcation": "some velocities that the closures allow lead nowhere, others go on: branches "
+    "of motion may meet in this position",
     "singular": "some velocities that the closures allow lead nowhere; complex branches that are "
     "not real meet in this position",
     "undecided": "what was computed does not decide between the bounds",
@@ -223,14 +72,16 @@ def paragraph(result: Any) -> str:
     sure = "proved" if result.is_proved else "likely" if low == high else "not decided"
     lines = [
         f"{result.name}: finite mobility {number}, {sure}; first-order mobility "
-        f"{result.first_order}; {STATUS[result.status]}.",
+        f"{result.first_order}; {_status(result)}.",
         f"  {result.unknowns} joint degrees of freedom, {result.equations} equations "
         f"({_loops(result.loops)}), rank {result.rank} here, {result.naive_rank} off the variety; "
         f"counting alone (Grübler) gives {result.gruebler}.",
         f"  Why: {result.proof}.",
     ]
-    if result.real_proof and result.status != "regular":
-        lines.append(f"  Over the real numbers: {result.real_proof}.")
+    if result.real_proof:
+        lines.append(
+            f"  Over the real numbers {number}{_complex_number(result)}: {result.real_proof}."
+        )
     if result.branches and not result.real:
         lines.append("  " + _branches(result))
     if result.redundancy is not None and result.loops:
@@ -245,6 +96,22 @@ def paragraph(result: Any) -> str:
     if result.primes:
         lines.append(f"  Modulo {len(result.primes)} random primes of 61 bits, seeded.")
     return "\n".join(lines)
+
+
+def _complex_number(result: Any) -> str:
+    """The dimension over the complex numbers, beside the real one."""
+    if result.finite_complex is None:
+        return ""
+    low, high = result.finite_complex
+    sure = "" if result.is_proved_complex else " (likely)" if low == high else " (not decided)"
+    return f", over the complex ones {low if low == high else f'{low} to {high}'}{sure}"
+
+
+def _status(result: Any) -> str:
+    """What the status means, with the number of real branches where one is proved."""
+    if result.status == "bifurcation" and result.real_branches > 1:
+        return f"at least {result.real_branches} branches of motion meet in this position"
+    return STATUS[result.status]
 
 
 def _generic_line(generic: Generic) -> str:
@@ -262,7 +129,7 @@ def _loops(count: int) -> str:
 def _branches(result: Any) -> str:
     each = ", ".join(f"rank {b['rank']}, mobility {b['mobility']}" for b in result.branches)
     counts = {len(v.branches) for v in result.verdicts}
-    text = f"Branches followed: {len(result.branches)} ({each})."
+    text = f"Branches followed modulo a prime: {len(result.branches)} ({each})."
     if len(counts) > 1:
         text += (
             f" Their number depends on the prime ({', '.join(map(str, sorted(counts)))}): "
@@ -301,8 +168,9 @@ class Mobility(Shown):
     `finite` is (low, high) of the dimension of the real solution set near the position: high is
     proved always in mode "exact", low where `is_proved`. `finite_complex` is that of the complex
     solution set, which may be larger. `status` is one of regular (every first-order motion goes
-    on), shaky (none does), non-reduced (fewer go on, at every position near), bifurcation (several
-    branches meet here), singular (complex branches that are not real meet here), undecided.
+    on), shaky (none does), non-reduced (fewer go on, at every position near), bifurcation (some go
+    on, others do not; at least `real_branches` meet here), singular (complex branches that are not
+    real meet here), undecided.
     """
 
     name: str
@@ -328,6 +196,13 @@ class Mobility(Shown):
     is_proved_complex: bool = False
     real_proof: str = ""  # how the real number follows
     generic: Generic | None = None  # for other values of parameters in lengths
+    real_branches: int = 0  # at least so many real branches meet here; 0: not counted
+    seed: int = 0  # of primes, directions and slices
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """Of the number, of redundant rows, of reactions that are determined."""
+        return mobility_evidence(self)
 
     @property
     def redundant_rows(self) -> int:
@@ -357,6 +232,8 @@ class Mobility(Shown):
             "real": self.real, "notes": list(self.notes), "summary": paragraph(self),
             "finite_complex": self.finite_complex and list(self.finite_complex),
             "is_proved_complex": self.is_proved_complex, "real_proof": self.real_proof,
+            "real_branches": self.real_branches,
+            "evidence": [x.to_dict() for x in self.evidence],
         }  # fmt: skip
         if self.generic is not None:
             facts["generic"] = asdict(self.generic)
@@ -366,7 +243,7 @@ class Mobility(Shown):
 
 
 def mobility(
-    given: Mechanism | Tree,
+    model: Mechanism | Tree,
     *,
     at: Mapping[str, Any] | None = None,
     order: int = ORDER,
@@ -378,7 +255,7 @@ def mobility(
     """The mobility of a mechanism in the position where it is assembled.
 
     Args:
-        given: a mechanism, or a tree of one.
+        model: a mechanism, or a tree of one.
         at: positions by label instead of the mechanism's starts [m, rad], exact where they can be.
         order: highest order of power series computed for a proof.
         primes: how many random primes must agree.
@@ -389,10 +266,10 @@ def mobility(
     Raises:
         AssemblyError: the loops cannot be closed.
     """
-    mechanism = given.mechanism if isinstance(given, Tree) else given
+    mechanism = model.mechanism if isinstance(model, Tree) else model
     with bounded(time_limit, memory_limit):
         result = _examined(mechanism, at, order, primes, seed)
-        result = replace(result, generic=_generic(mechanism, result))
+        result = replace(result, generic=_generic(mechanism, result), seed=seed)
     excluded = left_out(mechanism.contacts)  # a sentence, and here a note
     return replace(result, notes=(*result.notes, f"w{excluded[1:-1]}")) if excluded else result
 
@@ -407,7 +284,9 @@ def _examined(
         source = systems(home, seed)
         result = mobility_of_systems(mechanism.name, source, order=order, primes=primes, seed=seed)
     except DerivationError as error:
-        return _in_floats(begun, list(at or {}), near or [_assembled(begun, at or {})], error)
+        seen = near or [_assembled(begun, at or {})]
+        result = _in_floats(begun, list(at or {}), seen, error)
+        return result if result.is_proved else _moved_here(mechanism, result, list(at or {}), seen)
     if home.relations.uncounted:
         result = replace(result, finite=(0, result.finite[1]), status="undecided", is_proved=False)
     result = _less_rates(_over_reals(home, result, order, seed), home)
@@ -460,11 +339,18 @@ def _over_reals(home: Home, result: Mobility, order: int, seed: int) -> Mobility
 
     needed = result.finite[1] > 0 and result.status != "regular"
     exact = rational_system(home, result.primes) if needed else None
-    real = RealExamination(exact, modular, examine).real(result)
+    near = ball_system(home) if needed and exact is None else None
+    real = RealExamination(exact, modular, examine, near).real(result)
     finite = (real.low, real.high)
+    is_whole = (
+        real.is_proved and real.low == result.finite[1]
+    )  # then the complex one is proved, too
+    both = (real.high, real.high) if is_whole else result.finite
     return replace(
         result, finite=finite, is_proved=real.is_proved, real_proof=real.reason,
+        finite_complex=both, is_proved_complex=is_whole or result.is_proved_complex,
         status=_real_status(result, real), real=_difference(result, real),
+        real_branches=real.branches,
     )  # fmt: skip
 
 
@@ -499,7 +385,7 @@ def _difference(result: Mobility, real: Real) -> str:
 
 
 def singularities(
-    given: Mechanism | Tree,
+    model: Mechanism | Tree,
     *,
     at: Mapping[str, Any] | None = None,
     step: float = STEP,
@@ -508,12 +394,12 @@ def singularities(
     """Bifurcations and dead points along the motion of a mechanism of mobility one, in floats.
 
     Args:
-        given: a mechanism, or a tree of one.
+        model: a mechanism, or a tree of one.
         at: positions by label instead of the mechanism's starts [m, rad].
         step: arc length of a step [rad, m].
         steps: how many at most.
     """
-    mechanism = given.mechanism if isinstance(given, Tree) else given
+    mechanism = model.mechanism if isinstance(model, Tree) else model
     begun = _begun(mechanism, at or {})
     q, poses = _assembled(begun, at or {})
     home = _started_home(begun) or numeric_home(begun, q, poses)
@@ -608,6 +494,43 @@ def _uncertain(mechanism: Mechanism, home: Home, rank: int) -> str:
     return "not proved: no position could be certified near the floats"
 
 
+def _moved_here(
+    mechanism: Mechanism, result: Mobility, held: list[str], near: list[Assembled]
+) -> Mobility:
+    """The same with the proof of an exact position on the same motion, if one is known."""
+    if mechanism.constraints or result.status != "regular":
+        return result
+    starts = tuple(x for x in mechanism.starts if x.label not in mechanism.coordinates)
+    others = [mechanism] if held else []  # else it is what was tried already
+    others += [replace(mechanism, starts=starts)] if starts != mechanism.starts else []
+    for other in others:
+        try:
+            home = _home(other, {}, [])
+            there = mobility_of_systems("", systems(home), primes=2)
+        except (DerivationError, AssemblyError):
+            continue
+        if there.status == "regular" and there.is_proved and there.rank == result.rank:
+            poses = {"ground": (identity(3), zeros(3)), **near[0][1]}
+            answer = carried(home, there.first_order, poses, held)
+            if isinstance(answer, Carried):
+                return _arrived(result, answer, there.proof)
+            return replace(result, proof=f"{result.proof}; {answer}")
+    return result
+
+
+def _arrived(result: Mobility, way: Carried, there: str) -> Mobility:
+    proof = (
+        f"carried along the motion from an exact position, in {way.pieces} pieces (Krawczyk's test "
+        "in balls and the identity theorem); a position exists within "
+        f"{max(way.radius, 1e-15):.0e} of the one in floats; at the exact one {there}"
+    )
+    finite = (way.dimension, way.dimension)
+    return replace(
+        result, finite=finite, finite_complex=finite, status="regular", proof=proof,
+        is_proved=True, is_proved_complex=True, real_proof=SMOOTH,
+    )  # fmt: skip
+
+
 def _certain(result: Mobility, sure: Anywhere) -> Mobility:
     """The same where the rank is proved to be full in the loops' groups."""
     sizes = ", ".join(map(str, sure.groups))
@@ -616,6 +539,8 @@ def _certain(result: Mobility, sure: Anywhere) -> Mobility:
         f"exists within {max(sure.radius, 1e-15):.0e} of the one in floats (Krawczyk's test, in "
         "balls), and the implicit function theorem holds there"
     )
+    if not sure.groups:
+        proof = "no loop is to be closed: every joint moves freely"
     finite = (sure.dimension, sure.dimension)
     return replace(
         result, finite=finite, finite_complex=finite, status="regular", proof=proof,
@@ -634,16 +559,12 @@ def _psi_in_floats(home: Home, seen: FloatVerdict) -> Parametrization | None:
 def systems(home: Home, seed: int = 0) -> Iterator[System]:
     """The loops modulo one random prime after the other, those where the position is exact."""
     failures = 0
-    for p in primes_from(seed, radicands(home.formulas())):
+    for p in primes_from(seed, square_numbers(home.formulas())):
         system = home.system(p)
         if system is None:
             failures += 1
             if failures > TRIALS:
-                raise DerivationError(
-                    f"the position of '{home.mechanism.name}' is not exact: its joints do not hold "
-                    "modulo any prime tried.",
-                    hint="Give the starts as exact numbers or formulas that close the loops.",
-                )
+                raise home.failure(p)
         else:
             failures = 0
             yield system
@@ -673,12 +594,16 @@ def mobility_of_systems(
     high, low = min(v.high for v in best_ones), min(v.low for v in best_ones)
     main = next((v for v in best_ones if (v.low, v.high) == (low, high)), best_ones[0])
     status = main.status if len({v.status for v in best_ones}) == 1 else "undecided"
+    # a proof of other bounds, modulo another prime, proves nothing of these
+    is_proved = low == high and any(
+        v.is_proved and (v.low, v.high) == (low, high) for v in best_ones
+    )
     return Mobility(
         name=name, unknowns=system.n, equations=system.size, loops=0,
         gruebler=system.n - system.size, naive_rank=max(v.naive_rank for v in verdicts),
         rank=best, first_order=system.n - best, finite=(min(low, high), high), status=status,
-        proof=main.proof, is_proved=any(v.is_proved for v in best_ones) and low == high,
+        proof=main.proof, is_proved=is_proved,
         primes=tuple(v.p for v in verdicts), finite_complex=(min(low, high), high),
-        is_proved_complex=any(v.is_proved for v in best_ones) and low == high,
+        is_proved_complex=is_proved,
         verdicts=(main, *(v for v in best_ones if v is not main)),
     )  # fmt: skip

@@ -125,9 +125,9 @@ class Placing:
         if joint.type.nq != joint.type.nv:
             return self._neutral(joint)
         coordinates = []
-        units = joint.type.coordinate_units
-        for label, unit in zip(joint.coordinates, units, strict=True):
-            value = self._coordinate(label, unit)
+        units, neutral = joint.type.coordinate_units, joint.type.neutral()
+        for label, unit, zero in zip(joint.coordinates, units, neutral, strict=True):
+            value = self._coordinate(label, unit, zero)
             if value is None:
                 return None
             coordinates.append(value)
@@ -139,8 +139,8 @@ class Placing:
             return None
         return list(joint.type.neutral())
 
-    def _coordinate(self, label: str, unit: str) -> Any:
-        start = self.starts.get(label, 0)
+    def _coordinate(self, label: str, unit: str, zero: Any = 0) -> Any:
+        start = self.starts.get(label, zero)
         if self.q is None:
             return start
         if label not in self.q:

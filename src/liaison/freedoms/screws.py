@@ -176,6 +176,11 @@ class LoopSystem(System):
         advances = any(f.pitch is not None for loop in self.loops for f in loop)
         return None if turns or advances or self.curved else factorial(self.n)
 
+    def groups_of_columns(self) -> list[list[int]]:
+        """Unknowns of each loop and each linear relation."""
+        groups = [[f.column for f in loop] for loop in self.loops]
+        return groups + [[column for column, _, _ in relation] for relation in self.relations]
+
     def least_dimension(self) -> int:
         """A loop within a group of rigid motions has one equation a dimension of the group."""
         rows = [[0] * self.n for _ in self.relations]

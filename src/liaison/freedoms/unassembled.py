@@ -5,7 +5,7 @@
 Some joint values τ = tan(θ/2) are fixed at random, from many to none; a standard basis of the
 others is solved for its points modulo p; the ring is taken there and examined like any other. A
 ring of four is solved over the rationals by FLINT's plain algorithm, a larger one modulo primes by
-msolve. Past the limits, or without msolve, the answer is None, "not computed".
+msolve. Past the limits, or without msolve, the answer is "not computed", with the reason.
 
 Modulo a prime each hinge is read off from a drawn direction, so that half turns are nothing
 special; points with some 1 + τ² = 0, which are no rotations, are taken away by z Π (1 + τ²) = 1.
@@ -163,16 +163,17 @@ class Link:
 class RingVerdict:
     """Whether the ring can be assembled, and its mobility at a position."""
 
-    is_assembled: bool  # over the complex numbers
+    is_assembled: bool | None  # over the complex numbers; None: not computed, for the reason `why`
     verdict: Verdict | None  # at a position modulo p, where one was found
     dimension: int | None = None  # of the set of all positions, if it can be assembled
     how: str = "over the rationals"
     real: int | None = None  # positions over the reals, of a rigid ring of six
+    why: str = ""  # what was not computed, and why
 
 
 def ring_mobility(
     links: Sequence[Link], *, seed: int = 0, limits: Limits | None = None
-) -> RingVerdict | None:
+) -> RingVerdict:
     """The mobility of a ring of hinges, wherever it can be assembled.
 
     Args:
@@ -181,8 +182,8 @@ def ring_mobility(
         limits: of the standard bases over the rationals, for rings of four.
 
     Returns:
-        At a position of the largest component that a slice meets; None where it is not computed.
-        Bounds of `clock.bounded` hold.
+        At a position of the largest component that a slice meets; where that is not computed,
+        `is_assembled` is None and `why` says why. Bounds of `clock.bounded` hold.
 
     Raises:
         ArgumentError: a number of the links is not rational.
@@ -190,12 +191,19 @@ def ring_mobility(
     _check_rational(links)
     if len(links) > SMALL:
         try:
-            answer: RingVerdict | None = _by_slices(links, seed)
-        except (NotThere, EngineError, Exhausted):
-            answer = None
-        is_rigid = answer is None or answer.dimension == 0
+            answer = _by_slices(links, seed)
+        except (NotThere, EngineError, Exhausted) as error:
+            answer = _not_computed(f"a ring of {len(links)} hinges is solved by msolve: {error}")
+        is_rigid = answer.is_assembled is None or answer.dimension == 0
         return _with_real(links, answer) if len(links) == 6 and is_rigid else answer
     return _over_the_rationals(links, seed, limits)
+
+
+def _not_computed(why: str) -> RingVerdict:
+    return RingVerdict(None, None, None, "not computed", why=why)
+
+
+PAST_LIMITS = "a standard basis over the rationals passes the limits; give wider `limits`"
 
 
 def _check_rational(links: Sequence[Link]) -> None:
@@ -226,18 +234,21 @@ def _by_slices(links: Sequence[Link], seed: int) -> RingVerdict:
             slices.append(slice_of(behind, fixed, seed + 1000 * fixed + k))
         at = next((s for s in slices if s.points), None)
         local = None if at is None else verdict(_ring(links, at.points[0], at.p))
-        return RingVerdict(True, local, fixed, f"modulo {len(slices)} primes, {fixed} values fixed")
+        how = f"modulo {len(slices)} primes, {fixed} values fixed"
+        why = "" if at else "no position was found modulo these primes: its rank is not computed"
+        return RingVerdict(True, local, fixed, how, why=why)
     return RingVerdict(False, None, None, f"modulo {AGREEING} primes each")
 
 
-def _with_real(links: Sequence[Link], answer: RingVerdict | None) -> RingVerdict | None:
+def _with_real(links: Sequence[Link], answer: RingVerdict) -> RingVerdict:
     """How many positions of a rigid ring of six are real, where the elimination decides it."""
     with precision(PRECISION):
         loop = hinge_positions([_motion(link) for link in links])
     if loop is None or not loop.is_complete:
         return answer
-    if answer is None:
-        answer = RingVerdict(bool(loop.positions), None, 0, "by elimination in balls")
+    if answer.is_assembled is None:
+        how = "by elimination in balls"
+        answer = RingVerdict(bool(loop.positions), None, 0, how, why=answer.why)
     return replace(answer, real=len(loop.real))
 
 
@@ -248,22 +259,23 @@ def _motion(link: Link) -> Motion3:
     return [[one, zero, zero], [zero, c, -s], [zero, s, c]], [a, zero, d]
 
 
-def _over_the_rationals(
-    links: Sequence[Link], seed: int, limits: Limits | None
-) -> RingVerdict | None:
+def _over_the_rationals(links: Sequence[Link], seed: int, limits: Limits | None) -> RingVerdict:
     draw = Random(seed)
     for fixed in range(len(links) - 1, -1, -1):
         basis = _slice(links, [draw.randrange(2, 50) for _ in range(fixed)], limits)
         if basis is None:
-            return None
+            return _not_computed(PAST_LIMITS)
         if basis[0].dimension() > 0:
-            return None
+            return _not_computed(f"with {fixed} joint values fixed it still moves; another `seed`")
         answer = _at_a_point(links, *basis, seed) if basis[0].dimension() == 0 else None
-        is_empty = basis[0].dimension() < 0 or (answer is None and _is_spurious(*basis, limits))
-        if answer is not None or is_empty is None:
-            return None if answer is None else replace(answer, dimension=fixed)
+        if answer is not None:
+            return replace(answer, dimension=fixed)
+        is_empty = basis[0].dimension() < 0 or _is_spurious(*basis, limits)
+        if is_empty is None:
+            return _not_computed(PAST_LIMITS)
         if not is_empty:
-            return RingVerdict(is_assembled=True, verdict=None, dimension=fixed)
+            why = f"no position was found modulo {PRIMES} primes, so that its rank is not computed"
+            return RingVerdict(is_assembled=True, verdict=None, dimension=fixed, why=why)
     return RingVerdict(is_assembled=False, verdict=None)
 
 

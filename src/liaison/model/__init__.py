@@ -17,8 +17,8 @@ __all__ = offer(
         "turned wrench",
         "joints": "ATTITUDES Attitude BryantXYZ Composition Cylindrical EulerZXZ Fixed Free "
         "Helical JOINT_TYPES JointType LineOnPlane ParallelAxes Perpendicular Planar "
-        "PointOnLine PointOnPlane Prismatic Quaternion Revolute Rod Rotation RotationMatrix "
-        "Screw Spherical SphericalPin Translation Universal",
+        "PlacedJoint PointOnLine PointOnPlane Prismatic Quaternion Revolute Rod RodByAngles "
+        "Rotation RotationMatrix Screw Spherical SphericalPin Translation Universal",
         "loads": "Actuator AlongMeasure AtMarker Damper Dissipation Field Force Gravity "
         "JointFriction LOAD_KINDS Law OfMechanism PointWrench Potential Spring",
         "loads.drives": "Drive Transmission drive",

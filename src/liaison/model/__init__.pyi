@@ -58,6 +58,7 @@ from liaison.model.joints import JointType as JointType
 from liaison.model.joints import LineOnPlane as LineOnPlane
 from liaison.model.joints import ParallelAxes as ParallelAxes
 from liaison.model.joints import Perpendicular as Perpendicular
+from liaison.model.joints import PlacedJoint as PlacedJoint
 from liaison.model.joints import Planar as Planar
 from liaison.model.joints import PointOnLine as PointOnLine
 from liaison.model.joints import PointOnPlane as PointOnPlane
@@ -65,6 +66,7 @@ from liaison.model.joints import Prismatic as Prismatic
 from liaison.model.joints import Quaternion as Quaternion
 from liaison.model.joints import Revolute as Revolute
 from liaison.model.joints import Rod as Rod
+from liaison.model.joints import RodByAngles as RodByAngles
 from liaison.model.joints import Rotation as Rotation
 from liaison.model.joints import RotationMatrix as RotationMatrix
 from liaison.model.joints import Screw as Screw

@@ -2,7 +2,8 @@
 
 Checks of the formulas of a mechanism, one function a rule; each error names the formula.
 
-Public names: CHECKS, Described, FORMULA_CHECKS, known_symbols, idle_relations.
+Public names: CHECKS, Described, FORMULA_CHECKS, known_symbols, names_used,
+idle_relations.
 """
 
 from __future__ import annotations
@@ -289,10 +290,15 @@ def _misplaced(
     """The error for a symbol that is not known, or not here."""
     if name in scopes["outputs"]:
         message = f"{what} depends on '{name}'; it may depend on {_SCOPES[scope]} only."
-        return ModelError(message, place=place)
+        return ModelError(message, place=place, hint=MOVES if name == "t" else "")
     word = "parameter" if scope == "parameters" else "symbol"
     return NamingError.unknown(f"{word} in {what}", name, scopes[scope], place=place)
 
+
+MOVES = (
+    "What moves with time is carried by a joint whose coordinates are imposed. In LSD frames and "
+    "the dofs of a link may contain t: (2 rad/s*t) || [0,0,1] @ earth."
+)
 
 _SCOPES = {
     "parameters": "parameters",
@@ -369,6 +375,16 @@ def _formulas(m: Described) -> Iterable[tuple[str, tuple[Any, ...], str, Place |
         yield what, (record.formula,), "outputs", record.place
 
 
+def names_used(m: Described) -> set[str]:
+    """Names of coordinates and speeds in starts, formulas, loads and relations, without primes."""
+    acting: tuple[Force | Constraint | OneSided, ...] = (*m.forces, *m.constraints, *m.contacts)
+    used = {start.label for start in m.starts}
+    used |= {label for record in acting for label in record.labels()}
+    formulas = [x for _, entries, _, _ in _formulas(m) for x in entries if isinstance(x, Expr)]
+    used |= {x.name for x in symbols_of(formulas)}
+    return {name.rstrip("'") for name in used}
+
+
 def _excess(node: Expr) -> str:
     """What is wrong with the numbers of an operation; "" for nothing."""
     if node.op == "const":
@@ -387,7 +403,7 @@ def _excess(node: Expr) -> str:
 
 
 def check_nonholonomic_is_linear(m: Described) -> None:
-    """Nonholonomic formulas are linear in the rates, with at least one rate in them."""
+    """Relations of rates have at least one rate; unilateral ones and slips are linear in them."""
     speeds = {x for joint in m.joints for x in joint.speeds}
     speeds |= {f"{x}'" for joint in m.joints for x in joint.coordinates}
     velocity_rows: list[tuple[Constraint | OneSided, Any]] = [
@@ -402,8 +418,23 @@ def check_nonholonomic_is_linear(m: Described) -> None:
         if not rates and isinstance(relation, Unilateral):
             continue  # of positions
         curved = sorted({x.name for x in symbols_of(left)} & speeds)
+        if curved and isinstance(relation, Constraint):
+            _check_without_contacts(m, relation, curved)
+            continue
         if curved or not rates:
             raise _not_linear(relation, curved)
+
+
+def _check_without_contacts(m: Described, relation: Constraint, curved: list[str]) -> None:
+    """Raises an error for a relation that is not linear in the rates beside contacts."""
+    if m.contacts:
+        raise ModelError(
+            f"constraint '{relation.name}' is not linear in {', '.join(curved)}, and "
+            f"'{m.contacts[0].name}' is unilateral: Chetaev's rule does not define what its "
+            "reaction does in an impact.",
+            hint="Write it linear in the rates, or leave out unilateral constraints and contacts.",
+            place=relation.place,
+        )
 
 
 def _not_linear(relation: Constraint | OneSided, curved: list[str]) -> ModelError:

@@ -11,7 +11,7 @@ Input, Start, Event, Output, spelled_out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TypeVar, final
 
@@ -22,7 +22,7 @@ from liaison.model.contacts.one_sided import OneSided
 from liaison.model.loads.load import Force
 from liaison.model.relations.relation import Constraint
 
-from .checks import CHECKS, FORMULA_CHECKS
+from .checks import CHECKS, FORMULA_CHECKS, names_used
 from .markers import Marker
 from .records import GROUND, Body, Event, Input, Joint, Output, Parameter, Start
 
@@ -49,6 +49,21 @@ def spelled_out(
         tuple(_without(output, formulas) for output in by_symbol.values()),
         tuple(_without(event, formulas) for event in events),
     )
+
+
+def in_named_coordinates(m: Mechanism) -> tuple[Joint, ...]:
+    """The joints, those in other coordinates of which some are named."""
+    if not any(joint.type.OTHER_NAMES for joint in m.joints):
+        return m.joints
+    used = names_used(m)
+    return tuple(_named(joint, used) for joint in m.joints)
+
+
+def _named(joint: Joint, used: Collection[str]) -> Joint:
+    parts = [x for x in joint.type.OTHER_NAMES if f"{joint.name}.{x}" in used]
+    if not parts:
+        return joint
+    return replace(joint, type=joint.type.in_coordinates(parts), coordinates=())
 
 
 def _symbols(wish: Event | Output) -> set[Expr]:
@@ -114,6 +129,7 @@ class Mechanism(Shown):
         grounds = tuple(body for body in self.bodies if body.name == "ground") or (GROUND,)
         others = tuple(body for body in self.bodies if body.name != "ground")
         object.__setattr__(self, "bodies", grounds + others)
+        object.__setattr__(self, "joints", in_named_coordinates(self))
         for check in (*CHECKS, *FORMULA_CHECKS):
             check(self)
         for kind, records in zip(

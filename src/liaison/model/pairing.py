@@ -94,8 +94,8 @@ def obstacle(mechanism: Mechanism) -> tuple[str, Place | None] | None:
 
 def _strange_law(law: Collision) -> str:
     """What a law has that scenes do not know."""
-    rubs = law.friction
-    plain = Friction(rubs.sliding, rolling=rubs.rolling, pivoting=rubs.pivoting)
+    friction = law.friction
+    plain = Friction(friction.sliding, rolling=friction.rolling, pivoting=friction.pivoting)
     for part in Friction.parts():
         if getattr(law.friction, part) != getattr(plain, part):
             return f"has {part.replace('_', ' ')} friction, which scenes do not know"

@@ -97,6 +97,7 @@ NOTHING: Mapping[str, ArrayLike | None] = {"q": (), "v": (), "u": None, "p": Non
 """What a caller leaves out."""
 
 Function: TypeAlias = Callable[[float, Array, Array, Array, Array, Array, Array, Array], None]
+Recipe: TypeAlias = "tuple[Callable[..., Kernel], tuple[Any, ...]]"
 """An entry as plain Python: fills `out` from NumPy arrays, as the compiled one does."""
 
 
@@ -104,10 +105,13 @@ class Kernel(Shown, ABC):
     """Named entries that take numbers and give numbers; labels and sizes are in `program`."""
 
     is_interpreted: ClassVar[bool] = False  # entries have addresses of machine code
+    recipe: Recipe | None = None
+    """The function that makes this kernel, and its arguments: what is kept when it is pickled."""
 
     def __init__(self, program: Program, reads: Mapping[str, dict[str, int]] | None = None) -> None:
         self.program = program
         self.prepared: dict[Any, Any] = {}  # what rooms that use it made ready, by their own keys
+        self.origin: Any = None  # what it was compiled from, where the verb `compile` made it
         self._reads: dict[str, dict[str, int]] = dict(reads or {})
 
     @abstractmethod
@@ -124,6 +128,16 @@ class Kernel(Shown, ABC):
 
     @abstractmethod
     def _evaluate(self, entry: str, t: Array, arrays: Mapping[str, Array]) -> Array: ...
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy is compiled anew, from the cache where it is there."""
+        if self.recipe is None:
+            raise ProgramError(
+                f"the kernel of {self.program.name!r} cannot be pickled: it holds addresses of "
+                "this process.",
+                hint="Pickle the mechanism, and compile it where it is needed.",
+            )
+        return self.recipe if self.origin is None else (*self.recipe, {"origin": self.origin})
 
     def out_size(self, entry: str) -> int:
         """How many doubles the entry writes."""
@@ -244,6 +258,7 @@ class MachineKernel(Kernel):
             states are computed one after the other.
         reads: entry name -> how many leading elements of each array it looks at; those of its
             formulas by default.
+        recipe: see `Kernel`.
     """
 
     def __init__(
@@ -253,8 +268,10 @@ class MachineKernel(Kernel):
         work_size: Callable[[str], int],
         batch_compiler: Callable[[str, Variant], BatchCode] | None = None,
         reads: Mapping[str, dict[str, int]] | None = None,
+        recipe: Recipe | None = None,
     ) -> None:
         super().__init__(program, reads)
+        self.recipe = recipe
         self._compiler = compiler
         self._batch_compiler = batch_compiler
         self._batches: dict[tuple[str, Variant], BatchCode] = {}

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from liaison.equations import Equations
-from liaison.errors import NamingError, checked
+from liaison.errors import NamingError, ProgramError, checked
 from liaison.expr import (
     ONE,
     ZERO,
@@ -64,12 +64,11 @@ def lower(equations: Equations) -> Program:
         and tangent (see tangent.py), variation (see variation.py), kick, leap, d_leap, reach and
         turn (see discrete.py).
     """
-    lowering = _Lowering(equations)
     symbols = equations.symbols
     nq, nv, nc = len(symbols.q), len(symbols.v), len(symbols.lam)
     return Program(
         name=equations.name,
-        entries=LazyEntries(lowering.makers(), lowering.reports(), lowering.derivatives),
+        entries=_entries_of(equations),
         inputs=MappingProxyType(_places(equations)),
         sizes=MappingProxyType(
             {
@@ -137,11 +136,16 @@ def _facts(equations: Equations) -> dict[str, object]:
             for x in equations.sides.blocks
         ),
         "bearings": tuple(k for k, x in enumerate(equations.sides.blocks) if x.joint),
-        "formulas": lambda: watched_formulas(equations),
-        "laws": lambda: [*equations.dynamics.f, *equations.closures.gamma],
-        "closures": lambda: closure_rows(equations),
+        "formulas": partial(watched_formulas, equations),
+        "laws": partial(_laws, equations),
+        "closures": partial(closure_rows, equations),
         **equations.facts,
     }
+
+
+def _laws(equations: Equations) -> list[Expr]:
+    """Forces, and what accelerations of closures depend on."""
+    return [*equations.dynamics.f, *equations.closures.gamma]
 
 
 def closure_rows(equations: Equations) -> list[tuple[Expr, Expr]]:
@@ -166,6 +170,7 @@ class LazyEntries(Mapping[str, Entry]):
         makers: of the entries.
         hidden: more of them, found by name but not listed: who wants all does not want these.
         further: makes still more of those; called for a name that is none of the others.
+        equations: of which these are all entries; a copy is made from them.
     """
 
     def __init__(
@@ -173,11 +178,18 @@ class LazyEntries(Mapping[str, Entry]):
         makers: Makers,
         hidden: Makers = MappingProxyType({}),
         further: Callable[[], Makers] | None = None,
+        equations: Equations | None = None,
     ) -> None:
+        self._equations = equations
         self._listed = tuple(makers)
         self._makers = {**makers, **hidden}
         self._further = further
         self._entries: dict[str, Entry] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._equations is None:
+            raise ProgramError("a program whose entries are not those of equations has no copy.")
+        return _entries_of, (self._equations,)
 
     def __getitem__(self, name: str) -> Entry:
         if name not in self._entries:
@@ -197,6 +209,12 @@ class LazyEntries(Mapping[str, Entry]):
 
     def __len__(self) -> int:
         return len(self._listed)
+
+
+def _entries_of(equations: Equations) -> LazyEntries:
+    """All entries of some equations."""
+    lowering = _Lowering(equations)
+    return LazyEntries(lowering.makers(), lowering.reports(), lowering.derivatives, equations)
 
 
 def _entry(name: str, content: Blocks | Columns) -> Entry:

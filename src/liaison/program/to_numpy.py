@@ -26,6 +26,7 @@ class NumpyKernel(Kernel):
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
+        self.recipe = NumpyKernel, (program,)
         self._callbacks: dict[str, Any] = {}
 
     def work_size(self, entry: str) -> int:

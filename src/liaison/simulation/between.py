@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from liaison.numeric import Array, State
-from liaison.simulation.events.happenings import sides_in
+from liaison.simulation.events.watched import sides_in
 from liaison.simulation.plan.plan import Plan
 
 Simulate: TypeAlias = Callable[..., Any]

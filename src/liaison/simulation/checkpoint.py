@@ -74,7 +74,7 @@ def check_like(kept: Kept, here: dict[str, Any], calls: int) -> None:
         calls: how many controllers there are.
     """
     for name, mine in here.items():
-        first = 1 if name in ("rows", "happened") else 0
+        first = 1 if name in ("rows", "event_rows") else 0
         there, own = _form(kept.arrays.get(name), first), _form(mine, first)
         if there != own:
             raise SimulationError(

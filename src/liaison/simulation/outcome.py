@@ -12,7 +12,7 @@ from typing import final
 import numpy as np
 
 from liaison.numeric import Array
-from liaison.simulation.events.happenings import sides_in
+from liaison.simulation.events.watched import sides_in
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.record.trajectory import (
     DONE,

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, final
 from liaison.numeric import State
 from liaison.program import Kernel, Program
 from liaison.program.instants import Instants
-from liaison.simulation.events.happenings import sides_in
+from liaison.simulation.events.watched import sides_in
 from liaison.simulation.plan.inputs import Inputs, inputs_of
 from liaison.simulation.plan.plan import (
     Plan,

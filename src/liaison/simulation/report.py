@@ -15,7 +15,6 @@ from liaison.errors import NamingError, SimulationError
 from liaison.numeric import Array
 from liaison.program import Kernel, Program
 from liaison.program.extend import formula_to_plain, identity
-from liaison.simulation.events.happenings import sides_in
 from liaison.simulation.events.log import (
     BEFORE,
     CROSSES,
@@ -25,6 +24,7 @@ from liaison.simulation.events.log import (
     WHATS,
     entries_of,
 )
+from liaison.simulation.events.watched import sides_in
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.plan.settings import Settings
 from liaison.simulation.plan.timing import row_label
@@ -50,7 +50,7 @@ def trajectory_of(
     plan: Plan,
     arrays: Arrays,
     rows: Array,
-    happened: Array,
+    event_rows: Array,
     series: Sequence[str],
     end: Outcome,
     modes: Marching | None = None,
@@ -59,7 +59,7 @@ def trajectory_of(
     """The record of a run so far.
 
     Args:
-        plan, arrays, rows, happened, series, end: of the run.
+        plan, arrays, rows, event_rows, series, end: of the run.
         modes: where it went from event to event of contacts.
         simulate: by which it is taken up again at other instants, where that is asked for.
     """
@@ -67,11 +67,11 @@ def trajectory_of(
     rows = _with_last_good(plan, arrays, rows, end)
     values = inputs_series(plan, rows)
     if series:
-        values |= series_of(plan, rows, series, _contacts(plan, rows, happened, series, modes))
+        values |= series_of(plan, rows, series, _contacts(plan, rows, event_rows, series, modes))
     if not end.is_failure:
         end = gap(rows[:, 0], values) or _outside(plan, rows, values) or end
     return Trajectory.of_run(
-        RunFacts(plan, arrays, happened, end, modes, _left_out(plan, values), simulate),
+        RunFacts(plan, arrays, event_rows, end, modes, _left_out(plan, values), simulate),
         name=plan.program.name,
         t=rows[:, 0].copy(),
         q=rows[:, 1 : 1 + nq].copy(),
@@ -91,20 +91,20 @@ def _outside(plan: Plan, rows: Array, series: Mapping[str, Series]) -> Outcome |
 
 
 def scene_trajectory_of(
-    plan: Plan, arrays: Arrays, rows: Array, happened: Array, end: Outcome
+    plan: Plan, arrays: Arrays, rows: Array, event_rows: Array, end: Outcome
 ) -> Trajectory:
     """The record of a run of a scene so far."""
     from liaison.contacts.scene.report import scene_events, scene_trajectory
 
     rows = _with_last_good(plan, arrays, rows, end)
     until = float(arrays.run.t_good) if end.status == STOPPED else np.inf
-    events = scene_events(plan, happened, until)
+    events = scene_events(plan, event_rows, until)
     message = message_of(plan, events, end)
     return scene_trajectory(plan, arrays, rows, events=events, status=end.status, message=message)
 
 
 def _contacts(
-    plan: Plan, rows: Array, happened: Array, series: Sequence[str], modes: Marching | None
+    plan: Plan, rows: Array, event_rows: Array, series: Sequence[str], modes: Marching | None
 ) -> Contacts | None:
     """Contacts at the recorded states; accelerations and reactions depend on them."""
     if not {"contacts", *FORWARD} & {*series}:
@@ -112,12 +112,12 @@ def _contacts(
     if modes is not None:
         from liaison.contacts.events.series import contacts_along
 
-        return contacts_along(modes, plan, rows, happened)
+        return contacts_along(modes, plan, rows, event_rows)
     if plan.settings.tableau.scheme != "moreau":
         return None
     from liaison.contacts.stepping.report import stepped_contacts
 
-    return stepped_contacts(plan, rows, happened)
+    return stepped_contacts(plan, rows, event_rows)
 
 
 @final
@@ -128,15 +128,15 @@ class RunFacts:
         self,
         plan: Plan,
         arrays: Arrays,
-        happened: Array,
+        event_rows: Array,
         end: Outcome,
         modes: Marching | None,
         notes: str = "",
         simulate: Callable[..., Trajectory] | None = None,
     ) -> None:
         self._simulate = simulate
-        happened.setflags(write=False)
-        self._plan, self._happened, self._end = plan, happened, end
+        event_rows.setflags(write=False)
+        self._plan, self._event_rows, self._end = plan, event_rows, end
         self._counts = [int(getattr(arrays.run, name)) for name in COUNTS]
         self._stepped = _seen(arrays) | _stepped(plan, arrays)
         self._notes = begun(modes) + notes
@@ -148,7 +148,7 @@ class RunFacts:
 
     def events(self) -> tuple[EventRecord, ...]:
         """What occurred, in order."""
-        return event_records(self._plan, self._happened)
+        return event_records(self._plan, self._event_rows)
 
     def message(self) -> str:
         """The status in a sentence."""
@@ -195,15 +195,15 @@ class RunFacts:
         return {name: x for name, x in series.items() if name in run.series}
 
 
-def _left_out(plan: Plan, found: Mapping[str, Series]) -> str:
+def _left_out(plan: Plan, series: Mapping[str, Series]) -> str:
     """Sentences on what a run has no value of: redundant reactions, undefined first integrals."""
-    return _undetermined(found) + _undefined(plan, found)
+    return _undetermined(series) + _undefined(plan, series)
 
 
-def _undetermined(found: Mapping[str, Series]) -> str:
+def _undetermined(series: Mapping[str, Series]) -> str:
     """A sentence on reactions and multipliers that the motion does not determine."""
-    lost = found["reactions"].nowhere("reactions") if "reactions" in found else {}
-    rows = found["lam"].nowhere("lam").get("lam", []) if "lam" in found else []
+    lost = series["reactions"].nowhere("reactions") if "reactions" in series else {}
+    rows = series["lam"].nowhere("lam").get("lam", []) if "lam" in series else []
     if not lost and not rows:
         return ""
     by_parts: dict[tuple[str, ...], list[str]] = {}
@@ -214,11 +214,11 @@ def _undetermined(found: Mapping[str, Series]) -> str:
     return f" Not determined, since closures are redundant: {'; '.join(texts)}."
 
 
-def _undefined(plan: Plan, found: Mapping[str, Series]) -> str:
+def _undefined(plan: Plan, series: Mapping[str, Series]) -> str:
     """A sentence on first integrals that have no value somewhere along a run, and are left out."""
-    if "invariants" not in found:
+    if "invariants" not in series:
         return ""
-    known = found["invariants"].axes["invariant"]
+    known = series["invariants"].axes["invariant"]
     lost = [x for x, _ in plan.program.entry("invariants").layout if x not in known]
     if not lost:
         return ""
@@ -247,17 +247,17 @@ def _stepped(plan: Plan, arrays: Arrays) -> dict[str, Any]:
     return stepped_meta(plan, arrays)
 
 
-def event_records(plan: Plan, happened: Array) -> tuple[EventRecord, ...]:
+def event_records(plan: Plan, event_rows: Array) -> tuple[EventRecord, ...]:
     """Rows of the log by the names of events and blocks.
 
     Args:
         plan: with the events of the mechanism and of the caller.
-        happened: the rows.
+        event_rows: the rows.
     """
     own, sides = plan.events, sides_in(plan.program)
     records: list[EventRecord] = []
     was_t, was = np.nan, np.empty(0)
-    for x in entries_of(happened, plan.size("nq")):
+    for x in entries_of(event_rows, plan.size("nq")):
         if x.what == BEFORE:
             was_t, was = x.t, x.v
         elif x.what == CROSSES:

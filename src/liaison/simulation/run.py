@@ -19,7 +19,7 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.errors import Interrupted, SimulationError, checked, interruptible
+from liaison.errors import Interrupted, SimulationError, checked, interruptible, warn_renamed
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulation.plan.plan import Plan, has_instants
@@ -35,7 +35,7 @@ from .outcome import Outcome, gap, outcome_of, outside
 from .prepared import planned
 from .report import scene_trajectory_of, trajectory_of
 
-COUNTED = at.Run.slots("recorded", "happened", "recorded_before", "happened_before")
+COUNTED = at.Run.slots("recorded", "event_count", "recorded_before", "event_count_before")
 """They change together, all or none, should Ctrl-C come then."""
 
 
@@ -45,19 +45,19 @@ class Drained:
 
     def __init__(self) -> None:
         self._rows: dict[int, Array] = {}
-        self._happened: dict[int, Array] = {}
+        self._event_rows: dict[int, Array] = {}
 
     def take(self, arrays: Arrays) -> None:
         """Empties the buffers; repeated after an interruption, it takes each row once."""
         run = arrays.run
-        recorded, happened = int(run.recorded), int(run.happened)
-        if not (recorded or happened) and self._rows and self._happened:
+        recorded, logged = int(run.recorded), int(run.event_count)
+        if not (recorded or logged) and self._rows and self._event_rows:
             return
         numbers = int(run.nq) + int(run.nv)
-        before, happened_before = int(run.recorded_before), int(run.happened_before)
+        before, logged_before = int(run.recorded_before), int(run.event_count_before)
         _copy(arrays.records, recorded, 1 + numbers + int(run.nu), before, self._rows)
-        _copy(arrays.happened, happened, row_words(run), happened_before, self._happened)
-        run.ints[COUNTED] = 0, 0, before + recorded, happened_before + happened
+        _copy(arrays.event_log, logged, row_words(run), logged_before, self._event_rows)
+        run.ints[COUNTED] = 0, 0, before + recorded, logged_before + logged
 
     @property
     def rows(self) -> Array:
@@ -65,18 +65,18 @@ class Drained:
         return _joined(self._rows)
 
     @property
-    def happened(self) -> Array:
+    def event_rows(self) -> Array:
         """Rows of events so far."""
-        return _joined(self._happened)
+        return _joined(self._event_rows)
 
-    def forget_happened(self, arrays: Arrays) -> None:
+    def forget_events(self, arrays: Arrays) -> None:
         """Rows of events are counted from here on."""
-        self._happened = {0: self.happened[:0]}
-        arrays.run.happened_before = 0
+        self._event_rows = {0: self.event_rows[:0]}
+        arrays.run.event_count_before = 0
 
-    def restore(self, rows: Array, happened: Array) -> None:
+    def restore(self, rows: Array, event_rows: Array) -> None:
         """Takes up from rows of a checkpoint."""
-        self._rows, self._happened = {0: rows}, {0: happened}
+        self._rows, self._event_rows = {0: rows}, {0: event_rows}
 
 
 def _copy(buffer: Array, count: int, size: int, before: int, taken: dict[int, Array]) -> None:
@@ -301,7 +301,7 @@ class Run:
 
             raise start_error(self.plan, self.arrays)
         elif self.marching is not None:
-            status = self.marching.judged(status, self.arrays)
+            status = self.marching.refined_status(status, self.arrays)
         self.status = status
         return status
 
@@ -369,12 +369,12 @@ class Run:
         self._drain()
         end = outcome or self._outcome()
         if self.plan.is_scene:
-            return scene_trajectory_of(self.plan, self.arrays, self.rows, self.happened, end)
+            return scene_trajectory_of(self.plan, self.arrays, self.rows, self.event_rows, end)
         return trajectory_of(
             self.own_plan,
             self.arrays,
             self.rows,
-            self.happened,
+            self.event_rows,
             series,
             end,
             self.marching,
@@ -488,16 +488,27 @@ class Run:
         return self._drained.rows
 
     @property
-    def happened(self) -> Array:
+    def event_rows(self) -> Array:
         """Rows of events (number, t, q, v), drained so far."""
-        return self._drained.happened
+        return self._drained.event_rows
 
-    def take_happened(self) -> Array:
+    def take_event_rows(self) -> Array:
         """The same, which are then forgotten: for runs that go on step by step."""
         self._drain()
-        rows = self.happened
-        self._drained.forget_happened(self.arrays)
+        rows = self.event_rows
+        self._drained.forget_events(self.arrays)
         return rows
+
+    @property
+    def happened(self) -> Array:
+        """Deprecated name of `event_rows`."""
+        warn_renamed("Run.happened", "Run.event_rows")
+        return self.event_rows
+
+    def take_happened(self) -> Array:
+        """Deprecated name of `take_event_rows`."""
+        warn_renamed("Run.take_happened", "Run.take_event_rows")
+        return self.take_event_rows()
 
     def checkpoint(self) -> bytes:
         """All that is needed to go on later, bit for bit: see `restore`."""
@@ -508,7 +519,7 @@ class Run:
     def _tables(self) -> dict[str, Any]:
         """Arrays that a checkpoint holds, by name."""
         self._drain()
-        tables = {"run": self.arrays.run.ints, "rows": self.rows, "happened": self.happened}
+        tables = {"run": self.arrays.run.ints, "rows": self.rows, "event_rows": self.event_rows}
         return tables if self.marching is None else tables | self.marching.kept()
 
     def keep(self, path: str | Path) -> None:
@@ -536,5 +547,5 @@ class Run:
         self.arrays.run.ints[OWN] = had
         if self.marching is not None:
             self.marching.restore(saved.arrays)
-        self._drained.restore(saved.arrays["rows"], saved.arrays["happened"])
+        self._drained.restore(saved.arrays["rows"], saved.arrays["event_rows"])
         self._calls, self.status = saved.calls, saved.status

@@ -15,15 +15,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liaison.errors import Interrupted, NamingError, SimulationError, checked
-from liaison.numeric import State
+from liaison.numeric import Array, State
 from liaison.program import Kernel
-from liaison.simulation.events.happenings import sides_in
+from liaison.simulation.events.watched import sides_in
 from liaison.simulation.plan.settings import Settings
 from liaison.simulation.record.series import EventRecord
 from liaison.simulation.record.trajectory import INTERRUPTED
@@ -37,8 +37,6 @@ from .run import Run
 MODES = {side.OPEN: "open", side.CLOSED: "closed", side.LOCKED: "held"}
 SLIDES = {side.OPEN: "open", side.STICK: "sticks", side.SLIP: "slips"}
 """Words of modes: of gaps and relations of rates, and of friction."""
-
-Given: TypeAlias = Mapping[str, float] | ArrayLike | None
 
 
 @checked
@@ -73,6 +71,11 @@ class Stepper:
         self._names = [label.name for label in kernel.program.labels.get("u", ())]
         self._begin(state)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy goes on as this one would, bit for bit."""
+        parts = (self._kernel, self._first, self._settings, self._parameters)
+        return _copy, (parts, self._run.checkpoint(), self._event_rows)
+
     def reset(self, state: State) -> State:
         """Begins anew from a state; inputs take their defaults. Returns the state as projected."""
         before = self._run
@@ -81,6 +84,7 @@ class Stepper:
         return self.state
 
     def _begin(self, state: State) -> None:
+        self._first = state
         self._run = Run(self._kernel, state, state.t, self._settings, parameters=self._parameters)
         run = self._run.arrays.run
         run.records_steps = run.records_end = run.records_stop = run.samples = 0
@@ -112,9 +116,9 @@ class Stepper:
     @property
     def events(self) -> tuple[EventRecord, ...]:
         """Events of the last step, in order; after `reset`, at the start."""
-        return event_records(self._run.own_plan, self._happened)
+        return event_records(self._run.own_plan, self._event_rows)
 
-    def step(self, u: Given, dt: float) -> State:
+    def step(self, u: Mapping[str, float] | ArrayLike | None, dt: float) -> State:
         """Moves on by dt [s] with inputs held at u: by name, or all in order; None keeps them.
 
         An event that stops the mechanism ends the step early; see `stopped_by`.
@@ -138,7 +142,7 @@ class Stepper:
                 trajectory = self._run.trajectory()
                 raise Interrupted(end.message, t=self._run.t, trajectory=trajectory) from None
             if status in (at.DONE, at.STOPPED):
-                self._happened = self._run.take_happened()
+                self._event_rows = self._run.take_event_rows()
                 return
             if status >= at.NOT_FINITE:
                 end = outcome_of(self._run.plan, self._run.arrays, status)
@@ -163,3 +167,11 @@ class Stepper:
         if not np.all(np.isfinite(held)):
             raise SimulationError("an input is not finite.", t=self._run.t)
         run.is_fresh = 0
+
+
+def _copy(parts: tuple[Any, ...], kept: bytes, event_rows: Array) -> Stepper:
+    """The stepper that was pickled."""
+    stepper = Stepper(*parts)
+    stepper._run.restore(kept)
+    stepper._event_rows = event_rows
+    return stepper

@@ -180,6 +180,8 @@ class Starts:
                 mask[node.v] = is_held
             else:
                 mask[node.v] = any(is_held)
+                if kind.OWN_ROWS:  # a twist: the turn, then the place of the origin
+                    mask[node.v] = [*[any(is_held[3:])] * 3, *[any(is_held[:3])] * 3]
                 q[node.q] = self._attitude(node.joint, q[node.q], begin.values)
         return q, mask
 
@@ -294,11 +296,12 @@ def check_attitudes(tree: Tree, state: State) -> None:
 def _at_pole(joint: Joint) -> AssemblyError:
     first, second = joint.coordinates[:2]
     return AssemblyError(
-        f"the {joint.type.name.lower()} {joint.name!r} starts along z of its first frame, where "
+        f"the rod {joint.name!r} starts along z of its first frame, where "
         f"{first} has no rate: {second} is 90 deg there.",
         place=joint.place,
-        hint="Turn both frames so that z is across it: join 90 deg || [0, 1, 0] @ … and "
-        "90 deg || [0, 1, 0] @ … with rod …; the axes of the bodies stay.",
+        hint=f"Do not name {first} and {second}: a rod without these angles starts and passes "
+        f"there (start {joint.name} = [0, 0, -1] m). Or turn both frames so that z is across it: "
+        "join 90 deg || [0, 1, 0] @ … and 90 deg || [0, 1, 0] @ … with rod …",
     )
 
 

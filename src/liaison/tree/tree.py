@@ -1,7 +1,7 @@
 """span: the spanning tree of a mechanism — parents, places of coordinates, cut joints.
 
 The spanning tree is the breadth-first one of least depth; where several joints would do, names
-decide, never the order of declaration. A cut joint becomes a closure of 6 − nv rows. One
+decide, never the order of declaration. A cut joint becomes a closure of 6 − freedom rows. One
 whose coordinates are used (a motor, a spring, an imposed motion, an output, a start), or
 which has no closed form as a closure, keeps its coordinates: it carries a massless *ghost* of its
 successor, tied to the real one by a row for each velocity (welded to it, where the joint has no
@@ -160,7 +160,8 @@ class Node:
 class Closure:
     """A cut joint: its two markers, each on a node, and the rows of Φ and G that hold them.
 
-    There are 6 − nv rows; 6 where the joint keeps its coordinates, in a ghost.
+    There are 6 − freedom rows, and nv more where the joint keeps its coordinates, in a ghost. A
+    joint of the tree with more coordinates than freedom has a closure, too, of its own rows.
     """
 
     joint: Joint
@@ -195,6 +196,12 @@ class Tree(Shown):
     def loops(self) -> int:
         """Independent loops of the mechanism's graph: joints minus moving bodies."""
         return len(self.mechanism.joints) - (len(self.mechanism.bodies) - 1)
+
+    @property
+    def cuts(self) -> list[str]:
+        """Names of the joints that are cut."""
+        carriers = {node.joint.name for node in self.nodes if "'" not in node.body}
+        return [x.joint.name for x in self.closures if x.joint.name not in carriers]
 
     def path(self, node: int, root: int = GROUND) -> list[int]:
         """The node, its parent, … up to the one that hangs on the root, which carries it."""
@@ -242,15 +249,23 @@ def span(
         NamingError: a name in `cuts` or `keep` that no joint has.
         DerivationError: the cuts take a body off the ground.
     """
-    numbers = (lambda x: x) if exact else as_float
+    numbers = _as_written if exact else as_float
     chosen = _parent_joints(mechanism, frozenset(cuts))
     builder = _Builder(mechanism, numbers, frozenset(keep))
     builder.hang(chosen)
     in_tree = {joint.name for joint in chosen.values()}
+    for joint in sorted(chosen.values(), key=lambda joint: natural(joint.name)):
+        if joint.type.OWN_ROWS:
+            builder.hold(joint)
     cut = [joint for joint in mechanism.joints if joint.name not in in_tree]
     for joint in sorted(cut, key=lambda joint: natural(joint.name)):
         builder.close(joint)
     return builder.tree()
+
+
+def _as_written(x: Any) -> Any:
+    """An exact number stays what it is."""
+    return x
 
 
 class _Builder:
@@ -309,12 +324,20 @@ class _Builder:
     def close(self, joint: Joint) -> None:
         """A closure for a cut joint; by a ghost where its coordinates are kept."""
         ghost = None
-        rows = 6 - joint.type.nv
+        rows = 6 - joint.type.freedom
         if not has_closed_form(joint.type):
             joint, rows = self.ghost(joint), 6
         elif joint.name in self.in_use:
-            ghost, rows = len(self.nodes), 6
+            ghost, rows = len(self.nodes), rows + joint.type.nv
             self.ghost(joint)
+        self.rows(joint, rows, ghost)
+
+    def hold(self, joint: Joint) -> None:
+        """The rows of a joint of the tree whose coordinates are more than its freedom."""
+        self.rows(joint, joint.type.OWN_ROWS, None)
+
+    def rows(self, joint: Joint, rows: int, ghost: int | None) -> None:
+        """One more closure."""
         self.closures.append(
             Closure(
                 joint=joint,
@@ -353,13 +376,26 @@ def _parent_joints(mechanism: Mechanism, cuts: frozenset[str]) -> dict[str, Join
     for name in sorted(cuts - known.keys()):
         raise NamingError.unknown("joint", name, known)
     in_use = coordinates_in_use(mechanism)
+    joints = [joint for joint in mechanism.joints if joint.name not in cuts]
+    # joints with rows of their own carry only what no other joint reaches
+    few = [joint for joint in joints if not joint.type.OWN_ROWS or joint.name in in_use]
+    chosen = _carriers(mechanism, few, {}, in_use)
+    if len(few) < len(joints) and len(chosen) + 1 < len(mechanism.bodies):
+        chosen = _carriers(mechanism, joints, chosen, in_use)
+    _check_all_carried(mechanism, chosen, cuts)
+    return chosen
+
+
+def _carriers(
+    mechanism: Mechanism, joints: list[Joint], known: dict[str, Joint], in_use: frozenset[str]
+) -> dict[str, Joint]:
+    """For each body that these joints reach the one that carries it, besides those known."""
     touching: dict[str, list[Joint]] = {body.name: [] for body in mechanism.bodies}
-    for joint in sorted(mechanism.joints, key=lambda joint: _reluctance(joint, in_use)):
-        if joint.name not in cuts:
-            touching[joint.predecessor.body].append(joint)
-            touching[joint.successor.body].append(joint)
-    chosen: dict[str, Joint] = {}
-    level = ["ground"]
+    for joint in sorted(joints, key=lambda joint: _reluctance(joint, in_use)):
+        touching[joint.predecessor.body].append(joint)
+        touching[joint.successor.body].append(joint)
+    chosen = dict(known)
+    level = ["ground", *known]
     while level:
         best: dict[str, Joint] = {}
         for body in level:
@@ -371,14 +407,13 @@ def _parent_joints(mechanism: Mechanism, cuts: frozenset[str]) -> dict[str, Join
                     )
         chosen.update(best)
         level = list(best)
-    _check_all_carried(mechanism, chosen, cuts)
     return chosen
 
 
 def _reluctance(joint: Joint, in_use: frozenset[str]) -> tuple[bool, int, tuple[Any, ...]]:
     """Which joint stays uncut: coordinates in use, few degrees of freedom, then its name."""
     kept = joint.name in in_use or not has_closed_form(joint.type)
-    return (not kept, joint.type.nv, natural(joint.name))
+    return (not kept, joint.type.freedom, natural(joint.name))
 
 
 def _check_all_carried(

@@ -1,13 +1,13 @@
 """Starts of a mechanism assembled in compiled code, one or many, with parameters that vary.
 
-Public names: Assembling, Wanted, row_of.
+Public names: Assembling, Wanted, Origin, row_of.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, final
 
 import numpy as np
@@ -15,17 +15,18 @@ from numpy.typing import NDArray
 
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.equations.start_checks import is_completed
-from liaison.errors import NamingError, SimulationError
+from liaison.errors import ArgumentError, NamingError, SimulationError
 from liaison.expr import Expr
+from liaison.model.mechanism import Mechanism
 from liaison.numeric import Array, State
-from liaison.program.kernel import Kernel
+from liaison.program.kernel import Kernel, MachineKernel
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.lower import lower
 from liaison.simulation.assembly import CLOSED, Assembler
 from liaison.simulation.batch.plan import value_of
 from liaison.tree.assemble import STARTS, assemble, shake
-from liaison.tree.starts import Begin, Starts, fixed_values
-from liaison.tree.tree import Tree
+from liaison.tree.starts import Begin, Starts, check_attitudes, fixed_values
+from liaison.tree.tree import Tree, span
 
 
 @final
@@ -175,6 +176,62 @@ class Assembling:
                 raise NamingError.unknown("parameter", name, self._parameters)
             table[:, self._parameters.index(name)] = np.asarray(values, dtype=float)
         return table
+
+
+@final
+class Origin:
+    """What a kernel was compiled from: it assembles starts of the kernel's runs.
+
+    Args:
+        mechanism: that was derived.
+        has_closures: the kernel has the closures of the spanning tree; equations of other
+            formalisms may have eliminated them.
+    """
+
+    def __init__(self, mechanism: Mechanism, has_closures: bool) -> None:
+        self.mechanism, self._has_closures = mechanism, has_closures
+        self._assembling: Assembling | None = None  # made when it is first used
+
+    def __reduce__(self) -> tuple[type[Origin], tuple[Mechanism, bool]]:
+        """Without what was compiled."""
+        return Origin, (self.mechanism, self._has_closures)
+
+    @cached_property
+    def _tree(self) -> Tree:
+        return span(self.mechanism)
+
+    def state(
+        self,
+        kernel: Kernel,
+        start: Mapping[str, float] | None,
+        guess: Mapping[str, float] | None,
+        parameters: Mapping[str, float] | None,
+    ) -> State:
+        """Where a run of the kernel starts; the other arguments are those of `Wanted`.
+
+        Raises:
+            ArgumentError: the kernel has other coordinates than the mechanism's spanning tree.
+            AssemblyError: no configuration satisfies the closures, or angles are singular there.
+        """
+        self._check(kernel)
+        if not isinstance(kernel, MachineKernel):
+            begin = assemble(self._tree, parameters, guess=guess, **(start or {}))
+        else:
+            if self._assembling is None:
+                own = kernel if self._has_closures else to_llvm(lower(newton_euler(self._tree)))
+                self._assembling = Assembling(self._tree, own)
+            begin = self._assembling.state(start, guess, parameters)
+        check_attitudes(self._tree, begin)
+        return begin
+
+    def _check(self, kernel: Kernel) -> None:
+        tree, labels = self._tree, kernel.program.labels
+        for name, own in (("q", tree.position_labels()), ("v", tree.velocity_labels())):
+            if [x.name for x in own] != [x.name for x in labels.get(name, ())]:
+                raise ArgumentError(
+                    f"the kernel of {self.mechanism.name!r} is in coordinates of its formalism, "
+                    "which starts do not name: simulate(kernel, state, until=…) needs a state."
+                )
 
 
 @lru_cache(maxsize=64)

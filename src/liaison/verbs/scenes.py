@@ -127,8 +127,11 @@ class _Values:
 
     def law(self, x: Collision) -> list[float]:
         """Friction, restitution, and friction of rolling and pivoting."""
-        rubs = x.friction
-        return [self.number(y) for y in (rubs.sliding, x.restitution, rubs.rolling, rubs.pivoting)]
+        friction = x.friction
+        return [
+            self.number(y)
+            for y in (friction.sliding, x.restitution, friction.rolling, friction.pivoting)
+        ]
 
 
 def placed_on(mechanism: Mechanism, start: Mapping[str, float], planes: Any, laws: Any) -> Placed:

@@ -90,7 +90,7 @@ class Summary:
 
         The mobility of a mechanism whose geometry is nothing special; others have more.
         """
-        freedoms = sum(joint.type.nv for joint in self.mechanism.joints)
+        freedoms = sum(joint.type.freedom for joint in self.mechanism.joints)
         relations = sum(constraint.ROWS for constraint in self.mechanism.constraints)
         return freedoms - 6 * self.tree.loops - relations
 
@@ -161,7 +161,7 @@ class Summary:
             "rank": self.rank,
             "freedoms": self.freedoms,
             "gruebler": self.gruebler,
-            "cut": [closure.joint.name for closure in self.tree.closures],
+            "cut": self.tree.cuts,
             "constraints": [constraint.name for constraint in mechanism.constraints],
             "one_sided": [contact.name for contact in mechanism.contacts],
             "no_impact": None if self.entry is None else self.entry.to_dict(),

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, reduce
 from itertools import groupby
+from itertools import product as combinations
 from typing import final
 
 from liaison.algebra.build import axial, mixed, tilde
@@ -24,6 +25,7 @@ from liaison.algebra.node import (
     Atom,
     Formal,
     Kind,
+    inverse,
     make,
     make_one,
     number,
@@ -44,22 +46,27 @@ from . import words as rules_words
 from .rule import Rule, measure
 from .space import four_vectors
 from .terms import (
+    INVERSE,
     LEFT,
     RIGHT,
     Coefficient,
     Factor,
     Letter,
     Monomial,
+    Opaque,
     Polynomial,
     Ray,
     Word,
     added,
     closed,
     contracted,
+    inverted,
     is_tilde,
     monomial,
     multiplied,
+    opaque_polynomial,
     scaled,
+    symbol_of,
     tilde_letter,
     transposed,
     turned,
@@ -85,12 +92,97 @@ def _product(node: Formal, args: list[Polynomial]) -> Polynomial:
     if node.kind == "quaternion":
         return reduce(_quaternion_product, args, ONE)
     result, opens = ONE, False
-    for arg, value in zip(node.args, args, strict=True):
+    for arg, value in _without_inverses(node, args):
         joins = opens and arg.kind in ("vector", "matrix")
         result = contracted(result, value) if joins else multiplied(result, value)
         if arg.kind != "scalar":
             opens = arg.kind in ("row", "matrix")
     return result
+
+
+def _without_inverses(node: Formal, args: list[Polynomial]) -> list[tuple[Formal, Polynomial]]:
+    """The factors of a product without neighbours X and X⁻¹, X being a sum."""
+    factors: list[tuple[Formal, Polynomial]] = []
+    for arg, value in zip(node.args, args, strict=True):
+        if factors and (_inverts(arg, factors[-1][1]) or _inverts(factors[-1][0], value)):
+            factors[-1] = (IDENTITY, flatten(IDENTITY))
+        else:
+            factors.append((arg, value))
+    return factors
+
+
+def _inverts(x: Formal, value: Polynomial) -> bool:
+    """Whether x is the inverse of a sum that is that polynomial."""
+    return x.op == "inverse" and x.args[0].op == "sum" and flatten(x.args[0]) == value
+
+
+def _inverse(node: Formal, args: list[Polynomial]) -> Polynomial:
+    value = _normal(args[0], RULES)
+    terms = [[f for f in term if _is_open(f)] for term in value]
+    if not value or (len(value) == 1 and _is_singular(terms[0])):
+        raise ValueError(f"{node.args[0]} has the determinant 0: it has no inverse")
+    if len(value) == 1 and not any(type(x.name) is Opaque for x in terms[0][0][2]):
+        ((term, c),) = value.items()
+        rest = [f for f in term if not _is_open(f)]
+        word = tuple(inverted(letter) for letter in reversed(terms[0][0][2]))
+        over = _reciprocal(node.args[0], {monomial(rest): c})
+        return multiplied(over, {(("dot", LEFT, word, RIGHT),): 1})
+    first = value[min(value)]
+    inner = to_formal(scaled(value, reciprocal(first)), "matrix")
+    return scaled(opaque_polynomial(make("inverse", "matrix", (inner,))), reciprocal(first))
+
+
+def _is_singular(opened: list[Factor]) -> bool:
+    """A dyad, or a word with a tilde in it."""
+    if len(opened) != 1 or opened[0][0] != "dot":
+        return True
+    return any(is_tilde(letter) for letter in opened[0][2])
+
+
+def _operator(node: Formal, args: list[Polynomial]) -> Polynomial:
+    """An operator of the user's own, by its properties; what is left is one symbol."""
+    values = [_normal(arg, RULES) for arg in args]
+    if "linear" not in node.data.properties:
+        kinds = [x.kind for x in node.args]
+        whole = (to_formal(value, kind) for value, kind in zip(values, kinds, strict=True))
+        return _operated(node, tuple(whole))
+    parts: list[Polynomial] = []
+    for chosen in combinations(*(value.items() for value in values)):
+        rest = [f for term, _ in chosen for f in term if not _is_open(f)]
+        inner = tuple(
+            to_formal({tuple(f for f in term if _is_open(f)): 1}, arg.kind)
+            for (term, _), arg in zip(chosen, node.args, strict=True)
+        )
+        part = multiplied({monomial(rest): 1}, _operated(node, inner))
+        parts.append(reduce(scaled, (c for _, c in chosen), part))
+    return added(*parts)
+
+
+def _operated(node: Formal, args: tuple[Formal, ...]) -> Polynomial:
+    """The operator on arguments that are normal: involutions undone, arguments in order."""
+    properties, sign = node.data.properties, 1
+    nested = args[0].op == "operator" and args[0].data == node.data
+    if nested and "involutive" in properties:
+        return flatten(args[0].args[0])
+    if nested and "idempotent" in properties:
+        return opaque_polynomial(args[0])
+    if {"commutative", "antisymmetric"} & {*properties}:
+        in_order = tuple(sorted(args, key=lambda x: (repr(x), x.h)))
+        if "antisymmetric" in properties:
+            if args[0] is args[1]:
+                return {}
+            sign = 1 if in_order == args else -1
+        args = in_order
+    return scaled(opaque_polynomial(make("operator", node.kind, args, node.data)), sign)
+
+
+def _determinant(node: Formal, args: list[Polynomial]) -> Polynomial:
+    """Of a symbol or of an inverse: one letter."""
+    ((term, c),) = args[0].items()
+    ((_, _, word, _),) = term
+    if c != 1 or len(word) != 1:
+        raise ValueError(f"{node}: only the determinant of a symbol or of its inverse is known")
+    return {(("det", word[0]),): 1}
 
 
 def _power(node: Formal, args: list[Polynomial]) -> Polynomial:
@@ -113,7 +205,7 @@ def _power_of(
 def _reciprocal(node: Formal, value: Polynomial) -> Polynomial:
     if len(value) == 1:
         ((term, c),) = value.items()
-        if all(factor[0] in ("expr", "scalar", "over") for factor in term):
+        if all(factor[0] in ("expr", "scalar", "over", "det") for factor in term):
             return {monomial(map(_over, term)): reciprocal(c)}
     raise ValueError(f"1/({node}): only one term made of scalar symbols can divide")
 
@@ -246,11 +338,13 @@ _BY_OP: dict[str, Callable[[Formal, list[Polynomial]], Polynomial]] = {
     "axial": _axial,
     "conjugate": _conjugate,
     "cross": _cross,
-    "determinant": lambda node, args: {(("det", Letter(*node.args[0].data)),): 1},
+    "determinant": _determinant,
     "dot": _dot,
     "expr": _expr,
     "identity": lambda node, args: {(("dot", LEFT, (), RIGHT),): 1},
+    "inverse": _inverse,
     "mixed": _mixed,
+    "operator": _operator,
     "one": lambda node, args: {(("quat", ()),): 1},
     "power": _power,
     "product": _product,
@@ -313,7 +407,7 @@ def _scalar(factor: Factor) -> Formal:
     if tag == "mix":
         return mixed(*map(_ray, factor[1:]))
     if tag == "scalar":
-        return make("symbol", "scalar", (), factor[1])
+        return symbol_of("scalar", factor[1])
     if tag == "expr":
         return number(factor[2])
     if tag == "over":
@@ -402,7 +496,7 @@ def _quaternion(letter: Letter) -> Formal:
     if letter.name == "^":
         plain = make("pure", "quaternion", (_ray(letter.ray),))
     else:
-        plain = make("symbol", "quaternion", (), Atom(letter.name, letter.order, letter.traits))
+        plain = symbol_of("quaternion", Atom(letter.name, letter.order, letter.traits))
     return make("conjugate", "quaternion", (plain,)) if letter.turned else plain
 
 
@@ -413,7 +507,7 @@ def _vector(atom: Atom) -> Formal:
     if "axial" in atom.traits:
         traits = tuple(trait for trait in atom.traits if trait != "axial")
         return axial(make("symbol", "matrix", (), atom._replace(traits=traits)))
-    return make("symbol", "vector", (), atom)
+    return symbol_of("vector", atom)
 
 
 def _ray(ray: Ray) -> Formal:
@@ -429,9 +523,15 @@ def _letter(letter: Letter) -> Formal:
         else:
             plain = tilde(_ray(letter.ray))
     else:
-        plain = make("symbol", "matrix", (), Atom(letter.name, letter.order, letter.traits))
+        plain = _matrix_symbol(letter)
     is_turned = letter.turned and "symmetric" not in letter.traits
     return transpose(plain) if is_turned else plain
+
+
+def _matrix_symbol(letter: Letter) -> Formal:
+    traits = tuple(x for x in letter.traits if x != INVERSE)
+    plain = symbol_of("matrix", Atom(letter.name, letter.order, traits))
+    return plain if traits == letter.traits else inverse(plain)
 
 
 def axial_matrix(atom: Atom) -> Formal:
@@ -447,7 +547,10 @@ def _product_of(word: Word) -> Formal:
     return product(IDENTITY, *_letters(word))
 
 
-WORD_RULES: tuple[Rule, ...] = (*rules_words.ROWS, *rules_quaternions.ROWS)
+WORD_RULES: tuple[Rule, ...] = (
+    *rules_words.ROWS,
+    *rules_quaternions.ROWS,
+)
 _OPENING: tuple[Rule, ...] = (*WORD_RULES, *rules_space.ROWS)
 _MEMORY = 1 << 14
 LIMIT = 20_000

@@ -12,7 +12,7 @@ from typing import TypeAlias, final
 
 from liaison.algebra.node import Atom
 
-from .terms import Factor, Monomial, Polynomial, Word, is_tilde
+from .terms import INVERSE, Factor, Monomial, Polynomial, Word, is_tilde
 
 Measure: TypeAlias = tuple[int, int, int, int, int, int, Monomial]
 
@@ -51,9 +51,9 @@ Applied: TypeAlias = Callable[[Monomial], Polynomial | None]
 def measure(term: Monomial) -> Measure:
     """What rules make smaller, compared from left to right; it cannot fall for ever.
 
-    Tildes and mixed products together; tildes; traces; letters and vectors; sines and scalar
-    parts of unit quaternions; squares of orders of derivatives; and last the term itself, of
-    finitely many that are as long.
+    Tildes and mixed products together; tildes; traces; letters and vectors; sines, scalar parts
+    of unit quaternions and determinants of inverses; squares of orders of derivatives; and last
+    the term itself, of finitely many that are as long.
     """
     tildes = traces = size = sines = triples = orders = 0
     for factor in term:
@@ -106,4 +106,6 @@ def _counts(words: list[Word]) -> tuple[int, int]:
 def _is_eliminated(factor: Factor) -> bool:
     if factor[0] == "expr":
         return bool(factor[2].op == "sin")
+    if factor[0] == "det":
+        return INVERSE in factor[1].traits
     return factor[0] == "scalar" and "unit quaternion" in factor[1].traits

@@ -8,18 +8,22 @@ placeholders LEFT = x and RIGHT = y. So a sum of terms of any kind is a polynomi
     word   ("quat", W)           a product of quaternions, their conjugates, and pure ones
     trace  ("trace", W),  ("det", A),  ("scalar", atom),  ("expr", h, f),  ("over", s) for 1/s
 
+What no rule looks into (the inverse of a sum, an operator of the user's own) is a letter, a vector
+or a scalar whose name, `Opaque`, leads back to the expression.
+
 A monomial is the sorted tuple of its factors, repeated for powers. All are plain tuples, ordered.
 
-Public names: Letter, Word, Ray, Factor, Monomial, Polynomial, LEFT, RIGHT, and their arithmetic.
+Public names: Letter, Word, Ray, Factor, Monomial, Polynomial, LEFT, RIGHT, and their arithmetic;
+Opaque, opaque_polynomial, symbol_of.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, final
 
-from liaison.algebra.node import Atom
+from liaison.algebra.node import Atom, Formal, Kind, make
 from liaison.errors import DerivationError
 
 
@@ -39,6 +43,9 @@ Factor: TypeAlias = tuple[Any, ...]
 Monomial: TypeAlias = tuple[Factor, ...]
 Coefficient: TypeAlias = int | Fraction | float
 Polynomial: TypeAlias = dict[Monomial, Coefficient]
+
+INVERSE = "inverse"
+"""The property of a letter that stands for the inverse of its symbol."""
 
 LEFT = Atom("", -1)
 RIGHT = Atom("\U0010ffff", -1)
@@ -69,9 +76,54 @@ def flipped(letter: Letter) -> Letter:
     return letter._replace(turned=not letter.turned)
 
 
+def inverted(letter: Letter) -> Letter:
+    """The inverse of a letter: of an orthogonal one the transpose."""
+    if is_orthogonal_letter(letter):
+        return flipped(letter)
+    traits = tuple(x for x in letter.traits if x != INVERSE)
+    return letter._replace(traits=traits if traits != letter.traits else (*traits, INVERSE))
+
+
 def transposed(word: Word) -> Word:
     """The transpose of a word, letter by letter."""
     return tuple(flipped(letter) for letter in reversed(word))
+
+
+# Parts that no rule looks into --------------------------------------------------------------------
+
+
+@final
+class Opaque(str):
+    """The name of an expression as a symbol: equal expressions have equal names."""
+
+    node: Formal
+
+    @classmethod
+    def of(cls, node: Formal) -> Opaque:
+        """The name of an expression; it is the same in every process."""
+        name = cls(f"{node.op}#{node.h:x}")
+        name.node = node
+        return name
+
+
+def opaque_polynomial(node: Formal) -> Polynomial:
+    """An expression as one symbol of its kind."""
+    atom = Atom(Opaque.of(node))
+    if node.kind == "scalar":
+        return {(("scalar", atom),): 1}
+    if node.kind == "quaternion":
+        return {(("quat", (Letter(*atom),)),): 1}
+    if node.kind == "matrix":
+        return {(("dot", LEFT, (Letter(*atom),), RIGHT),): 1}
+    ends = (LEFT, (), atom) if node.kind == "vector" else (atom, (), RIGHT)
+    return {(("dot", *ends),): 1}
+
+
+def symbol_of(kind: Kind, atom: Atom) -> Formal:
+    """The symbol of a name, or the expression that an opaque name stands for."""
+    if type(atom.name) is Opaque:
+        return atom.name.node
+    return make("symbol", kind, (), atom)
 
 
 # Arithmetic -------------------------------------------------------------------------------------

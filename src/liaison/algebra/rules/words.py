@@ -1,4 +1,4 @@
-"""Rules of words: transposes, orthogonal matrices, tildes that meet their own vector, unit vectors.
+"""Rules of words: transposes, orthogonal matrices, inverses, tildes, unit vectors.
 
 They shorten or order a term without opening tildes; each gives one term or none, but for those
 of unit vectors, sines and unit quaternions.
@@ -17,6 +17,7 @@ from liaison.expr import cos
 
 from .rule import Rows
 from .terms import (
+    INVERSE,
     Factor,
     Letter,
     Monomial,
@@ -25,6 +26,7 @@ from .terms import (
     Word,
     added,
     flipped,
+    inverted,
     is_orthogonal_letter,
     is_rotation,
     is_tilde,
@@ -221,6 +223,49 @@ def _unit_determinant(factor: Factor) -> Polynomial | None:
 @ROWS.rule("determinant of a rotation", "det R = 1 for R a rotation")
 def _determinant(term: Monomial) -> Polynomial | None:
     return in_factors(term, "det", _unit_determinant)
+
+
+# Inverses ----------------------------------------------------------------------------------------
+
+
+def _are_inverse(a: Letter, b: Letter) -> bool:
+    return INVERSE in (*a.traits, *b.traits) and a == inverted(b)
+
+
+def _without_inverse(word: Word) -> tuple[int, Word] | None:
+    for i, (a, b) in enumerate(pairwise(word)):
+        if _are_inverse(a, b):
+            return 1, (*word[:i], *word[i + 2 :])
+    return None
+
+
+@ROWS.rule("inverse", "A A⁻¹ = A⁻¹ A = 1")
+def _inverse_pair(term: Monomial) -> Polynomial | None:
+    return in_words(term, _without_inverse)
+
+
+def _similar(factor: Factor) -> Polynomial | None:
+    word: Word = factor[1]
+    if len(word) > 1 and _are_inverse(word[0], word[-1]):
+        return {(("trace", word[1:-1]),): 1}
+    return None
+
+
+@ROWS.rule("similar", "tr A⁻¹ B A = tr B")
+def _similar_trace(term: Monomial) -> Polynomial | None:
+    return in_factors(term, "trace", _similar)
+
+
+def _over_determinant(factor: Factor) -> Polynomial | None:
+    letter: Letter = factor[1]
+    if INVERSE not in letter.traits:
+        return None
+    return {(("over", ("det", inverted(letter))),): 1}
+
+
+@ROWS.rule("determinant of an inverse", "det A⁻¹ = 1/det A")
+def _inverse_determinant(term: Monomial) -> Polynomial | None:
+    return in_factors(term, "det", _over_determinant)
 
 
 # Unit vectors, sines, divisions -----------------------------------------------------------------

@@ -163,15 +163,15 @@ def run_inputs(program: Program, run: Trajectory, verb: str) -> dict[str, Any]:
     """
     kept: Mapping[str, Any] = run.meta.get("inputs", {})
     recorded = run_input_values(program, run)
-    found: dict[str, Any] = {}
+    inputs: dict[str, Any] = {}
     for k, label in enumerate(program.labels["u"]):
         what = kept.get(label.name)
         if isinstance(what, int | float):
-            found[label.name] = float(what)
+            inputs[label.name] = float(what)
         elif isinstance(what, Mapping) and what.get("formula"):
-            found[label.name] = formula_from_plain(what["formula"])
+            inputs[label.name] = formula_from_plain(what["formula"])
         elif what is None and np.ptp(recorded[:, k]) == 0.0:
-            found[label.name] = float(recorded[0, k])
+            inputs[label.name] = float(recorded[0, k])
         else:
             is_controlled = isinstance(what, Mapping) and "controller" in what
             raise SimulationError(
@@ -181,4 +181,4 @@ def run_inputs(program: Program, run: Trajectory, verb: str) -> dict[str, Any]:
                 hint="Give the input as a formula of coordinates, rates and time, or as a table, "
                 "and run again.",
             )
-    return found
+    return inputs

@@ -96,10 +96,10 @@ def varied(kernel: Kernel, inputs: Mapping[str, Any], *, with_outputs: bool = Tr
             "over many bodies, and these are not differentiated.",
             hint="Take differences of runs: simulate_batch(…, parameters={NAME: [p - δ, p + δ]}).",
         )
-    made = _Varying(program, inputs, with_outputs)
+    varying = _Varying(program, inputs, with_outputs)
     return Varied(
-        kernel_like(kernel, made.program()), len(made.v), len(made.q), len(made.outputs),
-        dict(inputs), made.moving(),
+        kernel_like(kernel, varying.program()), len(varying.v), len(varying.q),
+        len(varying.outputs), dict(inputs), varying.moving(),
     )  # fmt: skip
 
 
@@ -208,15 +208,15 @@ class _Varying:
 
 def _symbols(program: Program, array: str) -> list[Expr]:
     """The symbols of an array of a program, in order."""
-    found = {k: x for x, (name, k) in program.inputs.items() if name == array}
-    return [found[k] for k in sorted(found)]
+    symbols = {k: x for x, (name, k) in program.inputs.items() if name == array}
+    return [symbols[k] for k in sorted(symbols)]
 
 
 def _blocks(program: Program, entry: str) -> dict[str, list[Expr]]:
     """The formulas of an entry by the names of its blocks."""
-    made, blocks, start = program.entry(entry), {}, 0
-    for name, size in made.layout:
-        blocks[name] = list(made.outputs[start : start + size])
+    formulas, blocks, start = program.entry(entry), {}, 0
+    for name, size in formulas.layout:
+        blocks[name] = list(formulas.outputs[start : start + size])
         start += size
     return blocks
 
@@ -225,7 +225,7 @@ DIFFERENCES = (
     "Take differences of runs: simulate_batch(…, parameters={NAME: [p - δ, p + δ]}); or ask about "
     "one mode, its limit required with '=' where it is closed."
 )
-"""What would do where contacts close and open: an instant of an impact moves with a parameter."""
+"""How to fix it where contacts close and open: an instant of an impact moves with a parameter."""
 
 FINER = 1 / 32
 """Part of the tolerance of the run at which the result is computed; both are compared."""
@@ -399,12 +399,12 @@ class _Moved:
         state = State(plan.state.t, plan.state.q, np.concatenate([plan.state.v, *change]))
         meta = self.run.meta
         method = meta.get("method") if meta.get("method") in ADAPTIVE else None
-        found = simulate(
+        moved = simulate(
             self.varied.kernel, state, float(self.run.t[-1]), parameters=values,
             inputs=self.varied.inputs, every=every, series=(), method=method,
             rtol=part * meta.get("rtol", 1e-8), atol=part * meta.get("atol", 1e-10),
         )  # fmt: skip
-        return found, scale
+        return moved, scale
 
     def _at_start(self) -> dict[str, Any]:
         state, p = self.plan.state, self.plan.parameters
@@ -550,11 +550,11 @@ def _followed(
     size = np.max(np.abs(x), axis=0, initial=0.0) + np.max(np.abs(b), axis=0, initial=0.0) + 1e-30
     missed = np.max(np.abs(A @ x - b), axis=0, initial=0.0) / size
     loose = np.max(np.abs(other - x), axis=0, initial=0.0) / size
-    given = ", ".join(starts) or "none"
+    fixed = ", ".join(starts) or "none"
     if np.max(missed, initial=0.0) > 1e-6:
         which = repr(names[int(np.argmax(missed))]) if names else "a parameter"
         raise SimulationError(
-            f"the starts that are given ({given}) close the loops for this value of {which} alone: "
+            f"the starts that are given ({fixed}) close the loops for this value of {which} alone: "
             "no run with another value begins so.",
             status="inconsistent",
             hint="Leave some of them out of the description, or name those that stay: held=(…).",
@@ -563,7 +563,7 @@ def _followed(
         k = int(np.argmax(np.max(np.abs(other - x), axis=1)))
         label = coordinate_label(here.kernel.program.labels["v"][free[k]]).name
         raise SimulationError(
-            f"the starts that are given ({given}) do not determine the start: where {label!r} "
+            f"the starts that are given ({fixed}) do not determine the start: where {label!r} "
             "begins, or how fast, depends on how the loops are closed.",
             status="inconsistent",
             hint=f"Give a start of {label!r} and of its rate, and run again.",

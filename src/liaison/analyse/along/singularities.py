@@ -84,19 +84,19 @@ class RankAlong:
         }  # fmt: skip
 
 
-def rank_along(trajectory: Trajectory, given: Mechanism | Tree, *, near: float = NEAR) -> RankAlong:
+def rank_along(trajectory: Trajectory, model: Mechanism | Tree, *, near: float = NEAR) -> RankAlong:
     """The rank of a mechanism's closures along a recorded motion of it.
 
     Args:
         trajectory: of that mechanism.
-        given: the mechanism, or a tree of it.
+        model: the mechanism, or a tree of it.
         near: relative singular value below which the rank counts as lost.
 
     Raises:
         DerivationError: the mechanism has no closures.
         NamingError: the motion is one of another mechanism.
     """
-    tree = given if isinstance(given, Tree) else span(given)
+    tree = model if isinstance(model, Tree) else span(model)
     equations = newton_euler(tree)
     _check(trajectory, equations)
     return _Search(trajectory, equations, near).rank_along()

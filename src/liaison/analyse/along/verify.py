@@ -174,8 +174,8 @@ class Verification(Shown):
             {"name": x.name, "error": x.error, "at": x.at, "size": x.size, "holds": x.holds}
             for x in self.theorems
         ]
-        found = {"holds": self.holds, "theorems": rows, "work_J": dict(self.work)}
-        return found | {"unchecked": list(self.unchecked)}
+        facts = {"holds": self.holds, "theorems": rows, "work_J": dict(self.work)}
+        return facts | {"unchecked": list(self.unchecked)}
 
 
 def verify(

@@ -36,12 +36,14 @@ class PolynomialPsi:
     Attributes:
         coordinates: positions, symbols that the formulas refer to.
         velocities: a label for each entry of a column.
-        columns: formulas of the coordinates; None where the bounds were passed: not computed.
+        columns: formulas of the coordinates; None: not computed.
+        why: the reason, where they are not computed.
     """
 
     coordinates: tuple[Expr, ...]
     velocities: tuple[Label, ...]
     columns: tuple[tuple[Expr, ...], ...] | None
+    why: str = ""
 
 
 def polynomial_psi(mechanism: Mechanism, *, limits: Limits | None = None) -> PolynomialPsi:
@@ -78,10 +80,12 @@ def polynomial_psi(mechanism: Mechanism, *, limits: Limits | None = None) -> Pol
     used = [x for x in equations.symbols.q if _appears(x, flat)]
     generators = syzygies(matrix, relations, [*turns.values(), *used], limits=limits)
     back = {name: node for node, name in turns.items()}
-    columns = None
-    if generators is not None:
-        columns = tuple(tuple(substitute(column, back)) for column in generators)
-    return PolynomialPsi(equations.symbols.q, equations.labels["v"], columns)
+    labels = equations.labels["v"]
+    if generators is None:
+        why = "the syzygies pass the limits of polynomials, terms or bits; give wider `limits`"
+        return PolynomialPsi(equations.symbols.q, labels, None, why)
+    columns = tuple(tuple(substitute(column, back)) for column in generators)
+    return PolynomialPsi(equations.symbols.q, labels, columns)
 
 
 def _with_values(mechanism: Mechanism, equations: Equations) -> tuple[list[Expr], list[list[Expr]]]:

@@ -270,8 +270,8 @@ def rest_on_sides(here: Local, kind: str, tolerance: float) -> tuple[Local, floa
 def pushed(here: Local) -> bool:
     """Whether gaps are closed here, or friction with a bound of its own may hold."""
     blocks = here.kernel.program.facts["sides"]
-    rubs = any(x[2] == "rate" or (x[2] == "friction" and x[5] < 0) for x in blocks)
-    return rubs or bool(np.any(Pushed(here).sides[0] <= TOUCHING))
+    has_friction = any(x[2] == "rate" or (x[2] == "friction" and x[5] < 0) for x in blocks)
+    return has_friction or bool(np.any(Pushed(here).sides[0] <= TOUCHING))
 
 
 def is_held(here: Local, tolerance: float, inputs: Mapping[str, float] | None) -> bool:

@@ -35,12 +35,12 @@ def borne(sides: Sides, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, work: ptr) -> f6
     saddle(nv, nc, M, G, total, terms.gamma, x, at(x, nv), sides.spare, sides.area)
     for row in range(sides.nr):
         x[nv + nc + row] = sides.force[row]
-    found = sides.borne
-    sides.free.bearings(t, q, v, u, p, x, found, work)
+    loads = sides.borne
+    sides.free.bearings(t, q, v, u, p, x, loads, work)
     change = 0.0
     for k in range(sides.nbearings):
         load = sides.load[sides.bearings[k]]
-        change = max(change, abs(found[k] - load) / (abs(found[k]) + 1e-300))
+        change = max(change, abs(loads[k] - load) / (abs(loads[k]) + 1e-300))
     return change
 
 
@@ -51,23 +51,23 @@ def next_loads(sides: Sides, is_first: i64) -> None:
     Of one bearing these are secants, which also find loads that rounds by themselves run away from.
     """
     count = sides.nbearings
-    found = sides.borne
-    last = at(found, count)
+    loads = sides.borne
+    last = at(loads, count)
     tried = at(last, count)
     along = 0.0
     length = 0.0
     for k in range(count):
-        rest = found[k] - sides.load[sides.bearings[k]]
+        rest = loads[k] - sides.load[sides.bearings[k]]
         turn = rest - (last[k] - tried[k])
         along += rest * turn
         length += turn * turn
     share = along / length if is_first == 0 and length > 0.0 else 0.0
     for k in range(count):
         b = sides.bearings[k]
-        load = found[k] - share * (found[k] - last[k])
-        last[k] = found[k]
+        load = loads[k] - share * (loads[k] - last[k])
+        last[k] = loads[k]
         tried[k] = sides.load[b]
-        sides.load[b] = load if load >= 0.0 else found[k]
+        sides.load[b] = load if load >= 0.0 else loads[k]
 
 
 @loop

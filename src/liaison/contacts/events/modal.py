@@ -18,7 +18,7 @@ load among them is negative, its row is left out with the friction under it, the
 long as the others keep what it keeps. Where they do not, the load is what ends the mode.
 
 Public names: SLOW, measure, slip_weights, is_pressed, resists, loosened, prepare, compliant,
-add_slips, solve_mode, tell_forces. Source: docs/theory/one_sided.md (modal-1), share. Source: LH74
+add_slips, solve_mode, write_forces. Source: docs/theory/one_sided.md (modal-1), share. Source: LH74
 ch. 23 (least squares with nonnegative unknowns); docs/theory/one_sided.md.
 """
 
@@ -88,14 +88,14 @@ def share(sides: Sides) -> i64:
 @loop
 def lowest_load(sides: Sides, m: i64, x: ptr) -> i64:
     """The active row of a gap or a rate that pulls most; −1 if none does."""
-    found = -1
+    lowest = -1
     low = -PULLS * largest(m, x)
     for a in range(m):
         b = sides.block_of[sides.listed[a]]
         if sides.blocks[b].kind != FRICTION and x[a] < low:
             low = x[a]
-            found = a
-    return found
+            lowest = a
+    return lowest
 
 
 @loop
@@ -173,12 +173,12 @@ def measure(sides: Sides, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, work: ptr) -> 
 
 
 @loop
-def coefficient(told: Law, k: i64, part: f64) -> f64:
+def coefficient(law: Law, k: i64, part: f64) -> f64:
     """Of friction along row k: between the dynamic one and, with part = 1, the static one."""
-    moving = max(told.dynamic if k == 0 else told.across, 0.0)
-    resting = told.static
-    if k > 0 and told.dynamic > 0.0:
-        resting = resting * told.across / told.dynamic
+    moving = max(law.dynamic if k == 0 else law.across, 0.0)
+    resting = law.static
+    if k > 0 and law.dynamic > 0.0:
+        resting = resting * law.across / law.dynamic
     return float(moving + part * (max(resting, 0.0) - moving))
 
 
@@ -187,7 +187,7 @@ def slip_weights(sides: Sides, b: i64) -> None:
     """w of every row of a slipping block into the block WEIGHT: the force for a unit of load."""
     block = sides.blocks[b]
     first = block.first
-    told = sides.seen.laws[b]
+    law = sides.seen.laws[b]
     u = sides.seen.rate[first:]
     size = 0.0
     for k in range(block.rows):
@@ -195,19 +195,19 @@ def slip_weights(sides: Sides, b: i64) -> None:
     size = sqrt(size)
     part = 0.0
     if block.law == STRIBECK:
-        ratio = size / told.speed
+        ratio = size / law.speed
         part = exp(-ratio * ratio)
     is_slow = 1 if block.rows == 1 or size < SLOW * sides.scales.rate[b] else 0
     way = u
     if is_slow == 1 and block.law != REGULARIZED:
         way = sides.slip[first:]
-    total = told.speed * told.speed if block.law == REGULARIZED else 0.0
-    total = total * told.dynamic * told.dynamic
+    total = law.speed * law.speed if block.law == REGULARIZED else 0.0
+    total = total * law.dynamic * law.dynamic
     for k in range(block.rows):
-        mu = coefficient(told, k, part)
+        mu = coefficient(law, k, part)
         total += mu * mu * way[k] * way[k]
     for k in range(block.rows):
-        mu = coefficient(told, k, part)
+        mu = coefficient(law, k, part)
         sides.weight[first + k] = -mu * mu * way[k] / sqrt(total) if total > 0.0 else 0.0
 
 
@@ -398,25 +398,25 @@ def solve_mode(sides: Sides) -> i64:
     mode_system(sides)
     if share(sides) != 0:
         return 1
-    found = sides.right[m:]
+    forces = sides.right[m:]
     vdot = sides.vdot
     for i in range(nv):
         vdot[i] = sides.z[i]
         for a in range(m):
-            vdot[i] += found[a] * sides.columns[a * nv + i]
+            vdot[i] += forces[a] * sides.columns[a * nv + i]
     backward_solve(nv, sides.L, vdot)
-    tell_forces(sides, found)
+    write_forces(sides, forces)
     return 0
 
 
 @loop
-def tell_forces(sides: Sides, found: ptr) -> None:
+def write_forces(sides: Sides, forces: ptr) -> None:
     """The force of every row: held rows as found, slips by what presses them, viscous parts."""
     force = sides.force
     for row in range(sides.nr):
         force[row] = 0.0
     for a in range(sides.active):
-        force[sides.listed[a]] = found[a]
+        force[sides.listed[a]] = forces[a]
     for b in range(sides.nb):
         block = sides.blocks[b]
         if block.kind == FRICTION and is_pressed(sides, b) == 1:

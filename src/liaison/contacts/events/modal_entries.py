@@ -4,7 +4,7 @@ Rows that hold now stand beside the closures: open ones are rows of zeros, which
 time loop steps, lands on closures and looks for events as it does without contacts; the sign
 changes it looks for besides are those at which a mode ends.
 
-Public names: modal_rate, modal_closure, modal_terms, modal_events, tell_ends, inside, BROKEN.
+Public names: modal_rate, modal_closure, modal_terms, modal_events, write_ends, inside, BROKEN.
 
 Source: docs/theory/one_sided.md (modal-1).
 """
@@ -159,15 +159,15 @@ def modal_terms(
 def inside(sides: Sides, b: i64) -> f64:
     """How far the force of a sticking block is inside its bound, in units of its load."""
     block = sides.blocks[b]
-    told = sides.seen.laws[b]
+    law = sides.seen.laws[b]
     load = sides.load[b]
     if block.load >= 0:
         load = sides.force[sides.blocks[block.load].first]
     size = 0.0
     for k in range(block.rows):
-        limit = told.static
-        if k == 1 and told.dynamic > 0.0:
-            limit = limit * told.across / told.dynamic
+        limit = law.static
+        if k == 1 and law.dynamic > 0.0:
+            limit = limit * law.across / law.dynamic
         part = sides.force[block.first + k] / max(limit, 1e-300)
         size += part * part
     return float(load - sqrt(size))
@@ -214,7 +214,7 @@ def eased(sides: Sides, row: i64) -> f64:
 
 
 @loop
-def tell_ends(sides: Sides, out: ptr) -> None:
+def write_ends(sides: Sides, out: ptr) -> None:
     """For every block a number that falls through zero where its mode ends."""
     for b in range(sides.nb):
         block = sides.blocks[b]
@@ -253,7 +253,7 @@ def modal_events(
     else:
         measure(sides, t, q, v, u, p, work)
         failed = solve_motion(sides, t, q, v, u, p, work)
-    tell_ends(sides, at(out, sides.own))
+    write_ends(sides, at(out, sides.own))
     if sides.watches > 0 and failed == 0:
         stays = can_stay(sides)
         for b in range(sides.nb):

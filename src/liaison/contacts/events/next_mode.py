@@ -37,24 +37,24 @@ UNSOLVED = 1e-7
 @loop
 def soften(sides: Sides, least: f64) -> i64:
     """Dynamic bounds for sticking friction that slips at its static one; how many there are."""
-    found = 0
+    count = 0
     for b in range(sides.nb):
         k = sides.cone_of[b]
         if k >= 0 and sides.blocks[b].kind == FRICTION:
-            told = sides.seen.laws[b]
+            law = sides.seen.laws[b]
             u = sides.touching[sides.cone[k].first :]
             rows = sides.cone[k].rows
             limit = sides.limits[k]
             if (
                 sqrt(dot(rows, u, u)) > least * sides.scales.acceleration[b]
-                and told.static > told.dynamic
+                and law.static > law.dynamic
             ):
-                share = told.dynamic / told.static
+                share = law.dynamic / law.static
                 for i in range(2):
                     limit.coefficient[i] = limit.coefficient[i] * share
                 limit.constant = limit.constant * share
-                found += 1
-    return found
+                count += 1
+    return count
 
 
 @loop

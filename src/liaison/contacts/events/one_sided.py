@@ -21,8 +21,8 @@ from liaison.program.kernel import Function
 from liaison.program.llvm.trampolines import Trampoline, trampoline
 from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.records import address
-from liaison.simulation.events.happenings import Watched
 from liaison.simulation.events.log import HOLDS, IMPACTS, note
+from liaison.simulation.events.watched import Watched
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.plan.scales import fill_run_scales, fill_scales, units_of
 from liaison.simulation.steps import layout as at
@@ -157,7 +157,7 @@ class Marching:
 
     def begin(self, plan: Plan) -> None:
         """Takes up a run that differs only in where it begins, and in its numbers."""
-        self._told, self._plan = plan, None
+        self._own_plan, self._plan = plan, None
         self._units = units_of(plan)
         fill_scales(self.sides.scales, self._units, self._units.closure)
 
@@ -165,7 +165,7 @@ class Marching:
     def plan(self) -> Plan:
         """As the time loop sees it: more closures, more events."""
         if self._plan is None:
-            self._plan = replace(self._told, kernel=self.kernel, events=self._events)
+            self._plan = replace(self._own_plan, kernel=self.kernel, events=self._events)
         return self._plan
 
     def _find(self, plan: Plan) -> None:
@@ -206,7 +206,7 @@ class Marching:
         words[:] = arrays["sides"]
         words[ADDRESSES] = had
 
-    def judged(self, status: int, arrays: Arrays) -> int:
+    def refined_status(self, status: int, arrays: Arrays) -> int:
         """What a status of the loop is after a look at the modes; a lost relation is held.
 
         Raises:
@@ -251,14 +251,14 @@ class Marching:
     def is_lost(self, arrays: Arrays) -> bool:
         """Whether an active relation of rates depends on rows that hold, so that none fits."""
         nv = int(self.sides.nv)
-        _, given = self._given(arrays)
-        G = self.kernel.base.call("terms", **given)["G"].reshape(-1, nv)
-        seen = self.kernel.base.call("one_sided", **given)
+        _, arguments = self._arguments(arrays)
+        G = self.kernel.base.call("terms", **arguments)["G"].reshape(-1, nv)
+        seen = self.kernel.base.call("one_sided", **arguments)
         for b, block in enumerate(self.plan.program.facts["sides"]):
             D, rate = seen["D"][block[3] * nv : (block[3] + 1) * nv], seen["rate"][block[3]]
             is_open = block[2] == "rate" and self.sides.mode[b] != side.LOCKED
             unit = LOST * self.sides.scales.rate[b]
-            v = np.abs(given["v"]) / self.sides.scales.velocity
+            v = np.abs(arguments["v"]) / self.sides.scales.velocity
             if is_open and abs(rate) <= unit * (1 + np.max(v, initial=0.0)):
                 left = D - along(G, D) @ G
                 if np.max(np.abs(left)) <= LOST * np.max(np.abs(D)):
@@ -271,7 +271,7 @@ class Marching:
         is_locked = not self.sides.unborne <= UNSETTLED
         return bool(is_locked or force_left(self.sides) < JAMMED)
 
-    def _given(self, arrays: Arrays) -> tuple[Array, dict[str, Any]]:
+    def _arguments(self, arrays: Arrays) -> tuple[Array, dict[str, Any]]:
         """v, and what entries are asked with at the present state."""
         run = arrays.run
         v = run.v.copy()
@@ -290,13 +290,13 @@ class Marching:
         """
         nv, base = int(self.sides.nv), self.kernel.base
         first = int(self.sides.blocks[b].first)
-        v, given = self._given(arrays)
-        terms = base.call("terms", **given)
+        v, arguments = self._arguments(arrays)
+        terms = base.call("terms", **arguments)
         G = terms["G"].reshape(-1, nv)
-        part = along(G, base.call("one_sided", **given)["D"][first * nv : (first + 1) * nv])
+        part = along(G, base.call("one_sided", **arguments)["D"][first * nv : (first + 1) * nv])
 
         def bias(x: Array) -> float:
-            here = given | {"v": x}
+            here = arguments | {"v": x}
             own = float(base.call("one_sided", **here)["bias"][first])
             return -(own + float(part @ base.call("terms", **here)["gamma"]))
 
@@ -309,9 +309,9 @@ class Marching:
     def _note(arrays: Arrays, what: int, block: int) -> None:
         """One row of the log, with the state as it is now."""
         run = arrays.run
-        nq, nv, count = int(run.nq), int(run.nv), int(run.happened)
-        note(what, block, -1, float(run.t), 0.0, nq, run.q, nv, run.v, count, arrays.happened)
-        run.happened += 1
+        nq, nv, count = int(run.nq), int(run.nv), int(run.event_count)
+        note(what, block, -1, float(run.t), 0.0, nq, run.q, nv, run.v, count, arrays.event_log)
+        run.event_count += 1
 
 
 def _lost(message: str, t: float) -> SimulationError:

@@ -38,7 +38,7 @@ from liaison.simulation.steps.sides_layout import (
 from liaison.solvers.linear.dense import dot, largest_in
 
 from .bearings import solve_motion
-from .modal import measure, resists, tell_forces
+from .modal import measure, resists, write_forces
 from .modal_entries import BROKEN, inside
 from .next_mode import find_mode
 from .one_sided import Marching
@@ -104,7 +104,7 @@ def margin_of(sides: Sides, b: i64) -> f64:
 
 
 @loop
-def tell_margins(sides: Sides, out: ptr) -> None:
+def write_margins(sides: Sides, out: ptr) -> None:
     """Margins of all blocks; forces that other ones could take the place of are not beyond theirs.
 
     Contacts that repeat each other are held by many forces, some of which lie within all bounds.
@@ -138,21 +138,21 @@ def over_modes(
         measure(sides, row[0], q, v, at(v, nv), p, work)
         direct(sides, at(modes, i * sides.nb), v)
         solve_motion(sides, row[0], q, v, at(v, nv), p, work)
-        found = at(out, i * size)
+        values = at(out, i * size)
         for j in range(nv):
-            found[sides.nb + 2 * sides.nr + nv + j] = sides.vdot[j]
+            values[sides.nb + 2 * sides.nr + nv + j] = sides.vdot[j]
         bear_inside(sides)
         for b in range(sides.nb):
-            found[b] = sides.seen.gap[b]
+            values[b] = sides.seen.gap[b]
         for k in range(sides.nr):
-            found[sides.nb + k] = sides.seen.rate[k]
-            found[sides.nb + sides.nr + k] = sides.force[k]
+            values[sides.nb + k] = sides.seen.rate[k]
+            values[sides.nb + sides.nr + k] = sides.force[k]
         for j in range(nv):
             effort = 0.0
             for k in range(sides.nr):
                 effort += sides.seen.D[k, j] * sides.force[k]
-            found[sides.nb + 2 * sides.nr + j] = effort
-        tell_margins(sides, at(found, size - sides.nb))
+            values[sides.nb + 2 * sides.nr + j] = effort
+        write_margins(sides, at(values, size - sides.nb))
 
 
 @loop
@@ -174,7 +174,7 @@ def bear_inside(sides: Sides) -> None:
         ):
             is_outside = 1
     if is_outside == 1 and can_stay(sides) >= 0.0:
-        tell_forces(sides, sides.touching[sides.active :])
+        write_forces(sides, sides.touching[sides.active :])
 
 
 @loop
@@ -209,16 +209,16 @@ def _compiled() -> CompiledLoops:
     return compile_loops([over_modes])
 
 
-def contacts_along(run: Marching, plan: Plan, rows: Array, happened: Array) -> Contacts:
+def contacts_along(run: Marching, plan: Plan, rows: Array, event_rows: Array) -> Contacts:
     """Contacts at every recorded row (t, q, v, u) of a run.
 
     Args:
         run: as it stands at the end.
         plan: of the free mechanism.
         rows: recorded states; of two at one instant the first is before the event there.
-        happened: rows of the log.
+        event_rows: rows of the log.
     """
-    modes = modes_along(run, rows[:, 0], happened)
+    modes = modes_along(run, rows[:, 0], event_rows)
     sides = run.sides.copy()
     nv, nb, nr = int(sides.nv), int(sides.nb), int(sides.nr)
     out = np.zeros((len(rows), 2 * nb + 2 * nr + 2 * nv))
@@ -230,11 +230,11 @@ def contacts_along(run: Marching, plan: Plan, rows: Array, happened: Array) -> C
     return Contacts(gap, rate, force, effort, vdot, modes, margin)
 
 
-def modes_along(run: Marching, t: Array, happened: Array) -> NDArray[np.int64]:
+def modes_along(run: Marching, t: Array, event_rows: Array) -> NDArray[np.int64]:
     """The mode of every block at recorded instants."""
     nb = int(run.sides.nb)
-    changes = [(x.t, x.first, x.what) for x in entries_of(happened) if x.what >= 0]
-    now, found, k = run.sides.at_start.copy(), np.zeros((len(t), nb), dtype=np.int64), 0
+    changes = [(x.t, x.first, x.what) for x in entries_of(event_rows) if x.what >= 0]
+    now, modes, k = run.sides.at_start.copy(), np.zeros((len(t), nb), dtype=np.int64), 0
     for i, instant in enumerate(t):
         again = i > 0 and t[i - 1] == instant
         while k < len(changes) and (
@@ -243,8 +243,8 @@ def modes_along(run: Marching, t: Array, happened: Array) -> NDArray[np.int64]:
             _, block, what = changes[k]
             now[block] = AFTER.get(what, now[block])
             k += 1
-        found[i] = now
-    return found
+        modes[i] = now
+    return modes
 
 
 def contact_series(plan: Plan, contacts: Contacts) -> dict[str, Series]:
@@ -257,13 +257,13 @@ def contact_series(plan: Plan, contacts: Contacts) -> dict[str, Series]:
     sign = np.array([-1 if x[2] == "rate" else 1 for x in sides for _ in range(x[4])])
     rates = tuple("rad/s" if unit != "N" else "m/s" for unit in units)
     gaps = [b for b, block in enumerate(sides) if block[2] == "gap"]
-    rubs = tuple(block[0] for block in sides if block[2] == "friction")
+    groups = tuple(block[0] for block in sides if block[2] == "friction")
     blocks = {"block": tuple(x[0] for x in sides)}
     return {
         "contacts": Series(contacts.force * sign, units, {"contact": rows}),
         "slips": Series(contacts.rate * sign, rates, {"contact": rows}),
         "gaps": Series(contacts.gap[:, gaps], "m", {"gap": tuple(sides[b][0] for b in gaps)}),
-        "dissipated": Series(_dissipated(sides, contacts), "W", {"group": rubs}),
+        "dissipated": Series(_dissipated(sides, contacts), "W", {"group": groups}),
         "modes": Series(contacts.modes.astype(float), "", blocks),
         "margins": Series(contacts.margin, "", blocks),
     }
@@ -272,6 +272,6 @@ def contact_series(plan: Plan, contacts: Contacts) -> dict[str, Series]:
 def _dissipated(sides: Sequence[tuple[Any, ...]], contacts: Contacts) -> Array:
     """−f · u of every block of friction [W]."""
     power = -contacts.force * contacts.rate
-    rubs = [(block[3], block[4]) for block in sides if block[2] == "friction"]
-    found = [power[:, first : first + rows].sum(axis=1) for first, rows in rubs]
-    return np.stack(found, axis=1) if found else np.zeros((len(power), 0))
+    groups = [(block[3], block[4]) for block in sides if block[2] == "friction"]
+    totals = [power[:, first : first + rows].sum(axis=1) for first, rows in groups]
+    return np.stack(totals, axis=1) if totals else np.zeros((len(power), 0))

@@ -49,11 +49,11 @@ def slide(sides: Sides) -> i64:
     u = sides.touching
     force = at(u, m)
     A = sides.matrix
-    found = count_solutions(m, A, u, force, sides.area)
+    count = count_solutions(m, A, u, force, sides.area)
     for a in range(m):
         for d in range(m):
             u[a] += A[a * m + d] * force[d]
-    return found
+    return count
 
 
 @loop

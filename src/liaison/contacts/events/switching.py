@@ -77,16 +77,16 @@ from .touching import find_touching, still, strike
 
 
 @loop
-def keep_impacts(run: Run, happened: ptr) -> None:
+def keep_impacts(run: Run, event_log: ptr) -> None:
     """Of events at the start only impacts are noted, after the state before them."""
     state = run.nq + run.nv
     kept = 1
-    for k in range(1, run.happened):
-        what = Event(at(happened, k * (Event.header + state))).what
+    for k in range(1, run.event_count):
+        what = Event(at(event_log, k * (Event.header + state))).what
         if (what - IMPACTS) * (what - GAINS) * (what - CUT_SHORT) == 0:
-            copy_row(k, kept, state, happened)
+            copy_row(k, kept, state, event_log)
             kept += 1
-    run.happened = kept if kept > 1 else 0
+    run.event_count = kept if kept > 1 else 0
 
 
 @loop
@@ -99,14 +99,14 @@ def was_hit(sides: Sides, b: i64) -> i64:
 
 
 @loop
-def note_what(b: i64, what: i64, run: Run, happened: ptr) -> None:
+def note_what(b: i64, what: i64, run: Run, event_log: ptr) -> None:
     """One more row: an event of a block, with the state as it is now."""
-    note(what, b, -1, run.t, 0.0, run.log_q, run.q, run.log_v, run.v, run.happened, happened)
-    run.happened += 1
+    note(what, b, -1, run.t, 0.0, run.log_q, run.q, run.log_v, run.v, run.event_count, event_log)
+    run.event_count += 1
 
 
 @loop
-def note_impact(b: i64, sides: Sides, run: Run, happened: ptr) -> None:
+def note_impact(b: i64, sides: Sides, run: Run, event_log: ptr) -> None:
     """An impact on one contact, with how many were hit together with it and change its answer."""
     m = sides.active
     impulse = sides.touching[m:]
@@ -114,41 +114,41 @@ def note_impact(b: i64, sides: Sides, run: Run, happened: ptr) -> None:
     count = coupled_contacts(sides.cone_of[b], m, sides.cones, A, sides.cone, sides.limits, impulse)
     q = run.log_q
     v = run.log_v
-    note(IMPACTS, b, count, run.t, 0.0, q, run.q, v, run.v, run.happened, happened)
-    run.happened += 1
+    note(IMPACTS, b, count, run.t, 0.0, q, run.q, v, run.v, run.event_count, event_log)
+    run.event_count += 1
 
 
 @loop
-def note_impacts(sides: Sides, limit: f64, run: Run, happened: ptr) -> None:
+def note_impacts(sides: Sides, limit: f64, run: Run, event_log: ptr) -> None:
     """An impact on every contact that took part, rest where what is left of it is nothing."""
     for b in range(sides.nb):
         block = sides.blocks[b]
         if block.kind != FRICTION and was_hit(sides, b) == 1:
-            note_impact(b, sides, run, happened)
+            note_impact(b, sides, run, event_log)
             bounces = 1 if sides.seen.laws[b].restitution > 0.0 else 0
             slow = max(limit, sides.unseen) * sides.scales.rate[b]
             if sides.before[b] == CLOSED:
                 bounces = 0
             if bounces == 1 and sides.seen.rate[block.first] <= slow:
-                note_what(b, RESTS, run, happened)
+                note_what(b, RESTS, run, event_log)
     if sides.energy > 0.0:
-        note_what(0, GAINS, run, happened)
+        note_what(0, GAINS, run, event_log)
     if sides.unended > 0.0:
-        note_what(0, CUT_SHORT, run, happened)
+        note_what(0, CUT_SHORT, run, event_log)
 
 
 @loop
-def note_several(sides: Sides, run: Run, happened: ptr) -> None:
+def note_several(sides: Sides, run: Run, event_log: ptr) -> None:
     """That slipping contacts have several motions, noted on each that slips."""
     for b in range(sides.nb):
         slips = 1 if sides.before[b] == SLIP or sides.mode[b] == SLIP else 0
         is_friction = 1 if sides.blocks[b].kind == FRICTION else 0
         if sides.motions > 1 and is_friction == 1 and slips == 1:
-            note_what(b, SEVERAL, run, happened)
+            note_what(b, SEVERAL, run, event_log)
 
 
 @loop
-def note_changes(sides: Sides, run: Run, happened: ptr) -> None:
+def note_changes(sides: Sides, run: Run, event_log: ptr) -> None:
     """Every block whose mode is another one now, or that slips another way after a real slip."""
     for b in range(sides.nb):
         kind = sides.blocks[b].kind
@@ -168,7 +168,7 @@ def note_changes(sides: Sides, run: Run, happened: ptr) -> None:
             elif mode == CLOSED:
                 what = CLOSES
             sides.fast[b] = 0
-            note_what(b, what, run, happened)
+            note_what(b, what, run, event_log)
 
 
 SAME_INSTANT, PATIENCE = 1e-13, 1000
@@ -205,32 +205,32 @@ TINY = 1e-300
 
 @loop
 def march(
-    sides: Sides, e: Entries, run: Run, scratch: ptr, records: ptr, happened: ptr, tries: i64
+    sides: Sides, e: Entries, run: Run, scratch: ptr, records: ptr, event_log: ptr, tries: i64
 ) -> i64:
     """As `advance`, through all modes."""
     if sides.is_begun == 0:
-        status = begin_sides(sides, e, run, scratch, happened)
+        status = begin_sides(sides, e, run, scratch, event_log)
         if status != GOOD:
             return status
         sides.is_begun = 1
     if sides.is_begun == 1:
-        status = advance(e, run, scratch, records, happened, 0)
+        status = advance(e, run, scratch, records, event_log, 0)
         if status != GOOD or run.phase != TRY:
             return status
         new_signs(sides, run, scratch)
         sides.is_begun = 2
-    status = advance(e, run, scratch, records, happened, tries)
+    status = advance(e, run, scratch, records, event_log, tries)
     while status == STOPPED and run.is_stopping == SWITCHING:
-        if run.recorded >= run.capacity or run.event_capacity - run.happened < 5 * sides.nb + 8:
+        if run.recorded >= run.capacity or run.event_capacity - run.event_count < 5 * sides.nb + 8:
             return FULL
-        status = switch(sides, e, run, scratch, records, happened)
+        status = switch(sides, e, run, scratch, records, event_log)
         if status == GOOD:
-            status = advance(e, run, scratch, records, happened, tries)
+            status = advance(e, run, scratch, records, event_log, tries)
     return status
 
 
 @loop
-def begin_sides(sides: Sides, e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+def begin_sides(sides: Sides, e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """Rejects a start on the forbidden side; impact and modes of what touches there."""
     v = run.v
     look(sides, run, scratch)
@@ -247,14 +247,14 @@ def begin_sides(sides: Sides, e: Entries, run: Run, scratch: ptr, happened: ptr)
         if kind == RATE and u < -limit * sides.scales.rate[b]:
             run.worst = -u
             return BAD_SIDE
-    note(BEFORE, sides.own, -1, run.t, 0.0, run.nq, run.q, run.nv, v, 0, happened)
-    run.happened = 1
-    status = change_mode(sides, e, run, scratch, happened)
-    keep_impacts(run, happened)
+    note(BEFORE, sides.own, -1, run.t, 0.0, run.nq, run.q, run.nv, v, 0, event_log)
+    run.event_count = 1
+    status = change_mode(sides, e, run, scratch, event_log)
+    keep_impacts(run, event_log)
     for b in range(sides.nb):
         sides.at_start[b] = sides.mode[b]
         sides.before[b] = SLIP
-    note_several(sides, run, happened)
+    note_several(sides, run, event_log)
     return status
 
 
@@ -272,7 +272,7 @@ def look(sides: Sides, run: Run, scratch: ptr) -> None:
 
 
 @loop
-def switch(sides: Sides, e: Entries, run: Run, scratch: ptr, records: ptr, happened: ptr) -> i64:
+def switch(sides: Sides, e: Entries, run: Run, scratch: ptr, records: ptr, event_log: ptr) -> i64:
     """The next mode, at an instant where one ended; GOOD, or why there is none."""
     time = sides.scales.time[0]
     sides.hasty = sides.hasty + 1 if run.t - sides.t_switch <= HASTE * time else 0
@@ -286,9 +286,9 @@ def switch(sides: Sides, e: Entries, run: Run, scratch: ptr, records: ptr, happe
     if sides.switches > PATIENCE:
         return STANDSTILL
     look(sides, run, scratch)
-    before = run.happened
+    before = run.event_count
     if run.bent > 0:
-        take_kick(sides, run, scratch, happened)
+        take_kick(sides, run, scratch, event_log)
     if vanishing(sides, run.v, run) == 1:
         return DEGENERATE
     for b in range(sides.nb):
@@ -297,10 +297,10 @@ def switch(sides: Sides, e: Entries, run: Run, scratch: ptr, records: ptr, happe
     if status != GOOD:
         return status
     look(sides, run, scratch)
-    status = change_mode(sides, e, run, scratch, happened)
+    status = change_mode(sides, e, run, scratch, event_log)
     if status != GOOD:
         return status
-    if run.records_steps > 0 and run.happened > before:
+    if run.records_steps > 0 and run.event_count > before:
         record(e, run.t, run.q, run.v, run, scratch, records)
     keep(run)
     go_on(sides, run, scratch)
@@ -308,17 +308,31 @@ def switch(sides: Sides, e: Entries, run: Run, scratch: ptr, records: ptr, happe
 
 
 @loop
-def take_kick(sides: Sides, run: Run, scratch: ptr, happened: ptr) -> None:
+def take_kick(sides: Sides, run: Run, scratch: ptr, event_log: ptr) -> None:
     """Velocities that closures have after the rate of one jumped; contacts meet them as they are.
 
     What the impulses of contacts change besides leaves closures alone, so that both are one impact.
     """
     row = run.bent - 1
     run.bent = 0
-    note(BEFORE, row, -1, run.t, 0.0, run.log_q, run.q, run.log_v, run.v, run.happened, happened)
+    note(
+        BEFORE, row, -1, run.t, 0.0, run.log_q, run.q, run.log_v, run.v, run.event_count, event_log
+    )
     meet_closures(sides, run.v)
-    note(KICKS, row, -1, run.t, 0.0, run.log_q, run.q, run.log_v, run.v, run.happened + 1, happened)
-    run.happened += 2
+    note(
+        KICKS,
+        row,
+        -1,
+        run.t,
+        0.0,
+        run.log_q,
+        run.q,
+        run.log_v,
+        run.v,
+        run.event_count + 1,
+        event_log,
+    )
+    run.event_count += 2
     look(sides, run, scratch)
 
 
@@ -356,7 +370,7 @@ def vanishing(sides: Sides, v: ptr, run: Run) -> i64:
 
 
 @loop
-def change_mode(sides: Sides, e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+def change_mode(sides: Sides, e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """Impact and next mode at the present state, measured already; both noted."""
     v = run.v
     for b in range(sides.nb):
@@ -371,16 +385,16 @@ def change_mode(sides: Sides, e: Entries, run: Run, scratch: ptr, happened: ptr)
             before[i] = v[i]
         sides.energy = strike(sides, v)
         look(sides, run, scratch)
-        note_impacts(sides, limit, run, happened)
+        note_impacts(sides, limit, run, event_log)
     if sides.nbearings > 0:
         # what rests is held by the loads that bearings have while it is held
         find_touching(sides, still(sides, v))
         solve_motion(sides, run.t, run.q, v, run.u, run.p, scratch)
-    found = find_mode(sides, still(sides, v))
-    if found != 0:
-        return NO_MODE if found == 1 else SINGULAR_MASS
-    note_changes(sides, run, happened)
-    note_several(sides, run, happened)
+    failure = find_mode(sides, still(sides, v))
+    if failure != 0:
+        return NO_MODE if failure == 1 else SINGULAR_MASS
+    note_changes(sides, run, event_log)
+    note_several(sides, run, event_log)
     return project(e, run.t, run.q, v, run, scratch)
 
 

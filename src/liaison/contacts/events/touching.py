@@ -148,7 +148,7 @@ def add_cone(sides: Sides, b: i64, level: i64) -> None:
     block = sides.blocks[b]
     cone = sides.cone[sides.cones]
     limit = sides.limits[sides.cones]
-    told = sides.seen.laws[b]
+    law = sides.seen.laws[b]
     cone.kind = ONE_WAY if block.kind != FRICTION else DISC
     if block.rows > 2:
         cone.kind = BILATERAL  # its bound is looked at afterwards
@@ -158,10 +158,10 @@ def add_cone(sides: Sides, b: i64, level: i64) -> None:
     limit.coefficient[0] = 0.0
     limit.coefficient[1] = 0.0
     limit.constant = 0.0
-    sides.restitution[sides.cones] = told.restitution
+    sides.restitution[sides.cones] = law.restitution
     if block.kind == FRICTION:
-        along = told.dynamic if level == 0 else told.static
-        ratio = told.across / told.dynamic if told.dynamic > 0.0 else 1.0
+        along = law.dynamic if level == 0 else law.static
+        ratio = law.across / law.dynamic if law.dynamic > 0.0 else 1.0
         if block.load >= 0:
             cone.load = sides.cone_of[block.load]
             limit.coefficient[0] = along

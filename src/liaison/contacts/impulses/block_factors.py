@@ -31,31 +31,31 @@ def eliminate(count: i64, contact: Rows[Contact], s: System) -> i64:
     """
     blocks = s.blocks
     end = neighbors(count, contact, s)
-    found = 0
+    total = 0
     for i in range(s.bodies):
         s.place[i] = -1
     for turn in range(s.bodies):
         i = fewest(s)
         s.order[turn] = i
         s.place[i] = turn
-        s.first[turn] = found
+        s.first[turn] = total
         size = s.degree[i]
-        if found + size > blocks:
+        if total + size > blocks:
             return -1
         for j in range(size):
-            s.below[found + j] = s.pool[s.head[i] + j]
+            s.below[total + j] = s.pool[s.head[i] + j]
         for j in range(size):
-            end = join(i, s.below[found + j], end, PAIRS_A_BLOCK * blocks + 4 * count, s)
+            end = join(i, s.below[total + j], end, PAIRS_A_BLOCK * blocks + 4 * count, s)
             if end < 0:
                 return -1
-        found += size
-    s.first[s.bodies] = found
+        total += size
+    s.first[s.bodies] = total
     for turn in range(s.bodies):
         sort_column(turn, s)
     if pairs(PAIRS_A_BLOCK * blocks, s) != 0:
         return -1
     between(count, contact, s)
-    return found
+    return total
 
 
 @loop
@@ -162,17 +162,17 @@ def pairs(room: i64, s: System) -> i64:
     rows = s.below
     start = s.first
     slot = s.slot
-    found = 0
+    pair = 0
     for turn in range(s.bodies):
         for b in range(start[turn], start[turn + 1]):
             own = s.place[rows[b]]
             for j in range(start[own], start[own + 1]):
                 slot[rows[j]] = j
-            if found + start[turn + 1] - b > room:
+            if pair + start[turn + 1] - b > room:
                 return 1
             for a in range(b + 1, start[turn + 1]):
-                s.target[found] = slot[rows[a]]
-                found += 1
+                s.target[pair] = slot[rows[a]]
+                pair += 1
     return 0
 
 
@@ -207,7 +207,7 @@ def factorize_bodies(s: System) -> i64:
     Args:
         s: what `eliminate` made of it, and its matrix.
     """
-    found = 0
+    pair = 0
     for turn in range(s.bodies):
         pivot = s.diagonal[s.order[turn]]
         if factorize_block(pivot) != 0:
@@ -220,8 +220,8 @@ def factorize_bodies(s: System) -> i64:
         for p in range(first, last):
             minus_product(s.lower[p], s.upper[p], s.diagonal[s.below[p]])
             for q in range(p + 1, last):
-                there = s.target[found]
-                found += 1
+                there = s.target[pair]
+                pair += 1
                 minus_product(s.lower[q], s.upper[p], s.lower[there])
                 minus_product(s.lower[p], s.upper[q], s.upper[there])
     return 0

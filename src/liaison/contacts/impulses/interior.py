@@ -17,9 +17,9 @@ f_n and w positive, the others inside the cone |t| < n, ∘ the product of that 
 free and becomes |u_t|. After scaling by the point of Nesterov and Todd a change of the rates gives
 one of the impulses, δf = c − G δu, G three by three.
 
-Public names: from_inside. Source: MEH92; ACA ch. 13; docs/theory/contact_solvers.md, scale_pair,
-aim, respond, room_of, products, cones_of. Source: ACA ch. 13; NT98 §2 (scaling); MEH92 (second
-order).
+Public names: from_inside, keep_best, take_best, with_impulses.
+
+Source: MEH92 (second order); ACA ch. 13; NT98 §2 (scaling); docs/theory/contact_solvers.md.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from liaison.contacts.scene.bodies import copy_twists
 from liaison.contacts.scene.layout import ConePair, Contact, System, World
 from liaison.contacts.scene.rates import rate, residual_of, start_from
 from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.solvers.cones.table import shrink
 
 from .block_factors import eliminate, factorize_bodies, solve_bodies
 from .sweeps import swept
@@ -311,9 +312,7 @@ def enter(mu: f64, begin: f64, world: World) -> None:
         f = contact.force
         q.mu = mu * contact.friction
         f[0] = max(f[0], little / contact.normal)
-        length = sqrt(f[1] * f[1] + f[2] * f[2])
-        bound = PART * q.mu * f[0]
-        part = bound / length if length > bound else 1.0
+        part = shrink(f[1], f[2], PART * q.mu * f[0])
         f[1] = part * f[1]
         f[2] = part * f[2]
     with_impulses(world)

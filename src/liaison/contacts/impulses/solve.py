@@ -6,8 +6,9 @@ takes tens of turns whatever the set. Few contacts are solved to rounding.
 
 Few contacts of a scene, solved together to rounding where sweeps alone are not enough.
 
-Public names: solve_scene. Source: docs/theory/contact_solvers.md, settle. Source:
-docs/theory/contact_solvers.md.
+Public names: solve_scene.
+
+Source: docs/theory/contact_solvers.md.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from liaison.contacts.scene.rates import rate, residual_of, start_from
 from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.solvers.cones.cones import DISC, ONE_WAY, Limit, solve_cones
 
-from .interior import from_inside
+from .interior import from_inside, keep_best, take_best, with_impulses
 from .sweeps import swept
 
 
@@ -156,23 +157,17 @@ def solve_few(mu: f64, limit: f64, allowed: i64, world: World) -> f64:
 @loop
 def together(mu: f64, residual: f64, world: World) -> f64:
     """All contacts at once, unless what was there is better; the residual."""
-    before = world.few_before
-    for c in range(world.contacts):
-        for r in range(3):
-            before[3 * c + r] = world.contact[c].force[r]
+    keep_best(world)
     settle(mu, world)
-    found = restart(mu, world)
-    if found > residual:
-        for c in range(world.contacts):
-            for r in range(3):
-                world.contact[c].force[r] = before[3 * c + r]
-        found = restart(mu, world)
-    return found
+    restarted = restart(mu, world)
+    if restarted > residual:
+        take_best(world)
+        restarted = restart(mu, world)
+    return restarted
 
 
 @loop
 def restart(mu: f64, world: World) -> f64:
     """Velocities with the impulses as they are; the residual."""
-    copy_twists(world.bodies, world.unloaded, world.next)
-    start_from(world)
+    with_impulses(world)
     return float(residual_of(mu, world))

@@ -20,6 +20,7 @@ from math import sqrt
 from liaison.contacts.scene.layout import Contact, World
 from liaison.contacts.scene.rates import change_velocities, rate, residual_of
 from liaison.program.loops.language import f64, i64, loop
+from liaison.solvers.cones.table import shrink
 
 LEAP = 10
 """Sweeps after which it is looked at whether they go on straight."""
@@ -167,8 +168,7 @@ def slide(contact: Contact, bound: f64, world: World) -> f64:
     if bound > 0.0:
         x -= OVER * rate(contact, 1, world) / a
         y -= OVER * rate(contact, 2, world) / a
-    length = sqrt(x * x + y * y)
-    part = bound / length if length > bound else 1.0
+    part = shrink(x, y, bound)
     dx = part * x - f[1]
     dy = part * y - f[2]
     f[1] += dx

@@ -353,7 +353,6 @@ class World(Record):
 
     # few contacts at once
     few_rates: ptr = sized("3 * few")
-    few_before: ptr = sized("3 * few")
     few_forces: ptr = sized("3 * few")
     mobility: ptr = sized("9 * few * few")
     cone_block: Rows[Cone] = rows("2 * few")  # of each contact its load, then its friction

@@ -24,7 +24,7 @@ from .rates import rate_at
 from .turning import turning
 
 CODES = 16
-"""Numbers of happenings a group of friction: sliding, rolling, pivoting."""
+"""Numbers of events a group of friction: sliding, rolling, pivoting."""
 
 APART, CLOSED = 0, 1
 BARE, STICK, SLIDE = 0, 1, 2
@@ -44,7 +44,7 @@ WIDE = 1048576  # more than bodies and planes together
 
 
 @loop
-def note_contacts(run: Run, world: World, happened: ptr) -> None:
+def note_contacts(run: Run, world: World, event_log: ptr) -> None:
     """Events of a step whose impulses are known, velocities being still those before it."""
     noise = NOISE * max(world.residual, world.tolerance) * strongest(world) + 1e-12
     begin_pairs(world)
@@ -56,11 +56,11 @@ def note_contacts(run: Run, world: World, happened: ptr) -> None:
     for i in range(world.followed):
         pair = world.pair[i]
         if pair.is_seen == 0:
-            leave(pair, weight, run, world, happened)
+            leave(pair, weight, run, world, event_log)
         elif pair.load > 0.0:
             part = FALL if pair.mode == APART else 1.0
             landing = 1.5 * sqrt(2.0 * weight * pair.landing)
-            press(pair, noise + part * world.h * weight + landing, noise, run, world, happened)
+            press(pair, noise + part * world.h * weight + landing, noise, run, world, event_log)
             pair.landing = 0.5 * world.h * pair.approach if pair.mode != APART else 0.0
         if pair.mode != APART or run.steps - pair.hit <= HOLD:
             copy_pair(pair, world.pair[kept])
@@ -175,21 +175,21 @@ def gather(contact: Contact, world: World) -> None:
 
 
 @loop
-def leave(pair: Live, weight: f64, run: Run, world: World, happened: ptr) -> None:
+def leave(pair: Live, weight: f64, run: Run, world: World, event_log: ptr) -> None:
     """A pair that is apart: it opened when it last carried.
 
     A step that ends an approach leaves half of its way; what has just landed may fall through it.
     """
     wait = 1.5 * sqrt(2.0 * pair.landing / weight) if weight > 0.0 else 0.0
     if pair.mode != APART and run.t + world.h - pair.since > wait:
-        note_pair(OPENS, pair, pair.since, 0.0, run, world, happened)
+        note_pair(OPENS, pair, pair.since, 0.0, run, world, event_log)
         pair.mode = APART
         for g in range(3):
             pair.rubbing[g] = BARE
 
 
 @loop
-def press(pair: Live, quiet: f64, noise: f64, run: Run, world: World, happened: ptr) -> None:
+def press(pair: Live, quiet: f64, noise: f64, run: Run, world: World, event_log: ptr) -> None:
     """A pair that carries: an impact, closing, stick and slip."""
     t = run.t + pair.wait
     bounces = 0
@@ -202,21 +202,23 @@ def press(pair: Live, quiet: f64, noise: f64, run: Run, world: World, happened: 
             pair.hit = run.steps
             bounces = rests if pair.chain < HOLD else 0
             if soon == 0:
-                note_pair(IMPACTS, pair, t, pair.approach, run, world, happened)
+                note_pair(IMPACTS, pair, t, pair.approach, run, world, event_log)
     pair.since = t if bounces == 1 else run.t + world.h
     if bounces == 0:
         if pair.mode == APART:
             if rests == 1:
-                note_pair(RESTS, pair, t, 0.0, run, world, happened)
-            note_pair(CLOSES, pair, t, 0.0, run, world, happened)
+                note_pair(RESTS, pair, t, 0.0, run, world, event_log)
+            note_pair(CLOSES, pair, t, 0.0, run, world, event_log)
         pair.mode = CLOSED
         size = 1e4 * world.touch
         for g in range(3):
-            rub(g, pair, noise if g == 0 else noise / size, t, run, world, happened)
+            note_friction(g, pair, noise if g == 0 else noise / size, t, run, world, event_log)
 
 
 @loop
-def rub(g: i64, pair: Live, noise: f64, t: f64, run: Run, world: World, happened: ptr) -> None:
+def note_friction(
+    g: i64, pair: Live, noise: f64, t: f64, run: Run, world: World, event_log: ptr
+) -> None:
     """Stick or slip of a group: at once where a pair closes, else when it has held some steps."""
     if pair.friction[g] > 0.0:
         before = pair.rubbing[g]
@@ -230,18 +232,30 @@ def rub(g: i64, pair: Live, noise: f64, t: f64, run: Run, world: World, happened
             if before == BARE or pair.held[g] >= HOLD:
                 since = t if before == BARE else pair.changed[g]
                 what = CODES * g + (SLIPS if now == SLIDE else STICKS)
-                note_pair(what, pair, since, 0.0, run, world, happened)
+                note_pair(what, pair, since, 0.0, run, world, event_log)
                 pair.rubbing[g] = now
                 pair.held[g] = 0
 
 
 @loop
 def note_pair(
-    what: i64, pair: Live, t: f64, speed: f64, run: Run, world: World, happened: ptr
+    what: i64, pair: Live, t: f64, speed: f64, run: Run, world: World, event_log: ptr
 ) -> None:
     """One event more; of what a run begins with only impacts."""
     if run.steps > 0 or what == IMPACTS:
         key = pair.key - 1
         first = key // WIDE - world.planes
-        note(what, first, key % WIDE, t, speed, 0, happened, 0, happened, run.happened, happened)
-        run.happened += 1
+        note(
+            what,
+            first,
+            key % WIDE,
+            t,
+            speed,
+            0,
+            event_log,
+            0,
+            event_log,
+            run.event_count,
+            event_log,
+        )
+        run.event_count += 1

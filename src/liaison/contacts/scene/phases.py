@@ -37,7 +37,7 @@ from .step import UNSOLVED, deepest, gap_of, keep_impulses, note_forces, place, 
 
 
 @loop
-def set_out(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+def set_out(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """Nobody begins inside another."""
     world = World(run.beside)
     read_state(run, world)
@@ -54,7 +54,7 @@ def set_out(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
                 run.detail[0] = c
                 break
         return BAD_GAP
-    return begin(e, run, scratch, happened)
+    return begin(e, run, scratch, event_log)
 
 
 @loop
@@ -70,12 +70,12 @@ def read_state(run: Run, world: World) -> None:
 
 
 @loop
-def one_step(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+def one_step(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """Impulses and velocities of a step or of its first part, and what they mean."""
     if run.steps >= run.steps_allowed:
         return TOO_MANY_STEPS
     world = World(run.beside)
-    if world.has_events == 1 and run.happened + 8 * world.capacity > run.event_capacity:
+    if world.has_events == 1 and run.event_count + 8 * world.capacity > run.event_capacity:
         return FULL
     if world.followed > world.capacity:
         return CROWDED
@@ -86,7 +86,7 @@ def one_step(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
     if status != GOOD:
         return status
     if world.has_events == 1:
-        note_contacts(run, world, happened)
+        note_contacts(run, world, event_log)
     keep_impulses(world)
     note_forces(world)
     if world.h < run.h:
@@ -117,7 +117,7 @@ def moved_on(run: Run, world: World) -> i64:
 
 
 @loop
-def stand(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+def stand(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """Bodies at the end of the step, out of each other; within the step where an event stops it."""
     nv = run.nv
     landed = run.landed

@@ -7,10 +7,9 @@ Source: docs/theory/contact_solvers.md.
 
 from __future__ import annotations
 
-from math import sqrt
-
 from liaison.program.loops.language import f64, i64, loop
 from liaison.program.loops.records import Rows
+from liaison.solvers.cones.table import shrink
 
 from .layout import Contact, Twist, World
 
@@ -79,8 +78,6 @@ def residual_of(mu: f64, world: World) -> f64:
             across = contact.across
             x = f[1] - rate(contact, 1, world) / across
             y = f[2] - rate(contact, 2, world) / across
-            length = sqrt(x * x + y * y)
-            bound = mu * contact.friction * f[0]
-            part = bound / length if length > bound else 1.0
+            part = shrink(x, y, mu * contact.friction * f[0])
             worst = max(worst, across * max(abs(part * x - f[1]), abs(part * y - f[2])))
     return float(worst / strongest)

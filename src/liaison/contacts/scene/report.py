@@ -80,7 +80,7 @@ def _series(model: SceneModel, q: Array, v: Array, shown: Array) -> dict[str, Se
     return series
 
 
-def scene_events(plan: Plan, happened: Array, until: float) -> tuple[EventRecord, ...]:
+def scene_events(plan: Plan, event_rows: Array, until: float) -> tuple[EventRecord, ...]:
     """Events of pairs, in the order of time: 'a-b', or 'a-plane'; and what stopped the run.
 
     They hold no states. Events of a step after `until`, where it was stopped, are left out.
@@ -88,7 +88,7 @@ def scene_events(plan: Plan, happened: Array, until: float) -> tuple[EventRecord
     model: SceneModel = plan.program.facts["scene"]
     names, planes, empty = model.bodies.names, model.laws.names, np.zeros(0)
     listed = []
-    for event in entries_of(happened):
+    for event in entries_of(event_rows):
         if event.t > until:
             break
         if event.what == CROSSES:

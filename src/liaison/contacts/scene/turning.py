@@ -18,6 +18,7 @@ from math import sqrt
 
 from liaison.contacts.impulses.solve import solve_scene
 from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.solvers.cones.table import shrink
 
 from .bodies import copy_twists
 from .layout import Contact, World
@@ -73,8 +74,7 @@ def roll(contact: Contact, a: f64, bound: f64, over: f64, world: World) -> f64:
     part = over if over > 0.0 else 1.0
     x = m[1] - part * turning(contact, one, world) / a
     y = m[2] - part * turning(contact, other, world) / a
-    length = sqrt(x * x + y * y)
-    cut = bound / length if length > bound else 1.0
+    cut = shrink(x, y, bound)
     dx = cut * x - m[1]
     dy = cut * y - m[2]
     if over > 0.0:

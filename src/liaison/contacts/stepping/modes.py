@@ -45,11 +45,11 @@ def still(k: i64, run: Run) -> f64:
 @loop
 def has_room(run: Run) -> i64:
     """GOOD, or FULL where the events of one more step may not fit."""
-    return GOOD if run.happened + 4 * run.nb <= run.event_capacity else FULL
+    return GOOD if run.event_count + 4 * run.nb <= run.event_capacity else FULL
 
 
 @loop
-def note_modes(run: Run, happened: ptr) -> None:
+def note_modes(run: Run, event_log: ptr) -> None:
     """The mode of every block after the step, and an event for each that changed."""
     nb = run.nb
     modes = run.mode
@@ -57,16 +57,16 @@ def note_modes(run: Run, happened: ptr) -> None:
         block = run.blocks[k]
         was = modes[k]
         if block.kind == GAP:
-            modes[k] = gap_mode(k, was, run, happened)
+            modes[k] = gap_mode(k, was, run, event_log)
         elif block.kind == RATE:
             modes[k] = CLOSED if run.impulse[block.first] > 0.0 else OPEN
             if modes[k] != was:
-                note_block(ENTERS if modes[k] == CLOSED else LEAVES, k, run.t, run, happened)
+                note_block(ENTERS if modes[k] == CLOSED else LEAVES, k, run.t, run, event_log)
         else:
             modes[k] = friction_mode(k, run)
             if modes[k] != was and modes[k] != OPEN:
                 t = run.t if was != OPEN or block.load < 0 else run.t + wait_for(block.load, run)
-                note_block(STICKS if modes[k] == STICK else SLIPS, k, t, run, happened)
+                note_block(STICKS if modes[k] == STICK else SLIPS, k, t, run, event_log)
 
 
 @loop
@@ -77,7 +77,7 @@ def wait_for(k: i64, run: Run) -> f64:
 
 
 @loop
-def gap_mode(k: i64, was: i64, run: Run, happened: ptr) -> i64:
+def gap_mode(k: i64, was: i64, run: Run, event_log: ptr) -> i64:
     """OPEN or CLOSED, and what led there."""
     block = run.blocks[k]
     impulse = run.impulse[block.first]
@@ -86,16 +86,16 @@ def gap_mode(k: i64, was: i64, run: Run, happened: ptr) -> i64:
     hits = run.hits[k] if impulse > 0.0 and run.active[k] == 1 else 0
     wait = wait_for(k, run)
     if hits == 1:
-        note_impact(k, run.t + wait, run, happened)
+        note_impact(k, run.t + wait, run, event_log)
     now = OPEN
     if run.active[k] == 1 and (hits == 0 or e <= 0.0):
         now = CLOSED if was == CLOSED or impulse > 0.0 else OPEN
     if now == CLOSED and was == OPEN:
         if hits == 0 and e > 0.0 and u < 0.0:
-            note_block(RESTS, k, run.t + wait, run, happened)
-        note_block(CLOSES, k, run.t + wait, run, happened)
+            note_block(RESTS, k, run.t + wait, run, event_log)
+        note_block(CLOSES, k, run.t + wait, run, event_log)
     if now == OPEN and was == CLOSED:
-        note_block(OPENS, k, run.t, run, happened)
+        note_block(OPENS, k, run.t, run, event_log)
     return now
 
 
@@ -116,7 +116,7 @@ def friction_mode(k: i64, run: Run) -> i64:
 
 
 @loop
-def note_impact(k: i64, t: f64, run: Run, happened: ptr) -> None:
+def note_impact(k: i64, t: f64, run: Run, event_log: ptr) -> None:
     """As `note_block`, with how many contacts of the step share in this impact."""
     problem = run.problem
     count = 0
@@ -126,13 +126,13 @@ def note_impact(k: i64, t: f64, run: Run, happened: ptr) -> None:
     own = run.cone_of[k]
     shared = coupled_contacts(own, m, count, problem.A, run.cone, problem.limits, problem.P)
     v = at(run.y, run.nv)
-    note(IMPACTS, k, shared, t, 0.0, run.nq, run.q, run.nv, v, run.happened, happened)
-    run.happened += 1
+    note(IMPACTS, k, shared, t, 0.0, run.nq, run.q, run.nv, v, run.event_count, event_log)
+    run.event_count += 1
 
 
 @loop
-def note_block(what: i64, k: i64, t: f64, run: Run, happened: ptr) -> None:
+def note_block(what: i64, k: i64, t: f64, run: Run, event_log: ptr) -> None:
     """An event of a block: positions before, velocities after."""
     v = at(run.y, run.nv)
-    note(what, k, -1, t, 0.0, run.nq, run.q, run.nv, v, run.happened, happened)
-    run.happened += 1
+    note(what, k, -1, t, 0.0, run.nq, run.q, run.nv, v, run.event_count, event_log)
+    run.event_count += 1

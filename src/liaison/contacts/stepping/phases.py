@@ -191,9 +191,9 @@ def add_guarded(holds: i64, deepest: f64, delta: ptr, rest: ptr, run: Run) -> No
 
 
 @loop
-def set_out(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+def set_out(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """The start on its closures and out of penetration."""
-    status = begin(e, run, scratch, happened)
+    status = begin(e, run, scratch, event_log)
     if status != GOOD:
         return status
     q = run.q
@@ -215,7 +215,7 @@ def set_out(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
 
 
 @loop
-def one_step(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+def one_step(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """Impulses and velocities, what they mean, positions."""
     if run.steps >= run.steps_allowed:
         return TOO_MANY_STEPS
@@ -223,19 +223,19 @@ def one_step(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
     if status != GOOD:
         return status
     if run.break_count > 0:
-        status = pass_breaks(e, run, scratch, happened)
+        status = pass_breaks(e, run, scratch, event_log)
         if status != GOOD:
             return status
     choose_step(run)
     status = moreau_step(e, run, scratch)
     if status == GOOD:
-        note_modes(run, happened)
+        note_modes(run, event_log)
         run.phase = LAND
     return status
 
 
 @loop
-def stand(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+def stand(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """The new state on its closures and out of penetration."""
     nv = run.nv
     y = run.y
@@ -257,9 +257,9 @@ def stand(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
 
 
 @loop
-def keep(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+def keep(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """The new state becomes the state, and unilateral rows are those there."""
-    status = commit(e, run, scratch, happened)
+    status = commit(e, run, scratch, event_log)
     one_sided(e, run.t, run.q, run.v, run.sides, run, scratch)
     return status
 

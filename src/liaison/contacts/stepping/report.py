@@ -10,19 +10,19 @@ from typing import Any
 from liaison.contacts.events.one_sided import Marching
 from liaison.contacts.events.series import Contacts, contacts_along
 from liaison.numeric import Array
-from liaison.simulation.events.happenings import sides_in
+from liaison.simulation.events.watched import sides_in
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.steps.layout import Arrays
 
 
-def stepped_contacts(plan: Plan, rows: Array, happened: Array) -> Contacts | None:
+def stepped_contacts(plan: Plan, rows: Array, event_rows: Array) -> Contacts | None:
     """Contacts at every recorded state, their forces being those of its mode without impacts.
 
     None where the run took other steps, or nothing is unilateral.
     """
     if plan.settings.tableau.scheme != "moreau" or not sides_in(plan.program):
         return None
-    return contacts_along(Marching(plan, "moreau"), plan, rows, happened)
+    return contacts_along(Marching(plan, "moreau"), plan, rows, event_rows)
 
 
 def stepped_meta(plan: Plan, arrays: Arrays) -> dict[str, Any]:

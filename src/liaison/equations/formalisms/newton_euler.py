@@ -8,7 +8,7 @@ Public names: newton_euler, Deferred.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import final
 
 from liaison.equations.completion import completed
@@ -74,12 +74,12 @@ def newton_euler(tree: Tree) -> Equations:
         kinematics, required_wrenches(kinematics, array(list(symbols.vdot)), setting.gravity)
     )
     dynamics = Dynamics(
-        M=Deferred(mass_pattern(kinematics.tree), lambda: mass_matrix(kinematics)),
+        M=Deferred(mass_pattern(kinematics.tree), partial(mass_matrix, kinematics)),
         h=tuple(bias),
         tau=tuple(tau),
         f=tuple(a - b for a, b in zip(tau, bias, strict=True)),
         inverse=tuple(a - b for a, b in zip(full, tau, strict=True)),
-        articulated=lambda: _articulated(kinematics, tau, setting),
+        articulated=partial(_articulated, kinematics, tau, setting),
     )
     return completed("newton_euler", tree, setting, dynamics)
 

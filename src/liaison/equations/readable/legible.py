@@ -119,11 +119,11 @@ def _axes(
 ) -> tuple[tuple[Expr, Expr], ...]:
     """e1.x, …: components of directions that are formulas; of two that are alike the first name."""
     blocks = equations.sides.blocks
-    rubs = {blocks[x.load].name for x in blocks if x.load >= 0 and x.rows == 2}
+    rough = {blocks[x.load].name for x in blocks if x.load >= 0 and x.rows == 2}
     listed = [
         (symbol(f"e{side.first + k + 1}.{x}"), f)
         for side, reading in readings
-        for k, axis in enumerate(reading.axes if side.name in rubs else reading.axes[:1])
+        for k, axis in enumerate(reading.axes if side.name in rough else reading.axes[:1])
         for x, f in zip("xyz", axis, strict=True)
     ]
     formulas = change([f for _, f in listed])

@@ -33,7 +33,8 @@ class Latex(Notation):
 
     marks = MappingProxyType({
         "product": r"\,", "cross": r"{} \times {}", "dot": r"{} \cdot {}",
-        "transpose": r"{{{}}}^{{\mathsf{{T}}}}", "tilde": r"\widetilde{{{}}}",
+        "transpose": r"{{{}}}^{{\mathsf{{T}}}}", "inverse": r"{{{}}}^{{-1}}",
+        "operator": r"{}\left({}\right)", "tilde": r"\widetilde{{{}}}",
         "mixed": r"\left[{}\right]", "identity": r"\mathbf{{1}}", "one": "1",
         "trace": r"\operatorname{{tr}}\left({}\right)", "determinant": r"\det\left({}\right)",
         "axial": r"\operatorname{{axial}}\left({}\right)", "conjugate": r"\overline{{{}}}",

@@ -84,6 +84,7 @@ class MathML(Notation):
     marks = MappingProxyType({
         "product": _SPACE, "cross": "{}<mo>×</mo>{}", "dot": "{}<mo>·</mo>{}",
         "transpose": "<msup>{}<mi>T</mi></msup>",
+        "inverse": "<msup>{}<mrow><mo>−</mo><mn>1</mn></mrow></msup>", "operator": "{}" + _FENCE,
         "tilde": '<mover accent="true"><mrow>{}</mrow><mo>~</mo></mover>',
         "mixed": "<mrow><mo>[</mo>{}<mo>]</mo></mrow>", "identity": "<mn>1</mn>",
         "one": "<mn>1</mn>", "trace": f"<mi>tr</mi>{_FENCE}",

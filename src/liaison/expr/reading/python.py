@@ -9,7 +9,7 @@ import keyword
 import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from typing import final
+from typing import Any, final
 
 from liaison.errors import DerivationError
 from liaison.expr.graph.node import Value
@@ -20,7 +20,7 @@ from .notation import Notation, Written
 from .reading import Number, Power, Product, Reading, Sum
 
 _RESERVED = frozenset(row.sympy for row in OPS.values()) | {
-    "pi", "Rational", "Symbol", "Eq", "zeros", "equations", "first_integrals",
+    "pi", "Function", "Rational", "Symbol", "Eq", "zeros", "equations", "first_integrals",
     "M_matrix", "C_matrix", "B_vector", "g_vector",
 }  # fmt: skip
 
@@ -77,12 +77,24 @@ class Python(Notation):
             return "Piecewise(({1}, ({0}) > 0), ({2}, True))"
         if row.sympy:
             return f"{row.sympy}({', '.join(['{}'] * row.arity)})"
+        if op == "call":
+            return "Function({data}, real=True)({})"
         if row.build is not None:
             raise DerivationError(
                 f"{op!r} has no name in SymPy.",
                 hint="liaison.expr.reading.sympy gives it as what it is made of.",
             )
         return row.text
+
+    def data(self, op: str, data: Any) -> str:
+        """The name of an unknown function, as a text of Python."""
+        function, orders = data
+        if any(orders):
+            raise DerivationError(
+                f"a derivative of the unknown function {function.name!r} has no name in a script.",
+                hint="Give the function a formula, or take liaison.expr.reading.sympy.to_sympy.",
+            )
+        return repr(function.name)
 
     # Readings: every number and base in parentheses that could need them
 

@@ -17,7 +17,8 @@ from .notation import DIGITS, Notation, Written, fraction_of, function_of, print
 from .reading import Call, Name, Power, Reading
 
 _MARKS = MappingProxyType({
-    "product": " ", "cross": "{} × {}", "dot": "{} · {}", "transpose": "{}ᵀ", "tilde": "({})~",
+    "product": " ", "cross": "{} × {}", "dot": "{} · {}", "transpose": "{}ᵀ",
+    "inverse": "{}⁻¹", "operator": "{}({})", "tilde": "({})~",
     "mixed": "[{}]", "identity": "1", "one": "1", "trace": "tr({})", "determinant": "det({})",
     "axial": "axial({})", "conjugate": "{}*", "pure": "({})",
 })  # fmt: skip

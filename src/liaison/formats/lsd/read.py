@@ -109,6 +109,7 @@ class _Reading:
         self.order: list[int] = []  # of contacts: which of the things each comes from
         self.renamed: dict[str, str] = {}
         book.make_body = self.make_body
+        book.statements = list(statements)
 
     def mechanism(self) -> Mechanism:
         """Everything, in an order in which each thing finds what it needs."""
@@ -137,7 +138,7 @@ class _Reading:
                 f"{self.book.source.file}: the text describes no body.",
                 hint="Begin with 'let NAME = body mass = 1 kg, inertia = 0 end ;'.",
             )
-        return self.finished([*(joint.joint for joint in joined), *self.more_joints])
+        return self.finished([joint.joint for joint in joined])
 
     def note_order(self, thing: Thing) -> None:
         """Where in the text the contacts come from that were read last."""
@@ -309,10 +310,12 @@ class _Reading:
     def finished(self, joints: list[Any]) -> Mechanism:
         """The mechanism; its own checks speak with the places of the records."""
         rest = self.rest
+        for part in self.book.made:
+            self.add(part)
         mechanism = Mechanism(
             name=self.name,
             bodies=tuple(self.bodies.values()),
-            joints=tuple(joints),
+            joints=(*joints, *self.more_joints),
             constraints=tuple(rest.constraints),
             forces=tuple(self.forces),
             contacts=self.contacts(),

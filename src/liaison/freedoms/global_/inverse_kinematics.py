@@ -29,7 +29,7 @@ UPRIGHT = 1e-6
 
 
 def inverse_kinematics(
-    given: Mechanism | Tree,
+    model: Mechanism | Tree,
     body: str,
     *,
     position: Sequence[Any],
@@ -42,7 +42,7 @@ def inverse_kinematics(
     """Every set of joint coordinates that puts a body at a pose in ground's axes.
 
     Args:
-        given: an arm, or a tree of one.
+        model: an arm, or a tree of one.
         body: its name, as of the hand.
         position: of the body's origin [m].
         rotation: R, the body's axes as columns; those of the ground where not given. Rounded
@@ -56,7 +56,7 @@ def inverse_kinematics(
         NamingError: no body has that name.
         ModelError: the rotation is none.
     """
-    arm = given.mechanism if isinstance(given, Tree) else given
+    arm = model.mechanism if isinstance(model, Tree) else model
     names = [x.name for x in arm.bodies if x.name != "ground"]
     if body not in names:
         raise NamingError.unknown("body", body, names)

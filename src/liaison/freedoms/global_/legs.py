@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.expr import as_expr, evaluate
-from liaison.model import Rod, Spherical, Universal
+from liaison.model import Rod, RodByAngles, Spherical, Universal
 from liaison.spatial import Array
 
 from .links import Links, Passive
@@ -71,7 +71,7 @@ def legs_of(links: Links) -> tuple[int, list[Leg]] | None:
         legs.append(Leg(k, ends[0].point, ends[1].point, _square(across), tuple(ends)))
     rest = [j for j in links.joints if not {j.a, j.b} & slender]
     for j in rest:
-        if not isinstance(j.joint.type, Rod) or {j.a, j.b} != {0, plate}:
+        if not isinstance(j.joint.type, Rod | RodByAngles) or {j.a, j.b} != {0, plate}:
             return None
         foot, head = (j.F[1], j.M[1]) if j.a == 0 else (j.M[1], j.F[1])
         legs.append(Leg(None, foot, head, j.joint.type.length * j.joint.type.length))

@@ -73,6 +73,8 @@ class _Loops:
         for j in waiting:
             rows += self._gap(j)
         rows += [sum((x * x for x in part), -1) for part in self._quaternions()]
+        for kind, q in ((j.joint.type, self.q[j.name]) for j in links.joints):
+            rows += (kind.residual(*kind.pose(array(q))) or []) if kind.OWN_ROWS else []
         self.equations = [as_expr(row) for row in rows]
         self.partials = jacobian(self.equations, self.unknowns)
 

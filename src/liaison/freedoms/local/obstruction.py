@@ -283,6 +283,7 @@ class Branch:
 
     rank: int  # of the Jacobian along it
     order: int  # to which it satisfies every equation
+    path: tuple[Any, ...] = ()  # the unknowns as series
 
 
 def _random_rows(count: int, width: int, p: int, seed: int) -> list[list[int]]:
@@ -365,17 +366,42 @@ def branches(germ: Germ, dimension: int, order: int, seed: int = 5) -> list[Bran
     """
     p, size = germ.p, germ.dimension - dimension + 1
     basis = _random_rows(size, germ.dimension, p, seed)
-    weights = _random_rows(min(len(germ.left), size + 2), len(germ.left), p, seed + 1)
-    forms = forms_on(germ, basis, weights, 4 if size < 4 else 2)
-    lowest = min((k for parts in forms for k, part in enumerate(parts) if part), default=0)
-    cone = [parts[lowest] for parts in forms if lowest and parts[lowest]]
+    slice_, cone = _sliced(germ, basis, seed)
     if not cone:
         return []
-    slice_ = _Slice(germ, basis, [w for w, f in zip(weights, forms, strict=True) if f[lowest]],
-                    lowest)  # fmt: skip
     points = cone_points(cone, size, p)
     curves = [slice_.branch(cone, v, order) for v in points if any(v)]
     return [branch for branch in curves if branch is not None]
+
+
+def branch_along(
+    germ: Germ, direction: Sequence[int], dimension: int, order: int, seed: int = 5
+) -> Branch | None:
+    """The branch of V of a dimension that leaves in a direction, cut to a curve by a random slice.
+
+    Args:
+        germ: W.
+        direction: of its free unknowns, on the tangent cone where that is smooth.
+        dimension: of the branch.
+        order: to which it is followed.
+        seed: of the slice.
+    """
+    others = _random_rows(germ.dimension - dimension, germ.dimension, germ.p, seed)
+    slice_, cone = _sliced(germ, [list(direction), *others], seed)
+    return slice_.branch(cone, [1] + [0] * len(others), order) if cone else None
+
+
+def _sliced(
+    germ: Germ, basis: Sequence[Sequence[int]], seed: int
+) -> tuple[_Slice, list[Form]]:  # fmt: skip
+    """Equations on a slice of W, and their lowest forms, all of one degree."""
+    size = len(basis)
+    weights = _random_rows(min(len(germ.left), size + 2), len(germ.left), germ.p, seed + 1)
+    forms = forms_on(germ, basis, weights, 4 if size < 4 else 2)
+    lowest = min((k for parts in forms for k, part in enumerate(parts) if part), default=0)
+    used = [w for w, f in zip(weights, forms, strict=True) if f[lowest]]
+    cone = [parts[lowest] for parts in forms if lowest and parts[lowest]]
+    return _Slice(germ, basis, used, lowest), cone
 
 
 @dataclass
@@ -401,7 +427,7 @@ class _Slice:
         x = self._followed(ring, v, (moving, rows, back))
         if not all(f.is_zero() for f in self.germ.leftover(ring, x)):
             return None
-        return Branch(self.germ.rank + _schur_rank(self.germ, ring, x), order)
+        return Branch(self.germ.rank + _schur_rank(self.germ, ring, x), order, tuple(x))
 
     def _followed(self, ring: Series, v: list[int], newton: tuple[Any, Any, Any]) -> list[Any]:
         moving, rows, back = newton

@@ -11,7 +11,7 @@ dim G equations. A solution near a position in floats is proved to exist by Kraw
 many unknowns, the others held; the test proves the minor invertible as well. So by the implicit
 function theorem the real solution set is smooth there, of dimension n − Σ dim G.
 
-Public names: Anywhere, full_rank_near, group_sizes, radicands, displacement.
+Public names: Anywhere, full_rank_near, group_sizes, displacement, fitted, as_floats, in_floats.
 
 Source: SEL05 ch. 4; NEU90 §5.1; docs/theory/mobility.md (mobility-10).
 """
@@ -29,10 +29,11 @@ from numpy.typing import NDArray
 
 from liaison.errors import DerivationError
 from liaison.exact.balls import BITS, balls, precision
+from liaison.exact.choices import square_numbers
 from liaison.exact.linear import Balls, Reals, kernel, primes_from, rank
 from liaison.exact.residues import residues
 from liaison.exact.rigid import in_balls, quaternion_of_motion
-from liaison.expr import FRACTION, Expr, as_expr, evaluate, topological
+from liaison.expr import Expr, as_expr, evaluate
 from liaison.freedoms.engines.certify import Square, certified
 from liaison.freedoms.home import Home
 from liaison.freedoms.motions import Motion, Transform, motions_of
@@ -43,8 +44,14 @@ from liaison.spatial import array, compose, identity, inverse, zeros
 
 Floats: TypeAlias = NDArray[np.float64]
 
+SEEDS = (0, 1)
+"""Of the primes modulo which a loop's group is computed."""
+
 TRIALS = 40
 """Primes tried for the numbers of a loop."""
+
+CLOSED = 1e-3
+"""Largest residual of a loop at the floats next to which a position is looked for."""
 
 STARTS = 8
 """Points from which the displacements are looked for."""
@@ -117,46 +124,41 @@ def _screw(motion: Motion, numbers: Sequence[Any]) -> tuple[Any, ...]:
 def _group(loop: _Open) -> tuple[int, list[int]] | None:
     """The dimension of a loop's group and rows that are coordinates of it; None if K is outside.
 
-    Computed modulo a prime; parameters without value are drawn at random.
+    Computed modulo two primes, which must agree: a rank modulo p is at most the rank itself, and
+    less only where p divides a fixed number. Parameters without value are drawn at random.
     """
     motions = [m for _, _, group in loop.steps for m in group]
     if any(m.pitch is not None for m in motions):
         return None
-    p, values = _residues([x for m in motions for x in _numbers(m)] + _flat(loop.K))
+    formulas = [x for m in motions for x in _numbers(m)] + _flat(loop.K)
+    groups = [_group_modulo(motions, *_residues(formulas, seed)) for seed in SEEDS]
+    return groups[0] if groups[0] == groups[1] else None
+
+
+def _group_modulo(
+    motions: Sequence[Motion], p: int, values: Sequence[int]
+) -> tuple[int, list[int]] | None:
     screws = [tuple(x % p for x in _screw(m, values[6 * k : 6 * k + 6]))
               for k, m in enumerate(motions)]  # fmt: skip
     basis = algebra(screws, p)
-    K = values[6 * len(motions) :]
+    K = list(values[6 * len(motions) :])
     if not _holds(basis, [K[0:3], K[3:6], K[6:9]], K[9:12], p):
         return None
     return len(basis), _coordinates(basis, p)
 
 
-def _residues(formulas: Sequence[Expr]) -> tuple[int, list[int]]:
+def _residues(formulas: Sequence[Expr], seed: int) -> tuple[int, list[int]]:
     """Constants modulo a prime that has the square roots among them.
 
     Raises:
         DerivationError: none of many primes has them.
     """
-    for p in islice(primes_from(0, radicands(formulas)), TRIALS):
+    for p in islice(primes_from(seed, square_numbers(formulas)), TRIALS):
         try:
-            return p, [int(x) for x in evaluate(list(formulas), domain=residues(p))]
+            return p, [int(x) for x in evaluate(list(formulas), domain=residues(p, seed))]
         except DerivationError:
             continue
     raise DerivationError("some numbers of the description have no value modulo any prime tried.")
-
-
-def radicands(formulas: Sequence[Expr]) -> list[int]:
-    """Whole numbers whose square roots occur."""
-    numbers = []
-    for node in topological(list(formulas)):
-        if node.op == "sqrt":
-            try:
-                value = evaluate(node.args[0], domain=FRACTION)
-            except DerivationError:
-                continue
-            numbers.append(int(value.numerator * value.denominator))
-    return numbers
 
 
 def _coordinates(basis: Sequence[Sequence[int]], p: int) -> list[int]:
@@ -246,6 +248,8 @@ def full_rank_near(
         return None
     rows = [6 * i + k for i, (_, entries) in enumerate(known) for k in entries]
     n = len(home.columns)
+    if not rows:  # no loop: every joint moves freely
+        return Anywhere(n, (), 0.0)
     sizes = tuple(size for size, _ in known)
     with precision(BITS):
         system = _system(home, loops)
@@ -305,17 +309,15 @@ def _displacements(
 def _chosen(
     home: Home, system: LoopSystem, rows: Sequence[int], near: list[float], held: Sequence[str]
 ) -> list[int] | None:
-    """Unknowns of a well-conditioned minor of the rows; held ones last. Improves `near`."""
-    floats = _in_floats(system)
-    x = np.array(near)
-    for _ in range(3):
-        J = np.array(floats.jacobian(Reals(), list(x)), dtype=float)[list(rows)]
-        value = np.array(floats.values(Reals(), list(x)), dtype=float)[list(rows)]
-        if not np.all(np.isfinite(J)) or np.max(np.abs(value), initial=0.0) > 1e-3:
-            return None
-        x = x - np.linalg.pinv(J) @ value
+    """Unknowns of a well-conditioned minor of the rows; held ones last. None if floats are far."""
+    floats = in_floats(system)
+    value = np.array(floats.values(Reals(), near), dtype=float)[list(rows)]
+    if not np.max(np.abs(value), initial=0.0) < CLOSED:
+        return None
     last = {k for k, m in enumerate(home.columns) if m.coordinate in set(held)}
     J = np.array(floats.jacobian(Reals(), near), dtype=float)[list(rows)]
+    if not np.all(np.isfinite(J)):
+        return None
     weights = np.array([1e-4 if j in last else 1.0 for j in range(J.shape[1])])
     A, columns = J * weights, []
     for _ in range(len(rows)):
@@ -327,7 +329,8 @@ def _chosen(
     return sorted(columns)
 
 
-def _in_floats(system: LoopSystem) -> LoopSystem:
+def in_floats(system: LoopSystem) -> LoopSystem:
+    """The same loops with the middles of their balls."""
     loops = [[Factor(f.column, f.sign, tuple(float(x) for x in f.screw)) for f in loop]  # type: ignore[misc]
              for loop in system.loops]  # fmt: skip
     ends = [[float(x) for x in end] for end in system.ends or ()]
@@ -380,25 +383,26 @@ def displacement(
     own = motions_of(joint, (identity(3), zeros(3)), (R0, p0), neutral)
     if len(own) != len(motions):
         return None
-    (RF, pF), (RM, pM) = (tuple(_as_floats(x) for x in X) for X in markers)
+    (RF, pF), (RM, pM) = (tuple(as_floats(x) for x in X) for X in markers)
     R, p = RF.T @ RM, RF.T @ (pM - pF)
-    N, c = _as_floats(R0), _as_floats(p0)
+    N, c = as_floats(R0), as_floats(p0)
     turned = R @ N.T  # of M from neutral, in F
     target = (turned, p - turned @ c)
     screws = [
-        (_as_floats(m.direction), None if m.point is None else _as_floats(m.point)) for m in own
+        (as_floats(m.direction), None if m.point is None else as_floats(m.point)) for m in own
     ]
     draw = np.random.default_rng(5)
     for k in range(STARTS):
         x = np.zeros(len(own)) if k == 0 else draw.uniform(-3, 3, size=len(own))
-        solution = _fitted(screws, target, x)
+        solution = fitted(screws, target, x)
         if solution is not None:
             return [float(np.tan(q / 2)) if point is not None else float(q / 2)
                     for q, (_, point) in zip(solution, screws, strict=True)]  # fmt: skip
     return None
 
 
-def _as_floats(x: Any) -> Floats:
+def as_floats(x: Any) -> Floats:
+    """Exact numbers of any shape in floats."""
     shape = np.shape(x)
     return np.array(evaluate([as_expr(e) for e in np.ravel(x)]), dtype=float).reshape(shape)
 
@@ -415,8 +419,14 @@ def _moved(screws: Sequence[Any], x: Floats) -> tuple[Floats, Floats]:
     return R, p
 
 
-def _fitted(screws: Sequence[Any], target: tuple[Floats, Floats], x: Floats) -> Floats | None:
-    """Gauss-Newton on the entries of the pose."""
+def fitted(screws: Sequence[Any], target: tuple[Floats, Floats], x: Floats) -> Floats | None:
+    """Ways along screws whose product is a displacement, by Gauss-Newton; None where it fails.
+
+    Args:
+        screws: (direction, point) of each, the point None for a slide.
+        target: rotation and translation.
+        x: where to begin.
+    """
 
     def residual(x: Floats) -> Floats:
         R, p = _moved(screws, x)

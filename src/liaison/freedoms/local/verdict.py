@@ -28,7 +28,9 @@ from liaison.exact.linear import Field, Series, rank, valuation
 from liaison.freedoms.clock import Exhausted
 from liaison.freedoms.screws import Factor, LoopSystem, System
 
+from .curves import proof_of
 from .obstruction import Branch, branches, deflation, hessians, upper_bound
+from .pairs import Proof
 from .series import Germ
 
 Side: TypeAlias = tuple[tuple[int, int], ...]
@@ -42,7 +44,7 @@ def translating_dimension(system: LoopSystem) -> int:
     # a screw joint's advance goes with its turn
     pitches = {f.column: f.pitch for loop in system.loops for f in loop if f.pitch is not None}
     loops = [[f for f in loop if f.pitch is None] for loop in system.loops]
-    sides = _common([_runs(loop, system.p) for loop in loops])
+    sides = _common(_runs(loops, system.p))
     screws = {f.column: f.screw for loop in loops for f in loop}
     hinges = sum(any(screw[:3]) for screw in screws.values())
     equations = hinges - sum(len(side) - 1 for side in sides)
@@ -60,7 +62,7 @@ def is_folding_smooth(system: LoopSystem, dimension: int) -> bool:
         return False
     p, n = system.p, system.n
     loops = [[f for f in loop if f.pitch is None] for loop in system.loops]
-    sides = _common([_runs(loop, p) for loop in loops])
+    sides = _common(_runs(loops, p))
     screws = {f.column: f.screw for loop in loops for f in loop}
     folding = {column for side in sides for column, _ in side}
     rows = [[int(j == column) for j in range(n)]
@@ -75,13 +77,26 @@ def is_folding_smooth(system: LoopSystem, dimension: int) -> bool:
     return rank([*rows, *system.jacobian_home()], p) == n - dimension
 
 
-def _runs(loop: Sequence[Factor], p: int) -> list[Side]:
-    """Hinges of a loop with parallel axes, as long as they follow each other around it."""
+def _runs(loops: Sequence[Sequence[Factor]], p: int) -> list[list[Side]]:
+    """Hinges of each loop with parallel axes, as long as they follow each other around it.
+
+    A run ends where the hinges begin to belong to other loops: two folding sides with one axis, one
+    above the other, are a plane loop by themselves and yet two sides.
+    """
+    members: dict[int, frozenset[int]] = {}
+    for i, loop in enumerate(loops):
+        for f in loop:
+            members[f.column] = members.get(f.column, frozenset()) | {i}
+    return [_runs_of(loop, members, p) for loop in loops]
+
+
+def _runs_of(loop: Sequence[Factor], members: dict[int, frozenset[int]], p: int) -> list[Side]:
     turned = [any(f.screw[:3]) for f in loop]
     joined = [
         turned[k - 1] and turned[k] and _is_parallel(loop[k - 1], loop[k], p)
+        and members[loop[k - 1].column] == members[loop[k].column]
         for k in range(len(loop))
-    ]
+    ]  # fmt: skip
     first = joined.index(False) if False in joined else 0
     runs: list[list[tuple[int, int]]] = []
     for k in range(len(loop)):
@@ -158,6 +173,21 @@ ADDED = (
 TRANSCENDENTAL = (
     "no bound can prove it: screw joints and relations of angles are power series, not polynomials"
 )
+
+NO_CURVE = (
+    "no bound within reach proves it: Bézout's is too large, and the path lies on no algebraic "
+    "curve of low degree to this order"
+)
+
+FAR = (
+    "it lies on an algebraic curve to this order, and order {} would prove that it closes for "
+    "ever, which is beyond the limit of the order"
+)
+
+NO_BOUND = "no bound within reach proves it"
+
+LARGE = 30
+"""Rank from which a path is lengthened coefficient by coefficient."""
 
 SCREEN = 10
 """Order at which an obstruction is looked for first."""
@@ -265,7 +295,10 @@ class _Case:
         """The order at which the leftover equations stop a random path; None if they do not."""
         ring = Series(self.system.p, order)
         t = [ring.of([0, v]) for v in self.germ.direction(self.seed)]
-        self.path = self.germ.lift(ring, t, short=self.path)
+        if self.germ.rank > LARGE and self.path:  # the inverse as a series would take long
+            self.path = self.germ.lift(ring, t, start=self.path)
+        else:
+            self.path = self.germ.lift(ring, t, short=self.path)
         h = self.germ.leftover(ring, self.path)
         least = min((valuation(f, order) for f in h), default=order)
         return least if least < order else None
@@ -281,9 +314,38 @@ class _Case:
         if bound is not None and order > bound:
             proof = f"a path satisfies every equation to order {order} > {bound} (Bézout)"
             return self.result(d, d, "regular", proof, order=order, bound=bound)
-        why = "no bound within reach proves it" if bound is not None else TRANSCENDENTAL
-        proof = f"a path satisfies every equation to order {order}; {why}"
-        return self.result(d, d, "regular", proof, is_proved=False, order=order, bound=bound)
+        if bound is None or not isinstance(self.system, LoopSystem):
+            why = TRANSCENDENTAL if bound is None else NO_BOUND
+            proof = f"a path satisfies every equation to order {order}; {why}"
+            return self.result(d, d, "regular", proof, is_proved=False, order=order, bound=bound)
+        return self._on_curve(order)
+
+    def _on_curve(self, order: int) -> Verdict:
+        """Whether the path lies on an algebraic curve of low degree, which proves it."""
+        d, system = self.germ.dimension, self.system
+        assert isinstance(system, LoopSystem)
+        need: int | None = order
+        while need is not None and need <= self.limit:
+            if need > order:
+                order = need
+                stopped = self._obstruction(order)
+                if stopped is not None:
+                    return self._stopped(stopped)
+            proof = proof_of(self.path, Series(system.p, order), system.groups_of_columns())
+            need = None if proof is None else proof.order
+            if proof is None and 2 * order <= self._patience():
+                need = 2 * order
+            elif proof is not None and proof.order <= order:
+                return self.result(d, d, "regular", _on_curve(order, proof), order=order,
+                                   bound=proof.order - 1)  # fmt: skip
+        why = NO_CURVE if need is None else FAR.format(need)
+        text = f"a path satisfies every equation to order {order}; {why}"
+        return self.result(d, d, "regular", text, is_proved=False, order=order)
+
+    def _patience(self) -> int:
+        """The highest order at which a curve is looked for."""
+        size = self.system.n * max(1, self.system.size)
+        return min(self.limit, 512 if size <= 600 else 256 if size <= 2000 else 64)
 
     def _evidence(self) -> int:
         """An order that is quick: long for small systems."""
@@ -324,11 +386,31 @@ class _Case:
             return self.result(low, high, status, text, **facts)
         proved = bound is not None and order > bound
         word = f"> {bound} (Bézout)" if proved else "reached"
+        if bound is not None and not proved and any(self._closes(b) for b in branch_list):
+            proved, word = True, "beyond the zeros on its curve (as many zeros as poles)"
         ranks = ", ".join(str(branch.rank) for branch in branch_list)
-        text += f"; {len(branch_list)} branches followed to order {order} {word}, of rank {ranks}"
+        count = "1 branch" if len(branch_list) == 1 else f"{len(branch_list)} branches"
+        text += f"; {count} followed to order {order} {word}, of rank {ranks}"
         facts |= {"branches": branch_list, "order": order, "bound": bound}
         facts["is_proved"] = proved or least == high
         return self.result(high, high, "bifurcation", text, **facts)
+
+    def _closes(self, branch: Branch) -> bool:
+        """Every equation, those of the slice too, vanishes on the whole branch."""
+        if not isinstance(self.system, LoopSystem):
+            return False
+        ring = Series(self.system.p, branch.order)
+        path = [x.truncate(branch.order) for x in branch.path]
+        proof = proof_of(path, ring, [*self.system.groups_of_columns(), self.germ.free])
+        return proof is not None and proof.order <= branch.order
+
+
+def _on_curve(order: int, proof: Proof) -> str:
+    return (
+        f"a path lies on {proof.words} on which no equation that is not 0 has more than "
+        f"{proof.order - 1} zeros, and satisfies every equation to order {order} (as many zeros as "
+        "poles)"
+    )
 
 
 def verdict(system: System, order: int = ORDER, seed: int = 1) -> Verdict:

@@ -19,7 +19,7 @@ from .attitudes import (
     attitude,
 )
 from .axial import Cylindrical, Fixed, Helical, Prismatic, Revolute, SphericalPin, Universal
-from .ball import Free, PointOnLine, PointOnPlane, Rod, Spherical
+from .ball import Free, PlacedJoint, PointOnLine, PointOnPlane, Rod, RodByAngles, Spherical
 from .composition import Composition, Motion, Rotation, Screw, Translation, axis_vector
 from .joint_type import (
     ATTITUDE,
@@ -65,6 +65,7 @@ __all__ = [
     "Motion",
     "ParallelAxes",
     "Perpendicular",
+    "PlacedJoint",
     "Planar",
     "PointOnLine",
     "PointOnPlane",
@@ -74,6 +75,7 @@ __all__ = [
     "Rail",
     "Revolute",
     "Rod",
+    "RodByAngles",
     "Rotation",
     "RotationMatrix",
     "Screw",

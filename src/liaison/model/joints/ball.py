@@ -2,7 +2,7 @@
 
 All take an attitude (quaternion unless another is chosen).
 
-Public names: Spherical, PointOnLine, PointOnPlane, Rod, Free.
+Public names: Spherical, PointOnLine, PointOnPlane, RodByAngles, PlacedJoint, Free, Rod.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
@@ -10,7 +10,7 @@ Public names: Spherical, PointOnLine, PointOnPlane, Rod, Free.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar, final
@@ -234,11 +234,32 @@ class PointOnPlane(BallJoint):
         return [p[2]]
 
 
+def _rod_length(length: Any) -> Any:
+    """The length of a rod, checked."""
+    checked = scalar(length, "the length of a rod")
+    value = number(checked)
+    if value is not None and not value > 0:
+        raise ModelError(f"the length of a rod is {value:g} m; it must be positive.")
+    return checked
+
+
+def _distance_left(p: Array, length: Any) -> list[Any]:
+    """(p² − l²) / 2l: its multiplier is the force along the rod."""
+    return [(dot(p, p) - length * length) / (2 * length)]
+
+
+def _rod_motions(place: Callable[[], Array]) -> tuple[Step, ...]:
+    """Turns of the rod about the two axes of F farthest from it, then those of the ball."""
+    sizes = [abs(float(evaluate(as_expr(x)))) for x in place()]
+    axes = [axis for k, axis in enumerate("xyz") if k != sizes.index(max(sizes))]
+    return (*(Step("turn", axis, "F", "F") for axis in axes), *TURNS)
+
+
 @joint_type
 @final
 @dataclass(frozen=True, slots=True)
-class Rod(BallJoint):
-    """Massless rod with ball ends: the origin of M stays at a distance from the origin of F.
+class RodByAngles(BallJoint):
+    """The same as `Rod`, its direction by two angles.
 
     The rod's direction in F is R_z(azimuth) R_y(−elevation) x: along x at the zero position,
     towards z for a positive elevation. Singular where it points along ±z of F.
@@ -257,10 +278,7 @@ class Rod(BallJoint):
     CONSTRAINTS: ClassVar[tuple[BasicConstraint, ...] | None] = basic_constraints("distance")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "length", scalar(self.length, "the length of a rod"))
-        length = number(self.length)
-        if length is not None and not length > 0:
-            raise ModelError(f"the length of a rod is {length:g} m; it must be positive.")
+        object.__setattr__(self, "length", _rod_length(self.length))
 
     def center(self, s: Entries) -> Array:
         flat = self.length * cos(s[1])
@@ -277,38 +295,27 @@ class Rod(BallJoint):
         return [azimuth, nearest_angle(p[2], across, near[1])]
 
     def residual(self, R: Array, p: Array) -> list[Any]:
-        return [(dot(p, p) - self.length * self.length) / (2 * self.length)]
+        return _distance_left(p, self.length)
 
     def regularity(self, q: Entries) -> Any:
         return cos(q[1])
 
     def elementary_motions(self, place: Callable[[], Array]) -> tuple[Step, ...]:
-        """Turns of the rod about the two axes of F farthest from it, then those of the ball."""
-        sizes = [abs(float(evaluate(as_expr(x)))) for x in place()]
-        axes = [axis for k, axis in enumerate("xyz") if k != sizes.index(max(sizes))]
-        return (*(Step("turn", axis, "F", "F") for axis in axes), *TURNS)
+        return _rod_motions(place)
 
 
-@joint_type
-@final
-@dataclass(frozen=True, slots=True)
-class Free(BallJoint):
-    """No connection (liaison libre): six degrees of freedom.
+class PlacedJoint(BallJoint):
+    """Joints whose center has the coordinates x, y, z in F.
 
-    q is the place of M's origin in F, then the attitude. With quaternion or matrix, v is the twist
-    of M in its own axes, (ω, velocity of the origin), and S is the identity; with angles, v = q̇.
+    With quaternion or matrix, v is the twist of M in its own axes, (ω, velocity of the origin), and
+    S is the identity; with angles, v = q̇.
     """
 
-    attitude: Attitude = field(default_factory=Quaternion)
+    __slots__ = ()
 
     NAMES: ClassVar[tuple[str, ...]] = ("x", "y", "z")
     UNITS: ClassVar[tuple[str, ...]] = ("m", "m", "m")
     TWIST: ClassVar[tuple[str, ...]] = ("wx", "wy", "wz", "vx", "vy", "vz")
-
-    SYNONYMS: ClassVar[tuple[str, ...]] = ("libre",)
-    SYMBOL: ClassVar[tuple[Primitive, ...]] = ()
-    MOTIONS: ClassVar[tuple[Step, ...] | None] = (*steps("slide_xF slide_yF slide_zF"), *TURNS)
-    CONSTRAINTS: ClassVar[tuple[BasicConstraint, ...] | None] = basic_constraints("")
 
     @property
     def speed_names(self) -> tuple[str, ...]:
@@ -366,5 +373,65 @@ class Free(BallJoint):
         back = product(self.attitude.rotation(q0[3:]).T, shift)
         return array([*self.attitude.difference(q0[3:], q1[3:]), *back])
 
+
+@joint_type
+@final
+@dataclass(frozen=True, slots=True)
+class Free(PlacedJoint):
+    """No connection (liaison libre): six degrees of freedom.
+
+    q is the place of M's origin in F, then the attitude. With quaternion or matrix, v is the twist
+    of M in its own axes, (ω, velocity of the origin), and S is the identity; with angles, v = q̇.
+    """
+
+    attitude: Attitude = field(default_factory=Quaternion)
+
+    SYNONYMS: ClassVar[tuple[str, ...]] = ("libre",)
+    SYMBOL: ClassVar[tuple[Primitive, ...]] = ()
+    MOTIONS: ClassVar[tuple[Step, ...] | None] = (*steps("slide_xF slide_yF slide_zF"), *TURNS)
+    CONSTRAINTS: ClassVar[tuple[BasicConstraint, ...] | None] = basic_constraints("")
+
     def residual(self, R: Array, p: Array) -> list[Any]:
         return []
+
+
+@joint_type
+@final
+@dataclass(frozen=True, slots=True)
+class Rod(PlacedJoint):
+    """Massless rod with ball ends: the origin of M stays at a distance from the origin of F.
+
+    Its coordinates are those of a free body, the place of M's origin in F and the attitude, and its
+    own row |p| = length holds them: a sphere has no two coordinates without a pole. A mechanism
+    that names its azimuth or elevation gets `RodByAngles` instead.
+    """
+
+    length: Any  # [m], positive
+    attitude: Attitude = field(default_factory=Quaternion)
+
+    ROWS: ClassVar[tuple[str, ...]] = ("force along the rod",)
+    OTHER_NAMES: ClassVar[tuple[str, ...]] = RodByAngles.NAMES
+    OWN_ROWS: ClassVar[int] = 1
+
+    OPTIONS: ClassVar[Mapping[str, str]] = MappingProxyType({"length": "m", ATTITUDE: ATTITUDE})
+    SYMBOL: ClassVar[tuple[Primitive, ...]] = (Ball(), Strut())
+    MOTIONS_ARE_COORDINATES: ClassVar[bool] = False
+    CONSTRAINTS: ClassVar[tuple[BasicConstraint, ...] | None] = basic_constraints("distance")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "length", _rod_length(self.length))
+
+    def neutral(self) -> Array:
+        """Along x of F; a length that is a parameter counts as 1 m, from where assembling goes."""
+        along = 1 if number(self.length) is None else self.length
+        return array([along, 0, 0, *self.attitude.neutral()])
+
+    def residual(self, R: Array, p: Array) -> list[Any]:
+        return _distance_left(p, self.length)
+
+    def elementary_motions(self, place: Callable[[], Array]) -> tuple[Step, ...]:
+        return _rod_motions(place)
+
+    def in_coordinates(self, names: Collection[str]) -> JointType:
+        is_named = any(name in self.OTHER_NAMES for name in names)
+        return RodByAngles(self.length, self.attitude) if is_named else self

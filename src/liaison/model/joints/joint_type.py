@@ -25,7 +25,7 @@ from __future__ import annotations
 import inspect
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -192,6 +192,9 @@ class JointType(ABC):
         TURN: the coordinate that turns M about z of F, however often, z of M staying parallel.
         BEARING: what friction that grows with the load resists: "slide" along z, "turn" about z,
             "ball" about all axes; "" where there is no such friction.
+        OTHER_NAMES: names of coordinates by which an author asks for `in_coordinates`.
+        OWN_ROWS: how many of the rows of its residual hold its own coordinates, which are more than
+            the freedom it leaves; they hold where the joint is not cut, too.
         KEEPS_RANK: S has full rank at every position.
         FREER: joints with more mobility that may take its place, each with the turns t and slides
             s along its axes which that frees.
@@ -216,6 +219,8 @@ class JointType(ABC):
     CONSTRAINTS: ClassVar[tuple[BasicConstraint, ...] | None] = None
     TURN: ClassVar[str] = ""
     BEARING: ClassVar[str] = ""
+    OTHER_NAMES: ClassVar[tuple[str, ...]] = ()
+    OWN_ROWS: ClassVar[int] = 0
     KEEPS_RANK: ClassVar[bool] = True
     FREER: ClassVar[tuple[tuple[str, str], ...]] = ()
     LOCKED: ClassVar[str] = ""
@@ -252,8 +257,13 @@ class JointType(ABC):
 
     @property
     def nv(self) -> int:
-        """Number of velocities: the degrees of freedom the joint leaves."""
+        """Number of velocities."""
         return len(self.speed_names)
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom that the joint leaves: its velocities less its own rows."""
+        return self.nv - self.OWN_ROWS
 
     @property
     def has_rates(self) -> bool:
@@ -298,7 +308,7 @@ class JointType(ABC):
         return zeros(self.nq)
 
     def residual(self, R: Array, p: Array) -> list[Any] | None:
-        """6 − nv formulas of X_FM that vanish where the joint holds; None if there is no such form.
+        """6 − freedom formulas of X_FM that vanish where the joint holds; None if there are none.
 
         Row k is scaled and signed so that its multiplier is the force [N] or moment [N·m] on the
         successor named by `residual_names[k]`, in F's axes at M's origin. The tree writes rows that
@@ -334,6 +344,10 @@ class JointType(ABC):
             place: gives the origin of M in F's axes at home [m].
         """
         return self.MOTIONS
+
+    def in_coordinates(self, names: Collection[str]) -> JointType:
+        """The same joint in the coordinates of `OTHER_NAMES`, where one is named; else itself."""
+        return self
 
     def chained_motions(self) -> tuple[Any, ...] | None:
         """Motions with one coordinate each (see composition.py), one after the other; or None.

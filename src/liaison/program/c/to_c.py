@@ -11,6 +11,7 @@ import ctypes
 import re
 from collections.abc import Callable, Iterable
 from functools import cache as memo
+from functools import partial
 from typing import Any
 
 from liaison.errors import checked
@@ -83,7 +84,12 @@ def compile_c(
         pointers = {e: ctypes.cast(f, ctypes.c_void_p).value or 0 for e, f in functions.items()}
         return pointers, library
 
-    return MachineKernel(program, compiler, lambda entry: planned(entry).work_size)
+    again = partial(compile_c, flags=flags, size=size)
+
+    def work(entry: str) -> int:
+        return planned(entry).work_size
+
+    return MachineKernel(program, compiler, work, recipe=(again, (program,)))
 
 
 def c_name(program: Program, entry: str) -> str:

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache as memo
+from functools import partial
 from typing import Any, final
 
 from liaison.errors import checked
@@ -279,9 +280,9 @@ def to_llvm(
         )
         return BatchCode(code["liaison_batch"], width, entry_plan.work_size, numbers, code)
 
-    return MachineKernel(
-        program,
-        compiler,
-        lambda entry: arranged(entry).work_size,
-        batch_compiler,
-    )
+    again = partial(to_llvm, optimize=optimize, cache=cache, size=size, lanes=lanes)
+
+    def work(entry: str) -> int:
+        return arranged(entry).work_size
+
+    return MachineKernel(program, compiler, work, batch_compiler, recipe=(again, (program,)))

@@ -46,10 +46,10 @@ class LeftEvents(Record):
 
 @loop
 def free_march(
-    sides: Sides, e: Entries, run: Run, scratch: ptr, records: ptr, happened: ptr, tries: i64
+    sides: Sides, e: Entries, run: Run, scratch: ptr, records: ptr, event_log: ptr, tries: i64
 ) -> i64:
     """As `advance`, with the steps of `e`: no mode of contacts ends."""
-    return advance(e, run, scratch, records, happened, tries)
+    return advance(e, run, scratch, records, event_log, tries)
 
 
 @final
@@ -188,14 +188,14 @@ def supply(status: i64, e: Entries, run: Run) -> i64:
 @loop
 def leave_events(task: Task, run: Run) -> i64:
     """1 if the events of a run that ended stay in the buffer, and there is room for another run."""
-    if task.room - task.taken - run.happened < task.least:
+    if task.room - task.taken - run.event_count < task.least:
         return 0
     left = task.left[task.left_runs]
     left.run = task.next - 1
-    left.rows = run.happened
+    left.rows = run.event_count
     task.left_runs += 1
-    task.taken += run.happened
-    run.happened = 0
+    task.taken += run.event_count
+    run.event_count = 0
     return 1
 
 
@@ -217,7 +217,7 @@ def settle(
     end_run(task.next, status, task, run, ends, last)
     if status == STOPPED or heard > 0:
         return status
-    if run.happened > 0 and leave_events(task, run) == 0:
+    if run.event_count > 0 and leave_events(task, run) == 0:
         return status
     return ON if task.budget > 1 else GOOD
 
@@ -226,7 +226,7 @@ def settle(
 def run_each(
     sides: Sides, untouched: Sides,
     e: Entries, task: Task, first: Run, run: Run, scratch: ptr, starts: ptr,
-    records: ptr, happened: ptr, ends: Rows[End], last: ptr,
+    records: ptr, event_log: ptr, ends: Rows[End], last: ptr,
 ) -> i64:  # fmt: skip
     """Goes on with a share of the runs; GOOD if it is done or the allotted steps are used up.
 
@@ -242,7 +242,7 @@ def run_each(
                 words[k] = untouched.ints[k]
         before = run.steps + run.rejected
         own = at(records, i * task.record_words)
-        events = at(happened, task.taken * (Event.header + run.nq + run.nv))
+        events = at(event_log, task.taken * (Event.header + run.nq + run.nv))
         status = task.march(sides, e, run, scratch, own, events, task.budget)
         heard = 1 if sides.inside > TOUCH else task.is_heard
         status = settle(status, before, heard, e, task, run, ends, last)

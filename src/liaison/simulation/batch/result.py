@@ -36,6 +36,7 @@ from liaison.units import Label
 
 from .loop import ENDS, MEASURED
 from .plan import Starts
+from .storage import Stored
 
 UNFINISHED = -1
 """The code of a run that was not begun."""
@@ -53,7 +54,7 @@ class Ends:
     codes: NDArray[np.int64]
     last: Array
     outcomes: dict[int, Outcome] = field(default_factory=dict)
-    happened: dict[int, list[Array]] = field(default_factory=dict)
+    event_rows: dict[int, list[Array]] = field(default_factory=dict)
     contacts: dict[int, dict[str, Series]] = field(default_factory=dict)
 
     @staticmethod
@@ -68,15 +69,15 @@ class Ends:
         """How many of the runs are over, 0 to 1."""
         return float(np.mean(self.codes[:, 0] != UNFINISHED))
 
-    def happened_in(self, k: int) -> Array:
+    def events_in(self, k: int) -> Array:
         """The log of a run."""
         size = Event.header + self.last.shape[1] - MEASURED - 1
-        return np.concatenate([np.zeros((0, size)), *self.happened.get(k, ())])
+        return np.concatenate([np.zeros((0, size)), *self.event_rows.get(k, ())])
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Runs(Shown):
+class Runs(Stored, Shown):
     """Many runs of one mechanism, recorded at the same instants.
 
     Attributes:
@@ -120,9 +121,6 @@ class Runs(Shown):
     measures: Mapping[str, Array]
     meta: Mapping[str, Any]
 
-    def __len__(self) -> int:
-        return len(self.q)
-
     def __iter__(self) -> Iterator[Trajectory]:
         return (self[k] for k in range(len(self)))
 
@@ -151,18 +149,9 @@ class Runs(Shown):
         return State(float(self.end_t[k]), self.end_q[k], self.end_v[k], labels)
 
     def _column(self, label: str) -> Array:
-        known: dict[str, Array] = {}
-        for array, values in (("v", self.v), ("q", self.q)):
-            known |= {x.name: values[:, :, k] for k, x in enumerate(self.labels.get(array, ()))}
-        for name, (values, shape) in self.series.items():
-            known[name] = values
-            flat = values.reshape(len(self), len(self.t), -1)
-            for k, column in enumerate(shape.columns(name)):
-                known[column] = flat[:, :, k]
-                known.setdefault(column.removeprefix("outputs."), flat[:, :, k])
-        if label not in known:
-            raise NamingError.unknown("label", label, known)
-        return known[label]
+        if label in self.series and label not in self._columns():
+            return self.series[label][0]
+        return self.columns(label)[label][1]
 
     def _run(self, k: int) -> Trajectory:
         n = int(self.recorded[k])
@@ -253,7 +242,7 @@ class _Events(Sequence[tuple[EventRecord, ...]]):
 
     def __init__(self, plan: Plan, ends: Ends, count: int) -> None:
         self._plan, self._ends, self._runs = plan, ends, range(count)
-        self._told: dict[int, tuple[EventRecord, ...]] = {}
+        self._records: dict[int, tuple[EventRecord, ...]] = {}
 
     def __len__(self) -> int:
         return len(self._runs)
@@ -264,9 +253,9 @@ class _Events(Sequence[tuple[EventRecord, ...]]):
 
     def has_several(self, k: int) -> bool:
         """Whether several contacts were hit at once in a run, or a sequence was cut short."""
-        if k not in self._ends.happened:
+        if k not in self._ends.event_rows:
             return False
-        words = self._ends.happened_in(k).view(np.int64)
+        words = self._ends.events_in(k).view(np.int64)
         what, second = (words[:, Event.fields[x].slot] for x in ("what", "second"))
         return bool(np.any(((what == IMPACTS) & (second > 1)) | (what == CUT_SHORT)))
 
@@ -282,10 +271,10 @@ class _Events(Sequence[tuple[EventRecord, ...]]):
         if isinstance(k, slice):
             return [self[i] for i in self._runs[k]]
         i, ends = self._runs[k], self._ends
-        if i not in self._told:
-            is_any = i in ends.happened
-            self._told[i] = event_records(self._plan, ends.happened_in(i)) if is_any else ()
-        return self._told[i]
+        if i not in self._records:
+            is_any = i in ends.event_rows
+            self._records[i] = event_records(self._plan, ends.events_in(i)) if is_any else ()
+        return self._records[i]
 
 
 def _series(

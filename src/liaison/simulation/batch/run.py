@@ -32,7 +32,7 @@ from liaison.errors import Interrupted, SimulationError, checked, interruptible
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.program.loops.records import Rows, address, set_hook
-from liaison.simulation.events.happenings import sides_in
+from liaison.simulation.events.watched import sides_in
 from liaison.simulation.outcome import Outcome, outcome_of
 from liaison.simulation.plan.inputs import inputs_of
 from liaison.simulation.plan.plan import Plan, arrays_of, plan_of
@@ -149,10 +149,10 @@ class _Worker:
             self._marching = Marching(batch.plan, "moreau")
         a = batch.template
         self._row = row_words(a.run)
-        room = max(2 * int(a.run.event_capacity), EVENTS) if a.happened.size else 0
+        room = max(2 * int(a.run.event_capacity), EVENTS) if a.event_log.size else 0
         own = replace(
             a, run=a.run.copy(), records=np.zeros(1), scratch=np.zeros(1),
-            happened=np.zeros(max(1, room * self._row)),
+            event_log=np.zeros(max(1, room * self._row)),
         )  # fmt: skip
         self._machine = machine_of(own, self._modes)
         add_entries(self._machine, self._plan)
@@ -179,7 +179,7 @@ class _Worker:
         a, b = self._machine.arrays, self._batch
         listed = (
             *self._beside, self._machine.entries, self._task, b.template.run, a.run,
-            a.scratch, b.table, b.records, a.happened, b.ends.codes, b.ends.last,
+            a.scratch, b.table, b.records, a.event_log, b.ends.codes, b.ends.last,
         )  # fmt: skip
         return [address(x) for x in listed]
 
@@ -213,7 +213,7 @@ class _Worker:
         i = int(self._task.next) - (not self._task.is_under_way)
         self.take_events(i)
         try:
-            status = self._judged(status)
+            status = self._refined_status(status)
         except SimulationError as refusal:
             self._end(i, at.NO_MODE)
             self._note(i, Outcome(FAILED, refusal.message, refusal.hint, refusal.status))
@@ -223,11 +223,11 @@ class _Worker:
         if not self._task.is_under_way:
             self._note(i, outcome_of(self._plan, self._machine.arrays, status))
 
-    def _judged(self, status: int) -> int:
+    def _refined_status(self, status: int) -> int:
         """What a status is after a look at the modes; a lost relation is held from here on."""
         if self._modes is None or self._task.is_under_way == 0:
             return status
-        return self._modes.judged(status, self._machine.arrays)
+        return self._modes.refined_status(status, self._machine.arrays)
 
     def _end(self, i: int, status: int) -> None:
         """Ends the run that is under way."""
@@ -245,25 +245,25 @@ class _Worker:
         if batch.has_contacts and self._marching is not None:
             rows = batch.records[i, : batch.ends.codes[i, each.ENDS.index("recorded")]]
             plan = replace(batch.plan, parameters=batch.starts.p[i])
-            happened = batch.ends.happened_in(i)
-            contacts = contacts_along(self._marching, plan, rows, happened)
+            event_rows = batch.ends.events_in(i)
+            contacts = contacts_along(self._marching, plan, rows, event_rows)
             batch.ends.contacts[i] = contact_series(plan, contacts)
 
     def take_events(self, under_way: int | None = None) -> None:
         """Takes events out of the buffer: of runs that ended, then of the one that is heard."""
-        task, happened = self._task, self._batch.ends.happened
+        task, event_rows = self._task, self._batch.ends.event_rows
         current = self._machine.arrays.run
         runs = task.left.ints[: task.left_runs].tolist()
         if under_way is not None:
-            runs += [[under_way, int(current.happened)]]
-        buffer, first = self._machine.arrays.happened, 0
+            runs += [[under_way, int(current.event_count)]]
+        buffer, first = self._machine.arrays.event_log, 0
         for run, rows in runs:
             last = first + rows * self._row
             if rows:
-                happened.setdefault(run, []).append(buffer[first:last].reshape(rows, -1).copy())
+                event_rows.setdefault(run, []).append(buffer[first:last].reshape(rows, -1).copy())
             first = last
         task.taken = task.left_runs = 0
-        current.happened = 0
+        current.event_count = 0
 
     def leave(self, ended: str) -> None:
         """Notes the run that was under way when the batch was ended."""

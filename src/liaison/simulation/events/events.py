@@ -277,17 +277,17 @@ def crossings(e: Entries, part: i64, left: f64, length: f64, run: Run, scratch: 
 @loop
 def earliest(run: Run) -> i64:
     """The event of least θ; -1 if none fires."""
-    found = -1
+    first = -1
     least = NONE
     for i in range(run.ne):
         if run.crossing[i] < least:
             least = run.crossing[i]
-            found = i
-    return found
+            first = i
+    return first
 
 
 @loop
-def look_for_events(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+def look_for_events(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """Events of the step just taken, recorded; a stopping one shortens the step to its instant.
 
     Nothing is changed unless all is done, so a call that needs an entry can be repeated.
@@ -296,7 +296,7 @@ def look_for_events(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
         run.sign_new[i] = run.sign[i]
         run.before_new[i] = run.before[i]
         run.fired[i] = 0
-    run.noted = run.happened
+    run.noted = run.event_count
     run.stop = NONE
     left = 0.0
     width = 1.0
@@ -319,7 +319,7 @@ def look_for_events(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
             doubts += 1 - is_clear
             settled = width * run.h
             spacing = max(spacing, width)
-            status = fire(e, left, width, run, scratch, happened)
+            status = fire(e, left, width, run, scratch, event_log)
             if status == AGAIN:
                 return take_again(max(left, 0.5 * width), run)
             if status != GOOD:
@@ -353,7 +353,7 @@ def take_again(part: f64, run: Run) -> i64:
 
 
 @loop
-def fire(e: Entries, left: f64, width: f64, run: Run, scratch: ptr, happened: ptr) -> i64:
+def fire(e: Entries, left: f64, width: f64, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """Notes the events of a window in order, up to a stopping one; GOOD, or why not."""
     q = run.trial.q
     v = run.trial.v
@@ -364,7 +364,7 @@ def fire(e: Entries, left: f64, width: f64, run: Run, scratch: ptr, happened: pt
             i = earliest(run)
             while i >= 0 and run.crossing[i] <= run.stop + SAME_INSTANT:
                 if run.noted >= run.event_capacity:
-                    return FULL if run.happened > 0 else crowded(run)
+                    return FULL if run.event_count > 0 else crowded(run)
                 theta = run.crossing[i]
                 t = run.t + theta * run.h
                 state_at(e, theta, q, v, run, scratch)
@@ -373,7 +373,7 @@ def fire(e: Entries, left: f64, width: f64, run: Run, scratch: ptr, happened: pt
                 if status != GOOD:
                     return status
                 what = BEFORE if run.stops[i] == SWITCHING else CROSSES
-                note(what, i, -1, t, 0.0, run.log_q, q, run.log_v, v, run.noted, happened)
+                note(what, i, -1, t, 0.0, run.log_q, q, run.log_v, v, run.noted, event_log)
                 run.noted += 1
                 run.fired[i] = 1
                 if run.stops[i] > 0:
@@ -410,7 +410,7 @@ def forget_later(e: Entries, stop: f64, run: Run, scratch: ptr) -> None:
 @loop
 def settle(run: Run) -> i64:
     """Keeps the new signs, shortens the step where it stops, and watches for chatter."""
-    run.happened = run.noted
+    run.event_count = run.noted
     run.h_look = 4.0 * run.h_look
     stop = run.stop
     run.phase = SAMPLING

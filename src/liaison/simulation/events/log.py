@@ -46,10 +46,10 @@ class Event(Record):
 @loop
 def note(
     what: i64, first: i64, second: i64, t: f64, speed: f64, nq: i64, q: ptr, nv: i64, v: ptr,
-    count: i64, happened: ptr,
+    count: i64, event_log: ptr,
 ) -> None:  # fmt: skip
     """Writes the row after `count` others; without a state nq and nv are 0."""
-    row = at(happened, count * (Event.header + nq + nv))
+    row = at(event_log, count * (Event.header + nq + nv))
     event = Event(row)
     event.what = what
     event.first = first
@@ -63,10 +63,10 @@ def note(
 
 
 @loop
-def copy_row(one: i64, other: i64, state: i64, happened: ptr) -> None:
+def copy_row(one: i64, other: i64, state: i64, event_log: ptr) -> None:
     """Row `one` in the place of row `other`; `state` numbers follow each event."""
-    source = at(happened, one * (Event.header + state))
-    target = at(happened, other * (Event.header + state))
+    source = at(event_log, one * (Event.header + state))
+    target = at(event_log, other * (Event.header + state))
     read = Event(source)
     written = Event(target)
     for i in range(Event.header):
@@ -87,20 +87,20 @@ class Entry(NamedTuple):
     v: Array
 
 
-def entries_of(happened: Array, nq: int = 0) -> Iterator[Entry]:
+def entries_of(event_rows: Array, nq: int = 0) -> Iterator[Entry]:
     """Rows by time, those of one instant as they came.
 
     Args:
-        happened: one row each.
+        event_rows: one row each.
         nq: how many numbers of a state are positions.
     """
     slots = {name: field.slot for name, field in Event.fields.items()}
-    t = happened[:, slots["t"]]
+    t = event_rows[:, slots["t"]]
     if (np.diff(t) < 0).any():
-        happened = happened[np.argsort(t, kind="stable")]
-    words = happened.view(np.int64)[:, : Event.header].tolist()
-    numbers = happened[:, : Event.header].tolist()
-    states = happened[:, Event.header :]
+        event_rows = event_rows[np.argsort(t, kind="stable")]
+    words = event_rows.view(np.int64)[:, : Event.header].tolist()
+    numbers = event_rows[:, : Event.header].tolist()
+    states = event_rows[:, Event.header :]
     for whole, real, state in zip(words, numbers, states, strict=True):
         what, first, second = (whole[slots[x]] for x in ("what", "first", "second"))
         q, v = state[:nq], state[nq:]

@@ -113,13 +113,13 @@ def is_settled(e: Entries, left: f64, width: f64, run: Run, scratch: ptr) -> i64
         for j in range((NODES + 1) * int(run.is_force[i])):
             run.largest_force = max(run.largest_force, abs(run.looks[j, i]))
     for i in range(run.ne):
-        if tells(i, run) == 0:
+        if is_determined(i, run) == 0:
             return 0
     return 1
 
 
 @loop
-def tells(i: i64, run: Run) -> i64:
+def is_determined(i: i64, run: Run) -> i64:
     """1 if a window determines one event; one without a value is dealt with elsewhere."""
     looks = run.looks
     run.may_turn[i] = 0

@@ -22,7 +22,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, final
 
-from liaison.errors import OptionError
+from liaison.errors import OptionError, warn_renamed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -135,9 +135,14 @@ class RunOptions:
     events: bool | None = _option("Record the events of contacts.", of="scenes")
     threads: int | None = _option("How many threads; all cores if not given.", of="batches")
 
-    def given(self) -> dict[str, Any]:
-        """The options that are given, by name."""
+    def chosen(self) -> dict[str, Any]:
+        """The options that are set, by name."""
         return {x: y for x in OF_BATCHES if (y := getattr(self, x)) is not None}
+
+    def given(self) -> dict[str, Any]:
+        """Deprecated name of `chosen`."""
+        warn_renamed("RunOptions.given", "RunOptions.chosen")
+        return self.chosen()
 
 
 class StepKeywords(TypedDict, total=False):
@@ -215,6 +220,6 @@ def run_options(
         OptionError: a keyword that the verb does not take; proposes the nearest one.
     """
     OptionError.check(verb, keywords, taken)
-    held = {} if options is None else options.given()
-    chosen = {name: value for name, value in held.items() if name in taken}
+    record = {} if options is None else options.chosen()
+    chosen = {name: value for name, value in record.items() if name in taken}
     return chosen | {name: value for name, value in keywords.items() if value is not None}

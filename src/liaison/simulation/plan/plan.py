@@ -19,7 +19,7 @@ from liaison.errors import NamingError, SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel, Program, to_llvm
 from liaison.program.instants import NOTHING, Instants, Timed
-from liaison.simulation.events.happenings import Watched, extra_program, sides_in, watched
+from liaison.simulation.events.watched import Watched, extra_program, sides_in, watched
 from liaison.simulation.steps.layout import Arrays, Sizes, allocate
 from liaison.simulation.steps.rungekutta import Tableau
 
@@ -126,6 +126,7 @@ def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
     closures = ("closure",) if program.sizes.get("nc", 0) else ()
     if "scene" in program.facts:
         return ("retract",)
+    check_linear_rates(tableau, program)
     if tableau.scheme == "variational":
         reach = ("reach",) if closures else ()
         more = ("rate", "difference") if len(tableau.parts) > 1 else ()
@@ -136,6 +137,20 @@ def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
         turns = ("local_rate",) if has_turning_axes(program) else ()
         return ("retract", "terms", "one_sided", *turns, *closures)
     return ("rate", "retract", *closures, *(("d_rate",) if tableau.is_implicit else ()))
+
+
+def check_linear_rates(tableau: Tableau, program: Program) -> None:
+    """Raises an error for a relation that is not linear in the rates and a step that needs it so.
+
+    Such steps take velocities from G v = ν with G of positions alone.
+    """
+    names = program.facts.get("nonlinear_rates", ())
+    if names and tableau.scheme in ("variational", "alpha", "moreau"):
+        raise SimulationError(
+            f"method {tableau.name!r} does not take {names[0]!r}, which is not linear in the "
+            "rates: its steps solve G v = ν with G of positions alone.",
+            hint="Leave the method out, or take radau, gauss6 or rk4.",
+        )
 
 
 def kernel_like(kernel: Kernel, program: Program) -> Kernel:
@@ -273,7 +288,9 @@ def lasting_arrays(plan: Plan, window: int = WINDOW, *, beside: int = 0, logged:
         run.level_end[:] = np.cumsum([len(x) for x in plan.knots])
     measured = scales(plan)
     run.scale[np.array([*measured], dtype=np.int64)] = [*measured.values()]
-    for k, omega in turning(plan).items() if run.is_alpha else ():
+    for k, omega in turning(plan).items() if run.is_alpha or run.is_edwards else ():
+        run.turn[k] = omega
+    for k, omega in turns(plan).items() if run.is_edwards else ():
         run.turn[k] = omega
     return arrays
 
@@ -340,6 +357,16 @@ def scales(plan: Plan) -> dict[int, int]:
 def has_turning_axes(program: Program) -> bool:
     """Whether local rates differ from the velocities."""
     return any(chart.kind != "plain" for chart in program.facts.get("charts", ()))
+
+
+def turns(plan: Plan) -> dict[int, int]:
+    """Each of three velocities that are an ω -> the first of them."""
+    axes: dict[int, int] = {}
+    for chart in plan.program.facts.get("charts", ()):
+        if chart.kind in ("quaternion", "matrix", "free", "free matrix"):
+            places = range(*chart.v.indices(plan.size("nv")))
+            axes |= dict.fromkeys(places[:3], places[0])
+    return axes
 
 
 def turning(plan: Plan) -> dict[int, int]:

@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.numeric import Array
-from liaison.simulation.events.happenings import sides_in
+from liaison.simulation.events.watched import sides_in
 
 from .plan import Plan
 from .settings import ATOL

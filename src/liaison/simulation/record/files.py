@@ -145,8 +145,8 @@ def _write_all(handle: int, data: bytes, path: Path) -> None:
 
 def _sweep(folder: Path) -> None:
     """Removes temporary files of processes that are gone."""
-    with suppress(OSError), os.scandir(folder) as found:
-        for file in found:
+    with suppress(OSError), os.scandir(folder) as files:
+        for file in files:
             match = TEMPORARY.fullmatch(file.name) if file.name.startswith(".") else None
             if match is None or _is_alive(int(match[1])):
                 continue
@@ -220,8 +220,8 @@ def _netcdf(variables: Mapping[str, Variable], header: str) -> bytes:
             if text:
                 values = values.astype(object)
             dtype = h5py.string_dtype() if text else values.dtype
-            made = file.create_variable(name, variable.dims, dtype=dtype, data=values)
-            made.attrs.update(dict(variable.attrs))
+            written = file.create_variable(name, variable.dims, dtype=dtype, data=values)
+            written.attrs.update(dict(variable.attrs))
         file.create_variable(HEADER, (), dtype=h5py.string_dtype(), data=np.array(header, object))
         file.attrs["Conventions"] = "CF-1.11"
     return memory.getvalue()
@@ -239,10 +239,10 @@ def readable(path: str | os.PathLike[str]) -> Iterator[None]:
     except LiaisonError:
         raise
     except Exception as error:
-        said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        cause = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise LiaisonError(
             f"{path} cannot be read as netCDF of a run; it is damaged or holds something else "
-            f"({said[:300].rstrip('.')}).",
+            f"({cause[:300].rstrip('.')}).",
             hint=ORIGIN,
         ) from error
 
@@ -298,24 +298,24 @@ def _content(path: str | os.PathLike[str], data: bytes) -> tuple[dict[str, Varia
                 f"{path} holds no run: it is a netCDF file without the variable {HEADER!r}.",
                 hint=ORIGIN,
             )
-        for name, made in file.variables.items():
-            if np.prod(made.shape, dtype=float) > LARGEST * len(data):
+        for name, stored in file.variables.items():
+            if np.prod(stored.shape, dtype=float) > LARGEST * len(data):
                 raise LiaisonError(
-                    f"{path} is damaged: the shape {made.shape} of {name!r} is too large for it.",
+                    f"{path} is damaged: the shape {stored.shape} of {name!r} is too large for it.",
                     hint=ORIGIN,
                 )
-        found = {name: _variable(made) for name, made in file.variables.items()}
-    header = found.pop(HEADER).values.item()
-    return found, header.decode() if isinstance(header, bytes) else str(header)
+        variables = {name: _variable(x) for name, x in file.variables.items()}
+    header = variables.pop(HEADER).values.item()
+    return variables, header.decode() if isinstance(header, bytes) else str(header)
 
 
-def _variable(made: Any) -> Variable:
-    values = np.asarray(made[...])
+def _variable(stored: Any) -> Variable:
+    values = np.asarray(stored[...])
     if values.dtype.kind in "OS":
         text = [x.decode() if isinstance(x, bytes) else str(x) for x in values.ravel()]
         values = np.array(text, dtype=object).reshape(values.shape)
-    attrs = {name: str(value) for name, value in made.attrs.items()}
-    return Variable(tuple(made.dimensions), values, attrs)
+    attrs = {name: str(value) for name, value in stored.attrs.items()}
+    return Variable(tuple(stored.dimensions), values, attrs)
 
 
 LEAVES = frozenset({str, bool, int, float, type(None)})

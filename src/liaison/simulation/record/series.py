@@ -78,11 +78,11 @@ class Series:
         if self.undetermined is None or not self.axes:
             return {}
         lost = np.all(self.undetermined, axis=0).reshape(-1)
-        found: dict[str, list[str]] = {}
+        columns: dict[str, list[str]] = {}
         for path, is_lost in zip(itertools.product(*self.axes.values()), lost, strict=True):
             if is_lost:
-                found.setdefault(".".join((name, *path[:-1])), []).append(path[-1])
-        return found
+                columns.setdefault(".".join((name, *path[:-1])), []).append(path[-1])
+        return columns
 
     def columns(self, name: str) -> dict[str, tuple[Label, Array]]:
         """Every entry as a column `name.entry`; a series of numbers is the column `name`."""

@@ -10,7 +10,7 @@ Later: fields of a record that are computed at their first use.
 A run as a compact table in a notebook.
 
 Public names: Trajectory, Series, EventRecord, load, DONE, STOPPED, INTERRUPTED, TIME_LIMIT, FAILED,
-Invariant, invariants_of, Later, html_table.
+Invariant, invariants_of, Later, html_table, matching.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liaison.errors import NamingError, SimulationError, checked
+from liaison.errors import LiaisonError, NamingError, SimulationError, checked
 from liaison.units import Label
 
 from . import resampling
@@ -259,7 +259,7 @@ class Trajectory(Later):
             return {x: column for x, column in known.items() if not x.startswith(POSES)}
         chosen: dict[str, tuple[Label, Array]] = {}
         for pattern in patterns:
-            names = [pattern] if pattern in known else _matching(pattern, known, self.series)
+            names = [pattern] if pattern in known else matching(pattern, known, self.series)
             if not names:
                 names = [self._column(pattern)[0].name]
             chosen |= {x: known[x] for x in names}
@@ -272,7 +272,9 @@ class Trajectory(Later):
         Arrays have NaN there; tables, CSV files and plots leave them out, and `message` names them.
         """
         lost = {name: x.nowhere(name) for name, x in self.series.items()}
-        return tuple(f"{of}.{x}" for found in lost.values() for of in found for x in found[of])
+        return tuple(
+            f"{of}.{x}" for columns in lost.values() for of in columns for x in columns[of]
+        )
 
     def shown_columns(self, *patterns: str) -> dict[str, tuple[Label, Array]]:
         """As `columns`, without those that nothing determines: for tables and plots.
@@ -294,12 +296,12 @@ class Trajectory(Later):
         return chosen
 
     def _columns(self) -> dict[str, tuple[Label, Array]]:
-        found = {x.name: (x, self.q[:, k]) for k, x in enumerate(self.labels.get("q", ()))}
+        columns = {x.name: (x, self.q[:, k]) for k, x in enumerate(self.labels.get("q", ()))}
         for k, x in enumerate(self.labels.get("v", ())):
-            found.setdefault(x.name, (x, self.v[:, k]))
+            columns.setdefault(x.name, (x, self.v[:, k]))
         for name, series in self.series.items():
-            found |= {x: column for x, column in series.columns(name).items() if x not in found}
-        return found
+            columns |= {x: y for x, y in series.columns(name).items() if x not in columns}
+        return columns
 
     def _column(self, label: str) -> tuple[Label, Array]:
         known = self._columns()
@@ -455,7 +457,12 @@ def load(path: str | os.PathLike[str]) -> Trajectory:
     """
     variables, text = read_netcdf(path)
     with readable(path):
-        return _restored(variables, json.loads(text))
+        header = json.loads(text)
+        if header.get("kind") == "runs":
+            raise LiaisonError(
+                f"{path} holds many runs, not one.", hint="`liaison.Runs.load` reads them."
+            )
+        return _restored(variables, header)
 
 
 def _restored(variables: Mapping[str, Variable], header: Mapping[str, Any]) -> Trajectory:
@@ -517,15 +524,15 @@ def _check(run: Trajectory) -> None:
     n = len(run.t)
     for name, shape in (("q", run.q.shape), ("v", run.v.shape)):
         if shape != (n, len(run.labels.get(name, ()))):
-            _refuse(f"{name} has shape {shape}, not {n} instants by its labels")
+            _reject(f"{name} has shape {shape}, not {n} instants by its labels")
     for name, series in run.series.items():
         if len(series.values) != n:
-            _refuse(f"the series {name!r} has {len(series.values)} rows for {n} instants")
+            _reject(f"the series {name!r} has {len(series.values)} rows for {n} instants")
     if run.t.ndim != 1 or n == 0 or not np.all(np.diff(run.t) >= 0):
-        _refuse("t must hold at least one instant and never decrease")
+        _reject("t must hold at least one instant and never decrease")
 
 
-def _refuse(reason: str) -> None:
+def _reject(reason: str) -> None:
     raise SimulationError(f"this is no run: {reason}.", status="inconsistent")
 
 
@@ -599,7 +606,8 @@ def _worst(a: Array, b: Array) -> float:
     return float(np.max(np.abs(a - b)[~(np.isnan(a) & np.isnan(b))], initial=0.0))
 
 
-def _matching(pattern: str, known: Iterable[str], series: Mapping[str, Series]) -> list[str]:
+def matching(pattern: str, known: Iterable[str], series: Mapping[str, Any]) -> list[str]:
+    """Columns that a pattern names; those of poses only where it begins with their name."""
     if pattern in series:
         return [x for x in known if x == pattern or x.startswith(f"{pattern}.")]
     names = [x for x in known if fnmatchcase(x, pattern)]

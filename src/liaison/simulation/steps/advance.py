@@ -8,7 +8,7 @@ failed, or the allotted number of steps is used up. Called again, it goes on whe
 those of smooth motions; steps through contacts and of scenes have their own, and a smooth run does
 not compile them.
 
-Public names: advance, SMOOTH, begin, commit, land, set_step, is_given_up, closed_step, accept.
+Public names: advance, SMOOTH, begin, commit, land, set_step, is_final, closed_step, accept.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from .layout import (
 )
 from .projection import note_worst, project, residuals
 from .recording import arrive, sample
-from .stepsize import adapt, choose_step, divide, first_step, reject
+from .stepsize import adapt, choose_step, divide, first_step, is_torn, reject
 
 
 @loop
-def advance(e: Entries, run: Run, scratch: ptr, records: ptr, happened: ptr, tries: i64) -> i64:
+def advance(e: Entries, run: Run, scratch: ptr, records: ptr, event_log: ptr, tries: i64) -> i64:
     """Goes on for at most `tries` steps; GOOD if they are used up, otherwise why it returned."""
     status = GOOD
     does = e.phases
@@ -58,26 +58,26 @@ def advance(e: Entries, run: Run, scratch: ptr, records: ptr, happened: ptr, tri
             if tries <= 0:
                 return GOOD
             tries -= 1
-            status = does.attempt(e, run, scratch, happened)
+            status = does.attempt(e, run, scratch, event_log)
         elif phase == LAND:
-            status = does.land(e, run, scratch, happened)
+            status = does.land(e, run, scratch, event_log)
         elif phase == EVENTS:
-            status = look_for_events(e, run, scratch, happened)
+            status = look_for_events(e, run, scratch, event_log)
         elif phase == SAMPLING:
             status = sample(e, run, scratch, records)
         elif phase == COMMIT:
-            status = does.commit(e, run, scratch, happened)
+            status = does.commit(e, run, scratch, event_log)
         elif phase == ARRIVED:
             status = arrive(e, run, scratch, records)
         elif phase == START:
-            status = does.start(e, run, scratch, happened)
+            status = does.start(e, run, scratch, event_log)
         else:
             return DONE if run.is_stopping == 0 else STOPPED
     return status
 
 
 @loop
-def begin(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+def begin(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """Checks the start against its closures, brings it onto them, and chooses a first step."""
     q = run.q
     v = run.v
@@ -110,14 +110,14 @@ def begin(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
 
 
 @loop
-def set_step(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+def set_step(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """What comes before every attempt: limits, instants at which a step ends, its size."""
     if run.steps >= run.steps_allowed:
         return TOO_MANY_STEPS
     if run.t >= run.t_refill:
         return NEEDS_INSTANTS
     if run.break_count > 0:
-        passed = pass_breaks(e, run, scratch, happened)
+        passed = pass_breaks(e, run, scratch, event_log)
         if passed != GOOD or run.phase != TRY:
             return passed
     choose_step(run)
@@ -125,7 +125,7 @@ def set_step(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
 
 
 @loop
-def is_given_up(status: i64, run: Run) -> i64:
+def is_final(status: i64, run: Run) -> i64:
     """1 if the stages failed in a way that no smaller step mends, or the step is fixed."""
     if status != GOOD and (run.is_adaptive == 0 or status < NOT_FINITE):
         return 1
@@ -165,13 +165,13 @@ def accept(e: Entries, status: i64, is_finite: i64, error: f64, run: Run, scratc
 
 
 @loop
-def try_step(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+def try_step(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """One attempt by explicit stages: new state, error; accepted, the phase moves on."""
-    status = set_step(e, run, scratch, happened)
+    status = set_step(e, run, scratch, event_log)
     if status != GOOD or run.phase != TRY:
         return status
     status = stages(e, run.is_fresh, run.ns, run, scratch)
-    if is_given_up(status, run) == 1:
+    if is_final(status, run) == 1:
         return status
     is_finite = closed_step(status, run)
     if is_finite < 0:
@@ -183,7 +183,7 @@ def try_step(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
 
 
 @loop
-def land(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+def land(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """The new state, brought onto its closures; a fixed step that they pull too far is divided."""
     y = run.y
     q = run.landed.q
@@ -207,13 +207,17 @@ def land(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
         if is_lost == 1:
             return status
         run.has_pulled = run.projections - before
+        may_retry = min(run.is_adaptive, 1 - min(run.is_stopping, 1))
+        if run.has_pulled > 0 and may_retry == 1 and is_torn(v, run) == 1:
+            run.phase = TRY
+            return reject(1.0, GOOD, run)
     run.steps += 1 - min(run.is_stopping, 1)
     run.phase = EVENTS if run.ne > 0 and run.is_stopping == 0 else SAMPLING
     return GOOD
 
 
 @loop
-def commit(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+def commit(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """The new state becomes the state: the chart moves there, the last stage may serve as first."""
     nv = run.nv
     q = run.q

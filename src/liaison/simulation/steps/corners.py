@@ -24,7 +24,7 @@ TOGETHER = 1e-13
 
 
 @loop
-def pass_breaks(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+def pass_breaks(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """Goes on just after the instants that were reached; GOOD, or why not.
 
     Of several that are one but for rounding it goes on after the last.
@@ -41,7 +41,7 @@ def pass_breaks(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
             run.t = instant + slack
             run.is_fresh = 0
             if run.corner_rows[k] >= 0.0:
-                status = bend(e, int(run.corner_rows[k]), run, scratch, happened)
+                status = bend(e, int(run.corner_rows[k]), run, scratch, event_log)
                 if status != GOOD or run.phase == FINISHED:
                     return status
         has_passed = 1
@@ -50,7 +50,7 @@ def pass_breaks(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
 
 
 @loop
-def bend(e: Entries, row: i64, run: Run, scratch: ptr, happened: ptr) -> i64:
+def bend(e: Entries, row: i64, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """Velocities after the rate of a closure jumped, noted; with contacts the step stops here."""
     if run.has_modes > 0:
         run.bent = 1 + row
@@ -60,12 +60,26 @@ def bend(e: Entries, row: i64, run: Run, scratch: ptr, happened: ptr) -> i64:
         for i in range(run.ne):
             run.fired[i] = 0
         return GOOD
-    if run.happened + 2 > run.event_capacity:
+    if run.event_count + 2 > run.event_capacity:
         return FULL
-    note(BEFORE, row, -1, run.t, 0.0, run.log_q, run.q, run.log_v, run.v, run.happened, happened)
+    note(
+        BEFORE, row, -1, run.t, 0.0, run.log_q, run.q, run.log_v, run.v, run.event_count, event_log
+    )
     status = project(e, run.t, run.q, run.v, run, scratch)
     if status != GOOD:
         return status
-    note(KICKS, row, -1, run.t, 0.0, run.log_q, run.q, run.log_v, run.v, run.happened + 1, happened)
-    run.happened += 2
+    note(
+        KICKS,
+        row,
+        -1,
+        run.t,
+        0.0,
+        run.log_q,
+        run.q,
+        run.log_v,
+        run.v,
+        run.event_count + 1,
+        event_log,
+    )
+    run.event_count += 2
     return GOOD

@@ -326,9 +326,9 @@ def keep_accelerations(run: Run) -> None:
 
 
 @loop
-def try_alpha(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+def try_alpha(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """One attempt."""
-    status = set_step(e, run, scratch, happened)
+    status = set_step(e, run, scratch, event_log)
     if status != GOOD or run.phase != TRY:
         return status
     status = alpha_step(e, run, scratch)
@@ -337,9 +337,9 @@ def try_alpha(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
 
 
 @loop
-def commit_alpha(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+def commit_alpha(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """The new state becomes the state, with its accelerations."""
-    status = commit(e, run, scratch, happened)
+    status = commit(e, run, scratch, event_log)
     keep_accelerations(run)
     return status
 

@@ -22,7 +22,7 @@ from types import MappingProxyType
 from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.solvers.linear.pivoting import factorize, solve_factorized
 
-from .advance import SMOOTH, accept, closed_step, is_given_up, set_step
+from .advance import SMOOTH, accept, closed_step, is_final, set_step
 from .explicit import combine, derivative, refresh, size_of, stages
 from .layout import GOOD, NOT_CONVERGED, TRY, Entries, Run
 
@@ -223,13 +223,13 @@ def implicit_error(run: Run) -> f64:
 
 
 @loop
-def try_implicit(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+def try_implicit(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """One attempt: stages by Newton's method, new state, error; accepted, the phase moves on."""
-    status = set_step(e, run, scratch, happened)
+    status = set_step(e, run, scratch, event_log)
     if status != GOOD or run.phase != TRY:
         return status
     status = implicit_stages(e, run, scratch)
-    if is_given_up(status, run) == 1:
+    if is_final(status, run) == 1:
         return status
     is_finite = closed_step(status, run)
     if is_finite < 0:

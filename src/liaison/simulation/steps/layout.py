@@ -126,7 +126,7 @@ class Snapshot(Part):
 
 @final
 class Accelerations(Part):
-    """What generalized α carries from step to step."""
+    """What generalized α carries from step to step; turns and a step size in Edwards' scheme."""
 
     a: ptr = sized("nv")
     vdot: ptr = sized("nv")
@@ -156,7 +156,7 @@ class Problem(Part):
 
 
 @loop
-def phase(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+def phase(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """What a phase of a step takes; it gives GOOD, or why the march comes back to Python."""
     return 0
 
@@ -293,6 +293,7 @@ class Run(Record):
     is_implicit: i64
     is_variational: i64
     is_alpha: i64
+    is_edwards: i64
     is_moreau: i64
     turns: i64  # local rates differ from velocities
     reuses_last: i64
@@ -337,12 +338,12 @@ class Run(Record):
     fallbacks: i64
     pivots_left: i64
     recorded: i64
-    happened: i64
+    event_count: i64
     knots_met: i64  # steps taken again for a knot, since `t_knots`
     noted: i64  # events, with those of the step under way
     doubts: i64  # windows in which it is in doubt what events do
     recorded_before: i64
-    happened_before: i64
+    event_count_before: i64
     break_count: i64
     breaks_passed: i64
     point_count: i64
@@ -469,14 +470,14 @@ class Arrays:
     run: Run
     scratch: Array
     records: Array
-    happened: Array
+    event_log: Array
 
 
 def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) -> Arrays:
     """Arrays for a run of these sizes, offsets and tableau filled in, all else zero."""
     newton, area = _newton_size(s, tableau), _moreau_area(s)
     lengths = {"newton": newton, "area": area, "beside": s.beside}
-    idle = [] if tableau.scheme == "alpha" else ["earlier", "later"]
+    idle = [] if tableau.scheme in ("alpha", "edwards") else ["earlier", "later"]
     idle += [] if len(tableau.parts) > 1 else ["kept"]
     idle += [] if tableau.scheme == "moreau" and not s.beside else MOREAU
     lengths |= dict.fromkeys(idle, 0)
@@ -494,8 +495,8 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
         getattr(run.scales, name)[:] = 1.0
     _fill_tableau(run, tableau)
     row = 1 + s.nq + s.nv + s.nu
-    happened = np.zeros(max(1, event_capacity * row_words(run)))
-    return Arrays(run, np.zeros(1), np.zeros(max(1, capacity * row)), happened)
+    event_log = np.zeros(max(1, event_capacity * row_words(run)))
+    return Arrays(run, np.zeros(1), np.zeros(max(1, capacity * row)), event_log)
 
 
 def row_words(run: Run) -> int:
@@ -506,8 +507,8 @@ def row_words(run: Run) -> int:
 def with_block(arrays: Arrays, words: Any) -> Arrays:
     """The same with another block, whose buffer of events is empty."""
     run = Run(words)
-    happened = np.zeros(max(1, int(run.event_capacity) * row_words(run)))
-    return replace(arrays, run=run, happened=happened)
+    event_log = np.zeros(max(1, int(run.event_capacity) * row_words(run)))
+    return replace(arrays, run=run, event_log=event_log)
 
 
 def slopes_size(nv: int, nc: int) -> int:
@@ -566,6 +567,7 @@ def _fill_tableau(run: Run, tableau: Tableau) -> None:
     is_moreau = tableau.scheme == "moreau" and run.beside.size == 0
     run.is_moreau, run.is_implicit = is_moreau, tableau.is_implicit
     run.is_variational, run.is_alpha = tableau.scheme == "variational", tableau.scheme == "alpha"
+    run.is_edwards = tableau.scheme == "edwards"
     run.reuses_last, run.is_adaptive = tableau.reuses_last, tableau.is_adaptive
     for i, row in enumerate(tableau.a):
         run.a[i, : len(row)] = [float(x) for x in row]

@@ -18,6 +18,8 @@ from .layout import GOOD, NOT_FINITE, STEP_TOO_SMALL, Entries, Run
 SAFETY, SHRINK, GROW = 0.9, 0.2, 8.0
 MEMORY = 0.04  # exponent of the error of the step before
 PULLED = 0.01  # part of what a fixed step did that projection may undo
+TORN = 10.0  # times the error of an adaptive step that projection may undo
+SPARED = 1e-9  # part of the velocities that it may change in any case
 SHORTEST = 1.0 / 4096.0  # part of a fixed step, at least
 BESIDE = 4.5e-16  # relative; two or more floats away
 FOREVER = float("inf")
@@ -134,6 +136,21 @@ def is_pulled(v: ptr, run: Run) -> i64:
         for j in range(run.ns):
             most = max(most, abs(run.k[j, nv + i]))
     return 1 if pull > PULLED * most * run.h + ROUNDING * largest(nv, v) else 0
+
+
+@loop
+def is_torn(v: ptr, run: Run) -> i64:
+    """1 if closures changed the new velocities by far more than the error of an adaptive step.
+
+    Beside a change point, where branches of the motion cross, rounding of positions turns the
+    branch; velocities of one branch that are brought to another lose energy.
+    """
+    nv = run.nv
+    pull = 0.0
+    for i in range(nv):
+        pull = max(pull, abs(v[i] - run.y[nv + i]))
+    size = largest(nv, v)
+    return 1 if pull > TORN * (run.atol + run.rtol * size) + SPARED * size else 0
 
 
 @loop

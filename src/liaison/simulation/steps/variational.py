@@ -326,9 +326,9 @@ def note_ends(e: Entries, run: Run, scratch: ptr) -> i64:
 
 
 @loop
-def try_variational(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+def try_variational(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """One attempt: a step, or several that compose one."""
-    status = set_step(e, run, scratch, happened)
+    status = set_step(e, run, scratch, event_log)
     if status != GOOD or run.phase != TRY:
         return status
     if run.parts > 1:

@@ -11,7 +11,8 @@ from liaison.expr.graph.node import collector_paused
 from liaison.program.back_ends import back_end_named
 from liaison.program.kernel import Kernel
 from liaison.program.lower import lower
-from liaison.verbs.given import Given
+from liaison.verbs.assembling import Origin
+from liaison.verbs.given import Given, mechanism_of
 
 from .derive import Formalism, derive
 
@@ -22,6 +23,8 @@ def compile(
 ) -> Kernel:
     """The equations of motion as a kernel: machine code, or what another back end makes.
 
+    `simulate(kernel, until=…, start=…, parameters=…)` closes the loops in compiled code, too.
+
     Args:
         given: the mechanism, the path of its text, or the text.
         formalism: by name, or as a function; see `FORMALISMS`.
@@ -30,4 +33,8 @@ def compile(
     """
     kernel_of = back_end_named(back_end)
     with collector_paused():
-        return kernel_of(lower(derive(given, formalism)))
+        mechanism = mechanism_of(given)
+        kernel = kernel_of(lower(derive(mechanism, formalism)))
+        has_closures = formalism in (newton_euler, newton_euler.__name__)
+        kernel.origin = Origin(mechanism, has_closures)
+        return kernel

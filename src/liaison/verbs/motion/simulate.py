@@ -17,7 +17,7 @@ from liaison.simulation.record.trajectory import Trajectory
 from liaison.simulation.run import DEFAULT_SERIES
 from liaison.simulation.run import simulate as run
 from liaison.verbs.given import Given, mechanism_of, with_starts
-from liaison.verbs.ready import ready_for
+from liaison.verbs.ready import check_one_start, ready_for
 
 
 @checked
@@ -36,7 +36,7 @@ def simulate(
     """Lets a mechanism move.
 
     Args:
-        given: a mechanism, the path of its text, or a kernel (then with a state).
+        given: a mechanism, the path of its text, or a kernel: with a state, or made by `compile`.
         state: where it starts; assembled from the mechanism's own start if not given.
         until: the last instant [s].
         start: positions and rates to assemble from, by label, instead of the mechanism's own.
@@ -60,8 +60,7 @@ def simulate(
     """
     chosen = run_options("simulate", options, keywords)
     if isinstance(given, Kernel):
-        if state is None or start or guess:
-            raise ArgumentError("simulate(kernel, state, until=…): a kernel needs its state.")
+        state = _start_of(given, state, start, guess, parameters)
         return run(given, state, until=until, parameters=parameters, **_single(chosen, keywords))
     mechanism = mechanism_of(given)
     if state is None and is_scene(mechanism):
@@ -80,6 +79,26 @@ def simulate(
         return run(kernel, state, until=until, **chosen)
     finally:
         kernel.prepared.clear()  # it refers to the kernel: both go now, not some time later
+
+
+def _start_of(
+    kernel: Kernel,
+    state: State | None,
+    start: Mapping[str, float] | None,
+    guess: Mapping[str, float] | None,
+    parameters: Mapping[str, Any] | None,
+) -> State:
+    """The state, or one that is assembled where the kernel knows its mechanism."""
+    check_one_start(state, {**(start or {}), **(guess or {})})
+    if state is not None:
+        return state
+    if kernel.origin is None:
+        raise ArgumentError(
+            "simulate(kernel, state, until=…): a kernel needs its state, unless it was made by "
+            "liaison.compile."
+        )
+    begin: State = kernel.origin.state(kernel, start, guess, parameters)
+    return begin
 
 
 def _single(chosen: dict[str, Any], keywords: RunKeywords) -> dict[str, Any]:

@@ -16,10 +16,11 @@ from __future__ import annotations
 import difflib
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any, TypeAlias
 
 from liaison.errors import LiaisonError, NamingError, Place, TextError
-from liaison.expr import PI, Function, as_expr, directional, symbol
+from liaison.expr import ONE, PI, Function, as_expr, directional, symbol
 from liaison.formats.lsd.meaning.shapes import SHAPES, moved_shape, shape_of
 from liaison.formats.lsd.syntax.nodes import Node, Source
 from liaison.formats.poses import HERE
@@ -27,7 +28,7 @@ from liaison.model import Joint, Marker, Parameter
 from liaison.spatial import Array, array, compose, identity, product, zeros
 from liaison.units import LENGTH, TIME, VELOCITY, Dimension
 
-from .formulas import Where, component, value_of
+from .formulas import Where, component, path_of, value_of
 from .values import (
     BodyFrame,
     Quantity,
@@ -57,7 +58,7 @@ def place_of(name: str, values: list[Value], joints: Mapping[str, Joint]) -> Vec
     path = _joints_to(joints)
     R, p = _pose(values[-1], path)
     if name == "velocity":
-        rates = _rates(path.get(values[0].body, []))
+        rates = _rates(path.get(values[0].body, [])) | {symbol("t"): ONE}
         return _vector(directional([as_expr(x) for x in p], rates), VELOCITY)
     if len(values) == 2:
         _, q = _pose(values[0], path)
@@ -72,7 +73,7 @@ def _vector(entries: list[Any], dimension: Dimension) -> Vector:
 def _joints_to(joints: Mapping[str, Joint]) -> dict[str, list[Joint]]:
     """Body -> the joints that lead to it from the ground."""
     touching: dict[str, list[tuple[Joint, str]]] = {}
-    for joint in sorted(joints.values(), key=lambda joint: (joint.type.nv, joint.name)):
+    for joint in sorted(joints.values(), key=lambda joint: (joint.type.freedom, joint.name)):
         a, b = joint.predecessor.body, joint.successor.body
         touching.setdefault(a, []).append((joint, b))
         touching.setdefault(b, []).append((joint, a))
@@ -156,9 +157,12 @@ class Book:
         self.parameters: dict[str, Parameter] = {}
         self.laws: dict[str, Function] = {}
         self.make_body: Callable[[str], None] = lambda name: None
+        self.statements: list[Node] = []  # of the whole text
         self.bodies: dict[str, Node] = {}
         self.shapes: dict[str, list[Node]] = {}  # given by `NAME.shape = …`
         self.joints: dict[str, Joint] = {}
+        self.carriers: dict[Any, BodyFrame] = {}  # of frames that move with time
+        self.made: list[Any] = []  # bodies, joints and laws that come with them
         self.turns: dict[str, Any] = {}  # of joints with an axis: how their frames are turned
         self.joint_names: set[str] = set()  # of joints that are not made yet, too
         self.labels: set[str] = set()
@@ -231,6 +235,22 @@ class Book:
                 for prime in ("", "'"):
                     of = self.symbols[f"{joint.coordinates[0]}{prime}"]
                     self.aliases[f"{joint.name}.{part}{prime}"] = of
+
+    def parts_of(self, name: str) -> set[str]:
+        """What the text names behind this name and a dot."""
+        return self._members.get(name, set())
+
+    @cached_property
+    def _members(self) -> dict[str, set[str]]:
+        """Name -> what follows it and a dot, anywhere in the text."""
+        members: dict[str, set[str]] = {}
+        stack: list[Any] = list(self.statements)
+        while stack:
+            node = stack.pop()
+            if node.kind == "member":
+                members.setdefault(path_of(node.parts[0]) or "", set()).add(str(node.parts[1]))
+            stack += [part for part in node.parts if isinstance(part, Node)]
+        return members
 
     # ---- what a formula asks (Names of lsd_formulas)
 

@@ -29,7 +29,7 @@ from liaison.formats.lsd.formulas.values import (
 )
 from liaison.formats.lsd.syntax.nodes import Node
 from liaison.formats.poses import as_pose, matrices_of
-from liaison.model import Attitude, Free, Joint, Quaternion, Start
+from liaison.model import Attitude, Joint, PlacedJoint, Quaternion, Start
 from liaison.spatial import (
     Array,
     array,
@@ -209,7 +209,7 @@ def _twist(
     """Speeds of a joint with an attitude: of its center, then ω in the second frame's axes."""
     attitude: Attitude = getattr(joint.type, "attitude")  # noqa: B009
     n = joint.type.nv - 3
-    is_free = isinstance(joint.type, Free)
+    is_free = isinstance(joint.type, PlacedJoint)
     turns_first = is_free and attitude.IS_CONSTANT
     center, turning = joint.speeds[:n], joint.speeds[n:]
     if turns_first:

@@ -52,9 +52,9 @@ def watched(program: Program, stop: Any) -> tuple[tuple[Watched, ...], tuple[Any
 
 
 def _own(program: Program) -> list[tuple[str, Any, str]]:
-    told = program.facts.get("events")
-    if told is not None:
-        return [(name, way, action) for name, way, action in told]
+    declared = program.facts.get("events")
+    if declared is not None:
+        return [(name, way, action) for name, way, action in declared]
     if "events" not in program.entries:
         return []
     return [(name, 0, "record") for name, _ in program.entries["events"].layout]
@@ -66,33 +66,33 @@ def _stops(program: Program, stop: Any) -> tuple[list[str], list[tuple[str, Any]
     listed = list(stop) if isinstance(stop, list | tuple) else [stop]
     names: list[str] = []
     formulas: list[tuple[str, Any]] = []
-    for given in listed:
-        if isinstance(given, str):
-            names.append(given)
-        elif isinstance(given, Mapping):
-            formulas += [(name, _reaches(program, name, x)) for name, x in given.items()]
-        elif is_formula(given):
-            formulas.append((f"stop {len(formulas) + 1}" if formulas else "stop", given))
+    for condition in listed:
+        if isinstance(condition, str):
+            names.append(condition)
+        elif isinstance(condition, Mapping):
+            formulas += [(name, _reaches(program, name, x)) for name, x in condition.items()]
+        elif is_formula(condition):
+            formulas.append((f"stop {len(formulas) + 1}" if formulas else "stop", condition))
         else:
             raise SimulationError(
-                f"stop= takes names of events, formulas, and values by label, not {given!r}."
+                f"stop= takes names of events, formulas, and values by label, not {condition!r}."
             )
     return names, formulas
 
 
-def _reaches(program: Program, name: str, given: Any) -> Any:
-    """A formula that is zero where the quantity of that label has the value given."""
-    if is_formula(given):
-        return given
-    if not isinstance(given, Real):
-        raise SimulationError(f"stop= cannot wait for {name!r} to become {given!r}: no number.")
-    value = float(given)
+def _reaches(program: Program, name: str, target: Any) -> Any:
+    """A formula that is zero where the quantity of that label reaches the target."""
+    if is_formula(target):
+        return target
+    if not isinstance(target, Real):
+        raise SimulationError(f"stop= cannot wait for {name!r} to become {target!r}: no number.")
+    value = float(target)
     if not math.isfinite(value):
         raise SimulationError(f"stop= cannot wait for {name!r} to become {value}.")
-    found = quantities(program)
-    if name not in found:
-        raise NamingError.unknown("coordinate, rate or output", name, found)
-    return found[name] - value
+    known = quantities(program)
+    if name not in known:
+        raise NamingError.unknown("coordinate, rate or output", name, known)
+    return known[name] - value
 
 
 def quantities(program: Program) -> dict[str, Any]:
@@ -101,11 +101,11 @@ def quantities(program: Program) -> dict[str, Any]:
     named = {"t": ("t", 0)}
     for array in ("u", "v", "q"):
         named |= {x.name: (array, k) for k, x in enumerate(program.labels.get(array, ()))}
-    found = {name: symbols[place] for name, place in named.items() if place in symbols}
+    formulas = {name: symbols[place] for name, place in named.items() if place in symbols}
     if "outputs" in program.entries:
         entry = program.entries["outputs"]
-        found |= zip((name for name, _ in entry.layout), entry.outputs, strict=False)
-    return found
+        formulas |= zip((name for name, _ in entry.layout), entry.outputs, strict=False)
+    return formulas
 
 
 def extra_program(
