@@ -33,8 +33,9 @@ LATER = {
     "program.derivatives.variation",
     "simulation.plan.plan": "program.to_numpy simulation.steps.sides_layout",
     "simulation.steps.layout": "solvers.cones.cones solvers.linear.lemke",
+    "simulation.outcome": "simulation.plan.scales",
     "simulation.prepared": "contacts.events.one_sided contacts.events.switching "
-    "contacts.scene.kernel contacts.scene.layout contacts.scene.world",
+    "contacts.scene.kernel contacts.scene.layout contacts.scene.world simulation.plan.scales",
     "simulation.report": "contacts.events.series contacts.stepping.report "
     "contacts.events.touching contacts.scene.report simulation.between",
     "simulation.run": "simulation.checkpoint contacts.scene.world",

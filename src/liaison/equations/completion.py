@@ -144,6 +144,7 @@ def completed(
         facts=MappingProxyType(
             {
                 "bounds": bounds_of(mechanism),
+                "length": length_of(mechanism) if sides.blocks else 0.0,
                 "rate_potentials": tuple(
                     x.name for x in setting.loads if x.rate_potential is not None
                 ),
@@ -230,3 +231,26 @@ def bounds_of(mechanism: Mechanism) -> Mapping[str, tuple[float, float]]:
             if not (x.low is None and x.high is None)
         }
     )
+
+
+def length_of(mechanism: Mechanism) -> float:
+    """The largest length of what moves [m]: shapes, centers, markers, sizes of contacts.
+
+    Lengths that are formulas of parameters are left out; 0 where no other is known.
+    """
+    moving = {x.name for x in mechanism.bodies if x.name != "ground"}
+    lengths: list[Any] = []
+    for body in mechanism.bodies:
+        if body.name in moving:
+            lengths += body.com
+            lengths += [getattr(x, part) for x in body.shapes for part in getattr(x, "SIZES", ())]
+    for joint in mechanism.joints:
+        for marker in (joint.predecessor, joint.successor):
+            lengths += marker.p if marker.body in moving else ()
+    for contact in mechanism.contacts:
+        lengths += [getattr(contact, x, 0) for x in ("radius", "length")]
+        lengths += getattr(contact, "size", ())
+        first = getattr(contact, "first", None)
+        lengths += first.p if first is not None and first.body in moving else ()
+    numbers = [abs(float(x)) for x in lengths if x is not None and not isinstance(x, Expr)]
+    return max(numbers, default=0.0)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
 from liaison.numeric import Array
+from liaison.simulation.events.watched import sides_in
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.record.trajectory import (
     DONE,
@@ -285,13 +286,11 @@ class Miss:
     error: float
 
 
-def missed(
-    sides: Sequence[Any], t: Array, q: Array, v: Array, series: Mapping[str, Series]
-) -> Miss | None:
+def missed(plan: Plan, t: Array, q: Array, v: Array, series: Mapping[str, Series]) -> Miss | None:
     """Where a recorded force leaves its bound, a contact pulls or penetrates, a rate is forbidden.
 
     Args:
-        sides: blocks of the program.
+        plan: of the run; its units are what sizes are measured by.
         t: recorded instants.
         q: positions there.
         v: velocities there.
@@ -302,19 +301,24 @@ def missed(
     """
     if not {"margins", "modes", "contacts"} <= series.keys():
         return None
+    from liaison.simulation.plan.scales import units_of
+
     margins, modes = series["margins"].values, series["modes"].values
-    size = {
-        "force": float(np.max(np.abs(series["contacts"].values), initial=1e-9)),
-        "rate": 1.0 + float(np.max(np.abs(v), initial=0.0)),
-        "gap": 1.0 + float(np.max(np.abs(q), initial=0.0)),
-    }
+    units = units_of(plan)
+    sizes = {
+        "force": np.maximum(np.max(np.abs(series["contacts"].values), initial=0.0),
+                            1e-9 * units.force),
+        "rate": units.rate * (1.0 + float(np.max(np.abs(v) / units.velocity, initial=0.0))),
+        "gap": units.gap * (1.0 + float(np.max(np.abs(q) / units.position, initial=0.0))),
+    }  # fmt: skip
     # of two rows at one instant the first is where a mode ends: there its forces may be any
     goes_on = np.append(np.diff(t) > 0, True) if len(t) else np.zeros(0, dtype=bool)
     worst = Miss("", "", 0.0, 0.0)
-    for b, (name, _, kind, *_) in enumerate(sides):
+    for b, (name, _, kind, *_) in enumerate(sides_in(plan.program)):
         is_held = (kind == "friction") | (modes[:, b] == CLOSED)
         for what, rows in (("force", is_held), (kind, ~is_held)):
-            beyond = np.where(rows & goes_on, -margins[:, b], 0.0) / size.get(what, 1.0)
+            size = sizes[what][b] if what in sizes else 1.0
+            beyond = np.where(rows & goes_on, -margins[:, b], 0.0) / size
             k = int(np.argmax(beyond)) if len(beyond) else 0
             if len(beyond) and beyond[k] > worst.error:
                 worst = Miss(name, what, float(t[k]), float(beyond[k]))
@@ -322,10 +326,10 @@ def missed(
 
 
 def outside(
-    sides: Sequence[Any], t: Array, q: Array, v: Array, series: Mapping[str, Series]
+    plan: Plan, t: Array, q: Array, v: Array, series: Mapping[str, Series]
 ) -> Outcome | None:
     """The failure that a missed unilateral constraint is; None if all hold."""
-    worst = missed(sides, t, q, v, series)
+    worst = missed(plan, t, q, v, series)
     if worst is None or worst.error <= OUTSIDE:
         return None
     texts = {

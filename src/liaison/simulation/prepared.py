@@ -34,7 +34,7 @@ from liaison.simulation.plan.plan import (
 )
 from liaison.simulation.plan.settings import Settings
 from liaison.simulation.plan.timing import instants_of
-from liaison.simulation.steps.layout import Arrays
+from liaison.simulation.steps.layout import Arrays, Run
 
 from .machine import Machine
 
@@ -107,12 +107,24 @@ class Workplace:
         fill_run(arrays, plan)
         if self.contacts is not None:
             self.contacts.begin(plan)
+        scale_run(arrays.run, plan, self.contacts)
 
     @property
     def is_small(self) -> bool:
         """It is small, and has not grown."""
         arrays, (run, records) = self.machine.arrays, self._buffers
         return self._is_small and arrays.run is run and arrays.records is records
+
+
+def scale_run(run: Run, plan: Plan, contacts: Marching | None) -> None:
+    """The units in which a run with contacts measures its tolerances; 1 of any other."""
+    if contacts is not None:
+        contacts.scale(run)
+    elif sides_in(plan.program) and not plan.is_scene:
+        from liaison.simulation.plan.scales import fill_run_scales, units_of
+
+        units = units_of(plan)
+        fill_run_scales(run, units, units.closure)
 
 
 def _arrays_of(plan: Plan) -> Arrays:

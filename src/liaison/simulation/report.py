@@ -1,7 +1,7 @@
 """From the numbers of a run to a Trajectory: labels, series, counts.
 
-Public names: trajectory_of, scene_trajectory_of, series_of, event_records, message_of, meta_of,
-inputs_series, equations_identity, residuals_of, SHAPES.
+Public names: trajectory_of, scene_trajectory_of, series_of, event_records, message_of,
+several_impacts, meta_of, inputs_series, equations_identity, residuals_of, SHAPES.
 """
 
 from __future__ import annotations
@@ -15,9 +15,18 @@ from liaison.errors import NamingError, SimulationError
 from liaison.numeric import Array
 from liaison.program import Kernel, Program
 from liaison.program.extend import formula_to_plain, identity
-from liaison.simulation.events.log import BEFORE, CROSSES, KICKS, WHATS, entries_of
+from liaison.simulation.events.log import (
+    BEFORE,
+    CROSSES,
+    CUT_SHORT,
+    IMPACTS,
+    KICKS,
+    WHATS,
+    entries_of,
+)
 from liaison.simulation.events.watched import sides_in
 from liaison.simulation.plan.plan import Plan
+from liaison.simulation.plan.settings import Settings
 from liaison.simulation.plan.timing import row_label
 from liaison.simulation.record.files import plain
 from liaison.simulation.record.series import POSE_AXES, POSE_UNITS
@@ -74,12 +83,11 @@ def trajectory_of(
 
 def _outside(plan: Plan, rows: Array, series: Mapping[str, Series]) -> Outcome | None:
     """A unilateral constraint that the run did not keep; steps of fixed size are not checked."""
-    sides = sides_in(plan.program)
-    if not sides or plan.settings.tableau.scheme == "moreau":
+    if not sides_in(plan.program) or plan.settings.tableau.scheme == "moreau":
         return None
     cuts = np.cumsum([1, plan.size("nq"), plan.size("nv")])
     t, q, v, _ = np.split(rows, cuts, axis=1)
-    return outside(sides, t[:, 0], q, v, series)
+    return outside(plan, t[:, 0], q, v, series)
 
 
 def scene_trajectory_of(
@@ -144,7 +152,9 @@ class RunFacts:
 
     def message(self) -> str:
         """The status in a sentence."""
-        return message_of(self._plan, self.events(), self._end) + self._notes
+        events = self.events()
+        several = several_impacts(self._plan.settings, events)
+        return message_of(self._plan, events, self._end) + self._notes + several
 
     def counts(self) -> dict[str, int]:
         """Steps, evaluations, …"""
@@ -258,7 +268,8 @@ def event_records(plan: Plan, event_rows: Array) -> tuple[EventRecord, ...]:
         else:
             before = was if was_t == x.t else None
             name, what = sides[x.first][0], WHATS[x.what]
-            records.append(EventRecord(name, x.t, x.q, x.v, what, before))
+            together = max(x.second, 1) if x.what == IMPACTS else 1
+            records.append(EventRecord(name, x.t, x.q, x.v, what, before, together=together))
     return tuple(records)
 
 
@@ -271,6 +282,33 @@ def message_of(plan: Plan, events: Sequence[EventRecord], end: Outcome) -> str:
     return end.message.replace("an event", f"event {last!r}", 1)
 
 
+def several_impacts(settings: Settings, events: Sequence[EventRecord]) -> str:
+    """Sentences on impacts of several contacts at once, whose answer is not unique; or none."""
+    at_once = sorted({x.t for x in events if x.together > 1})
+    cut = sorted({x.t for x in events if x.what == WHATS[CUT_SHORT]})
+    law = "method 'moreau'" if settings.tableau.scheme == "moreau" else f"law {settings.impacts!r}"
+    text = ""
+    if at_once:
+        first = f", the first of {len(at_once)} instants" if len(at_once) > 1 else ""
+        text = (
+            f" Several contacts were hit at once at t = {at_once[0]:.9g} s{first}: rigid bodies do "
+            f"not determine the velocities after that, the {law} does."
+        )
+    if cut:
+        text += (
+            f" The sequence of impacts at t = {cut[0]:.9g} s did not end; what still approached "
+            "was stopped in one inelastic impact."
+        )
+    return text
+
+
+def _impacts_meta(plan: Plan) -> dict[str, Any]:
+    """The law of impacts, where contacts may have some."""
+    if not sides_in(plan.program) or plan.settings.tableau.scheme == "moreau":
+        return {}
+    return {"impacts": plan.settings.impacts}
+
+
 def begun(modes: Marching | None) -> str:
     """A sentence on a start that was brought out of what it touches; none if it needed not be."""
     if modes is None:
@@ -280,6 +318,7 @@ def begun(modes: Marching | None) -> str:
     inside = float(modes.sides.inside)
     if inside <= TOUCH:
         return ""
+    inside *= float(np.max(modes.sides.scales.gap))
     return f" The start was {inside:.3g} m inside a contact and was brought out."
 
 
@@ -312,6 +351,7 @@ def meta_of(plan: Plan) -> dict[str, Any]:
         "inputs": _inputs_meta(plan),
         "equations": equations_identity(plan.program),
         "starts": dict(plan.program.facts.get("starts", {})),
+        **_impacts_meta(plan),
         **({"charts": charts} if charts else {}),
         **({"unbounded_inputs": plan.instants.unbounded} if plan.instants.unbounded else {}),
     }

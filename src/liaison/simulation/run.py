@@ -168,7 +168,8 @@ def simulate(
             pivoted one.
         spectral_radius: of "generalized-alpha", 0 to 1: part of a vibration too fast for the step
             that is left after one step.
-        impacts: law of impacts: "energetic", "newton", "poisson", "moreau" or "stronge".
+        impacts: law of impacts: "energetic", "newton", "poisson", "moreau", "stronge" or
+            "sequential".
         theta: of "moreau", ½ to 1: where in a step its forces are taken; ½ if not given.
         facets: of "moreau": sides of polygons in the place of round cones of friction.
 
@@ -329,8 +330,8 @@ class Run:
         with interruptible("the evaluation of a run"):
             trajectory = self.trajectory(series, outcome)
         if trajectory.status != outcome.status:
-            sides = self.own_plan.program.facts.get("sides", ())
-            missed = outside(sides, trajectory.t, trajectory.q, trajectory.v, trajectory.series)
+            t, q, v, series_of = trajectory.t, trajectory.q, trajectory.v, trajectory.series
+            missed = outside(self.own_plan, t, q, v, series_of)
             outcome = gap(trajectory.t, trajectory.series) or missed or outcome
         if outcome.reason == INTERRUPTED:
             raise Interrupted(outcome.message, t=self.t, trajectory=trajectory) from None

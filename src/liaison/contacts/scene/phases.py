@@ -27,7 +27,7 @@ from liaison.simulation.steps.layout import (
 )
 from liaison.simulation.steps.stepsize import choose_step
 from liaison.simulation.steps.variational import note_stages
-from liaison.solvers.linear.dense import largest
+from liaison.solvers.linear.dense import largest_in
 
 from .bodies import copy_poses, moved_pose
 from .candidates import candidates
@@ -47,7 +47,7 @@ def set_out(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     if status != GOOD:
         return status
     depth = deepest(e, world)
-    if depth > run.start_tolerance * (1.0 + largest(run.nq, run.q)):
+    if depth > run.start_tolerance * (1.0 + largest_in(run.nq, run.q, run.scales.position)):
         run.worst = depth
         for c in range(world.candidates):
             if -gap_of(e, world.candidate[c], world.end, world) >= depth:

@@ -18,18 +18,19 @@ from numpy.typing import NDArray
 from liaison.errors import NamingError
 from liaison.lazy import Shown
 from liaison.numeric import Array, State
-from liaison.simulation.events.log import Event
+from liaison.simulation.events.log import CUT_SHORT, IMPACTS, Event
 from liaison.simulation.outcome import UNDEFINED, Outcome
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.record.series import EventRecord, Series
-from liaison.simulation.record.trajectory import (
-    DONE,
-    FAILED,
-    INTERRUPTED,
-    STOPPED,
-    Trajectory,
+from liaison.simulation.record.trajectory import DONE, FAILED, INTERRUPTED, STOPPED, Trajectory
+from liaison.simulation.report import (
+    SHAPES,
+    event_records,
+    message_of,
+    meta_of,
+    residuals_of,
+    several_impacts,
 )
-from liaison.simulation.report import SHAPES, event_records, message_of, meta_of, residuals_of
 from liaison.simulation.steps import layout as at
 from liaison.units import Label
 
@@ -230,7 +231,9 @@ def _outcome(ends: Ends, k: int) -> Outcome:
 
 
 def _message(plan: Plan, events: _Events, k: int, outcome: Outcome) -> str:
-    return message_of(plan, events[k] if outcome.status == STOPPED else (), outcome)
+    has_several = events.has_several(k)
+    listed = events[k] if outcome.status == STOPPED or has_several else ()
+    return message_of(plan, listed, outcome) + several_impacts(plan.settings, listed)
 
 
 @final
@@ -247,6 +250,14 @@ class _Events(Sequence[tuple[EventRecord, ...]]):
     def __reduce__(self) -> tuple[Any, ...]:
         """All events, where it is written or sent elsewhere."""
         return tuple, (list(self),)
+
+    def has_several(self, k: int) -> bool:
+        """Whether several contacts were hit at once in a run, or a sequence was cut short."""
+        if k not in self._ends.event_rows:
+            return False
+        words = self._ends.events_in(k).view(np.int64)
+        what, second = (words[:, Event.fields[x].slot] for x in ("what", "second"))
+        return bool(np.any(((what == IMPACTS) & (second > 1)) | (what == CUT_SHORT)))
 
     @overload
     def __getitem__(self, k: int) -> tuple[EventRecord, ...]: ...

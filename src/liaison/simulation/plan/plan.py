@@ -28,7 +28,7 @@ from .settings import Settings
 from .timing import WINDOW, instants_of, knots_of, load_instants, timed_of
 
 GAP = 1e-13
-"""Penetration that is left alone [m]."""
+"""Penetration that is left alone, in the unit of the gap."""
 
 
 def fill_moreau(arrays: Arrays, program: Program, theta: float | None = None) -> None:
@@ -316,6 +316,7 @@ def _fill_settings(arrays: Arrays, settings: Settings) -> None:
     run, projection = arrays.run, settings.projection
     run.step = settings.step or 0.0
     run.rtol, run.atol, run.h_max = settings.rtol, settings.atol, settings.max_step
+    run.atols[:] = settings.atol
     run.tolerance[:] = projection.position, projection.velocity
     run.lost, run.start_tolerance = projection.lost, projection.start
     run.residual_tolerance, run.error_before = settings.residual, 1e-4

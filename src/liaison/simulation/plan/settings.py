@@ -26,6 +26,10 @@ NO_INSTANTS: Array = np.empty(0)
 PROJECTION = Projection()
 
 
+ATOL = 1e-10
+"""Absolute error allowed by default: of a mechanism with contacts, in the units of its scales."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -52,7 +56,7 @@ class Settings:
     step: float | None = None
     method: str | None = None
     rtol: float = 1e-8
-    atol: float = 1e-10
+    atol: float = ATOL
     every: float | Sequence[float] | Array | None = None
     max_step: float = math.inf
     max_steps: int = 10_000_000

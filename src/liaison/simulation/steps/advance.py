@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.simulation.events.events import first_signs, look_for_events
-from liaison.solvers.linear.dense import largest
+from liaison.solvers.linear.dense import largest_in
 
 from .corners import pass_breaks
 from .explicit import error_norm, new_state, refresh, stages
@@ -85,10 +85,13 @@ def begin(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     if run.has_closure > 0:
         residuals(e, run.t, q, v, run, scratch)
         limit = run.start_tolerance
-        if not (largest(run.nphi, run.out) <= limit * (1.0 + largest(run.nq, q))):
+        scales = run.scales
+        size = 1.0 + largest_in(run.nq, q, scales.position)
+        if not (largest_in(run.nphi, run.out, scales.closure) <= limit * size):
             note_worst(0, run)
             return BAD_START
-        if not (largest(run.nc, run.out[run.nphi :]) <= limit * (1.0 + largest(run.nv, v))):
+        size = 1.0 + largest_in(run.nv, v, scales.velocity)
+        if not (largest_in(run.nc, run.out[run.nphi :], scales.closure_rate) <= limit * size):
             note_worst(1, run)
             return BAD_START_RATE
         status = project(e, run.t, q, v, run, scratch)

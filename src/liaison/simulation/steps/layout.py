@@ -75,6 +75,22 @@ class OneSided(Part):
 
 
 @final
+class Scales(Part):
+    """Units of tolerances, 1 of mechanisms of ordinary size: see `plan/scales.py`."""
+
+    time: ptr = sized("1")
+    position: ptr = sized("nq")
+    local: ptr = sized("nv")
+    velocity: ptr = sized("nv")
+    closure: ptr = sized("nphi")
+    closure_rate: ptr = sized("nc")
+    gap: ptr = sized("nb")
+    rate: ptr = sized("nb")
+    acceleration: ptr = sized("nb")
+    force: ptr = sized("nb")
+
+
+@final
 class Terms(Part):
     """What the entry `terms` writes: M v̇ = f + Gᵀλ, G v̇ = γ; Φ = 0, G v = ν."""
 
@@ -375,6 +391,8 @@ class Run(Record):
     fired: iptr = sized("ne")
 
     # time stepping with contacts: rows at the beginning, midway and at the end of a step
+    scales: Scales = part()
+    atols: ptr = sized("2 * nv")  # absolute errors allowed of ξ and v
     sides: OneSided = part()
     mid: OneSided = part()
     end: OneSided = part()
@@ -473,6 +491,8 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
     run.capacity, run.event_capacity = capacity, event_capacity
     run.log_q, run.log_v = (0, 0) if s.beside else (s.nq, s.nv)
     run.scale[:] = run.turn[:] = -1
+    for name in Scales.fields:
+        getattr(run.scales, name)[:] = 1.0
     _fill_tableau(run, tableau)
     row = 1 + s.nq + s.nv + s.nu
     event_log = np.zeros(max(1, event_capacity * row_words(run)))
