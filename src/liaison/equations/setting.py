@@ -78,7 +78,6 @@ from liaison.tree import (
 )
 from liaison.units import MOMENT, Label
 
-from .commutators import commutator_terms
 from .equations import Chart, Closures, Kinematic, Symbols
 
 
@@ -415,6 +414,8 @@ class Setting:
 
     def lagrangian_effort(self, potential: Expr) -> list[Expr]:
         """d/dt ∂V/∂v − Σ c v ∂V/∂v − Nᵀ ∂V/∂q where v̇ = 0."""
+        from .commutators import commutator_terms
+
         momenta = gradient(potential, list(self.symbols.v))
         flow = dict(zip(self.symbols.q, self.qdot, strict=True))
         change = directional(momenta, flow | {self.symbols.t: ONE})

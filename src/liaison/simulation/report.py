@@ -36,7 +36,6 @@ from liaison.units import Label
 
 from .machine import map_entry
 from .outcome import Outcome, gap, outside
-from .reactions import joint_accelerations, motions, multipliers, reactions
 
 if TYPE_CHECKING:
     from liaison.contacts.events.one_sided import Marching
@@ -413,7 +412,9 @@ def series_of(
     series: dict[str, Series] = {}
     for name in chosen:
         if name in FORWARD:
-            series |= FORWARD[name](plan, rows, contacts)
+            from . import reactions
+
+            series |= getattr(reactions, FORWARD[name])(plan, rows, contacts)
         elif name == "contacts":
             series |= _contact_series(plan, contacts)
         elif name == "closure":
@@ -495,10 +496,10 @@ def residuals_of(plan: Plan, out: Array) -> dict[str, Series]:
 
 
 FORWARD = {
-    "reactions": reactions, "lam": multipliers, "motions": motions,
-    "accelerations": joint_accelerations,
+    "reactions": "reactions", "lam": "multipliers", "motions": "motions",
+    "accelerations": "joint_accelerations",
 }  # fmt: skip
-"""Series that need the accelerations and multipliers."""
+"""Series that need the accelerations and multipliers -> the function of `reactions` for each."""
 
 SHAPES = {
     "energy": _energy, "outputs": _outputs, "poses": _poses, "momentum": _momentum,

@@ -23,14 +23,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, NamedTuple, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from liaison.equations import Equations
 from liaison.equations.equations import has_rates
 from liaison.equations.reports import TreeReports
 from liaison.equations.theorems import whole_mass
 from liaison.exact.choices import JUMPS
-from liaison.exact.evidence import Evidence
 from liaison.exact.linear import kernel, rank
 from liaison.expr import (
     ONE,
@@ -47,6 +46,9 @@ from liaison.lazy import Shown
 from liaison.spatial.arrays import Array, array, cross, minus
 
 from .exact_motion import ExactMotion
+
+if TYPE_CHECKING:
+    from liaison.exact.evidence import Evidence
 
 LARGEST = 40_000
 """Nodes of the energies beyond which only energy and coordinates are looked at."""
@@ -88,13 +90,20 @@ def first_integrals(equations: Equations, *, seed: int = 0) -> tuple[FirstIntegr
     those before it.
     """
     motion = ExactMotion(equations, seed=seed)
+    integrals = constants_of(motion)
+    proof = motion.evidence() if integrals else None
+    return tuple(_with_evidence(x, proof) for x in integrals if proof)
+
+
+def constants_of(motion: ExactMotion) -> tuple[FirstIntegral, ...]:
+    """The first integrals of a motion, each proved, without their evidence."""
+    equations = motion.equations
     integrals = [x for x in _energies(equations, motion) if _is_continuous(x.formula)]
     others: list[FirstIntegral] = []
     for candidate in (*_cyclic(equations, motion), *_momenta(equations, motion)):
         if _is_continuous(candidate.formula) and _is_new(candidate, others, equations, motion):
             others.append(candidate)
-    proof = motion.evidence()
-    return tuple(_with_evidence(x, proof) for x in (*integrals, *others))
+    return (*integrals, *others)
 
 
 def _with_evidence(integral: FirstIntegral, proof: Evidence) -> FirstIntegral:
