@@ -18,6 +18,8 @@ DOORS = {"", "__main__", "cli", "verbs"}
 SLOW = {"sympy", "scipy", "xarray", "pandas", "matplotlib", "viser", "h5netcdf", "h5py", "flint"}
 # modules that are imported inside a function, since few runs need them: who -> what
 LATER = {
+    "analyse.proofs.exact_motion": "exact.degrees exact.evidence",
+    "exact.choices": "exact.balls exact.multivariate",
     "analyse.proofs.first_integrals": "expr.reading.arrange expr.reading.integrate "
     "expr.reading.reading expr.reading.ring expr.reading.simplify",
     "equations.formalisms.newton_euler": "equations.sweeps.articulated",

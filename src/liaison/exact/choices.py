@@ -31,9 +31,7 @@ from liaison.expr.graph.evaluate import FRACTION, evaluate
 from liaison.expr.graph.node import ONE, Expr, as_expr
 from liaison.expr.graph.walk import topological
 
-from .balls import balls, precision
 from .linear import primes_from
-from .multivariate import rational_near
 from .residues import DEFAULT_PRIME, Residues
 
 CHOICES = frozenset({"abs", "sign", "min", "max", "select"})
@@ -278,6 +276,9 @@ def _relations(roots: Sequence[Expr], numbers: Sequence[int]) -> list[list[Expr]
 
 def _recognized(x: Expr, numbers: Sequence[int]) -> Fraction | None:
     """The rational number that a formula of numbers is, by a ball and modulo two primes."""
+    from .balls import balls, precision
+    from .multivariate import rational_near
+
     with precision(512):
         value = rational_near(balls([x])[0])
     if value is None or not _agrees(x, value, numbers):

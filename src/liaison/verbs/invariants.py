@@ -31,7 +31,8 @@ def with_invariants(equations: Equations, tree: Tree) -> Equations:
     integrals: Sequence[FirstIntegral] = ()
     if tree.nv <= LARGEST and not tree.mechanism.contacts:
         with suppress(DerivationError):
-            integrals = first_integrals(newton_euler(span(tree.mechanism, exact=True)))
+            exact = newton_euler(span(tree.mechanism, exact=True))
+            integrals = first_integrals(exact, evidence=False)
     formulas = to_floats([x.formula for x in integrals]) if integrals else []
     named = {x.name: f for x, f in zip(integrals, formulas, strict=True)}
     labels = dict(equations.labels) | {

@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from itertools import islice
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from liaison.equations import Equations
 from liaison.equations.equations import curved_rows
@@ -40,8 +40,6 @@ from liaison.exact.choices import (
     radicands,
     squares_under,
 )
-from liaison.exact.degrees import degree_bound
-from liaison.exact.evidence import COEFFICIENTS, RESIDUES, SCHWARTZ, Evidence, accident
 from liaison.exact.linear import coprime_base, primes_from
 from liaison.exact.residues import (
     DEFAULT_PRIME,
@@ -63,6 +61,9 @@ from liaison.expr import (
     symbols_of,
     topological,
 )
+
+if TYPE_CHECKING:
+    from liaison.exact.evidence import Evidence
 
 
 def random_point(equations: Equations, domain: Residues) -> dict[Expr, int]:
@@ -291,6 +292,9 @@ class ExactMotion:
 
     def evidence(self) -> Evidence:
         """Of what is called zero, or constant: a statement is still to be put in."""
+        from liaison.exact.degrees import degree_bound
+        from liaison.exact.evidence import COEFFICIENTS, RESIDUES, SCHWARTZ, Evidence, accident
+
         equations = self.equations
         energy = [as_expr(x) for x in equations.reports.energy]
         size = len(equations.symbols.v) + len(self.rows) + 1  # Cramer's rule, for v̇

@@ -23,14 +23,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, NamedTuple, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from liaison.equations import Equations
 from liaison.equations.equations import has_rates
 from liaison.equations.reports import TreeReports
 from liaison.equations.theorems import whole_mass
 from liaison.exact.choices import JUMPS
-from liaison.exact.evidence import Evidence
 from liaison.exact.linear import kernel, rank
 from liaison.expr import (
     ONE,
@@ -47,6 +46,9 @@ from liaison.lazy import Shown
 from liaison.spatial.arrays import Array, array, cross, minus
 
 from .exact_motion import ExactMotion
+
+if TYPE_CHECKING:
+    from liaison.exact.evidence import Evidence
 
 LARGEST = 40_000
 """Nodes of the energies beyond which only energy and coordinates are looked at."""
@@ -77,12 +79,15 @@ class FirstIntegral(Shown):
     evidence: Evidence | None = None
 
 
-def first_integrals(equations: Equations, *, seed: int = 0) -> tuple[FirstIntegral, ...]:
+def first_integrals(
+    equations: Equations, *, seed: int = 0, evidence: bool = True
+) -> tuple[FirstIntegral, ...]:
     """Every first integral that the document's rules give, each proved; energy first.
 
     Args:
         equations: with exact numbers: `derive(…, exact=True)`.
         seed: of the states and primes.
+        evidence: put the evidence of each into it.
 
     A cyclic coordinate, a momentum or an angular momentum is left out where it is a function of
     those before it.
@@ -93,6 +98,8 @@ def first_integrals(equations: Equations, *, seed: int = 0) -> tuple[FirstIntegr
     for candidate in (*_cyclic(equations, motion), *_momenta(equations, motion)):
         if _is_continuous(candidate.formula) and _is_new(candidate, others, equations, motion):
             others.append(candidate)
+    if not evidence:
+        return (*integrals, *others)
     proof = motion.evidence()
     return tuple(_with_evidence(x, proof) for x in (*integrals, *others))
 
