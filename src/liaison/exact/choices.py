@@ -93,12 +93,12 @@ def points_for_choices(
 
 def radicands(formulas: Sequence[Expr]) -> list[Expr]:
     """What square roots are taken of, also those within inverse functions; arguments first."""
-    found: dict[Expr, None] = {}
+    listed: dict[Expr, None] = {}
     for node in topological(list(formulas)):
         radicand = _radicand(node)
         if radicand is not None and radicand is not ONE:
-            found[radicand] = None
-    return list(found)
+            listed[radicand] = None
+    return list(listed)
 
 
 def _radicand(node: Expr) -> Expr | None:

@@ -210,7 +210,11 @@ def _sampled_sign(form: Terms, n: int, degree: int) -> Sign:
 
 
 def no_common_zero(forms: Sequence[Terms], n: int, boxes: int = BOXES) -> bool:
-    """Forms have no common real zero but the origin: proved by bisection of the cube's faces."""
+    """Forms have no common real zero but the origin: proved by bisection of the cube's faces.
+
+    Each box of the faces x_j = 1 has a form that does not vanish on it, in balls; the opposite
+    faces follow, since F(−u) = ±F(u).
+    """
     from flint import arb
 
     waiting = [
@@ -249,7 +253,12 @@ def germ_sign(ring: RationalSeries, h: Any) -> Sign:
 
 
 def _split_sign(ring: RationalSeries, h: Any, form: Terms, sign: Sign) -> Sign:
-    """A semidefinite second-order form: the rest in as many unknowns as it does not hold."""
+    """A semidefinite second-order form: the rest in as many unknowns as it does not hold.
+
+    Splitting lemma: h = |ξ|² + g(y) in analytic coordinates. A g that takes negative values gives h
+    both signs; one that is positive off 0 leaves h the zero 0 alone. g is right to the degree of
+    the ring: an error of x(y) of that order enters squared, since ∂h/∂x = 0.
+    """
     inner, g = _rest(ring, h if sign.positive else -h, form)
     if g == 0:
         text = f"a sum of {sign.rank} squares to degree {ring.degree}"
@@ -285,7 +294,13 @@ def _rest(ring: RationalSeries, h: Any, form: Terms) -> tuple[RationalSeries, An
 
 
 def _polygon_sign(h: Any) -> Sign | None:
-    """By the compact faces of Newton's polygon in two unknowns; None where one is degenerate."""
+    """By the compact faces of Newton's polygon in two unknowns; None where one is degenerate.
+
+    On an analytic arc x = a s^α + …, y = b s^β + … the lowest term of h is a face polynomial at
+    (a, b). So an arc of zeros (curve selection) needs a zero of a face polynomial off the axes, and
+    a zero at which one changes its sign gives h both signs. Both powers of one unknown must occur,
+    so that no axis is an arc of zeros, and faces lie below every degree that is not computed.
+    """
     terms = _terms(h)
     if not any(e[1] == 0 for e in terms) or not any(e[0] == 0 for e in terms):
         return None

@@ -277,7 +277,11 @@ def _decided(germ: RationalGerm, high: int) -> Real:
 
 
 def _one(h: Leftover, d: int, high: int) -> Real:
-    """One equation beyond the pivots."""
+    """One equation h beyond the pivots, which all others follow from (counted by groups).
+
+    A semianalytic set of codimension two or more does not separate a ball: where h takes both signs
+    in every neighbourhood its zeros have dimension d − 1. A definite h has the zero 0 alone.
+    """
     sign = germ_sign(h.ring, h.series[0])
     if sign.word == "both":
         text = f"one equation beyond the pivots changes its sign ({sign.reason})"
@@ -292,7 +296,12 @@ def _one(h: Leftover, d: int, high: int) -> Real:
 
 
 def _several(h: Leftover, d: int, high: int) -> Real:
-    """Several equations beyond the pivots."""
+    """Several equations beyond the pivots.
+
+    Elements of the ideal whose lowest forms have no common real zero leave 0 isolated (curve
+    selection). At a common zero u₀ of all e lowest forms with independent derivatives the equations
+    h(s u)/s^k cut out a manifold of dimension d − e across s = 0: real motions of that dimension.
+    """
     reduced = _independent(h)
     forms = [initial_form(f) for f in reduced]
     if forms and (definite_combination(forms, d) or (d <= 4 and no_common_zero(forms, d))):
