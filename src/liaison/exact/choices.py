@@ -20,6 +20,7 @@ Source: LAN02 VI §8 (Kummer theory); docs/theory/evidence.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
@@ -169,13 +170,6 @@ def _characters(roots: Sequence[Expr], draw: Draw) -> Iterator[list[int] | None]
         yield _bits(roots, at, domain)
 
 
-def _characters_at_primes(
-    nested: Sequence[Expr], numbers: Sequence[int]
-) -> Iterator[list[int] | None]:
-    for p in primes_from(77, numbers):
-        yield _bits(nested, {}, Residues(p))
-
-
 def _bits(roots: Sequence[Expr], at: Mapping[Expr, Any], domain: Residues) -> list[int] | None:
     try:
         values = evaluate(list(roots), at, domain)
@@ -226,7 +220,13 @@ def square_numbers(formulas: Sequence[Expr]) -> list[int]:
         DerivationError: a nested root is a combination of other roots: which sign it has modulo a
             prime cannot be said.
     """
-    return squares_under([x for x in radicands(formulas) if not _has_symbols([x])])
+    roots = tuple(x for x in radicands(formulas) if not _has_symbols([x]))
+    return list(_known_squares(roots))
+
+
+@lru_cache(maxsize=256)
+def _known_squares(roots: tuple[Expr, ...]) -> tuple[int, ...]:
+    return tuple(squares_under(roots))
 
 
 def squares_under(roots: Sequence[Expr]) -> list[int]:
@@ -240,22 +240,40 @@ def squares_under(roots: Sequence[Expr]) -> list[int]:
     nested = [x for x in nested if x not in known]
     if not nested:
         return numbers
-    is_circular = any(x.op in ("sin", "cos", "tan") for x in topological(nested))
-    relations = None if is_circular else dependencies(_characters_at_primes(nested, numbers),
-                                                      len(nested))  # fmt: skip
-    for members in [0] if relations is None else relations:
-        product: Any = ONE
-        for k, x in enumerate(nested):
-            product = product * x if members >> k & 1 else product
-        value = _recognized(as_expr(product), numbers) if members else None
-        if value is None:
-            raise DerivationError(
-                "a nested square root of numbers may be a combination of other roots, so that its "
-                "sign modulo a prime is not known.",
-                hint="Write it without nesting, as (√6 + √2)/2 for √(2 + √3).",
-            )
-        numbers.append(value.numerator * value.denominator)
+    for level in _levels(nested):  # at primes where the roots inside exist
+        for members in _relations(level, numbers):
+            product: Any = ONE
+            for x in members:
+                product = product * x
+            value = _recognized(as_expr(product), numbers)
+            if value is None:
+                raise DerivationError(
+                    "a nested square root of numbers may be a combination of other roots, so that "
+                    "its sign modulo a prime is not known.",
+                    hint="Write it without nesting, as (√6 + √2)/2 for √(2 + √3).",
+                )
+            numbers.append(value.numerator * value.denominator)
     return numbers
+
+
+def _relations(roots: Sequence[Expr], numbers: Sequence[int]) -> list[list[Expr]]:
+    """Sets of radicands that are numbers, no two the same, whose products seem to be squares."""
+    wanted = len(roots) + EXTRA
+    rows: list[tuple[Residues, list[int]]] = []
+    for p in islice(primes_from(77, numbers), 16 * wanted):
+        domain = Residues(p)
+        with suppress(DerivationError):
+            rows.append((domain, [int(x) for x in evaluate(list(roots), domain=domain)]))
+        if len(rows) == wanted:
+            break
+    columns = {tuple(row[k] for _, row in rows): x for k, x in enumerate(roots)}
+    different = list(columns.values())
+    bits = ([int(not domain.is_positive(values[k])) for values in columns]
+            for k, (domain, _) in enumerate(rows))  # fmt: skip
+    relations = dependencies(iter(bits), len(different)) if len(rows) == wanted else None
+    if relations is None:
+        raise DerivationError("nested square roots of numbers have no value modulo many primes.")
+    return [[x for k, x in enumerate(different) if members >> k & 1] for members in relations]
 
 
 def _recognized(x: Expr, numbers: Sequence[int]) -> Fraction | None:

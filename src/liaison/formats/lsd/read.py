@@ -310,7 +310,7 @@ class _Reading:
     def finished(self, joints: list[Any]) -> Mechanism:
         """The mechanism; its own checks speak with the places of the records."""
         rest = self.rest
-        for part in self.book.made:
+        for part in self.book.extras:
             self.add(part)
         mechanism = Mechanism(
             name=self.name,

@@ -14,10 +14,9 @@ import numpy as np
 from liaison.errors import ArgumentError
 from liaison.numeric import Array
 from liaison.spatial import WORLD, Inertia, Torsor
-from liaison.verbs.at_state import Positions, Velocities, at_state
+from liaison.verbs.at_state import Positions, Velocities, accelerations, at_state
 from liaison.verbs.given import Given, mechanism_of
 
-from .forward_dynamics import forward_dynamics
 from .inertia import inertias_at
 
 
@@ -120,9 +119,7 @@ def torsors(
         raise ArgumentError(f"torsors: point has shape {at.shape}; it has three coordinates.")
     mechanism = mechanism_of(given)
     state = at_state(mechanism, q, v, t=t, inputs=inputs, parameters=parameters)
-    vdot = forward_dynamics(
-        mechanism, state.q, state.v, t=state.t, inputs=inputs, parameters=parameters
-    )
+    vdot = accelerations(state)
     rest = np.zeros(int(state.kernel.program.sizes.get("nc", 0)))
     motions, poses = state("motions", np.concatenate([vdot, rest])), state("poses")
     bodies = {

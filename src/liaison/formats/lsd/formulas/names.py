@@ -162,7 +162,7 @@ class Book:
         self.shapes: dict[str, list[Node]] = {}  # given by `NAME.shape = …`
         self.joints: dict[str, Joint] = {}
         self.carriers: dict[Any, BodyFrame] = {}  # of frames that move with time
-        self.made: list[Any] = []  # bodies, joints and laws that come with them
+        self.extras: list[Any] = []  # bodies, joints and laws that come with them
         self.turns: dict[str, Any] = {}  # of joints with an axis: how their frames are turned
         self.joint_names: set[str] = set()  # of joints that are not made yet, too
         self.labels: set[str] = set()

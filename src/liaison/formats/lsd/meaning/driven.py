@@ -142,7 +142,7 @@ def _carrier(
     M = Marker(body, rows_of(turn), place=place)
     record = model.Joint(name, kind, F, M, place=place)
     book.add_joint(record, ())
-    book.made += [model.Body(body, place=place), record]
+    book.extras += [model.Body(body, place=place), record]
     impose(record.coordinates, [x.law for x in motions], place, book)
     return BodyFrame(body, *HERE)
 
@@ -164,4 +164,4 @@ def impose(labels: Sequence[str], laws: Sequence[Expr], place: Place, book: Book
     for label, law in zip(labels, laws, strict=True):
         name = book.free_name(f"imposed_{label}")
         book.places[name] = place
-        book.made.append(model.PrescribedMotion(name, label, law, place=place))
+        book.extras.append(model.PrescribedMotion(name, label, law, place=place))
