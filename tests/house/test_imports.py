@@ -39,8 +39,8 @@ LATER = {
     "simulation.prepared": "contacts.events.one_sided contacts.events.switching "
     "contacts.scene.kernel contacts.scene.layout contacts.scene.world simulation.plan.scales",
     "simulation.report": "simulation.reactions contacts.events.series contacts.stepping.report "
-    "contacts.events.touching contacts.scene.report simulation.between",
-    "simulation.run": "simulation.checkpoint contacts.scene.world",
+    "contacts.events.touching contacts.scene.report simulation.balance simulation.between",
+    "simulation.run": "simulation.between simulation.checkpoint contacts.scene.world",
     "simulation.record.trajectory": "simulation.record.wrenches",
 }
 VAGUE = {"utils", "util", "common", "core", "base", "helpers", "helper", "manager", "misc"}

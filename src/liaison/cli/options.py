@@ -100,7 +100,9 @@ def help_of(option: str) -> str:
 RunOption: TypeAlias = Mapping[str, Any] | None
 """The options of a run as they stand on the command line, by name; see `with_run_options`."""
 
-NUMBERS: Mapping[str, type] = {"float | None": float, "int | None": int, "str | None": str}
+NUMBERS: Mapping[str, type] = {"float | None": float, "int | None": int, "str | None": str,
+    "bool | None": bool,
+}  # fmt: skip
 """Kinds of options that a command line can give, by the annotation of the record."""
 
 METAVARS = {"method": "NAME", "impacts": "LAW"}

@@ -154,6 +154,10 @@ class Reports(Protocol):
         """T and U [J]."""
 
     @property
+    def power(self) -> Expr:
+        """Power of loads that U does not hold [W]."""
+
+    @property
     def momentum(self) -> tuple[Expr, ...]:
         """About the ground's origin, in its axes: moment, then resultant."""
 

@@ -1,6 +1,7 @@
 """Messages of how a run ended: status, sentence, advice, with the name of what failed.
 
-Public names: Outcome, outcome_of, gap, missed, outside, OUTSIDE, REASONS.
+Public names: Outcome, outcome_of, gap, missed, outside, Balance, balance_of, is_off,
+safety, OUTSIDE, REASONS.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from liaison.numeric import Array
 from liaison.simulation.events.watched import sides_in
 from liaison.simulation.plan.plan import Plan
+from liaison.simulation.plan.settings import Settings
 from liaison.simulation.record.trajectory import (
     DONE,
     FAILED,
@@ -344,3 +346,75 @@ def outside(
         "What ends its mode was stepped over: give max_step=.",
         "constraint missed",
     )
+
+
+SAFETY, LOOSE, GAIN = 10.0, 1e-3, 0.2
+"""Times its tolerance that the error of an adaptive step may be where the tolerance is loose; a
+step goes on with the better of two solutions, whose error falls by this power more than it."""
+
+COARSE = 1e-2
+"""Of the energy that is turned over, what steps of a fixed size may miss."""
+
+
+ROUNDING = 64 * 2.0**-52
+"""What rounding may change of an energy in one step, relatively."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """How the balance of energy of a run stands at its end; energies in J, times in s.
+
+    Attributes:
+        worst: what it was off by at most, without the doubt of its work.
+        t_worst: when.
+        jump: the largest change of what it is off by, from one look to the next.
+        t_jump: when.
+        turned_over: the largest T, the range of U, and the work either way.
+        size: the largest T and |U|, whose rounding it has.
+        steps: of the run.
+        trace: instants, and what it was off by then.
+    """
+
+    worst: float
+    t_worst: float
+    jump: float
+    t_jump: float
+    turned_over: float
+    size: float
+    steps: int
+    trace: Array | None = None
+
+    @property
+    def rounding(self) -> float:
+        """What rounding of every step may change of the energy [J]."""
+        return ROUNDING * (self.steps + 1) * self.size
+
+
+def balance_of(run: Run) -> Balance | None:
+    """The balance of a run, from its ledger; None where it has none."""
+    x = run.ledger
+    if x.kind == at.NOT_KEPT:
+        return None
+    low, high, kinetic = float(x.lowest), float(x.highest), float(x.kinetic)
+    return Balance(
+        float(x.worst), float(x.t_worst), float(x.jump), float(x.t_jump),
+        kinetic + high - low + float(x.turned), kinetic + max(abs(low), abs(high)), int(run.steps),
+        x.trace[: int(x.traced)].copy(),
+    )  # fmt: skip
+
+
+def safety(settings: Settings) -> float:
+    """Times its tolerance that the error of an adaptive step may be."""
+    tolerance = max(settings.rtol, settings.atol)
+    return SAFETY * float(min(1.0, tolerance / LOOSE) ** GAIN)
+
+
+def is_off(settings: Settings, balance: Balance | None) -> bool:
+    """Whether the balance of energy misses more than a coarse bound; `balance.py` decides then."""
+    if balance is None:
+        return False
+    part = COARSE
+    if settings.is_adaptive:
+        part = safety(settings) * settings.rtol * balance.steps
+    return not balance.worst <= part * balance.turned_over + balance.rounding < np.inf

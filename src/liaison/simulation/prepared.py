@@ -56,6 +56,7 @@ def add_entries(machine: Machine, plan: Plan) -> None:
     extra = [] if added is None else list(added.program.entries)
     names = list(entries_of(plan.settings.tableau, plan.program))
     names += ["events"] * bool(plan.events and "events" not in extra)
+    names += [plan.watch[0]] * bool(plan.watch[0])
     machine.add(plan.kernel, *names)
     if added is not None:
         machine.add(added, *extra)
@@ -172,7 +173,7 @@ class Prepared:
 
     def __init__(self, plan: Plan, is_compiled: bool) -> None:
         self._kernel, self._events, self._added = plan.kernel, plan.events, plan.added
-        self._knots, self._timed = plan.knots, plan.timed
+        self._knots, self._timed, self._watch = plan.knots, plan.timed, plan.watch
         self._instants = _reads(plan), plan.instants
         self._is_compiled = is_compiled
         self._defaults: dict[str, Any] = {}
@@ -201,7 +202,7 @@ class Prepared:
         else:
             values = self._by_default("p", parameters_of)
         shared = self._events, self._added, self._knots, self._timed
-        plan = Plan(kernel, state, end, settings, inputs, values, *shared)
+        plan = Plan(kernel, state, end, settings, inputs, values, *shared, watch=self._watch)
         return replace(plan, instants=self._instants_of(plan)) if has_instants(plan) else plan
 
     def _instants_of(self, plan: Plan) -> Instants:

@@ -1,7 +1,8 @@
 """From the numbers of a run to a Trajectory: labels, series, counts.
 
 Public names: trajectory_of, scene_trajectory_of, series_of, event_records, message_of,
-several_impacts, meta_of, inputs_series, equations_identity, residuals_of, SHAPES.
+several_impacts, meta_of, balance_meta, suspect, inputs_series, equations_identity, residuals_of,
+SHAPES.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from liaison.simulation.events.log import (
     entries_of,
 )
 from liaison.simulation.events.watched import sides_in
-from liaison.simulation.plan.plan import Plan
+from liaison.simulation.plan.plan import Plan, may_lose
 from liaison.simulation.plan.settings import Settings
 from liaison.simulation.plan.timing import row_label
 from liaison.simulation.record.files import plain
@@ -35,7 +36,7 @@ from liaison.simulation.steps.layout import Arrays
 from liaison.units import Label
 
 from .machine import map_entry
-from .outcome import Outcome, gap, outside
+from .outcome import Balance, Outcome, balance_of, gap, is_off, outside
 
 if TYPE_CHECKING:
     from liaison.contacts.events.one_sided import Marching
@@ -54,6 +55,7 @@ def trajectory_of(
     end: Outcome,
     modes: Marching | None = None,
     simulate: Callable[..., Trajectory] | None = None,
+    halved: Callable[[], float] | None = None,
 ) -> Trajectory:
     """The record of a run so far.
 
@@ -61,16 +63,21 @@ def trajectory_of(
         plan, arrays, rows, event_rows, series, end: of the run.
         modes: where it went from event to event of contacts.
         simulate: by which it is taken up again at other instants, where that is asked for.
+        halved: what its balance of energy misses with half the step.
     """
     nq, nv = plan.size("nq"), plan.size("nv")
     rows = _with_last_good(plan, arrays, rows, end)
     values = inputs_series(plan, rows)
     if series:
         values |= series_of(plan, rows, series, _contacts(plan, rows, event_rows, series, modes))
+    balance = balance_of(arrays.run)
     if not end.is_failure:
-        end = gap(rows[:, 0], values) or _outside(plan, rows, values) or end
+        worse = gap(rows[:, 0], values) or _outside(plan, rows, values)
+        end = worse or suspect(plan, balance, rows, halved) or end
     return Trajectory.of_run(
-        RunFacts(plan, arrays, event_rows, end, modes, _left_out(plan, values), simulate),
+        RunFacts(
+            plan, arrays, event_rows, end, modes, _left_out(plan, values), simulate, balance=balance
+        ),
         name=plan.program.name,
         t=rows[:, 0].copy(),
         q=rows[:, 1 : 1 + nq].copy(),
@@ -78,6 +85,17 @@ def trajectory_of(
         series=values,
         status=end.status,
     )
+
+
+def suspect(
+    plan: Plan, balance: Balance | None, rows: Array, halved: Callable[[], float] | None = None
+) -> Outcome | None:
+    """The end of a run whose energy is off by more than its steps explain; None of any other."""
+    if balance is None or not is_off(plan.settings, balance):
+        return None
+    from .balance import suspicion
+
+    return suspicion(plan, balance, rows, halved)
 
 
 def _outside(plan: Plan, rows: Array, series: Mapping[str, Series]) -> Outcome | None:
@@ -90,16 +108,26 @@ def _outside(plan: Plan, rows: Array, series: Mapping[str, Series]) -> Outcome |
 
 
 def scene_trajectory_of(
-    plan: Plan, arrays: Arrays, rows: Array, event_rows: Array, end: Outcome
+    plan: Plan,
+    arrays: Arrays,
+    rows: Array,
+    event_rows: Array,
+    end: Outcome,
+    halved: Callable[[], float] | None = None,
 ) -> Trajectory:
     """The record of a run of a scene so far."""
     from liaison.contacts.scene.report import scene_events, scene_trajectory
 
     rows = _with_last_good(plan, arrays, rows, end)
+    balance = balance_of(arrays.run)
     until = float(arrays.run.t_good) if end.status == STOPPED else np.inf
+    if not end.is_failure:
+        end = suspect(plan, balance, rows, halved) or end
     events = scene_events(plan, event_rows, until)
-    message = message_of(plan, events, end)
-    return scene_trajectory(plan, arrays, rows, events=events, status=end.status, message=message)
+    message, meta = message_of(plan, events, end), balance_meta(plan, balance)
+    return scene_trajectory(
+        plan, arrays, rows, events=events, status=end.status, message=message, meta=meta
+    )
 
 
 def _contacts(
@@ -132,8 +160,10 @@ class RunFacts:
         modes: Marching | None,
         notes: str = "",
         simulate: Callable[..., Trajectory] | None = None,
+        *,
+        balance: Balance | None = None,
     ) -> None:
-        self._simulate = simulate
+        self._balance = balance
         event_rows.setflags(write=False)
         self._plan, self._event_rows, self._end = plan, event_rows, end
         self._counts = [int(getattr(arrays.run, name)) for name in COUNTS]
@@ -161,7 +191,7 @@ class RunFacts:
 
     def meta(self) -> Any:
         """Plain data on how it was run."""
-        return plain(meta_of(self._plan) | self._stepped)
+        return plain(meta_of(self._plan) | balance_meta(self._plan, self._balance) | self._stepped)
 
     def is_integrable(self) -> bool:
         """Whether the run can be taken up at its recorded instants."""
@@ -235,6 +265,24 @@ def _seen(arrays: Arrays) -> dict[str, Any]:
     if not int(run.ne):
         return {}
     return {"event_spacing": float(run.spacing), "events_in_doubt": int(run.doubts)}
+
+
+def balance_meta(plan: Plan, balance: Balance | None) -> dict[str, Any]:
+    """How the balance of energy of a run stands: see docs/theory/energy.md.
+
+    `watched` is "energy", "gains" where losses are not counted, or "" with `why`; `missed` is the
+    most that it was off by, beyond the doubt of its work [J], `at` [s]; `turned_over` [J].
+    """
+    if balance is None:
+        return {"energy_balance": {"watched": "", "why": plan.watch[1]}}
+    return {
+        "energy_balance": {
+            "watched": "gains" if may_lose(plan) else "energy",
+            "missed": balance.worst,
+            "at": balance.t_worst,
+            "turned_over": balance.turned_over,
+        }
+    }
 
 
 def _stepped(plan: Plan, arrays: Arrays) -> dict[str, Any]:

@@ -46,6 +46,7 @@ from liaison.simulation.steps.layout import (
     SINGULAR_MASS,
     STANDSTILL,
     STOPPED,
+    STRUCK,
     SWITCHING,
     TRY,
     Entries,
@@ -339,6 +340,7 @@ def take_kick(sides: Sides, run: Run, scratch: ptr, event_log: ptr) -> None:
 @loop
 def go_on(sides: Sides, run: Run, scratch: ptr) -> None:
     """The time loop takes its next step from here, in the new mode."""
+    run.ledger.event = STRUCK
     run.is_stopping = 0
     run.is_fresh = 0
     run.phase = TRY if run.t < run.t_end else FINISHED

@@ -366,7 +366,7 @@ def simulate_batch(
             t=float(np.nanmax(runs.end_t)),
             trajectory=runs,
         )
-    failed = np.flatnonzero(~runs.success)
+    failed = np.flatnonzero([bool(reason) for reason in runs.reasons])
     if on_failure == "raise" and failed.size:
         raise _failure(runs, failed)
     return runs

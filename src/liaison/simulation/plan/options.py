@@ -76,6 +76,9 @@ class RunOptions:
             "stronge" or "sequential" (one contact after the other: Newton's cradle).
         theta: of "moreau", ½ to 1: where in a step forces are evaluated; ½.
         facets: of "moreau", 3 or more: facets of polyhedral friction cones; round cones without it.
+        watch: keep the balance of T + U against the work of all that acts, and end with the status
+            "suspect" where it is off by more than steps and tolerances explain
+            (docs/theory/energy.md); True.
         every: what to record: a period [s], instants, or None for every step.
         inputs: input -> number, formula of `time` and coordinates, table (times, values), or
             controller (period, function of t and State).
@@ -120,6 +123,7 @@ class RunOptions:
         "moreau only: number of facets of polyhedral friction cones; round without it.",
         of="moreau",
     )
+    watch: bool | None = _option("Keep the balance of energy; on by default.")
     every: float | Sequence[float] | Array | None = _option("Record at this interval.", "s")
     inputs: Mapping[str, Any] | None = _option("Inputs by name: numbers, formulas, tables.")
     stop: Any = _option("What ends the run: events, formulas, values of labels.")
@@ -165,6 +169,7 @@ class StepKeywords(TypedDict, total=False):
 class RunKeywords(StepKeywords, total=False):
     """How a run is made and recorded: options of `simulate`, explained at `RunOptions`."""
 
+    watch: bool | None
     every: float | Sequence[float] | Array | None
     inputs: Mapping[str, Any] | None
     stop: Any

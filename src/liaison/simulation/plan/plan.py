@@ -3,7 +3,7 @@
 What time stepping with contacts needs before a run: the table of blocks, tolerances, errors.
 
 Public names: Plan, plan_of, arrays_of, lasting_arrays, fill_run, entries_of, kernel_like,
-check_state, end_of, parameters_of, fill_moreau.
+check_state, end_of, parameters_of, fill_moreau, watched_by, may_lose.
 """
 
 from __future__ import annotations
@@ -20,7 +20,15 @@ from liaison.numeric import Array, State
 from liaison.program import Kernel, Program, to_llvm
 from liaison.program.instants import NOTHING, Instants, Timed
 from liaison.simulation.events.watched import Watched, extra_program, sides_in, watched
-from liaison.simulation.steps.layout import Arrays, Sizes, allocate
+from liaison.simulation.steps.layout import (
+    NOT_KEPT,
+    STORED,
+    WORKED,
+    Arrays,
+    Run,
+    Sizes,
+    allocate,
+)
 from liaison.simulation.steps.rungekutta import Tableau
 
 from .inputs import Inputs, inputs_of
@@ -74,6 +82,7 @@ class Plan:
     knots: tuple[Array, ...] = ()  # levels at which formulas of the state make laws bend
     timed: Timed | None = None  # what depends on time alone
     instants: Instants = NOTHING
+    watch: tuple[str, str] = ("", "")  # entry of the balance of energy; why it is not kept
 
     @property
     def program(self) -> Program:
@@ -116,9 +125,19 @@ def plan_of(
     timed = timed_of(program, all_inputs, stops)
     instants = instants_of(timed, program, state.t, end, values, all_inputs.held)
     levels = tuple(x for _, x in bends)
+    watch = watched_by(program, settings)
     return Plan(
-        kernel, state, end, settings, all_inputs, values, events, added, levels, timed, instants
-    )
+        kernel, state, end, settings, all_inputs, values, events, added, levels, timed, instants,
+        watch,
+    )  # fmt: skip
+
+
+def watched_by(program: Program, settings: Settings) -> tuple[str, str]:
+    """The entry by which the balance of energy is kept; "" and why it is not."""
+    if not settings.watch:
+        return "", "it was not asked for"
+    known = program.facts.get("energy")
+    return ("", "the kernel has no entry for it") if known is None else known()
 
 
 def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
@@ -281,6 +300,7 @@ def lasting_arrays(plan: Plan, window: int = WINDOW, *, beside: int = 0, logged:
         arrays.run.turns = has_turning_axes(plan.program)
     run = arrays.run
     run.has_closure = plan.size("nc") > 0
+    _fill_ledger(run, plan)
     for k, event in enumerate(plan.events):
         run.direction[k], run.stops[k] = event.direction, event.stops
     if plan.knots:
@@ -325,6 +345,28 @@ def _fill_settings(arrays: Arrays, settings: Settings) -> None:
     run.is_adaptive = settings.is_adaptive
     work = max(1, int(run.nv) + int(run.nc)) ** 3  # nothing moves: as little as one
     run.pivots_left = min(1000, int(PIVOTING / work))
+
+
+DAMPING = ("alpha", "moreau")
+"""Schemes that damp by themselves."""
+
+STRIDE = 8
+"""Steps from look to look at an energy that nothing changes."""
+
+
+def _fill_ledger(run: Run, plan: Plan) -> None:
+    """How the balance of energy is kept; contacts and methods that damp may take of it."""
+    entry, ledger = plan.watch[0], run.ledger
+    ledger.kind = {"": NOT_KEPT, "energy": STORED, "work": WORKED}[entry]
+    damps = plan.settings.tableau.scheme in DAMPING
+    # what a method damps again is seen at once or never
+    ledger.stride = STRIDE if ledger.kind == STORED and not damps else 1
+    ledger.loses = may_lose(plan)
+
+
+def may_lose(plan: Plan) -> bool:
+    """Whether a run loses energy that is not counted: in contacts, or by its method."""
+    return plan.settings.tableau.scheme in DAMPING or bool(plan.program.facts.get("sides"))
 
 
 def _fill_formulas(arrays: Arrays, plan: Plan) -> None:

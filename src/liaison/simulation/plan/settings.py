@@ -51,6 +51,7 @@ class Settings:
         facets: of "moreau", 3 or more: sides of the polygons that take the place of round cones of
             friction, found by Lemke's pivots; None keeps cones round.
         residual: largest |γ − G v̇| of the generated solution, relative to 1 + max |v̇|.
+        watch: the balance of energy is kept.
     """
 
     step: float | None = None
@@ -66,6 +67,7 @@ class Settings:
     impacts: str = "energetic"
     theta: float | None = None
     facets: int | None = None
+    watch: bool = True
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -145,7 +147,7 @@ class Settings:
         return (
             self.step, self.method, self.rtol, self.atol, self.max_step, self.max_steps,
             self.projection, self.residual, self.spectral_radius, self.impacts, self.theta,
-            self.facets,
+            self.facets, self.watch,
         )  # fmt: skip
 
     @property

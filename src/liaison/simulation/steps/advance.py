@@ -33,6 +33,7 @@ from .layout import (
     LAND,
     NEEDS_INSTANTS,
     NOT_FINITE,
+    NOT_KEPT,
     POSITIONS_LOST,
     SAMPLING,
     START,
@@ -43,7 +44,7 @@ from .layout import (
     Run,
 )
 from .projection import note_worst, project, residuals
-from .recording import arrive, sample
+from .recording import arrive, begin_balance, observe, sample
 from .stepsize import adapt, choose_step, divide, first_step, is_torn, reject
 
 
@@ -66,10 +67,14 @@ def advance(e: Entries, run: Run, scratch: ptr, records: ptr, event_log: ptr, tr
         elif phase == SAMPLING:
             status = sample(e, run, scratch, records)
         elif phase == COMMIT:
+            if run.ledger.kind != NOT_KEPT:
+                observe(e, run, scratch)
             status = does.commit(e, run, scratch, event_log)
         elif phase == ARRIVED:
             status = arrive(e, run, scratch, records)
         elif phase == START:
+            if run.ledger.kind != NOT_KEPT:
+                begin_balance(e, run, scratch)
             status = does.start(e, run, scratch, event_log)
         else:
             return DONE if run.is_stopping == 0 else STOPPED

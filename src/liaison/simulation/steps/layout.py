@@ -193,6 +193,7 @@ class Entries(Record):
     one_sided: kernel
     local_rate: kernel
     knots: kernel
+    watch: kernel  # T, U and the power of what is not stored
     others: iptr = inline(10)  # entries of a further kernel, which steps of a method call
     has_terms: i64
     phases: Phases = nested()
@@ -200,9 +201,45 @@ class Entries(Record):
     @classmethod
     def slot(cls, name: str) -> int:
         """The word that holds the address of an entry."""
+        if name in ("energy", "work"):
+            return cls.fields["watch"].slot
         if name in ("correct_q", "correct_v"):
             return cls.fields["correct"].slot + (name == "correct_v")
         return cls.fields[name].slot
+
+
+@final
+class Ledger(Record):
+    """The balance of energy along a run: T + U against the work of what is not stored [J]."""
+
+    kind: i64  # NOT_KEPT, STORED or WORKED
+    loses: i64  # contacts, friction or the method may take energy: only a gain is a miss
+    stride: i64  # steps from one look to the next
+    due: i64  # steps until then
+    is_begun: i64
+    event: i64  # since the last look: NO_EVENT, RESUMED, STRUCK or BENT
+    nodes: i64  # instants of the interpolated power
+    traced: i64  # rows of the trace
+    spacing: i64  # looks from one row to the next
+    skipped: i64  # looks since the last row
+    base: f64  # T + U without work
+    work: f64
+    doubt: f64  # error of the work, at most
+    turned: f64  # ∫ |power| dt
+    kinetic: f64  # the largest T
+    lowest: f64  # U
+    highest: f64
+    energy: f64  # T + U at the last look
+    missed: f64  # T + U − base − work, at the last instant whose work is known
+    worst: f64  # the largest |missed| − doubt
+    t_worst: f64
+    jump: f64  # the largest change of `missed` from one look to the next
+    t_jump: f64
+    t: ptr = inline(4)
+    power: ptr = inline(4)
+    total: ptr = inline(4)  # T + U
+    out: ptr = inline(3)  # T, U and power at a look
+    trace: ptr = inline(32, 2)  # t and |missed| − doubt
 
 
 @final
@@ -390,6 +427,9 @@ class Run(Record):
     streak: iptr = sized("ne")
     fired: iptr = sized("ne")
 
+    ledger: Ledger = nested()
+    seen_u: ptr = sized("nu")  # inputs at a look of the ledger
+
     # time stepping with contacts: rows at the beginning, midway and at the end of a step
     scales: Scales = part()
     atols: ptr = sized("2 * nv")  # absolute errors allowed of ξ and v
@@ -424,6 +464,10 @@ MOREAU = (
 
 # phases of a step
 START, TRY, LAND, EVENTS, SAMPLING, COMMIT, ARRIVED, FINISHED = 0, 1, 2, 3, 4, 5, 6, 7
+
+# how the balance of energy is kept, and what happened to it between two steps
+NOT_KEPT, STORED, WORKED = 0, 1, 2
+NO_EVENT, RESUMED, STRUCK, BENT = 0, 1, 2, 3
 
 # why a step ends early
 STOPPING, SWITCHING = 1, 2
