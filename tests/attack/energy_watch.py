@@ -68,7 +68,8 @@ start B = 0.7 ;
 """Mechanisms in which faults are planted."""
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-UNTIL = 1.0
+UNTIL, STEPS = 1.0, 20_000
+"""Length of runs [s]; steps after which one fails: some faults make them ever shorter."""
 
 
 class Told:
@@ -228,7 +229,12 @@ def ran(name: str, fault: Any = None, **options: Any) -> Any:
     is_planted = fault is not None and not isinstance(fault, Act)
     changed = fault(equations) if is_planted else equations
     program = liaison.lower(changed) if isinstance(changed, Equations) else changed
-    run = Run(liaison.to_llvm(program), liaison.assemble(tree), UNTIL, settings_of(**options))
+    run = Run(
+        liaison.to_llvm(program),
+        liaison.assemble(tree),
+        UNTIL,
+        settings_of(max_steps=STEPS, **options),
+    )
     if isinstance(fault, Act):
         while run.t < UNTIL * fault.when:
             run.go(1)
