@@ -7,6 +7,7 @@ import pytest
 
 import liaison
 from liaison import OptionError, RunOptions
+from liaison.errors import ArgumentError
 from liaison.simulation.batch.run import simulate_batch
 from liaison.simulation.plan.options import (
     OF_BATCHES,
@@ -82,6 +83,20 @@ def test_options_of_scenes_are_for_scenes(examples):
         liaison.simulate(examples / "pendulum.lsd", until=0.1, sweeps=3)
     held = RunOptions(sweeps=3)
     assert liaison.simulate(examples / "pendulum.lsd", until=0.1, options=held).success
+
+
+def test_options_of_a_run_are_refused_beside_a_run_that_is_over(examples):
+    run = liaison.simulate(examples / "pendulum.lsd", until=0.1)
+    assert liaison.verify(examples / "pendulum.lsd", run, rtol=None).holds
+    for unused in ({"until": 0.2}, {"rtol": 1e-3}):
+        with pytest.raises(ArgumentError, match=f"verify: {next(iter(unused))} is of a run"):
+            liaison.verify(examples / "pendulum.lsd", run, **unused)
+
+
+def test_a_kernel_finds_no_first_integrals(examples):
+    kernel = liaison.compile(examples / "pendulum.lsd")
+    with pytest.raises(ArgumentError, match="first integrals of a mechanism"):
+        liaison.simulate(kernel, until=0.1, invariants=True)
 
 
 def test_what_is_none_is_not_given():

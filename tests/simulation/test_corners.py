@@ -91,3 +91,23 @@ def test_batches_and_parameters_move_the_corner():
     assert runs.q[:, -1, 1] == pytest.approx([-0.75, -0.5, -0.25], abs=1e-9)
     alone = liaison.simulate(model, until=1.0, parameters={"begin": 0.25})
     assert alone.t_events["imposed_X"] == pytest.approx([0.25], abs=1e-15)
+
+
+def test_a_corner_comes_after_runs_without_one():
+    """Runs of one kernel share their arrays, which the first of them sizes."""
+    law = "1 m*max(0, (t - begin)/(1 s))"
+    model = read(CARTS.format(law=law, more="parameter begin = 0.5 s ;"))
+    kernel = liaison.compile(model)
+    for before in ({"until": 0.3}, {"until": 1.0, "parameters": {"begin": 2.0}}):
+        assert not liaison.simulate(kernel, **before).events
+        run = liaison.simulate(kernel, until=1.0, time_limit=10.0)
+        assert run.t_events["imposed_X"] == pytest.approx([0.5], abs=1e-15)
+        assert run.q[-1] == pytest.approx([0.5, -0.5], abs=1e-12)
+
+
+def test_a_stepper_passes_a_corner():
+    its = liaison.stepper(read(CARTS.format(law=RAMP, more="")), max_steps=1000)
+    for t in (0.25, 0.5, 0.75, 1.0):
+        state = its.step(None, t - its.state.t)
+    assert state.q == pytest.approx([1, -1], abs=1e-12)
+    assert state.v == pytest.approx([2, -2], abs=1e-12)

@@ -291,7 +291,7 @@ def lasting_arrays(plan: Plan, window: int = WINDOW, *, beside: int = 0, logged:
     )  # fmt: skip
     kept = logged + (EVENTS_KEPT + 4 * len(plan.events) if plan.events else 0)
     kept += EVENTS_KEPT + 4 * len(sides) if sides else 0
-    kept += EVENTS_KEPT if plan.instants.corners else 0
+    kept += EVENTS_KEPT if has_instants(plan) and plan.size("nc") else 0  # rates may jump
     arrays = allocate(sizes, settings.tableau, capacity=FIRST_CAPACITY, event_capacity=kept)
     _fill_settings(arrays, settings)
     _fill_formulas(arrays, plan)

@@ -5,11 +5,12 @@ Public names: verify.
 
 from __future__ import annotations
 
-from typing import Unpack
+from collections.abc import Mapping
+from typing import Any, Unpack
 
 from liaison.analyse.along.verify import Verification
 from liaison.analyse.along.verify import verify as verified
-from liaison.errors import checked
+from liaison.errors import ArgumentError, checked
 from liaison.simulation.plan.options import OF_RUNS, OF_SCENES, RunKeywords, RunOptions, run_options
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.simulation.run import simulate
@@ -40,12 +41,26 @@ def verify(
         until: the last instant of a run made now [s]; 1 if not given.
         options: of that run, as a record.
         **keywords: the same one by one, as for `simulate`; rtol is 1e-10 and atol 1e-12 by default.
+
+    Raises:
+        ArgumentError: a run, and `until` or an option of another.
     """
     chosen = run_options("verify", options, keywords, SINGLE)
     if run is not None:
+        _check_unused(until, keywords)
         return verified(ready_along(given, run), run, about=about)
     kernel, state = ready_for(given, None, None, None)
     end = 1.0 if until is None else until
     settings = {"rtol": 1e-10, "atol": 1e-12, "every": (end - state.t) / 1000} | chosen
     run = simulate(kernel, state, until=end, **settings)
     return verified(kernel, run, about=about)
+
+
+def _check_unused(until: float | None, keywords: Mapping[str, Any]) -> None:
+    """Raises an error for what is of a run made now, where there is one already."""
+    unused = [name for name, x in {"until": until, **keywords}.items() if x is not None]
+    if unused:
+        raise ArgumentError(
+            f"verify: {unused[0]} is of a run that verify makes itself, and a run is passed.",
+            hint=f"Leave out {', '.join(unused)}, or the run.",
+        )

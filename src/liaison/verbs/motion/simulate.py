@@ -60,6 +60,11 @@ def simulate(
     """
     chosen = run_options("simulate", options, keywords)
     if isinstance(given, Kernel):
+        if invariants:
+            raise ArgumentError(
+                "simulate: invariants=True finds first integrals of a mechanism; this is a kernel.",
+                hint="Pass the mechanism, or the path of its text.",
+            )
         state = _start_of(given, state, start, guess, parameters)
         return run(given, state, until=until, parameters=parameters, **_single(chosen, keywords))
     mechanism = mechanism_of(given)
