@@ -80,7 +80,8 @@ def test_laws_of_impact_are_named_and_not_mixed():
 
 STACK = """
 gravity = [0, 0, -9.81] m/s^2 ;
-let a = body mass = 1.5 kg, inertia = 1 kg*m^2 end ; let b = body mass = 1.6 kg, inertia = 1 kg*m^2 end ;
+let a = body mass = 1.5 kg, inertia = 1 kg*m^2 end ;
+let b = body mass = 1.6 kg, inertia = 1 kg*m^2 end ;
 let X = join earth and a with link(x, z) dof1 = [x, 0, 0], dof2 = [0, 0, z] end ;
 let Y = join earth and b with link(x, z) dof1 = [x, 0, 0], dof2 = [0, 0, z] end ;
 let lower = contact a and earth with point friction = 0.25, static = 0.28 end ;
