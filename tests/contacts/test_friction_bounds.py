@@ -76,3 +76,25 @@ def test_laws_of_impact_are_named_and_not_mixed():
         liaison.simulate(PUCK, until=1, impacts=3)
     with pytest.raises(SimulationError, match="has a law of impacts of its own"):
         liaison.simulate(PUCK, until=1, impacts="newton", step=1e-3, method="moreau")
+
+
+STACK = """
+gravity = [0, 0, -9.81] m/s^2 ;
+let a = body mass = 1.5 kg, inertia = 1 kg*m^2 end ;
+let b = body mass = 1.6 kg, inertia = 1 kg*m^2 end ;
+let X = join earth and a with link(x, z) dof1 = [x, 0, 0], dof2 = [0, 0, z] end ;
+let Y = join earth and b with link(x, z) dof1 = [x, 0, 0], dof2 = [0, 0, z] end ;
+let lower = contact a and earth with point friction = 0.25, static = 0.28 end ;
+let upper = contact b and [0, 0, 10] cm @ a with point friction = 0.073, static = 0.075 end ;
+apply force value = [20 N*sin(6.4 rad/s*t), 0, 0] end on a ;
+start Y.z = 10 cm ;
+"""
+
+
+def test_friction_where_slip_begins_is_against_it_whatever_the_run_ends_with():
+    run = liaison.simulate(STACK, until=1)  # both slip to the right first, to the left last
+    for name, normal, coefficient in (("lower", 3.1 * 9.81, -0.25), ("upper", 1.6 * 9.81, 0.073)):
+        begin = next(e.t for e in run.events if e.name == f"{name}: sliding")
+        after = np.flatnonzero(run.t == begin)[-1]
+        force = run[f"contacts.{name}: sliding x"][after]
+        assert force == pytest.approx(coefficient * normal, rel=1e-9)

@@ -93,6 +93,22 @@ def test_a_step_that_misses_its_tolerance_is_told():
     # few contacts are solved to this tolerance as well, where it is below 1e-10
     assert run.counts["missed"] == np.sum(run["residual"] > 1e-15) > 0
     assert f"{run.counts['missed']} of 300 steps miss the tolerance" in run.message
+    # also where the one sweep leaves no impulse at all
+    assert run["residual"].max() <= 1e-6
+
+
+@pytest.mark.parametrize("n", [8, 30])
+def test_balls_that_touch_and_move_along_together_need_no_impulse(n):
+    rng = np.random.default_rng(0)
+    along = rng.normal(size=3)
+    places = 2 * RADIUS * np.outer(np.arange(n), along / np.linalg.norm(along))
+    speeds = np.tile([0, 0, 0, *rng.normal(size=3)], (n, 1))
+    far = np.array([[0, 0, 1.0, -1000]])
+    scene = Scene(balls(places, RADIUS, speeds=speeds), far, friction=0.3, gravity=(0, 0, 0))
+    run = scene.simulate(0.2, step=1e-3)
+    assert run["contacts"].max() == n - 1
+    assert run["residual"].max() <= 1e-10  # rates of 1e-16 m/s are rounding, and missed by nothing
+    assert run.counts["missed"] == 0
 
 
 def test_few_contacts_are_solved_to_rounding():

@@ -184,12 +184,17 @@ def direct(sides: Sides, modes: iptr, v: ptr) -> None:
     begins = 0
     for b in range(sides.nb):
         sides.mode[b] = modes[b]
+        # what is left of the run's last switch is not of this instant
+        sides.before[b] = modes[b]
+        sides.ended[b] = 0
         is_friction = 1 if sides.blocks[b].kind == FRICTION else 0
         if (
             is_friction == 1
             and modes[b] == SLIP
             and slip_size(sides, b) <= limit * sides.scales.rate[b]
         ):
+            sides.before[b] = STICK
+            sides.ended[b] = 1
             begins = 1
     if begins == 1:
         find_mode(sides, limit)

@@ -302,9 +302,14 @@ def with_impulses(world: World) -> None:
 @loop
 def enter(mu: f64, begin: f64, world: World) -> None:
     """Impulses, rates and λ a little inside their cones."""
-    strongest = 1e-300
+    strongest = 0.0
     for c in range(world.contacts):
         strongest = max(strongest, world.contact[c].force[0] * world.contact[c].normal)
+    if strongest == 0.0:
+        # no impulse shows how strong they will be: as strong as what approaches
+        strongest = 1e-300
+        for c in range(world.contacts):
+            strongest = max(strongest, -rate(world.contact[c], 0, world))
     little = begin * strongest
     for c in range(world.contacts):
         contact = world.contact[c]

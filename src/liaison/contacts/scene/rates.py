@@ -13,6 +13,9 @@ from liaison.solvers.cones.table import shrink
 
 from .layout import Contact, Twist, World
 
+SOLVED, ROUNDED = 1e-12, 4e-15
+"""Residual up to which rounding is not asked for, and rounding of a rate beside its terms."""
+
 
 @loop
 def start_from(world: World) -> None:
@@ -62,9 +65,13 @@ def rate_at(contact: Contact, r: i64, begin: f64, speeds: Rows[Twist]) -> f64:
 
 @loop
 def residual_of(mu: f64, world: World) -> f64:
-    """What the impulses miss of (scene-1), all at once, beside the strongest, as velocities."""
+    """What the impulses miss of (scene-1), all at once, beside the strongest, as velocities.
+
+    It is 1 where something is missed and no contact has an impulse, and 0 where what is missed is
+    the rounding of the velocities that the rates are differences of.
+    """
     worst = 0.0
-    strongest = 1e-300
+    strongest = 0.0
     for c in range(world.contacts):
         contact = world.contact[c]
         f = contact.force
@@ -80,4 +87,26 @@ def residual_of(mu: f64, world: World) -> f64:
             y = f[2] - rate(contact, 2, world) / across
             part = shrink(x, y, mu * contact.friction * f[0])
             worst = max(worst, across * max(abs(part * x - f[1]), abs(part * y - f[2])))
-    return float(worst / strongest)
+    if worst > SOLVED * strongest and worst <= ROUNDED * fastest(world):
+        return 0.0
+    if strongest > 0.0:
+        return float(worst / strongest)
+    return 1.0 if worst > 0.0 else 0.0
+
+
+@loop
+def fastest(world: World) -> f64:
+    """The largest sum of the terms that a rate of a contact is made of, signs aside."""
+    most = 0.0
+    for c in range(world.contacts):
+        contact = world.contact[c]
+        for r in range(3):
+            total = abs(contact.right[r])
+            for side in range(2):
+                if contact.body[side] >= 0:
+                    v = world.next[contact.body[side]].floats
+                    row = contact.rows[3 * side + r]
+                    for i in range(6):
+                        total += abs(row[i] * v[i])
+            most = max(most, total)
+    return float(most)

@@ -47,9 +47,12 @@ def solve_turning(world: World) -> None:
 
 @loop
 def moments(over: f64, world: World) -> f64:
-    """All moments once; what they missed before, beside the strongest, as angular velocities."""
+    """All moments once; what they missed before, beside the strongest, as angular velocities.
+
+    It is 1 where something was missed and no contact presses.
+    """
     worst = 0.0
-    strongest = 1e-300
+    strongest = 0.0
     for c in range(world.contacts):
         contact = world.contact[c]
         rolling = contact.rolling
@@ -62,7 +65,9 @@ def moments(over: f64, world: World) -> f64:
             strongest = max(strongest, max(a * rolling, b * pivoting) * press)
             worst = max(worst, roll(contact, a, rolling * press, over, world))
             worst = max(worst, pivot(contact, b, pivoting * press, over, world))
-    return float(worst / strongest)
+    if strongest > 0.0:
+        return float(worst / strongest)
+    return 1.0 if worst > 0.0 else 0.0
 
 
 @loop
