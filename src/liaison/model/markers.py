@@ -39,7 +39,7 @@ class Marker:
             else (f"of a marker on body '{self.body}'")
         )
         object.__setattr__(self, "R", matrix(self.R, f"the rotation {whose}", self.place))
-        object.__setattr__(self, "p", triple(self.p, f"the position {whose}", self.place))
+        object.__setattr__(self, "p", triple(self.p, f"the position {whose}", self.place, "m"))
         defect = 0.0 if self.R is UPRIGHT else _defect(self.R)
         if defect > ROTATION_TOLERANCE:
             raise ModelError(
