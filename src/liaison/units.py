@@ -9,7 +9,7 @@ and `si_value` and `si_exact` are their values in SI, the dimension checked.
 
 Public names: Label, FORCE, MOMENT, effort_along, Unit, UNITS, Dimension, PURE, ANGLE, LENGTH, TIME,
 VELOCITY, FREQUENCY, TURNING, unit_named, unit_of, si_unit, same, Quantity, quantity, si_exact,
-si_value.
+si_value, si_values.
 """
 
 from __future__ import annotations
@@ -286,4 +286,14 @@ def si_value(x: Any, unit: str, what: str) -> Any:
     if not isinstance(x, str):
         return x
     value, power = si_exact(x, unit, what)
-    return float(value) * math.pi**power
+    try:
+        return float(value) * math.pi**power
+    except OverflowError:
+        raise ArgumentError(f"{what} is {x!r}, too large a number.") from None
+
+
+def si_values(x: Any, unit: str, what: str) -> Any:
+    """As `si_value`, also for a list or tuple of texts alone, one by one."""
+    if isinstance(x, list | tuple) and x and all(isinstance(y, str) for y in x):
+        return [si_value(y, unit, what) for y in x]
+    return si_value(x, unit, what)

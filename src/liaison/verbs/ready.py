@@ -25,16 +25,16 @@ from liaison.tree.assemble import assemble
 from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, as_float, span
 
-from .given import Given, mechanism_of, with_starts, with_values
+from .given import Given, Value, in_si, mechanism_of, with_starts, with_values
 
 
 def ready_for(
     given: Given,
     state: State | None,
-    start: Mapping[str, float] | None,
+    start: Mapping[str, Value] | None,
     parameters: Mapping[str, Any] | None,
     *,
-    guess: Mapping[str, float] | None = None,
+    guess: Mapping[str, Value] | None = None,
     invariants: bool = False,
 ) -> tuple[Kernel, State]:
     """The machine code of a mechanism, and where it starts.
@@ -43,13 +43,14 @@ def ready_for(
         SimulationError: a state and a start are both there, or the state is of another mechanism.
     """
     mechanism = with_values(mechanism_of(given), parameters or {})
-    mechanism = with_starts(mechanism, start or {}, guess)
-    check_one_start(state, {**(start or {}), **(guess or {})})
+    start, guess = in_si(mechanism, start, "start"), in_si(mechanism, guess, "guess")
+    mechanism = with_starts(mechanism, start, guess)
+    check_one_start(state, {**start, **guess})
     with collector_paused():
         tree = span(mechanism)
         if state is not None:
             check_state_of(tree, state)
-        begin = state or assemble(tree, None, guess=None, **(start or {}))
+        begin = state or assemble(tree, None, guess=None, **start)
         check_attitudes(tree, begin)
         tree, equations = equations_at(tree, begin)
         kernel = compiled(tree, equations, invariants=invariants)
@@ -57,7 +58,7 @@ def ready_for(
         return kernel, begin if state else start_of(kernel, begin, firm)
 
 
-def check_one_start(state: State | None, start: Mapping[str, float] | None) -> None:
+def check_one_start(state: State | None, start: Mapping[str, Value] | None) -> None:
     """Raises an error for a start beside a state."""
     if state is not None and start:
         raise SimulationError(

@@ -8,7 +8,8 @@ Every verb that runs a mechanism takes these options as keywords, or together as
 
 The fields of `RunOptions` are the one declaration of name, meaning and unit; the command line makes
 its options of them. The keywords repeat names and types for type checkers, and a test holds them
-to the record. An option that is None is not given: the run then takes its default.
+to the record. An option that is None is not given: the run then takes its default. Times are
+numbers [s], or texts with a unit: every="10 ms".
 
 Public names: RunOptions, StepKeywords, RunKeywords, BatchKeywords, Meaning, meanings, run_options,
 OF_STEPS, OF_RUNS, OF_BATCHES, OF_SCENES.
@@ -23,6 +24,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, final
 
 from liaison.errors import OptionError, warn_renamed
+from liaison.units import si_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -94,14 +96,14 @@ class RunOptions:
         threads: of batches: how many; all cores.
     """
 
-    step: float | None = _option("Fixed step size; adaptive without it.", "s")
+    step: float | str | None = _option("Fixed step size; adaptive without it.", "s")
     method: str | None = _option(
         "tsitouras, dormand-prince, radau (stiff); with --step also rk4 (the default then), "
         "gauss4, rattle, generalized-alpha, moreau (contacts), …: a wrong name lists them all."
     )
     rtol: float | None = _option("Relative tolerance of the adaptive method; 1e-8.")
     atol: float | None = _option("Absolute tolerance of the adaptive method; 1e-10.")
-    max_step: float | None = _option("Longest step of the adaptive method.", "s")
+    max_step: float | str | None = _option("Longest step of the adaptive method.", "s")
     max_steps: int | None = _option("Largest number of steps; 10 million by default.")
     projection: Projection | None = _option("Tolerances of the closures.")
     residual: float | None = _option("Largest residual of the constrained system; 1e-8.")
@@ -119,13 +121,15 @@ class RunOptions:
         "moreau only: number of facets of polyhedral friction cones; round without it.",
         of="moreau",
     )
-    every: float | Sequence[float] | Array | None = _option("Record at this interval.", "s")
+    every: float | str | Sequence[float | str] | Array | None = _option(
+        "Record at this interval.", "s"
+    )
     inputs: Mapping[str, Any] | None = _option("Inputs by name: numbers, formulas, tables.")
     stop: Any = _option("What ends the run: events, formulas, values of labels.")
     series: Sequence[str] | None = _option(
         "Further series to save: reactions, lam, momentum, accelerations or motions."
     )
-    time_limit: float | None = _option("Longest wall-clock time.", "s")
+    time_limit: float | str | None = _option("Longest wall-clock time.", "s")
     progress: Callable[[float], None] | None = _option("Called with the fraction done.")
     on_failure: Literal["raise", "return"] | None = _option("Raise, or return the partial run.")
     tolerance: float | None = _option("Residual of impulses; 1e-6.", of="scenes")
@@ -147,11 +151,11 @@ class RunOptions:
 class StepKeywords(TypedDict, total=False):
     """How steps are taken: options of `stepper`, explained at `RunOptions`."""
 
-    step: float | None
+    step: float | str | None
     method: str | None
     rtol: float | None
     atol: float | None
-    max_step: float | None
+    max_step: float | str | None
     max_steps: int | None
     projection: Projection | None
     residual: float | None
@@ -164,11 +168,11 @@ class StepKeywords(TypedDict, total=False):
 class RunKeywords(StepKeywords, total=False):
     """How a run is made and recorded: options of `simulate`, explained at `RunOptions`."""
 
-    every: float | Sequence[float] | Array | None
+    every: float | str | Sequence[float | str] | Array | None
     inputs: Mapping[str, Any] | None
     stop: Any
     series: Sequence[str] | None
-    time_limit: float | None
+    time_limit: float | str | None
     progress: Callable[[float], None] | None
     on_failure: Literal["raise", "return"] | None
     tolerance: float | None
@@ -194,6 +198,9 @@ def meanings() -> dict[str, Meaning]:
     return {x.name: x.metadata["meaning"] for x in fields(RunOptions)}
 
 
+TIMES = frozenset(name for name, meaning in meanings().items() if meaning.unit == "s")
+"""Names of the options that are times."""
+
 OF_SCENES = tuple(name for name, meaning in meanings().items() if meaning.of == "scenes")
 """Names of the options that scenes of bodies that collide take alone."""
 
@@ -204,7 +211,7 @@ def run_options(
     keywords: Mapping[str, Any],
     taken: Collection[str] = OF_RUNS,
 ) -> dict[str, Any]:
-    """The options of a run that are given, by name; keywords go before the record.
+    """The options of a run that are given, by name, times in seconds; keywords come first.
 
     What the record holds and the verb does not take is left aside, so that one record may serve
     several verbs.
@@ -221,4 +228,8 @@ def run_options(
     OptionError.check(verb, keywords, taken)
     record = {} if options is None else options.chosen()
     chosen = {name: value for name, value in record.items() if name in taken}
-    return chosen | {name: value for name, value in keywords.items() if value is not None}
+    chosen |= {name: value for name, value in keywords.items() if value is not None}
+    times = {
+        name: si_values(chosen[name], "s", f"{verb}: {name}") for name in TIMES & chosen.keys()
+    }
+    return chosen | times

@@ -14,7 +14,7 @@ from liaison.freedoms.keywords import ProofKeywords
 from liaison.freedoms.mobility import Mobility
 from liaison.freedoms.mobility import mobility as examine
 from liaison.tree.tree import Tree
-from liaison.verbs.given import Given, mechanism_or_tree
+from liaison.verbs.given import Given, exact_in_si, mechanism_or_tree
 
 
 @checked
@@ -39,4 +39,4 @@ def mobility(
         if name not in known:
             raise NamingError.unknown("coordinate", name, known)
     with interruptible("the computation of mobility"), collector_paused():
-        return examine(mechanism, at=at, **options)
+        return examine(mechanism, at=exact_in_si(mechanism, at, "at"), **options)

@@ -17,7 +17,8 @@ from liaison.expr.table import Table
 from liaison.model.mechanism import Mechanism
 from liaison.model.relations.imposed import PrescribedMotion
 from liaison.simulation.record.trajectory import Trajectory
-from liaison.verbs.given import Given, mechanism_of
+from liaison.units import si_values
+from liaison.verbs.given import Given, Value, in_seconds, in_si, mechanism_of
 from liaison.verbs.instants import instants
 from liaison.verbs.ready import ready_for
 
@@ -27,11 +28,11 @@ def kinematic_run(
     given: Given,
     motion: Mapping[str, Any] | None = None,
     *,
-    until: float,
-    every: float | Sequence[float] = 0.01,
-    start: Mapping[str, float] | None = None,
+    until: Value,
+    every: Value | Sequence[Value] = 0.01,
+    start: Mapping[str, Value] | None = None,
     parameters: Mapping[str, Any] | None = None,
-    inputs: Mapping[str, float] | None = None,
+    inputs: Mapping[str, Value] | None = None,
     series: Sequence[str] | None = None,
     stop: Any = None,
     rtol: float = 1e-10,
@@ -56,9 +57,17 @@ def kinematic_run(
     mechanism = driven(mechanism_of(given), motion or {})
     kernel, state = ready_for(mechanism, None, start, parameters)
     chosen = SERIES if series is None else series
-    times = instants(state.t, until, every)
+    end = in_seconds(until, "kinematic_run: until")
+    times = instants(state.t, end, si_values(every, "s", "kinematic_run: every"))
     return moved_by_drives(
-        kernel, state, times, inputs=inputs, series=chosen, stop=stop, rtol=rtol, atol=atol
+        kernel,
+        state,
+        times,
+        inputs=in_si(mechanism, inputs, "inputs"),
+        series=chosen,
+        stop=stop,
+        rtol=rtol,
+        atol=atol,
     )
 
 

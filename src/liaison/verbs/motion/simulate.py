@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Unpack
 
 from liaison.errors import ArgumentError, OptionError, checked, interruptible
+from liaison.model.mechanism import Mechanism
 from liaison.model.pairing import is_scene
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
@@ -16,7 +17,7 @@ from liaison.simulation.plan.options import OF_RUNS, OF_SCENES, RunKeywords, Run
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.simulation.run import DEFAULT_SERIES
 from liaison.simulation.run import simulate as run
-from liaison.verbs.given import Given, mechanism_of, with_starts
+from liaison.verbs.given import Given, Value, in_seconds, in_si, mechanism_of, with_starts
 from liaison.verbs.ready import check_one_start, ready_for
 
 
@@ -25,9 +26,9 @@ def simulate(
     given: Given | Kernel,
     state: State | None = None,
     *,
-    until: float,
-    start: Mapping[str, float] | None = None,
-    guess: Mapping[str, float] | None = None,
+    until: Value,
+    start: Mapping[str, Value] | None = None,
+    guess: Mapping[str, Value] | None = None,
     parameters: Mapping[str, Any] | None = None,
     invariants: bool = False,
     options: RunOptions | None = None,
@@ -41,12 +42,13 @@ def simulate(
         until: the last instant [s].
         start: positions and rates to assemble from, by label, instead of the mechanism's own.
         guess: positions and rates near which to assemble, which may move as the closures need.
-        parameters: values by name, in SI.
+        parameters: values by name.
         invariants: find the first integrals and follow them: `trajectory.invariants`.
         options: how to run, as a record; all of it is optional.
         **keywords: the same one by one, before those of the record: step, method, rtol, atol,
             every, inputs, stop, series and others, each explained at `RunOptions`.
 
+    Numbers are in SI; texts have their unit: until="2 s", parameters={"m": "250 g"}.
     Bodies that collide in more than fifty pairs are marched as a scene, in fixed steps of 1 ms
     unless `step` is given (docs/theory/time_stepping.md); `trajectory.message` says so.
 
@@ -59,6 +61,7 @@ def simulate(
         Interrupted: Ctrl-C, a KeyboardInterrupt; carries time and partial trajectory.
     """
     chosen = run_options("simulate", options, keywords)
+    until = in_seconds(until, "simulate: until")
     if isinstance(given, Kernel):
         state = _start_of(given, state, start, guess, parameters)
         return run(given, state, until=until, parameters=parameters, **_single(chosen, keywords))
@@ -66,8 +69,9 @@ def simulate(
     if state is None and is_scene(mechanism):
         from liaison.verbs.scenes import run_scene
 
+        first = in_si(mechanism, start, "start")
         mechanism = with_starts(mechanism, {}, guess)
-        return run_scene(mechanism, until, start=start, parameters=parameters, **chosen)
+        return run_scene(mechanism, until, start=first, parameters=parameters, **chosen)
     chosen = _single(chosen, keywords)
     with interruptible("the preparation of a run"):
         kernel, state = ready_for(
@@ -84,8 +88,8 @@ def simulate(
 def _start_of(
     kernel: Kernel,
     state: State | None,
-    start: Mapping[str, float] | None,
-    guess: Mapping[str, float] | None,
+    start: Mapping[str, Value] | None,
+    guess: Mapping[str, Value] | None,
     parameters: Mapping[str, Any] | None,
 ) -> State:
     """The state, or one that is assembled where the kernel knows its mechanism."""
@@ -97,7 +101,12 @@ def _start_of(
             "simulate(kernel, state, until=…): a kernel needs its state, unless it was made by "
             "liaison.compile."
         )
-    begin: State = kernel.origin.state(start, guess, parameters)
+    mechanism: Mechanism = kernel.origin.mechanism
+    begin: State = kernel.origin.state(
+        in_si(mechanism, start, "start"),
+        in_si(mechanism, guess, "guess"),
+        in_si(mechanism, parameters, "parameters"),
+    )
     return begin
 
 

@@ -28,8 +28,9 @@ from liaison.simulation.plan.options import (
 from liaison.tree.assemble import assemble
 from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, span
+from liaison.units import Label, si_values
 from liaison.verbs.assembling import Assembling, Wanted
-from liaison.verbs.given import mechanism_of, with_starts
+from liaison.verbs.given import Value, in_seconds, in_si, mechanism_of, with_starts
 from liaison.verbs.ready import compiled, equations_at, start_of
 
 OPTIONS_TAKEN = tuple(x for x in OF_BATCHES if x not in OF_SCENES)
@@ -41,7 +42,7 @@ def simulate_batch(
     given: Mechanism | str | Path | Kernel,
     states: State | Sequence[State] | None = None,
     *,
-    until: float,
+    until: Value,
     start: Mapping[str, Any] | None = None,
     guess: Mapping[str, Any] | None = None,
     parameters: Mapping[str, Any] | None = None,
@@ -56,7 +57,7 @@ def simulate_batch(
         until: the last instant [s].
         start: positions and rates to assemble from, by label: numbers, or one for each run.
         guess: positions and rates near which to assemble, which may move; likewise.
-        parameters: values by name, in SI: numbers, or one for each run.
+        parameters: values by name: numbers in SI or texts with a unit, or one for each run.
         options: how to run, as a record.
         **keywords: the same one by one, each explained at `RunOptions`, and threads: how many; all
             cores if not given. Recorded are the instants of `every`, or the first and the last;
@@ -72,14 +73,22 @@ def simulate_batch(
         Interrupted: Ctrl-C, a KeyboardInterrupt; carries all runs likewise, once they have begun.
     """
     chosen = run_options("simulate_batch", options, keywords, OPTIONS_TAKEN)
+    until = in_seconds(until, "simulate_batch: until")
     if isinstance(given, Kernel):
         if states is None or start or guess:
             raise ArgumentError(
                 "simulate_batch(kernel, states, until=…): a kernel needs its states."
             )
-        return run(given, states, until, parameters=parameters, **chosen)
+        values = _in_units(given.program.labels.get("p", ()), parameters, "parameter")
+        if "inputs" in chosen:
+            labels = given.program.labels.get("u", ())
+            chosen["inputs"] = _in_units(labels, chosen["inputs"], "input")
+        return run(given, states, until, parameters=values, **chosen)
     mechanism = mechanism_of(given)
-    wanted = Wanted(start or {}, guess or {}, parameters or {})
+    parameters = in_si(mechanism, parameters, "parameters")
+    if "inputs" in chosen:
+        chosen["inputs"] = in_si(mechanism, chosen["inputs"], "inputs")
+    wanted = Wanted(in_si(mechanism, start, "start"), in_si(mechanism, guess, "guess"), parameters)
     begin: State | Sequence[State]
     with interruptible("the assembly of a batch"), collector_paused():
         if states is None:
@@ -87,6 +96,17 @@ def simulate_batch(
         else:
             kernel, begin = _from_states(mechanism, states), states
     return run(kernel, begin, until, parameters=parameters, **chosen)
+
+
+def _in_units(
+    labels: Sequence[Label], values: Mapping[str, Any] | None, what: str
+) -> dict[str, Any]:
+    """Values by name, texts as numbers in SI."""
+    units = {x.name: x.unit for x in labels}
+    return {
+        name: si_values(x, units[name], f"{what} {name!r}") if name in units else x
+        for name, x in (values or {}).items()
+    }
 
 
 def _from_states(mechanism: Mechanism, states: State | Sequence[State]) -> Kernel:

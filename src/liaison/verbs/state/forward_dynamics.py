@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from liaison.errors import DerivationError, SimulationError
 from liaison.numeric import Array
 from liaison.verbs.at_state import AtState, Positions, Velocities, at_state
-from liaison.verbs.given import Given
+from liaison.verbs.given import Given, Value
 
 LIMIT = 1e-6
 """Residual of the closures, relative to 1 + |γ|, above which no acceleration meets them."""
@@ -21,9 +21,9 @@ def forward_dynamics(
     q: Positions = None,
     v: Velocities = None,
     *,
-    t: float = 0.0,
-    inputs: Mapping[str, float] | None = None,
-    parameters: Mapping[str, float] | None = None,
+    t: Value = 0.0,
+    inputs: Mapping[str, Value] | None = None,
+    parameters: Mapping[str, Value] | None = None,
 ) -> Array:
     """The accelerations v̇, shape (nv,), with every load of the mechanism and closed loops.
 
