@@ -12,7 +12,7 @@ to the record. An option that is None is not given: the run then takes its defau
 numbers [s], or texts with a unit: every="10 ms".
 
 Public names: RunOptions, StepKeywords, RunKeywords, BatchKeywords, Meaning, meanings, run_options,
-OF_STEPS, OF_RUNS, OF_BATCHES, OF_SCENES.
+DEFAULT_SERIES, OF_STEPS, OF_RUNS, OF_BATCHES, OF_SCENES.
 """
 
 # ruff: noqa: RUF009 (each call makes a field of its own)
@@ -23,7 +23,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, final
 
-from liaison.errors import OptionError, warn_renamed
+from liaison.errors import ArgumentError, OptionError, warn_renamed
 from liaison.units import si_values
 
 if TYPE_CHECKING:
@@ -81,10 +81,11 @@ class RunOptions:
         inputs: input -> number, formula of `time` and coordinates, table (times, values), or
             controller (period, function of t and State).
         stop: what ends the run: names of events, formulas that change sign, {label: value}.
-        series: what to evaluate along the run; by default energy, outputs, poses and closure.
-            Further reactions (moment and force on each joint's successor, in the axes of its marker
+        series: what to evaluate along the run besides energy, outputs, poses, closure and contacts:
+            reactions (moment and force on each joint's successor, in the axes of its marker
             and at its origin; elsewhere by `run.reaction(…)`), lam (multipliers; of an imposed
             motion its drive), accelerations, motions (of bodies) and momentum.
+        only_series: what to evaluate, and nothing else; () for states alone.
         time_limit: seconds of wall clock after which the run ends.
         progress: called with the fraction done, 0 to 1, about every 0.1 s.
         on_failure: "raise" (the default), or "return" what was computed.
@@ -129,6 +130,7 @@ class RunOptions:
     series: Sequence[str] | None = _option(
         "Further series to save: reactions, lam, momentum, accelerations or motions."
     )
+    only_series: Sequence[str] | None = _option("What to evaluate, and nothing else.")
     time_limit: float | str | None = _option("Longest wall-clock time.", "s")
     progress: Callable[[float], None] | None = _option("Called with the fraction done.")
     on_failure: Literal["raise", "return"] | None = _option("Raise, or return the partial run.")
@@ -172,6 +174,7 @@ class RunKeywords(StepKeywords, total=False):
     inputs: Mapping[str, Any] | None
     stop: Any
     series: Sequence[str] | None
+    only_series: Sequence[str] | None
     time_limit: float | str | None
     progress: Callable[[float], None] | None
     on_failure: Literal["raise", "return"] | None
@@ -186,6 +189,9 @@ class BatchKeywords(RunKeywords, total=False):
 
     threads: int | None
 
+
+DEFAULT_SERIES = ("energy", "outputs", "poses", "closure", "contacts")
+"""Entries evaluated at the recorded states of a run, where the program has them."""
 
 OF_STEPS = tuple(StepKeywords.__annotations__)
 OF_RUNS = tuple(RunKeywords.__annotations__)
@@ -210,6 +216,7 @@ def run_options(
     options: RunOptions | None,
     keywords: Mapping[str, Any],
     taken: Collection[str] = OF_RUNS,
+    series: Sequence[str] = DEFAULT_SERIES,
 ) -> dict[str, Any]:
     """The options of a run that are given, by name, times in seconds; keywords come first.
 
@@ -221,9 +228,11 @@ def run_options(
         options: the record.
         keywords: given besides.
         taken: names that the verb takes.
+        series: evaluated by default, to which the option `series` adds.
 
     Raises:
         OptionError: a keyword that the verb does not take; proposes the nearest one.
+        ArgumentError: `series` and `only_series` are both there.
     """
     OptionError.check(verb, keywords, taken)
     record = {} if options is None else options.chosen()
@@ -232,4 +241,21 @@ def run_options(
     times = {
         name: si_values(chosen[name], "s", f"{verb}: {name}") for name in TIMES & chosen.keys()
     }
-    return chosen | times
+    evaluated = _series_of(verb, chosen, series)
+    left = {name: x for name, x in chosen.items() if name not in ("series", "only_series")}
+    return left | times | evaluated
+
+
+def _series_of(
+    verb: str, chosen: Mapping[str, Any], defaults: Sequence[str]
+) -> dict[str, tuple[str, ...]]:
+    """All that is to be evaluated, as `series`; nothing where it is left to the run."""
+    more, only = chosen.get("series"), chosen.get("only_series")
+    if more is not None and only is not None:
+        raise ArgumentError(
+            f"{verb}: series is {more!r} and only_series is {only!r}; give one of them.",
+            hint="series adds to what is evaluated by default, only_series takes its place.",
+        )
+    if only is not None:
+        return {"series": tuple(only)}
+    return {} if more is None else {"series": tuple(dict.fromkeys((*defaults, *more)))}

@@ -58,7 +58,8 @@ def convergence(
     kernel, state = ready_for(with_alpha(mechanism, only), None, None, None)
     every = chosen.pop("every", None)
     times = instants(state.t, until, (until - state.t) / 400 if every is None else every)
-    fine: dict[str, Any] = {"rtol": 1e-10, "atol": 1e-12, "every": times, "series": ()} | chosen
+    fine: dict[str, Any] = {"rtol": 1e-10, "atol": 1e-12, "every": times} | chosen
+    fine["only_series"] = fine.pop("series", ())
     if constrained is None:
         constrained = simulate(mechanism, until=until, **fine)
     stiff: dict[str, Any] = {"method": "radau"} | fine

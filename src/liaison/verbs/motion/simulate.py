@@ -13,9 +13,15 @@ from liaison.model.mechanism import Mechanism
 from liaison.model.pairing import is_scene
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
-from liaison.simulation.plan.options import OF_RUNS, OF_SCENES, RunKeywords, RunOptions, run_options
+from liaison.simulation.plan.options import (
+    DEFAULT_SERIES,
+    OF_RUNS,
+    OF_SCENES,
+    RunKeywords,
+    RunOptions,
+    run_options,
+)
 from liaison.simulation.record.trajectory import Trajectory
-from liaison.simulation.run import DEFAULT_SERIES
 from liaison.simulation.run import simulate as run
 from liaison.verbs.given import Given, Value, in_seconds, in_si, mechanism_of, with_starts
 from liaison.verbs.ready import check_one_start, ready_for

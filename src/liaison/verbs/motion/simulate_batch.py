@@ -17,6 +17,7 @@ from liaison.numeric import State
 from liaison.program.kernel import Kernel
 from liaison.simulation.batch.plan import common_length, length_of
 from liaison.simulation.batch.result import Runs
+from liaison.simulation.batch.run import BATCH_SERIES
 from liaison.simulation.batch.run import simulate_batch as run
 from liaison.simulation.plan.options import (
     OF_BATCHES,
@@ -62,8 +63,9 @@ def simulate_batch(
         **keywords: the same one by one, each explained at `RunOptions`, and threads: how many; all
             cores if not given. Recorded are the instants of `every`, or the first and the last;
             inputs may be arrays with a number for each run. A run that fails raises, unless
-            on_failure="return". progress is called with the fraction of runs that are over. The
-            series "contacts" is evaluated where asked for.
+            on_failure="return". progress is called with the fraction of runs that are over.
+            Evaluated are energy, outputs and closure, and what `series` adds: poses, momentum,
+            contacts.
 
     Returns:
         All runs, stacked.
@@ -72,7 +74,7 @@ def simulate_batch(
         SimulationError: some runs could not go on; carries all of them as `trajectory`.
         Interrupted: Ctrl-C, a KeyboardInterrupt; carries all runs likewise, once they have begun.
     """
-    chosen = run_options("simulate_batch", options, keywords, OPTIONS_TAKEN)
+    chosen = run_options("simulate_batch", options, keywords, OPTIONS_TAKEN, BATCH_SERIES)
     until = in_seconds(until, "simulate_batch: until")
     if isinstance(given, Kernel):
         if states is None or start or guess:
