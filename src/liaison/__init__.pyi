@@ -147,6 +147,7 @@ from liaison.model.describe.describe import rolling as rolling
 from liaison.model.describe.describe import signal as signal
 from liaison.model.describe.describe import spring as spring
 from liaison.model.describe.describe import start as start
+from liaison.model.describe.describe import t as t
 from liaison.model.describe.describe import time as time
 from liaison.model.describe.describe import touch as touch
 from liaison.model.describe.describe import turned as turned
@@ -217,5 +218,8 @@ from liaison.verbs.state.jacobian import jacobian as jacobian
 from liaison.verbs.state.mass_matrix import mass_matrix as mass_matrix
 from liaison.verbs.state.pose import pose as pose
 from liaison.verbs.summary import Summary as Summary
+from liaison.verbs.unshadowed import reduction as reduction
+from liaison.verbs.unshadowed import to_kernel as to_kernel
+from liaison.version import __version__ as __version__
 from liaison.view import plot as plot
 from liaison.view import save_plot as save_plot

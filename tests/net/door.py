@@ -81,7 +81,7 @@ OF_RECORD = "the record's"
 
 def names() -> dict[str, Any]:
     """Every public name, described."""
-    return {x: described(getattr(liaison, x)) for x in sorted(liaison.__all__)}
+    return {x: described(getattr(liaison, x)) for x in dir(liaison) if x != "__version__"}
 
 
 def described(thing: Any) -> dict[str, Any]:

@@ -225,9 +225,9 @@ app = typer.Typer(
 
 def _version(requested: bool) -> None:
     if requested:
-        from importlib.metadata import version
+        from liaison.version import __version__
 
-        print(f"liaison {version('liaison-mbd')}")
+        print(f"liaison {__version__}")
         raise typer.Exit
 
 

@@ -9,7 +9,7 @@ inputs stand for their symbols in formulas.
 
 Parts of a mechanism, in any order and nesting, become the mechanism.
 
-Public names: ground, body, join, mechanism, parameter, signal, time, coordinate, rate, gravity,
+Public names: ground, body, join, mechanism, parameter, signal, time, t, coordinate, rate, gravity,
 spring, damper, motor, law, wrench, potential, dissipation, friction, bearing, imposed, gear,
 holonomic, nonholonomic, rolling, at_most, contact, touch, collision, output, event, start,
 guess, turned.
@@ -130,7 +130,9 @@ def _add_owners(parts: dict[str, list[Any]]) -> None:
 
 
 ground = GROUND
-time: Expr = symbol("t")
+t: Expr = symbol("t")
+time = t
+"""The time [s] in formulas; `t` hides no module after `from liaison import *`."""
 
 
 # Bodies and joints ------------------------------------------------------------------------------
