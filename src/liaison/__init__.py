@@ -2,8 +2,8 @@
 
 The public names are listed here, each once, and load when first used; nothing is defined here.
 Verbs are listed by their files in `verbs`. Names that hide some of Python's own (`time`, `compile`,
-`reduce`) are not in `__all__`, but have others: `t`, `to_kernel`, `reduction`. `__init__.pyi`, made by `make tree`, says the same to
-type checkers.
+`reduce`) are not in `__all__`, but have others: `t`, `to_kernel`, `reduction`. `__init__.pyi`, made
+by `make tree`, says the same to type checkers.
 """
 
 from liaison.verbs.registry import verb_table
@@ -29,6 +29,7 @@ __all__ = offer(
         "formats.lsd.write.write": "write_lsd",
         "formats.urdf.write": "write_urdf",
         "formats.guard": "Reading",
+        "formats.examples": "Example Examples examples",
         "formats.urdf.read": "reading_of_urdf",
         "expr": "Expr Function Table PI symbol sqrt sin cos tan asin acos atan atan2 exp log "
         "absolute sign minimum maximum select piecewise to_text to_latex to_sympy",

@@ -69,6 +69,9 @@ from liaison.expr import tan as tan
 from liaison.expr import to_latex as to_latex
 from liaison.expr import to_sympy as to_sympy
 from liaison.expr import to_text as to_text
+from liaison.formats.examples import Example as Example
+from liaison.formats.examples import Examples as Examples
+from liaison.formats.examples import examples as examples
 from liaison.formats.guard import Reading as Reading
 from liaison.formats.lsd.write.write import write_lsd as write_lsd
 from liaison.formats.read import read as read

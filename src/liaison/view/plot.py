@@ -16,7 +16,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import LiaisonError
+from liaison.errors import LiaisonError, needed
 from liaison.simulation.record.files import write_file
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.units import UNITS, Label
@@ -79,7 +79,8 @@ def plot(
     if ax is not None:
         axes = [_only_axes(ax, groups)]
     else:
-        from matplotlib import pyplot
+        with needed("plots"):
+            from matplotlib import pyplot
 
         figure = pyplot.figure(layout="constrained", figsize=_size(len(groups)))
         axes = _stack(figure, len(groups))
@@ -98,7 +99,8 @@ def save_plot(
 
     The file appears whole or not at all; the folder must exist.
     """
-    from matplotlib.figure import Figure
+    with needed("plots"):
+        from matplotlib.figure import Figure
 
     groups = _by_unit(_curves(trajectory, labels, degrees))
     figure = Figure(layout="constrained", figsize=_size(len(groups)))
