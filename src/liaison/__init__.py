@@ -48,6 +48,7 @@ __all__ = offer(
         "verbs.summary": "Summary",
         "verbs.unshadowed": "to_kernel reduction",
         "version": "__version__",
+        "progress": "show_progress",
         "analyse.along.attitude_along": "AttitudeAlong attitude_along",
         "analyse.along.joint_motion": "joint_motion",
         "analyse.proofs.linear_cases": "solve_linear",

@@ -167,6 +167,7 @@ from liaison.program import to_numpy as to_numpy
 from liaison.program import to_ptx as to_ptx
 from liaison.program.ggl import ggl as ggl
 from liaison.program.lower import lower as lower
+from liaison.progress import show_progress as show_progress
 from liaison.simulation import Projection as Projection
 from liaison.simulation import Run as Run
 from liaison.simulation import RunOptions as RunOptions

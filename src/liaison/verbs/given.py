@@ -19,6 +19,7 @@ from liaison.formats.guard import Reading
 from liaison.formats.read import reading
 from liaison.model.mechanism import Mechanism, Start
 from liaison.model.scalars import scalar
+from liaison.progress import log
 from liaison.tree.tree import Tree
 from liaison.units import si_value, si_values
 
@@ -50,6 +51,7 @@ def with_notes(content: Reading) -> Mechanism:
     for note in content.notes:
         place = content.mechanism.place
         where = f"{place.file}: " if place else ""
+        log("formats", "%s%s", where, note)
         warnings.warn(f"{where}{note}", ReadingWarning, stacklevel=4)
     return content.mechanism
 

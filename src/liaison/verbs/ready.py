@@ -21,6 +21,7 @@ from liaison.numeric import State
 from liaison.program.kernel import Kernel
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.lower import lower
+from liaison.progress import log
 from liaison.tree.assemble import assemble
 from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, as_float, span
@@ -101,6 +102,7 @@ def equations_at(tree: Tree, state: State) -> tuple[Tree, Equations]:
     whole = deflated_or_same(tree.mechanism)
     if whole is tree.mechanism:
         return tree, equations
+    log("equations", "%s: relations that its closures leave out were added", tree.mechanism.name)
     tree = span(whole)
     equations = newton_euler(tree)
     check_inertia(tree, equations, state)

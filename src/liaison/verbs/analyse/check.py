@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from liaison.errors import checked
 from liaison.expr.graph.node import collector_paused
+from liaison.progress import working
 from liaison.verbs.given import Given, Value, in_si, mechanism_of, with_starts
 from liaison.verbs.summary import Summary
 
@@ -33,5 +34,5 @@ def check(
     mechanism = mechanism_of(given)
     start = in_si(mechanism, start, "start")
     mechanism = with_starts(mechanism, start, in_si(mechanism, guess, "guess"))
-    with collector_paused():
+    with collector_paused(), working("tree", f"assembling {mechanism.name}"):
         return Summary.of(mechanism, start)

@@ -14,6 +14,7 @@ from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.equations.transform.parametrization import derived_in
 from liaison.errors import ArgumentError, NamingError, OptionError, checked
 from liaison.expr.graph.node import collector_paused
+from liaison.progress import working
 from liaison.verbs.given import Given, Value, in_si, mechanism_of
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def derive(
     mechanism = mechanism_of(given)
     if options.get("at"):
         options["at"] = in_si(mechanism, options["at"], "at")
-    with collector_paused():
+    with collector_paused(), working("equations", f"equations of {mechanism.name}"):
         _, equations = derived_in(
             mechanism, function, parametrization, exact=exact, treatment=treatment,
             **options,

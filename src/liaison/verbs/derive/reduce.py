@@ -13,6 +13,7 @@ from liaison.analyse.proofs.reduce import reduce as reduced
 from liaison.errors import OptionError, checked
 from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.keywords import ProofKeywords
+from liaison.progress import working
 from liaison.tree.tree import Tree
 from liaison.verbs.given import Given, exact_in_si, mechanism_or_tree
 
@@ -35,5 +36,5 @@ def reduce(
     """
     OptionError.check("reduce", options, ProofKeywords.__annotations__)
     mechanism = mechanism_or_tree(given)
-    with collector_paused():
+    with collector_paused(), working("analyse", f"reducing {mechanism.name}"):
         return reduced(mechanism, independent, at=exact_in_si(mechanism, at, "at"), **options)

@@ -14,6 +14,7 @@ from liaison.freedoms.global_.assembly import AssemblyModes
 from liaison.freedoms.global_.inverse_kinematics import inverse_kinematics as find_reaches
 from liaison.freedoms.keywords import SearchKeywords
 from liaison.model.scalars import scalar
+from liaison.progress import working
 from liaison.tree.tree import Tree
 from liaison.verbs.given import Given, exact_in_si, mechanism_or_tree
 from liaison.verbs.one_sided import with_note
@@ -44,7 +45,7 @@ def inverse_kinematics(
     )
     mechanism = mechanism_or_tree(given)
     place = [scalar(x, "a coordinate of the position", unit="m") for x in position]
-    with collector_paused():
+    with collector_paused(), working("freedoms", f"inverse kinematics of {mechanism.name}"):
         modes = find_reaches(
             mechanism,
             body,

@@ -14,6 +14,7 @@ from liaison.errors import OptionError, checked
 from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.mobility import singularities as followed
 from liaison.freedoms.singular import STEP, STEPS, Singularities
+from liaison.progress import working
 from liaison.simulation.record.trajectory import Trajectory, load
 from liaison.tree.tree import Tree
 from liaison.verbs.given import Given, exact_in_si, mechanism_or_tree
@@ -41,7 +42,7 @@ def singularities(
         steps: without a run: how many at most; 4000 if not given.
     """
     mechanism = mechanism_or_tree(given)
-    with collector_paused():
+    with collector_paused(), working("freedoms", f"singularities of {mechanism.name}"):
         if along is None:
             _check({"near": near}, "without a run", ("at", "step", "steps"))
             length, count = STEP if step is None else step, STEPS if steps is None else steps

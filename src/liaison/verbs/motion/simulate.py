@@ -13,6 +13,7 @@ from liaison.model.mechanism import Mechanism
 from liaison.model.pairing import is_scene
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
+from liaison.progress import is_logged, is_shown, log, working
 from liaison.simulation.plan.options import (
     DEFAULT_SERIES,
     OF_RUNS,
@@ -70,23 +71,36 @@ def simulate(
     until = in_seconds(until, "simulate: until")
     if isinstance(given, Kernel):
         state = _start_of(given, state, start, guess, parameters)
-        return run(given, state, until=until, parameters=parameters, **_single(chosen, keywords))
+        single = {"parameters": parameters, **_single(chosen, keywords)}
+        if is_shown() or is_logged("simulation"):
+            return _shown(given, state, until, single)
+        return run(given, state, until=until, **single)
     mechanism = mechanism_of(given)
     if state is None and is_scene(mechanism):
         from liaison.verbs.scenes import run_scene
 
         first = in_si(mechanism, start, "start")
         mechanism = with_starts(mechanism, {}, guess)
-        return run_scene(mechanism, until, start=first, parameters=parameters, **chosen)
+        log(
+            "contacts",
+            "%s runs as a scene: its pairs are found on the way",
+            mechanism.name,
+        )
+        with working("contacts", f"simulating {mechanism.name}") as fraction:
+            more = {"progress": fraction} if is_shown() else {}
+            return run_scene(
+                mechanism, until, start=first, parameters=parameters, **(more | chosen)
+            )
     chosen = _single(chosen, keywords)
-    with interruptible("the preparation of a run"):
+    preparing = f"preparing {mechanism.name}"
+    with interruptible("the preparation of a run"), working("equations", preparing):
         kernel, state = ready_for(
             mechanism, state, start, parameters, guess=guess, invariants=invariants
         )
     if invariants:
         chosen["series"] = (*chosen.get("series", DEFAULT_SERIES), "invariants")
     try:
-        return run(kernel, state, until=until, **chosen)
+        return _shown(kernel, state, until, chosen, mechanism.name)
     finally:
         kernel.prepared.clear()  # it refers to the kernel: both go now, not some time later
 
@@ -114,6 +128,18 @@ def _start_of(
         in_si(mechanism, parameters, "parameters"),
     )
     return begin
+
+
+def _shown(
+    kernel: Kernel, state: State, until: float, chosen: dict[str, Any], name: str = "a kernel"
+) -> Trajectory:
+    """The run, its progress shown and its method logged."""
+    with working("simulation", f"simulating {name}") as fraction:
+        more = {"progress": fraction} if is_shown() else {}
+        moved = run(kernel, state, until=until, **(more | chosen))
+    if is_logged("simulation"):
+        log("simulation", "%s: %s (%s)", name, moved.message, moved.meta.get("method"))
+    return moved
 
 
 def _single(chosen: dict[str, Any], keywords: RunKeywords) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from liaison.expr.graph.node import collector_paused
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
+from liaison.progress import is_shown, working
 from liaison.simulation.batch.plan import common_length, length_of
 from liaison.simulation.batch.result import Runs
 from liaison.simulation.batch.run import BATCH_SERIES
@@ -92,12 +93,15 @@ def simulate_batch(
         chosen["inputs"] = in_si(mechanism, chosen["inputs"], "inputs")
     wanted = Wanted(in_si(mechanism, start, "start"), in_si(mechanism, guess, "guess"), parameters)
     begin: State | Sequence[State]
-    with interruptible("the assembly of a batch"), collector_paused():
+    preparing = working("tree", f"assembling runs of {mechanism.name}")
+    with interruptible("the assembly of a batch"), collector_paused(), preparing:
         if states is None:
             kernel, begin = _assembled(mechanism, wanted)
         else:
             kernel, begin = _from_states(mechanism, states), states
-    return run(kernel, begin, until, parameters=parameters, **chosen)
+    with working("simulation", f"running {mechanism.name} many times") as fraction:
+        more = {"progress": fraction} if is_shown() else {}
+        return run(kernel, begin, until, parameters=parameters, **(more | chosen))
 
 
 def _in_units(
