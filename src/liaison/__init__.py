@@ -1,6 +1,6 @@
 """liaison: constrained multibody dynamics, from a description to a moving picture.
 
-The public names are listed here, each once, and load when first used; nothing is defined here.
+The public names are listed here, each once, and load when first used; only the version is here.
 Verbs are listed by their files in `verbs`. Names that hide some of Python's own (`time`, `compile`,
 `reduce`) are not in `__all__`, but have others: `t`, `to_kernel`, `reduction`. `__init__.pyi`, made
 by `make tree`, says the same to type checkers.
@@ -9,6 +9,8 @@ by `make tree`, says the same to type checkers.
 from liaison.verbs.registry import verb_table
 
 from .lazy import offer
+
+__version__ = "0.2.0"
 
 __all__ = offer(
     __name__,
@@ -47,7 +49,6 @@ __all__ = offer(
         "verbs.given": "with_values with_starts",
         "verbs.summary": "Summary",
         "verbs.unshadowed": "to_kernel reduction",
-        "version": "__version__",
         "progress": "show_progress",
         "analyse.along.attitude_along": "AttitudeAlong attitude_along",
         "analyse.along.joint_motion": "joint_motion",
@@ -75,5 +76,5 @@ __all__ = offer(
     verb_table(),
     classes="model.JOINT_TYPES",
     further="model.kind_words",
-    hidden="time compile reduce __version__",
+    hidden="time compile reduce",
 )

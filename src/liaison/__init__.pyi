@@ -224,6 +224,5 @@ from liaison.verbs.state.pose import pose as pose
 from liaison.verbs.summary import Summary as Summary
 from liaison.verbs.unshadowed import reduction as reduction
 from liaison.verbs.unshadowed import to_kernel as to_kernel
-from liaison.version import __version__ as __version__
 from liaison.view import plot as plot
 from liaison.view import save_plot as save_plot

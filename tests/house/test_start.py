@@ -95,7 +95,7 @@ def test_the_version_is_written_once():
     import liaison
 
     project = (REPOSITORY / "pyproject.toml").read_text(encoding="utf-8")
-    assert 'path = "src/liaison/version.py"' in project
+    assert 'path = "src/liaison/__init__.py"' in project
     assert "\nversion = " not in project
     assert f"## {liaison.__version__}" in (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
     modules = loaded("import sys, liaison; liaison.__version__\n")

@@ -225,9 +225,7 @@ app = typer.Typer(
 
 def _version(requested: bool) -> None:
     if requested:
-        from liaison.version import __version__
-
-        print(f"liaison {__version__}")
+        print(f"liaison {sys.modules['liaison'].__version__}")
         raise typer.Exit
 
 

@@ -17,7 +17,7 @@ from liaison.spatial import number
 from liaison.units import quantity
 
 from .kinds import Property
-from .markers import Angle, Distance, Marker
+from .markers import Marker
 from .scalars import check_name, scalar
 
 NO_UNITS: Mapping[str, str] = MappingProxyType({})
@@ -107,11 +107,9 @@ class Act(ABC):
 
     def _unit_along(self, units: Mapping[str, str]) -> str:
         """The unit of what it acts along: "m", "rad", or `UNKNOWN`."""
-        measure = getattr(self, "measure", None)
-        if isinstance(measure, Distance | Angle):
-            return "m" if isinstance(measure, Distance) else "rad"
+        own: str = getattr(getattr(self, "measure", None), "UNIT", "")
         labels = self.labels()
-        return units.get(labels[0], UNKNOWN) if labels else UNKNOWN
+        return own or (units.get(labels[0], UNKNOWN) if labels else UNKNOWN)
 
     def markers(self) -> tuple[Marker, ...]:
         """Markers it refers to."""
