@@ -95,6 +95,7 @@ bench: setup-all
 # every page of the documentation as HTML under out/docs
 docs: $(READY)
 	@$(PIP) markdown
+	@$(BIN)/python docs/seed_rows.py
 	@$(BIN)/python docs/render.py
 
 # only LiaisonErrors may come out of a reader, each text within a second; findings in out/fuzz

@@ -182,6 +182,7 @@ from liaison.tree import span as span
 from liaison.units import Label as Label
 from liaison.verbs.analyse.check import check as check
 from liaison.verbs.analyse.equilibrium import equilibrium as equilibrium
+from liaison.verbs.analyse.evidence import evidence as evidence
 from liaison.verbs.analyse.inverse_dynamics import inverse_dynamics as inverse_dynamics
 from liaison.verbs.analyse.linearize import linearize as linearize
 from liaison.verbs.analyse.no_impact import no_impact as no_impact
@@ -198,7 +199,6 @@ from liaison.verbs.derive.integrability import integrability as integrability
 from liaison.verbs.derive.parametrizations import parametrizations as parametrizations
 from liaison.verbs.derive.readable import readable as readable
 from liaison.verbs.derive.reduce import reduce as reduce
-from liaison.verbs.derive.rewrite import rewrite as rewrite
 from liaison.verbs.derive.session import session as session
 from liaison.verbs.derive.vector_equations import vector_equations as vector_equations
 from liaison.verbs.freedoms.assembly_modes import assembly_modes as assembly_modes
@@ -207,6 +207,7 @@ from liaison.verbs.freedoms.mobility import mobility as mobility
 from liaison.verbs.freedoms.singularities import singularities as singularities
 from liaison.verbs.given import with_starts as with_starts
 from liaison.verbs.given import with_values as with_values
+from liaison.verbs.motion.baumgarte import baumgarte as baumgarte
 from liaison.verbs.motion.collide import collide as collide
 from liaison.verbs.motion.convergence import convergence as convergence
 from liaison.verbs.motion.kinematic_run import kinematic_run as kinematic_run
@@ -218,10 +219,16 @@ from liaison.verbs.motion.stepper import stepper as stepper
 from liaison.verbs.motion.viscous import viscous as viscous
 from liaison.verbs.state.bias import bias as bias
 from liaison.verbs.state.forward_dynamics import forward_dynamics as forward_dynamics
+from liaison.verbs.state.inertia import inertia as inertia
 from liaison.verbs.state.jacobian import jacobian as jacobian
 from liaison.verbs.state.mass_matrix import mass_matrix as mass_matrix
 from liaison.verbs.state.pose import pose as pose
+from liaison.verbs.state.torsors import torsors as torsors
 from liaison.verbs.summary import Summary as Summary
+from liaison.verbs.symbolic.gausselim import gausselim as gausselim
+from liaison.verbs.symbolic.psi import psi as psi
+from liaison.verbs.symbolic.rewrite import rewrite as rewrite
+from liaison.verbs.symbolic.standard_basis import standard_basis as standard_basis
 from liaison.verbs.unshadowed import reduction as reduction
 from liaison.verbs.unshadowed import to_kernel as to_kernel
 from liaison.view import plot as plot

@@ -12,7 +12,7 @@ from liaison.analyse.compare.positions import Position, assembled_position
 from liaison.equations import FORMALISMS, kane, lagrange_reduced, lie_group, maximal
 from liaison.errors import NamingError
 from liaison.exact.degrees import degree_bound
-from liaison.expr import ZERO, collector_paused, cos, sin, symbol
+from liaison.expr import ZERO, absolute, collector_paused, cos, maximum, sign, sin, sqrt, symbol
 from liaison.model import RotationMatrix
 from liaison.tree import span
 from samples import some
@@ -122,6 +122,30 @@ def test_a_bracket_with_a_wrong_sign_is_caught(monkeypatch):
     monkeypatch.setitem(lie_group.__globals__, "bracket", lambda X, Y: kept(Y, X))
     found = proved("satellite.lsd", lie_group(tree_of("satellite.lsd")), "lie_group")
     assert found.equal is False
+
+
+ONE_SIDED = {
+    "abs": (lambda x: absolute(x), lambda x: x),
+    "max": (lambda x: maximum(0, x), lambda x: x),
+    "sign": (lambda x: sign(x), lambda x: 1),
+    "root of a square": (lambda x: sqrt(x**2 + 2 * x + 1), lambda x: x + 1),
+}
+
+
+@pytest.mark.parametrize("name", ONE_SIDED)
+def test_what_is_equal_on_one_side_only_is_not_proved(name):
+    """Forces that are the same for x > 0: seeds that meet only this side must not convince."""
+    force, wrong = ONE_SIDED[name]
+    equations = derived("elliptic_pendulum.lsd")[1]["lagrange"]
+
+    def with_force(law):
+        f = (equations.dynamics.f[0] + law(equations.symbols.q[0]), *equations.dynamics.f[1:])
+        return replace(equations, dynamics=replace(equations.dynamics, f=f))
+
+    for seed in range(8):
+        right = prove(with_force(force), {"it": with_force(force)}, seed=seed)["it"]
+        other = prove(with_force(force), {"it": with_force(wrong)}, seed=seed)["it"]
+        assert (right.is_proved, other.is_proved) == (True, False)
 
 
 # how it is known

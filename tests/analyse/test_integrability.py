@@ -1,10 +1,12 @@
 """Frobenius' condition: integrable velocity constraints and nonholonomic ones."""
 
+import math
+
 import pytest
 
 import liaison
 from liaison.analyse.proofs.integrability import integrability
-from liaison.expr import symbol
+from liaison.expr import evaluate, gradient, symbol
 from liaison.expr.reading.simplify import simplified
 from liaison.expr.reading.text import to_unicode
 
@@ -86,3 +88,23 @@ def test_a_free_body_held_in_height_by_its_velocity():
 def test_a_path_will_do_as_well_as_equations(examples):
     equations = liaison.derive(examples / "chaplygin.lsd", "lagrange", exact=True)
     assert liaison.integrability(examples / "chaplygin.lsd") == liaison.integrability(equations)
+
+
+def test_an_integral_does_not_depend_on_what_the_row_leaves_free():
+    """e^z (x' + cos y y') = 0: x + sin y is constant; e^z (x + sin y) is not, for z is free."""
+    text = """
+let a = body mass = 1 kg end ;
+let b = body mass = 1 kg end ;
+let c = body mass = 1 kg end ;
+let X = join earth and a with prismatic axis = [1, 0, 0] end ;
+let Y = join a and b with revolute end ;
+let Z = join b and c with revolute end ;
+require exp(Z)*(X'/(1 m/s) + cos(Y)*Y'/(1 rad/s)) = 0 ;
+"""
+    (row,) = liaison.integrability(liaison.read(text)).rows
+    assert row.is_integrable
+    x, y, z = (symbol(name) for name in "XYZ")
+    at = {x: 0.3, y: 0.4, z: 0.5}
+    slopes = [float(evaluate(s, at)) for s in gradient(row.integral, [x, y, z])]
+    assert slopes[2] == 0
+    assert slopes[1] / slopes[0] == pytest.approx(math.cos(0.4))

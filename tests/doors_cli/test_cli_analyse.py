@@ -83,3 +83,27 @@ def test_accelerations_are_found_by_label_and_by_series(capsys, examples, tmp_pa
     run = load(saved)
     assert run["A''"].shape == run.t.shape
     assert run.unit("motions.crank.vx'") == "m/s2"
+
+
+def test_evidence_is_printed_on_demand_and_always_in_json(run, examples):
+    file = examples / "four_bar.lsd"
+    for words in (["mobility", file], ["assemble", file, "--all", "--at", "A=0.3"]):
+        assert "Theorem: " not in run(*words)[1]
+        assert "Proved: four bar: " in run(*words, "--evidence")[1]
+        assert json.loads(run(*words, "--json")[1])["evidence"][0]["theorem"]
+
+
+def test_evidence_of_a_comparison_needs_the_comparison(run, examples):
+    file = examples / "elliptic_pendulum.lsd"
+    status, _, err = run("derive", file, "--evidence")
+    assert (status, "--compare" in err) == (2, True)
+    status, out, _ = run("derive", file, "--compare", "--evidence")
+    assert status == 0
+    assert "is equivalent to newton_euler" in out
+
+
+def test_evidence_of_everything(run, examples):
+    status, out, _ = run("evidence", examples / "elliptic_pendulum.lsd", "--json")
+    facts = json.loads(out)
+    assert (status, facts["missing"]) == (0, [])
+    assert all(x["is_proved"] and x["repeat"] for x in facts["evidence"])

@@ -90,10 +90,20 @@ def test_laws_of_impacts_and_the_stepping_method(run, examples):
         assert facts["events"][0]["t"] == pytest.approx(0.4515236, abs=1e-3)
 
 
+def test_the_cradle_says_that_its_answer_is_not_unique(run, examples):
+    cradle = examples / "contact" / "cradle.lsd"
+    words = ["--until", 0.3, "--impacts", "sequential", "--json"]
+    facts = json.loads(run("simulate", cradle, *words)[1])
+    hits = [x for x in facts["events"] if x["what"] == "impact"]
+    assert [x["together"] for x in hits] == [2, 3, 3, 2]
+    assert hits[0]["after"]["hook5'"] == pytest.approx(hits[0]["before"]["hook1'"], abs=1e-8)
+    assert "Several contacts were hit at once" in facts["message"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--impacts", "bounce"], "none of energetic, newton, poisson, moreau, stronge"),
+        (["--impacts", "bounce"], "newton, poisson, moreau, stronge, sequential"),
         (["--method", "moreau"], "moreau needs a fixed --step"),
         (["--method", "moreau", "--step", "0.001", "--impacts", "newton"], "has its own law"),
     ],

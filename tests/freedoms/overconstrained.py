@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction as F
 from typing import Any
 
-from liaison.expr import PI, cos, sin
+from liaison.expr import PI, cos, sin, sqrt
 from liaison.model import Mechanism, Revolute, Universal
 from liaison.model.describe.describe import body, ground, join, mechanism
 
@@ -54,12 +54,14 @@ def panels(name: str, points: Any, faces: Sequence[Sequence[Any]]) -> Mechanism:
 # In the plane -------------------------------------------------------------------------------------
 
 
-def ladder(rungs: int, last: Any = 0, height: int = 2) -> Mechanism:
-    """Two rails and parallel rungs: one motion; none if the last rung is longer."""
+def ladder(rungs: int, last: Any = 0, height: int = 2, first: Any = 0) -> Mechanism:
+    """Two rails and parallel rungs: one motion; none if the last rung is longer. `first` is the
+    place of the first rung."""
     hinges: list[Hinge] = []
     for i in range(rungs):
-        top = (i + 1 + (last if i == rungs - 1 else 0), height, 0)
-        hinges += [("g", f"r{i}", (i, 0, 0), Z), (f"r{i}", "t", top, Z)]
+        foot = i if i else first
+        top = (foot + 1 + (last if i == rungs - 1 else 0), height, 0)
+        hinges += [("g", f"r{i}", (foot, 0, 0), Z), (f"r{i}", "t", top, Z)]
     return hinged(f"ladder of {rungs} rungs", hinges, "g")
 
 
@@ -69,6 +71,13 @@ def uneven_ladder(lengths: Sequence[int]) -> Mechanism:
     for i, length in enumerate(lengths):
         hinges += [("g", f"r{i}", (i, 0, 0), Z), (f"r{i}", "t", (i, length, 0), Z)]
     return hinged("uneven ladder", hinges, "g")
+
+
+def on_line(*places: Any) -> Mechanism:
+    """A closed chain of bars in the plane, with all hinges on a line."""
+    n = len(places)
+    hinges = [(f"b{k}", f"b{(k + 1) % n}", (x, 0, 0), Z) for k, x in enumerate(places)]
+    return hinged("bars on a line", hinges, "b0")
 
 
 def lattice(m: int, k: int) -> Mechanism:
@@ -239,6 +248,20 @@ def plane_symmetric(off: Any = 0) -> Mechanism:
     return octahedron([(1, 2, 3), (-2, 4, 1), (5, 1, 0), (1, 2, -3), (-2, 4, -1), (-1, -3, off)])
 
 
+def twice_flat(off: Any = 0) -> Mechanism:
+    """Bricard's third, in a flat position: the quadrangles of two pairs of opposite corners have
+    sides that touch circles about the origin. With a, b, c the slopes of the directions to the
+    three pairs, reflected in the axis, that is so for every λ."""
+    a, b, c, scale = F(1), F(2), F(1, 3), F(1, 5)
+    pairs = []
+    for slope, others in ((a, b * c), (b, a * c), (c, a * b)):
+        sizes = [1 / ((1 + slope**2) * (1 - side * scale * others)) for side in (1, -1)]
+        pairs.append([(sizes[0], slope * sizes[0], 0), (sizes[1], -slope * sizes[1], 0)])
+    first, second = zip(*pairs, strict=True)
+    x, y, z = second[0]
+    return octahedron([*first, (x + off, y, z), *second[1:]])
+
+
 # In space -----------------------------------------------------------------------------------------
 
 
@@ -318,7 +341,7 @@ QUICK: dict[str, Row] = {
     "Sarrus with 3 sides": (lambda: sarrus(3), 1),
     "Sarrus with 4 sides": (lambda: sarrus(4), 1),
     "kaleidocycle of 6": (lambda: kaleidocycle(around(6)), 1),
-    "kaleidocycle of 8": (lambda: kaleidocycle(EIGHT), 2),
+    "kaleidocycle of 8, even": (lambda: kaleidocycle(around(8)), 2),
 }  # fmt: skip
 """Mechanisms whose mobility is proved, with their mobility."""
 
@@ -328,6 +351,8 @@ SLOW: dict[str, Row] = {
     "Dixon's first, K(3, 4)": (lambda: dixon_one(3, 4), 1),
     "irregular fold 3 x 3": (lambda: irregular(3, 3), 1),
     "irregular fold 4 x 4": (lambda: irregular(4, 4), 1),
+    "kaleidocycle of 8": (lambda: kaleidocycle(EIGHT), 2),
+    "Bricard's octahedron III, flat": (twice_flat, 1),
     "Miura 3 x 3, flat": (lambda: miura(3, 3, height=0), 2),
     "irregular fold 3 x 3, flat": (lambda: irregular(3, 3, is_flat=True), 2),
     "ladder of 6 rungs, flat": (lambda: ladder(6, height=0), 1),
@@ -343,6 +368,7 @@ RIGID: dict[str, Callable[[], Mechanism]] = {
     "Dixon's second": lambda: dixon_two(off=SMALL),
     "octahedron I": lambda: line_symmetric(off=SMALL),
     "octahedron II": lambda: plane_symmetric(off=SMALL),
+    "octahedron III": lambda: twice_flat(off=SMALL),
 }
 """The same with one length changed: none of them moves."""
 
@@ -353,7 +379,11 @@ SHAKY: dict[str, Callable[[], Mechanism]] = {
 """They give way to first order, and do not move."""
 
 REASONS: dict[str, tuple[Callable[[], Mechanism], tuple[int, int], str]] = {
-    "kaleidocycle of 8, even": (
-        lambda: kaleidocycle(around(8)), (0, 2), "some numbers of the position are not rational"),
+    "flat, with a root, several equations beyond the pivots": (
+        lambda: ladder(3, height=0, first=-sqrt(2)), (0, 1),
+        "some numbers of the position are not rational"),
+    "a number without residues": (
+        lambda: ladder(3, first=-cos(PI / 32)), (1, 1),
+        "π/32 is no point of the circle"),
 }  # fmt: skip
 """Mechanisms that are not proved: bounds, and words of the reason."""

@@ -10,6 +10,7 @@ import pytest
 import liaison
 from liaison.expr import symbol
 from liaison.freedoms import mobility
+from liaison.freedoms.clock import bounded
 from liaison.freedoms.home import home_of, loops_of
 from liaison.freedoms.local.open_loops import group_sizes
 from liaison.freedoms.local.transport import Carried, carried
@@ -108,6 +109,12 @@ def test_a_motion_that_does_not_exist_is_not_followed():
     assert isinstance(carried(home, 1, poses | {"bar1": (R, p + F(1, 10))}, ["H1"]), str)
 
 
+def test_a_limit_of_time_leaves_what_floats_say():
+    home, poses = bennett_path()
+    with bounded(time_limit=1e-6):
+        assert "given up" in carried(home, 1, poses, ["H1"])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "low", "high"),
@@ -178,3 +185,11 @@ def test_reduce_and_singularities_take_parameters_in_lengths():
     given = with_parameter((symbol("a"), 0, 0))
     assert liaison.reduce(given).mobility.finite == (1, 1)
     assert liaison.singularities(given, steps=20) is not None
+
+
+def test_without_loops_every_joint_moves_freely():
+    """An attitude that is not exact, and nothing to close."""
+    found = mobility(liaison.read(EXAMPLES / "spinning_top.lsd"))
+    assert (found.finite, found.is_proved) == ((3, 3), True)
+    assert "moves freely" in found.proof
+    assert found.evidence[0].is_proved

@@ -8,7 +8,7 @@ from liaison.exact.linear import Field, primes_from
 from liaison.exact.residues import residues
 from liaison.expr import evaluate, sqrt, symbol
 from liaison.freedoms import mobility_of_systems
-from liaison.freedoms.local.float_verdict import is_isolated_over_reals
+from liaison.freedoms.local.float_loops import is_isolated_over_reals
 from liaison.freedoms.local.formulas import FormulaSystem, taylor
 from liaison.freedoms.local.verdict import translating_dimension
 

@@ -1,15 +1,17 @@
 """Overconstrained mechanisms of many loops: proved, and none of them wrongly."""
 
+from functools import cache
 from random import Random
 
 import pytest
 
 from liaison.exact.linear import Series, matrix, primes_from, valuation
+from liaison.expr import sqrt
 from liaison.freedoms import mobility
 from liaison.freedoms.local.curves import proof_of
 from liaison.freedoms.local.pairs import tree_proof
 
-from .overconstrained import QUICK, REASONS, RIGID, SHAKY, SLOW
+from .overconstrained import QUICK, REASONS, RIGID, SHAKY, SLOW, on_line
 
 
 @pytest.mark.parametrize("name", QUICK)
@@ -50,12 +52,61 @@ def test_what_gives_way_to_first_order_only_is_not_said_to_move(name):
     assert found.is_proved
 
 
+@cache
+def undecided(name):
+    return mobility(REASONS[name][0](), primes=1)
+
+
 @pytest.mark.parametrize("name", REASONS)
 def test_what_is_not_proved_says_why(name):
-    build, bounds, words = REASONS[name]
-    found = mobility(build(), primes=1)
+    _, bounds, words = REASONS[name]
+    found = undecided(name)
     assert (found.finite, found.is_proved) == (bounds, False)
     assert words in str(found)
+
+
+def test_a_branch_is_proved_over_the_complex_numbers_where_signs_are_not_decided():
+    found = undecided("flat, with a root, several equations beyond the pivots")
+    assert (found.finite, found.finite_complex) == ((0, 1), (1, 1))
+    assert found.is_proved_complex
+    assert "1 branch followed to order 24 beyond the zeros on its curve" in found.proof
+
+
+ROOT = sqrt(2)
+
+
+@pytest.mark.parametrize(
+    ("build", "real", "words"),
+    [
+        (lambda: on_line(0, 1, 1 + ROOT, 3 + ROOT), 0, "a definite second-order form, in balls"),
+        (lambda: on_line(0, 1, 1 + ROOT, ROOT), 1, "an indefinite second-order form, in balls"),
+    ],
+)
+def test_signs_of_irrational_numbers_are_decided_in_balls(build, real, words):
+    """Bars 1 + √2 + 2 stretched on 3 + √2; a flat parallelogram 1, √2."""
+    found = mobility(build(), primes=1)
+    assert (found.finite, found.finite_complex) == ((real, real), (1, 1))
+    assert found.is_proved
+    assert words in found.real_proof
+
+
+@pytest.mark.parametrize("name", ["Miura 3 x 3", "Burmester's focal mechanism"])
+def test_many_loops_are_proved_at_positions_in_floats(name):
+    found = mobility(QUICK[name][0](), at={"h0": 0.1}, primes=1)
+    assert (found.mode, found.finite, found.is_proved) == ("numeric", (1, 1), True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in QUICK | SLOW if "flat" not in name])
+def test_assembly_in_floats_finds_them_moved(name):
+    """Two methods: what is proved to move closes elsewhere, too, where the proof is carried to."""
+    build, expected = (QUICK | SLOW)[name]
+    given = build()
+    # both angles of a leg, or assembly lays it along an axis of its joints
+    labels = given.coordinates[: 2 if "platform" in name else 1]
+    found = mobility(given, at=dict.fromkeys(labels, 0.04), primes=1)
+    assert (found.mode, found.finite) == ("numeric", (expected, expected))
+    assert found.is_proved, found.proof
 
 
 def test_an_order_too_low_for_the_proof_is_said_to_be():

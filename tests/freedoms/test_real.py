@@ -1,11 +1,14 @@
 """The mobility over the real numbers: a table of mechanisms, and relations of speeds."""
 
 from fractions import Fraction as F
+from importlib import import_module
 
 import pytest
 
-from liaison.expr import absolute, cos, maximum, sin
+from liaison.expr import absolute, as_expr, cos, maximum, sin, sqrt
 from liaison.freedoms import mobility
+from liaison.freedoms.local.verdict import Verdict
+from liaison.freedoms.screws import LoopSystem
 from liaison.model import Prismatic, Revolute
 from liaison.model.describe.describe import (
     body,
@@ -19,7 +22,9 @@ from liaison.model.describe.describe import (
     start,
 )
 
-from .real_cases import ALIKE, BOUNDS, DIFFERENT, LINKAGES
+from .real_cases import ALIKE, BOUNDS, DIFFERENT, LINKAGES, relation
+
+mobility_module = import_module("liaison.freedoms.mobility")
 
 TABLE = DIFFERENT | ALIKE | LINKAGES
 
@@ -34,7 +39,7 @@ def test_the_real_number_is_known(name):
     build, real, complex_, is_proved = TABLE[name]
     found = mobility(build(), primes=2)
     assert (found.finite, found.finite_complex) == ((real, real), (complex_, complex_))
-    assert found.is_proved == is_proved
+    assert (found.is_proved, found.evidence[0].is_proved) == (is_proved, is_proved)
     assert bool(found.real) == (real != complex_)
 
 
@@ -60,6 +65,42 @@ def test_headline_and_json_speak_of_the_real_set():
     text = str(found)
     assert "finite mobility 1, proved" in text
     assert "of dimension 2 over the complex numbers" in text
+
+
+def test_a_branch_modulo_a_prime_is_no_branch_of_motion():
+    """One real line and two that are not, a cusp, a triple line: nothing meets there."""
+    single = [lambda x, y: (x**2 + y**2) * (x - 2 * y), lambda x, y: x**2 - y**3,
+              lambda x, y: x**3 + 0 * y]  # fmt: skip
+    for formula in single:
+        found = mobility(relation(formula), primes=2)
+        assert (found.finite, found.is_proved) == ((1, 1), True)
+        assert found.real_branches < 2
+        assert "branches of motion meet" not in str(found)
+    for formula in (lambda x, y: x * y, lambda x, y: x * (x**2 - 2 * y**2) + y**4):
+        crossing = mobility(relation(formula), primes=2)
+        assert crossing.to_dict()["real_branches"] == crossing.real_branches >= 2
+        assert f"at least {crossing.real_branches} branches of motion meet" in str(crossing)
+
+
+def test_numbers_that_are_equal_are_not_taken_for_different():
+    """√(2 + √3) is (√6 + √2)/2: both signs of it exist modulo a prime."""
+    r2, r3, r6 = (sqrt(as_expr(n)) for n in (2, 3, 6))
+    zero = sqrt(2 + r3) - (r6 + r2) / 2
+    for seed in range(3):
+        found = mobility(relation(lambda x, y: zero * x + 0 * y), primes=2, seed=seed)
+        assert found.finite == (2, 2)
+        assert not found.is_proved
+
+
+def test_a_proof_of_other_bounds_proves_nothing(monkeypatch):
+    """Two primes that disagree: what the first one proves is not what is stated."""
+    first = Verdict(7, 2, 2, 2, 2, 2, "regular", "proved", is_proved=True)
+    other = Verdict(11, 2, 2, 2, 1, 1, "regular", "to an order", is_proved=False)
+    verdicts = iter((first, other))
+    monkeypatch.setattr(mobility_module, "verdict", lambda *_: next(verdicts))
+    source = iter([LoopSystem(p, 4, []) for p in (7, 11)])
+    found = mobility_module.mobility_of_systems("", source, primes=2)
+    assert (found.finite, found.is_proved, found.is_proved_complex) == ((1, 1), False, False)
 
 
 # Relations with a choice --------------------------------------------------------------------------

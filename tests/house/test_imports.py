@@ -18,11 +18,13 @@ DOORS = {"", "__main__", "cli", "verbs"}
 SLOW = {"sympy", "scipy", "xarray", "pandas", "matplotlib", "viser", "h5netcdf", "h5py", "flint"}
 # modules that are imported inside a function, since few runs need them: who -> what
 LATER = {
+    "analyse.proofs.exact_motion": "exact.degrees exact.evidence",
+    "exact.choices": "exact.balls exact.multivariate",
     "analyse.proofs.first_integrals": "expr.reading.arrange expr.reading.integrate "
     "expr.reading.reading expr.reading.ring expr.reading.simplify",
     "equations.formalisms.newton_euler": "equations.sweeps.articulated",
     "equations.reading_order": "equations.modes",
-    "equations.setting": "tree.contact.sides",
+    "equations.setting": "equations.commutators tree.contact.sides",
     "formats.lsd.meaning.statements": "formats.lsd.meaning.contacts",
     "formats.lsd.read": "formats.merge",
     "formats.read": "formats.mjcf.read formats.urdf.read",
@@ -33,11 +35,12 @@ LATER = {
     "program.derivatives.variation",
     "simulation.plan.plan": "program.to_numpy simulation.steps.sides_layout",
     "simulation.steps.layout": "solvers.cones.cones solvers.linear.lemke",
+    "simulation.outcome": "simulation.plan.scales",
     "simulation.prepared": "contacts.events.one_sided contacts.events.switching "
-    "contacts.scene.kernel contacts.scene.layout contacts.scene.world",
-    "simulation.report": "contacts.events.series contacts.stepping.report "
-    "contacts.events.touching contacts.scene.report simulation.between",
-    "simulation.run": "simulation.checkpoint contacts.scene.world",
+    "contacts.scene.kernel contacts.scene.layout contacts.scene.world simulation.plan.scales",
+    "simulation.report": "simulation.reactions contacts.events.series contacts.stepping.report "
+    "contacts.events.touching contacts.scene.report simulation.balance simulation.between",
+    "simulation.run": "simulation.between simulation.checkpoint contacts.scene.world",
     "simulation.record.trajectory": "simulation.record.wrenches",
 }
 VAGUE = {"utils", "util", "common", "core", "base", "helpers", "helper", "manager", "misc"}

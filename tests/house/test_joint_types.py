@@ -22,6 +22,7 @@ each_type = pytest.mark.parametrize("kind", JOINT_TYPES, ids=lambda kind: kind._
 NAMED = {
     "liaison.model.loads.drives": "makes the hinge of a rotor",
     "liaison.model.pairing": "scenes have free bodies only; others are refused",
+    "liaison.formats.lsd.meaning.driven": "one motion of time alone is a hinge or a slider",
     "liaison.formats.lsd.meaning.joints": "one motion alone is written as a hinge, slider or screw",
     "liaison.formats.lsd.write.parts": "link(…) of a composition; others by their words",
     "liaison.formats.merge": "merges welded bodies; other joints stay",

@@ -141,6 +141,16 @@ def test_a_rod_whose_length_is_a_parameter_starts_along_x():
     assert state.q[0, :3] == pytest.approx([3, 0, 0], abs=1e-12)
 
 
+def test_the_place_of_a_rod_may_be_a_guess_while_its_attitude_holds():
+    text = "parameter l = 1 m ;" + TEXT.format("").replace(f"length = {l} m", "length = l")
+    text = text.replace(f"start R = [0, 0, -{l}] m ;", "")
+    text += "guess R.x = 0 m ; guess R.z = -1 m ; start R.qw = 1 ;"
+    runs = liaison.simulate_batch(text, until=0.01, parameters={"l": np.linspace(0.9, 1.1, 3)})
+    assert runs.q[:, 0, 2] == pytest.approx([-0.9, -1.0, -1.1], abs=1e-12)
+    with pytest.raises(liaison.AssemblyError, match="inconsistent"):
+        liaison.simulate(text, until=0.01, start={"R.x": 0.6})
+
+
 def test_both_rods_are_written_and_read_back():
     text = TEXT.format("") + "output up = R.z ;"
     for source in (text, text.replace("with rod ", "with rod_by_angles ").replace("R.z", "R")):

@@ -304,11 +304,6 @@ REFUSALS = {
         lambda: arm(constraints=(PrescribedMotion("drive", "A", symbol("B")),)),
         "constraint 'drive' depends on 'B'; it may depend on time and parameters only.",
     ),
-    "a nonholonomic relation that is not linear": (
-        lambda: arm(constraints=(Nonholonomic("roll", dA * symbol("B'") - 1),)),
-        "constraint 'roll' is no relation A q̇ + b = 0: it is not linear in A', B'; "
-        "write it linear in the rates.",
-    ),
     "a nonholonomic relation without rates": (
         lambda: arm(constraints=(Nonholonomic("roll", A - 1),)),
         "constraint 'roll' is no relation A q̇ + b = 0: no rate is in it; make it a Holonomic one.",

@@ -43,7 +43,7 @@ FIXED = (
     "rk4", "gauss4", "gauss6", "rattle", "rattle4", "rattle6", "generalized-alpha", "moreau",
 )  # fmt: skip
 METHODS = (*ADAPTIVE, *FIXED)
-"""Every name that `method=` takes."""
+"""Methods of the table; `euler` and `edwards` have tests of their own."""
 
 DEFAULT = "default"
 """No method named, all series that every run has, with reactions and multipliers."""

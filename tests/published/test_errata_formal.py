@@ -128,3 +128,10 @@ def test_pa_psi_of_the_constant_velocity_joint_needs_the_closure(random):
     left = -np.sin(a1 - a4) * np.sin(b) * np.cos(b) * np.sin(g)
     assert_allclose(constant_velocity(a1, b, g, a4), [0, 0, 0, left], atol=10 * ROUNDING)
     assert abs(left) > 0.01
+
+
+def test_pa_gausselim_lacks_a_case():
+    """At x = 2, y = 1/2 the printed first case has a zero pivot; NumPy finds rank 2, not 3."""
+    cases = liaison.gausselim("[[x, 1, 0], [0, 0, 1], [1, y, 1]]").cases
+    assert [(len(case.conditions), case.rank) for case in cases] == [(2, 3), (2, 2), (1, 3)]
+    assert np.linalg.matrix_rank([[2, 1, 0], [0, 0, 1], [1, 0.5, 1]]) == 2

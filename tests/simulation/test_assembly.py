@@ -1,6 +1,7 @@
 """Assembling in compiled code: the states of the interpreter, refusals in its words, quick."""
 
 import math
+import pickle
 import time
 from pathlib import Path
 
@@ -163,11 +164,13 @@ def test_runs_of_a_kernel_assemble_in_compiled_code(formalism, monkeypatch):
         assert np.max(np.abs(again.q[0] - run.q[0])) < SAME
         assert np.max(np.abs(again.q[-1] - run.q[-1])) < 1e-8
         assert again.meta["parameters"]["a"] == case["parameters"]["a"]
+    copied = liaison.simulate(pickle.loads(pickle.dumps(kernel)), until=0.05, rtol=1e-11, **case)
+    assert copied.q.tolist() == again.q.tolist()
 
 
 def test_an_interpreted_kernel_assembles_too():
     kernel = liaison.compile(LINKAGE, back_end="numpy")
-    state = kernel.origin.state({"A": 1.0}, None, None)
+    state = kernel.origin.state(kernel, {"A": 1.0}, None, None)
     assert close_to(state, assemble(span(liaison.read(LINKAGE)), A=1.0))
 
 

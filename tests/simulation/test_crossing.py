@@ -10,6 +10,7 @@ import pytest
 from scipy.optimize import brentq
 
 import liaison
+from liaison.analyse.along.along import plan_along
 from liaison.formats import read
 from liaison.simulation.outcome import outside
 
@@ -229,13 +230,13 @@ def test_margins_are_what_bounds_leave(held):
 
 def test_a_force_beyond_its_bound_fails_a_run_and_verify(held):
     model, run = held
-    sides = (("friction_on_X", "", "friction", 0, 1, -1, "coulomb"),)
-    assert outside(sides, run.t, run.q, run.v, run.series) is None
+    plan, _ = plan_along(liaison.compile(model), run)
+    assert outside(plan, run.t, run.q, run.v, run.series) is None
     assert liaison.verify(model, run).holds
     margins = run.series["margins"].values.copy()
     margins[40] = -0.5
     wrong = tampered(run, margins=margins)
-    found = outside(sides, wrong.t, wrong.q, wrong.v, wrong.series)
+    found = outside(plan, wrong.t, wrong.q, wrong.v, wrong.series)
     assert found.is_failure
     assert "'friction_on_X' is not kept at t = 2 s" in found.message
     checked = liaison.verify(model, wrong)

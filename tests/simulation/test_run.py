@@ -396,7 +396,7 @@ def test_a_failure_can_be_returned(swing):
         ({"rtol": -1.0}, "rtol is -1.0"),
         ({"atol": 0.0}, "atol 0.0"),
         ({"method": "rk4"}, "needs a fixed step"),
-        ({"method": "euler"}, "no method is named 'euler'"),
+        ({"method": "eulerian"}, "no method is named 'eulerian'"),
         ({"every": -1.0}, "every is -1.0"),
         ({"every": 1e-300}, "asks for 1e\\+300 instants"),
         ({"every": 5e-324}, "asks for inf instants"),

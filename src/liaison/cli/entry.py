@@ -1,7 +1,7 @@
 """The program `liaison`: its options, its commands, and how it ends.
 
 Exit status: 0 done, 1 the model or the run is at fault, 2 the command line is, 3 liaison itself is,
-130 Ctrl-C.
+4 the run is whole and suspect, 130 Ctrl-C.
 `--json` prints one JSON object instead of text. Nothing slow is imported before a command runs.
 
 The commands of `liaison`: found by their files, imported when they are called.
@@ -151,7 +151,9 @@ HERE = os.path.dirname(__file__)
 ORDER = (
     *("check", "simulate", "animate", "mobility", "assemble", "reduce", "singular"),
     *("parametrizations", "equilibrium", "linearize", "solutions", "verify", "motion"),
-    *("motors", "convergence", "format", "derive", "build"),
+    *("motors", "convergence", "format", "derive", "build", "evaluate", "energy_parts"),
+    *("virtual_power", "torsors", "inertia", "baumgarte", "psi", "gausselim", "standard_basis"),
+    *("rewrite",),
 )
 """In this order commands are listed; all others follow by name."""
 
@@ -215,7 +217,7 @@ app = typer.Typer(
     cls=Commands,
     help="Constrained multibody dynamics: check, derive, simulate and animate mechanisms.",
     epilog="Exit status: 0 done, 1 the model or the run is at fault, 2 the command line is, "
-    "130 Ctrl-C.",
+    "4 the run is whole but its energy is suspect, 130 Ctrl-C.",
     rich_markup_mode=None,
     add_completion=False,
     no_args_is_help=True,

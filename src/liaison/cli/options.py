@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -63,6 +63,9 @@ Speed = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+WithEvidence = Annotated[
+    bool, typer.Option("--evidence", help="Print what proves it: numbers, theorem, chance, seed.")
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Print the traceback of an unexpected error.")]
 
 
@@ -82,6 +85,11 @@ def printed(facts: dict[str, Any], text: str, as_json: bool) -> None:
     print(json_text(facts) if as_json else text)
 
 
+def with_evidence(text: str, evidence: Iterable[object], wanted: bool) -> str:
+    """The text, and the evidence of its statements if that is wanted."""
+    return "\n".join([text, *map(str, evidence)]) if wanted else text
+
+
 def help_of(option: str) -> str:
     """Help text of an option of a run."""
     from liaison.simulation.plan.options import meanings
@@ -92,7 +100,9 @@ def help_of(option: str) -> str:
 RunOption: TypeAlias = Mapping[str, Any] | None
 """The options of a run as they stand on the command line, by name; see `with_run_options`."""
 
-NUMBERS: Mapping[str, type] = {"float | None": float, "int | None": int, "str | None": str}
+NUMBERS: Mapping[str, type] = {"float | None": float, "int | None": int, "str | None": str,
+    "bool | None": bool,
+}  # fmt: skip
 """Kinds of options that a command line can give, by the annotation of the record."""
 
 METAVARS = {"method": "NAME", "impacts": "LAW"}

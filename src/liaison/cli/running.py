@@ -2,7 +2,7 @@
 
 Progress of a run on the terminal.
 
-Public names: run_options, series_of, drawable, ran, noted, Bar.
+Public names: run_options, series_of, drawable, ran, noted, leave_if_suspect, SUSPECTED, Bar.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import typer
 from liaison.errors import LiaisonError, ModelError
 from liaison.simulation.plan.options import DEFAULT_SERIES, RunOptions, meanings
 from liaison.simulation.plan.settings import INSTANTS, Settings
-from liaison.simulation.record.trajectory import Trajectory
+from liaison.simulation.record.trajectory import SUSPECT, Trajectory
 from liaison.simulation.steps.rungekutta import TABLEAUX
 from liaison.verbs.motion import simulate as verb
 
@@ -124,7 +124,7 @@ def _value(name: str, text: Any) -> Any:
     option = _option(name)
     if meanings()[name].unit == "s":
         return seconds(option, text)
-    if not isinstance(text, str) and name not in RANGES and not text > 0:
+    if not isinstance(text, str | bool) and name not in RANGES and not text > 0:
         raise typer.BadParameter(f"{text} is not positive.", param_hint=option)
     return text
 
@@ -180,6 +180,17 @@ def drawable(plot: Path | None, end: float, options: RunOptions) -> RunOptions:
     if plot is None or not chosen.keys().isdisjoint(("step", "every", "max_steps", "max_step")):
         return options
     return replace(options, max_step=end / DRAWN_STEPS)
+
+
+SUSPECTED = 4
+"""Exit status of a command whose run is whole and suspect."""
+
+
+def leave_if_suspect(run: Trajectory) -> None:
+    """Ends the command with its own exit status, after all is written, where a run is suspect."""
+    if run.status == SUSPECT:
+        print(f"suspect: {run.message}", file=sys.stderr)
+        raise typer.Exit(SUSPECTED)
 
 
 def series_of(names: list[str] | None, labels: list[str] | None) -> tuple[str, ...]:

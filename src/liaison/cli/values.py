@@ -3,7 +3,7 @@
 Every error here is one of the command line, not of the model.
 
 Public names: Request, read_request, request_of, reader_options, positions_of, numbers_by_name,
-seconds, limit_option, check_folders, check_files, check_suffix, check_names, check_word,
+three, seconds, limit_option, check_folders, check_files, check_suffix, check_names, check_word,
 check_still, named_by, listed, named_value, named_values.
 """
 
@@ -105,6 +105,17 @@ def numbers_by_name(
 ) -> dict[str, float]:
     """NAME=VALUE of the command line as numbers in SI; `known` has the units."""
     return {name: float(as_float(x)) for name, x in _assignments(option, texts, known).items()}
+
+
+def three(option: str, text: str | None) -> tuple[float, float, float] | None:
+    """X,Y,Z of the command line as numbers in SI; None where it is not given."""
+    if text is None:
+        return None
+    parts = text.split(",")
+    if len(parts) != 3:
+        raise typer.BadParameter(f"{text!r} is not X,Y,Z.", param_hint=option)
+    x, y, z = (float(as_float(_quantity(option, part.strip(), ""))) for part in parts)
+    return x, y, z
 
 
 @contextmanager

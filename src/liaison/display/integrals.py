@@ -8,7 +8,7 @@ from __future__ import annotations
 from html import escape
 
 from liaison.analyse.proofs.first_integrals import FirstIntegral
-from liaison.analyse.proofs.integrability import Integrability
+from liaison.analyse.proofs.integrability import Integrability, RowVerdict
 from liaison.expr import to_latex, to_text
 
 from .page import Page, Table
@@ -20,7 +20,8 @@ def title(shown: FirstIntegral | Integrability) -> str:
         return f"{shown.name} [{shown.unit or '1'}] is constant: {shown.reason}"
     if not shown.rows:
         return "no constraint is of velocities only"
-    return "holonomic" if shown.is_holonomic else "nonholonomic"
+    likely = "" if all(x.is_proved for x in shown.rows) else "likely "
+    return "holonomic" if shown.is_holonomic else f"{likely}nonholonomic"
 
 
 def page(shown: FirstIntegral | Integrability) -> Page:
@@ -29,11 +30,11 @@ def page(shown: FirstIntegral | Integrability) -> Page:
         math = f"<p>$${escape(to_latex(shown.formula))}$$</p>"
         return Page(title(shown), text=f"  {to_text(shown.formula)} = const", html=math)
     rows = tuple(
-        (x.name, _verdict(x.is_integrable), "" if x.integral is None else to_text(x.integral))
-        for x in shown.rows
+        (x.name, _verdict(x), "" if x.integral is None else to_text(x.integral)) for x in shown.rows
     )
     return Page(title(shown), (), (Table(("constraint", "", "integral"), rows),))
 
 
-def _verdict(is_integrable: bool) -> str:
-    return "integrable" if is_integrable else "not integrable"
+def _verdict(row: RowVerdict) -> str:
+    word = "integrable" if row.is_integrable else "not integrable"
+    return word if row.is_proved else f"likely {word}"

@@ -19,6 +19,7 @@ __all__ = offer(
         "formalisms.lie_group": "LieGroup lie_group",
         "formalisms.maximal": "maximal",
         "formalisms.newton_euler": "newton_euler",
+        "readable.rolling": "Rolling rolling_of",
         "transform.stabilized": "stabilized",
         "statement": "Line statement",
         "sweeps.recursions": "Recursion Sweep",

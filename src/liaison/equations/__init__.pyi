@@ -31,6 +31,8 @@ from liaison.equations.formalisms.lie_group import lie_group as lie_group
 from liaison.equations.formalisms.maximal import maximal as maximal
 from liaison.equations.formalisms.newton_euler import newton_euler as newton_euler
 from liaison.equations.formalisms.table import FORMALISMS as FORMALISMS
+from liaison.equations.readable.rolling import Rolling as Rolling
+from liaison.equations.readable.rolling import rolling_of as rolling_of
 from liaison.equations.statement import Line as Line
 from liaison.equations.statement import statement as statement
 from liaison.equations.sweeps.recursions import Recursion as Recursion

@@ -16,20 +16,20 @@ Public names: Assignments, assignments_of, read_assignments.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any, NoReturn, TypeVar, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import ArgumentError, DerivationError, NamingError, Place, TextError
+from liaison.errors import ArgumentError, DerivationError, NamingError
 from liaison.expr import PI, Expr, Function, as_expr, evaluate, substitute, symbol, topological
 from liaison.expr.bind import expanded
 from liaison.expr.graph.node import Value
-from liaison.expr.graph.ops import OPS, apply
+from liaison.expr.graph.ops import OPS
 from liaison.expr.graph.row import ATOM, POWER, PRODUCT, SUM
+from liaison.expr.parse import SIGNS, FormulaReader
 from liaison.expr.reading.notation import Notation, Part, Written
 from liaison.expr.reading.shared import listing
 from liaison.expr.reading.text import TEXT
@@ -40,12 +40,6 @@ from .equations import Equations
 
 ARRAYS = ("q", "v", "u", "p")
 """What formulas depend on, besides the time t."""
-
-T = TypeVar("T")
-
-_SIGNS = frozenset({"add", "sub", "mul", "div", "neg", "pow"})
-_DEPTH = 100
-"""Brackets inside brackets."""
 
 
 @final
@@ -234,7 +228,7 @@ class _Notation(Notation):
         """Signs as in text, all else as a function."""
         if op == "call":
             return "{data}({})"
-        return OPS[op].text if op in _SIGNS else f"{op}({', '.join(['{}'] * OPS[op].arity)})"
+        return OPS[op].text if op in SIGNS else f"{op}({', '.join(['{}'] * OPS[op].arity)})"
 
     def data(self, op: str, data: Any) -> str:
         """The number of an unknown law."""
@@ -282,12 +276,6 @@ def _listed(title: str, letter: str, entries: Sequence[str]) -> str:
 
 # Read -------------------------------------------------------------------------------------------
 
-_PIECE = re.compile(
-    r"(?P<space>\s+)|(?P<comment>\(\*.*?\*\))"
-    r"|(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?f?)|(?P<name>[^\W\d]\w*)"
-    r'|(?P<text>"(?:[^"\\\n]|\\["\\])*")|(?P<sign>:=|\*\*|[;,()=+\-*/])',
-    re.S,
-)
 _LABEL = re.compile(r"(.*?)(?: \[(.*)\])?")
 
 
@@ -305,74 +293,49 @@ def read_assignments(text: str, file: str = "text") -> Assignments:
     return _Reader(text, file).result()
 
 
-class _Reader:
-    """The words of a text, read from left to right."""
+@final
+class _Reader(FormulaReader):
+    """The assignments of a text, read from first to last."""
 
     def __init__(self, text: str, file: str) -> None:
-        self.text, self.file = text, file
-        self.words: list[tuple[str, str, int]] = []
-        position = 0
-        while position < len(text):
-            piece = _PIECE.match(text, position)
-            if piece is None:
-                self._reject(f"{text[position]!r} is no sign of assignments", position)
-            if piece.lastgroup not in ("space", "comment"):
-                self.words.append((str(piece.lastgroup), piece[0], position))
-            position = piece.end()
-        self.words.append(("end", "", len(text)))
-        self.at, self.depth = 0, 0
+        super().__init__(text, file)
         self.known: dict[str, Expr] = {"t": symbol("t"), "pi": PI}
         self.lists: dict[str, list[str]] = {}
         self.formulas: dict[str, Expr] = {}
 
-    def _place(self, position: int) -> Place:
-        before = self.text[:position]
-        start = before.rfind("\n") + 1
-        line = self.text[start:].partition("\n")[0]
-        return Place(self.file, before.count("\n") + 1, position - start + 1, line[:200])
+    def named(self, word: str, position: int) -> Expr:
+        if word not in self.known:
+            raise NamingError.unknown("quantity", word, self.known, place=self.place(position))
+        return self.known[word]
 
-    def _reject(self, message: str, position: int | None = None) -> NoReturn:
-        where = self.words[self.at][2] if position is None else position
-        raise TextError(f"{message}.", place=self._place(where))
-
-    def _next(self, *signs: str) -> str:
-        """The next word if it is one of these signs, and passes it; "" otherwise."""
-        kind, word, _ = self.words[self.at]
-        if kind != "sign" or word not in signs:
-            return ""
-        self.at += 1
-        return word
-
-    def _take(self, kind: str, expected: str) -> str:
-        own, word, _ = self.words[self.at]
-        if own != kind and word != kind:
-            what = repr(word) if word else "the end of the text"
-            self._reject(f"expected {expected}, not {what}")
-        self.at += 1
-        return word
+    def applied(self, word: str, args: tuple[Expr, ...], position: int) -> Expr:
+        laws = {f"law_{k}": x for k, x in enumerate(self.lists.get("LAWS", ()), 1)}
+        if word in laws:
+            return Function(laws[word], len(args))(*args)
+        return self.plain(word, args, position)
 
     def result(self) -> Assignments:
         """All assignments."""
         while self.words[self.at][0] != "end":
-            name = self._take("name", "a name")
-            self._take(":=", f"':=' behind {name}")
+            name = self.taken("name", "a name")
+            self.taken(":=", f"':=' behind {name}")
             if name in _TITLES:
                 self._strings(name)
             else:
                 if name in self.formulas:
-                    self._reject(f"{name} is assigned twice")
-                self.formulas[name] = self.known[name] = self._sum()
-            self._take(";", "';' at the end of an assignment")
+                    self.reject(f"{name} is assigned twice")
+                self.formulas[name] = self.known[name] = self.sum()
+            self.taken(";", "';' at the end of an assignment")
         missing = [x for x in _TITLES if x not in self.lists]
         if missing:
-            self._reject(f"{', '.join(missing)} is not assigned")
+            self.reject(f"{', '.join(missing)} is not assigned")
         return self._assignments()
 
     def _assignments(self) -> Assignments:
         labels = {part: tuple(map(_label, self.lists[part])) for part in (*ARRAYS, "lam")}
         values = tuple(None if x == "unknown" else float(x) for x in self.lists["VALUES"])
         if len(values) != len(labels["p"]):
-            self._reject(f"VALUES has {len(values)} numbers for {len(labels['p'])} parameters")
+            self.reject(f"VALUES has {len(values)} numbers for {len(labels['p'])} parameters")
         heads = ("mu", "VG", "MIg", "MIo", "M", "h", "tau", "Phi", "G", "gamma")
         formulas = {k: x for k, x in self.formulas.items() if k.partition("_")[0] in heads}
         name, formalism = self.lists["NAME"][0], self.lists["FORMALISM"][0]
@@ -392,7 +355,7 @@ class _Reader:
                 continue
             inside = [x.isdigit() and 0 < int(x) <= n for x, n in zip(places, sizes)]
             if len(places) != len(sizes) or not all(inside):
-                self._reject(f"{name} is outside its array of {' × '.join(map(str, sizes))}")
+                self.reject(f"{name} is outside its array of {' × '.join(map(str, sizes))}")
 
     def _strings(self, title: str) -> None:
         """A list of texts, or of numbers."""
@@ -401,92 +364,23 @@ class _Reader:
             kind, word, _ = self.words[self.at]
             if kind == "name" and word != "unknown":
                 self.at += 1
-                self._take("=", f"'=' behind {word}")
+                self.taken("=", f"'=' behind {word}")
                 if title in ARRAYS:
                     self.known[word] = symbol(word)
                 entries.append(self._string())
             else:
-                sign = self._next("-")
+                sign = self.passed("-")
                 entries.append(sign + self._string())
-            if not self._next(","):
+            if not self.passed(","):
                 break
         self.lists[title] = entries
 
     def _string(self) -> str:
         kind, word, _ = self.words[self.at]
         if kind not in ("text", "number") and word != "unknown":
-            self._reject(f"expected a text or a number, not {word!r}")
+            self.reject(f"expected a text or a number, not {word!r}")
         self.at += 1
         return re.sub(r"\\(.)", r"\1", word[1:-1]) if kind == "text" else word.removesuffix("f")
-
-    # Formulas
-
-    def _sum(self) -> Expr:
-        value = self._product()
-        while sign := self._next("+", "-"):
-            other = self._product()
-            value = value + other if sign == "+" else value - other
-        return value
-
-    def _product(self) -> Expr:
-        value = self._signed()
-        while sign := self._next("*", "/"):
-            other = self._signed()
-            value = value * other if sign == "*" else value / other
-        return value
-
-    def _signed(self) -> Expr:
-        is_minus = False
-        while self._next("-"):
-            is_minus = not is_minus
-        value = self._atom()
-        if self._next("**"):
-            value = value ** self._atom()
-        return -value if is_minus else value
-
-    def _atom(self) -> Expr:
-        kind, word, _ = self.words[self.at]
-        if kind == "number":
-            self.at += 1
-            return as_expr(float(word[:-1]) if word.endswith("f") else Fraction(word))
-        if kind == "name":
-            return self._named(word)
-        self._take("(", "a number, a name or '('")
-        return self._inside(self._sum)
-
-    def _inside(self, read: Callable[[], T]) -> T:
-        """What stands between brackets."""
-        self.depth += 1
-        if self.depth > _DEPTH:
-            self._reject(f"more than {_DEPTH} brackets inside brackets")
-        value = read()
-        self._take(")", "')'")
-        self.depth -= 1
-        return value
-
-    def _named(self, word: str) -> Expr:
-        position = self.words[self.at][2]
-        self.at += 1
-        if not self._next("("):
-            if word not in self.known:
-                raise NamingError.unknown("quantity", word, self.known, place=self._place(position))
-            return self.known[word]
-        args = tuple(self._inside(self._arguments))
-        laws = {f"law_{k}": x for k, x in enumerate(self.lists.get("LAWS", ()), 1)}
-        if word in laws:
-            return Function(laws[word], len(args))(*args)
-        known = {op: row.arity for op, row in OPS.items() if op not in _SIGNS and row.arity > 0}
-        if word not in known:
-            raise NamingError.unknown("function", word, known, place=self._place(position))
-        if len(args) != known[word]:
-            self._reject(f"{word} takes {known[word]} arguments, not {len(args)}", position)
-        return apply(word, args)
-
-    def _arguments(self) -> list[Expr]:
-        args = [self._sum()]
-        while self._next(","):
-            args.append(self._sum())
-        return args
 
 
 _TITLES = ("NAME", "FORMALISM", "N", "BODIES", *ARRAYS, "lam", "VALUES", "LAWS")

@@ -2,7 +2,7 @@
 
 Unilateral rows of a mechanism as formulas: gaps, rates, slips, and what bounds their forces.
 
-Public names: completed, plain_dynamics, sides_of.
+Public names: completed, plain_dynamics, sides_of, with_inertia.
 
 Source: docs/theory/one_sided.md.
 """
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from liaison.expr import ZERO, Expr, as_expr, switches, symbol, vanishes
 from liaison.model import Mechanism
 from liaison.tree import Tree, as_float
+from liaison.tree.closure import is_curved
 from liaison.units import FORCE, MOMENT, Label, effort_along
 
 from .equations import COEFFICIENTS, Dynamics, Equations, EventFormula, Side, Sides
@@ -102,6 +103,8 @@ def completed(
     setting: Setting,
     dynamics: Dynamics,
     native: Mapping[str, Any] | None = None,
+    *,
+    is_whole: bool = False,
 ) -> Equations:
     """The whole contract around a formalism's M, h and τ.
 
@@ -111,7 +114,9 @@ def completed(
         setting: of the tree the formalism worked on.
         dynamics: M, h and τ.
         native: what the formalism knows in its own words.
+        is_whole: M has the inertia of potentials of velocities already; it is added otherwise.
     """
+    dynamics = dynamics if is_whole else with_inertia(setting, dynamics)
     kept, vanished = setting.rows
     mechanism, closures = setting.mechanism, setting.closures()
     lam = tuple(symbol(f"lambda {label.name}") for label, _ in kept)
@@ -136,8 +141,37 @@ def completed(
             for x in mechanism.events
         ),
         native=MappingProxyType(dict(native or {})),
-        facts=MappingProxyType({"bounds": bounds_of(mechanism)}),
+        facts=MappingProxyType(
+            {
+                "bounds": bounds_of(mechanism),
+                "length": length_of(mechanism) if sides.blocks else 0.0,
+                "rate_potentials": tuple(
+                    x.name for x in setting.loads if x.rate_potential is not None
+                ),
+                "nonlinear_rates": nonlinear_rates(setting),
+            }
+        ),
     )
+
+
+def nonlinear_rates(setting: Setting) -> tuple[str, ...]:
+    """Names of relations that are not linear in velocities."""
+    rows = [(label, row) for label, row in setting.rows[0] if row.value is None]
+    return tuple(label.name for label, row in rows if is_curved(row.G, list(setting.v)))
+
+
+def with_inertia(setting: Setting, dynamics: Dynamics) -> Dynamics:
+    """The inertia −∂²V/∂v² of potentials of velocities in M and in inverse dynamics."""
+    added = [entry for load in setting.loads for entry in load.inertia]
+    if not added:
+        return dynamics
+    M, inverse = dict(dynamics.M), list(dynamics.inverse)
+    for (i, j), entry in added:
+        M[i, j] = M.get((i, j), ZERO) + entry
+        inverse[i] = inverse[i] + entry * setting.symbols.vdot[j]
+        if i != j:
+            inverse[j] = inverse[j] + entry * setting.symbols.vdot[i]
+    return replace(dynamics, M=MappingProxyType(M), inverse=tuple(inverse), articulated=None)
 
 
 def plain_dynamics(
@@ -197,3 +231,26 @@ def bounds_of(mechanism: Mechanism) -> Mapping[str, tuple[float, float]]:
             if not (x.low is None and x.high is None)
         }
     )
+
+
+def length_of(mechanism: Mechanism) -> float:
+    """The largest length of what moves [m]: shapes, centers, markers, sizes of contacts.
+
+    Lengths that are formulas of parameters are left out; 0 where no other is known.
+    """
+    moving = {x.name for x in mechanism.bodies if x.name != "ground"}
+    lengths: list[Any] = []
+    for body in mechanism.bodies:
+        if body.name in moving:
+            lengths += body.com
+            lengths += [getattr(x, part) for x in body.shapes for part in getattr(x, "SIZES", ())]
+    for joint in mechanism.joints:
+        for marker in (joint.predecessor, joint.successor):
+            lengths += marker.p if marker.body in moving else ()
+    for contact in mechanism.contacts:
+        lengths += [getattr(contact, x, 0) for x in ("radius", "length")]
+        lengths += getattr(contact, "size", ())
+        first = getattr(contact, "first", None)
+        lengths += first.p if first is not None and first.body in moving else ()
+    numbers = [abs(float(x)) for x in lengths if x is not None and not isinstance(x, Expr)]
+    return max(numbers, default=0.0)

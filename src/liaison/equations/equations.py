@@ -7,7 +7,8 @@ What is called force acts on the mechanism. Every symbol is named by the label o
 it stands for: the coordinate `A`, its rate `A'`, its second rate `A''`.
 
 Public names: Equations, Symbols, Kinematic, Dynamics, Closures, Side, Sides, EventFormula, Chart,
-Reports, has_rates.
+Reports, has_rates, curved_rows, check_linear_rates,
+chetaev_note.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, final
 
-from liaison.expr import ONE, ZERO, Expr, as_expr
+from liaison.errors import DerivationError
+from liaison.expr import ONE, ZERO, Expr, as_expr, symbols_of
 from liaison.lazy import Typeset
 from liaison.units import Label
 
@@ -152,6 +154,10 @@ class Reports(Protocol):
         """T and U [J]."""
 
     @property
+    def power(self) -> Expr:
+        """Power of loads that U does not hold [W]."""
+
+    @property
     def momentum(self) -> tuple[Expr, ...]:
         """About the ground's origin, in its axes: moment, then resultant."""
 
@@ -209,6 +215,34 @@ class Equations(Typeset):
     invariants: Mapping[str, Expr] = field(default_factory=lambda: MappingProxyType({}))
     native: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     facts: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))  # handed on
+
+
+def curved_rows(equations: Equations) -> frozenset[int]:
+    """Rows of relations that are not linear in velocities: their G depends on these."""
+    first, speeds = len(equations.closures.phi), {*equations.symbols.v}
+    rated = [(k, x) for (k, _), x in equations.closures.G.items() if k >= first]
+    return frozenset(k for k, x in rated if not speeds.isdisjoint(symbols_of([x])))
+
+
+def check_linear_rates(equations: Equations, where: str) -> None:
+    """Raises an error where a relation is not linear in velocities.
+
+    Args:
+        equations: with their closures.
+        where: what needs linear rows, and why.
+    """
+    for k in sorted(curved_rows(equations)):
+        raise DerivationError(
+            f"the relation {equations.labels['lam'][k].name!r} is not linear in the rates: {where}"
+        )
+
+
+def chetaev_note(name: str) -> str:
+    """What is chosen where a relation is not linear in velocities."""
+    return (
+        f"{name} is not linear in the rates: its reaction is along ∂Φ/∂q̇ by Chetaev's rule, which "
+        "is a choice; other realizations of the same relation move otherwise."
+    )
 
 
 def has_rates(equations: Equations) -> bool:

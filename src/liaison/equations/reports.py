@@ -21,7 +21,7 @@ from liaison.units import Label
 
 from .bodies import body_motions, joint_markers
 from .setting import Setting
-from .theorems import balance
+from .theorems import balance, unstored_power
 
 
 class TreeReports:
@@ -89,6 +89,11 @@ class TreeReports:
         for load in self.setting.loads:
             U = plus(U, load.potential)
         return as_expr(T) / 2, as_expr(U)
+
+    @cached_property
+    def power(self) -> Expr:
+        """What changes T + U besides moving closures and contacts: see `unstored_power` [W]."""
+        return unstored_power(self.setting)
 
     @cached_property
     def momentum(self) -> tuple[Expr, ...]:

@@ -8,7 +8,11 @@ bodies.
 
     τ = Σ rowᵀ effort − Nᵀ ∂V/∂q − ∂R/∂v                                        (loads-1)
 
-Public names: Setting, setting_of, shared, shared_settings, Load, Calculus, loads.
+A potential V(q, v, t) of velocities acts by Q = d/dt ∂V/∂v − Σ c v ∂V/∂v − Nᵀ ∂V/∂q. What of it
+goes with v̇ is inertia, −∂²V/∂v², and its energy is V − v · ∂V/∂v, so that T + U is v · ∂L/∂v − L.
+
+Public names: Setting, setting_of, shared, shared_settings, Load, Calculus, loads,
+check_no_inertia.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, final
 
 from liaison.errors import AssemblyError, DerivationError
 from liaison.expr import (
+    ONE,
     ZERO,
     Expr,
     as_expr,
@@ -30,6 +35,7 @@ from liaison.expr import (
     cos,
     directional,
     gradient,
+    jacobian,
     sin,
     substitute,
     symbol,
@@ -83,7 +89,9 @@ class Load:
     name: str
     tau: dict[int, Any]
     pushes: tuple[tuple[Any, Push], ...] = ()  # effort and the push it scales
-    potential: Any = 0
+    potential: Any = 0  # energy; of a potential V of velocities V − v · ∂V/∂v
+    rate_potential: Expr | None = None  # V, where it depends on velocities
+    inertia: tuple[tuple[tuple[int, int], Expr], ...] = ()  # −∂²V/∂v², lower triangle
 
 
 class Calculus(Protocol):
@@ -94,6 +102,9 @@ class Calculus(Protocol):
 
     def flows(self, potential: Expr) -> list[Expr]:
         """V -> ∂V along each velocity, the list of Nᵀ ∂V/∂q."""
+
+    def lagrangian_effort(self, potential: Expr) -> list[Expr]:
+        """V(q, v, t) -> d/dt ∂V/∂v − Σ c v ∂V/∂v − Nᵀ ∂V/∂q where v̇ = 0."""
 
 
 def loads(kinematics: Kinematics, forces: Sequence[Force], calculus: Calculus) -> list[Load]:
@@ -228,28 +239,41 @@ def function_load(kinematics: Kinematics, force: OfMechanism, calculus: Calculus
     if potential_formula is None and lost is None:
         message = f"the force {force.name!r} has neither a potential nor a dissipation."
         raise DerivationError(message, place=force.place)
-    potential: Any = 0
+    stored = Load(force.name, {})
     parts: list[list[Expr]] = []
     if potential_formula is not None:
         potential = calculus.expressed(potential_formula)
-        check_potential(force.name, potential, kinematics)
-        parts.append([-x for x in calculus.flows(potential)])
+        stored, pull = potential_load(force.name, potential, kinematics, calculus)
+        parts.append(pull)
     if lost is not None:
         drag = gradient(calculus.expressed(lost), list(kinematics.v))
         parts.append([-x for x in drag])
     pull = parts[0] if len(parts) == 1 else [x + y for x, y in zip(*parts, strict=True)]
-    return Load(force.name, nonzero(pull), potential=potential)
+    return replace(stored, tau=nonzero(pull))
 
 
-def check_potential(name: str, potential: Expr, kinematics: Kinematics) -> None:
-    """Raises an error for a potential of speeds, which would add inertia."""
-    speeds = sorted({x.name for x in symbols_of([potential])} & {x.name for x in kinematics.v})
-    if speeds:
-        raise DerivationError(
-            f"the potential {name!r} depends on the speed {speeds[0]!r}; it may depend on "
-            "positions and time only.",
-            hint="Give what it does as a force law or as a dissipation.",
-        )
+def potential_load(
+    name: str, potential: Expr, kinematics: Kinematics, calculus: Calculus
+) -> tuple[Load, list[Expr]]:
+    """What a potential stores, its inertia, and its generalised force where v̇ = 0."""
+    v = list(kinematics.v)
+    if not {*symbols_of([potential])} & {*v}:
+        return Load(name, {}, potential=potential), [-x for x in calculus.flows(potential)]
+    momenta = [-x for x in gradient(potential, v)]
+    inertia = {
+        (i, j): entry
+        for (i, j), entry in jacobian(momenta, v).items()
+        if i >= j and not vanishes(entry)
+    }
+    energy = potential + sum((p * x for p, x in zip(momenta, v, strict=True)), ZERO)
+    stored = Load(
+        name,
+        {},
+        potential=as_expr(energy),
+        rate_potential=potential,
+        inertia=tuple(inertia.items()),
+    )
+    return stored, calculus.lagrangian_effort(potential)
 
 
 def along(name: str, row: Row, effort: Any, potential: Any = 0) -> Load:
@@ -388,10 +412,33 @@ class Setting:
             return self.alike.loads
         return loads(self.kinematics, self.mechanism.forces, self)
 
-    def applied(self) -> list[Expr]:
-        """τ of all loads."""
+    def lagrangian_effort(self, potential: Expr) -> list[Expr]:
+        """d/dt ∂V/∂v − Σ c v ∂V/∂v − Nᵀ ∂V/∂q where v̇ = 0."""
+        from .commutators import commutator_terms
+
+        momenta = gradient(potential, list(self.symbols.v))
+        flow = dict(zip(self.symbols.q, self.qdot, strict=True))
+        change = directional(momenta, flow | {self.symbols.t: ONE})
+        turn = commutator_terms(self.tree, momenta, self.symbols.v)
+        along = self.flows(potential)
+        return [a - b - c for a, b, c in zip(change, turn, along, strict=True)]
+
+    @cached_property
+    def rate_potential(self) -> Expr:
+        """The sum of all potentials that depend on velocities."""
+        listed = [x.rate_potential for x in self.loads if x.rate_potential is not None]
+        return as_expr(sum(listed, ZERO))
+
+    def applied(self, *, rate_potentials: bool = True) -> list[Expr]:
+        """τ of all loads where v̇ = 0.
+
+        Args:
+            rate_potentials: those of potentials that depend on velocities, too.
+        """
         tau: list[Any] = [ZERO] * self.tree.nv
         for load in self.loads:
+            if load.rate_potential is not None and not rate_potentials:
+                continue
             for j, entry in load.tau.items():
                 tau[j] = tau[j] + entry
         return tau
@@ -501,6 +548,22 @@ class Setting:
             difference=tuple(as_expr(x) for x in difference),
             target=tuple(target),
         )
+
+
+def check_no_inertia(setting: Setting, where: str) -> None:
+    """Raises an error for a potential of velocities that adds inertia to M.
+
+    Args:
+        setting: of the tree.
+        where: what has no place for such inertia, in the plural.
+    """
+    for load in setting.loads:
+        if load.inertia:
+            raise DerivationError(
+                f"the potential {load.name!r} is of degree two or more in velocities: it adds "
+                f"inertia that belongs to no body, which {where} do not support.",
+                hint="Run or derive the mechanism in its own coordinates by another formalism.",
+            )
 
 
 _SHARED: ContextVar[dict[tuple[int, str], tuple[Tree, Any]] | None]

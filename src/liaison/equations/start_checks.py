@@ -204,16 +204,14 @@ def _closure_matrix(equations: Equations, state: State) -> Floats:
 
 def _numbers(equations: Equations, state: State, formulas: Sequence[Expr]) -> Floats:
     """Formulas of t, q, v, u and p at a state, interpreted."""
-    values = _values(equations, state) | dict(
-        zip(equations.symbols.v, state.v.tolist(), strict=True)
-    )
-    numbers = evaluate([as_expr(x) for x in formulas], values)
+    numbers = evaluate([as_expr(x) for x in formulas], _values(equations, state))
     return np.array([float(x) for x in numbers], dtype=float)
 
 
 def _values(equations: Equations, state: State) -> dict[Expr, float]:
     symbols = equations.symbols
     values = {symbols.t: state.t} | dict(zip(symbols.q, state.q.tolist(), strict=True))
+    values |= dict(zip(symbols.v, state.v.tolist(), strict=True))
     values |= dict(zip(symbols.u, equations.defaults["u"], strict=True))
     return values | dict(zip(symbols.p, equations.defaults["p"], strict=True))
 

@@ -6,7 +6,14 @@ The left sides are time derivatives of momentum and kinetic energy on the graph;
 are what joints report, loads, gravity. Neither uses the other, so that their agreement says
 something.
 
-Public names: balance, whole_mass.
+The balance of energy needs one power alone, of all that is not stored:
+
+    d/dt (T + U) = P + λ·ν,   P = Σ τ·v of loads without energy
+                                + Σ (what a load with energy V dissipates + ∂V/∂t)     (theorems-2)
+
+What a potential does is in U and nowhere else, so that a wrong U is seen.
+
+Public names: balance, whole_mass, unstored_power.
 """
 
 from __future__ import annotations
@@ -14,12 +21,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from liaison.expr import ONE, Expr, as_expr, directional
+from liaison.errors import DerivationError
+from liaison.expr import (
+    ONE,
+    ZERO,
+    Expr,
+    as_expr,
+    directional,
+    gradient,
+    substitute,
+    symbol,
+    symbols_of,
+)
+from liaison.model import AlongMeasure, Field, OfMechanism
 from liaison.spatial.arrays import Array, array, cross, dot, plus, product, times, zeros
 from liaison.spatial.plucker import act_force
 from liaison.tree import GROUND, Push, Row
 
-from .setting import Setting
+from .setting import Load, Setting, measure_row, reading
 
 
 def balance(
@@ -104,9 +123,9 @@ def _joints(
 def _efforts(setting: Setting, lam: tuple[Expr, ...], joints: set[str]) -> list[tuple[Any, Push]]:
     """Loads, and relations that are no joint."""
     efforts = [pair for load in setting.loads for pair in load.pushes]
-    for symbol, (label, row) in zip(lam, setting.rows[0], strict=True):
+    for x, (label, row) in zip(lam, setting.rows[0], strict=True):
         if label.name.rpartition(": ")[0] not in joints:
-            efforts += [(symbol, push) for push in row.pushes]
+            efforts += [(x, push) for push in row.pushes]
     return efforts
 
 
@@ -152,7 +171,10 @@ def _powers(setting: Setting, lam: tuple[Expr, ...], center: Array) -> dict[str,
     """What each load, gravity and the closures that move with time do, by name [W]."""
     v = setting.symbols.v
     powers = {
-        f"power of {load.name}": [sum((x * v[j] for j, x in load.tau.items()), as_expr(0))]
+        f"power of {load.name}": [
+            sum((x * v[j] for j, x in load.tau.items()), as_expr(0))
+            - _inertial_power(setting, load)
+        ]
         for load in setting.loads
     }
     fall = along_the_motion(setting, [as_expr(x) for x in center])
@@ -162,3 +184,54 @@ def _powers(setting: Setting, lam: tuple[Expr, ...], center: Array) -> dict[str,
         rows = zip(lam, setting.rows[0], strict=True)
         powers["power of closures"] = [sum((x * row.nu for x, (_, row) in rows), as_expr(0))]
     return powers
+
+
+def _inertial_power(setting: Setting, load: Load) -> Expr:
+    """v · I v̇ of the inertia I of a potential of velocities [W]."""
+    v, vdot = setting.symbols.v, setting.symbols.vdot
+    total = as_expr(0)
+    for (i, j), entry in load.inertia:
+        total = total + entry * (v[i] * vdot[j] + (v[j] * vdot[i] if i != j else 0))
+    return total
+
+
+def unstored_power(setting: Setting) -> Expr:
+    """P of all loads: what changes T + U besides closures that move and contacts [W]."""
+    forces = [x for x in setting.mechanism.forces if not isinstance(x, Field)]
+    powers = (_unstored(setting, *pair) for pair in zip(forces, setting.loads, strict=True))
+    return sum(powers, as_expr(0))
+
+
+def _unstored(setting: Setting, force: Any, load: Load) -> Expr:
+    """The power of one load that its energy does not hold."""
+    v = setting.symbols.v
+    if as_expr(load.potential) is ZERO and load.rate_potential is None:
+        return sum((as_expr(x * v[j]) for j, x in load.tau.items()), as_expr(0))
+    if isinstance(force, OfMechanism):
+        lost = force.rayleigh()
+        drag = [] if lost is None else gradient(setting.expressed(lost), list(v))
+        own = -sum((x * y for x, y in zip(drag, v, strict=False)), as_expr(0))
+        whole = load.potential if load.rate_potential is None else load.rate_potential
+        return own + gradient(as_expr(whole), [setting.symbols.t])[0]
+    if isinstance(force, AlongMeasure):
+        return _along_measure(setting, force)
+    raise DerivationError(f"the power of {force.name!r}, which stores energy, is not known.")
+
+
+def _along_measure(setting: Setting, force: AlongMeasure) -> Expr:
+    """What an effort dissipates, and how its energy changes while its measure stays."""
+    read = reading(setting.kinematics, setting)
+    x, rate = symbol("'measure"), symbol("'rate")
+    effort, held = (as_expr(force.effort_at(x, y, read)) for y in (rate, 0))
+    stored = as_expr(force.energy_at(x, read))
+    if {*symbols_of([stored])} & {*setting.symbols.v}:
+        raise DerivationError(f"the energy of {force.name!r} depends on velocities.")
+    lost = ZERO if effort is held else (effort - held) * rate
+    moved = sum(
+        (a * b for a, b in zip(setting.flows(stored), setting.symbols.v, strict=True)),
+        gradient(stored, [setting.symbols.t])[0],
+    )
+    if lost is ZERO and moved is ZERO:
+        return ZERO
+    row = measure_row(setting.kinematics, force.along())
+    return substitute([lost + moved], {x: as_expr(row.value), rate: as_expr(row.rate)})[0]

@@ -83,6 +83,8 @@ class Modular(Arithmetic):
 
     def element(self, rows: Rows, width: int) -> list[Any]:
         """A random combination of a basis of the kernel."""
+        if not rows:
+            return [self._draw.randrange(self.p) for _ in range(width)]
         basis = kernel(rows, self.p, width)
         weights = [self._draw.randrange(1, self.p) for _ in basis]
         return [sum(w * e[j] for w, e in zip(weights, basis, strict=True)) % self.p

@@ -5,8 +5,8 @@ subtract by themselves; only products need the ring, which reduces or truncates 
 series is a list of its coefficient matrices, lowest order first.
 
 Public names: matrix, rank, pivots, kernel, inverse, coefficients, series_inverse, series_product,
-block, valued_rank, valuation, Ring, Field, Reals, Balls, Series, primes_from, is_prime,
-PRIME_STEP.
+block, valued_rank, valuation, Ring, Field, Reals, Balls, Series, primes_from, coprime_base,
+is_prime, PRIME_STEP.
 """
 
 from __future__ import annotations
@@ -32,11 +32,35 @@ def primes_from(seed: int, squares: Sequence[int] = ()) -> Iterator[int]:
     from flint import fmpz
 
     draw = Random(seed)
-    radicands = [fmpz(n) for n in sorted({abs(n) for n in squares} - {0, 1})]
+    radicands = [fmpz(n) for n in coprime_base(squares)]
     while True:
         p = draw.randrange(2**60 // PRIME_STEP + 1, 2**61 // PRIME_STEP) * PRIME_STEP - 1
         if all(n.jacobi(p) == 1 for n in radicands) and is_prime(p):
             yield p
+
+
+def coprime_base(numbers: Sequence[int]) -> list[int]:
+    """Pairwise coprime numbers, none a square, of which all the others are products.
+
+    Where each of them is a square modulo p, roots of the others multiply as they should: √a √b = c
+    with c² = a b is then the root that is a square itself.
+    """
+    base: list[int] = []
+    waiting = [abs(n) for n in numbers if abs(n) > 1]
+    while waiting:
+        n = waiting.pop()
+        while n > 1 and math.isqrt(n) ** 2 == n:
+            n = math.isqrt(n)
+        other = next((b for b in base if math.gcd(n, b) > 1), None)
+        if n == 1 or other == n:
+            continue
+        if other is None:
+            base.append(n)
+            continue
+        base.remove(other)
+        common = math.gcd(n, other)
+        waiting += [x for x in (common, n // common, other // common) if x > 1]
+    return sorted(base)
 
 
 def is_prime(n: int) -> bool:

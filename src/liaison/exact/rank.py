@@ -34,9 +34,10 @@ from liaison.expr import (
     topological,
 )
 
-from .linear import primes_from
+from .choices import points_for_choices
+from .linear import PRIME_STEP, primes_from
 from .linear import rank as rank_mod
-from .residues import points_for_choices, residues
+from .residues import DEFAULT_PRIME, residues
 
 Matrix: TypeAlias = NDArray[Any]
 CASES = 64
@@ -54,12 +55,17 @@ class Case:
     is_resolved: bool = True  # every formula assumed zero was used throughout the matrix
 
 
+PAIR = (DEFAULT_PRIME, DEFAULT_PRIME - 15 * PRIME_STEP)
+"""Primes taken in turn: a number in a formula may be a multiple of one."""
+
+
 def is_null(x: Expr) -> bool:
     """Vanishes identically, by random points modulo 61-bit primes, on every side of choices."""
     if x.op == "const":
         return bool(x.a == 0)
     points = points_for_choices([x], 2) or 1000
-    return all(int(evaluate(x, domain=residues(seed=seed))) == 0 for seed in range(1, points + 1))
+    domains = (residues(PAIR[k % 2], k) for k in range(1, points + 1))
+    return all(int(evaluate(x, domain=domain)) == 0 for domain in domains)
 
 
 def _formulas(matrix: Any) -> Matrix:

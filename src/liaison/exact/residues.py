@@ -12,12 +12,16 @@ exp(x + y) = exp x exp y, relations between Stumpff functions of different argum
 `Ordered` formulas are evaluated many times without being sorted again.
 
 "Positive" is a law of the residues, not of the numbers: a formula with a choice (max, min, abs,
-sign, if) takes at a random point one side or the other. So a law of such formulas is tested at many
-points, until every side of every choice has been seen but for a chance below 10⁻⁶
-(`points_for_choices`).
+sign, if) takes at a random point one side or the other, and √(x²) is x or −x. How many points a law
+of such formulas needs is in `choices`.
 
-Public names: residues, Residues, DEFAULT_PRIME, angles_of, Ordered, ordered, choices,
-points_for_choices, JUMPS.
+`LooseRoots` and `UnknownChoices` have unknown functions in the place of roots that do not exist and
+of choices. What is equal so is equal with the functions themselves; what differs may still be
+equal, since their laws are lost, but for |−x| = |x|, sign(−x) = −sign x, and `if` being linear in
+what it chooses from.
+
+Public names: residues, Residues, DEFAULT_PRIME, angles_of, Ordered, ordered, LooseRoots,
+UnknownChoices.
 """
 
 from __future__ import annotations
@@ -241,50 +245,6 @@ def _fits(domain: Residues, point: Point, order: int) -> bool:
     return True
 
 
-# Choices ----------------------------------------------------------------------------------------
-
-
-CHOICES = frozenset({"abs", "sign", "min", "max", "select"})
-"""Operations that take one side or the other, by the order of numbers."""
-
-JUMPS = frozenset({"sign", "select"})
-"""Those among them that need not be continuous."""
-
-MOST_CHOICES = 4
-"""Choices beyond which their sides are not tried."""
-
-POINTS_A_SIDE = 16
-"""Random points for each combination of sides: one is missed with a chance of e⁻¹⁶."""
-
-
-def choices(formulas: Sequence[Expr]) -> int | None:
-    """How many different conditions choose a side; None if one is of numbers alone.
-
-    Such a condition has one side in truth, and a random one modulo a prime.
-    """
-    conditions: set[tuple[Expr, ...]] = set()
-    for node in topological(list(formulas)):
-        if node.op in CHOICES:
-            condition = node.args if node.op in ("min", "max") else node.args[:1]
-            if not any(x.op == "symbol" for x in topological(list(condition))):
-                return None
-            conditions.add(tuple(condition))
-    return len(conditions)
-
-
-def points_for_choices(formulas: Sequence[Expr], least: int) -> int | None:
-    """Random points at which a law of formulas must hold; None where no number of them proves it.
-
-    Args:
-        formulas: what the law is of.
-        least: points where there is no choice.
-    """
-    count = choices(formulas)
-    if count is None or count > MOST_CHOICES:
-        return None
-    return least if count == 0 else max(least, POINTS_A_SIDE * 2**count)
-
-
 # Tables -----------------------------------------------------------------------------------------
 
 
@@ -377,3 +337,100 @@ def residues(p: int = DEFAULT_PRIME, seed: int = 0) -> Domain:
     Values may be given for symbols, and for nodes such as sin(x) and cos(x) too.
     """
     return Residues(p, seed)
+
+
+# Unknown functions ----------------------------------------------------------------------------
+
+
+class _Wrapped(Domain):
+    """Residues, some operations of which are others."""
+
+    individual = Residues.individual
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    @property
+    def residues(self) -> Residues:
+        """Modulo which prime, and what is drawn."""
+        inner: Any = self.inner
+        own: Residues = inner if isinstance(inner, Residues) else inner.residues
+        return own
+
+    def start(self, order: list[Expr], number: Mapping[Expr, Any]) -> Domain:
+        """For one evaluation."""
+        return type(self)(self.inner.start(order, number))
+
+    def constant(self, value: Any) -> Any:
+        """As residues have it."""
+        return self.inner.constant(value)
+
+    def from_value(self, value: Any) -> Any:
+        """As residues have it."""
+        return self.inner.from_value(value)
+
+    def missing(self, node: Expr, symbols: list[str]) -> Any:
+        """Drawn from the name."""
+        return self.inner.missing(node, symbols)
+
+
+@final
+class LooseRoots(_Wrapped):
+    """Residues where a square root that does not exist is a residue drawn from its argument."""
+
+    def operation(self, node: Expr) -> Callable[..., Any]:
+        """Roots drawn where there are none."""
+        plain: Callable[..., Any] = self.inner.operation(node)
+        if node.op != "sqrt":
+            return plain
+        residues = self.residues
+
+        def root(x: int) -> int:
+            square = pow(x, (residues.p + 1) // 4, residues.p)
+            exists = square * square % residues.p == x % residues.p
+            return square if exists else residues.drawn("sqrt", x)
+
+        return root
+
+
+@final
+class UnknownChoices(_Wrapped):
+    """Residues where |x|, sign x and conditions are residues drawn from their arguments."""
+
+    def operation(self, node: Expr) -> Callable[..., Any]:
+        """Choices drawn, all else as it is."""
+        if node.op in _UNKNOWN:
+            function, residues = _UNKNOWN[node.op], self.residues
+            return lambda *args: function(residues, *args)
+        plain: Callable[..., Any] = self.inner.operation(node)
+        return plain
+
+
+def _unknown_even(d: Residues, x: int) -> int:
+    return d.drawn("abs", min(x, -x % d.p))
+
+
+def _unknown_odd(d: Residues, x: int) -> int:
+    half = min(x, -x % d.p)
+    value = d.drawn("sign", half) if x else 0
+    return value if half == x else -value % d.p
+
+
+def _unknown_choice(d: Residues, condition: int, x: int, y: int) -> int:
+    return (y + d.drawn("select", condition) * (x - y)) % d.p
+
+
+def _unknown_extreme(turn: int) -> Callable[[Residues, int, int], int]:
+    def value(d: Residues, x: int, y: int) -> int:
+        return (x + y + turn * _unknown_even(d, (x - y) % d.p)) * d.inverse(2) % d.p
+
+    return value
+
+
+_UNKNOWN: dict[str, Callable[..., int]] = {
+    "abs": _unknown_even,
+    "sign": _unknown_odd,
+    "select": _unknown_choice,
+    "min": _unknown_extreme(-1),
+    "max": _unknown_extreme(1),
+}

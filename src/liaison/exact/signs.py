@@ -41,13 +41,15 @@ class Sign:
 
     `word`: "both" (it takes both signs in every neighbourhood), "definite" (no other real zero
     near), "squares" (a sum of `rank` squares to the degree computed), "unknown". Where it is not
-    `positive`, it takes negative values in every neighbourhood.
+    `positive`, it takes negative values in every neighbourhood. In two unknowns it changes its sign
+    across curves with at least so many different `tangents` at the origin, where it is known.
     """
 
     word: str
     reason: str
     positive: bool = True
     rank: int = 0
+    tangents: int = 0
 
 
 def initial_form(series: Any) -> Terms:
@@ -123,10 +125,10 @@ def form_at(form: Terms, point: Sequence[Any]) -> Any:
 def form_sign(form: Terms, n: int) -> Sign:
     """The sign of a form in n unknowns."""
     degree = sum(next(iter(form)))
-    if degree % 2:
-        return Sign("both", f"a form of odd degree {degree}")
     if degree == 2:
         return _quadratic_sign(form, n)
+    if degree % 2 and n != 2:
+        return Sign("both", f"a form of odd degree {degree}")
     if n == 1:
         return Sign("definite", f"a form of degree {degree}", bool(next(iter(form.values())) > 0))
     if n == 2:
@@ -137,7 +139,7 @@ def form_sign(form: Terms, n: int) -> Sign:
 def _quadratic_sign(form: Terms, n: int) -> Sign:
     plus, minus = inertia(_quadratic(form, n))
     if plus and minus:
-        return Sign("both", "an indefinite second-order form")
+        return Sign("both", "an indefinite second-order form", tangents=2 if n == 2 else 0)
     if plus + minus == n:
         return Sign("definite", "a definite second-order form", plus > 0)
     return Sign("squares", "a semidefinite second-order form", plus > 0, plus + minus)
@@ -145,13 +147,15 @@ def _quadratic_sign(form: Terms, n: int) -> Sign:
 
 def _binary_sign(form: Terms, degree: int) -> Sign:
     """By real roots with odd multiplicity: of f(z, 1), and at (1, 0)."""
-    odd = (degree - max(e[0] for e in form)) % 2 == 1
-    some = degree > max(e[0] for e in form)
+    missing = degree - max(e[0] for e in form)
+    odd, some = missing % 2, missing > 0
     coefficients = [form.get((k, degree - k), 0) for k in range(degree + 1)]
     for count, times in real_roots(coefficients):
-        odd, some = odd or bool(count and times % 2), some or count > 0
+        odd, some = odd + count * (times % 2), some or count > 0
     if odd:
-        return Sign("both", f"a form of degree {degree} that changes its sign")
+        text = f"a form of odd degree {degree}" if degree % 2 else f"a form of degree {degree}"
+        text = text if degree % 2 else f"{text} that changes its sign"
+        return Sign("both", text, tangents=odd)
     value = sum(coefficients)
     if not some:
         return Sign("definite", f"a definite form of degree {degree}", bool(value > 0))
@@ -171,18 +175,24 @@ def real_roots(coefficients: Sequence[Any], *, positive: bool = False) -> list[t
     poly = fmpq_poly(list(coefficients)).numer()
     counts = []
     for factor, times in poly.factor_squarefree()[1]:
-        roots = [z for z, _ in factor.complex_roots() if z.imag == 0]
-        if positive:
-            roots = [z for z in roots if _is_positive(z.real, factor)]
-        counts.append((len(roots), int(times)))
+        count = _positive_count(factor) if positive else _real_count(factor)
+        counts.append((count, int(times)))
     return counts
 
 
-def _is_positive(x: Any, factor: Any) -> bool:
-    """The sign of a real root; zero is a root exactly if the constant term vanishes."""
-    if x.contains(0) and int(factor[0]):
-        raise ArithmeticError("a root too near to zero")
-    return bool(x > 0)
+def _real_count(poly: Any) -> int:
+    """How many roots of a squarefree polynomial are real: their imaginary part is exactly zero."""
+    return sum(z.imag == 0 for z, _ in poly.complex_roots())
+
+
+def _positive_count(poly: Any) -> int:
+    """Positive roots of a squarefree polynomial f: half the real roots of f(x²), without zero."""
+    from flint import fmpz_poly
+
+    numbers = [int(c) for c in poly.coeffs()]
+    numbers = numbers[1:] if numbers[0] == 0 else numbers
+    spread = [c for number in numbers for c in (number, 0)]
+    return _real_count(fmpz_poly(spread)) // 2
 
 
 def _sampled_sign(form: Terms, n: int, degree: int) -> Sign:
@@ -200,7 +210,11 @@ def _sampled_sign(form: Terms, n: int, degree: int) -> Sign:
 
 
 def no_common_zero(forms: Sequence[Terms], n: int, boxes: int = BOXES) -> bool:
-    """Forms have no common real zero but the origin: proved by bisection of the cube's faces."""
+    """Forms have no common real zero but the origin: proved by bisection of the cube's faces.
+
+    Each box of the faces x_j = 1 has a form that does not vanish on it, in balls; the opposite
+    faces follow, since F(−u) = ±F(u).
+    """
     from flint import arb
 
     waiting = [
@@ -239,7 +253,12 @@ def germ_sign(ring: RationalSeries, h: Any) -> Sign:
 
 
 def _split_sign(ring: RationalSeries, h: Any, form: Terms, sign: Sign) -> Sign:
-    """A semidefinite second-order form: the rest in as many unknowns as it does not hold."""
+    """A semidefinite second-order form: the rest in as many unknowns as it does not hold.
+
+    Splitting lemma: h = |ξ|² + g(y) in analytic coordinates. A g that takes negative values gives h
+    both signs; one that is positive off 0 leaves h the zero 0 alone. g is right to the degree of
+    the ring: an error of x(y) of that order enters squared, since ∂h/∂x = 0.
+    """
     inner, g = _rest(ring, h if sign.positive else -h, form)
     if g == 0:
         text = f"a sum of {sign.rank} squares to degree {ring.degree}"
@@ -275,7 +294,13 @@ def _rest(ring: RationalSeries, h: Any, form: Terms) -> tuple[RationalSeries, An
 
 
 def _polygon_sign(h: Any) -> Sign | None:
-    """By the compact faces of Newton's polygon in two unknowns; None where one is degenerate."""
+    """By the compact faces of Newton's polygon in two unknowns; None where one is degenerate.
+
+    On an analytic arc x = a s^α + …, y = b s^β + … the lowest term of h is a face polynomial at
+    (a, b). So an arc of zeros (curve selection) needs a zero of a face polynomial off the axes, and
+    a zero at which one changes its sign gives h both signs. Both powers of one unknown must occur,
+    so that no axis is an arc of zeros, and faces lie below every degree that is not computed.
+    """
     terms = _terms(h)
     if not any(e[1] == 0 for e in terms) or not any(e[0] == 0 for e in terms):
         return None

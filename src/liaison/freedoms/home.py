@@ -34,9 +34,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
 from liaison.errors import DerivationError, NamingError
+from liaison.exact.choices import CHOICES
 from liaison.exact.linear import pivots, rank
 from liaison.exact.recognize import float_of
-from liaison.exact.residues import CHOICES, DEFAULT_PRIME, residues
+from liaison.exact.residues import DEFAULT_PRIME, residues
 from liaison.expr import (
     ZERO,
     Expr,
@@ -474,6 +475,20 @@ class Home:
         if self.closure and any(numbers[-len(self.closure) :]):
             return None
         return self.assembled(p, numbers)
+
+    def failure(self, p: int) -> DerivationError:
+        """Why there is no system: a number without residue modulo p, or joints that do not hold."""
+        hint = "Give the starts as exact numbers or formulas that close the loops."
+        name = self.mechanism.name
+        text = (
+            f"the position of '{name}' is not exact: its joints do not hold modulo any prime tried."
+        )
+        try:
+            evaluate(self.formulas(), domain=residues(p))
+        except (DerivationError, ValueError) as error:
+            why = getattr(error, "message", str(error)).rstrip(".")
+            text = f"'{name}' has a number that is not computed modulo primes: {why}."
+        return DerivationError(text, hint=hint)
 
     def assembled(self, p: int, numbers: Sequence[int]) -> LoopSystem:
         """The system from the numbers of `formulas`."""

@@ -7,7 +7,7 @@ first-order mobility (velocities that the closures allow in this position) and t
 The finite mobility is that of the real solution set (local/real.py); the complex one stands beside
 it. A position in floats is proved where its rank is full in the groups of the loops
 (local/open_loops.py), or where a proof at an exact position can be carried to it along the motion
-(local/transport.py); elsewhere it is computed in floats (local/float_verdict.py).
+(local/transport.py); elsewhere it is computed in floats (local/float_loops.py).
 
 Public names: Mobility, Generic, mobility, mobility_of_systems, singularities, paragraph.
 
@@ -22,16 +22,17 @@ from itertools import islice
 from typing import Any, TypeAlias, final
 
 from liaison.errors import AssemblyError, DerivationError
+from liaison.exact.choices import square_numbers
+from liaison.exact.evidence import Evidence
 from liaison.exact.linear import primes_from
 from liaison.expr import Expr, evaluate, symbols_of
-from liaison.freedoms.local.float_verdict import FloatVerdict, float_verdict
+from liaison.freedoms.local.float_loops import FloatVerdict, float_verdict
 from liaison.freedoms.local.open_loops import (
     Anywhere,
     full_rank_near,
     group_sizes,
-    radicands,
 )
-from liaison.freedoms.local.rational import rational_system
+from liaison.freedoms.local.rational import ball_system, rational_system
 from liaison.freedoms.local.real import SMOOTH, Real, RealExamination
 from liaison.freedoms.local.transport import Carried, carried
 from liaison.freedoms.local.verdict import ORDER, Verdict, verdict
@@ -43,6 +44,7 @@ from liaison.tree import GROUND, Tree, as_float, assemble, span
 from liaison.tree.kinematics import Kinematics
 
 from .clock import MEMORY_LIMIT, TIME_LIMIT, bounded
+from .evidence import mobility_evidence
 from .home import Home, home_of, loops_of, numeric_home
 from .placing import valued
 from .psi import Parametrization, parametrization_of
@@ -55,7 +57,8 @@ STATUS = {
     "shaky": "it is shaky: it gives way to first order and then locks",
     "non-reduced": "some velocities that the closures allow lead nowhere, here and at every "
     "position near (the closure is non-reduced)",
-    "bifurcation": "several branches of motion meet in this position",
+    "bifurcation": "some velocities that the closures allow lead nowhere, others go on: branches "
+    "of motion may meet in this position",
     "singular": "some velocities that the closures allow lead nowhere; complex branches that are "
     "not real meet in this position",
     "undecided": "what was computed does not decide between the bounds",
@@ -69,7 +72,7 @@ def paragraph(result: Any) -> str:
     sure = "proved" if result.is_proved else "likely" if low == high else "not decided"
     lines = [
         f"{result.name}: finite mobility {number}, {sure}; first-order mobility "
-        f"{result.first_order}; {STATUS[result.status]}.",
+        f"{result.first_order}; {_status(result)}.",
         f"  {result.unknowns} joint degrees of freedom, {result.equations} equations "
         f"({_loops(result.loops)}), rank {result.rank} here, {result.naive_rank} off the variety; "
         f"counting alone (Grübler) gives {result.gruebler}.",
@@ -104,6 +107,13 @@ def _complex_number(result: Any) -> str:
     return f", over the complex ones {low if low == high else f'{low} to {high}'}{sure}"
 
 
+def _status(result: Any) -> str:
+    """What the status means, with the number of real branches where one is proved."""
+    if result.status == "bifurcation" and result.real_branches > 1:
+        return f"at least {result.real_branches} branches of motion meet in this position"
+    return STATUS[result.status]
+
+
 def _generic_line(generic: Generic) -> str:
     low, high = generic.finite
     number = f"{low}" if low == high else f"between {low} and {high}"
@@ -119,7 +129,7 @@ def _loops(count: int) -> str:
 def _branches(result: Any) -> str:
     each = ", ".join(f"rank {b['rank']}, mobility {b['mobility']}" for b in result.branches)
     counts = {len(v.branches) for v in result.verdicts}
-    text = f"Branches followed: {len(result.branches)} ({each})."
+    text = f"Branches followed modulo a prime: {len(result.branches)} ({each})."
     if len(counts) > 1:
         text += (
             f" Their number depends on the prime ({', '.join(map(str, sorted(counts)))}): "
@@ -158,8 +168,9 @@ class Mobility(Shown):
     `finite` is (low, high) of the dimension of the real solution set near the position: high is
     proved always in mode "exact", low where `is_proved`. `finite_complex` is that of the complex
     solution set, which may be larger. `status` is one of regular (every first-order motion goes
-    on), shaky (none does), non-reduced (fewer go on, at every position near), bifurcation (several
-    branches meet here), singular (complex branches that are not real meet here), undecided.
+    on), shaky (none does), non-reduced (fewer go on, at every position near), bifurcation (some go
+    on, others do not; at least `real_branches` meet here), singular (complex branches that are not
+    real meet here), undecided.
     """
 
     name: str
@@ -185,6 +196,13 @@ class Mobility(Shown):
     is_proved_complex: bool = False
     real_proof: str = ""  # how the real number follows
     generic: Generic | None = None  # for other values of parameters in lengths
+    real_branches: int = 0  # at least so many real branches meet here; 0: not counted
+    seed: int = 0  # of primes, directions and slices
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """Of the number, of redundant rows, of reactions that are determined."""
+        return mobility_evidence(self)
 
     @property
     def redundant_rows(self) -> int:
@@ -214,6 +232,8 @@ class Mobility(Shown):
             "real": self.real, "notes": list(self.notes), "summary": paragraph(self),
             "finite_complex": self.finite_complex and list(self.finite_complex),
             "is_proved_complex": self.is_proved_complex, "real_proof": self.real_proof,
+            "real_branches": self.real_branches,
+            "evidence": [x.to_dict() for x in self.evidence],
         }  # fmt: skip
         if self.generic is not None:
             facts["generic"] = asdict(self.generic)
@@ -249,7 +269,7 @@ def mobility(
     mechanism = model.mechanism if isinstance(model, Tree) else model
     with bounded(time_limit, memory_limit):
         result = _examined(mechanism, at, order, primes, seed)
-        result = replace(result, generic=_generic(mechanism, result))
+        result = replace(result, generic=_generic(mechanism, result), seed=seed)
     excluded = left_out(mechanism.contacts)  # a sentence, and here a note
     return replace(result, notes=(*result.notes, f"w{excluded[1:-1]}")) if excluded else result
 
@@ -319,7 +339,8 @@ def _over_reals(home: Home, result: Mobility, order: int, seed: int) -> Mobility
 
     needed = result.finite[1] > 0 and result.status != "regular"
     exact = rational_system(home, result.primes) if needed else None
-    real = RealExamination(exact, modular, examine).real(result)
+    near = ball_system(home) if needed and exact is None else None
+    real = RealExamination(exact, modular, examine, near).real(result)
     finite = (real.low, real.high)
     is_whole = (
         real.is_proved and real.low == result.finite[1]
@@ -329,6 +350,7 @@ def _over_reals(home: Home, result: Mobility, order: int, seed: int) -> Mobility
         result, finite=finite, is_proved=real.is_proved, real_proof=real.reason,
         finite_complex=both, is_proved_complex=is_whole or result.is_proved_complex,
         status=_real_status(result, real), real=_difference(result, real),
+        real_branches=real.branches,
     )  # fmt: skip
 
 
@@ -479,10 +501,12 @@ def _moved_here(
     if mechanism.constraints or result.status != "regular":
         return result
     starts = tuple(x for x in mechanism.starts if x.label not in mechanism.coordinates)
-    for given in (mechanism, replace(mechanism, starts=starts)):
+    others = [mechanism] if held else []  # else it is what was tried already
+    others += [replace(mechanism, starts=starts)] if starts != mechanism.starts else []
+    for other in others:
         try:
-            home = _home(given, {}, [])
-            there = mobility_of_systems("", systems(home), primes=1)
+            home = _home(other, {}, [])
+            there = mobility_of_systems("", systems(home), primes=2)
         except (DerivationError, AssemblyError):
             continue
         if there.status == "regular" and there.is_proved and there.rank == result.rank:
@@ -515,6 +539,8 @@ def _certain(result: Mobility, sure: Anywhere) -> Mobility:
         f"exists within {max(sure.radius, 1e-15):.0e} of the one in floats (Krawczyk's test, in "
         "balls), and the implicit function theorem holds there"
     )
+    if not sure.groups:
+        proof = "no loop is to be closed: every joint moves freely"
     finite = (sure.dimension, sure.dimension)
     return replace(
         result, finite=finite, finite_complex=finite, status="regular", proof=proof,
@@ -533,16 +559,12 @@ def _psi_in_floats(home: Home, seen: FloatVerdict) -> Parametrization | None:
 def systems(home: Home, seed: int = 0) -> Iterator[System]:
     """The loops modulo one random prime after the other, those where the position is exact."""
     failures = 0
-    for p in primes_from(seed, radicands(home.formulas())):
+    for p in primes_from(seed, square_numbers(home.formulas())):
         system = home.system(p)
         if system is None:
             failures += 1
             if failures > TRIALS:
-                raise DerivationError(
-                    f"the position of '{home.mechanism.name}' is not exact: its joints do not hold "
-                    "modulo any prime tried.",
-                    hint="Give the starts as exact numbers or formulas that close the loops.",
-                )
+                raise home.failure(p)
         else:
             failures = 0
             yield system
@@ -572,12 +594,16 @@ def mobility_of_systems(
     high, low = min(v.high for v in best_ones), min(v.low for v in best_ones)
     main = next((v for v in best_ones if (v.low, v.high) == (low, high)), best_ones[0])
     status = main.status if len({v.status for v in best_ones}) == 1 else "undecided"
+    # a proof of other bounds, modulo another prime, proves nothing of these
+    is_proved = low == high and any(
+        v.is_proved and (v.low, v.high) == (low, high) for v in best_ones
+    )
     return Mobility(
         name=name, unknowns=system.n, equations=system.size, loops=0,
         gruebler=system.n - system.size, naive_rank=max(v.naive_rank for v in verdicts),
         rank=best, first_order=system.n - best, finite=(min(low, high), high), status=status,
-        proof=main.proof, is_proved=any(v.is_proved for v in best_ones) and low == high,
+        proof=main.proof, is_proved=is_proved,
         primes=tuple(v.p for v in verdicts), finite_complex=(min(low, high), high),
-        is_proved_complex=any(v.is_proved for v in best_ones) and low == high,
+        is_proved_complex=is_proved,
         verdicts=(main, *(v for v in best_ones if v is not main)),
     )  # fmt: skip

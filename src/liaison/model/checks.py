@@ -290,10 +290,15 @@ def _misplaced(
     """The error for a symbol that is not known, or not here."""
     if name in scopes["outputs"]:
         message = f"{what} depends on '{name}'; it may depend on {_SCOPES[scope]} only."
-        return ModelError(message, place=place)
+        return ModelError(message, place=place, hint=MOVES if name == "t" else "")
     word = "parameter" if scope == "parameters" else "symbol"
     return NamingError.unknown(f"{word} in {what}", name, scopes[scope], place=place)
 
+
+MOVES = (
+    "What moves with time is carried by a joint whose coordinates are imposed. In LSD frames and "
+    "the dofs of a link may contain t: (2 rad/s*t) || [0,0,1] @ earth."
+)
 
 _SCOPES = {
     "parameters": "parameters",
@@ -398,7 +403,7 @@ def _excess(node: Expr) -> str:
 
 
 def check_nonholonomic_is_linear(m: Described) -> None:
-    """Nonholonomic formulas are linear in the rates, with at least one rate in them."""
+    """Relations of rates have at least one rate; unilateral ones and slips are linear in them."""
     speeds = {x for joint in m.joints for x in joint.speeds}
     speeds |= {f"{x}'" for joint in m.joints for x in joint.coordinates}
     velocity_rows: list[tuple[Constraint | OneSided, Any]] = [
@@ -413,8 +418,23 @@ def check_nonholonomic_is_linear(m: Described) -> None:
         if not rates and isinstance(relation, Unilateral):
             continue  # of positions
         curved = sorted({x.name for x in symbols_of(left)} & speeds)
+        if curved and isinstance(relation, Constraint):
+            _check_without_contacts(m, relation, curved)
+            continue
         if curved or not rates:
             raise _not_linear(relation, curved)
+
+
+def _check_without_contacts(m: Described, relation: Constraint, curved: list[str]) -> None:
+    """Raises an error for a relation that is not linear in the rates beside contacts."""
+    if m.contacts:
+        raise ModelError(
+            f"constraint '{relation.name}' is not linear in {', '.join(curved)}, and "
+            f"'{m.contacts[0].name}' is unilateral: Chetaev's rule does not define what its "
+            "reaction does in an impact.",
+            hint="Write it linear in the rates, or leave out unilateral constraints and contacts.",
+            place=relation.place,
+        )
 
 
 def _not_linear(relation: Constraint | OneSided, curved: list[str]) -> ModelError:

@@ -129,7 +129,7 @@ class Kernel(Shown, ABC):
     @abstractmethod
     def _evaluate(self, entry: str, t: Array, arrays: Mapping[str, Array]) -> Array: ...
 
-    def __reduce__(self) -> tuple[Callable[..., Kernel], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         """A copy is compiled anew, from the cache where it is there."""
         if self.recipe is None:
             raise ProgramError(
@@ -137,7 +137,7 @@ class Kernel(Shown, ABC):
                 "this process.",
                 hint="Pickle the mechanism, and compile it where it is needed.",
             )
-        return self.recipe
+        return self.recipe if self.origin is None else (*self.recipe, {"origin": self.origin})
 
     def out_size(self, entry: str) -> int:
         """How many doubles the entry writes."""

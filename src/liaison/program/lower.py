@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from liaison.equations import Equations
-from liaison.errors import NamingError, ProgramError, checked
+from liaison.errors import DerivationError, NamingError, ProgramError, checked
 from liaison.expr import (
     ONE,
     ZERO,
@@ -28,6 +28,8 @@ from liaison.expr import (
     sqrt,
     substitute,
     symbol,
+    symbols_of,
+    vanishes,
 )
 from liaison.program.derivatives.columns import Columns
 from liaison.units import FORCE
@@ -60,9 +62,9 @@ def lower(equations: Equations) -> Program:
         for by name, assembly (what closing the loops asks of a state), d_inverse, d_inverse_p,
         d_forward, d_forward_p (see derivatives.py) and h_inverse (see curvature.py), self_stress
         (what multipliers alone cause in joints), motions (of bodies, x = v̇), markers (poses of
-        joints), balance (the general theorems), invariants (first integrals), d_residual, d_motion
-        and tangent (see tangent.py), variation (see variation.py), kick, leap, d_leap, reach and
-        turn (see discrete.py).
+        joints), balance (the general theorems), work (T, U and the power of what is not stored),
+        invariants (first integrals), d_residual, d_motion and tangent (see tangent.py), variation
+        (see variation.py), kick, leap, d_leap, reach and turn (see discrete.py).
     """
     symbols = equations.symbols
     nq, nv, nc = len(symbols.q), len(symbols.v), len(symbols.lam)
@@ -139,6 +141,7 @@ def _facts(equations: Equations) -> dict[str, object]:
         "formulas": partial(watched_formulas, equations),
         "laws": partial(_laws, equations),
         "closures": partial(closure_rows, equations),
+        "energy": partial(watched_energy, equations),
         **equations.facts,
     }
 
@@ -152,6 +155,29 @@ def closure_rows(equations: Equations) -> list[tuple[Expr, Expr]]:
     """Φ (0 of rows of rates) and ν of every closure."""
     phi, nu = equations.closures.phi, equations.closures.nu
     return [(phi[k] if k < len(phi) else ZERO, rate) for k, rate in enumerate(nu)]
+
+
+def watched_energy(equations: Equations) -> tuple[str, str]:
+    """The entry by which the balance of energy is kept along a run; "" and why there is none.
+
+    Where nothing but what is stored changes T + U it is `energy`, otherwise `work`.
+    """
+    symbols, reports, sides = equations.symbols, equations.reports, equations.sides
+    if {*symbols_of([reports.energy[1]])} & {*symbols.u}:
+        return "", "what is stored depends on an input"
+    drives = not all(map(vanishes, equations.closures.nu))
+    if sides.blocks and drives:
+        return "", "a drive acts beside contacts"
+    at_rest = substitute(list(sides.rate), dict.fromkeys(symbols.v, ZERO))
+    if not all(map(vanishes, at_rest)):
+        return "", "a contact moves with time"
+    try:
+        power = reports.power
+    except DerivationError as error:
+        return "", error.message.rstrip(".")
+    if power is ZERO and not drives:
+        return "energy", ""
+    return "work", ""
 
 
 def watched_formulas(equations: Equations) -> list[Expr]:
@@ -268,6 +294,7 @@ class _Lowering:
             "motions": lambda: list(reports.motions.items()),
             "markers": lambda: list(reports.markers.items()),
             "balance": lambda: list(reports.balance.items()),
+            "work": self.work,
             "invariants": lambda: [(name, [f]) for name, f in self.equations.invariants.items()],
             "local_rate": lambda: [("xidot", self.equations.kinematics.local_rate)],
             "assembly": self.assembly,
@@ -415,6 +442,15 @@ class _Lowering:
                 parts = force[:2] if slides and block.rows == 1 else force
                 blocks.append((block.name, [sqrt(sum((x * x for x in parts), ZERO))]))
         return blocks
+
+    def work(self) -> Blocks:
+        """T, U, and the power of what is not stored: loads, and closures that move, λ·ν."""
+        reports, nu = self.equations.reports, self.equations.closures.nu
+        power = reports.power
+        if not all(map(vanishes, nu)):
+            power = sum((x * y for x, y in zip(self.whole.solution[1], nu, strict=True)), power)
+        T, U = reports.energy
+        return [("T", [T]), ("U", [U]), ("power", [power])]
 
     def correct_q(self) -> Blocks:
         """δ of least kinetic energy with G δ = −Φ, and the largest |Φ|."""

@@ -1,7 +1,7 @@
 """Closing the loops in compiled code: positions and speeds that satisfy the closures, near starts.
 
     q := q ⊞ s δ,   δ = −G⁺ Φ on what is not held,   s the longest of 1, ½, … with |Φ| smaller
-    v := v − G⁺ (G v − ν) on what is not held                                      (assembly-1)
+    v := v − G⁺ (G v − ν) on what is not held, again where rows are not linear in v (assembly-1)
 
 Gauss–Newton with the entry `assembly` of a kernel; parameters vary from row to row. It is the loop
 of `tree/assemble.py`, step for step, without its messages: a row that does not close has a status.
@@ -216,15 +216,20 @@ def velocities(w: Work, u: ptr, p: ptr, scratch: ptr) -> i64:
     evaluate(w, w.q, w.v, u, p, w.here.floats, scratch)
     if w.nc == 0:
         return CLOSED
-    if correction(w, w.nc, w.here.rate) == 0:
-        return UNDEFINED
-    for j in range(w.nv):
-        w.v[j] += w.step[j]
-    evaluate(w, w.q, w.v, u, p, w.here.floats, scratch)
-    left = largest(w.nc, w.here.rate)
-    if not (left <= SLOW * max(1.0, largest(w.nv, w.v))):
-        return INCONSISTENT
-    return BESIDE if is_beside(w) == 1 else CLOSED
+    before = 0.0
+    for k in range(ITERATIONS):
+        if correction(w, w.nc, w.here.rate) == 0:
+            return UNDEFINED
+        for j in range(w.nv):
+            w.v[j] += w.step[j]
+        evaluate(w, w.q, w.v, u, p, w.here.floats, scratch)
+        left = largest(w.nc, w.here.rate)
+        if left <= SLOW * max(1.0, largest(w.nv, w.v)):
+            return BESIDE if is_beside(w) == 1 else CLOSED
+        if k > 0 and not (left < before):
+            break
+        before = left
+    return INCONSISTENT
 
 
 @loop

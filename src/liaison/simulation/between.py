@@ -3,7 +3,7 @@
 From the recorded instant before, the run is taken up again with its own kernel, parameters, inputs
 and tolerances. Interpolation would leave the closures, and be as good as the instants are near.
 
-Public names: can_go_on, rows_between.
+Public names: can_go_on, rows_between, inputs_of_plan.
 """
 
 from __future__ import annotations
@@ -56,12 +56,13 @@ def rows_between(
 def _from(plan: Plan, simulate: Simulate, state: State, times: Array) -> Array:
     """Rows at increasing instants from a state on; the state itself at its own."""
     instants, back = np.unique(np.maximum(times, state.t), return_inverse=True)
-    settings, inputs = plan.settings, _inputs(plan)
+    settings, inputs = plan.settings, inputs_of_plan(plan)
     own = settings.is_adaptive
     tolerances = {"rtol": settings.rtol, "atol": settings.atol} if own else FIXED
     names = [x.name for x in plan.program.labels.get("p", ())]
     run = simulate(
         plan.kernel, state, float(instants[-1]), every=instants, series=(), inputs=inputs,
+        watch=False,
         parameters=dict(zip(names, plan.parameters.tolist(), strict=False)),
         method=settings.tableau.name if own else None, max_step=settings.max_step, **tolerances,
     )  # fmt: skip
@@ -73,7 +74,7 @@ def _from(plan: Plan, simulate: Simulate, state: State, times: Array) -> Array:
     return np.asarray(rows[back])
 
 
-def _inputs(plan: Plan) -> dict[str, Any]:
+def inputs_of_plan(plan: Plan) -> dict[str, Any]:
     """Inputs by name, as numbers and formulas."""
     names = [x.name for x in plan.program.labels.get("u", ())]
     inputs: dict[str, Any] = dict(zip(names, plan.inputs.held.tolist(), strict=False))

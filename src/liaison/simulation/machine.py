@@ -76,7 +76,7 @@ def _kind_of(run: Run) -> str:
         return "scene"
     flags = {
         "moreau": run.is_moreau, "alpha": run.is_alpha, "variational": run.is_variational,
-        "implicit": run.is_implicit,
+        "implicit": run.is_implicit, "edwards": run.is_edwards,
     }  # fmt: skip
     return next((kind for kind, is_so in flags.items() if is_so), "smooth")
 
@@ -85,6 +85,7 @@ KINDS = {
     "implicit": ("liaison.simulation.steps.implicit", "IMPLICIT"),
     "variational": ("liaison.simulation.steps.variational", "VARIATIONAL"),
     "alpha": ("liaison.simulation.steps.generalized_alpha", "ALPHA"),
+    "edwards": ("liaison.simulation.steps.edwards", "EDWARDS"),
     "moreau": ("liaison.contacts.stepping.phases", "MOREAU"),
     "scene": ("liaison.contacts.scene.phases", "SCENE"),
 }

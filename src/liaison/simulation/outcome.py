@@ -1,18 +1,21 @@
 """Messages of how a run ended: status, sentence, advice, with the name of what failed.
 
-Public names: Outcome, outcome_of, gap, missed, outside, OUTSIDE, REASONS.
+Public names: Outcome, outcome_of, gap, missed, outside, Balance, balance_of, is_off,
+safety, OUTSIDE, REASONS.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
 from liaison.numeric import Array
+from liaison.simulation.events.watched import sides_in
 from liaison.simulation.plan.plan import Plan
+from liaison.simulation.plan.settings import Settings
 from liaison.simulation.record.trajectory import (
     DONE,
     FAILED,
@@ -285,13 +288,11 @@ class Miss:
     error: float
 
 
-def missed(
-    sides: Sequence[Any], t: Array, q: Array, v: Array, series: Mapping[str, Series]
-) -> Miss | None:
+def missed(plan: Plan, t: Array, q: Array, v: Array, series: Mapping[str, Series]) -> Miss | None:
     """Where a recorded force leaves its bound, a contact pulls or penetrates, a rate is forbidden.
 
     Args:
-        sides: blocks of the program.
+        plan: of the run; its units are what sizes are measured by.
         t: recorded instants.
         q: positions there.
         v: velocities there.
@@ -302,19 +303,24 @@ def missed(
     """
     if not {"margins", "modes", "contacts"} <= series.keys():
         return None
+    from liaison.simulation.plan.scales import units_of
+
     margins, modes = series["margins"].values, series["modes"].values
-    size = {
-        "force": float(np.max(np.abs(series["contacts"].values), initial=1e-9)),
-        "rate": 1.0 + float(np.max(np.abs(v), initial=0.0)),
-        "gap": 1.0 + float(np.max(np.abs(q), initial=0.0)),
-    }
+    units = units_of(plan)
+    sizes = {
+        "force": np.maximum(np.max(np.abs(series["contacts"].values), initial=0.0),
+                            1e-9 * units.force),
+        "rate": units.rate * (1.0 + float(np.max(np.abs(v) / units.velocity, initial=0.0))),
+        "gap": units.gap * (1.0 + float(np.max(np.abs(q) / units.position, initial=0.0))),
+    }  # fmt: skip
     # of two rows at one instant the first is where a mode ends: there its forces may be any
     goes_on = np.append(np.diff(t) > 0, True) if len(t) else np.zeros(0, dtype=bool)
     worst = Miss("", "", 0.0, 0.0)
-    for b, (name, _, kind, *_) in enumerate(sides):
+    for b, (name, _, kind, *_) in enumerate(sides_in(plan.program)):
         is_held = (kind == "friction") | (modes[:, b] == CLOSED)
         for what, rows in (("force", is_held), (kind, ~is_held)):
-            beyond = np.where(rows & goes_on, -margins[:, b], 0.0) / size.get(what, 1.0)
+            size = sizes[what][b] if what in sizes else 1.0
+            beyond = np.where(rows & goes_on, -margins[:, b], 0.0) / size
             k = int(np.argmax(beyond)) if len(beyond) else 0
             if len(beyond) and beyond[k] > worst.error:
                 worst = Miss(name, what, float(t[k]), float(beyond[k]))
@@ -322,10 +328,10 @@ def missed(
 
 
 def outside(
-    sides: Sequence[Any], t: Array, q: Array, v: Array, series: Mapping[str, Series]
+    plan: Plan, t: Array, q: Array, v: Array, series: Mapping[str, Series]
 ) -> Outcome | None:
     """The failure that a missed unilateral constraint is; None if all hold."""
-    worst = missed(sides, t, q, v, series)
+    worst = missed(plan, t, q, v, series)
     if worst is None or worst.error <= OUTSIDE:
         return None
     texts = {
@@ -340,3 +346,75 @@ def outside(
         "What ends its mode was stepped over: give max_step=.",
         "constraint missed",
     )
+
+
+SAFETY, LOOSE, GAIN = 10.0, 1e-3, 0.2
+"""Times its tolerance that the error of an adaptive step may be where the tolerance is loose; a
+step goes on with the better of two solutions, whose error falls by this power more than it."""
+
+COARSE = 1e-2
+"""Of the energy that is turned over, what steps of a fixed size may miss."""
+
+
+ROUNDING = 64 * 2.0**-52
+"""What rounding may change of an energy in one step, relatively."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """How the balance of energy of a run stands at its end; energies in J, times in s.
+
+    Attributes:
+        worst: what it was off by at most, without the doubt of its work.
+        t_worst: when.
+        jump: the largest change of what it is off by, from one look to the next.
+        t_jump: when.
+        turned_over: the largest T, the range of U, and the work either way.
+        size: the largest T and |U|, whose rounding it has.
+        steps: of the run.
+        trace: instants, and what it was off by then.
+    """
+
+    worst: float
+    t_worst: float
+    jump: float
+    t_jump: float
+    turned_over: float
+    size: float
+    steps: int
+    trace: Array | None = None
+
+    @property
+    def rounding(self) -> float:
+        """What rounding of every step may change of the energy [J]."""
+        return ROUNDING * (self.steps + 1) * self.size
+
+
+def balance_of(run: Run) -> Balance | None:
+    """The balance of a run, from its ledger; None where it has none."""
+    x = run.ledger
+    if x.kind == at.NOT_KEPT:
+        return None
+    low, high, kinetic = float(x.lowest), float(x.highest), float(x.kinetic)
+    return Balance(
+        float(x.worst), float(x.t_worst), float(x.jump), float(x.t_jump),
+        kinetic + high - low + float(x.turned), kinetic + max(abs(low), abs(high)), int(run.steps),
+        x.trace[: int(x.traced)].copy(),
+    )  # fmt: skip
+
+
+def safety(settings: Settings) -> float:
+    """Times its tolerance that the error of an adaptive step may be."""
+    tolerance = max(settings.rtol, settings.atol)
+    return SAFETY * float(min(1.0, tolerance / LOOSE) ** GAIN)
+
+
+def is_off(settings: Settings, balance: Balance | None) -> bool:
+    """Whether the balance of energy misses more than a coarse bound; `balance.py` decides then."""
+    if balance is None:
+        return False
+    part = COARSE
+    if settings.is_adaptive:
+        part = safety(settings) * settings.rtol * balance.steps
+    return not balance.worst <= part * balance.turned_over + balance.rounding < np.inf

@@ -34,7 +34,7 @@ from liaison.simulation.plan.plan import (
 )
 from liaison.simulation.plan.settings import Settings
 from liaison.simulation.plan.timing import instants_of
-from liaison.simulation.steps.layout import Arrays
+from liaison.simulation.steps.layout import Arrays, Run
 
 from .machine import Machine
 
@@ -56,6 +56,7 @@ def add_entries(machine: Machine, plan: Plan) -> None:
     extra = [] if added is None else list(added.program.entries)
     names = list(entries_of(plan.settings.tableau, plan.program))
     names += ["events"] * bool(plan.events and "events" not in extra)
+    names += [plan.watch[0]] * bool(plan.watch[0])
     machine.add(plan.kernel, *names)
     if added is not None:
         machine.add(added, *extra)
@@ -107,12 +108,24 @@ class Workplace:
         fill_run(arrays, plan)
         if self.contacts is not None:
             self.contacts.begin(plan)
+        scale_run(arrays.run, plan, self.contacts)
 
     @property
     def is_small(self) -> bool:
         """It is small, and has not grown."""
         arrays, (run, records) = self.machine.arrays, self._buffers
         return self._is_small and arrays.run is run and arrays.records is records
+
+
+def scale_run(run: Run, plan: Plan, contacts: Marching | None) -> None:
+    """The units in which a run with contacts measures its tolerances; 1 of any other."""
+    if contacts is not None:
+        contacts.scale(run)
+    elif sides_in(plan.program) and not plan.is_scene:
+        from liaison.simulation.plan.scales import fill_run_scales, units_of
+
+        units = units_of(plan)
+        fill_run_scales(run, units, units.closure)
 
 
 def _arrays_of(plan: Plan) -> Arrays:
@@ -160,7 +173,7 @@ class Prepared:
 
     def __init__(self, plan: Plan, is_compiled: bool) -> None:
         self._kernel, self._events, self._added = plan.kernel, plan.events, plan.added
-        self._knots, self._timed = plan.knots, plan.timed
+        self._knots, self._timed, self._watch = plan.knots, plan.timed, plan.watch
         self._instants = _reads(plan), plan.instants
         self._is_compiled = is_compiled
         self._defaults: dict[str, Any] = {}
@@ -189,7 +202,7 @@ class Prepared:
         else:
             values = self._by_default("p", parameters_of)
         shared = self._events, self._added, self._knots, self._timed
-        plan = Plan(kernel, state, end, settings, inputs, values, *shared)
+        plan = Plan(kernel, state, end, settings, inputs, values, *shared, watch=self._watch)
         return replace(plan, instants=self._instants_of(plan)) if has_instants(plan) else plan
 
     def _instants_of(self, plan: Plan) -> Instants:

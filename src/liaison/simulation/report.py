@@ -1,7 +1,8 @@
 """From the numbers of a run to a Trajectory: labels, series, counts.
 
-Public names: trajectory_of, scene_trajectory_of, series_of, event_records, message_of, meta_of,
-inputs_series, equations_identity, residuals_of, SHAPES.
+Public names: trajectory_of, scene_trajectory_of, series_of, event_records, message_of,
+several_impacts, meta_of, balance_meta, suspect, inputs_series, equations_identity, residuals_of,
+SHAPES.
 """
 
 from __future__ import annotations
@@ -15,9 +16,18 @@ from liaison.errors import NamingError, SimulationError
 from liaison.numeric import Array
 from liaison.program import Kernel, Program
 from liaison.program.extend import formula_to_plain, identity
-from liaison.simulation.events.log import BEFORE, CROSSES, KICKS, WHATS, entries_of
+from liaison.simulation.events.log import (
+    BEFORE,
+    CROSSES,
+    CUT_SHORT,
+    IMPACTS,
+    KICKS,
+    WHATS,
+    entries_of,
+)
 from liaison.simulation.events.watched import sides_in
-from liaison.simulation.plan.plan import Plan
+from liaison.simulation.plan.plan import Plan, may_lose
+from liaison.simulation.plan.settings import Settings
 from liaison.simulation.plan.timing import row_label
 from liaison.simulation.record.files import plain
 from liaison.simulation.record.series import POSE_AXES, POSE_UNITS
@@ -26,8 +36,7 @@ from liaison.simulation.steps.layout import Arrays
 from liaison.units import Label
 
 from .machine import map_entry
-from .outcome import Outcome, gap, outside
-from .reactions import joint_accelerations, motions, multipliers, reactions
+from .outcome import Balance, Outcome, balance_of, gap, is_off, outside
 
 if TYPE_CHECKING:
     from liaison.contacts.events.one_sided import Marching
@@ -46,6 +55,7 @@ def trajectory_of(
     end: Outcome,
     modes: Marching | None = None,
     simulate: Callable[..., Trajectory] | None = None,
+    halved: Callable[[], float] | None = None,
 ) -> Trajectory:
     """The record of a run so far.
 
@@ -53,16 +63,21 @@ def trajectory_of(
         plan, arrays, rows, event_rows, series, end: of the run.
         modes: where it went from event to event of contacts.
         simulate: by which it is taken up again at other instants, where that is asked for.
+        halved: what its balance of energy misses with half the step.
     """
     nq, nv = plan.size("nq"), plan.size("nv")
     rows = _with_last_good(plan, arrays, rows, end)
     values = inputs_series(plan, rows)
     if series:
         values |= series_of(plan, rows, series, _contacts(plan, rows, event_rows, series, modes))
+    balance = balance_of(arrays.run)
     if not end.is_failure:
-        end = gap(rows[:, 0], values) or _outside(plan, rows, values) or end
+        worse = gap(rows[:, 0], values) or _outside(plan, rows, values)
+        end = worse or suspect(plan, balance, rows, halved) or end
     return Trajectory.of_run(
-        RunFacts(plan, arrays, event_rows, end, modes, _left_out(plan, values), simulate),
+        RunFacts(
+            plan, arrays, event_rows, end, modes, _left_out(plan, values), simulate, balance=balance
+        ),
         name=plan.program.name,
         t=rows[:, 0].copy(),
         q=rows[:, 1 : 1 + nq].copy(),
@@ -72,27 +87,47 @@ def trajectory_of(
     )
 
 
+def suspect(
+    plan: Plan, balance: Balance | None, rows: Array, halved: Callable[[], float] | None = None
+) -> Outcome | None:
+    """The end of a run whose energy is off by more than its steps explain; None of any other."""
+    if balance is None or not is_off(plan.settings, balance):
+        return None
+    from .balance import suspicion
+
+    return suspicion(plan, balance, rows, halved)
+
+
 def _outside(plan: Plan, rows: Array, series: Mapping[str, Series]) -> Outcome | None:
     """A unilateral constraint that the run did not keep; steps of fixed size are not checked."""
-    sides = sides_in(plan.program)
-    if not sides or plan.settings.tableau.scheme == "moreau":
+    if not sides_in(plan.program) or plan.settings.tableau.scheme == "moreau":
         return None
     cuts = np.cumsum([1, plan.size("nq"), plan.size("nv")])
     t, q, v, _ = np.split(rows, cuts, axis=1)
-    return outside(sides, t[:, 0], q, v, series)
+    return outside(plan, t[:, 0], q, v, series)
 
 
 def scene_trajectory_of(
-    plan: Plan, arrays: Arrays, rows: Array, event_rows: Array, end: Outcome
+    plan: Plan,
+    arrays: Arrays,
+    rows: Array,
+    event_rows: Array,
+    end: Outcome,
+    halved: Callable[[], float] | None = None,
 ) -> Trajectory:
     """The record of a run of a scene so far."""
     from liaison.contacts.scene.report import scene_events, scene_trajectory
 
     rows = _with_last_good(plan, arrays, rows, end)
+    balance = balance_of(arrays.run)
     until = float(arrays.run.t_good) if end.status == STOPPED else np.inf
+    if not end.is_failure:
+        end = suspect(plan, balance, rows, halved) or end
     events = scene_events(plan, event_rows, until)
-    message = message_of(plan, events, end)
-    return scene_trajectory(plan, arrays, rows, events=events, status=end.status, message=message)
+    message, meta = message_of(plan, events, end), balance_meta(plan, balance)
+    return scene_trajectory(
+        plan, arrays, rows, events=events, status=end.status, message=message, meta=meta
+    )
 
 
 def _contacts(
@@ -125,8 +160,10 @@ class RunFacts:
         modes: Marching | None,
         notes: str = "",
         simulate: Callable[..., Trajectory] | None = None,
+        *,
+        balance: Balance | None = None,
     ) -> None:
-        self._simulate = simulate
+        self._balance = balance
         event_rows.setflags(write=False)
         self._plan, self._event_rows, self._end = plan, event_rows, end
         self._counts = [int(getattr(arrays.run, name)) for name in COUNTS]
@@ -144,7 +181,9 @@ class RunFacts:
 
     def message(self) -> str:
         """The status in a sentence."""
-        return message_of(self._plan, self.events(), self._end) + self._notes
+        events = self.events()
+        several = several_impacts(self._plan.settings, events)
+        return message_of(self._plan, events, self._end) + self._notes + several
 
     def counts(self) -> dict[str, int]:
         """Steps, evaluations, …"""
@@ -152,7 +191,7 @@ class RunFacts:
 
     def meta(self) -> Any:
         """Plain data on how it was run."""
-        return plain(meta_of(self._plan) | self._stepped)
+        return plain(meta_of(self._plan) | balance_meta(self._plan, self._balance) | self._stepped)
 
     def is_integrable(self) -> bool:
         """Whether the run can be taken up at its recorded instants."""
@@ -228,6 +267,24 @@ def _seen(arrays: Arrays) -> dict[str, Any]:
     return {"event_spacing": float(run.spacing), "events_in_doubt": int(run.doubts)}
 
 
+def balance_meta(plan: Plan, balance: Balance | None) -> dict[str, Any]:
+    """How the balance of energy of a run stands: see docs/theory/energy.md.
+
+    `watched` is "energy", "gains" where losses are not counted, or "" with `why`; `missed` is the
+    most that it was off by, beyond the doubt of its work [J], `at` [s]; `turned_over` [J].
+    """
+    if balance is None:
+        return {"energy_balance": {"watched": "", "why": plan.watch[1]}}
+    return {
+        "energy_balance": {
+            "watched": "gains" if may_lose(plan) else "energy",
+            "missed": balance.worst,
+            "at": balance.t_worst,
+            "turned_over": balance.turned_over,
+        }
+    }
+
+
 def _stepped(plan: Plan, arrays: Arrays) -> dict[str, Any]:
     """What a run of Moreau's steps says besides; nothing of another."""
     if plan.settings.tableau.scheme != "moreau":
@@ -258,7 +315,8 @@ def event_records(plan: Plan, event_rows: Array) -> tuple[EventRecord, ...]:
         else:
             before = was if was_t == x.t else None
             name, what = sides[x.first][0], WHATS[x.what]
-            records.append(EventRecord(name, x.t, x.q, x.v, what, before))
+            together = max(x.second, 1) if x.what == IMPACTS else 1
+            records.append(EventRecord(name, x.t, x.q, x.v, what, before, together=together))
     return tuple(records)
 
 
@@ -271,6 +329,33 @@ def message_of(plan: Plan, events: Sequence[EventRecord], end: Outcome) -> str:
     return end.message.replace("an event", f"event {last!r}", 1)
 
 
+def several_impacts(settings: Settings, events: Sequence[EventRecord]) -> str:
+    """Sentences on impacts of several contacts at once, whose answer is not unique; or none."""
+    at_once = sorted({x.t for x in events if x.together > 1})
+    cut = sorted({x.t for x in events if x.what == WHATS[CUT_SHORT]})
+    law = "method 'moreau'" if settings.tableau.scheme == "moreau" else f"law {settings.impacts!r}"
+    text = ""
+    if at_once:
+        first = f", the first of {len(at_once)} instants" if len(at_once) > 1 else ""
+        text = (
+            f" Several contacts were hit at once at t = {at_once[0]:.9g} s{first}: rigid bodies do "
+            f"not determine the velocities after that, the {law} does."
+        )
+    if cut:
+        text += (
+            f" The sequence of impacts at t = {cut[0]:.9g} s did not end; what still approached "
+            "was stopped in one inelastic impact."
+        )
+    return text
+
+
+def _impacts_meta(plan: Plan) -> dict[str, Any]:
+    """The law of impacts, where contacts may have some."""
+    if not sides_in(plan.program) or plan.settings.tableau.scheme == "moreau":
+        return {}
+    return {"impacts": plan.settings.impacts}
+
+
 def begun(modes: Marching | None) -> str:
     """A sentence on a start that was brought out of what it touches; none if it needed not be."""
     if modes is None:
@@ -280,6 +365,7 @@ def begun(modes: Marching | None) -> str:
     inside = float(modes.sides.inside)
     if inside <= TOUCH:
         return ""
+    inside *= float(np.max(modes.sides.scales.gap))
     return f" The start was {inside:.3g} m inside a contact and was brought out."
 
 
@@ -312,6 +398,7 @@ def meta_of(plan: Plan) -> dict[str, Any]:
         "inputs": _inputs_meta(plan),
         "equations": equations_identity(plan.program),
         "starts": dict(plan.program.facts.get("starts", {})),
+        **_impacts_meta(plan),
         **({"charts": charts} if charts else {}),
         **({"unbounded_inputs": plan.instants.unbounded} if plan.instants.unbounded else {}),
     }
@@ -373,7 +460,9 @@ def series_of(
     series: dict[str, Series] = {}
     for name in chosen:
         if name in FORWARD:
-            series |= FORWARD[name](plan, rows, contacts)
+            from . import reactions
+
+            series |= getattr(reactions, FORWARD[name])(plan, rows, contacts)
         elif name == "contacts":
             series |= _contact_series(plan, contacts)
         elif name == "closure":
@@ -455,10 +544,10 @@ def residuals_of(plan: Plan, out: Array) -> dict[str, Series]:
 
 
 FORWARD = {
-    "reactions": reactions, "lam": multipliers, "motions": motions,
-    "accelerations": joint_accelerations,
+    "reactions": "reactions", "lam": "multipliers", "motions": "motions",
+    "accelerations": "joint_accelerations",
 }  # fmt: skip
-"""Series that need the accelerations and multipliers."""
+"""Series that need the accelerations and multipliers -> the function of `reactions` for each."""
 
 SHAPES = {
     "energy": _energy, "outputs": _outputs, "poses": _poses, "momentum": _momentum,

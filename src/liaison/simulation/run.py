@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, final
 
@@ -135,6 +136,7 @@ def simulate(
     impacts: str = "energetic",
     theta: float | None = None,
     facets: int | None = None,
+    watch: bool = True,
 ) -> Trajectory:
     """Integrates from a state until a time, and records it.
 
@@ -166,9 +168,11 @@ def simulate(
             pivoted one.
         spectral_radius: of "generalized-alpha", 0 to 1: part of a vibration too fast for the step
             that is left after one step.
-        impacts: law of impacts: "energetic", "newton", "poisson", "moreau" or "stronge".
+        impacts: law of impacts: "energetic", "newton", "poisson", "moreau", "stronge" or
+            "sequential".
         theta: of "moreau", ½ to 1: where in a step its forces are taken; ½ if not given.
         facets: of "moreau": sides of polygons in the place of round cones of friction.
+        watch: keep the balance of energy; status "suspect" where it is off unexplained.
 
     Raises:
         SimulationError: the run could not go on; carries status, time and partial trajectory.
@@ -179,7 +183,7 @@ def simulate(
         step=step, method=method, rtol=rtol, atol=atol, every=every, max_step=max_step,
         max_steps=max_steps, projection=projection or PROJECTION, residual=residual,
         spectral_radius=spectral_radius, impacts=impacts, theta=theta,
-        facets=facets,
+        facets=facets, watch=watch,
     )  # fmt: skip
     run = Run(kernel, state, until, settings, inputs=inputs, parameters=parameters, stop=stop)
     trajectory = run.finish(
@@ -327,8 +331,8 @@ class Run:
         with interruptible("the evaluation of a run"):
             trajectory = self.trajectory(series, outcome)
         if trajectory.status != outcome.status:
-            sides = self.own_plan.program.facts.get("sides", ())
-            missed = outside(sides, trajectory.t, trajectory.q, trajectory.v, trajectory.series)
+            t, q, v, series_of = trajectory.t, trajectory.q, trajectory.v, trajectory.series
+            missed = outside(self.own_plan, t, q, v, series_of)
             outcome = gap(trajectory.t, trajectory.series) or missed or outcome
         if outcome.reason == INTERRUPTED:
             raise Interrupted(outcome.message, t=self.t, trajectory=trajectory) from None
@@ -366,7 +370,9 @@ class Run:
         self._drain()
         end = outcome or self._outcome()
         if self.plan.is_scene:
-            return scene_trajectory_of(self.plan, self.arrays, self.rows, self.event_rows, end)
+            halved = self._missed_with_half_the_step
+            where = self.plan, self.arrays, self.rows, self.event_rows
+            return scene_trajectory_of(*where, end, halved)
         return trajectory_of(
             self.own_plan,
             self.arrays,
@@ -376,7 +382,24 @@ class Run:
             end,
             self.marching,
             simulate,
+            None if self._calls else self._missed_with_half_the_step,
         )
+
+    def _missed_with_half_the_step(self) -> float:
+        """What the balance of energy misses up to the same instant with half the step [J]."""
+        from .between import inputs_of_plan
+
+        own, ledger = self.own_plan, self.arrays.run.ledger
+        settings = replace(own.settings, step=(own.settings.step or 0.0) / 2, every=None)
+        names = [x.name for x in own.program.labels.get("p", ())]
+        again = Run(
+            own.kernel, own.state, float(ledger.t_worst), settings,
+            inputs=None if own.is_scene else inputs_of_plan(own),
+            parameters=dict(zip(names, own.parameters.tolist(), strict=False)),
+        )  # fmt: skip
+        again._to_the_end(None, None)
+        is_whole = again.status in (at.DONE, at.STOPPED)
+        return float(again.arrays.run.ledger.worst) if is_whole else math.inf
 
     def _outcome(self, ended: str = "") -> Outcome:
         plan = self.plan if self.status >= at.NOT_FINITE else self.own_plan

@@ -73,6 +73,7 @@ class Scene:
         time_limit: float | str | None = None,
         progress: Callable[[float], None] | None = None,
         on_failure: str = "raise",
+        watch: bool = True,
     ) -> Trajectory:
         """Lets the scene move.
 
@@ -92,6 +93,7 @@ class Scene:
             time_limit: seconds of wall clock after which the run ends.
             progress: called with the fraction done, 0 to 1, about every 0.1 s.
             on_failure: "raise", or "return" the partial trajectory.
+            watch: keep the balance of energy (docs/theory/energy.md).
 
         Raises:
             SimulationError: bodies begin inside each other, the state is no longer finite, or the
@@ -100,7 +102,7 @@ class Scene:
         """
         run = self.run(
             until, step=step, every=every, tolerance=tolerance, depth=depth, sweeps=sweeps,
-            events=events, stop=stop,
+            events=events, stop=stop, watch=watch,
         )  # fmt: skip
         limit = si_value(time_limit, "s", "time_limit")
         return run.finish(time_limit=limit, progress=progress, on_failure=on_failure)
@@ -117,6 +119,7 @@ class Scene:
         events: bool = True,
         stop: Any = None,
         is_compiled: bool = True,
+        watch: bool = True,
     ) -> Run:
         """A run under way, to go on with step by step, to keep as a checkpoint and to restore.
 
@@ -130,6 +133,7 @@ class Scene:
             events: of contacts.
             stop: what ends the run.
             is_compiled: False runs the time loop as plain Python: its test.
+            watch: keep the balance of energy.
         """
         size: float = si_value(step, "s", "step")
         end: float = si_value(until, "s", "until")
@@ -147,7 +151,9 @@ class Scene:
         kernel, bodies = scene_kernel(model), self.bodies
         state = State(0.0, bodies.pose.ravel(), bodies.speed.ravel(), kernel.program.labels)
         instants = _instants(si_values(every, "s", "every"), size, end)
-        settings = settings_of(step=size, method="moreau", every=instants, max_steps=STEPS)
+        settings = settings_of(
+            step=size, method="moreau", every=instants, max_steps=STEPS, watch=watch
+        )
         return Run(kernel, state, end, settings, stop=stop, is_compiled=is_compiled)
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
@@ -68,7 +69,8 @@ class Stepper:
         settings: Settings,
         parameters: Mapping[str, float] | None = None,
     ) -> None:
-        self._kernel, self._settings, self._parameters = kernel, settings, parameters
+        self._kernel, self._parameters = kernel, parameters
+        self._settings = replace(settings, watch=False)  # inputs and states are set from outside
         self._units = {x.name: x.unit for x in kernel.program.labels.get("u", ())}
         self._names = list(self._units)
         self._begin(state)

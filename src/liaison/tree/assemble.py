@@ -29,7 +29,15 @@ from liaison.numeric import State
 from liaison.spatial.arrays import array
 from liaison.units import FORCE, MOMENT, Label
 
-from .closure import Located, Relative, closure_rows, marker_motion, relative, row_place
+from .closure import (
+    Located,
+    Relative,
+    closure_rows,
+    is_curved,
+    marker_motion,
+    relative,
+    row_place,
+)
 from .kinematics import Kinematics
 from .regroup import merged
 from .starts import (
@@ -269,6 +277,7 @@ class _Problem:
         known = {*self.q, *self.v, *self.fixed}
         check_known([*self._phi, *self._rate], known)
         self._lengths = [x for x in offsets(tree) if known.issuperset(symbols_of([x]))]
+        self.curved = [k for k, row in enumerate(self._all_rows) if is_curved(row, self.v)]
 
     def values(self, q: Floats, v: Floats | None = None) -> dict[Expr, float]:
         """Symbols and their numbers."""
@@ -284,11 +293,11 @@ class _Problem:
         """G v − ν."""
         return numbers(self._rate, self.values(q, v))
 
-    def jacobian(self, q: Floats, rows: list[dict[int, Any]]) -> Floats:
-        """G of some rows."""
+    def jacobian(self, q: Floats, rows: list[dict[int, Any]], v: Floats | None = None) -> Floats:
+        """G of some rows; of velocities where they are not linear in them."""
         places = [(k, j, as_expr(x)) for k, row in enumerate(rows) for j, x in row.items()]
         matrix = np.zeros((len(rows), self.tree.nv))
-        entries = numbers([x for _, _, x in places], self.values(q))
+        entries = numbers([x for _, _, x in places], self.values(q, v))
         for (k, j, _), value in zip(places, entries, strict=True):
             matrix[k, j] = value
         return matrix
@@ -318,7 +327,9 @@ class _Problem:
     def positions(self, firm: Collection[str]) -> tuple[Floats, int]:
         """q with Φ = 0, near the start; tries other starts for what is not firm."""
         first, held = self.starts.positions(self.begin, firm, self.fixed)
-        check_defined(self.jacobian(first, self._all_rows), self.rate_names, self.tree.mechanism)
+        speeds = self.starts.speeds(self.begin, firm)[0] if self.curved else None
+        G = self.jacobian(first, self._all_rows, speeds)
+        check_defined(G, self.rate_names, self.tree.mechanism)
         nearest = None
         for attempt in range(STARTS if self._phi else 1):
             tried = first if attempt == 0 else self._shaken(first, held, attempt)
@@ -434,10 +445,7 @@ class _Problem:
         free = ~fixed
         if not self._rate:
             return v
-        G = self.jacobian(q, self._all_rows)
-        step = np.zeros_like(v)
-        step[free] = -least_norm(G[:, free], self.rate(q, v))
-        moved = v + step
+        moved, G = self._corrected(q, v, free)
         residual = self.rate(q, moved)
         if self.worst(residual) > SLOW * max(1.0, self.worst(moved)):
             k = int(np.argmax(np.abs(residual)))
@@ -455,6 +463,30 @@ class _Problem:
         self._check_branch(q, np.asarray(moved), G, residual, held)
         return np.asarray(moved)
 
+    def _corrected(self, q: Floats, v: Floats, free: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """v with G v = ν, and G there: one step of Newton, more where rows are not linear."""
+        for _ in range(ITERATIONS if self.curved else 1):
+            G = self.jacobian(q, self._all_rows, v)
+            self._check_directions(G)
+            step = np.zeros_like(v)
+            step[free] = -least_norm(G[:, free], self.rate(q, v))
+            v = v + step
+            if self.worst(step) <= UNMOVED * self.worst(v):
+                break
+        return np.asarray(v), self.jacobian(q, self._all_rows, v) if self.curved else G
+
+    def _check_directions(self, G: Floats) -> None:
+        """Raises an error where ∂Φ/∂v of a relation that is not linear in v vanishes."""
+        for k in self.curved:
+            if not np.max(np.abs(G[k])) > 0.0:
+                name = self.rate_names[k]
+                raise AssemblyError(
+                    f"the relation {name!r} has no direction at these speeds: ∂Φ/∂q̇ vanishes or "
+                    "has no value, and with it the reaction that Chetaev's rule gives it.",
+                    hint="Give starts of the rates that it holds (start x' = … ;), not all zero.",
+                    place=row_place(self.tree.mechanism, name),
+                )
+
     def _check_branch(
         self, q: Floats, v: Floats, G: Floats, residual: Floats, held: Collection[str]
     ) -> None:
@@ -468,7 +500,7 @@ class _Problem:
             return
         free = np.ones(self.tree.nv, dtype=bool)
         sides = (self.retract(q, sign * AHEAD / fastest * v) for sign in (1.0, -1.0))
-        ahead, behind = (self.jacobian(self._newton(x, free), self._all_rows) for x in sides)
+        ahead, behind = (self.jacobian(self._newton(x, free), self._all_rows, v) for x in sides)
         drift = uncertainty(self.jacobian(q, self._rows), self.phi(q), q)
         place = start_place(self.tree.mechanism, self.begin.values)
         check_distance(G, ahead, behind, drift, place)

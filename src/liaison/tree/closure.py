@@ -18,8 +18,9 @@ A row of a closure is a formula over these symbols; where it is needed, they are
 motion of one marker seen from the other.
 
 Public names: Row, Push, closure_rows, relation_rows, joint_rows, tie_rows, relative_rows,
-distance_row, stretch_row, relation_row, with_rates, power_row, marker_motion, template, R, P,
-OMEGA, V, FLOW, ORIGIN, WELDED, residual_template, derived, second_order, rate_along, at.
+distance_row, stretch_row, relation_row, rate_offset, is_curved, with_rates, power_row,
+marker_motion, template, R, P, OMEGA, V, FLOW, ORIGIN, WELDED, residual_template, derived,
+second_order, rate_along, at.
 
 Source: RBDA §8.2, §8.7; docs/theory/closures.md (closure-1); docs/theory/closures.md (closure-1).
 Differs: RBDA writes K for G and k for γ.
@@ -27,7 +28,7 @@ Differs: RBDA writes K for G and k for γ.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -43,6 +44,7 @@ from liaison.expr import (
     jacobian,
     substitute,
     symbol,
+    symbols_of,
     time_derivative,
 )
 from liaison.model import BetweenFrames, Constraint, Joint, JointType, Mechanism, OfCoordinates
@@ -435,16 +437,29 @@ def power_row(kinematics: Kinematics, pushes: Sequence[Push]) -> dict[int, Any]:
 def relation_row(
     formula: Expr, q: Array, v: Array, qdot: Sequence[Any], *, of_speeds: bool = False
 ) -> Row:
-    """A relation between coordinates (or, linear, between speeds) and time, by differentiation.
+    """A relation between coordinates (or between speeds) and time, by differentiation.
 
-    G = ∂Φ̇/∂v,  ν = −Φ_t,  γ = −Φ̈ at v̇ = 0.
+    G = ∂Φ̇/∂v,  ν = −Φ_t,  γ = −Φ̈ at v̇ = 0. For Φ(q, v, t) that is not linear in the speeds
+    G = ∂Φ/∂v, by Chetaev's rule, and ν = G v − Φ.
     """
     flow = dict(zip(q, qdot, strict=True))
     rate = formula if of_speeds else time_derivative([formula], flow)[0]
     G = {j: entry for (_, j), entry in jacobian([rate], list(v)).items()}
-    still = substitute([rate], {x: as_expr(0) for x in v})[0]
     second_rate = time_derivative([rate], flow)[0]
-    return Row(None if of_speeds else formula, G, rate, -still, -second_rate)
+    nu = rate_offset(rate, G, list(v))
+    return Row(None if of_speeds else formula, G, rate, nu, -second_rate)
+
+
+def rate_offset(rate: Expr, G: Mapping[int, Any], v: Sequence[Expr]) -> Expr:
+    """ν with rate = G v − ν; where G depends on v, rate is not linear."""
+    if is_curved(G, v):
+        return as_expr(sum((entry * v[j] for j, entry in G.items()), ZERO) - rate)
+    return -substitute([rate], {x: as_expr(0) for x in v})[0]
+
+
+def is_curved(G: Mapping[int, Any], v: Sequence[Expr]) -> bool:
+    """Whether a row of G depends on velocities: of a relation that is not linear in them."""
+    return not set(v).isdisjoint(symbols_of([as_expr(x) for x in G.values()]))
 
 
 def marker_motion(kinematics: Kinematics, root: int, place: Located) -> Motion:

@@ -180,6 +180,8 @@ class Starts:
                 mask[node.v] = is_held
             else:
                 mask[node.v] = any(is_held)
+                if kind.OWN_ROWS:  # a twist: the turn, then the place of the origin
+                    mask[node.v] = [*[any(is_held[3:])] * 3, *[any(is_held[:3])] * 3]
                 q[node.q] = self._attitude(node.joint, q[node.q], begin.values)
         return q, mask
 

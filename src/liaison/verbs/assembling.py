@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, final
-from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -185,54 +184,54 @@ class Origin:
 
     Args:
         mechanism: that was derived.
-        kernel: of its equations.
-        has_closures: its equations have the closures of the spanning tree; those of other
+        has_closures: the kernel has the closures of the spanning tree; equations of other
             formalisms may have eliminated them.
     """
 
-    def __init__(self, mechanism: Mechanism, kernel: Kernel, *, has_closures: bool) -> None:
-        self.mechanism, self._kernel, self._has_closures = mechanism, ref(kernel), has_closures
+    def __init__(self, mechanism: Mechanism, has_closures: bool) -> None:
+        self.mechanism, self._has_closures = mechanism, has_closures
+        self._assembling: Assembling | None = None  # made when it is first used
+
+    def __reduce__(self) -> tuple[type[Origin], tuple[Mechanism, bool]]:
+        """Without what was compiled."""
+        return Origin, (self.mechanism, self._has_closures)
 
     @cached_property
     def _tree(self) -> Tree:
-        tree = span(self.mechanism)
-        kernel = self._kernel()
-        labels = {} if kernel is None else kernel.program.labels
+        return span(self.mechanism)
+
+    def state(
+        self,
+        kernel: Kernel,
+        start: Mapping[str, float] | None,
+        guess: Mapping[str, float] | None,
+        parameters: Mapping[str, float] | None,
+    ) -> State:
+        """Where a run of the kernel starts; the other arguments are those of `Wanted`.
+
+        Raises:
+            ArgumentError: the kernel has other coordinates than the mechanism's spanning tree.
+            AssemblyError: no configuration satisfies the closures, or angles are singular there.
+        """
+        self._check(kernel)
+        if not isinstance(kernel, MachineKernel):
+            begin = assemble(self._tree, parameters, guess=guess, **(start or {}))
+        else:
+            if self._assembling is None:
+                own = kernel if self._has_closures else to_llvm(lower(newton_euler(self._tree)))
+                self._assembling = Assembling(self._tree, own)
+            begin = self._assembling.state(start, guess, parameters)
+        check_attitudes(self._tree, begin)
+        return begin
+
+    def _check(self, kernel: Kernel) -> None:
+        tree, labels = self._tree, kernel.program.labels
         for name, own in (("q", tree.position_labels()), ("v", tree.velocity_labels())):
             if [x.name for x in own] != [x.name for x in labels.get(name, ())]:
                 raise ArgumentError(
                     f"the kernel of {self.mechanism.name!r} is in coordinates of its formalism, "
                     "which starts do not name: simulate(kernel, state, until=…) needs a state."
                 )
-        return tree
-
-    @cached_property
-    def _assembling(self) -> Assembling | None:
-        kernel = self._kernel()
-        if not isinstance(kernel, MachineKernel):
-            return None
-        if not self._has_closures:
-            kernel = to_llvm(lower(newton_euler(self._tree)))
-        return Assembling(self._tree, kernel)
-
-    def state(
-        self,
-        start: Mapping[str, float] | None,
-        guess: Mapping[str, float] | None,
-        parameters: Mapping[str, float] | None,
-    ) -> State:
-        """Where a run starts; the arguments are those of `Wanted`.
-
-        Raises:
-            ArgumentError: the kernel has other coordinates than the mechanism's spanning tree.
-            AssemblyError: no configuration satisfies the closures, or angles are singular there.
-        """
-        if self._assembling is None:
-            begin = assemble(self._tree, parameters, guess=guess, **(start or {}))
-        else:
-            begin = self._assembling.state(start, guess, parameters)
-        check_attitudes(self._tree, begin)
-        return begin
 
 
 @lru_cache(maxsize=64)

@@ -5,7 +5,7 @@
 Positions and velocities are taken as they are when they are arrays, and assembled when they are
 named: closed loops then close.
 
-Public names: AtState, at_state, Positions, Velocities, body_block.
+Public names: AtState, at_state, accelerations, Positions, Velocities, body_block.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liaison.equations.formalisms.newton_euler import newton_euler
-from liaison.errors import NamingError, SimulationError
+from liaison.errors import DerivationError, NamingError, SimulationError
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import Array, State
 from liaison.program.kernel import Kernel
@@ -37,6 +37,9 @@ Positions: TypeAlias = State | Mapping[str, Value] | ArrayLike | None
 
 Velocities: TypeAlias = Mapping[str, Value] | ArrayLike | None
 """Velocities by label, the others assembled; an array (nv,); or those of the state."""
+
+LIMIT = 1e-6
+"""Residual of the closures, relative to 1 + |γ|, above which no acceleration meets them."""
 
 KEPT = 16
 """Mechanisms whose kernels are kept, so that a second call costs microseconds."""
@@ -118,6 +121,43 @@ def body_block(state: AtState, entry: str, body: str, x: ArrayLike = ()) -> Arra
     if body not in blocks:
         raise NamingError.unknown("body", body, list(blocks))
     return blocks[body]
+
+
+def accelerations(state: AtState) -> Array:
+    """v̇ at the state, shape (nv,), with every load of the mechanism and closed loops.
+
+    Raises:
+        DerivationError: contacts or other unilateral constraints decide: simulate it instead.
+        SimulationError: the closures contradict each other, or the state is not on them.
+    """
+    sides = state.kernel.program.facts.get("sides", ())
+    if sides:
+        raise DerivationError(
+            f"the accelerations of a mechanism with {sides[0][0]!r} depend on which unilateral "
+            "constraints are closed: run it with `simulate` and series=('accelerations',)."
+        )
+    blocks = state("forward")
+    _check_closures(state, float(blocks["residual"][0]))
+    return blocks["vdot"]
+
+
+def _check_closures(state: AtState, residual: float) -> None:
+    if not state.kernel.program.sizes.get("nc", 0):
+        return
+    closure = state("closure")
+    for name, what, size in (("phi", "positions", state.q), ("rate", "velocities", state.v)):
+        off = float(abs(closure[name]).max(initial=0.0))
+        if not off <= LIMIT * (1.0 + float(abs(size).max(initial=0.0))):
+            raise SimulationError(
+                f"the {what} are off the closures by {off:.3g}: accelerations there belong to no "
+                "motion. Give them by label, so that loops are closed, or take the state of a run."
+            )
+    scale = 1.0 + float(abs(state("terms")["gamma"]).max(initial=0.0))
+    if not residual <= LIMIT * scale:
+        raise SimulationError(
+            f"no acceleration meets the closures at this state: they are missed by {residual:.3g}. "
+            "Give positions by label, so that loops are closed, or take the state of a run."
+        )
 
 
 def _kernel_of(given: Given) -> tuple[Mechanism, Tree, Kernel]:

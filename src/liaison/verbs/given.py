@@ -17,6 +17,7 @@ from liaison.expr.graph.node import as_expr
 from liaison.expr.graph.walk import symbols_of
 from liaison.formats.guard import Reading
 from liaison.formats.read import reading
+from liaison.model.loads.load import OfMechanism
 from liaison.model.mechanism import Mechanism, Start
 from liaison.model.scalars import scalar
 from liaison.progress import log
@@ -169,6 +170,9 @@ def is_conservative(mechanism: Mechanism) -> bool:
     holding = all(x.KEEPS_ENERGY for x in mechanism.constraints)
     formulas = [as_expr(x) for force in mechanism.forces for x in force.formulas()]
     formulas += [as_expr(x) for constraint in mechanism.constraints for x in constraint.formulas()]
-    varying = {"t", *mechanism.speeds, *(x.name for x in mechanism.inputs)}
+    varying = {"t", *(x.name for x in mechanism.inputs)}
     used = {x.name for x in symbols_of(formulas)}
-    return keeping and holding and not mechanism.contacts and not used & varying
+    rated = [x for x in mechanism.forces if x.KEEPS_ENERGY and not isinstance(x, OfMechanism)]
+    of_rates = {y.name for x in rated for f in x.formulas() for y in symbols_of([as_expr(f)])}
+    still = not used & varying and not of_rates & {*mechanism.speeds}
+    return keeping and holding and not mechanism.contacts and still

@@ -1,11 +1,13 @@
 """A mechanism made ready to run: assembled, derived, its closures completed, then compiled once.
 
-Public names: ready_for, check_one_start, equations_at, compiled, start_of, start_derivatives.
+Public names: ready_for, check_one_start, equations_at, compiled, start_of, start_derivatives,
+with_invariants.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -13,8 +15,9 @@ from typing import Any
 from liaison.equations.equations import Equations
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.equations.start_checks import check_inertia, is_completed, is_obstructed, moving
-from liaison.errors import SimulationError
+from liaison.errors import DerivationError, SimulationError
 from liaison.expr import as_expr, evaluate, gradient, symbol, symbols_of
+from liaison.expr.bind import to_floats
 from liaison.expr.graph.node import collector_paused
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import State
@@ -25,8 +28,12 @@ from liaison.progress import log
 from liaison.tree.assemble import assemble
 from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, as_float, span
+from liaison.units import Label
 
 from .given import Given, Value, in_si, mechanism_of, with_starts, with_values
+
+LARGEST = 40
+"""Velocities of a mechanism whose first integrals are looked for before a run."""
 
 
 def ready_for(
@@ -112,11 +119,31 @@ def equations_at(tree: Tree, state: State) -> tuple[Tree, Equations]:
 def compiled(tree: Tree, equations: Equations, *, invariants: bool = False) -> Kernel:
     """The machine code of equations; with first integrals to follow where they are asked for."""
     if invariants:
-        from .invariants import with_invariants
-
         equations = with_invariants(equations, tree)
     facts = MappingProxyType({**equations.facts, "starts": start_derivatives(tree.mechanism)})
     return to_llvm(lower(replace(equations, facts=facts)))
+
+
+def with_invariants(equations: Equations, tree: Tree) -> Equations:
+    """The equations with the first integrals of their mechanism, for a run to follow them.
+
+    Of a mechanism with more than LARGEST velocities none is looked for, nor where something holds
+    unilaterally: what is constant between two events need not be so through them.
+    """
+    from liaison.analyse.proofs.exact_motion import ExactMotion
+    from liaison.analyse.proofs.first_integrals import constants_of
+
+    integrals: Sequence[Any] = ()
+    if tree.nv <= LARGEST and not tree.mechanism.contacts:
+        with suppress(DerivationError):
+            exact = newton_euler(span(tree.mechanism, exact=True))
+            integrals = constants_of(ExactMotion(exact))
+    formulas = to_floats([x.formula for x in integrals]) if integrals else []
+    named = {x.name: f for x, f in zip(integrals, formulas, strict=True)}
+    labels = dict(equations.labels) | {
+        "invariants": tuple(Label(x.name, x.unit) for x in integrals)
+    }
+    return replace(equations, invariants=MappingProxyType(named), labels=MappingProxyType(labels))
 
 
 def start_derivatives(mechanism: Mechanism) -> dict[str, dict[str, float]]:

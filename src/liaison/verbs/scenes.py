@@ -269,7 +269,9 @@ WHOLE = 1e-9
 CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
 """Signs that turn a quaternion w x y z back."""
 
-OPTIONS = ("tolerance", "depth", "sweeps", "events", "time_limit", "progress", "on_failure")
+OPTIONS = (
+    "tolerance", "depth", "sweeps", "events", "time_limit", "progress", "on_failure", "watch",
+)  # fmt: skip
 """Options that a scene takes unchanged."""
 
 

@@ -201,9 +201,23 @@ def verify(
     powers = Series(table, "W", {"load": names})
     over, why_not, fine = _over_time(plan, run, balance, about)
     _check_covered(run, over, why_not)
-    unchecked = (f"from instant to instant: {why_not}",) if why_not and len(run.t) > 1 else ()
+    unchecked = [f"from instant to instant: {why_not}"] if why_not and len(run.t) > 1 else []
+    unchecked += _not_unique(run)
     theorems = (*instants, *over, *_kept(plan, run))
-    return Verification(theorems, powers, run.t, unchecked, _work(*fine))
+    return Verification(theorems, powers, run.t, tuple(unchecked), _work(*fine))
+
+
+def _not_unique(run: Trajectory) -> list[str]:
+    """That impacts of several contacts at once have no unique answer, which no theorem decides."""
+    instants = sorted({x.t for x in run.events if x.together > 1})
+    if not instants:
+        return []
+    law = run.meta.get("impacts", run.meta.get("method", ""))
+    first = f", the first of {len(instants)} instants" if len(instants) > 1 else ""
+    return [
+        f"several impacts at once, at t = {instants[0]:.9g} s{first}: rigid bodies do not "
+        f"determine the velocities after them, the law {law!r} does"
+    ]
 
 
 def _work(t: Array, balance: _Balance) -> dict[str, float]:
@@ -315,7 +329,7 @@ def _from_instant_to_instant(
 
 def _kept(plan: Plan, run: Trajectory) -> list[Theorem]:
     """Bounds of friction, normal forces, gaps and rates of one sign, where they were recorded."""
-    worst = missed(plan.program.facts.get("sides", ()), run.t, run.q, run.v, run.series)
+    worst = missed(plan, run.t, run.q, run.v, run.series)
     if worst is None or run.meta.get("method") == "moreau":
         return []
     name = "unilateral constraints" + (f": {worst.name}" if worst.error > OUTSIDE else "")

@@ -22,6 +22,7 @@ import numpy as np
 
 from liaison.equations import FORMALISMS, Equations, Hamilton, Reduced
 from liaison.errors import LiaisonError, NamingError
+from liaison.exact.evidence import COEFFICIENTS, FLOATS, RESIDUES, SCHWARTZ, Evidence
 from liaison.expr import Expr, collector_paused, count_operations
 from liaison.lazy import Shown
 from liaison.model import Body, Marker, Mechanism
@@ -151,6 +152,13 @@ class Comparison(Shown):
     name: str
     rows: tuple[Derived, ...]
     note: str = ""  # what is not compared
+    seed: int = 0  # of everything drawn
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """That each formalism that applies is equivalent to the reference."""
+        others = [x for x in self.rows if x.equations and x.formalism != REFERENCE]
+        return tuple(_evidence(self.name, x, self.seed) for x in others)
 
     @property
     def all_equal(self) -> bool:
@@ -167,7 +175,8 @@ class Comparison(Shown):
         """As JSON takes it."""
         rows = [row.facts() for row in self.rows]
         return {"name": self.name, "all_equal": self.all_equal, "all_proved": self.all_proved,
-                "note": self.note, "rows": rows}  # fmt: skip
+                "note": self.note, "rows": rows,
+                "evidence": [x.to_dict() for x in self.evidence]}  # fmt: skip
 
     def __str__(self) -> str:
         head = ("formalism", "unknowns", "equations", "operations", "derived", "evaluated", "equal")
@@ -180,6 +189,28 @@ class Comparison(Shown):
             for line in lines
         ]  # fmt: skip
         return "\n".join([*table, *([self.note] if self.note else [])])
+
+
+def _evidence(name: str, row: Derived, seed: int) -> Evidence:
+    verdict = row.verdict
+    word = {True: "is equivalent to", False: "differs from", None: "is not compared with"}
+    is_residual = verdict.chance is not None
+    is_proved = verdict.is_proved or (verdict.equal is False and is_residual)
+    points = len(verdict.primes)
+    missing = "floats, or one choice of signs of square roots, prove no identity"
+    return Evidence(
+        f"{name}: {row.formalism} {word[verdict.equal]} {REFERENCE}", is_proved,
+        f"M v̇ + h − τ and the closures of both at random states: {verdict.how}"
+        + (f" ({verdict.difference})" if verdict.difference else ""),
+        RESIDUES if is_residual else FLOATS,
+        (SCHWARTZ if verdict.equal else "different residues belong to different numbers")
+        if is_proved else missing,
+        chance=verdict.chance if verdict.equal else 0.0 if is_proved else None,
+        bound=f"degree at most {verdict.degree}, {points} points, {COEFFICIENTS}"
+        if verdict.is_proved else "",
+        primes=verdict.primes, seed=seed,
+        repeat=f"liaison.compare(FILE, [{row.formalism!r}], seed={seed})",
+    )  # fmt: skip
 
 
 def _cells(row: Derived) -> tuple[str, ...]:
@@ -238,7 +269,7 @@ def compare(
         verdicts = proofs(tree, reference, good, seed=seed, points=points)
         times = _evaluations(span(mechanism), list(good)) if timed else {}
     rows = [_row(name, *derivations[name], verdicts.get(name), times.get(name)) for name in names]
-    return Comparison(mechanism.name, tuple(rows), left_out(mechanism.contacts))
+    return Comparison(mechanism.name, tuple(rows), left_out(mechanism.contacts), seed)
 
 
 def proofs(

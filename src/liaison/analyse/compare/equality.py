@@ -32,13 +32,12 @@ docs/theory/formalisms.md (equality-2).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 from liaison.analyse.proofs.exact_motion import (
-    SMALLEST,
     TRIES,
-    LooseRoots,
     all_exist,
     evaluated_somewhere,
     formulas_of,
@@ -46,10 +45,20 @@ from liaison.analyse.proofs.exact_motion import (
     random_point,
 )
 from liaison.equations import Equations, Reduced
+from liaison.equations.equations import curved_rows
 from liaison.errors import DerivationError
 from liaison.exact.arithmetic import Arithmetic, Floating, Modular, Rows
+from liaison.exact.choices import (
+    CHOICES,
+    EXTRA,
+    POINTS_A_SIDE,
+    dependencies,
+    dependent_roots,
+    radicands,
+)
 from liaison.exact.degrees import degree_bound
-from liaison.exact.residues import Ordered, Residues
+from liaison.exact.evidence import SMALLEST
+from liaison.exact.residues import LooseRoots, Ordered, Residues, UnknownChoices
 from liaison.expr import ZERO, Domain, Expr, as_expr, directional, symbols_of, topological
 
 from .positions import ORDER, Position, lifted_point
@@ -62,6 +71,7 @@ class SceneFormulas:
     def __init__(self, equations: Equations) -> None:
         closures = equations.closures
         self.equations = equations
+        self.curved = curved_rows(equations)
         self.rows = Ordered([*closures.G.values(), *closures.nu])
         self.rest = Ordered([*closures.gamma, *inertial(equations)])
 
@@ -80,12 +90,19 @@ class Scene:
         self.equations, self.arithmetic = formulas.equations, arithmetic
         symbols, closures = self.equations.symbols, self.equations.closures
         self.width = len(symbols.v)
+        if formulas.curved:
+            at = dict(at) | dict(zip(symbols.v, arithmetic.element([], self.width), strict=True))
         G = arithmetic.numbers(formulas.rows, at)
         self.rows = matrix(closures.G, G, len(closures.gamma), self.width)
-        v = arithmetic.solved(self.rows, G[len(closures.G) :], self.width)
+        linear = [k for k in range(len(self.rows)) if k not in formulas.curved]
+        rows, right = [self.rows[k] for k in linear], G[len(closures.G) :]
+        v = arithmetic.solved(rows, [right[k] for k in linear], self.width)
         v = [0] * self.width if at_rest else v
         self.is_movable = v is not None
         self.at = dict(at) | dict(zip(symbols.v, v or [0] * self.width, strict=True))
+        if formulas.curved:  # equations agree at every velocity, those off such rows too
+            G = arithmetic.numbers(formulas.rows, self.at)
+            self.rows = matrix(closures.G, G, len(closures.gamma), self.width)
         values = arithmetic.numbers(formulas.rest, self.at)
         gamma, rest = values[: len(closures.gamma)], values[len(closures.gamma) :]
         vdot = arithmetic.solved(self.rows, gamma, self.width)
@@ -145,6 +162,7 @@ class Rival:
         self.moving = Ordered([*poses, *rates, *directional(rates, turning)])
         self.turning = Ordered([*poses, *rates])
         closures = other.closures
+        self.curved = curved_rows(other)
         formulas = [] if self.is_along else [*closures.G.values(), *closures.nu, *closures.gamma]
         self.formulas = Ordered([*formulas, *inertial(other)])
 
@@ -204,7 +222,8 @@ class _Star:
         right = numbers[len(closures.G) :]
         nu, gamma = right[: len(rows)], right[len(rows) :]
         v, vdot = ([self.at[x] for x in group] for group in (other.symbols.v, other.symbols.vdot))
-        if not vanish(_left(rows, v, nu)) or not vanish(_left(rows, W, [0] * len(rows))):
+        left = [x for k, x in enumerate(_left(rows, v, nu)) if k not in self.rival.curved]
+        if not vanish(left) or not vanish(_left(rows, W, [0] * len(rows))):
             return "velocities that the closures allow"
         if not vanish(_left(rows, vdot, gamma), gamma):
             return "accelerations that the closures allow"
@@ -299,6 +318,7 @@ def prove_closed(
     chance = min(1.0, size * degree / SMALLEST)
     scenes = _Scenes(reference, position, seed) if others else None
     verdicts = {}
+    drawn = tuple(islice(scenes.primes(), points)) if scenes else ()
     for name, other in others.items():
         rival = Rival(reference, other)
         verdict = _anywhere(scenes, rival, points, chance) if scenes else None
@@ -306,6 +326,8 @@ def prove_closed(
             verdict = _on_path(reference, rival, position, seed, points, chance)
         if verdict is None and position is not None:
             verdict = _in_floats(reference, rival, position, seed)
+        if verdict is not None and verdict.chance is not None:
+            verdict = replace(verdict, degree=size * degree, primes=drawn)
         verdicts[name] = verdict or Verdict(None, "not compared: no point where there are values")
     return verdicts
 
@@ -344,7 +366,7 @@ class _Scenes:
             last = attempt == TRIES - 1
             if not last and not all_exist(self.roots, at, domain):
                 continue
-            used: Domain = LooseRoots(domain) if last else domain
+            used: Domain = UnknownChoices(LooseRoots(domain) if last else domain)
             try:
                 return Scene(self.formulas, Modular(p, used, seed + attempt), at)
             except DerivationError:
@@ -365,6 +387,8 @@ def _anywhere(scenes: _Scenes, rival: Rival, points: int, chance: float) -> Verd
     """
     reference = scenes.reference
     signs = SIGNS if scenes.roots or _has_roots(rival.other) else 1
+    is_plain = not has_choices(reference) and not has_choices(rival.other)
+    misfits = 0
     for p in islice(scenes.primes(), points):
         difference: str | None = "no point"
         for trial in range(signs):
@@ -377,16 +401,60 @@ def _anywhere(scenes: _Scenes, rival: Rival, points: int, chance: float) -> Verd
                 continue
             if difference is None:
                 break
+            misfits += 1
         if difference is not None:
-            sure = signs == 1 and not reference.closures.gamma
+            sure = signs == 1 and is_plain and not reference.closures.gamma
             return Verdict(False, "differs modulo a prime", 0.0, difference) if sure else None
     how = f"exactly, modulo {points} primes of 61 bits"
+    if signs > 1 and (misfits or related_roots(scenes, rival) != 0):
+        return Verdict(True, f"{how}, for those signs of square roots that fit")
     return Verdict(True, how, min(1.0, signs * chance) ** points)
 
 
 def _has_roots(equations: Equations) -> bool:
     nodes = topological(formulas_of(equations))
     return any(x.op == "sqrt" and x.a.op != "const" for x in nodes)
+
+
+def has_choices(equations: Equations) -> bool:
+    """Whether a formula takes sides: max, min, abs, sign, if."""
+    return any(x.op in CHOICES for x in topological(formulas_of(equations)))
+
+
+def related_roots(scenes: _Scenes, rival: Rival) -> int | None:
+    """How many products of radicands, of either, are squares: the sign of such roots is not free.
+
+    Radicands of equations in other coordinates are taken at scenes of the tree; those that have the
+    value of one of the tree's at all of them are that one.
+    """
+    reference, p = scenes.reference, next(scenes.primes())
+    own = radicands(formulas_of(reference))
+    theirs = radicands(rival.formulas.formulas)
+
+    def draw(k: int) -> tuple[Residues, dict[Expr, int]]:
+        domain = Residues(p, 7000 + k)
+        return domain, random_point(reference, domain)
+
+    if rival.is_along:
+        return dependent_roots(list(dict.fromkeys([*own, *theirs])), draw)
+    first = dependent_roots(own, draw)
+    moving = [x for x in theirs if symbols_of([x])]
+    if first is None or not moving:
+        return first
+    values: list[tuple[list[int], list[int]]] = []
+    for trial in range(4 * (len(moving) + EXTRA)):
+        scene = scenes.at(p, trial)
+        if scene is not None:
+            there = scene.arithmetic.numbers(moving, _Star(scene, rival).at)
+            values.append((scene.arithmetic.numbers(own, scene.at), there))
+        if len(values) == len(moving) + EXTRA:
+            break
+    known = set(zip(*(mine for mine, _ in values), strict=True)) if own else set()
+    columns = {x for x in zip(*(there for _, there in values), strict=True) if x not in known}
+    bits = [[int(not Residues(p).is_positive(x)) for x in row]
+            for row in zip(*sorted(columns), strict=True)]  # fmt: skip
+    more = dependencies(iter(bits), len(columns)) if columns else []
+    return None if more is None else first + len(more)
 
 
 PATHS = 2
@@ -402,7 +470,7 @@ def _on_path(
     chance: float,
 ) -> Verdict | None:
     """On paths from the exact position; None where there is none, or functions have no series."""
-    if position.exact is None:
+    if position.exact is None or has_choices(reference) or has_choices(rival.other):
         return None
     agreed = 0
     for residues, home, firm in islice(_homes(reference, position, seed), points + PATHS):
@@ -421,6 +489,10 @@ def _on_path(
         agreed += 1
         if agreed == points:
             how = f"exactly to order {ORDER} on {points} paths from the start, modulo primes"
+            roots = radicands([*formulas_of(reference), *formulas_of(rival.other)])
+            is_moving = not rival.is_along and any(symbols_of([x]) for x in roots)
+            if is_moving or dependent_roots(roots) != 0:
+                return Verdict(True, f"{how}, for one choice of signs of square roots")
             return Verdict(True, how, min(1.0, ORDER * chance) ** points)
     return None
 
@@ -502,12 +574,41 @@ def prove(
     formulas = {name: formulas_of(x) for name, x in {"": reference, **plain, **others}.items()}
     order = topological([f for group in formulas.values() for f in group])
     degree = degree_bound(*formulas.values(), order=order)
-    verdicts = _prove_everywhere(reference, plain, seed, points, degree)
+    enough = points_for_roots(reference, formulas, points) if plain else points
+    verdicts = _prove_everywhere(reference, plain, seed, enough, degree) if enough else {}
+    if enough != points:  # a root's sign may make a difference that is none
+        verdicts = {k: replace(x, chance=MISSED) for k, x in verdicts.items() if x.equal}
     closed = {name: x for name, x in others.items() if name not in plain}
     verdicts |= prove_closed(reference, closed, position, seed, points, degree)
     for name in others.keys() - verdicts.keys():  # residues do not decide
         verdicts[name] = compared_in_floats(reference, others[name], position, seed)
     return {name: verdicts[name] for name in others}
+
+
+def points_for_roots(
+    reference: Equations, formulas: Mapping[str, Sequence[Expr]], points: int
+) -> int | None:
+    """Points that are enough for all signs of related square roots; None if they are too many."""
+    roots = radicands([f for group in formulas.values() for f in group])
+    if not roots:
+        return points
+    p = next(primes(0, [x for x in roots if not symbols_of([x])]))
+
+    def draw(k: int) -> tuple[Residues, dict[Expr, int]]:
+        domain = Residues(p, 7000 + k)
+        return domain, random_point(reference, domain)
+
+    related = dependent_roots(roots, draw)
+    if related is None or related > MOST_RELATED:
+        return None
+    return max(points, POINTS_A_SIDE * 2**related) if related else points
+
+
+MISSED = 1e-6
+"""Chance that a choice of signs is not met at so many points, at most."""
+
+MOST_RELATED = 2
+"""Related square roots beyond which formalisms are compared in floats."""
 
 
 def _is_closed(reference: Equations, other: Equations) -> bool:
@@ -523,27 +624,28 @@ def _prove_everywhere(
     everyone = {"": reference, **others}
     differences: dict[str, str] = {}
     doubtful: set[str] = set()
-    seen = 0
-    for residuals, is_strict in islice(_points(everyone, seed), points if others else 0):
-        seen += 1
+    drawn: list[int] = []
+    for residuals, p, is_strict in islice(_points(everyone, seed), points if others else 0):
+        drawn.append(p)
         for name in others:
             if name not in differences and residuals[name] != residuals[""]:
                 differences[name] = _difference(reference, residuals[name], residuals[""])
                 doubtful |= set() if is_strict else {name}
-    if seen < points:
+    if len(drawn) < points:
         doubtful = set(others)
     return {
-        name: _verdict(differences.get(name), degree, points)
+        name: _verdict(differences.get(name), degree, tuple(drawn))
         for name in others
         if name not in doubtful
     }
 
 
-def _verdict(difference: str | None, degree: int, points: int) -> Verdict:
-    chance = (degree / SMALLEST) ** points
+def _verdict(difference: str | None, degree: int, drawn: tuple[int, ...]) -> Verdict:
+    chance = (degree / SMALLEST) ** len(drawn)
     if difference is not None:
-        return Verdict(False, "differs modulo a prime", chance, difference)
-    return Verdict(True, f"exactly, modulo {points} primes of 61 bits", chance)
+        return Verdict(False, "differs modulo a prime", chance, difference, degree, drawn)
+    how = f"exactly, modulo {len(drawn)} primes of 61 bits"
+    return Verdict(True, how, chance, "", degree, drawn)
 
 
 def _difference(equations: Equations, residuals: Sequence[int], expected: Sequence[int]) -> str:
@@ -559,7 +661,7 @@ def _difference(equations: Equations, residuals: Sequence[int], expected: Sequen
 
 def _points(
     everyone: Mapping[str, Equations], seed: int
-) -> Iterator[tuple[dict[str, list[int]], bool]]:
+) -> Iterator[tuple[dict[str, list[int]], int, bool]]:
     """What each asks of v̇, and its closures, at one point modulo each prime; no root drawn?"""
     formulas = {name: formulas_of(equations) for name, equations in everyone.items()}
     listed = [f for group in formulas.values() for f in group]
@@ -569,7 +671,7 @@ def _points(
             numbers = values[start : start + len(group)]
             start += len(group)
             residuals[name] = _residual(everyone[name], numbers, at, p)
-        yield residuals, is_strict
+        yield residuals, p, is_strict
 
 
 def _residual(

@@ -18,6 +18,8 @@ class Verdict:
     how: str
     chance: float | None = None  # that equality modulo primes is an accident; None if numeric
     difference: str = ""  # where they differ
+    degree: int = 0  # bound of the degree of a difference, as a polynomial
+    primes: tuple[int, ...] = ()  # modulo which they were compared
 
     @property
     def is_proved(self) -> bool:

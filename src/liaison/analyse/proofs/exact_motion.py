@@ -13,25 +13,41 @@ so that every coordinate is a rational function of what is drawn.
 
 Equations at random points modulo random primes, where every square root in them exists.
 
-Public names: ExactMotion, imposed_rows, random_point, LooseRoots, formulas_of, evaluated_somewhere,
-all_exist, primes, TRIES, SMALLEST.
+Public names: ExactMotion, imposed_rows, random_point, attitude_of, formulas_of,
+evaluated_somewhere, all_exist, primes, TRIES.
 
 Source: SCH80 (a polynomial that is not zero seldom vanishes at random points).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from fractions import Fraction
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from hashlib import blake2b
 from itertools import islice
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from liaison.equations import Equations
+from liaison.equations.equations import curved_rows
 from liaison.errors import DerivationError
 from liaison.exact.arithmetic import Modular
-from liaison.exact.linear import primes_from
-from liaison.exact.residues import DEFAULT_PRIME, Ordered, Residues, choices, points_for_choices
+from liaison.exact.choices import (
+    CHOICES,
+    POINTS_A_SIDE,
+    choices,
+    points_for_choices,
+    radicands,
+    squares_under,
+)
+from liaison.exact.linear import coprime_base, primes_from
+from liaison.exact.residues import (
+    DEFAULT_PRIME,
+    LooseRoots,
+    Ordered,
+    Residues,
+    UnknownChoices,
+)
 from liaison.expr import (
     ONE,
     ZERO,
@@ -46,6 +62,9 @@ from liaison.expr import (
     topological,
 )
 
+if TYPE_CHECKING:
+    from liaison.exact.evidence import Evidence
+
 
 def random_point(equations: Equations, domain: Residues) -> dict[Expr, int]:
     """A residue for every position, speed, acceleration, input, parameter and time."""
@@ -53,14 +72,21 @@ def random_point(equations: Equations, domain: Residues) -> dict[Expr, int]:
     named = (symbols.t, *symbols.q, *symbols.v, *symbols.vdot, *symbols.u, *symbols.p)
     values = {x: domain.drawn("point", x.name) for x in named}
     for chart in equations.kinematics.charts:
-        if chart.kind != "plain":
-            q = symbols.q[chart.q]
-            count = 4 if "matrix" not in chart.kind else 9
-            attitude = q[len(q) - count :]
+        attitude = attitude_of(equations, chart)
+        if attitude:
+            count = len(attitude)
             drawn = [domain.drawn("attitude", x.name) for x in attitude[:4]]
             numbers = _unit(drawn, domain) if count == 4 else _rotation(drawn, domain.p)
             values |= dict(zip(attitude, numbers, strict=True))
     return values
+
+
+def attitude_of(equations: Equations, chart: Any) -> tuple[Expr, ...]:
+    """The coordinates of a part of q that are a quaternion or a rotation matrix, if it has them."""
+    if chart.kind == "plain":
+        return ()
+    q = equations.symbols.q[chart.q]
+    return tuple(q[len(q) - (4 if "matrix" not in chart.kind else 9) :])
 
 
 def _unit(drawn: Sequence[int], domain: Residues) -> list[int]:
@@ -86,51 +112,6 @@ def _rotation(drawn: Sequence[int], p: int) -> list[int]:
 TRIES = 24
 """Points tried for one prime until every square root in the formulas exists."""
 
-SMALLEST = 2**60
-"""Below every prime that is used."""
-
-
-@final
-class LooseRoots(Domain):
-    """Residues where a square root that does not exist is a residue drawn from its argument.
-
-    Equality found so is equality of formulas with √ an unknown function, which implies the other.
-    """
-
-    individual = Residues.individual
-
-    def __init__(self, inner: Residues) -> None:
-        self.inner = inner
-
-    def start(self, order: list[Expr], number: Mapping[Expr, Any]) -> Domain:
-        """For one evaluation."""
-        return LooseRoots(self.inner.start(order, number))
-
-    def constant(self, value: Any) -> Any:
-        """As residues have it."""
-        return self.inner.constant(value)
-
-    def from_value(self, value: Any) -> Any:
-        """As residues have it."""
-        return self.inner.from_value(value)
-
-    def missing(self, node: Expr, symbols: list[str]) -> Any:
-        """Drawn from the name."""
-        return self.inner.missing(node, symbols)
-
-    def operation(self, node: Expr) -> Callable[..., Any]:
-        """Roots drawn where there are none."""
-        plain = self.inner.operation(node)
-        if node.op != "sqrt":
-            return plain
-
-        def root(x: int) -> int:
-            square = pow(x, (self.inner.p + 1) // 4, self.inner.p)
-            exists = square * square % self.inner.p == x % self.inner.p
-            return square if exists else self.inner.drawn("sqrt", x)
-
-        return root
-
 
 def formulas_of(equations: Equations) -> list[Expr]:
     """M, τ − h, G, γ and ν, in this order."""
@@ -149,10 +130,12 @@ def evaluated_somewhere(
 ) -> Iterator[tuple[list[int], dict[Expr, int], int, bool]]:
     """The formulas at a random point for each of many primes, where all their roots exist.
 
-    Where no such point is found soon, roots that do not exist are drawn; the last of what is
-    yielded says whether none was: a difference that is found with drawn roots may not be one.
+    Where no such point is found soon, roots that do not exist are drawn, and choices (max, min,
+    abs, sign, if) are unknown functions of what they choose by; the last of what is yielded says
+    whether neither was so: a difference may not be one then.
     """
     ordered = Ordered(formulas)
+    is_plain = not any(node.op in CHOICES for node in ordered.order)
     roots = [node.a for node in ordered.order if node.op == "sqrt"]
     firm = [x for x in roots if not symbols_of([x])]
     for p in primes(seed, firm):
@@ -162,8 +145,8 @@ def evaluated_somewhere(
             last = attempt == TRIES - 1
             try:
                 if last or all_exist(roots, at, domain):
-                    used = LooseRoots(domain) if last else domain
-                    yield [int(x) for x in ordered.numbers(at, used)], at, p, not last
+                    used = UnknownChoices(LooseRoots(domain) if last else domain)
+                    yield [int(x) for x in ordered.numbers(at, used)], at, p, is_plain and not last
                     break
             except DerivationError:
                 continue
@@ -180,8 +163,11 @@ def all_exist(roots: Sequence[Expr], at: Mapping[Expr, int], domain: Residues) -
 
 def primes(seed: int, firm: Sequence[Expr]) -> Iterator[int]:
     """Primes modulo which these constants are squares; any, where that takes too long."""
-    squares = [Fraction(x.a) for x in firm if x.op == "const" and isinstance(x.a, int | Fraction)]
-    excluded = tuple(sorted({abs(x.numerator * x.denominator) for x in squares} - {0, 1}))
+    try:
+        squares = squares_under(firm)
+    except DerivationError:  # a sign is not known: what needs it is not proved
+        squares = []
+    excluded = tuple(coprime_base(squares))
     excluded = excluded if len(excluded) <= MANY else ()
     for k in range(PRIMES):
         p = _prime(seed, excluded, k)
@@ -202,6 +188,9 @@ def _prime(seed: int, squares: tuple[int, ...], k: int) -> int:
 
 POINTS = 3
 """Random points at which a law must hold."""
+
+WITNESSES = 2
+"""Points modulo a second prime at which it is confirmed."""
 
 
 def imposed_rows(equations: Equations) -> dict[int, tuple[int, Expr]]:
@@ -229,13 +218,13 @@ def _velocity(equations: Equations, i: int) -> int:
     return columns[0] if len(columns) == 1 else -1
 
 
-def _roots(equations: Equations) -> tuple[list[Expr], int]:
+def _roots(equations: Equations, seed: int) -> tuple[list[Expr], int]:
     """Arguments of the square roots, and a prime modulo which those of numbers exist."""
     everything = [*formulas_of(equations), *equations.reports.energy, *equations.closures.phi]
     order = topological([as_expr(x) for x in everything])
     roots = [node.a for node in order if node.op == "sqrt"]
     firm = [x for x in roots if not symbols_of([x])]
-    return roots, (next(primes(0, firm)) if roots else DEFAULT_PRIME)
+    return roots, (next(primes(seed, firm)) if roots or seed else DEFAULT_PRIME)
 
 
 @final
@@ -249,12 +238,12 @@ class ExactMotion:
         free: velocities that no row imposes.
         prime: modulo which everything is.
         given: imposed coordinates, rates and accelerations as functions of time.
-        is_decidable: every side of every choice (max, min, abs, sign, if) occurs at the points;
-            where it is not, nothing with a choice is called zero or constant.
+        is_decidable: every side of every choice (max, min, abs, sign, if, roots of squares) occurs
+            at the points; where it is not, nothing with a choice is called zero or constant.
     """
 
-    def __init__(self, equations: Equations, points: int = POINTS) -> None:
-        self.equations = equations
+    def __init__(self, equations: Equations, points: int = POINTS, seed: int = 0) -> None:
+        self.equations, self.seed = equations, seed
         symbols = equations.symbols
         self.imposed = imposed_rows(equations)
         self.imposed_values: dict[Expr, Expr] = {}
@@ -268,11 +257,17 @@ class ExactMotion:
         self.free = [j for j in range(len(symbols.v)) if j not in imposed_velocities]
         free_rows = [k for k in range(len(equations.closures.gamma)) if k not in self.imposed]
         self.rows = free_rows
-        roots, self.prime = _roots(equations)
+        curved = curved_rows(equations)  # not imposed: what holds without them holds with them
+        self.linear = [k for k in free_rows if k not in curved]
+        self._roots, self.prime = _roots(equations, seed)
         everything = [*formulas_of(equations), *equations.reports.energy, *equations.closures.phi]
-        enough = points_for_choices([as_expr(x) for x in everything], points)
+        formulas = self.substituted([as_expr(x) for x in everything])
+        enough = points_for_choices(formulas, points, self._drawn)
         self.is_decidable = enough is not None
-        self._points = [self._point(seed, roots) for seed in range(1, (enough or points) + 1)]
+        is_plain = enough is None or enough <= points
+        self.sides = 1 if is_plain else max(1, (enough or 0) // POINTS_A_SIDE)
+        first = 1000 * seed + 1
+        self._points = [self._point(first + k, self.prime) for k in range(enough or points)]
 
     def substituted(self, fs: Sequence[Expr]) -> list[Expr]:
         """Formulas with imposed coordinates replaced by their functions of time."""
@@ -284,7 +279,7 @@ class ExactMotion:
         closures, symbols = self.equations.closures, self.equations.symbols
         rows: list[Any] = []
         right: list[Any] = []
-        for k in self.rows:
+        for k in self.linear:
             value: Any = closures.nu[k]
             for j in range(len(symbols.v)):
                 entry = closures.G.get((k, j), ZERO)
@@ -295,43 +290,88 @@ class ExactMotion:
             right.append(value)
         return self.substituted([as_expr(x) for x in (*rows, *right)])
 
-    def _point(self, seed: int, roots: list[Expr]) -> tuple[Modular, dict[Expr, Any]]:
+    def evidence(self) -> Evidence:
+        """Of what is called zero, or constant: a statement is still to be put in."""
+        from liaison.exact.degrees import degree_bound
+        from liaison.exact.evidence import COEFFICIENTS, RESIDUES, SCHWARTZ, Evidence, accident
+
+        equations = self.equations
+        energy = [as_expr(x) for x in equations.reports.energy]
+        size = len(equations.symbols.v) + len(self.rows) + 1  # Cramer's rule, for v̇
+        degree = size * degree_bound(formulas_of(equations), energy)
+        chance = accident(degree, self.count)
+        sides = f"; {self.sides} sides of choices" if self.sides > 1 else ""
+        if self.sides > 1:
+            chance += self.sides * math.exp(-POINTS_A_SIDE)
+        where = f" at {self.count} random states, parameters drawn as well: zero at all of them"
+        bound = f"degree at most {degree}, {self.count} states{sides}, {COEFFICIENTS}"
+        both = (self.prime, self.second_prime)
+        return Evidence("", True, where, RESIDUES, SCHWARTZ, chance, bound, both, self.seed)
+
+    @property
+    def count(self) -> int:
+        """Random states at which what is called zero vanishes."""
+        return len(self._points) + WITNESSES
+
+    @cached_property
+    def second_prime(self) -> int:
+        """Another prime, drawn by the numbers in the equations: none of them can hold it."""
+        nodes = topological(formulas_of(self.equations))
+        text = repr((self.seed, sorted({repr(x.a) for x in nodes if x.op == "const"})))
+        drawn = int.from_bytes(blake2b(text.encode(), digest_size=6).digest(), "little")
+        firm = [x for x in self._roots if not symbols_of([x])]
+        return next(p for p in primes(drawn, firm) if p != self.prime)
+
+    @cached_property
+    def _witnesses(self) -> list[tuple[Modular, dict[Expr, Any]]]:
+        """States modulo the second prime, at which everything is confirmed."""
+        first = 1000 * self.seed + 501
+        return [self._point(first + k, self.second_prime) for k in range(WITNESSES)]
+
+    def _point(self, seed: int, p: int) -> tuple[Modular, dict[Expr, Any]]:
         """Values of t, q, u, p and of velocities that satisfy the rows."""
-        domain, values = self._position(seed, self.substituted(roots))
-        field = Modular(self.prime, domain, seed)
-        if self.rows:
-            n = len(self.free)
+        domain, values = self._position(seed, p)
+        field = Modular(p, domain, seed)
+        if self.linear:
+            n, count = len(self.free), len(self.linear)
             numbers = field.numbers(self._row_formulas, values)
-            G = [numbers[r * n : (r + 1) * n] for r in range(len(self.rows))]
-            v = field.solved(G, numbers[len(self.rows) * n :], n)
+            G = [numbers[r * n : (r + 1) * n] for r in range(count)]
+            v = field.solved(G, numbers[count * n :], n)
             if v is None:
                 raise DerivationError("no velocity satisfies the rows at an exact position.")
             values |= {self.equations.symbols.v[j]: x for j, x in zip(self.free, v, strict=True)}
         return field, values
 
-    def _position(self, seed: int, roots: list[Expr]) -> tuple[Domain, dict[Expr, int]]:
+    def _position(self, seed: int, p: int) -> tuple[Domain, dict[Expr, int]]:
         """A random position at which all square roots exist; else such roots are drawn."""
+        roots = self.substituted(self._roots)
         for attempt in range(TRIES):
-            domain = Residues(self.prime, seed * TRIES + attempt)
-            values = random_point(self.equations, domain)
-            for x in self.imposed_values:
-                values.pop(x, None)
+            domain, values = self._drawn(seed * TRIES + attempt, p)
             if all_exist(roots, values, domain):
                 break
         return LooseRoots(domain), values
 
+    def _drawn(self, seed: int, p: int | None = None) -> tuple[Residues, dict[Expr, int]]:
+        """A random position, speeds and time, without what is imposed."""
+        domain = Residues(p or self.prime, seed)
+        values = random_point(self.equations, domain)
+        return domain, {x: n for x, n in values.items() if x not in self.imposed_values}
+
     def states(self) -> list[tuple[Modular, dict[Expr, Any]]]:
         """The arithmetic and the values of t, q, v, u and p at every point."""
-        return [(field, dict(values)) for field, values in self._points]
+        everywhere = (*self._points, *self._witnesses)
+        return [(field, dict(values)) for field, values in everywhere]
 
     def is_zero(self, f: Expr) -> bool:
         """Whether a formula of t, q and v vanishes for all velocities the rows allow."""
         (g,) = self.substituted([f])
         if g.op == "const":
             return bool(g.a == 0)
-        if not self.is_decidable and choices([g]) != 0:
+        if not self.is_decidable and (choices([g]) != 0 or radicands([g])):
             return False
-        return all(field.numbers([g], values)[0] == 0 for field, values in self._points)
+        if any(field.numbers([g], values)[0] for field, values in self._points):
+            return False
+        return not any(field.numbers([g], values)[0] for field, values in self._witnesses)
 
     def is_affine(self, f: Expr) -> bool:
         """Whether f(t, q, v) is of the first degree in v, at each point: f₂ − 2 f₁ + f₀ = 0."""
@@ -352,14 +392,22 @@ class ExactMotion:
     def rates(self, fs: Sequence[Expr]) -> list[list[int]] | None:
         """Time derivatives along the motion at every point; None where v̇ is not determined, or
         choices are too many."""
-        if not self.is_decidable:
-            return None
+        return self._rates(fs, self._points) if self.is_decidable else None
+
+    def is_confirmed(self, f: Expr) -> bool:
+        """Whether a formula that is constant at every point is so modulo the second prime."""
+        rates = self._rates([f], self._witnesses)
+        return rates is not None and not any(row[0] for row in rates)
+
+    def _rates(
+        self, fs: Sequence[Expr], points: Sequence[tuple[Modular, dict[Expr, Any]]]
+    ) -> list[list[int]] | None:
         symbols = self.equations.symbols
         ways: dict[Expr, Any] = dict(zip(symbols.q, self.qdot, strict=True))
         ways |= dict(zip(symbols.v, symbols.vdot, strict=True))
         formulas = self.substituted(directional(list(fs), ways | {symbols.t: ONE}))
         rates = []
-        for field, values in self._points:
+        for field, values in points:
             vdot = self._accelerations(field, values)
             if vdot is None:
                 return None

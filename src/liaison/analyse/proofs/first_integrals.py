@@ -1,17 +1,19 @@
 """First integrals: formulas that stay constant along every motion, each proved exactly.
 
-    p_j = ∂T/∂v_j,   ṗ_j = X_j T + commutators − X_j U + τ_j + (Gᵀ λ)_j
+    p_j = ∂L/∂v_j,   ṗ_j = X_j T + commutators − X_j U + τ_j + (Gᵀ λ)_j
     p_j is constant where the right side vanishes and no row holds v_j; p_j − g where it is ġ(q, t)
     Ė = vᵀ(τ of no potential) + ∂U/∂t + λᵀ ν;  E − f where the right side is ḟ(q, t)   (integral-1)
     T₂ − T₀ + U with imposed motions put in, where L does not depend on time           (integral-2)
     P · u, H · u along fixed directions, about fixed points and about the center of mass
+
+With potentials V(q, v, t) of velocities, L = T − U − V and the energy is v · ∂L/∂v − L.
 
 Each is proved at random states modulo a prime of 61 bits, parameters being random residues as
 well: it holds for all of their values. Where forces have choices (max, min, abs, sign, if), there
 are so many states that every side of every choice occurs; with more than four choices only what has
 none in its rate is stated.
 
-Public names: FirstIntegral, first_integrals.
+Public names: FirstIntegral, first_integrals, EnergyDegrees, energy_degrees.
 
 Source: LL 1.3.4, 2.2.7–2.2.9; docs/theory/first_integrals.md.
 """
@@ -19,16 +21,16 @@ Source: LL 1.3.4, 2.2.7–2.2.9; docs/theory/first_integrals.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from liaison.equations import Equations
 from liaison.equations.equations import has_rates
 from liaison.equations.reports import TreeReports
 from liaison.equations.theorems import whole_mass
+from liaison.exact.choices import JUMPS
 from liaison.exact.linear import kernel, rank
-from liaison.exact.residues import JUMPS
 from liaison.expr import (
     ONE,
     ZERO,
@@ -43,8 +45,10 @@ from liaison.expr import (
 from liaison.lazy import Shown
 from liaison.spatial.arrays import Array, array, cross, minus
 
-from .energy_parts import energy_parts
 from .exact_motion import ExactMotion
+
+if TYPE_CHECKING:
+    from liaison.exact.evidence import Evidence
 
 LARGEST = 40_000
 """Nodes of the energies beyond which only energy and coordinates are looked at."""
@@ -64,6 +68,7 @@ class FirstIntegral(Shown):
         kind: "energy", "painleve", "cyclic", "momentum" or "angular momentum".
         reason: why it is constant.
         unit: of its value.
+        evidence: that it is constant; None before it is complete.
     """
 
     name: str
@@ -71,24 +76,43 @@ class FirstIntegral(Shown):
     kind: str
     reason: str
     unit: str = ""
+    evidence: Evidence | None = None
 
 
-def first_integrals(equations: Equations) -> tuple[FirstIntegral, ...]:
+def first_integrals(equations: Equations, *, seed: int = 0) -> tuple[FirstIntegral, ...]:
     """Every first integral that the document's rules give, each proved; energy first.
 
     Args:
         equations: with exact numbers: `derive(…, exact=True)`.
+        seed: of the states and primes.
 
     A cyclic coordinate, a momentum or an angular momentum is left out where it is a function of
     those before it.
     """
-    motion = ExactMotion(equations)
+    motion = ExactMotion(equations, seed=seed)
+    integrals = constants_of(motion)
+    proof = motion.evidence() if integrals else None
+    return tuple(_with_evidence(x, proof) for x in integrals if proof)
+
+
+def constants_of(motion: ExactMotion) -> tuple[FirstIntegral, ...]:
+    """The first integrals of a motion, each proved, without their evidence."""
+    equations = motion.equations
     integrals = [x for x in _energies(equations, motion) if _is_continuous(x.formula)]
     others: list[FirstIntegral] = []
     for candidate in (*_cyclic(equations, motion), *_momenta(equations, motion)):
         if _is_continuous(candidate.formula) and _is_new(candidate, others, equations, motion):
             others.append(candidate)
     return (*integrals, *others)
+
+
+def _with_evidence(integral: FirstIntegral, proof: Evidence) -> FirstIntegral:
+    evidence = replace(
+        proof, statement=f"{integral.name} is constant along every motion: {integral.reason}",
+        computed="its time derivative along the motion" + proof.computed,
+        repeat=f"liaison.first_integrals(FILE, seed={proof.seed})",
+    )  # fmt: skip
+    return replace(integral, evidence=evidence)
 
 
 def _is_continuous(formula: Expr) -> bool:
@@ -111,7 +135,9 @@ def _energies(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
         return _painleve(equations, motion)
     T, U = equations.reports.energy
     E = as_expr(T + U)
-    if not all(motion.is_zero(as_expr(x)) for x in equations.closures.nu):
+    closures = equations.closures
+    rows = zip(closures.nu, closures.rate, strict=True)
+    if not all(motion.is_zero(as_expr(nu)) or _is_homogeneous(motion, nu, x) for nu, x in rows):
         return []
     rate = _along(equations, motion, E)
     for v, f in zip(equations.symbols.v, equations.dynamics.f, strict=True):
@@ -127,15 +153,78 @@ def _energies(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
     return [FirstIntegral("energy with work", as_expr(E - done), "energy", why, "J")]
 
 
+class EnergyDegrees(NamedTuple):
+    """T by degrees in the velocities that are left when imposed motions are put in, and U [J]."""
+
+    T: Expr
+    T2: Expr
+    T1: Expr
+    T0: Expr
+    U: Expr
+    velocities: tuple[Expr, ...]
+    imposed: tuple[Expr, ...]  # coordinates that are functions of time
+
+
+def energy_degrees(equations: Equations, motion: ExactMotion) -> EnergyDegrees:
+    """T₂ = ½ vᵀ M v, T₁ = bᵀ v, T₀ = T(v = 0), of the velocities that are not imposed.
+
+    Source: LL 2.2.7.
+    """
+    T, U = motion.substituted([as_expr(x) for x in equations.reports.energy])
+    free = [equations.symbols.v[j] for j in motion.free]
+    at_rest = dict.fromkeys(free, ZERO)
+    T0 = substitute([T], at_rest)[0]
+    T1: Any = ZERO
+    for v, slope in zip(free, substitute(gradient(T, free), at_rest), strict=True):
+        T1 = T1 + v * slope
+    imposed = tuple(equations.symbols.q[i] for i, _ in motion.imposed.values())
+    T2 = as_expr(T - T1 - T0)
+    return EnergyDegrees(T, T2, as_expr(T1), T0, U, tuple(free), imposed)
+
+
 def _painleve(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
     """T₂ − T₀ + U of the velocities left, imposed motions put in."""
-    parts = energy_parts(equations, motion)
-    integral = as_expr(parts.T - parts.T1 - 2 * parts.T0 + parts.U)
+    if _rate_potential(equations) is ZERO:
+        parts = energy_degrees(equations, motion)
+        integral = as_expr(parts.T - parts.T1 - 2 * parts.T0 + parts.U)
+    else:
+        T, U = motion.substituted(_lagrangian(equations))
+        free = [equations.symbols.v[j] for j in motion.free]
+        momenta = gradient(T, free)
+        integral = as_expr(sum((v * p for v, p in zip(free, momenta, strict=True)), ZERO) - T + U)
     rates = motion.rates([integral])
     if rates is None or any(row[0] for row in rates) or not _keeps(equations, motion):
         return []
+    if not motion.is_confirmed(integral):
+        return []
     why = "imposed motions put in, L does not depend on time: T₂ − T₀ + U"
     return [FirstIntegral("Painlevé's integral", integral, "painleve", why, "J")]
+
+
+def _is_homogeneous(motion: ExactMotion, nu: Expr, rate: Expr) -> bool:
+    """Whether Φ(q, v, t) is homogeneous in v: G v = n Φ, so that its reaction does no work."""
+    return any(motion.is_zero(as_expr(nu - (n - 1) * rate)) for n in DEGREES)
+
+
+DEGREES = range(2, 7)
+"""Degrees in which relations that are not linear in the rates are tried as homogeneous."""
+
+
+def _rate_potential(equations: Equations) -> Expr:
+    """The sum of the potentials that depend on velocities."""
+    reports = equations.reports
+    return reports.setting.rate_potential if isinstance(reports, TreeReports) else ZERO
+
+
+def _lagrangian(equations: Equations) -> list[Expr]:
+    """T − V with V of velocities, and U of positions: L is their difference."""
+    T, U = (as_expr(x) for x in equations.reports.energy)
+    V = _rate_potential(equations)
+    if V is ZERO:
+        return [T, U]
+    v = equations.symbols.v
+    stored = V - sum((x * p for x, p in zip(v, gradient(V, list(v)), strict=True)), ZERO)
+    return [as_expr(T - V), as_expr(U - stored)]
 
 
 def _keeps(equations: Equations, motion: ExactMotion) -> bool:
@@ -158,7 +247,7 @@ def _cyclic(equations: Equations, motion: ExactMotion) -> Iterable[FirstIntegral
     """p_j, or p_j − g, of every velocity that no row holds."""
     symbols, dynamics = equations.symbols, equations.dynamics
     T = equations.reports.energy[0]
-    momenta = gradient(as_expr(T), list(symbols.v))
+    momenta = gradient(as_expr(T - _rate_potential(equations)), list(symbols.v))
     held = {j for (k, j), x in equations.closures.G.items() if not motion.is_zero(as_expr(x))}
     labels = equations.labels["v"]
     for j in motion.free:
@@ -229,7 +318,10 @@ def _integrated(equations: Equations, motion: ExactMotion, rate: Expr) -> Expr |
         slopes[key] = value
     if any(not _is_position(x, equations) for x in slopes.values()):
         return None
-    return potential(slopes)
+    integral = potential(slopes)
+    if integral is None or not motion.is_zero(as_expr(rate - _along(equations, motion, integral))):
+        return None
+    return integral
 
 
 def _is_closed(equations: Equations, motion: ExactMotion, rate: Expr) -> bool:
@@ -264,7 +356,7 @@ def _momenta(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
     if _size(equations) > LARGEST:
         return []
     six = [as_expr(x) for x in equations.reports.momentum]
-    more = ExactMotion(equations, points=len(six) + 2)
+    more = ExactMotion(equations, points=len(six) + 2, seed=motion.seed)
     momenta = _combinations(more, six, _momentum_name, "momentum")
     if not isinstance(equations.reports, TreeReports):
         return momenta
@@ -299,6 +391,8 @@ def _combinations(
         total: Any = ZERO
         for w, part in zip(exact, parts, strict=True):
             total = total + w * part
+        if not motion.is_confirmed(as_expr(total)):
+            continue
         name, unit = naming(exact)
         why = "nothing from outside acts along that direction"
         integrals.append(FirstIntegral(name, as_expr(total), kind, why, unit))

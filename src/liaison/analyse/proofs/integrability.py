@@ -6,7 +6,8 @@ which only v_j is 1. On the fields e_0 = ∂/∂t, e_1, … with [e_i, e_j] = Σ
     dω_k(e_i, e_j) = e_i(G_kj) − e_j(G_ki) − Σ_s G_ks c^s_ij                         (frobenius-1)
 
 Some rows are integrable together where every dω_k vanishes on all pairs of motions they allow. That
-is tested at random positions modulo a prime.
+is tested at random positions modulo a prime, on the closures of positions where these can be solved
+for coordinates, else at any: what vanishes everywhere vanishes on them, but not the other way.
 
 Public names: RowVerdict, Integrability, integrability.
 
@@ -15,20 +16,22 @@ Source: LL 1.5.2 (holonomic and nonholonomic conditions); docs/theory/first_inte
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, final
 
 from liaison.equations import Equations
+from liaison.equations.equations import check_linear_rates
 from liaison.errors import DerivationError
 from liaison.exact.arithmetic import Modular
+from liaison.exact.evidence import SCHWARTZ, Evidence
 from liaison.exact.linear import kernel
 from liaison.expr import ONE, ZERO, Expr, as_expr, gradient, vanishes
 from liaison.expr.reading.integrate import potential
 from liaison.lazy import Shown
 
-from .exact_motion import ExactMotion
+from .exact_motion import ExactMotion, attitude_of
 
 
 @final
@@ -41,12 +44,14 @@ class RowVerdict:
         is_integrable: it restricts positions, together with the holonomic rows.
         integral: what then stays constant, where it was found; None otherwise.
         factor: by which the row was multiplied before it was integrated.
+        is_proved: otherwise it is likely: where the closures of positions hold it may integrate.
     """
 
     name: str
     is_integrable: bool
     integral: Expr | None = None
     factor: Expr = ONE
+    is_proved: bool = True
 
 
 @final
@@ -58,42 +63,68 @@ class Integrability(Shown):
         rows: each with the holonomic rows.
         is_holonomic: all of them together restrict positions only.
         integrable_combinations: how many combinations of them, at a position, can be integrable.
+        evidence: of each row.
     """
 
     rows: tuple[RowVerdict, ...]
     is_holonomic: bool
     integrable_combinations: int
+    evidence: tuple[Evidence, ...] = ()
 
 
-def integrability(equations: Equations) -> Integrability:
+def integrability(equations: Equations, *, seed: int = 0) -> Integrability:
     """Which rows of velocities are integrable: alone, together, and what they integrate to.
 
     Args:
         equations: with exact numbers: `derive(…, exact=True)`.
+        seed: of the positions and primes.
     """
     holonomic = len(equations.closures.phi)
     rows = range(holonomic, len(equations.closures.gamma))
-    forms = _Forms(equations)
+    forms = _Forms(equations, seed)
     verdicts = []
     for k in rows:
         fits = forms.are_integrable([*range(holonomic), k], [k])
-        integral = _integrated(equations, k) if fits else None
+        integral = _integrated(equations, k, forms.motion) if fits else None
         name = equations.labels["lam"][k].name
-        verdicts.append(RowVerdict(name, fits, *(integral or (None, ONE))))
+        formula, factor = integral or (None, ONE)
+        verdicts.append(RowVerdict(name, fits, formula, factor, fits or forms.is_closed))
     everything = range(len(equations.closures.gamma))
     return Integrability(
         tuple(verdicts),
         forms.are_integrable(everything, rows),
         forms.combinations(everything, rows),
+        tuple(_evidence(x, forms) for x in verdicts),
     )
+
+
+def _evidence(row: RowVerdict, forms: _Forms) -> Evidence:
+    """A row that integrates does so by chance; one that does not has a residue that shows it."""
+    proof = forms.motion.evidence()
+    again = f"liaison.integrability(FILE, seed={proof.seed})"
+    computed = "dω on all pairs of motions that the rows allow" + proof.computed
+    if row.is_integrable:
+        theorem = f"forms with dω = 0 on what they allow integrate (Frobenius); {SCHWARTZ}"
+        return replace(proof, statement=f"{row.name} is integrable", computed=computed,
+                       theorem=theorem, repeat=again)  # fmt: skip
+    is_free = row.is_proved
+    theorem = "Frobenius' condition is necessary, and a residue that is not zero is no zero"
+    missing = "the closures of positions need not hold at the positions drawn: dω may vanish there"
+    return replace(
+        proof, statement=f"{row.name} is not integrable", is_proved=is_free,
+        computed=computed.replace("zero at all of them", "other than zero at one of them"),
+        theorem=theorem if is_free else missing, chance=0.0 if is_free else None, bound="",
+        repeat=again,
+    )  # fmt: skip
 
 
 @final
 class _Forms:
     """The forms of all rows and their exterior derivatives, at random positions."""
 
-    def __init__(self, equations: Equations) -> None:
-        motion = ExactMotion(equations)
+    def __init__(self, equations: Equations, seed: int) -> None:
+        check_linear_rates(equations, "Frobenius' condition is of linear forms of the rates.")
+        self.motion = motion = ExactMotion(equations, seed=seed)
         if not motion.is_decidable:
             raise DerivationError(
                 "the rows have more choices (max, min, abs, sign, if) than can be tried side by "
@@ -111,7 +142,14 @@ class _Forms:
         for (k, j), entry in closures.G.items():
             G[k][j + 1] = as_expr(entry)
         formulas = [motion.substituted(row) for row in G]
-        self._points = [self._at(field, values, formulas) for field, values in motion.states()]
+        states = motion.states()
+        closed = [_closed(motion, field, values) for field, values in states]
+        self.is_closed = all(values is not None for values in closed)
+        if self.is_closed:
+            states = [
+                (field, values or {}) for (field, _), values in zip(states, closed, strict=True)
+            ]
+        self._points = [self._at(field, values, formulas) for field, values in states]
 
     def _at(self, field: Modular, values: dict[Expr, Any], G: list[list[Expr]]) -> Any:
         """p, the rows, and dω of every row as a matrix, at a point."""
@@ -181,6 +219,26 @@ class _Forms:
             yield [[_pair(a, d[k], b, p) for a, b in pairs] for k in chosen]
 
 
+def _closed(motion: ExactMotion, field: Modular, values: dict[Expr, Any]) -> dict[Expr, Any] | None:
+    """The position moved to where the closures of positions hold; None where that is not known.
+
+    Each closure is solved for a coordinate in which it is of the first degree.
+    """
+    equations = motion.equations
+    rows = [k for k in range(len(equations.closures.phi)) if k not in motion.imposed]
+    phi = motion.substituted([as_expr(equations.closures.phi[k]) for k in rows])
+    turned = {q for chart in equations.kinematics.charts for q in attitude_of(equations, chart)}
+    plain = [q for q in equations.symbols.q if q in values and q not in turned]
+    for f in phi:
+        for q in plain:
+            a, b, c = (field.numbers([f], values | {q: n})[0] for n in range(3))
+            if (b - a) % field.p and (a - 2 * b + c) % field.p == 0:
+                values = values | {q: -a * pow(b - a, -1, field.p) % field.p}
+                plain.remove(q)
+                break
+    return None if any(field.numbers(phi, values)) else values
+
+
 def _dot(a: Sequence[int], b: Sequence[int], p: int) -> int:
     return sum(x * y for x, y in zip(a, b, strict=False)) % p
 
@@ -189,10 +247,10 @@ def _pair(a: Sequence[int], D: Sequence[Sequence[int]], b: Sequence[int], p: int
     return _dot(a, [_dot(row, b, p) for row in D], p)
 
 
-def _integrated(equations: Equations, k: int) -> tuple[Expr, Expr] | None:
+def _integrated(equations: Equations, k: int, motion: ExactMotion) -> tuple[Expr, Expr] | None:
     """F and μ with dF = μ ω_k, where the row is of rates; μ is 1 or one over coefficients."""
     symbols, closures = equations.symbols, equations.closures
-    slopes = {symbols.t: as_expr(-closures.nu[k])}
+    slopes = dict.fromkeys(symbols.q, ZERO) | {symbols.t: as_expr(-closures.nu[k])}
     for (row, j), entry in closures.G.items():
         if row == k:
             i = _position(equations, j)
@@ -202,10 +260,17 @@ def _integrated(equations: Equations, k: int) -> tuple[Expr, Expr] | None:
     varying = [x for x in slopes.values() if not vanishes(x) and x.op != "const"]
     products = [as_expr(a * b) for a, b in combinations(varying, 2)]
     for factor in (ONE, *varying, *products):
-        integral = potential({x: as_expr(s / factor) for x, s in slopes.items()})
-        if integral is not None:
+        wanted = {x: as_expr(s / factor) for x, s in slopes.items()}
+        integral = potential(wanted)
+        if integral is not None and _is_potential(integral, wanted, motion):
             return integral, as_expr(ONE / factor)
     return None
+
+
+def _is_potential(f: Expr, slopes: Mapping[Expr, Expr], motion: ExactMotion) -> bool:
+    """Whether the slopes of f are these, in every coordinate and in time."""
+    own = gradient(f, list(slopes))
+    return all(motion.is_zero(as_expr(a - b)) for a, b in zip(own, slopes.values(), strict=True))
 
 
 def _position(equations: Equations, j: int) -> int | None:

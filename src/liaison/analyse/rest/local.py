@@ -17,7 +17,7 @@ from typing import final
 
 import numpy as np
 
-from liaison.errors import ModelError, NamingError, SimulationError
+from liaison.errors import DerivationError, ModelError, NamingError, SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulation.plan.plan import check_state
@@ -252,6 +252,7 @@ def local(
     inputs: Mapping[str, float] | None = None,
     parameters: Array | None = None,
     preferred: Sequence[str] = (),
+    any_rates: bool = False,
 ) -> Local:
     """The mechanism of a kernel at a state.
 
@@ -261,13 +262,17 @@ def local(
         inputs: values by name instead of the defaults.
         parameters: values in order instead of the defaults.
         preferred: coordinates or speeds to choose as the independent ones, where possible.
+        any_rates: relations may be not linear in the rates.
 
     Raises:
+        DerivationError: a relation is not linear in the rates.
         NamingError: there is no such input.
         SimulationError: an input is not finite, or the state is of another mechanism, not finite,
             or off its closures.
     """
     program = kernel.program
+    if not any_rates:
+        check_linear_rates(kernel)
     check_state(program, state)
     u = np.array(program.defaults["u"], dtype=float)
     names = [label.name for label in program.labels["u"]]
@@ -292,6 +297,17 @@ def _number(name: str, value: float) -> float:
             status="inconsistent",
         )
     return number
+
+
+def check_linear_rates(kernel: Kernel) -> None:
+    """Raises an error for relations that are not linear in the rates."""
+    names = kernel.program.facts.get("nonlinear_rates", ())
+    if names:
+        raise DerivationError(
+            f"the relation {names[0]!r} is not linear in the rates: at rest its reaction has no "
+            "direction, and small motions are not those of linear relations.",
+            hint="Simulate it instead.",
+        )
 
 
 def check_closed(here: Local, level: str = "rate") -> None:

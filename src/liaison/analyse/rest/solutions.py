@@ -135,7 +135,7 @@ def accelerations(
     if method not in METHODS:
         raise NamingError.unknown("way to solve", method, METHODS)
     values = parameters_of(kernel.program, parameters)
-    here = local(kernel, state, inputs=inputs, parameters=values)
+    here = local(kernel, state, inputs=inputs, parameters=values, any_rates=True)
     check_closed(here)
     check_inactive_here(here, "accelerations")
     try:
@@ -169,7 +169,7 @@ def compare_solutions(
         parameters: the same.
     """
     values = parameters_of(kernel.program, parameters)
-    here = local(kernel, state, inputs=inputs, parameters=values)
+    here = local(kernel, state, inputs=inputs, parameters=values, any_rates=True)
     check_closed(here)
     check_inactive_here(here, "solutions")
     arguments = {"q": state.q, "v": state.v, "u": here.u, "p": here.p}

@@ -11,6 +11,7 @@ Public names: derive, compared, LEVELS, FORMS, at_level, treatment_of, treated_e
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from liaison.algebra import to_text
-from liaison.cli.options import Debug, Json, Model, Values, printed, written
+from liaison.cli.options import (
+    Debug,
+    Json,
+    Model,
+    Values,
+    WithEvidence,
+    printed,
+    with_evidence,
+    written,
+)
 from liaison.cli.values import check_word, named_by
 from liaison.equations.vector.scalar_equations import ScalarEquations
 from liaison.equations.vector.vector_equations import VectorEquations
@@ -134,6 +144,9 @@ def generated(mechanism: Mechanism, form: str) -> dict[str, Any]:
     }
 
 
+PROMPT = "open> "
+"""Of a session at a terminal."""
+
 FORMS = ("text", "latex")
 SIDES = ("name", "left", "right")
 
@@ -165,7 +178,7 @@ def at_level(
     return facts | {"equations": [dict(zip(SIDES, row, strict=True)) for row in rows]}
 
 
-def compared(mechanism: Mechanism) -> dict[str, Any]:
+def compared(mechanism: Mechanism, *, evidence: bool = False) -> dict[str, Any]:
     """The facts for JSON, and the table as text."""
     comparison = compare(mechanism)
     end = "All that apply are proved equal."
@@ -173,7 +186,10 @@ def compared(mechanism: Mechanism) -> dict[str, Any]:
         end = "They are NOT all known to be equal: see the last column."
     elif not comparison.all_proved:
         end = "All that apply are equal; some of it is numerical: see the last column."
-    return comparison.facts() | {"text": f"{mechanism.name}\n\n{comparison}\n\n{end}"}
+    text = with_evidence(
+        f"{mechanism.name}\n\n{comparison}\n\n{end}", comparison.evidence, evidence
+    )
+    return comparison.facts() | {"text": text}
 
 
 if TYPE_CHECKING:
@@ -241,6 +257,7 @@ def derive(
     interactive: Annotated[
         bool, typer.Option("--interactive", help="Open terms one by one, at a terminal.")
     ] = False,
+    evidence: WithEvidence = False,
     values: Values = None,
     as_json: Json = False,
     debug: Debug = False,
@@ -256,6 +273,7 @@ def derive(
     _check_together(
         answers,
         {"--expand": expand, "--body": bodies, "--point": point, "--basis": basis != "ground"},
+        evidence=evidence,
     )
     _check_words(formalism, form, parametrization)
     check_folders(out, compiled)
@@ -264,7 +282,7 @@ def derive(
         _special(mechanism, formalism, compiled, as_json)
         return
     if is_compared:
-        facts = compared(mechanism)
+        facts = compared(mechanism, evidence=evidence)
     elif is_own or level or steps:
         terms = {"expand": expand or (), "bodies": bodies or (), "basis": basis, "point": point}
         facts = _pages(mechanism, formalism if is_own else "", level, form, digits, terms)
@@ -280,9 +298,7 @@ def derive(
 def _special(mechanism: Mechanism, formalism: str, compiled: Path | None, as_json: bool) -> None:
     """Writes the compiled form where that is asked for; else a session at the terminal."""
     if compiled is None:
-        from .at_terminal import run_session
-
-        run_session(mechanism)
+        _run_session(mechanism)
         return
     from liaison.cli.values import check_suffix
     from liaison.verbs.derive.assignments import SUFFIX, assignments
@@ -291,6 +307,33 @@ def _special(mechanism: Mechanism, formalism: str, compiled: Path | None, as_jso
     form = assignments(mechanism, formalism)
     facts = {"formalism": formalism, "assignments": len(form.formulas), "text": str(form)}
     _answer(facts, compiled, as_json)
+
+
+def _run_session(mechanism: Mechanism) -> None:
+    """Reads lines until `quit` or the end of the input.
+
+    Raises:
+        typer.BadParameter: the standard input is no terminal.
+    """
+    if not sys.stdin.isatty():
+        raise typer.BadParameter(
+            "the standard input is no terminal, so nobody can answer. Give terms by --level vector "
+            "--expand TERM, or take liaison.session in Python.",
+            param_hint="--interactive",
+        )
+    from liaison.verbs.derive.session import session
+
+    current = session(mechanism)
+    print(f"{current.text}\n\n`help` lists the commands, `quit` ends.")
+    while not current.is_over:
+        try:
+            line = input(PROMPT)
+        except EOFError:
+            print()
+            return
+        current, text = current.answer(line)
+        if text:
+            print(text)
 
 
 def _pages(
@@ -373,8 +416,11 @@ def _check_words(formalism: str, form: str, parametrization: str) -> None:
         known_parametrization(parametrization)
 
 
-def _check_together(answers: dict[str, Any], of_levels: dict[str, Any]) -> None:
+def _check_together(answers: dict[str, Any], of_levels: dict[str, Any], *, evidence: bool) -> None:
     """Raises an error for options that exclude each other, or that need another option."""
+    if evidence and not answers["--compare"]:
+        message = "it is for the comparison; give --compare too."
+        raise typer.BadParameter(message, param_hint="--evidence")
     present = [name for name, is_present in answers.items() if is_present]
     if len(present) > 1 and {*present} != {"--treat", "--parametrization"}:
         message = f"{' and '.join(present)} ask for different answers; give one of them."

@@ -1,4 +1,4 @@
-"""Evaluate a file of assignments: mass matrix, forces and closures at a state.
+"""Evaluate a file of assignments at a state.
 
 Public names: evaluate.
 """

@@ -31,6 +31,7 @@ from liaison.cli.pages.sides import (
     sides,
 )
 from liaison.cli.values import listed, named_value, named_values
+from liaison.equations.equations import chetaev_note
 from liaison.verbs.registry import command
 from liaison.verbs.summary import Summary
 
@@ -61,6 +62,8 @@ def summary(checked: Summary, *, explain: bool = False) -> str:
     if collided := collisions(checked):
         lines.append(f"  {'collisions':<12} {collision_line(collided)}")
     lines += _entries(checked)
+    for name in checked.equations.facts.get("nonlinear_rates", ()):
+        lines.append(f"  {'by choice':<12} {chetaev_note(name)}")
     return "\n".join(lines + (_explained(checked) if explain else []))
 
 

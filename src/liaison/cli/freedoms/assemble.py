@@ -10,7 +10,16 @@ from typing import Annotated, Any
 
 import typer
 
-from liaison.cli.options import Debug, Json, Model, Values, help_of, printed
+from liaison.cli.options import (
+    Debug,
+    Json,
+    Model,
+    Values,
+    WithEvidence,
+    help_of,
+    printed,
+    with_evidence,
+)
 from liaison.verbs.registry import command
 
 
@@ -42,6 +51,7 @@ def assemble(
         str | None, typer.Option(metavar="TIME", help=help_of("time_limit"))
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of random numbers.")] = 0,
+    evidence: WithEvidence = False,
     values: Values = None,
     as_json: Json = False,
     debug: Debug = False,
@@ -61,7 +71,7 @@ def assemble(
     else:
         _near_the_start(mechanism, where, as_json)
         return
-    printed(modes.to_dict(), str(modes), as_json)
+    printed(modes.to_dict(), with_evidence(str(modes), modes.evidence, evidence), as_json)
 
 
 def _near_the_start(mechanism: Any, where: dict[str, Any], as_json: bool) -> None:

@@ -9,7 +9,17 @@ from typing import Annotated
 
 import typer
 
-from liaison.cli.options import At, Debug, Json, Model, Values, help_of, printed
+from liaison.cli.options import (
+    At,
+    Debug,
+    Json,
+    Model,
+    Values,
+    WithEvidence,
+    help_of,
+    printed,
+    with_evidence,
+)
 from liaison.verbs.registry import command
 
 
@@ -23,6 +33,7 @@ def mobility(
     time_limit: Annotated[
         str | None, typer.Option(metavar="TIME", help=help_of("time_limit"))
     ] = None,
+    evidence: WithEvidence = False,
     values: Values = None,
     as_json: Json = False,
     debug: Debug = False,
@@ -35,4 +46,5 @@ def mobility(
     where = positions_of(mechanism, at)
     limit = limit_option(time_limit)
     result = verb.mobility(mechanism, at=where, order=order, primes=primes, seed=seed, **limit)
-    printed(result.to_dict(), str(result), as_json)
+    text = with_evidence(str(result), result.evidence, evidence)
+    printed(result.to_dict(), text, as_json)

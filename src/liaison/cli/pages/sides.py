@@ -185,6 +185,8 @@ def event(run: Trajectory, record: EventRecord) -> dict[str, Any]:
         facts["what"] = record.what
     if record.speed is not None:
         facts["speed"] = record.speed
+    if record.together > 1:
+        facts["together"] = record.together
     if record.what and record.before is not None:
         names = [label.name for label in run.labels["v"]]
         facts["before"] = dict(zip(names, record.before.tolist(), strict=True))

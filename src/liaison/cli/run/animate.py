@@ -62,7 +62,7 @@ def animate(
 ) -> None:
     """Write a 3D page of the motion that opens from a file, or show it live."""
     from liaison.cli.pages.sides import event
-    from liaison.cli.running import noted, ran, run_options, series_of
+    from liaison.cli.running import leave_if_suspect, noted, ran, run_options, series_of
     from liaison.cli.values import check_folders, check_names, check_suffix, read_request
     from liaison.verbs.motion import page, show
     from liaison.verbs.pictures import drawable
@@ -97,6 +97,7 @@ def animate(
     facts = {"status": trajectory.status, "instants": len(trajectory), "page": str(out)}
     facts["events"] = [event(trajectory, x) for x in trajectory.events]
     printed(facts, f"{trajectory.name}: {trajectory.message}\n  page         {out}", as_json)
+    leave_if_suspect(trajectory)
 
 
 def _serve(live: Any, as_json: bool) -> None:

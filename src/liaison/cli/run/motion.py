@@ -69,7 +69,7 @@ def motion(
 ) -> None:
     """Print joint angles (with full turns), displacements and rates along a run, and attitudes."""
     from liaison.analyse.along.attitude_along import attitudes
-    from liaison.cli.running import noted, ran, run_options
+    from liaison.cli.running import leave_if_suspect, noted, ran, run_options
     from liaison.cli.values import check_folders, check_names, check_word, read_request
 
     check_folders(csv)
@@ -98,8 +98,13 @@ def motion(
     columns = columns_of(moved)
     if csv:
         _save(csv, moved, columns)
-    facts = {"name": mechanism.name, "t": moved.t.tolist()} | _facts(columns) | written(csv=csv)
+    facts = (
+        {"name": mechanism.name, "status": moved.status, "t": moved.t.tolist()}
+        | _facts(columns)
+        | written(csv=csv)
+    )
     printed(facts, _table(mechanism.name, moved, columns), as_json)
+    leave_if_suspect(moved)
 
 
 @final

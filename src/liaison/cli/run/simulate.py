@@ -192,7 +192,7 @@ def simulate(
     debug: Debug = False,
 ) -> None:
     """Simulate a mechanism, and report the errors of its energy and its closures."""
-    from liaison.cli.running import drawable, ran, run_options, series_of
+    from liaison.cli.running import drawable, leave_if_suspect, ran, run_options, series_of
     from liaison.cli.values import check_files, read_request
 
     check_files(out, csv, plot, label)
@@ -219,6 +219,7 @@ def simulate(
     facts = facts_of(trajectory, request.mechanism)
     facts |= written(results=out, csv=csv, plot=plot)
     printed(facts, outcome(facts), as_json)
+    leave_if_suspect(trajectory)
 
 
 def _keep(partial: Trajectory | None, out: Path | None, csv: Path | None) -> None:

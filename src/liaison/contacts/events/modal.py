@@ -159,7 +159,7 @@ def nearest_zero(sides: Sides) -> i64:
 
 
 SLOW = 1e-6
-"""Slip of two components below this [m/s, rad/s] has the direction it had when it began."""
+"""Slip of two components below this, in its unit, has the direction it had when it began."""
 
 NOTHING = 1e-9
 """A row of which less than this part is left beside the closures cannot be held by a force."""
@@ -197,7 +197,7 @@ def slip_weights(sides: Sides, b: i64) -> None:
     if block.law == STRIBECK:
         ratio = size / law.speed
         part = exp(-ratio * ratio)
-    is_slow = 1 if block.rows == 1 or size < SLOW else 0
+    is_slow = 1 if block.rows == 1 or size < SLOW * sides.scales.rate[b] else 0
     way = u
     if is_slow == 1 and block.law != REGULARIZED:
         way = sides.slip[first:]

@@ -35,7 +35,7 @@ from .touching import NO_MOTION, can_stay
 NOT_A_NUMBER = float("nan")
 
 BROKEN = 1e-7
-"""Rate W v + w of a relation whose row vanished at which what is held does not keep it."""
+"""Rate W v + w, in its unit, of a relation whose row vanished at which it is not kept."""
 
 
 @loop
@@ -186,11 +186,12 @@ def slip_left(sides: Sides, b: i64) -> f64:
     size = sqrt(size)
     if block.rows == 1:
         return float(along)
-    if size >= SLOW:
+    slow = SLOW * sides.scales.rate[b]
+    if size >= slow:
         for k in range(block.rows):
             row = block.first + k
             sides.slip[row] = sides.seen.rate[row] / size
-        if size >= 10.0 * SLOW:
+        if size >= 10.0 * slow:
             sides.fast[b] = 1
         return float(size)
     # slow slip keeps the way it had last: it ends where it has left that by 60°
@@ -208,7 +209,8 @@ def eased(sides: Sides, row: i64) -> f64:
     x = sides.in_metric
     compliant(sides, row, x)
     yields = dot(sides.nv, x, x)
-    return sides.ease * NO_MOTION / yields if yields > 0.0 else 0.0
+    unit = sides.scales.acceleration[sides.block_of[row]]
+    return sides.ease * NO_MOTION * unit / yields if yields > 0.0 else 0.0
 
 
 @loop
@@ -221,11 +223,15 @@ def write_ends(sides: Sides, out: ptr) -> None:
         if block.kind != FRICTION:
             if mode == LOCKED:
                 # what it forbids is held, so that its rate is none; −u is W v + w
-                out[b] = sides.seen.rate[block.first] + BROKEN
+                out[b] = sides.seen.rate[block.first] + BROKEN * sides.scales.rate[b]
             elif mode != OPEN:
                 is_past = is_past_edge(sides, b)
                 force = sides.force[block.first] + eased(sides, block.first)
-                out[b] = force * sliding_margin(sides, b) if is_past == 0 else -EDGE
+                out[b] = (
+                    force * sliding_margin(sides, b)
+                    if is_past == 0
+                    else -EDGE * sides.scales.force[b]
+                )
             elif block.kind == GAP:
                 out[b] = sides.seen.gap[b] - sides.level[b]
             else:

@@ -15,7 +15,14 @@ from liaison.solvers.linear.dense import dot, largest, pivoted_qr
 
 from .modal import is_pressed, loosened, prepare
 from .sliding import slide
-from .touching import NO_MOTION, accelerate, find_touching, list_cones, mobility_matrix
+from .touching import (
+    NO_MOTION,
+    accelerate,
+    find_touching,
+    largest_listed,
+    list_cones,
+    mobility_matrix,
+)
 
 REPEATED = 1e-8
 """A row of which less than this part is left beside others repeats them."""
@@ -38,7 +45,10 @@ def soften(sides: Sides, least: f64) -> i64:
             u = sides.touching[sides.cone[k].first :]
             rows = sides.cone[k].rows
             limit = sides.limits[k]
-            if sqrt(dot(rows, u, u)) > least and law.static > law.dynamic:
+            if (
+                sqrt(dot(rows, u, u)) > least * sides.scales.acceleration[b]
+                and law.static > law.dynamic
+            ):
                 share = law.dynamic / law.static
                 for i in range(2):
                     limit.coefficient[i] = limit.coefficient[i] * share
@@ -62,8 +72,7 @@ def find_mode(sides: Sides, limit: f64) -> i64:
     if prepare(sides) < 0.0:
         return 2
     mobility_matrix(sides, 1)
-    m = sides.active
-    least = sides.ease * NO_MOTION * (1.0 + largest(m, sides.touching))
+    least = sides.ease * NO_MOTION * (1.0 + largest_listed(sides, sides.touching))
     sides.motions = slide(sides)
     if sides.motions == 0:
         return 1
@@ -87,11 +96,12 @@ def take_modes(sides: Sides, least: f64) -> None:
         if k >= 0:
             u = sides.touching[sides.cone[k].first :]
             size = sqrt(dot(block.rows, u, u))
+            unit = sides.scales.acceleration[b]
             if block.kind != FRICTION:
-                sides.mode[b] = OPEN if u[0] > least else CLOSED
+                sides.mode[b] = OPEN if u[0] > least * unit else CLOSED
             elif block.rows > 2:
                 hold_ball(sides, b, k)
-            elif size > least:
+            elif size > least * unit:
                 sides.mode[b] = SLIP
                 for i in range(block.rows):
                     sides.slip[block.first + i] = u[i] / size
@@ -173,10 +183,11 @@ def end_ended(sides: Sides, least: f64) -> None:
             row = sides.cone[k].first
             force = sides.touching[m + row :]
             yields = sides.matrix[row * m + row]
+            least_force = least * sides.scales.acceleration[b] / yields
             if sides.blocks[b].kind != FRICTION:
-                if force[0] <= nearly + least / yields:
+                if force[0] <= nearly + least_force:
                     sides.mode[b] = OPEN
-            elif margin(sides, k) <= nearly + least / yields:
+            elif margin(sides, k) <= nearly + least_force:
                 slip_away(sides, b, k)
 
 

@@ -24,11 +24,19 @@ from liaison.program.loops.records import address
 from liaison.simulation.events.log import HOLDS, IMPACTS, note
 from liaison.simulation.events.watched import Watched
 from liaison.simulation.plan.plan import Plan
+from liaison.simulation.plan.scales import fill_run_scales, fill_scales, units_of
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps import sides_layout as side
 from liaison.simulation.steps.advance import SMOOTH
 from liaison.simulation.steps.layout import Arrays, Run
-from liaison.solvers.impacts.impacts import ENERGETIC, MOREAU, NEWTON, POISSON, STRONGE
+from liaison.solvers.impacts.impacts import (
+    ENERGETIC,
+    MOREAU,
+    NEWTON,
+    POISSON,
+    SEQUENTIAL,
+    STRONGE,
+)
 
 from .bearings import UNSETTLED
 from .modal_entries import modal_closure, modal_events, modal_rate, modal_terms
@@ -37,7 +45,7 @@ from .switching import march
 
 IMPACT_LAWS = {
     "energetic": ENERGETIC, "newton": NEWTON, "poisson": POISSON, "moreau": MOREAU,
-    "stronge": STRONGE,
+    "stronge": STRONGE, "sequential": SEQUENTIAL,
 }  # fmt: skip
 """How bodies part after an impact; see `impacts.py`."""
 
@@ -150,6 +158,8 @@ class Marching:
     def begin(self, plan: Plan) -> None:
         """Takes up a run that differs only in where it begins, and in its numbers."""
         self._own_plan, self._plan = plan, None
+        self._units = units_of(plan)
+        fill_scales(self.sides.scales, self._units, self._units.closure)
 
     @property
     def plan(self) -> Plan:
@@ -177,6 +187,13 @@ class Marching:
         """Ends of modes switch; they do not stop the run."""
         run.stops[self.own :], run.has_modes = at.SWITCHING, 1
         run.has_terms, run.pivots_left = 1, np.iinfo(np.int64).max // 2
+
+    def scale(self, run: Run) -> None:
+        """The units of the run that is taken up: unilateral rows stand beside the closures."""
+        sides, units = self.sides, self._units
+        held = np.ones(int(sides.nrows - sides.nc - sides.nr))
+        rows = np.concatenate([units.closure, units.gap[sides.block_of], held])
+        fill_run_scales(run, units, rows[sides.row_order])
 
     def kept(self) -> dict[str, Any]:
         """What a checkpoint keeps."""
@@ -240,7 +257,9 @@ class Marching:
         for b, block in enumerate(self.plan.program.facts["sides"]):
             D, rate = seen["D"][block[3] * nv : (block[3] + 1) * nv], seen["rate"][block[3]]
             is_open = block[2] == "rate" and self.sides.mode[b] != side.LOCKED
-            if is_open and abs(rate) <= LOST * (1 + np.max(np.abs(arguments["v"]), initial=0.0)):
+            unit = LOST * self.sides.scales.rate[b]
+            v = np.abs(arguments["v"]) / self.sides.scales.velocity
+            if is_open and abs(rate) <= unit * (1 + np.max(v, initial=0.0)):
                 left = D - along(G, D) @ G
                 if np.max(np.abs(left)) <= LOST * np.max(np.abs(D)):
                     self.sides.bad = b

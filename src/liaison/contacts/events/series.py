@@ -35,7 +35,7 @@ from liaison.simulation.steps.sides_layout import (
     STICK,
     Sides,
 )
-from liaison.solvers.linear.dense import dot, largest
+from liaison.solvers.linear.dense import dot, largest_in
 
 from .bearings import solve_motion
 from .modal import measure, resists, write_forces
@@ -52,10 +52,10 @@ AFTER = {
 """The mode after an event."""
 
 UNMOVED = 1e-6
-"""Part of the largest acceleration, or of 1, up to which what is held counts as at rest."""
+"""Part of the largest acceleration, or of 1, in their units, up to which what is held rests."""
 
 OUTSIDE = 1e-9
-"""Load [N] by which a force may leave its bound."""
+"""Load, in the unit of forces, by which a force may leave its bound."""
 
 
 @final
@@ -97,7 +97,7 @@ def margin_of(sides: Sides, b: i64) -> f64:
             return -sqrt(dot(block.rows, force, force))
         return float(inside(sides, b) * static)
     if mode == LOCKED:
-        return float(sides.seen.rate[block.first] + BROKEN)
+        return float(sides.seen.rate[block.first] + BROKEN * sides.scales.rate[b])
     if mode != OPEN:
         return float(sides.force[block.first])
     return float(sides.seen.gap[b] if block.kind == GAP else sides.seen.rate[block.first])
@@ -116,7 +116,8 @@ def write_margins(sides: Sides, out: ptr) -> None:
         if sides.mode[b] == STICK and out[b] < 0.0:
             is_beyond = 1
     if is_beyond == 1:
-        slack = UNMOVED * (1.0 + largest(sides.nv, sides.vdot))
+        size = largest_in(sides.nv, sides.vdot, sides.scales.velocity) * sides.scales.time[0]
+        slack = UNMOVED * (1.0 + size)
         if can_stay(sides) >= -slack:
             for b in range(sides.nb):
                 if sides.mode[b] == STICK:
@@ -166,7 +167,11 @@ def bear_inside(sides: Sides) -> None:
         mode = sides.mode[b]
         if block.kind == FRICTION and mode == SLIP and block.load >= 0:
             return
-        if block.kind == FRICTION and mode == STICK and inside(sides, b) < -OUTSIDE:
+        if (
+            block.kind == FRICTION
+            and mode == STICK
+            and inside(sides, b) < -OUTSIDE * sides.scales.force[b]
+        ):
             is_outside = 1
     if is_outside == 1 and can_stay(sides) >= 0.0:
         write_forces(sides, sides.touching[sides.active :])
@@ -180,7 +185,11 @@ def direct(sides: Sides, modes: iptr, v: ptr) -> None:
     for b in range(sides.nb):
         sides.mode[b] = modes[b]
         is_friction = 1 if sides.blocks[b].kind == FRICTION else 0
-        if is_friction == 1 and modes[b] == SLIP and slip_size(sides, b) <= limit:
+        if (
+            is_friction == 1
+            and modes[b] == SLIP
+            and slip_size(sides, b) <= limit * sides.scales.rate[b]
+        ):
             begins = 1
     if begins == 1:
         find_mode(sides, limit)
@@ -190,7 +199,7 @@ def direct(sides: Sides, modes: iptr, v: ptr) -> None:
         if block.kind == FRICTION:
             size = slip_size(sides, b)
             for k in range(block.rows):
-                if size > limit:
+                if size > limit * sides.scales.rate[b]:
                     row = block.first + k
                     sides.slip[row] = sides.seen.rate[row] / size
 

@@ -19,6 +19,7 @@ from liaison.simulation.events.events import sign_of
 from liaison.simulation.events.log import (
     BEFORE,
     CLOSES,
+    CUT_SHORT,
     ENTERS,
     GAINS,
     IMPACTS,
@@ -45,6 +46,7 @@ from liaison.simulation.steps.layout import (
     SINGULAR_MASS,
     STANDSTILL,
     STOPPED,
+    STRUCK,
     SWITCHING,
     TRY,
     Entries,
@@ -64,7 +66,8 @@ from liaison.simulation.steps.sides_layout import (
     STICK,
     Sides,
 )
-from liaison.solvers.linear.dense import largest
+from liaison.solvers.impacts.sequence import coupled_contacts
+from liaison.solvers.linear.dense import largest_in
 
 from .bearings import solve_motion
 from .edges import find_edges
@@ -81,7 +84,7 @@ def keep_impacts(run: Run, event_log: ptr) -> None:
     kept = 1
     for k in range(1, run.event_count):
         what = Event(at(event_log, k * (Event.header + state))).what
-        if (what - IMPACTS) * (what - GAINS) == 0:
+        if (what - IMPACTS) * (what - GAINS) * (what - CUT_SHORT) == 0:
             copy_row(k, kept, state, event_log)
             kept += 1
     run.event_count = kept if kept > 1 else 0
@@ -104,19 +107,35 @@ def note_what(b: i64, what: i64, run: Run, event_log: ptr) -> None:
 
 
 @loop
+def note_impact(b: i64, sides: Sides, run: Run, event_log: ptr) -> None:
+    """An impact on one contact, with how many were hit together with it and change its answer."""
+    m = sides.active
+    impulse = sides.touching[m:]
+    A = sides.matrix
+    count = coupled_contacts(sides.cone_of[b], m, sides.cones, A, sides.cone, sides.limits, impulse)
+    q = run.log_q
+    v = run.log_v
+    note(IMPACTS, b, count, run.t, 0.0, q, run.q, v, run.v, run.event_count, event_log)
+    run.event_count += 1
+
+
+@loop
 def note_impacts(sides: Sides, limit: f64, run: Run, event_log: ptr) -> None:
     """An impact on every contact that took part, rest where what is left of it is nothing."""
     for b in range(sides.nb):
         block = sides.blocks[b]
         if block.kind != FRICTION and was_hit(sides, b) == 1:
-            note_what(b, IMPACTS, run, event_log)
+            note_impact(b, sides, run, event_log)
             bounces = 1 if sides.seen.laws[b].restitution > 0.0 else 0
+            slow = max(limit, sides.unseen) * sides.scales.rate[b]
             if sides.before[b] == CLOSED:
                 bounces = 0
-            if bounces == 1 and sides.seen.rate[block.first] <= max(limit, sides.unseen):
+            if bounces == 1 and sides.seen.rate[block.first] <= slow:
                 note_what(b, RESTS, run, event_log)
     if sides.energy > 0.0:
         note_what(0, GAINS, run, event_log)
+    if sides.unended > 0.0:
+        note_what(0, CUT_SHORT, run, event_log)
 
 
 @loop
@@ -154,20 +173,20 @@ def note_changes(sides: Sides, run: Run, event_log: ptr) -> None:
 
 
 SAME_INSTANT, PATIENCE = 1e-13, 1000
-"""Switches closer than this part of the time (or of 1 s) stand still; so many may."""
+"""Switches closer than this part of the time, or of its unit, stand still; so many may."""
 
 UNDECIDED, MOST_EASE = 20, 1e5
 """Switches at one instant after which accelerations count as none up to ten times what they did."""
 
 RESOLVED = 1.5e-7
-"""Speed [m/s], at positions of 1 m, of a jump whose height is rounding: u²/2g ≈ 1e-15 m."""
+"""Speed, at positions of 1, of a jump whose height is rounding, all in units: u²/2g ≈ 1e-15 m."""
 
 AGAIN, MOST_UNSEEN = 3, 1e-4
-"""Switches at one instant after which speeds of jumps count as rounding, up to this one [m/s]."""
+"""Switches at one instant after which speeds of jumps count as rounding, up to this one."""
 
 HASTE, LONG, EACH_TIME, MOST_HASTY = 1e-4, 200, 20, 1e-3
-"""Switches closer than this [s] are hasty; after so many in a row speeds of jumps count as none,
-twice as large ones after every further few, up to the last [m/s]: a hop of 5e-8 m."""
+"""Switches closer than this, in the unit of time, are hasty; after so many in a row speeds of jumps
+count as none, twice as large ones after every further few, up to the last: a hop of 5e-8 m."""
 
 STRIKES = 2
 """Impacts at one instant: after one of contacts, one of relations of rates that it broke."""
@@ -176,11 +195,11 @@ UNMET = 1e4
 """Times the rate that is none: past a boundary by less than this a relation of rates is entered."""
 
 VANISHED = 1e-6
-"""A row of a rate that is shorter than this says nothing of velocities any more."""
+"""A row of a rate that is shorter than this, in units, says nothing of velocities any more."""
 
 LEAST = 1e-12
-"""A gap [m], a rate or a force [N] that is none between two looks; below SLOW the way of a slip is
-not that of its speed, which turns there without an end."""
+"""A gap, a rate or a force that is none between two looks, in its unit; below SLOW the way of slip
+is not that of its speed, which turns there without an end."""
 
 TINY = 1e-300
 
@@ -203,7 +222,7 @@ def march(
         sides.is_begun = 2
     status = advance(e, run, scratch, records, event_log, tries)
     while status == STOPPED and run.is_stopping == SWITCHING:
-        if run.recorded >= run.capacity or run.event_capacity - run.event_count < 5 * sides.nb + 5:
+        if run.recorded >= run.capacity or run.event_capacity - run.event_count < 5 * sides.nb + 8:
             return FULL
         status = switch(sides, e, run, scratch, records, event_log)
         if status == GOOD:
@@ -216,17 +235,17 @@ def begin_sides(sides: Sides, e: Entries, run: Run, scratch: ptr, event_log: ptr
     """Rejects a start on the forbidden side; impact and modes of what touches there."""
     v = run.v
     look(sides, run, scratch)
-    limit = run.start_tolerance * (1.0 + largest(sides.nv, v))
+    limit = run.start_tolerance * (1.0 + largest_in(sides.nv, v, sides.scales.velocity))
     for b in range(sides.nb):
         kind = sides.blocks[b].kind
         u = sides.seen.rate[sides.blocks[b].first]
         run.detail[0] = b
-        if kind == GAP and sides.seen.gap[b] < -run.start_tolerance:
+        if kind == GAP and sides.seen.gap[b] < -run.start_tolerance * sides.scales.gap[b]:
             run.worst = -sides.seen.gap[b]
             return BAD_GAP
         if kind == GAP:
-            sides.inside = max(sides.inside, -sides.seen.gap[b])
-        if kind == RATE and u < -limit:
+            sides.inside = max(sides.inside, -sides.seen.gap[b] / sides.scales.gap[b])
+        if kind == RATE and u < -limit * sides.scales.rate[b]:
             run.worst = -u
             return BAD_SIDE
     note(BEFORE, sides.own, -1, run.t, 0.0, run.nq, run.q, run.nv, v, 0, event_log)
@@ -242,8 +261,8 @@ def begin_sides(sides: Sides, e: Entries, run: Run, scratch: ptr, event_log: ptr
 
 @loop
 def look(sides: Sides, run: Run, scratch: ptr) -> None:
-    """All numbers at the present state, and the speed below which a gap opens unseen."""
-    sides.unseen = RESOLVED * sqrt(largest(run.nq, run.q))
+    """All numbers at the present state, and the speed, in units, below which gaps open unseen."""
+    sides.unseen = RESOLVED * sqrt(largest_in(run.nq, run.q, sides.scales.position))
     # where time stands still, ever more of a jump is rounding
     for _ in range(AGAIN, sides.switches):
         sides.unseen = min(2.0 * sides.unseen, MOST_UNSEEN)
@@ -256,8 +275,9 @@ def look(sides: Sides, run: Run, scratch: ptr) -> None:
 @loop
 def switch(sides: Sides, e: Entries, run: Run, scratch: ptr, records: ptr, event_log: ptr) -> i64:
     """The next mode, at an instant where one ended; GOOD, or why there is none."""
-    sides.hasty = sides.hasty + 1 if run.t - sides.t_switch <= HASTE else 0
-    if run.t - sides.t_switch > SAME_INSTANT * (1.0 + abs(run.t)):
+    time = sides.scales.time[0]
+    sides.hasty = sides.hasty + 1 if run.t - sides.t_switch <= HASTE * time else 0
+    if run.t - sides.t_switch > SAME_INSTANT * (time + abs(run.t)):
         sides.switches = 0
         sides.ease = 1.0
     sides.t_switch = run.t
@@ -320,6 +340,7 @@ def take_kick(sides: Sides, run: Run, scratch: ptr, event_log: ptr) -> None:
 @loop
 def go_on(sides: Sides, run: Run, scratch: ptr) -> None:
     """The time loop takes its next step from here, in the new mode."""
+    run.ledger.event = STRUCK
     run.is_stopping = 0
     run.is_fresh = 0
     run.phase = TRY if run.t < run.t_end else FINISHED
@@ -333,13 +354,17 @@ def vanishing(sides: Sides, v: ptr, run: Run) -> i64:
     for b in range(sides.nb):
         block = sides.blocks[b]
         u = sides.seen.rate[block.first]
-        if sides.mode[b] == LOCKED and u < -0.5 * BROKEN:
+        if sides.mode[b] == LOCKED and u < -0.5 * BROKEN * sides.scales.rate[b]:
             sides.bad = b
             run.detail[0] = b
             return 1
         if block.kind == RATE and sides.mode[b] == OPEN:
             D = sides.seen.D[block.first]
-            if u <= still(sides, v) and largest(nv, D) <= VANISHED:
+            length = 0.0
+            for i in range(nv):
+                length = max(length, abs(D[i]) * sides.scales.local[i])
+            is_slow = 1 if u <= still(sides, v) * sides.scales.rate[b] else 0
+            if is_slow == 1 and length <= VANISHED * sides.scales.gap[b]:
                 sides.bad = b
                 run.detail[0] = b
                 return 1
@@ -382,7 +407,7 @@ def approaches(sides: Sides, limit: f64) -> i64:
         block = sides.blocks[b]
         # a rate is met at an instant that is found as well as the state there is known
         least = limit * UNMET if block.kind == RATE else limit
-        is_closing = 1 if sides.seen.rate[block.first] < -least else 0
+        is_closing = 1 if sides.seen.rate[block.first] < -least * sides.scales.rate[b] else 0
         if block.kind != FRICTION and sides.mode[b] == CLOSED and is_closing == 1:
             return 1
     return 0
@@ -414,7 +439,20 @@ def new_signs(sides: Sides, run: Run, scratch: ptr) -> None:
         run.sign[i] = sign_of(value)
         run.before[i] = value
         is_slip = 1 if sides.blocks[b].kind == FRICTION and sides.mode[b] == SLIP else 0
-        run.noise[i] = 2.0 * SLOW if is_slip * (sides.blocks[b].rows - 1) > 0 else LEAST
+        run.noise[i] = LEAST * end_unit(sides, b)
+        if is_slip * (sides.blocks[b].rows - 1) > 0:
+            run.noise[i] = 2.0 * SLOW * sides.scales.rate[b]
         # CLOSED and STICK are one number
         run.is_force[i] = 1 if sides.mode[b] == STICK else 0
         run.streak[i] = 0
+
+
+@loop
+def end_unit(sides: Sides, b: i64) -> f64:
+    """The unit of what falls through zero where the mode of a block ends."""
+    mode = sides.mode[b]
+    kind = sides.blocks[b].kind
+    if kind == GAP and mode == OPEN:
+        return float(sides.scales.gap[b])
+    # CLOSED and STICK are one number
+    return float(sides.scales.force[b] if mode == STICK else sides.scales.rate[b])

@@ -5,7 +5,7 @@ them. Of velocities the problem is that of an impact; of accelerations its solut
 mode: what stays closed, what sticks, what slips and which way.
 
 Public names: STILL, TOUCH, still, find_touching, strike, list_cones, mobility_matrix,
-accelerate, can_stay, NO_MOTION.
+accelerate, can_stay, largest_listed, NO_MOTION.
 
 Source: docs/theory/one_sided.md (mode-1).
 """
@@ -29,15 +29,15 @@ from liaison.simulation.steps.sides_layout import (
 )
 from liaison.solvers.cones.cones import BILATERAL, DISC, ONE_WAY, solve_cones
 from liaison.solvers.impacts.impacts import impact
-from liaison.solvers.linear.dense import backward_solve, dot, largest
+from liaison.solvers.linear.dense import backward_solve, dot, largest_in
 
 from .modal import SLOW, add_slips, compliant, is_pressed, loosened, prepare, resists
 
 TOUCH = 1e-9
-"""A gap up to this [m] is closed."""
+"""A gap up to this, in its unit, is closed."""
 
 STILL = 1e-10
-"""Part of the largest velocity, or of 1, below which a rate is none."""
+"""Part of the largest velocity, or of 1, in their units, below which a rate is none."""
 
 NOISE = 1e-12
 """Part of the work of all impulses that a change of energy is known to."""
@@ -46,13 +46,25 @@ UNSURE = 1e-9
 """A residual of forces above this is looked at again, from other forces."""
 
 NO_MOTION = 1e-9
-"""Part of the largest acceleration, or of 1, below which one is none."""
+"""Part of the largest acceleration, or of 1, in their units, below which one is none."""
 
 
 @loop
 def still(sides: Sides, v: ptr) -> f64:
-    """Rates below this are none."""
-    return STILL * (1.0 + largest(sides.nv, v))
+    """Rates below this, in their units, are none."""
+    return STILL * (1.0 + largest_in(sides.nv, v, sides.scales.velocity))
+
+
+@loop
+def largest_listed(sides: Sides, x: ptr) -> f64:
+    """The largest acceleration of the rows listed, each in its unit."""
+    size = 0.0
+    bad = 0.0
+    for a in range(sides.active):
+        unit = sides.scales.acceleration[sides.block_of[sides.listed[a]]]
+        bad += x[a] - x[a]
+        size = max(size, abs(x[a]) / unit)
+    return size + bad
 
 
 @loop
@@ -93,18 +105,21 @@ def find_touching(sides: Sides, limit: f64) -> None:
             if is_pressed(sides, b) == 1:
                 size = slip_size(sides, b)
                 slow = max(limit, 2.0 * SLOW) if goes_on(sides, b, size) == 0 else limit
+                slow = slow * sides.scales.rate[b]
                 never = 1 if block.law == REGULARIZED or resists(sides, b) == 0 else 0
                 mode = SLIP if size > slow or never == 1 else STICK
                 for k in range(block.rows):
-                    if size > slow and (size >= SLOW or block.rows == 1):
+                    if size > slow and (size >= SLOW * sides.scales.rate[b] or block.rows == 1):
                         sides.slip[first + k] = sides.seen.rate[first + k] / size
         elif sides.mode[b] == LOCKED:
             mode = LOCKED
         elif block.kind == GAP:
-            is_slow = 1 if sides.seen.rate[first] <= max(limit, sides.unseen) else 0
-            is_near = 1 if sides.seen.gap[b] <= TOUCH and sides.ended[b] != BEYOND else 0
+            slow = max(limit, sides.unseen) * sides.scales.rate[b]
+            is_slow = 1 if sides.seen.rate[first] <= slow else 0
+            near = TOUCH * sides.scales.gap[b]
+            is_near = 1 if sides.seen.gap[b] <= near and sides.ended[b] != BEYOND else 0
             mode = CLOSED if is_slow == 1 and is_near == 1 else OPEN
-        elif sides.seen.rate[first] <= limit:
+        elif sides.seen.rate[first] <= limit * sides.scales.rate[b]:
             mode = CLOSED
         sides.mode[b] = mode
 
@@ -205,6 +220,7 @@ def strike(sides: Sides, v: ptr) -> f64:
     area = sides.area
     change = impact(sides.law, m, sides.cones, A, u, cones, limits, restitution, impulse, area)
     sides.residual = area[0]
+    sides.unended = area[2]
     whole = 0.0
     for a in range(m):
         whole += abs(impulse[a] * sides.seen.rate[sides.listed[a]])
@@ -257,7 +273,6 @@ def can_stay(sides: Sides) -> f64:
     """
     list_cones(sides, 1)
     mobility_matrix(sides, 1)
-    m = sides.active
-    least = sides.ease * NO_MOTION * (1.0 + largest(m, sides.touching))
+    least = sides.ease * NO_MOTION * (1.0 + largest_listed(sides, sides.touching))
     accelerate(sides)
-    return float(least - largest(m, sides.touching))
+    return float(least - largest_listed(sides, sides.touching))

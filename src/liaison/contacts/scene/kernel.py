@@ -19,12 +19,18 @@ from liaison.program.extend import places_of
 from liaison.program.kernel import MachineKernel
 from liaison.program.llvm.trampolines import trampoline
 from liaison.program.loops.compile import CompiledLoops, compile_loops
+from liaison.program.loops.language import Loop
 from liaison.program.pairs import pair_program
 from liaison.units import Label
 
 from .layout import PairEntries, World
 from .parts import SceneModel
-from .phases import retract_bodies
+from .phases import energy_of_bodies, retract_bodies
+
+ENTRIES: Mapping[str, Loop[..., Any]] = MappingProxyType(
+    {"retract": retract_bodies, "energy": energy_of_bodies}
+)
+"""Loops of the entries of a scene."""
 
 PLACE = (("x", "m"), ("y", "m"), ("z", "m"), ("qw", ""), ("qx", ""), ("qy", ""), ("qz", ""))
 RATE = (
@@ -43,22 +49,31 @@ def pair_kernel() -> Kernel:
 
 @cache
 def _compiled() -> CompiledLoops:
-    """`retract_bodies` as machine code, once a process."""
-    return compile_loops([retract_bodies])
+    """The entries of scenes as machine code, once a process."""
+    return compile_loops([retract_bodies, energy_of_bodies])
 
 
 def scene_kernel(model: SceneModel) -> Kernel:
-    """Coordinates of free bodies by name, and the one entry that a run calls, `retract`."""
+    """Coordinates of free bodies by name, and the entries that a run calls: `retract`, `energy`."""
     count = np.array([len(model.bodies.names)], dtype=np.int64)
+    heavy = np.hstack([model.bodies.mass[:, None], model.bodies.inertia.reshape(-1, 9)])
+    weights, gravity = (
+        np.ascontiguousarray(heavy, dtype=float),
+        np.array(model.gravity, dtype=float),
+    )
 
     def compiler(names: tuple[str, ...]) -> tuple[Mapping[str, int], Any]:
-        loops = {"retract": _compiled().address(retract_bodies)}
-        code = trampoline(loops, count, [count.ctypes.data])
-        return {name: code[name] for name in names}, (code, count)
+        places = {"retract": [count], "energy": [count, gravity, weights]}
+        codes = {}
+        for name in names:
+            loops = {name: _compiled().address(ENTRIES[name])}
+            codes[name] = trampoline(loops, count, [x.ctypes.data for x in places[name]])
+        return {name: codes[name][name] for name in names}, (codes, count, gravity, weights)
 
     program = _program(model)
     nq, nv = program.sizes["nq"], program.sizes["nv"]
     reads = {"retract": {"t": 0, "q": nq, "v": 0, "u": 0, "p": 0, "x": nv}}
+    reads["energy"] = {"t": 0, "q": nq, "v": nv, "u": 0, "p": 0, "x": 0}
     return MachineKernel(program, compiler, lambda _: 0, reads=reads)
 
 
@@ -75,12 +90,22 @@ def _program(model: SceneModel) -> Program:
     layout = (("q", sizes["nq"]),)
     return Program(
         name="scene",
-        entries=MappingProxyType({"retract": Entry.of_loop("retract", layout)}),
+        entries=MappingProxyType(
+            {
+                "retract": Entry.of_loop("retract", layout),
+                "energy": Entry.of_loop("energy", (("T", 1), ("U", 1))),
+            }
+        ),
         inputs=places_of(labels),
         sizes=MappingProxyType({**sizes, "nc": 0, "np": 0, "nx": sizes["nv"]}),
         labels=MappingProxyType(labels),
-        facts=MappingProxyType({"scene": model, "identity": _identity(model)}),
+        facts=MappingProxyType({"scene": model, "identity": _identity(model), "energy": _watched}),
     )
+
+
+def _watched() -> tuple[str, str]:
+    """The entry by which the balance of energy of a scene is kept."""
+    return "energy", ""
 
 
 def _identity(model: SceneModel) -> str:

@@ -250,6 +250,14 @@ class System(Record):
 
 
 @final
+class Weight(Record):
+    """What a body weighs."""
+
+    mass: f64
+    inertia: ptr = inline(3, 3)  # about its center of mass, in its own axes
+
+
+@final
 class World(Record):
     """Data of a scene under way, besides its state and the time, which are in its `Run`."""
 

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from liaison.errors import SimulationError
 from liaison.numeric import Array
+from liaison.simulation.plan.scales import power_near
 
 DEEP = 1e-6
-"""Penetration at the start, beside 1 + the largest coordinate, that is pushed out."""
+"""Penetration at the start, beside 1 + the largest coordinate, in units, that is pushed out."""
 
 
 @final
@@ -156,7 +157,8 @@ def check_start(bodies: Bodies, planes: Array, laws: Laws) -> None:
         raise SimulationError("a ball of the scene has a place or a radius that is not finite.")
     centers, radii = _centers(bodies), bodies.ball[:, 3]
     names = [bodies.names[k] for k in bodies.owner]
-    limit = DEEP * (1 + np.max(np.abs(centers), initial=0.0))
+    unit = power_near(float(np.min(radii[radii > 0], initial=math.inf)))
+    limit = DEEP * (unit + np.max(np.abs(centers), initial=0.0))
     kinds = laws.bodies[bodies.owner]
     depth = radii[:, None] - centers @ planes[:, :3].T + planes[:, 3]
     depth = np.where(laws.table[kinds][:, laws.planes] >= 0, depth, -np.inf)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from liaison.program.loops.language import at, f64, flat, i64, iptr, loop, ptr
+from liaison.program.loops.records import Rows
 from liaison.simulation.steps.advance import begin, commit
 from liaison.simulation.steps.layout import (
     BAD_GAP,
@@ -27,11 +28,11 @@ from liaison.simulation.steps.layout import (
 )
 from liaison.simulation.steps.stepsize import choose_step
 from liaison.simulation.steps.variational import note_stages
-from liaison.solvers.linear.dense import largest
+from liaison.solvers.linear.dense import largest_in
 
 from .bodies import copy_poses, moved_pose
 from .candidates import candidates
-from .layout import Pose, Shown, Twist, World
+from .layout import Pose, Shown, Twist, Weight, World
 from .notes import note_contacts
 from .step import UNSOLVED, deepest, gap_of, keep_impulses, note_forces, place, solved_step
 
@@ -47,7 +48,7 @@ def set_out(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     if status != GOOD:
         return status
     depth = deepest(e, world)
-    if depth > run.start_tolerance * (1.0 + largest(run.nq, run.q)):
+    if depth > run.start_tolerance * (1.0 + largest_in(run.nq, run.q, run.scales.position)):
         run.worst = depth
         for c in range(world.candidates):
             if -gap_of(e, world.candidate[c], world.end, world) >= depth:
@@ -180,6 +181,57 @@ def retract_bodies(
     """
     for i in range(bodies[0]):
         moved_pose(1.0, Pose(at(q, 7 * i)), Twist(at(x, 6 * i)), Pose(at(out, 7 * i)))
+
+
+@loop
+def energy_of_bodies(
+    bodies: iptr, gravity: ptr, weights: Rows[Weight],
+    t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr, work: ptr,
+) -> None:  # fmt: skip
+    """The entry `energy` of a scene: T and U.
+
+    Args:
+        bodies: how many.
+        gravity: [m/s²].
+        weights: of each body.
+        t: time.
+        q: poses.
+        v: twists.
+        u: what is shown.
+        p: parameters.
+        x: nothing.
+        out: result, T and U [J].
+        work: workspace.
+    """
+    out[0] = 0.0
+    out[1] = 0.0
+    for i in range(bodies[0]):
+        weight = weights[i]
+        place = at(q, 7 * i)
+        w = at(v, 6 * i)
+        for j in range(3):
+            out[0] += 0.5 * weight.mass * w[3 + j] * w[3 + j]
+            out[1] -= weight.mass * gravity[j] * place[j]
+        out[0] += turning_energy(place, w, flat(weight.inertia))
+
+
+@loop
+def turning_energy(place: ptr, w: ptr, inertia: ptr) -> f64:
+    """½ ω·I ω, with ω turned into the axes of the body: Rᵀω = ω − 2 s n × ω + 2 n × (n × ω)."""
+    s = place[3]
+    a = place[4]
+    b = place[5]
+    c = place[6]
+    x = 2.0 * (b * w[2] - c * w[1])
+    y = 2.0 * (c * w[0] - a * w[2])
+    z = 2.0 * (a * w[1] - b * w[0])
+    p = w[0] - s * x + b * z - c * y
+    q = w[1] - s * y + c * x - a * z
+    r = w[2] - s * z + a * y - b * x
+    along = p * (inertia[0] * p + inertia[1] * q + inertia[2] * r)
+    along += q * (inertia[3] * p + inertia[4] * q + inertia[5] * r)
+    along += r * (inertia[6] * p + inertia[7] * q + inertia[8] * r)
+    return float(0.5 * along)
 
 
 SCENE = MappingProxyType({"start": set_out, "attempt": one_step, "land": stand, "commit": commit})

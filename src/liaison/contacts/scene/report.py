@@ -5,6 +5,8 @@ Public names: scene_trajectory, scene_events.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,7 @@ def scene_trajectory(
     events: tuple[EventRecord, ...],
     status: str,
     message: str,
+    meta: Mapping[str, Any] = MappingProxyType({}),
 ) -> Trajectory:
     """The record of a scene: q and v by body, as `body.x`, in the axes of the ground.
 
@@ -44,6 +47,7 @@ def scene_trajectory(
         events: of contacts and stop conditions.
         status: how the run ended.
         message: the same in a sentence.
+        meta: what is known besides, as plain data.
     """
     program, nq, nv = plan.program, plan.size("nq"), plan.size("nv")
     t, q, v, shown = np.split(rows, [1, 1 + nq, 1 + nq + nv], axis=1)
@@ -59,7 +63,7 @@ def scene_trajectory(
         status=status,
         message=f"{message.rstrip('.')}{_missed(summary)}.",
         counts={x: summary[x] for x in ("steps", "sweeps", "turns", "contacts", "missed")},
-        meta={"method": "moreau", **summary},
+        meta={"method": "moreau", **summary, **meta},
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from liaison.errors import SimulationError
 from liaison.simulation.plan.plan import Plan, lasting_arrays
+from liaison.simulation.plan.scales import power_near
 from liaison.simulation.steps.layout import Arrays, with_block
 
 from .layout import Body, Collider, Extent, Plane, SceneSizes, World, fill, new_world
@@ -31,7 +32,9 @@ def scene_arrays(plan: Plan) -> Arrays:
     room = EVENTS * model.capacity if model.events else 0
     arrays = lasting_arrays(plan, beside=world.words, logged=room)
     arrays.run.beside[:] = world.ints
-    arrays.run.start_tolerance = DEEP
+    unit = power_near(model.size)
+    arrays.run.start_tolerance = DEEP * unit
+    arrays.run.scales.position.reshape(-1, 7)[:, :3] = unit
     return arrays
 
 

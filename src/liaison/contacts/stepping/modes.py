@@ -1,6 +1,6 @@
 """What a step did to each block: impacts, gaps that close or open, friction that sticks or slips.
 
-Public names: has_room, note_modes.
+Public names: still, has_room, note_modes.
 """
 
 from __future__ import annotations
@@ -28,10 +28,18 @@ from liaison.simulation.steps.sides_layout import (
     SLIP,
     STICK,
 )
-from liaison.solvers.linear.dense import dot, largest
+from liaison.solvers.impacts.sequence import coupled_contacts
+from liaison.solvers.linear.dense import dot, largest_in
 
 STILL = 1e-10
-"""A slip slower than this, beside 1 + |v|, is none."""
+"""A slip slower than this, beside 1 + |v|, is none, all in units."""
+
+
+@loop
+def still(k: i64, run: Run) -> f64:
+    """Rates of a block below this are none."""
+    size = 1.0 + largest_in(run.nv, run.v, run.scales.velocity)
+    return float(STILL * size * run.scales.rate[k])
 
 
 @loop
@@ -78,7 +86,7 @@ def gap_mode(k: i64, was: i64, run: Run, event_log: ptr) -> i64:
     hits = run.hits[k] if impulse > 0.0 and run.active[k] == 1 else 0
     wait = wait_for(k, run)
     if hits == 1:
-        note_block(IMPACTS, k, run.t + wait, run, event_log)
+        note_impact(k, run.t + wait, run, event_log)
     now = OPEN
     if run.active[k] == 1 and (hits == 0 or e <= 0.0):
         now = CLOSED if was == CLOSED or impulse > 0.0 else OPEN
@@ -104,7 +112,22 @@ def friction_mode(k: i64, run: Run) -> i64:
     for i in range(first, first + block.rows):
         u = problem.b[i] + dot(m, problem.A[i * m :], problem.P)
         slip += u * u
-    return STICK if sqrt(slip) <= STILL * (1.0 + largest(run.nv, run.v)) else SLIP
+    return STICK if sqrt(slip) <= still(k, run) else SLIP
+
+
+@loop
+def note_impact(k: i64, t: f64, run: Run, event_log: ptr) -> None:
+    """As `note_block`, with how many contacts of the step share in this impact."""
+    problem = run.problem
+    count = 0
+    for b in range(run.nb):
+        count += int(run.active[b])
+    m = run.rows_chosen
+    own = run.cone_of[k]
+    shared = coupled_contacts(own, m, count, problem.A, run.cone, problem.limits, problem.P)
+    v = at(run.y, run.nv)
+    note(IMPACTS, k, shared, t, 0.0, run.nq, run.q, run.nv, v, run.event_count, event_log)
+    run.event_count += 1
 
 
 @loop

@@ -44,10 +44,10 @@ from liaison.simulation.steps.layout import (
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP, OPEN, STICK, STRIBECK
 from liaison.simulation.steps.variational import note_stages
 from liaison.solvers.cones.cones import DISC, ONE_WAY, Limit, solve_cones
-from liaison.solvers.linear.dense import dot, largest
+from liaison.solvers.linear.dense import dot, largest_in
 from liaison.solvers.linear.lemke import SOLVED, polyhedral_missed, solve_polyhedral
 
-from .modes import STILL
+from .modes import still
 from .rows import delassus, free_motion, metric_of, one_sided, pushed, rows_in_metric
 
 UNSOLVABLE = 1e300
@@ -123,7 +123,7 @@ def bounds(k: i64, limit: Limit, run: Run) -> None:
         along = law.dynamic
         u = run.sides.rate[block.first :]
         speed = dot(block.rows, u, u)
-        is_still = 1 if sqrt(speed) <= STILL * (1.0 + largest(run.nv, run.v)) else 0
+        is_still = 1 if sqrt(speed) <= still(k, run) else 0
         if block.law == STRIBECK and law.speed > 0.0:
             ratio = speed_midway(k, run) / law.speed
             along += exp(-ratio * ratio) * (law.static - law.dynamic)
@@ -159,7 +159,6 @@ def rates(m: i64, part: f64, run: Run) -> None:
     before = run.sides.rate
     free = run.free.v
     v = run.v
-    still = STILL * (1.0 + largest(nv, v))
     for i in range(m):
         r = run.chosen[i]
         u = mid.rate[r]
@@ -174,7 +173,7 @@ def rates(m: i64, part: f64, run: Run) -> None:
             run.hits[k] = 0
             if u >= 0.0:
                 b[i] += u
-            elif u < -still and b[i] - u >= u:
+            elif u < -still(k, run) and b[i] - u >= u:
                 b[i] += part * mid.laws[k].restitution * u
                 run.hits[k] = 1
 
@@ -258,10 +257,18 @@ UNSOLVED = 1e-5
 """A complementarity problem whose residual stays above this is not solved."""
 
 TOUCH = 1e-9
-"""A gap of this width, beside 1 + |q|, touches already: bodies that fall together stay together."""
+"""A gap of this width, beside 1 + |q|, in units, touches already: bodies that fall together stay
+together."""
 
 AGAIN = 5
 """Times that gaps found to close under the impulses of others join the problem."""
+
+
+@loop
+def near(k: i64, run: Run) -> f64:
+    """The gap of a block up to which it touches."""
+    size = 1.0 + largest_in(run.nq, run.q, run.scales.position)
+    return float(TOUCH * size * run.scales.gap[k])
 
 
 @loop
@@ -393,8 +400,8 @@ def is_loaded(k: i64, run: Run) -> i64:
     if load < 0 or run.mode[load] == CLOSED:
         return 1
     rate = run.sides.rate[run.blocks[load].first]
-    touches = 1 if run.sides.gap[load] <= TOUCH * (1.0 + largest(run.nq, run.q)) else 0
-    rests = 1 if abs(rate) <= STILL * (1.0 + largest(run.nv, run.v)) else 0
+    touches = 1 if run.sides.gap[load] <= near(load, run) else 0
+    rests = 1 if abs(rate) <= still(load, run) else 0
     return touches * rests if run.steps == 0 else 0
 
 
@@ -404,12 +411,11 @@ def predict(e: Entries, run: Run, scratch: ptr) -> None:
     end = run.end
     state_after(e, run.free.v, end, run, scratch)
     active = run.active
-    near = TOUCH * (1.0 + largest(run.nq, run.q))
     for k in range(run.nb):
         block = run.blocks[k]
         active[k] = 1
         if block.kind == GAP:
-            active[k] = 1 if end.gap[k] <= 0.0 or run.sides.gap[k] <= near else 0
+            active[k] = 1 if end.gap[k] <= 0.0 or run.sides.gap[k] <= near(k, run) else 0
         elif block.kind == FRICTION and block.load >= 0:
             active[k] = active[block.load]
 

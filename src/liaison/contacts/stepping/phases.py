@@ -18,6 +18,7 @@ from types import MappingProxyType
 
 from liaison.contacts.events.edges import EDGE
 from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
+from liaison.simulation.plan.scales import NO_FACE
 from liaison.simulation.steps.advance import begin, commit
 from liaison.simulation.steps.corners import pass_breaks
 from liaison.simulation.steps.explicit import refresh
@@ -37,7 +38,7 @@ from liaison.simulation.steps.projection import project
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP
 from liaison.simulation.steps.stepsize import choose_step
 from liaison.solvers.cones.cones import ONE_WAY, solve_cones
-from liaison.solvers.linear.dense import dot, largest
+from liaison.solvers.linear.dense import dot, largest_in
 
 from .modes import has_room, note_modes
 from .moreau import moreau_step
@@ -64,36 +65,47 @@ def place(e: Entries, t: f64, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
         status = push_out(e, 1 if off > run.gap_tolerance else 0, deepest, t, q, v, run, scratch)
         if status != GOOD:
             return status
-    run.penetration = max(run.penetration, deepest)
+    note_penetration(run)
     return GOOD
 
 
 @loop
 def penetration(run: Run) -> f64:
-    """The deepest penetration of all gaps at the end."""
+    """The deepest penetration of all gaps at the end, in units."""
     deepest = 0.0
     for k in range(run.nb):
         if run.blocks[k].kind == GAP:
-            deepest = max(deepest, -run.end.gap[k])
+            deepest = max(deepest, -run.end.gap[k] / run.scales.gap[k])
     return deepest
+
+
+@loop
+def note_penetration(run: Run) -> None:
+    """Keeps the deepest penetration at the end of a step [m]."""
+    for k in range(run.nb):
+        if run.blocks[k].kind == GAP:
+            run.penetration = max(run.penetration, -run.end.gap[k])
 
 
 @loop
 def is_held(k: i64, run: Run) -> i64:
     """1 if the block is a gap that stays closed under a force."""
     block = run.blocks[k]
-    if block.kind != GAP or run.mode[k] != CLOSED or run.end.gap[k] > EDGE:
+    gap = run.end.gap[k]
+    if block.kind != GAP or run.mode[k] != CLOSED or gap > EDGE * run.scales.gap[k]:
+        return 0
+    if gap == NO_FACE:
         return 0
     return 1 if run.impulse[block.first] > 0.0 else 0
 
 
 @loop
 def hovering(run: Run) -> f64:
-    """The largest gap of the contacts that stay closed."""
+    """The largest gap of the contacts that stay closed, in units."""
     largest_gap = 0.0
     for k in range(run.nb):
         if is_held(k, run) == 1:
-            largest_gap = max(largest_gap, abs(run.end.gap[k]))
+            largest_gap = max(largest_gap, abs(run.end.gap[k]) / run.scales.gap[k])
     return largest_gap
 
 
@@ -156,7 +168,8 @@ def add_guarded(holds: i64, deepest: f64, delta: ptr, rest: ptr, run: Run) -> No
     for k in range(run.nb):
         block = run.blocks[k]
         gap = run.end.gap[k]
-        if block.kind == GAP and (holds == 0 or is_held(k, run) == 0) and gap <= NEAR * deepest:
+        is_near = 1 if gap <= NEAR * deepest * run.scales.gap[k] else 0
+        if block.kind == GAP and (holds == 0 or is_held(k, run) == 0) and is_near == 1:
             chosen[m] = block.first
             problem.b[m] = gap + dot(nv, run.end.D[block.first], delta)
             f[m] = 0.0
@@ -190,7 +203,9 @@ def set_out(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     for k in range(run.nb):
         block = run.blocks[k]
         off = -sides.gap[k] if block.kind == GAP else -sides.rate[block.first]
-        if block.kind != FRICTION and off > run.start_tolerance * (1.0 + largest(run.nq, q)):
+        unit = run.scales.gap[k] if block.kind == GAP else run.scales.rate[k]
+        size = 1.0 + largest_in(run.nq, q, run.scales.position)
+        if block.kind != FRICTION and off > run.start_tolerance * size * unit:
             run.worst = off
             run.detail[0] = k
             return BAD_GAP if block.kind == GAP else BAD_SIDE

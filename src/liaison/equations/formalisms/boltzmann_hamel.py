@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from liaison.equations.bodies import kinetic_energy, slopes, velocities, weight_potential
+from liaison.equations.commutators import structure_constants
 from liaison.equations.completion import completed, plain_dynamics
 from liaison.equations.equations import Equations
 from liaison.equations.setting import Setting, setting_of
@@ -32,7 +33,6 @@ from liaison.spatial.arrays import Array, array, is_zero, minus, plus, product, 
 from liaison.tree import Tree
 
 from .formalism import formalism
-from .lagrange import structure_constants
 from .speeds import Speeds, along_rates, chosen_speeds, natural_speeds
 
 

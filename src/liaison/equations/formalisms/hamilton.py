@@ -9,7 +9,14 @@ Where velocities are rates the c vanish and these are Hamilton's own; for quater
 moment of momentum in the body's axes and they are Lie and Poisson's. Weight, springs and potentials
 are in H; what has no potential (dampers, motors, friction, given forces) is in Q. H is explicit, of
 (q, p), where M can be inverted in formulas at acceptable cost; implicit otherwise: H of (q, v),
-with p = M v beside it, and −X_k H at constant p is X_k L at constant v.
+with p beside it, and −X_k H at constant p is X_k L at constant v.
+
+A potential V(q, v, t) of velocities is in L: p = ∂T/∂v − ∂V/∂v. Where V is of degree two or less in
+v, p = M v + a with M of (q, t), a = −∂V/∂v at v = 0, and
+
+    H = ½ (p − a)ᵀ M⁻¹ (p − a) + U + V(q, 0, t);                                     (hamilton-2)
+
+of a higher degree, p cannot be solved for v in formulas, and H stays implicit.
 
 Public names: hamilton, Hamilton.
 
@@ -23,27 +30,30 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 from liaison.equations.bodies import momenta, slopes, velocities, weight_potential
+from liaison.equations.commutators import commutator_terms
 from liaison.equations.completion import completed, plain_dynamics
 from liaison.equations.equations import Equations
 from liaison.equations.setting import Setting, setting_of
 from liaison.equations.sweeps.articulated import solve_symmetric
 from liaison.errors import DerivationError
 from liaison.expr import (
+    ONE,
     ZERO,
     Expr,
     as_expr,
     count_operations,
     directional,
+    gradient,
     jacobian,
     substitute,
     symbol,
+    symbols_of,
 )
 from liaison.spatial.arrays import array, dot, is_zero, zeros
 from liaison.spatial.plucker import act_force
 from liaison.tree import GROUND, Kinematics, Tree
 
 from .formalism import formalism
-from .lagrange import commutator_terms
 
 LIMIT = 2000
 """Default limit of operations of an explicit H."""
@@ -55,7 +65,7 @@ class Hamilton:
     """Hamilton's equations in q and p."""
 
     p: tuple[Expr, ...]
-    momenta: tuple[Expr, ...]  # p = M v, of q and v
+    momenta: tuple[Expr, ...]  # p = ∂L/∂v, of q and v; M v without potentials of velocities
     is_explicit: bool
     H: Expr  # of q, p and t; of q, v and t where it is implicit [J]
     v: tuple[Expr, ...]  # ∂H/∂p, of q and p; the symbols of v where H is implicit
@@ -84,19 +94,22 @@ def hamilton(tree: Tree, *, explicit: bool | None = None, limit: int = LIMIT) ->
     setting = setting_of(tree)
     v = list(setting.symbols.v)
     p = _momentum_symbols(setting)
-    p_of_v = generalized_momenta(setting.kinematics)
+    p_of_v = _momenta(setting)
     M = jacobian(p_of_v, v)
     U, Q = _potential(setting)
-    speeds, note = _speeds(M, p, explicit, limit)
+    offsets = substitute(p_of_v, dict.fromkeys(v, ZERO))
+    speeds, note = _speeds(setting, M, [x - a for x, a in zip(p, offsets, strict=True)],
+                           explicit=explicit, limit=limit)  # fmt: skip
     if speeds is None:
         H, fall = _implicit(setting, p_of_v, U)
         felt = fall
     else:
-        H, fall = _explicit(setting, p, speeds, U)
+        H, fall = _explicit(setting, p, offsets, speeds, U)
         felt = substitute(fall, dict(zip(p, p_of_v, strict=True)))
-    flow = dict(zip(setting.symbols.q, setting.qdot, strict=True))
+    flow = dict(zip(setting.symbols.q, setting.qdot, strict=True)) | {setting.symbols.t: ONE}
     h = [a - b for a, b in zip(directional(p_of_v, flow), felt, strict=True)]
-    equations = completed("hamilton", tree, setting, plain_dynamics(setting.symbols.vdot, M, h, Q))
+    dynamics = plain_dynamics(setting.symbols.vdot, M, h, Q)
+    equations = completed("hamilton", tree, setting, dynamics, is_whole=True)
     speeds_by_symbol = dict(zip(v, speeds, strict=True)) if speeds else {}
     native = Hamilton(
         p=tuple(p),
@@ -113,6 +126,15 @@ def hamilton(tree: Tree, *, explicit: bool | None = None, limit: int = LIMIT) ->
         note=f"{note} {_potential_note(setting)}",
     )
     return replace(equations, native={"hamilton": native})
+
+
+def _momenta(setting: Setting) -> list[Expr]:
+    """p = ∂L/∂v, of q, v and t."""
+    p = generalized_momenta(setting.kinematics)
+    if setting.rate_potential is ZERO:
+        return p
+    slopes_of_V = gradient(setting.rate_potential, list(setting.symbols.v))
+    return [a - b for a, b in zip(p, slopes_of_V, strict=True)]
 
 
 def _momentum_symbols(setting: Setting) -> list[Expr]:
@@ -145,9 +167,11 @@ def generalized_momenta(kinematics: Kinematics) -> list[Expr]:
 
 
 def _potential(setting: Setting) -> tuple[Expr, list[Expr]]:
-    """U of weight and of every load that has a potential; τ of the others."""
+    """U of weight and of every load that has a potential of positions; τ of those without any."""
     U, Q = weight_potential(setting), [ZERO] * setting.tree.nv
     for load in setting.loads:
+        if load.rate_potential is not None:
+            continue
         if not is_zero(load.potential):
             U = U + as_expr(load.potential)
             continue
@@ -157,18 +181,26 @@ def _potential(setting: Setting) -> tuple[Expr, list[Expr]]:
 
 
 def _potential_note(setting: Setting) -> str:
-    names = [load.name for load in setting.loads if is_zero(load.potential)]
+    names = [x.name for x in setting.loads if is_zero(x.potential) and x.rate_potential is None]
     if not names:
         return "Every force has a potential and is in H."
     return f"Forces without a potential are beside H, in Q: {', '.join(names)}."
 
 
 def _speeds(
-    M: Mapping[tuple[int, int], Expr], p: list[Expr], explicit: bool | None, limit: int
+    setting: Setting,
+    M: Mapping[tuple[int, int], Expr],
+    p: list[Expr],
+    *,
+    explicit: bool | None,
+    limit: int,
 ) -> tuple[list[Expr] | None, str]:
     """∂H/∂p = M⁻¹ p as formulas, and a note; None where H stays implicit."""
     if explicit is False:
         return None, "H is implicit, of q and v, with p = M v, as asked for."
+    if {*symbols_of(list(M.values()))} & {*setting.symbols.v}:
+        why = "a potential is of a degree above two in the velocities, so that p is not linear in v"
+        return _implicit_note(explicit, why, None)
     whole = zeros(len(p), len(p))
     for (i, j), entry in M.items():
         whole[i, j] = entry
@@ -196,18 +228,21 @@ def _implicit_note(
 
 def _implicit(setting: Setting, p_of_v: list[Expr], U: Expr) -> tuple[Expr, list[Expr]]:
     """H of (q, v), and what of ṗ follows from it: X L at constant v, and the turning of axes."""
-    T = as_expr(dot(p_of_v, setting.symbols.v)) / 2
-    turn = commutator_terms(setting, p_of_v)
-    along = zip(slopes(setting, T), slopes(setting, U), turn, strict=True)
-    return T + U, [a - b + c for a, b, c in along]
+    T = as_expr(dot(generalized_momenta(setting.kinematics), setting.symbols.v)) / 2
+    turn = commutator_terms(setting.tree, p_of_v, setting.symbols.v)
+    along = zip(slopes(setting, T - setting.rate_potential), slopes(setting, U), turn, strict=True)
+    stored = sum((x.potential for x in setting.loads if x.rate_potential is not None), ZERO)
+    return as_expr(T + U + stored), [a - b + c for a, b, c in along]
 
 
 def _explicit(
-    setting: Setting, p: list[Expr], speeds: list[Expr], U: Expr
+    setting: Setting, p: list[Expr], offsets: list[Expr], speeds: list[Expr], U: Expr
 ) -> tuple[Expr, list[Expr]]:
     """H of (q, p), and what of ṗ follows from it: −X H, and the turning of axes."""
-    H = as_expr(dot(p, speeds)) / 2 + U
-    turn = commutator_terms(setting, p, speeds)
+    still = substitute([setting.rate_potential], dict.fromkeys(setting.symbols.v, ZERO))[0]
+    moving = [a - b for a, b in zip(p, offsets, strict=True)]
+    H = as_expr(dot(moving, speeds)) / 2 + U + still
+    turn = commutator_terms(setting.tree, p, speeds)
     return H, [b - a for a, b in zip(slopes(setting, H), turn, strict=True)]
 
 

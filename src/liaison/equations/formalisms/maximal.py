@@ -22,10 +22,11 @@ from typing import Any
 from liaison.equations.completion import completed, plain_dynamics
 from liaison.equations.equations import Equations
 from liaison.equations.setting import Setting
-from liaison.expr import Expr, as_expr, jacobian, substitute, time_derivative
+from liaison.expr import Expr, as_expr, jacobian, time_derivative
 from liaison.model import Attitude, Free, Joint, Marker, Mechanism, Quaternion, RotationMatrix
 from liaison.spatial.arrays import Array, array, cross, product, times
 from liaison.tree import Row, Tree, as_float, span
+from liaison.tree.closure import rate_offset
 from liaison.units import Label
 
 from .formalism import formalism
@@ -83,10 +84,10 @@ class DifferentiatedSetting(Setting):
         G: list[dict[int, Any]] = [{} for _ in kept]
         for (k, j), entry in jacobian(rates, list(self.v), by_rows=False).items():
             G[k][j] = entry
-        still = substitute(rates, {x: as_expr(0) for x in self.v})
         seconds = time_derivative(rates, flow)
+        nu = [rate_offset(rate, row, list(self.v)) for rate, row in zip(rates, G, strict=True)]
         return [
-            (label, replace(row, G=G[k], rate=rates[k], nu=-still[k], gamma=-seconds[k]))
+            (label, replace(row, G=G[k], rate=rates[k], nu=nu[k], gamma=-seconds[k]))
             for k, (label, row) in enumerate(kept)
         ]
 

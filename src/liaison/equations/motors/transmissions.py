@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, final
 
-from liaison.equations.setting import Setting
+from liaison.equations.setting import Setting, check_no_inertia
 from liaison.errors import DerivationError
 from liaison.expr import Expr, as_expr, vanishes
 from liaison.model import Coupling, Revolute
@@ -87,6 +87,7 @@ def geared(tree: Tree) -> Geared:
             is no balanced rotor on a hinge of its own.
     """
     setting = Setting(merged(tree))
+    check_no_inertia(setting, "equations with motors")
     whole = setting.tree
     gears = _gears(whole)
     places = {i: gears[node.joint.name] for i, node in enumerate(whole.nodes) if _tied(node, gears)}

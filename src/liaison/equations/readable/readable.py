@@ -20,7 +20,7 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import Any, final
 
-from liaison.equations.equations import Equations, has_rates
+from liaison.equations.equations import Equations, chetaev_note, has_rates
 from liaison.equations.modes import Named, chosen_modes, efforts_in, named_rows, resting_rows
 from liaison.equations.reading_order import forces_of, order_of, squares_of
 from liaison.equations.setting import Setting
@@ -59,6 +59,7 @@ from liaison.spatial.arrays import Array, array
 from liaison.tree import GROUND, Tree, merged
 
 from .legible import AXES, Legible, legible
+from .rolling import rolling_of
 from .sides import DOTS, ReadSide, is_hard, read_sides
 
 
@@ -210,14 +211,17 @@ def readable(
     except TooLarge:
         prepared = prepared.by_axes()
         is_of_tree = tree and _names(equations) == [x.name for x in tree.velocity_labels()]
-        page = _by_names(prepared, case, tree if is_of_tree else None)
+        page = (tree and is_of_tree and _rolling(equations, tree)) or _by_names(
+            prepared, case, tree if is_of_tree else None
+        )
     sides = case.sides(prepared)
     items = [x for side in sides for line in side.relations for x in line.items]
     in_words = AXES not in prepared.notes and any(
         not isinstance(x, str) and names_in(x) & {"V_rel", "Omega_rel"} for x in items
     )
     notes = (AXES,) * in_words + (LEFT_OUT,) * (DOTS in items)
-    notes = (*page.notes, *prepared.notes, *notes)
+    chosen = tuple(chetaev_note(name) for name in equations.facts.get("nonlinear_rates", ()))
+    notes = (*page.notes, *prepared.notes, *notes, *chosen)
     return replace(page, sides=sides, mode=case.mode_text(equations), notes=notes)
 
 
@@ -308,7 +312,7 @@ def _blocks(equations: Equations) -> dict[str, list[tuple[str, Expr]]]:
     terms = structure(equations)
     n = len(terms.g)
     blocks = {"M": [(f"M[{i + 1},{j + 1}]", terms.M[i][j]) for i in range(n) for j in range(i + 1)]}
-    if has_rates(equations):
+    if has_rates(equations) and not equations.facts.get("rate_potentials"):
         C = christoffel(equations)
         blocks["C"] = [(f"C[{i + 1},{j + 1}]", C[i][j]) for i in range(n) for j in range(n)]
     else:
@@ -394,6 +398,19 @@ def _by_names(prepared: Legible, case: _Case, tree: Tree | None) -> Readable:
         parts.named(direction.name, f)
     rows = [parts.cut(f) for f in (*left, *right)]
     return _read_by_names(equations, [x.name for x in lines], parts.names, rows, notes)
+
+
+def _rolling(equations: Equations, tree: Tree) -> Readable | None:
+    """The page of a body that rolls, where closures are eliminated; None for any other."""
+    if equations.dynamics.whole is None:
+        return None
+    recursion = named_recursion(tree)
+    rolling = rolling_of(equations, recursion.quantities, recursion.rows)
+    if rolling is None:
+        return None
+    rows = [*rolling.rows, *(as_expr(0) for _ in rolling.rows)]
+    page = _read_by_names(equations, rolling.titles, rolling.names, rows, rolling.notes)
+    return replace(page, labels={**page.labels, "lam": ()})
 
 
 MANY = 250

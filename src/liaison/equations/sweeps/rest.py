@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, final
 
-from liaison.equations.completion import defaults_of
+from liaison.equations.completion import defaults_of, nonlinear_rates
 from liaison.equations.equations import Chart
-from liaison.equations.setting import Setting, charts_of
+from liaison.equations.setting import Setting, charts_of, check_no_inertia
 from liaison.errors import DerivationError
 from liaison.expr import Expr, as_expr, substitute, vanishes
 from liaison.tree import Tree
@@ -70,7 +70,7 @@ def rest_of(tree: Tree, values: Mapping[str, float] | None = None) -> Rest:
     """Loads, relations, outputs and events of a mechanism, besides `blocks_of` it.
 
     Raises:
-        DerivationError: the mechanism has relations that hold on one side.
+        DerivationError: the mechanism has unilateral relations, or a potential that adds inertia.
     """
     mechanism = tree.mechanism
     if mechanism.contacts:
@@ -79,6 +79,13 @@ def rest_of(tree: Tree, values: Mapping[str, float] | None = None) -> Rest:
             hint="Run the mechanism in its own coordinates.",
         )
     setting = Setting(tree)
+    check_no_inertia(setting, "looped kernels")
+    for name in nonlinear_rates(setting):
+        raise DerivationError(
+            f"the relation {name!r} is not linear in the rates, which looped kernels do not "
+            "support.",
+            hint="Run the mechanism in its own coordinates.",
+        )
     numbers = _Numbers(known_values(tree, values))
     tau = {j: x for j, x in enumerate(numbers(setting.applied())) if not vanishes(x)}
     related = relation_rows(setting.kinematics, setting.qdot) if mechanism.constraints else []

@@ -54,13 +54,21 @@ def christoffel(equations: Equations) -> tuple[tuple[Expr, ...], ...]:
     """C of (reading-1), row by row.
 
     Raises:
-        DerivationError: some velocities are no rates of coordinates.
+        DerivationError: some velocities are no rates of coordinates, or a potential depends on
+            velocities.
     """
     if not has_rates(equations):
         raise DerivationError(
             f"{equations.name!r} has velocities that are no rates of coordinates; Christoffel "
             "symbols are those of coordinates.",
             hint="Describe attitudes by Euler or Bryant angles, or use B of `structure`.",
+        )
+    potentials = equations.facts.get("rate_potentials", ())
+    if potentials:
+        raise DerivationError(
+            f"the potential {potentials[0]!r} depends on velocities: what of the bias goes with "
+            "velocities is not given by M alone, as Christoffel symbols are.",
+            hint="Use B of `structure`.",
         )
     M, q, v = structure(equations).M, equations.symbols.q, equations.symbols.v
     n = len(v)

@@ -20,7 +20,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.equations.equations import Entries, Equations
+from liaison.equations.equations import Entries, Equations, check_linear_rates
 from liaison.errors import DerivationError
 from liaison.expr import ZERO, Expr, as_expr, directional, evaluate, jacobian, vanishes
 
@@ -128,6 +128,10 @@ def eliminated(
     Raises:
         DerivationError: the closures leave another number of velocities.
     """
+    check_linear_rates(
+        equations,
+        "dependent velocities cannot be solved for as v = Ψ u + ψ. Keep its multiplier: lagrange.",
+    )
     n, closures = len(equations.symbols.v), equations.closures
     rows = _Rows(n, values)
     rows.add(_augmented(closures.G, closures.nu, closures.gamma, n))

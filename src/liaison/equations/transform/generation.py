@@ -28,7 +28,7 @@ from typing import Any, final
 
 from liaison.equations.completion import completed, plain_dynamics
 from liaison.equations.equations import Entries, Equations
-from liaison.equations.setting import Setting, setting_of
+from liaison.equations.setting import Setting, check_no_inertia, setting_of
 from liaison.expr import ZERO, Expr, as_expr, directional, to_latex, to_text, vanishes
 from liaison.model.contacts import left_out
 from liaison.spatial.arrays import Array, array, cross, dot, identity, plus, product, tilde, zeros
@@ -197,6 +197,7 @@ class _Algorithm:
 
     def efforts(self) -> dict[int, Any]:
         """Q: loads along coordinates, which are no wrenches given on bodies."""
+        check_no_inertia(self.setting, "mass matrices of the bodies")
         efforts: dict[int, Any] = {}
         for load in self.setting.loads:
             if load.name not in self.loaded:

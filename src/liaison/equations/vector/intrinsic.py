@@ -250,6 +250,10 @@ class Intrinsic:
         for load in self.setting.loads:
             if not load.pushes:
                 total_ = total_ + load.tau.get(j, 0)
+            for (i, k), entry in load.inertia:
+                other = {i: k, k: i}.get(j)
+                if other is not None:
+                    total_ = total_ - entry * self.setting.symbols.vdot[other]
         for lam, (_, row) in zip(self.lam, self.setting.rows[0], strict=True):
             if not row.pushes:
                 total_ = total_ + lam * row.G.get(j, 0)

@@ -18,7 +18,8 @@ from itertools import count, islice
 from typing import final
 
 from liaison.errors import DerivationError
-from liaison.exact.residues import DEFAULT_PRIME, points_for_choices, residues
+from liaison.exact.choices import points_for_choices
+from liaison.exact.residues import DEFAULT_PRIME, residues
 from liaison.expr.graph.evaluate import evaluate
 from liaison.expr.graph.node import Expr, Pi, as_expr
 
@@ -173,8 +174,8 @@ def vanishes_exactly(f: Expr, points: int = 2) -> bool:
     """Whether a formula is zero, at random points modulo primes of 61 bits.
 
     A formula that is not zero is taken for zero with a probability of about degree / 2⁶¹ a point.
-    One with choices (max, min, abs, sign, if) must be zero on all sides; with too many of them it
-    is not called zero.
+    One with choices (max, min, abs, sign, if, roots of squares) must be zero on all sides; with too
+    many of them it is not called zero.
 
     Raises:
         DerivationError: it has roots of which no point was found where all exist.
@@ -186,7 +187,7 @@ def vanishes_exactly(f: Expr, points: int = 2) -> bool:
         return False
     points, seen = enough, 0
     attempts = ATTEMPTS + 4 * points
-    for p, seed in islice(((p, seed) for p in _primes() for seed in range(1, 5)), attempts):
+    for p, seed in islice(_drawn(), attempts):
         try:
             if evaluate(f, domain=residues(p, seed)) != 0:
                 return False
@@ -203,6 +204,14 @@ def vanishes_exactly(f: Expr, points: int = 2) -> bool:
 
 ATTEMPTS = 400
 """Points tried until the square roots of a formula exist at some of them."""
+
+
+def _drawn() -> Iterator[tuple[int, int]]:
+    """Primes and seeds, two primes in turn: a number in a formula may be a multiple of one."""
+    source = _primes()
+    while True:
+        pair = (next(source), next(source))
+        yield from ((p, seed) for seed in range(1, 5) for p in pair)
 
 
 def _primes() -> Iterator[int]:

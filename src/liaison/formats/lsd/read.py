@@ -138,7 +138,7 @@ class _Reading:
                 f"{self.book.source.file}: the text describes no body.",
                 hint="Begin with 'let NAME = body mass = 1 kg, inertia = 0 end ;'.",
             )
-        return self.finished([*(joint.joint for joint in joined), *self.more_joints])
+        return self.finished([joint.joint for joint in joined])
 
     def note_order(self, thing: Thing) -> None:
         """Where in the text the contacts come from that were read last."""
@@ -310,10 +310,12 @@ class _Reading:
     def finished(self, joints: list[Any]) -> Mechanism:
         """The mechanism; its own checks speak with the places of the records."""
         rest = self.rest
+        for part in self.book.extras:
+            self.add(part)
         mechanism = Mechanism(
             name=self.name,
             bodies=tuple(self.bodies.values()),
-            joints=tuple(joints),
+            joints=(*joints, *self.more_joints),
             constraints=tuple(rest.constraints),
             forces=tuple(self.forces),
             contacts=self.contacts(),

@@ -18,11 +18,13 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from liaison.errors import DerivationError
+from liaison.exact.evidence import Evidence
 from liaison.expr import as_expr, evaluate
 from liaison.freedoms.clock import MEMORY_LIMIT, TIME_LIMIT, Exhausted, bounded, seconds_left
 from liaison.freedoms.engines.engines import EngineError, NotThere
 from liaison.freedoms.engines.quotient import Infinite
 from liaison.freedoms.engines.systems import PolynomialSystem, Solution, solved
+from liaison.freedoms.evidence import modes_evidence
 from liaison.model import Mechanism
 from liaison.numeric import State
 from liaison.tree import Tree
@@ -55,6 +57,7 @@ class AssemblyModes:
     complex: int | None
     held: Mapping[str, float]
     notes: tuple[str, ...] = ()
+    seed: int = 0  # of everything drawn
 
     def __len__(self) -> int:
         return len(self.modes)
@@ -70,8 +73,13 @@ class AssemblyModes:
             "name": self.name, "count": len(self.modes), "is_complete": self.is_complete,
             "why": self.why, "method": self.method, "complex": self.complex,
             "held": dict(self.held), "modes": [mode.to_dict() for mode in self.modes],
-            "notes": list(self.notes),
+            "notes": list(self.notes), "evidence": [x.to_dict() for x in self.evidence],
         }  # fmt: skip
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """That these modes exist, and that they are all."""
+        return modes_evidence(self)
 
     def __str__(self) -> str:
         count = len(self.modes)
@@ -107,7 +115,7 @@ def assembly_modes(
     """
     mechanism = model.mechanism if isinstance(model, Tree) else model
     with bounded(time_limit, memory_limit):
-        return modes_of(mechanism, mechanism, at or {}, seed)
+        return replace(modes_of(mechanism, mechanism, at or {}, seed), seed=seed)
 
 
 def modes_of(

@@ -11,8 +11,7 @@ dim G equations. A solution near a position in floats is proved to exist by Kraw
 many unknowns, the others held; the test proves the minor invertible as well. So by the implicit
 function theorem the real solution set is smooth there, of dimension n − Σ dim G.
 
-Public names: Anywhere, full_rank_near, group_sizes, radicands, displacement, fitted, as_floats,
-in_floats.
+Public names: Anywhere, full_rank_near, group_sizes, displacement, fitted, as_floats, in_floats.
 
 Source: SEL05 ch. 4; NEU90 §5.1; docs/theory/mobility.md (mobility-10).
 """
@@ -30,10 +29,11 @@ from numpy.typing import NDArray
 
 from liaison.errors import DerivationError
 from liaison.exact.balls import BITS, balls, precision
+from liaison.exact.choices import square_numbers
 from liaison.exact.linear import Balls, Reals, kernel, primes_from, rank
 from liaison.exact.residues import residues
 from liaison.exact.rigid import in_balls, quaternion_of_motion
-from liaison.expr import FRACTION, Expr, as_expr, evaluate, topological
+from liaison.expr import Expr, as_expr, evaluate
 from liaison.freedoms.engines.certify import Square, certified
 from liaison.freedoms.home import Home
 from liaison.freedoms.motions import Motion, Transform, motions_of
@@ -44,8 +44,14 @@ from liaison.spatial import array, compose, identity, inverse, zeros
 
 Floats: TypeAlias = NDArray[np.float64]
 
+SEEDS = (0, 1)
+"""Of the primes modulo which a loop's group is computed."""
+
 TRIALS = 40
 """Primes tried for the numbers of a loop."""
+
+CLOSED = 1e-3
+"""Largest residual of a loop at the floats next to which a position is looked for."""
 
 STARTS = 8
 """Points from which the displacements are looked for."""
@@ -118,46 +124,41 @@ def _screw(motion: Motion, numbers: Sequence[Any]) -> tuple[Any, ...]:
 def _group(loop: _Open) -> tuple[int, list[int]] | None:
     """The dimension of a loop's group and rows that are coordinates of it; None if K is outside.
 
-    Computed modulo a prime; parameters without value are drawn at random.
+    Computed modulo two primes, which must agree: a rank modulo p is at most the rank itself, and
+    less only where p divides a fixed number. Parameters without value are drawn at random.
     """
     motions = [m for _, _, group in loop.steps for m in group]
     if any(m.pitch is not None for m in motions):
         return None
-    p, values = _residues([x for m in motions for x in _numbers(m)] + _flat(loop.K))
+    formulas = [x for m in motions for x in _numbers(m)] + _flat(loop.K)
+    groups = [_group_modulo(motions, *_residues(formulas, seed)) for seed in SEEDS]
+    return groups[0] if groups[0] == groups[1] else None
+
+
+def _group_modulo(
+    motions: Sequence[Motion], p: int, values: Sequence[int]
+) -> tuple[int, list[int]] | None:
     screws = [tuple(x % p for x in _screw(m, values[6 * k : 6 * k + 6]))
               for k, m in enumerate(motions)]  # fmt: skip
     basis = algebra(screws, p)
-    K = values[6 * len(motions) :]
+    K = list(values[6 * len(motions) :])
     if not _holds(basis, [K[0:3], K[3:6], K[6:9]], K[9:12], p):
         return None
     return len(basis), _coordinates(basis, p)
 
 
-def _residues(formulas: Sequence[Expr]) -> tuple[int, list[int]]:
+def _residues(formulas: Sequence[Expr], seed: int) -> tuple[int, list[int]]:
     """Constants modulo a prime that has the square roots among them.
 
     Raises:
         DerivationError: none of many primes has them.
     """
-    for p in islice(primes_from(0, radicands(formulas)), TRIALS):
+    for p in islice(primes_from(seed, square_numbers(formulas)), TRIALS):
         try:
-            return p, [int(x) for x in evaluate(list(formulas), domain=residues(p))]
+            return p, [int(x) for x in evaluate(list(formulas), domain=residues(p, seed))]
         except DerivationError:
             continue
     raise DerivationError("some numbers of the description have no value modulo any prime tried.")
-
-
-def radicands(formulas: Sequence[Expr]) -> list[int]:
-    """Whole numbers whose square roots occur."""
-    numbers = []
-    for node in topological(list(formulas)):
-        if node.op == "sqrt":
-            try:
-                value = evaluate(node.args[0], domain=FRACTION)
-            except DerivationError:
-                continue
-            numbers.append(int(value.numerator * value.denominator))
-    return numbers
 
 
 def _coordinates(basis: Sequence[Sequence[int]], p: int) -> list[int]:
@@ -247,6 +248,8 @@ def full_rank_near(
         return None
     rows = [6 * i + k for i, (_, entries) in enumerate(known) for k in entries]
     n = len(home.columns)
+    if not rows:  # no loop: every joint moves freely
+        return Anywhere(n, (), 0.0)
     sizes = tuple(size for size, _ in known)
     with precision(BITS):
         system = _system(home, loops)
@@ -306,17 +309,15 @@ def _displacements(
 def _chosen(
     home: Home, system: LoopSystem, rows: Sequence[int], near: list[float], held: Sequence[str]
 ) -> list[int] | None:
-    """Unknowns of a well-conditioned minor of the rows; held ones last. Improves `near`."""
+    """Unknowns of a well-conditioned minor of the rows; held ones last. None if floats are far."""
     floats = in_floats(system)
-    x = np.array(near)
-    for _ in range(3):
-        J = np.array(floats.jacobian(Reals(), list(x)), dtype=float)[list(rows)]
-        value = np.array(floats.values(Reals(), list(x)), dtype=float)[list(rows)]
-        if not np.all(np.isfinite(J)) or np.max(np.abs(value), initial=0.0) > 1e-3:
-            return None
-        x = x - np.linalg.pinv(J) @ value
+    value = np.array(floats.values(Reals(), near), dtype=float)[list(rows)]
+    if not np.max(np.abs(value), initial=0.0) < CLOSED:
+        return None
     last = {k for k, m in enumerate(home.columns) if m.coordinate in set(held)}
     J = np.array(floats.jacobian(Reals(), near), dtype=float)[list(rows)]
+    if not np.all(np.isfinite(J)):
+        return None
     weights = np.array([1e-4 if j in last else 1.0 for j in range(J.shape[1])])
     A, columns = J * weights, []
     for _ in range(len(rows)):

@@ -6,7 +6,11 @@ that are linear the independent ones count. Pivot equations cut out the smooth g
 are power series h of the free unknowns t on it, here with rational coefficients, so that signs of
 them can be decided.
 
-Public names: rational_system, counted_rows, RationalGerm, Leftover, restricted.
+Where numbers are not rational, the rows that count and the pivots are known modulo a prime, and the
+sign of a second-order form is decided in balls.
+
+Public names: rational_system, counted_rows, RationalGerm, Leftover, restricted, ball_system,
+sign_in_balls.
 
 Source: docs/theory/mobility.md (the real numbers).
 """
@@ -15,20 +19,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from random import Random
 from typing import TYPE_CHECKING, Any, final
 
 from liaison.errors import DerivationError
 from liaison.exact.balls import balls, precision
+from liaison.exact.linear import Balls, Ring, pivots
 from liaison.exact.multivariate import RationalSeries, rational_near
 from liaison.exact.residues import residues
 from liaison.expr import FRACTION, as_expr, evaluate, substitute
 from liaison.freedoms.clock import go_on
-from liaison.freedoms.screws import LoopSystem
+from liaison.freedoms.screws import LoopSystem, algebra
 
 from .formulas import Curved, tau
 
 if TYPE_CHECKING:
     from liaison.freedoms.home import Home
+
+TRIALS = 40
+"""Points at which the sign of a form is looked at."""
 
 BITS = 512
 """Precision of the balls in which rational numbers are recognized."""
@@ -217,3 +226,121 @@ def _number(x: Any) -> Any:
     from flint import fmpq
 
     return x.to_dict().get((0,), fmpq(0))
+
+
+# Irrational numbers -------------------------------------------------------------------------------
+
+
+@final
+class _Jets(Ring):
+    """Polynomials in s of balls, known modulo s³."""
+
+    def __init__(self) -> None:
+        from flint import arb_poly
+
+        self.p, self.zero, self.one = 0, arb_poly([0]), arb_poly([1])
+
+    def mul(self, a: Any, b: Any) -> Any:
+        """The product modulo s³."""
+        from flint import arb_poly
+
+        return arb_poly([sum((a[i] * b[k - i] for i in range(k + 1)), 0 * a[0]) for k in range(3)])
+
+    def atan(self, a: Any) -> Any:
+        """Of a series without constant term."""
+        return a
+
+    def inverse(self, a: Any) -> Any:
+        """Relations of angles are not asked for."""
+        raise DerivationError("no relations of angles in balls.")
+
+
+def ball_system(home: Home) -> LoopSystem:
+    """The loops with balls for numbers."""
+    with precision(BITS):
+        return home.assembled(0, balls(home.formulas()))
+
+
+def sign_in_balls(system: LoopSystem, modular: LoopSystem) -> str:
+    """Of the second-order form of the one equation that counts beyond the pivots: "both" where it
+    takes both signs, "definite", or "" where that is not decided, or there are more equations.
+
+    Args:
+        system: loops with balls for numbers.
+        modular: the same modulo a prime.
+    """
+    factors = [f for loop in system.loops for f in loop]
+    if system.relations or system.curved or any(f.pitch is not None for f in factors):
+        return ""
+    p, counted = modular.p, []
+    for i, loop in enumerate(modular.loops):
+        basis = algebra(list({f.column: f.screw for f in loop}.values()), p)
+        counted += [6 * i + k for k in pivots(basis, p)[1]]
+    J = modular.jacobian_home()
+    chosen, columns = pivots([J[i] for i in counted], p)
+    left = [i for k, i in enumerate(counted) if k not in set(chosen)]
+    if len(left) != 1:
+        return ""
+    with precision(BITS):
+        form = _BallForm(system, [counted[k] for k in chosen], columns, left[0])
+        return "both" if form.takes_both_signs() else "definite" if form.is_definite() else ""
+
+
+@final
+class _BallForm:
+    """The second-order form of one leftover equation on the kernel of the pivot rows, in balls."""
+
+    def __init__(self, system: LoopSystem, rows: list[int], columns: list[int], left: int) -> None:
+        from flint import arb_mat
+
+        self.system, self.rows, self.columns, self.left = system, rows, columns, left
+        self.free = [j for j in range(system.n) if j not in set(columns)]
+        ring = Balls()
+        J = system.jacobian(ring, [ring.zero] * system.n)
+        r = len(rows)
+        back = arb_mat(r, r, [J[i][j] for i in rows for j in columns]).inv()
+        side = arb_mat(r, len(self.free), [J[i][j] for i in rows for j in self.free])
+        self.slopes = back * side
+        self.weights = arb_mat(1, r, [J[left][j] for j in columns]) * back
+
+    def value(self, u: Sequence[int]) -> Any:
+        """The form at whole values of the free unknowns."""
+        from flint import arb, arb_poly
+
+        x = [arb(0)] * self.system.n
+        for j, value in zip(self.free, u, strict=True):
+            x[j] = arb(value)
+        for i, j in enumerate(self.columns):
+            x[j] = -sum((self.slopes[i, k] * value for k, value in enumerate(u)), arb(0))
+        f = self.system.values(_Jets(), [arb_poly([0, value]) for value in x])
+        return f[self.left][2] - sum((self.weights[0, k] * f[i][2]
+                                      for k, i in enumerate(self.rows)), arb(0))  # fmt: skip
+
+    def takes_both_signs(self) -> bool:
+        """Whether values of both signs are seen; balls prove each."""
+        draw = Random(len(self.free))
+        signs = set()
+        for _ in range(TRIALS):
+            go_on()
+            value = self.value([draw.randrange(-5, 6) for _ in self.free])
+            signs |= {1} if value > 0 else {-1} if value < 0 else set()
+        return len(signs) == 2
+
+    def is_definite(self) -> bool:
+        """Whether all pivots of an elimination without exchanges have one sign."""
+        d = len(self.free)
+        one = [[int(i == k) for i in range(d)] for k in range(d)]
+        at = [self.value(u) for u in one]
+        M = [[at[i] if i == j else (self.value([a + b for a, b in zip(one[i], one[j], strict=True)])
+                                    - at[i] - at[j]) / 2 for j in range(d)]
+             for i in range(d)]  # fmt: skip
+        signs = set()
+        for k in range(d):
+            pivot = M[k][k]
+            signs.add(1 if pivot > 0 else -1 if pivot < 0 else 0)
+            if 0 in signs:
+                return False
+            for i in range(k + 1, d):
+                factor = M[i][k] / pivot
+                M[i] = [a - factor * b for a, b in zip(M[i], M[k], strict=True)]
+        return len(signs) == 1

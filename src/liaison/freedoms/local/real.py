@@ -10,7 +10,7 @@ The complex dimension bounds the real one from above. Below it, on the equations
 - several: lowest forms without common real zero leave none; a real direction in which they vanish
   and are independent leaves d − e;
 - a rational direction in which some are independent, where the others are proved to vanish along
-  the branch (directions.py), leaves the complex dimension.
+  the branch (curves.py), leaves the complex dimension.
 
 What none of these decides is a pair of bounds.
 
@@ -23,7 +23,7 @@ NEU90 §5.1 (Krawczyk's operator: K(X) inside X proves one zero in X).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias, final
 
 import numpy as np
@@ -41,8 +41,8 @@ from liaison.exact.signs import (
 from liaison.freedoms.clock import Exhausted
 from liaison.freedoms.screws import LoopSystem
 
-from .directions import rational_branch
-from .rational import Leftover, RationalGerm, restricted
+from .curves import rational_branch
+from .rational import Leftover, RationalGerm, restricted, sign_in_balls
 from .verdict import is_folding_smooth
 
 Floats = NDArray[np.float64]
@@ -63,6 +63,7 @@ class Real:
     high: int
     is_proved: bool
     reason: str
+    branches: int = 0  # at least so many real branches meet; 0: not counted
 
     @property
     def is_isolated(self) -> bool:
@@ -103,6 +104,12 @@ class _Part:
 SMOOTH = "the closure is smooth here, so real and complex dimension agree"
 ISOLATED = "isolated over the complex numbers already"
 FOLDING = "sides that fold without turning form a smooth real set of this dimension"
+INDEFINITE = (
+    "one equation beyond the pivots changes its sign (an indefinite second-order form, in balls)"
+)
+DEFINITE = (
+    "isolated: one equation beyond the pivots has one sign (a definite second-order form, in balls)"
+)
 IRRATIONAL = "signs are not decided: some numbers of the position are not rational"
 
 
@@ -111,9 +118,14 @@ class RealExamination:
     """A system over Q and modulo primes, examined over the real numbers."""
 
     def __init__(
-        self, exact: LoopSystem | None, modular: Sequence[LoopSystem], examine: Examine
+        self,
+        exact: LoopSystem | None,
+        modular: Sequence[LoopSystem],
+        examine: Examine,
+        balls: LoopSystem | None = None,
     ) -> None:
         self.exact, self.modular, self.examine = exact, list(modular), examine
+        self.balls = balls  # where no rational system is known
 
     def real(self, whole: Complex) -> Real:
         """The real dimension of the whole system, whose complex one is known."""
@@ -149,7 +161,8 @@ class RealExamination:
         if len(parts) > 1:
             text = f"{len(parts)} independent sets of equations: {text}"
         low, high = (sum(getattr(r, end) for r in results) + free for end in ("low", "high"))
-        return Real(low, high, all(r.is_proved for r in results), text)
+        branches = max((r.branches for r in results), default=0)
+        return Real(low, high, all(r.is_proved for r in results), text, branches)
 
     def _blocks(self, part: _Part) -> list[_Part]:
         """Sets of equations that share no unknown."""
@@ -189,7 +202,7 @@ class RealExamination:
         if verdict.status == "non-reduced" and self._folds(part, high):
             return Real(high, high, True, FOLDING)
         if self.exact is None:
-            return Real(0, high, False, IRRATIONAL)
+            return self._in_balls(part, high)
         if self.exact.is_first_order:
             return Real(0, high, False, "some relations are known to first order only")
         frozen = self._frozen(part)
@@ -203,6 +216,17 @@ class RealExamination:
             return Real(0, high, False, IRRATIONAL)
         words = None if answer.is_proved else self._along(exact, germ, high)
         return answer if words is None else Real(high, high, True, words)
+
+    def _in_balls(self, part: _Part, high: int) -> Real:
+        """Where numbers are not rational: the sign of one second-order form."""
+        if self.balls is not None:
+            modular = self._restricted(self.modular[0], part)
+            sign = sign_in_balls(self._restricted(self.balls, part), modular)
+            if sign == "both":
+                return Real(high, high, True, INDEFINITE)
+            if sign == "definite":
+                return Real(0, 0, True, DEFINITE)
+        return Real(0, high, False, IRRATIONAL)
 
     def _along(self, exact: LoopSystem, germ: RationalGerm, high: int) -> str | None:
         """How a real branch along a rational direction is proved; None where none is."""
@@ -233,7 +257,7 @@ class RealExamination:
             rest = _Part(left, others, part.rows, part.curved)
             result = self._sum(self._blocks(rest), len(left))
             text = "a loop is isolated by itself and holds its joints; the others"
-            return Real(result.low, result.high, result.is_proved, f"{text}: {result.reason}")
+            return replace(result, reason=f"{text}: {result.reason}")
         return None
 
 
@@ -253,11 +277,15 @@ def _decided(germ: RationalGerm, high: int) -> Real:
 
 
 def _one(h: Leftover, d: int, high: int) -> Real:
-    """One equation beyond the pivots."""
+    """One equation h beyond the pivots, which all others follow from (counted by groups).
+
+    A semianalytic set of codimension two or more does not separate a ball: where h takes both signs
+    in every neighbourhood its zeros have dimension d − 1. A definite h has the zero 0 alone.
+    """
     sign = germ_sign(h.ring, h.series[0])
     if sign.word == "both":
         text = f"one equation beyond the pivots changes its sign ({sign.reason})"
-        return Real(d - 1, d - 1, True, text)
+        return Real(d - 1, d - 1, True, text, sign.tangents)
     if sign.word == "definite":
         text = f"isolated: one equation beyond the pivots has one sign ({sign.reason})"
         return Real(0, 0, True, text)
@@ -268,7 +296,12 @@ def _one(h: Leftover, d: int, high: int) -> Real:
 
 
 def _several(h: Leftover, d: int, high: int) -> Real:
-    """Several equations beyond the pivots."""
+    """Several equations beyond the pivots.
+
+    Elements of the ideal whose lowest forms have no common real zero leave 0 isolated (curve
+    selection). At a common zero u₀ of all e lowest forms with independent derivatives the equations
+    h(s u)/s^k cut out a manifold of dimension d − e across s = 0: real motions of that dimension.
+    """
     reduced = _independent(h)
     forms = [initial_form(f) for f in reduced]
     if forms and (definite_combination(forms, d) or (d <= 4 and no_common_zero(forms, d))):

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from liaison.exact.balls import balls, precision
 from liaison.exact.linear import Balls, Reals
 from liaison.exact.rigid import Motion3, applied, crossed, dotted, moved, quaternion_of_motion
-from liaison.freedoms.clock import go_on
+from liaison.freedoms.clock import Exhausted, go_on
 from liaison.freedoms.home import Home
 from liaison.freedoms.motions import Transform
 from liaison.freedoms.screws import Factor, LoopSystem
@@ -119,13 +119,16 @@ def carried(
     if target is None:
         return "a joint does not reach the position in floats from the exact one"
     last = [k for k, m in enumerate(home.columns) if m.coordinate in set(held)]
-    with precision(BITS):
-        path = _Path(home, dimension)
-        answer = path.followed(target, last)
-        if isinstance(answer, str) and dimension == 1:
-            other = path.followed(target, last, sense=-1.0)
-            return answer if isinstance(other, str) else other
-        return answer
+    try:
+        with precision(BITS):
+            path = _Path(home, dimension)
+            answer = path.followed(target, last)
+            if isinstance(answer, str) and dimension == 1:
+                other = path.followed(target, last, sense=-1.0)
+                return answer if isinstance(other, str) else other
+            return answer
+    except Exhausted as error:
+        return f"given up: {error.message.rstrip('.')}"
 
 
 @final

@@ -186,6 +186,9 @@ FAR = (
 
 NO_BOUND = "no bound within reach proves it"
 
+LARGE = 30
+"""Rank from which a path is lengthened coefficient by coefficient."""
+
 SCREEN = 10
 """Order at which an obstruction is looked for first."""
 
@@ -292,7 +295,10 @@ class _Case:
         """The order at which the leftover equations stop a random path; None if they do not."""
         ring = Series(self.system.p, order)
         t = [ring.of([0, v]) for v in self.germ.direction(self.seed)]
-        self.path = self.germ.lift(ring, t, short=self.path)
+        if self.germ.rank > LARGE and self.path:  # the inverse as a series would take long
+            self.path = self.germ.lift(ring, t, start=self.path)
+        else:
+            self.path = self.germ.lift(ring, t, short=self.path)
         h = self.germ.leftover(ring, self.path)
         least = min((valuation(f, order) for f in h), default=order)
         return least if least < order else None
@@ -380,11 +386,23 @@ class _Case:
             return self.result(low, high, status, text, **facts)
         proved = bound is not None and order > bound
         word = f"> {bound} (Bézout)" if proved else "reached"
+        if bound is not None and not proved and any(self._closes(b) for b in branch_list):
+            proved, word = True, "beyond the zeros on its curve (as many zeros as poles)"
         ranks = ", ".join(str(branch.rank) for branch in branch_list)
-        text += f"; {len(branch_list)} branches followed to order {order} {word}, of rank {ranks}"
+        count = "1 branch" if len(branch_list) == 1 else f"{len(branch_list)} branches"
+        text += f"; {count} followed to order {order} {word}, of rank {ranks}"
         facts |= {"branches": branch_list, "order": order, "bound": bound}
         facts["is_proved"] = proved or least == high
         return self.result(high, high, "bifurcation", text, **facts)
+
+    def _closes(self, branch: Branch) -> bool:
+        """Every equation, those of the slice too, vanishes on the whole branch."""
+        if not isinstance(self.system, LoopSystem):
+            return False
+        ring = Series(self.system.p, branch.order)
+        path = [x.truncate(branch.order) for x in branch.path]
+        proof = proof_of(path, ring, [*self.system.groups_of_columns(), self.germ.free])
+        return proof is not None and proof.order <= branch.order
 
 
 def _on_curve(order: int, proof: Proof) -> str:

@@ -84,7 +84,7 @@ def round_touching(gap: Any, normal: Array, center: Array, radius: Any) -> Touch
 
 
 FAR = 1
-"""What a gap is given as [m] where neither face nor edge is near."""
+"""What a gap is given as [m] where neither face nor edge is near; runs know it by this value."""
 SHALLOW = Fraction(1, 100)
 """Depth, as part of the smaller side, to which a point can be below a plate without thickness."""
 POLE = array([Fraction(9, 25), Fraction(12, 25), Fraction(4, 5)])

@@ -5,7 +5,7 @@ A load acts in one of four ways, and the class of that way is its base:
     AlongMeasure   an effort along a distance, an angle or a coordinate x:
                    effort = −∂E/∂x − ∂D/∂ẋ where it has an energy E(x) or a dissipation D(ẋ);
     AtMarker       a force and a moment at a marker;
-    OfMechanism    a potential V(q, t) or a dissipation D(q, q̇, t) of the whole mechanism;
+    OfMechanism    a potential V(q, q̇, t) or a dissipation D(q, q̇, t) of the whole mechanism;
     Field          an acceleration that every mass feels.
 
 Efforts are positive where they increase their measure.
@@ -103,7 +103,10 @@ class OfMechanism(Force):
     __slots__ = ()
 
     def potential(self) -> Any:
-        """V(q, t) [J]; None if it has none."""
+        """V(q, q̇, t) [J]; None if it has none.
+
+        Its effort on a velocity is d/dt ∂V/∂v − ∂V/∂q, with the commutators of v in between.
+        """
         return None
 
     def rayleigh(self) -> Any:

@@ -1,4 +1,4 @@
-"""Formulas that stay zero: of positions and time, or linear in the rates.
+"""Formulas that stay zero: of positions and time, or of rates as well.
 
 Public names: Holonomic, holonomic, Nonholonomic, nonholonomic.
 """
@@ -47,7 +47,11 @@ def holonomic(name: str, formula: Any) -> Holonomic:
 @final
 @dataclass(frozen=True, slots=True)
 class Nonholonomic(OfCoordinates):
-    """A formula A(q, t) q̇ + b(q, t), linear in the rates, that stays zero."""
+    """A formula of rates that stays zero: A(q, t) q̇ + b(q, t), or any Φ(q, q̇, t).
+
+    Where it is not linear in the rates, its reaction is along ∂Φ/∂q̇: Chetaev's rule, which is a
+    choice that mechanics alone does not make.
+    """
 
     name: str
     formula: Any
@@ -65,5 +69,5 @@ class Nonholonomic(OfCoordinates):
 
 @checked
 def nonholonomic(name: str, formula: Any) -> Nonholonomic:
-    """A formula linear in the rates that stays zero."""
+    """A formula of rates that stays zero; by Chetaev's rule where it is not linear in them."""
     return Nonholonomic(name, formula, line_here())

@@ -2,7 +2,7 @@
 
 A relation is one of two:
 
-    OfCoordinates   a formula of coordinates and time that stays zero, or one linear in the rates;
+    OfCoordinates   a formula of coordinates and time that stays zero, or one of rates;
     BetweenFrames   rows of the relative pose (R, p) and velocity of two markers.
 
 Public names: Constraint, OfCoordinates, BetweenFrames, PoseRow, RELATION_KINDS,
@@ -47,7 +47,7 @@ class OfCoordinates(Constraint):
 
     __slots__ = ()
 
-    OF_SPEEDS: ClassVar[bool] = False  # linear in the rates, holds them and no position
+    OF_SPEEDS: ClassVar[bool] = False  # holds rates and no position
 
     @abstractmethod
     def vanishing(self) -> Expr:

@@ -21,7 +21,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from liaison.equations import Equations
-from liaison.expr import ZERO, Expr, directional, jacobian, substitute
+from liaison.errors import DerivationError
+from liaison.expr import ZERO, Expr, directional, jacobian, substitute, symbols_of
 from liaison.program.solve import dense
 
 Blocks: TypeAlias = list[tuple[str, Sequence[Expr]]]
@@ -54,6 +55,13 @@ class _Discrete:
     def __init__(self, equations: Equations) -> None:
         self.equations, self.symbols = equations, equations.symbols
         self.nv = len(self.symbols.v)
+        moving = {*symbols_of(list(equations.dynamics.M.values()))}
+        if equations.facts.get("rate_potentials") and moving & {*self.symbols.v, self.symbols.t}:
+            raise DerivationError(
+                "a potential of velocities makes M depend on velocities or time: p = M v is not "
+                "∂L/∂v, from which a variational step is built.",
+                hint="Run it with another method, such as tsitouras or gauss6.",
+            )
 
     def momentum(self) -> list[Expr]:
         """p = M v."""

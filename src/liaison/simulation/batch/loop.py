@@ -106,14 +106,20 @@ class Last(Part):
     contacts: f64
     spacing: f64
     doubts: f64
+    worst: f64  # of the balance of energy, as the following
+    t_worst: f64
+    jump: f64
+    t_jump: f64
+    turned_over: f64
+    size: f64
 
 
 ENDS = tuple(End.fields)
 """What the end of a run is noted by, one row of integers each."""
 
-MEASURED = 5
-"""Numbers after the last good state: two that Moreau's steps missed, how many contacts, and two on
-how finely events were looked at."""
+MEASURED = 11
+"""Numbers after the last good state: two that Moreau's steps missed, how many contacts, two on how
+finely events were looked at, and six of the balance of energy."""
 
 ON = -1
 """The share goes on."""
@@ -142,6 +148,18 @@ def start_run(i: i64, task: Task, first: Run, run: Run, starts: ptr) -> None:
 
 
 @loop
+def note_balance(run: Run, good: Last) -> None:
+    """How the balance of energy of a run stands at its end."""
+    ledger = run.ledger
+    good.worst = ledger.worst
+    good.t_worst = ledger.t_worst
+    good.jump = ledger.jump
+    good.t_jump = ledger.t_jump
+    good.turned_over = ledger.kinetic + ledger.highest - ledger.lowest + ledger.turned
+    good.size = ledger.kinetic + max(abs(ledger.lowest), abs(ledger.highest))
+
+
+@loop
 def end_run(i: i64, status: i64, task: Task, run: Run, ends: Rows[End], last: ptr) -> None:
     """Notes how the i-th run ended, and its last good state."""
     end = ends[i]
@@ -160,6 +178,7 @@ def end_run(i: i64, status: i64, task: Task, run: Run, ends: Rows[End], last: pt
         good.v[k] = run.good.v[k]
     good.spacing = run.spacing
     good.doubts = float(run.doubts)
+    note_balance(run, good)
     if run.is_moreau > 0:
         good.penetration = run.penetration
         good.complementarity = run.complementarity

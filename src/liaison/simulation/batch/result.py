@@ -9,7 +9,7 @@ Public names: Runs, Ends, runs_of, check_series.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, final, overload
 
 import numpy as np
@@ -18,18 +18,20 @@ from numpy.typing import NDArray
 from liaison.errors import NamingError
 from liaison.lazy import Shown
 from liaison.numeric import Array, State
-from liaison.simulation.events.log import Event
-from liaison.simulation.outcome import UNDEFINED, Outcome
-from liaison.simulation.plan.plan import Plan
+from liaison.simulation.events.log import CUT_SHORT, IMPACTS, Event
+from liaison.simulation.outcome import UNDEFINED, Balance, Outcome, is_off
+from liaison.simulation.plan.plan import Plan, may_lose
 from liaison.simulation.record.series import EventRecord, Series
-from liaison.simulation.record.trajectory import (
-    DONE,
-    FAILED,
-    INTERRUPTED,
-    STOPPED,
-    Trajectory,
+from liaison.simulation.record.trajectory import DONE, FAILED, INTERRUPTED, STOPPED, Trajectory
+from liaison.simulation.report import (
+    SHAPES,
+    event_records,
+    message_of,
+    meta_of,
+    residuals_of,
+    several_impacts,
+    suspect,
 )
-from liaison.simulation.report import SHAPES, event_records, message_of, meta_of, residuals_of
 from liaison.simulation.steps import layout as at
 from liaison.units import Label
 
@@ -91,13 +93,14 @@ class Runs(Stored, Shown):
         end_t: the time each run ended at [s].
         end_q: positions there, shape (runs, nq).
         end_v: velocities there, shape (runs, nv).
-        statuses: DONE, STOPPED, INTERRUPTED, TIME_LIMIT or FAILED, for each run.
+        statuses: DONE, STOPPED, INTERRUPTED, TIME_LIMIT, FAILED or SUSPECT, for each run.
         messages: the same in a sentence.
         reasons: why a run failed, as `SimulationError.status` says it; "" otherwise.
         events: what occurred in each run, in order; built at their first use.
         counts: steps, evaluations, rejected, … of each run.
         measures: with Moreau's steps the deepest penetration [m], the worst residual and how many
-            contacts there were at once, of each run.
+            contacts there were at once, of each run; and of the balance of energy what it missed
+            [J], when [s], and the energy turned over [J].
         meta: method, tolerances and the like.
     """
 
@@ -173,10 +176,23 @@ class Runs(Stored, Shown):
             counts={name: int(x[k]) for name, x in self.counts.items()},
             meta={
                 **self.meta,
-                **{name: x[k].item() for name, x in self.measures.items()},
+                **self._measured(k),
                 "parameters": dict(zip(names, self.parameters[k].tolist(), strict=False)),
             },
         )
+
+    def _measured(self, k: int) -> dict[str, Any]:
+        """Numbers of a run, as it would have them alone."""
+        own = {name: x[k].item() for name, x in self.measures.items()}
+        parts = {name: own.pop(x) for name, x in OF_BALANCE.items() if x in own}
+        balance = self.meta.get("energy_balance", {})
+        return own | ({"energy_balance": {**balance, **parts}} if parts else {})
+
+
+OF_BALANCE = {
+    "missed": "energy_missed", "at": "energy_missed_at", "turned_over": "energy_turned_over",
+}  # fmt: skip
+"""Numbers of the balance of energy, and their names among the measures."""
 
 
 def runs_of(plan: Plan, starts: Starts, records: Array, ends: Ends, series: Sequence[str]) -> Runs:
@@ -188,6 +204,7 @@ def runs_of(plan: Plan, starts: Starts, records: Array, ends: Ends, series: Sequ
     columns |= _contacts(ends, records.shape[:2])
     outcomes = [_outcome(ends, k) for k in range(len(starts))]
     _mark_gaps(plan, recorded, columns, outcomes)
+    _mark_suspects(plan, starts, records, ends, outcomes)
     events = _Events(plan, ends, len(starts))
     return Runs(
         name=plan.program.name,
@@ -207,7 +224,7 @@ def runs_of(plan: Plan, starts: Starts, records: Array, ends: Ends, series: Sequ
         events=events,
         counts={name: ends.codes[:, k].copy() for k, name in enumerate(ENDS) if k > 1},
         measures=_measures(plan, ends),
-        meta=meta_of(plan) | _theta(plan),
+        meta=meta_of(plan) | _watched(plan) | _theta(plan),
     )
 
 
@@ -230,7 +247,9 @@ def _outcome(ends: Ends, k: int) -> Outcome:
 
 
 def _message(plan: Plan, events: _Events, k: int, outcome: Outcome) -> str:
-    return message_of(plan, events[k] if outcome.status == STOPPED else (), outcome)
+    has_several = events.has_several(k)
+    listed = events[k] if outcome.status == STOPPED or has_several else ()
+    return message_of(plan, listed, outcome) + several_impacts(plan.settings, listed)
 
 
 @final
@@ -247,6 +266,14 @@ class _Events(Sequence[tuple[EventRecord, ...]]):
     def __reduce__(self) -> tuple[Any, ...]:
         """All events, where it is written or sent elsewhere."""
         return tuple, (list(self),)
+
+    def has_several(self, k: int) -> bool:
+        """Whether several contacts were hit at once in a run, or a sequence was cut short."""
+        if k not in self._ends.event_rows:
+            return False
+        words = self._ends.events_in(k).view(np.int64)
+        what, second = (words[:, Event.fields[x].slot] for x in ("what", "second"))
+        return bool(np.any(((what == IMPACTS) & (second > 1)) | (what == CUT_SHORT)))
 
     @overload
     def __getitem__(self, k: int) -> tuple[EventRecord, ...]: ...
@@ -304,10 +331,44 @@ def _measures(plan: Plan, ends: Ends) -> dict[str, Array]:
     """Numbers by run: what Moreau's steps missed, how events were seen; NaN where not begun."""
     is_moreau = plan.settings.tableau.scheme == "moreau"
     has_events = bool(plan.events) or (bool(plan.program.facts.get("sides")) and not is_moreau)
-    names = ("penetration", "complementarity", "contacts", "event_spacing", "events_in_doubt")
-    asked = (is_moreau, is_moreau, is_moreau, has_events, has_events)
+    names = (
+        "penetration", "complementarity", "contacts", "event_spacing", "events_in_doubt",
+        "energy_missed", "energy_missed_at", "", "", "energy_turned_over", "",
+    )  # fmt: skip
+    asked = (is_moreau,) * 3 + (has_events,) * 2 + (bool(plan.watch[0]),) * BALANCED
     columns = ends.last[:, -MEASURED:].T
-    return {name: x for name, x, is_there in zip(names, columns, asked, strict=True) if is_there}
+    return {
+        name: x
+        for name, x, is_there in zip(names, columns, asked, strict=True)
+        if name and is_there
+    }
+
+
+BALANCED = 6
+"""Numbers of the balance of energy, the last of those measured."""
+
+
+def _watched(plan: Plan) -> dict[str, Any]:
+    """How the balance of energy was kept; its numbers are among the measures of each run."""
+    if not plan.watch[0]:
+        return {"energy_balance": {"watched": "", "why": plan.watch[1]}}
+    return {"energy_balance": {"watched": "gains" if may_lose(plan) else "energy"}}
+
+
+def _mark_suspects(
+    plan: Plan, starts: Starts, records: Array, ends: Ends, outcomes: list[Outcome]
+) -> None:
+    """A run that ended as it should is suspect where its energy is off unexplained."""
+    if not plan.watch[0]:
+        return
+    steps = ends.codes[:, ENDS.index("steps")]
+    for k, numbers in enumerate(ends.last[:, -BALANCED:].tolist()):
+        worst, t_worst, jump, t_jump, turned_over, size = numbers
+        balance = Balance(worst, t_worst, jump, t_jump, turned_over, size, int(steps[k]))
+        if outcomes[k].status in (DONE, STOPPED) and is_off(plan.settings, balance):
+            rows = records[k, : ends.codes[k, ENDS.index("recorded")]]
+            own = replace(plan, parameters=starts.p[k])
+            outcomes[k] = suspect(own, balance, rows) or outcomes[k]
 
 
 def _theta(plan: Plan) -> dict[str, float]:

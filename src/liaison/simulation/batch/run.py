@@ -38,7 +38,7 @@ from liaison.simulation.plan.inputs import inputs_of
 from liaison.simulation.plan.plan import Plan, arrays_of, plan_of
 from liaison.simulation.plan.settings import Settings
 from liaison.simulation.plan.timing import instants_of_all
-from liaison.simulation.prepared import add_entries, machine_of
+from liaison.simulation.prepared import add_entries, machine_of, scale_run
 from liaison.simulation.record.trajectory import FAILED, INTERRUPTED, TIME_LIMIT
 from liaison.simulation.report import begun
 from liaison.simulation.run import NEEDS
@@ -79,6 +79,7 @@ class Batch:
         run, count = self.template.run, len(starts)
         if modes is not None:
             modes.mark(run)
+        scale_run(run, plan, modes)
         if "terms" not in plan.program.entries:
             run.pivots_left = 0
         self.row = int(1 + run.nq + run.nv + run.nu)
@@ -365,7 +366,7 @@ def simulate_batch(
             t=float(np.nanmax(runs.end_t)),
             trajectory=runs,
         )
-    failed = np.flatnonzero(~runs.success)
+    failed = np.flatnonzero([bool(reason) for reason in runs.reasons])
     if on_failure == "raise" and failed.size:
         raise _failure(runs, failed)
     return runs

@@ -24,10 +24,12 @@ rate of a closure jumps, which is an impulse."""
 
 WHATS = (
     "impact", "closes", "opens", "sticks", "slips", "rests", "energy gain", "enters", "leaves",
-    "held", "several solutions",
+    "held", "several solutions", "cut short",
 )  # fmt: skip
 IMPACTS, CLOSES, OPENS, STICKS, SLIPS, RESTS, GAINS, ENTERS, LEAVES, HOLDS, SEVERAL = range(11)
-"""Events of a block or of a pair; WHATS are their words."""
+CUT_SHORT = 11
+"""Events of a block or of a pair; WHATS are their words. CUT_SHORT: a sequence of impacts that did
+not end, and whose rest was taken as one inelastic impact."""
 
 
 @final
@@ -36,7 +38,7 @@ class Event(Record):
 
     what: i64
     first: i64  # an event, a block, or a body; −1 − k: the k-th plane
-    second: i64  # the other body of a pair; −1: none
+    second: i64  # the other body of a pair; of an impact of a block, how many were hit together
     t: f64
     speed: f64  # of approach, in an impact of a pair
 

@@ -65,7 +65,8 @@ class RunOptions:
             "rattle" and others for long runs (docs/theory/integrators.md), and "moreau" through
             contacts (docs/theory/time_stepping.md).
         rtol: error allowed a step, relative to each coordinate; 1e-8.
-        atol: the same, absolute, in the coordinate's SI unit; 1e-10.
+        atol: the same, absolute, in the coordinate's SI unit; 1e-10, which of mechanisms with
+            contacts below 1 mm or above 1 km is in units of their size.
         max_step: longest step of an adaptive method [s].
         max_steps: steps after which the run ends with an error; 10 million.
         projection: when and how a state is brought back to its closures; see `Projection`.
@@ -73,10 +74,13 @@ class RunOptions:
             pivoted one takes over from; 1e-8.
         spectral_radius: of "generalized-alpha", 0 to 1: part of a vibration too fast for the step
             that is left after one step; 0.8.
-        impacts: law of impacts: "energetic" (the default), "newton", "poisson", "moreau" or
-            "stronge".
+        impacts: law of impacts: "energetic" (the default), "newton", "poisson", "moreau",
+            "stronge" or "sequential" (one contact after the other: Newton's cradle).
         theta: of "moreau", ½ to 1: where in a step forces are evaluated; ½.
         facets: of "moreau", 3 or more: facets of polyhedral friction cones; round cones without it.
+        watch: keep the balance of T + U against the work of all that acts, and end with the status
+            "suspect" where it is off by more than steps and tolerances explain
+            (docs/theory/energy.md); True.
         every: what to record: a period [s], instants, or None for every step.
         inputs: input -> number, formula of `time` and coordinates, table (times, values), or
             controller (period, function of t and State).
@@ -112,7 +116,7 @@ class RunOptions:
         "generalized-alpha only: spectral radius at infinity, 0 to 1; 0.8.", of="generalized-alpha"
     )
     impacts: str | None = _option(
-        "Impact law: energetic (the default), newton, poisson, moreau, stronge."
+        "Impact law: energetic (the default), newton, poisson, moreau, stronge, sequential."
     )
     theta: float | None = _option(
         "moreau only: θ of the step, where forces are evaluated; 0.5 (the default) to 1.",
@@ -122,6 +126,7 @@ class RunOptions:
         "moreau only: number of facets of polyhedral friction cones; round without it.",
         of="moreau",
     )
+    watch: bool | None = _option("Keep the balance of energy; on by default.")
     every: float | str | Sequence[float | str] | Array | None = _option(
         "Record at this interval.", "s"
     )
@@ -170,6 +175,7 @@ class StepKeywords(TypedDict, total=False):
 class RunKeywords(StepKeywords, total=False):
     """How a run is made and recorded: options of `simulate`, explained at `RunOptions`."""
 
+    watch: bool | None
     every: float | str | Sequence[float | str] | Array | None
     inputs: Mapping[str, Any] | None
     stop: Any

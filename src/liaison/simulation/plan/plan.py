@@ -3,7 +3,7 @@
 What time stepping with contacts needs before a run: the table of blocks, tolerances, errors.
 
 Public names: Plan, plan_of, arrays_of, lasting_arrays, fill_run, entries_of, kernel_like,
-check_state, end_of, parameters_of, fill_moreau.
+check_state, end_of, parameters_of, fill_moreau, watched_by, may_lose.
 """
 
 from __future__ import annotations
@@ -20,7 +20,15 @@ from liaison.numeric import Array, State
 from liaison.program import Kernel, Program, to_llvm
 from liaison.program.instants import NOTHING, Instants, Timed
 from liaison.simulation.events.watched import Watched, extra_program, sides_in, watched
-from liaison.simulation.steps.layout import Arrays, Sizes, allocate
+from liaison.simulation.steps.layout import (
+    NOT_KEPT,
+    STORED,
+    WORKED,
+    Arrays,
+    Run,
+    Sizes,
+    allocate,
+)
 from liaison.simulation.steps.rungekutta import Tableau
 from liaison.units import si_value
 
@@ -29,7 +37,7 @@ from .settings import Settings
 from .timing import WINDOW, instants_of, knots_of, load_instants, timed_of
 
 GAP = 1e-13
-"""Penetration that is left alone [m]."""
+"""Penetration that is left alone, in the unit of the gap."""
 
 
 def fill_moreau(arrays: Arrays, program: Program, theta: float | None = None) -> None:
@@ -75,6 +83,7 @@ class Plan:
     knots: tuple[Array, ...] = ()  # levels at which formulas of the state make laws bend
     timed: Timed | None = None  # what depends on time alone
     instants: Instants = NOTHING
+    watch: tuple[str, str] = ("", "")  # entry of the balance of energy; why it is not kept
 
     @property
     def program(self) -> Program:
@@ -117,9 +126,19 @@ def plan_of(
     timed = timed_of(program, all_inputs, stops)
     instants = instants_of(timed, program, state.t, end, values, all_inputs.held)
     levels = tuple(x for _, x in bends)
+    watch = watched_by(program, settings)
     return Plan(
-        kernel, state, end, settings, all_inputs, values, events, added, levels, timed, instants
-    )
+        kernel, state, end, settings, all_inputs, values, events, added, levels, timed, instants,
+        watch,
+    )  # fmt: skip
+
+
+def watched_by(program: Program, settings: Settings) -> tuple[str, str]:
+    """The entry by which the balance of energy is kept; "" and why it is not."""
+    if not settings.watch:
+        return "", "it was not asked for"
+    known = program.facts.get("energy")
+    return ("", "the kernel has no entry for it") if known is None else known()
 
 
 def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
@@ -127,6 +146,7 @@ def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
     closures = ("closure",) if program.sizes.get("nc", 0) else ()
     if "scene" in program.facts:
         return ("retract",)
+    check_linear_rates(tableau, program)
     if tableau.scheme == "variational":
         reach = ("reach",) if closures else ()
         more = ("rate", "difference") if len(tableau.parts) > 1 else ()
@@ -137,6 +157,20 @@ def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
         turns = ("local_rate",) if has_turning_axes(program) else ()
         return ("retract", "terms", "one_sided", *turns, *closures)
     return ("rate", "retract", *closures, *(("d_rate",) if tableau.is_implicit else ()))
+
+
+def check_linear_rates(tableau: Tableau, program: Program) -> None:
+    """Raises an error for a relation that is not linear in the rates and a step that needs it so.
+
+    Such steps take velocities from G v = ν with G of positions alone.
+    """
+    names = program.facts.get("nonlinear_rates", ())
+    if names and tableau.scheme in ("variational", "alpha", "moreau"):
+        raise SimulationError(
+            f"method {tableau.name!r} does not take {names[0]!r}, which is not linear in the "
+            "rates: its steps solve G v = ν with G of positions alone.",
+            hint="Leave the method out, or take radau, gauss6 or rk4.",
+        )
 
 
 def kernel_like(kernel: Kernel, program: Program) -> Kernel:
@@ -269,6 +303,7 @@ def lasting_arrays(plan: Plan, window: int = WINDOW, *, beside: int = 0, logged:
         arrays.run.turns = has_turning_axes(plan.program)
     run = arrays.run
     run.has_closure = plan.size("nc") > 0
+    _fill_ledger(run, plan)
     for k, event in enumerate(plan.events):
         run.direction[k], run.stops[k] = event.direction, event.stops
     if plan.knots:
@@ -276,7 +311,9 @@ def lasting_arrays(plan: Plan, window: int = WINDOW, *, beside: int = 0, logged:
         run.level_end[:] = np.cumsum([len(x) for x in plan.knots])
     measured = scales(plan)
     run.scale[np.array([*measured], dtype=np.int64)] = [*measured.values()]
-    for k, omega in turning(plan).items() if run.is_alpha else ():
+    for k, omega in turning(plan).items() if run.is_alpha or run.is_edwards else ():
+        run.turn[k] = omega
+    for k, omega in turns(plan).items() if run.is_edwards else ():
         run.turn[k] = omega
     return arrays
 
@@ -302,6 +339,7 @@ def _fill_settings(arrays: Arrays, settings: Settings) -> None:
     run, projection = arrays.run, settings.projection
     run.step = settings.step or 0.0
     run.rtol, run.atol, run.h_max = settings.rtol, settings.atol, settings.max_step
+    run.atols[:] = settings.atol
     run.tolerance[:] = projection.position, projection.velocity
     run.lost, run.start_tolerance = projection.lost, projection.start
     run.residual_tolerance, run.error_before = settings.residual, 1e-4
@@ -310,6 +348,28 @@ def _fill_settings(arrays: Arrays, settings: Settings) -> None:
     run.is_adaptive = settings.is_adaptive
     work = max(1, int(run.nv) + int(run.nc)) ** 3  # nothing moves: as little as one
     run.pivots_left = min(1000, int(PIVOTING / work))
+
+
+DAMPING = ("alpha", "moreau")
+"""Schemes that damp by themselves."""
+
+STRIDE = 8
+"""Steps from look to look at an energy that nothing changes."""
+
+
+def _fill_ledger(run: Run, plan: Plan) -> None:
+    """How the balance of energy is kept; contacts and methods that damp may take of it."""
+    entry, ledger = plan.watch[0], run.ledger
+    ledger.kind = {"": NOT_KEPT, "energy": STORED, "work": WORKED}[entry]
+    damps = plan.settings.tableau.scheme in DAMPING
+    # what a method damps again is seen at once or never
+    ledger.stride = STRIDE if ledger.kind == STORED and not damps else 1
+    ledger.loses = may_lose(plan)
+
+
+def may_lose(plan: Plan) -> bool:
+    """Whether a run loses energy that is not counted: in contacts, or by its method."""
+    return plan.settings.tableau.scheme in DAMPING or bool(plan.program.facts.get("sides"))
 
 
 def _fill_formulas(arrays: Arrays, plan: Plan) -> None:
@@ -342,6 +402,16 @@ def scales(plan: Plan) -> dict[int, int]:
 def has_turning_axes(program: Program) -> bool:
     """Whether local rates differ from the velocities."""
     return any(chart.kind != "plain" for chart in program.facts.get("charts", ()))
+
+
+def turns(plan: Plan) -> dict[int, int]:
+    """Each of three velocities that are an ω -> the first of them."""
+    axes: dict[int, int] = {}
+    for chart in plan.program.facts.get("charts", ()):
+        if chart.kind in ("quaternion", "matrix", "free", "free matrix"):
+            places = range(*chart.v.indices(plan.size("nv")))
+            axes |= dict.fromkeys(places[:3], places[0])
+    return axes
 
 
 def turning(plan: Plan) -> dict[int, int]:

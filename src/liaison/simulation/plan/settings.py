@@ -26,6 +26,10 @@ NO_INSTANTS: Array = np.empty(0)
 PROJECTION = Projection()
 
 
+ATOL = 1e-10
+"""Absolute error allowed by default: of a mechanism with contacts, in the units of its scales."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -47,12 +51,13 @@ class Settings:
         facets: of "moreau", 3 or more: sides of the polygons that take the place of round cones of
             friction, found by Lemke's pivots; None keeps cones round.
         residual: largest |γ − G v̇| of the generated solution, relative to 1 + max |v̇|.
+        watch: the balance of energy is kept.
     """
 
     step: float | None = None
     method: str | None = None
     rtol: float = 1e-8
-    atol: float = 1e-10
+    atol: float = ATOL
     every: float | Sequence[float] | Array | None = None
     max_step: float = math.inf
     max_steps: int = 10_000_000
@@ -62,6 +67,7 @@ class Settings:
     impacts: str = "energetic"
     theta: float | None = None
     facets: int | None = None
+    watch: bool = True
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -141,7 +147,7 @@ class Settings:
         return (
             self.step, self.method, self.rtol, self.atol, self.max_step, self.max_steps,
             self.projection, self.residual, self.spectral_radius, self.impacts, self.theta,
-            self.facets,
+            self.facets, self.watch,
         )  # fmt: skip
 
     @property

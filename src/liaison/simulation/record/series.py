@@ -147,6 +147,8 @@ class EventRecord:
     `what` is "impact", "closes", "opens", "sticks", "slips", … of what holds unilaterally;
     empty for an event of a formula. `before` are the velocities before an impact, `speed` that of
     the approach along the normal [m/s]. Events of scenes hold no state: q and v are empty.
+    `together` counts the contacts hit in the same impact that change this one's answer, itself
+    among them: from two on it is not unique, and the law of impacts chose it.
     """
 
     name: str
@@ -156,6 +158,7 @@ class EventRecord:
     what: str = ""
     before: Array | None = None
     speed: float | None = None
+    together: int = 1
 
 
 def event_variables(events: Sequence[EventRecord]) -> dict[str, Variable]:
@@ -174,6 +177,9 @@ def event_variables(events: Sequence[EventRecord]) -> dict[str, Variable]:
     if any(e.speed is not None for e in events):
         speeds = [np.nan if e.speed is None else e.speed for e in events]
         variables["event_speed"] = Variable(("event",), np.array(speeds))
+    if any(e.together > 1 for e in events):
+        together = np.array([e.together for e in events], dtype=np.int64)
+        variables["event_together"] = Variable(("event",), together)
     return variables
 
 
@@ -181,7 +187,10 @@ def events_in(variables: Mapping[str, Variable]) -> tuple[EventRecord, ...]:
     """The events that `event_variables` put there, if any; older files hold less of them."""
     if "event" not in variables:
         return ()
-    parts = ("event", *(f"event_{x}" for x in ("t", "q", "v", "what", "before", "speed")))
+    parts = (
+        "event",
+        *(f"event_{x}" for x in ("t", "q", "v", "what", "before", "speed", "together")),
+    )
     table = {x: variables[x].values for x in parts if x in variables}
     empty = np.zeros(0)
     events = []
@@ -193,7 +202,7 @@ def events_in(variables: Mapping[str, Variable]) -> tuple[EventRecord, ...]:
         events.append(
             EventRecord(
                 str(name), float(row["t"]), row.get("q", empty), v, str(row.get("what", "")),
-                before, None if np.isnan(speed) else float(speed),
+                before, None if np.isnan(speed) else float(speed), int(row.get("together", 1)),
             )
         )  # fmt: skip
     return tuple(events)

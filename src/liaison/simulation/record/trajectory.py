@@ -10,7 +10,7 @@ Later: fields of a record that are computed at their first use.
 A run as a compact table in a notebook.
 
 Public names: Trajectory, Series, EventRecord, load, DONE, STOPPED, INTERRUPTED, TIME_LIMIT, FAILED,
-Invariant, invariants_of, Later, html_table, matching.
+SUSPECT, Invariant, invariants_of, Later, html_table, matching.
 """
 
 from __future__ import annotations
@@ -128,8 +128,8 @@ if TYPE_CHECKING:
     from .wrenches import Point
 
 __all__ = [
-    "DONE", "FAILED", "INTERRUPTED", "STOPPED", "TIME_LIMIT", "EventRecord", "Series", "Trajectory",
-    "load",
+    "DONE", "FAILED", "INTERRUPTED", "STOPPED", "SUSPECT", "TIME_LIMIT", "EventRecord", "Series",
+    "Trajectory", "load",
 ]  # fmt: skip
 
 DONE = "done"  # reached the end
@@ -137,6 +137,7 @@ STOPPED = "stopped"  # an event or a stop condition ended it
 INTERRUPTED = "interrupted"  # Ctrl-C
 TIME_LIMIT = "time limit"  # the wall clock ran out
 FAILED = "failed"  # it could not go on
+SUSPECT = "suspect"  # whole, but its energy is off by more than steps and tolerances explain
 
 RESIDUALS = ("position_residual", "velocity_residual")
 """Series of states as they were computed: between them they are not known."""
@@ -160,7 +161,7 @@ class Trajectory(Later):
         labels: name and unit for each entry of q, v (and of u, p, lam, …).
         series: energy, outputs, poses (n, bodies, 3, 4) as [R | p], residuals, reactions, …
         events: what occurred, in order.
-        status: DONE, STOPPED, INTERRUPTED, TIME_LIMIT or FAILED.
+        status: DONE, STOPPED, INTERRUPTED, TIME_LIMIT, FAILED or SUSPECT.
         message: the status in a sentence.
         counts: steps, evaluations, rejected, projections, …
         meta: plain data: mechanism, parameters, method, tolerances, version, and `charts`:

@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.simulation.events.events import first_signs, look_for_events
-from liaison.solvers.linear.dense import largest
+from liaison.solvers.linear.dense import largest_in
 
 from .corners import pass_breaks
 from .explicit import error_norm, new_state, refresh, stages
@@ -33,6 +33,7 @@ from .layout import (
     LAND,
     NEEDS_INSTANTS,
     NOT_FINITE,
+    NOT_KEPT,
     POSITIONS_LOST,
     SAMPLING,
     START,
@@ -43,7 +44,7 @@ from .layout import (
     Run,
 )
 from .projection import note_worst, project, residuals
-from .recording import arrive, sample
+from .recording import arrive, begin_balance, observe, sample
 from .stepsize import adapt, choose_step, divide, first_step, is_torn, reject
 
 
@@ -66,10 +67,14 @@ def advance(e: Entries, run: Run, scratch: ptr, records: ptr, event_log: ptr, tr
         elif phase == SAMPLING:
             status = sample(e, run, scratch, records)
         elif phase == COMMIT:
+            if run.ledger.kind != NOT_KEPT:
+                observe(e, run, scratch)
             status = does.commit(e, run, scratch, event_log)
         elif phase == ARRIVED:
             status = arrive(e, run, scratch, records)
         elif phase == START:
+            if run.ledger.kind != NOT_KEPT:
+                begin_balance(e, run, scratch)
             status = does.start(e, run, scratch, event_log)
         else:
             return DONE if run.is_stopping == 0 else STOPPED
@@ -85,10 +90,13 @@ def begin(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     if run.has_closure > 0:
         residuals(e, run.t, q, v, run, scratch)
         limit = run.start_tolerance
-        if not (largest(run.nphi, run.out) <= limit * (1.0 + largest(run.nq, q))):
+        scales = run.scales
+        size = 1.0 + largest_in(run.nq, q, scales.position)
+        if not (largest_in(run.nphi, run.out, scales.closure) <= limit * size):
             note_worst(0, run)
             return BAD_START
-        if not (largest(run.nc, run.out[run.nphi :]) <= limit * (1.0 + largest(run.nv, v))):
+        size = 1.0 + largest_in(run.nv, v, scales.velocity)
+        if not (largest_in(run.nc, run.out[run.nphi :], scales.closure_rate) <= limit * size):
             note_worst(1, run)
             return BAD_START_RATE
         status = project(e, run.t, q, v, run, scratch)

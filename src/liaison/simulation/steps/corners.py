@@ -15,7 +15,7 @@ from __future__ import annotations
 from liaison.program.loops.language import i64, loop, ptr
 from liaison.simulation.events.log import BEFORE, KICKS, note
 
-from .layout import FINISHED, FULL, GOOD, SWITCHING, Entries, Run
+from .layout import BENT, FINISHED, FULL, GOOD, RESUMED, SWITCHING, Entries, Run
 from .projection import project
 from .stepsize import BESIDE
 
@@ -40,6 +40,7 @@ def pass_breaks(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
         if run.t <= instant + slack:
             run.t = instant + slack
             run.is_fresh = 0
+            run.ledger.event = max(run.ledger.event, RESUMED)
             if run.corner_rows[k] >= 0.0:
                 status = bend(e, int(run.corner_rows[k]), run, scratch, event_log)
                 if status != GOOD or run.phase == FINISHED:
@@ -68,6 +69,7 @@ def bend(e: Entries, row: i64, run: Run, scratch: ptr, event_log: ptr) -> i64:
     status = project(e, run.t, run.q, run.v, run, scratch)
     if status != GOOD:
         return status
+    run.ledger.event = BENT
     note(
         KICKS,
         row,

@@ -138,7 +138,7 @@ def size_of(i: i64, xi: f64, run: Run) -> f64:
     """The size that a relative error of the i-th local coordinate is measured by."""
     slot = run.scale[i]
     if slot < 0:
-        return 1.0
+        return float(run.scales.local[i])
     q = run.q[slot]
     return float(max(abs(q), abs(q + xi)))
 
@@ -156,7 +156,7 @@ def error_norm(run: Run) -> f64:
         for j in range(run.ns):
             error += run.e[j] * run.k[j, i]
         size = size_of(i, y[i], run) if i < nv else max(abs(v[i - nv]), abs(y[i]))
-        ratio = abs(error * run.h) / (run.atol + run.rtol * size)
+        ratio = abs(error * run.h) / (run.atols[i] + run.rtol * size)
         bad += ratio - ratio
         if ratio > norm:
             norm = ratio

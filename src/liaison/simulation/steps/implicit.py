@@ -176,7 +176,7 @@ def allowed(i: i64, run: Run) -> f64:
     nv = run.nv
     size = size_of(i, 0.0, run) if i < nv else abs(run.v[i - nv])
     if run.is_adaptive > 0:
-        return float(CLOSE * (run.atol + run.rtol * size))
+        return float(CLOSE * (run.atols[i] + run.rtol * size))
     step = abs(run.h * run.k[0, i])
     return float(ROUNDING * (size + step + 1e-3))
 
@@ -215,8 +215,8 @@ def implicit_error(run: Run) -> f64:
     y = run.y
     v = run.v
     for i in range(nv):
-        xi = (ex[i] + c * ev[i]) / (run.atol + run.rtol * size_of(i, y[i], run))
-        up = ev[i] / (run.atol + run.rtol * max(abs(v[i]), abs(y[nv + i])))
+        xi = (ex[i] + c * ev[i]) / (run.atols[i] + run.rtol * size_of(i, y[i], run))
+        up = ev[i] / (run.atols[nv + i] + run.rtol * max(abs(v[i]), abs(y[nv + i])))
         bad += xi - xi + up - up
         norm = max(norm, max(abs(xi), abs(up)))
     return norm + bad

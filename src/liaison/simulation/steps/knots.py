@@ -18,7 +18,7 @@ from __future__ import annotations
 from liaison.program.loops.language import f64, i64, loop, ptr
 
 from .explicit import refresh, state_at, through_five
-from .layout import Entries, Run
+from .layout import RESUMED, Entries, Run
 
 NONE = 2.0
 """The part of a step that stands for "no knot"."""
@@ -168,6 +168,7 @@ def hop(e: Entries, theta: f64, run: Run, scratch: ptr) -> None:
         run.v[i] = v[i]
     run.t += theta * run.h
     run.is_fresh = 0
+    run.ledger.event = max(run.ledger.event, RESUMED)
 
 
 @loop

@@ -75,6 +75,22 @@ class OneSided(Part):
 
 
 @final
+class Scales(Part):
+    """Units of tolerances, 1 of mechanisms of ordinary size: see `plan/scales.py`."""
+
+    time: ptr = sized("1")
+    position: ptr = sized("nq")
+    local: ptr = sized("nv")
+    velocity: ptr = sized("nv")
+    closure: ptr = sized("nphi")
+    closure_rate: ptr = sized("nc")
+    gap: ptr = sized("nb")
+    rate: ptr = sized("nb")
+    acceleration: ptr = sized("nb")
+    force: ptr = sized("nb")
+
+
+@final
 class Terms(Part):
     """What the entry `terms` writes: M v̇ = f + Gᵀλ, G v̇ = γ; Φ = 0, G v = ν."""
 
@@ -110,7 +126,7 @@ class Snapshot(Part):
 
 @final
 class Accelerations(Part):
-    """What generalized α carries from step to step."""
+    """What generalized α carries from step to step; turns and a step size in Edwards' scheme."""
 
     a: ptr = sized("nv")
     vdot: ptr = sized("nv")
@@ -177,6 +193,7 @@ class Entries(Record):
     one_sided: kernel
     local_rate: kernel
     knots: kernel
+    watch: kernel  # T, U and the power of what is not stored
     others: iptr = inline(10)  # entries of a further kernel, which steps of a method call
     has_terms: i64
     phases: Phases = nested()
@@ -184,9 +201,45 @@ class Entries(Record):
     @classmethod
     def slot(cls, name: str) -> int:
         """The word that holds the address of an entry."""
+        if name in ("energy", "work"):
+            return cls.fields["watch"].slot
         if name in ("correct_q", "correct_v"):
             return cls.fields["correct"].slot + (name == "correct_v")
         return cls.fields[name].slot
+
+
+@final
+class Ledger(Record):
+    """The balance of energy along a run: T + U against the work of what is not stored [J]."""
+
+    kind: i64  # NOT_KEPT, STORED or WORKED
+    loses: i64  # contacts, friction or the method may take energy: only a gain is a miss
+    stride: i64  # steps from one look to the next
+    due: i64  # steps until then
+    is_begun: i64
+    event: i64  # since the last look: NO_EVENT, RESUMED, STRUCK or BENT
+    nodes: i64  # instants of the interpolated power
+    traced: i64  # rows of the trace
+    spacing: i64  # looks from one row to the next
+    skipped: i64  # looks since the last row
+    base: f64  # T + U without work
+    work: f64
+    doubt: f64  # error of the work, at most
+    turned: f64  # ∫ |power| dt
+    kinetic: f64  # the largest T
+    lowest: f64  # U
+    highest: f64
+    energy: f64  # T + U at the last look
+    missed: f64  # T + U − base − work, at the last instant whose work is known
+    worst: f64  # the largest |missed| − doubt
+    t_worst: f64
+    jump: f64  # the largest change of `missed` from one look to the next
+    t_jump: f64
+    t: ptr = inline(4)
+    power: ptr = inline(4)
+    total: ptr = inline(4)  # T + U
+    out: ptr = inline(3)  # T, U and power at a look
+    trace: ptr = inline(32, 2)  # t and |missed| − doubt
 
 
 @final
@@ -277,6 +330,7 @@ class Run(Record):
     is_implicit: i64
     is_variational: i64
     is_alpha: i64
+    is_edwards: i64
     is_moreau: i64
     turns: i64  # local rates differ from velocities
     reuses_last: i64
@@ -373,7 +427,12 @@ class Run(Record):
     streak: iptr = sized("ne")
     fired: iptr = sized("ne")
 
+    ledger: Ledger = nested()
+    seen_u: ptr = sized("nu")  # inputs at a look of the ledger
+
     # time stepping with contacts: rows at the beginning, midway and at the end of a step
+    scales: Scales = part()
+    atols: ptr = sized("2 * nv")  # absolute errors allowed of ξ and v
     sides: OneSided = part()
     mid: OneSided = part()
     end: OneSided = part()
@@ -405,6 +464,10 @@ MOREAU = (
 
 # phases of a step
 START, TRY, LAND, EVENTS, SAMPLING, COMMIT, ARRIVED, FINISHED = 0, 1, 2, 3, 4, 5, 6, 7
+
+# how the balance of energy is kept, and what happened to it between two steps
+NOT_KEPT, STORED, WORKED = 0, 1, 2
+NO_EVENT, RESUMED, STRUCK, BENT = 0, 1, 2, 3
 
 # why a step ends early
 STOPPING, SWITCHING = 1, 2
@@ -458,7 +521,7 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
     """Arrays for a run of these sizes, offsets and tableau filled in, all else zero."""
     newton, area = _newton_size(s, tableau), _moreau_area(s)
     lengths = {"newton": newton, "area": area, "beside": s.beside}
-    idle = [] if tableau.scheme == "alpha" else ["earlier", "later"]
+    idle = [] if tableau.scheme in ("alpha", "edwards") else ["earlier", "later"]
     idle += [] if len(tableau.parts) > 1 else ["kept"]
     idle += [] if tableau.scheme == "moreau" and not s.beside else MOREAU
     lengths |= dict.fromkeys(idle, 0)
@@ -472,6 +535,8 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
     run.capacity, run.event_capacity = capacity, event_capacity
     run.log_q, run.log_v = (0, 0) if s.beside else (s.nq, s.nv)
     run.scale[:] = run.turn[:] = -1
+    for name in Scales.fields:
+        getattr(run.scales, name)[:] = 1.0
     _fill_tableau(run, tableau)
     row = 1 + s.nq + s.nv + s.nu
     event_log = np.zeros(max(1, event_capacity * row_words(run)))
@@ -546,6 +611,7 @@ def _fill_tableau(run: Run, tableau: Tableau) -> None:
     is_moreau = tableau.scheme == "moreau" and run.beside.size == 0
     run.is_moreau, run.is_implicit = is_moreau, tableau.is_implicit
     run.is_variational, run.is_alpha = tableau.scheme == "variational", tableau.scheme == "alpha"
+    run.is_edwards = tableau.scheme == "edwards"
     run.reuses_last, run.is_adaptive = tableau.reuses_last, tableau.is_adaptive
     for i, row in enumerate(tableau.a):
         run.a[i, : len(row)] = [float(x) for x in row]

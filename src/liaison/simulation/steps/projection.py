@@ -21,7 +21,7 @@ from typing import final
 from liaison.errors import SimulationError
 from liaison.program.loops.language import at, entry_at, f64, flat, i64, loop, ptr
 from liaison.program.loops.records import words_of
-from liaison.solvers.linear.dense import largest, saddle
+from liaison.solvers.linear.dense import largest_in, saddle
 
 from .layout import (
     GOOD,
@@ -53,8 +53,8 @@ class Projection:
     near its flat position, and a tight tolerance follows them to another branch.
 
     Attributes:
-        position: largest |Φ| that is left alone, times 1 + max |q|.
-        velocity: largest |G v − ν| that is left alone, times 1 + max |v|.
+        position: largest |Φ| that is left alone, times 1 + max |q|, all in units of the mechanism.
+        velocity: largest |G v − ν| that is left alone, times 1 + max |v|, likewise.
         lost: largest residual, with the same factors, that a projection may end with.
         iterations: Newton corrections at most.
         start: largest residual, with the same factors, that a start may have.
@@ -90,16 +90,16 @@ def project(e: Entries, t: f64, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
         return GOOD
     out = run.out
     residuals(e, t, q, v, run, scratch)
-    worst = largest(run.nphi, out)
-    size = 1.0 + largest(run.nq, q)
+    worst = largest_in(run.nphi, out, run.scales.closure)
+    size = 1.0 + largest_in(run.nq, q, run.scales.position)
     run.has_moved = 0
     if not (worst <= run.tolerance[0] * size):
         status = corrections(e, 0, worst, size, t, q, v, run, scratch)
         if status != GOOD:
             return status
         residuals(e, t, q, v, run, scratch)
-    worst = largest(run.nc, at(out, run.nphi))
-    size = 1.0 + largest(run.nv, v)
+    worst = largest_in(run.nc, at(out, run.nphi), run.scales.closure_rate)
+    size = 1.0 + largest_in(run.nv, v, run.scales.velocity)
     if not (worst <= run.tolerance[1] * size):
         status = corrections(e, 1, worst, size, t, q, v, run, scratch)
         if status != GOOD:
@@ -172,12 +172,12 @@ def residual_moved(e: Entries, level: i64, t: f64, q: ptr, v: ptr, run: Run, scr
         moved_q = run.moved.q
         e.retract(t, q, v, run.u, run.p, delta, moved_q, scratch)
         residuals(e, t, moved_q, v, run, scratch)
-        return largest(run.nphi, run.out)
+        return largest_in(run.nphi, run.out, run.scales.closure)
     moved_v = run.moved.v
     for i in range(nv):
         moved_v[i] = v[i] + delta[i]
     residuals(e, t, q, moved_v, run, scratch)
-    return largest(run.nc, run.out[run.nphi :])
+    return largest_in(run.nc, run.out[run.nphi :], run.scales.closure_rate)
 
 
 @loop

@@ -10,8 +10,9 @@ The step itself is a loop that reads these numbers from arrays (`steps.py`). Of 
 the first stage is f(t, y), which none of the others needs, and the others depend on each other
 (`implicit.py`).
 
-Public names: Tableau, RK4, DORMAND_PRINCE, TSITOURAS, RADAU, GAUSS_4, GAUSS_6, RATTLE,
-RATTLE_4, RATTLE_6, GENERALIZED_ALPHA, MOREAU, TABLEAUX, Tableaux, tableau_named, collocation.
+Public names: Tableau, EULER, RK4, DORMAND_PRINCE, TSITOURAS, RADAU, GAUSS_4, GAUSS_6, RATTLE,
+RATTLE_4, RATTLE_6, GENERALIZED_ALPHA, EDWARDS, MOREAU, TABLEAUX, Tableaux, tableau_named,
+collocation.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ class Tableau:
         filter: γ of the matrix 1 − h γ J that damps the error estimate of an implicit method.
         error_at: power of h that the error estimate goes with; the order if 0.
         scheme: what takes the step: "stages", or "variational" (`variational.py`), "alpha"
-            (`generalized_alpha.py`) or "moreau" (`moreau.py`), which leave slopes of the
-            interpolation in their place.
+            (`generalized_alpha.py`), "edwards" (`edwards.py`) or "moreau" (`moreau.py`), which
+            leave slopes of the interpolation in their place.
         parts: what a step is composed of, as parts of it; some go back in time.
     """
 
@@ -93,6 +94,11 @@ class Tableau:
 def _difference(b: Row, hat: Row) -> Row:
     return tuple(x - y for x, y in zip(b, hat, strict=True))
 
+
+EULER = Tableau(
+    name="euler", a=((),), b=(1,), e=(), dense=((1,),), order=1, dense_order=1, reuses_last=False
+)
+"""Euler's explicit method, the simplest. Source: HNW1 §I.7; LL 4.4.5 names it for attitudes."""
 
 RK4 = Tableau(
     name="rk4",
@@ -291,12 +297,15 @@ RATTLE_6 = replace(RATTLE_4, name="rattle6", order=6, parts=(*_KAHAN_LI, *revers
 GENERALIZED_ALPHA = replace(RATTLE, name="generalized-alpha", scheme="alpha")
 """With damping of what is too fast for the step. Source: ARN; the same interpolation."""
 
+EDWARDS = replace(RATTLE, name="edwards", scheme="edwards")
+"""Heun's method, attitudes by the trapezoid of ω with Edwards' correction. Source: LL 4.4.5."""
+
 MOREAU = replace(
     RATTLE, name="moreau", order=1, dense_order=1, dense=((0,), (1,), (0,)), scheme="moreau"
 )
 """Impulses of contacts on the level of velocities. Source: `moreau.py`; linear in between."""
 
-SCHEMES = ("stages", "variational", "alpha", "moreau")
+SCHEMES = ("stages", "variational", "alpha", "edwards", "moreau")
 ROUNDING = 1e-10
 """What coefficients in floats may miss a sum by."""
 
@@ -370,7 +379,7 @@ def _misfit(tableau: Tableau) -> str:
 
 TABLEAUX = Tableaux(
     RK4, DORMAND_PRINCE, TSITOURAS, RADAU, GAUSS_4, GAUSS_6, RATTLE, RATTLE_4, RATTLE_6,
-    GENERALIZED_ALPHA, MOREAU,
+    GENERALIZED_ALPHA, MOREAU, EULER, EDWARDS,
 )  # fmt: skip
 """Every method by name."""
 

@@ -32,7 +32,7 @@ from liaison.solvers.impacts.painleve import MOST as MOST_CONTACTS
 from liaison.solvers.impacts.painleve import counting_area
 from liaison.solvers.linear.dense import saddle_area
 
-from .layout import Block, OneSided, Terms
+from .layout import Block, OneSided, Scales, Terms
 
 
 @final
@@ -97,7 +97,9 @@ class Sides(Record):
     ease: f64
     inside: f64
     unborne: f64
+    unended: f64  # part of the rates before an impact by which its sequence did not end
 
+    scales: Scales = part()
     terms: Terms = part()
     seen: OneSided = part()
     force: ptr = sized("nr")
@@ -187,6 +189,8 @@ def sides_of(
     )  # fmt: skip
     table.law, table.t_switch, table.ease = law, -np.inf, 1.0
     table.load[:], table.bearings[:] = 1.0, bearings
+    for name in Scales.fields:
+        getattr(table.scales, name)[:] = 1.0
     _fill_tables(table, sides)
     return table
 

@@ -23,6 +23,7 @@ SPARED = 1e-9  # part of the velocities that it may change in any case
 SHORTEST = 1.0 / 4096.0  # part of a fixed step, at least
 BESIDE = 4.5e-16  # relative; two or more floats away
 FOREVER = float("inf")
+SHORT = 1e-6  # of the time of the mechanism: a step where nothing is known of it
 ROUNDING = 8.9e-16  # relative; steps of the size of time's rounding are refused
 
 
@@ -44,10 +45,10 @@ def first_step(e: Entries, run: Run, scratch: ptr) -> i64:
     d1 = 0.0
     for i in range(2 * nv):
         size = size_of(i, 0.0, run) if i < nv else abs(v[i - nv])
-        scale = run.atol + run.rtol * size
+        scale = run.atols[i] + run.rtol * size
         d0 = max(d0, size / scale)
         d1 = max(d1, abs(k0[i]) / scale)
-    h = 0.01 * d0 / d1 if d0 > 1e-5 and d1 > 1e-5 else 1e-6
+    h = 0.01 * d0 / d1 if d0 > 1e-5 and d1 > 1e-5 else SHORT * run.scales.time[0]
     h = min(h, run.h_max)
     for i in range(2 * nv):
         y[i] += h * k0[i]
@@ -57,11 +58,12 @@ def first_step(e: Entries, run: Run, scratch: ptr) -> i64:
     d2 = 0.0
     for i in range(2 * nv):
         size = size_of(i, 0.0, run) if i < nv else abs(v[i - nv])
-        d2 = max(d2, abs(k1[i] - k0[i]) / (run.atol + run.rtol * size) / h)
+        d2 = max(d2, abs(k1[i] - k0[i]) / (run.atols[i] + run.rtol * size) / h)
     d = max(d1, d2)
-    longer = pow(0.01 / d, 1.0 / float(run.order)) if d > 1e-15 else max(1e-6, 1e-3 * h)
+    short = SHORT * run.scales.time[0]
+    longer = pow(0.01 / d, 1.0 / float(run.order)) if d > 1e-15 else max(short, 1e-3 * h)
     longer = min(100.0 * h, longer)
-    run.h_next = longer if isfinite(longer) and longer > 0.0 else 1e-6
+    run.h_next = longer if isfinite(longer) and longer > 0.0 else short
     run.is_fresh = 1
     return GOOD
 

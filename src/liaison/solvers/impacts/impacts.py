@@ -1,10 +1,10 @@
-"""Impacts: the jump of velocities at all closed and closing contacts at once, under five laws.
+"""Impacts: the jump of velocities at all closed and closing contacts at once, under six laws.
 
     u⁺ = A f + u⁻,    T⁺ − T⁻ = ½ fᵀ(u⁺ + u⁻)                                    (impact-1)
 
-All but NEWTON and STRONGE begin with a compression, the inelastic problem of `solve_cones` with
-impulses f_c and rates u_c. It never adds energy: f_cᵀu_c ≤ 0, since loads have f u = 0 and discs
-f u ≤ 0, so that
+All but NEWTON, STRONGE and SEQUENTIAL begin with a compression, the inelastic problem of
+`solve_cones` with impulses f_c and rates u_c. It never adds energy: f_cᵀu_c ≤ 0, since loads have
+f u = 0 and discs f u ≤ 0, so that
 
     ½ f_cᵀ(u_c + u⁻) = f_cᵀu_c − ½ f_cᵀA f_c ≤ 0                                 (impact-2)
 
@@ -15,10 +15,11 @@ f u ≤ 0, so that
 - POISSON: the expansion with s = 1. Where e differ between contacts T may grow.
 - MOREAU: f = (1 + e) f_c with one e, the mean weighted by f_c. T never grows for e ≤ 1.
 - STRONGE: one contact along its path, see `routh.py`; several at once as ENERGETIC.
+- SEQUENTIAL: one contact after the other, each as STRONGE, see `sequence.py`.
 
 Contacts that still approach take part in another impact; the last of many is inelastic.
 
-Public names: ENERGETIC, NEWTON, POISSON, MOREAU, STRONGE, impact, impact_area.
+Public names: ENERGETIC, NEWTON, POISSON, MOREAU, STRONGE, SEQUENTIAL, impact, impact_area.
 
 Source: STR90 (energetic restitution), GP95 (Poisson's law with friction), MOR88 (one e);
 docs/theory/contact_solvers.md.
@@ -29,18 +30,22 @@ from __future__ import annotations
 from math import sqrt
 from typing import final
 
-from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.program.loops.records import Part, Rows, rows, sized, words_of
 from liaison.solvers.cones.cones import ONE_WAY, solve_cones
 from liaison.solvers.cones.table import Area, Cone, Limit, copy
 
 from .routh import PATH_AREA, strike_one
+from .sequence import Single, add_impulses, blocks_cut, cut_out, fastest, rows_cut
 
-ENERGETIC, NEWTON, POISSON, MOREAU, STRONGE = 0, 1, 2, 3, 4
+ENERGETIC, NEWTON, POISSON, MOREAU, STRONGE, SEQUENTIAL = 0, 1, 2, 3, 4, 5
 """Laws of impact."""
 
 ROUNDS = 20
 """Impacts in a row at one instant, of which the last is inelastic."""
+
+SEQUENCE = 10000
+"""Impacts of a sequence, for every contact; what approaches after them is stopped inelastically."""
 
 TRIALS, ENOUGH, CLOSE = 40, 1e-11, 1e-10
 """Expansions at most, and how near to its bound an excess, or to the largest one an s, is right."""
@@ -61,6 +66,7 @@ class ImpactArea(Part):
 
     worst: f64  # residual of the problems solved
     rounds: f64  # impacts that followed each other
+    unended: f64  # part of the rates before by which a sequence that was cut short still approached
     size: f64  # of the rates before
     before: ptr = sized("m")  # u before this impact
     uc: ptr = sized("m")  # u after compression
@@ -74,7 +80,7 @@ class ImpactArea(Part):
 
 def impact_area(m: int, nb: int) -> int:
     """Doubles that `impact` works in."""
-    return words_of(ImpactArea, m, nb)
+    return 2 * words_of(ImpactArea, m, nb) + words_of(Single, m, nb)
 
 
 @loop
@@ -331,7 +337,7 @@ def one_impact(
 ) -> f64:
     """f_c, f_e and u after one impact from the rates before it; the worst residual beside `size`.
 
-    Any law but the five is an inelastic impact.
+    Any law but the first five is an inelastic impact.
     """
     before = area.before
     uc = area.uc
@@ -367,6 +373,68 @@ def one_impact(
 
 
 @loop
+def strike_alone(
+    m: i64,
+    nb: i64,
+    A: ptr,
+    u: ptr,
+    blocks: Rows[Cone],
+    limits: Rows[Limit],
+    restitution: ptr,
+    f: ptr,
+    area: ptr,
+) -> f64:
+    """Impulses of a contact that was cut out, as if it were alone; the worst residual."""
+    if nb == 1:
+        f[0] = -(1.0 + restitution[0]) * u[0] / A[0]
+        return 0.0
+    desk = ImpactArea(area, m, nb)
+    desk.size = largest_rate(m, A, u)
+    for i in range(m):
+        desk.before[i] = u[i]
+    worst = one_impact(STRONGE, m, nb, A, blocks, limits, restitution, desk)
+    for i in range(m):
+        f[i] = desk.fc[i] + desk.fe[i]
+    return worst
+
+
+@loop
+def strike_in_turn(
+    m: i64,
+    nb: i64,
+    A: ptr,
+    u: ptr,
+    blocks: Rows[Cone],
+    limits: Rows[Limit],
+    restitution: ptr,
+    f: ptr,
+    area: ImpactArea,
+    single: Single,
+    struck: ptr,
+) -> f64:
+    """One impact after the other until none approaches, or there were too many; the change of T."""
+    least = NEGLIGIBLE * area.size
+    change = 0.0
+    done = 0
+    k = fastest(m, nb, A, blocks, u, least)
+    while k >= 0 and done < SEQUENCE * nb:
+        cut_out(k, m, nb, A, u, blocks, limits, restitution, single)
+        residual = strike_alone(
+            rows_cut(m, nb, single), blocks_cut(m, nb, single), single.A, single.u, single.blocks,
+            single.limits, single.restitution, single.step, struck,
+        )  # fmt: skip
+        area.worst = max(area.worst, residual)
+        change += add_impulses(m, nb, A, single, f, u)
+        done += 1
+        k = fastest(m, nb, A, blocks, u, least)
+    area.rounds = float(done)
+    if k >= 0:
+        i = blocks[k].first
+        area.unended = -u[i] / sqrt(A[i * m + i]) / area.size
+    return change
+
+
+@loop
 def impact(
     law: i64,
     m: i64,
@@ -382,7 +450,8 @@ def impact(
     """Impulses and rates after an impact of all contacts given.
 
     Args:
-        law: ENERGETIC, NEWTON, POISSON, MOREAU or STRONGE; any other number is an inelastic impact.
+        law: ENERGETIC, NEWTON, POISSON, MOREAU, STRONGE or SEQUENTIAL; any other number is an
+            inelastic impact.
         m: rows.
         nb: blocks.
         A: mobility, as for `solve_cones`; kept.
@@ -391,8 +460,9 @@ def impact(
         limits: as for `solve_cones`; constant parts are impulses here, usually 0.
         restitution: e of every block, 0 to 1; that of a ONE_WAY block counts.
         f: result: impulses.
-        area: `impact_area(m, nb)` doubles; the first two become the worst residual of the problems
-            solved, beside the largest of u⁻, and how many impacts followed each other.
+        area: `impact_area(m, nb)` doubles; the first three become the worst residual of the
+            problems solved, beside the largest of u⁻; how many impacts followed each other; and by
+            what part of u⁻ contacts still approached where a sequence was cut short, 0 otherwise.
 
     Returns:
         The change of kinetic energy (impact-1); positive only under NEWTON and POISSON.
@@ -400,19 +470,27 @@ def impact(
     desk = ImpactArea(area, m, nb)
     before = desk.before
     after = desk.after
-    worst = 0.0
+    desk.worst = 0.0
+    desk.rounds = 0.0
+    desk.unended = 0.0
     change = 0.0
-    rounds = 0
     desk.size = largest_rate(m, A, u)
     for i in range(m):
         f[i] = 0.0
+    if law == SEQUENTIAL:
+        struck = at(area, words_of(ImpactArea, m, nb))
+        single = Single(at(struck, words_of(ImpactArea, m, nb)), m, nb)
+        change += strike_in_turn(m, nb, A, u, blocks, limits, restitution, f, desk, single, struck)
+        if desk.unended == 0.0:
+            return change
     for turn in range(ROUNDS):
         for i in range(m):
             before[i] = u[i]
         clean(m, A, before, desk.size)
         now = law if turn + 1 < ROUNDS else -1
-        worst = max(worst, one_impact(now, m, nb, A, blocks, limits, restitution, desk))
-        rounds = turn + 1
+        residual = one_impact(now, m, nb, A, blocks, limits, restitution, desk)
+        desk.worst = max(desk.worst, residual)
+        desk.rounds += 1.0
         for i in range(m):
             step = desk.fc[i] + desk.fe[i]
             f[i] += step
@@ -420,6 +498,4 @@ def impact(
             change += 0.5 * step * (before[i] + after[i])
         if is_approaching(m, nb, A, blocks, u, desk.size) == 0:
             break
-    desk.worst = worst
-    desk.rounds = float(rounds)
     return change

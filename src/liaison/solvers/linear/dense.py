@@ -70,6 +70,19 @@ def largest(n: i64, x: ptr) -> f64:
 
 
 @loop
+def largest_in(n: i64, x: ptr, unit: ptr) -> f64:
+    """max |x_i|/unit_i; NaN if any entry is not finite."""
+    most = 0.0
+    bad = 0.0
+    for i in range(n):
+        size = abs(x[i]) / unit[i]
+        bad += size - size
+        if size > most:
+            most = size
+    return most + bad
+
+
+@loop
 def cholesky(n: i64, a: ptr) -> i64:
     """A = L Lᵀ in place (row-major, lower triangle); 0 if done, else 1 + the row that failed."""
     for i in range(n):

@@ -1,4 +1,4 @@
-"""Write the compiled form, bodies and equations as assignments, and read it back.
+"""Write bodies and equations as assignments, or read them.
 
 Public names: assignments.
 """

@@ -37,5 +37,5 @@ def compile(
     with collector_paused(), working("program", f"compiling {mechanism.name}"):
         kernel = kernel_of(lower(derive(mechanism, formalism)))
         has_closures = formalism in (newton_euler, newton_euler.__name__)
-        kernel.origin = Origin(mechanism, kernel, has_closures=has_closures)
+        kernel.origin = Origin(mechanism, has_closures)
         return kernel

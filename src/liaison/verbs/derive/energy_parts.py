@@ -1,19 +1,94 @@
 """Print the kinetic energy by degrees in the velocities.
 
-Public names: energy_parts.
+    T = T₂ + T₁ + T₀,   T₂ = ½ vᵀ M v,   T₁ = bᵀ v,   T₀ = T(v = 0)               (energy-1)
+
+Without imposed motions T = T₂. A coordinate that is imposed as a function of time is replaced by
+that function; the velocities that are left are those of the other coordinates. Painlevé's integral
+is T₂ − T₀ + U.
+
+Public names: energy_parts, EnergyParts.
+
+Source: LL 2.2.7.
 """
 
 from __future__ import annotations
 
-from liaison.analyse.proofs.energy_parts import EnergyParts
-from liaison.analyse.proofs.energy_parts import energy_parts as parts_of
+from dataclasses import dataclass
+from typing import Any, final
+
+from liaison.analyse.proofs.exact_motion import ExactMotion
+from liaison.analyse.proofs.first_integrals import energy_degrees
 from liaison.equations.formalisms.lagrange import lagrange
+from liaison.equations.reading_order import order_of, squares_of
 from liaison.errors import checked
+from liaison.expr import Expr, to_text
 from liaison.expr.graph.node import collector_paused
+from liaison.expr.reading.arrange import Order
+from liaison.expr.reading.ring import TooLarge
+from liaison.expr.reading.simplify import simplified
+from liaison.expr.reading.text import to_unicode
 from liaison.tree.tree import span
 from liaison.verbs.given import Given, mechanism_of
 from liaison.verbs.gravity import with_named_gravity
 from liaison.verbs.registry import command
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class EnergyParts:
+    """Parts of the kinetic energy, and the potential energy, imposed motions put in [J].
+
+    Attributes:
+        name: of the mechanism.
+        T2: of second degree in the velocities.
+        T1: of first degree.
+        T0: of degree zero.
+        U: potential energy.
+        velocities: names of those that are left.
+        imposed: names of coordinates that are functions of time.
+        order: of symbols in printed formulas.
+        squares: what squares of symbols are, for unit quaternions.
+    """
+
+    name: str
+    T2: Expr
+    T1: Expr
+    T0: Expr
+    U: Expr
+    velocities: tuple[str, ...]
+    imposed: tuple[str, ...]
+    order: Order
+    squares: dict[Expr, Expr]
+
+    @property
+    def text(self) -> str:
+        """The parts, one line each where they are short."""
+        lines = [f"{self.name}: T = T₂ + T₁ + T₀ by degrees in {', '.join(self.velocities)}"]
+        if self.imposed:
+            lines.append(f"  functions of time: {', '.join(self.imposed)}")
+        return "\n".join([*lines, *(f"  {x} = {y}" for x, y in self._written().items())])
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _written(self) -> dict[str, str]:
+        parts = {"T₂": self.T2, "T₁": self.T1, "T₀": self.T0, "U": self.U}
+        return {name: _short(x, self.order, self.squares) for name, x in parts.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        parts = dict(zip(("T2", "T1", "T0", "U"), self._written().values(), strict=True))
+        return {"name": self.name, "velocities": list(self.velocities),
+                "imposed": list(self.imposed), **parts}  # fmt: skip
+
+
+def _short(x: Expr, order: Order, squares: dict[Expr, Expr]) -> str:
+    """A formula made short, where that can be done; else with named parts."""
+    try:
+        return to_unicode(simplified(x, order, squares))
+    except TooLarge:
+        *shared, whole = to_text(x).splitlines()
+        return "\n".join([whole, *(f"      with {line}" for line in shared)])
 
 
 @command
@@ -25,5 +100,16 @@ def energy_parts(given: Given) -> EnergyParts:
         given: the mechanism, the path of its text, or the text.
     """
     with collector_paused():
-        tree = span(with_named_gravity(mechanism_of(given)), exact=True)
-        return parts_of(lagrange(tree))
+        equations = lagrange(span(with_named_gravity(mechanism_of(given)), exact=True))
+        parts = energy_degrees(equations, ExactMotion(equations))
+    return EnergyParts(
+        name=equations.name,
+        T2=parts.T2,
+        T1=parts.T1,
+        T0=parts.T0,
+        U=parts.U,
+        velocities=tuple(str(x.name) for x in parts.velocities),
+        imposed=tuple(str(x.name) for x in parts.imposed),
+        order=order_of(equations),
+        squares=squares_of(equations),
+    )

@@ -24,11 +24,14 @@ from liaison.verbs.given import mechanism_or_tree
 
 
 @checked
-def first_integrals(given: Mechanism | Tree | str | Path) -> tuple[FirstIntegral, ...]:
+def first_integrals(
+    given: Mechanism | Tree | str | Path, *, seed: int = 0
+) -> tuple[FirstIntegral, ...]:
     """What stays constant whatever the motion: energies, momenta, each proved exactly.
 
     Args:
         given: a mechanism, the path of its text, the text, or a tree.
+        seed: of the states and primes at which each is proved.
 
     Raises:
         DerivationError: the mechanism has a unilateral constraint.
@@ -43,7 +46,7 @@ def first_integrals(given: Mechanism | Tree | str | Path) -> tuple[FirstIntegral
                 place=mechanism.contacts[0].place,
             )
         equations = lagrange(span(mechanism, exact=True))
-        return tuple(_short(x, equations) for x in integrals_of(equations))
+        return tuple(_short(x, equations) for x in integrals_of(equations, seed=seed))
 
 
 def _short(integral: FirstIntegral, equations: Equations) -> FirstIntegral:

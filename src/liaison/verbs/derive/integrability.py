@@ -19,14 +19,17 @@ from liaison.verbs.given import mechanism_or_tree
 
 
 @checked
-def integrability(given: Equations | Mechanism | Tree | str | Path) -> Integrability:
+def integrability(
+    given: Equations | Mechanism | Tree | str | Path, *, seed: int = 0
+) -> Integrability:
     """Which velocity constraints are nonholonomic, and which are integrable (holonomic).
 
     Args:
         given: a mechanism, the path of its text, the text, a tree, or equations with exact
             numbers: `derive(…, exact=True)`.
+        seed: of the positions and primes at which they are examined.
     """
     if isinstance(given, Equations):
-        return integrability_of(given)
+        return integrability_of(given, seed=seed)
     with collector_paused():
-        return integrability_of(lagrange(span(mechanism_or_tree(given), exact=True)))
+        return integrability_of(lagrange(span(mechanism_or_tree(given), exact=True)), seed=seed)

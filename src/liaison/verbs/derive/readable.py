@@ -11,6 +11,7 @@ from pathlib import Path
 
 from liaison.analyse.proofs.first_integrals import first_integrals
 from liaison.analyse.proofs.integrability import integrability
+from liaison.equations.equations import curved_rows
 from liaison.equations.formalisms.lagrange import lagrange
 from liaison.equations.readable.readable import Readable
 from liaison.equations.readable.readable import readable as read_equations
@@ -63,6 +64,8 @@ def _rows(mechanism: Mechanism) -> Iterator[str]:
     equations = lagrange(span(mechanism, exact=True))
     if len(equations.closures.phi) == len(equations.closures.gamma):
         return
+    if curved_rows(equations):
+        return
     order = order_of(equations)
     for row in integrability(equations).rows:
         if row.integral is not None:
@@ -71,7 +74,8 @@ def _rows(mechanism: Mechanism) -> Iterator[str]:
         elif row.is_integrable:
             yield f"{row.name} is integrable (Frobenius): a holonomic constraint."
         else:
-            yield f"{row.name} is not integrable (Frobenius): a true condition on velocities."
+            word = "is not" if row.is_proved else "is likely not"
+            yield f"{row.name} {word} integrable (Frobenius): a true condition on velocities."
 
 
 def _integrals(mechanism: Mechanism) -> Iterator[tuple[str, Reading, str]]:

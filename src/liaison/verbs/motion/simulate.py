@@ -123,6 +123,7 @@ def _start_of(
         )
     mechanism: Mechanism = kernel.origin.mechanism
     begin: State = kernel.origin.state(
+        kernel,
         in_si(mechanism, start, "start"),
         in_si(mechanism, guess, "guess"),
         in_si(mechanism, parameters, "parameters"),

@@ -305,10 +305,12 @@ def _sequence(node: Node, names: Names, where: Where) -> Value:
 def _on_body(node: Node, names: Names, where: Where) -> Value:
     pose, base = node.parts
     here = Where(where.path, "m", "quantity", where.local, where.si)
-    R, p = matrices_of(as_pose(value_of(pose, names, here)), names, pose)
+    motions = as_pose(value_of(pose, names, here))
+    R, p = matrices_of(motions, names, pose)
     carrier = value_of(base, names, Where(where.path, where.unit, "body", where.local, where.si))
     if isinstance(carrier, BodyFrame):
-        return BodyFrame(carrier.body, *joined(carrier.R, carrier.p, R, p))
+        steps = (*(carrier.steps or ((carrier.R, carrier.p),)), *motions.motions)
+        return BodyFrame(carrier.body, *joined(carrier.R, carrier.p, R, p), steps=steps)
     if isinstance(carrier, Quantity | Vector | Turn | Pose | Word):
         raise names.source.error(
             f"a body, a frame or a shape is expected after '@', not {kind_of(carrier)}.", base

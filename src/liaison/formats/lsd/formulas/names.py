@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from liaison.errors import LiaisonError, NamingError, Place, TextError
-from liaison.expr import PI, Function, as_expr, directional, symbol
+from liaison.expr import ONE, PI, Function, as_expr, directional, symbol
 from liaison.formats.lsd.meaning.shapes import SHAPES, moved_shape, shape_of
 from liaison.formats.lsd.syntax.nodes import Node, Source
 from liaison.formats.poses import HERE
@@ -58,7 +58,7 @@ def place_of(name: str, values: list[Value], joints: Mapping[str, Joint]) -> Vec
     path = _joints_to(joints)
     R, p = _pose(values[-1], path)
     if name == "velocity":
-        rates = _rates(path.get(values[0].body, []))
+        rates = _rates(path.get(values[0].body, [])) | {symbol("t"): ONE}
         return _vector(directional([as_expr(x) for x in p], rates), VELOCITY)
     if len(values) == 2:
         _, q = _pose(values[0], path)
@@ -161,6 +161,8 @@ class Book:
         self.bodies: dict[str, Node] = {}
         self.shapes: dict[str, list[Node]] = {}  # given by `NAME.shape = …`
         self.joints: dict[str, Joint] = {}
+        self.carriers: dict[Any, BodyFrame] = {}  # of frames that move with time
+        self.extras: list[Any] = []  # bodies, joints and laws that come with them
         self.turns: dict[str, Any] = {}  # of joints with an axis: how their frames are turned
         self.joint_names: set[str] = set()  # of joints that are not made yet, too
         self.labels: set[str] = set()

@@ -144,12 +144,17 @@ class Pose:
 @final
 @dataclass(frozen=True, slots=True)
 class BodyFrame:
-    """A frame on a body: rotation and position in the body's own frame."""
+    """A frame on a body: rotation and position in the body's own frame.
+
+    `steps` are the motions that lead there, one after another, where they are known: vectors,
+    turns, matrices, and pairs (R, p).
+    """
 
     body: str
     R: Array
     p: Array
     name: str = ""
+    steps: tuple[Any, ...] = ()
 
 
 @final

@@ -332,7 +332,8 @@ def effort_of(joined: Joined, book: Book) -> model.Law | None:
             continue
         joint = joined.joint
         place = book.source.at(node)
-        if joint.type.nv != 1 or joint.type.coordinate_units != (motion,):
+        free = [k for k in range(joint.type.nv) if k not in joined.driven]
+        if len(free) != 1 or joint.type.coordinate_units[free[0]] != motion:
             raise TextError(
                 f"a {key} along joint {joint.name!r} would do no work, or on several coordinates.",
                 place=place,
@@ -340,8 +341,10 @@ def effort_of(joined: Joined, book: Book) -> model.Law | None:
             )
         where = Where(f"{joint.name}.{key}", unit, local=joined.local)
         what = f"the {key} of joint {joint.name!r}"
-        effort = _along(node, where, what, joined.axis, book)
-        measure = model.Coordinate(joint.coordinates[0])
+        chain = (joint.type.chained_motions() or ()) if joined.driven else ()
+        axis = list(chain[free[0]].axis) if chain else joined.axis
+        effort = _along(node, where, what, axis, book)
+        measure = model.Coordinate(joint.coordinates[free[0]])
         return model.Law(f"{joint.name}.{key}", measure, effort, place=place)
     return None
 

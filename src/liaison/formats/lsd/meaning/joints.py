@@ -54,13 +54,14 @@ from liaison.model import (
 )
 from liaison.spatial import cross3, dot, is_zero, norm, rotation_onto_z
 
+from .driven import TIME, Driven, carried, driven_slides, driven_turn, impose, is_timed
 from .properties import Keys, PropertyReader, marker_of
 
 
 def motions_of(
     node: Node, where: Where, names: tuple[str, ...], book: Book
 ) -> list[tuple[str, Any]]:
-    """(coordinate, motion) of one `dof = …`, in order."""
+    """(coordinate, motion) of one `dof = …`, in order; ("", Driven) of one that follows time."""
     value = value_of(node, book, where)
     coordinates = {name: as_expr(where.local[name].value) for name in names}
     try:
@@ -69,7 +70,7 @@ def motions_of(
             if isinstance(motion, Turned):
                 raise Unfit("a matrix does not move.")
             if isinstance(motion, Turn):
-                pieces.append(_turn(motion, coordinates))
+                pieces += _turns(motion, coordinates)
             else:
                 pieces += _slides(motion, coordinates)
         return _screws(pieces)
@@ -77,24 +78,32 @@ def motions_of(
         raise book.source.error(
             str(error),
             node,
-            hint="A dof is [x,0,0] or x || [1,0,0]; what does not move belongs in the frames.",
+            hint="A dof is [x,0,0] or x || [1,0,0], or follows time: (2 rad/s*t) || [1,0,0]; what "
+            "does not move belongs in the frames.",
         ) from None
 
 
-def _turn(motion: Turn, coordinates: dict[str, Expr]) -> tuple[str, Any]:
+def _turns(motion: Turn, coordinates: dict[str, Expr]) -> list[tuple[str, Any]]:
+    """A turn by a coordinate, by a law of time, or by their sum: two turns about one axis."""
     axis = _numbers(motion.axis, coordinates)
     angle = as_expr(motion.angle.value)
+    rest = substitute([angle], dict.fromkeys(coordinates.values(), ZERO))[0]
+    driven = [("", driven_turn(axis, rest))] if is_timed(rest) else []
+    own = as_expr(angle - rest) if driven else angle
+    if driven and is_zero(_value(own)):
+        return driven
     for name, x in coordinates.items():
-        if angle is x:
-            return name, Rotation(tuple(axis))
-        if angle is -x:
-            return name, Rotation(tuple(-a for a in axis))
-    raise Unfit("a turn is by one coordinate of the link.")
+        if own is x:
+            return [(name, Rotation(tuple(axis))), *driven]
+        if own is -x:
+            return [(name, Rotation(tuple(-a for a in axis))), *driven]
+    raise Unfit("a turn is by one coordinate of the link, or by a law of time.")
 
 
 def _numbers(axis: Vector, coordinates: dict[str, Expr]) -> list[Any]:
     entries = [plain(q.value) for q in axis.items if isinstance(q, Quantity)]
-    if any(x in coordinates.values() for x in symbols_of([as_expr(a) for a in entries])):
+    moving = {*coordinates.values(), TIME}
+    if any(x in moving for x in symbols_of([as_expr(a) for a in entries])):
         raise Unfit("the axis of a motion does not move.")
     return entries
 
@@ -109,11 +118,15 @@ def _slides(motion: Vector, coordinates: dict[str, Expr]) -> list[tuple[str, Any
         axis = [gradient(entry, [x])[0] for entry in entries]
         if any(y in coordinates.values() for y in symbols_of(axis)):
             raise Unfit("a slide is proportional to its coordinate.")
+        if is_timed(*axis):
+            raise Unfit("the direction of a slide does not move.")
         slides.append((name, Translation(tuple(_value(a) for a in axis))))
     at_zero = substitute(entries, dict.fromkeys(coordinates.values(), ZERO))
-    if not slides or not all(is_zero(_value(x)) for x in at_zero):
+    driven = driven_slides(at_zero)
+    still = [x for x in at_zero if not is_timed(x)]
+    if not (slides or driven) or not all(is_zero(_value(x)) for x in still):
         raise Unfit("a slide is zero where its coordinate is zero, and moves with it.")
-    return slides
+    return [*slides, *(("", x) for x in driven)]
 
 
 def _value(x: Expr) -> Any:
@@ -124,7 +137,7 @@ def _screws(pieces: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
     """A slide and a turn by the same coordinate, one behind the other, are one screw."""
     result: list[tuple[str, Any]] = []
     for name, motion in pieces:
-        if result and result[-1][0] == name:
+        if name and result and result[-1][0] == name:
             before = result.pop()[1]
             pair = (before, motion) if isinstance(before, Translation) else (motion, before)
             result.append((name, _screw(*pair)))
@@ -201,6 +214,7 @@ class Joined:
     axis: list[Any]
     local: Mapping[str, Value]
     node: Node
+    driven: frozenset[int] = frozenset()  # which of its coordinates follow time
 
 
 def joint_of(name: str | None, node: Node, place: Place, book: Book) -> Joined:
@@ -220,6 +234,7 @@ def joint_of(name: str | None, node: Node, place: Place, book: Book) -> Joined:
     if sides[1][0].body == GROUND and not _is_successor(reader.keys, book):
         sides.reverse()
     type_, axis, labels = reader.link() if reader.word == "link" else reader.named()
+    sides = [(carried(frame, name, place, book), at) for frame, at in sides]
     turn = None if axis == [0, 0, 1] or not type_.HAS_AXIS else _onto_z(tuple(axis))
     try:
         F, M = (marker_of(frame, at, turn) for frame, at in sides)
@@ -230,7 +245,9 @@ def joint_of(name: str | None, node: Node, place: Place, book: Book) -> Joined:
     book.add_joint(joint, names)
     if turn is not None:
         book.turns[name] = turn
-    return Joined(joint, reader.keys, axis, reader.local, node)
+    labels = tuple(joint.coordinates[k] for k in reader.laws)
+    impose(labels, list(reader.laws.values()), place, book)
+    return Joined(joint, reader.keys, axis, reader.local, node, frozenset(reader.laws))
 
 
 def _is_successor(keys: Keys, book: Book) -> bool:
@@ -277,6 +294,7 @@ class _JointReader(PropertyReader):
         super().__init__(name, "joint", node.parts[-1], book.source.of(word), book)
         self.word, self.names = str(word), names
         self.local: dict[str, Value] = {}
+        self.laws: dict[int, Expr] = {}  # place of a coordinate that follows time -> its law
 
     def labels(self, count: int) -> tuple[str, ...]:
         """Labels of the coordinates the author named; none means the usual ones."""
@@ -290,10 +308,10 @@ class _JointReader(PropertyReader):
             return ()
         return tuple(f"{self.name}.{part}" for part in self.names)
 
-    def remember(self, names: tuple[str, ...]) -> None:
-        """Lets the joint's own formulas say x and x' for its coordinates."""
+    def remember(self, names: tuple[str, ...], count: int = 0) -> None:
+        """Lets the joint's own formulas say x and x' for its coordinates, of so many in all."""
         for part in names:
-            label = self.name if len(names) == 1 else f"{self.name}.{part}"
+            label = self.name if (count or len(names)) == 1 else f"{self.name}.{part}"
             self.local[part] = Quantity(symbol(label), None)
             self.local[f"{part}'"] = Quantity(symbol(f"{label}'"), None)
 
@@ -353,8 +371,6 @@ class _JointReader(PropertyReader):
 
     def link(self) -> tuple[model.JointType, list[Any], tuple[str, ...]]:
         """link(x, y, …) with dof, dof1, dof2 …: elementary motions one after another."""
-        if not self.names:
-            raise self.error("a link names its coordinates: link(x, y).")
         self.remember(self.names)
         dofs = [key for key in self.keys.nodes if key.startswith("dof")]
         self.keys.check((*sorted(dofs, key=_order), *EVERY) if dofs else ("dof", *EVERY))
@@ -369,13 +385,28 @@ class _JointReader(PropertyReader):
                 else motions_of(node, where, self.names, self.book)
             )
             for part, motion in pairs:
-                motions.append(motion)
+                if isinstance(motion, Driven):
+                    part = _free_part(key, {*self.names, *names})
+                    self.laws[len(names)] = motion.law
+                motions.append(motion.motion if isinstance(motion, Driven) else motion)
                 names.append(part)
+        if not self.names and not self.laws:
+            raise self.error("a link names its coordinates: link(x, y).")
         _check_each_once(self.names, names, self.place)
+        self.remember(self.names, len(names))
         is_written = any(is_motion(self.keys.nodes[key][0]) for key in dofs)
         type_, axis = type_of_motions(motions, names, as_written=is_written)
         self.names = tuple(names)
         return type_, axis, self.labels(len(names))
+
+
+def _free_part(key: str, taken: set[str]) -> str:
+    """dof1, or dof1_2, dof1_3, … where there are several."""
+    part, count = key, 1
+    while part in taken:
+        count += 1
+        part = f"{key}_{count}"
+    return part
 
 
 def _order(key: str) -> tuple[int, str]:

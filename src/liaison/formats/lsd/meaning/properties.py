@@ -40,6 +40,8 @@ from liaison.model.kinds import Property
 from liaison.spatial import Array, array, is_zero, product, rotation_onto_z
 from liaison.units import PURE, Dimension, same
 
+from .driven import carried
+
 
 class Keys:
     """The `key = value` pairs of one construct, each asked for by its name."""
@@ -153,7 +155,8 @@ class PropertyReader:
         if not isinstance(value, BodyFrame):
             message = f"{self.kind} {self.name!r} {self.ON_FRAMES} {kind_of(value)}."
             raise self.error(message, node)
-        return marker_of(value, self.book.source.at(node), turn)
+        frame = carried(value, self.name, self.place, self.book)
+        return marker_of(frame, self.book.source.at(node), turn)
 
 
 def marker_of(frame: BodyFrame, place: Place, turn: Array | None = None) -> Marker:

@@ -34,7 +34,7 @@ def rewrite(
 ) -> None:
     """Rewrite the expressions of a sheet by its operators and rules, and reduce them."""
     from liaison.cli.values import check_word
-    from liaison.verbs.derive import rewrite as verb
+    from liaison.verbs.symbolic import rewrite as verb
 
     check_word("--format", form, ("text", "latex"))
     result = verb.rewrite(file, expressions or (), limit=limit)

@@ -1,0 +1,31 @@
+"""Print torsors of velocity, momentum and its rate.
+
+Public names: torsors.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from liaison.cli.options import Debug, Json, Model, Starts, Values, printed
+from liaison.verbs.registry import command
+
+
+@command
+def torsors(
+    file: Model,
+    point: Annotated[str, typer.Option(metavar="X,Y,Z", help="Of the ground [m].")] = "0,0,0",
+    start: Starts = None,
+    values: Values = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Velocities, momenta and their rates as torsors of every body, reduced at a point."""
+    from liaison.cli.values import read_request, three
+    from liaison.verbs.state import torsors as verb
+
+    request = read_request(file, values, start)
+    result = verb.torsors(request.mechanism, point=three("--point", point) or (0.0, 0.0, 0.0))
+    printed(result.to_dict(), result.text, as_json)

@@ -1,0 +1,74 @@
+"""Print the virtual power of a part in a virtual motion.
+
+Public names: virtual_power.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from liaison.cli.options import Debug, Json, Model, Values, printed
+from liaison.verbs.registry import command
+
+
+@command
+def virtual_power(
+    file: Model,
+    part: Annotated[
+        list[str] | None, typer.Option("--body", help="A body of the part; all if none.")
+    ] = None,
+    translation: Annotated[
+        str | None, typer.Option(metavar="X,Y,Z", help="The part slides along this, as one solid.")
+    ] = None,
+    rotation: Annotated[
+        str | None, typer.Option(metavar="X,Y,Z", help="It turns about this axis, as one solid.")
+    ] = None,
+    point: Annotated[str, typer.Option(metavar="X,Y,Z", help="On that axis [m].")] = "0,0,0",
+    velocity: Annotated[
+        str | None, typer.Option(metavar="NAME", help="This velocity is 1, all others are 0.")
+    ] = None,
+    values: Values = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """What inertia, gravity, loads and joints give a part in a virtual motion: the sum is 0.
+
+    Without a field the velocities are those of the motion itself.
+    """
+    from liaison.cli.values import named_by, read_request, three
+    from liaison.equations.formalisms import virtual_power as fields
+    from liaison.equations.formalisms.newton_euler import newton_euler
+    from liaison.expr.graph.node import collector_paused
+    from liaison.tree.tree import span
+    from liaison.verbs.gravity import with_named_gravity
+    from liaison.verbs.short import short
+
+    chosen = [x for x in (translation, rotation, velocity) if x is not None]
+    if len(chosen) > 1:
+        raise typer.BadParameter("give one field: --translation, --rotation or --velocity.")
+    slide, turn, where = (
+        three(option, x)
+        for option, x in (
+            ("--translation", translation), ("--rotation", rotation), ("--point", point)
+        )
+    )  # fmt: skip
+    field = fields.real_velocities()
+    if slide is not None:
+        field = fields.translation(slide)
+    elif turn is not None:
+        field = fields.rotation(turn, where or (0, 0, 0))
+    elif velocity is not None:
+        field = fields.compatible({velocity: 1})
+    mechanism = with_named_gravity(read_request(file, values).mechanism)
+    bodies = part or [x.name for x in mechanism.bodies[1:]]
+    with collector_paused(), named_by("--body"):
+        powers = fields.virtual_power(newton_euler(span(mechanism, exact=True)), bodies, field)
+    rows: dict[str, Any] = {"inertia": short(powers.inertia), "gravity": short(powers.gravity)}
+    for kind, entries in (("load", powers.loads), ("relation", powers.relations),
+                          ("joint", powers.joints)):  # fmt: skip
+        rows |= {f"{kind} {name}": short(x) for name, x in entries.items()}
+    lines = [f"{mechanism.name}: virtual power of {', '.join(bodies)} [W]; its sum is 0"]
+    lines += [f"  {name} = {text}" for name, text in rows.items() if text != "0"]
+    printed({"part": bodies, "powers": rows}, "\n".join(lines), as_json)

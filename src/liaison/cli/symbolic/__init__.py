@@ -1,0 +1,1 @@
+"""Commands on formulas: elimination by cases, standard bases, rewriting."""

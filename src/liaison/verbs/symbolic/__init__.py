@@ -1,0 +1,1 @@
+"""Verbs on formulas: elimination by cases, standard bases, Ψ of a mechanism, rewriting."""
