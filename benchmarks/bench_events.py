@@ -54,7 +54,9 @@ def ours(model: str, until: float, read: Callable[[Any], Any], want: Any) -> Tim
     state = liaison.assemble(tree)
 
     def run(rtol: float, atol: float) -> Any:
-        return read(liaison.simulate(kernel, state, until=until, rtol=rtol, atol=atol, series=()))
+        return read(
+            liaison.simulate(kernel, state, until=until, rtol=rtol, atol=atol, only_series=())
+        )
 
     return quickest(run, {}, want)
 
@@ -89,7 +91,7 @@ def instants(name: str, what: str) -> Callable[[Any], list[float]]:
 def pecks() -> list[float]:
     """Of a run of tighter tolerance."""
     model = MODELS / "woodpecker.lsd"
-    run = liaison.simulate(model, until=PECKING, rtol=1e-13, atol=1e-15, series=())
+    run = liaison.simulate(model, until=PECKING, rtol=1e-13, atol=1e-15, only_series=())
     return instants("beak", "impact")(run)
 
 

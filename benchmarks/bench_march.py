@@ -101,7 +101,7 @@ def do(what: str, key: str) -> None:
         return
     name, options = (RUNS | LOOPS)[key]
     short = {**options, "until": 20 * options.get("step", 1e-3)} if key in RUNS else options
-    liaison.simulate(*made(name), series=(), **short)
+    liaison.simulate(*made(name), only_series=(), **short)
 
 
 def times() -> dict[str, float]:

@@ -66,11 +66,11 @@ def pendulum() -> dict[str, float]:
 
     return {
         "in the loop": in_the_loop(kernel, state, 1e-3, Settings()),
-        "states only": run(series=()),
+        "states only": run(only_series=()),
         "with energy, outputs, poses": run(),
-        "other parameters": run(series=(), parameters={"m": 2.0}),
-        "every 0.1 ms": run(series=(), every=1e-4),
-        "a stop condition": run(series=(), stop={name: 5.0}),
+        "other parameters": run(only_series=(), parameters={"m": 2.0}),
+        "every 0.1 ms": run(only_series=(), every=1e-4),
+        "a stop condition": run(only_series=(), stop={name: 5.0}),
         "a stepper's reset": least(lambda: stepper.reset(state)),
     }
 
@@ -79,7 +79,7 @@ def brake() -> dict[str, float]:
     """Seconds of a run through one change of mode."""
     kernel, state = ready("reference/brake")
     options = {"rtol": 1e-6, "atol": 1e-8}
-    run = lambda: liaison.simulate(kernel, state, until=2.0, series=(), **options)  # noqa: E731
+    run = lambda: liaison.simulate(kernel, state, until=2.0, only_series=(), **options)  # noqa: E731
     return {
         "brake, in the loop": in_the_loop(kernel, state, 2.0, Settings(**options)),
         "brake, states only": least(run),

@@ -1,13 +1,16 @@
 """liaison: constrained multibody dynamics, from a description to a moving picture.
 
-The public names are listed here, each once, and load when first used; nothing is defined here.
-Verbs are listed by their files in `verbs`. `__init__.pyi`, made by `make tree`, says the same to
-type checkers.
+The public names are listed here, each once, and load when first used; only the version is here.
+Verbs are listed by their files in `verbs`. Names that hide some of Python's own (`time`, `compile`,
+`reduce`) are not in `__all__`, but have others: `t`, `to_kernel`, `reduction`. `__init__.pyi`, made
+by `make tree`, says the same to type checkers.
 """
 
 from liaison.verbs.registry import verb_table
 
 from .lazy import offer
+
+__version__ = "0.2.0"
 
 __all__ = offer(
     __name__,
@@ -19,7 +22,7 @@ __all__ = offer(
         "Rotation Screw EulerZXZ BryantXYZ Quaternion RotationMatrix Box Cone Cylinder Line "
         "Mesh Sphere",
         "model.describe.describe": "ground body join mechanism parameter signal coordinate rate "
-        "time turned gravity spring damper motor law wrench potential dissipation friction "
+        "time t turned gravity spring damper motor law wrench potential dissipation friction "
         "bearing imposed gear holonomic nonholonomic rolling at_most contact touch collision "
         "output event start guess",
         "model.contacts.friction": "Friction",
@@ -28,6 +31,7 @@ __all__ = offer(
         "formats.lsd.write.write": "write_lsd",
         "formats.urdf.write": "write_urdf",
         "formats.guard": "Reading",
+        "formats.examples": "Example Examples examples",
         "formats.urdf.read": "reading_of_urdf",
         "expr": "Expr Function Table PI symbol sqrt sin cos tan asin acos atan atan2 exp log "
         "absolute sign minimum maximum select piecewise to_text to_latex to_sympy",
@@ -44,6 +48,8 @@ __all__ = offer(
         # all of it at once: with the verbs, which are files of `verbs`
         "verbs.given": "with_values with_starts",
         "verbs.summary": "Summary",
+        "verbs.unshadowed": "to_kernel reduction",
+        "progress": "show_progress",
         "analyse.along.attitude_along": "AttitudeAlong attitude_along",
         "analyse.along.joint_motion": "joint_motion",
         "analyse.proofs.linear_cases": "solve_linear",
@@ -70,4 +76,5 @@ __all__ = offer(
     verb_table(),
     classes="model.JOINT_TYPES",
     further="model.kind_words",
+    hidden="time compile reduce",
 )

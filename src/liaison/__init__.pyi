@@ -69,6 +69,9 @@ from liaison.expr import tan as tan
 from liaison.expr import to_latex as to_latex
 from liaison.expr import to_sympy as to_sympy
 from liaison.expr import to_text as to_text
+from liaison.formats.examples import Example as Example
+from liaison.formats.examples import Examples as Examples
+from liaison.formats.examples import examples as examples
 from liaison.formats.guard import Reading as Reading
 from liaison.formats.lsd.write.write import write_lsd as write_lsd
 from liaison.formats.read import read as read
@@ -147,6 +150,7 @@ from liaison.model.describe.describe import rolling as rolling
 from liaison.model.describe.describe import signal as signal
 from liaison.model.describe.describe import spring as spring
 from liaison.model.describe.describe import start as start
+from liaison.model.describe.describe import t as t
 from liaison.model.describe.describe import time as time
 from liaison.model.describe.describe import touch as touch
 from liaison.model.describe.describe import turned as turned
@@ -163,6 +167,7 @@ from liaison.program import to_numpy as to_numpy
 from liaison.program import to_ptx as to_ptx
 from liaison.program.ggl import ggl as ggl
 from liaison.program.lower import lower as lower
+from liaison.progress import show_progress as show_progress
 from liaison.simulation import Projection as Projection
 from liaison.simulation import Run as Run
 from liaison.simulation import RunOptions as RunOptions
@@ -224,5 +229,7 @@ from liaison.verbs.symbolic.gausselim import gausselim as gausselim
 from liaison.verbs.symbolic.psi import psi as psi
 from liaison.verbs.symbolic.rewrite import rewrite as rewrite
 from liaison.verbs.symbolic.standard_basis import standard_basis as standard_basis
+from liaison.verbs.unshadowed import reduction as reduction
+from liaison.verbs.unshadowed import to_kernel as to_kernel
 from liaison.view import plot as plot
 from liaison.view import save_plot as save_plot

@@ -9,6 +9,7 @@
     ├── AssemblyError      no configuration satisfies the closures
     ├── DerivationError    a formalism that does not apply here
     ├── ProgramError       an entry, an input or a back end that is not there
+    │   └── MissingModule  a third party that is not installed  (the extra that brings it)
     └── SimulationError    step too small, projection lost, event chatter   (status, t, labels)
 
     UserWarning
@@ -28,7 +29,8 @@ Arguments checked where they enter, by the annotations of the function that take
 real and no NaN; what a number means, whether it is positive or small enough, the function checks.
 Of mappings the keys are looked at, of sequences no entry; what has no annotation, or Any, passes.
 
-Public names: the family above, Place, Cure, interruptible, checked, check_fields, warn_renamed.
+Public names: the family above, needed, Place, Cure, interruptible, checked, check_fields,
+warn_renamed.
 """
 
 from __future__ import annotations
@@ -182,6 +184,25 @@ def diagnostic(
     }
 
 
+@contextmanager
+def needed(extra: str) -> Iterator[None]:
+    """Around the import of a third party that an extra of the package brings.
+
+    Args:
+        extra: of `liaison-mbd`, such as "tables".
+
+    Raises:
+        MissingModule: it is not installed; says how to install it.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingModule(
+            f"this needs {error.name}, which is not installed.",
+            hint=f'Install it with: pip install "liaison-mbd[{extra}]"',
+        ) from None
+
+
 class ReadingWarning(UserWarning):
     """A note of a reader: something of a description that is not used, or was repaired."""
 
@@ -269,6 +290,10 @@ class DerivationError(LiaisonError):
 
 class ProgramError(LiaisonError):
     """An entry, an input or a back end that is not there."""
+
+
+class MissingModule(ProgramError, ImportError):
+    """A third party that an extra of the package brings is not installed; see `needed`."""
 
 
 class SimulationError(LiaisonError):

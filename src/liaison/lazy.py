@@ -82,6 +82,7 @@ def offer(
     *,
     classes: str = "",
     further: str = "",
+    hidden: str = "",
 ) -> list[str]:
     """Let `package` offer public names, each loaded from its module when first used.
 
@@ -96,9 +97,11 @@ def offer(
             or None.
         further: module within the package whose other names are public too, once it is loaded:
             words of kinds that were registered later.
+        hidden: names that are offered but left out of `__all__`, separated by spaces: those that
+            would hide names of Python's own after `from package import *`.
 
     Returns:
-        All the names, for `__all__`.
+        The names for `__all__`.
 
     Raises:
         ImportError: two modules provide one name.
@@ -120,7 +123,7 @@ def offer(
     opened.__dict__["_classes"] = f"{package}.{classes}" if classes else ""
     opened.__dict__["_further"] = f"{package}.{further}" if further else ""
     opened.__class__ = _Offering
-    return sorted(home)
+    return sorted(home.keys() - set(hidden.split()))
 
 
 class Shown:

@@ -4,20 +4,25 @@ Angles are pure numbers, so that rad/s and 1/s are one dimension. Turns per seco
 per second: Hz counts cycles, also in products, and a count of cycles in the place of an angle, or
 of anything that is no count and no rate, is an error; a factor of π makes an angle of it.
 
+Texts with a number and a unit ("250 g", "-9.81 m/s^2", "1/3 m", "pi/2 rad") are read by `quantity`,
+and `si_value` and `si_exact` are their values in SI, the dimension checked.
+
 Public names: Label, FORCE, MOMENT, effort_along, Unit, UNITS, Dimension, PURE, ANGLE, LENGTH, TIME,
-VELOCITY, FREQUENCY, TURNING, unit_named, unit_of, si_unit, same.
+VELOCITY, FREQUENCY, TURNING, unit_named, unit_of, si_unit, same, Quantity, quantity, si_exact,
+si_value, si_values.
 """
 
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeAlias, final
+from typing import Any, TypeAlias, final
 
-from .errors import NamingError, Place, TextError
+from .errors import ArgumentError, LiaisonError, NamingError, Place, TextError
 
 Dimension: TypeAlias = tuple[int, int, int, int, int]
 """Exponents of m, kg, s, rad, cycle."""
@@ -168,3 +173,127 @@ def si_unit(dimension: Dimension | None) -> str:
 
 def _word(word: str, n: int) -> str:
     return word if n == 1 else f"{word}^{n}"
+
+
+# Texts with a number and a unit -------------------------------------------------------------------
+
+_NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?"
+_QUANTITY = re.compile(
+    rf"([-+]?)\s*(?:({_NUMBER})(?:\s*\*)?)?\s*(pi(?![^\W\d_])|π)?(?:\s*/\s*({_NUMBER}))?\s*(.*)"
+)
+_SIGNS = {"−": "-", "·": "*", "²": "^2", "³": "^3"}
+LONGEST = 200
+"""Characters of a text with a number and a unit, at most."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """What a text says: its number without the unit, as value · π^pi, and the unit as written."""
+
+    value: Fraction
+    pi: int
+    unit: str
+
+
+def quantity(
+    text: str,
+    what: str,
+    example: str = "250 g",
+    *,
+    error: type[LiaisonError] = ArgumentError,
+    place: Place | None = None,
+) -> Quantity:
+    """The number and the unit in a text.
+
+    Args:
+        text: such as "250 g", "-9.81 m/s^2", "1/3 m" or "2*pi rad/s".
+        what: whose it is, for messages: "the mass of body 'crank'".
+        example: a text that is right, for messages.
+        error: the class of errors raised here.
+        place: where it stands, for messages.
+    """
+    plain = text.strip()
+    for sign, word in _SIGNS.items():
+        plain = plain.replace(sign, word)
+    match = _QUANTITY.fullmatch(plain) if len(plain) <= LONGEST else None
+    if match is None or not (match[2] or match[3]):
+        shown = repr(text) if len(text) <= LONGEST else f"{text[:40]!r}…"
+        message = f"{what} is {shown}; a text is a number and a unit, such as {example!r}."
+        raise error(message, place=place)
+    sign, number, pi, divisor, unit = match.groups()
+    if divisor and not Fraction(divisor):
+        raise error(f"{what} is {text!r}, a division by 0.", place=place)
+    value = Fraction(number or 1) / Fraction(divisor or 1)
+    unit = re.sub(r"^/", "1/", re.sub(r"\s*([*/^])\s*", r"\1", unit))
+    return Quantity(-value if sign == "-" else value, 1 if pi else 0, unit)
+
+
+def si_exact(
+    text: str,
+    unit: str,
+    what: str,
+    *,
+    error: type[LiaisonError] = ArgumentError,
+    place: Place | None = None,
+) -> tuple[Fraction, int]:
+    """The value of a text in SI, as (x, n) of x · πⁿ; its unit must convert to the one expected.
+
+    Args:
+        text: a number and a unit.
+        unit: the SI unit that is meant; "" for a pure number.
+        what: whose it is, for messages.
+        error: the class of errors raised here.
+        place: where it stands, for messages.
+    """
+    own = quantity(text, what, f"1 {unit or 'deg'}", error=error, place=place)
+    if not own.unit:
+        number = text.strip()
+        write = (
+            f"write {f'{number} {unit}'!r}, or a number, which is in SI"
+            if unit
+            else ("write the number itself")
+        )
+        raise error(f"{what} is {text!r}, a text without a unit; {write}.", place=place)
+    try:
+        parsed = unit_of(own.unit)
+    except LiaisonError as fault:
+        message = f"{what} is {text!r}: {fault.message}"
+        raise error(message, place=place, hint=fault.hint) from None
+    if not _converts(parsed.dimension, unit_of(unit).dimension):
+        turns = "A turn a second is 1 rev/s." if "Hz" in (own.unit, unit) else ""
+        expected = (
+            f"it must be in {unit}, or in a unit that converts to it"
+            if unit
+            else ("it has no unit, and is a number alone")
+        )
+        raise error(f"{what} is {text!r}; {expected}.", place=place, hint=turns)
+    return own.value * parsed.factor, own.pi + parsed.pi
+
+
+def _converts(own: Dimension, expected: Dimension) -> bool:
+    """Whether dimensions agree; a length by an angle must name the angle: mm/rad, mm/rev."""
+    is_pitch = expected[:3] == LENGTH[:3] and expected[3] == -1
+    return same(own, expected) and (own[3] == -1 or not is_pitch)
+
+
+def si_value(x: Any, unit: str, what: str) -> Any:
+    """A float in SI for a text with a unit; anything else as it is.
+
+    Raises:
+        ArgumentError: the text has no number, no unit, or a unit of another dimension.
+    """
+    if not isinstance(x, str):
+        return x
+    value, power = si_exact(x, unit, what)
+    try:
+        return float(value) * math.pi**power
+    except OverflowError:
+        raise ArgumentError(f"{what} is {x!r}, too large a number.") from None
+
+
+def si_values(x: Any, unit: str, what: str) -> Any:
+    """As `si_value`, also for a list or tuple of texts alone, one by one."""
+    if isinstance(x, list | tuple) and x and all(isinstance(y, str) for y in x):
+        return [si_value(y, unit, what) for y in x]
+    return si_value(x, unit, what)

@@ -75,7 +75,7 @@ def moved(kernel, state, change, span):
     nv = len(state.v)
     q = kernel("retract", q=state.q, x=change[:nv])
     start = liaison.State(state.t, q, state.v + change[nv:], state.labels)
-    run = liaison.simulate(kernel, start, until=span, rtol=1e-12, atol=1e-14, series=())
+    run = liaison.simulate(kernel, start, until=span, rtol=1e-12, atol=1e-14, only_series=())
     return liaison.State(span, run.q[-1], run.v[-1], state.labels)
 
 

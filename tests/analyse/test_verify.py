@@ -34,7 +34,7 @@ def test_theorems_hold_for_a_simulated_motion(examples, model):
 
 def test_a_motion_that_was_bent_is_found_out(examples):
     path = examples / "double_pendulum.lsd"
-    run = liaison.simulate(path, until=1.0, every=0.002, rtol=1e-10, atol=1e-12, series=())
+    run = liaison.simulate(path, until=1.0, every=0.002, rtol=1e-10, atol=1e-12, only_series=())
     assert liaison.verify(path, run).holds
     slower = replace(run, v=run.v * 0.999)
     found = liaison.verify(path, slower)

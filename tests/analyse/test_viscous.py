@@ -74,7 +74,7 @@ def test_the_printed_form_ends_elsewhere_where_w_is_positive():
 
 def test_distances_fall_like_one_over_alpha_on_the_sleigh():
     alphas = [10.0**k for k in range(1, 7)]
-    kept = liaison.simulate(TWO, until=10, every=0.025, series=(), **FINE)
+    kept = liaison.simulate(TWO, until=10, every=0.025, only_series=(), **FINE)
     found = liaison.convergence(ONE, alphas, 10, every=0.025, constrained=kept)
     assert found.velocity_rate == pytest.approx(1, abs=0.01)
     assert found.position_rate == pytest.approx(1, abs=0.01)
@@ -120,7 +120,7 @@ def test_what_cannot_be_is_refused():
         liaison.viscous(ONE, 1, only=["blad"])
     with pytest.raises(ModelError, match="no unilateral relation of rates"):
         liaison.viscous(TWO, 1)
-    kept = liaison.simulate(TWO, until=1, every=0.5, series=())
+    kept = liaison.simulate(TWO, until=1, every=0.5, only_series=())
     with pytest.raises(ModelError, match="alphas must be positive"):
         liaison.convergence(ONE, [], 1, every=0.5, constrained=kept)
 
@@ -186,7 +186,9 @@ def test_with_friction_on_the_free_side_it_approaches_both():
     )
     found = liaison.convergence(ONE + weak, [1e3, 1e4, 1e5], 10)
     assert found.velocity_rate == pytest.approx(1, abs=0.02)
-    alone = liaison.simulate(ONE, until=10, every=0.025, start={"S.y'": -0.5}, series=(), **FINE)
+    alone = liaison.simulate(
+        ONE, until=10, every=0.025, start={"S.y'": -0.5}, only_series=(), **FINE
+    )
     other = liaison.convergence(ONE + weak, [1e5], 10, every=0.025, constrained=alone)
     assert other.distances[0].position > 50 * found.distances[-1].position  # not to it alone
 

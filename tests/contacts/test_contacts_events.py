@@ -162,7 +162,7 @@ def test_an_impact_with_friction_turns_a_ball():
 @pytest.mark.parametrize("rtol", [1e-6, 1e-7, 1e-8, 1e-9, 1e-10])
 def test_the_woodpecker_goes_on_at_any_tolerance(examples, rtol):
     model = examples / "reference" / "woodpecker.lsd"
-    run = liaison.simulate(model, until=1.0, rtol=rtol, atol=rtol / 100, series=())
+    run = liaison.simulate(model, until=1.0, rtol=rtol, atol=rtol / 100, only_series=())
     pecks = [x.t for x in run.events if (x.name, x.what) == ("beak", "impact")]
     assert np.diff(pecks) == pytest.approx(0.146, abs=3e-4)
 

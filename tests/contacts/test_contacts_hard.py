@@ -170,7 +170,7 @@ start P.x = 0 ; start P.y = 0 ; start P.z = 0 ;
 
 def test_a_weight_slips_and_lifts_beside_a_block_whose_corners_share_its_load():
     """4t = μ(g − 3t), then t = g/3; forces of the four corners are not determined."""
-    run = liaison.simulate(read_lsd(BESIDE), until=4.0, rtol=1e-10, atol=1e-12, series=())
+    run = liaison.simulate(read_lsd(BESIDE), until=4.0, rtol=1e-10, atol=1e-12, only_series=())
     told = {(x.name, x.what): x.t for x in run.events}
     assert told["foot: sliding", "slips"] == pytest.approx(0.4 * 9.81 / 5.2, abs=1e-6)
     assert told["foot", "opens"] == pytest.approx(9.81 / 3, abs=1e-6)

@@ -78,3 +78,25 @@ def test_a_room_never_hides_a_verb():
         "assert callable(stepper)\n"
     )
     loaded(code)
+
+
+def test_a_star_import_hides_nothing_of_python():
+    import builtins
+
+    import liaison
+
+    assert not set(liaison.__all__) & {*dir(builtins), "time", "reduce"}
+    assert liaison.time is liaison.t
+    assert liaison.compile is liaison.to_kernel
+    assert liaison.reduce is liaison.reduction
+
+
+def test_the_version_is_written_once():
+    import liaison
+
+    project = (REPOSITORY / "pyproject.toml").read_text(encoding="utf-8")
+    assert 'path = "src/liaison/__init__.py"' in project
+    assert "\nversion = " not in project
+    assert f"## {liaison.__version__}" in (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
+    modules = loaded("import sys, liaison; liaison.__version__\n")
+    assert "liaison.model" not in modules

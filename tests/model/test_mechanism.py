@@ -178,8 +178,9 @@ REFUSALS = {
         "the mass of body 'arm' is -1 kg; it must not be negative.",
     ),
     "mass that is no number": (
-        lambda: Body("arm", "2 kg"),
-        "the mass of body 'arm' is '2 kg'; it must be a number or a formula.",
+        lambda: Body("arm", "2"),
+        "the mass of body 'arm' is '2', a text without a unit; write '2 kg', or a number, which "
+        "is in SI.",
     ),
     "mass that is a truth value": (
         lambda: Body("arm", True),

@@ -81,7 +81,7 @@ OF_RECORD = "the record's"
 
 def names() -> dict[str, Any]:
     """Every public name, described."""
-    return {x: described(getattr(liaison, x)) for x in sorted(liaison.__all__)}
+    return {x: described(getattr(liaison, x)) for x in dir(liaison) if x != "__version__"}
 
 
 def described(thing: Any) -> dict[str, Any]:
@@ -323,7 +323,17 @@ def _narrowed_one(where: str, had: Mapping[str, str], has: Mapping[str, str]) ->
 
 def _takes(had: str, has: str) -> bool:
     """Whether a type takes all that another took: members of a union may be added."""
-    return had in ("", "Any", has) or has == "Any" or _alternatives(had) <= _alternatives(has)
+    if had in ("", "Any", has) or has == "Any":
+        return True
+    options = _alternatives(has.replace("Value", "float|str"))
+    return all(any(_covers(x, y) for y in options) for x in _alternatives(had))
+
+
+def _covers(had: str, has: str) -> bool:
+    """Whether one member takes another: the same, or a container that is read and holds more."""
+    old, new = (re.fullmatch(r"(Mapping\[str,|Sequence\[)(.*)\]", x) for x in (had, has))
+    nested = old is not None and new is not None and old[1] == new[1]
+    return had == has or (nested and _takes(old[2], new[2]))
 
 
 def _is_same_type(had: str, has: str) -> bool:

@@ -95,12 +95,12 @@ def formalism(name: str, example: str) -> dict[str, Any]:
     tree = liaison.span(liaison.read(EXAMPLES / example))
     kernel = liaison.to_llvm(liaison.lower(liaison.derive(EXAMPLES / example, name)))
     state = liaison.assemble(tree)
-    return trajectory(liaison.simulate(kernel, state, until=0.1, step=0.005, series=()))
+    return trajectory(liaison.simulate(kernel, state, until=0.1, step=0.005, only_series=()))
 
 
 def one(name: str, **options: Any) -> dict[str, Any]:
     """A run of an example with further options."""
-    return trajectory(liaison.simulate(EXAMPLES / name, **({"series": ()} | options)))
+    return trajectory(liaison.simulate(EXAMPLES / name, **({"only_series": ()} | options)))
 
 
 for _law in IMPACTS:
@@ -141,7 +141,7 @@ FURTHER |= {
     "all series": lambda: one(
         "four_bar.lsd",
         until=0.1,
-        series=EVERY_SERIES,
+        only_series=EVERY_SERIES,
     ),
     "first integrals": lambda: one("spinning_top.lsd", until=0.1, invariants=True),
     "max_step": lambda: one("pendulum.lsd", until=0.3, max_step=0.01, rtol=1e-4),

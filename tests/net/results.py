@@ -42,7 +42,7 @@ RESULTS: dict[str, tuple[str, Callable[[Path], Any] | list[str]]] = {
     ),
     "spinning_top": (
         "spinning_top.lsd",
-        lambda path: liaison.simulate(path, until=0.1, step=0.01, series=REACTIONS),
+        lambda path: liaison.simulate(path, until=0.1, step=0.01, only_series=REACTIONS),
     ),
     "stopped": (
         "pendulum.lsd",

@@ -111,8 +111,8 @@ def options(name: str, method: str, step: float | None) -> dict[str, Any]:
         return {"until": UNTIL_SCENE} | ({} if method == DEFAULT else {"method": method})
     until, count = (UNTIL_CONTACT, COUNT_CONTACT) if has_contacts(name) else (UNTIL, COUNT)
     if method == DEFAULT:
-        return {"until": until, "series": SERIES}
-    found: dict[str, Any] = {"until": until, "series": (), "method": method}
+        return {"until": until, "only_series": SERIES}
+    found: dict[str, Any] = {"until": until, "only_series": (), "method": method}
     return found if step is None else found | {"step": step, "until": count * step}
 
 

@@ -45,6 +45,19 @@ def test_derivatives_by_jax_are_ours(jax):
 
 
 @pytest.mark.peers
+def test_blocks_have_their_names(jax):
+    program = lower(liaison.newton_euler(liaison.span(liaison.read(EXAMPLES / "four_bar.lsd"))))
+    q, v = np.full(program.sizes["nq"], 0.3), np.ones(program.sizes["nv"])
+    named = jax.jit(to_jax(program, "forward", named=True))(q=q, v=v)
+    assert list(named) == [name for name, _ in program.entry("forward").layout]
+    expected = to_llvm(program, cache=False).call("forward", q=q, v=v)
+    for name, block in expected.items():
+        np.testing.assert_allclose(named[name], block, rtol=1e-9, atol=1e-9)
+    whole = to_jax(program, "forward")(q=q, v=v)
+    np.testing.assert_array_equal(np.concatenate(list(named.values())).shape, whole.shape)
+
+
+@pytest.mark.peers
 def test_jit_and_vmap_change_nothing(jax):
     program = program_of(list(ROWS.values())[:5])
     points = np.random.default_rng(1).uniform(0.1, 0.9, (6, 8))
@@ -55,5 +68,5 @@ def test_jit_and_vmap_change_nothing(jax):
 
 def test_without_jax_it_is_told(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "jax.numpy", None)
-    with pytest.raises(ProgramError, match="JAX is not installed"):
+    with pytest.raises(ProgramError, match=r"needs jax.*, which is not installed"):
         to_jax(program_of([ROWS["add"]]), "f")

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import liaison
 from liaison.equations import newton_euler
-from liaison.errors import LiaisonError, NamingError, SimulationError
+from liaison.errors import ArgumentError, LiaisonError, NamingError, SimulationError
 from liaison.model import (
     Free,
     PointOnLine,
@@ -440,3 +440,37 @@ def test_a_joint_that_is_called_as_a_series_is_found_by_its_name():
     np.testing.assert_allclose(run["energy.T"], 4.5)
     np.testing.assert_allclose(run.series["energy"].values[:, 0], 4.5)
     assert list(run.columns("energy")) == ["energy"]
+
+
+# poses and states by name
+
+
+PENDULUM = "examples/pendulum.lsd"
+
+
+def test_the_pose_of_a_body_is_that_of_the_states():
+    run = liaison.simulate(PENDULUM, until=0.2, every=0.1, start={"A": 0.3})
+    poses = run.pose("bar")
+    assert poses.shape == (len(run), 4, 4)
+    for k in range(len(run)):
+        np.testing.assert_allclose(
+            poses[k], liaison.pose(PENDULUM, "bar", run.state(k)), atol=1e-15
+        )
+    np.testing.assert_array_equal(run["poses.bar.x.p"], poses[:, 0, 3])
+    with pytest.raises(NamingError, match="no body is named"):
+        run.pose("bra")
+    with pytest.raises(SimulationError, match="has no poses"):
+        liaison.simulate(PENDULUM, until=0.1, only_series=()).pose("bar")
+
+
+def test_states_by_index_and_at_any_time():
+    run = liaison.simulate(PENDULUM, until="200 ms", every="100 ms", start={"A": 0.3})
+    last = run.state(-1)
+    assert (last.t, last.q.tolist()) == (run.t[-1], run.q[-1].tolist())
+    assert last["A"] == run["A"][-1]
+    fine = liaison.simulate(PENDULUM, until=0.15, start={"A": 0.3})
+    assert run.state(t="150 ms")["A"] == pytest.approx(fine["A"][-1], abs=1e-9)
+    with pytest.raises(SimulationError, match="instant 3 of a run that recorded 3"):
+        run.state(3)
+    with pytest.raises(ArgumentError, match="an index, or t="):
+        run.state()

@@ -193,7 +193,7 @@ def test_a_step_keeps_the_symplectic_form():
     def moved(z, method):
         M = kernel("mass_matrix", q=z[:2]).reshape(2, 2)
         start = liaison.State(0.0, z[:2], np.linalg.solve(M, z[2:]), state.labels)
-        end = liaison.simulate(kernel, start, until=h, step=h, method=method, series=())
+        end = liaison.simulate(kernel, start, until=h, step=h, method=method, only_series=())
         M = kernel("mass_matrix", q=end.q[-1]).reshape(2, 2)
         return np.hstack([end.q[-1], M @ end.v[-1]])
 

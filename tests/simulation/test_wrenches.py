@@ -79,7 +79,7 @@ def test_names_and_series_that_are_missing(run):
         run.reaction("A", frame="bodyy")
     with pytest.raises(NamingError, match="side"):
         run.reaction("A", on="both")
-    bare = liaison.simulate(ARM, until=0.1, series=())
+    bare = liaison.simulate(ARM, until=0.1, only_series=())
     with pytest.raises(SimulationError, match="no series 'reactions'"):
         bare.reaction("A")
 

@@ -163,3 +163,84 @@ def test_events_at_nearly_one_instant_are_told_together(double_pendulum):
     near = [EventRecord("stop", t, none, none, "impact") for t in (0.5, 0.505, 0.51, 1.5)]
     ax = plot(replace(double_pendulum.run, events=tuple(near)), "A")
     assert [x.get_text() for x in ax.texts] == ["stop impact × 3", "stop impact"]
+
+
+# other pictures
+
+
+def test_a_phase_portrait_is_drawn_between_instants_too(double_pendulum):
+    ax = plot(double_pendulum.run, x="A", y="A'")
+    x, y = ax.lines[0].get_data()
+    assert len(x) > len(double_pendulum.run)
+    assert_allclose((x / 0.9) ** 2 + (y / (0.9 * 2.5)) ** 2, 1.0, atol=1e-5)
+    assert ax.get_xlabel() == "A [rad]"
+    assert ax.get_ylabel() == "angular velocity [rad/s]"
+    degrees = plot(double_pendulum.run, x="A", y="A'", degrees=True)
+    assert degrees.get_xlabel() == "A [deg]"
+    assert_allclose(degrees.lines[0].get_data()[0], np.degrees(x))
+
+
+def test_every_curve_may_have_a_plot_or_all_one(double_pendulum):
+    axes = plot(double_pendulum.run, "A", "B", "energy.T", subplots=True)
+    assert [names(ax) for ax in axes] == [["A"], ["B"], ["energy.T"]]
+    one = plot(double_pendulum.run, "A", "energy.T", subplots=False)
+    assert names(one) == ["A", "energy.T"]
+    assert one.get_ylabel() == "angle [rad], energy [J]"
+    assert len(one.figure.axes) == 1
+
+
+def test_a_second_scale_is_on_the_right(double_pendulum):
+    ax = plot(double_pendulum.run, "A", secondary_y="A'", title="both")
+    left, right = ax.figure.axes
+    assert left is ax
+    assert (names(left), names(right)) == (["A"], ["A'"])
+    assert right.get_ylabel() == "angular velocity [rad/s]"
+    assert right.yaxis.get_ticks_position() == "right"
+    assert left.lines[0].get_color() != right.lines[0].get_color()
+    assert [x.get_text() for x in left.get_legend().get_texts()] == ["A", "A' (right)"]
+    assert ax.get_title(loc="left") == "both"
+    with pytest.raises(LiaisonError, match="all curves are on the right"):
+        plot(double_pendulum.run, "A", secondary_y="A")
+
+
+def test_the_legend_is_beside_the_curves(double_pendulum):
+    ax = plot(double_pendulum.run, "A", "B", secondary_y="A'")
+    ax.figure.canvas.draw()
+    legend, plotted = ax.get_legend().get_window_extent(), ax.get_window_extent()
+    assert legend.x0 >= plotted.x1
+    assert legend.x1 <= ax.figure.bbox.x1 + 1
+
+
+def test_kinds_and_scales(double_pendulum):
+    run = double_pendulum.run
+    assert plot(run, "A", kind="scatter").lines[0].get_marker() == "."
+    assert plot(run, "A", kind="step").lines[0].get_drawstyle() == "steps-post"
+    counted = plot(run, "A", kind="hist")
+    assert counted.get_xlabel() == "angle [rad]"
+    assert counted.patches
+    assert plot(run, "energy.T", logy=True).get_yscale() == "log"
+    with pytest.raises(NamingError, match="kind of plot is named 'pie'"):
+        plot(run, "A", kind="pie")
+    _, own = pyplot.subplots()
+    assert plot(run, "A", "energy.T", subplots=False, ax=own) is own
+
+
+@pytest.mark.parametrize(
+    ("unit", "words"),
+    [
+        ("rpm", "angular velocity [rpm]"),
+        ("deg/s^2", "angular acceleration [deg/s^2]"),
+        ("mm", "length [mm]"),
+        ("kN", "force [kN]"),
+        ("kJ", "energy [kJ]"),
+        ("N*m", "torque [N*m]"),
+        ("Hz", "frequency [Hz]"),
+        ("kg^2", "x [kg^2]"),
+        ("", "x"),
+    ],
+)
+def test_units_have_the_name_of_what_they_measure(unit, words):
+    from liaison.view.plot import Curve, _axis_label
+
+    curve = Curve("x", unit, np.zeros(1), np.zeros(1))
+    assert _axis_label([curve]) == words

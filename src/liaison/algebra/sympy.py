@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from liaison.errors import DerivationError
+from liaison.errors import DerivationError, needed
 from liaison.expr.reading.sympy import to_sympy as formula_to_sympy
 
 from .node import SHAPES, Formal, topological
@@ -22,7 +22,8 @@ def to_sympy(x: Formal) -> Any:
     Raises:
         DerivationError: quaternions, and operators of the user's own.
     """
-    import sympy
+    with needed("sympy"):
+        import sympy
 
     done: dict[Formal, Any] = {}
     for node in topological(x):

@@ -227,9 +227,7 @@ app = typer.Typer(
 
 def _version(requested: bool) -> None:
     if requested:
-        from importlib.metadata import version
-
-        print(f"liaison {version('liaison-mbd')}")
+        print(f"liaison {sys.modules['liaison'].__version__}")
         raise typer.Exit
 
 

@@ -20,10 +20,9 @@ from typing import Any
 import typer
 
 from liaison.errors import LiaisonError, ModelError
-from liaison.simulation.plan.options import RunOptions, meanings
+from liaison.simulation.plan.options import DEFAULT_SERIES, RunOptions, meanings
 from liaison.simulation.plan.settings import INSTANTS, Settings
 from liaison.simulation.record.trajectory import SUSPECT, Trajectory
-from liaison.simulation.run import DEFAULT_SERIES
 from liaison.simulation.steps.rungekutta import TABLEAUX
 from liaison.verbs.motion import simulate as verb
 
@@ -195,12 +194,11 @@ def leave_if_suspect(run: Trajectory) -> None:
 
 
 def series_of(names: list[str] | None, labels: list[str] | None) -> tuple[str, ...]:
-    """What is evaluated along the run: the default, what is asked for, what a label is of."""
+    """What is evaluated besides the default: what is asked for, what a label is of."""
     check_names("--series", "series", names or (), (*DEFAULT_SERIES, *MORE_SERIES))
     begun = [label.partition(".")[0] for label in labels or ()]
     begun += ["accelerations"] * any(label.endswith("''") for label in labels or ())
-    series = (*DEFAULT_SERIES, *(names or ()), *(x for x in begun if x in MORE_SERIES))
-    return tuple(dict.fromkeys(series))
+    return (*(names or ()), *(x for x in begun if x in MORE_SERIES))
 
 
 def ran(

@@ -12,6 +12,7 @@ from liaison.equations.equations import Entries, Equations
 from liaison.equations.readable.forms import as_latex, as_unicode
 from liaison.equations.readable.pages import as_fragment, as_html
 from liaison.equations.readable.readable import Readable, readable
+from liaison.errors import needed
 from liaison.expr.reading.reading import to_expr
 from liaison.expr.reading.sympy import to_sympy
 
@@ -73,7 +74,8 @@ class SympyEquations:
 
 def sympy(shown: Equations | Readable) -> Any:
     """Matrices of SymPy; of a Readable its lines as a list of `Eq`."""
-    import sympy
+    with needed("sympy"):
+        import sympy
 
     if isinstance(shown, Readable):
         sides = [(to_sympy(to_expr(x.left)), to_sympy(to_expr(x.right))) for x in shown.lines]

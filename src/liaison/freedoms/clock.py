@@ -18,6 +18,7 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from liaison.errors import LiaisonError, ModelError
+from liaison.units import si_value
 
 TIME_LIMIT = 300.0
 """Default limit of wall-clock time of one computation [s]."""
@@ -36,17 +37,20 @@ _LAST_QUERY = [-math.inf]  # when the system was last asked for the memory in us
 
 
 @contextmanager
-def bounded(time_limit: float | None = None, memory_limit: float | None = None) -> Iterator[None]:
+def bounded(
+    time_limit: float | str | None = None, memory_limit: float | None = None
+) -> Iterator[None]:
     """Bounds what runs inside; the tighter bound holds where this is nested.
 
     Args:
-        time_limit: wall clock [s]; None for no further bound.
+        time_limit: wall clock [s], or a text such as "2 min"; None for no further bound.
         memory_limit: bytes; None for no further bound.
     """
-    for name, value in (("time_limit", time_limit), ("memory_limit", memory_limit)):
+    seconds = si_value(time_limit, "s", "time_limit")
+    for name, value in (("time_limit", seconds), ("memory_limit", memory_limit)):
         if value is not None and not value > 0:
             raise ModelError(f"{name} is {value}; a bound is a positive number.")
-    deadline = math.inf if time_limit is None else time.monotonic() + time_limit
+    deadline = math.inf if seconds is None else time.monotonic() + seconds
     memory = math.inf if memory_limit is None else memory_limit
     _LAST_QUERY[0] = -math.inf
     tokens = _DEADLINE.set(min(deadline, _DEADLINE.get())), _BYTES.set(min(memory, _BYTES.get()))

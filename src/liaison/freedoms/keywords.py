@@ -13,12 +13,13 @@ class SearchKeywords(TypedDict, total=False):
 
     Attributes:
         seed: of everything that is drawn at random; 0.
-        time_limit: wall clock [s]; what is not decided by then is "undecided".
+        time_limit: wall clock [s], or a text such as "2 min"; what is not decided by then is
+            "undecided".
         memory_limit: bytes.
     """
 
     seed: int
-    time_limit: float
+    time_limit: float | str
     memory_limit: float
 
 

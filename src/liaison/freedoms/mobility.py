@@ -249,7 +249,7 @@ def mobility(
     order: int = ORDER,
     primes: int = PRIMES,
     seed: int = 0,
-    time_limit: float = TIME_LIMIT,
+    time_limit: float | str = TIME_LIMIT,
     memory_limit: float = MEMORY_LIMIT,
 ) -> Mobility:
     """The mobility of a mechanism in the position where it is assembled.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place
 from liaison.spatial import Array, Frame, Pose, array, number, rotation_defect
@@ -39,7 +39,7 @@ class Marker:
             else (f"of a marker on body '{self.body}'")
         )
         object.__setattr__(self, "R", matrix(self.R, f"the rotation {whose}", self.place))
-        object.__setattr__(self, "p", triple(self.p, f"the position {whose}", self.place))
+        object.__setattr__(self, "p", triple(self.p, f"the position {whose}", self.place, "m"))
         defect = 0.0 if self.R is UPRIGHT else _defect(self.R)
         if defect > ROTATION_TOLERANCE:
             raise ModelError(
@@ -78,6 +78,8 @@ class Measure:
 
     __slots__ = ()
 
+    UNIT: ClassVar[str] = ""  # its unit; "" where the mechanism decides
+
     def markers(self) -> tuple[Marker, ...]:
         """Markers it is taken between."""
         return ()
@@ -95,6 +97,8 @@ class Distance(Measure):
     a: Marker
     b: Marker
 
+    UNIT: ClassVar[str] = "m"
+
     def markers(self) -> tuple[Marker, ...]:
         return (self.a, self.b)
 
@@ -110,6 +114,8 @@ class Angle(Measure):
 
     a: Marker
     b: Marker
+
+    UNIT: ClassVar[str] = "rad"
 
     def markers(self) -> tuple[Marker, ...]:
         return (self.a, self.b)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TypeVar, final
+from typing import Any, TypeVar, final
 
 from liaison.errors import ModelError, NamingError, Place
 from liaison.expr import Expr, as_expr, substitute, symbols_of
@@ -86,6 +86,10 @@ def _circle(outputs: Iterable[Output]) -> ModelError:
     )
 
 
+def _has_texts(x: Any) -> bool:
+    return type(x.value) is str if isinstance(x, Start) else x.has_texts()
+
+
 __all__ = [
     "GROUND",
     "Body",
@@ -130,12 +134,26 @@ class Mechanism(Shown):
         others = tuple(body for body in self.bodies if body.name != "ground")
         object.__setattr__(self, "bodies", grounds + others)
         object.__setattr__(self, "joints", in_named_coordinates(self))
+        self._convert_texts()
         for check in (*CHECKS, *FORMULA_CHECKS):
             check(self)
         for kind, records in zip(
             ("outputs", "events"), spelled_out(self.outputs, self.events), strict=True
         ):
             object.__setattr__(self, kind, records)
+
+    def _convert_texts(self) -> None:
+        """Texts with units that coordinates decide become numbers: starts, loads, relations."""
+        units: dict[str, str] = {}
+        for kind in ("forces", "constraints", "contacts", "starts"):
+            records: tuple[Any, ...] = getattr(self, kind)
+            if not any(map(_has_texts, records)):
+                continue
+            for joint in self.joints if not units else ():
+                units |= zip(joint.coordinates, joint.type.coordinate_units, strict=True)
+                units |= zip(joint.speeds, joint.type.speed_units, strict=True)
+            converted = (x.with_units(units) if _has_texts(x) else x for x in records)
+            object.__setattr__(self, kind, tuple(converted))
 
     def body(self, name: str) -> Body:
         """The body of that name."""

@@ -7,12 +7,14 @@ Public names: Body, GROUND, Joint, Parameter, Input, Start, Event, Output.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
-from liaison.errors import ModelError, Place
+from liaison.errors import ModelError, NamingError, Place
 from liaison.expr import Expr
 from liaison.spatial import Array, Frame, Inertia, array, inertia_violation, number
+from liaison.units import quantity
 
 from .joints import JointType
 from .markers import Marker
@@ -44,9 +46,9 @@ class Body:
     def __post_init__(self) -> None:
         check_name("body", self.name, self.place)
         whose, place = f"of body '{self.name}'", self.place
-        object.__setattr__(self, "mass", scalar(self.mass, f"the mass {whose}", place))
-        object.__setattr__(self, "com", triple(self.com, f"the center of mass {whose}", place))
-        inertia = symmetric(matrix(self.inertia, f"the inertia {whose}", place))
+        object.__setattr__(self, "mass", scalar(self.mass, f"the mass {whose}", place, "kg"))
+        object.__setattr__(self, "com", triple(self.com, f"the center of mass {whose}", place, "m"))
+        inertia = symmetric(matrix(self.inertia, f"the inertia {whose}", place, "kg*m^2"))
         if inertia is None:
             raise ModelError(f"the inertia {whose} is not symmetric.", place=place)
         object.__setattr__(self, "inertia", inertia)
@@ -167,14 +169,15 @@ class Parameter(Symbolic):
         for part in ("value", "low", "high"):
             value = getattr(self, part)
             if value is not None:
-                exact = _constant(value, f"the {part} of parameter '{self.name}'", self.place)
+                what = f"the {part} of parameter '{self.name}'"
+                exact = _constant(value, what, self.place, self.unit)
                 object.__setattr__(self, part, exact)
         _check_bounds(self)
 
 
-def _constant(x: Any, what: str, place: Place | None) -> Any:
-    """A number, or a formula of numbers alone."""
-    exact = scalar(x, what, place)
+def _constant(x: Any, what: str, place: Place | None, unit: str) -> Any:
+    """A number, a formula of numbers alone, or a text in a unit that converts to `unit`."""
+    exact = scalar(x, what, place, unit)
     if number(exact) is None:
         raise ModelError(
             f"{what} is the formula {exact}; it must be a number. Use the formula itself where "
@@ -217,7 +220,8 @@ class Input(Symbolic):
 
     def __post_init__(self) -> None:
         check_name("input", self.name, self.place)
-        exact = _constant(self.default, f"the default of input '{self.name}'", self.place)
+        what = f"the default of input '{self.name}'"
+        exact = _constant(self.default, what, self.place, self.unit)
         object.__setattr__(self, "default", exact)
 
 
@@ -226,7 +230,8 @@ class Input(Symbolic):
 class Start:
     """The value that a coordinate "A" or a speed "A'" begins with; others follow by assembling.
 
-    A guess is where assembling begins: it moves as the closures need.
+    A guess is where assembling begins: it moves as the closures need. A text ("40 deg") becomes a
+    number in the mechanism, which knows the unit of the label.
     """
 
     label: str
@@ -235,8 +240,22 @@ class Start:
     is_guess: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        exact = scalar(self.value, f"the start of '{self.label}'", self.place)
-        object.__setattr__(self, "value", exact)
+        what = f"the start of '{self.label}'"
+        if isinstance(self.value, str):
+            quantity(self.value, what, "40 deg", error=ModelError, place=self.place)
+        else:
+            object.__setattr__(self, "value", scalar(self.value, what, self.place))
+
+    def with_units(self, units: Mapping[str, str]) -> Start:
+        """The same, its value a number in SI.
+
+        Args:
+            units: SI units of all coordinates and speeds, by label.
+        """
+        if self.label not in units:
+            raise NamingError.unknown("coordinate or speed", self.label, units, place=self.place)
+        what = f"the start of '{self.label}'"
+        return replace(self, value=scalar(self.value, what, self.place, units[self.label]))
 
 
 @final

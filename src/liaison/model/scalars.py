@@ -17,8 +17,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from liaison.errors import ModelError, Place
-from liaison.expr import Expr, as_expr, evaluate, symbol, topological
+from liaison.expr import PI, Expr, as_expr, evaluate, symbol, topological
 from liaison.spatial import Scalar
+from liaison.units import si_exact
 
 Operator: TypeAlias = Callable[[Any, Any], Expr]
 
@@ -59,16 +60,17 @@ Matrix = tuple[Triple, Triple, Triple]
 UPRIGHT: Matrix = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 
-def scalar(x: Any, what: str, place: Place | None = None) -> Scalar:
+def scalar(x: Any, what: str, place: Place | None = None, unit: str | None = None) -> Scalar:
     """One number or formula, exact if it came exact.
 
     Args:
-        x: int, Fraction, Decimal, float, a NumPy number or a formula.
+        x: int, Fraction, Decimal, float, a NumPy number, a formula, or a text such as "250 g".
         what: whose it is, for the message: "the mass of body 'crank'".
         place: where the author said it.
+        unit: the SI unit that a text converts to; None: no text is allowed.
 
     Raises:
-        ModelError: it is no number, or not finite.
+        ModelError: it is no number, or not finite; or the unit of a text is not the one meant.
     """
     kind = type(x)
     if kind is float and math.isfinite(x):
@@ -79,6 +81,8 @@ def scalar(x: Any, what: str, place: Place | None = None) -> Scalar:
         return _plain(x)
     if isinstance(x, Symbolic):
         return x.symbol
+    if isinstance(x, str) and unit is not None:
+        return _from_text(x, unit, what, place)
     if isinstance(x, np.generic):
         x = x.item()
     if isinstance(x, Decimal) and x.is_finite():
@@ -90,6 +94,15 @@ def scalar(x: Any, what: str, place: Place | None = None) -> Scalar:
     if isinstance(x, float | Expr):
         return float(x) if isinstance(x, float) else x
     return _sized(Fraction(x) if isinstance(x, Decimal) else x, what, place)
+
+
+def _from_text(text: str, unit: str, what: str, place: Place | None) -> Scalar:
+    """The exact value of a text with a unit, in SI."""
+    value, power = si_exact(text, unit, what, error=ModelError, place=place)
+    exact: Any = value.numerator if value.denominator == 1 else value
+    for _ in range(abs(power)):
+        exact = exact * PI if power > 0 else exact / PI
+    return exact if isinstance(exact, Expr) else _sized(exact, what, place)
 
 
 def _plain(x: Expr) -> Scalar:
@@ -126,7 +139,7 @@ def excess(x: Any) -> str:
     return ""
 
 
-def triple(x: Any, what: str, place: Place | None = None) -> Triple:
+def triple(x: Any, what: str, place: Place | None = None, unit: str | None = None) -> Triple:
     """Three scalars."""
     if (
         type(x) is tuple
@@ -141,42 +154,44 @@ def triple(x: Any, what: str, place: Place | None = None) -> Triple:
             f"{what} has {len(entries)} components, {tuple(entries)}; it must have three.",
             place=place,
         )
-    a, b, c = (scalar(entry, what, place) for entry in entries)
+    a, b, c = (scalar(entry, what, place, unit) for entry in entries)
     return a, b, c
 
 
-def pair(x: Any, what: str, place: Place | None = None) -> tuple[Any, Any]:
+def pair(x: Any, what: str, place: Place | None = None, unit: str | None = None) -> tuple[Any, Any]:
     """Two scalars."""
     entries = _entries(x, what, place)
     if len(entries) != 2:
         message = f"{what} has {len(entries)} components, {tuple(entries)}; it must have two."
         raise ModelError(message, place=place)
-    a, b = (scalar(entry, what, place) for entry in entries)
+    a, b = (scalar(entry, what, place, unit) for entry in entries)
     return a, b
 
 
-def matrix(x: Any, what: str, place: Place | None = None) -> Matrix:
+def matrix(x: Any, what: str, place: Place | None = None, unit: str | None = None) -> Matrix:
     """Three rows of three scalars."""
     if type(x) is tuple and x == UPRIGHT:
         return UPRIGHT
     rows = _entries(x, what, place)
     if len(rows) != 3:
         raise ModelError(f"{what} has {len(rows)} rows; it must have three.", place=place)
-    a, b, c = (triple(row, what, place) for row in rows)
+    a, b, c = (triple(row, what, place, unit) for row in rows)
     return a, b, c
 
 
-def tensor(x: Any, whose: str, place: Place | None = None) -> Matrix:
+def tensor(x: Any, whose: str, place: Place | None = None, unit: str | None = None) -> Matrix:
     """An inertia from principal moments, from six entries xx, yy, zz, xy, xz, yz, or a matrix."""
     what = f"the inertia {whose}"
     entries = _entries(x, what, place)
     if len(entries) == 6:
-        xx, yy, zz, xy, xz, yz = (scalar(entry, what, place) for entry in entries)
+        xx, yy, zz, xy, xz, yz = (scalar(entry, what, place, unit) for entry in entries)
         return (xx, xy, xz), (xy, yy, yz), (xz, yz, zz)
-    if len(entries) == 3 and all(hasattr(row, "__len__") for row in entries):
-        return matrix(entries, what, place)
+    if len(entries) == 3 and all(
+        hasattr(row, "__len__") and not isinstance(row, str) for row in entries
+    ):
+        return matrix(entries, what, place, unit)
     if len(entries) == 3:
-        xx, yy, zz = triple(entries, what, place)
+        xx, yy, zz = triple(entries, what, place, unit)
         return (xx, 0, 0), (0, yy, 0), (0, 0, zz)
     raise ModelError(
         f"{what} has {len(entries)} entries; it must have three (principal moments), six "
@@ -215,6 +230,8 @@ def differs(a: Expr, b: Expr) -> bool:
 
 def _entries(x: Any, what: str, place: Place | None) -> list[Any]:
     try:
+        if isinstance(x, str):
+            raise TypeError
         return list(x)
     except TypeError:
         raise ModelError(f"{what} is {x!r}; it must be a list of three.", place=place) from None

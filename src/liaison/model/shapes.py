@@ -48,9 +48,9 @@ class Shape:
     def __post_init__(self) -> None:
         word = type(self).__name__.lower()
         object.__setattr__(self, "R", matrix(self.R, f"the rotation of a {word}"))
-        object.__setattr__(self, "p", triple(self.p, f"the position of a {word}"))
+        object.__setattr__(self, "p", triple(self.p, f"the position of a {word}", unit="m"))
         for part in self.SIZES:
-            exact = scalar(getattr(self, part), f"the {part} of a {word}")
+            exact = scalar(getattr(self, part), f"the {part} of a {word}", unit="m")
             value = number(exact)
             if value is not None and not value > 0:
                 raise ModelError(f"the {part} of a {word} is {value:g} m; it must be positive.")
@@ -106,7 +106,9 @@ class Cylinder(Shape):
 
     def __post_init__(self) -> None:
         Shape.__post_init__(self)
-        object.__setattr__(self, "inner", scalar(self.inner, "the inner radius of a tube"))
+        object.__setattr__(
+            self, "inner", scalar(self.inner, "the inner radius of a tube", unit="m")
+        )
         inner, outer = number(self.inner), number(self.radius)
         if inner is not None and outer is not None and not 0 <= inner < outer:
             raise ModelError(
@@ -192,7 +194,7 @@ class Line(Shape):
 
     def __post_init__(self) -> None:
         Shape.__post_init__(self)
-        points = tuple(triple(point, "a point of a line") for point in self.points)
+        points = tuple(triple(point, "a point of a line", unit="m") for point in self.points)
         object.__setattr__(self, "points", points)
 
 

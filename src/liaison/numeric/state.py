@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liaison.errors import NamingError, SimulationError
-from liaison.units import Label
+from liaison.units import Label, si_value
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -53,14 +53,16 @@ class State:
         return float((self.q if array == "q" else self.v)[index])
 
     def changed(
-        self, values: Mapping[str, float] | None = None, *, t: float | None = None
+        self, values: Mapping[str, float | str] | None = None, *, t: float | str | None = None
     ) -> State:
-        """A copy with some entries given anew, by label; closures are not looked at."""
+        """A copy with other values of some labels, such as "40 deg"; closures are not looked at."""
         arrays = {"q": self.q.copy(), "v": self.v.copy()}
         for name, value in (values or {}).items():
             array, index = self._slot(name)
-            arrays[array][index] = value
-        return State(self.t if t is None else t, arrays["q"], arrays["v"], self.labels)
+            unit = self.labels[array][index].unit
+            arrays[array][index] = si_value(value, unit, f"the value of {name!r}")
+        now = self.t if t is None else si_value(t, "s", "t")
+        return State(now, arrays["q"], arrays["v"], self.labels)
 
     def __repr__(self) -> str:
         parts = [f"t={self.t:.9g}"]

@@ -10,10 +10,11 @@ Public names: to_jax.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import accumulate
 from operator import add, mul, neg, sub, truediv
 from typing import Any
 
-from liaison.errors import ProgramError
+from liaison.errors import needed
 from liaison.expr import Expr, expanded, topological
 
 from .program import ARRAYS, Program
@@ -36,24 +37,25 @@ NAMED = {
 }
 
 
-def to_jax(program: Program, entry: str) -> Callable[..., Any]:
+def to_jax(program: Program, entry: str, *, named: bool = False) -> Callable[..., Any]:
     """The entry as f(t, q, v, u, p, x) -> outputs, on JAX arrays.
 
     Args:
         program: with the entry.
         entry: its name.
+        named: return the blocks of the entry by name, as `kernel.call` does: {"vdot": …, "lam": …};
+            a dictionary is a pytree, so that `jax.jit` and `jax.vmap` take it.
 
     Returns:
         A function of one time and five arrays, whose last axes count components; earlier axes are
-        states and broadcast. What is left out is the time 0, empty, or the default of u and p.
+        states and broadcast. What is left out is the time 0, empty, or the default of u and p. Its
+        value is one array, the blocks of the entry one after another, or a dictionary of them.
 
     Raises:
-        ProgramError: JAX is not installed.
+        MissingModule: JAX is not installed.
     """
-    try:
+    with needed("jax"):
         import jax.numpy as jnp
-    except ImportError:
-        raise ProgramError("JAX is not installed.", hint="pip install jax") from None
     program.schedule(entry)
     outputs = expanded(program.entry(entry).outputs)
     order = topological(outputs)
@@ -81,7 +83,21 @@ def to_jax(program: Program, entry: str) -> Callable[..., Any]:
         values = jnp.broadcast_arrays(*(jnp.asarray(value[node]) for node in outputs))
         return jnp.stack(values, axis=-1) if values else jnp.zeros(0)
 
-    return function
+    return _by_name(function, program.entry(entry).layout) if named else function
+
+
+def _by_name(
+    function: Callable[..., Any], layout: tuple[tuple[str, int], ...]
+) -> Callable[..., dict[str, Any]]:
+    """The function, whose value is cut into its blocks."""
+    ends = list(accumulate(size for _, size in layout))
+    parts = {name: slice(end - size, end) for (name, size), end in zip(layout, ends, strict=True)}
+
+    def by_name(*arguments: Any, **keywords: Any) -> dict[str, Any]:
+        whole = function(*arguments, **keywords)
+        return {name: whole[..., part] for name, part in parts.items()}
+
+    return by_name
 
 
 def _whole(node: Expr) -> int | None:

@@ -23,6 +23,7 @@ import numpy as np
 from liaison.errors import Interrupted, SimulationError, checked, interruptible, warn_renamed
 from liaison.numeric import Array, State
 from liaison.program import Kernel
+from liaison.simulation.plan.options import DEFAULT_SERIES
 from liaison.simulation.plan.plan import Plan, has_instants
 from liaison.simulation.plan.settings import PROJECTION, Settings, settings_of
 from liaison.simulation.plan.timing import instants_of, load_instants
@@ -88,9 +89,6 @@ def _copy(buffer: Array, count: int, size: int, before: int, taken: dict[int, Ar
 def _joined(taken: dict[int, Array]) -> Array:
     return np.concatenate([taken[k] for k in sorted(taken)]) if len(taken) > 1 else taken[0]
 
-
-DEFAULT_SERIES = ("energy", "outputs", "poses", "closure", "contacts")
-"""Entries evaluated at the recorded states, where the program has them."""
 
 SLICE = 0.02
 """Seconds of work the compiled loop is given at a time."""

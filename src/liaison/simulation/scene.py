@@ -21,6 +21,7 @@ from liaison.errors import SimulationError
 from liaison.numeric import Array, State
 from liaison.simulation.plan.settings import settings_of
 from liaison.simulation.record.trajectory import Trajectory
+from liaison.units import si_value, si_values
 
 from .run import Run
 
@@ -60,16 +61,16 @@ class Scene:
 
     def simulate(
         self,
-        until: float,
+        until: float | str,
         *,
-        step: float,
-        every: int | Sequence[float] | Array = 1,
+        step: float | str,
+        every: int | Sequence[float | str] | Array = 1,
         tolerance: float = 1e-6,
         depth: float = 1e-9,
         sweeps: int = 1000,
         events: bool = True,
         stop: Any = None,
-        time_limit: float | None = None,
+        time_limit: float | str | None = None,
         progress: Callable[[float], None] | None = None,
         on_failure: str = "raise",
         watch: bool = True,
@@ -103,14 +104,15 @@ class Scene:
             until, step=step, every=every, tolerance=tolerance, depth=depth, sweeps=sweeps,
             events=events, stop=stop, watch=watch,
         )  # fmt: skip
-        return run.finish(time_limit=time_limit, progress=progress, on_failure=on_failure)
+        limit = si_value(time_limit, "s", "time_limit")
+        return run.finish(time_limit=limit, progress=progress, on_failure=on_failure)
 
     def run(
         self,
-        until: float,
+        until: float | str,
         *,
-        step: float,
-        every: int | Sequence[float] | Array = 1,
+        step: float | str,
+        every: int | Sequence[float | str] | Array = 1,
         tolerance: float = 1e-6,
         depth: float = 1e-9,
         sweeps: int = 1000,
@@ -133,8 +135,10 @@ class Scene:
             is_compiled: False runs the time loop as plain Python: its test.
             watch: keep the balance of energy.
         """
-        if not (step > 0 and math.isfinite(step) and until >= 0 and math.isfinite(until)):
-            raise SimulationError(f"a scene needs a positive step and end, not {step} and {until}.")
+        size: float = si_value(step, "s", "step")
+        end: float = si_value(until, "s", "until")
+        if not (size > 0 and math.isfinite(size) and end >= 0 and math.isfinite(end)):
+            raise SimulationError(f"a scene needs a positive step and end, not {size} and {end}.")
         if not (sweeps == int(sweeps) and sweeps >= 1):
             raise SimulationError(f"sweeps of a scene is {sweeps}; it is a whole number from 1.")
         for name, part in {"tolerance": tolerance, "depth": depth}.items():
@@ -146,11 +150,11 @@ class Scene:
         )  # fmt: skip
         kernel, bodies = scene_kernel(model), self.bodies
         state = State(0.0, bodies.pose.ravel(), bodies.speed.ravel(), kernel.program.labels)
-        instants = _instants(every, step, until)
+        instants = _instants(si_values(every, "s", "every"), size, end)
         settings = settings_of(
-            step=step, method="moreau", every=instants, max_steps=STEPS, watch=watch
+            step=size, method="moreau", every=instants, max_steps=STEPS, watch=watch
         )
-        return Run(kernel, state, until, settings, stop=stop, is_compiled=is_compiled)
+        return Run(kernel, state, end, settings, stop=stop, is_compiled=is_compiled)
 
 
 def _instants(every: int | Sequence[float] | Array, step: float, until: float) -> Any:

@@ -30,6 +30,7 @@ from liaison.simulation.record.series import EventRecord
 from liaison.simulation.record.trajectory import INTERRUPTED
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps import sides_layout as side
+from liaison.units import si_value
 
 from .outcome import outcome_of
 from .report import event_records
@@ -70,7 +71,8 @@ class Stepper:
     ) -> None:
         self._kernel, self._parameters = kernel, parameters
         self._settings = replace(settings, watch=False)  # inputs and states are set from outside
-        self._names = [label.name for label in kernel.program.labels.get("u", ())]
+        self._units = {x.name: x.unit for x in kernel.program.labels.get("u", ())}
+        self._names = list(self._units)
         self._begin(state)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -120,11 +122,12 @@ class Stepper:
         """Events of the last step, in order; after `reset`, at the start."""
         return event_records(self._run.own_plan, self._event_rows)
 
-    def step(self, u: Mapping[str, float] | ArrayLike | None, dt: float) -> State:
+    def step(self, u: Mapping[str, float | str] | ArrayLike | None, dt: float | str) -> State:
         """Moves on by dt [s] with inputs held at u: by name, or all in order; None keeps them.
 
         An event that stops the mechanism ends the step early; see `stopped_by`.
         """
+        dt = float(si_value(dt, "s", "the time of a step"))
         if not (dt > 0 and math.isfinite(dt)):
             raise SimulationError(f"a step of {dt} s; it must be positive and finite.")
         run = self._run.arrays.run
@@ -153,14 +156,15 @@ class Stepper:
                     trajectory=self._run.trajectory(), hint=end.hint,
                 )  # fmt: skip
 
-    def _set_inputs(self, u: Mapping[str, float] | ArrayLike) -> None:
+    def _set_inputs(self, u: Mapping[str, float | str] | ArrayLike) -> None:
         run = self._run.arrays.run
         held = run.u
         if isinstance(u, Mapping):
             for name, value in u.items():
                 if name not in self._names:
                     raise NamingError.unknown("input", name, self._names)
-                held[self._names.index(name)] = value
+                unit, what = self._units[name], f"input {name!r}"
+                held[self._names.index(name)] = si_value(value, unit, what)
         else:
             values = np.atleast_1d(np.asarray(u, dtype=float))
             if values.shape != held.shape:

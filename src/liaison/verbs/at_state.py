@@ -29,13 +29,13 @@ from liaison.simulation.plan.plan import parameters_of
 from liaison.tree.assemble import assemble
 from liaison.tree.tree import Tree, span
 
-from .given import Given, mechanism_of
+from .given import Given, Value, in_seconds, in_si, mechanism_of
 from .ready import check_state_of
 
-Positions: TypeAlias = State | Mapping[str, float] | ArrayLike | None
+Positions: TypeAlias = State | Mapping[str, Value] | ArrayLike | None
 """A state; positions by label, the others assembled; an array (nq,); or the mechanism's start."""
 
-Velocities: TypeAlias = Mapping[str, float] | ArrayLike | None
+Velocities: TypeAlias = Mapping[str, Value] | ArrayLike | None
 """Velocities by label, the others assembled; an array (nv,); or those of the state."""
 
 LIMIT = 1e-6
@@ -74,9 +74,9 @@ def at_state(
     q: Positions = None,
     v: Velocities = None,
     *,
-    t: float = 0.0,
-    inputs: Mapping[str, float] | None = None,
-    parameters: Mapping[str, float] | None = None,
+    t: Value = 0.0,
+    inputs: Mapping[str, Value] | None = None,
+    parameters: Mapping[str, Value] | None = None,
 ) -> AtState:
     """The mechanism at a state.
 
@@ -88,8 +88,13 @@ def at_state(
         inputs: values of inputs, by name.
         parameters: values of parameters, by name.
     """
-    _, tree, kernel = _kernel_of(given)
+    mechanism, tree, kernel = _kernel_of(given)
     program = kernel.program
+    t = in_seconds(t, "t")
+    q = in_si(mechanism, q, "q") if isinstance(q, Mapping) else q
+    v = in_si(mechanism, v, "v") if isinstance(v, Mapping) else v
+    parameters = in_si(mechanism, parameters, "parameters")
+    inputs = in_si(mechanism, inputs, "inputs")
     values = parameters_of(program, parameters)
     state = q if isinstance(q, State) else None
     if state is not None:

@@ -1,7 +1,7 @@
 """Arguments of the verbs: a mechanism, or the path of its text, with other values and starts.
 
-Public names: Given, mechanism_of, with_notes, mechanism_or_tree, with_values, with_starts, units,
-is_conservative.
+Public names: Given, Value, mechanism_of, with_notes, mechanism_or_tree, with_values, with_starts,
+units, in_si, exact_in_si, in_seconds, is_conservative.
 """
 
 from __future__ import annotations
@@ -19,10 +19,16 @@ from liaison.formats.guard import Reading
 from liaison.formats.read import reading
 from liaison.model.loads.load import OfMechanism
 from liaison.model.mechanism import Mechanism, Start
+from liaison.model.scalars import scalar
+from liaison.progress import log
 from liaison.tree.tree import Tree
+from liaison.units import si_value, si_values
 
 Given: TypeAlias = Mechanism | str | Path
 """A mechanism, the path of the text that describes it, or the text."""
+
+Value: TypeAlias = float | str
+"""A number in SI, or a text with a number and a unit: "250 g", "40 deg"."""
 
 
 def mechanism_of(given: Given) -> Mechanism:
@@ -46,6 +52,7 @@ def with_notes(content: Reading) -> Mechanism:
     for note in content.notes:
         place = content.mechanism.place
         where = f"{place.file}: " if place else ""
+        log("formats", "%s%s", where, note)
         warnings.warn(f"{where}{note}", ReadingWarning, stacklevel=4)
     return content.mechanism
 
@@ -56,7 +63,7 @@ def mechanism_or_tree(given: Given | Tree) -> Mechanism:
 
 
 def with_values(mechanism: Mechanism, values: Mapping[str, Any]) -> Mechanism:
-    """The mechanism with other values of some parameters and inputs, by name, in SI.
+    """The mechanism with other values of some parameters and inputs, by name.
 
     Raises:
         NamingError: no parameter or input has that name.
@@ -79,9 +86,9 @@ def _with(record: Any, field: str, values: Mapping[str, Any]) -> Any:
 
 
 def with_starts(
-    mechanism: Mechanism, starts: Mapping[str, float], guesses: Mapping[str, float] | None = None
+    mechanism: Mechanism, starts: Mapping[str, Value], guesses: Mapping[str, Value] | None = None
 ) -> Mechanism:
-    """The mechanism with other starts of some coordinates and rates, by label, in SI.
+    """The mechanism with other starts of some coordinates and rates, by label.
 
     Args:
         mechanism: any.
@@ -103,6 +110,58 @@ def units(mechanism: Mechanism) -> dict[str, str]:
         by_label |= zip(joint.coordinates, joint.type.coordinate_units, strict=True)
         by_label |= zip(joint.speeds, joint.type.speed_units, strict=True)
     return by_label
+
+
+def in_si(mechanism: Mechanism, values: Mapping[str, Any] | None, what: str) -> dict[str, Any]:
+    """Values by label, each text ("40 deg", or a list of them) as a number in SI.
+
+    Args:
+        mechanism: that has the coordinates, rates, parameters and inputs.
+        values: numbers stay as they are, and so does anything else that is no text.
+        what: the argument they come from, for messages: "start".
+
+    Raises:
+        ArgumentError: a text without a unit, or with one of another dimension.
+        NamingError: a text for a label that the mechanism does not have.
+    """
+    known = _units_of_texts(mechanism, values)
+    return {
+        label: si_values(x, known.get(label, ""), f"{what} of {label!r}")
+        for label, x in (values or {}).items()
+    }
+
+
+def exact_in_si(
+    mechanism: Mechanism, values: Mapping[str, Any] | None, what: str
+) -> dict[str, Any] | None:
+    """As `in_si`, but exact numbers, such as 2π/9 for "40 deg"; None stays None."""
+    if values is None:
+        return None
+    known = _units_of_texts(mechanism, values)
+    return {
+        label: scalar(x, f"{what} of {label!r}", unit=known[label]) if isinstance(x, str) else x
+        for label, x in values.items()
+    }
+
+
+def _units_of_texts(mechanism: Mechanism, values: Mapping[str, Any] | None) -> dict[str, str]:
+    """Units by label, where some value is a text; each of these has a unit."""
+    texts = [label for label, x in (values or {}).items() if isinstance(x, str | list | tuple)]
+    if not texts:
+        return {}
+    known = units(mechanism)
+    for name in (x.name for x in mechanism.outputs):
+        known.pop(name, None)
+    for label in texts:
+        if label not in known and isinstance((values or {})[label], str):
+            raise NamingError.unknown("coordinate, rate, parameter or input", label, known)
+    return known
+
+
+def in_seconds(x: float | str, what: str) -> float:
+    """A time [s], from a number or a text such as "10 ms"."""
+    seconds: float = si_value(x, "s", what)
+    return seconds
 
 
 def is_conservative(mechanism: Mechanism) -> bool:

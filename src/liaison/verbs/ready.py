@@ -24,12 +24,13 @@ from liaison.numeric import State
 from liaison.program.kernel import Kernel
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.lower import lower
+from liaison.progress import log
 from liaison.tree.assemble import assemble
 from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, as_float, span
 from liaison.units import Label
 
-from .given import Given, mechanism_of, with_starts, with_values
+from .given import Given, Value, in_si, mechanism_of, with_starts, with_values
 
 LARGEST = 40
 """Velocities of a mechanism whose first integrals are looked for before a run."""
@@ -38,10 +39,10 @@ LARGEST = 40
 def ready_for(
     given: Given,
     state: State | None,
-    start: Mapping[str, float] | None,
+    start: Mapping[str, Value] | None,
     parameters: Mapping[str, Any] | None,
     *,
-    guess: Mapping[str, float] | None = None,
+    guess: Mapping[str, Value] | None = None,
     invariants: bool = False,
 ) -> tuple[Kernel, State]:
     """The machine code of a mechanism, and where it starts.
@@ -50,13 +51,14 @@ def ready_for(
         SimulationError: a state and a start are both there, or the state is of another mechanism.
     """
     mechanism = with_values(mechanism_of(given), parameters or {})
-    mechanism = with_starts(mechanism, start or {}, guess)
-    check_one_start(state, {**(start or {}), **(guess or {})})
+    start, guess = in_si(mechanism, start, "start"), in_si(mechanism, guess, "guess")
+    mechanism = with_starts(mechanism, start, guess)
+    check_one_start(state, {**start, **guess})
     with collector_paused():
         tree = span(mechanism)
         if state is not None:
             check_state_of(tree, state)
-        begin = state or assemble(tree, None, guess=None, **(start or {}))
+        begin = state or assemble(tree, None, guess=None, **start)
         check_attitudes(tree, begin)
         tree, equations = equations_at(tree, begin)
         kernel = compiled(tree, equations, invariants=invariants)
@@ -64,7 +66,7 @@ def ready_for(
         return kernel, begin if state else start_of(kernel, begin, firm)
 
 
-def check_one_start(state: State | None, start: Mapping[str, float] | None) -> None:
+def check_one_start(state: State | None, start: Mapping[str, Value] | None) -> None:
     """Raises an error for a start beside a state."""
     if state is not None and start:
         raise SimulationError(
@@ -107,6 +109,7 @@ def equations_at(tree: Tree, state: State) -> tuple[Tree, Equations]:
     whole = deflated_or_same(tree.mechanism)
     if whole is tree.mechanism:
         return tree, equations
+    log("equations", "%s: relations that its closures leave out were added", tree.mechanism.name)
     tree = span(whole)
     equations = newton_euler(tree)
     check_inertia(tree, equations, state)

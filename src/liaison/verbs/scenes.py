@@ -24,9 +24,9 @@ from liaison.model.pairing import obstacle
 from liaison.numeric import Array
 from liaison.numeric.attitude import quaternion_product
 from liaison.simulation import Series, Trajectory
+from liaison.simulation.plan.options import DEFAULT_SERIES
 from liaison.simulation.plan.settings import settings_of
 from liaison.simulation.record.resampling import rotation_of
-from liaison.simulation.run import DEFAULT_SERIES
 from liaison.simulation.scene import Scene
 from liaison.spatial.rotations import quaternion_of, rotation_quaternion
 from liaison.tree import Node, Tree, assemble, span

@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import LiaisonError
+from liaison.errors import LiaisonError, needed
 from liaison.model import Mechanism
 from liaison.simulation.record.files import write_file
 from liaison.simulation.record.resampling import spots
@@ -310,7 +310,8 @@ def _serving() -> Iterator[Any]:
 
 
 def _server(port: int) -> Any:
-    import viser
+    with needed("view"):
+        import viser
 
     # viser greets on standard output, which belongs to our caller
     with contextlib.redirect_stdout(io.StringIO()):

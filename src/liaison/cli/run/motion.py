@@ -89,7 +89,7 @@ def motion(
         return _joints(mechanism, moved, joints) + bodies_along
 
     try:
-        moved = ran(request, end, replace(options, every=every, series=("poses", "motions")))
+        moved = ran(request, end, replace(options, every=every, only_series=("poses", "motions")))
     except Interrupted as early:
         if csv and early.trajectory is not None:
             with noted():

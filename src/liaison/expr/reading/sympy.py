@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import partial, reduce
 from typing import Any, NoReturn
 
-from liaison.errors import DerivationError
+from liaison.errors import DerivationError, needed
 from liaison.expr import functions
 from liaison.expr.bind import expanded
 from liaison.expr.graph.node import ONE, PI, Expr, Pi, Value, as_expr, constant, symbol
@@ -30,7 +30,8 @@ from liaison.expr.unknown import Function
 
 def to_sympy(fs: Formulas) -> Any:
     """SymPy expressions of formulas: one for one formula, else a list. Symbols are real."""
-    import sympy
+    with needed("sympy"):
+        import sympy
 
     roots = expanded(fs, keep=("stumpff",))
     rows = _rows_to(sympy)
@@ -95,7 +96,8 @@ def _stumpff_to(sympy: Any, k: int, s: Any) -> Any:
 
 def from_sympy(expressions: Any) -> Any:
     """Formulas of SymPy expressions: one for one, else a list. Symbols keep their names."""
-    import sympy
+    with needed("sympy"):
+        import sympy
 
     is_one = isinstance(expressions, sympy.Basic)
     roots = [expressions] if is_one else list(expressions)

@@ -96,7 +96,7 @@ def assembly_modes(
     *,
     at: Mapping[str, Any] | None = None,
     seed: int = 0,
-    time_limit: float = TIME_LIMIT,
+    time_limit: float | str = TIME_LIMIT,
     memory_limit: float = MEMORY_LIMIT,
 ) -> AssemblyModes:
     """Every way in which a mechanism closes while some of its coordinates are held.

@@ -36,7 +36,7 @@ def inverse_kinematics(
     rotation: Sequence[Sequence[Any]] | None = None,
     at: Mapping[str, Any] | None = None,
     seed: int = 0,
-    time_limit: float = TIME_LIMIT,
+    time_limit: float | str = TIME_LIMIT,
     memory_limit: float = MEMORY_LIMIT,
 ) -> AssemblyModes:
     """Every set of joint coordinates that puts a body at a pose in ground's axes.

@@ -7,11 +7,12 @@ Public names: Contact, contact.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 from liaison.errors import NamingError, Place, checked
+from liaison.model.acts import NO_UNITS
 from liaison.model.describe.places import line_here, marker_of
 from liaison.model.kinds import Property
 from liaison.model.markers import Marker
@@ -81,7 +82,8 @@ class Contact(OneSided):
         OneSided.__post_init__(self)
         for part, convert in (("size", triple), ("block", triple), ("curve", pair), ("span", pair)):
             if (value := getattr(self, part)) is not None:
-                exact = convert(value, f"the {part} of contact '{self.name}'", self.place)
+                what = f"the {part} of contact '{self.name}'"
+                exact = convert(value, what, self.place, self.unit_of(part))
                 object.__setattr__(self, part, exact)
         object.__setattr__(self, "more", self._checked(dict(self.more)))
         owner = f"contact '{self.name}'"
@@ -98,8 +100,12 @@ class Contact(OneSided):
                 raise NamingError.unknown("property of a contact", key, known, place=self.place)
             what = f"the {key} of contact '{self.name}'"
             convert = triple if isinstance(more[key], tuple | list) else scalar
-            properties.append((key, convert(more[key], what, self.place)))
+            properties.append((key, convert(more[key], what, self.place, self.unit_of(key))))
         return tuple(properties)
+
+    def unit_of(self, part: str, units: Mapping[str, str] = NO_UNITS) -> str | None:
+        kinds = (*SHAPE_KINDS, *TARGET_KINDS)
+        return next((x.unit for kind in kinds for x in _sizes(kind) if x.key == part), "")
 
     def value_of(self, key: str) -> Any:
         """A size by its word, of what touches or of what is touched; None if it has none."""

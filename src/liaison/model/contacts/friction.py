@@ -47,6 +47,11 @@ class Friction:
     turning_speed: Any = 0  # of the law, of rolling and pivoting [rad/s]
 
     WORDS: ClassVar[dict[str, str]] = {"sliding": "friction"}  # for fields of another word
+    UNITS: ClassVar[dict[str, str]] = {
+        **dict.fromkeys(("rolling", "static_rolling", "pivoting", "static_pivoting"), "m"),
+        **dict.fromkeys(("viscous_rolling", "viscous_pivoting"), "N*m*s/rad"),
+        "viscous": "N*s/m", "speed": "m/s", "turning_speed": "rad/s",
+    }  # fmt: skip
 
     def checked(self, owner: str, place: Place | None) -> Friction:
         """Itself, its entries as scalars, all possible; rejected in the owner's name."""
@@ -54,7 +59,11 @@ class Friction:
         for part in self.parts():
             value = getattr(self, part)
             what = f"the {self.WORDS.get(part, part)} of {owner}"
-            parts[part] = None if value is None else _not_negative(value, what, place)
+            parts[part] = (
+                None
+                if value is None
+                else _not_negative(value, what, place, self.UNITS.get(part, ""))
+            )
         friction = Friction(**parts)
         for moving, rest, *_ in GROUPS:
             coefficients = getattr(friction, moving), getattr(friction, rest)
@@ -109,8 +118,8 @@ def check_speed(
         raise ModelError(message, place=place)
 
 
-def _not_negative(value: Any, what: str, place: Place | None) -> Any:
-    exact = scalar(value, what, place)
+def _not_negative(value: Any, what: str, place: Place | None, unit: str) -> Any:
+    exact = scalar(value, what, place, unit)
     size = number(exact)
     if size is not None and size < 0:
         raise ModelError(f"{what} is {size:g}; it must not be negative.", place=place)

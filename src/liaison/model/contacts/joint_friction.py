@@ -17,6 +17,7 @@ from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place, checked
 from liaison.model.describe.places import line_here
+from liaison.model.kinds import Property
 from liaison.model.records import Joint
 
 from .friction import LAWS, check_speed, not_less_at_rest
@@ -42,6 +43,8 @@ class _Dry(OneSided):
         if self.law not in LAWS:
             message = f"the law of {owner} is {self.law!r}; it must be one of {', '.join(LAWS)}."
             raise ModelError(message, place=self.place)
+        if self.has_texts():
+            return
         check_speed(self.law, 1, self.speed, "speed", owner, self.place)
         moving = getattr(self, self.MOVING)
         word = "dry part" if self.MOVING == "dry" else self.MOVING
@@ -67,6 +70,12 @@ class DryFriction(_Dry):
     place: Place | None = field(default=None, compare=False, repr=False)
 
     SCALARS: ClassVar[tuple[str, ...]] = ("dry", "static", "viscous", "speed")
+    QUANTITIES: ClassVar[tuple[Property, ...]] = (
+        Property("dry", "N", "N*m"),
+        Property("static", "N", "N*m"),
+        Property("viscous", "N*s/m", "N*m*s/rad"),
+        Property("speed", "m/s", "rad/s"),
+    )
     NOT_NEGATIVE: ClassVar[tuple[str, ...]] = SCALARS
 
     def labels(self) -> tuple[str, ...]:
@@ -95,6 +104,7 @@ class BearingFriction(_Dry):
 
     MOVING: ClassVar[str] = "coefficient"
     SCALARS: ClassVar[tuple[str, ...]] = ("coefficient", "static", "radius", "speed")
+    QUANTITIES: ClassVar[tuple[Property, ...]] = (Property("radius", "m"),)
     NOT_NEGATIVE: ClassVar[tuple[str, ...]] = SCALARS
 
 

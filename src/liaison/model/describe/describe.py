@@ -9,7 +9,7 @@ inputs stand for their symbols in formulas.
 
 Parts of a mechanism, in any order and nesting, become the mechanism.
 
-Public names: ground, body, join, mechanism, parameter, signal, time, coordinate, rate, gravity,
+Public names: ground, body, join, mechanism, parameter, signal, time, t, coordinate, rate, gravity,
 spring, damper, motor, law, wrench, potential, dissipation, friction, bearing, imposed, gear,
 holonomic, nonholonomic, rolling, at_most, contact, touch, collision, output, event, start,
 guess, turned.
@@ -54,7 +54,7 @@ from liaison.model.shapes import Shape, check_solid, filled
 from liaison.spatial import is_zero, product, rotation_about, rotation_onto_z
 
 from .places import label_of, line_here, marker_of
-from .words import check_output_units, in_si, in_unit, joint_kind, si_label
+from .words import check_output_units, in_si, in_unit, joint_kind, si_label, written_unit
 
 _FIELDS: Mapping[type, str] = {
     Body: "bodies",
@@ -130,7 +130,9 @@ def _add_owners(parts: dict[str, list[Any]]) -> None:
 
 
 ground = GROUND
-time: Expr = symbol("t")
+t: Expr = symbol("t")
+time = t
+"""The time [s] in formulas; `t` hides no module after `from liaison import *`."""
 
 
 # Bodies and joints ------------------------------------------------------------------------------
@@ -169,16 +171,21 @@ def body(
     is_filled = any(not is_zero(shape.volume()) for shape in forms) and inertia is None
     if density is not None or (mass is not None and is_filled):
         check_solid(forms, f"body '{name}'", line_here())
-    solid = filled(forms, mass, density)
+    here, whose = line_here(), f"of body '{name}'"
+    total = None if mass is None else scalar(mass, f"the mass {whose}", here, "kg")
+    dense = None if density is None else scalar(density, f"the density {whose}", here, "kg/m^3")
+    solid = filled(forms, total, dense)
     com: Any = solid.com if center is None else center
-    about: Any = solid.rotational if inertia is None else tensor(inertia, f"of body '{name}'")
-    return Body(name, solid.mass, com, about, forms, line_here())
+    about: Any = solid.rotational
+    if inertia is not None:
+        about = tensor(inertia, whose, here, "kg*m^2")
+    return Body(name, solid.mass, com, about, forms, here)
 
 
 @checked
 def turned(axis: Any, angle: Any) -> Any:
     """A rotation for `at`: about an axis (a letter or three numbers) by an angle [rad]."""
-    return rotation_about(axis_vector(axis), scalar(angle, "an angle"))
+    return rotation_about(axis_vector(axis), scalar(angle, "an angle", line_here(), "rad"))
 
 
 def join(
@@ -230,13 +237,14 @@ def parameter(
 
     Args:
         name: its name.
-        value: in the unit given; None if it is not known yet.
-        unit: such as "mm", "deg" or "kg*m^2". The value is kept in SI, and in formulas, and where
-            it is set for a run, the parameter is in SI.
+        value: in the unit given, or a text with its own, "30 cm"; None if it is not known yet.
+        unit: such as "mm", "deg" or "kg*m^2"; by default that of a text. The value is kept in SI,
+            and in formulas, and where it is set for a run, the parameter is in SI.
         low: least value allowed, in the unit given.
         high: greatest.
     """
     here, what = line_here(), f"parameter '{name}'"
+    unit = unit or written_unit((value, low, high), what, here)
     values = [in_si(x, unit, what, here) for x in (value, low, high)]
     return Parameter(name, values[0], si_label(unit, here), values[1], values[2], here)
 
@@ -244,8 +252,9 @@ def parameter(
 @checked
 def signal(name: str, unit: str = "", default: Any = 0) -> Input:
     """An input from outside at run time; usable in formulas. Only `default` is in the unit."""
-    here = line_here()
-    exact = in_si(default, unit, f"the default of input '{name}'", here)
+    here, what = line_here(), f"the default of input '{name}'"
+    unit = unit or written_unit((default,), what, here)
+    exact = in_si(default, unit, what, here)
     return Input(name, si_label(unit, here), exact, here)
 
 

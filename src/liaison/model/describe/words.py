@@ -2,7 +2,7 @@
 
 A unit word converts: what is given in it is kept in SI, what is shown in it is divided by it.
 
-Public names: in_si, si_label, in_unit, joint_kind, check_output_units.
+Public names: in_si, written_unit, si_label, in_unit, joint_kind, check_output_units.
 """
 
 from __future__ import annotations
@@ -15,17 +15,25 @@ from liaison.expr import PI, Expr, as_expr, symbols_of
 from liaison.model.joints import JOINT_TYPES, JointType
 from liaison.model.records import Joint, Output
 from liaison.model.scalars import scalar
+from liaison.units import quantity, si_unit, unit_of
 from liaison.units import same as same_dimension
-from liaison.units import si_unit, unit_of
 
 # Units ------------------------------------------------------------------------------------------
 
 
 def in_si(x: Any, unit: str, what: str, place: Place | None) -> Any:
-    """A number given in a unit, in SI and exact if it came exact; None stays None."""
+    """A number in a unit, or a text, in SI and exact if it came exact; None stays None."""
+    if isinstance(x, str):
+        return scalar(x, what, place, si_label(unit, place))
     if x is None or not unit:
         return x
     return scalar(x, what, place) * _factor(unit, place)
+
+
+def written_unit(values: Iterable[Any], what: str, place: Place | None) -> str:
+    """The unit of the first text among values; "" without one."""
+    texts = (x for x in values if isinstance(x, str))
+    return next((quantity(x, what, error=ModelError, place=place).unit for x in texts), "")
 
 
 def si_label(unit: str, place: Place | None) -> str:

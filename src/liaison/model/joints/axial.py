@@ -206,7 +206,11 @@ class Helical(JointType):
     TURN: ClassVar[str] = "angle"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "pitch", scalar(self.pitch, "the pitch of a helical joint"))
+        object.__setattr__(
+            self,
+            "pitch",
+            scalar(self.pitch, "the pitch of a helical joint", unit=self.OPTIONS["pitch"]),
+        )
         if is_zero(self.pitch):
             raise ModelError(
                 "the pitch of a helical joint is 0 m/rad; it must not be zero (0 is a Revolute)."

@@ -236,7 +236,7 @@ class PointOnPlane(BallJoint):
 
 def _rod_length(length: Any) -> Any:
     """The length of a rod, checked."""
-    checked = scalar(length, "the length of a rod")
+    checked = scalar(length, "the length of a rod", unit="m")
     value = number(checked)
     if value is not None and not value > 0:
         raise ModelError(f"the length of a rod is {value:g} m; it must be positive.")

@@ -159,7 +159,7 @@ class Screw(Motion):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", axis_vector(self.axis))
-        object.__setattr__(self, "pitch", scalar(self.pitch, "the pitch of a screw"))
+        object.__setattr__(self, "pitch", scalar(self.pitch, "the pitch of a screw", unit="m/rad"))
 
     def pose(self, q: Any) -> tuple[Array, Array]:
         advance = times(self.pitch, q)

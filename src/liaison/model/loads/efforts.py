@@ -53,7 +53,9 @@ class PointWrench(AtMarker):
         check_name("wrench", self.name, self.place)
         for part in self.TRIPLES:
             what = f"the {part} of wrench '{self.name}'"
-            object.__setattr__(self, part, triple(getattr(self, part), what, self.place))
+            object.__setattr__(
+                self, part, triple(getattr(self, part), what, self.place, self.unit_of(part))
+            )
 
     def markers(self) -> tuple[Marker, ...]:
         return (self.marker,) if self.axes is None else (self.marker, self.axes)
@@ -132,6 +134,7 @@ class Actuator(AlongMeasure):
     LSD: ClassVar[str] = "motor"
     PYTHON: ClassVar[str] = "motor"
     SYMBOL: ClassVar[str] = "strut"
+    QUANTITIES: ClassVar[tuple[Property, ...]] = Law.PROPERTIES
     SCALARS: ClassVar[tuple[str, ...]] = ("effort",)
 
     def effort_at(self, x: Any, rate: Any, read: Read) -> Any:

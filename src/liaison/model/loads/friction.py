@@ -56,7 +56,7 @@ class JointFriction(AlongMeasure):
 
     def __post_init__(self) -> None:
         Force.__post_init__(self)
-        if number(self.smoothing) == 0:
+        if not self.has_texts() and number(self.smoothing) == 0:
             raise ModelError(
                 f"the smoothing of friction '{self.name}' is 0; it must be a positive speed.",
                 place=self.place,

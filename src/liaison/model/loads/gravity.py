@@ -42,7 +42,9 @@ class Gravity(Field):
     TRIPLES: ClassVar[tuple[str, ...]] = ("vector",)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "vector", triple(self.vector, "gravity", self.place))
+        object.__setattr__(
+            self, "vector", triple(self.vector, "gravity", self.place, self.unit_of("vector"))
+        )
 
     def formulas(self) -> tuple[Any, ...]:
         return self.vector

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from liaison.model.acts import Act
-from liaison.model.kinds import Kinds, Property
+from liaison.model.kinds import Kinds
 from liaison.model.markers import Marker, Measure
 from liaison.model.scalars import Triple
 
@@ -38,7 +38,6 @@ class Force(Act):
     LSD: ClassVar[str] = ""  # the word behind `apply` with which it is written
     PYTHON: ClassVar[str] = ""  # the function of its module that describes it in Python
     SYMBOL: ClassVar[str] = ""  # of SYMBOLS: how it is drawn
-    PROPERTIES: ClassVar[tuple[Property, ...]] = ()  # in the order in which they are written
     SCOPE: ClassVar[str] = "anything"  # what its formulas may depend on
     KEEPS_ENERGY: ClassVar[bool] = False  # all that it does is stored in its energy
 

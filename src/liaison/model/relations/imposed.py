@@ -14,6 +14,7 @@ from typing import Any, ClassVar, final
 from liaison.errors import Place, checked
 from liaison.expr import Expr, as_expr, symbol
 from liaison.model.describe.places import label_of, line_here
+from liaison.model.kinds import Property
 from liaison.model.records import Joint
 
 from .relation import OfCoordinates, Read, relation_kind
@@ -35,6 +36,7 @@ class PrescribedMotion(OfCoordinates):
     SYMBOL: ClassVar[str] = "law"
     SCOPE: ClassVar[str] = "time"
     SCALARS: ClassVar[tuple[str, ...]] = ("law",)
+    QUANTITIES: ClassVar[tuple[Property, ...]] = (Property("law", "@coordinate"),)
 
     def labels(self) -> tuple[str, ...]:
         return (self.coordinate,)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 from liaison.expr import Expr
 from liaison.model.acts import Act
-from liaison.model.kinds import Kinds, Property
+from liaison.model.kinds import Kinds
 from liaison.model.markers import Marker
 from liaison.spatial import Array
 from liaison.units import FORCE
@@ -36,7 +36,6 @@ class Constraint(Act):
     PYTHON: ClassVar[str] = ""  # the function of its module that describes it in Python
     SYMBOL: ClassVar[str] = ""  # of SYMBOLS: how it is drawn
     SIDES: ClassVar[tuple[str, ...]] = ()  # fields of the two sides of `couple`; () of no `couple`
-    PROPERTIES: ClassVar[tuple[Property, ...]] = ()  # of `couple`, in the order of writing
     SCALARS: ClassVar[tuple[str, ...]] = ("formula",)
     SCOPE: ClassVar[str] = "parameters"  # what its formulas may depend on
     ROWS: ClassVar[int] = 1  # scalar relations it is made of

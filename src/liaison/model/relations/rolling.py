@@ -23,6 +23,7 @@ from typing import Any, ClassVar, final
 from liaison.errors import ModelError, Place, checked
 from liaison.expr import as_expr, sqrt
 from liaison.model.describe.places import line_here, marker_of
+from liaison.model.kinds import Property
 from liaison.model.markers import Marker
 from liaison.model.records import Body
 from liaison.spatial import number
@@ -54,6 +55,7 @@ class Rolling(BetweenFrames):
     SYMBOL: ClassVar[str] = "wheel"
     COMPONENTS: ClassVar[tuple[str, str, str]] = ("slip along x", "slip along y", "contact")
     SCALARS: ClassVar[tuple[str, ...]] = ("radius",)
+    QUANTITIES: ClassVar[tuple[Property, ...]] = (Property("radius", "m"),)
     ROWS: ClassVar[int] = 3
 
     def __post_init__(self) -> None:

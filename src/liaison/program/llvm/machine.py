@@ -36,6 +36,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, final
 
+from liaison.progress import working
+
 FORMAT = "2"  # of the files
 DIGEST = hashlib.sha256().digest_size
 LIMIT = 500.0  # [MB]
@@ -204,7 +206,8 @@ def load(
                 return _link(content, symbols)
             except RuntimeError:
                 content = None
-        content = _object_code(ir if isinstance(ir, str) else ir(), optimize, passes)
+        with working("program", "compiling"):
+            content = _object_code(ir if isinstance(ir, str) else ir(), optimize, passes)
         if keep:
             store(key, content)
         return _link(content, symbols)

@@ -18,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import LiaisonError, NamingError
+from liaison.errors import LiaisonError, NamingError, needed
 from liaison.numeric import Array
 from liaison.simulation.record.files import (
     Variable,
@@ -120,7 +120,8 @@ class Stored:
 
     def to_xarray(self) -> Any:
         """An xarray Dataset over run and time; units as attributes, parameters as coordinates."""
-        import xarray
+        with needed("tables"):
+            import xarray
 
         variables = _variables(self)
         arrays = {name: (x.dims, x.values, dict(x.attrs)) for name, x in variables.items()}
@@ -137,7 +138,8 @@ class Stored:
         Columns are those of `columns(*patterns)`, and parameters by name where no quantity has that
         name; units are in `attrs["units"]`.
         """
-        import pandas
+        with needed("tables"):
+            import pandas
 
         labels, table = _table(self, patterns)
         index = pandas.MultiIndex.from_arrays([table.pop("run").astype(int), table.pop("t")])

@@ -15,6 +15,7 @@ from liaison.errors import NamingError, SimulationError
 from liaison.program import Program
 from liaison.program.extend import extended
 from liaison.simulation.plan.inputs import Inputs, is_formula
+from liaison.units import si_value
 
 DIRECTIONS = {"rising": 1, "falling": -1, "any": 0, "both": 0, 1: 1, -1: -1, 0: 0, None: 0}
 
@@ -84,6 +85,8 @@ def _reaches(program: Program, name: str, target: Any) -> Any:
     """A formula that is zero where the quantity of that label reaches the target."""
     if is_formula(target):
         return target
+    if isinstance(target, str):
+        target = si_value(target, _unit(program, name), f"stop={{{name!r}: …}}")
     if not isinstance(target, Real):
         raise SimulationError(f"stop= cannot wait for {name!r} to become {target!r}: no number.")
     value = float(target)
@@ -93,6 +96,12 @@ def _reaches(program: Program, name: str, target: Any) -> Any:
     if name not in known:
         raise NamingError.unknown("coordinate, rate or output", name, known)
     return known[name] - value
+
+
+def _unit(program: Program, name: str) -> str:
+    """The unit of a coordinate, rate, input or time; "" of anything else."""
+    labels = (x for kind in ("q", "v", "u") for x in program.labels.get(kind, ()))
+    return next((x.unit for x in labels if x.name == name), "s" if name == "t" else "")
 
 
 def quantities(program: Program) -> dict[str, Any]:

@@ -1,12 +1,13 @@
 """Inputs of a run: numbers, formulas, tables over time, and Python controllers.
 
-    inputs={"motor": 3.0, "brake": -2 * A_rate, "wind": (times, values), "servo": (0.01, control)}
+    inputs={"motor": "3 N*m", "brake": -2 * A_rate, "wind": (times, values), "servo": ("10 ms", f)}
 
 A formula may use the labels of the mechanism, other inputs among them. A table is (times, values),
 joined by a cubic that keeps their shape, or (times, values, "cubic") by a natural spline, which is
 closer to a smooth function, or (times, values, "linear"); outside its times the end values hold.
 A `Table` of formulas is taken as a function of time. A controller is (period, f): f(t, state) is
-called every period [s] from the start on, its value held in between; what it raises ends the run.
+called every period [s, or a text with a unit] from the start on, its value held in between; what it
+raises ends the run.
 
 Public names: Controller, Inputs, inputs_of, is_formula.
 """
@@ -24,6 +25,7 @@ from liaison.errors import NamingError, SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Program
 from liaison.program.extend import interwoven, over_time, time_of
+from liaison.units import si_value
 
 Control: TypeAlias = Callable[[float, State], float]
 
@@ -68,7 +70,8 @@ class Inputs:
 
 def inputs_of(program: Program, values: Mapping[str, Any] | None) -> Inputs:
     """Sorts what the caller gave by kind; what is not given keeps its default."""
-    labels = [label.name for label in program.labels.get("u", ())]
+    units = {label.name: label.unit for label in program.labels.get("u", ())}
+    labels = list(units)
     nu = program.sizes.get("nu", len(labels))
     held = np.zeros(nu)
     default = np.asarray(program.defaults.get("u", ()), dtype=float)
@@ -88,7 +91,7 @@ def inputs_of(program: Program, values: Mapping[str, Any] | None) -> Inputs:
         elif isinstance(value, tuple | list) and len(value) in (2, 3):
             formulas[slot] = _table(program, name, *value)
         else:
-            held[slot] = _number(name, value)
+            held[slot] = _number(name, si_value(value, units[name], f"input {name!r}"))
     held.setflags(write=False)
     pairs = zip(formulas, interwoven(program, formulas), strict=True)
     return Inputs(held, tuple(pairs), tuple(controllers))
@@ -113,7 +116,7 @@ def _number(name: str, value: Any) -> float:
 
 
 def _period(name: str, value: Any) -> float:
-    period = _number(name, value)
+    period = _number(name, si_value(value, "s", f"the period of input {name!r}"))
     if period <= 0:
         raise SimulationError(
             f"the controller of input {name!r} has period {period:g} s, not positive."

@@ -8,10 +8,11 @@ Every verb that runs a mechanism takes these options as keywords, or together as
 
 The fields of `RunOptions` are the one declaration of name, meaning and unit; the command line makes
 its options of them. The keywords repeat names and types for type checkers, and a test holds them
-to the record. An option that is None is not given: the run then takes its default.
+to the record. An option that is None is not given: the run then takes its default. Times are
+numbers [s], or texts with a unit: every="10 ms".
 
 Public names: RunOptions, StepKeywords, RunKeywords, BatchKeywords, Meaning, meanings, run_options,
-OF_STEPS, OF_RUNS, OF_BATCHES, OF_SCENES.
+DEFAULT_SERIES, OF_STEPS, OF_RUNS, OF_BATCHES, OF_SCENES.
 """
 
 # ruff: noqa: RUF009 (each call makes a field of its own)
@@ -22,7 +23,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, final
 
-from liaison.errors import OptionError, warn_renamed
+from liaison.errors import ArgumentError, OptionError, warn_renamed
+from liaison.units import si_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -83,10 +85,11 @@ class RunOptions:
         inputs: input -> number, formula of `time` and coordinates, table (times, values), or
             controller (period, function of t and State).
         stop: what ends the run: names of events, formulas that change sign, {label: value}.
-        series: what to evaluate along the run; by default energy, outputs, poses and closure.
-            Further reactions (moment and force on each joint's successor, in the axes of its marker
+        series: what to evaluate along the run besides energy, outputs, poses, closure and contacts:
+            reactions (moment and force on each joint's successor, in the axes of its marker
             and at its origin; elsewhere by `run.reaction(…)`), lam (multipliers; of an imposed
             motion its drive), accelerations, motions (of bodies) and momentum.
+        only_series: what to evaluate, and nothing else; () for states alone.
         time_limit: seconds of wall clock after which the run ends.
         progress: called with the fraction done, 0 to 1, about every 0.1 s.
         on_failure: "raise" (the default), or "return" what was computed.
@@ -98,14 +101,14 @@ class RunOptions:
         threads: of batches: how many; all cores.
     """
 
-    step: float | None = _option("Fixed step size; adaptive without it.", "s")
+    step: float | str | None = _option("Fixed step size; adaptive without it.", "s")
     method: str | None = _option(
         "tsitouras, dormand-prince, radau (stiff); with --step also rk4 (the default then), "
         "gauss4, rattle, generalized-alpha, moreau (contacts), …: a wrong name lists them all."
     )
     rtol: float | None = _option("Relative tolerance of the adaptive method; 1e-8.")
     atol: float | None = _option("Absolute tolerance of the adaptive method; 1e-10.")
-    max_step: float | None = _option("Longest step of the adaptive method.", "s")
+    max_step: float | str | None = _option("Longest step of the adaptive method.", "s")
     max_steps: int | None = _option("Largest number of steps; 10 million by default.")
     projection: Projection | None = _option("Tolerances of the closures.")
     residual: float | None = _option("Largest residual of the constrained system; 1e-8.")
@@ -124,13 +127,16 @@ class RunOptions:
         of="moreau",
     )
     watch: bool | None = _option("Keep the balance of energy; on by default.")
-    every: float | Sequence[float] | Array | None = _option("Record at this interval.", "s")
+    every: float | str | Sequence[float | str] | Array | None = _option(
+        "Record at this interval.", "s"
+    )
     inputs: Mapping[str, Any] | None = _option("Inputs by name: numbers, formulas, tables.")
     stop: Any = _option("What ends the run: events, formulas, values of labels.")
     series: Sequence[str] | None = _option(
         "Further series to save: reactions, lam, momentum, accelerations or motions."
     )
-    time_limit: float | None = _option("Longest wall-clock time.", "s")
+    only_series: Sequence[str] | None = _option("What to evaluate, and nothing else.")
+    time_limit: float | str | None = _option("Longest wall-clock time.", "s")
     progress: Callable[[float], None] | None = _option("Called with the fraction done.")
     on_failure: Literal["raise", "return"] | None = _option("Raise, or return the partial run.")
     tolerance: float | None = _option("Residual of impulses; 1e-6.", of="scenes")
@@ -152,11 +158,11 @@ class RunOptions:
 class StepKeywords(TypedDict, total=False):
     """How steps are taken: options of `stepper`, explained at `RunOptions`."""
 
-    step: float | None
+    step: float | str | None
     method: str | None
     rtol: float | None
     atol: float | None
-    max_step: float | None
+    max_step: float | str | None
     max_steps: int | None
     projection: Projection | None
     residual: float | None
@@ -170,11 +176,12 @@ class RunKeywords(StepKeywords, total=False):
     """How a run is made and recorded: options of `simulate`, explained at `RunOptions`."""
 
     watch: bool | None
-    every: float | Sequence[float] | Array | None
+    every: float | str | Sequence[float | str] | Array | None
     inputs: Mapping[str, Any] | None
     stop: Any
     series: Sequence[str] | None
-    time_limit: float | None
+    only_series: Sequence[str] | None
+    time_limit: float | str | None
     progress: Callable[[float], None] | None
     on_failure: Literal["raise", "return"] | None
     tolerance: float | None
@@ -189,6 +196,9 @@ class BatchKeywords(RunKeywords, total=False):
     threads: int | None
 
 
+DEFAULT_SERIES = ("energy", "outputs", "poses", "closure", "contacts")
+"""Entries evaluated at the recorded states of a run, where the program has them."""
+
 OF_STEPS = tuple(StepKeywords.__annotations__)
 OF_RUNS = tuple(RunKeywords.__annotations__)
 OF_BATCHES = tuple(BatchKeywords.__annotations__)
@@ -200,6 +210,9 @@ def meanings() -> dict[str, Meaning]:
     return {x.name: x.metadata["meaning"] for x in fields(RunOptions)}
 
 
+TIMES = frozenset(name for name, meaning in meanings().items() if meaning.unit == "s")
+"""Names of the options that are times."""
+
 OF_SCENES = tuple(name for name, meaning in meanings().items() if meaning.of == "scenes")
 """Names of the options that scenes of bodies that collide take alone."""
 
@@ -209,8 +222,9 @@ def run_options(
     options: RunOptions | None,
     keywords: Mapping[str, Any],
     taken: Collection[str] = OF_RUNS,
+    series: Sequence[str] = DEFAULT_SERIES,
 ) -> dict[str, Any]:
-    """The options of a run that are given, by name; keywords go before the record.
+    """The options of a run that are given, by name, times in seconds; keywords come first.
 
     What the record holds and the verb does not take is left aside, so that one record may serve
     several verbs.
@@ -220,11 +234,34 @@ def run_options(
         options: the record.
         keywords: given besides.
         taken: names that the verb takes.
+        series: evaluated by default, to which the option `series` adds.
 
     Raises:
         OptionError: a keyword that the verb does not take; proposes the nearest one.
+        ArgumentError: `series` and `only_series` are both there.
     """
     OptionError.check(verb, keywords, taken)
     record = {} if options is None else options.chosen()
     chosen = {name: value for name, value in record.items() if name in taken}
-    return chosen | {name: value for name, value in keywords.items() if value is not None}
+    chosen |= {name: value for name, value in keywords.items() if value is not None}
+    times = {
+        name: si_values(chosen[name], "s", f"{verb}: {name}") for name in TIMES & chosen.keys()
+    }
+    evaluated = _series_of(verb, chosen, series)
+    left = {name: x for name, x in chosen.items() if name not in ("series", "only_series")}
+    return left | times | evaluated
+
+
+def _series_of(
+    verb: str, chosen: Mapping[str, Any], defaults: Sequence[str]
+) -> dict[str, tuple[str, ...]]:
+    """All that is to be evaluated, as `series`; nothing where it is left to the run."""
+    more, only = chosen.get("series"), chosen.get("only_series")
+    if more is not None and only is not None:
+        raise ArgumentError(
+            f"{verb}: series is {more!r} and only_series is {only!r}; give one of them.",
+            hint="series adds to what is evaluated by default, only_series takes its place.",
+        )
+    if only is not None:
+        return {"series": tuple(only)}
+    return {} if more is None else {"series": tuple(dict.fromkeys((*defaults, *more)))}

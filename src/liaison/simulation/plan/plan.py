@@ -30,6 +30,7 @@ from liaison.simulation.steps.layout import (
     allocate,
 )
 from liaison.simulation.steps.rungekutta import Tableau
+from liaison.units import si_value
 
 from .inputs import Inputs, inputs_of
 from .settings import Settings
@@ -181,14 +182,16 @@ def kernel_like(kernel: Kernel, program: Program) -> Kernel:
     return to_llvm(program)
 
 
-def parameters_of(program: Program, changes: Mapping[str, float] | None) -> Array:
+def parameters_of(program: Program, changes: Mapping[str, float | str] | None) -> Array:
     """Default parameters with some given anew, by name; all finite and within their bounds."""
-    names = [label.name for label in program.labels.get("p", ())]
+    labels = program.labels.get("p", ())
+    names = [label.name for label in labels]
     values = np.array(program.defaults.get("p", np.zeros(len(names))), dtype=float)
     for name, value in (changes or {}).items():
         if name not in names:
             raise NamingError.unknown("parameter", name, names)
-        values[names.index(name)] = float(value)
+        slot = names.index(name)
+        values[slot] = float(si_value(value, labels[slot].unit, f"parameter {name!r}"))
     for k in np.flatnonzero(~np.isfinite(values)):
         name = names[k] if k < len(names) else f"p[{k}]"
         raise SimulationError(

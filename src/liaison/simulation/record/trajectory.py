@@ -29,8 +29,16 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liaison.errors import LiaisonError, NamingError, SimulationError, checked
-from liaison.units import Label
+from liaison.errors import (
+    ArgumentError,
+    LiaisonError,
+    NamingError,
+    SimulationError,
+    checked,
+    needed,
+)
+from liaison.numeric import State
+from liaison.units import Label, si_value
 
 from . import resampling
 from .files import Variable, plain, read_netcdf, readable, write_file, write_netcdf
@@ -326,6 +334,46 @@ class Trajectory(Later):
 
         return reaction(self.series, joint, frame=frame, at=at, on=on)
 
+    def pose(self, body: str) -> Array:
+        """Poses X_WB of a body in the ground at all instants, shape (n, 4, 4): rotation, position.
+
+        The columns are `poses.BODY.x.p` (its position along x) and the like.
+
+        Raises:
+            SimulationError: the run has no poses.
+            NamingError: no body has that name.
+        """
+        if "poses" not in self.series:
+            raise SimulationError(
+                f"the run of {self.name!r} has no poses.",
+                hint="They are evaluated by default: leave only_series out, or name them there.",
+            )
+        bodies = self.series["poses"].axes["body"]
+        if body not in bodies:
+            raise NamingError.unknown("body", body, bodies)
+        matrices = np.zeros((len(self), 4, 4))
+        matrices[:, :3], matrices[:, 3, 3] = self.series["poses"].values[:, bodies.index(body)], 1.0
+        return matrices
+
+    def state(self, index: int | None = None, *, t: float | str | None = None) -> State:
+        """The state of a recorded instant by its index (-1 is the last), or at any time of the run.
+
+        Args:
+            index: of the instant.
+            t: time [s], or a text such as "250 ms"; between instants as `resample` has it.
+
+        Raises:
+            SimulationError: no instant has that index, or the time is outside the run.
+        """
+        if (index is None) == (t is None):
+            raise ArgumentError("Trajectory.state takes an index, or t=…, and not both.")
+        if index is None:
+            at = self.resample([float(si_value(t, "s", "t"))])
+            return State(float(at.t[0]), at.q[0], at.v[0], self.labels)
+        if not -len(self) <= index < len(self):
+            raise SimulationError(f"instant {index} of a run that recorded {len(self)} instants.")
+        return State(float(self.t[index]), self.q[index], self.v[index], self.labels)
+
     @property
     def invariants(self) -> dict[str, Invariant]:
         """First integrals by name, with their drift, where the run was made with them."""
@@ -394,7 +442,8 @@ class Trajectory(Later):
 
     def to_xarray(self) -> Any:
         """An xarray Dataset: q and v by label, every series, units as attributes."""
-        import xarray
+        with needed("tables"):
+            import xarray
 
         variables = _variables(self)
         arrays = {name: (x.dims, x.values, dict(x.attrs)) for name, x in variables.items()}
@@ -405,7 +454,8 @@ class Trajectory(Later):
 
     def to_pandas(self, *patterns: str) -> Any:
         """A DataFrame over t; columns as `columns(*patterns)`; units in `attrs["units"]`."""
-        import pandas
+        with needed("tables"):
+            import pandas
 
         chosen = self.shown_columns(*patterns)
         table = {x: values for x, (_, values) in chosen.items()}

@@ -9,16 +9,17 @@ from collections.abc import Mapping
 
 from liaison.errors import checked
 from liaison.expr.graph.node import collector_paused
-from liaison.verbs.given import Given, mechanism_of, with_starts
+from liaison.progress import working
+from liaison.verbs.given import Given, Value, in_si, mechanism_of, with_starts
 from liaison.verbs.summary import Summary
 
 
 @checked
 def check(
     given: Given,
-    start: Mapping[str, float] | None = None,
+    start: Mapping[str, Value] | None = None,
     *,
-    guess: Mapping[str, float] | None = None,
+    guess: Mapping[str, Value] | None = None,
 ) -> Summary:
     """What a mechanism is: counts, coordinates, parameters, and its assembled start.
 
@@ -30,6 +31,8 @@ def check(
     Raises:
         LiaisonError: it cannot be, or its loops cannot be closed.
     """
-    mechanism = with_starts(mechanism_of(given), start or {}, guess)
-    with collector_paused():
-        return Summary.of(mechanism, start or {})
+    mechanism = mechanism_of(given)
+    start = in_si(mechanism, start, "start")
+    mechanism = with_starts(mechanism, start, in_si(mechanism, guess, "guess"))
+    with collector_paused(), working("tree", f"assembling {mechanism.name}"):
+        return Summary.of(mechanism, start)

@@ -12,7 +12,7 @@ from liaison.analyse.rest.equilibrium import Equilibrium
 from liaison.analyse.rest.equilibrium import equilibrium as rest_of
 from liaison.errors import checked
 from liaison.numeric import State
-from liaison.verbs.given import Given
+from liaison.verbs.given import Given, Value, in_si, mechanism_of
 from liaison.verbs.ready import ready_for
 
 
@@ -21,10 +21,10 @@ def equilibrium(
     given: Given,
     state: State | None = None,
     *,
-    start: Mapping[str, float] | None = None,
+    start: Mapping[str, Value] | None = None,
     parameters: Mapping[str, Any] | None = None,
     kind: str = "stable",
-    inputs: Mapping[str, float] | None = None,
+    inputs: Mapping[str, Value] | None = None,
     independent: Sequence[str] = (),
     tolerance: float = 1e-12,
 ) -> Equilibrium:
@@ -40,7 +40,9 @@ def equilibrium(
         independent: coordinates to express the others by.
         tolerance: of the forces that are not balanced, relative to all of them.
     """
-    kernel, state = ready_for(given, state, start, parameters)
+    mechanism = mechanism_of(given)
+    kernel, state = ready_for(mechanism, state, start, parameters)
+    inputs = in_si(mechanism, inputs, "inputs")
     return rest_of(
         kernel, state, kind=kind, inputs=inputs, independent=independent, tolerance=tolerance
     )

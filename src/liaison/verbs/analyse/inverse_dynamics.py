@@ -18,7 +18,7 @@ from liaison.numeric import Array
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.along import ready_along
 from liaison.verbs.at_state import Positions, Velocities, at_state
-from liaison.verbs.given import Given
+from liaison.verbs.given import Given, Value
 
 
 @overload
@@ -35,8 +35,8 @@ def inverse_dynamics(
     drives: Velocities = None,
     *,
     accelerations: ArrayLike,
-    t: float = 0.0,
-    parameters: Mapping[str, float] | None = None,
+    t: Value = 0.0,
+    parameters: Mapping[str, Value] | None = None,
 ) -> Array: ...
 
 
@@ -46,8 +46,8 @@ def inverse_dynamics(
     drives: Sequence[str] | Velocities = None,
     *,
     accelerations: ArrayLike | None = None,
-    t: float = 0.0,
-    parameters: Mapping[str, float] | None = None,
+    t: Value = 0.0,
+    parameters: Mapping[str, Value] | None = None,
 ) -> Efforts | Array:
     """The efforts that bring about a motion: of drives along a run, or all of them at one state.
 

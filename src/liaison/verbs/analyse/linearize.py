@@ -16,7 +16,7 @@ from liaison.numeric import State
 from liaison.program.kernel import Kernel
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.along import ready_along, values_of
-from liaison.verbs.given import Given, mechanism_of
+from liaison.verbs.given import Given, Value, in_seconds, in_si, mechanism_of
 from liaison.verbs.ready import ready_for
 
 
@@ -25,11 +25,11 @@ def linearize(
     given: Given,
     state: State | Trajectory | None = None,
     *,
-    at: float | None = None,
-    start: Mapping[str, float] | None = None,
+    at: Value | None = None,
+    start: Mapping[str, Value] | None = None,
     parameters: Mapping[str, Any] | None = None,
     independent: Sequence[str] = (),
-    inputs: Mapping[str, float] | None = None,
+    inputs: Mapping[str, Value] | None = None,
 ) -> Linearization:
     """Small motions of a mechanism about a state: A, B, eigenvalues, modes, labels.
 
@@ -49,11 +49,13 @@ def linearize(
         SimulationError: the state is off its closures, or of another mechanism.
     """
     mechanism = mechanism_of(given)
+    at = None if at is None else in_seconds(at, "at")
+    held = in_si(mechanism, inputs, "inputs")
     if isinstance(state, Trajectory):
         own = ready_along(mechanism, state)
         parameters = {**values_of(mechanism, state), **(parameters or {})}
         state, recorded = state_between(own, state, float(state.t[-1]) if at is None else at)
-        inputs = {**recorded, **(inputs or {})}
+        held = {**recorded, **held}
     elif at is not None:
         raise SimulationError(
             f"at = {at:g} s is an instant of a run, and there is no run.",
@@ -62,7 +64,7 @@ def linearize(
     kernel, begin = ready_for(mechanism, state, start, parameters)
     _check_independent(kernel, independent)
     wishes = independent or [x.label for x in mechanism.starts]
-    return small_motions(kernel, begin, independent=wishes, inputs=inputs)
+    return small_motions(kernel, begin, independent=wishes, inputs=held)
 
 
 def _check_independent(kernel: Kernel, independent: Sequence[str]) -> None:

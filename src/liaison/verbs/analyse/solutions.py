@@ -11,7 +11,7 @@ from typing import Any
 from liaison.analyse.rest.solutions import Solutions, compare_solutions
 from liaison.errors import checked
 from liaison.numeric import State
-from liaison.verbs.given import Given, mechanism_of, with_starts, with_values
+from liaison.verbs.given import Given, Value, in_si, mechanism_of, with_starts, with_values
 from liaison.verbs.ready import check_one_start, ready_for
 
 
@@ -20,9 +20,9 @@ def solutions(
     given: Given,
     state: State | None = None,
     *,
-    start: Mapping[str, float] | None = None,
+    start: Mapping[str, Value] | None = None,
     parameters: Mapping[str, Any] | None = None,
-    inputs: Mapping[str, float] | None = None,
+    inputs: Mapping[str, Value] | None = None,
     maximal: bool = False,
 ) -> Solutions:
     """The constrained system at a state by every way of solving it, compared.
@@ -36,12 +36,14 @@ def solutions(
         maximal: six velocities for every body and all rows of every joint, instead of the
             coordinates of a tree; the state is in these all the same.
     """
+    mechanism = mechanism_of(given)
+    inputs = in_si(mechanism, inputs, "inputs")
     if maximal:
         from liaison.analyse.along.maximal_run import maximal_ready
 
         check_one_start(state, start)
-        mechanism = with_starts(with_values(mechanism_of(given), parameters or {}), start or {})
+        mechanism = with_starts(with_values(mechanism, parameters or {}), start or {})
         kernel, state = maximal_ready(mechanism, state)
     else:
-        kernel, state = ready_for(given, state, start, parameters)
+        kernel, state = ready_for(mechanism, state, start, parameters)
     return compare_solutions(kernel, state, inputs=inputs)

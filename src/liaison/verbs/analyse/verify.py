@@ -15,7 +15,7 @@ from liaison.simulation.plan.options import OF_RUNS, OF_SCENES, RunKeywords, Run
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.simulation.run import simulate
 from liaison.verbs.along import ready_along
-from liaison.verbs.given import Given
+from liaison.verbs.given import Given, Value, in_seconds
 from liaison.verbs.ready import ready_for
 
 SINGLE = tuple(x for x in OF_RUNS if x not in OF_SCENES)
@@ -28,7 +28,7 @@ def verify(
     run: Trajectory | None = None,
     *,
     about: str | tuple[float, float, float] = "ground",
-    until: float | None = None,
+    until: Value | None = None,
     options: RunOptions | None = None,
     **keywords: Unpack[RunKeywords],
 ) -> Verification:
@@ -50,7 +50,7 @@ def verify(
         _check_unused(until, keywords)
         return verified(ready_along(given, run), run, about=about)
     kernel, state = ready_for(given, None, None, None)
-    end = 1.0 if until is None else until
+    end = 1.0 if until is None else in_seconds(until, "verify: until")
     settings = {"rtol": 1e-10, "atol": 1e-12, "every": (end - state.t) / 1000} | chosen
     run = simulate(kernel, state, until=end, **settings)
     return verified(kernel, run, about=about)

@@ -11,6 +11,7 @@ from liaison.expr.graph.node import collector_paused
 from liaison.program.back_ends import back_end_named
 from liaison.program.kernel import Kernel
 from liaison.program.lower import lower
+from liaison.progress import working
 from liaison.verbs.assembling import Origin
 from liaison.verbs.given import Given, mechanism_of
 
@@ -32,8 +33,8 @@ def compile(
             was added to `BACK_ENDS`.
     """
     kernel_of = back_end_named(back_end)
-    with collector_paused():
-        mechanism = mechanism_of(given)
+    mechanism = mechanism_of(given)
+    with collector_paused(), working("program", f"compiling {mechanism.name}"):
         kernel = kernel_of(lower(derive(mechanism, formalism)))
         has_closures = formalism in (newton_euler, newton_euler.__name__)
         kernel.origin = Origin(mechanism, has_closures)

@@ -14,7 +14,8 @@ from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.equations.transform.parametrization import derived_in
 from liaison.errors import ArgumentError, NamingError, OptionError, checked
 from liaison.expr.graph.node import collector_paused
-from liaison.verbs.given import Given, mechanism_of
+from liaison.progress import working
+from liaison.verbs.given import Given, Value, in_si, mechanism_of
 
 if TYPE_CHECKING:
     from liaison.model import Attitude
@@ -43,7 +44,7 @@ class FormalismKeywords(TypedDict, total=False):
     explicit: bool | None
     limit: int
     independent: Sequence[str]
-    at: Mapping[str, float] | None
+    at: Mapping[str, Value] | None
     by_pairs: bool
     attitude: Attitude | None
 
@@ -77,9 +78,12 @@ def derive(
     """
     function = _by_name(formalism) if isinstance(formalism, str) else formalism
     _check_options(function, options)
-    with collector_paused():
+    mechanism = mechanism_of(given)
+    if options.get("at"):
+        options["at"] = in_si(mechanism, options["at"], "at")
+    with collector_paused(), working("equations", f"equations of {mechanism.name}"):
         _, equations = derived_in(
-            mechanism_of(given), function, parametrization, exact=exact, treatment=treatment,
+            mechanism, function, parametrization, exact=exact, treatment=treatment,
             **options,
         )  # fmt: skip
     return equations

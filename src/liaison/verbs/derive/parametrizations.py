@@ -11,7 +11,7 @@ from liaison.analyse.compare.parametrizations import Parametrizations
 from liaison.analyse.compare.parametrizations import parametrizations as measured
 from liaison.errors import checked
 from liaison.tree.parametrize.cartesian import PARAMETRIZATIONS
-from liaison.verbs.given import Given, mechanism_of
+from liaison.verbs.given import Given, Value, in_seconds, mechanism_of
 
 
 @checked
@@ -20,8 +20,8 @@ def parametrizations(
     names: Iterable[str] = PARAMETRIZATIONS,
     *,
     formalism: str = "lagrange",
-    until: float = 1.0,
-    step: float = 1e-3,
+    until: Value = 1.0,
+    step: Value = 1e-3,
 ) -> Parametrizations:
     """A mechanism in minimal, joint, full joint and Cartesian coordinates, compared by measuring.
 
@@ -36,4 +36,5 @@ def parametrizations(
         A table that prints; `table["cartesian"].constraints` and the like are its entries.
     """
     mechanism = mechanism_of(given)
-    return measured(mechanism, names, formalism=formalism, until=until, step=step)
+    end, size = in_seconds(until, "until"), in_seconds(step, "step")
+    return measured(mechanism, names, formalism=formalism, until=end, step=size)

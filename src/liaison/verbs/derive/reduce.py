@@ -13,8 +13,9 @@ from liaison.analyse.proofs.reduce import reduce as reduced
 from liaison.errors import OptionError, checked
 from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.keywords import ProofKeywords
+from liaison.progress import working
 from liaison.tree.tree import Tree
-from liaison.verbs.given import Given, mechanism_or_tree
+from liaison.verbs.given import Given, exact_in_si, mechanism_or_tree
 
 
 @checked
@@ -34,5 +35,6 @@ def reduce(
         **options: of `mobility`: order, primes, seed, time_limit [s], memory_limit [bytes].
     """
     OptionError.check("reduce", options, ProofKeywords.__annotations__)
-    with collector_paused():
-        return reduced(mechanism_or_tree(given), independent, at=at, **options)
+    mechanism = mechanism_or_tree(given)
+    with collector_paused(), working("analyse", f"reducing {mechanism.name}"):
+        return reduced(mechanism, independent, at=exact_in_si(mechanism, at, "at"), **options)

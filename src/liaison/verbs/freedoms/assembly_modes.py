@@ -13,8 +13,9 @@ from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.global_.assembly import AssemblyModes
 from liaison.freedoms.global_.assembly import assembly_modes as find_modes
 from liaison.freedoms.keywords import SearchKeywords
+from liaison.progress import working
 from liaison.tree.tree import Tree
-from liaison.verbs.given import Given, mechanism_or_tree
+from liaison.verbs.given import Given, exact_in_si, mechanism_or_tree
 from liaison.verbs.one_sided import with_note
 
 
@@ -34,5 +35,7 @@ def assembly_modes(
     """
     OptionError.check("assembly_modes", options, SearchKeywords.__annotations__)
     mechanism = mechanism_or_tree(given)
-    with collector_paused():
-        return with_note(find_modes(mechanism, at=at, **options), mechanism)
+    with collector_paused(), working("freedoms", f"assembly modes of {mechanism.name}"):
+        return with_note(
+            find_modes(mechanism, at=exact_in_si(mechanism, at, "at"), **options), mechanism
+        )

@@ -13,8 +13,10 @@ from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.global_.assembly import AssemblyModes
 from liaison.freedoms.global_.inverse_kinematics import inverse_kinematics as find_reaches
 from liaison.freedoms.keywords import SearchKeywords
+from liaison.model.scalars import scalar
+from liaison.progress import working
 from liaison.tree.tree import Tree
-from liaison.verbs.given import Given, mechanism_or_tree
+from liaison.verbs.given import Given, exact_in_si, mechanism_or_tree
 from liaison.verbs.one_sided import with_note
 
 
@@ -42,8 +44,14 @@ def inverse_kinematics(
         "inverse_kinematics", options, [*SearchKeywords.__annotations__, *("rotation", "at")]
     )
     mechanism = mechanism_or_tree(given)
-    with collector_paused():
+    place = [scalar(x, "a coordinate of the position", unit="m") for x in position]
+    with collector_paused(), working("freedoms", f"inverse kinematics of {mechanism.name}"):
         modes = find_reaches(
-            mechanism, body, position=position, rotation=rotation, at=at, **options
+            mechanism,
+            body,
+            position=place,
+            rotation=rotation,
+            at=exact_in_si(mechanism, at, "at"),
+            **options,
         )
     return with_note(modes, mechanism)

@@ -13,8 +13,9 @@ from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.keywords import ProofKeywords
 from liaison.freedoms.mobility import Mobility
 from liaison.freedoms.mobility import mobility as examine
+from liaison.progress import working
 from liaison.tree.tree import Tree
-from liaison.verbs.given import Given, mechanism_or_tree
+from liaison.verbs.given import Given, exact_in_si, mechanism_or_tree
 
 
 @checked
@@ -38,5 +39,6 @@ def mobility(
     for name in at or {}:
         if name not in known:
             raise NamingError.unknown("coordinate", name, known)
-    with interruptible("the computation of mobility"), collector_paused():
-        return examine(mechanism, at=at, **options)
+    work = working("freedoms", f"mobility of {mechanism.name}")
+    with interruptible("the computation of mobility"), collector_paused(), work:
+        return examine(mechanism, at=exact_in_si(mechanism, at, "at"), **options)

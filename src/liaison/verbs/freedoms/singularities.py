@@ -14,9 +14,10 @@ from liaison.errors import OptionError, checked
 from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.mobility import singularities as followed
 from liaison.freedoms.singular import STEP, STEPS, Singularities
+from liaison.progress import working
 from liaison.simulation.record.trajectory import Trajectory, load
 from liaison.tree.tree import Tree
-from liaison.verbs.given import Given, mechanism_or_tree
+from liaison.verbs.given import Given, exact_in_si, mechanism_or_tree
 
 
 @checked
@@ -41,11 +42,13 @@ def singularities(
         steps: without a run: how many at most; 4000 if not given.
     """
     mechanism = mechanism_or_tree(given)
-    with collector_paused():
+    with collector_paused(), working("freedoms", f"singularities of {mechanism.name}"):
         if along is None:
             _check({"near": near}, "without a run", ("at", "step", "steps"))
             length, count = STEP if step is None else step, STEPS if steps is None else steps
-            return followed(mechanism, at=at, step=length, steps=count)
+            return followed(
+                mechanism, at=exact_in_si(mechanism, at, "at"), step=length, steps=count
+            )
         _check({"step": step, "steps": steps}, "along a run", ("near",))
         run = along if isinstance(along, Trajectory) else load(along)
         return rank_along(run, mechanism, near=NEAR if near is None else near)

@@ -12,7 +12,7 @@ from liaison.contacts.scene.parts import Laws
 from liaison.errors import ModelError, checked
 from liaison.model.contacts.collisions import collisions
 from liaison.simulation.scene import Scene
-from liaison.verbs.given import Given, mechanism_of, with_starts, with_values
+from liaison.verbs.given import Given, Value, in_si, mechanism_of, with_starts, with_values
 from liaison.verbs.scenes import placed_on, placed_scene
 
 GROUND = ((0.0, 0.0, 1.0, 0.0),)
@@ -26,7 +26,7 @@ def collide(
     planes: Sequence[Sequence[float]] | None = None,
     friction: float | None = None,
     restitution: float | None = None,
-    start: Mapping[str, float] | None = None,
+    start: Mapping[str, Value] | None = None,
     parameters: Mapping[str, Any] | None = None,
 ) -> Scene:
     """A scene of free bodies: their spheres and boxes touch each other, and planes.
@@ -50,7 +50,9 @@ def collide(
     Raises:
         ModelError: something in the mechanism that a scene has no place for, by its name.
     """
-    mechanism = with_starts(with_values(mechanism_of(given), parameters or {}), start or {})
+    mechanism = with_values(mechanism_of(given), parameters or {})
+    start = in_si(mechanism, start, "start")
+    mechanism = with_starts(mechanism, start)
     statements = collisions(mechanism)
     if statements and not (planes is None and friction is None and restitution is None):
         raise ModelError(
@@ -60,8 +62,8 @@ def collide(
             hint="Leave them out of the call, or take the statement out of the description.",
         )
     if statements:
-        return placed_scene(mechanism, start or {}).scene
+        return placed_scene(mechanism, start).scene
     return placed_on(
-        mechanism, start or {}, GROUND if planes is None else planes,
+        mechanism, start, GROUND if planes is None else planes,
         lambda bodies, count: Laws.same(bodies, count, friction or 0.0, restitution or 0.0),
     ).scene  # fmt: skip

@@ -14,7 +14,7 @@ from liaison.errors import checked
 from liaison.numeric import Array
 from liaison.simulation.plan.options import OF_RUNS, OF_SCENES, RunKeywords, RunOptions, run_options
 from liaison.simulation.record.trajectory import Trajectory
-from liaison.verbs.given import Given, mechanism_of, with_starts, with_values
+from liaison.verbs.given import Given, Value, in_seconds, mechanism_of, with_starts, with_values
 from liaison.verbs.instants import instants
 from liaison.verbs.ready import ready_for
 
@@ -28,11 +28,11 @@ OPTIONS_TAKEN = tuple(x for x in OF_RUNS if x not in OF_SCENES)
 def convergence(
     given: Given,
     alphas: Sequence[float],
-    until: float,
+    until: Value,
     *,
     only: Iterable[str] | None = None,
     constrained: Trajectory | None = None,
-    start: Mapping[str, float] | None = None,
+    start: Mapping[str, Value] | None = None,
     parameters: Mapping[str, Any] | None = None,
     options: RunOptions | None = None,
     **keywords: Unpack[RunKeywords],
@@ -52,12 +52,14 @@ def convergence(
             atol 1e-12. Motions are compared at `every` instants or a period [s]; 400 if not
             given.
     """
+    until = in_seconds(until, "convergence: until")
     chosen = run_options("convergence", options, keywords, OPTIONS_TAKEN)
     mechanism = with_starts(with_values(mechanism_of(given), parameters or {}), start or {})
     kernel, state = ready_for(with_alpha(mechanism, only), None, None, None)
     every = chosen.pop("every", None)
     times = instants(state.t, until, (until - state.t) / 400 if every is None else every)
-    fine: dict[str, Any] = {"rtol": 1e-10, "atol": 1e-12, "every": times, "series": ()} | chosen
+    fine: dict[str, Any] = {"rtol": 1e-10, "atol": 1e-12, "every": times} | chosen
+    fine["only_series"] = fine.pop("series", ())
     if constrained is None:
         constrained = simulate(mechanism, until=until, **fine)
     stiff: dict[str, Any] = {"method": "radau"} | fine

@@ -16,8 +16,10 @@ from liaison.expr.graph.node import symbol
 from liaison.expr.table import Table
 from liaison.model.mechanism import Mechanism
 from liaison.model.relations.imposed import PrescribedMotion
+from liaison.simulation.plan.options import RunOptions, run_options
 from liaison.simulation.record.trajectory import Trajectory
-from liaison.verbs.given import Given, mechanism_of
+from liaison.units import si_values
+from liaison.verbs.given import Given, Value, in_seconds, in_si, mechanism_of
 from liaison.verbs.instants import instants
 from liaison.verbs.ready import ready_for
 
@@ -27,12 +29,13 @@ def kinematic_run(
     given: Given,
     motion: Mapping[str, Any] | None = None,
     *,
-    until: float,
-    every: float | Sequence[float] = 0.01,
-    start: Mapping[str, float] | None = None,
+    until: Value,
+    every: Value | Sequence[Value] = 0.01,
+    start: Mapping[str, Value] | None = None,
     parameters: Mapping[str, Any] | None = None,
-    inputs: Mapping[str, float] | None = None,
+    inputs: Mapping[str, Value] | None = None,
     series: Sequence[str] | None = None,
+    only_series: Sequence[str] | None = None,
     stop: Any = None,
     rtol: float = 1e-10,
     atol: float = 1e-12,
@@ -48,17 +51,27 @@ def kinematic_run(
         start: positions to assemble from, by label.
         parameters: values by name, in SI.
         inputs: values by name instead of the defaults.
-        series: what to evaluate along the run; all that drives need if not given.
+        series: what to evaluate along the run besides what drives need.
+        only_series: what to evaluate, and nothing else.
         stop: what ends it, as for `simulate`: names of events, formulas, values by label.
         rtol: error allowed a step where relations of rates are integrated, or events located.
         atol: the same, absolute.
     """
     mechanism = driven(mechanism_of(given), motion or {})
     kernel, state = ready_for(mechanism, None, start, parameters)
-    chosen = SERIES if series is None else series
-    times = instants(state.t, until, every)
+    named = RunOptions(series=series, only_series=only_series)
+    chosen = run_options("kinematic_run", named, {}, ("series", "only_series"), SERIES)
+    end = in_seconds(until, "kinematic_run: until")
+    times = instants(state.t, end, si_values(every, "s", "kinematic_run: every"))
     return moved_by_drives(
-        kernel, state, times, inputs=inputs, series=chosen, stop=stop, rtol=rtol, atol=atol
+        kernel,
+        state,
+        times,
+        inputs=in_si(mechanism, inputs, "inputs"),
+        series=chosen.get("series", SERIES),
+        stop=stop,
+        rtol=rtol,
+        atol=atol,
     )
 
 

@@ -9,14 +9,22 @@ from collections.abc import Mapping
 from typing import Any, Unpack
 
 from liaison.errors import ArgumentError, OptionError, checked, interruptible
+from liaison.model.mechanism import Mechanism
 from liaison.model.pairing import is_scene
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
-from liaison.simulation.plan.options import OF_RUNS, OF_SCENES, RunKeywords, RunOptions, run_options
+from liaison.progress import is_logged, is_shown, log, working
+from liaison.simulation.plan.options import (
+    DEFAULT_SERIES,
+    OF_RUNS,
+    OF_SCENES,
+    RunKeywords,
+    RunOptions,
+    run_options,
+)
 from liaison.simulation.record.trajectory import Trajectory
-from liaison.simulation.run import DEFAULT_SERIES
 from liaison.simulation.run import simulate as run
-from liaison.verbs.given import Given, mechanism_of, with_starts
+from liaison.verbs.given import Given, Value, in_seconds, in_si, mechanism_of, with_starts
 from liaison.verbs.ready import check_one_start, ready_for
 
 
@@ -25,9 +33,9 @@ def simulate(
     given: Given | Kernel,
     state: State | None = None,
     *,
-    until: float,
-    start: Mapping[str, float] | None = None,
-    guess: Mapping[str, float] | None = None,
+    until: Value,
+    start: Mapping[str, Value] | None = None,
+    guess: Mapping[str, Value] | None = None,
     parameters: Mapping[str, Any] | None = None,
     invariants: bool = False,
     options: RunOptions | None = None,
@@ -41,12 +49,13 @@ def simulate(
         until: the last instant [s].
         start: positions and rates to assemble from, by label, instead of the mechanism's own.
         guess: positions and rates near which to assemble, which may move as the closures need.
-        parameters: values by name, in SI.
+        parameters: values by name.
         invariants: find the first integrals and follow them: `trajectory.invariants`.
         options: how to run, as a record; all of it is optional.
         **keywords: the same one by one, before those of the record: step, method, rtol, atol,
             every, inputs, stop, series and others, each explained at `RunOptions`.
 
+    Numbers are in SI; texts have their unit: until="2 s", parameters={"m": "250 g"}.
     Bodies that collide in more than fifty pairs are marched as a scene, in fixed steps of 1 ms
     unless `step` is given (docs/theory/time_stepping.md); `trajectory.message` says so.
 
@@ -59,6 +68,7 @@ def simulate(
         Interrupted: Ctrl-C, a KeyboardInterrupt; carries time and partial trajectory.
     """
     chosen = run_options("simulate", options, keywords)
+    until = in_seconds(until, "simulate: until")
     if isinstance(given, Kernel):
         if invariants:
             raise ArgumentError(
@@ -66,22 +76,36 @@ def simulate(
                 hint="Pass the mechanism, or the path of its text.",
             )
         state = _start_of(given, state, start, guess, parameters)
-        return run(given, state, until=until, parameters=parameters, **_single(chosen, keywords))
+        single = {"parameters": parameters, **_single(chosen, keywords)}
+        if is_shown() or is_logged("simulation"):
+            return _shown(given, state, until, single)
+        return run(given, state, until=until, **single)
     mechanism = mechanism_of(given)
     if state is None and is_scene(mechanism):
         from liaison.verbs.scenes import run_scene
 
+        first = in_si(mechanism, start, "start")
         mechanism = with_starts(mechanism, {}, guess)
-        return run_scene(mechanism, until, start=start, parameters=parameters, **chosen)
+        log(
+            "contacts",
+            "%s runs as a scene: its pairs are found on the way",
+            mechanism.name,
+        )
+        with working("contacts", f"simulating {mechanism.name}") as fraction:
+            more = {"progress": fraction} if is_shown() else {}
+            return run_scene(
+                mechanism, until, start=first, parameters=parameters, **(more | chosen)
+            )
     chosen = _single(chosen, keywords)
-    with interruptible("the preparation of a run"):
+    preparing = f"preparing {mechanism.name}"
+    with interruptible("the preparation of a run"), working("equations", preparing):
         kernel, state = ready_for(
             mechanism, state, start, parameters, guess=guess, invariants=invariants
         )
     if invariants:
         chosen["series"] = (*chosen.get("series", DEFAULT_SERIES), "invariants")
     try:
-        return run(kernel, state, until=until, **chosen)
+        return _shown(kernel, state, until, chosen, mechanism.name)
     finally:
         kernel.prepared.clear()  # it refers to the kernel: both go now, not some time later
 
@@ -89,8 +113,8 @@ def simulate(
 def _start_of(
     kernel: Kernel,
     state: State | None,
-    start: Mapping[str, float] | None,
-    guess: Mapping[str, float] | None,
+    start: Mapping[str, Value] | None,
+    guess: Mapping[str, Value] | None,
     parameters: Mapping[str, Any] | None,
 ) -> State:
     """The state, or one that is assembled where the kernel knows its mechanism."""
@@ -102,8 +126,26 @@ def _start_of(
             "simulate(kernel, state, until=…): a kernel needs its state, unless it was made by "
             "liaison.compile."
         )
-    begin: State = kernel.origin.state(kernel, start, guess, parameters)
+    mechanism: Mechanism = kernel.origin.mechanism
+    begin: State = kernel.origin.state(
+        kernel,
+        in_si(mechanism, start, "start"),
+        in_si(mechanism, guess, "guess"),
+        in_si(mechanism, parameters, "parameters"),
+    )
     return begin
+
+
+def _shown(
+    kernel: Kernel, state: State, until: float, chosen: dict[str, Any], name: str = "a kernel"
+) -> Trajectory:
+    """The run, its progress shown and its method logged."""
+    with working("simulation", f"simulating {name}") as fraction:
+        more = {"progress": fraction} if is_shown() else {}
+        moved = run(kernel, state, until=until, **(more | chosen))
+    if is_logged("simulation"):
+        log("simulation", "%s: %s (%s)", name, moved.message, moved.meta.get("method"))
+    return moved
 
 
 def _single(chosen: dict[str, Any], keywords: RunKeywords) -> dict[str, Any]:

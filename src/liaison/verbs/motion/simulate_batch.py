@@ -15,8 +15,10 @@ from liaison.expr.graph.node import collector_paused
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
+from liaison.progress import is_shown, working
 from liaison.simulation.batch.plan import common_length, length_of
 from liaison.simulation.batch.result import Runs
+from liaison.simulation.batch.run import BATCH_SERIES
 from liaison.simulation.batch.run import simulate_batch as run
 from liaison.simulation.plan.options import (
     OF_BATCHES,
@@ -28,8 +30,9 @@ from liaison.simulation.plan.options import (
 from liaison.tree.assemble import assemble
 from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, span
+from liaison.units import Label, si_values
 from liaison.verbs.assembling import Assembling, Wanted
-from liaison.verbs.given import mechanism_of, with_starts
+from liaison.verbs.given import Value, in_seconds, in_si, mechanism_of, with_starts
 from liaison.verbs.ready import compiled, equations_at, start_of
 
 OPTIONS_TAKEN = tuple(x for x in OF_BATCHES if x not in OF_SCENES)
@@ -41,7 +44,7 @@ def simulate_batch(
     given: Mechanism | str | Path | Kernel,
     states: State | Sequence[State] | None = None,
     *,
-    until: float,
+    until: Value,
     start: Mapping[str, Any] | None = None,
     guess: Mapping[str, Any] | None = None,
     parameters: Mapping[str, Any] | None = None,
@@ -56,13 +59,14 @@ def simulate_batch(
         until: the last instant [s].
         start: positions and rates to assemble from, by label: numbers, or one for each run.
         guess: positions and rates near which to assemble, which may move; likewise.
-        parameters: values by name, in SI: numbers, or one for each run.
+        parameters: values by name: numbers in SI or texts with a unit, or one for each run.
         options: how to run, as a record.
         **keywords: the same one by one, each explained at `RunOptions`, and threads: how many; all
             cores if not given. Recorded are the instants of `every`, or the first and the last;
             inputs may be arrays with a number for each run. A run that fails raises, unless
-            on_failure="return". progress is called with the fraction of runs that are over. The
-            series "contacts" is evaluated where asked for.
+            on_failure="return". progress is called with the fraction of runs that are over.
+            Evaluated are energy, outputs and closure, and what `series` adds: poses, momentum,
+            contacts.
 
     Returns:
         All runs, stacked.
@@ -71,22 +75,44 @@ def simulate_batch(
         SimulationError: some runs could not go on; carries all of them as `trajectory`.
         Interrupted: Ctrl-C, a KeyboardInterrupt; carries all runs likewise, once they have begun.
     """
-    chosen = run_options("simulate_batch", options, keywords, OPTIONS_TAKEN)
+    chosen = run_options("simulate_batch", options, keywords, OPTIONS_TAKEN, BATCH_SERIES)
+    until = in_seconds(until, "simulate_batch: until")
     if isinstance(given, Kernel):
         if states is None or start or guess:
             raise ArgumentError(
                 "simulate_batch(kernel, states, until=…): a kernel needs its states."
             )
-        return run(given, states, until, parameters=parameters, **chosen)
+        values = _in_units(given.program.labels.get("p", ()), parameters, "parameter")
+        if "inputs" in chosen:
+            labels = given.program.labels.get("u", ())
+            chosen["inputs"] = _in_units(labels, chosen["inputs"], "input")
+        return run(given, states, until, parameters=values, **chosen)
     mechanism = mechanism_of(given)
-    wanted = Wanted(start or {}, guess or {}, parameters or {})
+    parameters = in_si(mechanism, parameters, "parameters")
+    if "inputs" in chosen:
+        chosen["inputs"] = in_si(mechanism, chosen["inputs"], "inputs")
+    wanted = Wanted(in_si(mechanism, start, "start"), in_si(mechanism, guess, "guess"), parameters)
     begin: State | Sequence[State]
-    with interruptible("the assembly of a batch"), collector_paused():
+    preparing = working("tree", f"assembling runs of {mechanism.name}")
+    with interruptible("the assembly of a batch"), collector_paused(), preparing:
         if states is None:
             kernel, begin = _assembled(mechanism, wanted)
         else:
             kernel, begin = _from_states(mechanism, states), states
-    return run(kernel, begin, until, parameters=parameters, **chosen)
+    with working("simulation", f"running {mechanism.name} many times") as fraction:
+        more = {"progress": fraction} if is_shown() else {}
+        return run(kernel, begin, until, parameters=parameters, **(more | chosen))
+
+
+def _in_units(
+    labels: Sequence[Label], values: Mapping[str, Any] | None, what: str
+) -> dict[str, Any]:
+    """Values by name, texts as numbers in SI."""
+    units = {x.name: x.unit for x in labels}
+    return {
+        name: si_values(x, units[name], f"{what} {name!r}") if name in units else x
+        for name, x in (values or {}).items()
+    }
 
 
 def _from_states(mechanism: Mechanism, states: State | Sequence[State]) -> Kernel:

@@ -14,7 +14,7 @@ from liaison.program.kernel import Kernel
 from liaison.simulation.plan.options import OF_STEPS, RunOptions, StepKeywords, run_options
 from liaison.simulation.stepper import Stepper
 from liaison.simulation.stepper import stepper as stepper_of
-from liaison.verbs.given import Given
+from liaison.verbs.given import Given, Value
 from liaison.verbs.ready import ready_for
 
 
@@ -23,8 +23,8 @@ def stepper(
     given: Given | Kernel,
     state: State | None = None,
     *,
-    start: Mapping[str, float] | None = None,
-    guess: Mapping[str, float] | None = None,
+    start: Mapping[str, Value] | None = None,
+    guess: Mapping[str, Value] | None = None,
     parameters: Mapping[str, Any] | None = None,
     options: RunOptions | None = None,
     **keywords: Unpack[StepKeywords],

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from liaison.numeric import Array
 from liaison.verbs.at_state import Positions, Velocities, at_state
-from liaison.verbs.given import Given
+from liaison.verbs.given import Given, Value
 
 
 def bias(
@@ -17,8 +17,8 @@ def bias(
     q: Positions = None,
     v: Velocities = None,
     *,
-    t: float = 0.0,
-    parameters: Mapping[str, float] | None = None,
+    t: Value = 0.0,
+    parameters: Mapping[str, Value] | None = None,
 ) -> Array:
     """The bias h of M v̇ + h = τ + Gᵀ λ, shape (nv,): the force that keeps v̇ = 0 without loads.
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from liaison.numeric import Array
 from liaison.verbs.at_state import Positions, Velocities, accelerations, at_state
-from liaison.verbs.given import Given
+from liaison.verbs.given import Given, Value
 
 
 def forward_dynamics(
@@ -17,9 +17,9 @@ def forward_dynamics(
     q: Positions = None,
     v: Velocities = None,
     *,
-    t: float = 0.0,
-    inputs: Mapping[str, float] | None = None,
-    parameters: Mapping[str, float] | None = None,
+    t: Value = 0.0,
+    inputs: Mapping[str, Value] | None = None,
+    parameters: Mapping[str, Value] | None = None,
 ) -> Array:
     """The accelerations v̇, shape (nv,), with every load of the mechanism and closed loops.
 

@@ -16,7 +16,7 @@ from liaison.expr import as_expr, evaluate, symbol
 from liaison.numeric import Array
 from liaison.spatial import WORLD, Frame, Inertia, Pose
 from liaison.verbs.at_state import AtState, Positions, at_state
-from liaison.verbs.given import Given, mechanism_of
+from liaison.verbs.given import Given, Value, mechanism_of
 
 
 @final
@@ -135,8 +135,8 @@ def inertia(
     *,
     point: Sequence[float] | None = None,
     axes: str = "ground",
-    t: float = 0.0,
-    parameters: Mapping[str, float] | None = None,
+    t: Value = 0.0,
+    parameters: Mapping[str, Value] | None = None,
 ) -> MassGeometry:
     """Mass, center, tensors I and P, principal axes and ellipsoid of bodies taken together.
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from liaison.numeric import Array
 from liaison.verbs.at_state import Positions, at_state, body_block
-from liaison.verbs.given import Given
+from liaison.verbs.given import Given, Value
 
 
 def jacobian(
@@ -21,8 +21,8 @@ def jacobian(
     q: Positions = None,
     *,
     point: Sequence[float] = (0.0, 0.0, 0.0),
-    t: float = 0.0,
-    parameters: Mapping[str, float] | None = None,
+    t: Value = 0.0,
+    parameters: Mapping[str, Value] | None = None,
 ) -> Array:
     """J with (ω, velocity of a point) = J v + (motion imposed by time), shape (6, nv).
 

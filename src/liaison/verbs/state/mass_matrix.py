@@ -9,15 +9,15 @@ from collections.abc import Mapping
 
 from liaison.numeric import Array
 from liaison.verbs.at_state import Positions, at_state
-from liaison.verbs.given import Given
+from liaison.verbs.given import Given, Value
 
 
 def mass_matrix(
     given: Given,
     q: Positions = None,
     *,
-    t: float = 0.0,
-    parameters: Mapping[str, float] | None = None,
+    t: Value = 0.0,
+    parameters: Mapping[str, Value] | None = None,
 ) -> Array:
     """The mass matrix M of M v̇ + h = τ + Gᵀ λ, shape (nv, nv), SI.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from liaison.numeric import Array
 from liaison.verbs.at_state import Positions, at_state, body_block
-from liaison.verbs.given import Given
+from liaison.verbs.given import Given, Value
 
 
 def pose(
@@ -19,8 +19,8 @@ def pose(
     body: str,
     q: Positions = None,
     *,
-    t: float = 0.0,
-    parameters: Mapping[str, float] | None = None,
+    t: Value = 0.0,
+    parameters: Mapping[str, Value] | None = None,
 ) -> Array:
     """The pose X_WB of a body in the ground, shape (4, 4): rotation, and position [m].
 

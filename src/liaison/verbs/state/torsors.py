@@ -15,7 +15,7 @@ from liaison.errors import ArgumentError
 from liaison.numeric import Array
 from liaison.spatial import WORLD, Inertia, Torsor
 from liaison.verbs.at_state import Positions, Velocities, accelerations, at_state
-from liaison.verbs.given import Given, mechanism_of
+from liaison.verbs.given import Given, Value, mechanism_of
 
 from .inertia import inertias_at
 
@@ -95,9 +95,9 @@ def torsors(
     v: Velocities = None,
     *,
     point: Sequence[float] = (0.0, 0.0, 0.0),
-    t: float = 0.0,
-    inputs: Mapping[str, float] | None = None,
-    parameters: Mapping[str, float] | None = None,
+    t: Value = 0.0,
+    inputs: Mapping[str, Value] | None = None,
+    parameters: Mapping[str, Value] | None = None,
 ) -> Torsors:
     """Velocities, momenta and their rates as torsors, reduced at a point of the ground.
 

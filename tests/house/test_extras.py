@@ -1,0 +1,51 @@
+"""What an extra brings is named by the error where it is missing, and the core works without it."""
+
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import liaison
+from liaison.errors import LiaisonError, MissingModule
+
+PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
+EXTRAS = PROJECT["project"]["optional-dependencies"]
+PENDULUM = "examples/pendulum.lsd"
+
+
+def run():
+    return liaison.simulate(PENDULUM, until=0.01, step=0.01)
+
+
+CALLS = {
+    ("pandas", "tables"): lambda path: run().to_pandas(),
+    ("xarray", "tables"): lambda path: run().to_xarray(),
+    ("matplotlib", "plots"): lambda path: liaison.plot(run()),
+    ("matplotlib.figure", "plots"): lambda path: liaison.save_plot(run(), path / "a.png"),
+    ("sympy", "sympy"): lambda path: liaison.to_sympy(liaison.t),
+    ("viser", "view"): lambda path: liaison.show(run(), PENDULUM, browser=False),
+    ("jax", "jax"): lambda path: liaison.to_jax(
+        liaison.lower(liaison.derive(liaison.read(PENDULUM))), "forward"
+    ),
+}
+
+
+@pytest.mark.parametrize(("module", "extra"), CALLS)
+def test_the_error_names_the_extra(module, extra, monkeypatch, tmp_path):
+    for name in [x for x in sys.modules if x.partition(".")[0] == module.partition(".")[0]]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, module.partition(".")[0], None)
+    with pytest.raises(MissingModule) as error:
+        CALLS[module, extra](tmp_path)
+    assert f'pip install "liaison-mbd[{extra}]"' in str(error.value)
+    assert module.partition(".")[0] in error.value.message
+    assert isinstance(error.value, LiaisonError)
+    assert isinstance(error.value, ImportError)
+    assert any(x.startswith(module.partition(".")[0]) for x in EXTRAS[extra])
+
+
+def test_what_extras_bring_is_no_dependency_of_the_core():
+    core = {x.partition(">")[0] for x in PROJECT["project"]["dependencies"]}
+    for extra in ("tables", "plots", "view", "sympy", "jax"):
+        assert not core & {x.partition(">")[0] for x in EXTRAS[extra]}
