@@ -24,8 +24,8 @@ STYLE = (
 )
 
 
-def to_html(page: Page) -> str:
-    """The page as a fragment."""
+def to_html(page: Page, style: str = STYLE) -> str:
+    """The page as a fragment, with its style; without, where a document has its own."""
     parts = [f"<p><strong>{escape(page.title)}</strong></p>"]
     if page.facts:
         rows = "".join(
@@ -36,7 +36,7 @@ def to_html(page: Page) -> str:
     parts += [page.html] if page.html else []
     parts += [_table(table) for table in page.tables if table.rows]
     parts += [f"<p>{escape(note)}</p>" for note in page.notes]
-    return f'{STYLE}<div class="liaison">{"".join(parts)}</div>'
+    return f'{style}<div class="liaison">{"".join(parts)}</div>'
 
 
 def _table(table: Table) -> str:
