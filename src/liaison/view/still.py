@@ -8,6 +8,7 @@ Public names: still, positions.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -20,7 +21,7 @@ from liaison.simulation.record.trajectory import Trajectory
 
 from .camera import camera
 from .drawing import Array, Drawing, drawing, point_path
-from .solids import SIDES, Color, Piece, cube
+from .solids import SIDES, Color, Piece
 from .stage import links
 
 WIDTH, HIGHEST = 760.0, 520.0
@@ -31,6 +32,10 @@ GHOST = 0.28
 MOST_POSITIONS = 5
 MOST_NAMES = 14
 MOST_PATHS = 16
+FINE = 0.12
+"""Length of parts of faces, in sizes of the picture."""
+
+MOST_PARTS = 24
 MOST_FACES = 1500
 """Triangles of one surface; of a finer one every few are drawn."""
 
@@ -65,7 +70,7 @@ class _Face:
     points: Array  # (k, 2)
     depth: float
     color: str
-    opacity: float
+    opacity: float = 1.0
 
 
 def positions(run: Trajectory, most: int = MOST_POSITIONS) -> list[int]:
@@ -99,17 +104,27 @@ def still(run: Trajectory, mechanism: Mechanism, instants: Sequence[int] = (0,))
     """
     drawn = drawing(run, mechanism)
     eye = _eye(drawn)
-    faces: list[_Face] = []
+    levels: list[list[_Face]] = []
     for k in reversed(instants):
-        ghost = 1.0 if k == instants[0] else GHOST
         once = [x for x in drawn.pieces if x != "ground" or k == instants[0]]
-        level = [face for body in once for face in _faces(drawn, body, k, eye, ghost)]
-        faces += sorted(level, key=lambda face: face.depth)
-    paths = _paths(drawn, eye) if len(instants) > 1 else []
-    springs = _links(drawn, mechanism, instants[0], eye)
-    names = _names(drawn, instants[0], eye)
-    corners = np.concatenate([*(f.points for f in faces), *paths, *(s[0] for s in springs)])
-    return _svg(faces, paths, springs, names, corners, mechanism.name)
+        level = [face for body in once for face in _faces(drawn, body, k, eye)]
+        levels.append(sorted(level, key=lambda face: face.depth))
+    lines = _Lines(
+        _paths(drawn, eye) if len(instants) > 1 else [],
+        _links(drawn, mechanism, instants[0], eye),
+        _names(drawn, instants[0], eye),
+    )
+    return _svg(levels, lines, mechanism.name)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Lines:
+    """What is drawn over the faces."""
+
+    paths: list[Array]
+    links: list[tuple[Array, bool]]  # and whether it is a spring
+    names: list[tuple[str, Array]]
 
 
 def _eye(drawn: Drawing) -> _Eye:
@@ -120,50 +135,77 @@ def _eye(drawn: Drawing) -> _Eye:
     return _Eye(look.position, np.stack([right, np.cross(back, right), back]))
 
 
-def _faces(drawn: Drawing, body: str, k: int, eye: _Eye, ghost: float) -> Iterator[_Face]:
+def _faces(drawn: Drawing, body: str, k: int, eye: _Eye) -> Iterator[_Face]:
     X = drawn.poses[body][k]
     for piece in drawn.pieces[body]:
-        opacity = ghost * piece.opacity
-        for corners, normal in _polygons(piece):
-            placed = (corners @ piece.R.T + piece.p) @ X[:, :3].T + X[:, 3]
-            seen = eye(placed)
+        R, p = X[:, :3] @ piece.R, X[:, :3] @ piece.p + X[:, 3]
+        for corners, normal in _polygons(piece, FINE * drawn.size):
+            placed = corners @ R.T + p
+            seen, depth = eye(placed), -float(np.linalg.norm(placed.mean(axis=0) - eye.place))
             if normal is None:
-                yield _Face(_hull(seen[:, :2]), float(seen[:, 2].mean()), _shade(piece.color, 0.8),
-                            opacity)  # fmt: skip
+                hull = _hull(seen[:, :2])
+                yield _Face(hull, depth, _shade(piece.color, 0.8), piece.opacity)
                 continue
-            out = X[:, :3] @ piece.R @ normal
+            out = R @ normal
             if out @ (eye.place - placed.mean(axis=0)) > 0:
                 light = 0.62 + 0.38 * max(0.0, float(eye.axes @ out @ LIGHT))
-                # a cap lies on the hull of its own cylinder
-                near = float(seen[:, 2].mean()) + (1e-6 if piece.kind == "cylinder" else 0.0)
-                yield _Face(seen[:, :2], near, _shade(piece.color, light), opacity)
+                yield _Face(seen[:, :2], depth, _shade(piece.color, light), piece.opacity)
 
 
-def _polygons(piece: Piece) -> Iterator[tuple[Array, Array | None]]:
-    """Corners in the axes of the piece, and the normal; None: the hull of all of them."""
-    turn = np.linspace(0, 2 * np.pi, SIDES, endpoint=False)
-    ring = np.column_stack([np.cos(turn), np.sin(turn), 0 * turn])
+def _polygons(piece: Piece, fine: float) -> Iterator[tuple[Array, Array | None]]:
+    """Corners in the axes of the piece, and the normal; None: the hull of all of them.
+
+    Long ones are cut into parts of the length `fine` [m], whose order from far to near is right.
+    """
     if piece.kind == "sphere":
-        # three rings seen from anywhere have nearly the outline of the ball
-        rings = [ring * piece.size[0], ring[:, [2, 0, 1]] * piece.size[0]]
-        slant = np.array([[1, 1, 1], [-1, 1, 1], [1, -1, 1], [1, 1, -1]]) / np.sqrt(3)
-        more = np.concatenate([slant, -slant]) * piece.size[0]
-        yield np.concatenate([*rings, ring[:, [1, 2, 0]] * piece.size[0], more]), None
+        yield _ball(piece.size[0]), None
     elif piece.kind == "cylinder":
-        radius, height = piece.size
-        end = np.array([0.0, 0.0, height / 2])
-        yield np.concatenate([radius * ring - end, radius * ring + end]), None
-        for side in (1.0, -1.0):
-            yield radius * ring + side * end, np.array([0.0, 0.0, side])
-    else:
-        surface = piece.surface if piece.surface is not None else cube()
-        scale = np.array(piece.size) if piece.kind == "box" else np.ones(3)
-        few = surface.faces[:: 1 + len(surface.faces) // MOST_FACES]
-        for triangle in few:
-            corners = surface.vertices[triangle] * scale
+        yield from _cylinder(*piece.size, fine)
+    elif piece.kind == "box":
+        yield from _box(np.array(piece.size), fine)
+    elif piece.surface is not None:
+        vertices = piece.surface.vertices
+        for triangle in piece.surface.faces[:: 1 + len(piece.surface.faces) // MOST_FACES]:
+            corners = vertices[triangle]
             normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
             if (length := float(np.linalg.norm(normal))) > 0:
-                yield corners, _outwards(normal / length, corners, surface.vertices * scale)
+                yield corners, _outwards(normal / length, corners, vertices)
+
+
+def _ring() -> Array:
+    turn = np.linspace(0, 2 * np.pi, SIDES, endpoint=False)
+    return np.column_stack([np.cos(turn), np.sin(turn), 0 * turn])
+
+
+def _ball(radius: float) -> Array:
+    """Points whose hull has nearly the outline of a ball, from wherever it is seen."""
+    ring = _ring()
+    slant = np.array(list(itertools.product((-1, 1), repeat=3))) / np.sqrt(3)
+    return radius * np.concatenate([ring, ring[:, [2, 0, 1]], ring[:, [1, 2, 0]], slant])
+
+
+def _cylinder(radius: float, height: float, fine: float) -> Iterator[tuple[Array, Array | None]]:
+    ring, along = radius * _ring(), np.array([0.0, 0.0, 1.0])
+    cuts = np.linspace(-height / 2, height / 2, _parts(height, fine) + 1)
+    for low, high in itertools.pairwise(cuts):
+        yield np.concatenate([ring + low * along, ring + high * along]), None
+    for side in (1.0, -1.0):
+        yield ring + side * (height / 2) * along, side * along
+
+
+def _box(sides: Array, fine: float) -> Iterator[tuple[Array, Array]]:
+    for k, sign in itertools.product(range(3), (-1.0, 1.0)):
+        i, j = (k + 1) % 3, (k + 2) % 3
+        normal = sign * np.eye(3)[k]
+        cuts = [np.linspace(-0.5, 0.5, _parts(sides[x], fine) + 1) for x in (i, j)]
+        for (a, b), (c, d) in itertools.product(*(itertools.pairwise(x) for x in cuts)):
+            corners = np.tile(0.5 * normal, (4, 1))
+            corners[:, i], corners[:, j] = (a, b, b, a), (c, c, d, d)
+            yield corners * sides, normal
+
+
+def _parts(length: float, fine: float) -> int:
+    return int(min(MOST_PARTS, max(1, np.ceil(length / fine))))
 
 
 def _outwards(normal: Array, corners: Array, vertices: Array) -> Array:
@@ -203,9 +245,7 @@ def _paths(drawn: Drawing, eye: _Eye) -> list[Array]:
     return paths
 
 
-def _links(
-    drawn: Drawing, mechanism: Mechanism, k: int, eye: _Eye
-) -> list[tuple[Array, bool]]:
+def _links(drawn: Drawing, mechanism: Mechanism, k: int, eye: _Eye) -> list[tuple[Array, bool]]:
     """Springs as zigzags, jacks and rods as lines."""
     listed = []
     for link in links(drawn, mechanism):
@@ -232,14 +272,11 @@ def _names(drawn: Drawing, k: int, eye: _Eye) -> list[tuple[str, Array]]:
     ]
 
 
-def _svg(
-    faces: Sequence[_Face],
-    paths: Sequence[Array],
-    springs: Sequence[tuple[Array, bool]],
-    names: Sequence[tuple[str, Array]],
-    corners: Array,
-    title: str,
-) -> str:
+def _svg(levels: Sequence[Sequence[_Face]], lines: _Lines, title: str) -> str:
+    faces = [face for level in levels for face in level]
+    corners = np.concatenate(
+        [*(f.points for f in faces), *lines.paths, *(x for x, _ in lines.links)]
+    )
     low, high = corners.min(axis=0), corners.max(axis=0)
     wide, tall = np.maximum(high - low, 1e-12)
     scale = min((WIDTH - 2 * MARGIN) / wide, (HIGHEST - 2 * MARGIN) / tall)
@@ -249,23 +286,31 @@ def _svg(
     def text(points: Array) -> str:
         return " ".join(f"{x:.1f},{y:.1f}" for x, y in scale * points + shift)
 
-    parts = [
-        f'<polygon points="{text(x.points)}" fill="{x.color}" stroke="{x.color}" '
-        f'stroke-width=".6" stroke-linejoin="round" opacity="{x.opacity:.2g}"/>'
-        for x in faces
-    ]
-    way = 'fill="none" stroke="currentColor" stroke-dasharray="3 3" opacity=".55"'
-    parts += [f'<polyline points="{text(x)}" {way}/>' for x in paths]
+    parts = []
+    for k, level in enumerate(levels):
+        inside = "".join(_polygon(x, text(x.points)) for x in level)
+        pale = f' opacity="{GHOST}"' if k < len(levels) - 1 else ""
+        parts.append(f"<g{pale}>{inside}</g>")
+    way = 'fill="none" stroke="currentColor" stroke-width=".8" opacity=".6"'
+    parts += [f'<polyline points="{text(x)}" {way}/>' for x in lines.paths]
     parts += [
         f'<polyline points="{text(x)}" fill="none" stroke="{"#3c966b" if coil else "#8a929b"}" '
         f'stroke-width="{2 if coil else 3}" stroke-linejoin="round"/>'
-        for x, coil in springs
+        for x, coil in lines.links
     ]
-    parts += [_name(name, *(scale * p + shift)) for name, p in names]
+    parts += [_name(name, *(scale * p + shift)) for name, p in lines.names]
     return (
         f'<svg class="picture" role="img" aria-label="{escape(title)}" width="{WIDTH:.0f}" '
         f'viewBox="0 0 {WIDTH:.0f} {height:.0f}" font-size="13">{"".join(parts)}</svg>'
     )
+
+
+def _polygon(face: _Face, points: str) -> str:
+    """Opaque ones have an edge of their color, which hides the seams between them."""
+    if face.opacity < 1:
+        return f'<polygon points="{points}" fill="{face.color}" opacity="{face.opacity:.2g}"/>'
+    edge = f'stroke="{face.color}" stroke-width=".7" stroke-linejoin="round"'
+    return f'<polygon points="{points}" fill="{face.color}" {edge}/>'
 
 
 def _name(name: str, x: float, y: float) -> str:

@@ -83,7 +83,6 @@ def report(
     page = verb.report(
         request.mechanism,
         until=end,
-        every=options.every,
         leave_out=leave_out or (),
         title=title,
         author=author,

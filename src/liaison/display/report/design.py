@@ -25,7 +25,8 @@ LONGEST = 150_000
 
 def mechanism_section(mechanism: Mechanism) -> Section:
     """Tables of bodies, joints, loads and parameters, and the graph."""
-    known = {x.name: float(floats(x.value, {})) for x in mechanism.parameters if x.value is not None}
+    valued = [x for x in mechanism.parameters if x.value is not None]
+    known = {x.name: float(floats(x.value, {})) for x in valued}
     rows = [(x, _axis(x, known)) for x in mechanism.joints]
     table = Table(
         ("joint", "type", "bodies", "axis, on the first body", "degrees of freedom", "coordinates"),

@@ -1,7 +1,7 @@
 """Sections of a report on a run: ranges, reactions, drives, energy, events, versions.
 
 Public names: motion_section, reactions_section, drives_section, energy_section, events_section,
-versions_section, magnitude.
+versions_section, reaction_sizes.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from .record import Section
 
 Array = NDArray[np.float64]
 FORCE, MOMENT = slice(3, 6), slice(0, 3)
+ROUNDING = 1e-10
+"""Reactions below this part of the greatest are rounding."""
+
 WHY = (
     "Components that are not determined belong to redundant closures: any self-stress may be added "
     "to them without a change of the motion. Magnitudes are those of the other components."
@@ -54,38 +57,59 @@ def _range(x: Array) -> tuple[float, float, float, float]:
 
 
 def greatest(values: Array, t: Array) -> tuple[float, float]:
-    """The value of greatest size, and its instant; NaN where none is known."""
+    """The value of greatest size, and its instant; NaN where none is known, and of zeros."""
     if not np.any(np.isfinite(values)):
         return np.nan, np.nan
+    if not np.nan_to_num(values).any():
+        return 0.0, np.nan
     k = int(np.nanargmax(np.abs(values)))
     return float(values[k]), float(t[k])
 
 
-def magnitude(parts: Array) -> Array:
+def _magnitude(parts: Array, rounding: float) -> Array:
     """Length of vectors (n, 3) over what is determined of them; NaN where nothing is."""
     known = np.isfinite(parts)
     length = np.sqrt(np.where(known, parts, 0.0) ** 2 @ np.ones(parts.shape[1]))
-    return np.where(known.any(axis=1), length, np.nan)
+    return np.where(known.any(axis=1), np.where(length > rounding, length, 0.0), np.nan)
+
+
+def reaction_sizes(run: Trajectory) -> dict[str, dict[str, Array]]:
+    """Joint -> magnitude of its "force" [N] and "moment" [N·m] at every instant.
+
+    What is rounding beside the greatest force of all, times the size of the mechanism, is 0.
+    """
+    series = run.series["reactions"]
+    shown, joints = series.shown, next(iter(series.axes.values()))
+    places = run.series["poses"].values[..., 3].reshape(-1, 3) if "poses" in run.series else None
+    size = 1.0 if places is None else float(np.ptp(places, axis=0).max(initial=0.0)) or 1.0
+    forces, moments = (
+        float(np.nanmax(np.abs(np.nan_to_num(shown[..., x])), initial=0.0)) for x in (FORCE, MOMENT)
+    )
+    scale = ROUNDING * max(forces, moments / size)
+    return {
+        joint: {
+            "force": _magnitude(shown[:, k, FORCE], scale),
+            "moment": _magnitude(shown[:, k, MOMENT], scale * size),
+        }
+        for k, joint in enumerate(joints)
+    }
 
 
 def reactions_section(run: Trajectory, figures: Sequence[str]) -> Section:
     """Greatest force and moment of every joint with its instant, and what is not determined."""
-    series = run.series["reactions"]
+    series, sizes = run.series["reactions"], reaction_sizes(run)
     joints, components = series.axes.values()
     rows, facts = [], {}
     for k, joint in enumerate(joints):
-        parts = series.shown[:, k]
-        force, at_force = greatest(magnitude(parts[:, FORCE]), run.t)
-        moment, at_moment = greatest(magnitude(parts[:, MOMENT]), run.t)
-        lost = [c for j, c in enumerate(components) if not np.isfinite(parts[:, j]).any()]
-        gaps = [c for j, c in enumerate(components)
-                if c not in lost and not np.isfinite(parts[:, j]).all()]  # fmt: skip
+        known = np.isfinite(series.shown[:, k])
+        lost = [c for j, c in enumerate(components) if not known[:, j].any()]
+        gaps = [c for j, c in enumerate(components) if c not in lost and not known[:, j].all()]
         words = [*lost, *(f"{x} (at times)" for x in gaps)]
-        rows.append((joint, _known(force), _known(at_force), _known(moment), _known(at_moment),
-                     listed(words) or "–"))  # fmt: skip
+        force, moment = (greatest(sizes[joint][x], run.t) for x in ("force", "moment"))
+        rows.append((joint, *map(_known, (*force, *moment)), listed(words) or "–"))
         facts[joint] = {
-            "force": _plain(force), "force_at": _plain(at_force), "moment": _plain(moment),
-            "moment_at": _plain(at_moment), "undetermined": [*lost, *gaps],
+            "force": _plain(force[0]), "force_at": _plain(force[1]), "moment": _plain(moment[0]),
+            "moment_at": _plain(moment[1]), "undetermined": [*lost, *gaps],
         }  # fmt: skip
     head = ("joint", "greatest force [N]", "at [s]", "greatest moment [N·m]", "at [s]",
             "not determined")  # fmt: skip
@@ -106,7 +130,9 @@ def _plain(x: float) -> float | None:
     return float(x) if np.isfinite(x) else None
 
 
-def drives_section(run: Trajectory, efforts: Sequence[DriveAlong], figures: Sequence[str]) -> Section:
+def drives_section(
+    run: Trajectory, efforts: Sequence[DriveAlong], figures: Sequence[str]
+) -> Section:
     """Greatest effort and power of every drive, and its work."""
     rows, facts = [], {}
     for x in efforts:
@@ -122,8 +148,10 @@ def drives_section(run: Trajectory, efforts: Sequence[DriveAlong], figures: Sequ
         }  # fmt: skip
     head = ("drive", "kind", "acts on", "greatest effort", "at [s]", "greatest power [W]", "at [s]",
             "work [J]")  # fmt: skip
-    notes = ("Power is positive where the drive gives energy to the mechanism; work is its integral "
-             "over the recorded instants.",)  # fmt: skip
+    notes = (
+        "Power is positive where the drive gives energy to the mechanism; work is its integral "
+        "over the recorded instants.",
+    )
     title = plural(len(rows), "drive or motor", "drives and motors")
     page = Page(title, tables=(Table(head, tuple(rows)),), notes=notes)
     return Section("drives", page, tuple(figures), facts)
@@ -168,10 +196,10 @@ def energy_section(
         tables = (Table(("load", "work over the run [J]"), rows), *theorems_page(checked).tables)
         plain |= {"work": dict(checked.work), "theorems": checked.to_dict()}
     if checked is None:
-        unchecked = (f"The theorems of mechanics were not checked: {why}",) if why else ()
+        unchecked = [f"The theorems of mechanics were not checked: {why}"] if why else []
     else:
-        unchecked = tuple(f"Not checked {x}." for x in checked.unchecked)
-    page = Page(f"{note[0].upper()}{note[1:]}", tuple(facts), tables, unchecked)
+        unchecked = [f"Not checked {x}." for x in checked.unchecked]
+    page = Page(f"{note[0].upper()}{note[1:]}", tuple(facts), tables, tuple(unchecked))
     return Section("energy", page, tuple(figures), plain)
 
 

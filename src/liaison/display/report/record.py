@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any, final
 
-from liaison.lazy import Shown
-
 from liaison.display.html import to_html
 from liaison.display.page import Page
 from liaison.display.text import to_text
+from liaison.lazy import Shown
 
 SECTIONS = {
     "picture": "Picture",
@@ -162,7 +161,8 @@ table { border-collapse: collapse; margin: .5rem 0 1rem; font-size: .93rem;
 th, td { text-align: left; vertical-align: baseline; padding: .18rem 1.1rem .18rem 0; }
 th { font-weight: 600; border-bottom: 1px solid var(--line); }
 caption { text-align: left; font-weight: 600; padding: .2rem 0; }
-td.math { white-space: nowrap; }
+.name { white-space: nowrap; }
+.liaison > p:first-child strong { font-weight: 500; }
 math { font-size: 1.08rem; }
 @page { size: A4; margin: 16mm 14mm; }
 @media print {

@@ -28,8 +28,8 @@ from liaison.display.report.motion import (
     drives_section,
     energy_section,
     events_section,
-    magnitude,
     motion_section,
+    reaction_sizes,
     reactions_section,
     versions_section,
 )
@@ -72,7 +72,7 @@ def report(
     path: str | os.PathLike[str] | None = None,
     *,
     until: float = 2.0,
-    every: float | None = None,
+    every: float | Sequence[float] | None = None,
     leave_out: Sequence[str] = (),
     title: str = "",
     author: str = "",
@@ -90,7 +90,7 @@ def report(
         path: the file to write, .html or .pdf (printed by Chromium); nothing is written if not
             given, and `report.html()` is the document.
         until: the last instant of the run that is reported [s].
-        every: period of recorded instants [s]; 400 of them if not given.
+        every: a period of recorded instants [s], or instants; 400 of them if not given.
         leave_out: sections, by their keys: picture, mechanism, mobility, motion, reactions, drives,
             energy, events, equations, versions.
         title: of the page; the mechanism's name if not given.
@@ -108,10 +108,11 @@ def report(
     _check(target, leave_out)
     mechanism = with_starts(with_values(mechanism_of(given), parameters or {}), start or {}, guess)
     attempt = _Attempts()
-    source = Path(given) if not isinstance(given, Mechanism) and os.path.exists(given) else None
-    chosen = replace(options or RunOptions(), every=every or until / INSTANTS)
+    asked = options or RunOptions()
+    period = every if every is not None else asked.every
+    chosen = replace(asked, every=until / INSTANTS if period is None else period)
     run = attempt.run(mechanism, until, chosen)
-    makers = _makers(attempt, mechanism, run, _versions(source))
+    makers = _makers(attempt, mechanism, run, _versions(mechanism))
     kept = (make() for key, make in makers.items() if key not in leave_out)
     sections = tuple(x for x in kept if x is not None)
     page = Report(mechanism.name, title or mechanism.name, author, sections, attempt.reasons())
@@ -137,7 +138,7 @@ def _write(page: Report, target: Path) -> None:
         write_file(target, page.html())
 
 
-def _versions(source: Path | None) -> dict[str, str]:
+def _versions(mechanism: Mechanism) -> dict[str, str]:
     """Of what the numbers were computed with, and the digest of the text."""
     known = {
         "liaison": version("liaison-mbd"),
@@ -145,7 +146,8 @@ def _versions(source: Path | None) -> dict[str, str]:
         "NumPy": np.__version__,
         "machine": f"{platform.system()} {platform.machine()}",
     }
-    if source is not None:
+    source = Path(mechanism.place.file) if mechanism.place else None
+    if source is not None and source.is_file():
         digest = hashlib.sha256(source.read_bytes()).hexdigest()
         known |= {"file": source.name, "SHA-256": digest}
     return known
@@ -221,7 +223,7 @@ def _along(
         "picture": lambda: attempt("picture", lambda: _picture(mechanism, run)),
         "motion": lambda: motion_section(run, _motion_plots(run)),
         "reactions": lambda: _reactions(run),
-        "drives": lambda: drives_section(run, drives, _drive_plots(run, drives)) if drives else None,
+        "drives": lambda: _drives(run, drives),
         "energy": lambda: energy_section(
             run, is_conservative(mechanism), theorems, _energy_plots(run), why
         ),
@@ -251,7 +253,7 @@ def _picture(mechanism: Mechanism, run: Trajectory) -> Section | None:
     chosen = positions(run)
     times = ", ".join(f"{run.t[k]:.4g}" for k in sorted(chosen[1:]))
     caption = f"At the start, t = {run.t[0]:.4g} s"
-    caption += f"; pale: at {times} s; dashed: paths of joints" if times else "; nothing moves"
+    caption += f"; pale: at {times} s; thin lines: paths of joints" if times else "; nothing moves"
     svg = still(run, drawn(mechanism), chosen)
     facts = {"instants": [float(run.t[k]) for k in chosen]}
     return Section("picture", Page(caption), (svg,), facts)
@@ -292,20 +294,19 @@ def _outputs(run: Trajectory) -> list[str]:
 
 
 def _reactions(run: Trajectory) -> Section | None:
-    if "reactions" not in run.series:
+    if "reactions" not in run.series or not run.series["reactions"].values.size:
         return None
-    series = run.series["reactions"]
-    joints = next(iter(series.axes.values()))
-    kinds = (("force", "N", slice(3, 6)), ("moment", "N·m", slice(0, 3)))
+    sizes = reaction_sizes(run)
     plots = []
-    for name, unit, part in kinds:
-        lines = [
-            Line(joint, run.t, magnitude(series.shown[:, k, part]))
-            for k, joint in enumerate(joints)
-        ]
-        seen = [x for x in lines if np.nanmax(np.nan_to_num(x.values), initial=0.0) > 0]
+    for name, unit in (("force", "N"), ("moment", "N·m")):
+        lines = [Line(joint, run.t, x[name]) for joint, x in sizes.items()]
+        seen = [x for x in lines if np.nan_to_num(x.values).any()]
         plots.append(curves(seen, name, unit, _marks(run)))
-    return reactions_section(run, plots) if joints else None
+    return reactions_section(run, plots)
+
+
+def _drives(run: Trajectory, drives: Sequence[DriveAlong]) -> Section | None:
+    return drives_section(run, drives, _drive_plots(run, drives)) if drives else None
 
 
 def _drive_plots(run: Trajectory, drives: Sequence[DriveAlong]) -> list[str]:
