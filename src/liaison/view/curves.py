@@ -135,7 +135,7 @@ def _grid(
 
 
 def _number(value: float) -> str:
-    return f"{round(value, 12) + 0.0:.5g}".replace("-", "−")
+    return f"{round(value, 12) + 0.0:.6g}".replace("-", "−")
 
 
 def _curve(line: Line, k: int, place: Callable[[Array, Array], Array]) -> str:

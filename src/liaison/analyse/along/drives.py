@@ -7,7 +7,7 @@ of an imposed motion is the multiplier of its row. Power is effort times rate,
 
 positive where the mechanism takes energy.
 
-Public names: DriveAlong, with_efforts, drives_along.
+Public names: DriveAlong, with_efforts, is_effort, drives_along.
 """
 
 from __future__ import annotations
@@ -50,6 +50,11 @@ class DriveAlong:
     unit: str
     effort: Array
     power: Array | None
+
+
+def is_effort(output: str) -> bool:
+    """Whether an output, or its column in a run, is the effort of a motor."""
+    return output.removeprefix("outputs.").startswith(EFFORT.format(""))
 
 
 def _motors(mechanism: Mechanism) -> list[Actuator]:

@@ -6,6 +6,7 @@ Public names: mechanism_section, mobility_section, equations_section.
 from __future__ import annotations
 
 from dataclasses import replace
+from html import escape
 from typing import Any
 
 from liaison.display.equations import page as equations_page
@@ -21,6 +22,10 @@ from .record import Section
 
 LONGEST = 150_000
 """Characters of typeset equations; longer ones are counted, not shown."""
+
+
+WIDEST = 110
+"""Characters of the widest line that is printed typeset."""
 
 
 def mechanism_section(mechanism: Mechanism) -> Section:
@@ -127,7 +132,10 @@ def _remedies(mobility: Mobility) -> Table:
 
 
 def equations_section(equations: Readable) -> Section:
-    """The equations typeset, where they are short enough to be read."""
+    """The equations typeset, where they are short enough to be read.
+
+    Lines that are wider than paper are printed as text, which can be broken.
+    """
     page = equations_page(equations)
     facts: dict[str, Any] = {
         "formalism": equations.formalism,
@@ -139,4 +147,7 @@ def equations_section(equations: Readable) -> Section:
         note = f"The equations take {size} and are left out here; `liaison derive` prints them."
         page = Page(page.title, notes=(note,))
         facts["text"] = ""
+    elif max(map(len, page.text.splitlines()), default=0) > WIDEST:
+        text = f'<pre class="print">{escape(page.text)}</pre>'
+        page = replace(page, html=f'<div class="screen">{page.html}</div>{text}')
     return Section("equations", page, facts=facts)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.analyse.along.drives import DriveAlong
+from liaison.analyse.along.drives import DriveAlong, is_effort
 from liaison.analyse.along.verify import Verification
 from liaison.display.page import Page, Table, listed, number, plural
 from liaison.display.theorems import page as theorems_page
@@ -35,6 +35,7 @@ def motion_section(run: Trajectory, figures: Sequence[str]) -> Section:
     """The range of every coordinate and output, with plots."""
     rows, facts = [], {}
     outputs = run.columns("outputs.*") if "outputs" in run.series else {}
+    outputs = {name: x for name, x in outputs.items() if not is_effort(name)}
     own = {x.name: (x, run.q[:, k]) for k, x in enumerate(run.labels["q"])}
     for label, values in (*own.values(), *outputs.values()):
         name = label.name.removeprefix("outputs.")

@@ -164,12 +164,14 @@ caption { text-align: left; font-weight: 600; padding: .2rem 0; }
 .name { white-space: nowrap; }
 .liaison > p:first-child strong { font-weight: 500; }
 math { font-size: 1.08rem; }
+.print { display: none; }
 @page { size: A4; margin: 16mm 14mm; }
 @media print {
   :root { color-scheme: light; --page: #fff; --ink: #000; --pale: #555; --line: #bbb;
     --alarm: #fdf1d8; }
   body { margin: 0; padding: 0; max-width: none; font-size: 10pt; }
-  nav { display: none; }
+  nav, .screen { display: none; }
+  .print { display: block; font-size: 8.5pt; white-space: pre-wrap; overflow-wrap: anywhere; }
   h2 { break-after: avoid; } figure, tr, .problems { break-inside: avoid; }
   .scroll, figure { overflow: visible; }
 }

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, final
 
 import numpy as np
 
-from liaison.analyse.along.drives import EFFORT, DriveAlong, drives_along, with_efforts
+from liaison.analyse.along.drives import DriveAlong, drives_along, is_effort, with_efforts
 from liaison.analyse.along.verify import Verification
 from liaison.display.page import Page
 from liaison.display.report.design import (
@@ -267,8 +267,6 @@ def _by_unit(run: Trajectory, patterns: Sequence[str]) -> list[str]:
     """Plots of columns, one for each unit."""
     groups: dict[str, list[Line]] = {}
     for label, values in run.columns(*patterns).values():
-        if EFFORT.format("") in label.name:
-            continue
         t, y = jumping(run, label.name, values)
         name = label.name.removeprefix("outputs.")
         groups.setdefault(label.unit, []).append(Line(name, t, y))
@@ -290,7 +288,7 @@ def _outputs(run: Trajectory) -> list[str]:
     if "outputs" not in run.series:
         return []
     names = next(iter(run.series["outputs"].axes.values()))
-    return [x for x in names if not x.startswith(EFFORT.format(""))]
+    return [x for x in names if not is_effort(x)]
 
 
 def _reactions(run: Trajectory) -> Section | None:
