@@ -19,7 +19,7 @@ from .plot import COLORS, Array
 
 WIDTH, HEIGHT = 760.0, 230.0
 LEFT, TOP, BOTTOM = 74.0, 14.0, 40.0
-LETTER = 6.6
+LETTER = 7.4
 """Width of a letter at the size of the texts."""
 
 MOST = 14

@@ -110,7 +110,7 @@ def _redundant(mobility: Mobility) -> list[str]:
         return ["No closure equation is redundant: every reaction is determined."]
     lines = [
         f"{plural(redundancy.count, 'closure equation')} more than the motion needs: parts that do "
-        "not fit exactly are forced together, and the reactions named below depend on how.",
+        "not fit exactly are forced together, and the reactions of the table depend on how.",
         *(x for x in redundancy.families if x),
     ]
     if redundancy.proposal:

@@ -114,7 +114,9 @@ def _body(shown: Report) -> str:
 
 
 def _lines(text: str) -> str:
-    return "<br>".join(escape(line.strip()) for line in text.splitlines())
+    """A sentence, and below it lines that show a place of the description."""
+    first, _, rest = text.partition("\n")
+    return escape(first) + (f"<pre>{escape(rest)}</pre>" if rest else "")
 
 
 _DOCUMENT = """<!doctype html>
@@ -151,6 +153,7 @@ h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid var(--
 nav { margin: 1rem 0 0; font-size: .9rem; }
 a { color: inherit; }
 .problems { background: var(--alarm); border-radius: .3rem; padding: .7rem 1rem .7rem 2rem; }
+.problems pre { margin: .3rem 0 0; white-space: pre-wrap; }
 figure { margin: .6rem 0; overflow-x: auto; }
 svg { max-width: 100%; height: auto; display: block; }
 svg text { font-family: inherit; }

@@ -34,7 +34,14 @@ from liaison.display.report.motion import (
     versions_section,
 )
 from liaison.display.report.record import SECTIONS, Report, Section
-from liaison.errors import ArgumentError, LiaisonError, NamingError, SimulationError, checked
+from liaison.errors import (
+    ArgumentError,
+    LiaisonError,
+    ModelError,
+    NamingError,
+    SimulationError,
+    checked,
+)
 from liaison.model.mechanism import Mechanism
 from liaison.model.pairing import drawn, is_scene
 from liaison.simulation.plan.options import RunOptions
@@ -174,6 +181,7 @@ class _Attempts:
         series = tuple(dict.fromkeys((*DEFAULT_SERIES, *(options.series or ()), *more)))
         moved = mechanism if is_scene(mechanism) else with_efforts(mechanism)
         try:
+            _check_values(mechanism)
             return simulate(moved, until=until, options=replace(options, series=series))
         except SimulationError as error:
             self._failed.setdefault(str(error), []).append("motion")
@@ -188,6 +196,17 @@ class _Attempts:
         return tuple(
             f"Not complete: {', '.join(what)}. {why}" for why, what in self._failed.items()
         )
+
+
+def _check_values(mechanism: Mechanism) -> None:
+    for x in mechanism.parameters:
+        if x.value is None:
+            unit = f" [{x.unit}]" if x.unit else ""
+            raise ModelError(
+                f"parameter {x.name!r}{unit} has no value; a run needs one.",
+                hint="Give it: parameters={…} in Python, --set NAME=VALUE on the command line.",
+                place=x.place,
+            )
 
 
 def _makers(
