@@ -212,6 +212,7 @@ from liaison.verbs.motion.collide import collide as collide
 from liaison.verbs.motion.convergence import convergence as convergence
 from liaison.verbs.motion.kinematic_run import kinematic_run as kinematic_run
 from liaison.verbs.motion.page import page as page
+from liaison.verbs.motion.report import report as report
 from liaison.verbs.motion.show import show as show
 from liaison.verbs.motion.simulate import simulate as simulate
 from liaison.verbs.motion.simulate_batch import simulate_batch as simulate_batch

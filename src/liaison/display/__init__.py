@@ -31,6 +31,7 @@ PAGES = {
     "Integrability": "integrals",
     "FirstIntegral": "integrals",
     "Reduction": "reduction",
+    "Report": "report.record",
 }
 """Class -> module of this room that makes its page; classes below it are found through it."""
 

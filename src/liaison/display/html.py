@@ -14,6 +14,14 @@ from .page import Page, Table
 LONGEST = 200
 """Rows of a table; of a longer one the middle is left out."""
 
+ALONG = (0.5, 0.36, 0.64, 0.27, 0.73)
+"""Where the name of a joint may stand on its line in a graph."""
+
+APART = 26.0
+"""Distance of two such names."""
+
+Point = tuple[float, float]
+
 STYLE = (
     "<style>.liaison table{border-collapse:collapse;margin:.4em 0 .8em}"
     ".liaison th,.liaison td{padding:.15em .8em .15em 0;text-align:left;vertical-align:baseline;"
@@ -24,8 +32,8 @@ STYLE = (
 )
 
 
-def to_html(page: Page) -> str:
-    """The page as a fragment."""
+def to_html(page: Page, style: str = STYLE) -> str:
+    """The page as a fragment, with its style; without, where a document has its own."""
     parts = [f"<p><strong>{escape(page.title)}</strong></p>"]
     if page.facts:
         rows = "".join(
@@ -36,7 +44,7 @@ def to_html(page: Page) -> str:
     parts += [page.html] if page.html else []
     parts += [_table(table) for table in page.tables if table.rows]
     parts += [f"<p>{escape(note)}</p>" for note in page.notes]
-    return f'{STYLE}<div class="liaison">{"".join(parts)}</div>'
+    return f'{style}<div class="liaison">{"".join(parts)}</div>'
 
 
 def _table(table: Table) -> str:
@@ -60,6 +68,7 @@ def graph_svg(nodes: Sequence[str], edges: Sequence[tuple[str, str, str]], most:
     """
     if not 1 < len(nodes) <= most:
         return ""
+    nodes = _walked(nodes, edges)
     radius = max(90.0, 17.0 * len(nodes))
     places = {
         name: (
@@ -69,11 +78,12 @@ def graph_svg(nodes: Sequence[str], edges: Sequence[tuple[str, str, str]], most:
         for k, name in enumerate(nodes)
     }
     pairs: dict[frozenset[str], int] = {}
-    lines = []
+    lines: list[str] = []
+    spots: list[Point] = []
     for a, b, name in edges:
         count = pairs.get(frozenset((a, b)), 0)
         pairs[frozenset((a, b))] = count + 1
-        lines.append(_edge(places[a], places[b], name, count))
+        lines.append(_edge(places[a], places[b], name, _middle(places[a], places[b], count), spots))
     dots = [
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{"none" if k == 0 else "currentColor"}"'
         f' stroke="currentColor"/>{_text(x * (1 + 16 / radius), y * (1 + 16 / radius), name, x)}'
@@ -87,17 +97,43 @@ def graph_svg(nodes: Sequence[str], edges: Sequence[tuple[str, str, str]], most:
     )
 
 
-def _edge(a: tuple[float, float], b: tuple[float, float], name: str, count: int) -> str:
-    """A line between two bodies; further ones between the same two are bent."""
+def _walked(nodes: Sequence[str], edges: Sequence[tuple[str, str, str]]) -> list[str]:
+    """Bodies in the order in which joints lead from one to the next: loops cross less."""
+    near: dict[str, list[str]] = {name: [] for name in nodes}
+    for a, b, _ in edges:
+        near[a].append(b)
+        near[b].append(a)
+    order: dict[str, None] = {}
+    waiting = list(reversed(nodes))
+    while waiting:
+        name = waiting.pop()
+        if name not in order:
+            order[name] = None
+            waiting += [x for x in reversed(near[name]) if x not in order]
+    return list(order)
+
+
+def _middle(a: Point, b: Point, count: int) -> Point:
+    """Control point of a line between two bodies; further ones between the same two are bent."""
     bend = 28.0 * ((count + 1) // 2) * (1 if count % 2 else -1)
     dx, dy = b[0] - a[0], b[1] - a[1]
     length = math.hypot(dx, dy) or 1.0
-    mx, my = (a[0] + b[0]) / 2 - bend * dy / length, (a[1] + b[1]) / 2 + bend * dx / length
-    path = f"M{a[0]:.1f} {a[1]:.1f}Q{mx:.1f} {my:.1f} {b[0]:.1f} {b[1]:.1f}"
-    lx, ly = (a[0] + b[0]) / 4 + mx / 2, (a[1] + b[1]) / 4 + my / 2
+    return (a[0] + b[0]) / 2 - bend * dy / length, (a[1] + b[1]) / 2 + bend * dx / length
+
+
+def _edge(a: Point, b: Point, name: str, middle: Point, spots: list[Point]) -> str:
+    """A line with its name where no other name stands; the place is added to `spots`."""
+    ways = [
+        tuple((1 - s) ** 2 * x + 2 * s * (1 - s) * m + s * s * y for x, m, y in zip(a, middle, b))
+        for s in ALONG
+    ]
+    free = [p for p in ways if all(math.dist(p, q) > APART for q in spots)]
+    x, y = (free or ways)[0]
+    spots.append((x, y))
+    path = f"M{a[0]:.1f} {a[1]:.1f}Q{middle[0]:.1f} {middle[1]:.1f} {b[0]:.1f} {b[1]:.1f}"
     return (
         f'<path d="{path}" fill="none" stroke="currentColor" opacity=".5"/>'
-        f'<text x="{lx:.1f}" y="{ly - 3:.1f}" text-anchor="middle" opacity=".8">'
+        f'<text x="{x:.1f}" y="{y - 3:.1f}" text-anchor="middle" opacity=".8">'
         f"{escape(name)}</text>"
     )
 

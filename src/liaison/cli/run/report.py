@@ -1,0 +1,100 @@
+"""Write a report on a mechanism: picture, tables, plots, proofs.
+
+Public names: report.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from liaison.cli.options import (
+    Debug,
+    Floating,
+    Guesses,
+    Json,
+    Lenient,
+    Merged,
+    Model,
+    RunOption,
+    Starts,
+    Until,
+    Values,
+    printed,
+    with_run_options,
+    written,
+)
+from liaison.verbs.registry import command
+
+
+@command
+@with_run_options
+def report(
+    file: Model,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.html", help="Write here; beside FILE's name if not given."),
+    ] = None,
+    pdf: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.pdf", help="Print to PDF, too; needs Chromium."),
+    ] = None,
+    until: Until = "2",
+    leave_out: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SECTION",
+            help="Leave out a section: picture, mechanism, mobility, motion, reactions, drives, "
+            "energy, events, equations, versions. Repeatable.",
+        ),
+    ] = None,
+    title: Annotated[str, typer.Option(help="Title; the mechanism's name if not given.")] = "",
+    author: Annotated[str, typer.Option(help="A line below the title.")] = "",
+    run: RunOption = None,
+    values: Values = None,
+    start: Starts = None,
+    guess: Guesses = None,
+    lenient: Lenient = False,
+    floating: Floating = False,
+    merge_fixed: Merged = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Write a report on a mechanism: picture, joints, mobility, reactions, drives, equations."""
+    from dataclasses import replace
+
+    from liaison.cli.running import run_options
+    from liaison.cli.values import check_folders, check_names, check_suffix, read_request
+    from liaison.display.report.record import SECTIONS
+    from liaison.simulation.record.files import write_file
+    from liaison.verbs.motion import report as verb
+    from liaison.view.pdf import browser, to_pdf
+
+    check_folders(out, pdf)
+    check_suffix("--out", out, (".html", ".htm"))
+    check_suffix("--pdf", pdf, (".pdf",))
+    check_names("--leave-out", "section", leave_out or (), SECTIONS)
+    if pdf is not None:
+        browser()
+    end, options = run_options(until, run)
+    request = read_request(file, values, start, (lenient, floating, merge_fixed), guesses=guess)
+    page = verb.report(
+        request.mechanism,
+        until=end,
+        leave_out=leave_out or (),
+        title=title,
+        author=author,
+        start=request.start,
+        options=replace(options, inputs=request.inputs),
+    )
+    html = page.html()
+    target = out or (None if as_json or pdf else Path(f"{file.stem}.report.html"))
+    if target is not None:
+        write_file(target, html)
+    if pdf is not None:
+        to_pdf(html, pdf)
+    files = written(html=target, pdf=pdf)
+    lines = [page.title, *(f"  {kind:<12} {path}" for kind, path in files.items()), *page.problems]
+    printed(page.to_dict() | files, "\n".join(lines), as_json)

@@ -1,0 +1,1 @@
+"""A report on a mechanism: its sections as pages, and all of them as one document."""
