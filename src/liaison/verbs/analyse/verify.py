@@ -9,7 +9,7 @@ from typing import Unpack
 
 from liaison.analyse.along.verify import Verification
 from liaison.analyse.along.verify import verify as verified
-from liaison.errors import checked
+from liaison.errors import OptionError, checked
 from liaison.simulation.plan.options import OF_RUNS, OF_SCENES, RunKeywords, RunOptions, run_options
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.simulation.run import simulate
@@ -43,6 +43,8 @@ def verify(
     """
     chosen = run_options("verify", options, keywords, SINGLE)
     if run is not None:
+        without_run = [*chosen, *(() if until is None else ("until",))]
+        OptionError.check("verify of a run that is there", without_run, ("about",))
         return verified(ready_along(given, run), run, about=about)
     kernel, state = ready_for(given, None, None, None)
     end = 1.0 if until is None else until
