@@ -46,7 +46,7 @@ def singularities(
             _check({"near": near}, "without a run", ("at", "step", "steps"))
             length, count = STEP if step is None else step, STEPS if steps is None else steps
             return followed(mechanism, at=at, step=length, steps=count)
-        _check({"at": at, "step": step, "steps": steps}, "along a run", ("near",))
+        _check({"at": at or None, "step": step, "steps": steps}, "along a run", ("near",))
         run = along if isinstance(along, Trajectory) else load(along)
         return rank_along(run, mechanism, near=NEAR if near is None else near)
 
