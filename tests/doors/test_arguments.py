@@ -133,3 +133,19 @@ def test_an_error_of_a_description_names_the_line_of_the_author():
     with pytest.raises(ModelError) as caught:
         liaison.spring((1, 2), stiffness=3.0)
     assert caught.value.place.file == __file__
+
+
+def test_what_a_run_decides_is_refused_beside_it(examples):
+    """A run has its own parameters, instants and tolerances: others beside it would be ignored."""
+    path = examples / "four_bar.lsd"
+    run = liaison.simulate(path, until=0.02, every=0.01)
+    calls = [
+        (lambda: liaison.verify(path, run, until=5.0), "takes no option 'until'"),
+        (lambda: liaison.verify(path, run, rtol=1e-3), "takes no option 'rtol'"),
+        (lambda: liaison.inverse_dynamics(path, run, ["A"], parameters={"a": 1.0}), "parameters"),
+        (lambda: liaison.inverse_dynamics(path, run, ["A"], t=0.01), "t is of one state"),
+        (lambda: liaison.singularities(path, run, at={"A": 1.0}), "takes no option 'at'"),
+    ]
+    for call, words in calls:
+        with pytest.raises(LiaisonError, match=words):
+            call()

@@ -96,3 +96,21 @@ def test_what_does_not_fit_is_an_error(examples):
     ball = liaison.read(examples / "contact" / "two_balls.lsd")
     with pytest.raises(DerivationError, match="run it with `simulate`"):
         liaison.forward_dynamics(ball)
+
+
+def test_velocities_by_label_replace_those_of_a_state(examples):
+    mechanism = liaison.read(examples / "double_pendulum.lsd")
+    still = liaison.assemble(liaison.span(mechanism), A=0.4, B=0.7)
+    rates = {"A'": 3.0, "B'": -2.0}
+    by_state = liaison.bias(mechanism, still, rates)
+    assert np.allclose(by_state, liaison.bias(mechanism, still.q, [3.0, -2.0]), rtol=1e-13)
+    assert not np.allclose(by_state, liaison.bias(mechanism, still), rtol=1e-3)
+
+
+def test_velocities_by_label_beside_a_state_close_the_loops(examples):
+    mechanism = liaison.read(examples / "four_bar.lsd")
+    state = liaison.assemble(liaison.span(mechanism))
+    named = {label.name: x for label, x in zip(state.labels["q"], state.q, strict=True)}
+    expected = liaison.forward_dynamics(mechanism, named | {"A'": 5.0})
+    found = liaison.forward_dynamics(mechanism, state, {"A'": 5.0})
+    assert np.allclose(found, expected, rtol=1e-10)

@@ -9,7 +9,7 @@ import pytest
 
 from liaison.equations import newton_euler
 from liaison.errors import TextError
-from liaison.expr import collector_paused
+from liaison.expr import collector_paused, symbol
 from liaison.formats import read, reading_of_urdf
 from liaison.formats.urdf.links import Limits
 from liaison.formats.urdf.write import write_urdf
@@ -22,11 +22,14 @@ from liaison.model import (
     JointFriction,
     Marker,
     Mechanism,
+    Parameter,
+    Planar,
     Revolute,
     Spherical,
 )
 from liaison.program import to_numpy
 from liaison.program.lower import lower
+from liaison.spatial import product, rotation_about, rotation_onto_z
 from liaison.tree import span
 from samples import draw, relative_difference
 
@@ -85,6 +88,14 @@ def test_a_free_body_moves_alike():
     moves_alike(free, reading_of_urdf(write_urdf(free)).mechanism)
 
 
+def test_a_body_on_a_slanted_plane_moves_alike():
+    axis, turn = rotation_onto_z((1, 2, 3)), rotation_about((1, 1, 0), Fraction(7, 10))
+    F, M = Marker("ground", axis), Marker("a", product(turn, axis), (1, 0, 0))
+    body = Body("a", 1, (0, 0, 1), ((1, 0, 0), (0, 2, 0), (0, 0, 2)))
+    plane = Mechanism("m", (body,), (Joint("P", Planar(), F, M),))
+    moves_alike(plane, reading_of_urdf(write_urdf(plane)).mechanism)
+
+
 @pytest.mark.parametrize("name", ["arm7.urdf", "double_pendulum.lsd", "pendulum.lsd"])
 def test_an_example_moves_alike(name):
     mechanism = read(EXAMPLES / name)
@@ -137,8 +148,46 @@ def test_limits_friction_and_couplings_come_back():
 def test_what_urdf_cannot_say_is_named():
     notes: list[str] = []
     text = write_urdf(read(EXAMPLES / "four_bar.lsd"), notes=notes)
-    assert notes == ["gravity [0.0, 0.0, -9.81]", "4 starts", "1 events", "1 outputs"]
+    varied = "that 'a', 'b', 'c', 'd' may vary: the values are written"
+    assert notes == ["gravity [0.0, 0.0, -9.81]", varied, "4 starts", "1 events", "1 outputs"]
     assert all(note in text for note in notes)
+
+
+def test_frictions_on_one_joint_add_up():
+    drags = tuple(JointFriction(f"f{k}", "A", k, 2 * k) for k in (1, 2))
+    again = reading_of_urdf(write_urdf(two_links(forces=drags))).mechanism
+    (friction,) = [x for x in again.forces if isinstance(x, JointFriction)]
+    assert (friction.viscous, friction.dry) == (3, 6)
+
+
+def test_whatever_changes_the_motion_and_is_not_written_is_named():
+    ground, a, b = Marker("ground"), Marker("a"), Marker("b")
+    joints = (Joint("A", Revolute(), ground, a), Joint("P", Planar(), a, b))
+    notes: list[str] = []
+    mechanism = two_links(
+        joints=joints,
+        parameters=(Parameter("k", 2),),
+        constraints=(Coupling("tied", "P.angle", 1, "A"),),
+        forces=(
+            JointFriction("rough", "A", 0, 2, Fraction(1, 2)),
+            JointFriction("drag", "P.x", symbol("k")),
+        ),
+    )
+    write_urdf(mechanism, notes=notes)
+    assert notes == [
+        "that there is no gravity",
+        "the jointfriction 'drag'",
+        "the smoothing 0.5 of friction 'rough'",
+        "the coupling 'tied'",
+        "that 'k' may vary: the values are written",
+    ]
+
+
+def test_a_second_coupling_of_one_coordinate_is_named():
+    notes: list[str] = []
+    ties = (Coupling("c", "B", 2, "A"), Coupling("d", "B", 3, "A", 1))
+    write_urdf(two_links(constraints=ties), notes=notes)
+    assert [note for note in notes if "coupling" in note] == ["the coupling 'd'"]
 
 
 def test_a_ball_in_the_tree_is_refused():

@@ -1,6 +1,7 @@
 """The verbs that analyse a motion, for people and as JSON."""
 
 import json
+import math
 
 import pytest
 
@@ -107,3 +108,59 @@ def test_evidence_of_everything(run, examples):
     facts = json.loads(out)
     assert (status, facts["missing"]) == (0, [])
     assert all(x["is_proved"] and x["repeat"] for x in facts["evidence"])
+
+
+DRIVEN = """
+gravity = [0, 0, -9.81] m/s^2 ; parameter w = 300 in mm ; input u = 1 N*m ;
+let bob = body mass = 1 kg, center = [0, 0, -1] m, inertia = 0 end ;
+let A = join earth and bob with revolute axis = [0, 1, 0] end ;
+apply motor torque = u end on A ;
+start A = 400 deg ;
+"""
+IGNORED = [
+    ("torsors", "--set", "u=3 N*m/s*t", "not a formula of time"),
+    ("reduce", "--set", "u=3 N*m/s*t", "not a formula of time"),
+    ("parametrizations", "--set", "u=3 N*m/s*t", "not a formula of time"),
+    ("simulate", "--set", "w=2*3", "the text gives w in mm"),
+    ("simulate", "--set", "w=(5)", "the text gives w in mm"),
+    ("inertia", "--point", "1 kg,0,0", "is in kg"),
+    ("virtual_power", "--point", "1,0,0", "--rotation"),
+    ("assemble", "--evidence", "--all"),
+    ("assemble", "--all", "--hand", "bob", "--position", "[0,0,0]", "leave out --all"),
+    ("derive", "--level", "vector", "--formalism", "lagrange", "--level has no use for it"),
+    ("derive", "--own", "--formalism", "hamilton", "--format", "latex", "--own has no use for it"),
+]
+
+
+@pytest.mark.parametrize("case", IGNORED, ids=" ".join)
+def test_an_option_without_effect_is_refused(capsys, tmp_path, case):
+    path = tmp_path / "driven.lsd"
+    path.write_text(DRIVEN)
+    command, *options, words = case
+    assert words in said(capsys, command, path, *options, status=2).err.replace("\n", " ")
+
+
+def test_a_saved_run_has_its_own_values(capsys, tmp_path, examples):
+    path, saved = examples / "four_bar.lsd", tmp_path / "run.nc"
+    said(capsys, "simulate", path, "--until", "0.02", "--every", "0.01", "--out", saved)
+    for words in (("--set", "a=0.31"), ("--start", "A=1"), ("--until", "3")):
+        assert "has its own" in said(capsys, "verify", path, "--run", saved, *words, status=2).err
+    for words in (("--set", "a=0.31"), ("--at", "A=1")):
+        found = said(capsys, "singular", path, "--along", saved, *words, status=2)
+        assert "has its own" in found.err
+    assert "rank" in said(capsys, "singular", path, "--along", saved).out
+
+
+def test_the_equilibrium_near_another_start_is_linearized(capsys, tmp_path):
+    path = tmp_path / "driven.lsd"
+    path.write_text(DRIVEN)
+    words = ("linearize", path, "--rest", "--start", "A=0.1", "--set", "u=0", "--json")
+    eigenvalues = json.loads(said(capsys, *words).out)["eigenvalues"]
+    assert max(map(math.hypot, *eigenvalues)) == pytest.approx(9.81**0.5)
+
+
+def test_motion_begins_with_the_turns_of_the_start(capsys, tmp_path):
+    path = tmp_path / "driven.lsd"
+    path.write_text(DRIVEN)
+    found = json.loads(said(capsys, "motion", path, "--until", "0.1", "--json").out)
+    assert found["columns"]["A"][0] == pytest.approx(math.radians(400))

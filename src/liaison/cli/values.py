@@ -4,7 +4,7 @@ Every error here is one of the command line, not of the model.
 
 Public names: Request, read_request, request_of, reader_options, positions_of, numbers_by_name,
 three, seconds, limit_option, check_folders, check_files, check_suffix, check_names, check_word,
-check_still, named_by, listed, named_value, named_values.
+named_by, listed, named_value, named_values.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ from liaison.tree.tree import as_float
 from liaison.units import same, unit_of
 from liaison.verbs.given import units, with_notes, with_starts, with_values
 
+UNITLESS = re.compile(r"[-+*/^().\deE ]+")
+"""A number, or one that is computed, without a unit; π makes an angle in radians of it."""
+
 PLOTS = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp", ".eps")
 
 
@@ -48,10 +51,17 @@ def read_request(
     robot: tuple[bool, bool, bool] = (False, False, False),
     *,
     guesses: list[str] | None = None,
+    may_vary: bool = False,
 ) -> Request:
-    """The mechanism in a file, with what the command line says of it; see `reader_options`."""
+    """The mechanism in a file, with what the command line says of it; see `reader_options`.
+
+    Formulas of time for inputs are rejected unless they `may_vary`: only a run follows them.
+    """
     mechanism = with_notes(reading(file, **reader_options(file, *robot)))
-    return request_of(mechanism, values, starts, guesses=guesses)
+    request = request_of(mechanism, values, starts, guesses=guesses)
+    if not may_vary:
+        _check_still(request.inputs)
+    return request
 
 
 def request_of(
@@ -107,14 +117,14 @@ def numbers_by_name(
     return {name: float(as_float(x)) for name, x in _assignments(option, texts, known).items()}
 
 
-def three(option: str, text: str | None) -> tuple[float, float, float] | None:
+def three(option: str, text: str | None, unit: str = "") -> tuple[float, float, float] | None:
     """X,Y,Z of the command line as numbers in SI; None where it is not given."""
     if text is None:
         return None
     parts = text.split(",")
     if len(parts) != 3:
         raise typer.BadParameter(f"{text!r} is not X,Y,Z.", param_hint=option)
-    x, y, z = (float(as_float(_quantity(option, part.strip(), ""))) for part in parts)
+    x, y, z = (float(as_float(_quantity(option, part.strip(), unit))) for part in parts)
     return x, y, z
 
 
@@ -154,7 +164,7 @@ def check_files(
         )
 
 
-def check_still(inputs: dict[str, Any]) -> None:
+def _check_still(inputs: dict[str, Any]) -> None:
     """A formula of time has no value at rest."""
     for name in inputs:
         raise typer.BadParameter(f"--set {name}: a number is needed here, not a formula of time.")
@@ -201,7 +211,7 @@ def _assignments(
         unit = known.get(name, "")
         values_by_name[name] = _quantity(option, value, unit, f" of {name}", known)
         other = (written or {}).get(name, "")
-        if other and re.fullmatch(r"[-+.\deE]+", value) and values_by_name[name] != 0:
+        if other and UNITLESS.fullmatch(value) and values_by_name[name] != 0:
             message = (
                 f"{value!r} has no unit, and the text gives {name} in {other}: write "
                 f"'{name}={value}{other}', or '{name}={value}{unit}' for SI."

@@ -99,6 +99,8 @@ def at_state(
     state = q if isinstance(q, State) else None
     if state is not None:
         check_state_of(tree, state)
+        if isinstance(v, Mapping):
+            v = _assembled(tree, state.q, v, parameters, state.t).v
     if state is None and (q is None or isinstance(q, Mapping) or isinstance(v, Mapping)):
         state = _assembled(tree, q, v, parameters, t)
     if state is not None:

@@ -51,7 +51,8 @@ def joint_motion(
         mechanism: that was run.
         run: with the series "poses" and "motions".
         joint: its name.
-        start: about where an angle begins [rad], by label; within half a turn of 0 if not given.
+        start: about where an angle begins [rad], by label; if not given, where it begins in the
+            run, or within half a turn of 0 where the run has no such coordinate.
 
     Returns:
         Columns A, A', A'' for each coordinate A that is no attitude.
@@ -63,7 +64,9 @@ def joint_motion(
     fine, places = _refined(run)
     seen = _relative(fine, joints[joint], values)
     labels, units = _labels_and_units(joints[joint])
-    near = [float((start or {}).get(x, 0.0)) for x in joints[joint].coordinates]
+    begun = {x.name: float(y) for x, y in zip(run.labels["q"], fine.q[0], strict=True)}
+    begun |= start or {}
+    near = [float(begun.get(x, 0.0)) for x in joints[joint].coordinates]
     columns, names, each = [], [], []
     for k, label in enumerate(labels):
         c, rate, second = _coordinate(joints[joint], k, near, {**values, **seen})

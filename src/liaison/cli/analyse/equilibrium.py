@@ -29,11 +29,10 @@ def equilibrium(
     debug: Debug = False,
 ) -> None:
     """Find a position of rest near the start, whether it is stable, and what its joints bear."""
-    from liaison.cli.values import check_still, read_request
+    from liaison.cli.values import read_request
     from liaison.verbs.analyse import equilibrium as verb
 
     request = read_request(file, values, start, guesses=guess)
-    check_still(request.inputs)
     kind = "nearest" if nearest else "stable"
     rest = verb.equilibrium(request.mechanism, start=request.start, kind=kind)
     printed({"name": request.mechanism.name} | rest.to_dict(), _text(rest), as_json)

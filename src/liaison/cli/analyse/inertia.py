@@ -39,7 +39,9 @@ def inertia(
 
     mechanism = read_request(file, values).mechanism
     where = {name: float(as_float(x)) for name, x in positions_of(mechanism, at).items()}
-    result = verb.inertia(mechanism, bodies or (), where, point=three("--point", point), axes=axes)
+    result = verb.inertia(
+        mechanism, bodies or (), where, point=three("--point", point, "m"), axes=axes
+    )
     facts: dict[str, Any] = result.to_dict()
     text = result.text
     u = three("--direction", direction)

@@ -6,7 +6,7 @@ Public names: linearize.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -37,17 +37,16 @@ def linearize(
     debug: Debug = False,
 ) -> None:
     """Linearize about the start or an equilibrium: eigenvalues, frequencies, modes."""
-    from liaison.cli.values import check_still, named_by, read_request
+    from liaison.cli.values import named_by, read_request
     from liaison.verbs.analyse import equilibrium
     from liaison.verbs.analyse import linearize as verb
 
     request = read_request(file, values, start, guesses=guess)
-    check_still(request.inputs)
-    state = equilibrium.equilibrium(request.mechanism, start=request.start).state if rest else None
+    own: dict[str, Any] = {"start": request.start}
+    if rest:
+        own = {"state": equilibrium.equilibrium(request.mechanism, **own).state}
     with named_by("--independent"):
-        linear = verb.linearize(
-            request.mechanism, state, start=request.start, independent=independent or ()
-        )
+        linear = verb.linearize(request.mechanism, independent=independent or (), **own)
     printed({"name": request.mechanism.name} | linear.to_dict(), _text(linear), as_json)
 
 

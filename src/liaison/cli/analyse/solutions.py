@@ -29,10 +29,9 @@ def solutions(
     debug: Debug = False,
 ) -> None:
     """Solve the constrained system at the start in every way, and compare them."""
-    from liaison.cli.values import check_still, read_request
+    from liaison.cli.values import read_request
     from liaison.verbs.analyse import solutions as verb
 
     request = read_request(file, values, start, guesses=guess)
-    check_still(request.inputs)
     solved = verb.solutions(request.mechanism, start=request.start, maximal=maximal)
     printed(solved.to_dict(), str(solved), as_json)

@@ -27,5 +27,5 @@ def torsors(
     from liaison.verbs.state import torsors as verb
 
     request = read_request(file, values, start)
-    result = verb.torsors(request.mechanism, point=three("--point", point) or (0.0, 0.0, 0.0))
+    result = verb.torsors(request.mechanism, point=three("--point", point, "m") or (0.0, 0.0, 0.0))
     printed(result.to_dict(), result.text, as_json)

@@ -275,6 +275,7 @@ def derive(
         {"--expand": expand, "--body": bodies, "--point": point, "--basis": basis != "ground"},
         evidence=evidence,
     )
+    _check_ignored(answers, formalism, form, out)
     _check_words(formalism, form, parametrization)
     check_folders(out, compiled)
     mechanism = read_request(file, values).mechanism
@@ -429,6 +430,20 @@ def _check_together(answers: dict[str, Any], of_levels: dict[str, Any], *, evide
         if is_present and not answers["--level"]:
             message = "it is for the levels; give --level vector, matrix or scalar too."
             raise typer.BadParameter(message, param_hint=name)
+
+
+def _check_ignored(answers: dict[str, Any], formalism: str, form: str, out: Path | None) -> None:
+    """Raises an error for options that an answer has no use for."""
+    useless = {
+        "--formalism": (formalism != "newton_euler", ("--level", "--steps", "--interactive")),
+        "--format": (form != "text", ("--compare", "--own", "--assignments", "--interactive")),
+        "--out": (out, ("--assignments", "--interactive")),
+    }
+    for option, (is_present, others) in useless.items():
+        for other in others if is_present else ():
+            if answers[other]:
+                message = f"{other} has no use for it; leave one of them out."
+                raise typer.BadParameter(message, param_hint=option)
 
 
 def _answer(facts: dict[str, Any], out: Path | None, as_json: bool) -> None:

@@ -25,7 +25,9 @@ def virtual_power(
     rotation: Annotated[
         str | None, typer.Option(metavar="X,Y,Z", help="It turns about this axis, as one solid.")
     ] = None,
-    point: Annotated[str, typer.Option(metavar="X,Y,Z", help="On that axis [m].")] = "0,0,0",
+    point: Annotated[
+        str | None, typer.Option(metavar="X,Y,Z", help="On that axis [m]; the origin if none.")
+    ] = None,
     velocity: Annotated[
         str | None, typer.Option(metavar="NAME", help="This velocity is 1, all others are 0.")
     ] = None,
@@ -48,12 +50,11 @@ def virtual_power(
     chosen = [x for x in (translation, rotation, velocity) if x is not None]
     if len(chosen) > 1:
         raise typer.BadParameter("give one field: --translation, --rotation or --velocity.")
-    slide, turn, where = (
-        three(option, x)
-        for option, x in (
-            ("--translation", translation), ("--rotation", rotation), ("--point", point)
-        )
-    )  # fmt: skip
+    if point is not None and rotation is None:
+        message = "it is on the axis of a rotation; give --rotation X,Y,Z too."
+        raise typer.BadParameter(message, param_hint="--point")
+    slide, turn = three("--translation", translation), three("--rotation", rotation)
+    where = three("--point", point, "m")
     field = fields.real_velocities()
     if slide is not None:
         field = fields.translation(slide)

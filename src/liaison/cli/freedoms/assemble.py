@@ -60,6 +60,7 @@ def assemble(
     from liaison.cli.values import limit_option, positions_of, read_request
     from liaison.verbs.freedoms import assembly_modes, inverse_kinematics
 
+    _check_search(every_way, hand, {"--evidence": evidence, "--time-limit": time_limit})
     mechanism = read_request(file, values).mechanism
     where = positions_of(mechanism, at)
     options: dict[str, Any] = {"at": where, "seed": seed} | limit_option(time_limit)
@@ -72,6 +73,17 @@ def assemble(
         _near_the_start(mechanism, where, as_json)
         return
     printed(modes.to_dict(), with_evidence(str(modes), modes.evidence, evidence), as_json)
+
+
+def _check_search(every_way: bool, hand: str | None, options: dict[str, Any]) -> None:
+    """Raises an error for two searches at once, and for options of a search without one."""
+    if every_way and hand is not None:
+        message = "--hand finds all solutions already; leave out --all."
+        raise typer.BadParameter(message, param_hint="--all")
+    for option, value in options.items():
+        if value and not every_way and hand is None:
+            message = "it is for a search; give --all or --hand BODY too."
+            raise typer.BadParameter(message, param_hint=option)
 
 
 def _near_the_start(mechanism: Any, where: dict[str, Any], as_json: bool) -> None:

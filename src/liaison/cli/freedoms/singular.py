@@ -30,6 +30,11 @@ def singular(
     from liaison.cli.values import positions_of, read_request
     from liaison.verbs.freedoms import singularities as verb
 
+    if along is not None and (at or values):
+        message = (
+            "a run has its own positions and values; leave out --along RUN, or --at and --set."
+        )
+        raise typer.BadParameter(message, param_hint="--along")
     mechanism = read_request(file, values).mechanism
     result = verb.singularities(mechanism, along, at=positions_of(mechanism, at))
     printed({"name": mechanism.name} | result.to_dict(), f"{mechanism.name}: {result}", as_json)

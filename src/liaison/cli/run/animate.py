@@ -75,7 +75,7 @@ def animate(
     end, options = run_options(until, raw | {"every": raw.get("every") or f"({speed!r}/60) s"})
     options = replace(options, series=series_of(["reactions"] if forces else [], []))
     robot = (lenient, floating, merge_fixed)
-    request = read_request(file, values, start, robot, guesses=guess)
+    request = read_request(file, values, start, robot, guesses=guess, may_vary=True)
     mechanism = request.mechanism
     check_names("--trace", "body or joint", trace or (), drawable(mechanism))
     look: dict[str, Any] = {"trace": tuple(trace or ()), "forces": forces, "speed": speed}

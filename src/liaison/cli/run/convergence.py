@@ -28,11 +28,10 @@ def convergence(
     debug: Debug = False,
 ) -> None:
     """Replace unilateral relations by viscous friction; report the distance as it grows."""
-    from liaison.cli.values import check_still, read_request, seconds
+    from liaison.cli.values import read_request, seconds
     from liaison.verbs.motion import convergence as verb
 
     request = read_request(file, values, start, guesses=guess)
-    check_still(request.inputs)
     end = seconds("--until", until)
     result = verb.convergence(request.mechanism, _listed(alphas), end, start=request.start)
     printed(result.to_dict(), result.text, as_json)

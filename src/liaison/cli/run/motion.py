@@ -77,7 +77,7 @@ def motion(
         check_word("--attitude", attitude, attitudes())
     end, options = run_options(until, run)
     every = end / INSTANTS if options.every is None else options.every
-    request = read_request(file, values, start, guesses=guess)
+    request = read_request(file, values, start, guesses=guess, may_vary=True)
     mechanism = request.mechanism
     check_names("--joint", "joint", joints or (), [x.name for x in mechanism.joints])
     standing = [x.name for x in mechanism.bodies[1:]]
@@ -120,9 +120,12 @@ class _Columns:
 def _joints(mechanism: Mechanism, run: Trajectory, names: list[str] | None) -> list[_Columns]:
     """The motion of the joints asked for, or of all that have an angle or a slide."""
     from liaison.analyse.along.joint_motion import has_angle_or_slide, joint_motion
+    from liaison.expr import as_expr, evaluate, symbol
 
     chosen = names or [x.name for x in mechanism.joints if has_angle_or_slide(x)]
-    about = {x.label: float(x.value) for x in mechanism.starts if isinstance(x.value, int | float)}
+    values = {symbol(x): y for x, y in run.meta.get("parameters", {}).items()}
+    closing = [x for x in mechanism.starts if x.label not in {y.name for y in run.labels["q"]}]
+    about = {x.label: float(evaluate([as_expr(x.value)], values)[0]) for x in closing}
     motions = [joint_motion(mechanism, run, name, start=about) for name in chosen]
     return [_Columns(x, x.axes["motion"]) for x in motions]
 

@@ -199,7 +199,7 @@ def simulate(
     end, options = run_options(until, run)
     options = drawable(plot, end, replace(options, series=series_of(series, label)))
     robot = (lenient, floating, merge_fixed)
-    request = read_request(file, values, start, robot, guesses=guess)
+    request = read_request(file, values, start, robot, guesses=guess, may_vary=True)
     try:
         trajectory = ran(request, end, options, invariants=True)
     except (SimulationError, Interrupted) as early:

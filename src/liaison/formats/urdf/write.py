@@ -33,6 +33,7 @@ WORDS: dict[type, str] = {
     model.Planar: "planar",
 }
 UNBOUNDED = Limits(None, None, None, None)
+USUAL = model.JointFriction("usual", "q")  # its smoothing is that of a friction read from URDF
 WORLD = "world"
 
 
@@ -78,12 +79,21 @@ class _Robot:
         self.loops: list[model.Joint] = []
         self.walk()
         self.root = self.root_link()
-        self.mimics = {
-            c.coordinate: c for c in mechanism.constraints if isinstance(c, model.Coupling)
+        self.single = {
+            label
+            for joint, _ in self.tree
+            for label in joint.coordinates
+            if isinstance(joint.type, model.Revolute | model.Prismatic)
         }
-        self.frictions = {
-            f.coordinate: f for f in mechanism.forces if isinstance(f, model.JointFriction)
-        }
+        self.mimics: dict[str, model.Coupling] = {}
+        for c in mechanism.constraints:
+            if isinstance(c, model.Coupling) and {c.coordinate, c.other} <= self.single:
+                self.mimics.setdefault(c.coordinate, c)
+        self.frictions = [
+            f
+            for f in mechanism.forces
+            if isinstance(f, model.JointFriction) and f.coordinate in self.single
+        ]
         self.note_rest()
 
     def walk(self) -> None:
@@ -124,19 +134,32 @@ class _Robot:
     def note_rest(self) -> None:
         """Names what is not written."""
         mechanism = self.mechanism
+        if not any(isinstance(force, model.Gravity) for force in mechanism.forces):
+            self.notes.append("that there is no gravity")
         for force in mechanism.forces:
             if isinstance(force, model.Gravity):
                 self.notes.append(f"gravity {[float(x) for x in self.numbers(force.vector)]}")
-            elif not isinstance(force, model.JointFriction):
+            elif not any(force is x for x in self.frictions):
                 self.notes.append(f"the {type(force).__name__.lower()} {force.name!r}")
+        for friction in self.frictions:
+            self.note_smoothing(friction)
         relations: tuple[Any, ...] = (*mechanism.constraints, *mechanism.contacts)
         for relation in relations:
-            if not isinstance(relation, model.Coupling):
+            if not any(relation is x for x in self.mimics.values()):
                 self.notes.append(f"the {type(relation).__name__.lower()} {relation.name!r}")
+        if mechanism.parameters:
+            names = ", ".join(repr(p.name) for p in mechanism.parameters)
+            self.notes.append(f"that {names} may vary: the values are written")
         for kind in ("inputs", "starts", "events", "outputs"):
             count = len(getattr(mechanism, kind))
             if count:
                 self.notes.append(f"{count} {kind}")
+
+    def note_smoothing(self, friction: model.JointFriction) -> None:
+        """Names a speed of smoothing that is not the one taken in reading."""
+        smoothing = float(self.numbers(friction.smoothing))
+        if np.any(self.numbers(friction.dry)) and smoothing != float(USUAL.smoothing):
+            self.notes.append(f"the smoothing {smoothing:g} of friction {friction.name!r}")
 
     # ---- numbers
 
@@ -264,6 +287,8 @@ class _Robot:
 
     def axis(self, joint: model.Joint, is_reversed: bool) -> Floats:
         """The direction of a joint's axis in its child's frame."""
+        if isinstance(joint.type, model.Planar):
+            return np.array([0.0, 0.0, 1.0])  # exactly: x and y of the joint hang on it
         far = joint.predecessor if is_reversed else joint.successor
         R, _ = self.on_link(far.body, *self.pose(far))
         return -R[:, 2] if is_reversed else R[:, 2]
@@ -274,14 +299,14 @@ class _Robot:
         limits = self.limits.get(joint.name)
         if limits or word == "prismatic":
             lines.append(f"<limit {_limit(limits or UNBOUNDED)}/>")
-        for label in joint.coordinates if word in ("continuous", "revolute", "prismatic") else ():
-            if label in self.frictions:
+        for label in self.single.intersection(joint.coordinates):
+            acting = [x for x in self.frictions if x.coordinate == label]
+            if acting:
                 viscous, dry = (
-                    self.numbers(getattr(self.frictions[label], x)) for x in ("viscous", "dry")
+                    _text(sum(float(self.numbers(getattr(x, key))) for x in acting))
+                    for key in ("viscous", "dry")
                 )
-                lines.append(
-                    f'<dynamics damping="{_text(float(viscous))}" friction="{_text(float(dry))}"/>'
-                )
+                lines.append(f'<dynamics damping="{viscous}" friction="{dry}"/>')
             if label in self.mimics:
                 lines.append(self.mimic(self.mimics[label]))
         return lines

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from liaison.analyse.along.inverse_motion import Efforts
 from liaison.analyse.along.inverse_motion import inverse_dynamics as efforts_along
-from liaison.errors import SimulationError, checked
+from liaison.errors import ArgumentError, SimulationError, checked
 from liaison.numeric import Array
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.along import ready_along
@@ -67,6 +67,12 @@ def inverse_dynamics(
         parameters: other values of parameters at the state, by name.
     """
     if isinstance(run, Trajectory):
+        if parameters is not None or t:
+            word = "t" if parameters is None else "parameters"
+            raise ArgumentError(
+                f"inverse_dynamics: {word} is of one state; a run has its own instants and values.",
+                hint=f"Leave {word} out, or simulate with the values that are meant.",
+            )
         kernel = ready_along(given, run)
         along = None if accelerations is None else np.asarray(accelerations, dtype=float)
         names: Sequence[str] = drives  # type: ignore[assignment]
