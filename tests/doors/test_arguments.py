@@ -140,8 +140,8 @@ def test_what_a_run_decides_is_refused_beside_it(examples):
     path = examples / "four_bar.lsd"
     run = liaison.simulate(path, until=0.02, every=0.01)
     calls = [
-        (lambda: liaison.verify(path, run, until=5.0), "takes no option 'until'"),
-        (lambda: liaison.verify(path, run, rtol=1e-3), "takes no option 'rtol'"),
+        (lambda: liaison.verify(path, run, until=5.0), "until is of a run"),
+        (lambda: liaison.verify(path, run, rtol=1e-3), "rtol is of a run"),
         (lambda: liaison.inverse_dynamics(path, run, ["A"], parameters={"a": 1.0}), "parameters"),
         (lambda: liaison.inverse_dynamics(path, run, ["A"], t=0.01), "t is of one state"),
         (lambda: liaison.singularities(path, run, at={"A": 1.0}), "takes no option 'at'"),

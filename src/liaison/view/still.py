@@ -160,7 +160,8 @@ def _polygons(piece: Piece, fine: float) -> Iterator[tuple[Array, Array | None]]
     if piece.kind == "sphere":
         yield _ball(piece.size[0]), None
     elif piece.kind == "cylinder":
-        yield from _cylinder(*piece.size, fine)
+        radius, height = piece.size
+        yield from _cylinder(radius, height, fine)
     elif piece.kind == "box":
         yield from _box(np.array(piece.size), fine)
     elif piece.surface is not None:

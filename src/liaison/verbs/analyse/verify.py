@@ -56,7 +56,7 @@ def verify(
     return verified(kernel, run, about=about)
 
 
-def _check_unused(until: float | None, keywords: Mapping[str, Any]) -> None:
+def _check_unused(until: float | str | None, keywords: Mapping[str, Any]) -> None:
     """Raises an error for what is of a run made now, where there is one already."""
     unused = [name for name, x in {"until": until, **keywords}.items() if x is not None]
     if unused:

@@ -46,15 +46,10 @@ def singularities(
         if along is None:
             _check({"near": near}, "without a run", ("at", "step", "steps"))
             length, count = STEP if step is None else step, STEPS if steps is None else steps
-<<<<<<< HEAD
             return followed(
                 mechanism, at=exact_in_si(mechanism, at, "at"), step=length, steps=count
             )
-        _check({"step": step, "steps": steps}, "along a run", ("near",))
-=======
-            return followed(mechanism, at=at, step=length, steps=count)
         _check({"at": at or None, "step": step, "steps": steps}, "along a run", ("near",))
->>>>>>> hunts2
         run = along if isinstance(along, Trajectory) else load(along)
         return rank_along(run, mechanism, near=NEAR if near is None else near)
 

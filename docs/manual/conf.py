@@ -1,0 +1,37 @@
+"""Configuration of Sphinx for the manual; `docs/manual/build.py` runs it."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE))
+
+project = "liaison"
+author = "the authors of liaison"
+copyright = author
+version = release = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+
+extensions = ["myst_parser", "lsd_lexer", "mathml"]
+myst_enable_extensions = ["dollarmath", "deflist"]
+myst_heading_anchors = 6
+source_suffix = {".md": "markdown"}
+root_doc = "index"
+
+html_theme = "furo"
+html_title = f"liaison {version}"
+html_static_path = [str(HERE / "style.css")]
+html_css_files = ["style.css"]
+html_math_renderer = "mathml"
+html_copy_source = False
+html_show_sphinx = False
+html_show_copyright = False
+
+highlight_language = "none"
+pygments_style = "friendly"
+pygments_dark_style = "github-dark"
+python_maximum_signature_line_length = 72
+add_module_names = False

@@ -1,0 +1,157 @@
+"""The manual without building it: its configuration, its pages in the tables of contents, LSD."""
+
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+from pygments.token import Comment, Error, Keyword, Name, Text
+
+REPOSITORY = Path(__file__).parents[2]
+MANUAL = REPOSITORY / "docs" / "manual"
+TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```", re.S | re.M)
+
+
+@pytest.fixture(autouse=True)
+def manual(monkeypatch):
+    """The modules of the manual can be imported, as its build does."""
+    monkeypatch.syspath_prepend(str(MANUAL))
+
+
+def listed(place: str, text: str) -> set[str]:
+    """Pages that the tables of contents of a page list."""
+    lines = "\n".join(TOCTREE.findall(text)).splitlines()
+    entries = [x for x in lines if x and not x.startswith(":")]
+    folder = (Path("/") / place).parent
+    return {str((folder / f"{x}.md").resolve().relative_to("/")) for x in entries}
+
+
+def test_the_configuration_loads():
+    path = list(sys.path)
+    conf = runpy.run_path(str(MANUAL / "conf.py"))
+    sys.path[:] = path
+    assert conf["version"].count(".") == 2
+    assert all((MANUAL / f"{x}.py").exists() for x in conf["extensions"] if x != "myst_parser")
+
+
+def test_every_page_is_in_one_table_of_contents():
+    from api_pages import PAGES
+    from reference_pages import MADE
+    from stage import sources
+
+    places = sources()
+    entries = [
+        entry
+        for page, place in places.items()
+        for entry in listed(place, (REPOSITORY / page).read_text(encoding="utf-8"))
+    ]
+    made = {*MADE, "reference/api/index.md"}
+    assert len(entries) == len(set(entries))
+    assert set(entries) == ({*places.values()} | made) - {"index.md"}
+    assert len(PAGES) == len({name for name, _, _ in PAGES})
+
+
+def test_links_lead_to_pages_of_the_manual(tmp_path):
+    from stage import stage
+
+    places = stage(tmp_path)
+    link = re.compile(r"\]\((?!\w+:)([^)#\s]+)")
+    block = re.compile(r"```.*?```|`[^`\n]*`", re.S)
+    for place in places:
+        page = tmp_path / place
+        for target in link.findall(block.sub("", page.read_text(encoding="utf-8"))):
+            assert (page.parent / target).exists(), f"{place}: {target}"
+
+
+def test_a_link_to_nothing_is_an_error(tmp_path):
+    from stage import relinked
+
+    with pytest.raises(FileNotFoundError, match=r"docs/none\.png"):
+        relinked("![x](none.png)", "docs/lsd.md", tmp_path)
+
+
+def test_indented_formulas_are_set_and_code_is_not():
+    from stage import outside_fences, with_formulas
+
+    text = "A law\n\n    F = m a     (1)\n    v = x'\n\nin words.\n\n```\n\n    code\n\n```\n"
+    assert outside_fences(text, with_formulas) == (
+        "A law\n\n````{code-block} none\n:class: formula\n\nF = m a     (1)\nv = x'\n````\n\n"
+        "in words.\n\n```\n\n    code\n\n```\n"
+    )
+
+
+def test_dead_links_of_a_site_are_seen(tmp_path):
+    from site_links import dead_links
+
+    (tmp_path / "a.html").write_text('<a href="b.html#x">1</a><a href="c.html">2</a><p id="y">')
+    (tmp_path / "b.html").write_text('<a href="a.html#y">3</a><a href="https://x.org">4</a>')
+    count, dead = dead_links(tmp_path)
+    assert count == 3
+    assert dead == ["a.html: b.html#x (no such anchor)", "a.html: c.html"]
+
+
+def test_lsd_is_coloured():
+    from lsd_lexer import LsdLexer
+
+    lexer = LsdLexer()
+    text = "let A = join earth and rod with revolute axis = [0, 1, 0] end ; (* a (* b *) *)\n"
+    tokens = {word: kind for kind, word in lexer.get_tokens(text)}
+    assert tokens["revolute"] is Name.Class
+    assert tokens["A"] is Name.Variable
+    assert tokens["axis"] is Name.Attribute
+    assert tokens["end"] is Keyword
+    assert tokens["*)"] is Comment
+    assert {w: k for k, w in lexer.get_tokens("mass = 2 kg")}[" kg"] is Keyword.Type
+
+
+def test_no_sign_of_an_example_is_unknown_to_the_lexer():
+    from lsd_lexer import LsdLexer
+
+    lexer = LsdLexer()
+    unknown = {
+        (path.name, word)
+        for path in (REPOSITORY / "examples").glob("*.lsd")
+        for kind, word in lexer.get_tokens(path.read_text(encoding="utf-8"))
+        if kind in (Error, Text) and word.strip()
+    }
+    assert not unknown
+
+
+def test_docstrings_become_markdown():
+    from api_pages import as_markdown
+
+    text = "Sums a*b.\n\n    code * here\n\nArgs:\n    x: a [m] value\n        and more.\n"
+    assert as_markdown(text) == [
+        "Sums a\\*b.", "", "    code * here", "", "", "**Args**", "",
+        "- `x`: a \\[m\\] value", "  and more.",
+    ]  # fmt: skip
+
+
+def test_every_public_name_has_a_page():
+    from api_pages import entry, names_by_page
+
+    import liaison
+
+    pages = names_by_page()
+    assert all(pages.values())
+    assert sorted(x for names in pages.values() for x in names) == sorted(liaison.__all__)
+    assert entry("simulate")[0].startswith("``````{py:function} liaison.simulate(given")
+    assert "````{py:method} Trajectory.save(" in "\n".join(entry("Trajectory"))
+
+
+def test_every_command_unit_and_error_has_an_entry():
+    from reference_pages import REMEDIES, cli_page, units_page
+
+    from liaison import errors, units
+    from liaison.cli.entry import commands
+
+    shown = cli_page()
+    assert all(f"\n## liaison {name}\n" in shown for name in commands())
+    assert all(f"| `{name}` |" in units_page() for name in units.UNITS)
+    family = {
+        x
+        for x, kind in vars(errors).items()
+        if isinstance(kind, type) and issubclass(kind, BaseException)
+    }
+    assert set(REMEDIES) == family - {"KeyboardInterrupt"}
