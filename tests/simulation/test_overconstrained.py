@@ -17,3 +17,17 @@ def test_recorded_velocities_do_not_stop(examples, model):
     assert np.max(jumps) < 0.02 * (1 + np.max(np.abs(run.v)))
     slope = (run.q[2:] - run.q[:-2]) / 0.001
     assert run.v[1:-1] == pytest.approx(slope, abs=1e-3 * np.max(np.abs(run.v)))
+
+
+@pytest.mark.parametrize(("name", "until"), [("goldberg", 0.3), ("bricard_trihedral", 0.2)])
+def test_fixed_steps_follow_the_motion_though_their_stages_leave_the_closures(name, until):
+    """Beside the closures rows turn apart that are one on them: nobody may hold them all there."""
+    path = f"examples/{name}.lsd"
+    true = liaison.simulate(path, until=until, every=until, rtol=1e-11, atol=1e-12)
+    errors = []
+    for step in (2e-3, 1e-3):
+        run = liaison.simulate(path, until=until, every=until, step=step, method="rk4")
+        errors.append(np.abs(run.q[-1] - true.q[-1]).max())
+        assert run.status == "done"
+    assert errors[1] < 1e-5
+    assert errors[1] < errors[0] / 3  # of second order at least

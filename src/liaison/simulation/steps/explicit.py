@@ -15,12 +15,20 @@ from __future__ import annotations
 
 from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
 from liaison.program.loops.records import words_of
-from liaison.solvers.linear.dense import largest, saddle
+from liaison.solvers.linear.dense import RANK_TOLERANCE, largest, saddle_of_rank
 
 from .layout import GOOD, INCONSISTENT, NEEDS_TERMS, NOT_FINITE, Dense, Entries, Run
 
 CONSISTENCY = 1e-6
 """Largest relative miss of a closure row, after the pivoted solver, that is still a solution."""
+
+
+CURVED = 10.0
+"""Times what a stage misses of its closures [m, rad], by which rows that depend on others there may
+be independent of them, and miss each other: stages lie beside the closures, where rows turn."""
+
+FAR = 1e-3
+"""The most of that: a stage farther off says nothing of the motion."""
 
 
 @loop
@@ -78,13 +86,16 @@ def solved_again(e: Entries, t: f64, y: ptr, k: ptr, run: Run, scratch: ptr) -> 
     before = k[2 * nv] / (1.0 + largest(nv, at(k, nv)))
     M = flat(dense.M)
     G = flat(dense.G)
-    miss = saddle(nv, nc, M, G, dense.f, dense.gamma, vdot, dense.lam, run.detail, area)
+    off = min(CURVED * largest(run.nphi, dense.phi), FAR)
+    rank = max(RANK_TOLERANCE, off)
+    lam = dense.lam
+    miss = saddle_of_rank(nv, nc, M, G, dense.f, dense.gamma, vdot, lam, run.detail, rank, area)
     after = miss / (1.0 + largest(nv, vdot))
     if miss >= 0.0 and not (after >= before):
         for i in range(nv):
             k[nv + i] = vdot[i]
         before = after
-    if before <= CONSISTENCY:
+    if before <= max(CONSISTENCY, off):
         return GOOD
     run.worst = before
     # NaN alone differs from itself

@@ -287,6 +287,15 @@ def saddle(
         The largest miss |γ − G v̇| of rows scaled to length 1 in the metric of M; -1 where the mass
         matrix is not positive even with the rows to help.
     """
+    return float(saddle_of_rank(nv, nc, M, G, f, gamma, vdot, lam, row, RANK_TOLERANCE, area))
+
+
+@loop
+def saddle_of_rank(
+    nv: i64, nc: i64, M: ptr, G: ptr, f: ptr, gamma: ptr, vdot: ptr, lam: ptr, row: iptr,
+    tolerance: f64, area: ptr,
+) -> f64:  # fmt: skip
+    """As `saddle`; a row whose part independent of the others is below `tolerance` is redundant."""
     A = at(area, nv * nv)
     R = at(A, nv * nc)
     order = at(R, nc * nc)
@@ -306,7 +315,7 @@ def saddle(
     forward_solve(nv, area, vdot)
     for k in range(nc):
         b[k] = gamma[k] * scale[k] - dot(nv, at(A, k * nv), vdot)
-    rank = pivoted_qr(nc, nv, A, R, order, RANK_TOLERANCE)
+    rank = pivoted_qr(nc, nv, A, R, order, tolerance)
     worst = solve_rows(nc, rank, R, order, b, y)
     row[0] = int(y[nc])
     for k in range(rank):
