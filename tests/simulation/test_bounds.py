@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from liaison.contacts.events.switching import march
 from liaison.formats import read
 from liaison.simulation import Run, Settings
 from liaison.verbs.ready import ready_for
@@ -61,3 +62,19 @@ def test_contacts_stay_within_their_arrays(ready, model, method):
 def test_polygons_of_friction_stay_within_their_arrays(ready):
     compiled, plain = both(*ready("contact/box_over_edge"), "moreau", facets=6)
     assert compiled.q.tobytes() == plain.q.tobytes()
+
+
+@pytest.mark.parametrize(
+    "model", [f"contact/{name}" for name in ("stops", "stick_slip", "backlash")]
+)
+def test_events_of_contacts_as_plain_python(ready, model):
+    """The march through modes is plain Python, too, where it is asked for: bit for bit the same."""
+    kernel, state = ready(model)
+    settings = Settings(rtol=1e-4, atol=1e-6)
+    end = Run(kernel, state, 3.0, settings).finish(series=()).events[1].t + 1e-3
+    runs = [Run(kernel, state, end, settings, is_compiled=x) for x in (True, False)]
+    assert runs[1]._machine._call is march
+    compiled, plain = (run.finish(series=()) for run in runs)
+    assert len(plain.events) == len(compiled.events) >= 2
+    assert compiled.q.tobytes() == plain.q.tobytes()
+    assert compiled.v.tobytes() == plain.v.tobytes()

@@ -156,7 +156,9 @@ def machine_of(arrays: Arrays, contacts: Marching | None, *, is_compiled: bool =
     from liaison.contacts.events.switching import march
 
     contacts.mark(arrays.run)
-    return Machine(arrays, march=march, code=compiled_march(), beside=(contacts.sides,))
+    code = compiled_march() if is_compiled else None
+    beside = (contacts.sides,)
+    return Machine(arrays, is_compiled=is_compiled, march=march, code=code, beside=beside)
 
 
 @final

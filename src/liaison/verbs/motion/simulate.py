@@ -70,11 +70,7 @@ def simulate(
     chosen = run_options("simulate", options, keywords)
     until = in_seconds(until, "simulate: until")
     if isinstance(given, Kernel):
-        if invariants:
-            raise ArgumentError(
-                "simulate: invariants=True finds first integrals of a mechanism; this is a kernel.",
-                hint="Pass the mechanism, or the path of its text.",
-            )
+        _check_no_invariants(invariants)
         state = _start_of(given, state, start, guess, parameters)
         single = {"parameters": parameters, **_single(chosen, keywords)}
         if is_shown() or is_logged("simulation"):
@@ -108,6 +104,15 @@ def simulate(
         return _shown(kernel, state, until, chosen, mechanism.name)
     finally:
         kernel.prepared.clear()  # it refers to the kernel: both go now, not some time later
+
+
+def _check_no_invariants(invariants: bool) -> None:
+    """Raises an error for first integrals of a kernel."""
+    if invariants:
+        raise ArgumentError(
+            "simulate: invariants=True finds first integrals of a mechanism; this is a kernel.",
+            hint="Pass the mechanism, or the path of its text.",
+        )
 
 
 def _start_of(
