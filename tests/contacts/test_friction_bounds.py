@@ -98,3 +98,21 @@ def test_friction_where_slip_begins_is_against_it_whatever_the_run_ends_with():
         after = np.flatnonzero(run.t == begin)[-1]
         force = run[f"contacts.{name}: sliding x"][after]
         assert force == pytest.approx(coefficient * normal, rel=1e-9)
+
+
+@pytest.mark.parametrize("every", [None, 0.1])
+@pytest.mark.parametrize(
+    ("name", "push", "away", "force", "kept"),
+    [
+        ("fx", 4.5, "F.x", "contacts.floor: sliding x", -0.981),
+        ("fz", 10.0, "F.z", "contacts.floor", 0),
+    ],
+)
+def test_what_a_controller_lets_go_is_recorded_at_its_instant(every, name, push, away, force, kept):
+    text = PUCK + "input fx = 0 N ; input fz = 0 N ; apply force value = [fx, 0, fz] end on puck ;"
+    late = {name: (0.1, lambda t, state: push if t > 0.25 else 0.0)}
+    run = liaison.simulate(text, until=0.8, every=every, inputs=late)
+    rest = push - (0.981 if name == "fx" else 9.81)
+    assert run[away][-1] == pytest.approx(0.125 * rest, abs=1e-9)  # from 0.3 s on
+    jump = np.isclose(run.t, 0.3, rtol=0, atol=1e-12)
+    assert run[force][jump] == pytest.approx(kept, abs=1e-9)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from simulate_samples import driven, hanging, oscillator, pendulum, plain, start
 
+import liaison
 from liaison.equations import newton_euler
 from liaison.errors import (
     ArgumentError,
@@ -205,6 +206,34 @@ def test_a_checkpoint_of_other_settings_is_refused(swing, settings, until, words
     kept = Run(*swing, until, settings).checkpoint()
     with pytest.raises(SimulationError, match=words):
         Run(*swing, 1.0, Settings(step=0.01)).restore(kept)
+
+
+DRIVEN = """
+let s = body mass = 1 kg, inertia = 1 g*m^2 end ; let r = body mass = 1 kg, inertia = 1 g*m^2 end ;
+let X = join earth and s with prismatic axis = [1, 0, 0] end ;
+let Y = join s and r with prismatic axis = [0, 1, 0] end ;
+impose X = 1 m * table(t/(1 s), [0, 0.5, 1], [0, 0.1, 0.3], "linear") ;
+event far when Y - 70 cm crossing ;
+start Y' = 1 m/s ;
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("0.3]", "0.9]", "equations"),  # the same accelerations, 0, before and after the corner
+        ("70 cm", "20 cm", "equations"),
+        ("crossing", "crossing stop", "events"),
+        ("far", "near", "events"),
+    ],
+)
+def test_a_checkpoint_of_other_imposed_motions_or_events_is_refused(old, new, words):
+    state = liaison.stepper(DRIVEN).state
+    run = Run(liaison.compile(DRIVEN), state, 0.9)
+    run.go(tries=3)
+    other = Run(liaison.compile(DRIVEN.replace(old, new)), state, 0.9)
+    with pytest.raises(SimulationError, match=f"another run: not the same {words}"):
+        other.restore(run.checkpoint())
 
 
 # ends that were not asked for

@@ -103,6 +103,15 @@ def test_hollow_balls_and_surfaces_are_glass(contact, kind):
         np.testing.assert_allclose(z, 0.1 * np.sin(x) - 1, atol=1e-12)
 
 
+def test_a_hollow_rod_is_drawn_with_its_round_ends():
+    drawn = pieces("block and earth with ball radius = 1 cm, inside = 2 m, along = 3 m")
+    (glass,) = [x for x in drawn["ground"] if x.opacity < 1]
+    x, y, z = glass.surface.vertices.T
+    gap = 2 - np.sqrt(x**2 + y**2 + np.maximum(np.abs(z) - 1.5, 0) ** 2)
+    np.testing.assert_allclose(gap, 0, atol=0.01)
+    assert z.max() == pytest.approx(3.5)
+
+
 def test_one_switch_hides_all_marks(slide):
     mechanism, run = slide
     with liaison.show(run, mechanism, browser=False, port=0) as view:

@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from liaison.errors import LiaisonError, NamingError
+from liaison.expr import symbol
 from liaison.model import (
     JOINT_TYPES,
     Box,
@@ -32,7 +33,7 @@ from liaison.simulation.record.trajectory import Series, Trajectory
 from liaison.view.camera import ASPECT, FIELD_OF_VIEW, camera
 from liaison.view.drawing import drawing, inertia_box, joint_pieces, point_path, skeleton
 from liaison.view.shapes import color_named, read_surface, shape_piece
-from liaison.view.solids import cone, corners, frame_along, plate, polyline
+from liaison.view.solids import capsule, cone, corners, frame_along, plate, polyline
 from liaison.view.stage import along, arrows, links, trace_points
 
 GRAY = (128, 128, 128)
@@ -186,6 +187,21 @@ def test_solids_are_closed_and_look_outwards():
     assert abs(volume(plate(square, 0.1, GRAY).surface)) == pytest.approx(0.1)
     bar = polyline(np.array([[0.0, 0, 0], [0, 0, 2]]), 0.1)
     assert np.ptp(bar.vertices, axis=0) == pytest.approx([0.2, 0.2, 2.0])
+
+
+def test_a_tube_is_drawn_with_its_bore():
+    tube = Cylinder(0.05, 0.2, inner=symbol("inner"), p=(0, 0, 1))
+    piece = shape_piece(tube, GRAY, {"inner": 0.03})
+    around_z = np.hypot(*piece.surface.vertices[:, :2].T)
+    assert (around_z.min(), around_z.max()) == pytest.approx((0.03, 0.05))
+    hollow = np.pi * (0.05**2 - 0.03**2) * 0.2
+    assert volume(piece.surface) == pytest.approx(hollow, rel=0.01)
+    assert_allclose(piece.p, [0, 0, 1])
+
+
+def test_a_hollow_rod_has_round_ends():
+    assert volume(capsule(1.0, 3.0)) == pytest.approx(np.pi * (3 + 4 / 3), rel=0.01)
+    assert np.ptp(capsule(1.0, 3.0).vertices[:, 2]) == pytest.approx(5)
 
 
 def test_a_surface_that_cannot_be_read_is_told_and_the_joints_drawn(tmp_path):

@@ -91,12 +91,14 @@ def marks(plan: Plan) -> dict[str, Any]:
     """What must agree for a run to be taken up: equations, extras, numbers, settings."""
     added = None if plan.added is None else plan.added.program
     settings = plan.settings
-    sides = ["one_sided"] if "one_sided" in plan.program.entries else []
+    # accelerations alone are the same for motions imposed by other polygons
+    further = [x for x in ("closure", "events", "one_sided") if x in plan.program.entries]
     return {
         LAYOUT: [Run.mark(), Sides.mark(), Event.mark()],
         "mechanism": plan.program.name,
-        "equations": identity(plan.program, "rate", "retract", *sides),
+        "equations": identity(plan.program, "rate", "retract", *further),
         "formulas of inputs and stops": "" if added is None else identity(added, *added.entries),
+        "events": [[x.name, x.direction, x.stops] for x in plan.events],
         "parameters": plan.parameters.tolist(),
         "inputs": plan.inputs.held.tolist(),
         "controllers": [[x.name, x.period] for x in plan.inputs.controllers],

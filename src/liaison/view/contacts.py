@@ -16,7 +16,7 @@ from liaison.model.contacts import Sizes, Solid
 from liaison.model.contacts.points import rod
 from liaison.model.values import curve_points, floats, heights, radii
 
-from .solids import Color, Piece, Surface, ball, box, globe, tube
+from .solids import Color, Piece, Surface, ball, box, capsule, globe, tube
 
 Array = NDArray[np.float64]
 Values = Mapping[str, float]
@@ -126,7 +126,7 @@ def _touched(contact: Contact, reached: Array, size: float, values: Values) -> P
         radius = float(floats(contact.inside, values))
         if contact.along is not None:
             length = float(floats(contact.along, values))
-            return Piece("cylinder", (radius, length), R, p, TOUCHED_COLOR, 0.25)
+            return Piece("mesh", (), R, p, TOUCHED_COLOR, 0.25, capsule(radius, length))
         return Piece("sphere", (radius,), R, p, TOUCHED_COLOR, 0.25)
     middle = np.zeros(2)
     if contact.second.body == "ground":  # below the motion, wherever its frame is

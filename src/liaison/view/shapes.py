@@ -19,7 +19,7 @@ from liaison.errors import LiaisonError
 from liaison.model import Box, Cone, Cylinder, Line, Mechanism, Mesh, Shape, Sphere
 from liaison.model.values import floats
 
-from .solids import Color, Piece, Surface, cone, polyline
+from .solids import Color, Piece, Surface, cone, pipe, polyline
 
 Array = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ def shape_piece(shape: Shape, color: Color, values: Mapping[str, float]) -> Piec
     sizes = tuple(float(x) for x in floats([getattr(shape, x) for x in shape.SIZES], values))
     if isinstance(shape, Box):
         return Piece("box", sizes, R, p, color, opacity)
-    if isinstance(shape, Cylinder):
+    if isinstance(shape, Cylinder) and floats(shape.inner, values) == 0:
         return Piece("cylinder", sizes, R, p, color, opacity)
     if isinstance(shape, Sphere):
         return Piece("sphere", sizes, R, p, color, opacity)
@@ -74,6 +74,8 @@ def shape_piece(shape: Shape, color: Color, values: Mapping[str, float]) -> Piec
 def _surface(shape: Shape, sizes: tuple[float, ...], values: Mapping[str, float]) -> Surface:
     if isinstance(shape, Cone):
         return cone(*sizes)
+    if isinstance(shape, Cylinder):
+        return pipe(sizes[0], float(floats(shape.inner, values)), sizes[1])
     if isinstance(shape, Line):
         points = floats(shape.points, values)
         return polyline(points, LINE_RADIUS * float(np.linalg.norm(np.ptp(points, axis=0))))

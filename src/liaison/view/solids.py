@@ -1,7 +1,7 @@
 """Solids of a picture: boxes, cylinders, balls, cones, plates, rods between points.
 
-Public names: Color, Piece, Surface, rod, ball, box, tube, cone, globe, cube, pillar, polyline,
-plate, around, corners, frame_along.
+Public names: Color, Piece, Surface, rod, ball, box, tube, cone, globe, cube, pillar, pipe,
+capsule, polyline, plate, around, corners, frame_along.
 """
 
 from __future__ import annotations
@@ -136,6 +136,32 @@ def pillar() -> Surface:
         np.stack([i + 3 * n, j + 3 * n, np.full(n, 4 * n + 1)], axis=1),
     ]
     return Surface(vertices, np.concatenate([*flank, *ends]))
+
+
+def pipe(radius: float, inner: float, length: float) -> Surface:
+    """A cylinder about z and the origin with a bore of radius `inner`."""
+    angle = np.linspace(0, 2 * np.pi, SIDES, endpoint=False)
+    rim = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
+    half = np.array([0.0, 0.0, length / 2])
+    # around the section: outside low and high, inside high and low
+    rings = [radius * rim - half, radius * rim + half, inner * rim + half, inner * rim - half]
+    i, n = np.arange(SIDES), SIDES
+    j = (i + 1) % n
+    vertices: list[Array] = []
+    faces: list[NDArray[np.int64]] = []
+    # corners are there more than once, so that ends and flanks are shaded apart
+    for a, b in zip(rings, [*rings[1:], rings[0]], strict=True):
+        first = n * len(vertices)
+        faces += [first + np.stack([i, j, i + n], 1), first + np.stack([j, j + n, i + n], 1)]
+        vertices += [a, b]
+    return Surface(np.concatenate(vertices), np.concatenate(faces))
+
+
+def capsule(radius: float, length: float) -> Surface:
+    """A cylinder about z and the origin with half balls beyond its ends."""
+    surface = globe(33, SIDES)  # an odd number of rows: none on the equator
+    away = np.sign(surface.vertices[:, 2:]) * [[0.0, 0.0, length / 2]]
+    return Surface(radius * surface.vertices + away, surface.faces)
 
 
 def polyline(points: Array, radius: float) -> Surface:

@@ -51,6 +51,9 @@ AFTER = {
 }  # fmt: skip
 """The mode after an event."""
 
+LET_GO, SAME_INSTANT = (log.SLIPS, log.OPENS, log.LEAVES), 1e-13
+"""Ends of modes without an impact, and what is one instant beside the time and its unit."""
+
 UNMOVED = 1e-6
 """Part of the largest acceleration, or of 1, in their units, up to which what is held rests."""
 
@@ -236,14 +239,23 @@ def contacts_along(run: Marching, plan: Plan, rows: Array, event_rows: Array) ->
 
 
 def modes_along(run: Marching, t: Array, event_rows: Array) -> NDArray[np.int64]:
-    """The mode of every block at recorded instants."""
+    """The mode of every block at recorded instants.
+
+    What an input that jumps lets go ends a rounding after the jump, and is recorded at it.
+    """
     nb = int(run.sides.nb)
+    time = float(run.sides.scales.time[0])
     changes = [(x.t, x.first, x.what) for x in entries_of(event_rows) if x.what >= 0]
     now, modes, k = run.sides.at_start.copy(), np.zeros((len(t), nb), dtype=np.int64), 0
     for i, instant in enumerate(t):
         again = i > 0 and t[i - 1] == instant
         while k < len(changes) and (
-            changes[k][0] < instant or (again and changes[k][0] == instant)
+            changes[k][0] < instant
+            or (again and changes[k][0] == instant)
+            or (
+                changes[k][2] in LET_GO
+                and instant < changes[k][0] <= instant + SAME_INSTANT * (time + abs(instant))
+            )
         ):
             _, block, what = changes[k]
             now[block] = AFTER.get(what, now[block])
