@@ -164,3 +164,12 @@ def test_motion_begins_with_the_turns_of_the_start(capsys, tmp_path):
     path.write_text(DRIVEN)
     found = json.loads(said(capsys, "motion", path, "--until", "0.1", "--json").out)
     assert found["columns"]["A"][0] == pytest.approx(math.radians(400))
+
+
+def test_names_of_series_may_be_names_of_joints(capsys, tmp_path):
+    path = tmp_path / "driven.lsd"
+    path.write_text(DRIVEN.replace("let A", "let energy").replace("on A", "on energy")
+                    .replace("start A", "output gaps = energy in deg ; start energy"))  # fmt: skip
+    facts = json.loads(said(capsys, "simulate", path, "--until", "0.01", "--json").out)
+    assert facts["q"]["energy"] == pytest.approx(math.radians(400), abs=1e-2)
+    assert facts["energy"] < 0  # T + U, far below the hinge

@@ -112,3 +112,15 @@ def test_they_can_be_pickled(runs):
     back = pickle.loads(pickle.dumps(runs))
     assert np.array_equal(back.q, runs.q)
     assert len(back.events[0]) == len(runs.events[0])
+
+
+@pytest.mark.parametrize("name", ["energy", "poses", "outputs"])
+def test_an_output_comes_before_a_series_of_its_name(name):
+    """Value and unit are of the same thing, in a run and in many."""
+    mechanism = liaison.read(BOUNCING.replace("output height = Z", f"output {name} = Z in mm"))
+    run = liaison.simulate(mechanism, until=0.1, every=0.1)
+    assert np.allclose(run[name], 1000 * run["Z"])
+    assert run.unit(name) == "mm"
+    many = liaison.simulate_batch(mechanism, until=0.1, every=0.1, start={"Z": [1.0, 0.5]})
+    assert np.allclose(many[name], 1000 * many["Z"])
+    assert np.allclose(many[1][name], many[name][1])

@@ -48,7 +48,7 @@ def facts_of(run: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
     """
     from liaison.verbs.given import is_conservative
 
-    energy = run["energy"].sum(axis=1)
+    energy = run.series["energy"].values.sum(axis=1)
     change = float(abs(energy - energy[0]).max())
     return {
         "name": run.name,
@@ -100,7 +100,7 @@ def _outputs(run: Trajectory) -> dict[str, tuple[Any, Any]]:
 
 
 def _largest(run: Trajectory, name: str) -> float:
-    return float(run[name].max()) if name in run.series else 0.0
+    return float(run.series[name].values.max()) if name in run.series else 0.0
 
 
 def _named(run: Trajectory, part: str) -> dict[str, float]:
@@ -140,9 +140,9 @@ def outcome(facts: Mapping[str, Any]) -> str:
 
 def _inside(run: Trajectory) -> dict[str, float]:
     """How far a gap was below 0 at a recorded instant; nothing where there is none."""
-    if "gaps" not in run.series or not run["gaps"].size:
+    if "gaps" not in run.series or not run.series["gaps"].values.size:
         return {}
-    return {"penetration": max(0.0, -float(run["gaps"].min()))}
+    return {"penetration": max(0.0, -float(run.series["gaps"].shown.min()))}
 
 
 def _work(facts: Mapping[str, Any]) -> str:

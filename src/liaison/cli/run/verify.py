@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from liaison.analyse import Verification
 
 
+UNTIL = "1 s"
+
+
 @command
 @with_run_options
 def verify(
@@ -36,8 +39,8 @@ def verify(
         typer.Option("--run", metavar="FILE.nc", exists=True, help="A saved run of the mechanism."),
     ] = None,
     until: Annotated[
-        str | None, typer.Option(metavar="TIME", help="End time of a new run, 1 s without it.")
-    ] = None,
+        str, typer.Option(metavar="TIME", help="End time of a new run, without --run.")
+    ] = UNTIL,
     about: Annotated[
         str, typer.Option(metavar="BODY", help="Body whose moving origin moments are taken about.")
     ] = "ground",
@@ -56,14 +59,14 @@ def verify(
 
     request = read_request(file, values, start, guesses=guess, may_vary=True)
     check_names("--about", "body", (about,), [x.name for x in request.mechanism.bodies])
-    if saved is not None and (run or until or values or start or guess):
+    if saved is not None and (run or until != UNTIL or values or start or guess):
         message = (
             "options and values are for a run made now, and a saved one has its own; leave out "
             "--run FILE.nc, or them."
         )
         raise typer.BadParameter(message, param_hint="--run")
     if saved is None:
-        end, options = run_options(until or "1 s", run)
+        end, options = run_options(until, run)
         result = verb.verify(
             request.mechanism, about=about, until=end, options=options, inputs=request.inputs
         )

@@ -151,8 +151,10 @@ class Runs(Stored, Shown):
         return State(float(self.end_t[k]), self.end_q[k], self.end_v[k], labels)
 
     def _column(self, label: str) -> Array:
-        if label in self.series and label not in self._columns():
-            return self.series[label][0]
+        known = self._columns()
+        if label in self.series and label not in known:
+            own = known.get(f"outputs.{label}")
+            return self.series[label][0] if own is None else own[1]
         return self.columns(label)[label][1]
 
     def _run(self, k: int) -> Trajectory:

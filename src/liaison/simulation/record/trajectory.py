@@ -244,7 +244,7 @@ class Trajectory(Later):
     def __getitem__(self, label: str) -> Array:
         """A column by its label, or a whole series by its name (NaN where undetermined).
 
-        A coordinate or a rate comes before a series of its name, which is in `series`.
+        A coordinate, a rate or an output comes before a series of its name, which is in `series`.
         """
         if label == "t":
             return self.t
@@ -254,8 +254,9 @@ class Trajectory(Later):
 
     @property
     def _own(self) -> set[str]:
-        """Labels of coordinates and rates."""
-        return {x.name for part in ("q", "v") for x in self.labels.get(part, ())}
+        """Labels of coordinates, rates and outputs."""
+        outputs = self.series["outputs"].axes.get("output", ()) if "outputs" in self.series else ()
+        return {x.name for part in ("q", "v") for x in self.labels.get(part, ())} | {*outputs}
 
     def unit(self, label: str) -> str:
         """The unit of a column."""
