@@ -54,6 +54,7 @@ def shown(examples):
         "FirstIntegral": liaison.first_integrals(pendulum)[0],
         "Reduction": liaison.reduce(four_bar),
         "Mobility": liaison.mobility(four_bar),
+        "Report": liaison.report(pendulum, until=0.2, leave_out=["equations", "energy"]),
         "Comparison": liaison.compare(pendulum),
     }
 

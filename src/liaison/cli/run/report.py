@@ -1,4 +1,4 @@
-"""Write a report on a mechanism: picture, tables, plots, proofs.
+"""Write a report: picture, joints, reactions, plots, proofs.
 
 Public names: report.
 """

@@ -9,8 +9,7 @@ from dataclasses import replace
 from html import escape
 from typing import Any
 
-from liaison.display.equations import page as equations_page
-from liaison.display.mechanism import page as mechanism_page
+from liaison.display import page_of
 from liaison.display.page import Page, Table, listed, number, plural
 from liaison.equations.readable.readable import Readable
 from liaison.freedoms.mobility import Mobility
@@ -47,7 +46,7 @@ def mechanism_section(mechanism: Mechanism) -> Section:
             for x, axis in rows
         ),
     )
-    page = mechanism_page(mechanism)
+    page = page_of(mechanism)
     tables = tuple(table if x.head[0] == "joint" else x for x in page.tables)
     facts = [
         {
@@ -136,7 +135,7 @@ def equations_section(equations: Readable) -> Section:
 
     Lines that are wider than paper are printed as text, which can be broken.
     """
-    page = equations_page(equations)
+    page = page_of(equations)
     facts: dict[str, Any] = {
         "formalism": equations.formalism,
         "equations": len(equations.lines),

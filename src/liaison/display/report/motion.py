@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from liaison.analyse.along.drives import DriveAlong, is_effort
 from liaison.analyse.along.verify import Verification
+from liaison.display import page_of
 from liaison.display.page import Page, Table, listed, number, plural
-from liaison.display.theorems import page as theorems_page
 from liaison.simulation.record.trajectory import Trajectory
 
 from .record import Section
@@ -194,7 +194,7 @@ def energy_section(
     tables: tuple[Table, ...] = ()
     if checked is not None:
         rows = tuple((name, f"{work:.6g}") for name, work in checked.work.items())
-        tables = (Table(("load", "work over the run [J]"), rows), *theorems_page(checked).tables)
+        tables = (Table(("load", "work over the run [J]"), rows), *page_of(checked).tables)
         plain |= {"work": dict(checked.work), "theorems": checked.to_dict()}
     if checked is None:
         unchecked = [f"The theorems of mechanics were not checked: {why}"] if why else []
