@@ -49,7 +49,7 @@ __all__ = offer(
         "verbs.given": "with_values with_starts",
         "verbs.summary": "Summary",
         "verbs.unshadowed": "to_kernel reduction",
-        "progress": "show_progress",
+        "numeric.progress": "show_progress",
         "analyse.along.attitude_along": "AttitudeAlong attitude_along",
         "analyse.along.joint_motion": "joint_motion",
         "analyse.proofs.linear_cases": "solve_linear",

@@ -156,6 +156,7 @@ from liaison.model.describe.describe import touch as touch
 from liaison.model.describe.describe import turned as turned
 from liaison.model.describe.describe import wrench as wrench
 from liaison.numeric import State as State
+from liaison.numeric.progress import show_progress as show_progress
 from liaison.program import DeviceArray as DeviceArray
 from liaison.program import Kernel as Kernel
 from liaison.program import Program as Program
@@ -167,7 +168,6 @@ from liaison.program import to_numpy as to_numpy
 from liaison.program import to_ptx as to_ptx
 from liaison.program.ggl import ggl as ggl
 from liaison.program.lower import lower as lower
-from liaison.progress import show_progress as show_progress
 from liaison.simulation import Projection as Projection
 from liaison.simulation import Run as Run
 from liaison.simulation import RunOptions as RunOptions

@@ -125,7 +125,7 @@ def test_inverse_dynamics_of_a_run_without_recorded_accelerations():
 def test_accelerations_of_other_equations_are_not_guessed():
     """A motion that another mechanism imposed: these equations would not accelerate so."""
     motion = {"A": 0.3 * sin(5 * symbol("t"))}
-    driven = liaison.kinematic_run(PENDULUM, motion, until=1.0, series=("energy",))
+    driven = liaison.kinematic_run(PENDULUM, motion, until=1.0, only_series=("energy",))
     with pytest.raises(SimulationError, match="no series 'accelerations'"):
         liaison.inverse_dynamics(PENDULUM, driven, ["u"])
     with pytest.raises(SimulationError, match="shape"):

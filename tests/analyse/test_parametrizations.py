@@ -67,7 +67,7 @@ def test_what_cannot_be_said_is_told():
 def test_loops_in_space():
     table = liaison.parametrizations("examples/double_wishbone.lsd", until=0.01)
     counts = [(x.parameters, x.constraints) for x in table.columns]
-    assert counts[:3] == [(2, 0), (8, 6), (14, 12)]
+    assert counts[:3] == [(2, 0), (6, 4), (15, 13)]
     assert counts[3][0] == 6 * 4
     assert all(x.difference < EQUAL for x in table.columns)
 

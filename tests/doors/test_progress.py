@@ -9,7 +9,7 @@ import time
 import pytest
 
 import liaison
-from liaison import progress
+from liaison.numeric import progress
 
 PENDULUM = "examples/pendulum.lsd"
 
@@ -84,7 +84,7 @@ def test_runs_are_shown(monkeypatch):
 
 def test_nothing_is_written_into_a_pipe():
     code = (
-        "import time; from liaison import progress; progress.PATIENCE = progress.PERIOD = 0.01\n"
+        "import time; from liaison.numeric import progress; progress.PATIENCE = progress.PERIOD = 0.01\n"
         "with progress.working('program', 'compiling'): time.sleep(0.1)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -58,7 +58,8 @@ def test_the_stub_offers_the_same_names():
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    assert names == set(liaison.__all__)
+    shadowing = {"time", "compile", "reduce"}  # not among the names of import *
+    assert names == set(liaison.__all__) | shadowing
 
 
 def test_a_path_and_a_mechanism_give_the_same_run(four_bar, examples):

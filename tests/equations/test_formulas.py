@@ -29,7 +29,6 @@ from liaison.model import (
     Potential,
     PrescribedMotion,
     Revolute,
-    Spherical,
     Spring,
 )
 from liaison.program import to_numpy
@@ -82,14 +81,6 @@ def test_such_rates_may_stand_in_relations_and_loads():
     still = kernel.call("applied", q=state.q, v=state.v)["tau"]
     along = kernel_of(alone(Free(), outputs=(Output("o", x),)))("outputs", q=state.q, v=state.v)[0]
     assert still[3] == pytest.approx(3 - 3 * along, abs=EXACT)
-
-
-def test_a_potential_of_speeds_is_refused():
-    A, rate = symbol("A"), symbol("A'")
-    with pytest.raises(DerivationError, match='depends on the speed "A\'"'):
-        kernel_of(alone(Revolute(), forces=(Potential("lorentz", A * rate),)))
-    with pytest.raises(DerivationError, match="depends on the speed"):
-        kernel_of(alone(Spherical(), forces=(Potential("spin", symbol("A.qx'")),)))
 
 
 def test_a_measure_without_direction_is_refused():

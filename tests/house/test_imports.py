@@ -12,7 +12,7 @@ import pytest
 from imported import all_imports, existing, imports
 
 PAGE = Path(__file__).parents[2] / "docs" / "house.md"
-OPEN_TO_ALL = {"arguments", "errors", "units", "lazy", "progress"}
+OPEN_TO_ALL = {"arguments", "errors", "units", "lazy"}
 DOORS = {"", "__main__", "cli", "verbs"}
 # third parties slow to load: imported inside the function that needs them
 SLOW = {"sympy", "scipy", "xarray", "pandas", "matplotlib", "viser", "h5netcdf", "h5py", "flint"}

@@ -20,7 +20,7 @@ from liaison.formats.read import reading
 from liaison.model.loads.load import OfMechanism
 from liaison.model.mechanism import Mechanism, Start
 from liaison.model.scalars import scalar
-from liaison.progress import log
+from liaison.numeric.progress import log
 from liaison.tree.tree import Tree
 from liaison.units import si_value, si_values
 

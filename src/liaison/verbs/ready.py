@@ -21,10 +21,10 @@ from liaison.expr.bind import to_floats
 from liaison.expr.graph.node import collector_paused
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import State
+from liaison.numeric.progress import log
 from liaison.program.kernel import Kernel
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.lower import lower
-from liaison.progress import log
 from liaison.tree.assemble import assemble
 from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, as_float, span

@@ -36,7 +36,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, final
 
-from liaison.progress import working
+from liaison.numeric.progress import working
 
 FORMAT = "2"  # of the files
 DIGEST = hashlib.sha256().digest_size

@@ -29,11 +29,13 @@ gives machine code, `loops_to_c([axpy])` gives text. The subset:
 Two differences: where plain Python raises (division by zero, sqrt(-1)), compiled code gives
 inf or NaN; and plain Python's `at` cannot go backwards.
 
-Public names: loop, Loop, f64, i64, ptr, iptr, kernel, hook, at, flat, entry_at, fmin, fmax, floor.
+Public names: loop, Loop, f64, i64, ptr, iptr, kernel, hook, at, flat, entry_at, fmin, fmax, floor,
+signature_text, handle_of, loop_at.
 """
 
 from __future__ import annotations
 
+import ctypes
 import math
 import sys
 from collections.abc import Callable, Mapping
@@ -127,3 +129,51 @@ def fmax(x: float, y: float) -> float:
 def floor(x: float) -> float:
     """The largest whole number not above x, as a float."""
     return float(math.floor(x))
+
+
+# Hooks: words of a record that stand for loops. A word above zero is the address of machine code,
+# one below zero stands for a loop that runs as plain Python; zero is none.
+
+NUMBERS: dict[str, Any] = {"f64": ctypes.c_double, "i64": ctypes.c_int64}
+
+_PLAIN: list[Loop[..., Any]] = []
+"""Loops that hooks call as plain Python: a hook holds -1 - its place here."""
+
+
+def signature_text(loop: Loop[..., Any]) -> str:
+    """Types of arguments and result as a loop's text has them."""
+    kinds, result = _types(loop)
+    return f"({', '.join(kinds)}) -> {result}"
+
+
+def _types(loop: Loop[..., Any]) -> tuple[list[str], str]:
+    kinds = {name: str(kind) for name, kind in loop.function.__annotations__.items()}
+    result = kinds.pop("return", "None")
+    return list(kinds.values()), result
+
+
+def handle_of(loop: Loop[..., Any]) -> int:
+    """The word that stands for a loop as plain Python."""
+    if loop not in _PLAIN:
+        _PLAIN.append(loop)
+    return -1 - _PLAIN.index(loop)
+
+
+def loop_at(word: int, like: Loop[..., Any], address: Callable[[Any], int]) -> Callable[..., Any]:
+    """What a word other than 0 stands for, as a function of records, arrays and numbers.
+
+    Args:
+        word: of a hook.
+        like: a loop whose signature it has.
+        address: where a record or an array begins.
+    """
+    if word < 0:
+        return _PLAIN[-1 - word]
+    kinds, result = _types(like)
+    listed = [NUMBERS.get(kind, ctypes.c_void_p) for kind in kinds]
+    call = ctypes.CFUNCTYPE(NUMBERS.get(result), *listed)(word)
+
+    def run(*args: Any) -> Any:
+        return call(*(x if isinstance(x, int | float) else address(x) for x in args))
+
+    return run

@@ -66,8 +66,7 @@ from numpy.typing import NDArray
 
 from liaison.errors import NamingError, ProgramError
 
-from .hooks import handle_of, loop_at, signature_text
-from .language import Loop, entry_at
+from .language import Loop, entry_at, handle_of, loop_at, signature_text
 
 Counts: TypeAlias = dict[str, int]
 Words: TypeAlias = NDArray[Any]

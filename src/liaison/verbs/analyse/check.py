@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from liaison.errors import checked
 from liaison.expr.graph.node import collector_paused
-from liaison.progress import working
+from liaison.numeric.progress import working
 from liaison.verbs.given import Given, Value, in_si, mechanism_of, with_starts
 from liaison.verbs.summary import Summary
 

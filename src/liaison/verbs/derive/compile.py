@@ -8,10 +8,10 @@ from __future__ import annotations
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.errors import checked
 from liaison.expr.graph.node import collector_paused
+from liaison.numeric.progress import working
 from liaison.program.back_ends import back_end_named
 from liaison.program.kernel import Kernel
 from liaison.program.lower import lower
-from liaison.progress import working
 from liaison.verbs.assembling import Origin
 from liaison.verbs.given import Given, mechanism_of
 

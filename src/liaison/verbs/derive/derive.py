@@ -14,7 +14,7 @@ from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.equations.transform.parametrization import derived_in
 from liaison.errors import ArgumentError, NamingError, OptionError, checked
 from liaison.expr.graph.node import collector_paused
-from liaison.progress import working
+from liaison.numeric.progress import working
 from liaison.verbs.given import Given, Value, in_si, mechanism_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from liaison.analyse.proofs.reduce import reduce as reduced
 from liaison.errors import OptionError, checked
 from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.keywords import ProofKeywords
-from liaison.progress import working
+from liaison.numeric.progress import working
 from liaison.tree.tree import Tree
 from liaison.verbs.given import Given, exact_in_si, mechanism_or_tree
 

@@ -13,7 +13,7 @@ from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.global_.assembly import AssemblyModes
 from liaison.freedoms.global_.assembly import assembly_modes as find_modes
 from liaison.freedoms.keywords import SearchKeywords
-from liaison.progress import working
+from liaison.numeric.progress import working
 from liaison.tree.tree import Tree
 from liaison.verbs.given import Given, exact_in_si, mechanism_or_tree
 from liaison.verbs.one_sided import with_note

@@ -14,7 +14,7 @@ from liaison.freedoms.global_.assembly import AssemblyModes
 from liaison.freedoms.global_.inverse_kinematics import inverse_kinematics as find_reaches
 from liaison.freedoms.keywords import SearchKeywords
 from liaison.model.scalars import scalar
-from liaison.progress import working
+from liaison.numeric.progress import working
 from liaison.tree.tree import Tree
 from liaison.verbs.given import Given, exact_in_si, mechanism_or_tree
 from liaison.verbs.one_sided import with_note

@@ -13,7 +13,7 @@ from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.keywords import ProofKeywords
 from liaison.freedoms.mobility import Mobility
 from liaison.freedoms.mobility import mobility as examine
-from liaison.progress import working
+from liaison.numeric.progress import working
 from liaison.tree.tree import Tree
 from liaison.verbs.given import Given, exact_in_si, mechanism_or_tree
 

@@ -14,7 +14,7 @@ from liaison.errors import OptionError, checked
 from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.mobility import singularities as followed
 from liaison.freedoms.singular import STEP, STEPS, Singularities
-from liaison.progress import working
+from liaison.numeric.progress import working
 from liaison.simulation.record.trajectory import Trajectory, load
 from liaison.tree.tree import Tree
 from liaison.verbs.given import Given, exact_in_si, mechanism_or_tree

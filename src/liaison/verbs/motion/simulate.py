@@ -12,8 +12,8 @@ from liaison.errors import ArgumentError, OptionError, checked, interruptible
 from liaison.model.mechanism import Mechanism
 from liaison.model.pairing import is_scene
 from liaison.numeric import State
+from liaison.numeric.progress import is_logged, is_shown, log, working
 from liaison.program.kernel import Kernel
-from liaison.progress import is_logged, is_shown, log, working
 from liaison.simulation.plan.options import (
     DEFAULT_SERIES,
     OF_RUNS,

@@ -14,8 +14,8 @@ from liaison.errors import ArgumentError, NamingError, checked, interruptible
 from liaison.expr.graph.node import collector_paused
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import State
+from liaison.numeric.progress import is_shown, working
 from liaison.program.kernel import Kernel
-from liaison.progress import is_shown, working
 from liaison.simulation.batch.plan import common_length, length_of
 from liaison.simulation.batch.result import Runs
 from liaison.simulation.batch.run import BATCH_SERIES
