@@ -84,7 +84,8 @@ def test_runs_are_shown(monkeypatch):
 
 def test_nothing_is_written_into_a_pipe():
     code = (
-        "import time; from liaison.numeric import progress; progress.PATIENCE = progress.PERIOD = 0.01\n"
+        "import time; from liaison.numeric import progress\n"
+        "progress.PATIENCE = progress.PERIOD = 0.01\n"
         "with progress.working('program', 'compiling'): time.sleep(0.1)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
