@@ -79,7 +79,8 @@ def report(
     if pdf is not None:
         browser()
     end, options = run_options(until, run)
-    request = read_request(file, values, start, (lenient, floating, merge_fixed), guesses=guess)
+    robot = (lenient, floating, merge_fixed)
+    request = read_request(file, values, start, robot, guesses=guess, may_vary=True)
     page = verb.report(
         request.mechanism,
         until=end,
