@@ -164,3 +164,20 @@ def test_motion_begins_with_the_turns_of_the_start(capsys, tmp_path):
     path.write_text(DRIVEN)
     found = json.loads(said(capsys, "motion", path, "--until", "0.1", "--json").out)
     assert found["columns"]["A"][0] == pytest.approx(math.radians(400))
+
+
+def drift(capsys, path, *words):
+    return json.loads(said(capsys, "baumgarte", path, "--json", *words).out)
+
+
+def test_baumgarte_follows_formulas_of_inputs_and_takes_times_with_units(capsys, examples):
+    path = examples / "slider_crank.lsd"
+    words = ("--until", "20ms", "--step", "2 ms", "--time", "0.01")
+    formula = "drive=3 N*m/s*t + 1 N*m"
+    driven = drift(capsys, path, *words, "--set", formula)
+    constant = drift(capsys, path, *words, "--set", "drive=1 N*m")
+    same = drift(capsys, path, *words, "--set", "drive=0 N*m/s*t + 1 N*m")
+    assert (driven["step"], driven["time"]) == (0.002, 0.01)
+    assert driven["neither"] != constant["neither"] == same["neither"]
+    short = ("--until", "1 kg")
+    assert "is in kg" in said(capsys, "baumgarte", path, *short, status=2).err
