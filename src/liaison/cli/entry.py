@@ -12,8 +12,8 @@ commands imports none of them.
 
 A command made of a verb: its file for `given`, an option for each keyword, `--json`.
 
-`given` becomes the file; `start` and `parameters` become --start, --guess and --set, and `inputs` the
-formulas of t among --set; keywords that are numbers, words, switches or lists of words become
+`given` becomes the file; `start` and `parameters` become --start, --guess and --set, and `inputs`
+the formulas of t among --set; keywords that are numbers, words, switches or lists of words become
 options, with the help of the verb's docstring, and those whose help ends in [s] take times with a
 unit. What else a verb takes is for Python, and has a default.
 

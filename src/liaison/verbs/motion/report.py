@@ -44,10 +44,9 @@ from liaison.errors import (
 )
 from liaison.model.mechanism import Mechanism
 from liaison.model.pairing import drawn, is_scene
-from liaison.simulation.plan.options import RunOptions
+from liaison.simulation.plan.options import DEFAULT_SERIES, RunOptions
 from liaison.simulation.record.files import write_file
 from liaison.simulation.record.trajectory import Trajectory
-from liaison.simulation.plan.options import DEFAULT_SERIES
 from liaison.verbs.analyse.verify import verify
 from liaison.verbs.derive.readable import readable
 from liaison.verbs.freedoms.mobility import mobility
