@@ -25,7 +25,7 @@ from liaison.formats.lsd.read import read_value
 from liaison.formats.read import reading
 from liaison.model.mechanism import Mechanism
 from liaison.tree.tree import as_float
-from liaison.units import same, unit_of
+from liaison.units import converts, unit_of
 from liaison.verbs.given import units, with_notes, with_starts, with_values
 
 UNITLESS = re.compile(r"[-+*/^().\deE ]+")
@@ -239,7 +239,7 @@ def _quantity(
     except LiaisonError as error:
         message = f"{text!r} is not a number: {error.message}"
         raise typer.BadParameter(message, param_hint=option) from None
-    if own_unit and unit and not same(unit_of(own_unit).dimension, unit_of(unit).dimension):
+    if own_unit and unit and not converts(unit_of(own_unit).dimension, unit_of(unit).dimension):
         turns = " A turn a second is 1 rev/s." if "Hz" in (own_unit, unit) else ""
         message = f"{text!r} is in {own_unit}; the unit{whose} is {unit}.{turns}"
         raise typer.BadParameter(message, param_hint=option)
