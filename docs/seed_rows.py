@@ -115,7 +115,7 @@ ROWS = (
         "inertia examples/pendulum.lsd --point 0,0,0 --direction 0,1,0",
         ("center", "I about it", "I at point", "ellipsoid", "axis "), "theory/spatial.md"),
     Row("A8", "torsors, and the general theorems as checks on a run (LL 1.2, 1.3)",
-        "torsors examples/double_pendulum.lsd --start A=0.3 --start \"A'=2\""
+        "torsors examples/double_pendulum.lsd --start \"A=0.3 rad\" --start \"A'=2\""
         " && verify examples/double_pendulum.lsd",
         ("^all", "kinetic ", "dynamic ", "every theorem"), "theory/spatial.md"),
     Row("A9", "direct and inverse kinematics, all assembly modes (PA)",

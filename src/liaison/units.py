@@ -8,8 +8,8 @@ Texts with a number and a unit ("250 g", "-9.81 m/s^2", "1/3 m", "pi/2 rad") are
 and `si_value` and `si_exact` are their values in SI, the dimension checked.
 
 Public names: Label, FORCE, MOMENT, effort_along, Unit, UNITS, Dimension, PURE, ANGLE, LENGTH, TIME,
-VELOCITY, FREQUENCY, TURNING, unit_named, unit_of, si_unit, same, Quantity, quantity, si_exact,
-si_value, si_values.
+VELOCITY, FREQUENCY, PITCH, TURNING, unit_named, unit_of, si_unit, same, converts, Quantity,
+quantity, si_exact, si_value, si_values.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ LENGTH: Dimension = (1, 0, 0, 0, 0)
 TIME: Dimension = (0, 0, 1, 0, 0)
 VELOCITY: Dimension = (1, 0, -1, 0, 0)
 ANGLE: Dimension = (0, 0, 0, 1, 0)
+PITCH: Dimension = (1, 0, 0, -1, 0)
 TURNING: Dimension = (0, 0, -1, 1, 0)
 FREQUENCY: Dimension = (0, 0, -1, 0, 1)
 
@@ -161,6 +162,8 @@ def si_unit(dimension: Dimension | None) -> str:
         return ""
     if dimension == FREQUENCY:
         return "Hz"
+    if dimension[:4] == PITCH[:4]:
+        return "m/rad"
     known = {(1, 1, -2): FORCE, (2, 1, -2): MOMENT, (0, 1, -2): "N/m", (0, 1, -1): "N*s/m"}
     if dimension[:3] in known:
         return known[dimension[:3]]
@@ -260,7 +263,7 @@ def si_exact(
     except LiaisonError as fault:
         message = f"{what} is {text!r}: {fault.message}"
         raise error(message, place=place, hint=fault.hint) from None
-    if not _converts(parsed.dimension, unit_of(unit).dimension):
+    if not converts(parsed.dimension, unit_of(unit).dimension):
         turns = "A turn a second is 1 rev/s." if "Hz" in (own.unit, unit) else ""
         expected = (
             f"it must be in {unit}, or in a unit that converts to it"
@@ -271,10 +274,9 @@ def si_exact(
     return own.value * parsed.factor, own.pi + parsed.pi
 
 
-def _converts(own: Dimension, expected: Dimension) -> bool:
+def converts(own: Dimension, expected: Dimension) -> bool:
     """Whether dimensions agree; a length by an angle must name the angle: mm/rad, mm/rev."""
-    is_pitch = expected[:3] == LENGTH[:3] and expected[3] == -1
-    return same(own, expected) and (own[3] == -1 or not is_pitch)
+    return same(own, expected) and (own[3] == -1 or expected[:4] != PITCH[:4])
 
 
 def si_value(x: Any, unit: str, what: str) -> Any:

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 
+import liaison
 from liaison.errors import LiaisonError, TextError
 from liaison.expr import PI, evaluate, symbol, symbols_of, to_text
 from liaison.formats import read, read_lsd, read_value
@@ -277,6 +278,31 @@ def test_a_link_of_one_motion_is_the_joint_of_the_catalogue():
     assert [row[2] for row in turn.successor.R] == [1, 0, 0]
     assert isinstance(slide.type, Prismatic)
     assert turn.coordinates == slide.coordinates == ("J",)
+
+
+SCREW = """
+let nut = body mass = 1 kg, inertia = 1 g*m^2 end ;
+parameter p = {} ;
+let N = join earth and nut with helical axis = [0, 0, 1], pitch = p end ;
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "pitch"),
+    [("5 mm/rad", 5e-3), ("5 mm/rev", 5e-3 / (2 * math.pi)), ("2 in mm/rad", 2e-3)],
+)
+def test_a_parameter_may_be_a_pitch(text, pitch):
+    mechanism = liaison.read(SCREW.format(text))
+    assert mechanism.parameters[0].unit == "m/rad"
+    assert liaison.read(liaison.write_lsd(mechanism)) == mechanism
+    run = liaison.simulate(mechanism, until=0.1, start={"N'": 2})
+    assert run["N"][-1] == pytest.approx(0.2)
+    assert run.pose("nut")[-1, 2, 3] == pytest.approx(pitch * run["N"][-1])
+
+
+def test_a_length_is_no_pitch_by_a_parameter():
+    with pytest.raises(TextError, match="a length by an angle"):
+        liaison.read(SCREW.format("5 mm"))
 
 
 def test_a_slide_and_a_turn_by_one_coordinate_are_a_screw():

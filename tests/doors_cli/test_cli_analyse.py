@@ -123,6 +123,10 @@ IGNORED = [
     ("parametrizations", "--set", "u=3 N*m/s*t", "not a formula of time"),
     ("simulate", "--set", "w=2*3", "the text gives w in mm"),
     ("simulate", "--set", "w=(5)", "the text gives w in mm"),
+    ("simulate", "--start", "A=60", "the text gives A in deg"),
+    ("equilibrium", "--guess", "A=60", "the text gives A in deg"),
+    ("simulate", "--set", "w=1 m", "--set", "w=2 m", "w is set twice"),
+    ("check", "--start", "A=1 rad", "--start", "A=2 rad", "A is set twice"),
     ("inertia", "--point", "1 kg,0,0", "is in kg"),
     ("virtual_power", "--point", "1,0,0", "--rotation"),
     ("assemble", "--evidence", "--all"),
@@ -143,7 +147,7 @@ def test_an_option_without_effect_is_refused(capsys, tmp_path, case):
 def test_a_saved_run_has_its_own_values(capsys, tmp_path, examples):
     path, saved = examples / "four_bar.lsd", tmp_path / "run.nc"
     said(capsys, "simulate", path, "--until", "0.02", "--every", "0.01", "--out", saved)
-    for words in (("--set", "a=0.31"), ("--start", "A=1"), ("--until", "3")):
+    for words in (("--set", "a=0.31"), ("--start", "A=1 rad"), ("--until", "3")):
         assert "has its own" in said(capsys, "verify", path, "--run", saved, *words, status=2).err
     for words in (("--set", "a=0.31"), ("--at", "A=1")):
         found = said(capsys, "singular", path, "--along", saved, *words, status=2)
@@ -154,7 +158,7 @@ def test_a_saved_run_has_its_own_values(capsys, tmp_path, examples):
 def test_the_equilibrium_near_another_start_is_linearized(capsys, tmp_path):
     path = tmp_path / "driven.lsd"
     path.write_text(DRIVEN)
-    words = ("linearize", path, "--rest", "--start", "A=0.1", "--set", "u=0", "--json")
+    words = ("linearize", path, "--rest", "--start", "A=0.1 rad", "--set", "u=0", "--json")
     eigenvalues = json.loads(said(capsys, *words).out)["eigenvalues"]
     assert max(map(math.hypot, *eigenvalues)) == pytest.approx(9.81**0.5)
 
@@ -173,3 +177,20 @@ def test_names_of_series_may_be_names_of_joints(capsys, tmp_path):
     facts = json.loads(said(capsys, "simulate", path, "--until", "0.01", "--json").out)
     assert facts["q"]["energy"] == pytest.approx(math.radians(400), abs=1e-2)
     assert facts["energy"] < 0  # T + U, far below the hinge
+
+
+def drift(capsys, path, *words):
+    return json.loads(said(capsys, "baumgarte", path, "--json", *words).out)
+
+
+def test_baumgarte_follows_formulas_of_inputs_and_takes_times_with_units(capsys, examples):
+    path = examples / "slider_crank.lsd"
+    words = ("--until", "20ms", "--step", "2 ms", "--time", "0.01")
+    formula = "drive=3 N*m/s*t + 1 N*m"
+    driven = drift(capsys, path, *words, "--set", formula)
+    constant = drift(capsys, path, *words, "--set", "drive=1 N*m")
+    same = drift(capsys, path, *words, "--set", "drive=0 N*m/s*t + 1 N*m")
+    assert (driven["step"], driven["time"]) == (0.002, 0.01)
+    assert driven["neither"] != constant["neither"] == same["neither"]
+    short = ("--until", "1 kg")
+    assert "is in kg" in said(capsys, "baumgarte", path, *short, status=2).err

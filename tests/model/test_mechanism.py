@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import liaison
 from liaison.errors import LiaisonError, ModelError, NamingError, Place
 from liaison.expr import PI, symbol
 from liaison.model import (
@@ -436,3 +437,30 @@ def test_refusals_say_where(make):
     assert refusal.value.place is HERE
     assert str(refusal.value).startswith("arm.lsd, line 7: ")
     assert "    7 |   the line" in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("load", "value", "words"),
+    [
+        (lambda x: liaison.spring("A", stiffness=x), "-5 N*m/rad", "the stiffness of spring"),
+        (
+            lambda x: liaison.damper("A", coefficient=2 * x),
+            "-1 N*m*s/rad",
+            "the coefficient of damper",
+        ),
+    ],
+)
+def test_a_load_is_checked_at_the_values_of_parameters(load, value, words):
+    k = liaison.parameter("k", value.replace("-", ""))
+    arm = liaison.body("arm", 1, inertia=(1, 1, 1))
+    made = liaison.mechanism(liaison.join(liaison.ground, arm, "revolute", name="A"), k, load(k))
+    with pytest.raises(ModelError, match=f"{words} .* at the values of the parameters; it must"):
+        liaison.simulate(made, until=0.1, parameters={"k": value})
+
+
+def test_a_joint_is_checked_at_the_values_of_parameters():
+    p = liaison.parameter("p", "5 mm/rad")
+    nut = liaison.body("nut", 1, inertia=(1, 1, 1))
+    made = liaison.mechanism(liaison.join(liaison.ground, nut, liaison.Helical(p), name="N"), p)
+    with pytest.raises(ModelError, match="joint 'N' at the values of the parameters: the pitch"):
+        liaison.simulate(made, until=0.1, parameters={"p": 0})

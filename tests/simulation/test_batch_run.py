@@ -9,7 +9,7 @@ import pytest
 import simulate_samples as samples
 
 import liaison
-from liaison.errors import NamingError, SimulationError
+from liaison.errors import AssemblyError, NamingError, SimulationError
 from liaison.expr import sqrt, symbol
 from liaison.numeric import State
 from liaison.program import to_llvm, to_numpy
@@ -275,3 +275,41 @@ def test_runs_show_themselves(pendulum):
         runs["B"]
     with pytest.raises(IndexError):
         runs[23]
+
+
+LENGTHS = [0.05, 0.30, 0.31, 0.04, 0.32]  # of the coupler; the first and the fourth are too short
+
+
+def test_a_run_that_cannot_be_assembled_fails_alone(examples):
+    path, how = examples / "four_bar.lsd", {"until": 0.02, "every": 0.01}
+    runs = liaison.simulate_batch(path, parameters={"b": LENGTHS}, on_failure="return", **how)
+    assert runs.success.tolist() == [False, True, True, False, True]
+    assert [x == "not assembled" for x in runs.reasons] == [True, False, False, True, False]
+    assert "is inconsistent" in runs.messages[3]
+    assert np.isnan(runs["A"][[0, 3]]).all()
+    assert np.isnan(runs["energy.T"][0]).all()
+    assert np.isnan(runs.end_q[0]).all()
+    assert runs[3].status == "failed"
+    good = [LENGTHS[k] for k in (1, 2, 4)]
+    apart = liaison.simulate_batch(path, parameters={"b": good}, **how)
+    assert np.array_equal(runs["A"][[1, 2, 4]], apart["A"])
+
+
+def test_an_error_of_assembly_names_its_run(examples):
+    path = examples / "four_bar.lsd"
+    with pytest.raises(AssemblyError, match=r"run 0: the start A .* is inconsistent"):
+        liaison.simulate_batch(path, until=0.02, parameters={"b": LENGTHS})
+    with pytest.raises(AssemblyError, match=r"run 2: the start A .* is inconsistent"):
+        liaison.simulate_batch(path, until=0.02, parameters={"b": LENGTHS[1:]})
+    with pytest.raises(AssemblyError, match="none of the 2 runs"):
+        liaison.simulate_batch(
+            path, until=0.02, parameters={"b": [0.04, 0.05]}, on_failure="return"
+        )
+
+
+@pytest.mark.parametrize("k", [0, 2])
+def test_nan_in_a_list_names_parameter_and_run(examples, k):
+    lengths = [0.3] * 3
+    lengths[k] = math.nan
+    with pytest.raises(SimulationError, match=f"parameter 'b' is nan in run {k}"):
+        liaison.simulate_batch(examples / "four_bar.lsd", until=0.02, parameters={"b": lengths})

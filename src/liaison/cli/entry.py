@@ -12,9 +12,10 @@ commands imports none of them.
 
 A command made of a verb: its file for `given`, an option for each keyword, `--json`.
 
-`given` becomes the file; `start` and `parameters` become --start, --guess and --set; keywords that
-are numbers, words, switches or lists of words become options, with the help of the verb's
-docstring. What else a verb takes is for Python, and has a default.
+`given` becomes the file; `start` and `parameters` become --start, --guess and --set, and `inputs`
+the formulas of t among --set; keywords that are numbers, words, switches or lists of words become
+options, with the help of the verb's docstring, and those whose help ends in [s] take times with a
+unit. What else a verb takes is for Python, and has a default.
 
 Public names: app, main, Commands, commands, command_of.
 """
@@ -55,7 +56,7 @@ from .options import Debug, Guesses, Json, Model, Starts, Values, json_text, pri
 SIMPLE = (bool, int, float, str, Path)
 """Kinds of values that one word of the command line gives."""
 
-SHARED = ("start", "guess", "parameters")
+SHARED = ("start", "guess", "parameters", "inputs")
 """Keywords that have an option of their own."""
 
 
@@ -66,16 +67,23 @@ def command_of(verb: Callable[..., Any]) -> Callable[..., None]:
     own = [_option(x, hints[name], texts.get(name, "")) for name, x in parameters.items()]
     options = [x for x in own if x is not None]
     names = [x.name for x in options]
+    times = [name for name in names if _is_time(hints[name], texts.get(name, ""))]
 
     def called(**arguments: Any) -> None:
-        from .values import read_request
+        from .values import read_request, seconds
 
         starts, guesses = arguments.get("start"), arguments.get("guess")
         file, values = arguments["file"], arguments.get("values")
-        request = read_request(file, values, starts, guesses=guesses)
+        request = read_request(
+            file, values, starts, guesses=guesses, may_vary="inputs" in parameters
+        )
         keywords = {name: arguments[name] for name in names}
-        if "start" in parameters:
-            keywords["start"] = request.start
+        for name in times:
+            if isinstance(keywords[name], str):
+                keywords[name] = seconds(_flag(name), keywords[name])
+        for name, x in (("start", request.start), ("inputs", request.inputs)):
+            if name in parameters:
+                keywords[name] = x
         result = verb(request.mechanism, **keywords)
         printed(facts_of(result), text_of(result), arguments["as_json"])
 
@@ -102,11 +110,23 @@ def _option(x: Parameter, hint: Any, text: str) -> Parameter | None:
     """The option for a keyword; None where it is not for the command line."""
     if x.kind is not Parameter.KEYWORD_ONLY or x.name in SHARED:
         return None
-    kind = _kind(hint)
+    is_time = _is_time(hint, text)
+    kind = (str | None if x.default is None else str) if is_time else _kind(hint)
     if kind is None:
         return None
-    flags = [f"--{x.name.replace('_', '-')}"]
-    return _shared(x.name, Annotated[kind, typer.Option(*flags, help=text)], x.default)
+    option = typer.Option(_flag(x.name), help=text, metavar="TIME" if is_time else None)
+    default = f"{x.default:g}" if is_time and isinstance(x.default, int | float) else x.default
+    return _shared(x.name, Annotated[kind, option], default)
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _is_time(hint: Any, text: str) -> bool:
+    """Whether a keyword is a time: a number, or a text with a unit, in seconds by its help."""
+    parts = {x for x in get_args(hint) or (hint,) if x is not NoneType}
+    return float in parts and parts <= {float, str} and text.rstrip(".").endswith("[s]")
 
 
 def _kind(hint: Any) -> Any:

@@ -25,7 +25,7 @@ from liaison.formats.lsd.read import read_value
 from liaison.formats.read import reading
 from liaison.model.mechanism import Mechanism
 from liaison.tree.tree import as_float
-from liaison.units import same, unit_of
+from liaison.units import converts, unit_of
 from liaison.verbs.given import units, with_notes, with_starts, with_values
 
 UNITLESS = re.compile(r"[-+*/^().\deE ]+")
@@ -76,10 +76,11 @@ def request_of(
     driven = {x.name for x in mechanism.inputs}
     written = {x.name: x.written_in for x in mechanism.parameters}
     written |= {x.name: x.written_in for x in mechanism.inputs}
+    begun = {x.label: x.written_in for x in mechanism.starts}
     assigned = _assignments("--set", values, known, may_vary=driven, written=written)
     inputs = {name: x for name, x in assigned.items() if _varies(x)}
     start, guess = (
-        {name: float(as_float(x)) for name, x in _assignments(option, texts, known).items()}
+        numbers_by_name(option, texts, known, begun)
         for option, texts in (("--start", starts), ("--guess", guesses))
     )
     fixed = {name: x for name, x in assigned.items() if name not in inputs}
@@ -111,10 +112,14 @@ def positions_of(mechanism: Mechanism, texts: list[str] | None) -> dict[str, Any
 
 
 def numbers_by_name(
-    option: str, texts: list[str] | None, known: Mapping[str, str]
+    option: str,
+    texts: list[str] | None,
+    known: Mapping[str, str],
+    written: Mapping[str, str] | None = None,
 ) -> dict[str, float]:
     """NAME=VALUE of the command line as numbers in SI; `known` has the units."""
-    return {name: float(as_float(x)) for name, x in _assignments(option, texts, known).items()}
+    assigned = _assignments(option, texts, known, written=written)
+    return {name: float(as_float(x)) for name, x in assigned.items()}
 
 
 def three(option: str, text: str | None, unit: str = "") -> tuple[float, float, float] | None:
@@ -208,6 +213,9 @@ def _assignments(
         name, equal, value = (part.strip() for part in text.partition("="))
         if not equal or not name:
             raise typer.BadParameter(f"{text!r} is not NAME=VALUE.", param_hint=option)
+        if name in values_by_name:
+            message = f"{name} is set twice, by {text!r} and before; leave one of them out."
+            raise typer.BadParameter(message, param_hint=option)
         unit = known.get(name, "")
         values_by_name[name] = _quantity(option, value, unit, f" of {name}", known)
         other = (written or {}).get(name, "")
@@ -231,7 +239,7 @@ def _quantity(
     except LiaisonError as error:
         message = f"{text!r} is not a number: {error.message}"
         raise typer.BadParameter(message, param_hint=option) from None
-    if own_unit and unit and not same(unit_of(own_unit).dimension, unit_of(unit).dimension):
+    if own_unit and unit and not converts(unit_of(own_unit).dimension, unit_of(unit).dimension):
         turns = " A turn a second is 1 rev/s." if "Hz" in (own_unit, unit) else ""
         message = f"{text!r} is in {own_unit}; the unit{whose} is {unit}.{turns}"
         raise typer.BadParameter(message, param_hint=option)

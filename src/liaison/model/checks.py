@@ -527,6 +527,36 @@ def check_values_of_parameters(m: Described) -> None:
             )
 
 
+def check_loads_with_values(m: Described) -> None:
+    """What must not be negative is not, at the parameters' values."""
+    values = _values(m)
+    for one in (*m.forces, *m.constraints) if values else ():
+        for part in one.NOT_NEGATIVE:
+            formula = getattr(one, part)
+            size = _value(formula, values) if isinstance(formula, Expr) else None
+            if size is not None and size < 0:
+                raise ModelError(
+                    f"the {part} of {one.word()} '{one.name}' is {size:g} at the values of the "
+                    "parameters; it must not be negative.",
+                    place=one.place,
+                )
+
+
+def check_joints_with_values(m: Described) -> None:
+    """Options of joint types are possible at the parameters' values: a pitch is not zero."""
+    values = _values(m)
+    for joint in m.joints if values else ():
+        own: Any = joint.type
+        options = {x: getattr(own, x) for x in own.OPTIONS if isinstance(getattr(own, x), Expr)}
+        numbers = {name: _value(x, values) for name, x in options.items()}
+        known = {name: x for name, x in numbers.items() if x is not None}
+        try:
+            replace(own, **known)
+        except ModelError as error:
+            message = f"joint '{joint.name}' at the values of the parameters: {error.message}"
+            raise ModelError(message, place=joint.place, hint=error.hint) from None
+
+
 def _values(m: Described) -> dict[Expr, float]:
     numbers = {p.symbol: None if p.value is None else number(p.value) for p in m.parameters}
     return {x: value for x, value in numbers.items() if value is not None}
@@ -568,5 +598,7 @@ FORMULA_CHECKS: tuple[Callable[[Described], None], ...] = (
     check_nonholonomic_is_linear,
     check_relations_hold,
     check_values_of_parameters,
+    check_loads_with_values,
+    check_joints_with_values,
     check_contacts_with_values,
 )

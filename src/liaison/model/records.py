@@ -231,13 +231,15 @@ class Start:
     """The value that a coordinate "A" or a speed "A'" begins with; others follow by assembling.
 
     A guess is where assembling begins: it moves as the closures need. A text ("40 deg") becomes a
-    number in the mechanism, which knows the unit of the label.
+    number in the mechanism, which knows the unit of the label. `written_in` is the unit of the text
+    that it comes from, where that is not SI.
     """
 
     label: str
     value: Any
     place: Place | None = field(default=None, compare=False, repr=False)
     is_guess: bool = field(default=False, kw_only=True)
+    written_in: str = field(default="", compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         what = f"the start of '{self.label}'"

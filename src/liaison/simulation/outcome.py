@@ -64,6 +64,9 @@ REASONS = {
 }
 """What `SimulationError.status` says."""
 
+NOT_ASSEMBLED = "not assembled"
+"""The reason of a run of a batch whose loops cannot be closed at its start."""
+
 
 def outcome_of(plan: Plan, arrays: Arrays, code: int, ended: str = "") -> Outcome:
     """The end of a run in words; `ended` is INTERRUPTED or TIME_LIMIT where Python ended it."""

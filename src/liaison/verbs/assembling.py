@@ -1,11 +1,11 @@
 """Starts of a mechanism assembled in compiled code, one or many, with parameters that vary.
 
-Public names: Assembling, Wanted, Origin, row_of.
+Public names: Assembling, Wanted, Origin, attempt, of_run, row_of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, final
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.equations.start_checks import is_completed
-from liaison.errors import ArgumentError, NamingError, SimulationError
+from liaison.errors import ArgumentError, AssemblyError, NamingError, SimulationError
 from liaison.expr import Expr
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import Array, State
@@ -90,7 +90,16 @@ class Assembling:
         return self.states(Wanted(start or {}, guess or {}, parameters or {}, t), 1)[0]
 
     def states(self, wanted: Wanted, rows: int) -> list[State]:
-        """The same for many rows."""
+        """The same for many rows; an error names its row, as run k."""
+        listed: list[State] = []
+        for k, x in enumerate(self.attempts(wanted, rows)):
+            if isinstance(x, AssemblyError):
+                raise of_run(x, k) if rows > 1 else x
+            listed.append(x)
+        return listed
+
+    def attempts(self, wanted: Wanted, rows: int) -> Iterator[State | AssemblyError]:
+        """The state of each row, or the error that says why there is none."""
         begin, fixed = self._begin(wanted.row(0))
         levels = (begin.held,) if begin.firm == begin.held else (begin.held, begin.firm)
         of_q = [self.starts.positions(begin, x, fixed)[1] for x in levels]
@@ -99,23 +108,17 @@ class Assembling:
         u = np.tile(self._defaults["u"], (rows, 1))
         p = self._table(wanted.parameters, rows)
         closed = self._assembler(wanted.t, q, v, u, p, np.array([of_q, of_v]))
-        return [
-            State(wanted.t, closed.q[k], closed.v[k], self._labels)
-            if closed.status[k] == CLOSED
-            else self._interpreted(wanted.row(k))  # which says why it cannot be
-            for k in range(rows)
-        ]
+        for k in range(rows):
+            if closed.status[k] == CLOSED:
+                yield State(wanted.t, closed.q[k], closed.v[k], self._labels)
+            else:
+                yield attempt(self.tree, wanted.row(k))  # which says why it cannot be
 
     def _begin(self, wanted: Wanted) -> tuple[Begin, Mapping[Expr, float]]:
         fixed: Mapping[Expr, float] = {}
         if not self.starts.are_numbers:
             fixed = fixed_values(self.tree, wanted.parameters, wanted.t)
         return self.starts.begin(wanted.start, wanted.guess, fixed), fixed
-
-    def _interpreted(self, wanted: Wanted) -> State:
-        return assemble(
-            self.tree, wanted.parameters, t=wanted.t, guess=wanted.guess, **wanted.start
-        )
 
     def _filled(
         self,
@@ -232,6 +235,21 @@ class Origin:
                     f"the kernel of {self.mechanism.name!r} is in coordinates of its formalism, "
                     "which starts do not name: simulate(kernel, state, until=…) needs a state."
                 )
+
+
+def attempt(tree: Tree, wanted: Wanted) -> State | AssemblyError:
+    """The state of one row by interpreted formulas, or the error that says why there is none."""
+    try:
+        state = assemble(tree, wanted.parameters, t=wanted.t, guess=wanted.guess, **wanted.start)
+        check_attitudes(tree, state)
+    except AssemblyError as error:
+        return error
+    return state
+
+
+def of_run(error: AssemblyError, k: int) -> AssemblyError:
+    """The error of a row, which names it."""
+    return AssemblyError(f"run {k}: {error.message}", place=error.place, hint=error.hint)
 
 
 @lru_cache(maxsize=64)

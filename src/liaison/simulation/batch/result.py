@@ -65,6 +65,12 @@ class Ends:
         codes[:, 0] = UNFINISHED
         return Ends(codes, np.full((count, 1 + size + MEASURED), np.nan))
 
+    def refuse(self, outcomes: Mapping[int, Outcome], t: float) -> None:
+        """Notes runs that cannot begin, at the time t: they are over, and have no state."""
+        for k, outcome in outcomes.items():
+            self.codes[k, 0], self.last[k, 0] = at.BAD_START, t
+            self.outcomes[k] = outcome
+
     @property
     def fraction(self) -> float:
         """How many of the runs are over, 0 to 1."""

@@ -5,6 +5,7 @@ Public names: baumgarte, Stabilization.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -17,7 +18,7 @@ from liaison.simulation import Projection
 from liaison.simulation.run import simulate
 from liaison.tree.assemble import assemble
 from liaison.tree.tree import span
-from liaison.verbs.given import Given, mechanism_of
+from liaison.verbs.given import Given, Value, in_seconds, in_si, mechanism_of
 from liaison.verbs.registry import command
 
 LOOSE = Projection(position=1e3, velocity=1e3, lost=1e4, start=1.0)
@@ -60,10 +61,11 @@ class Stabilization:
 def baumgarte(
     given: Given,
     *,
-    time: float = 0.02,
+    time: Value = 0.02,
     damping: float = 1.0,
-    until: float = 5.0,
-    step: float = 0.005,
+    until: Value = 5.0,
+    step: Value = 0.005,
+    inputs: Mapping[str, Any] | None = None,
 ) -> Stabilization:
     """Runs with Baumgarte's terms, with projection, and with neither; how far closures drift.
 
@@ -73,11 +75,17 @@ def baumgarte(
         damping: ζ of the decay; 1 is critical.
         until: end of the runs [s].
         step: of the method rk4 [s].
+        inputs: numbers, texts with a unit or formulas of t by name; the defaults if not named.
 
     Raises:
         DerivationError: a mechanism without closures, or with contacts.
     """
+    time, until, step = (
+        in_seconds(x, f"baumgarte: {name}")
+        for name, x in (("time", time), ("until", until), ("step", step))
+    )
     mechanism = mechanism_of(given)
+    driven = in_si(mechanism, inputs, "inputs")
     tree = span(mechanism)
     plain = newton_euler(tree)
     if not plain.closures.phi or mechanism.contacts:
@@ -96,7 +104,7 @@ def baumgarte(
         kernel = to_llvm(lower(equations))
         run = simulate(
             kernel, state, until=until, step=step, method="rk4", projection=projection,
-            every=until / 50,
+            every=until / 50, inputs=driven,
         )  # fmt: skip
         residuals[name] = float(run.series["position_residual"].values.max())
     return Stabilization(mechanism.name, time, step, residuals)

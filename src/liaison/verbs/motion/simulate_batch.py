@@ -9,8 +9,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
+import numpy as np
+
 from liaison.equations.formalisms.newton_euler import newton_euler
-from liaison.errors import ArgumentError, NamingError, checked, interruptible
+from liaison.errors import (
+    ArgumentError,
+    AssemblyError,
+    NamingError,
+    SimulationError,
+    checked,
+    interruptible,
+)
 from liaison.expr.graph.node import collector_paused
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import State
@@ -20,6 +29,7 @@ from liaison.simulation.batch.plan import common_length, length_of
 from liaison.simulation.batch.result import Runs
 from liaison.simulation.batch.run import BATCH_SERIES
 from liaison.simulation.batch.run import simulate_batch as run
+from liaison.simulation.outcome import NOT_ASSEMBLED, Outcome
 from liaison.simulation.plan.options import (
     OF_BATCHES,
     OF_SCENES,
@@ -27,11 +37,11 @@ from liaison.simulation.plan.options import (
     RunOptions,
     run_options,
 )
-from liaison.tree.assemble import assemble
+from liaison.simulation.record.trajectory import FAILED
 from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, span
 from liaison.units import Label, si_values
-from liaison.verbs.assembling import Assembling, Wanted
+from liaison.verbs.assembling import Assembling, Wanted, attempt, of_run
 from liaison.verbs.given import Value, in_seconds, in_si, mechanism_of, with_starts
 from liaison.verbs.ready import compiled, equations_at, start_of
 
@@ -93,15 +103,24 @@ def simulate_batch(
         chosen["inputs"] = in_si(mechanism, chosen["inputs"], "inputs")
     wanted = Wanted(in_si(mechanism, start, "start"), in_si(mechanism, guess, "guess"), parameters)
     begin: State | Sequence[State]
+    refused: dict[int, AssemblyError] = {}
     preparing = working("tree", f"assembling runs of {mechanism.name}")
     with interruptible("the assembly of a batch"), collector_paused(), preparing:
         if states is None:
-            kernel, begin = _assembled(mechanism, wanted)
+            goes_on = chosen.get("on_failure") == "return"
+            kernel, begin, refused = _assembled(mechanism, wanted, goes_on)
         else:
             kernel, begin = _from_states(mechanism, states), states
     with working("simulation", f"running {mechanism.name} many times") as fraction:
-        more = {"progress": fraction} if is_shown() else {}
-        return run(kernel, begin, until, parameters=parameters, **(more | chosen))
+        more: dict[str, Any] = {"progress": fraction} if is_shown() else {}
+        if refused:
+            more["refused"] = [_outcome(refused.get(k)) for k in range(max(refused) + 1)]
+        how = more | chosen
+        return run(kernel, begin, until, parameters=parameters, **how)
+
+
+def _outcome(error: AssemblyError | None) -> Outcome | None:
+    return None if error is None else Outcome(FAILED, error.message, error.hint, NOT_ASSEMBLED)
 
 
 def _in_units(
@@ -125,27 +144,77 @@ def _from_states(mechanism: Mechanism, states: State | Sequence[State]) -> Kerne
     return compiled(tree, equations)
 
 
-def _assembled(mechanism: Mechanism, wanted: Wanted) -> tuple[Kernel, State | list[State]]:
-    """The kernel, and a state for each value of the arrays; one state if there are none."""
+def _assembled(
+    mechanism: Mechanism, wanted: Wanted, goes_on: bool
+) -> tuple[Kernel, State | list[State], dict[int, AssemblyError]]:
+    """The kernel, a state for each value of the arrays, and why some runs have none.
+
+    There is one state if there are no arrays. A run that cannot be assembled raises, unless the
+    others go on: then it has the state of another one, in its place.
+    """
     known = [x.name for x in mechanism.parameters]
     for name in wanted.parameters:
         if name not in known:
             raise NamingError.unknown("parameter", name, known)
     count = _count(wanted)
-    one = wanted.row(0)
-    tree = _keeping(mechanism, one)
-    first = assemble(tree, one.parameters, guess=one.guess, **one.start)
-    check_attitudes(tree, first)
+    _check_finite(wanted)
+    tree = _keeping(mechanism, wanted.row(0))
+    first = _first(tree, wanted, count, goes_on)
     whole, equations = equations_at(tree, first)
     kernel = compiled(whole, equations)
     held = [*(x.label for x in mechanism.starts if not x.is_guess), *wanted.start]
     firm = [x for x in held if x not in wanted.guess]
     if count is None:
-        return kernel, start_of(kernel, first, firm)
-    states = Assembling(tree, kernel).states(wanted, count) if count > 1 else [first]
-    for state in states:
+        return kernel, start_of(kernel, first, firm), {}
+    attempts = [first] if count == 1 else Assembling(tree, kernel).attempts(wanted, count)
+    states, refused = [], {}
+    for k, x in enumerate(attempts):
+        refusal = x if isinstance(x, AssemblyError) else _at_attitude(tree, x)
+        if refusal is not None:
+            if not goes_on:
+                raise of_run(refusal, k)
+            refused[k] = refusal
+        states.append(x if isinstance(x, State) and refusal is None else first)
+    return kernel, [start_of(kernel, state, firm) for state in states], refused
+
+
+def _at_attitude(tree: Tree, state: State) -> AssemblyError | None:
+    """The error of a state at which angles are singular; None at others."""
+    try:
         check_attitudes(tree, state)
-    return kernel, [start_of(kernel, state, firm) for state in states]
+    except AssemblyError as error:
+        return error
+    return None
+
+
+def _first(tree: Tree, wanted: Wanted, count: int | None, goes_on: bool) -> State:
+    """The state of the first run that can be assembled: equations are looked at there.
+
+    Raises:
+        AssemblyError: there is none.
+    """
+    refusal: AssemblyError | None = None
+    for k in range(count or 1):
+        x = attempt(tree, wanted.row(k))
+        if isinstance(x, State):
+            return x
+        if not goes_on or (count or 1) == 1:
+            raise x if count is None else of_run(x, k)
+        refusal = refusal or x
+    assert refusal is not None
+    message = f"none of the {count} runs of the batch can be assembled; run 0: {refusal.message}"
+    raise AssemblyError(message, place=refusal.place, hint=refusal.hint)
+
+
+def _check_finite(wanted: Wanted) -> None:
+    """Raises an error for NaN and infinite numbers in the lists, by name and run."""
+    groups = {"start": wanted.start, "guess": wanted.guess, "parameter": wanted.parameters}
+    for kind, values in groups.items():
+        for name, x in values.items():
+            numbers = np.ravel(np.asarray(x, dtype=float))
+            for k in np.flatnonzero(~np.isfinite(numbers)):
+                where = f" in run {k}" if np.ndim(x) else ""
+                raise SimulationError(f"{kind} {name!r} is {numbers[k]}{where}; it must be finite.")
 
 
 def _count(wanted: Wanted) -> int | None:

@@ -53,6 +53,7 @@ from liaison.model import (
     Translation,
 )
 from liaison.spatial import cross3, dot, is_zero, norm, rotation_onto_z
+from liaison.units import PITCH
 
 from .driven import TIME, Driven, carried, driven_slides, driven_turn, impose, is_timed
 from .properties import Keys, PropertyReader, marker_of
@@ -354,7 +355,7 @@ class _JointReader(PropertyReader):
             return
         value = value_of(node, self.book, Where(f"{self.name}.{key}", unit))
         known = value.dimension if isinstance(value, Quantity) else None
-        if known is not None and not value.bare and known != (1, 0, 0, -1, 0):
+        if known is not None and not value.bare and known != PITCH:
             hint = "Write for example 5 mm/rev, or 0.8 mm/rad."
             raise self.error(f"{self.what(key)} is a length by an angle.", node, hint)
 

@@ -24,8 +24,12 @@ from liaison.formats.lsd.formulas.values import (
     Value,
     Vector,
     kind_of,
+    known_dimension,
     plain,
+    same,
     si_unit,
+    unit_of,
+    units_in,
 )
 from liaison.formats.lsd.syntax.nodes import Node
 from liaison.formats.poses import as_pose, matrices_of
@@ -98,7 +102,14 @@ def _joint_of(left: Node, book: Book) -> tuple[Joint | None, str]:
 def _start(label: str, value: Value, node: Node, place: Place, book: Book) -> Start:
     unit = si_unit(book.symbols[label].dimension)
     number = in_unit(value, node, book, Where(label, unit), f"the start of {label!r}")
-    return Start(label, number.value, place=place)
+    return Start(label, number.value, place=place, written_in=_written_in(node, unit))
+
+
+def _written_in(node: Node, unit: str) -> str:
+    """The first unit of the formula that is of the kind of `unit` and not SI; "" without one."""
+    dimension = known_dimension(unit)
+    own = (x for x in units_in(node) if not x.startswith('"'))
+    return next((x for x in own if unit_of(x)[0] != 1 and same(unit_of(x)[1], dimension)), "")
 
 
 def _whole_joint(
