@@ -11,7 +11,11 @@ import re
 NUMBER = re.compile(r"\s{2,}\(([a-z_]+-\d+\w?)\)\s*$")
 GAP = re.compile(r"\s{4,}")
 SUBSCRIPT = re.compile(r"_(?:\{([^}]*)\}|([^\W_]+))")
-SYMBOL = re.compile(r"(?<![^\W\d_])([A-Za-z][\u0300-\u036f]*)(?![^\W\d_])")
+SYMBOL = re.compile(
+    r"(?<![A-Za-z])([A-Za-z\u1e00-\u1eff][\u0300-\u036f]*)"
+    r"(?![A-Za-z\u0300-\u036f])(?!(?<=a) [a-z]{3})"
+)
+"""A letter that stands alone, with its dots; not the article."""
 
 
 def is_formula(block: str) -> bool:
@@ -41,5 +45,6 @@ def row(line: str) -> str:
 
 def formula(block: str) -> str:
     """A block of formulas as HTML, for a page of Markdown."""
-    rows = "".join(row(line) for line in block.splitlines() if line.strip())
-    return f'````{{raw}} html\n<div class="formula"><div>{rows}</div></div>\n````\n\n'
+    lines = [row(line) for line in block.splitlines() if line.strip()]
+    kind = "formula columns" if len({line.count("<span>") for line in lines}) == 1 else "formula"
+    return f'````{{raw}} html\n<div class="{kind}"><div>{"".join(lines)}</div></div>\n````\n\n'

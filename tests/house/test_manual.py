@@ -76,8 +76,8 @@ def test_indented_formulas_are_set_and_code_is_not():
 
     text = "A law\n\n    F_i = m a      (law-1)\n\nin words.\n\n```\n\n    code\n\n```\n"
     shown = (
-        '<div class="formula"><div><div><span><i>F</i><sub><i>i</i></sub> = <i>m</i> <i>a</i>'
-        "</span><b>(law-1)</b></div></div></div>"
+        '<div class="formula columns"><div><div><span><i>F</i><sub><i>i</i></sub> = <i>m</i> '
+        "<i>a</i></span><b>(law-1)</b></div></div></div>"
     )
     assert outside_fences(text, with_formulas) == (
         f"A law\n\n````{{raw}} html\n{shown}\n````\n\nin words.\n\n```\n\n    code\n\n```\n"
@@ -87,8 +87,11 @@ def test_indented_formulas_are_set_and_code_is_not():
 
 
 def test_formulas_have_columns_and_escape_signs():
-    from formulas import row
+    from formulas import formula, row
 
+    assert 'class="formula columns"' in formula("a = 1     b = 2\nc = 3     d = 4")
+    assert 'class="formula"' in formula("a = 1     b = 2\nc = 3")
+    assert row("Gᵀ ẋ by a law") == "<div><span><i>G</i>ᵀ <i>ẋ</i> by a law</span></div>"
     assert row("v̇ < 2      sin x_{ab} & c") == (
         "<div><span><i>v̇</i> &lt; 2</span>"
         "<span>sin <i>x</i><sub>ab</sub> &amp; <i>c</i></span></div>"
