@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -24,6 +25,8 @@ root_doc = "index"
 html_theme = "furo"
 html_title = f"liaison {version}"
 html_static_path = [str(HERE / "style.css")]
+if FONT := find_spec("ziamath"):  # brings a font for formulas; many systems have none
+    html_static_path.append(str(Path(FONT.origin or "").parent / "fonts/STIXTwoMath-Regular.ttf"))
 html_css_files = ["style.css"]
 html_math_renderer = "mathml"
 html_copy_source = False

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+ALIGNED = re.compile(r"(\\(?:begin|end))\{aligned\}")
+ACCENT = re.compile(
+    r"<mover>(?=(?:<mrow>)?<mi>[^<]*</mi>(?:</mrow>)?<mo>(?:&#x002D9;|&#x000A8;|&#x0005E;|&#x0007E;))"
+)
+
+NAMED = re.compile(r"(?<!<msup>)(?<!<msub>)<mi>(?:sin|cos|tan|exp|log|ln)</mi>")
+THIN = '<mspace width="0.167em" />'
 
 
 def to_mathml(tex: str, *, block: bool) -> str:
     """A formula of TeX as MathML; rows of an `aligned` formula keep their alignment."""
     from latex2mathml.converter import convert
 
-    return convert(tex, display="block" if block else "inline")
+    found = convert(ALIGNED.sub(r"\1{align*}", tex), display="block" if block else "inline")
+    found = NAMED.sub(lambda name: f"{THIN}{name[0]}{THIN}", found)
+    return ACCENT.sub('<mover accent="true">', found)
 
 
 def visit_math(translator: Any, node: Any) -> None:

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from formulas import formula, is_formula
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 
@@ -79,9 +81,8 @@ def with_formulas(text: str) -> str:
     """A page whose indented blocks are set as formulas."""
 
     def changed(match: re.Match[str]) -> str:
-        lines = match[1].rstrip().splitlines()
-        body = "\n".join(line[4:] for line in lines)
-        return f"````{{code-block}} none\n:class: formula\n\n{body}\n````\n\n"
+        block = "\n".join(line[4:] for line in match[1].rstrip().splitlines())
+        return formula(block) if is_formula(block) else match[0]
 
     return INDENTED.sub(changed, text)
 

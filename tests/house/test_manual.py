@@ -74,10 +74,27 @@ def test_a_link_to_nothing_is_an_error(tmp_path):
 def test_indented_formulas_are_set_and_code_is_not():
     from stage import outside_fences, with_formulas
 
-    text = "A law\n\n    F = m a     (1)\n    v = x'\n\nin words.\n\n```\n\n    code\n\n```\n"
+    text = "A law\n\n    F_i = m a      (law-1)\n\nin words.\n\n```\n\n    code\n\n```\n"
+    shown = (
+        '<div class="formula columns"><div><div><span><i>F</i><sub><i>i</i></sub> = <i>m</i> '
+        "<i>a</i></span><b>(law-1)</b></div></div></div>"
+    )
     assert outside_fences(text, with_formulas) == (
-        "A law\n\n````{code-block} none\n:class: formula\n\nF = m a     (1)\nv = x'\n````\n\n"
-        "in words.\n\n```\n\n    code\n\n```\n"
+        f"A law\n\n````{{raw}} html\n{shown}\n````\n\nin words.\n\n```\n\n    code\n\n```\n"
+    )
+    command = "So:\n\n    liaison check x.lsd\n\nThen.\n"
+    assert with_formulas(command) == command
+
+
+def test_formulas_have_columns_and_escape_signs():
+    from formulas import formula, row
+
+    assert 'class="formula columns"' in formula("a = 1     b = 2\nc = 3     d = 4")
+    assert 'class="formula"' in formula("a = 1     b = 2\nc = 3")
+    assert row("Gᵀ ẋ by a law") == "<div><span><i>G</i>ᵀ <i>ẋ</i> by a law</span></div>"
+    assert row("v̇ < 2      sin x_{ab} & c") == (
+        "<div><span><i>v̇</i> &lt; 2</span>"
+        "<span>sin <i>x</i><sub>ab</sub> &amp; <i>c</i></span></div>"
     )
 
 
@@ -155,3 +172,14 @@ def test_every_command_unit_and_error_has_an_entry():
         if isinstance(kind, type) and issubclass(kind, BaseException)
     }
     assert set(REMEDIES) == family - {"KeyboardInterrupt"}
+
+
+def test_formulas_become_mathml():
+    pytest.importorskip("latex2mathml")
+    from mathml import to_mathml
+
+    shown = to_mathml(r"\begin{aligned} a &= \ddot{x} \\ b &= 1 \end{aligned}", block=True)
+    assert shown.count("<mtr>") == 2
+    assert '<mover accent="true"><mrow><mi>x</mi></mrow>' in shown
+    assert "&<" not in shown
+    assert 'display="inline"' in to_mathml("x", block=False)
