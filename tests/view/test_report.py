@@ -134,6 +134,9 @@ def test_a_run_that_fails_is_reported_as_far_as_it_came():
     page = liaison.report(text, until=2.0, leave_out=["equations", "mobility"])
     assert page.problems
     assert "motion" in page.problems[0]
+    (section,) = [x for x in page.sections if x.key == "motion"]
+    assert section.facts["status"] != "done"
+    assert section.facts["columns"]["A"]["max"] > 0
 
 
 def test_what_does_not_move_is_drawn_once(examples):
