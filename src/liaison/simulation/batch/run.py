@@ -63,7 +63,7 @@ SHOWN = 0.1
 """Seconds between two calls of what shows progress."""
 
 
-NONE_REFUSED: Mapping[int, Outcome] = MappingProxyType({})
+NONE_REJECTED: Mapping[int, Outcome] = MappingProxyType({})
 
 
 @final
@@ -75,7 +75,7 @@ class Batch:
         starts: where each begins.
         threads: how many.
         has_contacts: whether contacts are evaluated at the recorded states.
-        refused: why some of them cannot begin, by their numbers.
+        rejected: why some of them cannot begin, by their numbers.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Batch:
         threads: int,
         *,
         has_contacts: bool,
-        refused: Mapping[int, Outcome] = NONE_REFUSED,
+        rejected: Mapping[int, Outcome] = NONE_REJECTED,
     ) -> None:
         self.plan, self.starts, self.has_contacts = plan, starts, has_contacts
         modes = marching(plan, plan.settings.impacts)
@@ -101,8 +101,8 @@ class Batch:
         run.capacity = samples + 1  # never full: a mode that ends last asks for room
         self.records = np.full((count, samples, self.row), np.nan)
         self.ends = Ends.for_runs(count, int(run.nq + run.nv))
-        self.ends.refuse(refused, starts.t)
-        self.refused = frozenset(refused)
+        self.ends.refuse(rejected, starts.t)
+        self.rejected = frozenset(rejected)
         self.table = starts.table
         self.threads = min(threads, count)
         self.lock = Lock()
@@ -114,7 +114,7 @@ class Batch:
     ) -> None:
         """Goes on until all runs are over, the time is, or Ctrl-C."""
         deadline = math.inf if time_limit is None else time.perf_counter() + time_limit
-        shares = iter(_shares(len(self.starts), self.threads, self.refused))
+        shares = iter(_shares(len(self.starts), self.threads, self.rejected))
         with ThreadPoolExecutor(self.threads, thread_name_prefix="liaison") as pool:
             workers = [pool.submit(self._work, shares, deadline) for _ in range(self.threads)]
             try:
@@ -290,14 +290,14 @@ class _Worker:
         self._note(i, outcome_of(self._plan, self._machine.arrays, at.GOOD, ended))
 
 
-def _shares(count: int, threads: int, refused: Collection[int] = ()) -> list[tuple[int, int]]:
+def _shares(count: int, threads: int, rejected: Collection[int] = ()) -> list[tuple[int, int]]:
     """Ranges of runs, several for each thread, so that none waits long for the last.
 
-    Runs that are refused are in none.
+    Runs that are rejected are in none.
     """
     size = max(1, min(each.MOST_RUNS, count // (8 * threads)))
-    cuts = sorted({*range(0, count, size), *refused, *(k + 1 for k in refused), count})
-    return [(k, end) for k, end in pairwise(cuts) if k not in refused]
+    cuts = sorted({*range(0, count, size), *rejected, *(k + 1 for k in rejected), count})
+    return [(k, end) for k, end in pairwise(cuts) if k not in rejected]
 
 
 BATCH_SERIES = ("energy", "outputs", "closure")
@@ -330,7 +330,7 @@ def simulate_batch(
     max_steps: int = 10_000_000,
     residual: float = 1e-8,
     progress: Callable[[float], None] | None = None,
-    refused: Sequence[Outcome | None] = (),
+    rejected: Sequence[Outcome | None] = (),
     **more: Any,
 ) -> Runs:
     """Integrates from many starts until a time, on all cores.
@@ -357,7 +357,7 @@ def simulate_batch(
         max_steps: steps after which a run is rejected.
         residual: as for `simulate`.
         progress: called with the fraction of runs that are over, about every 0.1 s.
-        refused: an outcome for each run that cannot begin, whose state is not used, and None for
+        rejected: an outcome for each run that cannot begin, whose state is not used, and None for
             each that can; where it is shorter than the batch, the rest can.
         **more: impacts, theta and the like, as for `Settings`.
 
@@ -376,10 +376,10 @@ def simulate_batch(
     _check(kernel, on_failure, threads, time_limit)
     impact_law(settings.impacts)
     check_series(series)
-    left_out = {k: x for k, x in enumerate(refused) if x is not None}
+    left_out = {k: x for k, x in enumerate(rejected) if x is not None}
     plan, starts = _planned(kernel, states, until, settings, parameters, inputs, stop, left_out)
     has_contacts = "contacts" in series and bool(sides_in(kernel.program))
-    batch = Batch(plan, starts, threads or _cores(), has_contacts=has_contacts, refused=left_out)
+    batch = Batch(plan, starts, threads or _cores(), has_contacts=has_contacts, rejected=left_out)
     batch.finish(time_limit, progress)
     with interruptible("the evaluation of a batch"):
         runs = runs_of(plan, starts, batch.records, batch.ends, series)
@@ -417,7 +417,7 @@ def _planned(
     parameters: Mapping[str, Any] | None,
     inputs: Mapping[str, Any] | None,
     stop: Any,
-    refused: Collection[int],
+    rejected: Collection[int],
 ) -> tuple[Plan, Starts]:
     """What all runs share, and the row of each; what is common is looked at where one begins."""
     many = {k: x for k, x in (inputs or {}).items() if is_column(x)}
@@ -429,7 +429,7 @@ def _planned(
             hint="Give a formula or a table, or call simulate for each run.",
         )
     starts = starts_of(kernel.program, states, parameters or {}, many, held.held)
-    one = next((k for k in range(len(starts)) if k not in refused), 0)
+    one = next((k for k in range(len(starts)) if k not in rejected), 0)
     first = states if isinstance(states, State) else states[one if len(states) > 1 else 0]
     instants = instants_of(settings, starts.t, until)
     settings = replace(settings, every=instants)
