@@ -103,18 +103,18 @@ def simulate_batch(
         chosen["inputs"] = in_si(mechanism, chosen["inputs"], "inputs")
     wanted = Wanted(in_si(mechanism, start, "start"), in_si(mechanism, guess, "guess"), parameters)
     begin: State | Sequence[State]
-    refused: dict[int, AssemblyError] = {}
+    rejected: dict[int, AssemblyError] = {}
     preparing = working("tree", f"assembling runs of {mechanism.name}")
     with interruptible("the assembly of a batch"), collector_paused(), preparing:
         if states is None:
             goes_on = chosen.get("on_failure") == "return"
-            kernel, begin, refused = _assembled(mechanism, wanted, goes_on)
+            kernel, begin, rejected = _assembled(mechanism, wanted, goes_on)
         else:
             kernel, begin = _from_states(mechanism, states), states
     with working("simulation", f"running {mechanism.name} many times") as fraction:
         more: dict[str, Any] = {"progress": fraction} if is_shown() else {}
-        if refused:
-            more["refused"] = [_outcome(refused.get(k)) for k in range(max(refused) + 1)]
+        if rejected:
+            more["rejected"] = [_outcome(rejected.get(k)) for k in range(max(rejected) + 1)]
         how = more | chosen
         return run(kernel, begin, until, parameters=parameters, **how)
 
@@ -167,15 +167,15 @@ def _assembled(
     if count is None:
         return kernel, start_of(kernel, first, firm), {}
     attempts = [first] if count == 1 else Assembling(tree, kernel).attempts(wanted, count)
-    states, refused = [], {}
+    states, rejected = [], {}
     for k, x in enumerate(attempts):
         refusal = x if isinstance(x, AssemblyError) else _at_attitude(tree, x)
         if refusal is not None:
             if not goes_on:
                 raise of_run(refusal, k)
-            refused[k] = refusal
+            rejected[k] = refusal
         states.append(x if isinstance(x, State) and refusal is None else first)
-    return kernel, [start_of(kernel, state, firm) for state in states], refused
+    return kernel, [start_of(kernel, state, firm) for state in states], rejected
 
 
 def _at_attitude(tree: Tree, state: State) -> AssemblyError | None:
