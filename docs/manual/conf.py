@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import sys
-import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 
+from liaison import __version__
+
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))
 
 project = "liaison"
 author = "the authors of liaison"
 copyright = author
-version = release = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+version = release = __version__
 
 extensions = ["myst_parser", "lsd_lexer", "mathml"]
 myst_enable_extensions = ["dollarmath", "deflist"]

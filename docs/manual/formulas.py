@@ -10,7 +10,7 @@ import re
 
 NUMBER = re.compile(r"\s{2,}\(([a-z_]+-\d+\w?)\)\s*$")
 GAP = re.compile(r"\s{4,}")
-SUBSCRIPT = re.compile(r"_(?:\{([^}]*)\}|([^\W_]+))")
+SUBSCRIPT = re.compile(r"_(?:\{([^}]*)\}|([A-Za-z0-9\u0391-\u03c9]+))")
 SYMBOL = re.compile(
     r"(?<![A-Za-z])([A-Za-z\u1e00-\u1eff][\u0300-\u036f]*)"
     r"(?![A-Za-z\u0300-\u036f])(?!(?<=a) [a-z]{3})"

@@ -69,6 +69,8 @@ REMEDIES = {
     "`liaison assemble FILE --all` lists every assembly mode.",
     "DerivationError": "Choose another formalism; the message says which condition is not met.",
     "ProgramError": "Install the back end that the message names, or choose another.",
+    "MissingModule": "Install the extra that the message names, as `pip install "
+    "'liaison-mbd[plots]'`.",
     "SimulationError": "`error.trajectory` holds the run up to `error.t`; a stiff model needs "
     "`method=\"radau\"`, a singular position other coordinates.",
     "ReadingWarning": "Read what is not used; `liaison.reading(file).notes` holds all notes.",
