@@ -42,7 +42,7 @@ def test_check_lists_what_holds_on_one_side(run, block):
 
 
 def test_check_says_that_a_start_is_inside(run, block):
-    out = run("check", block, "--start", "X.z=-0.03")[1]
+    out = run("check", block, "--start", "X.z=-0.03m")[1]
     assert "0.03 m INSIDE at the start" in out
     assert "touches at the start" in run("check", block, "--start", "X.z=0")[1]
 
