@@ -68,6 +68,29 @@ def test_a_verb_does_not_take_the_name_of_another(name, tmp_path):
     assert "rename one" in done.stderr or "each name is used once" in done.stderr
 
 
+@pytest.mark.parametrize("name", ["check", "units"])
+def test_a_name_that_is_taken_is_named_with_its_file(name, tmp_path):
+    path = tmp_path / f"{name}.py"
+    path.write_text(CENSUS.read_text(encoding="utf-8").replace("census", name), encoding="utf-8")
+    done = words("--version", LIAISON_VERBS=str(tmp_path))
+    assert done.returncode != 0
+    assert f"{path} is a verb {name!r} of LIAISON_VERBS, and that name is taken" in done.stderr
+
+
+def test_a_folder_of_verbs_that_is_missing_is_named(tmp_path):
+    done = words("--version", LIAISON_VERBS=str(tmp_path / "verbs"))
+    assert done.returncode != 0
+    assert f"the folder {str(tmp_path / 'verbs')!r}, which does not exist" in done.stderr
+
+
+def test_a_file_without_the_function_it_is_named_after_is_rejected_in_words(tmp_path):
+    text = CENSUS.read_text(encoding="utf-8").replace("def census", "def count")
+    (tmp_path / "census.py").write_text(text, encoding="utf-8")
+    done = words("census", tmp_path / "any.lsd", LIAISON_VERBS=str(tmp_path))
+    assert done.returncode == 1
+    assert "census.py, line 1: the file of the command 'census' defines no" in done.stderr
+
+
 def test_no_public_name_takes_any_keyword_whatever():
     shapes = {"contact"}  # its words depend on what touches
     loose = []
