@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import json
 import os
 import subprocess
 import sys
@@ -89,6 +90,21 @@ def test_a_file_without_the_function_it_is_named_after_is_rejected_in_words(tmp_
     done = words("census", tmp_path / "any.lsd", LIAISON_VERBS=str(tmp_path))
     assert done.returncode == 1
     assert "census.py, line 1: the file of the command 'census' defines no" in done.stderr
+
+
+def test_the_verb_of_the_manual_is_a_command(tmp_path, examples):
+    page = (examples.parent / "docs" / "python.md").read_text(encoding="utf-8")
+    text = page.split("## User-defined verbs and commands")[1].split("```python\n")[1]
+    text = text.split("\n\nprint(")[0] + "\n"
+    (tmp_path / "joint_types.py").write_text(text, encoding="utf-8")
+    line = ("joint_types", examples / "slider_crank.lsd", "--at-least", "2", "--json")
+    done = words(*line, LIAISON_VERBS=str(tmp_path))
+    assert json.loads(done.stdout) == {"Revolute": 3}
+
+
+def test_commands_that_read_a_mechanism_take_values():
+    without = {x for x in commands() if "--set" not in words(x, "--help").stdout}
+    assert without == {"format", "gausselim", "standard_basis", "rewrite", "examples"}
 
 
 def test_no_public_name_takes_any_keyword_whatever():
