@@ -34,7 +34,7 @@ def test_every_option_is_explained():
 
 
 def test_the_record_has_every_option_that_runs_take():
-    own = {"self", "kernel", "state", "states", "until", "parameters", "more"}
+    own = {"self", "kernel", "state", "states", "until", "parameters", "rejected", "more"}
     taken = {*inspect.signature(simulate).parameters, *inspect.signature(simulate_batch).parameters}
     assert taken - own == set(OF_BATCHES) - set(OF_SCENES) - {"only_series"}  # `series` of these
     assert {x.name for x in fields(Settings)} - {"every", "watch"} == set(OF_STEPS)
