@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import json
 import os
 import subprocess
 import sys
@@ -66,6 +67,44 @@ def test_a_verb_does_not_take_the_name_of_another(name, tmp_path):
     assert done.returncode != 0
     assert name in done.stderr
     assert "rename one" in done.stderr or "each name is used once" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["check", "units"])
+def test_a_name_that_is_taken_is_named_with_its_file(name, tmp_path):
+    path = tmp_path / f"{name}.py"
+    path.write_text(CENSUS.read_text(encoding="utf-8").replace("census", name), encoding="utf-8")
+    done = words("--version", LIAISON_VERBS=str(tmp_path))
+    assert done.returncode != 0
+    assert f"{path} is a verb {name!r} of LIAISON_VERBS, and that name is taken" in done.stderr
+
+
+def test_a_folder_of_verbs_that_is_missing_is_named(tmp_path):
+    done = words("--version", LIAISON_VERBS=str(tmp_path / "verbs"))
+    assert done.returncode != 0
+    assert f"the folder {str(tmp_path / 'verbs')!r}, which does not exist" in done.stderr
+
+
+def test_a_file_without_the_function_it_is_named_after_is_rejected_in_words(tmp_path):
+    text = CENSUS.read_text(encoding="utf-8").replace("def census", "def count")
+    (tmp_path / "census.py").write_text(text, encoding="utf-8")
+    done = words("census", tmp_path / "any.lsd", LIAISON_VERBS=str(tmp_path))
+    assert done.returncode == 1
+    assert "census.py, line 1: the file of the command 'census' defines no" in done.stderr
+
+
+def test_the_verb_of_the_manual_is_a_command(tmp_path, examples):
+    page = (examples.parent / "docs" / "python.md").read_text(encoding="utf-8")
+    text = page.split("## User-defined verbs and commands")[1].split("```python\n")[1]
+    text = text.split("\n\nprint(")[0] + "\n"
+    (tmp_path / "joint_types.py").write_text(text, encoding="utf-8")
+    line = ("joint_types", examples / "slider_crank.lsd", "--at-least", "2", "--json")
+    done = words(*line, LIAISON_VERBS=str(tmp_path))
+    assert json.loads(done.stdout) == {"Revolute": 3}
+
+
+def test_commands_that_read_a_mechanism_take_values():
+    without = {x for x in commands() if "--set" not in words(x, "--help").stdout}
+    assert without == {"format", "gausselim", "standard_basis", "rewrite", "examples"}
 
 
 def test_no_public_name_takes_any_keyword_whatever():

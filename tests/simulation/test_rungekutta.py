@@ -1,12 +1,13 @@
 """Tableaux: order conditions in their own arithmetic, and observed orders on known motions."""
 
+from dataclasses import replace
 from fractions import Fraction as F
 
 import numpy as np
 import pytest
 from simulate_samples import INERTIA, oscillator, pendulum, start, top
 
-from liaison.errors import NamingError
+from liaison.errors import NamingError, SimulationError
 from liaison.program import to_llvm
 from liaison.simulation import simulate
 from liaison.simulation.steps.rungekutta import (
@@ -14,6 +15,7 @@ from liaison.simulation.steps.rungekutta import (
     RK4,
     TABLEAUX,
     TSITOURAS,
+    Tableaux,
     tableau_named,
 )
 
@@ -194,3 +196,21 @@ def test_rk4_counts_four_evaluations_a_step():
     assert run.counts["steps"] == 10
     assert run.counts["evaluations"] == 40
     assert RK4.stages == 4
+
+
+WRONG = {
+    "row 1 of two": ({"a": ((), (0.25, 0.25), *RK4.a[2:])}, "the rows of a have 0, 2, 2, 3 "),
+    "a short row": ({"a": (*RK4.a[:2], (0.5,), RK4.a[3])}, "the rows of a have 0, 1, 1, 3 "),
+    "a last row that is not b": ({"reuses_last": True}, "the last row is not b"),
+    "no order": ({"order": 0}, "its order is 0"),
+    "an order too high": ({"order": 5}, r"its order is 5, but Σ b_i c_i\^4"),
+    "an interpolation of too high order": ({"dense_order": 4}, "its dense_order is 4"),
+    "an interpolation of no order": ({"dense_order": 0}, "its dense_order is 0"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_tableau_that_claims_what_it_is_not_is_rejected(case):
+    changes, words = WRONG[case]
+    with pytest.raises(SimulationError, match=words):
+        Tableaux().add(replace(RK4, **changes))

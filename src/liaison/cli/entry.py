@@ -224,7 +224,14 @@ class Commands(TyperGroup):
 def _imported(name: str, file: Verb) -> Any:
     """The file as a command."""
     module = import_module(file.module)
-    function: Callable[..., Any] = getattr(module, name, None) or getattr(module, f"{name}_")
+    own = getattr(module, name, None) or getattr(module, f"{name}_", None)
+    if not callable(own):
+        raise NamingError(
+            f"the file of the command {name!r} defines no function of that name.",
+            place=Place(file.path, 1),
+            hint=f"Name its function as the file, def {name}(given, …), or the file otherwise.",
+        )
+    function: Callable[..., Any] = own
     if not file.module.startswith("liaison.cli."):
         function = command_of(function)
     app = typer.Typer(rich_markup_mode=None, add_completion=False)

@@ -35,6 +35,7 @@ PACKAGE = "liaison_verbs"
 """The package as which files of further folders are imported."""
 
 HERE = os.path.dirname(__file__)
+ABOVE = os.path.dirname(HERE)
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -86,7 +87,34 @@ def _all() -> list[Verb]:
         package = sys.modules.setdefault(PACKAGE, ModuleType(PACKAGE, "Verbs of your own."))
         package.__path__ = own
     for folder in own:
-        listed += verbs_in(folder, f"{PACKAGE}.").values()
+        listed += _checked(folder, {x.name: x.path for x in listed})
+    return listed
+
+
+def _checked(folder: str, taken: dict[str, str]) -> list[Verb]:
+    """The verbs of a folder of your own.
+
+    Args:
+        folder: that LIAISON_VERBS names.
+        taken: the verbs before it, and their files.
+
+    Raises:
+        ImportError: there is no such folder, or a name is taken.
+    """
+    if not os.path.isdir(folder):
+        raise ImportError(
+            f"{OWN} names the folder {folder!r}, which does not exist: make it, or leave it out of "
+            f"{OWN}."
+        )
+    rooms = {x.partition(".")[0]: os.path.join(ABOVE, x) for x in os.listdir(ABOVE)}
+    listed = list(verbs_in(folder, f"{PACKAGE}.").values())
+    for verb in listed:
+        other = taken.get(verb.name) or rooms.get(verb.name)
+        if other:
+            raise ImportError(
+                f"{verb.path} is a verb {verb.name!r} of {OWN}, and that name is taken by {other}: "
+                "rename one of them."
+            )
     return listed
 
 

@@ -6,9 +6,9 @@ A step from (t, y) over h takes stages k_i and gives
     error = h Σ_i e_i k_i,                      y(θ) = y + h Σ_i b_i(θ) k_i,  0 ≤ θ ≤ 1,
 
 with b_i(θ) = Σ_j dense_ij θ^(j+1), so that recording and event location cost no further stage.
-The step itself is a loop that reads these numbers from arrays (`steps.py`). Of an implicit method
-the first stage is f(t, y), which none of the others needs, and the others depend on each other
-(`implicit.py`).
+The step itself is a loop that reads these numbers from arrays (`explicit.py`). Of an implicit
+method the first stage is f(t, y), which none of the others needs, and the others depend on each
+other (`implicit.py`).
 
 Public names: Tableau, EULER, RK4, DORMAND_PRINCE, TSITOURAS, RADAU, GAUSS_4, GAUSS_6, RATTLE,
 RATTLE_4, RATTLE_6, GENERALIZED_ALPHA, EDWARDS, MOREAU, TABLEAUX, Tableaux, tableau_named,
@@ -374,6 +374,48 @@ def _misfit(tableau: Tableau) -> str:
     ends = [float(sum(row)) for row in tableau.dense]
     if any(abs(x - float(b)) > ROUNDING for x, b in zip(ends, tableau.b, strict=True)):
         return "its interpolation does not end where its step does: b_i(1) is not b_i"
+    return _wrong_rows(tableau) or _wrong_order(tableau)
+
+
+def _wrong_rows(tableau: Tableau) -> str:
+    """Rows of a that are too short or too long, or that are not those of `reuses_last`."""
+    n, sizes = tableau.stages, [len(row) for row in tableau.a]
+    is_explicit = sizes == list(range(n))
+    if not is_explicit and not (sizes[0] in (0, n) and set(sizes[1:]) <= {n}):
+        return (
+            f"the rows of a have {', '.join(map(str, sizes))} entries; row i of an explicit method "
+            f"has i (0 to {n - 1}), and each of an implicit one {n}, the first perhaps none"
+        )
+    last = (*tableau.a[-1], *(0,) * n)[:n]
+    is_last = all(
+        abs(float(x) - float(b)) <= ROUNDING for x, b in zip(last, tableau.b, strict=True)
+    )
+    if tableau.reuses_last and not is_last:
+        return "reuses_last says that its last stage is at the new state, but the last row is not b"
+    return ""
+
+
+def _wrong_order(tableau: Tableau) -> str:
+    """An order that the weights do not have: Σ b_i c_i^(k-1) = 1/k, and b_i(θ) likewise."""
+    for name in ("order", "dense_order"):
+        order = getattr(tableau, name)
+        if not isinstance(order, int) or order < 1:
+            return f"its {name} is {order!r}; it is a whole number from 1 on"
+    if tableau.scheme != "stages" or len(tableau.parts) > 1:
+        return ""
+    c = np.array(tableau.c, dtype=float)
+    b = np.array(tableau.b, dtype=float)
+    dense = np.zeros((len(b), max(map(len, tableau.dense))))
+    for i, row in enumerate(tableau.dense):
+        dense[i, : len(row)] = row
+    for k in range(1, tableau.order + 1):
+        if abs(b @ c ** (k - 1) - 1 / k) > ROUNDING:
+            return f"its order is {tableau.order}, but Σ b_i c_i^{k - 1} is not 1/{k}"
+    for k in range(1, tableau.dense_order + 1):
+        powers = np.arange(1, dense.shape[1] + 1) == k
+        if k > dense.shape[1] or np.abs(c ** (k - 1) @ dense - powers / k).max() > ROUNDING:
+            order = tableau.dense_order
+            return f"its dense_order is {order}, but Σ b_i(θ) c_i^{k - 1} is not θ^{k}/{k}"
     return ""
 
 
