@@ -6,7 +6,7 @@ from scipy.interpolate import CubicSpline, PchipInterpolator
 from simulate_samples import driven, plain, start
 
 from liaison.equations import newton_euler
-from liaison.errors import NamingError, ProgramError, SimulationError
+from liaison.errors import ArgumentError, NamingError, ProgramError, SimulationError
 from liaison.expr import Table, sin, symbol
 from liaison.model import Revolute
 from liaison.model.describe.describe import body, gravity, ground, join, mechanism, parameter
@@ -174,7 +174,8 @@ def test_parameters_change_by_name(kernel):
     [
         ({"moter": 1.0}, "did you mean 'motor'"),
         ({"motor": float("inf")}, "must be finite"),
-        ({"motor": "fast"}, "no number, formula, table or controller"),
+        ({"motor": "fast"}, "a text is a number and a unit"),
+        ({"motor": {1: 2}}, "no number, formula, table or controller"),
         ({"motor": ([0, 1], [0, 1, 2])}, "2 times for 3 values"),
         ({"motor": ([0, 0], [0, 1])}, "do not increase"),
         ({"motor": ([0, 1], [0, np.nan])}, "not finite"),
@@ -184,7 +185,7 @@ def test_parameters_change_by_name(kernel):
     ],
 )
 def test_wrong_inputs_are_refused(kernel, inputs, message):
-    with pytest.raises((NamingError, SimulationError), match=message):
+    with pytest.raises((ArgumentError, NamingError, SimulationError), match=message):
         moved(kernel, inputs=inputs)
 
 
