@@ -24,7 +24,7 @@ from liaison.program.loops.records import address
 from liaison.simulation.events.log import HOLDS, IMPACTS, note
 from liaison.simulation.events.watched import Watched
 from liaison.simulation.plan.plan import Plan
-from liaison.simulation.plan.scales import fill_run_scales, fill_scales, units_of
+from liaison.simulation.plan.scales import Units, fill_run_scales, fill_scales, units_of
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps import sides_layout as side
 from liaison.simulation.steps.advance import SMOOTH
@@ -151,6 +151,7 @@ class Marching:
         self.own = len(plan.events)
         self._events = (*plan.events, *ends)
         self._plan: Plan | None = None
+        self._units: Units | None = None
         self.begin(plan)
         self.sides.own = self.own
         self._find(plan)
@@ -158,8 +159,10 @@ class Marching:
     def begin(self, plan: Plan) -> None:
         """Takes up a run that differs only in where it begins, and in its numbers."""
         self._own_plan, self._plan = plan, None
-        self._units = units_of(plan)
-        fill_scales(self.sides.scales, self._units, self._units.closure)
+        units = units_of(plan)
+        if units is not self._units:
+            fill_scales(self.sides.scales, units, units.closure)
+            self._units = units
 
     @property
     def plan(self) -> Plan:
@@ -191,6 +194,7 @@ class Marching:
     def scale(self, run: Run) -> None:
         """The units of the run that is taken up: unilateral rows stand beside the closures."""
         sides, units = self.sides, self._units
+        assert units is not None
         held = np.ones(int(sides.nrows - sides.nc - sides.nr))
         rows = np.concatenate([units.closure, units.gap[sides.block_of], held])
         fill_run_scales(run, units, rows[sides.row_order])

@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.numeric import Array
+from liaison.program.kernel import Kernel
 from liaison.simulation.events.watched import sides_in
 
 from .plan import Plan
@@ -45,6 +46,9 @@ LENGTHS, ACCELERATIONS, FORCES = 20.0, 40.0, 60.0
 
 NO_FACE = 1.0
 """The gap [m] that stands for none where neither face nor edge is near."""
+
+KEPT = 16
+"""Starts whose units a kernel keeps: to run again from one of them costs nothing."""
 
 SMALL = 1e-12
 """Part of the most that a gap changes by below which what another one does is rounding."""
@@ -80,8 +84,22 @@ class Units:
 
 def units_of(plan: Plan) -> Units:
     """The units of a run, from the state that it begins at; all 1 where nothing is unilateral."""
-    sides = sides_in(plan.program)
     kernel = getattr(plan.kernel, "base", plan.kernel)  # a kernel of modes has one without
+    state = plan.state
+    arrays = state.q, state.v, plan.inputs.held, plan.parameters
+    key = (state.t, plan.until, *(np.asarray(x).tobytes() for x in arrays))
+    table: dict[Any, Units] = kernel.prepared.setdefault("units", {})
+    known = table.get(key)
+    if known is None:
+        if len(table) >= KEPT:
+            table.pop(next(iter(table)), None)
+        known = table[key] = _units(plan, kernel)
+    return known
+
+
+def _units(plan: Plan, kernel: Kernel) -> Units:
+    """The units of a run, computed."""
+    sides = sides_in(plan.program)
     nv, nc, nb = plan.size("nv"), int(kernel.program.sizes.get("nc", 0)), len(sides)
     ordinary = Units(1.0, *map(np.ones, (plan.size("nq"), nv, nv, nc, nb, nb, nb, nb)))
     if not sides or plan.is_scene or not nv:
