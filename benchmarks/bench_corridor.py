@@ -173,8 +173,8 @@ def starts_near_flat(count: int = 256) -> dict[str, float]:
     for _ in range(count):
         angle = rng.uniform(-0.1, 0.1) + math.pi * rng.integers(0, 2)
         speed = rng.uniform(-2.0, 2.0)
-        state = on_parallelogram(tree, angle, speed)
         try:
+            state = on_parallelogram(tree, angle, speed)
             run = simulate(made, state, until=1.0, step=1e-3, every=1.0, series=())
         except LiaisonError:
             refused += 1

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from mobility.antenna import patch
-from mobility.linkages import (
+from freedoms.antenna import patch
+from freedoms.linkages import (
     CASES,
     chained,
     formula_systems,
     line_symmetric,
     loop_systems,
 )
-from mobility.test_oracles import ROWS
+from freedoms.test_oracles import ROWS
 
 import liaison
 from liaison.freedoms import Mobility, mobility_of_systems
