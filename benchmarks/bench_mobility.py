@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+import liaison
 from freedoms.antenna import patch
 from freedoms.linkages import (
     CASES,
@@ -22,8 +23,6 @@ from freedoms.linkages import (
     loop_systems,
 )
 from freedoms.test_oracles import ROWS
-
-import liaison
 from liaison.freedoms import Mobility, mobility_of_systems
 
 LIMITS = {"four_bar": 0.05, "bennett": 0.05, "goldberg": 0.05, "hexagon": 10.0, "screen": 5.0}
