@@ -124,3 +124,9 @@ def test_an_output_comes_before_a_series_of_its_name(name):
     many = liaison.simulate_batch(mechanism, until=0.1, every=0.1, start={"Z": [1.0, 0.5]})
     assert np.allclose(many[name], 1000 * many["Z"])
     assert np.allclose(many[1][name], many[name][1])
+
+
+def test_a_value_that_cannot_be_names_its_run():
+    """What one run rejects a batch rejects too: a mass below zero, in one row of many."""
+    with pytest.raises(LiaisonError, match=r"run 1: .*inertia of body 'ball'"):
+        liaison.simulate_batch(liaison.read(BOUNCING), until=0.1, parameters={"m": [1.0, -1.0]})

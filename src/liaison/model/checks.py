@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any, Protocol
 
 from liaison.errors import LiaisonError, ModelError, NamingError, Place
@@ -525,6 +526,22 @@ def check_values_of_parameters(m: Described) -> None:
                 f"parameters: {violation}",
                 place=body.place,
             )
+
+
+def check_with(m: Described, values: Mapping[str, float]) -> None:
+    """Bodies, loads and joints are possible at other values of parameters, by name.
+
+    Raises:
+        ModelError: one of them is not.
+    """
+    other = tuple(replace(x, value=values[x.name]) if x.name in values else x for x in m.parameters)
+    parts: Any = SimpleNamespace(
+        bodies=m.bodies, forces=m.forces, constraints=m.constraints, joints=m.joints,
+        parameters=other,
+    )  # fmt: skip
+    check_values_of_parameters(parts)
+    check_loads_with_values(parts)
+    check_joints_with_values(parts)
 
 
 def check_loads_with_values(m: Described) -> None:

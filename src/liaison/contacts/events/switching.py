@@ -35,6 +35,7 @@ from liaison.simulation.events.log import (
     note,
 )
 from liaison.simulation.steps.advance import advance
+from liaison.simulation.steps.corners import note_jump
 from liaison.simulation.steps.layout import (
     BAD_GAP,
     BAD_SIDE,
@@ -316,23 +317,9 @@ def take_kick(sides: Sides, run: Run, scratch: ptr, event_log: ptr) -> None:
     """
     row = run.bent - 1
     run.bent = 0
-    note(
-        BEFORE, row, -1, run.t, 0.0, run.log_q, run.q, run.log_v, run.v, run.event_count, event_log
-    )
+    note_jump(BEFORE, row, run.event_count, run, event_log)
     meet_closures(sides, run.v)
-    note(
-        KICKS,
-        row,
-        -1,
-        run.t,
-        0.0,
-        run.log_q,
-        run.q,
-        run.log_v,
-        run.v,
-        run.event_count + 1,
-        event_log,
-    )
+    note_jump(KICKS, row, run.event_count + 1, run, event_log)
     run.event_count += 2
     look(sides, run, scratch)
 

@@ -27,7 +27,7 @@ d − c. Where the others vanish on N, too, that is the real dimension. For a ra
 decided modulo a prime: N is cut to a curve by a random slice through u₀, which is followed as a
 power series and proved as a path is. Slices in general position sweep over all of N.
 
-Public names: proof_of, rational_branch, reduced.
+Public names: proof_of, rational_branch, reduced, value_and_slopes.
 
 Source: FUL69 ch. 8 (as many zeros as poles); docs/theory/mobility.md (mobility-14, mobility-15).
 """
@@ -284,7 +284,7 @@ def _directions(forms: Sequence[Terms], d: int, high: int) -> Iterator[list[Frac
     seen: set[tuple[Fraction, ...]] = set()
     for _ in range(STARTS):
         u = _zero(table, draw.normal(size=d), d - high)
-        basis = None if u is None else _rational_kernel(_derivatives(table, u)[1], high)
+        basis = None if u is None else _rational_kernel(value_and_slopes(table, u)[1], high)
         if basis is None or basis in seen:
             continue
         seen.add(basis)
@@ -297,20 +297,21 @@ def _zero(table: Any, u: Floats, rank: int) -> Floats | None:
     """A zero of the forms by Newton's steps on the `rank` largest singular values."""
     for _ in range(60):
         u = u / np.linalg.norm(u)
-        value, J = _derivatives(table, u)
+        value, J = value_and_slopes(table, u)
         if np.max(np.abs(value)) < 1e-14:
             break
         U, s, V = np.linalg.svd(J, full_matrices=False)
         if len(s) < rank or s[rank - 1] < 1e-6:
             return None
         u = u - V[:rank].T @ ((U[:, :rank].T @ value) / s[:rank])
-    value, J = _derivatives(table, u)
+    value, J = value_and_slopes(table, u)
     sizes = np.linalg.svd(J, compute_uv=False)
     is_smooth = bool(np.sum(sizes > 1e-6) == rank)
     return u if np.max(np.abs(value)) < 1e-12 and is_smooth else None
 
 
-def _derivatives(table: Any, u: Floats) -> tuple[Floats, Floats]:
+def value_and_slopes(table: Any, u: Floats) -> tuple[Floats, Floats]:
+    """Forms given by exponents and coefficients, and their Jacobian, at a point in floats."""
     value, J = np.zeros(len(table)), np.zeros((len(table), len(u)))
     for i, form in enumerate(table):
         for e, c in form:

@@ -41,7 +41,7 @@ from liaison.exact.signs import (
 from liaison.freedoms.clock import Exhausted
 from liaison.freedoms.screws import LoopSystem
 
-from .curves import rational_branch
+from .curves import rational_branch, value_and_slopes
 from .rational import Leftover, RationalGerm, restricted, sign_in_balls
 from .verdict import is_folding_smooth
 
@@ -362,31 +362,19 @@ def is_regular_zero(forms: Sequence[Terms], u: Floats, c: int, *, is_certain: bo
     table = [[(np.array(e), float(v)) for e, v in ((e, float(x.p) / float(x.q))
               for e, x in form.items())] for form in forms]  # fmt: skip
     for _ in range(60):
-        value, J = _floats(table, u)
+        value, J = value_and_slopes(table, u)
         u = u - np.linalg.pinv(J, rcond=1e-8) @ value
         size = float(np.linalg.norm(u))
         if not 1e-3 < size < 1e3:
             return False
         u = u / size
-    value, J = _floats(table, u)
+    value, J = value_and_slopes(table, u)
     sizes = np.linalg.svd(J, compute_uv=False)
     if np.max(np.abs(value)) > 1e-12 * (1 + np.max(np.abs(J))) or len(sizes) < c:
         return False
     if int(np.sum(sizes > 1e-6 * max(1.0, sizes[0]))) != c:
         return False
     return _certified(forms, u, J) if is_certain else True
-
-
-def _floats(table: Any, u: Floats) -> tuple[Floats, Floats]:
-    value, J = np.zeros(len(table)), np.zeros((len(table), len(u)))
-    for i, form in enumerate(table):
-        for e, c in form:
-            value[i] += c * np.prod(u**e)
-            for k in np.flatnonzero(e):
-                lower = e.copy()
-                lower[k] -= 1
-                J[i, k] += c * e[k] * np.prod(u**lower)
-    return value, J
 
 
 def _certified(forms: Sequence[Terms], u: Floats, J: Floats) -> bool:

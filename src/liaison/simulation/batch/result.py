@@ -33,7 +33,6 @@ from liaison.simulation.report import (
     suspect,
 )
 from liaison.simulation.steps import layout as at
-from liaison.units import Label
 
 from .loop import ENDS, MEASURED
 from .plan import Starts
@@ -109,25 +108,6 @@ class Runs(Stored, Shown):
             [J], when [s], and the energy turned over [J].
         meta: method, tolerances and the like.
     """
-
-    name: str
-    t: Array
-    q: Array
-    v: Array
-    recorded: NDArray[np.int64]
-    labels: Mapping[str, tuple[Label, ...]]
-    series: Mapping[str, tuple[Array, Series]]
-    parameters: Array
-    end_t: Array
-    end_q: Array
-    end_v: Array
-    statuses: tuple[str, ...]
-    messages: tuple[str, ...]
-    reasons: tuple[str, ...]
-    events: Sequence[tuple[EventRecord, ...]]
-    counts: Mapping[str, NDArray[np.int64]]
-    measures: Mapping[str, Array]
-    meta: Mapping[str, Any]
 
     def __iter__(self) -> Iterator[Trajectory]:
         return (self[k] for k in range(len(self)))

@@ -13,6 +13,7 @@ import io
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -41,10 +42,10 @@ DIMS = {"q": "coordinate", "v": "rate", "p": "parameter"}
 OF_EACH = {"parameters": ("parameter",), "end_q": ("coordinate",), "end_v": ("rate",)}
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Stored:
     """What runs are stored from, and how: a base of `Runs`, which says what each of these is."""
 
-    __slots__ = ()
     name: str
     t: Array
     q: Array
@@ -63,8 +64,6 @@ class Stored:
     counts: Mapping[str, NDArray[np.int64]]
     measures: Mapping[str, Array]
     meta: Mapping[str, Any]
-
-    def __init__(self, **attributes: Any) -> None: ...
 
     def __len__(self) -> int:
         return len(self.q)

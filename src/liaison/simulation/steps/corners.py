@@ -7,7 +7,7 @@ A drive whose rate jumps from ν⁻ to ν⁺ gives an impulse, as an impact of i
 which is the projection of velocities in the metric of M. Where contacts may be closed, `switch` of
 the contacts solves them together with it.
 
-Public names: pass_breaks. Source: MOR88 §3 (impacts of perfect constraints).
+Public names: pass_breaks, note_jump. Source: MOR88 §3 (impacts of perfect constraints).
 """
 
 from __future__ import annotations
@@ -63,25 +63,17 @@ def bend(e: Entries, row: i64, run: Run, scratch: ptr, event_log: ptr) -> i64:
         return GOOD
     if run.event_count + 2 > run.event_capacity:
         return FULL
-    note(
-        BEFORE, row, -1, run.t, 0.0, run.log_q, run.q, run.log_v, run.v, run.event_count, event_log
-    )
+    note_jump(BEFORE, row, run.event_count, run, event_log)
     status = project(e, run.t, run.q, run.v, run, scratch)
     if status != GOOD:
         return status
     run.ledger.event = BENT
-    note(
-        KICKS,
-        row,
-        -1,
-        run.t,
-        0.0,
-        run.log_q,
-        run.q,
-        run.log_v,
-        run.v,
-        run.event_count + 1,
-        event_log,
-    )
+    note_jump(KICKS, row, run.event_count + 1, run, event_log)
     run.event_count += 2
     return GOOD
+
+
+@loop
+def note_jump(kind: i64, row: i64, k: i64, run: Run, event_log: ptr) -> None:
+    """Notes the state before or after the jump of a closure's rate, as the k-th of the log."""
+    note(kind, row, -1, run.t, 0.0, run.log_q, run.q, run.log_v, run.v, k, event_log)

@@ -108,9 +108,9 @@ def keep_turns(run: Run) -> None:
 
 
 @loop
-def try_edwards(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+def try_edwards(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """One attempt."""
-    status = set_step(e, run, scratch, happened)
+    status = set_step(e, run, scratch, event_log)
     if status != GOOD or run.phase != TRY:
         return status
     status = edwards_step(e, run, scratch)
@@ -119,9 +119,9 @@ def try_edwards(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
 
 
 @loop
-def commit_edwards(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+def commit_edwards(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """The new state becomes the state, with its turns."""
-    status = commit(e, run, scratch, happened)
+    status = commit(e, run, scratch, event_log)
     keep_turns(run)
     return status
 

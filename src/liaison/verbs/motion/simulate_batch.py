@@ -15,12 +15,14 @@ from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.errors import (
     ArgumentError,
     AssemblyError,
+    ModelError,
     NamingError,
     SimulationError,
     checked,
     interruptible,
 )
 from liaison.expr.graph.node import collector_paused
+from liaison.model.checks import check_with
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import State
 from liaison.numeric.progress import is_shown, working
@@ -158,6 +160,7 @@ def _assembled(
             raise NamingError.unknown("parameter", name, known)
     count = _count(wanted)
     _check_finite(wanted)
+    _check_values(mechanism, wanted, count)
     tree = _keeping(mechanism, wanted.row(0))
     first = _first(tree, wanted, count, goes_on)
     whole, equations = equations_at(tree, first)
@@ -176,6 +179,15 @@ def _assembled(
             rejected[k] = refusal
         states.append(x if isinstance(x, State) and refusal is None else first)
     return kernel, [start_of(kernel, state, firm) for state in states], rejected
+
+
+def _check_values(mechanism: Mechanism, wanted: Wanted, count: int | None) -> None:
+    """Raises an error for a run whose parameters make a body, a load or a joint impossible."""
+    for k in range(count or 0) if wanted.parameters else ():
+        try:
+            check_with(mechanism, wanted.row(k).parameters)
+        except ModelError as error:
+            raise ModelError(f"run {k}: {error.message}", place=error.place) from None
 
 
 def _at_attitude(tree: Tree, state: State) -> AssemblyError | None:
