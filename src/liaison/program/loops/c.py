@@ -94,6 +94,8 @@ def loops_to_c(roots: Sequence[Loop[..., Any]]) -> str:
 
 def constant(value: float | int, kind: str) -> str:
     """A number as C writes it, to the last bit."""
+    if kind == "i64" and value == -(2**63):
+        return f"(-INT64_C({2**63 - 1}) - 1)"
     if kind == "i64":
         return f"INT64_C({value})" if abs(value) > 2**31 - 1 else f"{value}"
     if math.isnan(value):

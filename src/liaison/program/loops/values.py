@@ -324,7 +324,7 @@ class Values:
 
     def literal(self, node: ast.AST, value: Any) -> Value:
         """A number, with its type."""
-        if isinstance(value, (bool, int)) and abs(value) < 2**63:
+        if isinstance(value, (bool, int)) and -(2**63) <= value < 2**63:
             return Value("const", "i64", data=int(value))
         if isinstance(value, float):
             return Value("const", "f64", data=float(value))
