@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from .language import Loop
 from .llvm import unique_names
+from .portable import portable_routine
 from .read import reachable
 from .records import Record
 from .tree import Kind, Routine, Step, Value, signature
@@ -72,12 +73,17 @@ static inline int64_t power_i64(int64_t x, int n) {
 """
 
 
-def loops_to_c(roots: Sequence[Loop[..., Any]]) -> str:
+def loops_to_c(roots: Sequence[Loop[..., Any]], *, portable: bool = False) -> str:
     """C99 text of the loops and of all they call; the roots are visible from outside.
 
     Names are those of the LLVM symbols: `liaison_` and the loop's own.
+
+    Args:
+        roots: the loops.
+        portable: with functions of our own instead of libm; a compiler that is kept from
+            contracting sums of products (-ffp-contract=off) then gives the bits of every other.
     """
-    routines = reachable(roots)
+    routines = reachable(roots, portable_routine if portable else None)
     names = unique_names([*roots, *(read.loop for read in routines)])
     structs = _structs(routines)
     heads = [_head(read, names, read.loop in set(roots), structs) for read in routines]

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .language import Loop
+from .portable import portable_routine
 from .read import reachable
 from .records import Field
 from .tree import KERNEL_ARGUMENTS, Kind, Routine, Step, Value
@@ -31,9 +32,14 @@ RENAMED = {"fmin": "minnum", "fmax": "maxnum"}
 TWO = {"copysign", "minnum", "maxnum", "atan2", "pow"}
 
 
-def loops_ir(roots: Sequence[Loop[..., Any]]) -> str:
-    """IR text of the loops and of all they call; `unique_names(roots)` are the symbols."""
-    routines = reachable(roots)
+def loops_ir(roots: Sequence[Loop[..., Any]], *, portable: bool = False) -> str:
+    """IR text of the loops and of all they call; `unique_names(roots)` are the symbols.
+
+    Args:
+        roots: the loops.
+        portable: with functions of our own instead of the mathematical library of the system.
+    """
+    routines = reachable(roots, portable_routine if portable else None)
     names = unique_names([*roots, *(read.loop for read in routines)])
     printers = [_Printer(routine, names, set(roots)) for routine in routines]
     texts = [printer.text() for printer in printers]
