@@ -73,7 +73,9 @@ static inline int64_t power_i64(int64_t x, int n) {
 """
 
 
-def loops_to_c(roots: Sequence[Loop[..., Any]], *, portable: bool = False) -> str:
+def loops_to_c(
+    roots: Sequence[Loop[..., Any]], *, portable: bool = False, static: bool = False
+) -> str:
     """C99 text of the loops and of all they call; the roots are visible from outside.
 
     Names are those of the LLVM symbols: `liaison_` and the loop's own.
@@ -82,11 +84,13 @@ def loops_to_c(roots: Sequence[Loop[..., Any]], *, portable: bool = False) -> st
         roots: the loops.
         portable: with functions of our own instead of libm; a compiler that is kept from
             contracting sums of products (-ffp-contract=off) then gives the bits of every other.
+        static: the roots are not visible from outside either.
     """
     routines = reachable(roots, portable_routine if portable else None)
     names = unique_names([*roots, *(read.loop for read in routines)])
     structs = _structs(routines)
-    heads = [_head(read, names, read.loop in set(roots), structs) for read in routines]
+    visible = set() if static else set(roots)
+    heads = [_head(read, names, read.loop in visible, structs) for read in routines]
     printers = [_Printer(read, names, structs) for read in routines]
     bodies = [printer.lines() for printer in printers]
     tables = [line for printer in printers for line in printer.tables]
