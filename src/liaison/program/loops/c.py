@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from .language import Loop
 from .llvm import unique_names
-from .portable import portable_routine
+from .portable import SATURATING, portable_routine
 from .read import reachable
 from .records import Record
 from .tree import Kind, Routine, Step, Value, signature
@@ -50,6 +50,11 @@ static inline int64_t floordiv_i64(int64_t x, int64_t y) {
   return x % y != 0 && ((x % y) ^ y) < 0 ? q - 1 : q;
 }
 static inline int64_t shl_i64(int64_t x, int64_t n) { return (int64_t)((uint64_t)x << n); }
+static inline int64_t whole_i64(double x) {
+  if (x >= 0x1p63) return INT64_MAX;
+  if (x < -0x1p63) return INT64_MIN;
+  return x == x ? (int64_t)x : 0;
+}
 static inline int64_t bits(double x) {
   union { double x; int64_t i; } u;
   u.x = x;
@@ -261,6 +266,8 @@ class _Printer:
         kind, args = value.kind, [self.value(a) for a in value.args]
         if kind in INFIX:
             return f"({args[0]} {INFIX[kind]} {args[1]})"
+        if kind == "convert" and value.data == SATURATING:
+            return f"whole_i64({args[0]})"
         if kind in FORMS:
             return FORMS[kind].format(*args, type=_type(value.type, self.structs), kind=value.type)
         if kind == "const":

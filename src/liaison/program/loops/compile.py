@@ -22,7 +22,7 @@ from typing import Any, final
 import numpy as np
 
 from liaison.errors import NamingError, ProgramError
-from liaison.program.functions.table import FUNCTIONS, whole
+from liaison.program.functions.table import FUNCTIONS
 from liaison.program.llvm.machine import Code, load
 
 from .language import Loop
@@ -33,7 +33,7 @@ from .tree import ELEMENT, Kind, outer_names, signature
 
 def loops_key(roots: Sequence[Loop[..., Any]], *, portable: bool = False) -> str:
     """A digest that changes with any loop reached, anything it uses, and the translator."""
-    own = [*FUNCTIONS.values(), whole] if portable else []
+    own = FUNCTIONS.values() if portable else ()
     number = {loop: k for k, loop in enumerate(dict.fromkeys([*roots, *own]))}
     reached = list(number)
     digest = hashlib.sha256(_translator() + (b"portable" if portable else b""))

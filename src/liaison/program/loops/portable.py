@@ -1,9 +1,12 @@
 """Portable loops: calls of the mathematical library become calls of loops.
 
+The integer of a number that has none (NaN, or beyond 64 bits) differs from processor to processor:
+here it is 0, or the nearest there is.
+
 What is left, sums, products, quotients, roots and comparisons, is the same in IEEE 754 wherever it
 runs; so are then the bits of every result.
 
-Public names: portable_routine.
+Public names: portable_routine, SATURATING.
 """
 
 from __future__ import annotations
@@ -12,13 +15,14 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from liaison.program.functions.table import FUNCTIONS, whole
+from liaison.program.functions.table import FUNCTIONS
 
 from .language import Loop
 from .read import routine
 from .tree import Routine, Step, Value
 
-OWN = frozenset([*FUNCTIONS.values(), whole])
+OWN = frozenset(FUNCTIONS.values())
+SATURATING = "saturating"
 
 
 @cache
@@ -45,7 +49,7 @@ def _value(value: Value, calls: dict[Loop[..., Any], None]) -> Value:
     args = tuple(_value(x, calls) for x in value.args)
     callee = FUNCTIONS.get(value.data) if value.kind == "math" else None
     if value.kind == "convert" and (args[0].type, value.type) == ("f64", "i64"):
-        callee = whole
+        return Value("convert", "i64", args, SATURATING)
     if callee is None:
         return value if args == value.args else replace(value, args=args)
     calls[callee] = None
