@@ -237,16 +237,18 @@ def tan(x: f64) -> f64:
 def tangent_of(r: f64, low: f64, odd: i64) -> f64:
     """tan(r + low) for |r| ≤ π/4; −1/tan(r + low) where odd. Sine and cosine in two parts each."""
     z = r * r
-    rest = product_error(r, r, z) + 2.0 * r * low
+    z_low = product_error(r, r, z)
     half = z * 0.5
     top = 1.0 - half
     zz = z * z
     p = series(SINE[0], SINE[1], SINE[2], SINE[3], SINE[4], SINE[5], z, zz)
-    small = r * z * p + low * top
+    cube = r * z
+    cube_low = product_error(r, z, cube) + r * z_low
+    small = cube * p + (cube_low * p + low * top)
     s = r + small
     s_low = (r - s) + small
     p = series(COSINE[0], COSINE[1], COSINE[2], COSINE[3], COSINE[4], COSINE[5], z, zz)
-    small = zz * p + (((1.0 - top) - half) - 0.5 * rest)
+    small = zz * p + (((1.0 - top) - half) - (0.5 * z_low + r * low))
     c = top + small
     c_low = (top - c) + small
     if odd != 0:
