@@ -201,7 +201,7 @@ def sin(x: f64) -> f64:
         return nan
     r = far(x, 1)
     low = far(x, 2)
-    return as_sine(x, int(far(x, 0)), sine_of(r, low), cosine_of(r, low))
+    return as_sine(x, bits(far(x, 0) + MAGIC), sine_of(r, low), cosine_of(r, low))
 
 
 @loop
@@ -213,7 +213,7 @@ def cos(x: f64) -> f64:
         return nan
     r = far(x, 1)
     low = far(x, 2)
-    return as_cosine(int(far(x, 0)), sine_of(r, low), cosine_of(r, low))
+    return as_cosine(bits(far(x, 0) + MAGIC), sine_of(r, low), cosine_of(r, low))
 
 
 @loop
@@ -229,7 +229,7 @@ def tan(x: f64) -> f64:
     elif not isfinite(x):
         return nan
     else:
-        value = tangent_of(far(x, 1), far(x, 2), int(far(x, 0)) & 1)
+        value = tangent_of(far(x, 1), far(x, 2), bits(far(x, 0) + MAGIC) & 1)
     return -value if x < 0.0 else value
 
 
