@@ -11,34 +11,25 @@ to a multiple of π/2.
 vectors; what they have in common is the same text.
 
 Source: CW80, chapter 8, for the first reduction; PH83 for the second.
-Differs: the polynomials are minimax fits (Remez exchange) of (sin r − r)/r³ and
-(cos r − 1 + r²/2)/r⁴ in r², relative error 2⁻⁵⁸ and 2⁻⁶⁴.
+Differs: the polynomials are those of `llvm/sincos.py`, minimax fits of (sin r − r)/r³ and
+(cos r − 1 + r²/2)/r⁴ in r².
 
-Public names: sin, cos, tan, near_sine, near_cosine, REACH, SINE, COSINE.
+Public names: sin, cos, tan, near_sine, near_cosine, two_over_pi.
 """
 
 from __future__ import annotations
 
 from math import isfinite, nan
 
+from liaison.program.llvm.sincos import COSINE, MAGIC, REACH, SINE
 from liaison.program.loops.language import bits, f64, from_bits, i64, loop
 
 from .rounding import product_error, sum_error
 
-REACH = 1e5  # [rad] up to here the short reduction serves
 TINY = 2.0**-27  # up to here tan x is x
-MAGIC = 1.5 * 2.0**52  # adding it rounds to a whole number, which is then in the low bits
 TWO_OVER_PI = 0.6366197723675814
 FIRST, SECOND, THIRD = 1.5707963267923333, 2.5633441515839558e-12, 1.0562999066987428e-23
 PI_HALF = (1.5707963267948966, 6.123233995736766e-17)
-SINE = (
-    -0.16666666666666632, 0.008333333333322398, -0.00019841269829794572,
-    2.755731368713254e-06, -2.5050757337589606e-08, 1.5896749024600285e-10,
-)  # fmt: skip
-COSINE = (
-    0.0416666666666666, -0.0013888888888874103, 2.480158728946824e-05,
-    -2.7557314348124705e-07, 2.0875722678413635e-09, -1.1359615890845181e-11,
-)  # fmt: skip
 
 SIZE = 0x7FFFFFFFFFFFFFFF  # all bits but the sign
 SIGN = -(2**63)
@@ -48,9 +39,8 @@ LIMB = 2**WIDTH - 1
 SCALES = (2.0**-52, 2.0**-104, 2.0**-133)
 
 
-def _limbs(count: int) -> tuple[int, ...]:
-    """Two limbs of zeros, then 2/π in limbs, by Machin's formula on whole numbers."""
-    places = WIDTH * count
+def two_over_pi(places: int) -> int:
+    """The first bits of 2/π behind the point, by Machin's formula on whole numbers."""
     one = 1 << (places + 64)
 
     def arctangent(n: int) -> int:
@@ -61,8 +51,13 @@ def _limbs(count: int) -> tuple[int, ...]:
         return total
 
     pi = 4 * (4 * arctangent(5) - arctangent(239))
-    value = (2 * one << places) // pi
-    return (0, 0, *((value >> (places - WIDTH * (k + 1))) & LIMB for k in range(count)))
+    return (2 * one << places) // pi
+
+
+def _limbs(count: int) -> tuple[int, ...]:
+    """Two limbs of zeros, then 2/π in limbs."""
+    value = two_over_pi(WIDTH * count)
+    return (0, 0, *((value >> (WIDTH * (count - 1 - k))) & LIMB for k in range(count)))
 
 
 LIMBS = _limbs(42)
