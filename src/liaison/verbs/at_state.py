@@ -41,6 +41,14 @@ Velocities: TypeAlias = Mapping[str, Value] | ArrayLike | None
 LIMIT = 1e-6
 """Residual of the closures, relative to 1 + |γ|, above which no acceleration meets them."""
 
+OF_VELOCITIES = {
+    "vdot": "the acceleration",
+    "tau": "the force",
+    "h": "the bias",
+    "M": "the inertia",
+}
+"""What blocks with a row for each velocity are, in words."""
+
 KEPT = 16
 """Mechanisms whose kernels are kept, so that a second call costs microseconds."""
 
@@ -65,8 +73,28 @@ class AtState:
         return len(self.v)
 
     def __call__(self, entry: str, x: ArrayLike = ()) -> dict[str, Array]:
-        """The blocks of an entry here."""
-        return self.kernel.call(entry, self.t, q=self.q, v=self.v, u=self.u, p=self.p, x=x)
+        """The blocks of an entry here.
+
+        Raises:
+            SimulationError: some number of them is not finite.
+        """
+        blocks = self.kernel.call(entry, self.t, q=self.q, v=self.v, u=self.u, p=self.p, x=x)
+        for name, block in blocks.items():
+            if not np.isfinite(block).all():
+                raise self._not_finite(entry, name, block)
+        return blocks
+
+    def _not_finite(self, entry: str, name: str, block: Array) -> SimulationError:
+        """The error for a block that has no value here; names the velocity where there is one."""
+        k = int(np.flatnonzero(~np.isfinite(block))[0])
+        labels = self.kernel.program.labels["v"]
+        of = f" of {labels[k % self.nv].name!r}" if name in OF_VELOCITIES and self.nv else ""
+        return SimulationError(
+            f"{OF_VELOCITIES.get(name, f'{name} of {entry}')}{of} is {block[k]} at this state.",
+            hint="Look at where the formulas are defined (a root or a logarithm of a number that "
+            "is not positive, 0/0), or take a state beside it.",
+            status="not finite",
+        )
 
 
 def at_state(
