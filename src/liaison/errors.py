@@ -451,22 +451,52 @@ def checked(function: F) -> F:
     """The function, which rejects arguments of other kinds than its annotations say.
 
     Raises:
-        ArgumentError: names the function, the argument, its value and what is asked for.
+        ArgumentError: names the function, the argument, its value and what is asked for; or an
+            argument that it does not take, or one that is missing.
     """
-    resolved: list[tuple[tuple[str, ...], dict[str, tuple[Test, str]]]] = []
+    resolved: list[_Arguments] = []
 
     @wraps(function)
     def guarded(*args: Any, **keywords: Any) -> Any:
         if not resolved:
-            resolved.append(_tests(function))
-        names, tests = resolved[0]
-        for name, value in (*zip(names, args, strict=False), *keywords.items()):
-            known = tests.get(name)
-            if known is not None and not known[0](value):
-                _reject(function.__name__, name, value, known[1])
+            resolved.append(_Arguments(function))
+        resolved[0].check(args, keywords)
         return function(*args, **keywords)
 
     return cast(F, guarded)
+
+
+@final
+class _Arguments:
+    """What a function takes: names, which of them it needs, and the tests of their values."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        listed = signature(function).parameters
+        both, last = Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY
+        self.name, self.known = function.__name__, tuple(listed)
+        self.is_open = any(x.kind is Parameter.VAR_KEYWORD for x in listed.values())
+        self.needed = tuple(
+            x for x, y in listed.items() if y.default is Parameter.empty and y.kind in (both, last)
+        )
+        self.places, self.tests = _tests(function)
+
+    def check(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> None:
+        """Raises an error for an argument that is not taken, is missing or of a wrong kind."""
+        for name, value in (*zip(self.places, args, strict=False), *keywords.items()):
+            known = self.tests.get(name)
+            if known is not None:
+                if not known[0](value):
+                    _reject(self.name, name, value, known[1])
+            elif name not in self.known and not self.is_open:
+                near = _meant(name, list(self.known))
+                guess = f"; did you mean {near[0]!r}?" if near else "."
+                raise self._error(f"takes no argument {name!r}{guess}")
+        for name in self.needed:
+            if name not in keywords and name not in self.places[: len(args)]:
+                raise self._error(f"needs the argument {name!r}.")
+
+    def _error(self, words: str) -> ArgumentError:
+        return ArgumentError(f"{self.name} {words}", hint=f"Arguments: {', '.join(self.known)}.")
 
 
 def check_fields(record: Any) -> None:

@@ -149,3 +149,28 @@ def test_what_a_run_decides_is_refused_beside_it(examples):
     for call, words in calls:
         with pytest.raises(LiaisonError, match=words):
             call()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: liaison.motor("A", torque=5), "motor takes no argument 'torque'"),
+        (lambda: liaison.motor("A"), "motor needs the argument 'effort'"),
+        (lambda: liaison.spring("A", stifness=5), "'stifness'; did you mean 'stiffness'"),
+        (lambda: liaison.body("b", mas=1), "did you mean 'mass'"),
+        (lambda: liaison.simulate("examples/pendulum.lsd"), "simulate needs the argument 'until'"),
+        (lambda: sample(), "sample needs the argument 'x'"),
+        (lambda: sample(1, nmae=""), "did you mean 'name'"),
+    ],
+)
+def test_arguments_that_are_missing_or_not_taken_are_named(call, words):
+    with pytest.raises(ArgumentError, match=words):
+        call()
+
+
+def test_an_event_is_described_by_the_word_of_lsd():
+    both = liaison.event("e", liaison.coordinate("A"), direction="crossing")
+    assert both.direction == liaison.event("e", liaison.coordinate("A")).direction == 0
+    for wrong in ("sideways", True, 2):
+        with pytest.raises(ModelError, match="has direction"):
+            liaison.event("e", liaison.coordinate("A"), direction=wrong)

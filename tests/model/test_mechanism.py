@@ -394,7 +394,8 @@ REFUSALS = {
     ),
     "a direction that is none": (
         lambda: Event("e", A, 2),
-        "event 'e' has direction 2; it must be 1 (rising), -1 (falling) or 0 (both).",
+        "event 'e' has direction 2; it must be 1 (rising), -1 (falling) or 0 (both); "
+        "`event` also takes these words.",
     ),
     "an action that is none": (
         lambda: Event("e", A, 0, "explode"),

@@ -196,7 +196,7 @@ class Prepared:
         kernel, program = self._kernel, self._kernel.program
         check_state(program, state, is_named=all(map(is_, names, self._names)))
         self._names = names
-        end = end_of(state, until)
+        end = end_of(state, until, settings.step)
         if inputs is None:
             inputs = self._by_default("u", inputs_of)
         if parameters:

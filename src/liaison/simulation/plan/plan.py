@@ -33,7 +33,7 @@ from liaison.simulation.steps.rungekutta import Tableau
 from liaison.units import si_value
 
 from .inputs import Inputs, inputs_of
-from .settings import Settings
+from .settings import IMPACTS, Settings
 from .timing import WINDOW, instants_of, knots_of, load_instants, timed_of
 
 GAP = 1e-13
@@ -116,7 +116,8 @@ def plan_of(
         if entry not in program.entries:
             raise NamingError.unknown("entry", entry, program.entries)
     check_state(program, state)
-    end = end_of(state, until)
+    _check_impacts(program, settings)
+    end = end_of(state, until, settings.step)
     all_inputs = inputs_of(program, inputs)
     events, stops = watched(program, stop)
     bends = knots_of(program, all_inputs) if settings.is_adaptive else ()
@@ -254,12 +255,29 @@ def _check_finite(program: Program, name: str, array: Array) -> None:
         raise SimulationError(f"the state begins with {label!r} = {array[k]}, not finite.")
 
 
-def end_of(state: State, until: float) -> float:
-    """The time to end at; rejects one before the start."""
+def _check_impacts(program: Program, settings: Settings) -> None:
+    """Raises an error for a law of impacts where nothing can be hit."""
+    is_scene = "scene" in program.facts
+    if settings.impacts != IMPACTS and not (is_scene or program.facts.get("sides")):
+        raise SimulationError(
+            f"impacts is {settings.impacts!r}; {program.name!r} has no contacts or other "
+            "unilateral constraints, so that there are none.",
+            hint="Leave it out.",
+        )
+
+
+def end_of(state: State, until: float, step: float | None = None) -> float:
+    """The time to end at; rejects one before the start, and a fixed step beyond it."""
     end = float(until)
     if not math.isfinite(end) or end < state.t:
         raise SimulationError(
             f"until is {end:g} s: a run from {state.t:g} s cannot end at {end:g} s.", t=state.t
+        )
+    if step is not None and end > state.t and step > (end - state.t) * (1 + 1e-9):
+        raise SimulationError(
+            f"step is {step:g} s, longer than the run from {state.t:g} to {end:g} s.",
+            hint="Give a shorter step, or a later end.",
+            t=state.t,
         )
     return end
 
