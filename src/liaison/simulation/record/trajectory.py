@@ -423,6 +423,7 @@ class Trajectory(Later):
         The other run is resampled to this one's instants; quaternions are compared up to sign. At
         an instant recorded twice, before and after an impact, each side is compared with its own;
         instants beside an impact of the other run, which has two velocities there, are left out.
+        Series of a run that must be interpolated (`resample`) are compared where both recorded.
         """
         start, end = max(self.t[0], other.t[0]), min(self.t[-1], other.t[-1])
         kept = (self.t >= start) & (self.t <= end) & ~_near_jump(self.t, other)
@@ -436,7 +437,10 @@ class Trajectory(Later):
         mine = self if np.all(kept) else _rows_of(self, kept)
         theirs = other if np.array_equal(other.t, keep) else _other_at(other, keep)
         a, b = mine.columns(), _signed_like(mine, theirs).columns()
-        worst = {x: _worst(a[x][1], b[x][1]) for x in a if x in b}
+        shared = _shared(keep, other)
+        states = {x.name for name in ("q", "v") for x in self.labels.get(name, ())}
+        rows = {x: slice(None) if x in states else shared for x in a if x in b}
+        worst = {x: _worst(a[x][1][k], b[x][1][k]) for x, k in rows.items() if len(a[x][1][k])}
         return dict(sorted(worst.items(), key=lambda item: -item[1]))
 
     # tables and files
@@ -629,6 +633,14 @@ def _other_at(run: Trajectory, t: Array) -> Trajectory:
     """A run at the instants of another; at one that stands there twice, before and after."""
     before = np.append(np.diff(t) == 0, False)
     return _interpolated(run, t, before, rough=False) if np.any(before) else run.resample(t)
+
+
+def _shared(t: Array, other: Trajectory) -> NDArray[np.bool_]:
+    """Instants at which every series of another run has a value of its own."""
+    source: Any = getattr(other, "_later", None)
+    if source is not None and source.is_integrable():
+        return np.ones(len(t), dtype=bool)
+    return np.isin(t, other.t)
 
 
 def _near_jump(t: Array, other: Trajectory) -> NDArray[np.bool_]:

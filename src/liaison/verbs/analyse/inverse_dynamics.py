@@ -75,8 +75,7 @@ def inverse_dynamics(
             )
         kernel = ready_along(given, run)
         along = None if accelerations is None else np.asarray(accelerations, dtype=float)
-        names: Sequence[str] = drives  # type: ignore[assignment]
-        return efforts_along(kernel, run, names, accelerations=along)
+        return efforts_along(kernel, run, _drives(drives), accelerations=along)
     state = at_state(given, run, drives, t=t, parameters=parameters)
     vdot = np.asarray(() if accelerations is None else accelerations, dtype=float)
     if vdot.shape != (state.nv,):
@@ -86,3 +85,14 @@ def inverse_dynamics(
         )
     rest = np.zeros(int(state.kernel.program.sizes.get("nc", 0)))
     return state("inverse", np.concatenate([vdot, rest]))["tau"]
+
+
+def _drives(drives: object) -> Sequence[str]:
+    """Coordinates that are driven along a run; raises an error for anything but a list of them."""
+    if not isinstance(drives, list | tuple) or not all(isinstance(x, str) for x in drives):
+        raise ArgumentError(
+            f"inverse_dynamics: drives is {drives!r}; along a run it must be a list of "
+            "coordinates.",
+            hint="Name those that are driven: inverse_dynamics(mechanism, run, ['A']).",
+        )
+    return drives
