@@ -121,5 +121,5 @@ def test_events_and_stop_of_a_linkage(crank):
 
 @pytest.mark.parametrize("drives", [None, "drive", {"drive": 1.0}, [3]])
 def test_drives_along_a_run_are_a_list_of_names(crank, run, drives):
-    with pytest.raises(ArgumentError, match="drives is .* a list of coordinates"):
+    with pytest.raises(ArgumentError, match=r"drives is .* a list of coordinates"):
         liaison.inverse_dynamics(crank, run, drives)
