@@ -24,6 +24,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, final
 
 PATIENCE = 1.0
@@ -49,12 +50,17 @@ def log(room: str, message: str, *arguments: Any) -> None:
         message: with the marks of `logging`, such as %s.
         *arguments: for the marks.
     """
-    logging.getLogger(f"liaison.{room}").info(message, *arguments)
+    _logger(room).info(message, *arguments)
 
 
 def is_logged(room: str) -> bool:
     """Whether somebody listens to the messages of a room."""
-    return logging.getLogger(f"liaison.{room}").isEnabledFor(logging.INFO)
+    return _logger(room).isEnabledFor(logging.INFO)
+
+
+@cache
+def _logger(room: str) -> logging.Logger:
+    return logging.getLogger(f"liaison.{room}")
 
 
 def show_progress(on: bool = True) -> None:

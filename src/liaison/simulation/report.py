@@ -33,11 +33,11 @@ from liaison.simulation.plan.timing import row_label
 from liaison.simulation.record.files import plain
 from liaison.simulation.record.series import POSE_AXES, POSE_UNITS
 from liaison.simulation.record.trajectory import DONE, STOPPED, EventRecord, Series, Trajectory
-from liaison.simulation.steps.layout import Arrays
+from liaison.simulation.steps.layout import Arrays, Run
 from liaison.units import Label
 
 from .machine import map_entry
-from .outcome import Balance, Outcome, balance_of, gap, is_off, outside
+from .outcome import MISSED, Balance, Outcome, balance_of, gap, is_off, outside
 
 if TYPE_CHECKING:
     from liaison.contacts.events.one_sided import Marching
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 
 COUNTS = ("steps", "rejected", "evaluations", "projections", "fallbacks")
+COUNTED = np.array(Run.slots(*COUNTS))
 
 WHOLE = 1e-9
 """A run of so little less than a whole number of steps has whole ones."""
@@ -104,7 +105,7 @@ def suspect(
 
 def _outside(plan: Plan, rows: Array, series: Mapping[str, Series]) -> Outcome | None:
     """A unilateral constraint that the run did not keep; steps of fixed size are not checked."""
-    if not sides_in(plan.program) or plan.settings.tableau.scheme == "moreau":
+    if not series.keys() >= MISSED or plan.settings.tableau.scheme == "moreau":
         return None
     cuts = np.cumsum([1, plan.size("nq"), plan.size("nv")])
     t, q, v, _ = np.split(rows, cuts, axis=1)
@@ -170,7 +171,7 @@ class RunFacts:
         self._balance = balance
         event_rows.setflags(write=False)
         self._plan, self._event_rows, self._end = plan, event_rows, end
-        self._counts = [int(getattr(arrays.run, name)) for name in COUNTS]
+        self._counts = arrays.run.ints[COUNTED].tolist()
         self._stepped = _seen(arrays) | _stepped(plan, arrays)
         self._notes = begun(modes) + notes
         self._simulate = simulate

@@ -336,20 +336,23 @@ def lasting_arrays(plan: Plan, window: int = WINDOW, *, beside: int = 0, logged:
     return arrays
 
 
+INSTANTS = np.array(Run.slots("t", "t_new", "t_start", "t_base", "t_good"))
+"""All of them are the start of a run at first."""
+
+
 def fill_run(arrays: Arrays, plan: Plan) -> None:
     """What differs from run to run: start and end, parameters, inputs, instants to record."""
     run, state = arrays.run, plan.state
-    run.t = run.t_new = run.t_start = run.t_base = run.t_good = state.t
-    run.t_end, run.t_control = plan.until, math.inf
-    run.h_look = run.h_knot = math.inf
-    run.t_blind = -math.inf
+    run.floats[INSTANTS] = state.t
+    run.t_end = plan.until
     run.q[:], run.v[:] = state.q, state.v
     run.good.q[:], run.good.v[:] = state.q, state.v
     run.p[:], run.u[:] = plan.parameters, plan.inputs.held
     grid, period, samples = plan.settings.instants(state.t, plan.until)
     run.period, run.samples = period, samples
-    run.records_steps, run.records_end, run.records_stop = samples == 0, grid.size == 0, 1
-    run.instants[: grid.size] = grid
+    run.records_steps, run.records_end = samples == 0, grid.size == 0
+    if grid.size:
+        run.instants[: grid.size] = grid
     load_instants(run, plan.instants, plan.settings.max_step)
 
 
@@ -364,6 +367,8 @@ def _fill_settings(arrays: Arrays, settings: Settings) -> None:
     run.radius = settings.radius
     run.iterations, run.steps_allowed = projection.iterations, settings.max_steps
     run.is_adaptive = settings.is_adaptive
+    run.t_control = run.h_look = run.h_knot = math.inf
+    run.t_blind, run.records_stop = -math.inf, 1
     work = max(1, int(run.nv) + int(run.nc)) ** 3  # nothing moves: as little as one
     run.pivots_left = min(1000, int(PIVOTING / work))
 
