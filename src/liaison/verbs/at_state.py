@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias, final
 
 import numpy as np
@@ -27,8 +28,9 @@ from liaison.program.lower import lower
 from liaison.program.program import Program
 from liaison.simulation.plan.plan import parameters_of
 from liaison.tree.assemble import assemble
-from liaison.tree.tree import Tree, span
+from liaison.tree.tree import span
 
+from .assembling import Assembling
 from .given import Given, Value, in_seconds, in_si, mechanism_of
 from .ready import check_state_of
 
@@ -52,7 +54,27 @@ OF_VELOCITIES = {
 KEPT = 16
 """Mechanisms whose kernels are kept, so that a second call costs microseconds."""
 
-_kernels: dict[int, tuple[Mechanism, Tree, Kernel]] = {}
+
+@final
+class Known:
+    """A mechanism with its kernel, which closes its loops at starts in some microseconds."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.mechanism, self.tree = mechanism, span(mechanism)
+        self.kernel: Kernel = to_llvm(lower(newton_euler(self.tree)))
+
+    @cached_property
+    def _assembling(self) -> Assembling:
+        return Assembling(self.tree, self.kernel)
+
+    def state(self, start: Mapping[str, float], parameters: Mapping[str, float], t: float) -> State:
+        """The consistent state near starts."""
+        if not self.kernel.program.sizes["nc"]:
+            return assemble(self.tree, parameters, t=t, guess=None, **start)
+        return self._assembling.state(start, None, parameters, t=t)
+
+
+_known: dict[int, Known] = {}
 
 
 @final
@@ -116,7 +138,8 @@ def at_state(
         inputs: values of inputs, by name.
         parameters: values of parameters, by name.
     """
-    mechanism, tree, kernel = _kernel_of(given)
+    known = _known_of(given)
+    mechanism, tree, kernel = known.mechanism, known.tree, known.kernel
     program = kernel.program
     t = in_seconds(t, "t")
     q = in_si(mechanism, q, "q") if isinstance(q, Mapping) else q
@@ -128,9 +151,9 @@ def at_state(
     if state is not None:
         check_state_of(tree, state)
         if isinstance(v, Mapping):
-            v = _assembled(tree, state.q, v, parameters, state.t).v
+            v = _assembled(known, state.q, v, parameters, state.t).v
     if state is None and (q is None or isinstance(q, Mapping) or isinstance(v, Mapping)):
-        state = _assembled(tree, q, v, parameters, t)
+        state = _assembled(known, q, v, parameters, t)
     if state is not None:
         t = state.t
         is_kept = q is None or isinstance(q, State | Mapping)
@@ -190,26 +213,20 @@ def _check_closures(state: AtState, residual: float) -> None:
         )
 
 
-def _kernel_of(given: Given) -> tuple[Mechanism, Tree, Kernel]:
+def _known_of(given: Given) -> Known:
     mechanism = mechanism_of(given)
-    known = _kernels.pop(id(mechanism), None)
-    if known is None:
-        tree = span(mechanism)
-        known = mechanism, tree, to_llvm(lower(newton_euler(tree)))
+    known = _known.pop(id(mechanism), None) or Known(mechanism)
     if isinstance(given, Mechanism):
-        _kernels[id(mechanism)] = known
-        while len(_kernels) > KEPT:
-            del _kernels[next(iter(_kernels))]
+        _known[id(mechanism)] = known
+        while len(_known) > KEPT:
+            del _known[next(iter(_known))]
     return known
 
 
 def _assembled(
-    tree: Tree,
-    q: Positions,
-    v: Velocities,
-    parameters: Mapping[str, float] | None,
-    t: float,
+    known: Known, q: Positions, v: Velocities, parameters: Mapping[str, float], t: float
 ) -> State:
+    tree = known.tree
     named: dict[str, float] = {}
     for name, values in (("q", q), ("v", v)):
         if isinstance(values, Mapping):
@@ -221,7 +238,7 @@ def _assembled(
             if array.shape != (len(labels),):
                 raise SimulationError(_size(name, array, len(labels)))
             named |= dict(zip(labels, array.tolist(), strict=True))
-    return assemble(tree, parameters, t=t, guess=None, **named)
+    return known.state(named, parameters, t)
 
 
 def _array(program: Program, name: str, values: object) -> Array:

@@ -25,11 +25,11 @@ from liaison.numeric.progress import log
 from liaison.program.kernel import Kernel
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.lower import lower
-from liaison.tree.assemble import assemble
 from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, as_float, span
 from liaison.units import Label
 
+from .assembling import assembled
 from .given import Given, Value, in_si, mechanism_of, with_starts, with_values
 
 LARGEST = 40
@@ -58,10 +58,13 @@ def ready_for(
         tree = span(mechanism)
         if state is not None:
             check_state_of(tree, state)
-        begin = state or assemble(tree, None, guess=None, **start)
-        check_attitudes(tree, begin)
-        tree, equations = equations_at(tree, begin)
+        equations = newton_euler(tree)
         kernel = compiled(tree, equations, invariants=invariants)
+        begin = state or assembled(tree, kernel, start)
+        check_attitudes(tree, begin)
+        whole, completed = equations_at(tree, begin, equations)
+        if whole is not tree:
+            kernel = compiled(whole, completed, invariants=invariants)
         firm = [x.label for x in mechanism.starts if not x.is_guess]
         return kernel, begin if state else start_of(kernel, begin, firm)
 
@@ -91,8 +94,15 @@ def check_state_of(tree: Tree, state: State) -> None:
             )
 
 
-def equations_at(tree: Tree, state: State) -> tuple[Tree, Equations]:
+def equations_at(
+    tree: Tree, state: State, equations: Equations | None = None
+) -> tuple[Tree, Equations]:
     """The equations of a mechanism that starts somewhere, its closures completed if need be.
+
+    Args:
+        tree: of the mechanism.
+        state: where it starts.
+        equations: of the tree, where they are known.
 
     Returns:
         The tree of the mechanism, with relations that its closures left out, and its equations.
@@ -100,7 +110,7 @@ def equations_at(tree: Tree, state: State) -> tuple[Tree, Equations]:
     Raises:
         DerivationError: it cannot move there, or some motion of it has no inertia.
     """
-    equations = newton_euler(tree)
+    equations = newton_euler(tree) if equations is None else equations
     check_inertia(tree, equations, state)
     if not is_obstructed(equations, state):
         return tree, equations
