@@ -7,7 +7,7 @@ acceleration a of every body in its own axes (gravity taken off), then from the 
 moment n and the force f that its joint transmits to it. What is a number or a single name gets no
 line.
 
-Public names: ReadLine, Readable, readable, NamedRecursion, named_recursion.
+Public names: ReadLine, Readable, readable, numbered_multipliers, NamedRecursion, named_recursion.
 
 Source: RBDA §5.3; docs/theory/reading.md (reading-3).
 """
@@ -275,14 +275,14 @@ def _labels(equations: Equations) -> dict[str, tuple[str, ...]]:
     return labels
 
 
-def _numbered(equations: Equations) -> Callable[[Sequence[Expr]], list[Expr]]:
+def numbered_multipliers(equations: Equations) -> Callable[[Sequence[Expr]], list[Expr]]:
     """Formulas with multipliers called λ₁, λ₂, …"""
     names = {x: symbol(f"lambda{k + 1}") for k, x in enumerate(equations.symbols.lam)}
     return lambda fs: substitute(list(fs), names) if names else list(fs)
 
 
 def _developed(equations: Equations, case: _Case, longest: int) -> Readable:
-    lines, numbered = case.statement(equations), _numbered(equations)
+    lines, numbered = case.statement(equations), numbered_multipliers(equations)
     left = [as_expr(line.left) for line in lines]
     right = numbered([as_expr(line.right) for line in lines])
     if len(topological([*left, *right])) > NODES or any(map(is_hard, equations.sides.D.values())):
@@ -382,7 +382,7 @@ def _parameters_only(form: Form, order: Order) -> Form:
 def _by_names(prepared: Legible, case: _Case, tree: Tree | None) -> Readable:
     """Rows by named quantities: the recursion from body to body, or plain parts of formulas."""
     equations = prepared.equations
-    lines, numbered = case.statement(equations), _numbered(equations)
+    lines, numbered = case.statement(equations), numbered_multipliers(equations)
     left = [as_expr(line.left) for line in lines]
     right = numbered([as_expr(line.right) for line in lines])
     parts = Parts()

@@ -79,8 +79,8 @@ class Unicode(Notation):
     marks = _MARKS
 
     def name(self, label: str) -> str:
-        """A symbol."""
-        return unicode_name(label)
+        """A symbol; blanks within it are underscores, because blanks are signs of products."""
+        return unicode_name(label.replace(" ", "_"))
 
     def number(self, value: Value) -> Written:
         """A number in full."""
