@@ -12,9 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_type_hints
 
 import typer
+
+if TYPE_CHECKING:
+    from liaison.exact.evidence import Evidence
 
 Model = Annotated[
     Path,
@@ -85,9 +88,13 @@ def printed(facts: dict[str, Any], text: str, as_json: bool) -> None:
     print(json_text(facts) if as_json else text)
 
 
-def with_evidence(text: str, evidence: Iterable[object], wanted: bool) -> str:
+def with_evidence(text: str, evidence: Iterable[Evidence], wanted: bool) -> str:
     """The text, and the evidence of its statements if that is wanted."""
-    return "\n".join([text, *map(str, evidence)]) if wanted else text
+    if not wanted:
+        return text
+    from liaison.exact.evidence import grouped
+
+    return "\n".join([text, *grouped(evidence)])
 
 
 def help_of(option: str) -> str:

@@ -127,6 +127,17 @@ def generated(mechanism: Mechanism, form: str) -> dict[str, Any]:
     }
 
 
+OWN = {
+    "lagrange": "L and the momenta",
+    "lagrange_reduced": "the equations in independent velocities",
+    "hamilton": "H, Hamilton's equations and the momenta",
+    "kane": "partial velocities",
+    "boltzmann_hamel": "quasi-velocities and Hamel's coefficients",
+    "gibbs_appell": "S, the energy of accelerations",
+    "lie_group": "the screws of the joints",
+}
+"""What formalisms have in variables of their own: the equations above are alike in all of them."""
+
 PROMPT = "open> "
 """Of a session at a terminal."""
 
@@ -276,6 +287,8 @@ def derive(
         facts = treated_equations(mechanism, formalism, form, digits, chosen)
     else:
         facts = _formulas(mechanism, formalism, form, digits, mode)
+        if form == "text" and formalism in OWN:
+            facts["text"] += f"\n\n--own prints {OWN[formalism]}."
     _answer({"formalism": formalism, "format": form} | facts, out, as_json)
 
 
