@@ -58,12 +58,13 @@ def readable(
         treatment: name of a joint or relation -> eliminate, multiplier or reaction.
     """
     mechanism = with_named_gravity(mechanism_of(given))
-    chosen = {"parametrization": parametrization, "treatment": treatment}
     if parametrization == "joint" and not treatment:
         equations = derive(mechanism, formalism, exact=True)
         equations_read = read_equations(equations, span(mechanism, exact=True), modes=modes)
     else:
-        equations = derive(mechanism, formalism, exact=True, **chosen)
+        equations = derive(
+            mechanism, formalism, exact=True, parametrization=parametrization, treatment=treatment
+        )
         is_treated = "treatment" in equations.native
         equations_read = readable_treated(equations) if is_treated else read_equations(equations)
     is_by_joints = integrals and parametrization != "cartesian"
