@@ -7,6 +7,8 @@ from typer.testing import CliRunner
 
 from liaison.cli import app
 from liaison.equations import FORMALISMS
+from liaison.errors import DerivationError
+from liaison.expr.reading.ring import TooLarge
 
 
 @pytest.fixture
@@ -87,6 +89,11 @@ let H = join earth and hoop with revolute end ;
 let A = join hoop and bead with revolute axis = [0, -1, 0] end ;
 impose H = w*t ;
 """
+PENDULUM = """
+gravity = [0, 0, -9.81] m/s^2 ;
+let bar = body mass = 2 kg, center = [0, 0, -1] m, inertia = [1, 1, 1] kg*m^2 end ;
+let A = join earth and bar with revolute axis = [0, 1, 0] end ;
+"""
 CHARGE = """
 parameter m = 1 kg ; parameter k = 2 N*s/m ;
 let p = body mass = m, inertia = 0 end ;
@@ -138,3 +145,23 @@ def test_names_with_blanks_are_not_read_as_products(printed):
     output = printed(SLEIGH, "--formalism", "maximal")
     assert "free_s.qx free_s.qy" in output
     assert "free s.qx" not in output.partition("Equations of motion")[2]
+
+
+def test_integrals_of_joint_coordinates_do_not_stand_beside_others(printed):
+    assert "First integrals" not in printed(SLEIGH, "--parametrization", "cartesian")
+    assert "First integrals" not in printed(PENDULUM, "--treat", "A=reaction")
+
+
+def test_treated_constraints_that_are_too_long_to_be_read_are_an_error(tmp_path, monkeypatch):
+    """As for a massless hoop and its bead, each by itself in space; it was an unexpected error."""
+
+    def too_long(*arguments):
+        raise TooLarge("a row has more than 400 terms")
+
+    monkeypatch.setattr("liaison.equations.readable.treated.read_line", too_long)
+    file = tmp_path / "model.lsd"
+    file.write_text(SLEIGH)
+    done = CliRunner().invoke(app, ["derive", str(file), "--treat", "blade=eliminate"])
+    assert done.exit_code == 1
+    assert isinstance(done.exception, DerivationError)
+    assert "too long to be read" in str(done.exception)

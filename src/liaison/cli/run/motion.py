@@ -31,7 +31,7 @@ from liaison.errors import Interrupted
 from liaison.verbs.registry import command
 
 if TYPE_CHECKING:
-    from liaison.model import Mechanism
+    from liaison.model import Joint, Mechanism
     from liaison.simulation import Trajectory
     from liaison.simulation.record.series import Series
 
@@ -126,10 +126,9 @@ def _joints(mechanism: Mechanism, run: Trajectory, names: list[str] | None) -> l
     """
     from liaison.analyse.along.joint_motion import has_angle_or_slide, joint_motion
     from liaison.expr import as_expr, evaluate, symbol
-    from liaison.model import Composition
 
     joints = {x.name: x for x in mechanism.joints}
-    by_run = {name for name, x in joints.items() if isinstance(x.type, Composition)}
+    by_run = {name for name, x in joints.items() if is_by_rates(x) and not has_angle_or_slide(x)}
     chosen = names or [x for x, y in joints.items() if has_angle_or_slide(y) or x in by_run]
     values = {symbol(x): y for x, y in run.meta.get("parameters", {}).items()}
     closing = [x for x in mechanism.starts if x.label not in {y.name for y in run.labels["q"]}]
@@ -141,6 +140,12 @@ def _joints(mechanism: Mechanism, run: Trajectory, names: list[str] | None) -> l
         for name in chosen
     ]
     return [_Columns(x, x.axes["motion"]) for x in motions]
+
+
+def is_by_rates(joint: Joint) -> bool:
+    """Whether the joint's velocities are the rates of its coordinates, and none is an attitude."""
+    kind = joint.type
+    return 0 < kind.nq == kind.nv and getattr(kind, "attitude", None) is None
 
 
 def _of_run(run: Trajectory, coordinates: Sequence[str]) -> Series:

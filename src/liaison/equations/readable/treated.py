@@ -12,6 +12,7 @@ from liaison.equations.equations import Equations
 from liaison.equations.reading_order import order_of, squares_of
 from liaison.equations.statement import Line, statement
 from liaison.equations.transform.treatment import Treated
+from liaison.errors import DerivationError
 from liaison.expr import ZERO, Expr, as_expr, symbol
 from liaison.expr.reading.arrange import Order
 from liaison.expr.reading.names import unicode_name
@@ -35,6 +36,9 @@ def readable_treated(equations: Equations, longest: int = LONGEST) -> Readable:
     Args:
         equations: derived with exact numbers and a treatment of its constraints.
         longest: names and numbers in a row.
+
+    Raises:
+        DerivationError: the rows are too long even so.
     """
     own: Treated = equations.native["treatment"]
     try:
@@ -44,8 +48,13 @@ def readable_treated(equations: Equations, longest: int = LONGEST) -> Readable:
             return replace(result, notes=notes)
     except TooLarge:
         pass
-    page = _maggi(own)
-    return replace(_read(equations, own, page), notes=(*_named(own), MAGGI))
+    try:
+        return replace(_read(equations, own, _maggi(own)), notes=(*_named(own), MAGGI))
+    except TooLarge as error:
+        raise DerivationError(
+            f"{equations.name!r} with these constraints treated is too long to be read: {error}.",
+            hint="`--format entries` lists all of it; treat fewer constraints, or keep multipliers.",
+        ) from error
 
 
 MAGGI = (

@@ -53,8 +53,8 @@ def readable(
         modes: of unilateral constraints: "open" or "closed" by the name of a contact or a
             relation, "sticks" or "slips" by that of its friction, as {"floor": "closed", "floor:
             sliding": "slips"}; what is not named is open, or sticks. All modes if not given.
-        parametrization: coordinates: minimal, joint, full_joint or cartesian; integrals are not
-            written in Cartesian ones.
+        parametrization: coordinates: minimal, joint, full_joint or cartesian; integrals are
+            written in those of joints only.
         treatment: name of a joint or relation -> eliminate, multiplier or reaction.
     """
     mechanism = with_named_gravity(mechanism_of(given))
@@ -67,7 +67,9 @@ def readable(
         )
         is_treated = "treatment" in equations.native
         equations_read = readable_treated(equations) if is_treated else read_equations(equations)
-    is_by_joints = integrals and parametrization != "cartesian"
+    coordinates = {label.name for label in equations.labels["q"]}
+    tree_labels = {label.name for label in span(mechanism).position_labels()}
+    is_by_joints = integrals and tree_labels <= coordinates
     first = tuple(_integrals(mechanism)) if is_by_joints and not mechanism.contacts else ()
     notes = (*equations_read.notes, *_rows(mechanism)) if is_by_joints else equations_read.notes
     return replace(equations_read, values=tuple(_values(mechanism)), integrals=first, notes=notes)
