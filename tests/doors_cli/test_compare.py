@@ -7,8 +7,6 @@ from typer.testing import CliRunner
 
 from liaison.cli import app
 from liaison.equations import FORMALISMS
-from liaison.errors import DerivationError
-from liaison.expr.reading.ring import TooLarge
 
 
 @pytest.fixture
@@ -150,18 +148,3 @@ def test_names_with_blanks_are_not_read_as_products(printed):
 def test_integrals_of_joint_coordinates_do_not_stand_beside_others(printed):
     assert "First integrals" not in printed(SLEIGH, "--parametrization", "cartesian")
     assert "First integrals" not in printed(PENDULUM, "--treat", "A=reaction")
-
-
-def test_treated_constraints_that_are_too_long_to_be_read_are_an_error(tmp_path, monkeypatch):
-    """As for a massless hoop and its bead, each by itself in space; it was an unexpected error."""
-
-    def too_long(*arguments):
-        raise TooLarge("a row has more than 400 terms")
-
-    monkeypatch.setattr("liaison.equations.readable.treated.read_line", too_long)
-    file = tmp_path / "model.lsd"
-    file.write_text(SLEIGH)
-    done = CliRunner().invoke(app, ["derive", str(file), "--treat", "blade=eliminate"])
-    assert done.exit_code == 1
-    assert isinstance(done.exception, DerivationError)
-    assert "too long to be read" in str(done.exception)

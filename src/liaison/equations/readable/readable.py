@@ -7,7 +7,8 @@ acceleration a of every body in its own axes (gravity taken off), then from the 
 moment n and the force f that its joint transmits to it. What is a number or a single name gets no
 line.
 
-Public names: ReadLine, Readable, readable, numbered_multipliers, NamedRecursion, named_recursion.
+Public names: ReadLine, Readable, readable, numbered_multipliers, NamedRecursion, named_recursion,
+read_by_names.
 
 Source: RBDA §5.3; docs/theory/reading.md (reading-3).
 """
@@ -397,7 +398,7 @@ def _by_names(prepared: Legible, case: _Case, tree: Tree | None) -> Readable:
     for direction, f in prepared.axes:
         parts.named(direction.name, f)
     rows = [parts.cut(f) for f in (*left, *right)]
-    return _read_by_names(equations, [x.name for x in lines], parts.names, rows, notes)
+    return read_by_names(equations, [x.name for x in lines], parts.names, rows, notes)
 
 
 def _rolling(equations: Equations, tree: Tree) -> Readable | None:
@@ -409,7 +410,7 @@ def _rolling(equations: Equations, tree: Tree) -> Readable | None:
     if rolling is None:
         return None
     rows = [*rolling.rows, *(as_expr(0) for _ in rolling.rows)]
-    page = _read_by_names(equations, rolling.titles, rolling.names, rows, rolling.notes)
+    page = read_by_names(equations, rolling.titles, rolling.names, rows, rolling.notes)
     return replace(page, labels={**page.labels, "lam": ()})
 
 
@@ -422,7 +423,7 @@ RECURSION = (
 )
 
 
-def _read_by_names(
+def read_by_names(
     equations: Equations,
     titles: Sequence[str],
     names: Sequence[tuple[str, Expr]],

@@ -12,16 +12,16 @@ from liaison.equations.equations import Equations
 from liaison.equations.reading_order import order_of, squares_of
 from liaison.equations.statement import Line, statement
 from liaison.equations.transform.treatment import Treated
-from liaison.errors import DerivationError
 from liaison.expr import ZERO, Expr, as_expr, symbol
 from liaison.expr.reading.arrange import Order
 from liaison.expr.reading.names import unicode_name
 from liaison.expr.reading.reading import leaves
 from liaison.expr.reading.ring import TooLarge
+from liaison.expr.reading.shared import Parts
 from liaison.expr.reading.simplify import Reader, simplified
 from liaison.expr.reading.text import to_unicode
 
-from .readable import LONGEST, Readable, read_line
+from .readable import LONGEST, Readable, read_by_names, read_line
 
 SHORT = 60
 """Names and numbers of a dependent velocity that is shown."""
@@ -36,9 +36,6 @@ def readable_treated(equations: Equations, longest: int = LONGEST) -> Readable:
     Args:
         equations: derived with exact numbers and a treatment of its constraints.
         longest: names and numbers in a row.
-
-    Raises:
-        DerivationError: the rows are too long even so.
     """
     own: Treated = equations.native["treatment"]
     try:
@@ -48,15 +45,26 @@ def readable_treated(equations: Equations, longest: int = LONGEST) -> Readable:
             return replace(result, notes=notes)
     except TooLarge:
         pass
+    page = _maggi(own)
     try:
-        return replace(_read(equations, own, _maggi(own)), notes=(*_named(own), MAGGI))
-    except TooLarge as error:
-        raise DerivationError(
-            f"{equations.name!r} with these constraints treated is too long to be read: {error}.",
-            hint="`--format entries` lists all of it; treat fewer constraints, or keep multipliers.",
-        ) from error
+        return replace(_read(equations, own, page), notes=(*_named(own), MAGGI))
+    except TooLarge:
+        return _by_parts(equations, own, page)
 
 
+def _by_parts(equations: Equations, own: Treated, page: _Page) -> Readable:
+    """The same page by plain parts of formulas, each named."""
+    parts = Parts()
+    for name, f in page.quantities:
+        parts.named(name, f)
+    sides = [*(line.left for line in page.lines), *(line.right for line in page.lines)]
+    rows = [parts.cut(as_expr(f)) for f in sides]
+    titles, notes = [line.name for line in page.lines], (*_named(own), MAGGI, PARTS)
+    result = read_by_names(equations, titles, parts.names, rows, notes)
+    return replace(result, labels=_labels(equations, own))
+
+
+PARTS = "The rows are too long to be developed; they are given by named quantities."
 MAGGI = (
     "Each equation is the sum of the rows of all velocities, each times its Ψ, on which reactions "
     "do no work; the eliminated rows give the other accelerations."
