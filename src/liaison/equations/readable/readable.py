@@ -439,11 +439,15 @@ def read_by_names(
         return plain(g) if len(names) > MANY else Reader([g], order, squares).read(g)
 
     quantities = []
+    known: dict[Reading, str] = {}
     for name, f in names:
         reading = read(f)
         if isinstance(reading, Number | Name):
             short[symbol(name)] = to_expr(reading)
+        elif reading in known and name.startswith("w"):
+            short[symbol(name)] = symbol(known[reading])
         else:
+            known.setdefault(reading, name)
             quantities.append((name, reading))
     n = len(titles)
     lines = tuple(
