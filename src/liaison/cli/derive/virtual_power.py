@@ -14,6 +14,8 @@ from liaison.verbs.registry import command
 
 if TYPE_CHECKING:
     from liaison.equations import Equations
+    from liaison.equations.formalisms.virtual_power import VirtualPower
+    from liaison.expr import Expr
 
 
 @command
@@ -71,10 +73,7 @@ def virtual_power(
     with collector_paused(), named_by("--body"):
         equations = newton_euler(span(mechanism, exact=True))
         powers = fields.virtual_power(equations, bodies, field)
-    formulas = {"inertia": powers.inertia, "gravity": powers.gravity}
-    for kind, entries in (("load", powers.loads), ("relation", powers.relations),
-                          ("joint", powers.joints)):  # fmt: skip
-        formulas |= {f"{kind} {name}": x for name, x in entries.items()}
+    formulas = _formulas(powers)
     texts = map(short, numbered_multipliers(equations)(list(formulas.values())))
     rows = dict(zip(formulas, texts, strict=True))
     lines = [f"{mechanism.name}: virtual power of {', '.join(bodies)} [W]; its sum is 0"]
@@ -89,6 +88,15 @@ ALONG = (
     "On a motion each joint of the tree gives what motors, springs and relations on its "
     "coordinates give, and 0 without them."
 )
+
+
+def _formulas(powers: VirtualPower) -> dict[str, Expr]:
+    """Every power by the name of its line."""
+    formulas = {"inertia": powers.inertia, "gravity": powers.gravity}
+    kinds = {"load": powers.loads, "relation": powers.relations, "joint": powers.joints}
+    for kind, entries in kinds.items():
+        formulas |= {f"{kind} {name}": x for name, x in entries.items()}
+    return formulas
 
 
 def _legend(equations: Equations, text: str) -> list[str]:
