@@ -6,7 +6,19 @@ from random import Random
 
 import pytest
 
-from liaison.expr import Expr, as_expr, cos, evaluate, maximum, sin, sqrt, symbol, tan
+from liaison.expr import (
+    PI,
+    Expr,
+    as_expr,
+    constant,
+    cos,
+    evaluate,
+    maximum,
+    sin,
+    sqrt,
+    symbol,
+    tan,
+)
 from liaison.expr.reading.arrange import Order
 from liaison.expr.reading.latex import reading_to_latex
 from liaison.expr.reading.mathml import to_mathml
@@ -24,6 +36,10 @@ SHORT = [
     (1 - cos(x) ** 2, "sin²(x)"),
     (a * sin(x) ** 2 + a * cos(x) ** 2, "a"),
     (a - a * cos(x) ** 2 + b * cos(x) ** 2, "a sin²(x) + b cos²(x)"),
+    (sqrt(1 - cos(x) ** 2), "|sin(x)|"),
+    (a * sqrt(sin(x) ** 2 * cos(y) ** 2 + sin(x) ** 2 * sin(y) ** 2), "a |sin(x)|"),
+    (x * constant(Fraction(1, 18)) * PI, "1/18 x π"),
+    (symbol("left leg.x") * symbol("left leg.y"), "left_leg.x left_leg.y"),
     (cos(x) * cos(y) - sin(x) * sin(y), "cos(x + y)"),
     (cos(x) * cos(y) + sin(x) * sin(y), "cos(x − y)"),
     (sin(x) * cos(y) + cos(x) * sin(y), "sin(x + y)"),

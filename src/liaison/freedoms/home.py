@@ -117,7 +117,8 @@ def rates_of(
         elif word == "free":
             notes.append(
                 f"the relation '{name}' of speeds takes no position away (its vector fields and "
-                "their brackets span every direction), and is not counted"
+                "their brackets span every direction), and is not counted; `check` counts free "
+                "velocities"
             )
     undecided += [] if word else names
     notes += [f"the relation '{name}' holds speeds; it is not decided whether it integrates, and "

@@ -11,7 +11,7 @@ from typing import Any, final
 
 from liaison.errors import DerivationError
 from liaison.exact.recognize import float_of, simple_angle, simple_number, simple_rotation
-from liaison.expr import Expr, as_expr, substitute, symbol, symbols_of
+from liaison.expr import Expr, as_expr, substitute, symbol, symbols_of, to_text
 from liaison.model import Cylindrical, Helical, Joint, Marker, Mechanism, Prismatic, Revolute
 from liaison.spatial import array, compose, identity, inverse, product, rotation_about, zeros
 from liaison.spatial.arrays import cross
@@ -149,9 +149,9 @@ class Placing:
         if abs(float_of(start) - x) < 1e-9 * max(1.0, abs(x)):
             return start
         guess = simple_angle(x) if unit == "rad" else simple_number(x)
-        note = f"coordinate '{label}' = {x:.12g} was taken for a simple number"
-        if guess is not None and note not in self.notes:
-            self.notes.append(note)
+        if guess is not None:
+            note = f"coordinate '{label}' = {x:.12g} was taken for {to_text(as_expr(guess))}"
+            self.notes += [note] if note not in self.notes else []
         return guess
 
     def values_by_label(self) -> dict[str, Any]:
