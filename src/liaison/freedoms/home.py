@@ -34,10 +34,11 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
 from liaison.errors import DerivationError, NamingError
-from liaison.exact.choices import CHOICES
+from liaison.exact.choices import CHOICES, check_laws
 from liaison.exact.linear import pivots, rank
 from liaison.exact.recognize import float_of
 from liaison.exact.residues import DEFAULT_PRIME, residues
+from liaison.exact.series import constants_of
 from liaison.expr import (
     ZERO,
     Expr,
@@ -241,6 +242,8 @@ class Relations:
     uncounted: tuple[str, ...] = ()  # names of relations of positions that are left out
     notes: tuple[str, ...] = ()
     of_speeds: tuple[str, ...] = ()  # names of relations of speeds that may take more away
+    closure: tuple[Expr, ...] = ()  # what vanishes where relations of positions hold at home
+    unchecked: tuple[str, ...] = ()  # names of those with coordinates that are not known
 
     @property
     def rows(self) -> tuple[Terms, ...]:
@@ -290,10 +293,30 @@ def relations_of(
         uncounted += [x.name for x in of_speeds]
     formulas = tuple(f for f in curved if f is not None)
     exact = formulas if len(formulas) == len(curved) else ()
+    closure, unchecked = _closure_of(mechanism, values, at)
     return Relations(
         tuple(rows[True]), tuple(rows[False]), exact, tuple(uncounted), (*notes, *rates.notes),
-        rates.undecided,
+        rates.undecided, closure, unchecked,
     )  # fmt: skip
+
+
+def _closure_of(
+    mechanism: Mechanism, values: Mapping[Expr, Expr], at: Mapping[str, Any]
+) -> tuple[tuple[Expr, ...], tuple[str, ...]]:
+    """What vanishes where relations of positions hold at home, at t = 0; and names of those that
+    hold coordinates which are not known."""
+    closure, unchecked = [], []
+    home = {symbol(name): as_expr(x) for name, x in at.items()} | {symbol("t"): ZERO}
+    for relation in mechanism.constraints:
+        if not isinstance(relation, OfCoordinates) or relation.OF_SPEEDS:
+            continue
+        formula = _one_sided(substitute([relation.vanishing()], dict(values))[0], at)
+        there = None if formula is None else substitute([formula], home)[0]
+        if there is None or symbols_of([there]):
+            unchecked.append(relation.name)
+        elif there is not ZERO:
+            closure.append(there)
+    return tuple(closure), tuple(unchecked)
 
 
 def _labelled(
@@ -466,15 +489,29 @@ class Home:
         formulas += [ratio for row in self.relations.rows for _, ratio, _ in row]
         return [as_expr(x) for x in (*formulas, *self.closure)]
 
+    def numbers(self) -> list[Expr]:
+        """All that has a residue: `formulas`, then functions of numbers in curved relations."""
+        return [*self.formulas(), *constants_of(self.relations.curved)]
+
+    def check_laws(self) -> None:
+        """Raises an error where ranks modulo primes may be larger than they are: of functions whose
+        laws residues do not keep. What only has to vanish may hold any."""
+        formulas = self.formulas()
+        count = len(formulas) - len(self.closure)
+        check_laws([*formulas[:count], *self.relations.curved], series=True)
+
     def system(self, p: int) -> LoopSystem | None:
         """The loops modulo p; None where p lacks a root, or the position is not exact."""
         try:
-            numbers = [int(x) for x in evaluate(self.formulas(), domain=residues(p))]
+            numbers = [int(x) for x in evaluate(self.numbers(), domain=residues(p))]
         except (DerivationError, ValueError):
             return None
-        if self.closure and any(numbers[-len(self.closure) :]):
+        constants = constants_of(self.relations.curved)
+        first = len(numbers) - len(constants)
+        if any(numbers[first - len(self.closure) : first]):
             return None
-        return self.assembled(p, numbers)
+        values = dict(zip(constants, numbers[first:], strict=True))
+        return self.assembled(p, numbers[:first], values)
 
     def failure(self, p: int) -> DerivationError:
         """Why there is no system: a number without residue modulo p, or joints that do not hold."""
@@ -484,14 +521,16 @@ class Home:
             f"the position of '{name}' is not exact: its joints do not hold modulo any prime tried."
         )
         try:
-            evaluate(self.formulas(), domain=residues(p))
+            evaluate(self.numbers(), domain=residues(p))
         except (DerivationError, ValueError) as error:
             why = getattr(error, "message", str(error)).rstrip(".")
             text = f"'{name}' has a number that is not computed modulo primes: {why}."
         return DerivationError(text, hint=hint)
 
-    def assembled(self, p: int, numbers: Sequence[int]) -> LoopSystem:
-        """The system from the numbers of `formulas`."""
+    def assembled(
+        self, p: int, numbers: Sequence[int], constants: Mapping[Expr, int] | None = None
+    ) -> LoopSystem:
+        """The system from the numbers of `formulas`, and of functions in curved relations."""
         screws = [_screws(m, numbers[7 * k : 7 * k + 7], p) for k, m in enumerate(self.columns)]
         first, places = 0, []
         for group in self.motions:
@@ -507,7 +546,9 @@ class Home:
         if not self.relations.curved:
             return LoopSystem(p, first, loops, rows, is_first_order=bool(self.relations.tangent))
         linear = rows[: len(self.relations.linear)]
-        return LoopSystem(p, first, loops, linear, Curved(self.relations.curved, first))
+        return LoopSystem(
+            p, first, loops, linear, Curved(self.relations.curved, first, constants or {})
+        )
 
 
 def _screws(motion: Motion, numbers: Sequence[int], p: int) -> list[tuple[Any, int | None]]:
@@ -556,12 +597,15 @@ def home_of(
         raise DerivationError("the starts put a joint together the wrong way round.")
     motions = tuple(placing.motions(joint) for joint in mechanism.joints)
     relations = relations_of(mechanism, _flat(motions), placing.values_by_label())
+    if q is None and relations.unchecked:
+        name = relations.unchecked[0]
+        raise DerivationError(f"whether the starts satisfy '{name}' is not known.")
     return Home(
         mechanism=mechanism,
         motions=motions,
         loops=loops_of(mechanism),
         markers=tuple(markers_of(joint, placing.poses)[0] for joint in mechanism.joints),
-        closure=tuple(placing.closure()),
+        closure=(*placing.closure(), *relations.closure),
         relations=relations,
         notes=(*notes, *relations.notes),
         poses=placing.poses,

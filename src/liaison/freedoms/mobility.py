@@ -557,9 +557,14 @@ def _psi_in_floats(home: Home, seen: FloatVerdict) -> Parametrization | None:
 
 
 def systems(home: Home, seed: int = 0) -> Iterator[System]:
-    """The loops modulo one random prime after the other, those where the position is exact."""
+    """The loops modulo one random prime after the other, those where the position is exact.
+
+    Raises:
+        DerivationError: residues do not decide what the numbers are, or the position is not exact.
+    """
     failures = 0
-    for p in primes_from(seed, square_numbers(home.formulas())):
+    home.check_laws()
+    for p in primes_from(seed, square_numbers(home.numbers())):
         system = home.system(p)
         if system is None:
             failures += 1

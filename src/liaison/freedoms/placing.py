@@ -12,9 +12,19 @@ from typing import Any, final
 from liaison.errors import DerivationError
 from liaison.exact.recognize import float_of, simple_angle, simple_number, simple_rotation
 from liaison.expr import Expr, as_expr, substitute, symbol, symbols_of
-from liaison.model import Cylindrical, Helical, Joint, Marker, Mechanism, Prismatic, Revolute
+from liaison.model import (
+    Cylindrical,
+    Helical,
+    Joint,
+    Marker,
+    Mechanism,
+    OfCoordinates,
+    Prismatic,
+    Revolute,
+)
 from liaison.spatial import array, compose, identity, inverse, product, rotation_about, zeros
 from liaison.spatial.arrays import cross
+from liaison.tree.starts import implied_starts
 
 from .motions import Motion, Transform, motions_of
 
@@ -64,6 +74,15 @@ class _Exact:
         return x if guess is None else guess
 
 
+def _starts(mechanism: Mechanism) -> dict[str, Any]:
+    """The author's starts, and what imposed motions and couplings ask of other coordinates."""
+    values = {symbol(x.name): as_expr(x.value) for x in mechanism.parameters if x.value is not None}
+    values[symbol("t")] = as_expr(0)
+    relations = [x for x in mechanism.constraints if isinstance(x, OfCoordinates)]
+    starts = {start.label: start.value for start in mechanism.starts}
+    return implied_starts(relations, starts, lambda x: substitute([as_expr(x)], values)[0])
+
+
 @final
 class Placing:
     """Bodies being placed, one after the other."""
@@ -73,7 +92,7 @@ class Placing:
         poses: Mapping[str, Any] | None, notes: list[str],
     ) -> None:  # fmt: skip
         self.mechanism, self.q, self.near, self.notes = mechanism, q, poses, notes
-        self.starts = {start.label: start.value for start in mechanism.starts}
+        self.starts = _starts(mechanism)
         self.used: set[str] = set()
         self.poses: dict[str, Transform] = {"ground": (identity(3), zeros(3))}
 

@@ -26,7 +26,7 @@ from liaison.errors import DerivationError
 from liaison.exact.linear import Reals, Ring
 from liaison.exact.multivariate import RationalSeries
 from liaison.exact.residues import residues
-from liaison.exact.series import RingDomain
+from liaison.exact.series import RingDomain, constants_of
 from liaison.expr import (
     FRACTION,
     Expr,
@@ -62,17 +62,22 @@ class FormulaSystem(System):
         self.unknowns = list(point)
         self.n, self.size = len(self.unknowns), len(self.formulas)
         places = [as_expr(value) for value in point.values()]
-        self._point = [int(x) for x in evaluate(places, domain=residues(p))] if places else []
+        constants = constants_of(self.formulas)
+        numbers = [int(x) for x in evaluate([*places, *constants], domain=residues(p))]
+        self._point = numbers[: self.n]
+        self._constants = dict(zip(constants, numbers[self.n :], strict=True))
         self._entries = jacobian(self.formulas, self.unknowns)
 
     def values(self, ring: Ring, x: Sequence[Any]) -> list[Any]:
         """The formulas at point + x."""
-        return list(evaluate(self.formulas, self._shifted(x), RingDomain(ring)))
+        return list(evaluate(self.formulas, self._shifted(x), RingDomain(ring, self._constants)))
 
     def jacobian(self, ring: Ring, x: Sequence[Any]) -> list[list[Any]]:
         """Their derivatives there."""
         rows = [[ring.zero] * self.n for _ in range(self.size)]
-        values = evaluate(list(self._entries.values()), self._shifted(x), RingDomain(ring))
+        values = evaluate(
+            list(self._entries.values()), self._shifted(x), RingDomain(ring, self._constants)
+        )
         for (i, j), value in zip(self._entries, values, strict=True):
             rows[i][j] = value
         return rows
@@ -216,10 +221,15 @@ def _is_analytic(formula: Expr, taus: set[Expr]) -> bool:
 
 @final
 class Curved:
-    """Formulas of τ that vanish, on the elements of a ring."""
+    """Formulas of τ that vanish, on the elements of a ring.
 
-    def __init__(self, formulas: Sequence[Expr], n: int) -> None:
-        self.formulas, self.n = list(formulas), n
+    Attributes:
+        constants: residues of functions of numbers alone; none are needed over the rational numbers
+            and in floats.
+    """
+
+    def __init__(self, formulas: Sequence[Expr], n: int, constants: Mapping[Expr, int]) -> None:
+        self.formulas, self.n, self.constants = list(formulas), n, constants
         self.slopes = jacobian(self.formulas, [tau(k) for k in range(n)]) if formulas else {}
 
     def __len__(self) -> int:
@@ -247,7 +257,7 @@ class Curved:
             return [float(value) for value in evaluate(formulas, values)]
         if isinstance(ring, RationalSeries):
             return list(evaluate(formulas, values, _RationalDomain(ring)))
-        return list(evaluate(formulas, values, _SeriesDomain(ring)))
+        return list(evaluate(formulas, values, _SeriesDomain(ring, self.constants)))
 
 
 @final

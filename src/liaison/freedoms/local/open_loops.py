@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from liaison.errors import DerivationError
 from liaison.exact.balls import BITS, balls, precision
-from liaison.exact.choices import square_numbers
+from liaison.exact.choices import check_laws, square_numbers
 from liaison.exact.linear import Balls, Reals, kernel, primes_from, rank
 from liaison.exact.residues import residues
 from liaison.exact.rigid import in_balls, quaternion_of_motion
@@ -151,8 +151,9 @@ def _residues(formulas: Sequence[Expr], seed: int) -> tuple[int, list[int]]:
     """Constants modulo a prime that has the square roots among them.
 
     Raises:
-        DerivationError: none of many primes has them.
+        DerivationError: none of many primes has them, or laws of a function are lost modulo primes.
     """
+    check_laws(formulas)
     for p in islice(primes_from(seed, square_numbers(formulas)), TRIALS):
         try:
             return p, [int(x) for x in evaluate(list(formulas), domain=residues(p, seed))]

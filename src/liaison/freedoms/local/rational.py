@@ -106,8 +106,10 @@ def restricted(
     formulas = [system.curved.formulas[i] for i in curved] if system.curved else []  # type: ignore[attr-defined]
     renamed = {tau(k): tau(place[k]) if k in place else as_expr(0) for k in range(system.n)}
     moved = [substitute([f], renamed)[0] for f in formulas]
+    constants = getattr(system.curved, "constants", {})
+    curved_rows = Curved(moved, len(columns), constants) if moved else None
     return LoopSystem(
-        system.p, len(columns), factors, relations, Curved(moved, len(columns)) if moved else None,
+        system.p, len(columns), factors, relations, curved_rows,
         is_first_order=system.is_first_order,
     )  # fmt: skip
 
