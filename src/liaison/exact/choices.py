@@ -232,14 +232,14 @@ def check_laws(formulas: Sequence[Expr], *, series: bool = False) -> None:
     most the rank.
 
     Raises:
-        DerivationError: some are exp, log, other powers than roots, choices (max, if), or sines of
-            angles that may depend on each other.
+        DerivationError: some are log, other powers than roots, choices (max, if), or sines or exp
+            of what may depend on each other.
     """
     if not keeps_laws(formulas, series=series):
         raise DerivationError(
-            "a number is a function whose laws are lost modulo primes: exp, log, a power other "
-            "than a square root, a choice (max, min, abs, sign, if), or a sine of a part of an "
-            "inverse function.",
+            "a number is a function whose laws are lost modulo primes: log, a power other than a "
+            "square root, a choice (max, min, abs, sign, if), exp of several numbers, or a sine of "
+            "a part of an inverse function.",
             hint="Give its value, as a fraction or with square roots, sines and cosines.",
         )
 

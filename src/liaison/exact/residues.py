@@ -349,9 +349,10 @@ def _split(node: Expr, split: Mapping[Expr, Angle]) -> Angle:
 def keeps_laws(formulas: Sequence[Expr], *, series: bool = False) -> bool:
     """Whether a residue other than zero proves that a formula is no zero, signs of roots apart.
 
-    It does for arithmetic, square roots, and sines of sums of angles that are independent of each
-    other; exp, log, other powers, inverse functions by themselves and choices are drawn, and may be
-    equal where their residues differ: exp(x + y) and exp x exp y.
+    It does for arithmetic, square roots, sines of sums of angles that are independent of each other
+    (Lindemann and Weierstraß for numbers, Ax for functions), and so for exp; log, other powers,
+    inverse functions by themselves and choices are drawn, and may be equal where their residues
+    differ: log(x y) and log x + log y.
 
     Args:
         formulas: whose residues are looked at.
@@ -371,7 +372,10 @@ def keeps_laws(formulas: Sequence[Expr], *, series: bool = False) -> bool:
     if not all(_is_lawful(node) for node in order):
         return False
     others = [x for x in inner if x.op != "symbol" and x.op not in _INVERSES and not _is_unit(x)]
-    return not others or _are_independent([ONE, *inner])
+    grown = list(dict.fromkeys(node.a for node in order if node.op == "exp"))
+    return (not others or _are_independent([*inner])) and (
+        len(grown) < 2 or _are_independent(grown)
+    )
 
 
 def _is_unit(x: Expr) -> bool:
@@ -399,7 +403,7 @@ def _are_independent(atoms: Sequence[Expr]) -> bool:
 
 
 _LAWFUL = frozenset({"const", "symbol", "add", "sub", "mul", "div", "neg", "sqrt", "sin", "cos",
-                     "tan", "asin", "acos", "atan", "atan2"})  # fmt: skip
+                     "tan", "asin", "acos", "atan", "atan2", "exp"})  # fmt: skip
 
 
 def residues(p: int = DEFAULT_PRIME, seed: int = 0) -> Domain:

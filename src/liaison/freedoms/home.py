@@ -14,8 +14,9 @@ home; that decides the mobility where all rows are independent, and only there.
 Relations of speeds: which integrate to relations of positions, and which take no position away.
 
 A relation Σ a_k(q) q̇_k = b(t) with constant a integrates by itself. Others are decided together, on
-a mechanism without loops and other relations: the vector fields that satisfy them, and brackets of
-these, span at home the directions of all positions that can be reached (Chow and Rashevsky). Where
+a mechanism without loops and other relations: the vector fields that satisfy them (of positions,
+and of time where b is not zero), and brackets of these, span at home the directions of all
+positions that can be reached (Chow and Rashevsky). Where
 they span everything, nothing is taken away; where the brackets of the fields are combinations of
 them everywhere, the relations integrate (Frobenius), each to one equation. What neither decides is
 named, and the mobility is a pair of bounds.
@@ -34,10 +35,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
 from liaison.errors import DerivationError, NamingError
-from liaison.exact.choices import CHOICES, check_laws
-from liaison.exact.linear import pivots, rank
+from liaison.exact.choices import CHOICES, check_laws, points_for_choices, square_numbers
+from liaison.exact.linear import pivots, primes_from, rank
 from liaison.exact.recognize import float_of
-from liaison.exact.residues import DEFAULT_PRIME, residues
+from liaison.exact.residues import keeps_laws, residues
 from liaison.exact.series import constants_of
 from liaison.expr import (
     ZERO,
@@ -67,6 +68,9 @@ DEPTH = 5
 
 MOST = 24
 """Fields beyond which no more brackets are computed."""
+
+POINTS = 2
+"""Random points at which relations of speeds that integrate satisfy Frobenius' condition."""
 
 SMOOTH = frozenset({"add", "sub", "neg", "mul", "div", "pow", "sin", "cos", "tan", "sqrt", "exp",
                     "symbol", "const"})  # fmt: skip
@@ -103,10 +107,10 @@ def rates_of(
         row = _coefficients(substitute([relation.vanishing()], dict(values))[0])
         if row is None:
             undecided.append(relation.name)
-        elif any(symbols_of([c]) for c in row.values()):
+        elif any(symbols_of([c]) for c in _of_positions(row).values()):
             pending.append((relation.name, row))
         else:
-            linear.append(row)
+            linear.append(_of_positions(row))
             notes.append(f"the relation '{relation.name}' of speeds integrates, and is counted")
     rows = [row for _, row in pending]
     names = [name for name, _ in pending]
@@ -127,7 +131,8 @@ def rates_of(
 
 
 def _coefficients(formula: Expr) -> dict[str, Expr] | None:
-    """Factors of the rates by label; None where the rest depends on positions."""
+    """Factors of the rates by label, and that of dt as "t"; None where the rest depends on
+    positions, or factors on time or rates."""
     rates = [x for x in symbols_of([formula]) if str(x.a).endswith("'")]
     if not rates:
         return None
@@ -137,25 +142,35 @@ def _coefficients(formula: Expr) -> dict[str, Expr] | None:
         return None
     if any(str(x.a) == "t" or str(x.a).endswith("'") for x in symbols_of(slopes)):
         return None
-    return {str(x.a).removesuffix("'"): c for x, c in zip(rates, slopes, strict=True)}
+    row = {str(x.a).removesuffix("'"): c for x, c in zip(rates, slopes, strict=True)}
+    return row if rest is ZERO else row | {"t": rest}
+
+
+def _of_positions(row: Mapping[str, Expr]) -> dict[str, Expr]:
+    return {name: c for name, c in row.items() if name != "t"}
 
 
 def _at_home(rows: Sequence[dict[str, Expr]], at: Mapping[str, Any]) -> list[dict[str, Expr]]:
     home = {symbol(name): as_expr(x) for name, x in at.items()}
-    return [{name: substitute([c], home)[0] for name, c in row.items()} for row in rows]
+    return [{name: substitute([c], home)[0] for name, c in _of_positions(row).items()}
+            for row in rows]  # fmt: skip
 
 
 def _decided(rows: Sequence[dict[str, Expr]], at: Mapping[str, Any]) -> str:
-    """ "free", "integrable", or "" where neither is shown."""
+    """ "free", "integrable", or "" where neither is shown.
+
+    Where speeds are imposed, Σ a q̇ + b(t) = 0, the fields are those of positions and time.
+    """
     entries = [c for row in rows for c in row.values()]
     used = {str(x.a) for x in symbols_of(entries)} | {name for row in rows for name in row}
     smooth = all(node.op in SMOOTH for node in topological(entries))
-    if not rows or len(rows) > 3 or not smooth or any(name not in at for name in used):
+    here = {**at, "t": 0}
+    if not rows or len(rows) > 3 or not smooth or any(name not in here for name in used):
         return ""
     names = sorted(used)
     unknowns = [symbol(name) for name in names]
     A = [[row.get(name, ZERO) for name in names] for row in rows]
-    home = {x: as_expr(at[name]) for x, name in zip(unknowns, names, strict=True)}
+    home = {x: as_expr(here[name]) for x, name in zip(unknowns, names, strict=True)}
     try:
         return _spanned(A, unknowns, home)
     except (DerivationError, ValueError, ZeroDivisionError):
@@ -163,32 +178,51 @@ def _decided(rows: Sequence[dict[str, Expr]], at: Mapping[str, Any]) -> str:
 
 
 def _spanned(A: list[Field], unknowns: list[Expr], home: Mapping[Expr, Expr]) -> str:
-    at_home = _residues(A, home)
-    rows, columns = pivots(at_home, DEFAULT_PRIME)
+    p, at_home = _residues(A, home)
+    rows, columns = pivots(at_home, p)
     if len(rows) < len(A):
         return ""
     fields = _fields(A, columns)
+    if keeps_laws([x for row in A for x in row]) and _span_all(fields, unknowns, home):
+        return "free"
+    first = [_bracket(X, Y, unknowns) for i, X in enumerate(fields) for Y in fields[:i]]
+    table = [*fields, *first]
+    points = points_for_choices([x for row in table for x in row], POINTS)
+    if points is None:
+        return ""
+    generic = (_residues(table, None, seed) for seed in range(points))
+    return "integrable" if all(rank(M, p) == len(fields) for p, M in generic) else ""
+
+
+def _span_all(fields: list[Field], unknowns: list[Expr], home: Mapping[Expr, Expr]) -> bool:
+    """Vector fields and brackets of these span every direction at home."""
     every, last = list(fields), list(fields)
     for _ in range(DEPTH):
         last = [_bracket(X, Y, unknowns) for X in fields for Y in last if X is not Y]
         every += last
-        if rank(_residues(every, home), DEFAULT_PRIME) == len(unknowns):
-            return "free"
+        p, M = _residues(every, home)
+        if rank(M, p) == len(unknowns):
+            return True
         if len(every) > MOST:
             break
-    first = [_bracket(X, Y, unknowns) for i, X in enumerate(fields) for Y in fields[:i]]
-    generic = _residues([*fields, *first], None)
-    return "integrable" if rank(generic, DEFAULT_PRIME) == len(fields) else ""
+    return False
 
 
-def _residues(table: Sequence[Field], home: Mapping[Expr, Expr] | None) -> list[list[int]]:
-    """Entries modulo a prime, at home or at a random point."""
+def _residues(
+    table: Sequence[Field], home: Mapping[Expr, Expr] | None, seed: int = 0
+) -> tuple[int, list[list[int]]]:
+    """A prime, and entries modulo it, at home or at a random point.
+
+    Raises:
+        DerivationError: a root of theirs has no residue.
+    """
     flat = [x for row in table for x in row]
     if home is not None:
         flat = substitute(flat, dict(home))
-    values = [int(x) for x in evaluate(flat, domain=residues())]
+    p = next(primes_from(0, square_numbers(flat)))
+    values = [int(x) for x in evaluate(flat, domain=residues(p, seed))]
     width = len(table[0])
-    return [values[i : i + width] for i in range(0, len(values), width)]
+    return p, [values[i : i + width] for i in range(0, len(values), width)]
 
 
 def _fields(A: list[Field], columns: list[int]) -> list[Field]:

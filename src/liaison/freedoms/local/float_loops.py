@@ -217,6 +217,9 @@ def float_verdict(home: Home) -> FloatVerdict:
     first = n - rank
     if first == 0 or rank == J.shape[0]:
         return FloatVerdict(naive, rank, first, first, "regular", bound)
+    if system.is_first_order:
+        text = f"{bound}; some relations are known to first order only"
+        return FloatVerdict(naive, rank, max(0, n - J.shape[0]), first, "undecided", text)
     left = _after_step(system, J, rows, columns)
     if left < 1e-10:
         text = f"{bound}; after a step of {STEP_ALONG} the other equations hold to {left:.1e}"

@@ -168,10 +168,20 @@ def in_tau(
         moved = {x: home[x] + (2 * atan(taus[x]) if turns[x] else 2 * taus[x]) for x in unknowns}
         result = substitute([rational], moved)[0]
         at_home = substitute([result], dict.fromkeys(taus.values(), as_expr(0)))[0]
-        holds = int(evaluate(at_home, domain=residues())) == 0
+        holds = _is_zero(at_home, is_rounded=any(isinstance(x, float) for x in at.values()))
     except (DerivationError, ValueError):
         return None
     return result if holds and _is_analytic(result, set(taus.values())) else None
+
+
+def _is_zero(constant: Expr, *, is_rounded: bool) -> bool:
+    if is_rounded:
+        return abs(float(evaluate(constant))) < ROUNDED
+    return int(evaluate(constant, domain=residues())) == 0
+
+
+ROUNDED = 1e-9
+"""Residual of a relation that holds at a position in floats."""
 
 
 def _circular(
