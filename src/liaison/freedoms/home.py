@@ -37,7 +37,7 @@ from typing import Any, TypeAlias, final
 from liaison.errors import DerivationError, NamingError
 from liaison.exact.choices import CHOICES, check_laws, points_for_choices, square_numbers
 from liaison.exact.linear import pivots, primes_from, rank
-from liaison.exact.recognize import float_of
+from liaison.exact.recognize import NEAR, float_of
 from liaison.exact.residues import keeps_laws, residues
 from liaison.exact.series import constants_of
 from liaison.expr import (
@@ -57,7 +57,7 @@ from liaison.model import Constraint, Mechanism, OfCoordinates
 from liaison.spatial import array, zeros
 
 from .motions import Motion, Transform, motions_of
-from .placing import Placing, markers_of, valued
+from .placing import Placing, markers_of, parameter_values, valued
 from .screws import Factor, LoopSystem
 
 Field: TypeAlias = list[Expr]
@@ -296,7 +296,7 @@ def relations_of(
         at: the coordinates at home, by label, as far as they are known.
     """
     place = {motion.coordinate: k for k, motion in enumerate(columns) if motion.coordinate}
-    values = {symbol(x.name): as_expr(x.value) for x in mechanism.parameters if x.value is not None}
+    values = parameter_values(mechanism)
     rows: dict[bool, list[Terms]] = {True: [], False: []}
     uncounted, notes = [], []
     curved: list[Expr | None] = []
@@ -612,6 +612,7 @@ def home_of(
     mechanism: Mechanism,
     q: Mapping[str, float] | None = None,
     poses: Mapping[str, Any] | None = None,
+    within: float = NEAR,
 ) -> Home:
     """The exact position that the starts give, or the one near a position assembled in floats.
 
@@ -619,13 +620,14 @@ def home_of(
         mechanism: with parameters that have values.
         q: each coordinate that assembly knows, by label; if not given, starts and zeros are taken.
         poses: (R, p) of each body in ground's axes, in floats.
+        within: distance of floats from simple numbers, NEAR or WIDE.
 
     Raises:
         DerivationError: nothing simple and exact is near.
     """
     notes: list[str] = []
     mechanism = valued(mechanism, notes)
-    placing = Placing(mechanism, q, poses, notes)
+    placing = Placing(mechanism, q, poses, notes, within)
     placing.place()
     if q is None and not placing.is_upright():
         raise DerivationError("the starts put a joint together the wrong way round.")
