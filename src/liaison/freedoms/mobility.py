@@ -387,7 +387,11 @@ def _real_status(result: Mobility, real: Real) -> str:
         return "shaky"
     if real.low < real.high:
         return "undecided"
-    return result.status if real.high == result.finite[1] else "singular"
+    if real.high < result.finite[1]:
+        return "singular"
+    # ξ² + g(y) with g other than zero has no multiple factor, whatever an order of it looks like
+    is_reduced = real.is_proved and "splitting lemma" in real.reason
+    return "bifurcation" if is_reduced and result.status == "non-reduced" else result.status
 
 
 def _difference(result: Mobility, real: Real) -> str:

@@ -53,6 +53,9 @@ TRIALS = 40
 CLOSED = 1e-3
 """Largest residual of a loop at the floats next to which a position is looked for."""
 
+NEAR = 1e-6
+"""Distance in τ beyond which a position that exists is not the one asked for."""
+
 STARTS = 8
 """Points from which the displacements are looked for."""
 
@@ -263,6 +266,8 @@ def full_rank_near(
             return None
         away = [abs(x - near[j]).upper() for x, j in zip(box.box, columns, strict=True)]
         radius = max(map(float, away), default=0.0)
+    if not radius < NEAR:
+        return None
     return Anywhere(n - len(rows), sizes, radius)
 
 
