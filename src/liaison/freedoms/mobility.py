@@ -17,6 +17,7 @@ Source: docs/theory/mobility.md; the question is PA's (rank of Δ on the variety
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import Any, TypeAlias, final
@@ -25,6 +26,7 @@ from liaison.errors import AssemblyError, DerivationError
 from liaison.exact.choices import square_numbers
 from liaison.exact.evidence import Evidence
 from liaison.exact.linear import primes_from
+from liaison.exact.recognize import WIDE
 from liaison.expr import Expr, evaluate, symbols_of, to_text
 from liaison.freedoms.local.float_loops import FloatVerdict, float_verdict
 from liaison.freedoms.local.open_loops import (
@@ -46,7 +48,7 @@ from liaison.tree.kinematics import Kinematics
 from .clock import MEMORY_LIMIT, TIME_LIMIT, bounded
 from .evidence import mobility_evidence
 from .home import Home, home_of, loops_of, numeric_home
-from .placing import valued
+from .placing import as_written, valued
 from .psi import Parametrization, parametrization_of
 from .redundancy import Redundancy, redundancy_of
 from .screws import LoopSystem, System
@@ -297,13 +299,27 @@ def _examined(
     begun = _begun(mechanism, at or {})
     near: list[Assembled] = []  # in floats, once it is needed
     try:
-        home = _home(begun, at or {}, near)
-        source = systems(home, seed)
-        result = mobility_of_systems(mechanism.name, source, order=order, primes=primes, seed=seed)
+        return _exactly(_home(begun, at or {}, near), order, primes, seed)
     except DerivationError as error:
         seen = near or [_assembled(begun, at or {})]
         result = _in_floats(begun, list(at or {}), seen, error)
-        return result if result.is_proved else _moved_here(mechanism, result, list(at or {}), seen)
+    if result.is_proved:
+        return result
+    if result.status == "undecided":  # floats next to a singular position have half their digits
+        with suppress(DerivationError):
+            return _exactly(home_of(begun, *seen[0], WIDE), order, primes, seed)
+    return _moved_here(mechanism, result, list(at or {}), seen)
+
+
+def _exactly(home: Home, order: int, primes: int, seed: int) -> Mobility:
+    """At a position with exact numbers.
+
+    Raises:
+        DerivationError: it is none, or residues do not decide.
+    """
+    source = systems(home, seed)
+    name = home.mechanism.name
+    result = mobility_of_systems(name, source, order=order, primes=primes, seed=seed)
     if home.relations.uncounted:
         proof = f"at most {result.finite[1]}, without {', '.join(home.relations.uncounted)}"
         result = replace(
@@ -393,7 +409,11 @@ def _real_status(result: Mobility, real: Real) -> str:
         return "shaky"
     if real.low < real.high:
         return "undecided"
-    return result.status if real.high == result.finite[1] else "singular"
+    if real.high < result.finite[1]:
+        return "singular"
+    # ξ² + g(y) with g other than zero has no multiple factor, whatever an order of it looks like
+    is_reduced = real.is_proved and "splitting lemma" in real.reason
+    return "bifurcation" if is_reduced and result.status == "non-reduced" else result.status
 
 
 def _difference(result: Mobility, real: Real) -> str:
@@ -450,7 +470,9 @@ def _started_home(mechanism: Mechanism) -> Home | None:
 def _begun(mechanism: Mechanism, at: Mapping[str, Any]) -> Mechanism:
     """The mechanism with other starts."""
     other_starts = tuple(start for start in mechanism.starts if start.label not in at)
-    return replace(mechanism, starts=other_starts + tuple(Start(k, x) for k, x in at.items()))
+    return replace(
+        mechanism, starts=other_starts + tuple(Start(k, as_written(x)) for k, x in at.items())
+    )
 
 
 Assembled: TypeAlias = tuple[dict[str, float], dict[str, Any]]
@@ -588,9 +610,14 @@ def _psi_in_floats(home: Home, seen: FloatVerdict) -> Parametrization | None:
 
 
 def systems(home: Home, seed: int = 0) -> Iterator[System]:
-    """The loops modulo one random prime after the other, those where the position is exact."""
+    """The loops modulo one random prime after the other, those where the position is exact.
+
+    Raises:
+        DerivationError: residues do not decide what the numbers are, or the position is not exact.
+    """
     failures = 0
-    for p in primes_from(seed, square_numbers(home.formulas())):
+    home.check_laws()
+    for p in primes_from(seed, square_numbers(home.numbers())):
         system = home.system(p)
         if system is None:
             failures += 1
