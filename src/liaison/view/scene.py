@@ -311,7 +311,7 @@ def _serving() -> Iterator[Any]:
 
 @contextlib.contextmanager
 def silent() -> Iterator[None]:
-    """viser greets on standard output, which belongs to our caller, or in the cell of a notebook."""
+    """viser greets on standard output, which is our caller's, or in the cell of a notebook."""
     from rich import get_console
 
     console = get_console()
