@@ -25,6 +25,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from html import escape
 from typing import Any, final
 
 PATIENCE = 1.0
@@ -183,7 +184,7 @@ class _Cell:
 
     def write(self, line: str) -> None:
         show = sys.modules["IPython"].display
-        data = {"text/plain": line}
+        data = {"text/plain": line, "text/html": f"<code>{escape(line)}</code>"}
         if self._handle is None:
             self._handle = show.display(data, raw=True, display_id=True)
         else:
@@ -191,7 +192,8 @@ class _Cell:
 
     def clear(self) -> None:
         if self._handle is not None:
-            self._handle.update({"text/plain": ""}, raw=True)
+            # empty HTML takes no room in the cell; an empty text would take a line
+            self._handle.update({"text/plain": "", "text/html": ""}, raw=True)
 
 
 def _output() -> _Terminal | _Cell | None:
