@@ -72,9 +72,7 @@ def main() -> int:
         rows = {
             "empty kernel": [seconds() for _ in range(ROUNDS)],
             "warm": [seconds(CELL, cache=warm) for _ in range(ROUNDS)],
-            "cold": [
-                seconds(CELL, cache=os.path.join(folder, f"cold {k}")) for k in range(ROUNDS)
-            ],
+            "cold": [seconds(CELL, cache=os.path.join(folder, f"cold {k}")) for k in range(ROUNDS)],
         }
         sizes = json.loads(printed(outputs(SIZES, cache=warm)[0]))
     print(f"{'first cell to moving picture':<32}{'CPU [s]':>9}{'worst':>8}{'asked':>8}")

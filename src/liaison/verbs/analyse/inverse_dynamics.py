@@ -15,6 +15,7 @@ from liaison.analyse.along.inverse_motion import Efforts
 from liaison.analyse.along.inverse_motion import inverse_dynamics as efforts_along
 from liaison.errors import ArgumentError, SimulationError, checked
 from liaison.numeric import Array
+from liaison.numeric.progress import lasting
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.along import ready_along
 from liaison.verbs.at_state import Positions, Velocities, at_state
@@ -22,7 +23,6 @@ from liaison.verbs.given import Given, Value
 
 
 @overload
-@checked
 def inverse_dynamics(
     given: Given, run: Trajectory, drives: Sequence[str], *, accelerations: Array | None = None
 ) -> Efforts: ...
@@ -40,6 +40,8 @@ def inverse_dynamics(
 ) -> Array: ...
 
 
+@lasting("analyse")
+@checked
 def inverse_dynamics(
     given: Given,
     run: Trajectory | Positions,

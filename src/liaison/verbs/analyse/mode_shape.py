@@ -12,12 +12,14 @@ from liaison.analyse.rest.linearize import linearize
 from liaison.analyse.rest.mode_motion import mode_motion
 from liaison.errors import checked
 from liaison.numeric import State
+from liaison.numeric.progress import lasting
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.units import si_value
 from liaison.verbs.given import Given, Value, in_si, mechanism_of
 from liaison.verbs.ready import ready_for
 
 
+@lasting("analyse")
 @checked
 def mode_shape(
     given: Given,

@@ -10,6 +10,7 @@ from typing import Unpack
 from liaison.errors import ArgumentError, SimulationError, checked
 from liaison.model.mechanism import Mechanism
 from liaison.model.pairing import drawn
+from liaison.numeric.progress import lasting
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.given import Given, mechanism_of
 from liaison.verbs.pictures import PictureKeywords, picture_options
@@ -20,6 +21,7 @@ HEIGHT = 420
 """Height of a picture in a cell [px]."""
 
 
+@lasting("view")
 @checked
 def animation(
     trajectory: Trajectory,

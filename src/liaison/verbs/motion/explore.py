@@ -11,6 +11,7 @@ from typing import Any
 from liaison.errors import ArgumentError, NamingError, checked
 from liaison.model.mechanism import Mechanism
 from liaison.model.pairing import is_scene
+from liaison.numeric.progress import lasting
 from liaison.program.kernel import Kernel
 from liaison.simulation.plan.options import RunOptions
 from liaison.simulation.record.trajectory import Trajectory
@@ -28,6 +29,7 @@ INSTANTS = 400
 """Recorded instants of a motion, where no period is given."""
 
 
+@lasting("view")
 @checked
 def explore(
     given: Given,

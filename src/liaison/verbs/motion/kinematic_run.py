@@ -16,6 +16,7 @@ from liaison.expr.graph.node import symbol
 from liaison.expr.table import Table
 from liaison.model.mechanism import Mechanism
 from liaison.model.relations.imposed import PrescribedMotion
+from liaison.numeric.progress import lasting
 from liaison.simulation.plan.options import RunOptions, run_options
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.units import si_values
@@ -24,6 +25,7 @@ from liaison.verbs.instants import instants
 from liaison.verbs.ready import ready_for
 
 
+@lasting("analyse")
 @checked
 def kinematic_run(
     given: Given,

@@ -10,6 +10,7 @@ from typing import Any, Unpack
 
 from liaison.errors import ArgumentError, checked, interruptible
 from liaison.numeric import State
+from liaison.numeric.progress import lasting
 from liaison.program.kernel import Kernel
 from liaison.simulation.plan.options import OF_STEPS, RunOptions, StepKeywords, run_options
 from liaison.simulation.stepper import Stepper
@@ -18,6 +19,7 @@ from liaison.verbs.given import Given, Value
 from liaison.verbs.ready import ready_for
 
 
+@lasting("simulation")
 @checked
 def stepper(
     given: Given | Kernel,
