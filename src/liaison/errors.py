@@ -252,8 +252,21 @@ class OptionError(NamingError, TypeError):
     """A keyword that a function does not take."""
 
     @classmethod
-    def check(cls, verb: str, keywords: Iterable[str], known: Collection[str]) -> None:
+    def check(
+        cls,
+        verb: str,
+        keywords: Iterable[str],
+        known: Collection[str],
+        *,
+        named: Iterable[str] = (),
+    ) -> None:
         """Raises an error for the first keyword that `verb` does not take, with the nearest one.
+
+        Args:
+            verb: for the message.
+            keywords: that it got.
+            known: that it takes.
+            named: other arguments that it takes by name, which may be meant.
 
         Raises:
             OptionError: names the keyword, the nearest one and all that are known.
@@ -261,7 +274,7 @@ class OptionError(NamingError, TypeError):
         for name in keywords:
             if name not in known:
                 listed = sorted(known)
-                near = _meant(name, listed)
+                near = _meant(name, [*listed, *named])
                 guess = f"; did you mean {near[0]!r}?" if near else "."
                 raise cls(
                     f"{verb} takes no option {name!r}{guess}", hint=f"Options: {', '.join(listed)}."

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.errors import ArgumentError, LiaisonError, ModelError, checked
+from liaison.errors import ArgumentError, LiaisonError, ModelError, OptionError, checked
 
 
 @checked
@@ -149,3 +149,16 @@ def test_what_a_run_decides_is_refused_beside_it(examples):
     for call, words in calls:
         with pytest.raises(LiaisonError, match=words):
             call()
+
+
+@pytest.mark.parametrize("verb", [liaison.simulate, liaison.simulate_batch])
+def test_a_misspelled_argument_is_proposed_as_an_option_is(verb):
+    with pytest.raises(OptionError, match=r"no option 'starts'; did you mean 'start'\?"):
+        verb("examples/pendulum.lsd", until=0.01, starts={"A": 1})
+
+
+def test_arguments_of_overloaded_verbs_are_checked():
+    with pytest.raises(ArgumentError, match="inverse_dynamics: parameters is 3"):
+        liaison.inverse_dynamics("examples/pendulum.lsd", None, None, parameters=3)
+    with pytest.raises(ArgumentError, match="vector_equations: bodies is 3"):
+        liaison.vector_equations("examples/pendulum.lsd", bodies=3)
