@@ -28,7 +28,8 @@ STYLE = (
     ".liaison tr{background:none!important}"
     ".liaison th,.liaison td{padding:.15em .8em .15em 0;text-align:left!important;"
     "vertical-align:baseline;white-space:nowrap}"
-    ".liaison th{border-bottom:1px solid;font-weight:600}.liaison .name{opacity:.7}.liaison caption{text-align:left;font-weight:600;padding:.2em 0}"
+    ".liaison th{border-bottom:1px solid;font-weight:600}.liaison .name{opacity:.7}"
+    ".liaison caption{text-align:left;font-weight:600;padding:.2em 0}"
     ".liaison h2{font-size:1em;margin:.8em 0 .3em}.liaison math{font-size:1.15em}"
     ".liaison .scroll{overflow-x:auto}.liaison svg{max-width:100%;height:auto}</style>"
 )
