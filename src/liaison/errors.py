@@ -507,7 +507,13 @@ def checked(function: F) -> F:
                 _reject(function.__name__, name, value, known[1])
             if kind in UNIFORM or kind.__module__.startswith("liaison."):
                 passed.setdefault(name, set()).add(kind)
-        return function(*args, **keywords)
+        try:
+            return function(*args, **keywords)
+        except TypeError as error:
+            # only where Python could not begin the call is there no deeper frame
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                raise
+            raise _uncallable(function, keywords, error) from None
 
     return cast(F, guarded)
 
@@ -515,6 +521,19 @@ def checked(function: F) -> F:
 def unchecked(function: F) -> F:
     """A function that is `checked`, without that: for callers that check the same arguments."""
     return cast(F, function.__wrapped__)  # type: ignore[attr-defined]
+
+
+def _uncallable(
+    function: Callable[..., Any], keywords: Mapping[str, Any], error: TypeError
+) -> LiaisonError:
+    """The error for arguments that a function does not take, or does not get."""
+    parameters = signature(function).parameters
+    known = [x for x, y in parameters.items() if y.kind is not Parameter.VAR_KEYWORD]
+    try:
+        OptionError.check(function.__name__, keywords, known)
+    except OptionError as unknown:
+        return unknown
+    return ArgumentError(f"{error}.", hint=f"Its arguments are {', '.join(known)}.")
 
 
 def check_fields(record: Any) -> None:

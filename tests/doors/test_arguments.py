@@ -162,3 +162,20 @@ def test_arguments_of_overloaded_verbs_are_checked():
         liaison.inverse_dynamics("examples/pendulum.lsd", None, None, parameters=3)
     with pytest.raises(ArgumentError, match="vector_equations: bodies is 3"):
         liaison.vector_equations("examples/pendulum.lsd", bodies=3)
+
+
+def test_a_call_that_python_cannot_begin_is_explained():
+    with pytest.raises(OptionError, match=r"no option 'inndependent'; did you mean"):
+        liaison.linearize("examples/pendulum.lsd", inndependent=("A",))
+    with pytest.raises(ArgumentError, match="Its arguments are given, body"):
+        liaison.inverse_kinematics("examples/pendulum.lsd", "bar")
+
+
+def test_errors_inside_a_call_stay_what_they_are():
+    @checked
+    def failing(x: float) -> float:
+        return len(x)  # type: ignore[arg-type]
+
+    with pytest.raises(TypeError, match="has no len") as error:
+        failing(1.0)
+    assert not isinstance(error.value, LiaisonError)

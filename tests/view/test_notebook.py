@@ -90,10 +90,16 @@ def test_runs_of_kernels_and_scenes_know_their_mechanism(pendulum, examples):
     assert scene.mechanism.name == scene.name
 
 
-def test_a_run_without_poses_cannot_be_shown(pendulum):
-    run = liaison.simulate(pendulum, until=0.01, only_series=())
-    with pytest.raises(SimulationError, match="no poses"):
-        run.show()
+def test_poses_are_evaluated_where_a_run_has_none(swing, pendulum):
+    bare = replace(swing, series={})
+    assert bare.show(pendulum).page == swing.show().page
+    runs = liaison.simulate_batch(pendulum, until=0.1, start={"A": [0.1, 0.2]}, every=0.05)
+    assert "<title>pendulum" in runs[1].show(pendulum).page
+
+
+def test_a_run_of_another_mechanism_is_rejected(swing, four_bar):
+    with pytest.raises(SimulationError, match="another mechanism"):
+        replace(swing, series={}).show(four_bar)
 
 
 @pytest.mark.parametrize("height", [0, 99, 10_000])

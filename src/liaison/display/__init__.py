@@ -19,6 +19,7 @@ from .text import to_text
 
 PAGES = {
     "Mechanism": "mechanism",
+    "Reading": "mechanism",
     "Tree": "tree",
     "Equations": "equations",
     "Readable": "equations",

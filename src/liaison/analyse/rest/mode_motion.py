@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from liaison.analyse.along.along import poses_at
 from liaison.errors import ArgumentError, SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel
-from liaison.simulation.record.series import Series
 from liaison.simulation.record.trajectory import Trajectory
 
-from .linearize import Linearization
+from .linearize import Complex, Linearization
 
 PICTURES = 64
 """Instants of a period."""
@@ -70,7 +70,7 @@ def mode_motion(
     t = np.linspace(0.0, 2 * np.pi / omega, PICTURES + 1)
     wave = scale * np.outer(np.exp(1j * omega * t), shape)
     q = np.array([_closed(kernel, state, _moved(kernel, state, state.q, x)) for x in wave.real])
-    v = (1j * omega * wave).real
+    v = np.asarray((1j * omega * wave).real, dtype=float)
     what = f"{omega / (2 * np.pi):.4g} Hz" if is_swinging else "no oscillation"
     return Trajectory(
         name=f"{kernel.program.name}, mode {mode}: {what}",
@@ -78,7 +78,7 @@ def mode_motion(
         q=q,
         v=v,
         labels={part: kernel.program.labels[part] for part in ("q", "v")},
-        series={"poses": _poses(kernel, state, q)},
+        series={"poses": poses_at(kernel, q, t=state.t)},
         message=f"the shape of a mode, s = {s.real:.4g} {s.imag:+.4g}i 1/s; velocities to "
         "first order",
         meta={"mode": mode, "parameters": _parameters(kernel), "speed": t[-1] / SEEN},
@@ -101,7 +101,7 @@ def _parameters(kernel: Kernel) -> dict[str, float]:
     return dict(zip(names, kernel.program.defaults["p"].tolist(), strict=True))
 
 
-def _scale(kernel: Kernel, state: State, shape: Array, amplitude: float | None) -> float:
+def _scale(kernel: Kernel, state: State, shape: Complex, amplitude: float | None) -> float:
     """The factor of a shape."""
     size = np.abs(shape)
     if not size.max(initial=0.0) > 1e-12:
@@ -113,7 +113,7 @@ def _scale(kernel: Kernel, state: State, shape: Array, amplitude: float | None) 
     turning = np.array([label.unit == "rad/s" for label in kernel.program.labels["v"]])
     angle = float(size[turning].max(initial=0.0))
     length = float(size[~turning].max(initial=0.0))
-    reach = _length(_poses(kernel, state, state.q[None]).values[0])
+    reach = _length(poses_at(kernel, state.q[None], t=state.t).values[0])
     limits = [ANGLE / angle] if angle > 0 else []
     limits += [LENGTH * reach / length] if length > 0 else []
     return min(limits)
@@ -145,13 +145,3 @@ def _closed(kernel: Kernel, state: State, q: Array) -> Array:
         f"{step['worst'][0]:.2g}.",
         hint="Give a smaller amplitude.",
     )
-
-
-def _poses(kernel: Kernel, state: State, q: Array) -> Series:
-    """Poses of all bodies at positions q, shape (n, nq)."""
-    layout = kernel.program.entry("poses").layout
-    rows = np.array([kernel("poses", state.t, q=x, v=state.v) for x in q])
-    bodies = tuple(name for name, _ in layout)
-    values = rows.reshape(len(q), len(bodies), 12)
-    R, p = values[..., :9].reshape(len(q), -1, 3, 3), values[..., 9:, None]
-    return Series.of_poses(np.concatenate([R, p], axis=-1), bodies)

@@ -5,13 +5,16 @@ Public names: animation.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Unpack
 
-from liaison.errors import ArgumentError, SimulationError, checked
+from liaison.analyse.along.along import poses_at
+from liaison.errors import ArgumentError, checked
 from liaison.model.mechanism import Mechanism
 from liaison.model.pairing import drawn
 from liaison.numeric.progress import lasting
 from liaison.simulation.record.trajectory import Trajectory
+from liaison.verbs.along import ready_along
 from liaison.verbs.given import Given, mechanism_of
 from liaison.verbs.pictures import PictureKeywords, picture_options
 from liaison.view.notebook.animation import Animation
@@ -37,7 +40,7 @@ def animation(
     that a cell stays below a few megabytes. `run.show()` is the same.
 
     Args:
-        trajectory: with poses.
+        trajectory: the run; poses are evaluated where it has none.
         given: the mechanism that moved, or the path of its text; the run's own if not given.
         height: of the picture [px].
         **options: of `page`: speed, fps, trace, forces, frames, labels, contacts. A run that says
@@ -45,9 +48,10 @@ def animation(
 
     Raises:
         ArgumentError: the run does not know its mechanism (it comes from a file, for example).
-        SimulationError: a run without poses.
+        SimulationError: the run is of another mechanism.
     """
-    mechanism = drawn(_mechanism(trajectory, given))
+    moved = _mechanism(trajectory, given)
+    trajectory, mechanism = _with_poses(trajectory, moved), drawn(moved)
     look = picture_options("animation", mechanism, options, ("height",))
     look.setdefault("speed", float(trajectory.meta.get("speed", 1.0)))
     moving = len(mechanism.bodies)
@@ -58,18 +62,21 @@ def animation(
 
 def _mechanism(run: Trajectory, given: Given | None) -> Mechanism:
     """The mechanism that moved."""
-    if "poses" not in run.series:
-        raise SimulationError(
-            f"the run of {run.name!r} has no poses, and cannot be drawn.",
-            hint="They are evaluated by default: leave only_series out, or name them there.",
-        )
     if given is not None:
         return mechanism_of(given)
     own = run.mechanism
     if own is None:
         raise ArgumentError(
-            f"the run of {run.name!r} does not know which mechanism moved: it comes from a file, "
-            "or consists of some instants of a run.",
+            f"the run of {run.name!r} does not know which mechanism moved: it comes from a file or "
+            "from many runs, or consists of some instants of a run.",
             hint="Pass it: run.show(mechanism), or the path of its text.",
         )
     return mechanism_of(own)
+
+
+def _with_poses(run: Trajectory, mechanism: Mechanism) -> Trajectory:
+    """The run with poses, evaluated where it was recorded without."""
+    if "poses" in run.series:
+        return run
+    kernel = ready_along(mechanism, run)
+    return replace(run, series={**run.series, "poses": poses_at(kernel, run.q, run.t)})
