@@ -48,6 +48,7 @@ def shown(examples):
         "Program": liaison.lower(equations),
         "Kernel": liaison.compile(four_bar),
         "Runs": liaison.simulate_batch(pendulum, until=0.2, start={"A": [0.1, 2.0]}),
+        "Sensitivities": liaison.sensitivities(pendulum, run),
         "Linearization": liaison.linearize(pendulum),
         "Equilibrium": liaison.equilibrium(pendulum),
         "Verification": liaison.verify(pendulum, run),

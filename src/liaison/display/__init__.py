@@ -26,6 +26,7 @@ PAGES = {
     "Program": "kernel",
     "Kernel": "kernel",
     "Runs": "runs",
+    "Sensitivities": "runs",
     "Linearization": "small_motions",
     "Equilibrium": "small_motions",
     "Verification": "theorems",

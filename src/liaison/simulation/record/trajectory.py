@@ -319,7 +319,7 @@ class Trajectory(Later, Moving):
         known = self._columns()
         if label in known:
             return known[label]
-        for name in ("outputs", "accelerations"):
+        for name in ("outputs", "accelerations", "inputs"):
             if f"{name}.{label}" in known:
                 return known[f"{name}.{label}"]
         raise NamingError.unknown("label", label, ["t", *known, *self.series])

@@ -6,7 +6,7 @@ Public names: explore.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from liaison.errors import ArgumentError, NamingError, checked
 from liaison.model.mechanism import Mechanism
@@ -38,7 +38,7 @@ def explore(
     until: Value,
     options: RunOptions | None = None,
     height: int = HEIGHT,
-    picture: PictureKeywords | None = None,
+    **picture: Unpack[PictureKeywords],
 ) -> Explorer:
     """Sliders for parameters, inputs and starts, with the motion that follows from them.
 
@@ -53,7 +53,7 @@ def explore(
         until: the last instant [s].
         options: of the runs.
         height: of the picture [px].
-        picture: options of `page`: speed, fps, trace, forces, frames, labels, contacts.
+        **picture: of `page`: speed, fps, trace, forces, frames, labels, contacts.
 
     Raises:
         MissingModule: the extra `notebook` is not installed.
@@ -80,7 +80,7 @@ def explore(
 
     def motion(values: dict[str, float]) -> tuple[Trajectory, Animation]:
         run = simulate(kernel, until=end, options=chosen, every=every, **_sorted(mechanism, values))
-        return run, animation(run, mechanism, height=height, **(picture or {}))
+        return run, animation(run, mechanism, height=height, **picture)
 
     return Explorer(mechanism.name, rows, motion)
 

@@ -65,7 +65,7 @@ def kinematic_run(
     chosen = run_options("kinematic_run", named, {}, ("series", "only_series"), SERIES)
     end = in_seconds(until, "kinematic_run: until")
     times = instants(state.t, end, si_values(every, "s", "kinematic_run: every"))
-    return moved_by_drives(
+    run = moved_by_drives(
         kernel,
         state,
         times,
@@ -75,6 +75,7 @@ def kinematic_run(
         rtol=rtol,
         atol=atol,
     )
+    return run.with_mechanism(mechanism)
 
 
 def driven(mechanism: Mechanism, motion: Mapping[str, Any]) -> Mechanism:
