@@ -263,3 +263,31 @@ def test_moves_are_kept_back_while_python_simulates(browser):
     assert page.inner_text("[role=status]") == "<b>no</b>"
     assert page.evaluate("window.struck") is None
     page.close()
+
+
+@pytest.mark.slow
+def test_the_picture_moves_inside_its_frame_without_a_network(browser, four_bar, tmp_path):
+    run = liaison.simulate(four_bar, until=2, every=0.02)
+    path = tmp_path / "cell.html"
+    path.write_text(f"<!doctype html><meta charset=utf-8>{run.show().html()}", encoding="utf-8")
+    context = browser.new_context(viewport={"width": 700, "height": 440}, offline=True)
+    page = context.new_page()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    inner = page.frames[1]
+    inner.wait_for_selector("canvas", timeout=30_000)
+    deadline, first = 30, None
+    for _ in range(deadline):
+        page.wait_for_timeout(500)
+        pixels = page.screenshot(clip={"x": 20, "y": 60, "width": 500, "height": 250})
+        if first is not None and pixels != first and len(pixels) > 5000:
+            break
+        first = pixels
+    else:
+        pytest.fail("nothing moves in the frame")
+    assert [x for x in asked if not x.startswith(("file:", "about:", "data:", "blob:"))] == []
+    # its origin is of its own: what runs in it cannot read the page around
+    reached = inner.evaluate("() => { try { return !!parent.document } catch { return false } }")
+    assert reached is False
+    context.close()
