@@ -20,7 +20,7 @@ from liaison.verbs.pictures import PictureKeywords, picture_options
 from liaison.view.notebook.animation import Animation
 from liaison.view.notebook.frame import page_text, sparse_fps
 
-HEIGHT = 420
+HEIGHT = 480
 """Height of a picture in a cell [px]."""
 
 
