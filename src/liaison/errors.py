@@ -252,8 +252,21 @@ class OptionError(NamingError, TypeError):
     """A keyword that a function does not take."""
 
     @classmethod
-    def check(cls, verb: str, keywords: Iterable[str], known: Collection[str]) -> None:
+    def check(
+        cls,
+        verb: str,
+        keywords: Iterable[str],
+        known: Collection[str],
+        *,
+        named: Iterable[str] = (),
+    ) -> None:
         """Raises an error for the first keyword that `verb` does not take, with the nearest one.
+
+        Args:
+            verb: for the message.
+            keywords: that it got.
+            known: that it takes.
+            named: other arguments that it takes by name, which may be meant.
 
         Raises:
             OptionError: names the keyword, the nearest one and all that are known.
@@ -261,7 +274,7 @@ class OptionError(NamingError, TypeError):
         for name in keywords:
             if name not in known:
                 listed = sorted(known)
-                near = _meant(name, listed)
+                near = _meant(name, [*listed, *named])
                 guess = f"; did you mean {near[0]!r}?" if near else "."
                 raise cls(
                     f"{verb} takes no option {name!r}{guess}", hint=f"Options: {', '.join(listed)}."
@@ -498,8 +511,9 @@ def checked(function: F) -> F:
         try:
             return function(*args, **keywords)
         except TypeError as error:
+            # only where Python could not begin the call is there no deeper frame
             if error.__traceback__ is None or error.__traceback__.tb_next is not None:
-                raise  # it arose inside
+                raise
             raise _misfit(function, args, keywords, error) from None
 
     return cast(F, guarded)
@@ -510,20 +524,21 @@ def _misfit(
     args: Sequence[Any],
     keywords: Mapping[str, Any],
     error: TypeError,
-) -> ArgumentError:
+) -> LiaisonError:
     """The error for a keyword that a function does not take, or an argument that is missing."""
-    known, (places, _) = signature(function).parameters, _tests(function)
-    named = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
-    needed = [x for x, y in known.items() if y.default is Parameter.empty and y.kind in named]
+    parameters, (places, _) = signature(function).parameters, _tests(function)
+    known = [x for x, y in parameters.items() if y.kind is not Parameter.VAR_KEYWORD]
+    try:
+        OptionError.check(function.__name__, keywords, known)
+    except OptionError as unknown:
+        return unknown
+    single = [x for x in known if parameters[x].kind is not Parameter.VAR_POSITIONAL]
+    needed = [x for x in single if parameters[x].default is Parameter.empty]
     missing = [x for x in needed if x not in keywords and x not in places[: len(args)]]
     words = str(error).replace("()", "", 1) + "."
     if missing:
         words = f"{function.__name__} needs the argument {missing[0]!r}."
-    for name in (x for x in keywords if x not in known):
-        near = _meant(name, list(known))
-        guess = f"; did you mean {near[0]!r}?" if near else "."
-        words = f"{function.__name__} takes no argument {name!r}{guess}"
-    return ArgumentError(words, hint=f"Arguments: {', '.join(known)}.")
+    return ArgumentError(words, hint=f"Its arguments are {', '.join(known)}.")
 
 
 def unchecked(function: F) -> F:

@@ -180,6 +180,10 @@ class RunFacts:
         """Name and unit of each entry of q, v, …"""
         return {name: tuple(x) for name, x in self._plan.program.labels.items()}
 
+    def mechanism(self) -> Any:
+        """The description that the equations came from; None of a kernel that has none."""
+        return self._plan.program.facts.get("mechanism")
+
     def events(self) -> tuple[EventRecord, ...]:
         """What occurred, in order."""
         return event_records(self._plan, self._event_rows)

@@ -1,7 +1,7 @@
 """A mechanism made ready to run: assembled, derived, its closures completed, then compiled once.
 
-Public names: ready_for, check_one_start, equations_at, compiled, start_of, start_derivatives,
-with_invariants.
+Public names: ready_for, start_for, check_one_start, equations_at, compiled, start_of,
+start_derivatives, with_invariants.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from liaison.equations.equations import Equations
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.equations.start_checks import check_inertia, is_completed, is_obstructed, moving
-from liaison.errors import DerivationError, SimulationError
+from liaison.errors import ArgumentError, DerivationError, SimulationError
 from liaison.expr import as_expr, evaluate, gradient, symbol, symbols_of
 from liaison.expr.bind import to_floats
 from liaison.expr.graph.node import collector_paused
@@ -67,6 +67,39 @@ def ready_for(
             kernel = compiled(whole, completed, invariants=invariants)
         firm = [x.label for x in mechanism.starts if not x.is_guess]
         return kernel, begin if state else start_of(kernel, begin, firm)
+
+
+def start_for(
+    verb: str,
+    kernel: Kernel,
+    state: State | None,
+    *,
+    start: Mapping[str, Value] | None,
+    guess: Mapping[str, Value] | None,
+    parameters: Mapping[str, Any] | None,
+) -> State:
+    """The state, or one that is assembled where the kernel knows its mechanism.
+
+    Raises:
+        ArgumentError: there is neither a state nor a mechanism.
+        SimulationError: there are both a state and a start.
+    """
+    check_one_start(state, {**(start or {}), **(guess or {})})
+    if state is not None:
+        return state
+    if kernel.origin is None:
+        raise ArgumentError(
+            f"{verb}(kernel, state, …): a kernel needs its state, unless it was made by "
+            "liaison.compile."
+        )
+    mechanism: Mechanism = kernel.origin.mechanism
+    begin: State = kernel.origin.state(
+        kernel,
+        in_si(mechanism, start, "start"),
+        in_si(mechanism, guess, "guess"),
+        in_si(mechanism, parameters, "parameters"),
+    )
+    return begin
 
 
 def check_one_start(state: State | None, start: Mapping[str, Value] | None) -> None:

@@ -37,6 +37,7 @@ from liaison.errors import (
     checked,
     needed,
 )
+from liaison.lazy import Moving
 from liaison.numeric import State
 from liaison.units import Label, si_value
 
@@ -70,9 +71,10 @@ class Later:
 
     Attributes:
         _later: has a method for each such field, by its name, that makes it.
+        _mechanism: what moved, where that is known and `_later` does not say.
     """
 
-    __slots__ = ("_later",)
+    __slots__ = ("_later", "_mechanism")
 
     if not TYPE_CHECKING:  # which would hide names that are misspelled
 
@@ -150,7 +152,7 @@ POSES = ("poses.", "markers.", "self_stress.")  # columns shown only by request
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Trajectory(Later):
+class Trajectory(Later, Moving):
     """A run: positions, velocities and series over time, with what is known about it.
 
     Args:
@@ -317,7 +319,7 @@ class Trajectory(Later):
         known = self._columns()
         if label in known:
             return known[label]
-        for name in ("outputs", "accelerations"):
+        for name in ("outputs", "accelerations", "inputs"):
             if f"{name}.{label}" in known:
                 return known[f"{name}.{label}"]
         raise NamingError.unknown("label", label, ["t", *known, *self.series])
@@ -374,6 +376,18 @@ class Trajectory(Later):
         if not -len(self) <= index < len(self):
             raise SimulationError(f"instant {index} of a run that recorded {len(self)} instants.")
         return State(float(self.t[index]), self.q[index], self.v[index], self.labels)
+
+    @property
+    def mechanism(self) -> Any:
+        """The mechanism that moved; None of a run from a file, or of some of its instants."""
+        source: Any = getattr(self, "_later", None)
+        return getattr(self, "_mechanism", None) or (source and source.mechanism())
+
+    def with_mechanism(self, mechanism: Any) -> Trajectory:
+        """The run, which then knows what moved and shows it by itself: a run from a file."""
+        copy = replace(self)
+        object.__setattr__(copy, "_mechanism", mechanism)
+        return copy
 
     @property
     def invariants(self) -> dict[str, Invariant]:

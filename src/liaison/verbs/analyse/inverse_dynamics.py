@@ -15,6 +15,7 @@ from liaison.analyse.along.inverse_motion import Efforts
 from liaison.analyse.along.inverse_motion import inverse_dynamics as efforts_along
 from liaison.errors import ArgumentError, SimulationError, checked
 from liaison.numeric import Array
+from liaison.numeric.progress import lasting
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.along import ready_along
 from liaison.verbs.at_state import Positions, Velocities, at_state
@@ -22,9 +23,8 @@ from liaison.verbs.given import Given, Value
 
 
 @overload
-@checked
 def inverse_dynamics(
-    given: Given, run: Trajectory, drives: Sequence[str], *, accelerations: Array | None = None
+    given: Given, run: Trajectory, drives: Sequence[str], accelerations: Array | None = None
 ) -> Efforts: ...
 
 
@@ -32,27 +32,29 @@ def inverse_dynamics(
 def inverse_dynamics(
     given: Given,
     run: Positions,
-    drives: Velocities = None,
-    *,
+    drives: Velocities,
     accelerations: ArrayLike,
+    *,
     t: Value = 0.0,
     parameters: Mapping[str, Value] | None = None,
 ) -> Array: ...
 
 
+@lasting("analyse")
+@checked
 def inverse_dynamics(
     given: Given,
     run: Trajectory | Positions,
     drives: Sequence[str] | Velocities = None,
-    *,
     accelerations: ArrayLike | None = None,
+    *,
     t: Value = 0.0,
     parameters: Mapping[str, Value] | None = None,
 ) -> Efforts | Array:
     """The efforts that bring about a motion: of drives along a run, or all of them at one state.
 
         efforts = inverse_dynamics(mechanism, run, ["A"])             along a run
-        tau = inverse_dynamics(mechanism, q, v, accelerations=a)      at one state
+        tau = inverse_dynamics(mechanism, q, v, a)                    at one state
 
     At a state it is M v̇ + h − τ, shape (nv,): the generalized force that must act beside the loads
     of the mechanism, by motors or, in a closed loop, by its closures.

@@ -27,6 +27,7 @@ from liaison.expr.reading.arrange import Order
 from liaison.expr.reading.ring import TooLarge
 from liaison.expr.reading.simplify import simplified
 from liaison.expr.reading.text import to_unicode
+from liaison.numeric.progress import lasting
 from liaison.tree.tree import span
 from liaison.verbs.given import Given, mechanism_of
 from liaison.verbs.gravity import with_named_gravity
@@ -99,6 +100,7 @@ def _short(x: Expr, order: Order, squares: dict[Expr, Expr]) -> str:
 
 
 @command
+@lasting("equations")
 @checked
 def energy_parts(given: Given) -> EnergyParts:
     """T₂, T₁ and T₀: the kinetic energy by degrees in the velocities, imposed motions put in.

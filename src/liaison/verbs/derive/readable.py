@@ -24,6 +24,7 @@ from liaison.expr.reading.ring import TooLarge
 from liaison.expr.reading.simplify import simplified
 from liaison.expr.reading.text import to_unicode
 from liaison.model.mechanism import Mechanism
+from liaison.numeric.progress import lasting
 from liaison.tree.tree import as_float, span
 from liaison.verbs.given import mechanism_of
 from liaison.verbs.gravity import with_named_gravity
@@ -31,6 +32,7 @@ from liaison.verbs.gravity import with_named_gravity
 from .derive import derive
 
 
+@lasting("equations")
 @checked
 def readable(
     given: Mechanism | str | Path,

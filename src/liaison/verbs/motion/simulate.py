@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any, Unpack
 
 from liaison.errors import ArgumentError, OptionError, checked, interruptible, unchecked
-from liaison.model.mechanism import Mechanism
 from liaison.model.pairing import is_scene
 from liaison.numeric import State
 from liaison.numeric.progress import log, working
@@ -25,7 +24,7 @@ from liaison.simulation.plan.options import (
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.simulation.run import simulate as simulate_kernel
 from liaison.verbs.given import Given, Value, in_seconds, in_si, mechanism_of, with_starts
-from liaison.verbs.ready import check_one_start, ready_for
+from liaison.verbs.ready import ready_for, start_for
 
 run = unchecked(simulate_kernel)  # the verb has checked them
 
@@ -76,7 +75,7 @@ def simulate(
     until = in_seconds(until, "simulate: until")
     if isinstance(given, Kernel):
         _check_no_invariants(invariants)
-        state = _start_of(given, state, start, guess, parameters)
+        state = start_for("simulate", given, state, start=start, guess=guess, parameters=parameters)
         return run(given, state, until, parameters=parameters, **_single(chosen, keywords))
     mechanism = mechanism_of(given)
     if state is None and is_scene(mechanism):
@@ -111,32 +110,6 @@ def _check_no_invariants(invariants: bool) -> None:
             "simulate: invariants=True finds first integrals of a mechanism; this is a kernel.",
             hint="Pass the mechanism, or the path of its text.",
         )
-
-
-def _start_of(
-    kernel: Kernel,
-    state: State | None,
-    start: Mapping[str, Value] | None,
-    guess: Mapping[str, Value] | None,
-    parameters: Mapping[str, Any] | None,
-) -> State:
-    """The state, or one that is assembled where the kernel knows its mechanism."""
-    check_one_start(state, {**(start or {}), **(guess or {})})
-    if state is not None:
-        return state
-    if kernel.origin is None:
-        raise ArgumentError(
-            "simulate(kernel, state, until=…): a kernel needs its state, unless it was made by "
-            "liaison.compile."
-        )
-    mechanism: Mechanism = kernel.origin.mechanism
-    begin: State = kernel.origin.state(
-        kernel,
-        in_si(mechanism, start, "start"),
-        in_si(mechanism, guess, "guess"),
-        in_si(mechanism, parameters, "parameters"),
-    )
-    return begin
 
 
 def _single(chosen: dict[str, Any], keywords: RunKeywords) -> dict[str, Any]:

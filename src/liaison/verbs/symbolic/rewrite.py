@@ -24,6 +24,7 @@ from liaison.algebra import (
 from liaison.algebra.own.rewriting import LIMIT
 from liaison.errors import ArgumentError, DerivationError, TextError, checked
 from liaison.formats.read import data_of, text_of
+from liaison.numeric.progress import lasting
 
 STATUS = {True: "holds for all values", False: "an assumption", None: "defines operators"}
 
@@ -79,6 +80,7 @@ class Rewritings:
         }  # fmt: skip
 
 
+@lasting("analyse")
 @checked
 def rewrite(
     source: str | Path, expressions: Sequence[str] = (), *, limit: int = LIMIT
