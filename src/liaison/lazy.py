@@ -1,6 +1,6 @@
 """What loads when it is first asked for: public names of a package, and how results are shown.
 
-Public names: offer, Shown, Typeset, read_only.
+Public names: offer, Shown, Moving, Typeset, read_only.
 """
 
 from __future__ import annotations
@@ -143,6 +143,17 @@ class Shown:
     def _repr_html_(self) -> str:
         """For notebooks."""
         return str(import_module("liaison.display").html_of(self))
+
+
+class Moving:
+    """A motion that is shown in the cell of a notebook."""
+
+    __slots__ = ()
+
+    def show(self, mechanism: Any = None, **options: Any) -> Any:
+        """The moving picture for the cell of a notebook: `liaison.animation(run, mechanism, …)`."""
+        animation = import_module("liaison.verbs.motion.animation").animation
+        return animation(self, mechanism, **options)
 
 
 class Typeset(Shown):

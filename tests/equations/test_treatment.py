@@ -8,6 +8,7 @@ from liaison.equations.readable.treated import readable_treated
 from liaison.errors import NamingError
 from liaison.expr import evaluate, symbol
 from liaison.expr.reading.reading import to_expr
+from liaison.expr.reading.ring import TooLarge
 from liaison.expr.reading.text import to_unicode
 from liaison.tree import assemble, span
 from liaison.verbs.gravity import with_named_gravity
@@ -123,10 +124,20 @@ def test_long_equations_are_told_by_psi():
     assert "drive" in to_unicode(found.lines[0].right)
 
 
-@pytest.mark.parametrize("name", ["slider_crank", "four_bar"])
-def test_what_is_read_by_psi_holds_for_the_motion(name):
+def too_long(*arguments):
+    raise TooLarge("a row has too many terms")
+
+
+@pytest.mark.parametrize(
+    ("name", "is_cut"), [("slider_crank", False), ("four_bar", False), ("four_bar", True)]
+)
+def test_what_is_read_by_psi_holds_for_the_motion(name, is_cut, monkeypatch):
+    """Also by named parts, where even Maggi's rows are too long, as those of a six-bar linkage."""
+    if is_cut:
+        monkeypatch.setattr("liaison.equations.readable.treated.read_line", too_long)
     _, found = lines(f"examples/{name}.lsd", None, parametrization="minimal")
     assert found.quantities
+    assert any("named quantities" in note for note in found.notes) == is_cut
     whole = liaison.derive(with_named_gravity(liaison.read(f"examples/{name}.lsd")), "lagrange")
     state = assemble(span(liaison.read(f"examples/{name}.lsd")))
     kernel = liaison.to_llvm(liaison.lower(whole))

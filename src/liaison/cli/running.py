@@ -109,8 +109,8 @@ def run_options(until: str, run: RunOption = None) -> tuple[float, RunOptions]:
     """
     end = seconds("--until", until)
     chosen = {name: _value(name, text) for name, text in (run or {}).items()}
-    if "step" in chosen and not chosen.keys().isdisjoint(("rtol", "atol")):
-        message = "a fixed step has no tolerance; give --step, or --rtol and --atol."
+    if "step" in chosen and not chosen.keys().isdisjoint(("rtol", "atol", "max_step")):
+        message = "a fixed step has no tolerance; give --step, or --rtol, --atol and --max-step."
         raise typer.BadParameter(message, param_hint="--step")
     most = chosen.get("max_steps", MOST_STEPS)
     _check_count("step", end, chosen, most, "take longer steps, or give --max-steps")

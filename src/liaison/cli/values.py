@@ -162,6 +162,9 @@ def check_files(
     """Raises an error, before a run, for files that could not be written after it."""
     check_folders(out, csv, plot)
     check_suffix("--out", out, (".nc",))
+    if csv and csv.suffix.lower() in (".nc", ".json", ".html", *PLOTS):
+        message = f"{str(csv)!r} is to be a CSV file, and has the name of another kind."
+        raise typer.BadParameter(message, param_hint="--csv")
     check_suffix("--plot", plot, PLOTS)
     if label and not plot:
         raise typer.BadParameter(
@@ -239,9 +242,11 @@ def _quantity(
     except LiaisonError as error:
         message = f"{text!r} is not a number: {error.message}"
         raise typer.BadParameter(message, param_hint=option) from None
-    if own_unit and unit and not converts(unit_of(own_unit).dimension, unit_of(unit).dimension):
+    is_known = unit or whose.removeprefix(" of ") in (known or {})
+    if own_unit and is_known and not converts(unit_of(own_unit).dimension, unit_of(unit).dimension):
         turns = " A turn a second is 1 rev/s." if "Hz" in (own_unit, unit) else ""
-        message = f"{text!r} is in {own_unit}; the unit{whose} is {unit}.{turns}"
+        other = f"the unit{whose} is {unit}" if unit else f"the value{whose} is a number alone"
+        message = f"{text!r} is in {own_unit}; {other}.{turns}"
         raise typer.BadParameter(message, param_hint=option)
     return value
 

@@ -19,12 +19,14 @@ from .text import to_text
 
 PAGES = {
     "Mechanism": "mechanism",
+    "Reading": "mechanism",
     "Tree": "tree",
     "Equations": "equations",
     "Readable": "equations",
     "Program": "kernel",
     "Kernel": "kernel",
     "Runs": "runs",
+    "Sensitivities": "runs",
     "Linearization": "small_motions",
     "Equilibrium": "small_motions",
     "Verification": "theorems",

@@ -24,9 +24,12 @@ Point = tuple[float, float]
 
 STYLE = (
     "<style>.liaison table{border-collapse:collapse;margin:.4em 0 .8em}"
-    ".liaison th,.liaison td{padding:.15em .8em .15em 0;text-align:left;vertical-align:baseline;"
-    "white-space:nowrap;background:none}.liaison th{border-bottom:1px solid;font-weight:600}"
-    ".liaison .name{opacity:.7}.liaison caption{text-align:left;font-weight:600;padding:.2em 0}"
+    # notebooks align cells to the right and shade every other row, by stronger selectors
+    ".liaison tr{background:none!important}"
+    ".liaison th,.liaison td{padding:.15em .8em .15em 0;text-align:left!important;"
+    "vertical-align:baseline;white-space:nowrap}"
+    ".liaison th{border-bottom:1px solid;font-weight:600}.liaison .name{opacity:.7}"
+    ".liaison caption{text-align:left;font-weight:600;padding:.2em 0}"
     ".liaison h2{font-size:1em;margin:.8em 0 .3em}.liaison math{font-size:1.15em}"
     ".liaison .scroll{overflow-x:auto}.liaison svg{max-width:100%;height:auto}</style>"
 )

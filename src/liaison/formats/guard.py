@@ -16,12 +16,13 @@ from typing import Any, final
 import numpy as np
 
 from liaison.errors import ModelError, Place, TextError
+from liaison.lazy import Shown
 from liaison.model import Mechanism
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Reading:
+@dataclass(frozen=True, slots=True, repr=False)
+class Reading(Shown):
     """A mechanism, notes on what of the file it does not hold, and what was deduced."""
 
     mechanism: Mechanism

@@ -276,10 +276,10 @@ class Event:
         object.__setattr__(
             self, "formula", scalar(self.formula, f"event '{self.name}'", self.place)
         )
-        if self.direction not in (-1, 0, 1):
+        if type(self.direction) is not int or self.direction not in (-1, 0, 1):
             raise ModelError(
                 f"event '{self.name}' has direction {self.direction!r}; it must be 1 (rising), "
-                "-1 (falling) or 0 (both).",
+                "-1 (falling) or 0 (both); `event` also takes these words.",
                 place=self.place,
             )
         if self.action not in ("record", "stop"):

@@ -2,8 +2,8 @@
 
 Coordinates with a start are held; the others move, least and together, by Gauss–Newton on the
 closures in local coordinates. Where the starts leave no solution the error says how far the nearest
-configuration is, and at which joint. Formulas are interpreted: this serves one start, before there
-is a kernel. `simulation/assembly.py` does the same in compiled code, for many.
+configuration is, and at which joint. Formulas are interpreted: this serves analyses that have no
+kernel, and messages. Runs begin by `simulation/assembly.py`, which does the same in compiled code.
 
 Error messages of assembly: gaps with units, short numbers, laws that contradict each other.
 

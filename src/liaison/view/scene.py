@@ -5,7 +5,7 @@ What happens in a run, beside its page: a strip for each contact, ticks and a li
 The strips lie above viser's slider and have its width; a click on a strip, a tick or a line of the
 list goes there. All is plain HTML and a short script, which reads the slider's time and writes it.
 
-Public names: show, page, sampled, timeline, legend, strips, event_rows.
+Public names: show, page, sampled, timeline, legend, strips, event_rows, silent.
 """
 
 from __future__ import annotations
@@ -305,16 +305,29 @@ def _serving() -> Iterator[Any]:
     try:
         yield viewer
     finally:
-        with contextlib.redirect_stdout(io.StringIO()):
+        with silent():
             viewer.stop()
+
+
+@contextlib.contextmanager
+def silent() -> Iterator[None]:
+    """viser greets on standard output, which is our caller's, or in the cell of a notebook."""
+    from rich import get_console
+
+    console = get_console()
+    before, console.quiet = console.quiet, True
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            yield
+    finally:
+        console.quiet = before
 
 
 def _server(port: int) -> Any:
     with needed("view"):
         import viser
 
-    # viser greets on standard output, which belongs to our caller
-    with contextlib.redirect_stdout(io.StringIO()):
+    with silent():
         return viser.ViserServer(host="127.0.0.1", port=port, verbose=False)
 
 

@@ -202,7 +202,7 @@ def _evidence(name: str, row: Derived, seed: int) -> Evidence:
         f"{name}: {row.formalism} {word[verdict.equal]} {REFERENCE}", is_proved,
         f"M v̇ + h − τ and the closures of both at random states: {verdict.how}"
         + (f" ({verdict.difference})" if verdict.difference else ""),
-        RESIDUES if is_residual else FLOATS,
+        RESIDUES if is_residual or "modulo" in verdict.how else FLOATS,
         (SCHWARTZ if verdict.equal else "different residues belong to different numbers")
         if is_proved else missing,
         chance=verdict.chance if verdict.equal else 0.0 if is_proved else None,

@@ -52,4 +52,7 @@ def reduce(
         "text": text,
     }
     head = f"{mechanism.name}: independent velocities {', '.join(reduction.independent)}."
-    printed(facts, f"{head} For each, inertia = force.\n{text}", as_json)
+    printed(facts, f"{head} For each, inertia = force.\n{text}\n{SHORTER}", as_json)
+
+
+SHORTER = "`derive --parametrization minimal` prints them simplified where they are short."

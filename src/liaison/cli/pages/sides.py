@@ -59,10 +59,12 @@ def _side(checked: Summary, one: Any) -> dict[str, Any]:
             facts = {"kind": "contact", "of": "formula", "with": ""}
             return {"name": one.name, **facts, **_dissipation(checked, one)}
         case Unilateral():
+            from liaison.expr.bind import to_floats
             from liaison.expr.reading.reading import plain
             from liaison.expr.reading.text import to_unicode
 
-            facts = {"kind": "relation", "of": f"{to_unicode(plain(as_expr(one.formula)))} ≤ 0"}
+            formula = to_floats([as_expr(one.formula)])[0]  # 10 deg is a number, not a part of π
+            facts = {"kind": "relation", "of": f"{to_unicode(plain(formula))} ≤ 0"}
             return {"name": one.name, **facts, **_restitution(checked, one)}
         case DryFriction():
             bounds = {"sliding": _value(checked, one.dry), "static": _value(checked, one.static)}

@@ -115,7 +115,7 @@ def outcome(facts: Mapping[str, Any]) -> str:
 
     lost = facts["energy_change"]
     change = f"error {lost:.3g} J"
-    if facts["energy_error"] is None:
+    if facts["energy_error"] is None and "energy" not in facts.get("invariants", {}):
         change = f"changed by {lost:.3g} J at most (not a conservative mechanism)"
     lines = [
         f"{facts['name']}: {facts['message']}",

@@ -110,8 +110,8 @@ def _sides(sides: Iterable[ReadSide], digits: int) -> list[str]:
 def _fact_lines(page: Readable) -> list[str]:
     """Coordinates, multipliers and values, a line each."""
     names = {"q": "coordinates", "v": "velocities", "u": "inputs"}
-    has_rates = [f"{x.partition(' ')[0]}'" for x in page.labels.get("q", ())] == [
-        x.partition(" ")[0] for x in page.labels.get("v", ())
+    has_rates = [f"{x.partition(' [')[0]}'" for x in page.labels.get("q", ())] == [
+        x.partition(" [")[0] for x in page.labels.get("v", ())
     ]
     lines = []
     for key, word in names.items():
@@ -126,17 +126,30 @@ def _fact_lines(page: Readable) -> list[str]:
         text = "; ".join(f"{unicode_name(f'lambda{k + 1}')} {x}" for k, x in enumerate(multipliers))
         lines.append(f"  {'multipliers':<12} {text}")
     if forces := page.labels.get("force", ()):
-        lines.append(f"  {'forces':<12} {'; '.join(map(_label, forces))}")
+        lines.append(f"  {'forces':<12} {'; '.join(map(_force, forces))}")
     return lines
 
 
 def _label(text: str) -> str:
-    name, _, unit = text.partition(" ")
-    return f"{unicode_name(name)} {unit}".rstrip()
+    """A name as in formulas, and its unit."""
+    name, bracket, unit = text.partition(" [")
+    return f"{unicode_name(name.replace(' ', '_'))}{bracket}{unit}"
+
+
+def _force(text: str) -> str:
+    """The name of a force, then the row it belongs to."""
+    name, _, rest = text.partition(" ")
+    return f"{unicode_name(name)} {rest}".rstrip()
+
+
+def _line_name(line: ReadLine) -> str:
+    """The coordinate as in formulas; the name of a row of a closure as it is."""
+    name = line_title(line)
+    return unicode_name(name if ": " in name else name.replace(" ", "_"))
 
 
 def _equations(lines: Iterable[ReadLine], digits: int) -> list[str]:
-    titles = [unicode_name(line_title(line)) for line in lines]
+    titles = [_line_name(line) for line in lines]
     width = max((len(x) for x in titles), default=0)
     blocks = []
     for name, line in zip(titles, lines):

@@ -7,7 +7,8 @@ acceleration a of every body in its own axes (gravity taken off), then from the 
 moment n and the force f that its joint transmits to it. What is a number or a single name gets no
 line.
 
-Public names: ReadLine, Readable, readable, NamedRecursion, named_recursion.
+Public names: ReadLine, Readable, readable, numbered_multipliers, NamedRecursion, named_recursion,
+read_by_names.
 
 Source: RBDA §5.3; docs/theory/reading.md (reading-3).
 """
@@ -275,14 +276,14 @@ def _labels(equations: Equations) -> dict[str, tuple[str, ...]]:
     return labels
 
 
-def _numbered(equations: Equations) -> Callable[[Sequence[Expr]], list[Expr]]:
+def numbered_multipliers(equations: Equations) -> Callable[[Sequence[Expr]], list[Expr]]:
     """Formulas with multipliers called λ₁, λ₂, …"""
     names = {x: symbol(f"lambda{k + 1}") for k, x in enumerate(equations.symbols.lam)}
     return lambda fs: substitute(list(fs), names) if names else list(fs)
 
 
 def _developed(equations: Equations, case: _Case, longest: int) -> Readable:
-    lines, numbered = case.statement(equations), _numbered(equations)
+    lines, numbered = case.statement(equations), numbered_multipliers(equations)
     left = [as_expr(line.left) for line in lines]
     right = numbered([as_expr(line.right) for line in lines])
     if len(topological([*left, *right])) > NODES or any(map(is_hard, equations.sides.D.values())):
@@ -382,7 +383,7 @@ def _parameters_only(form: Form, order: Order) -> Form:
 def _by_names(prepared: Legible, case: _Case, tree: Tree | None) -> Readable:
     """Rows by named quantities: the recursion from body to body, or plain parts of formulas."""
     equations = prepared.equations
-    lines, numbered = case.statement(equations), _numbered(equations)
+    lines, numbered = case.statement(equations), numbered_multipliers(equations)
     left = [as_expr(line.left) for line in lines]
     right = numbered([as_expr(line.right) for line in lines])
     parts = Parts()
@@ -397,7 +398,7 @@ def _by_names(prepared: Legible, case: _Case, tree: Tree | None) -> Readable:
     for direction, f in prepared.axes:
         parts.named(direction.name, f)
     rows = [parts.cut(f) for f in (*left, *right)]
-    return _read_by_names(equations, [x.name for x in lines], parts.names, rows, notes)
+    return read_by_names(equations, [x.name for x in lines], parts.names, rows, notes)
 
 
 def _rolling(equations: Equations, tree: Tree) -> Readable | None:
@@ -409,7 +410,7 @@ def _rolling(equations: Equations, tree: Tree) -> Readable | None:
     if rolling is None:
         return None
     rows = [*rolling.rows, *(as_expr(0) for _ in rolling.rows)]
-    page = _read_by_names(equations, rolling.titles, rolling.names, rows, rolling.notes)
+    page = read_by_names(equations, rolling.titles, rolling.names, rows, rolling.notes)
     return replace(page, labels={**page.labels, "lam": ()})
 
 
@@ -422,7 +423,7 @@ RECURSION = (
 )
 
 
-def _read_by_names(
+def read_by_names(
     equations: Equations,
     titles: Sequence[str],
     names: Sequence[tuple[str, Expr]],
@@ -438,11 +439,15 @@ def _read_by_names(
         return plain(g) if len(names) > MANY else Reader([g], order, squares).read(g)
 
     quantities = []
+    known: dict[Reading, str] = {}
     for name, f in names:
         reading = read(f)
         if isinstance(reading, Number | Name):
             short[symbol(name)] = to_expr(reading)
+        elif reading in known and name.startswith("w"):
+            short[symbol(name)] = symbol(known[reading])
         else:
+            known.setdefault(reading, name)
             quantities.append((name, reading))
     n = len(titles)
     lines = tuple(

@@ -70,6 +70,7 @@ _FIELDS: Mapping[type, str] = {
 }
 
 
+@checked
 def mechanism(*parts: Any, name: str = "") -> Mechanism:
     """A mechanism of parts in any order; lists among them are opened, bodies of joints added.
 
@@ -282,8 +283,11 @@ def output(name: str, formula: Any, unit: str = "") -> Output:
 
 @checked
 def event(name: str, formula: Any, *, direction: Any = 0, stop: bool = False) -> Event:
-    """A zero of a formula to be recorded or to stop at; direction "both", "rising", "falling"."""
-    sense = {"rising": 1, "falling": -1, "both": 0}.get(direction, direction)
+    """A zero of a formula to be recorded or to stop at; direction "both", "rising", "falling".
+
+    "crossing", the word of LSD, is "both".
+    """
+    sense = {"rising": 1, "falling": -1, "both": 0, "crossing": 0}.get(direction, direction)
     return Event(name, formula, sense, "stop" if stop else "record", line_here())
 
 
@@ -298,6 +302,7 @@ def start(where: str | Joint | Mapping[str, Any], value: Any = None, speed: Any 
     return tuple(Start(word, x, here) for word, x in pairs if x is not None)
 
 
+@checked
 def guess(where: str | Joint | Mapping[str, Any], value: Any = None, speed: Any = None) -> Any:
     """As `start`, for what assembling begins with and may move as the closures need."""
     here = line_here()

@@ -37,6 +37,7 @@ from liaison.errors import (
     checked,
     needed,
 )
+from liaison.lazy import Moving
 from liaison.numeric import State
 from liaison.units import Label, si_value
 
@@ -70,9 +71,10 @@ class Later:
 
     Attributes:
         _later: has a method for each such field, by its name, that makes it.
+        _mechanism: what moved, where that is known and `_later` does not say.
     """
 
-    __slots__ = ("_later",)
+    __slots__ = ("_later", "_mechanism")
 
     if not TYPE_CHECKING:  # which would hide names that are misspelled
 
@@ -150,7 +152,7 @@ POSES = ("poses.", "markers.", "self_stress.")  # columns shown only by request
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Trajectory(Later):
+class Trajectory(Later, Moving):
     """A run: positions, velocities and series over time, with what is known about it.
 
     Args:
@@ -317,7 +319,7 @@ class Trajectory(Later):
         known = self._columns()
         if label in known:
             return known[label]
-        for name in ("outputs", "accelerations"):
+        for name in ("outputs", "accelerations", "inputs"):
             if f"{name}.{label}" in known:
                 return known[f"{name}.{label}"]
         raise NamingError.unknown("label", label, ["t", *known, *self.series])
@@ -376,6 +378,18 @@ class Trajectory(Later):
         return State(float(self.t[index]), self.q[index], self.v[index], self.labels)
 
     @property
+    def mechanism(self) -> Any:
+        """The mechanism that moved; None of a run from a file, or of some of its instants."""
+        source: Any = getattr(self, "_later", None)
+        return getattr(self, "_mechanism", None) or (source and source.mechanism())
+
+    def with_mechanism(self, mechanism: Any) -> Trajectory:
+        """The run, which then knows what moved and shows it by itself: a run from a file."""
+        copy = replace(self)
+        object.__setattr__(copy, "_mechanism", mechanism)
+        return copy
+
+    @property
     def invariants(self) -> dict[str, Invariant]:
         """First integrals by name, with their drift, where the run was made with them."""
         return invariants_of(self.series)
@@ -423,6 +437,7 @@ class Trajectory(Later):
         The other run is resampled to this one's instants; quaternions are compared up to sign. At
         an instant recorded twice, before and after an impact, each side is compared with its own;
         instants beside an impact of the other run, which has two velocities there, are left out.
+        Series of a run that must be interpolated (`resample`) are compared where both recorded.
         """
         start, end = max(self.t[0], other.t[0]), min(self.t[-1], other.t[-1])
         kept = (self.t >= start) & (self.t <= end) & ~_near_jump(self.t, other)
@@ -436,7 +451,10 @@ class Trajectory(Later):
         mine = self if np.all(kept) else _rows_of(self, kept)
         theirs = other if np.array_equal(other.t, keep) else _other_at(other, keep)
         a, b = mine.columns(), _signed_like(mine, theirs).columns()
-        worst = {x: _worst(a[x][1], b[x][1]) for x in a if x in b}
+        shared = _shared(keep, other)
+        states = {x.name for name in ("q", "v") for x in self.labels.get(name, ())}
+        rows = {x: slice(None) if x in states else shared for x in a if x in b}
+        worst = {x: _worst(a[x][1][k], b[x][1][k]) for x, k in rows.items() if len(a[x][1][k])}
         return dict(sorted(worst.items(), key=lambda item: -item[1]))
 
     # tables and files
@@ -629,6 +647,14 @@ def _other_at(run: Trajectory, t: Array) -> Trajectory:
     """A run at the instants of another; at one that stands there twice, before and after."""
     before = np.append(np.diff(t) == 0, False)
     return _interpolated(run, t, before, rough=False) if np.any(before) else run.resample(t)
+
+
+def _shared(t: Array, other: Trajectory) -> NDArray[np.bool_]:
+    """Instants at which every series of another run has a value of its own."""
+    source: Any = getattr(other, "_later", None)
+    if source is not None and source.is_integrable():
+        return np.ones(len(t), dtype=bool)
+    return np.isin(t, other.t)
 
 
 def _near_jump(t: Array, other: Trajectory) -> NDArray[np.bool_]:

@@ -12,10 +12,12 @@ from liaison.analyse.rest.equilibrium import Equilibrium
 from liaison.analyse.rest.equilibrium import equilibrium as rest_of
 from liaison.errors import checked
 from liaison.numeric import State
+from liaison.numeric.progress import lasting
 from liaison.verbs.given import Given, Value, in_si, mechanism_of
 from liaison.verbs.ready import ready_for
 
 
+@lasting("analyse")
 @checked
 def equilibrium(
     given: Given,

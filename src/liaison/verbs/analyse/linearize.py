@@ -13,6 +13,7 @@ from liaison.analyse.rest.linearize import Linearization
 from liaison.analyse.rest.linearize import linearize as small_motions
 from liaison.errors import NamingError, SimulationError, checked
 from liaison.numeric import State
+from liaison.numeric.progress import lasting
 from liaison.program.kernel import Kernel
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.along import ready_along, values_of
@@ -20,6 +21,7 @@ from liaison.verbs.given import Given, Value, in_seconds, in_si, mechanism_of
 from liaison.verbs.ready import ready_for
 
 
+@lasting("analyse")
 @checked
 def linearize(
     given: Given,

@@ -11,10 +11,12 @@ from typing import Any
 from liaison.analyse.rest.solutions import Solutions, compare_solutions
 from liaison.errors import checked
 from liaison.numeric import State
+from liaison.numeric.progress import lasting
 from liaison.verbs.given import Given, Value, in_si, mechanism_of, with_starts, with_values
 from liaison.verbs.ready import check_one_start, ready_for
 
 
+@lasting("analyse")
 @checked
 def solutions(
     given: Given,

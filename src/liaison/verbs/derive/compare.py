@@ -11,9 +11,11 @@ from liaison.analyse.compare.compare import Comparison
 from liaison.analyse.compare.compare import compare as compare_mechanism
 from liaison.analyse.compare.equality import POINTS
 from liaison.errors import checked
+from liaison.numeric.progress import lasting
 from liaison.verbs.given import Given, mechanism_of
 
 
+@lasting("equations")
 @checked
 def compare(
     given: Given,

@@ -12,6 +12,7 @@ from liaison.equations.vector.scalar_equations import ScalarEquations
 from liaison.equations.vector.vector_equations import VectorEquations
 from liaison.equations.vector.vector_equations import vector_equations as of_tree
 from liaison.errors import NamingError, checked
+from liaison.numeric.progress import lasting
 from liaison.tree.tree import span
 from liaison.verbs.given import Given, mechanism_of
 from liaison.verbs.gravity import with_named_gravity
@@ -20,7 +21,6 @@ LEVELS = ("vector", "matrix", "scalar")
 
 
 @overload
-@checked
 def vector_equations(
     given: Given,
     level: Literal["vector", "matrix"] = "vector",
@@ -44,6 +44,8 @@ def vector_equations(
 ) -> ScalarEquations: ...
 
 
+@lasting("equations")
+@checked
 def vector_equations(
     given: Given,
     level: str = "vector",

@@ -11,6 +11,7 @@ from typing import Any
 from liaison.contacts.scene.parts import Laws
 from liaison.errors import ModelError, checked
 from liaison.model.contacts.collisions import collisions
+from liaison.numeric.progress import lasting
 from liaison.simulation.scene import Scene
 from liaison.verbs.given import Given, Value, in_si, mechanism_of, with_starts, with_values
 from liaison.verbs.scenes import placed_on, placed_scene
@@ -19,6 +20,7 @@ GROUND = ((0.0, 0.0, 1.0, 0.0),)
 """The plane z ≥ 0."""
 
 
+@lasting("contacts")
 @checked
 def collide(
     given: Given,

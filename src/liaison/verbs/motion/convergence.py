@@ -12,6 +12,7 @@ from liaison.analyse.rest.viscous import ALPHA, Convergence, with_alpha
 from liaison.analyse.rest.viscous import convergence as distances
 from liaison.errors import checked
 from liaison.numeric import Array
+from liaison.numeric.progress import lasting
 from liaison.simulation.plan.options import OF_RUNS, OF_SCENES, RunKeywords, RunOptions, run_options
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.given import Given, Value, in_seconds, mechanism_of, with_starts, with_values
@@ -24,6 +25,7 @@ OPTIONS_TAKEN = tuple(x for x in OF_RUNS if x not in OF_SCENES)
 """Options of its runs."""
 
 
+@lasting("simulation")
 @checked
 def convergence(
     given: Given,

@@ -16,6 +16,7 @@ from liaison.expr.graph.node import symbol
 from liaison.expr.table import Table
 from liaison.model.mechanism import Mechanism
 from liaison.model.relations.imposed import PrescribedMotion
+from liaison.numeric.progress import lasting
 from liaison.simulation.plan.options import RunOptions, run_options
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.units import si_values
@@ -24,6 +25,7 @@ from liaison.verbs.instants import instants
 from liaison.verbs.ready import ready_for
 
 
+@lasting("analyse")
 @checked
 def kinematic_run(
     given: Given,
@@ -63,7 +65,7 @@ def kinematic_run(
     chosen = run_options("kinematic_run", named, {}, ("series", "only_series"), SERIES)
     end = in_seconds(until, "kinematic_run: until")
     times = instants(state.t, end, si_values(every, "s", "kinematic_run: every"))
-    return moved_by_drives(
+    run = moved_by_drives(
         kernel,
         state,
         times,
@@ -73,6 +75,7 @@ def kinematic_run(
         rtol=rtol,
         atol=atol,
     )
+    return run.with_mechanism(mechanism)
 
 
 def driven(mechanism: Mechanism, motion: Mapping[str, Any]) -> Mechanism:

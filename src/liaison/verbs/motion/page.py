@@ -10,12 +10,14 @@ from typing import Unpack
 
 from liaison.errors import checked
 from liaison.model.pairing import drawn
+from liaison.numeric.progress import lasting
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.given import Given, mechanism_of
 from liaison.verbs.pictures import PictureKeywords, picture_options
 from liaison.view.scene import page as written_page
 
 
+@lasting("view")
 @checked
 def page(
     trajectory: Trajectory,

@@ -44,6 +44,7 @@ from liaison.errors import (
 )
 from liaison.model.mechanism import Mechanism
 from liaison.model.pairing import drawn, is_scene
+from liaison.numeric.progress import lasting
 from liaison.simulation.plan.options import DEFAULT_SERIES, RunOptions
 from liaison.simulation.record.files import write_file
 from liaison.simulation.record.trajectory import Trajectory
@@ -72,6 +73,7 @@ MARKS = 40
 T = TypeVar("T")
 
 
+@lasting("display")
 @checked
 def report(
     given: Given,

@@ -13,6 +13,7 @@ from liaison.errors import ArgumentError, DerivationError, checked
 from liaison.expr import Expr, as_expr, symbol, symbols_of
 from liaison.expr.parse import formulas
 from liaison.freedoms.engines.ideal import Basis, divided, groebner, polynomials_of
+from liaison.numeric.progress import lasting
 
 ORDERS = ("degrevlex", "deglex", "lex")
 DEGREES = 8
@@ -78,6 +79,7 @@ def _term(coefficient: Any, exponents: Sequence[Any], names: Sequence[str]) -> s
     return ("-" if number == "-1" and powers[0] != number else "") + "*".join(powers)
 
 
+@lasting("analyse")
 @checked
 def standard_basis(
     polynomials: Sequence[Any],
