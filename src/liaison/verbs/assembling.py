@@ -70,7 +70,7 @@ class Assembling:
         self._parameters = [label.name for label in kernel.program.labels.get("p", ())]
         if is_completed(kernel.program.labels["lam"]):
             # relations that were added to the closures hold speeds, and are met in the run
-            kernel = to_llvm(lower(newton_euler(tree)))
+            kernel = to_llvm(lower(newton_euler(tree)), portable=kernel.portable)
         self._assembler = Assembler(kernel, _shakes(tree.nv))
 
     def state(
@@ -239,7 +239,9 @@ class Origin:
             begin = assemble(self._tree, parameters, guess=guess, **(start or {}))
         else:
             if self._assembling is None:
-                own = kernel if self._has_closures else to_llvm(lower(newton_euler(self._tree)))
+                own: Kernel = kernel
+                if not self._has_closures:
+                    own = to_llvm(lower(newton_euler(self._tree)), portable=kernel.portable)
                 self._assembling = Assembling(self._tree, own)
             begin = self._assembling.state(start, guess, parameters)
         check_attitudes(self._tree, begin)
