@@ -7,18 +7,14 @@ First integrals along a run, as measures of its error.
 
 Later: fields of a record that are computed at their first use.
 
-A run as a compact table in a notebook.
-
 Public names: Trajectory, Series, EventRecord, load, DONE, STOPPED, INTERRUPTED, TIME_LIMIT, FAILED,
-SUSPECT, Invariant, invariants_of, Later, html_table, matching.
+SUSPECT, Invariant, invariants_of, Later, matching.
 """
 
 from __future__ import annotations
 
 import csv
-import html
 import io
-import itertools
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -37,32 +33,13 @@ from liaison.errors import (
     checked,
     needed,
 )
+from liaison.lazy import Shown
 from liaison.numeric import State
 from liaison.units import Label, si_value
 
 from . import resampling
 from .files import Variable, plain, read_netcdf, readable, write_file, write_netcdf
 from .series import Array, EventRecord, Series, as_series, event_variables, events_in, frozen
-
-
-def html_table(title: str, message: str, columns: Mapping[str, tuple[Label, Array]]) -> str:
-    """The first columns of a run with their ends and extremes, as HTML."""
-    rows = [_row(label, x) for label, x in itertools.islice(columns.values(), 24)]
-    more = max(0, len(columns) - len(rows))
-    foot = f"<p>and {more} more: see <code>columns()</code></p>" if more else ""
-    heads = "".join(f"<th>{x}</th>" for x in ("label", "unit", "first", "last", "min", "max"))
-    note = f"<p>{html.escape(message)}</p>" if message else ""
-    return (
-        f"<div><p><b>{html.escape(title)}</b></p>{note}<table><thead><tr>{heads}</tr>"
-        f"</thead><tbody>{''.join(rows)}</tbody></table>{foot}</div>"
-    )
-
-
-def _row(label: Label, x: Array) -> str:
-    finite = x[np.isfinite(x)]
-    ends = [x[0], x[-1], *((finite.min(), finite.max()) if len(finite) else (np.nan, np.nan))]
-    cells = "".join(f"<td>{value:.6g}</td>" for value in ends)
-    return f"<tr><td>{html.escape(label.name)}</td><td>{html.escape(label.unit)}</td>{cells}</tr>"
 
 
 class Later:
@@ -150,7 +127,7 @@ POSES = ("poses.", "markers.", "self_stress.")  # columns shown only by request
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Trajectory(Later):
+class Trajectory(Later, Shown):
     """A run: positions, velocities and series over time, with what is known about it.
 
     Args:
@@ -483,21 +460,6 @@ class Trajectory(Later):
     def load(path: str | os.PathLike[str]) -> Trajectory:
         """The run that `save` wrote, bit for bit."""
         return load(path)
-
-    def __repr__(self) -> str:
-        return f"<Trajectory {self}>"
-
-    def __str__(self) -> str:
-        end = f"{self.t[0]:g} to {self.t[-1]:g} s" if len(self.t) else "no instant"
-        sizes = f"nq {self.q.shape[1]}, nv {self.v.shape[1]}"
-        counts = ", ".join(f"{value} {name}" for name, value in self.counts.items() if value)
-        parts = [f"{end} in {len(self.t)} instants", sizes, counts, self.status]
-        return f"{self.name}: " + "; ".join(part for part in parts if part)
-
-    def _repr_html_(self) -> str:
-        """A compact table for notebooks."""
-
-        return html_table(str(self), self.message, self.columns())
 
 
 @checked
