@@ -5,6 +5,7 @@ Public names: own_words, Section, short, joined.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,9 +19,19 @@ from liaison.equations import (
     LieGroup,
     Reduced,
 )
+from liaison.equations.letters import free_letter, multipliers_of, names_in_use
 from liaison.equations.reading_order import order_of, squares_of
-from liaison.expr import Expr, as_expr, collector_paused, count_operations, to_text
+from liaison.expr import (
+    Expr,
+    as_expr,
+    collector_paused,
+    count_operations,
+    substitute,
+    symbol,
+    to_text,
+)
 from liaison.expr.reading.arrange import Order
+from liaison.expr.reading.names import unicode_name
 from liaison.expr.reading.ring import TooLarge
 from liaison.expr.reading.simplify import simplified
 from liaison.expr.reading.text import to_unicode
@@ -40,14 +51,21 @@ def own_words(mechanism: Mechanism, formalism: str, digits: int) -> dict[str, An
     with collector_paused():
         equations = derive(with_named_gravity(mechanism), formalism, exact=True)
         order, squares = order_of(equations), squares_of(equations)
-        sections = list(_sections(equations))
+        numbers = [symbol(x) for x in multipliers_of(equations)]
+        numbered = dict(zip(equations.symbols.lam, numbers, strict=True))
         formulas_by_title = {
-            title: {name: short(f, order, digits, squares) for name, f in formulas}
-            for title, formulas in sections
+            title: {
+                name: short(substitute([f], numbered)[0], order, digits, squares)
+                for name, f in formulas
+            }
+            for title, formulas in _sections(equations)
         }
     lines = [f"{mechanism.name}, in the words of {formalism}"]
+    rows = zip(numbers, equations.labels["lam"], strict=True)
+    lines += [f"  {unicode_name(x.name)} is the multiplier of {label}" for x, label in rows]
     for title, formulas in formulas_by_title.items():
-        lines += ["", title] + [f"  {joined(name, text)}" for name, text in formulas.items()]
+        named = [(unicode_name(name), text) for name, text in formulas.items()]
+        lines += ["", title] + [f"  {joined(name, text)}" for name, text in named]
     if not formulas_by_title:
         lines += ["", "It has none besides the equations of motion: leave out --own."]
     return {"own": formulas_by_title, "text": "\n".join(lines)}
@@ -78,30 +96,39 @@ def _sections(equations: Equations) -> Iterator[Section]:
 
 
 def _hamilton(equations: Equations, own: Hamilton) -> Iterator[Section]:
-    yield f"{own.note}\nHamiltonian", [("H", own.H)]
+    H, Q = _letter(equations, "H K E"), _letter(equations, "Q F")
+    note = re.sub(r"\bQ\b", Q, re.sub(r"\bH\b", H, own.note))
+    yield f"{note}\nHamiltonian", [(H, own.H)]
     names = [f"{x.name}'" for x in equations.symbols.q]
     yield "Rates of coordinates", list(zip(names, own.qdot, strict=True))
     yield "Rates of momenta", [(f"{p.name}'", x) for p, x in zip(own.p, own.pdot, strict=True)]
     yield "Momenta", [(p.name, x) for p, x in zip(own.p, own.momenta, strict=True)]
 
 
+def _letter(equations: Equations, letters: str) -> str:
+    """The first of the letters that the mechanism has no name for."""
+    return free_letter(names_in_use(equations.symbols), letters, alone=True)
+
+
 def _along(
-    M: Entries, h: Sequence[Expr], Q: Sequence[Expr], u: Sequence[Expr]
+    equations: Equations, M: Entries, h: Sequence[Expr], Q: Sequence[Expr], u: Sequence[Expr]
 ) -> Iterator[Section]:
-    yield "Mass matrix", [(f"M{i + 1}{j + 1}", x) for (i, j), x in sorted(M.items())]
+    inertia, bias = _letter(equations, "M A J"), _letter(equations, "h b")
+    yield "Mass matrix", [(f"{inertia}{i + 1}{j + 1}", x) for (i, j), x in sorted(M.items())]
     yield (
         "What else inertia and weight ask for",
-        [(f"h {a.name}", x) for a, x in zip(u, h, strict=True)],
+        [(f"{bias} {a.name}", x) for a, x in zip(u, h, strict=True)],
     )
-    yield from _efforts(Q, u)
+    yield from _efforts(equations, Q, u)
 
 
-def _efforts(Q: Sequence[Expr], u: Sequence[Expr]) -> Iterator[Section]:
-    yield "Generalised forces", [(f"Q {a.name}", x) for a, x in zip(u, Q, strict=True)]
+def _efforts(equations: Equations, Q: Sequence[Expr], u: Sequence[Expr]) -> Iterator[Section]:
+    force = _letter(equations, "Q F")
+    yield "Generalized forces", [(f"{force} {a.name}", x) for a, x in zip(u, Q, strict=True)]
 
 
 def _kane(equations: Equations, own: Kane) -> Iterator[Section]:
-    yield from _along(own.M, own.h, own.Q, own.u)
+    yield from _along(equations, own.M, own.h, own.Q, own.u)
     axes = ("wx", "wy", "wz", "vx", "vy", "vz")
     for body, speeds in own.partial_velocities.items():
         listed = [(f"∂{axis}/∂{speed}", x) for speed, six in speeds.items()
@@ -110,15 +137,16 @@ def _kane(equations: Equations, own: Kane) -> Iterator[Section]:
 
 
 def _hamel(equations: Equations, own: BoltzmannHamel) -> Iterator[Section]:
-    yield "Kinetic energy in quasi-velocities", [("T", own.T)]
-    gamma = [(f"γ_{i + 1},{j + 1},{k + 1}", x) for (i, j, k), x in sorted(own.gamma.items())]
+    yield "Kinetic energy in quasi-velocities", [(_letter(equations, "T K E"), own.T)]
+    letter = unicode_name(_letter(equations, "gamma c"))
+    gamma = [(f"{letter}_{i + 1},{j + 1},{k + 1}", x) for (i, j, k), x in sorted(own.gamma.items())]
     yield f"Hamel's coefficients; quasi-velocities {', '.join(own.quasi_velocities)}", gamma
-    yield from _efforts(own.Q, own.u)
+    yield from _efforts(equations, own.Q, own.u)
 
 
 def _gibbs(equations: Equations, own: GibbsAppell) -> Iterator[Section]:
-    yield "Energy of accelerations", [("S", own.S)]
-    yield from _efforts(own.Q, own.u)
+    yield "Energy of accelerations", [(_letter(equations, "S Z"), own.S)]
+    yield from _efforts(equations, own.Q, own.u)
 
 
 def _group(equations: Equations, own: LieGroup) -> Iterator[Section]:
