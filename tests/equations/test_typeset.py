@@ -65,8 +65,10 @@ def faults(page) -> list[tuple[str, str, str]]:
     ]
 
 
-@pytest.mark.parametrize("formalism", FORMALISMS)
-@pytest.mark.parametrize("name", SMALL)
+CASES = [(x, f) for x in SMALL for f in FORMALISMS if f != "maximal" or x == "pendulum"]
+
+
+@pytest.mark.parametrize(("name", "formalism"), CASES)
 def test_small_examples_are_written_as_by_hand(name, formalism):
     equations = liaison.derive(EXAMPLES / f"{name}.lsd", formalism)
     assert not faults(readable(equations))

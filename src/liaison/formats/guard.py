@@ -22,7 +22,14 @@ from liaison.model import Mechanism
 @final
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A mechanism, notes on what of the file it does not hold, and what was deduced."""
+    """A mechanism, notes on what of the file it does not hold, and what was deduced.
+
+    Example:
+        >>> import liaison
+        >>> content = liaison.reading("examples/arm7.urdf")
+        >>> content.mechanism
+        <Mechanism arm7: 9 bodies, 9 joints>
+    """
 
     mechanism: Mechanism
     notes: tuple[str, ...] = ()

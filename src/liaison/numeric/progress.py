@@ -58,7 +58,12 @@ def is_logged(room: str) -> bool:
 
 
 def show_progress(on: bool = True) -> None:
-    """Shows the progress of long work, or no longer; it is shown where there is a terminal."""
+    """Shows the progress of long work, or no longer; it is shown where there is a terminal.
+
+    Example:
+        >>> import liaison
+        >>> liaison.show_progress(False)
+    """
     _SHOWN.is_on = bool(on)
 
 

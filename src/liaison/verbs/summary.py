@@ -51,6 +51,12 @@ class Summary(Shown):
         start: its assembled start; None where a parameter has no value.
         rank: of G there; None without a start.
         entry: whether unilateral relations of rates are entered without impact; None without any.
+
+    Example:
+        >>> import liaison
+        >>> facts = liaison.check("examples/four_bar.lsd")
+        >>> facts.freedoms, facts.gruebler, round(facts.mass, 6)
+        (1, -2, 1.3)
     """
 
     mechanism: Mechanism
@@ -159,7 +165,13 @@ class Summary(Shown):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data; ground is not counted among the bodies."""
+        """Everything as plain data; ground is not counted among the bodies.
+
+        Example:
+            >>> import liaison
+            >>> liaison.check("examples/four_bar.lsd").to_dict()["gruebler"]
+            -2
+        """
         mechanism, start = self.mechanism, self.start
         return {
             "name": mechanism.name,

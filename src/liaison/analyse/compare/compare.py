@@ -147,7 +147,14 @@ class Derived:
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison(Shown):
-    """Every formalism on one mechanism."""
+    """Every formalism on one mechanism.
+
+    Example:
+        >>> import liaison
+        >>> comparison = liaison.compare("examples/pendulum.lsd", ["lagrange", "kane"], timed=False)
+        >>> comparison.all_proved
+        True
+    """
 
     name: str
     rows: tuple[Derived, ...]
@@ -172,7 +179,14 @@ class Comparison(Shown):
         return self.all_equal and all(x.verdict.is_proved for x in self.rows if x.equations)
 
     def facts(self) -> dict[str, Any]:
-        """As JSON takes it."""
+        """As JSON takes it.
+
+        Example:
+            >>> import liaison
+            >>> comparison = liaison.compare("examples/pendulum.lsd", ["kane"], timed=False)
+            >>> comparison.facts()["all_proved"]
+            True
+        """
         rows = [row.facts() for row in self.rows]
         return {"name": self.name, "all_equal": self.all_equal, "all_proved": self.all_proved,
                 "note": self.note, "rows": rows,

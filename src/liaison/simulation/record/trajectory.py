@@ -143,6 +143,16 @@ class Trajectory(Later, Shown):
         counts: steps, evaluations, rejected, projections, …
         meta: plain data: mechanism, parameters, method, tolerances, version, and `charts`:
             records of kind (see `resampling.Chart`), slice q, slice v.
+
+    Example:
+        >>> import liaison
+        >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
+        >>> run.t
+        array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+        >>> run["A"].shape, run.unit("A")
+        ((5,), 'rad')
+        >>> round(float(run.resample([0.5])["A"][0]), 6)
+        -0.162769
     """
 
     name: str
@@ -240,7 +250,14 @@ class Trajectory(Later, Shown):
         return "s" if label == "t" else self._column(label)[0].unit
 
     def columns(self, *patterns: str) -> dict[str, tuple[Label, Array]]:
-        """Columns by label or pattern ("A*", "energy.*"); without any, all but the poses."""
+        """Columns by label or pattern ("A*", "energy.*"); without any, all but the poses.
+
+        Example:
+            >>> import liaison
+            >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
+            >>> list(run.columns("A*", "energy"))
+            ['A', "A'", 'energy.T', 'energy.U']
+        """
         known = self._columns()
         if not patterns:
             return {x: column for x, column in known.items() if not x.startswith(POSES)}
@@ -320,6 +337,12 @@ class Trajectory(Later, Shown):
         Raises:
             SimulationError: the run has no poses.
             NamingError: no body has that name.
+
+        Example:
+            >>> import liaison
+            >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
+            >>> run.pose("bar").shape
+            (5, 4, 4)
         """
         if "poses" not in self.series:
             raise SimulationError(
@@ -342,6 +365,12 @@ class Trajectory(Later, Shown):
 
         Raises:
             SimulationError: no instant has that index, or the time is outside the run.
+
+        Example:
+            >>> import liaison
+            >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
+            >>> run.state(t="250 ms").t
+            0.25
         """
         if (index is None) == (t is None):
             raise ArgumentError("Trajectory.state takes an index, or t=…, and not both.")
@@ -382,6 +411,12 @@ class Trajectory(Later, Shown):
         Raises:
             SimulationError: an instant outside the run; or it would have to be interpolated between
                 instants that are too far apart for that.
+
+        Example:
+            >>> import liaison
+            >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
+            >>> run.resample([0.1, 0.2]).t
+            array([0.1, 0.2])
         """
         t = np.atleast_1d(np.asarray(times, dtype=float))
         resampling.check_within(self.t, t)
@@ -419,7 +454,14 @@ class Trajectory(Later, Shown):
     # tables and files
 
     def to_xarray(self) -> Any:
-        """An xarray Dataset: q and v by label, every series, units as attributes."""
+        """An xarray Dataset: q and v by label, every series, units as attributes.
+
+        Example:
+            >>> import liaison
+            >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
+            >>> run.to_xarray().sizes["time"]
+            5
+        """
         with needed("tables"):
             import xarray
 
@@ -442,7 +484,16 @@ class Trajectory(Later, Shown):
         return frame
 
     def to_csv(self, path: str | os.PathLike[str], *patterns: str) -> None:
-        """Text with one row an instant, `label [unit]` as heads, numbers that read back exactly."""
+        """Text with one row an instant, `label [unit]` as heads, numbers that read back exactly.
+
+        Example:
+            >>> import liaison
+            >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
+            >>> run.to_csv("run.csv", "A")
+            >>> from pathlib import Path
+            >>> Path("run.csv").read_text().splitlines()[0]
+            't [s],A [rad]'
+        """
         chosen = self.shown_columns(*patterns)
         table = np.column_stack([self.t, *(values for _, values in chosen.values())])
         heads = ["t [s]", *(str(label) for label, _ in chosen.values())]
@@ -453,7 +504,15 @@ class Trajectory(Later, Shown):
         write_file(path, text.getvalue())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """One netCDF file, written under a temporary name and renamed; the folder must exist."""
+        """One netCDF file, written under a temporary name and renamed; the folder must exist.
+
+        Example:
+            >>> import liaison
+            >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
+            >>> run.save("swing.nc")
+            >>> liaison.load("swing.nc").status
+            'done'
+        """
         write_netcdf(path, _variables(self), json.dumps(_header(self), ensure_ascii=False))
 
     @staticmethod
@@ -468,6 +527,12 @@ def load(path: str | os.PathLike[str]) -> Trajectory:
 
     Raises:
         LiaisonError: the file is damaged, or holds something else.
+
+    Example:
+        >>> import liaison
+        >>> liaison.simulate("examples/pendulum.lsd", until=0.1).save("run.nc")
+        >>> liaison.load("run.nc").status
+        'done'
     """
     variables, text = read_netcdf(path)
     with readable(path):

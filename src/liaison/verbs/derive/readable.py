@@ -50,6 +50,11 @@ def readable(
         modes: of unilateral constraints: "open" or "closed" by the name of a contact or a
             relation, "sticks" or "slips" by that of its friction, as {"floor": "closed", "floor:
             sliding": "slips"}; what is not named is open, or sticks. All modes if not given.
+
+    Example:
+        >>> import liaison
+        >>> print(liaison.readable("examples/pendulum.lsd").text().splitlines()[5])
+          A: 2 l Ä + 3 g sin(A) = 0      (multiplied by 6/(m l))
     """
     mechanism = with_named_gravity(mechanism_of(given))
     equations = derive(mechanism, formalism, exact=True)
