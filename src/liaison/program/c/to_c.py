@@ -63,6 +63,12 @@ def to_c(program: Program, entries: Iterable[str] | None = None, *, size: int = 
 
     Function `c_name(program, entry)` has the signature said in kernel.py; the size of its
     workspace stands in the comment above it.
+
+    Example:
+        >>> import liaison
+        >>> program = liaison.lower(liaison.derive("examples/pendulum.lsd"))
+        >>> "_forward(" in liaison.to_c(program, ["forward"])
+        True
     """
     names = list(program.entries if entries is None else entries)
     return module_c(program, {name: plan(program, name, size=size) for name in names})

@@ -244,6 +244,12 @@ def to_llvm(
         cache: keep object code on disk, and take it from there.
         size: operations in one function, about.
         lanes: states that a batch computes at once; as many as a register holds if None.
+
+    Example:
+        >>> import liaison
+        >>> program = liaison.lower(liaison.derive("examples/pendulum.lsd"))
+        >>> liaison.to_llvm(program)("mass_matrix", q=[0.3]).round(6)
+        array([0.333333])
     """
 
     @memo

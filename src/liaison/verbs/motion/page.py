@@ -32,6 +32,11 @@ def page(
         given: the mechanism that moved, or the path of its text.
         path: the file, written whole or not at all; its folder must exist.
         **options: speed, fps, trace, forces, frames, labels, contacts: see `PictureKeywords`.
+
+    Example:
+        >>> import liaison
+        >>> run = liaison.simulate("examples/pendulum.lsd", until=0.5, every=0.05)
+        >>> liaison.page(run, "examples/pendulum.lsd", "swing.html")
     """
     mechanism = drawn(mechanism_of(given))
     written_page(trajectory, mechanism, path, **picture_options("page", mechanism, options))
