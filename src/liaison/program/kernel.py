@@ -112,6 +112,7 @@ class Kernel(Shown, ABC):
     """
 
     is_interpreted: ClassVar[bool] = False  # entries have addresses of machine code
+    portable: bool = False  # results have the same bits on every machine
     recipe: Recipe | None = None
     """The function that makes this kernel, and its arguments: what is kept when it is pickled."""
 
@@ -279,6 +280,7 @@ class MachineKernel(Kernel):
         reads: entry name -> how many leading elements of each array it looks at; those of its
             formulas by default.
         recipe: see `Kernel`.
+        portable: see `Kernel`.
     """
 
     def __init__(
@@ -289,9 +291,10 @@ class MachineKernel(Kernel):
         batch_compiler: Callable[[str, Variant], BatchCode] | None = None,
         reads: Mapping[str, dict[str, int]] | None = None,
         recipe: Recipe | None = None,
+        portable: bool = False,
     ) -> None:
         super().__init__(program, reads)
-        self.recipe = recipe
+        self.recipe, self.portable = recipe, portable
         self._compiler = compiler
         self._batch_compiler = batch_compiler
         self._batches: dict[tuple[str, Variant], BatchCode] = {}

@@ -5,19 +5,19 @@ know of that is a `Form`. Functions that processors do not have are called once 
 
 Tables of data as LLVM IR: a search among the breaks, then one polynomial.
 
-Public names: Form, SCALAR, Module, Writer, module_ir, table_function.
+Public names: Form, SCALAR, Arithmetic, NATIVE, Module, Writer, module_ir, table_function.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache as memo
 from math import copysign
 from typing import Any, final
 
 from liaison.expr import Expr, Table
-from liaison.program.plan import LARGEST_POWER, TURNING, Item, Piece, Plan
+from liaison.program.plan import LARGEST_POWER, TURNING, Functions, Item, Piece, Plan
 from liaison.program.program import Program
 
 from .sincos import double, sincos_lines, single, slow_function
@@ -47,7 +47,7 @@ found:
   %row = mul i64 %low, {m}"""
 
 
-def table_function(table: Table, order: int, name: str) -> str:
+def table_function(table: Table, order: int, name: str, contract: str = "contract ") -> str:
     """A function of one double: the table's derivative of this order; NaN beyond all breaks."""
     coefficients = table.derivative_coefficients(order)
     m = coefficients.shape[1]
@@ -64,8 +64,8 @@ def table_function(table: Table, order: int, name: str) -> str:
         lines.append(f"  %c{k} = load double, ptr %p{k}")
     total = f"%c{m - 1}"
     for k in range(m - 2, -1, -1):
-        lines.append(f"  %m{k} = fmul contract double {total}, %t")
-        lines.append(f"  %s{k} = fadd contract double %m{k}, %c{k}")
+        lines.append(f"  %m{k} = fmul {contract}double {total}, %t")
+        lines.append(f"  %s{k} = fadd {contract}double %m{k}, %c{k}")
         total = f"%s{k}"
     return "\n".join([*lines, f"  ret double {total}", "}"])
 
@@ -87,10 +87,17 @@ MANY = 64  # zeros among the outputs that are worth a call of memset
 @final
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a value is: a double or float, or a vector of `lanes` of them."""
+    """What a value is: a double or float, or a vector of `lanes` of them.
+
+    Attributes:
+        lanes: how many.
+        real: the type of each.
+        contract: a mark of sums and products that may be fused; empty where none may.
+    """
 
     lanes: int = 1
     real: str = "double"
+    contract: str = "contract "
 
     @property
     def kind(self) -> str:
@@ -118,9 +125,9 @@ def _plain(form: Form) -> dict[str, str]:
     kind, bits = form.kind, 64 if form.real == "double" else 32
     suffix = f"f{bits}" if form.lanes == 1 else f"v{form.lanes}f{bits}"
     return {
-        "add": f"fadd contract {kind} {{}}, {{}}",
-        "sub": f"fsub contract {kind} {{}}, {{}}",
-        "mul": f"fmul contract {kind} {{}}, {{}}",
+        "add": f"fadd {form.contract}{kind} {{}}, {{}}",
+        "sub": f"fsub {form.contract}{kind} {{}}, {{}}",
+        "mul": f"fmul {form.contract}{kind} {{}}, {{}}",
         "div": f"fdiv {kind} {{}}, {{}}",
         "neg": f"fneg {kind} {{}}",
         "sqrt": f"call {kind} @llvm.sqrt.{suffix}({kind} {{}})",
@@ -129,6 +136,29 @@ def _plain(form: Form) -> dict[str, str]:
 
 
 SCALAR = Form()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """How results are rounded: as the machine does it, or the same everywhere (see `portable`).
+
+    Attributes:
+        contract: a mark of sums and products that may be fused; empty where none may.
+        sincos: writes sines and cosines, as `sincos_lines` does.
+        prefix: of the names of other functions.
+        addresses: where these lie; none for functions of the system.
+        functions: what computes formulas without symbols; those of Python where empty.
+    """
+
+    contract: str = "contract "
+    sincos: Callable[[str, str, int, str], tuple[list[str], str, str, str]] = sincos_lines
+    prefix: str = ""
+    addresses: Callable[[], Mapping[str, int]] = dict
+    functions: Functions = field(default_factory=dict)
+
+
+NATIVE = Arithmetic()
 
 
 def module_ir(program: Program, plans: Mapping[str, Plan]) -> str:
@@ -161,23 +191,28 @@ def entry_functions(module: Module, name: str, program: Program, entry_plan: Pla
 class Module:
     """What the functions of a module share: declarations, cold functions, tables."""
 
-    def __init__(self) -> None:
+    def __init__(self, arithmetic: Arithmetic = NATIVE) -> None:
+        self.arithmetic, self.prefix = arithmetic, arithmetic.prefix
         self.lanes: set[int] = set()
         self.tables: dict[tuple[Table, int], str] = {}
         self.spread: dict[tuple[str, int], None] = {}  # (function of doubles, lanes), in order
 
     def declarations(self) -> list[str]:
         """Functions that are made elsewhere."""
-        lines = [f"declare double @{name}(double)" for name in ("sin", "cos")]
+        lines = [f"declare double @{self.prefix}{name}(double)" for name in ("sin", "cos")]
         for name, arity in LIBM.items():
-            lines.append(f"declare double @{name}({', '.join(['double'] * arity)})")
+            lines.append(f"declare double @{self.prefix}{name}({', '.join(['double'] * arity)})")
         return [*lines, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"]
 
     def tail(self) -> str:
         """The cold functions that were asked for, and the weight of the branches to them."""
-        cold = [slow_function(lanes) for lanes in sorted(self.lanes)]
-        tables = [table_function(*key, name) for key, name in self.tables.items()]
-        spread = [_spread(name, LIBM.get(name, 1), Form(lanes)) for name, lanes in self.spread]
+        cold = [slow_function(lanes, self.prefix) for lanes in sorted(self.lanes)]
+        contract = self.arithmetic.contract
+        tables = [table_function(*key, name, contract) for key, name in self.tables.items()]
+        spread = [
+            _spread(name, LIBM.get(name.removeprefix(self.prefix), 1), Form(lanes))
+            for name, lanes in self.spread
+        ]
         return "\n".join([*cold, *tables, *spread, '!0 = !{!"branch_weights", i32 100000, i32 1}'])
 
 
@@ -209,6 +244,7 @@ class Writer:
 
     def __init__(self, module: Module, program: Program, entry_plan: Plan, piece: Piece) -> None:
         self.module, self.inputs, self.piece = module, program.inputs, piece
+        self.form = replace(self.form, contract=module.arithmetic.contract)
         self.lines: list[str] = []
         self.names: dict[Expr, str] = {}
         self.numbers = entry_plan.numbers
@@ -302,6 +338,7 @@ class Writer:
     def call(self, name: str, *args: str) -> str:
         """A function of doubles, on every lane."""
         form = self.form
+        name = f"{self.module.prefix}{name}" if name in LIBM else name
         if form.lanes > 1:
             self.module.spread[name, form.lanes] = None
             name = f"{name}.{form.lanes}"
@@ -323,7 +360,9 @@ class Writer:
         """Sine and cosine of a vector."""
         self.module.lanes.add(lanes)
         self.count += 1
-        lines, sine, cosine, self.block = sincos_lines(f"s{self.count}", operand, lanes, self.block)
+        sincos = self.module.arithmetic.sincos
+        written = sincos(f"s{self.count}", operand, lanes, self.block)
+        lines, sine, cosine, self.block = written
         self.lines += lines
         return sine, cosine
 

@@ -1,18 +1,18 @@
 """Printing loops as LLVM IR: one function for each, locals on the stack (passes lift them).
 
-Public names: loops_ir, unique_names.
+Public names: loops_ir, unique_names, reader_of.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .language import Loop
-from .read import reachable
+from .read import reachable, routine
 from .records import Field
-from .tree import KERNEL_ARGUMENTS, Kind, Routine, Step, Value
+from .tree import KERNEL_ARGUMENTS, SATURATING, Kind, Routine, Step, Value
 
 NAMES = {
     "f64": "double", "i64": "i64", "bool": "i1", "ptr": "ptr", "iptr": "ptr", "kernel": "ptr",
@@ -20,23 +20,41 @@ NAMES = {
 }  # fmt: skip
 INVARIANT = "!0 = !{}"
 FLOAT = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
-INTEGER = {"add": "add", "sub": "sub", "mul": "mul"}
+INTEGER = {
+    "add": "add", "sub": "sub", "mul": "mul", "bitand": "and", "bitor": "or", "bitxor": "xor",
+    "shl": "shl", "shr": "ashr",
+}  # fmt: skip
 ORDERED = {"lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "eq": "oeq", "ne": "une"}
 SIGNED = {"lt": "slt", "le": "sle", "gt": "sgt", "ge": "sge", "eq": "eq", "ne": "ne"}
 INTRINSICS = {"sqrt", "fabs", "floor", "copysign"}
 RENAMED = {"fmin": "minnum", "fmax": "maxnum"}
+TO_INTEGER = "llvm.fptosi.sat.i64.f64"
 TWO = {"copysign", "minnum", "maxnum", "atan2", "pow"}
 
 
-def loops_ir(roots: Sequence[Loop[..., Any]]) -> str:
-    """IR text of the loops and of all they call; `unique_names(roots)` are the symbols."""
-    routines = reachable(roots)
+def loops_ir(roots: Sequence[Loop[..., Any]], *, portable: bool = False) -> str:
+    """IR text of the loops and of all they call; `unique_names(roots)` are the symbols.
+
+    Args:
+        roots: the loops.
+        portable: with functions of our own instead of the mathematical library of the system.
+    """
+    routines = reachable(roots, reader_of(portable))
     names = unique_names([*roots, *(read.loop for read in routines)])
     printers = [_Printer(routine, names, set(roots)) for routine in routines]
     texts = [printer.text() for printer in printers]
     used = {name: None for printer in printers for name in printer.used}
     tables = [line for printer in printers for line in printer.tables]
     return "\n".join([*map(declaration, used), *tables, *texts, INVARIANT, ""])
+
+
+def reader_of(portable: bool) -> Callable[[Loop[..., Any]], Routine]:
+    """What reads loops: as they are, or with functions of our own, which few runs need."""
+    if not portable:
+        return routine
+    from liaison.program.functions.table import portable_routine
+
+    return portable_routine
 
 
 def unique_names(loops: Iterable[Loop[..., Any]]) -> dict[Loop[..., Any], str]:
@@ -57,6 +75,8 @@ def ir(kind: str) -> str:
 
 def declaration(function: str) -> str:
     """`declare` line of a function of doubles (libm or intrinsic)."""
+    if function == TO_INTEGER:
+        return f"declare i64 @{function}(double)"
     arity = 2 if function.split(".")[-2 if "." in function else 0] in TWO else 1
     return f"declare double @{function}({', '.join(['double'] * arity)})"
 
@@ -277,8 +297,17 @@ class _Printer:
 
     def value_convert(self, value: Value) -> str:
         x, before = self.value(value.args[0]), value.args[0].type
+        if value.data == SATURATING:
+            self.used[TO_INTEGER] = None
+            return self.fresh(f"call i64 @{TO_INTEGER}(double {x})")
         name = {"bool": "zext", "i64": "sitofp", "f64": "fptosi"}[before]
         return self.fresh(f"{name} {ir(before)} {x} to {ir(value.type)}")
+
+    def value_bits(self, value: Value) -> str:
+        return self.fresh(f"bitcast double {self.value(value.args[0])} to i64")
+
+    def value_from_bits(self, value: Value) -> str:
+        return self.fresh(f"bitcast i64 {self.value(value.args[0])} to double")
 
     def value_power(self, value: Value) -> str:
         x = self.value(value.args[0])
