@@ -94,6 +94,9 @@ class ModalKernel(Kernel):
         """Of machine code that knows where the mode lies; of the free mechanism's otherwise."""
         if entry not in MODAL:
             return self.base.address(entry)
+        elsewhere = self.base.bound_loop(MODAL[entry], self._sides)
+        if elsewhere:
+            return elsewhere
         if self._code is None:
             loops = {name: compiled_march().address(x) for name, x in MODAL.items()}
             self._code = trampoline(loops, self, [address(self._sides)])
