@@ -24,7 +24,8 @@ C = {
 }  # fmt: skip
 INFIX = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
-    "eq": "==", "ne": "!=", "and": "&&", "or": "||",
+    "eq": "==", "ne": "!=", "and": "&&", "or": "||", "bitand": "&", "bitor": "|", "bitxor": "^",
+    "shr": ">>",
 }  # fmt: skip
 PRELUDE = """\
 #include <math.h>
@@ -46,6 +47,17 @@ static inline int64_t mod_i64(int64_t x, int64_t y) {
 static inline int64_t floordiv_i64(int64_t x, int64_t y) {
   int64_t q = x / y;
   return x % y != 0 && ((x % y) ^ y) < 0 ? q - 1 : q;
+}
+static inline int64_t shl_i64(int64_t x, int64_t n) { return (int64_t)((uint64_t)x << n); }
+static inline int64_t bits(double x) {
+  union { double x; int64_t i; } u;
+  u.x = x;
+  return u.i;
+}
+static inline double from_bits(int64_t i) {
+  union { double x; int64_t i; } u;
+  u.i = i;
+  return u.x;
 }
 static inline double power_f64(double x, int n) {
   double y = x;
@@ -82,6 +94,8 @@ def loops_to_c(roots: Sequence[Loop[..., Any]]) -> str:
 
 def constant(value: float | int, kind: str) -> str:
     """A number as C writes it, to the last bit."""
+    if kind == "i64" and value == -(2**63):
+        return f"(-INT64_C({2**63 - 1}) - 1)"
     if kind == "i64":
         return f"INT64_C({value})" if abs(value) > 2**31 - 1 else f"{value}"
     if math.isnan(value):
@@ -273,4 +287,7 @@ FORMS = {
     "choice": "({0} ? {1} : {2})",
     **{name: f"{name}_{{kind}}({{0}}, {{1}})" for name in ("min", "max", "floordiv", "mod")},
     "abs": "abs_{kind}({0})",
+    "shl": "shl_i64({0}, {1})",
+    "bits": "bits({0})",
+    "from_bits": "from_bits({0})",
 }

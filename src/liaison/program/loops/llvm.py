@@ -20,7 +20,10 @@ NAMES = {
 }  # fmt: skip
 INVARIANT = "!0 = !{}"
 FLOAT = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
-INTEGER = {"add": "add", "sub": "sub", "mul": "mul"}
+INTEGER = {
+    "add": "add", "sub": "sub", "mul": "mul", "bitand": "and", "bitor": "or", "bitxor": "xor",
+    "shl": "shl", "shr": "ashr",
+}  # fmt: skip
 ORDERED = {"lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "eq": "oeq", "ne": "une"}
 SIGNED = {"lt": "slt", "le": "sle", "gt": "sgt", "ge": "sge", "eq": "eq", "ne": "ne"}
 INTRINSICS = {"sqrt", "fabs", "floor", "copysign"}
@@ -279,6 +282,12 @@ class _Printer:
         x, before = self.value(value.args[0]), value.args[0].type
         name = {"bool": "zext", "i64": "sitofp", "f64": "fptosi"}[before]
         return self.fresh(f"{name} {ir(before)} {x} to {ir(value.type)}")
+
+    def value_bits(self, value: Value) -> str:
+        return self.fresh(f"bitcast double {self.value(value.args[0])} to i64")
+
+    def value_from_bits(self, value: Value) -> str:
+        return self.fresh(f"bitcast i64 {self.value(value.args[0])} to double")
 
     def value_power(self, value: Value) -> str:
         x = self.value(value.args[0])
