@@ -41,11 +41,13 @@ class Memory:
         words: address -> number that never changes.
         functions: number of a function -> its key: a loop, a `Bound`, or any other of an entry.
         elementary: name of a function such as sin -> the loop that computes it.
+        idle: loops that no run calls.
     """
 
     words: dict[int, int] = field(default_factory=dict)
     functions: dict[int, Hashable] = field(default_factory=dict)
     elementary: Mapping[str, AnyLoop] = field(default_factory=dict)
+    idle: frozenset[AnyLoop] = frozenset()
 
 
 @final
@@ -93,6 +95,8 @@ def fold_loops(
         del waiting[loop]
         folded[loop] = _Folding(loop, known[loop], memory).folded()
         for callee, args in called(folded[loop].body, memory):
+            if callee in memory.idle:
+                continue
             meet(callee, [_number(x) for x in args])
     return folded
 

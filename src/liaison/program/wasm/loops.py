@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, final
 
-from liaison.errors import ProgramError
 from liaison.program.loops.language import Loop
 from liaison.program.loops.tree import KERNEL_ARGUMENTS, Step, Value
 
@@ -524,6 +523,9 @@ class _Printer:
         self.invoke(value.data, value.args)
 
     def invoke(self, loop: Loop[..., Any], args: Any) -> None:
+        if loop not in self.others:
+            self.put("unreachable")
+            return
         for k in self.others[loop].taken:
             self.value(args[k])
         self.code += [OP["call"], Ref(loop_key(loop))]
@@ -542,10 +544,9 @@ class _Printer:
                 left = [x for k, x in enumerate(args) if names[k : k + 1] not in key.without]
                 self.invoke(key.loop, [first, *left])
                 return
-            if key is None:
-                raise ProgramError(
-                    f"loop {self.folded.loop.name!r} calls an entry that the module does not have."
-                )
+            if key is None:  # no run gets here
+                self.put("unreachable")
+                return
             for x in args:
                 self.value(x)
             self.code += [OP["call"], Ref(key)]

@@ -22,9 +22,9 @@ from liaison.program.loops.read import routine
 from liaison.program.plan import Plan, plan
 from liaison.program.program import Program
 
-from .encode import Assembly, Function, OP, Ref, i32_const, unsigned
-from .entries import SIGNATURE, entry_functions, entry_key
-from .fold import Bound, Memory, fold_loops
+from .encode import OP, Assembly, Code, Function, Ref, i32_const, unsigned
+from .entries import ARGUMENTS, SIGNATURE, entry_functions, entry_key
+from .fold import Bound, Folded, Memory, fold_loops
 from .loops import loop_function, loop_key
 
 IMPORTS = "math"
@@ -102,20 +102,24 @@ class Builder:
 
         Args:
             roots: loop -> its arguments, None for those that whoever calls it passes.
-            bound: entries that are loops; see `bound_entry`.
+            bound: entries that are loops.
         """
+        bound = list(bound)
         free = {x: [None] * len(routine(x).arguments) for x in self._needed if x not in roots}
         folded = fold_loops({**roots, **free}, bound, self.memory)
         for loop, one in folded.items():
             self.assembly.functions[loop_key(loop)] = loop_function(one, folded, self.memory, self)
+        for entry in bound:
+            self.assembly.functions[entry] = self.bound_entry(entry, folded[entry.loop])
 
-    def bound_entry(self, bound: Bound) -> Hashable:
-        """The key of an entry that is a loop with a record, as a function of its own."""
-        names = ("t", "q", "v", "u", "p", "x", "out", "work")
-        passed = b"".join(OP["get"] + unsigned(k) for k, x in enumerate(names) if x not in bound.without)
-        code = [i32_const(bound.address), passed, OP["call"], Ref(loop_key(bound.loop))]
-        self.assembly.functions[bound] = Function(SIGNATURE, (), code)
-        return bound
+    def bound_entry(self, bound: Bound, folded: Folded) -> Function:
+        """An entry that is a loop with a record, as a function of its own."""
+        names = [x for x in ("t", "q", "v", "u", "p", "x", "out", "work") if x not in bound.without]
+        code: Code = []
+        for k in folded.taken:
+            own = i32_const(bound.address)
+            code.append(OP["get"] + unsigned(ARGUMENTS.index(names[k - 1])) if k else own)
+        return Function(SIGNATURE, (), [*code, OP["call"], Ref(loop_key(bound.loop))])
 
     def module(self, notes: Mapping[str, Any], size: int = 0) -> bytes:
         """The bytes of the module, with notes in its section `liaison`."""

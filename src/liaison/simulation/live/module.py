@@ -20,6 +20,7 @@ from liaison.program.loops.language import Loop
 from liaison.program.loops.read import reachable
 from liaison.program.loops.records import Field, Record
 from liaison.program.wasm.to_wasm import Builder
+from liaison.simulation.events.events import first_signs, look_for_events
 from liaison.simulation.machine import Machine
 from liaison.simulation.plan.plan import Plan, fill_run, plan_of
 from liaison.simulation.plan.settings import Settings, settings_of
@@ -140,6 +141,8 @@ class _Preparation:
         changed = _changed(loops)
         for record in (x for x in listed if isinstance(x, Record)):
             self._freeze(record, places.address(record.ints), changed)
+        if not run.ne:
+            self.builder.memory.idle = frozenset({look_for_events, first_signs})
         notes = notes_of(self, series)
         places.store()
         self.builder.loops({self.march: [*addresses, None]}, places.bound)

@@ -60,7 +60,6 @@ class Places:
         one = Bound(loop, self.address(record.ints))
         if one not in self.bound:
             self.bound.append(one)
-            self.builder.bound_entry(one)
         return self._number(one)
 
     def _number(self, key: Hashable) -> int:
