@@ -1,17 +1,30 @@
 """Entries of a program as WebAssembly: values on the stack, and in locals where they are used again.
 
-Public names: entry_functions, entry_key, HELPERS, smaller, larger, sign, table_value.
+Public names: entry_functions, entry_key, HELPERS, smaller, larger, sign, turn,
+table_value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from math import copysign
+from math import copysign, isfinite, nan
 from typing import Any, final
 
 from liaison.expr import Expr
-from liaison.program.loops.language import Loop, f64, i64, loop, ptr
-from liaison.program.plan import LARGEST_POWER, Piece, Plan
+from liaison.program.loops.language import Loop, bits, f64, i64, loop, ptr
+from liaison.program.functions.circular import (
+    MAGIC,
+    REACH,
+    TWO_OVER_PI,
+    as_cosine,
+    as_sine,
+    cosine_of,
+    far,
+    high_of,
+    low_of,
+    sine_of,
+)
+from liaison.program.plan import LARGEST_POWER, TURNING, Item, Piece, Plan
 from liaison.program.program import Program
 
 from .encode import OP, Code, Function, Ref, access, f64_const, i32_const, i64_const, unsigned
@@ -77,6 +90,30 @@ def table_value(x: f64, n: i64, m: i64, breaks: ptr, origins: ptr, values: ptr) 
     return y
 
 
+@loop
+def turn(x: f64, out: ptr) -> None:
+    """Sine and cosine of an angle, with the bits of `sin` and `cos`."""
+    size = abs(x)
+    if size <= REACH:
+        shifted = size * TWO_OVER_PI + MAGIC
+        n = shifted - MAGIC
+        quadrant = bits(shifted)
+        r = high_of(size, n)
+        low = low_of(size, n)
+    elif not isfinite(x):
+        out[0] = nan
+        out[1] = nan
+        return
+    else:
+        quadrant = int(far(x, 0))
+        r = far(x, 1)
+        low = far(x, 2)
+    s = sine_of(r, low)
+    c = cosine_of(r, low)
+    out[0] = as_sine(x, quadrant, s, c)
+    out[1] = as_cosine(quadrant, s, c)
+
+
 HELPERS: dict[str, Loop[..., Any]] = {"min": smaller, "max": larger, "sign": sign}
 """Operations that are loops."""
 
@@ -130,7 +167,7 @@ class _Writer:
         """How often each value is wanted."""
         uses: dict[Expr, int] = {}
         for item in self.piece.items:
-            for node in item:
+            for node in item[:1] if item[0].op in TURNING else item:
                 for arg in self.operands(node):
                     uses[arg] = uses.get(arg, 0) + 1
         for node, places in self.outputs.items():
@@ -153,6 +190,9 @@ class _Writer:
     def function(self) -> Function:
         self.clear()
         for item in self.piece.items:
+            if item[0].op in TURNING:
+                self.turn(item)
+                continue
             for node in item:
                 self.node(node)
         for node, places in self.outputs.items():
@@ -203,6 +243,22 @@ class _Writer:
         self.left[node] = further + max(0, len(stored) - 1)
         for array, index in stored[1:]:
             self.store(array, index, lambda: self.value(node))
+
+    def turn(self, item: Item) -> None:
+        """Sine and cosine of one angle, computed together."""
+        place = self.module.turned
+        self.value(item[0].args[0])
+        self.code += [i32_const(place), OP["call"], Ref(loop_key(self.module.needed(turn)))]
+        for node in item:
+            stored = [("out", k) for k in self.outputs.pop(node, [])]
+            stored += [("work", self.piece.saves[node])] if node in self.piece.saves else []
+            if not self.left.get(node, 0):
+                continue
+            self.local[node] = self.new()
+            self.code += [i32_const(0), access("f64.load", place + 8 * (node.op == "cos"))]
+            self.code.append(OP["set"] + unsigned(self.local[node]))
+            for array, index in stored:
+                self.store(array, index, lambda node=node: self.value(node))
 
     def kept(self, node: Expr, place: int) -> None:
         self.operation(node)

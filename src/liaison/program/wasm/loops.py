@@ -33,7 +33,10 @@ COMPARE = ("lt", "le", "gt", "ge", "eq", "ne")
 NATIVE = {"sqrt": "f64.sqrt", "fabs": "f64.abs", "floor": "f64.floor", "copysign": "f64.copysign"}
 TWO = ("atan2", "pow", "fmin", "fmax")
 INDEX = {"add": "i32.add", "sub": "i32.sub", "mul": "i32.mul"}
+BITS = {"bitand": "and", "bitor": "or", "bitxor": "xor", "shl": "shl", "shr": "shr"}
 LARGEST_OFFSET = 1 << 31
+SMALL = 60
+"""Values in a loop of plain assignments that stands in the place of its calls."""
 
 
 def kind_of(kind: str) -> str:
@@ -73,7 +76,7 @@ class _Printer:
     ) -> None:
         self.folded, self.others, self.memory, self.module = folded, others, memory, module
         self.code: Code = []
-        self.places = {name: k for k, (name, _) in enumerate(folded.arguments)}
+        self.places: dict[str, Any] = {name: k for k, (name, _) in enumerate(folded.arguments)}
         self.locals: list[str] = []
         self.free: dict[str, list[int]] = {"f64": [], "i64": [], "i32": []}
         for name, kind in sorted(folded.locals.items(), key=lambda x: kind_of(x[1])):
@@ -273,7 +276,11 @@ class _Printer:
         self.code.append(number(value.data if kind == "f64" else int(value.data)))
 
     def name(self, value: Value) -> None:
-        self.local("get", self.places[value.data])
+        place = self.places[value.data]
+        if isinstance(place, Value):
+            self.const(place)
+        else:
+            self.local("get", place)
 
     def cast(self, value: Value) -> None:
         self.value(value.args[0])
@@ -283,7 +290,12 @@ class _Printer:
         kind = kind_of(value.args[0].type)
         for x in value.args:
             self.value(x)
-        self.put(f"{kind}.{value.kind}")
+        self.put(f"{kind}.{BITS.get(value.kind, value.kind)}")
+
+    def bits(self, value: Value) -> None:
+        """The bits of a float as an integer, and back."""
+        self.value(value.args[0])
+        self.put(f"{value.type}.reinterpret")
 
     def neg(self, value: Value) -> None:
         if value.type == "f64":
@@ -526,9 +538,37 @@ class _Printer:
         if loop not in self.others:
             self.put("unreachable")
             return
-        for k in self.others[loop].taken:
+        folded = self.others[loop]
+        if is_small(folded):
+            self.inserted(folded, [args[k] for k in folded.taken])
+            return
+        for k in folded.taken:
             self.value(args[k])
         self.code += [OP["call"], Ref(loop_key(loop))]
+
+    def inserted(self, folded: Folded, args: Any) -> None:
+        """A loop of plain assignments in the place of its call."""
+        inner: dict[str, Any] = {}
+        used: list[tuple[str, int]] = []
+        for (name, kind), arg in zip(folded.arguments, args, strict=True):
+            place = self.places[arg.data] if arg.kind == "local" else None
+            if arg.kind == "const" or place is not None:
+                inner[name] = arg if place is None else place
+                continue
+            self.value(arg)
+            used.append((kind_of(kind), self.new(kind_of(kind))))
+            inner[name] = used[-1][1]
+            self.local("set", inner[name])
+        for name, kind in folded.locals.items():
+            used.append((kind_of(kind), self.new(kind_of(kind))))
+            inner[name] = used[-1][1]
+        outer, self.places = self.places, inner
+        counters, self.counters = self.counters, set[str]()
+        self.block(folded.body[:-1])
+        self.value(folded.body[-1].values[0])
+        self.places, self.counters = outer, counters
+        for kind, place in used:
+            self.release(kind, place)
 
     def kernel(self, value: Value) -> None:
         """An entry, or a loop through a hook: directly where it is known."""
@@ -560,6 +600,15 @@ class _Printer:
             kinds = tuple(kind_of(x.type) for x in args)
             result = () if value.type == "void" else (kind_of(value.type),)
         self.code += [OP["call_indirect"], Ref((kinds, result)), b"\x00"]
+
+
+def is_small(folded: Folded) -> bool:
+    """Whether a loop is a few plain assignments and a result."""
+    *steps, last = folded.body or (Step("do"),)
+    names = {name for name, _ in folded.arguments}
+    is_plain = last.kind == "return" and bool(last.values)
+    is_plain = is_plain and all(x.kind == "assign" and x.name not in names for x in steps)
+    return is_plain and sum(1 for _ in values_in(folded.body)) <= SMALL
 
 
 def _set_in(steps: Iterable[Step]) -> set[str]:
@@ -631,7 +680,8 @@ STEPS: dict[str, Callable[[_Printer, Step], None]] = {
 }  # fmt: skip
 VALUES: dict[str, Callable[[_Printer, Value], None]] = {
     "const": _Printer.const, "local": _Printer.name, "cast": _Printer.cast,
-    **dict.fromkeys(("add", "sub", "mul", "div", *COMPARE), _Printer.pair),
+    **dict.fromkeys(("add", "sub", "mul", "div", *COMPARE, *BITS), _Printer.pair),
+    "bits": _Printer.bits, "from_bits": _Printer.bits,
     "neg": _Printer.neg, "not": _Printer.not_, "convert": _Printer.convert,
     "load": _Printer.load, "field": _Printer.field, "inline": _Printer.pointer,
     "offset": _Printer.pointer, "address": _Printer.number_of, "entry": _Printer.entry,

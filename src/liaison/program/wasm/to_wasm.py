@@ -16,6 +16,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, final
 
 from liaison.errors import checked
+from liaison.program.functions import arcs, circular, exponential
 from liaison.program.kernel import Kernel
 from liaison.program.loops.language import Loop
 from liaison.program.loops.read import routine
@@ -26,6 +27,13 @@ from .encode import OP, Assembly, Code, Function, Ref, i32_const, unsigned
 from .entries import ARGUMENTS, SIGNATURE, entry_functions, entry_key
 from .fold import Bound, Folded, Memory, fold_loops
 from .loops import loop_function, loop_key
+
+ELEMENTARY: Mapping[str, Loop[..., Any]] = {
+    "sin": circular.sin, "cos": circular.cos, "tan": circular.tan, "asin": arcs.asin,
+    "acos": arcs.acos, "atan": arcs.atan, "atan2": arcs.atan2, "exp": exponential.exp,
+    "log": exponential.log, "pow": exponential.pow,
+}  # fmt: skip
+"""Functions that processors do not have, as loops."""
 
 IMPORTS = "math"
 """The module from which functions are imported that are not printed."""
@@ -44,8 +52,9 @@ class Builder:
 
     def __init__(self, elementary: Mapping[str, Loop[..., Any]] | None = None) -> None:
         self.assembly = Assembly()
-        self.memory = Memory(elementary=dict(elementary or {}))
+        self.memory = Memory(elementary=dict(ELEMENTARY if elementary is None else elementary))
         self.end = FIRST
+        self.turned = self.place(2)
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._needed: dict[Loop[..., Any], None] = {}
         self._plans: dict[Hashable, Plan] = {}
