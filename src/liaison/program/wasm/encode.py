@@ -159,8 +159,29 @@ class Assembly:
     size: int = 0
     notes: dict[str, bytes] = field(default_factory=dict)
 
+    def drop_unused(self) -> None:
+        """Forgets functions that nothing calls, and the table where nothing is called by number."""
+        used: dict[Hashable, None] = {}
+        todo = list(self.exports.values())
+        is_indirect = False
+        while todo:
+            key = todo.pop()
+            if key in used:
+                continue
+            used[key] = None
+            code = self.functions[key].code if key in self.functions else []
+            refs = [x.key for x in code if isinstance(x, Ref)]
+            todo += [x for x in refs if x in self.functions or x in self.imports]
+            if not is_indirect and OP["call_indirect"] in code:
+                is_indirect = True
+                todo += self.table
+        self.table = self.table if is_indirect else []
+        self.functions = {key: x for key, x in self.functions.items() if key in used}
+        self.imports = {key: x for key, x in self.imports.items() if key in used}
+
     def module(self) -> bytes:
         """The bytes of the module."""
+        self.drop_unused()
         numbers = {key: k for k, key in enumerate([*self.imports, *self.functions])}
         types: dict[Signature, int] = {}
         for signature in [*(x[2] for x in self.imports.values()), *self._signatures()]:

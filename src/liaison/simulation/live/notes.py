@@ -42,8 +42,10 @@ CODES = {
     "full": at.FULL, "instants": at.NEEDS_INSTANTS, "failed": at.NOT_FINITE,
     "degenerate": at.DEGENERATE,
 }  # fmt: skip
-SIZE = 1.2345e-67
-"""A size that no run has: where it stands in a text, the size of the run is put."""
+OF_CONTACTS = (at.NO_MODE, at.BAD_GAP, at.BAD_SIDE, at.SINGULAR_MASS, at.STANDSTILL, at.STEP_UP)
+OF_CLOSURES = (at.POSITIONS_LOST, at.VELOCITIES_LOST, at.INCONSISTENT, at.BAD_START,
+               at.BAD_START_RATE)  # fmt: skip
+"""Ends that only runs with contacts, or with closures, have."""
 
 
 def notes_of(preparation: _Preparation, series: Sequence[str]) -> dict[str, Any]:
@@ -73,7 +75,7 @@ def notes_of(preparation: _Preparation, series: Sequence[str]) -> dict[str, Any]
         "ends": _ends(preparation.plan, run),
         "events": [x.name for x in own.events],
         "blocks": [x[0] for x in sides_in(program)],
-        "whats": list(WHATS),
+        "whats": list(WHATS) if sides_in(program) else [],
         "instants": _instants(own.instants, own),
         "series": _series(preparation, series),
     }
@@ -148,5 +150,12 @@ def _ends(plan: Plan, run: Run) -> dict[str, Any]:
     """Status -> reason, sentence and advice; rows and names stand as {row}, {event} and {block}."""
     labels = plan.program.labels.get("lam", ())
     texts = failure_texts(plan, run, "{row}", "{size}", event="{event}", block="{block}")
-    listed = {str(code): [REASONS[code], *texts[code]] for code in REASONS}
+    unknown = {
+        *(() if sides_in(plan.program) else OF_CONTACTS),
+        *(() if plan.events else (at.CHATTER, at.EVENT_NOT_FINITE)),
+        *(() if plan.size("nc") else OF_CLOSURES),
+        *(() if plan.settings.is_adaptive else (at.STEP_TOO_SMALL,)),
+        *(() if run.is_implicit or run.is_variational or run.is_alpha else (at.NOT_CONVERGED,)),
+    }
+    listed = {str(x): [REASONS[x], *texts[x]] for x in REASONS if x not in unknown}
     return {"texts": listed, "rows": [x.name for x in labels]}
