@@ -57,7 +57,9 @@ class Plan:
     numbers: Mapping[Expr, float]
 
 
-def plan(program: Program, entry: str, *, lanes: int = 1, size: int = PIECE) -> Plan:
+def plan(
+    program: Program, entry: str, *, lanes: int = 1, size: int = PIECE, by_level: bool = True
+) -> Plan:
     """How to compute an entry.
 
     Args:
@@ -65,9 +67,11 @@ def plan(program: Program, entry: str, *, lanes: int = 1, size: int = PIECE) -> 
         entry: its name.
         lanes: how many angles may be turned into sines and cosines at once.
         size: operations in a piece, about.
+        by_level: in an entry that is not cut, what waits for fewest others comes first; otherwise
+            down from the outputs, so that fewer values are kept at a time.
     """
     outputs, order = tuple(program.entry(entry).outputs), program.schedule(entry)
-    return _arranged(outputs, order, lanes, size)
+    return _arranged(outputs, order, lanes, size, by_level)
 
 
 def plan_of(formulas: Sequence[Expr], *, lanes: int = 1, size: int = PIECE) -> Plan:
@@ -75,14 +79,17 @@ def plan_of(formulas: Sequence[Expr], *, lanes: int = 1, size: int = PIECE) -> P
     return _arranged(tuple(formulas), topological(formulas), lanes, size)
 
 
-def _arranged(outputs: tuple[Expr, ...], order: list[Expr], lanes: int, size: int) -> Plan:
+def _arranged(
+    outputs: tuple[Expr, ...], order: list[Expr], lanes: int, size: int, by_level: bool = True
+) -> Plan:
     """Plain rows, numbers, order and cuts."""
     if any(_plain(node) is not None for node in order):
         outputs = tuple(rewritten(outputs, _plain))
         order = topological(outputs)
     numbers = _numbers(order)
     steps = [node for node in order if node.op != "symbol" and node not in numbers]
-    if len(steps) + ANGLE_WEIGHT * sum(node.op in TURNING for node in steps) <= WHOLE * size:
+    weight = len(steps) + ANGLE_WEIGHT * sum(node.op in TURNING for node in steps)
+    if by_level and weight <= WHOLE * size:
         steps = _by_level(steps)
     cuts = _cut(_Arrangement(steps, lanes).items(), size)
     return _joined(cuts, outputs, numbers)

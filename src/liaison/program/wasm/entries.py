@@ -6,7 +6,9 @@ table_value.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
+from heapq import heappop, heappush
 from math import copysign, isfinite, nan
 from typing import Any, final
 
@@ -198,7 +200,7 @@ class _Writer:
         for node, places in self.outputs.items():
             for index in places:
                 self.store("out", index, lambda node=node: self.value(node))
-        return Function(SIGNATURE, ("f64",) * self.count, self.code)
+        return Function(SIGNATURE, ("f64",) * self.count, _renumbered(self.code))
 
     def clear(self) -> None:
         """Many zeros among the outputs are written at once, before anything else."""
@@ -215,7 +217,7 @@ class _Writer:
 
     def new(self) -> int:
         if self.free:
-            return self.free.pop()
+            return heappop(self.free)
         self.count += 1
         return len(ARGUMENTS) + self.count - 1
 
@@ -287,7 +289,7 @@ class _Writer:
         self.left[node] -= 1
         if not self.left[node]:
             del self.local[node]
-            self.free.append(place)
+            heappush(self.free, place)
 
     def fetch(self, node: Expr) -> None:
         """From an array; into a local where it is wanted often."""
@@ -350,7 +352,8 @@ class _Writer:
         self.code.append(OP["get"] + unsigned(product))
         if exponent < 0:
             self.code.append(OP["f64.div"])
-        self.free += [square, product]
+        heappush(self.free, square)
+        heappush(self.free, product)
 
     def select(self, node: Expr) -> None:
         """x where the condition is positive, else y."""
@@ -370,6 +373,25 @@ class _Writer:
         self.code += [i64_const(len(table.breaks)), i64_const(coefficients.shape[1])]
         self.code += [i32_const(x) for x in places]
         self.code += [OP["call"], Ref(loop_key(self.module.needed(table_value)))]
+
+
+def _renumbered(code: Code) -> Code:
+    """The same with locals that are used often first: their numbers are shorter."""
+    uses: Counter[bytes] = Counter()
+    for x in code:
+        if isinstance(x, bytes) and x[:1] in LOCAL and x[1:] not in OWN:
+            uses[x[1:]] += 1
+    numbers = {old: unsigned(len(OWN) + k) for k, (old, _) in enumerate(uses.most_common())}
+    return [
+        x[:1] + numbers[x[1:]]
+        if isinstance(x, bytes) and x[:1] in LOCAL and x[1:] in numbers
+        else x
+        for x in code
+    ]
+
+
+LOCAL = (OP["get"], OP["set"], OP["tee"])
+OWN = [unsigned(k) for k in range(len(ARGUMENTS))]
 
 
 def _is_zero(value: float | None) -> bool:

@@ -9,6 +9,7 @@ Public names: Memory, Folded, fold_loops, Bound.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, final
@@ -53,7 +54,17 @@ class Memory:
 @final
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """A loop as it is printed: the arguments that are left, its statements, and its locals."""
+    """A loop as it is printed: the arguments that are left, its statements, and its locals.
+
+    Attributes:
+        loop: the loop.
+        arguments: names and types of those that are passed.
+        taken: which they are among all arguments.
+        result: its type.
+        body: statements.
+        locals: name -> type.
+        sites: calls of it in other loops.
+    """
 
     loop: AnyLoop
     arguments: tuple[tuple[str, str], ...]
@@ -61,6 +72,7 @@ class Folded:
     result: str
     body: tuple[Step, ...]
     locals: Mapping[str, str]
+    sites: int = 0
 
 
 def fold_loops(
@@ -98,7 +110,8 @@ def fold_loops(
             if callee in memory.idle:
                 continue
             meet(callee, [_number(x) for x in args])
-    return folded
+    sites = Counter(x for one in folded.values() for x, _ in called(one.body, memory))
+    return {loop: replace(one, sites=sites[loop]) for loop, one in folded.items()}
 
 
 def _number(value: Value) -> int | None:

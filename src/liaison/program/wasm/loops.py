@@ -35,8 +35,8 @@ TWO = ("atan2", "pow", "fmin", "fmax")
 INDEX = {"add": "i32.add", "sub": "i32.sub", "mul": "i32.mul"}
 BITS = {"bitand": "and", "bitor": "or", "bitxor": "xor", "shl": "shl", "shr": "shr"}
 LARGEST_OFFSET = 1 << 31
-SMALL = 60
-"""Values in a loop of plain assignments that stands in the place of its calls."""
+SMALL, ONCE = 24, 200
+"""Values in a loop of plain assignments that stands in the place of its calls, or of its only one."""
 
 
 def kind_of(kind: str) -> str:
@@ -608,7 +608,8 @@ def is_small(folded: Folded) -> bool:
     names = {name for name, _ in folded.arguments}
     is_plain = last.kind == "return" and bool(last.values)
     is_plain = is_plain and all(x.kind == "assign" and x.name not in names for x in steps)
-    return is_plain and sum(1 for _ in values_in(folded.body)) <= SMALL
+    limit = ONCE if folded.sites == 1 else SMALL
+    return is_plain and sum(1 for _ in values_in(folded.body)) <= limit
 
 
 def _set_in(steps: Iterable[Step]) -> set[str]:

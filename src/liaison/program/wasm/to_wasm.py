@@ -38,6 +38,9 @@ ELEMENTARY: Mapping[str, Loop[..., Any]] = {
 IMPORTS = "math"
 """The module from which functions are imported that are not printed."""
 
+SIZE = 8000
+"""Operations in one function, about: what crosses a cut costs three times the bytes."""
+
 FIRST = 64
 """The first address in use: none is 0."""
 
@@ -93,7 +96,7 @@ class Builder:
         """The key of an entry, which is printed with its pieces."""
         key = entry_key(program, name)
         if key not in self._plans:
-            self._plans[key] = entry_plan = plan(program, name)
+            self._plans[key] = entry_plan = plan(program, name, size=SIZE, by_level=False)
             self.assembly.functions |= entry_functions(program, name, entry_plan, self)
         return key
 

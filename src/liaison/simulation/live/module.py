@@ -26,18 +26,17 @@ from liaison.simulation.plan.plan import Plan, fill_run, plan_of
 from liaison.simulation.plan.settings import Settings, settings_of
 from liaison.simulation.prepared import add_entries, marching_of, run_arrays, scale_run
 from liaison.simulation.steps.advance import advance
-from liaison.simulation.steps.layout import Arrays, Entries, Run
+from liaison.simulation.steps.layout import Arrays, Run
+from liaison.simulation.steps.stepsize import is_torn, reject
 
 from .notes import notes_of
 from .places import LiveKernel, LiveLoops, Places
 
-SET = frozenset(
-    {
-        "samples", "records_steps", "records_end", "records_stop", "steps_allowed", "break_count",
-        "breaks_passed", "point_count", "points_passed", "next_sample",
-    }
-)  # fmt: skip
-"""Integers of a run that its user sets."""
+INSTANTS = frozenset({"break_count", "breaks_passed", "point_count", "points_passed"})
+SET = INSTANTS | {
+    "samples", "records_steps", "records_end", "records_stop", "steps_allowed", "next_sample"
+}  # fmt: skip
+"""Integers of a run that its user sets; those of instants where there are some."""
 
 LATER = ("terms", "correct_q", "correct_v")
 """Entries that machine code compiles when a run first needs them."""
@@ -141,8 +140,7 @@ class _Preparation:
         changed = _changed(loops)
         for record in (x for x in listed if isinstance(x, Record)):
             self._freeze(record, places.address(record.ints), changed)
-        if not run.ne:
-            self.builder.memory.idle = frozenset({look_for_events, first_signs})
+        self.builder.memory.idle = frozenset(_idle(run))
         notes = notes_of(self, series)
         places.store()
         self.builder.loops({self.march: [*addresses, None]}, places.bound)
@@ -157,16 +155,25 @@ class _Preparation:
     def _freeze(self, record: Record, address: int, changed: set[tuple[type, str]]) -> None:
         """Words that no loop and no user changes are known."""
         words = self.builder.memory.words
+        user = SET if self.arrays.run.breaks else SET - INSTANTS
         for base, owner, field in _headers(type(record), 0):
             is_choice = (
                 field.layout in ("scalar", "hook")
                 and field.type != "f64"
                 and (owner, field.name) not in changed
-                and not (owner is Run and field.name in SET)
+                and not (owner is Run and field.name in user)
             )
             if field.is_fixed or is_choice:
                 slot = base + field.slot
                 words[address + 8 * slot] = int(record.ints[slot])
+
+
+def _idle(run: Run) -> Iterable[Loop[..., Any]]:
+    """Loops that no run of these sizes calls."""
+    if not run.ne:
+        yield from (look_for_events, first_signs)
+    if not run.is_adaptive:
+        yield from (reject, is_torn)
 
 
 def _headers(record: type[Record], base: int) -> Iterable[tuple[int, type[Record], Field]]:
