@@ -147,7 +147,7 @@ def entry_functions(
 
 @final
 class _Writer:
-    """Writes one piece. A value that is used once is computed where it is used."""
+    """Writes one piece. A value is computed where it is first used, or stored."""
 
     def __init__(
         self, program: Program, entry_plan: Plan, piece: Piece, size: int, module: Any
@@ -222,13 +222,13 @@ class _Writer:
         return len(ARGUMENTS) + self.count - 1
 
     def node(self, node: Expr) -> None:
-        """Computes a value now, unless it is used once, further on."""
+        """Computes a value now where it is stored; otherwise where it is first used."""
         places = self.outputs.pop(node, [])
         stored = [("out", index) for index in places]
         if node in self.piece.saves:
             stored.append(("work", self.piece.saves[node]))
         depth = 1 + max((self.waiting.get(x, 0) for x in node.args), default=0)
-        if not stored and self.left.get(node, 0) <= 1 and depth < DEEP:
+        if not stored and depth < DEEP:
             self.waiting[node] = depth
             return
         further = self.left.get(node, 0) - len(stored)
@@ -278,7 +278,10 @@ class _Writer:
         elif node in self.local:
             self.take(node)
         elif node in self.waiting:
+            del self.waiting[node]
             self.operation(node)
+            if self.left[node] > 1:
+                self.hold(node)
         else:
             self.fetch(node)
 
@@ -301,9 +304,13 @@ class _Writer:
         place = self.piece.loads[node] if index < 0 else index
         self.code.append(access("f64.load", 8 * place))
         if self.total[node] >= OFTEN:
-            self.local[node] = self.new()
-            self.code.append(OP["tee"] + unsigned(self.local[node]))
-            self.left[node] -= 1
+            self.hold(node)
+
+    def hold(self, node: Expr) -> None:
+        """What was just computed, for further uses as well."""
+        self.local[node] = self.new()
+        self.code.append(OP["tee"] + unsigned(self.local[node]))
+        self.left[node] -= 1
 
     def operation(self, node: Expr) -> None:
         exponent = self.whole(node)
