@@ -4,7 +4,7 @@ The module holds everything that a run needs: entries, the loops of its steps, a
 the first content of memory. The section `liaison` says in JSON where things lie, what they are
 called, and how a run can end.
 
-Public names: live_module, LiveOptions, refusal.
+Public names: live_module, refusal, SERIES.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from liaison.program import Kernel
 from liaison.program.loops.language import Loop
 from liaison.program.loops.read import reachable
 from liaison.program.loops.records import Field, Record
+from liaison.program.wasm.loops import loop_key
 from liaison.program.wasm.to_wasm import Builder
+from liaison.simulation.assembly import assemble_each
 from liaison.simulation.events.events import first_signs, look_for_events
 from liaison.simulation.machine import Machine
 from liaison.simulation.plan.plan import Plan, fill_run, plan_of
@@ -31,12 +33,16 @@ from liaison.simulation.steps.stepsize import is_torn, reject
 
 from .notes import notes_of
 from .places import LiveKernel, LiveLoops, Places
+from .starts import LiveStarts, assembly_places
 
 INSTANTS = frozenset({"break_count", "breaks_passed", "point_count", "points_passed"})
 SET = INSTANTS | {
     "samples", "records_steps", "records_end", "records_stop", "steps_allowed", "next_sample"
 }  # fmt: skip
 """Integers of a run that its user sets; those of instants where there are some."""
+
+SERIES = ("poses", "energy", "closure", "outputs")
+"""Series that a module has unless others are asked for."""
 
 LATER = ("terms", "correct_q", "correct_v")
 """Entries that machine code compiles when a run first needs them."""
@@ -51,7 +57,8 @@ def live_module(
     inputs: Mapping[str, Any] | None = None,
     parameters: Mapping[str, float] | None = None,
     stop: Any = None,
-    series: Sequence[str] = ("poses", "energy", "outputs"),
+    series: Sequence[str] = SERIES,
+    starts: LiveStarts | None = None,
 ) -> bytes:
     """The module of runs of a kernel with one choice of options.
 
@@ -64,6 +71,7 @@ def live_module(
         parameters: values in the place of the defaults.
         stop: see `simulate`.
         series: entries that are evaluated at recorded states.
+        starts: of the mechanism, where runs may be assembled anew.
 
     Raises:
         SimulationError: runs that need Python between their steps.
@@ -80,7 +88,7 @@ def live_module(
     places = Places(builder)
     added = None if plan.added is None else LiveKernel(plan.added, places)
     plan = replace(plan, kernel=LiveKernel(kernel, places), added=added)
-    return _Preparation(plan, builder, places).module(series)
+    return _Preparation(plan, builder, places).module(series, starts)
 
 
 def refusal(plan: Plan) -> str:
@@ -123,7 +131,8 @@ class _Preparation:
         """Where the run lives."""
         return self.machine.arrays
 
-    def module(self, series: Sequence[str]) -> bytes:
+    def module(self, series: Sequence[str], starts: LiveStarts | None) -> bytes:
+        """The bytes of the module."""
         run, places = self.arrays.run, self.places
         fill_run(self.arrays, self.own)
         if self.contacts is not None:
@@ -142,9 +151,17 @@ class _Preparation:
             self._freeze(record, places.address(record.ints), changed)
         self.builder.memory.idle = frozenset(_idle(run))
         notes = notes_of(self, series)
+        roots: dict[Loop[..., Any], Sequence[int | None]] = {self.march: [*addresses, None]}
+        self.builder.assembly.exports["march"] = loop_key(self.march)
+        if starts is not None:
+            prepared = assembly_places(starts, places, self.own.state.t)
+            changed = _changed([assemble_each])
+            self._freeze(prepared.work, places.address(prepared.work.ints), changed)
+            notes["assembly"] = prepared.notes
+            roots[assemble_each] = prepared.arguments
+            self.builder.assembly.exports["assemble"] = loop_key(assemble_each)
         places.store()
-        self.builder.loops({self.march: [*addresses, None]}, places.bound)
-        self.builder.assembly.exports["march"] = ("loop", self.march)
+        self.builder.loops(roots, places.bound)
         return self.builder.module(notes)
 
     def _loops(self) -> list[Loop[..., Any]]:

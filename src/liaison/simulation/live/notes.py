@@ -17,6 +17,7 @@ from liaison.simulation.events.log import WHATS, Event
 from liaison.simulation.events.watched import sides_in
 from liaison.simulation.outcome import REASONS, failure_texts
 from liaison.simulation.plan.plan import Plan
+from liaison.simulation.plan.timing import WINDOW
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps.layout import Run, row_words
 
@@ -30,7 +31,7 @@ NUMBERS = (
 INTEGERS = (
     "samples", "records_steps", "records_end", "steps_allowed", "recorded", "event_count", "steps",
     "rejected", "evaluations", "projections", "break_count", "breaks_passed", "point_count",
-    "points_passed", "detail", "phase", "next_sample",
+    "points_passed", "detail", "is_fresh",
 )  # fmt: skip
 ARRAYS = (
     "q", "v", "u", "p", "atols", "break_times", "corner_rows", "waypoints", "reach",
@@ -78,6 +79,7 @@ def notes_of(preparation: _Preparation, series: Sequence[str]) -> dict[str, Any]
         "whats": list(WHATS) if sides_in(program) else [],
         "instants": _instants(own.instants, own),
         "series": _series(preparation, series),
+        "point": _point(preparation),
     }
     return notes
 
@@ -125,25 +127,52 @@ def _instants(instants: Instants, plan: Plan) -> dict[str, Any] | None:
         "reach": [_plain(x) for x in instants.reach.tolist()],
         "longest": _plain(instants.longest),
         "follow": [x.name for x in constants],
+        "room": WINDOW,
     }
 
 
 def _series(preparation: _Preparation, names: Sequence[str]) -> dict[str, Any]:
     """Series: the entry, where it writes, its workspace, and the names of its blocks."""
-    program, builder = preparation.own.program, preparation.builder
+    own, builder = preparation.own, preparation.builder
     series: dict[str, Any] = {}
-    room = 0
     for name in names:
-        if name not in program.entries or not program.entry(name).outputs:
+        entry = _entry_of(own, name)
+        if not entry:
             continue
-        entry = program.entry(name)
-        builder.assembly.exports[name] = builder.entry(program, name)
-        room = max(room, len(entry.outputs) + builder.work_size(program, name))
-        series[name] = {"size": len(entry.outputs), "layout": [list(x) for x in entry.layout]}
-    area = builder.place(room)
-    for row in series.values():
-        row["out"], row["work"] = area, area + 8 * row["size"]
+        layout = [list(x) for x in own.program.entry(name).layout]
+        series[name] = {"size": sum(size for _, size in layout), "layout": layout, "entry": entry}
+        if name == "reactions":
+            series[name]["after"] = {"entry": "forward"}
+    rows = [*series.values(), *(x["after"] for x in series.values() if "after" in x)]
+    sizes = {x["entry"]: len(own.program.entry(x["entry"]).outputs) for x in rows}
+    works = {x: builder.work_size(own.program, x) for x in sizes}
+    area = builder.place(max((sizes[x] + works[x] for x in sizes), default=0))
+    for row in rows:
+        builder.assembly.exports[row["entry"]] = builder.entry(own.program, row["entry"])
+        row["out"], row["work"] = area, area + 8 * sizes[row["entry"]]
     return series
+
+
+def _entry_of(plan: Plan, name: str) -> str:
+    """The entry of a series; empty where there is none.
+
+    Energy is the beginning of what the balance of energy asks. Reactions beside contacts follow
+    from their modes, which are not kept.
+    """
+    entries = plan.program.entries
+    if name not in entries or not entries[name].outputs:
+        return ""
+    if name == "reactions" and sides_in(plan.program):
+        return ""
+    return "work" if name == "energy" and plan.watch[0] == "work" else name
+
+
+def _point(preparation: _Preparation) -> dict[str, int]:
+    """Where a state is put at which a series is evaluated."""
+    own, place = preparation.own, preparation.builder.place
+    extra = max(own.size("nx"), own.size("nv") + own.size("nc"))
+    sizes = {"q": own.size("nq"), "v": own.size("nv"), "u": own.inputs.held.size, "x": extra}
+    return {name: place(size) for name, size in sizes.items()}
 
 
 def _ends(plan: Plan, run: Run) -> dict[str, Any]:
@@ -158,4 +187,6 @@ def _ends(plan: Plan, run: Run) -> dict[str, Any]:
         *(() if run.is_implicit or run.is_variational or run.is_alpha else (at.NOT_CONVERGED,)),
     }
     listed = {str(x): [REASONS[x], *texts[x]] for x in REASONS if x not in unknown}
+    many = listed[str(at.TOO_MANY_STEPS)]
+    many[1] = many[1].replace(f"{run.steps} steps", "{steps} steps")
     return {"texts": listed, "rows": [x.name for x in labels]}

@@ -43,6 +43,7 @@ class Places:
         self.bound: list[Bound] = []
         self._numbers: dict[Hashable, int] = {}
         self._blocks: dict[int, tuple[int, Any]] = {}
+        self._kept: list[Any] = []
 
     def entry(self, program: Program, name: str) -> int:
         """The number of an entry."""
@@ -76,6 +77,10 @@ class Places:
         if key not in self._blocks:
             self._blocks[key] = self.builder.place(block.size), block
         return self._blocks[key][0]
+
+    def keep(self, program: Program) -> None:
+        """Keeps a program alive, by whose identity its entries are known."""
+        self._kept.append(program)
 
     def store(self) -> None:
         """The content of all blocks becomes the first content of memory."""
