@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias, final
 
@@ -138,6 +139,11 @@ def _ptx_files(
 
 BACK_ENDS = BackEnds(
     BackEnd("llvm", "machine code for this computer", compile=to_llvm),
+    BackEnd(
+        "portable",
+        "machine code whose results have the same bits on every computer",
+        compile=partial(to_llvm, portable=True),
+    ),
     BackEnd("c", "header, source, object", compile=compile_c, package=_c_files, links=True),
     BackEnd("numpy", "interpreted: what the others are compared with", compile=to_numpy),
     BackEnd(

@@ -105,6 +105,7 @@ class Kernel(Shown, ABC):
     """Named entries that take numbers and give numbers; labels and sizes are in `program`."""
 
     is_interpreted: ClassVar[bool] = False  # entries have addresses of machine code
+    portable: bool = False  # results have the same bits on every machine
     recipe: Recipe | None = None
     """The function that makes this kernel, and its arguments: what is kept when it is pickled."""
 

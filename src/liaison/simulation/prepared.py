@@ -90,7 +90,8 @@ class Workplace:
         self.contacts = marching_of(plan)
         seen = plan if self.contacts is None else self.contacts.plan
         arrays = run_arrays(seen)
-        self.machine = machine_of(arrays, self.contacts, is_compiled=is_compiled)
+        portable = plan.kernel.portable
+        self.machine = machine_of(arrays, self.contacts, is_compiled=is_compiled, portable=portable)
         if "terms" not in plan.program.entries:
             self.machine.arrays.run.pivots_left = 0
         add_entries(self.machine, seen)
@@ -149,15 +150,21 @@ def marching_of(plan: Plan) -> Marching | None:
     return marching(plan, plan.settings.impacts)
 
 
-def machine_of(arrays: Arrays, contacts: Marching | None, *, is_compiled: bool = True) -> Machine:
+def machine_of(
+    arrays: Arrays,
+    contacts: Marching | None,
+    *,
+    is_compiled: bool = True,
+    portable: bool = False,
+) -> Machine:
     """What goes on with a run, through all modes where there are contacts."""
     if contacts is None:
-        return Machine(arrays, is_compiled=is_compiled)
+        return Machine(arrays, is_compiled=is_compiled, portable=portable)
     from liaison.contacts.events.one_sided import compiled_march
     from liaison.contacts.events.switching import march
 
     contacts.mark(arrays.run)
-    code = compiled_march() if is_compiled else None
+    code = compiled_march(portable=portable) if is_compiled else None
     beside = (contacts.sides,)
     return Machine(arrays, is_compiled=is_compiled, march=march, code=code, beside=beside)
 

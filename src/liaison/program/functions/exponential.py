@@ -1,10 +1,10 @@
 """Exponential function, logarithm and powers.
 
 exp x = 2ᵏ exp r with |r| ≤ ln 2 / 2, r in two parts, and a polynomial. log x = k ln 2 + log m with
-√½ ≤ m < √2, by s = f/(2 + f), f = m − 1. A power is exp(y log x) with the logarithm and the product in
-two parts each: log m there is that of the nearest knot i/32 and 2 artanh s, |s| ≤ 1/90, so that its
-relative error, some 2⁻⁶⁶, times |y log x| ≤ 745 is far below one unit in the last place. Exact powers
-come out exactly for that reason.
+√½ ≤ m < √2, by s = f/(2 + f), f = m − 1. A power is exp(y log x) with the logarithm and the product
+in two parts each: log m there is that of the nearest knot i/32 and 2 artanh s, |s| ≤ 1/90, so that
+its relative error, some 2⁻⁶⁶, times |y log x| ≤ 745 is far below one unit in the last place. Exact
+powers come out exactly for that reason.
 
 Source: CW80, chapters 4 to 6, for the reductions.
 Differs: the polynomials are minimax fits (Remez exchange) of (exp r − 1 − r)/r² and of

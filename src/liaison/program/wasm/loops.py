@@ -31,7 +31,7 @@ from .fold import Bound, Folded, Memory, is_pure, stride, values_in
 
 COMPARE = ("lt", "le", "gt", "ge", "eq", "ne")
 NATIVE = {"sqrt": "f64.sqrt", "fabs": "f64.abs", "floor": "f64.floor", "copysign": "f64.copysign"}
-TWO = ("atan2", "pow", "fmin", "fmax")
+CHOICES = ("fmin", "fmax")
 INDEX = {"add": "i32.add", "sub": "i32.sub", "mul": "i32.mul"}
 BITS = {"bitand": "and", "bitor": "or", "bitxor": "xor", "shl": "shl", "shr": "shr"}
 LARGEST_OFFSET = 1 << 31
@@ -507,7 +507,7 @@ class _Printer:
             self.put("f64.abs")
             self.code.append(f64_const(float("inf")))
             self.put("f64.lt")
-        elif name in ("fmin", "fmax"):
+        elif name in CHOICES:
             self.other(value)
         else:
             if name in self.memory.elementary:

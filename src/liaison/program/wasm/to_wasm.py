@@ -16,7 +16,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, final
 
 from liaison.errors import checked
-from liaison.program.functions import arcs, circular, exponential
+from liaison.program.functions.table import FUNCTIONS
 from liaison.program.kernel import Kernel
 from liaison.program.loops.language import Loop
 from liaison.program.loops.read import routine
@@ -26,13 +26,11 @@ from liaison.program.program import Program
 from .encode import OP, Assembly, Code, Function, Ref, i32_const, unsigned
 from .entries import ARGUMENTS, SIGNATURE, entry_functions, entry_key
 from .fold import Bound, Folded, Memory, fold_loops
-from .loops import loop_function, loop_key
+from .loops import CHOICES, loop_function, loop_key
 
 ELEMENTARY: Mapping[str, Loop[..., Any]] = {
-    "sin": circular.sin, "cos": circular.cos, "tan": circular.tan, "asin": arcs.asin,
-    "acos": arcs.acos, "atan": arcs.atan, "atan2": arcs.atan2, "exp": exponential.exp,
-    "log": exponential.log, "pow": exponential.pow,
-}  # fmt: skip
+    name: x for name, x in FUNCTIONS.items() if name not in CHOICES
+}
 """Functions that processors do not have, as loops."""
 
 IMPORTS = "math"
@@ -96,7 +94,9 @@ class Builder:
         """The key of an entry, which is printed with its pieces."""
         key = entry_key(program, name)
         if key not in self._plans:
-            self._plans[key] = entry_plan = plan(program, name, size=SIZE, by_level=False)
+            self._plans[key] = entry_plan = plan(
+                program, name, size=SIZE, functions=FUNCTIONS, by_level=False
+            )
             self.assembly.functions |= entry_functions(program, name, entry_plan, self)
         return key
 
