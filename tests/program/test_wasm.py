@@ -32,8 +32,19 @@ from liaison.expr import (
 )
 from liaison.program import to_numpy, to_wasm
 from liaison.program.functions.table import FUNCTIONS
-from liaison.program.loops.language import at, bits, f64, floor, fmax, fmin, from_bits, i64, loop, ptr
-from liaison.program.wasm.encode import Assembly, Function, OP, i64_const, signed, unsigned
+from liaison.program.loops.language import (
+    at,
+    bits,
+    f64,
+    floor,
+    fmax,
+    fmin,
+    from_bits,
+    i64,
+    loop,
+    ptr,
+)
+from liaison.program.wasm.encode import OP, Assembly, Function, i64_const, signed, unsigned
 from liaison.program.wasm.entries import turn
 from liaison.program.wasm.fold import Memory, fold_loops
 from liaison.program.wasm.loops import loop_key
@@ -131,7 +142,8 @@ FAR = (0.0, -0.5, 1.0, 10.0, -1e3, 99999.0, 1e5 + 1, 1e15, -1e22, 1e300, 5e-324)
 JOBS = """
 const [, , path] = process.argv;
 const jobs = JSON.parse(require("fs").readFileSync(path));
-const value = (x) => (typeof x === "string" ? (x[0] === "n" ? BigInt(x.slice(1)) : floats[x] ?? Number(x)) : x);
+const whole = (x) => (x[0] === "n" ? BigInt(x.slice(1)) : floats[x] ?? Number(x));
+const value = (x) => (typeof x === "string" ? whole(x) : x);
 const floats = { inf: Infinity, "-inf": -Infinity, nan: NaN };
 const bits = (x) => Buffer.from(new Float64Array([Number(x)]).buffer).toString("hex");
 const answers = jobs.map(({ module, calls, arrays }) => {
@@ -142,7 +154,8 @@ const answers = jobs.map(({ module, calls, arrays }) => {
   for (const [address, numbers] of arrays || []) memory.set(numbers.map(Number), address / 8);
   return calls.map(([name, args, read]) => {
     const result = exports[name](...args.map(value));
-    return read ? Array.from(memory.subarray(read[0] / 8, read[0] / 8 + read[1]), bits) : bits(result);
+    if (!read) return bits(result);
+    return Array.from(memory.subarray(read[0] / 8, read[0] / 8 + read[1]), bits);
   });
 });
 console.log(JSON.stringify(answers));
@@ -257,7 +270,9 @@ def test_an_entry_in_several_functions_gives_the_same(ran):
     np.testing.assert_allclose(values, ran[2][1], rtol=1e-9)
 
 
-@pytest.mark.parametrize("value", [0, 1, -1, 63, 64, -64, -65, 127, 128, 2**31, -(2**63), 2**63 - 1])
+@pytest.mark.parametrize(
+    "value", [0, 1, -1, 63, 64, -64, -65, 127, 128, 2**31, -(2**63), 2**63 - 1]
+)
 def test_numbers_of_any_length(value):
     data = signed(value)
     read, shift = 0, 0

@@ -156,8 +156,12 @@ def test_series_are_those_of_the_run(case, prepared, answers):
     for name, text in answers[case][0]["series"].items():
         values = run.series[name].values
         if name == "poses":  # R row by row, then p; here (R p)
-            values = np.concatenate([values[..., :3].reshape(*values.shape[:2], 9), values[..., 3]], 2)
-        np.testing.assert_allclose(numbers(text, values), values, rtol=1e-9, atol=1e-9, err_msg=name)
+            values = np.concatenate(
+                [values[..., :3].reshape(*values.shape[:2], 9), values[..., 3]], 2
+            )
+        np.testing.assert_allclose(
+            numbers(text, values), values, rtol=1e-9, atol=1e-9, err_msg=name
+        )
 
 
 @pytest.mark.parametrize("case", CONTACTS)
@@ -223,7 +227,7 @@ def test_a_failure_in_the_words_of_a_run_here(examples, answers):
 
 
 def test_falling_until_an_event(answers):
-    """z = 1 − g t²/2 reaches zero at √(2/g), which is after the end; with a start of 0.2 m before."""
+    """z = z₀ − g t²/2 reaches zero at √(2 z₀/g): from 1 m after the end, from 0.2 m before."""
     assert answers["fall"][0]["status"]["status"] == "done"
     stopped = answers["fall"][3]
     assert stopped["status"]["status"] == "stopped"
@@ -296,7 +300,9 @@ def test_what_needs_python_is_refused_by_name(examples):
      ("contact/two_balls.lsd", {"step": 1e-3, "method": "moreau"}),
      ("reference/slider_crank_clearance.lsd", {}), ("bennett.lsd", {})],
 )  # fmt: skip
-def test_more_runs_have_the_bits_of_portable_machine_code(node, tmp_path, examples, example, options):
+def test_more_runs_have_the_bits_of_portable_machine_code(
+    node, tmp_path, examples, example, options
+):
     case = Prepared(examples / example, options)
     (tmp_path / "0.wasm").write_bytes(case.module)
     jobs = [{"module": str(tmp_path / "0.wasm"), "runs": [{}]}]

@@ -6,7 +6,8 @@
 Gauss–Newton with the entry `assembly` of a kernel; parameters vary from row to row. It is the loop
 of `tree/assemble.py`, step for step, without its messages: a row that does not close has a status.
 
-Public names: Assembler, Rows, work_of, assemble_each, CLOSED, OPEN, UNDEFINED, INCONSISTENT, BESIDE.
+Public names: Assembler, Rows, Work, work_of, assemble_each, ENTRIES, CLOSED, OPEN, UNDEFINED,
+INCONSISTENT, BESIDE.
 
 Source: JB94 §3.2 (position problem), §3.3 (velocity problem).
 """

@@ -1,6 +1,6 @@
 """Starts of a mechanism assembled in compiled code, one or many, with parameters that vary.
 
-Public names: Assembling, Wanted, Origin, attempt, of_run, row_of, live_starts.
+Public names: Assembling, Wanted, Origin, attempt, of_run, row_of, shakes_of.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.equations.start_checks import is_completed
 from liaison.errors import ArgumentError, AssemblyError, NamingError, SimulationError
-from liaison.expr import Expr, symbols_of
+from liaison.expr import Expr
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import Array, State
 from liaison.program.kernel import Kernel, MachineKernel
@@ -24,12 +24,9 @@ from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.lower import lower
 from liaison.simulation.assembly import CLOSED, Assembler
 from liaison.simulation.batch.plan import value_of
-from liaison.simulation.live.starts import LiveStarts
 from liaison.tree.assemble import STARTS, assemble, shake
 from liaison.tree.starts import Begin, Starts, check_attitudes, fixed_values
 from liaison.tree.tree import Tree, span
-
-from .given import with_values
 
 
 @final
@@ -74,7 +71,7 @@ class Assembling:
         if is_completed(kernel.program.labels["lam"]):
             # relations that were added to the closures hold speeds, and are met in the run
             kernel = to_llvm(lower(newton_euler(tree)))
-        self._assembler = Assembler(kernel, _shakes(tree.nv))
+        self._assembler = Assembler(kernel, shakes_of(tree.nv))
 
     def state(
         self,
@@ -256,48 +253,11 @@ def of_run(error: AssemblyError, k: int) -> AssemblyError:
 
 
 @lru_cache(maxsize=64)
-def _shakes(nv: int) -> Array:
+def shakes_of(nv: int) -> Array:
+    """Local coordinates that further attempts begin with, shape (attempts − 1, nv)."""
     return np.array([shake(k, nv) for k in range(1, STARTS)])
 
 
 def row_of(values: Mapping[str, Any], k: int) -> dict[str, float]:
     """The values of row k: arrays have one for each row, numbers hold for all."""
     return {name: value_of(x, k) for name, x in values.items()}
-
-
-def live_starts(
-    mechanism: Mechanism, kernel: Kernel, parameters: Mapping[str, Any] | None = None
-) -> LiveStarts | None:
-    """Starts for a module that assembles; None where closures were completed before the run.
-
-    Args:
-        mechanism: before its parameters were given other values.
-        kernel: of its equations.
-        parameters: these values.
-    """
-    if is_completed(kernel.program.labels["lam"]):
-        return None
-    tree = span(with_values(mechanism, parameters or {}))
-    starts = Starts(tree)
-    fixed: Mapping[Expr, float] = {} if starts.are_numbers else fixed_values(tree, {}, 0.0)
-    begin = starts.begin({}, {}, fixed)
-    known = kernel.program.inputs
-    formulas = {
-        label: x
-        for label, (x, _) in starts.own.items()
-        if isinstance(x, Expr) and all(y in known for y in symbols_of([x]))
-    }
-    curved = [node for node in tree.nodes if node.joint.type.nq != node.joint.type.nv]
-    return LiveStarts(
-        kernel,
-        _shakes(tree.nv),
-        starts.positions(begin, begin.held, fixed)[0],
-        {x: begin.values[x] for x in starts.own if x not in formulas},
-        formulas,
-        [label for label, (_, is_guess) in starts.own.items() if is_guess],
-        [
-            np.flatnonzero(starts.positions(begin, {name}, fixed)[1]).tolist()
-            for name in starts.q_names
-        ],
-        [name for node in curved for name in starts.q_names[node.q]],
-    )

@@ -48,7 +48,8 @@ def build(
     debug: Debug = False,
 ) -> None:
     """Write the equations of motion as a C package without dependencies, as text for GPUs, or with
-    the time loop as a WebAssembly module that simulates in a browser."""
+    their time loop as a module that simulates in a browser.
+    """
     from liaison.cli.values import check_word, read_request
     from liaison.model.contacts import left_out
     from liaison.program.back_ends import BACK_ENDS

@@ -232,9 +232,7 @@ def _body(
     return unsigned(len(body)) + body
 
 
-def _number(
-    ref: Ref, numbers: Mapping[Hashable, int], types: Mapping[Signature, int]
-) -> bytes:
+def _number(ref: Ref, numbers: Mapping[Hashable, int], types: Mapping[Signature, int]) -> bytes:
     """The number of a function, or of a type where the key is a signature."""
     if ref.key in numbers:
         return unsigned(numbers[ref.key])

@@ -1,19 +1,19 @@
-"""Entries of a program as WebAssembly: values on the stack, and in locals where they are used again.
+"""Entries of a program as WebAssembly: values on the stack, in locals where they are used again.
 
 Public names: entry_functions, entry_key, HELPERS, smaller, larger, sign, turn,
-table_value.
+table_value, ARGUMENTS, SIGNATURE.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
+from functools import partial
 from heapq import heappop, heappush
 from math import copysign, isfinite, nan
 from typing import Any, final
 
 from liaison.expr import Expr
-from liaison.program.loops.language import Loop, bits, f64, i64, loop, ptr
 from liaison.program.functions.circular import (
     MAGIC,
     REACH,
@@ -26,6 +26,7 @@ from liaison.program.functions.circular import (
     low_of,
     sine_of,
 )
+from liaison.program.loops.language import Loop, bits, f64, i64, loop, ptr
 from liaison.program.plan import LARGEST_POWER, TURNING, Item, Piece, Plan
 from liaison.program.program import Program
 
@@ -86,10 +87,10 @@ def table_value(x: f64, n: i64, m: i64, breaks: ptr, origins: ptr, values: ptr) 
         else:
             low = middle + 1
     t = x - origins[low]
-    y = values[low * m + m - 1]
+    y = float(values[low * m + m - 1])
     for k in range(m - 2, -1, -1):
         y = y * t + values[low * m + k]
-    return y
+    return float(y)
 
 
 @loop
@@ -199,7 +200,7 @@ class _Writer:
                 self.node(node)
         for node, places in self.outputs.items():
             for index in places:
-                self.store("out", index, lambda node=node: self.value(node))
+                self.store("out", index, partial(self.value, node))
         return Function(SIGNATURE, ("f64",) * self.count, _renumbered(self.code))
 
     def clear(self) -> None:
@@ -260,7 +261,7 @@ class _Writer:
             self.code += [i32_const(0), access("f64.load", place + 8 * (node.op == "cos"))]
             self.code.append(OP["set"] + unsigned(self.local[node]))
             for array, index in stored:
-                self.store(array, index, lambda node=node: self.value(node))
+                self.store(array, index, partial(self.value, node))
 
     def kept(self, node: Expr, place: int) -> None:
         self.operation(node)
@@ -409,5 +410,3 @@ SPECIAL: Mapping[str, Callable[[_Writer, Expr], None]] = {
     "select": _Writer.select,
     "table": _Writer.table,
 }
-
-

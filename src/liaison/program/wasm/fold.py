@@ -136,9 +136,7 @@ def values_in(steps: Iterable[Step]) -> Iterator[Value]:
             values += value.args
 
 
-def called(
-    steps: Iterable[Step], memory: Memory
-) -> Iterator[tuple[AnyLoop, tuple[Value, ...]]]:
+def called(steps: Iterable[Step], memory: Memory) -> Iterator[tuple[AnyLoop, tuple[Value, ...]]]:
     """The loops that statements call, with their arguments."""
     for value in values_in(steps):
         if value.kind == "call":

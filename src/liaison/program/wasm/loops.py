@@ -3,7 +3,7 @@
 Integers are i64, addresses and truth values i32. An address is split into what is known, which
 stands in the instruction, and what varies.
 
-Public names: loop_function, loop_key.
+Public names: loop_function, loop_key, CHOICES.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ INDEX = {"add": "i32.add", "sub": "i32.sub", "mul": "i32.mul"}
 BITS = {"bitand": "and", "bitor": "or", "bitxor": "xor", "shl": "shl", "shr": "shr"}
 LARGEST_OFFSET = 1 << 31
 SMALL, ONCE = 24, 200
-"""Values in a loop of plain assignments that stands in the place of its calls, or of its only one."""
+"""Values in a loop of plain assignments that stands in place of its calls, or of the only one."""
 
 
 def kind_of(kind: str) -> str:
@@ -316,7 +316,7 @@ class _Printer:
         self.put(names[value.args[0].type])
 
     def load(self, value: Value) -> None:
-        offset = self.address(*value.args)
+        offset = self.address(value.args[0], value.args[1])
         self.code.append(access(f"{kind_of(value.type)}.load", offset))
 
     def field(self, value: Value) -> None:
@@ -338,7 +338,7 @@ class _Printer:
         self.put("i32.wrap")
 
     def entry(self, value: Value) -> None:
-        offset = self.address(*value.args)
+        offset = self.address(value.args[0], value.args[1])
         self.code.append(access("i64.load", offset))
         self.put("i32.wrap")
 
@@ -347,9 +347,7 @@ class _Printer:
         offset = self.address(base, value.args[0])
         self.code.append(access(f"{kind_of(value.type)}.load", offset))
 
-    def address(
-        self, pointer: Value, index: Value | None, offset: int = 0, step: int = 8
-    ) -> int:
+    def address(self, pointer: Value, index: Value | None, offset: int = 0, step: int = 8) -> int:
         """Pushes what varies of an address; returns the rest."""
         while pointer.kind == "cast":
             pointer = pointer.args[0]
@@ -655,14 +653,14 @@ def _read_outside(steps: Iterable[Step]) -> set[str]:
 
 def _own(steps: Iterable[Step]) -> list[Step]:
     """Statements of a loop's body without those of loops in it."""
-    found: list[Step] = []
+    own: list[Step] = []
     todo = list(steps)
     while todo:
         step = todo.pop()
-        found.append(step)
+        own.append(step)
         if step.kind not in ("for", "while"):
             todo += [*step.body, *step.orelse]
-    return found
+    return own
 
 
 def _leaves(steps: Iterable[Step]) -> bool:

@@ -3,14 +3,14 @@
 Names, units and defaults; where numbers of a run lie in memory; series that are evaluated at
 recorded states; and every way in which a run can end, in the words of `outcome`.
 
-Public names: notes_of, FIELDS.
+Public names: notes_of.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from liaison.program.instants import Instants
 from liaison.simulation.events.log import WHATS, Event
@@ -21,8 +21,7 @@ from liaison.simulation.plan.timing import WINDOW
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps.layout import Run, row_words
 
-if TYPE_CHECKING:
-    from .module import _Preparation
+from .prepare import Preparation
 
 NUMBERS = (
     "t", "t_new", "t_start", "t_end", "t_control", "t_base", "t_good", "t_refill", "step", "h_max",
@@ -49,7 +48,7 @@ OF_CLOSURES = (at.POSITIONS_LOST, at.VELOCITIES_LOST, at.INCONSISTENT, at.BAD_ST
 """Ends that only runs with contacts, or with closures, have."""
 
 
-def notes_of(preparation: _Preparation, series: Sequence[str]) -> dict[str, Any]:
+def notes_of(preparation: Preparation, series: Sequence[str]) -> dict[str, Any]:
     """The notes of a prepared run."""
     own, run = preparation.own, preparation.arrays.run
     program, arrays = own.program, preparation.arrays
@@ -104,7 +103,7 @@ def _places(run: Run, base: int) -> dict[str, int]:
     return places | {"good": good}
 
 
-def _sides(preparation: _Preparation) -> list[int] | None:
+def _sides(preparation: Preparation) -> list[int] | None:
     """Where the record of contacts lies."""
     if preparation.contacts is None:
         return None
@@ -131,7 +130,7 @@ def _instants(instants: Instants, plan: Plan) -> dict[str, Any] | None:
     }
 
 
-def _series(preparation: _Preparation, names: Sequence[str]) -> dict[str, Any]:
+def _series(preparation: Preparation, names: Sequence[str]) -> dict[str, Any]:
     """Series: the entry, where it writes, its workspace, and the names of its blocks."""
     own, builder = preparation.own, preparation.builder
     series: dict[str, Any] = {}
@@ -167,7 +166,7 @@ def _entry_of(plan: Plan, name: str) -> str:
     return "work" if name == "energy" and plan.watch[0] == "work" else name
 
 
-def _point(preparation: _Preparation) -> dict[str, int]:
+def _point(preparation: Preparation) -> dict[str, int]:
     """Where a state is put at which a series is evaluated."""
     own, place = preparation.own, preparation.builder.place
     extra = max(own.size("nx"), own.size("nv") + own.size("nc"))
