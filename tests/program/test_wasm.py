@@ -242,7 +242,7 @@ def entry_job(program, q, v):
 def ran(node, tmp_path_factory):
     """All jobs, by one node process."""
     q, v = [0.3, -1.2, 2.5, 0.7, 0.1, -0.4, 1.1], [1.1, -0.4, 0.2, -3.0, 0.5, 0.6, -0.7]
-    programs = [program_of(operations(), arrays=("q", "v")), synthetic(20_000)]
+    programs = [program_of(operations(), arrays=("q", "v")), synthetic(22_000)]
     loops, expected = loops_job()
     answers = in_node(
         node, tmp_path_factory.mktemp("wasm"), [loops, *(entry_job(x, q, v) for x in programs)]
@@ -265,7 +265,7 @@ def test_every_operation_gives_what_the_interpreter_does(ran):
 
 
 def test_an_entry_in_several_functions_gives_the_same(ran):
-    assert synthetic(20_000).operations("f").total() > 2 * SIZE
+    assert synthetic(22_000).operations("f").total() > 2 * SIZE
     values = np.array([number(x) for x in ran[1][1][0]])
     np.testing.assert_allclose(values, ran[2][1], rtol=1e-9)
 
