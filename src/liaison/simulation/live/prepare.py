@@ -25,7 +25,8 @@ from .places import LiveLoops, Places
 
 INSTANTS = frozenset({"break_count", "breaks_passed", "point_count", "points_passed"})
 SET = INSTANTS | {
-    "samples", "records_steps", "records_end", "records_stop", "steps_allowed", "next_sample"
+    "samples", "records_steps", "records_end", "records_stop", "steps_allowed", "next_sample",
+    "has_terms",
 }  # fmt: skip
 """Integers of a run that its user sets; those of instants where there are some."""
 
@@ -79,8 +80,6 @@ class Preparation:
         if self.contacts is not None:
             self.contacts.begin(self.own)
         scale_run(run, self.own, self.contacts)
-        run.has_terms = int("terms" in self.plan.program.entries)
-        run.has_correct[:] = int("correct_q" in self.plan.program.entries)
         listed = (
             *self.beside, self.machine.entries, run, self.arrays.scratch, self.arrays.records,
             self.arrays.event_log,
