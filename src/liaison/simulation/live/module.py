@@ -63,8 +63,8 @@ ARRAYS = (
 
 CODES = {
     "good": at.GOOD, "done": at.DONE, "stopped": at.STOPPED, "control": at.CONTROL,
-    "full": at.FULL, "needs": at.NEEDS_CORRECT_Q, "instants": at.NEEDS_INSTANTS, "failed": at.NOT_FINITE,
-    "degenerate": at.DEGENERATE,
+    "full": at.FULL, "needs": at.NEEDS_CORRECT_Q, "instants": at.NEEDS_INSTANTS,
+    "failed": at.NOT_FINITE, "degenerate": at.DEGENERATE,
 }  # fmt: skip
 OF_CONTACTS = (at.NO_MODE, at.BAD_GAP, at.BAD_SIDE, at.SINGULAR_MASS, at.STANDSTILL, at.STEP_UP)
 OF_CLOSURES = (at.POSITIONS_LOST, at.VELOCITIES_LOST, at.INCONSISTENT, at.BAD_START,
