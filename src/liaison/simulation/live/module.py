@@ -31,8 +31,7 @@ from liaison.simulation.plan.timing import WINDOW
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps.layout import Run, row_words
 
-from .places import LiveKernel, Places
-from .prepare import Preparation, changed_by
+from .places import LiveKernel, Places, Preparation, changed_by
 from .starts import LiveStarts, assembly_places
 
 DEGENERATE = (
