@@ -147,6 +147,14 @@ class Kernel(Shown, ABC):
             )
         return self.recipe if self.origin is None else (*self.recipe, {"origin": self.origin})
 
+    def bound_loop(self, loop: Any, record: Any) -> int:
+        """A loop that takes a record before the arguments of an entry, where it is no machine code.
+
+        Returns:
+            What stands for its address; 0 where loops are machine code of this process.
+        """
+        return 0
+
     def out_size(self, entry: str) -> int:
         """How many doubles the entry writes."""
         return len(self.program.entry(entry).outputs)
