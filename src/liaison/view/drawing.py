@@ -12,7 +12,7 @@ joint_pieces.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -332,7 +332,7 @@ def _joint_pieces(
         if high - low > 1e-3 * size:
             ends = p + np.outer([low, high], direction)
             pieces.append(rod(ends[0], ends[1], 0.008 * size, GROUND_COLOR))
-    return tuple(pieces)
+    return tuple(replace(piece, joint=joint.name) for piece in pieces)
 
 
 def _up(mechanism: Mechanism, values: Values) -> Array:

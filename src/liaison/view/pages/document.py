@@ -1,0 +1,252 @@
+"""The scene of a run as data: a text of plain JSON that names what is drawn, and packed arrays.
+
+The front end draws it and knows no mechanics. `VERSION` grows when a front end of before could not
+read it any more; docs/scene.md describes every entry.
+
+Public names: Look, Scene, scene_of, FORMAT, VERSION.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.model import Mechanism
+from liaison.simulation.record.resampling import quaternion_of
+from liaison.simulation.record.trajectory import Trajectory
+from liaison.view.camera import ASPECT, camera
+from liaison.view.contacts import greatest
+from liaison.view.drawing import COLORS as BODY_COLORS
+from liaison.view.drawing import GROUND_COLOR, Drawing, drawing
+from liaison.view.links import FORCE_COLOR, LONGEST, joint_forces, trace_points
+from liaison.view.marks import MOMENT_COLOR, Mark, beside, dot_sizes, marks, rolling_ones, struck
+from liaison.view.solids import Piece
+from liaison.view.symbols import joint_entries, placed_loads, supports
+
+from .columns import column_entries
+from .packing import Pack
+from .timeline import event_groups, state_entries, strips
+
+Array = NDArray[np.float64]
+Entry = dict[str, Any]
+
+FORMAT, VERSION = "liaison-scene", 1
+MOST_LABELS = 8
+NOTHING = 1e-9  # a moment below this part of the forces, times the size of the scene, is none
+MOMENTS = 0.6  # the longest arrow of a moment, in longest arrows of forces
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What to see besides the bodies."""
+
+    trace: tuple[Any, ...] = ()
+    forces: bool | Iterable[str] = False
+    frames: bool = False
+    labels: bool | None = None  # None: if the bodies are few
+    places: tuple[Any, ...] = ()  # of contact, over the pictures
+    speed: float = 1.0
+
+    def shows_labels(self, bodies: int) -> bool:
+        """True if names stand on the bodies."""
+        return bodies <= MOST_LABELS if self.labels is None else self.labels
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A scene: its text, as plain data, and its packed arrays in base64."""
+
+    text: Entry
+    data: str
+
+
+def scene_of(run: Trajectory, recorded: Trajectory, mechanism: Mechanism, look: Look) -> Scene:
+    """The scene of a run.
+
+    Args:
+        run: at the instants of its pictures.
+        recorded: the same run as it was recorded, for curves and events.
+        mechanism: bodies and joints to draw.
+        look: what to see besides.
+    """
+    pack, drawn = Pack(), drawing(run, mechanism)
+    rank = {name: k for k, name in enumerate(drawn.pieces)}
+    contact_marks, scales = _marks(run, mechanism, drawn, look)
+    forces = _forces(run, drawn, look, rank, pack)
+    hits = struck(run, [x for x in drawn.pieces if x != "ground"], look.speed)
+    is_struck = any(bool(np.any(x)) for x in hits.values())
+    units = {label.name: label.unit for label in run.labels.get("q", ())}
+    text = {
+        "format": FORMAT,
+        "version": VERSION,
+        "title": run.name,
+        "note": _note(run, drawn),
+        "view": _view(drawn, mechanism),
+        "times": pack.floats(run.t),
+        "speed": look.speed,
+        "look": {"frames": look.frames, "labels": look.shows_labels(len(drawn.pieces) - 1)},
+        "bodies": _bodies(drawn, hits if is_struck else {}, pack),
+        "poses": _poses(drawn, pack),
+        "joints": joint_entries(mechanism, drawn, rank),
+        "loads": placed_loads(mechanism, drawn, rank, units),
+        "forces": forces,
+        "contacts": [_contact(mark, pack) for mark in contact_marks],
+        "arrows": {"force": scales[0], "moment": scales[1], "forceColor": FORCE_COLOR,
+                   "momentColor": MOMENT_COLOR},
+        "states": state_entries(contact_marks, is_struck),
+        "traces": [
+            {"name": name, "body": rank[body], "place": p.tolist()}
+            for name, body, p in trace_points(drawn, look.trace)
+        ],
+        "strips": strips(run, contact_marks),
+        "events": {"count": len(recorded.events), "groups": event_groups(recorded)},
+        "series": column_entries(recorded, pack),
+    }  # fmt: skip
+    return Scene(text, pack.text())
+
+
+def _note(run: Trajectory, drawn: Drawing) -> str:
+    note = f"{run.t[0]:g} to {run.t[-1]:g} s"
+    return note + ("; not drawn: " + ", ".join(drawn.missing) if drawn.missing else "")
+
+
+def _view(drawn: Drawing, mechanism: Mechanism) -> Entry:
+    """Camera, size of the scene, and the ground below it."""
+    eye = camera(drawn.reached, drawn.up)
+    return {
+        "up": drawn.up.tolist(),
+        "size": drawn.size,
+        "low": drawn.reached.min(axis=0).tolist(),
+        "high": drawn.reached.max(axis=0).tolist(),
+        "floor": float((drawn.reached @ drawn.up).min()),
+        "position": eye.position.tolist(),
+        "target": eye.target.tolist(),
+        "angle": eye.angle,
+        "aspect": ASPECT,
+        "supports": supports(mechanism, drawn),
+    }
+
+
+def _bodies(drawn: Drawing, hits: Mapping[str, NDArray[np.bool_]], pack: Pack) -> list[Entry]:
+    entries = []
+    for k, (name, pieces) in enumerate(drawn.pieces.items()):
+        is_ground = name == "ground"
+        color = GROUND_COLOR if is_ground else BODY_COLORS[k % len(BODY_COLORS)]
+        own = next((x.color for x in pieces if not x.joint), color)
+        middle = drawn.middles.get(name)
+        is_hit = hits.get(name)
+        entries.append(
+            {
+                "name": name,
+                "color": own,
+                "ground": is_ground,
+                "label": None if middle is None else middle.tolist(),
+                "pieces": [_piece(x, pack) for x in pieces],
+                "struck": None if is_hit is None else pack.whole(is_hit.astype(np.int64)),
+            }
+        )
+    return entries
+
+
+def _piece(piece: Piece, pack: Pack) -> Entry:
+    entry: Entry = {
+        "kind": piece.kind,
+        "size": piece.size,
+        "turn": quaternion_of(piece.R).tolist(),
+        "place": piece.p.tolist(),
+        "color": piece.color,
+    }
+    if piece.opacity < 1:
+        entry["opacity"] = piece.opacity
+    if piece.joint:
+        entry["joint"] = piece.joint
+    if piece.surface is not None:
+        entry["vertices"], _ = pack.quantised(piece.surface.vertices)
+        entry["faces"] = pack.whole(piece.surface.faces)
+        entry["smooth"] = piece.surface.is_smooth
+    return entry
+
+
+def _poses(drawn: Drawing, pack: Pack) -> Entry:
+    """Places and turns of all bodies over time, and by how much they are off."""
+    X = np.stack([drawn.poses[name] for name in drawn.pieces], axis=1)
+    turn = _continuous(quaternion_of(np.ascontiguousarray(X[..., :3])))
+    places, read = pack.quantised(X[..., 3])
+    turns, read_turn = pack.quantised(turn)
+    read_turn = read_turn / np.linalg.norm(read_turn, axis=-1, keepdims=True)
+    # the angle between two turns: 2 |vector part of their quotient|
+    half = np.minimum(
+        np.linalg.norm(read_turn - turn, axis=-1), np.linalg.norm(read_turn + turn, axis=-1)
+    )
+    return {
+        "places": places,
+        "turns": turns,
+        "error": {
+            "place": float(np.abs(read - X[..., 3]).max(initial=0.0)),
+            "angle": float(2 * half.max(initial=0.0)),
+        },
+    }
+
+
+def _continuous(turn: Array) -> Array:
+    """Quaternions of shape (n, bodies, 4) whose signs do not change from row to row."""
+    sign = np.sign(np.sum(turn[1:] * turn[:-1], axis=-1))
+    flips = np.cumprod(np.where(sign < 0, -1.0, 1.0), axis=0)
+    return np.concatenate([turn[:1], turn[1:] * flips[..., None]])
+
+
+def _forces(
+    run: Trajectory, drawn: Drawing, look: Look, rank: Mapping[str, int], pack: Pack
+) -> list[Entry]:
+    """The force of every joint that is asked for, at the marker of its successor [N]."""
+    entries = []
+    for name, force in joint_forces(run, drawn, look.forces).items():
+        body, _, place = drawn.markers[name]
+        values = pack.floats(np.nan_to_num(force))
+        entries.append(
+            {"name": name, "body": rank[body], "place": place.tolist(), "values": values}
+        )
+    return entries
+
+
+def _marks(
+    run: Trajectory, mechanism: Mechanism, drawn: Drawing, look: Look
+) -> tuple[list[Mark], tuple[float, float]]:
+    """Places of contact with forces [N] and moments [N·m], and lengths of arrows for a unit."""
+    forces = joint_forces(run, drawn, look.forces)
+    known = [*forces.values(), *(place.force for place in look.places)]
+    scale = LONGEST * drawn.size / greatest(known)
+    if not look.places:
+        return [], (scale, 0.0)
+    turning = LONGEST * drawn.size / greatest([place.moment for place in look.places])
+    if turning * NOTHING > scale / drawn.size:
+        turning = 0.0
+    radii = dot_sizes(mechanism, look.places, drawn.size, drawn.parameters)
+    listed = marks(run, look.places, (1.0, 1.0), radii, look.speed, rolling_ones(mechanism))
+    eye = camera(drawn.reached, drawn.up)
+    side = np.cross(eye.target - eye.position, drawn.up)
+    away = -0.14 * drawn.size * side / np.linalg.norm(side)
+    return beside(listed, away, drawn.up), (scale, MOMENTS * turning)
+
+
+def _contact(mark: Mark, pack: Pack) -> Entry:
+    points, _ = pack.quantised(np.nan_to_num(mark.point))
+    entry: Entry = {
+        "name": mark.name,
+        "owner": mark.owner,
+        "placed": mark.is_placed,
+        "radius": mark.radius,
+        "points": points,
+        "forces": pack.floats(mark.force, 15),
+        "states": pack.whole(mark.states),
+        "hits": pack.whole(mark.is_hit.astype(np.int64)),
+    }
+    if np.any(mark.moment):
+        entry["moments"] = pack.floats(mark.moment, 15)
+    return entry
