@@ -3,7 +3,9 @@ import {
   type BufferGeometry,
   Color as Tint,
   DynamicDrawUsage,
+  GreaterDepth,
   Group,
+  InstancedBufferAttribute,
   InstancedMesh,
   Matrix4,
   MeshStandardMaterial,
@@ -22,7 +24,21 @@ function instances(geometry: BufferGeometry, count: number): InstancedMesh {
   const look = new MeshStandardMaterial({ roughness: 0.5 });
   const made = new InstancedMesh(geometry, look, count);
   made.instanceMatrix.setUsage(DynamicDrawUsage);
+  made.instanceColor = new InstancedBufferAttribute(new Float32Array(3 * count).fill(1), 3);
   made.frustumCulled = false;
+  // behind bodies they shine through
+  const pale = new MeshStandardMaterial({
+    roughness: 0.5,
+    transparent: true,
+    opacity: 0.38,
+    depthFunc: GreaterDepth,
+    depthWrite: false,
+  });
+  const ghost = new InstancedMesh(geometry, pale, count);
+  ghost.instanceMatrix = made.instanceMatrix;
+  ghost.instanceColor = made.instanceColor;
+  ghost.frustumCulled = false;
+  made.add(ghost);
   return made;
 }
 

@@ -9,6 +9,7 @@ import type { Column, EventGroup, Scene } from "./scene";
 const LIGHT = ["#0b6bb0", "#cf5a00", "#00856a", "#b3568c", "#a87400", "#2a94cf", "#565656", "#8c4a24"];
 const DARK = ["#5ab1f0", "#ff9a4d", "#3fd0ac", "#e694c2", "#f0bd4d", "#8fd0f5", "#c4c9cf", "#d69c74"];
 const MOST_LISTED = 400;
+const MOST_LINES = 40; // of events behind curves
 const HEIGHT = 190;
 
 /** Units as people write them. */
@@ -180,7 +181,7 @@ class Plot {
       cursor: { points: { size: 5 }, drag: { x: true, y: false }, y: false },
       scales: { x: { time: false }, y: { distr: this.isLog ? 3 : 1 } },
       axes: [
-        { ...axis, size: 32, space: 46 },
+        { ...axis, size: 28, space: 46, label: "t [s]", labelSize: 16, labelFont: axis.font, labelGap: 0 },
         { ...axis, size: 56, values: (_u, ticks) => ticks.map((x) => (x == null ? "" : tick(x))) },
       ],
       series: [
@@ -281,6 +282,7 @@ export class Charts {
   /** Instants of events behind the curves. */
   drawEvents(plot: uPlot): void {
     const { ctx, bbox } = plot;
+    if (this.scene.events.groups.length > MOST_LINES) return;
     ctx.save();
     ctx.strokeStyle = this.ink().event;
     ctx.setLineDash([3, 3]);
@@ -304,7 +306,8 @@ export class Charts {
   }
 
   private draw(): void {
-    const curves = this.scene.series.columns.filter((x) => this.chosen.has(x.name));
+    const all = new Map(this.scene.series.columns.map((x) => [x.name, x]));
+    const curves = [...this.chosen].map((x) => all.get(x)).filter((x) => x !== undefined);
     const units = [...new Set(curves.map((x) => x.unit))];
     for (const [unit, plot] of this.plots)
       if (!units.includes(unit)) {

@@ -23,7 +23,7 @@ export function legend(scene: Scene, isOpen: boolean): HTMLElement | null {
     }
   const loads = new Set<string>();
   for (const load of scene.loads)
-    if (!loads.has(load.kind)) {
+    if (!loads.has(load.kind) && !scene.joints.some((x) => x.name === load.name)) {
       loads.add(load.kind);
       row(load.symbol, load.color, load.kind);
     }

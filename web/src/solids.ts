@@ -6,6 +6,7 @@ import {
   Color as Tint,
   CylinderGeometry,
   DoubleSide,
+  FrontSide,
   Mesh,
   MeshStandardMaterial,
   SphereGeometry,
@@ -25,7 +26,7 @@ export function tint(color: Color): Tint {
   return new Tint().setRGB(color[0] / 255, color[1] / 255, color[2] / 255, "srgb");
 }
 
-/** A surface of one color; `pale` is how much lighter it is on a dark page. */
+/** A surface of one color; below an opacity of 1 it is glass. */
 export function material(color: Color, opacity = 1): MeshStandardMaterial {
   return new MeshStandardMaterial({
     color: tint(color),
@@ -34,7 +35,7 @@ export function material(color: Color, opacity = 1): MeshStandardMaterial {
     transparent: opacity < 1,
     opacity,
     depthWrite: opacity >= 1,
-    side: opacity < 1 ? DoubleSide : undefined,
+    side: opacity < 1 ? DoubleSide : FrontSide,
   });
 }
 

@@ -16,7 +16,7 @@ from liaison.model import Constraint, Contact, Force, Joint, Marker, Measure, Me
 from liaison.model.joints import Strut
 from liaison.model.values import floats
 
-from .drawing import Drawing
+from .drawing import Drawing, point_path
 from .solids import Color, frame_along
 
 Array = NDArray[np.float64]
@@ -26,6 +26,9 @@ JOINT_COLORS: tuple[Color, ...] = (
     (58, 64, 74), (132, 78, 40), (20, 104, 104), (108, 58, 122), (128, 108, 20), (150, 44, 66),
 )  # fmt: skip
 """Of joint types, in the order in which they occur."""
+
+NEAR = 0.1
+"""Markers that stay nearer than this, in sizes of the scene, are no ends of what is drawn."""
 
 LOAD_COLORS: dict[str, Color] = {
     "coil": (74, 124, 150), "dashpot": (126, 87, 168), "motor": (226, 136, 16),
@@ -164,6 +167,16 @@ def _ends(a: Marker, b: Marker, drawn: Drawing, rank: Mapping[str, int]) -> Entr
     }
 
 
+def _ends_of(joint: Joint, drawn: Drawing, rank: Mapping[str, int]) -> Entry:
+    """The ends of a slider: its markers, or the middles of its bodies where these stay together."""
+    ends = (joint.predecessor, joint.successor)
+    a, b = (point_path(drawn.poses, x.body, floats(x.p, drawn.parameters)) for x in ends)
+    is_near = np.linalg.norm(b - a, axis=1).max() < NEAR * drawn.size
+    if is_near and all(x.body in drawn.middles for x in ends):
+        return {"ends": [[rank[x.body], drawn.middles[x.body].tolist()] for x in ends]}
+    return _ends(*ends, drawn, rank)
+
+
 def _turning(at: Marker, drawn: Drawing, rank: Mapping[str, int], axis: str) -> Entry:
     R = floats(at.R, drawn.parameters)
     if axis != "z":
@@ -184,7 +197,7 @@ def _on_coordinate(
     if joint is None:
         return None
     if units.get(label, "rad") == "m":
-        return _ends(joint.predecessor, joint.successor, drawn, rank)
+        return _ends_of(joint, drawn, rank)
     return _turning(joint.predecessor, drawn, rank, part if part in ("x", "y") else "z")
 
 
