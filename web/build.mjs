@@ -8,6 +8,17 @@ import { fileURLToPath } from "node:url";
 const here = dirname(fileURLToPath(import.meta.url));
 const out = resolve(process.argv[2] ?? join(here, "../src/liaison/view/pages/built"));
 
+const worker = await build({
+  absWorkingDir: here,
+  entryPoints: ["src/worker.ts"],
+  bundle: true,
+  minify: true,
+  format: "iife",
+  target: "es2022",
+  write: false,
+  logLevel: "warning",
+});
+
 const result = await build({
   absWorkingDir: here,
   entryPoints: { page: "src/page.ts" },
@@ -16,6 +27,7 @@ const result = await build({
   minify: true,
   format: "iife",
   target: "es2022",
+  define: { WORKER: JSON.stringify(worker.outputFiles[0].text) },
   legalComments: "none",
   charset: "utf8",
   metafile: true,

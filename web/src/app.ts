@@ -1,10 +1,13 @@
 // The whole view of a scene in an element: picture, curves, time line, and what joins them.
 import { Cameras, PRESETS } from "./cameras";
-import { Charts } from "./charts";
+import { Charts, recorded } from "./charts";
 import { Clock } from "./clock";
 import { button, digits, download, el, fileName } from "./dom";
 import { legend, Scales, viewMenu } from "./panels";
+import { Controls } from "./controls";
+import { RecordedMotion } from "./motion";
 import type { Scene } from "./scene";
+import type { Simulation } from "./simulation";
 import { Stage } from "./stage";
 import { eventList, Transport } from "./transport";
 
@@ -31,6 +34,15 @@ export interface View {
   table(): string;
   camera(): { position: number[]; target: number[]; aspect: number };
   place(body: string): number[];
+  /** Of a page that simulates: its values, its last state, how it stands; otherwise null. */
+  simulation(): {
+    begin(parameters: Record<string, number>, start?: Record<string, number>): void;
+    setInput(name: string, value: number): void;
+    values(name: string): { t: number[]; values: number[] };
+    status: string;
+    message: string;
+    delay: number;
+  } | null;
 }
 
 export class App {
@@ -40,6 +52,8 @@ export class App {
   private readonly charts: Charts;
   private readonly transport: Transport;
   private readonly scales: Scales;
+  private readonly controls: Controls | null;
+  private refreshed = 0;
   private readonly canvas = el("canvas", { attributes: { tabindex: "0", role: "img" } });
   private readonly pane = el("section", { class: "view", attributes: { "aria-label": "Picture" } });
   private readonly help: HTMLDialogElement;
@@ -53,6 +67,7 @@ export class App {
     readonly scene: Scene,
     bytes: Uint8Array,
     notices: string,
+    readonly simulation: Simulation | null = null,
   ) {
     root.classList.add("lia");
     const names = scene.bodies.filter((x) => !x.ground).map((x) => x.name);
@@ -61,15 +76,22 @@ export class App {
       "aria-label",
       `3D picture of ${scene.title}: ${few}. Arrow keys turn it, plus and minus zoom.`,
     );
-    this.stage = new Stage(scene, bytes, this.canvas);
-    const { times } = this.stage.motion;
+    const motion = simulation?.motion ?? new RecordedMotion(scene, bytes);
+    this.stage = new Stage(scene, bytes, this.canvas, motion);
+    const { times } = motion;
     this.clock = new Clock(times[0], times[times.length - 1], scene.speed);
+    this.clock.isLive = simulation !== null;
     this.cameras = new Cameras(this.stage, this.canvas);
-    this.charts = new Charts(scene, bytes, this.clock);
-    this.transport = new Transport(scene, this.clock, times);
+    this.charts = new Charts(scene, simulation?.source ?? recorded(scene, bytes), this.clock);
+    this.transport = new Transport(scene, this.clock, motion);
+    this.controls = simulation && new Controls(simulation, this.clock, (values) => this.stage.vary(values));
     this.scales = new Scales(this.stage);
     this.help = this.helpDialog(notices);
     this.build();
+    simulation?.onChange((what) => {
+      if (what === "begun") this.clock.time = 0;
+      if (what !== "failed") this.stage.show(this.clock.time);
+    });
     this.clock.onChange(() => {
       this.stage.show(this.clock.time);
       this.cameras.moved();
@@ -102,6 +124,7 @@ export class App {
         target: cameras.controls.target.toArray(),
         aspect: stage.camera.aspect,
       }),
+      simulation: () => simulationHandle(this.simulation),
       place: (body) => stage.motion.places[scene.bodies.findIndex((x) => x.name === body)].toArray(),
     };
   }
@@ -124,6 +147,7 @@ export class App {
     if (key) this.pane.append(key);
     this.pane.append(viewMenu(this.stage, this.cameras), this.scales.node);
     const side = el("aside", { class: "side", attributes: { "aria-label": "Curves and events" } });
+    if (this.controls) side.append(this.controls.node);
     side.append(this.charts.node);
     const events = eventList(scene, this.clock);
     if (events) side.append(events);
@@ -134,11 +158,28 @@ export class App {
     const seconds = Math.min((now - (this.before || now)) / 1000, 0.25);
     this.before = now;
     this.clock.tick(seconds);
+    if (this.simulation) this.simulate(this.simulation, now);
     if (this.stage.isDirty && this.width > 0) {
       this.scales.tell(this.cameras.controls.target, this.height);
       this.stage.render(this.width, this.height);
     }
     requestAnimationFrame((later) => this.frame(later));
+  }
+
+  /** Asks for more of the run, and shows what came. */
+  private simulate(simulation: Simulation, now: number): void {
+    simulation.frame(this.clock);
+    const { motion } = simulation;
+    const { times } = motion;
+    this.clock.begin = times[0];
+    this.clock.end = times[times.length - 1];
+    if (simulation.isFast && this.clock.playing) this.clock.time = this.clock.end;
+    if (this.clock.time > this.clock.end) this.clock.time = this.clock.end;
+    if (now - this.refreshed > 200 && motion.count > 1) {
+      this.refreshed = now;
+      this.charts.refresh();
+      this.stage.refreshTraces();
+    }
   }
 
   private resize(): void {
@@ -249,4 +290,16 @@ export class App {
     );
     return made;
   }
+}
+
+function simulationHandle(simulation: Simulation | null): ReturnType<View["simulation"]> {
+  if (!simulation) return null;
+  return {
+    begin: (parameters, start = {}) => simulation.begin(parameters, start),
+    setInput: (name, value) => simulation.setInput(name, value),
+    values: (name) => ({ t: [...simulation.source.times], values: [...simulation.source.values(name)] }),
+    status: simulation.status?.status ?? "begins",
+    message: simulation.status?.message ?? "",
+    delay: simulation.delay,
+  };
 }

@@ -4,7 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import { type Clock, placeOf } from "./clock";
 import { checkbox, digits, download, el, fileName, select } from "./dom";
 import { unpacked } from "./packed";
-import type { Column, EventGroup, Scene } from "./scene";
+import type { EventGroup, Packed, Scene } from "./scene";
 
 const LIGHT = ["#0b6bb0", "#cf5a00", "#00856a", "#b3568c", "#a87400", "#2a94cf", "#565656", "#8c4a24"];
 const DARK = ["#5ab1f0", "#ff9a4d", "#3fd0ac", "#e694c2", "#f0bd4d", "#8fd0f5", "#c4c9cf", "#d69c74"];
@@ -16,6 +16,30 @@ const HEIGHT = 190;
 export function pretty(unit: string): string {
   return unit.replace(/\*/g, "·").replace(/\^2/g, "²").replace(/\^3/g, "³");
 }
+
+/** Where curves come from: a recorded run, or one that goes on. */
+export interface Source {
+  readonly times: Float64Array;
+  readonly columns: readonly { name: string; group: string; unit: string }[];
+  readonly chosen: readonly string[];
+  readonly error: number;
+  values(name: string): Float64Array;
+}
+
+/** The columns of a scene. */
+export function recorded(scene: Scene, bytes: Uint8Array): Source {
+  const { series } = scene;
+  const packed = new Map(series.columns.map((x) => [x.name, x.values]));
+  return {
+    times: unpacked(series.times, bytes).data,
+    columns: series.columns,
+    chosen: series.chosen,
+    error: series.error,
+    values: (name) => unpacked(packed.get(name) as Packed, bytes).data,
+  };
+}
+
+type Column = Source["columns"][number];
 
 interface Curve {
   column: Column;
@@ -84,6 +108,13 @@ class Plot {
       if (this.drawn && Math.abs(this.drawn.select.width) < 2)
         this.charts.clock.seek(this.drawn.posToVal(event.offsetX, "x"));
     });
+    this.tell();
+  }
+
+  /** The same curves with more values. */
+  refresh(): void {
+    for (const curve of this.curves) curve.values = this.charts.source.values(curve.column.name);
+    this.drawn?.setData(this.data());
     this.tell();
   }
 
@@ -208,7 +239,6 @@ function tick(x: number): string {
 
 export class Charts {
   readonly node = el("section", { class: "charts", attributes: { "aria-label": "Curves" } });
-  readonly times: Float64Array;
   private readonly plots = new Map<string, Plot>();
   private readonly chosen = new Set<string>();
   private readonly stack = el("div", { class: "stack" });
@@ -221,15 +251,14 @@ export class Charts {
 
   constructor(
     readonly scene: Scene,
-    private readonly bytes: Uint8Array,
+    readonly source: Source,
     readonly clock: Clock,
   ) {
-    this.times = unpacked(scene.series.times, bytes).data;
-    for (const name of scene.series.chosen) this.chosen.add(name);
+    for (const name of source.chosen) this.chosen.add(name);
     const chooser = el(
       "details",
       { class: "chooser" },
-      el("summary", { text: `Choose from ${scene.series.columns.length}` }),
+      el("summary", { text: `Choose from ${source.columns.length}` }),
       this.search,
       this.list,
     );
@@ -249,6 +278,15 @@ export class Charts {
     );
     new ResizeObserver(() => this.resize()).observe(this.stack);
     clock.onChange(() => this.tell());
+  }
+
+  get times(): Float64Array {
+    return this.source.times;
+  }
+
+  /** After more values came. */
+  refresh(): void {
+    for (const plot of this.plots.values()) plot.refresh();
   }
 
   /** Puts a curve into the plot of its unit, or takes it out. */
@@ -306,7 +344,7 @@ export class Charts {
   }
 
   private draw(): void {
-    const all = new Map(this.scene.series.columns.map((x) => [x.name, x]));
+    const all = new Map(this.source.columns.map((x) => [x.name, x]));
     const curves = [...this.chosen].map((x) => all.get(x)).filter((x) => x !== undefined);
     const units = [...new Set(curves.map((x) => x.unit))];
     for (const [unit, plot] of this.plots)
@@ -332,13 +370,13 @@ export class Charts {
   }
 
   private curve(column: Column): Curve {
-    return { column, values: unpacked(column.values, this.bytes).data };
+    return { column, values: this.source.values(column.name) };
   }
 
   private fillList(): void {
     if (!this.list.parentElement || !(this.list.parentElement as HTMLDetailsElement).open) return;
     const wanted = this.search.value.trim().toLowerCase();
-    const found = this.scene.series.columns.filter((x) =>
+    const found = this.source.columns.filter((x) =>
       `${x.name} ${x.group}`.toLowerCase().includes(wanted),
     );
     this.list.replaceChildren();
@@ -389,7 +427,7 @@ export class Charts {
           name: plot.unitText ? `${curve.column.name} [${plot.unitText}]` : curve.column.name,
           values: plot.shown(curve),
         });
-    const figures = this.scene.series.error < 1e-6 ? 8 : 6;
+    const figures = this.source.error < 1e-6 ? 8 : 6;
     const lines = [["t [s]", ...rows.map((x) => x.name)].map(quoted).join(",")];
     this.times.forEach((t, k) => {
       const cells = rows.map(({ values }) => (Number.isFinite(values[k]) ? number(values[k], figures) : ""));

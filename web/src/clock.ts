@@ -4,12 +4,14 @@ export class Clock {
   time: number;
   playing = false;
   loop = true;
+  /** Of a run that goes on: time waits at its end until there is more. */
+  isLive = false;
   private heard: (() => void)[] = [];
   private acted: (() => void)[] = [];
 
   constructor(
-    readonly begin: number,
-    readonly end: number,
+    public begin: number,
+    public end: number,
     public speed: number,
   ) {
     this.time = begin;
@@ -39,8 +41,8 @@ export class Clock {
   }
 
   setPlaying(playing: boolean): void {
-    this.playing = playing && this.end > this.begin;
-    if (this.playing && this.time >= this.end) this.time = this.begin;
+    this.playing = playing && (this.isLive || this.end > this.begin);
+    if (this.playing && !this.isLive && this.time >= this.end) this.time = this.begin;
     this.changed(true);
   }
 
@@ -54,7 +56,8 @@ export class Clock {
     if (!this.playing) return;
     let later = this.time + seconds * this.speed;
     if (later > this.end) {
-      if (this.loop) later = this.begin + ((later - this.begin) % (this.end - this.begin));
+      if (this.isLive) later = this.end;
+      else if (this.loop) later = this.begin + ((later - this.begin) % (this.end - this.begin));
       else {
         later = this.end;
         this.playing = false;

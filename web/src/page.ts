@@ -1,9 +1,10 @@
 // A page: reads the scene that stands in it and shows it.
 import { App, type View } from "./app";
 import { el } from "./dom";
-import { followed } from "./live";
+import { followed } from "./served";
 import { inflated } from "./packed";
 import { readScene } from "./scene";
+import { Simulation } from "./simulation";
 import "./page.css";
 
 declare global {
@@ -30,7 +31,11 @@ async function start(): Promise<void> {
     const scene = readScene(block("scene") ?? "{}");
     const bytes = await inflated(block("data") ?? "");
     const notices = JSON.parse(block("notices") ?? '""') as string;
-    const app = new App(root, scene, bytes, notices);
+    const engine = block("engine");
+    const simulation = engine
+      ? await Simulation.open(JSON.parse(engine) as string, await inflated(block("module") ?? ""), scene, bytes)
+      : null;
+    const app = new App(root, scene, bytes, notices, simulation);
     window.liaison = app.handle();
     const live = block("live");
     const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,5 +1,6 @@
 // The 3D picture of a scene: bodies, joints, symbols, contacts, forces, at any time of the run.
 import {
+  BufferGeometry,
   CatmullRomCurve3,
   type Color as Tint,
   DirectionalLight,
@@ -20,7 +21,7 @@ import { digits } from "./dom";
 import { Grid, supports, triad } from "./ground";
 import { Labels } from "./labels";
 import { type Symbol, symbol } from "./loads";
-import { Motion } from "./motion";
+import type { Motion } from "./motion";
 import { type Table, unpacked } from "./packed";
 import type { Color, Contact, Scene, Vec3 } from "./scene";
 import { BALL, solid, tint } from "./solids";
@@ -48,7 +49,6 @@ export class Stage {
   readonly world = new World();
   readonly camera: PerspectiveCamera;
   readonly renderer: WebGLRenderer;
-  readonly motion: Motion;
   readonly labels = new Labels();
   readonly layers = new Map<string, Layer>();
   readonly grid: Grid;
@@ -65,6 +65,8 @@ export class Stage {
   private readonly forceArrows: Arrows | null = null;
   private readonly forces: Table[];
   private readonly struck: { look: MeshStandardMaterial; color: Tint; hits: Table }[] = [];
+  private readonly varying: ((values: Record<string, number>) => void)[] = [];
+  private readonly ways: { mesh: Mesh; body: number; place: Vec3 }[] = [];
   private readonly a = new Vector3();
   private readonly b = new Vector3();
 
@@ -72,8 +74,8 @@ export class Stage {
     readonly scene: Scene,
     private readonly bytes: Uint8Array,
     canvas: HTMLCanvasElement,
+    readonly motion: Motion,
   ) {
-    this.motion = new Motion(scene, bytes);
     this.lastTime = this.motion.times[0];
     this.renderer = new WebGLRenderer({ canvas, antialias: true, alpha: true });
     this.renderer.shadowMap.enabled = true;
@@ -155,18 +157,38 @@ export class Stage {
     const color = TRACES[this.traced.size % TRACES.length];
     this.traced.add(key);
     const look = new MeshBasicMaterial({ color });
-    const points = this.motion.path(body, place);
-    if (points.length > 1) {
-      const curve = new CatmullRomCurve3(points);
-      const tube = new TubeGeometry(curve, Math.min(4 * points.length, 3000), 0.0042 * size, 6);
-      this.put("traces", new Mesh(tube, look));
-    }
+    const way = new Mesh(new BufferGeometry(), look);
+    way.frustumCulled = false;
+    this.ways.push({ mesh: way, body, place });
+    this.put("traces", way);
+    this.refreshTraces();
     const dot = new Mesh(BALL, look);
     dot.scale.setScalar(0.02 * size);
     dot.position.set(...place);
     this.bodies[body].add(dot);
     this.layer("traces").nodes.push(dot);
     dot.visible = this.layer("traces").on;
+    this.isDirty = true;
+  }
+
+  /** Pieces as they are at other values of parameters. */
+  vary(values: Record<string, number>): void {
+    for (const one of this.varying) one(values);
+    this.isDirty = true;
+  }
+
+  /** Ways as far as the motion is known. */
+  refreshTraces(): void {
+    const radius = 0.0042 * this.scene.view.size;
+    for (const { mesh, body, place } of this.ways) {
+      const points = this.motion.path(body, place, 700);
+      mesh.geometry.dispose();
+      if (points.length < 2) mesh.geometry = new BufferGeometry();
+      else {
+        const parts = Math.min(4 * points.length, 2400);
+        mesh.geometry = new TubeGeometry(new CatmullRomCurve3(points), parts, radius, 6);
+      }
+    }
     this.isDirty = true;
   }
 

@@ -17,14 +17,14 @@ export class Transport {
   constructor(
     private readonly scene: Scene,
     private readonly clock: Clock,
-    private readonly times: Float64Array,
+    private readonly motion: { readonly times: Float64Array },
   ) {
     this.slider = el("input", {
       class: "slider",
       attributes: { type: "range", min: "0", max: `${STEPS}`, step: "1", "aria-label": "Time" },
       on: { input: () => this.byHand(this.timeOf(+this.slider.value / STEPS)) },
     });
-    this.slider.disabled = clock.end <= clock.begin;
+    this.slider.disabled = !clock.isLive && clock.end <= clock.begin;
     this.play = button("play", "Play", () => clock.setPlaying(!clock.playing), "space");
     this.play.classList.add("play");
     const speeds = [...new Set([...SPEEDS, scene.speed])].sort((a, b) => a - b);
@@ -54,7 +54,8 @@ export class Transport {
 
   /** The next picture, or the one before. */
   step(by: number): void {
-    const { times, clock } = this;
+    const { clock } = this;
+    const { times } = this.motion;
     let k = 0;
     while (k + 1 < times.length && times[k + 1] <= clock.time + 1e-9) k++;
     if (by < 0 && clock.time > times[k] + 1e-9) k++;
