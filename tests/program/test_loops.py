@@ -17,12 +17,14 @@ from liaison.program import (
     Entry,
     Program,
     at,
+    bits,
     compile_loops,
     entry_at,
     f64,
     floor,
     fmax,
     fmin,
+    from_bits,
     i64,
     iptr,
     kernel,
@@ -100,6 +102,20 @@ def floats(x: f64, y: f64, out: ptr) -> f64:
     out[9] = isfinite(x) and not isfinite(INF)
     out[10] = x if x else y
     return x - 1 / y
+
+
+@loop
+def words(x: f64, n: i64, out: iptr) -> f64:
+    """Bits of a float, masks and shifts; `>>` keeps the sign."""
+    word = bits(x)
+    out[0] = word
+    out[1] = word >> n
+    out[2] = (word & 0x000FFFFFFFFFFFFF) << (n & 7)
+    out[3] = (word | 1) ^ -1
+    out[4] = word >> 63
+    out[5] = (word >> 52) & 0x7FF
+    word ^= 1 << n
+    return from_bits(word)
 
 
 @loop
@@ -191,6 +207,7 @@ def as_llvm(function):
 
 BACKENDS = [pytest.param(as_llvm, id="llvm"), pytest.param(as_c, id="c")]
 NUMBERS = np.random.default_rng(1).normal(size=12)
+WORDS = (0.0, -0.0, 1.5, -math.pi, 5e-324, -INF, 1e300)
 
 CASES = [
     (axpy, (5, 1.5, NUMBERS[:5].copy(), NUMBERS[5:10].copy())),
@@ -198,6 +215,7 @@ CASES = [
     (solve_lower, (3, np.array([2.0, 0, 0, 1, 4, 0, 3, 5, 0]), np.array([1.0, 2, 3]))),
     *((integers, (x, y, np.zeros(10, dtype=np.int64))) for x in (-7, 7, 6, 0) for y in (-3, 3, 7)),
     *((floats, (x, y, np.zeros(11))) for x in (-1.75, 0.0, 2.5) for y in (-0.5, 1e-3, 3.0)),
+    *((words, (x, n, np.zeros(6, dtype=np.int64))) for x in WORDS for n in (0, 5, 51)),
     *((control, (n,)) for n in (3, 4, 9, 12)),
     *((early, (x,)) for x in (-2.0, 0.5, 5.0, 7.0, NAN)),
     (weighted, (12, NUMBERS)),
@@ -221,6 +239,15 @@ def test_compiled_loops_equal_plain_python(backend):
 
 def _copies(args):
     return [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+
+
+@pytest.mark.parametrize("backend", [*BACKENDS, pytest.param(lambda f: f, id="python")])
+def test_bits_are_those_of_ieee_754(backend):
+    out = np.zeros(6, dtype=np.int64)
+    assert backend(words)(-1.5, 51, out) == -1.0
+    assert list(out[[0, 4, 5]]) == [-0x4008000000000000, -1, 1023]
+    assert out[2] == 0x8000000000000 << 3
+    assert math.copysign(1.0, backend(words)(-0.0, 63 - 63, out)) == -1.0
 
 
 def test_integer_arithmetic_rounds_down_as_python_does():
@@ -374,7 +401,19 @@ def gives_nothing(n: i64, x: ptr) -> i64:
     return y
 
 
+@loop
+def masks_a_float(x: f64) -> f64:
+    return x & 3
+
+
+@loop
+def shifts_a_float(x: f64) -> f64:
+    return from_bits(x) << 3
+
+
 REFUSED = [
+    (masks_a_float, "& | ^ << >> are for integers"),
+    (shifts_a_float, "i64 is wanted here, not f64"),
     (uses_a_list, "List is not in the subset"),
     (changes_type, "'s' began as i64, not f64"),
     (slices, "a slice is `p[i:]`"),

@@ -11,7 +11,9 @@ __all__ = offer(
         "kernel": "Bound Kernel MachineKernel",
         "many.looped": "Looped looped",
         "many.looped_loops": "LoopedLoops looped_loops",
-        "loops.language": "Loop at entry_at f64 floor fmax fmin i64 iptr kernel loop ptr",
+        "loops.language": (
+            "Loop at bits entry_at f64 floor fmax fmin from_bits i64 iptr kernel loop ptr"
+        ),
         "loops.c": "loops_to_c",
         "loops.compile": "CompiledLoops compile_loops",
         "lower": "lower",
@@ -22,5 +24,6 @@ __all__ = offer(
         "llvm.to_llvm": "to_llvm",
         "to_numpy": "to_numpy",
         "gpu.to_ptx": "to_ptx",
+        "wasm.to_wasm": "to_wasm",
     },
 )

@@ -18,11 +18,13 @@ from liaison.program.loops.compile import CompiledLoops as CompiledLoops
 from liaison.program.loops.compile import compile_loops as compile_loops
 from liaison.program.loops.language import Loop as Loop
 from liaison.program.loops.language import at as at
+from liaison.program.loops.language import bits as bits
 from liaison.program.loops.language import entry_at as entry_at
 from liaison.program.loops.language import f64 as f64
 from liaison.program.loops.language import floor as floor
 from liaison.program.loops.language import fmax as fmax
 from liaison.program.loops.language import fmin as fmin
+from liaison.program.loops.language import from_bits as from_bits
 from liaison.program.loops.language import i64 as i64
 from liaison.program.loops.language import iptr as iptr
 from liaison.program.loops.language import kernel as kernel
@@ -37,3 +39,4 @@ from liaison.program.program import Entry as Entry
 from liaison.program.program import Program as Program
 from liaison.program.to_jax import to_jax as to_jax
 from liaison.program.to_numpy import to_numpy as to_numpy
+from liaison.program.wasm.to_wasm import to_wasm as to_wasm

@@ -105,6 +105,7 @@ class Kernel(Shown, ABC):
     """Named entries that take numbers and give numbers; labels and sizes are in `program`."""
 
     is_interpreted: ClassVar[bool] = False  # entries have addresses of machine code
+    portable: bool = False  # results have the same bits on every machine
     recipe: Recipe | None = None
     """The function that makes this kernel, and its arguments: what is kept when it is pickled."""
 
@@ -138,6 +139,14 @@ class Kernel(Shown, ABC):
                 hint="Pickle the mechanism, and compile it where it is needed.",
             )
         return self.recipe if self.origin is None else (*self.recipe, {"origin": self.origin})
+
+    def bound_loop(self, loop: Any, record: Any) -> int:
+        """A loop that takes a record before the arguments of an entry, where it is no machine code.
+
+        Returns:
+            What stands for its address; 0 where loops are machine code of this process.
+        """
+        return 0
 
     def out_size(self, entry: str) -> int:
         """How many doubles the entry writes."""

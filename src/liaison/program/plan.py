@@ -10,8 +10,9 @@ Public names: Plan, Piece, plan, plan_of.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TypeAlias, final
 
 from liaison.expr import OPS, Expr, rewritten, topological
@@ -26,6 +27,7 @@ LARGEST_POWER = 64  # whole powers up to here are products
 WINDOW = 16  # how many of the next angles are looked at
 
 Item: TypeAlias = tuple[Expr, ...]
+Functions: TypeAlias = Mapping[str, Callable[..., float]]
 TURNING = frozenset({"sin", "cos"})
 
 
@@ -57,7 +59,15 @@ class Plan:
     numbers: Mapping[Expr, float]
 
 
-def plan(program: Program, entry: str, *, lanes: int = 1, size: int = PIECE) -> Plan:
+def plan(
+    program: Program,
+    entry: str,
+    *,
+    lanes: int = 1,
+    size: int = PIECE,
+    functions: Functions = MappingProxyType({}),
+    by_level: bool = True,
+) -> Plan:
     """How to compute an entry.
 
     Args:
@@ -65,24 +75,43 @@ def plan(program: Program, entry: str, *, lanes: int = 1, size: int = PIECE) -> 
         entry: its name.
         lanes: how many angles may be turned into sines and cosines at once.
         size: operations in a piece, about.
+        functions: name of an operation -> what computes it in formulas without symbols; those of
+            Python by default.
+        by_level: in an entry that is not cut, what waits for fewest others comes first; otherwise
+            down from the outputs, so that fewer values are kept at a time.
     """
     outputs, order = tuple(program.entry(entry).outputs), program.schedule(entry)
-    return _arranged(outputs, order, lanes, size)
+    return _arranged(outputs, order, lanes, size, functions, by_level=by_level)
 
 
-def plan_of(formulas: Sequence[Expr], *, lanes: int = 1, size: int = PIECE) -> Plan:
+def plan_of(
+    formulas: Sequence[Expr],
+    *,
+    lanes: int = 1,
+    size: int = PIECE,
+    functions: Functions = MappingProxyType({}),
+) -> Plan:
     """How to compute formulas, whatever they belong to."""
-    return _arranged(tuple(formulas), topological(formulas), lanes, size)
+    return _arranged(tuple(formulas), topological(formulas), lanes, size, functions)
 
 
-def _arranged(outputs: tuple[Expr, ...], order: list[Expr], lanes: int, size: int) -> Plan:
+def _arranged(
+    outputs: tuple[Expr, ...],
+    order: list[Expr],
+    lanes: int,
+    size: int,
+    functions: Functions,
+    *,
+    by_level: bool = True,
+) -> Plan:
     """Plain rows, numbers, order and cuts."""
     if any(_plain(node) is not None for node in order):
         outputs = tuple(rewritten(outputs, _plain))
         order = topological(outputs)
-    numbers = _numbers(order)
+    numbers = _numbers(order, functions)
     steps = [node for node in order if node.op != "symbol" and node not in numbers]
-    if len(steps) + ANGLE_WEIGHT * sum(node.op in TURNING for node in steps) <= WHOLE * size:
+    weight = len(steps) + ANGLE_WEIGHT * sum(node.op in TURNING for node in steps)
+    if by_level and weight <= WHOLE * size:
         steps = _by_level(steps)
     cuts = _cut(_Arrangement(steps, lanes).items(), size)
     return _joined(cuts, outputs, numbers)
@@ -108,7 +137,7 @@ def _plain(node: Expr) -> Expr | None:
     return row.expand(node.data, *node.args)
 
 
-def _numbers(order: Iterable[Expr]) -> dict[Expr, float]:
+def _numbers(order: Iterable[Expr], functions: Functions) -> dict[Expr, float]:
     """Values of all nodes below which there is no symbol."""
     numbers: dict[Expr, float] = {}
     for node in order:
@@ -116,7 +145,8 @@ def _numbers(order: Iterable[Expr]) -> dict[Expr, float]:
             numbers[node] = float(node.value)
         elif node.op != "symbol" and all(arg in numbers for arg in node.args):
             data = () if node.data is None else (node.data,)
-            value = OPS[node.op].value(*data, *(numbers[arg] for arg in node.args))
+            function = functions.get(node.op) or OPS[node.op].value
+            value = function(*data, *(numbers[arg] for arg in node.args))
             numbers[node] = float(value)
     return numbers
 

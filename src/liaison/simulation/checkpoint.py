@@ -20,8 +20,17 @@ from liaison.simulation.record.files import plain
 from liaison.simulation.steps.layout import Run
 from liaison.simulation.steps.sides_layout import Sides
 
+SHOWN = ("mechanism", "arithmetic", "end", "step")
+"""Marks whose values are said where they differ."""
+
 LAYOUT = "layout"
 """The mark of how a run is laid out; it is looked at before all others."""
+
+
+ARITHMETIC = "arithmetic"
+"""The mark of how results are rounded; checkpoints without it were made by NATIVE code."""
+
+PORTABLE, NATIVE = "portable", "of the machine"
 
 
 @final
@@ -61,6 +70,7 @@ def from_bytes(plan: Plan, data: bytes) -> Kept:
             f"these bytes are no checkpoint of a run: {type(error).__name__}: {error}.",
             hint="Checkpoints are made by Run.checkpoint and Run.keep.",
         ) from error
+    saved_marks.setdefault(ARITHMETIC, NATIVE)
     _check_same(saved_marks, json.loads(json.dumps(marks(plan))))
     return Kept(arrays, calls, status)
 
@@ -95,6 +105,7 @@ def marks(plan: Plan) -> dict[str, Any]:
     further = [x for x in ("closure", "events", "one_sided") if x in plan.program.entries]
     return {
         LAYOUT: [Run.mark(), Sides.mark(), Event.mark()],
+        ARITHMETIC: PORTABLE if plan.kernel.portable else NATIVE,
         "mechanism": plan.program.name,
         "equations": identity(plan.program, "rate", "retract", *further),
         "formulas of inputs and stops": "" if added is None else identity(added, *added.entries),
@@ -127,7 +138,7 @@ def _check_same(saved: dict[str, Any], own: dict[str, Any]) -> None:
             hint="Take it up with the version that wrote it, or begin the run anew.",
         )
     if other:
-        short = {x: (saved.get(x), own[x]) for x in other if x in ("mechanism", "end", "step")}
+        short = {x: (saved.get(x), own[x]) for x in other if x in SHOWN}
         words = "; ".join(f"{x} {had!r} there, {has!r} here" for x, (had, has) in short.items())
         raise SimulationError(
             f"this checkpoint belongs to another run: not the same {', '.join(other)}"

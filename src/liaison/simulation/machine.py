@@ -52,9 +52,9 @@ def over_saddles(sizes: iptr, terms: ptr, solutions: ptr, miss: ptr, row: iptr, 
 
 
 @cache
-def compiled_loops() -> CompiledLoops:
+def compiled_loops(*, portable: bool = False) -> CompiledLoops:
     """The loops of this room as machine code, once a process."""
-    return compile_loops([advance, *SMOOTH.values(), over_states, over_saddles])
+    return compile_loops([advance, *SMOOTH.values(), over_states, over_saddles], portable=portable)
 
 
 @cache
@@ -65,9 +65,9 @@ def _over_states() -> Callable[..., None]:
 
 
 @cache
-def compiled_steps(kind: str) -> CompiledLoops:
+def compiled_steps(kind: str, *, portable: bool = False) -> CompiledLoops:
     """The time loop with steps of a kind as machine code, once a process."""
-    return compile_loops([advance, *_phases_of(kind).values()])
+    return compile_loops([advance, *_phases_of(kind).values()], portable=portable)
 
 
 def _kind_of(run: Run) -> str:
@@ -114,6 +114,7 @@ class Machine:
         march: another loop that goes on with a run; it calls `advance`.
         code: it, `advance` and the phases of its steps as machine code.
         beside: arrays that it takes before all others.
+        portable: the loops are compiled so that their results have the same bits everywhere.
     """
 
     def __init__(
@@ -121,6 +122,7 @@ class Machine:
         arrays: Arrays,
         *,
         is_compiled: bool = True,
+        portable: bool = False,
         march: Loop[..., int] = advance,
         code: CompiledLoops | None = None,
         beside: tuple[Any, ...] = (),
@@ -133,7 +135,12 @@ class Machine:
         self._is_dense = False  # a kernel of many bodies has no terms for the pivoted solver
         kind = _kind_of(arrays.run)
         if is_compiled and code is None:
-            code = compiled_loops() if kind == "smooth" else compiled_steps(kind)
+            smooth = kind == "smooth"
+            code = (
+                compiled_loops(portable=portable)
+                if smooth
+                else compiled_steps(kind, portable=portable)
+            )
         for name, step in _phases_of(kind).items():
             set_hook(self.entries.phases, name, step, code.address(step) if code else None)
         self._call = code.function(march) if code else march

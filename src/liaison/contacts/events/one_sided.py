@@ -70,9 +70,9 @@ LOST = 1e-6
 
 
 @cache
-def compiled_march() -> CompiledLoops:
+def compiled_march(*, portable: bool = False) -> CompiledLoops:
     """The loops of modes as machine code, once a process."""
-    return compile_loops([march, *SMOOTH.values(), *MODAL.values()])
+    return compile_loops([march, *SMOOTH.values(), *MODAL.values()], portable=portable)
 
 
 @final
@@ -86,7 +86,7 @@ class ModalKernel(Kernel):
 
     def __init__(self, base: Kernel, sides: side.Sides) -> None:
         super().__init__(_modal_program(base.program, sides))
-        self.base = base
+        self.base, self.portable = base, base.portable
         self._sides = sides
         self._code: Trampoline | None = None
 
@@ -94,8 +94,12 @@ class ModalKernel(Kernel):
         """Of machine code that knows where the mode lies; of the free mechanism's otherwise."""
         if entry not in MODAL:
             return self.base.address(entry)
+        elsewhere = self.base.bound_loop(MODAL[entry], self._sides)
+        if elsewhere:
+            return elsewhere
         if self._code is None:
-            loops = {name: compiled_march().address(x) for name, x in MODAL.items()}
+            code = compiled_march(portable=self.portable)
+            loops = {name: code.address(x) for name, x in MODAL.items()}
             self._code = trampoline(loops, self, [address(self._sides)])
         return self._code[entry]
 

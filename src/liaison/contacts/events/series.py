@@ -213,8 +213,8 @@ def direct(sides: Sides, modes: iptr, v: ptr) -> None:
 
 
 @cache
-def _compiled() -> CompiledLoops:
-    return compile_loops([over_modes])
+def _compiled(portable: bool) -> CompiledLoops:
+    return compile_loops([over_modes], portable=portable)
 
 
 def contacts_along(run: Marching, plan: Plan, rows: Array, event_rows: Array) -> Contacts:
@@ -232,7 +232,8 @@ def contacts_along(run: Marching, plan: Plan, rows: Array, event_rows: Array) ->
     out = np.zeros((len(rows), 2 * nb + 2 * nr + 2 * nv))
     sizes = np.array([plan.size("nq"), plan.inputs.held.size], dtype=np.int64)
     table, work = np.ascontiguousarray(rows), np.zeros(max(1, run.work))
-    _compiled()[over_modes](sides, len(rows), sizes, table, modes, plan.parameters, out, work)
+    compiled = _compiled(plan.kernel.portable)[over_modes]
+    compiled(sides, len(rows), sizes, table, modes, plan.parameters, out, work)
     cuts = np.cumsum([nb, nr, nr, nv, nv])
     gap, rate, force, effort, vdot, margin = np.split(out, cuts, axis=1)
     return Contacts(gap, rate, force, effort, vdot, modes, margin)

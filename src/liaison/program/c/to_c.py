@@ -1,8 +1,9 @@
 """to_c: a program as C99 text, one function for each entry, with the signature of every kernel.
 
-The text needs a C compiler and libm, nothing else: it includes <math.h> only.
+The text needs a C compiler and libm, nothing else: it includes <math.h> only. Portable text has its
+elementary functions within it; compiled with FLAGS, it gives the bits of every other machine.
 
-Public names: to_c, compile_c, c_name.
+Public names: to_c, compile_c, c_name, FLAGS.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cache as memo
 from functools import partial
-from typing import Any
+from typing import Any, final
 
 from liaison.errors import checked
 from liaison.expr import OPS, Expr, Table
+from liaison.program.functions.table import FUNCTIONS
 from liaison.program.kernel import MachineKernel
-from liaison.program.loops.c import constant
-from liaison.program.plan import LARGEST_POWER, PIECE, Piece, Plan, plan
+from liaison.program.loops.c import constant, loops_to_c
+from liaison.program.loops.language import Loop
+from liaison.program.plan import LARGEST_POWER, PIECE, Functions, Piece, Plan, plan
 from liaison.program.program import Program
 
 from .compile_c import compile_c_text
@@ -54,42 +57,68 @@ static inline double liaison_table(int n, int m, const double *breaks, const dou
   return y;
 }
 """
+FLAGS = ("-ffp-contract=off",)
+"""What keeps a C compiler from contracting a product and a sum to one operation."""
+
+NO_CONTRACTION = """\
+/* compile with -ffp-contract=off: then the bits of results are the same everywhere */
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF
+#endif
+"""
 OWN = {"min": "liaison_min({}, {})", "max": "liaison_max({}, {})", "sign": "liaison_sign({})"}
 
 
 @checked
-def to_c(program: Program, entries: Iterable[str] | None = None, *, size: int = PIECE) -> str:
+def to_c(
+    program: Program,
+    entries: Iterable[str] | None = None,
+    *,
+    size: int = PIECE,
+    portable: bool = False,
+) -> str:
     """C99 text of the program's entries (all, if none is named).
 
     Function `c_name(program, entry)` has the signature said in kernel.py; the size of its
-    workspace stands in the comment above it.
+    workspace stands in the comment above it. Portable text contains elementary functions of our
+    own, and is to be compiled with FLAGS.
     """
     names = list(program.entries if entries is None else entries)
-    return module_c(program, {name: plan(program, name, size=size) for name in names})
+    functions: Functions = FUNCTIONS if portable else {}
+    plans = {name: plan(program, name, size=size, functions=functions) for name in names}
+    return module_c(program, plans, portable=portable)
 
 
 def compile_c(
-    program: Program, *, flags: tuple[str, ...] = ("-O1",), size: int = PIECE
+    program: Program,
+    *,
+    flags: tuple[str, ...] = ("-O1",),
+    size: int = PIECE,
+    portable: bool = False,
 ) -> MachineKernel:
     """A kernel of the C text, through the system's C compiler."""
+    functions: Functions = FUNCTIONS if portable else {}
 
     @memo
     def planned(entry: str) -> Plan:
-        return plan(program, entry, size=size)
+        return plan(program, entry, size=size, functions=functions)
 
     def compiler(entries: tuple[str, ...]) -> tuple[dict[str, int], Any]:
-        text = module_c(program, {entry: planned(entry) for entry in entries})
-        library = compile_c_text(text, flags=flags)
+        plans = {entry: planned(entry) for entry in entries}
+        text = module_c(program, plans, portable=portable)
+        library = compile_c_text(text, flags=(*flags, *(FLAGS if portable else ())))
         functions = {entry: library[c_name(program, entry)] for entry in entries}
         pointers = {e: ctypes.cast(f, ctypes.c_void_p).value or 0 for e, f in functions.items()}
         return pointers, library
 
-    again = partial(compile_c, flags=flags, size=size)
+    again = partial(compile_c, flags=flags, size=size, portable=portable)
 
     def work(entry: str) -> int:
         return planned(entry).work_size
 
-    return MachineKernel(program, compiler, work, recipe=(again, (program,)))
+    kernel = MachineKernel(program, compiler, work, recipe=(again, (program,)))
+    kernel.portable = portable
+    return kernel
 
 
 def c_name(program: Program, entry: str) -> str:
@@ -97,22 +126,41 @@ def c_name(program: Program, entry: str) -> str:
     return re.sub(r"\W", "_", f"{program.name}_{entry}", flags=re.ASCII).lstrip("_0123456789")
 
 
-def module_c(program: Program, plans: dict[str, Plan]) -> str:
+def module_c(program: Program, plans: dict[str, Plan], *, portable: bool = False) -> str:
     """C text of planned entries."""
-    tables: dict[tuple[Table, int], str] = {}
+    shared = _Shared("liaison_" if portable else "")
     functions: list[str] = []
     for entry, entry_plan in plans.items():
-        functions += _entry(program, entry, entry_plan, tables)
-    data = [line for key, name in tables.items() for line in _table(key, name)]
+        functions += _entry(program, entry, entry_plan, shared)
+    data = [line for key, name in shared.tables.items() for line in _table(key, name)]
+    if portable:
+        data = [NO_CONTRACTION, loops_to_c([*shared.called], static=True), *data]
     return "\n".join([PRELUDE, *data, *functions])
 
 
-def _entry(program: Program, entry: str, entry_plan: Plan, tables: Any) -> list[str]:
+@final
+class _Shared:
+    """What the functions of a text share: tables, and the elementary functions they call."""
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+        self.tables: dict[tuple[Table, int], str] = {}
+        self.called: dict[Loop[..., Any], None] = {}
+
+    def form(self, name: str, form: str) -> str:
+        """How an operation is written: an elementary function by the name it has in this text."""
+        if not self.prefix or name not in FUNCTIONS:
+            return form
+        self.called[FUNCTIONS[name]] = None
+        return self.prefix + form
+
+
+def _entry(program: Program, entry: str, entry_plan: Plan, shared: _Shared) -> list[str]:
     name = c_name(program, entry)
     comment = (
         f"/* {entry}: {len(program.entry(entry).outputs)} outputs, work {entry_plan.work_size} */"
     )
-    bodies = [_Writer(program, entry_plan, piece, tables).lines() for piece in entry_plan.pieces]
+    bodies = [_Writer(program, entry_plan, piece, shared).lines() for piece in entry_plan.pieces]
     if len(bodies) == 1:
         return [comment, f"void {name}({ARGUMENTS})", "{", *bodies[0], "}", ""]
     lines: list[str] = []
@@ -138,15 +186,9 @@ def _table(key: tuple[Table, int], name: str) -> list[str]:
 class _Writer:
     """Writes the assignments of one piece."""
 
-    def __init__(
-        self, program: Program, entry_plan: Plan, piece: Piece, tables: dict[tuple[Table, int], str]
-    ) -> None:
-        self.inputs, self.numbers, self.piece, self.tables = (
-            program.inputs,
-            entry_plan.numbers,
-            piece,
-            tables,
-        )
+    def __init__(self, program: Program, entry_plan: Plan, piece: Piece, shared: _Shared) -> None:
+        self.inputs, self.numbers = program.inputs, entry_plan.numbers
+        self.piece, self.shared = piece, shared
         self.names: dict[Expr, str] = {}
 
     def lines(self) -> list[str]:
@@ -174,7 +216,7 @@ class _Writer:
         special = SPECIAL.get(node.op)
         if special is not None:
             return special(self, node)
-        form = OWN.get(node.op) or OPS[node.op].c
+        form = OWN.get(node.op) or self.shared.form(node.op, OPS[node.op].c)
         return form.format(*(self.operand(arg) for arg in node.args))
 
     def power(self, node: Expr) -> str:
@@ -182,11 +224,13 @@ class _Writer:
         n = self.numbers.get(exponent)
         if n is not None and abs(n) <= LARGEST_POWER and n % 1 == 0:
             return f"liaison_power({self.operand(base)}, {int(n)})"
-        return f"pow({self.operand(base)}, {self.operand(exponent)})"
+        form = self.shared.form("pow", "pow({}, {})")
+        return form.format(self.operand(base), self.operand(exponent))
 
     def table(self, node: Expr) -> str:
         table, order = node.data
-        name = self.tables.setdefault((table, order), f"table{len(self.tables)}")
+        known = self.shared.tables
+        name = known.setdefault((table, order), f"table{len(known)}")
         n, m = len(table.breaks), table.derivative_coefficients(order).shape[1]
         data = f"{name}_breaks, {name}_origins, {name}_values"
         return f"liaison_table({n}, {m}, {data}, {self.operand(node.args[0])})"

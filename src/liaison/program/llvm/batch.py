@@ -23,7 +23,7 @@ import ctypes
 import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias, final
@@ -36,7 +36,7 @@ from liaison.expr import Expr
 from liaison.program.plan import Item, Piece, Plan
 from liaison.program.program import ARRAYS, Array, Program
 
-from .entries import Form, Module, Writer
+from .entries import Form, Module, Sincos, Writer
 
 POINTERS = (*ARRAYS, "out", "work")
 STRIDED = ("q", "v", "u", "p", "x", "out")
@@ -62,7 +62,14 @@ class Variant:
     is_streaming: bool = False
 
 
-def batch_ir(program: Program, entry_plan: Plan, name: str, lanes: int, variant: Variant) -> str:
+def batch_ir(
+    program: Program,
+    entry_plan: Plan,
+    name: str,
+    lanes: int,
+    variant: Variant,
+    sincos: Sincos | None = None,
+) -> str:
     """IR text of a module with the function `void name(record)`, see FIELDS.
 
     Args:
@@ -71,8 +78,9 @@ def batch_ir(program: Program, entry_plan: Plan, name: str, lanes: int, variant:
         name: of the function.
         lanes: doubles in a vector.
         variant: how the arrays lie.
+        sincos: writes sines and cosines of portable code, see `Module`.
     """
-    module = Module()
+    module = Module(sincos)
     parts = [f"@{name}.{k}" for k in range(len(entry_plan.pieces))]
     bodies = [
         _Writer(module, program, entry_plan, piece, Form(lanes), variant).function(
@@ -97,7 +105,7 @@ class _Writer(Writer):
         variant: Variant,
     ) -> None:
         super().__init__(module, program, entry_plan, piece)
-        self.form = form
+        self.form = replace(form, contract=module.contract)
         self.shared = variant.shared
         self.is_streaming = variant.is_streaming
 

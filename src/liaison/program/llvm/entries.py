@@ -11,10 +11,10 @@ Public names: Form, SCALAR, Module, Writer, module_ir, table_function.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache as memo
 from math import copysign
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 from liaison.expr import Expr, Table
 from liaison.program.plan import LARGEST_POWER, TURNING, Item, Piece, Plan
@@ -47,7 +47,7 @@ found:
   %row = mul i64 %low, {m}"""
 
 
-def table_function(table: Table, order: int, name: str) -> str:
+def table_function(table: Table, order: int, name: str, contract: str = "contract ") -> str:
     """A function of one double: the table's derivative of this order; NaN beyond all breaks."""
     coefficients = table.derivative_coefficients(order)
     m = coefficients.shape[1]
@@ -64,8 +64,8 @@ def table_function(table: Table, order: int, name: str) -> str:
         lines.append(f"  %c{k} = load double, ptr %p{k}")
     total = f"%c{m - 1}"
     for k in range(m - 2, -1, -1):
-        lines.append(f"  %m{k} = fmul contract double {total}, %t")
-        lines.append(f"  %s{k} = fadd contract double %m{k}, %c{k}")
+        lines.append(f"  %m{k} = fmul {contract}double {total}, %t")
+        lines.append(f"  %s{k} = fadd {contract}double %m{k}, %c{k}")
         total = f"%s{k}"
     return "\n".join([*lines, f"  ret double {total}", "}"])
 
@@ -81,16 +81,24 @@ ARGUMENTS = (
 )
 PASSED = "double %t, ptr %q, ptr %v, ptr %u, ptr %p, ptr %x, ptr %out, ptr %work"
 LIBM = {**dict.fromkeys(("tan", "asin", "acos", "atan", "exp", "log"), 1), "atan2": 2, "pow": 2}
+Sincos: TypeAlias = Callable[[str, str, int, str], tuple[list[str], str, str, str]]
 MANY = 64  # zeros among the outputs that are worth a call of memset
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a value is: a double or float, or a vector of `lanes` of them."""
+    """What a value is: a double or float, or a vector of `lanes` of them.
+
+    Attributes:
+        lanes: how many.
+        real: the type of each.
+        contract: a mark of sums and products that may be fused; empty where none may.
+    """
 
     lanes: int = 1
     real: str = "double"
+    contract: str = "contract "
 
     @property
     def kind(self) -> str:
@@ -118,9 +126,9 @@ def _plain(form: Form) -> dict[str, str]:
     kind, bits = form.kind, 64 if form.real == "double" else 32
     suffix = f"f{bits}" if form.lanes == 1 else f"v{form.lanes}f{bits}"
     return {
-        "add": f"fadd contract {kind} {{}}, {{}}",
-        "sub": f"fsub contract {kind} {{}}, {{}}",
-        "mul": f"fmul contract {kind} {{}}, {{}}",
+        "add": f"fadd {form.contract}{kind} {{}}, {{}}",
+        "sub": f"fsub {form.contract}{kind} {{}}, {{}}",
+        "mul": f"fmul {form.contract}{kind} {{}}, {{}}",
         "div": f"fdiv {kind} {{}}, {{}}",
         "neg": f"fneg {kind} {{}}",
         "sqrt": f"call {kind} @llvm.sqrt.{suffix}({kind} {{}})",
@@ -159,25 +167,35 @@ def entry_functions(module: Module, name: str, program: Program, entry_plan: Pla
 
 
 class Module:
-    """What the functions of a module share: declarations, cold functions, tables."""
+    """What the functions of a module share: declarations, cold functions, tables.
 
-    def __init__(self) -> None:
+    Args:
+        sincos: writes sines and cosines in portable code, which then has functions of our own and
+            no contraction; None for code of this machine.
+    """
+
+    def __init__(self, sincos: Sincos | None = None) -> None:
+        self.sincos = sincos or sincos_lines
+        self.prefix, self.contract = ("liaison_", "") if sincos else ("", "contract ")
         self.lanes: set[int] = set()
         self.tables: dict[tuple[Table, int], str] = {}
         self.spread: dict[tuple[str, int], None] = {}  # (function of doubles, lanes), in order
 
     def declarations(self) -> list[str]:
         """Functions that are made elsewhere."""
-        lines = [f"declare double @{name}(double)" for name in ("sin", "cos")]
+        lines = [f"declare double @{self.prefix}{name}(double)" for name in ("sin", "cos")]
         for name, arity in LIBM.items():
-            lines.append(f"declare double @{name}({', '.join(['double'] * arity)})")
+            lines.append(f"declare double @{self.prefix}{name}({', '.join(['double'] * arity)})")
         return [*lines, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"]
 
     def tail(self) -> str:
         """The cold functions that were asked for, and the weight of the branches to them."""
-        cold = [slow_function(lanes) for lanes in sorted(self.lanes)]
-        tables = [table_function(*key, name) for key, name in self.tables.items()]
-        spread = [_spread(name, LIBM.get(name, 1), Form(lanes)) for name, lanes in self.spread]
+        cold = [slow_function(lanes, self.prefix) for lanes in sorted(self.lanes)]
+        tables = [table_function(*key, name, self.contract) for key, name in self.tables.items()]
+        spread = [
+            _spread(name, LIBM.get(name.removeprefix(self.prefix), 1), Form(lanes))
+            for name, lanes in self.spread
+        ]
         return "\n".join([*cold, *tables, *spread, '!0 = !{!"branch_weights", i32 100000, i32 1}'])
 
 
@@ -209,6 +227,7 @@ class Writer:
 
     def __init__(self, module: Module, program: Program, entry_plan: Plan, piece: Piece) -> None:
         self.module, self.inputs, self.piece = module, program.inputs, piece
+        self.form = replace(self.form, contract=module.contract)
         self.lines: list[str] = []
         self.names: dict[Expr, str] = {}
         self.numbers = entry_plan.numbers
@@ -302,6 +321,7 @@ class Writer:
     def call(self, name: str, *args: str) -> str:
         """A function of doubles, on every lane."""
         form = self.form
+        name = f"{self.module.prefix}{name}" if name in LIBM else name
         if form.lanes > 1:
             self.module.spread[name, form.lanes] = None
             name = f"{name}.{form.lanes}"
@@ -323,7 +343,8 @@ class Writer:
         """Sine and cosine of a vector."""
         self.module.lanes.add(lanes)
         self.count += 1
-        lines, sine, cosine, self.block = sincos_lines(f"s{self.count}", operand, lanes, self.block)
+        written = self.module.sincos(f"s{self.count}", operand, lanes, self.block)
+        lines, sine, cosine, self.block = written
         self.lines += lines
         return sine, cosine
 

@@ -34,6 +34,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, final
 
 from liaison.numeric.progress import working
@@ -186,6 +187,7 @@ def load(
     passes: bool = False,
     keep: bool = True,
     key: str = "",
+    imports: Mapping[str, int] = MappingProxyType({}),
 ) -> Code:
     """Machine code of the IR text.
 
@@ -196,6 +198,7 @@ def load(
         passes: run LLVM's own passes over the IR first (for loops; straight-line code needs none).
         keep: look in the disk cache, and store there.
         key: what stands for the text in the cache.
+        imports: addresses of functions that it calls, besides those of libm.
     """
     text = ir if isinstance(ir, str) else ""
     key = key_of(key or text, *host(), f"O{optimize} passes={passes}")
@@ -203,14 +206,14 @@ def load(
     with _LOCK:
         if content is not None:
             try:
-                return _link(content, symbols)
+                return _link(content, symbols, imports)
             except RuntimeError:
                 content = None
         with working("program", "compiling"):
             content = _object_code(ir if isinstance(ir, str) else ir(), optimize, passes)
         if keep:
             store(key, content)
-        return _link(content, symbols)
+        return _link(content, symbols, imports)
 
 
 def object_code(ir: str, *, optimize: int = 2) -> bytes:
@@ -386,9 +389,13 @@ def _improve(module: Any, optimize: int, machine: Any) -> None:
             manager.run(function, builder)
 
 
-def _link(content: bytes, symbols: Iterable[str]) -> Code:
+def _link(
+    content: bytes, symbols: Iterable[str], imports: Mapping[str, int] = MappingProxyType({})
+) -> Code:
     linker, number = _linker()
     builder = _llvm().JITLibraryBuilder().add_object_img(content).add_current_process()
+    for name, address in imports.items():
+        builder.import_symbol(name, address)
     for symbol in symbols:
         builder.export_symbol(symbol)
     tracker = builder.link(linker, f"liaison{number}")

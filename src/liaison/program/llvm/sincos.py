@@ -44,8 +44,8 @@ def single(value: float) -> str:
     return double(float(np.float32(value)))
 
 
-def slow_function(lanes: int) -> str:
-    """The cold function: sine and cosine of each lane by libm."""
+def slow_function(lanes: int, prefix: str = "") -> str:
+    """The cold function: sine and cosine of each lane by libm, or by functions with a prefix."""
     kind = _kinds(lanes)[0]
     pair = f"{{ {kind}, {kind} }}"
     lines = [f"define internal {pair} @liaison_sincos{lanes}({kind} %x) noinline cold nounwind {{"]
@@ -54,11 +54,11 @@ def slow_function(lanes: int) -> str:
         previous = "poison"
         for i in range(lanes):
             if lanes == 1:
-                lines.append(f"  %{name}0 = call double @{name}(double %x)")
+                lines.append(f"  %{name}0 = call double @{prefix}{name}(double %x)")
                 previous = f"%{name}0"
                 continue
             lines.append(f"  %{name}x{i} = extractelement {kind} %x, i32 {i}")
-            lines.append(f"  %{name}y{i} = call double @{name}(double %{name}x{i})")
+            lines.append(f"  %{name}y{i} = call double @{prefix}{name}(double %{name}x{i})")
             value = f"double %{name}y{i}, i32 {i}"
             lines.append(f"  %{name}{i} = insertelement {kind} {previous}, {value}")
             previous = f"%{name}{i}"

@@ -19,19 +19,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache as memo
 from functools import partial
+from types import MappingProxyType
 from typing import Any, final
 
 from liaison.errors import checked
 from liaison.expr import Expr, collector_paused
 from liaison.program.derivatives.columns import LANES, Columns, steps_of, unit
+from liaison.program.functions.library import addresses
+from liaison.program.functions.table import FUNCTIONS
 from liaison.program.kernel import MachineKernel
-from liaison.program.plan import PIECE, Piece, Plan, plan, plan_of
+from liaison.program.plan import PIECE, Functions, Piece, Plan, plan, plan_of
 from liaison.program.program import Program
 
 from .batch import BatchCode, Variant, batch_ir
 from .entries import ARGUMENTS, PASSED, Form, Module, Writer, entry_functions
 from .machine import load, vector_lanes
 from .sincos import double
+from .straight import portable_sincos
 
 VECTOR, MASK = f"<{LANES} x double>", f"<{LANES} x i1>"
 STORE = f"@llvm.masked.store.v{LANES}f64.p0"
@@ -58,14 +62,19 @@ class ColumnsPlan:
         return self.first.pieces
 
 
-def columns_plan(columns: Columns, lanes: int, size: int = PIECE) -> ColumnsPlan:
+def columns_plan(
+    columns: Columns, lanes: int, size: int = PIECE, functions: Functions = MappingProxyType({})
+) -> ColumnsPlan:
     """The plan of an entry of columns; so many angles may be turned at once."""
-    return ColumnsPlan(columns, plan_of(columns.shared, lanes=lanes, size=size))
+    shared = plan_of(columns.shared, lanes=lanes, size=size, functions=functions)
+    return ColumnsPlan(columns, shared)
 
 
-def module_of(program: Program, plans: Mapping[str, Plan | ColumnsPlan]) -> str:
+def module_of(
+    program: Program, plans: Mapping[str, Plan | ColumnsPlan], *, portable: bool = False
+) -> str:
     """IR text of a module: one function for each plan, by name, and those it is cut into."""
-    module, bodies, has_columns = Module(), [], False
+    module, bodies, has_columns = Module(portable_sincos if portable else None), [], False
     for name, entry_plan in plans.items():
         if isinstance(entry_plan, ColumnsPlan):
             bodies.append(columns_functions(module, name, program, entry_plan))
@@ -234,6 +243,7 @@ def to_llvm(
     cache: bool = True,
     size: int = PIECE,
     lanes: int | None = None,
+    portable: bool = False,
 ) -> MachineKernel:
     """A kernel of machine code for this computer; entries are compiled when first asked for.
 
@@ -244,45 +254,56 @@ def to_llvm(
         cache: keep object code on disk, and take it from there.
         size: operations in one function, about.
         lanes: states that a batch computes at once; as many as a register holds if None.
+        portable: results with the same bits on every machine: functions of our own, no
+            contraction. Loops that call such a kernel are compiled likewise.
     """
+    functions: Functions = FUNCTIONS if portable else {}
+    sincos = portable_sincos if portable else None
 
     @memo
     def planned(entry: str, angles: int) -> Plan:
-        return plan(program, entry, lanes=angles, size=size)
+        return plan(program, entry, lanes=angles, size=size, functions=functions)
 
     @memo
     def arranged(entry: str) -> Plan | ColumnsPlan:
         columns = program.entry(entry).columns
         if columns is None:
             return planned(entry, vector_lanes())
-        return columns_plan(columns, vector_lanes(), size)
+        return columns_plan(columns, vector_lanes(), size, functions)
 
     def level(*plans: Plan | ColumnsPlan) -> int:
         if optimize is not None:
             return optimize
         return 2 if all(len(entry_plan.pieces) == 1 for entry_plan in plans) else 1
 
+    def how() -> dict[str, Any]:
+        return {"keep": cache, "imports": addresses() if portable else {}}
+
     def compiler(entries: tuple[str, ...]) -> tuple[dict[str, int], Any]:
         names = {entry: f"liaison_{k}" for k, entry in enumerate(entries)}
         with collector_paused():  # many small objects, no cycles
             plans = {names[entry]: arranged(entry) for entry in entries}
-            text = module_of(program, plans)
-        code = load(text, names.values(), optimize=level(*plans.values()), keep=cache)
+            text = module_of(program, plans, portable=portable)
+        code = load(text, names.values(), optimize=level(*plans.values()), **how())
         return {entry: code[name] for entry, name in names.items()}, code
 
     def batch_compiler(entry: str, variant: Variant) -> BatchCode:
         entry_plan, width = planned(entry, 1), lanes or vector_lanes()
-        text = batch_ir(program, entry_plan, "liaison_batch", width, variant)
-        code = load(text, ["liaison_batch"], optimize=level(entry_plan), keep=cache)
+        text = batch_ir(program, entry_plan, "liaison_batch", width, variant, sincos)
+        code = load(text, ["liaison_batch"], optimize=level(entry_plan), **how())
         written = [pair for piece in entry_plan.pieces for pair in piece.outputs]
         numbers = tuple(
             (k, entry_plan.numbers[node]) for k, node in written if node in entry_plan.numbers
         )
         return BatchCode(code["liaison_batch"], width, entry_plan.work_size, numbers, code)
 
-    again = partial(to_llvm, optimize=optimize, cache=cache, size=size, lanes=lanes)
+    again = partial(
+        to_llvm, optimize=optimize, cache=cache, size=size, lanes=lanes, portable=portable
+    )
 
     def work(entry: str) -> int:
         return arranged(entry).work_size
 
-    return MachineKernel(program, compiler, work, batch_compiler, recipe=(again, (program,)))
+    kernel = MachineKernel(program, compiler, work, batch_compiler, recipe=(again, (program,)))
+    kernel.portable = portable
+    return kernel

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from .language import Loop
 from .llvm import unique_names
+from .portable import SATURATING, portable_routine
 from .read import reachable
 from .records import Record
 from .tree import Kind, Routine, Step, Value, signature
@@ -24,7 +25,8 @@ C = {
 }  # fmt: skip
 INFIX = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
-    "eq": "==", "ne": "!=", "and": "&&", "or": "||",
+    "eq": "==", "ne": "!=", "and": "&&", "or": "||", "bitand": "&", "bitor": "|", "bitxor": "^",
+    "shr": ">>",
 }  # fmt: skip
 PRELUDE = """\
 #include <math.h>
@@ -47,6 +49,22 @@ static inline int64_t floordiv_i64(int64_t x, int64_t y) {
   int64_t q = x / y;
   return x % y != 0 && ((x % y) ^ y) < 0 ? q - 1 : q;
 }
+static inline int64_t shl_i64(int64_t x, int64_t n) { return (int64_t)((uint64_t)x << n); }
+static inline int64_t whole_i64(double x) {
+  if (x >= 0x1p63) return INT64_MAX;
+  if (x < -0x1p63) return INT64_MIN;
+  return x == x ? (int64_t)x : 0;
+}
+static inline int64_t bits(double x) {
+  union { double x; int64_t i; } u;
+  u.x = x;
+  return u.i;
+}
+static inline double from_bits(int64_t i) {
+  union { double x; int64_t i; } u;
+  u.i = i;
+  return u.x;
+}
 static inline double power_f64(double x, int n) {
   double y = x;
   while (--n > 0) y *= x;
@@ -60,15 +78,24 @@ static inline int64_t power_i64(int64_t x, int n) {
 """
 
 
-def loops_to_c(roots: Sequence[Loop[..., Any]]) -> str:
+def loops_to_c(
+    roots: Sequence[Loop[..., Any]], *, portable: bool = False, static: bool = False
+) -> str:
     """C99 text of the loops and of all they call; the roots are visible from outside.
 
     Names are those of the LLVM symbols: `liaison_` and the loop's own.
+
+    Args:
+        roots: the loops.
+        portable: with functions of our own instead of libm; a compiler that is kept from
+            contracting sums of products (-ffp-contract=off) then gives the bits of every other.
+        static: the roots are not visible from outside either.
     """
-    routines = reachable(roots)
+    routines = reachable(roots, portable_routine if portable else None)
     names = unique_names([*roots, *(read.loop for read in routines)])
     structs = _structs(routines)
-    heads = [_head(read, names, read.loop in set(roots), structs) for read in routines]
+    visible = set() if static else set(roots)
+    heads = [_head(read, names, read.loop in visible, structs) for read in routines]
     printers = [_Printer(read, names, structs) for read in routines]
     bodies = [printer.lines() for printer in printers]
     tables = [line for printer in printers for line in printer.tables]
@@ -82,6 +109,8 @@ def loops_to_c(roots: Sequence[Loop[..., Any]]) -> str:
 
 def constant(value: float | int, kind: str) -> str:
     """A number as C writes it, to the last bit."""
+    if kind == "i64" and value == -(2**63):
+        return f"(-INT64_C({2**63 - 1}) - 1)"
     if kind == "i64":
         return f"INT64_C({value})" if abs(value) > 2**31 - 1 else f"{value}"
     if math.isnan(value):
@@ -237,6 +266,8 @@ class _Printer:
         kind, args = value.kind, [self.value(a) for a in value.args]
         if kind in INFIX:
             return f"({args[0]} {INFIX[kind]} {args[1]})"
+        if kind == "convert" and value.data == SATURATING:
+            return f"whole_i64({args[0]})"
         if kind in FORMS:
             return FORMS[kind].format(*args, type=_type(value.type, self.structs), kind=value.type)
         if kind == "const":
@@ -273,4 +304,7 @@ FORMS = {
     "choice": "({0} ? {1} : {2})",
     **{name: f"{name}_{{kind}}({{0}}, {{1}})" for name in ("min", "max", "floordiv", "mod")},
     "abs": "abs_{kind}({0})",
+    "shl": "shl_i64({0}, {1})",
+    "bits": "bits({0})",
+    "from_bits": "from_bits({0})",
 }

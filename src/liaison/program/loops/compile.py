@@ -22,6 +22,7 @@ from typing import Any, final
 import numpy as np
 
 from liaison.errors import NamingError, ProgramError
+from liaison.program.functions.table import FUNCTIONS
 from liaison.program.llvm.machine import Code, load
 
 from .language import Loop
@@ -30,11 +31,12 @@ from .records import Part, Record, Rows
 from .tree import ELEMENT, Kind, outer_names, signature
 
 
-def loops_key(roots: Sequence[Loop[..., Any]]) -> str:
+def loops_key(roots: Sequence[Loop[..., Any]], *, portable: bool = False) -> str:
     """A digest that changes with any loop reached, anything it uses, and the translator."""
-    number = {loop: k for k, loop in enumerate(roots)}
+    own = FUNCTIONS.values() if portable else ()
+    number = {loop: k for k, loop in enumerate(dict.fromkeys([*roots, *own]))}
     reached = list(number)
-    digest = hashlib.sha256(_translator())
+    digest = hashlib.sha256(_translator() + (b"portable" if portable else b""))
     for loop in reached:
         for callee in _callees(loop):
             if callee not in number:
@@ -144,17 +146,28 @@ class CompiledLoops:
 
 
 def compile_loops(
-    roots: Sequence[Loop[..., Any]], *, optimize: int = 2, cache: bool = True
+    roots: Sequence[Loop[..., Any]],
+    *,
+    optimize: int = 2,
+    cache: bool = True,
+    portable: bool = False,
 ) -> CompiledLoops:
-    """Machine code of the loops and of all they call, through LLVM, cached on disk."""
+    """Machine code of the loops and of all they call, through LLVM, cached on disk.
+
+    Args:
+        roots: the loops.
+        optimize: level of code generation, 0 to 3.
+        cache: look in the disk cache, and store there.
+        portable: with functions of our own, so that results have the same bits on every machine.
+    """
     symbols = unique_names(roots)
     code = load(
-        partial(loops_ir, roots),
+        partial(loops_ir, roots, portable=portable),
         symbols.values(),
         optimize=optimize,
         passes=True,
         keep=cache,
-        key=loops_key(roots),
+        key=loops_key(roots, portable=portable),
     )
     return CompiledLoops(code, symbols)
 

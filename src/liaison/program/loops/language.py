@@ -15,6 +15,8 @@ gives machine code, `loops_to_c([axpy])` gives text. The subset:
   `continue`, `return`, assignment to names, to `p[i]` and to fields, also `+=` and its like;
 - `+ - * /` and unary minus, `//` and `%` on integers (rounding down), `**`, comparisons,
   `and` `or` `not`, `a if c else b`; `min`, `max`, `abs`, `float`, `int`;
+- `& | ^ << >>` on integers of 64 bits; `>>` keeps the sign, a shift is by 0 to 63 places;
+- `bits(x)`, the 64 bits of a float as an integer, and `from_bits(i)`, the float of these bits;
 - `p[n:]` or `at(p, n)` is the pointer n elements on; there are no other slices and no `p + n`;
 - fields of records: `run.t`, `run.t = x`, `run.q[i]`, `run.k[j, i]`, `run.blocks[k].kind`;
   `flat(m)` is a matrix row by row;
@@ -26,17 +28,19 @@ gives machine code, `loops_to_c([axpy])` gives text. The subset:
 - numbers, and flat tuples of numbers (`A[i]`), from the module or an enclosing function;
 - a local name keeps the type of its first value: begin a sum of floats with 0.0.
 
-Two differences: where plain Python raises (division by zero, sqrt(-1)), compiled code gives
-inf or NaN; and plain Python's `at` cannot go backwards.
+Three differences: where plain Python raises (division by zero, sqrt(-1)), compiled code gives
+inf or NaN; integers of plain Python have no end, compiled ones have 64 bits; and plain Python's
+`at` cannot go backwards.
 
 Public names: loop, Loop, f64, i64, ptr, iptr, kernel, hook, at, flat, entry_at, fmin, fmax, floor,
-signature_text, handle_of, loop_at.
+bits, from_bits, signature_text, handle_of, loop_at.
 """
 
 from __future__ import annotations
 
 import ctypes
 import math
+import struct
 import sys
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -129,6 +133,18 @@ def fmax(x: float, y: float) -> float:
 def floor(x: float) -> float:
     """The largest whole number not above x, as a float."""
     return float(math.floor(x))
+
+
+def bits(x: float) -> int:
+    """The 64 bits of a float (IEEE 754) as a signed integer."""
+    number: int = struct.unpack("<q", struct.pack("<d", x))[0]
+    return number
+
+
+def from_bits(i: int) -> float:
+    """The float whose 64 bits are those of a signed integer."""
+    x: float = struct.unpack("<d", struct.pack("<q", i))[0]
+    return x
 
 
 # Hooks: words of a record that stand for loops. A word above zero is the address of machine code,

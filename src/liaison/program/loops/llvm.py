@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .language import Loop
+from .portable import SATURATING, portable_routine
 from .read import reachable
 from .records import Field
 from .tree import KERNEL_ARGUMENTS, Kind, Routine, Step, Value
@@ -20,17 +21,26 @@ NAMES = {
 }  # fmt: skip
 INVARIANT = "!0 = !{}"
 FLOAT = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
-INTEGER = {"add": "add", "sub": "sub", "mul": "mul"}
+INTEGER = {
+    "add": "add", "sub": "sub", "mul": "mul", "bitand": "and", "bitor": "or", "bitxor": "xor",
+    "shl": "shl", "shr": "ashr",
+}  # fmt: skip
 ORDERED = {"lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "eq": "oeq", "ne": "une"}
 SIGNED = {"lt": "slt", "le": "sle", "gt": "sgt", "ge": "sge", "eq": "eq", "ne": "ne"}
 INTRINSICS = {"sqrt", "fabs", "floor", "copysign"}
 RENAMED = {"fmin": "minnum", "fmax": "maxnum"}
+TO_INTEGER = "llvm.fptosi.sat.i64.f64"
 TWO = {"copysign", "minnum", "maxnum", "atan2", "pow"}
 
 
-def loops_ir(roots: Sequence[Loop[..., Any]]) -> str:
-    """IR text of the loops and of all they call; `unique_names(roots)` are the symbols."""
-    routines = reachable(roots)
+def loops_ir(roots: Sequence[Loop[..., Any]], *, portable: bool = False) -> str:
+    """IR text of the loops and of all they call; `unique_names(roots)` are the symbols.
+
+    Args:
+        roots: the loops.
+        portable: with functions of our own instead of the mathematical library of the system.
+    """
+    routines = reachable(roots, portable_routine if portable else None)
     names = unique_names([*roots, *(read.loop for read in routines)])
     printers = [_Printer(routine, names, set(roots)) for routine in routines]
     texts = [printer.text() for printer in printers]
@@ -57,6 +67,8 @@ def ir(kind: str) -> str:
 
 def declaration(function: str) -> str:
     """`declare` line of a function of doubles (libm or intrinsic)."""
+    if function == TO_INTEGER:
+        return f"declare i64 @{function}(double)"
     arity = 2 if function.split(".")[-2 if "." in function else 0] in TWO else 1
     return f"declare double @{function}({', '.join(['double'] * arity)})"
 
@@ -277,8 +289,17 @@ class _Printer:
 
     def value_convert(self, value: Value) -> str:
         x, before = self.value(value.args[0]), value.args[0].type
+        if value.data == SATURATING:
+            self.used[TO_INTEGER] = None
+            return self.fresh(f"call i64 @{TO_INTEGER}(double {x})")
         name = {"bool": "zext", "i64": "sitofp", "f64": "fptosi"}[before]
         return self.fresh(f"{name} {ir(before)} {x} to {ir(value.type)}")
+
+    def value_bits(self, value: Value) -> str:
+        return self.fresh(f"bitcast double {self.value(value.args[0])} to i64")
+
+    def value_from_bits(self, value: Value) -> str:
+        return self.fresh(f"bitcast i64 {self.value(value.args[0])} to double")
 
     def value_power(self, value: Value) -> str:
         x = self.value(value.args[0])

@@ -19,8 +19,16 @@ from .tree import ELEMENT, Kind, Routine, Scope, Step, Value, scope_of
 from .values import Values
 
 
-def reachable(roots: Iterable[Loop[..., Any]]) -> list[Routine]:
-    """The loops and all they call, callees first where they do not call each other in turn."""
+def reachable(
+    roots: Iterable[Loop[..., Any]], reader: Callable[[Loop[..., Any]], Routine] | None = None
+) -> list[Routine]:
+    """The loops and all they call, callees first where they do not call each other in turn.
+
+    Args:
+        roots: the loops.
+        reader: what reads one; `routine` if None.
+    """
+    reader = reader or routine
     routines: dict[Loop[..., Any], Routine | None] = {}
     order: list[Routine] = []
     stack = [(r, False) for r in reversed(list(roots))]
@@ -29,7 +37,7 @@ def reachable(roots: Iterable[Loop[..., Any]]) -> list[Routine]:
         if done:
             order.append(routines[current])  # type: ignore[arg-type]
         elif current not in routines:
-            routines[current] = read = routine(current)
+            routines[current] = read = reader(current)
             stack += [(current, True), *((callee, False) for callee in reversed(read.calls))]
     return order
 

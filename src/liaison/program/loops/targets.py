@@ -27,16 +27,20 @@ TARGETS = {
 """By name; a `Target` of its own will do as well."""
 
 
-def loops_object(roots: Sequence[Loop[..., Any]], target: str | Target) -> bytes:
+def loops_object(
+    roots: Sequence[Loop[..., Any]], target: str | Target, *, portable: bool = False
+) -> bytes:
     """The content of an object file with the loops and all they call.
 
-    Functions of the mathematical library (sin, pow, ...) are left for the linker to find.
+    Functions of the mathematical library (sin, pow, ...) are left for the linker to find, unless
+    the code is portable: then it contains its own.
     """
     if isinstance(target, str):
         if target not in TARGETS:
             raise NamingError.unknown("target of loops", target, TARGETS)
         target = TARGETS[target]
-    return object_code_for(target, partial(loops_ir, roots), key=loops_key(roots))
+    text = partial(loops_ir, roots, portable=portable)
+    return object_code_for(target, text, key=loops_key(roots, portable=portable))
 
 
 def loop_symbols(roots: Sequence[Loop[..., Any]]) -> dict[str, str]:

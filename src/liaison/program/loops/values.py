@@ -293,7 +293,10 @@ MATH: dict[Any, tuple[str, int]] = {
 BINARY = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div",
     ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.Pow: "pow",
+    ast.BitAnd: "bitand", ast.BitOr: "bitor", ast.BitXor: "bitxor",
+    ast.LShift: "shl", ast.RShift: "shr",
 }  # fmt: skip
+BITWISE = ("bitand", "bitor", "bitxor", "shl", "shr")
 COMPARE = {
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne",
 }  # fmt: skip
@@ -321,7 +324,7 @@ class Values:
 
     def literal(self, node: ast.AST, value: Any) -> Value:
         """A number, with its type."""
-        if isinstance(value, (bool, int)) and abs(value) < 2**63:
+        if isinstance(value, (bool, int)) and -(2**63) <= value < 2**63:
             return Value("const", "i64", data=int(value))
         if isinstance(value, float):
             return Value("const", "f64", data=float(value))
@@ -439,6 +442,8 @@ class Values:
             x, y = self.fit(node, x, "f64"), self.fit(node, y, "f64")
         elif name in ("floordiv", "mod") and x.type == "f64":
             self.reject(node, "// and % are for integers; write floor(x / y)")
+        elif name in BITWISE and x.type == "f64":
+            self.reject(node, "& | ^ << >> are for integers; bits(x) are those of a float")
         return Value(name, x.type, (x, y))
 
     def power(self, node: ast.AST, x: Value, y: Value) -> Value:
@@ -533,6 +538,10 @@ class Values:
             return Value("min" if callee is min else "max", x.type, (x, y))
         if callee in (float, int, abs) and len(args) == 1:
             return self.conversion(node, callee, self.number(args[0]))
+        if callee is loops.bits and len(args) == 1:
+            return Value("bits", "i64", (self.fit(node, args[0], "f64"),))
+        if callee is loops.from_bits and len(args) == 1:
+            return Value("from_bits", "f64", (self.fit(node, args[0], "i64"),))
         try:
             name, arity = MATH[callee]
         except (KeyError, TypeError):

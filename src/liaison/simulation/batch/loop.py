@@ -269,6 +269,6 @@ def run_each(
 
 
 @cache
-def compiled_batch() -> CompiledLoops:
+def compiled_batch(*, portable: bool = False) -> CompiledLoops:
     """The loops above as machine code, once a process."""
-    return compile_loops([run_each, free_march])
+    return compile_loops([run_each, free_march], portable=portable)

@@ -170,11 +170,12 @@ class _Worker:
             a, run=a.run.copy(), records=np.zeros(1), scratch=np.zeros(1),
             event_log=np.zeros(max(1, room * self._row)),
         )  # fmt: skip
-        self._machine = machine_of(own, self._modes)
+        self._portable = batch.plan.kernel.portable
+        self._machine = machine_of(own, self._modes, portable=self._portable)
         add_entries(self._machine, self._plan)
         sides = no_sides() if self._modes is None else self._modes.sides
         self._beside = (sides, sides.copy())
-        self._call = each.compiled_batch().function(each.run_each)
+        self._call = each.compiled_batch(portable=self._portable).function(each.run_each)
         self._task = self._share(room)
         self._budget = 256
         self._addresses = self._bound()
@@ -183,10 +184,10 @@ class _Worker:
         a, b = self._batch.template, self._batch
         task = each.Task.new(most=each.MOST_RUNS)
         if self._modes is None:
-            march = each.free_march
-            set_hook(task, "march", march, each.compiled_batch().address(march))
+            march, code = each.free_march, each.compiled_batch(portable=self._portable)
         else:
-            set_hook(task, "march", switching, compiled_march().address(switching))
+            march, code = switching, compiled_march(portable=self._portable)
+        set_hook(task, "march", march, code.address(march))
         task.room, task.least = room, a.run.event_capacity
         task.record_words, task.is_heard = b.records[0].size, b.has_contacts
         return task

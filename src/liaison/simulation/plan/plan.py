@@ -179,7 +179,7 @@ def kernel_like(kernel: Kernel, program: Program) -> Kernel:
         from liaison.program.to_numpy import to_numpy
 
         return to_numpy(program)
-    return to_llvm(program)
+    return to_llvm(program, portable=kernel.portable)
 
 
 def parameters_of(program: Program, changes: Mapping[str, float | str] | None) -> Array:

@@ -29,8 +29,9 @@ def compile(
     Args:
         given: the mechanism, the path of its text, or the text.
         formalism: by name, or as a function; see `FORMALISMS`.
-        back_end: by name: "llvm", "c" (through a C compiler), "numpy" (interpreted), or one that
-            was added to `BACK_ENDS`.
+        back_end: by name: "llvm", "portable" (machine code as well, with results of the same bits
+            on every computer), "c" (through a C compiler), "numpy" (interpreted), or one that was
+            added to `BACK_ENDS`.
     """
     kernel_of = back_end_named(back_end)
     mechanism = mechanism_of(given)

@@ -1,0 +1,89 @@
+"""Straight-line loops on one double or on a vector of doubles, as LLVM IR within a function.
+
+A loop of assignments and one return is printed in place, calls with it. An operation on the same
+operands is written once: sine and cosine, each with its reduction, share it so.
+
+Public names: portable_sincos.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, final
+
+from liaison.program.functions.circular import near_cosine, near_sine
+from liaison.program.loops.language import Loop
+from liaison.program.loops.llvm import FLOAT, INTEGER, ORDERED, SIGNED
+from liaison.program.loops.read import routine
+from liaison.program.loops.tree import Value
+
+from .sincos import Lines
+
+
+def portable_sincos(tag: str, x: str, lanes: int, block: str) -> tuple[list[str], str, str, str]:
+    """As `sincos_lines`, with the bits of `sin` and `cos` in `program/functions`."""
+    return _Straight(tag, lanes).both(x, block)
+
+
+@final
+class _Straight(Lines):
+    """Appends lines, equal ones once."""
+
+    def __init__(self, tag: str, lanes: int) -> None:
+        super().__init__(tag, lanes)
+        self.known: dict[str, str] = {}
+
+    def fast(self, x: str, size: str) -> tuple[str, str]:
+        """Within reach."""
+        return self.call(near_sine, [x]), self.call(near_cosine, [x])
+
+    def once(self, text: str) -> str:
+        """The value of an instruction, which is appended where it is new."""
+        if text not in self.known:
+            self.known[text] = self.put(text)
+        return self.known[text]
+
+    def call(self, loop: Loop[..., Any], args: Sequence[str]) -> str:
+        """The result of a loop for these operands."""
+        read = routine(loop)
+        names = dict(zip((name for name, _ in read.arguments), args, strict=True))
+        for step in read.body:
+            operand = self.value(step.values[0], names)
+            if step.kind == "return":
+                return operand
+            assert step.kind == "assign"
+            names[step.name] = operand
+        raise AssertionError(f"{loop.name} has no result")
+
+    def type(self, kind: str) -> str:
+        """A type of the loop language for all lanes."""
+        mask = "i1" if self.lanes == 1 else f"<{self.lanes} x i1>"
+        return {"f64": self.kind, "i64": self.bits, "bool": mask}[kind]
+
+    def value(self, value: Value, names: dict[str, str]) -> str:
+        """The operand of a value."""
+        if value.kind == "const":
+            return self.real(value.data) if value.type == "f64" else self.whole(value.data)
+        if value.kind == "local":
+            return names[value.data]
+        args = [self.value(x, names) for x in value.args]
+        if value.kind == "call":
+            return self.call(value.data, args)
+        before, after = self.type(value.args[0].type), self.type(value.type)
+        if value.kind in ("bits", "from_bits"):
+            return self.once(f"bitcast {before} {args[0]} to {after}")
+        if value.kind == "choice":
+            return self.once(f"select {before} {args[0]}, {after} {args[1]}, {after} {args[2]}")
+        if value.kind == "abs":
+            return self.once(f"call {after} @llvm.fabs.{self.suffix}({after} {args[0]})")
+        is_float = value.args[0].type == "f64"
+        if value.kind == "neg":
+            zero = self.whole(0)
+            return self.once(
+                f"fneg {after} {args[0]}" if is_float else f"sub {after} {zero}, {args[0]}"
+            )
+        if value.kind in ORDERED:
+            test = f"fcmp {ORDERED[value.kind]}" if is_float else f"icmp {SIGNED[value.kind]}"
+            return self.once(f"{test} {before} {args[0]}, {args[1]}")
+        name = FLOAT[value.kind] if is_float else INTEGER[value.kind]
+        return self.once(f"{name} {after} {args[0]}, {args[1]}")
