@@ -1,4 +1,4 @@
-"""Write the equations as a C package, for GPUs or for browsers.
+"""Write the equations as a C package, for GPUs or browsers.
 
 Public names: build.
 """

@@ -11,34 +11,25 @@ to a multiple of π/2.
 vectors; what they have in common is the same text.
 
 Source: CW80, chapter 8, for the first reduction; PH83 for the second.
-Differs: the polynomials are minimax fits (Remez exchange) of (sin r − r)/r³ and
-(cos r − 1 + r²/2)/r⁴ in r², relative error 2⁻⁵⁸ and 2⁻⁶⁴.
+Differs: the polynomials are those of `llvm/sincos.py`, minimax fits of (sin r − r)/r³ and
+(cos r − 1 + r²/2)/r⁴ in r².
 
-Public names: sin, cos, tan, near_sine, near_cosine, REACH, SINE, COSINE.
+Public names: sin, cos, tan, near_sine, near_cosine, two_over_pi.
 """
 
 from __future__ import annotations
 
 from math import isfinite, nan
 
+from liaison.program.llvm.sincos import COSINE, MAGIC, REACH, SINE
 from liaison.program.loops.language import bits, f64, from_bits, i64, loop
 
 from .rounding import product_error, sum_error
 
-REACH = 1e5  # [rad] up to here the short reduction serves
 TINY = 2.0**-27  # up to here tan x is x
-MAGIC = 1.5 * 2.0**52  # adding it rounds to a whole number, which is then in the low bits
 TWO_OVER_PI = 0.6366197723675814
 FIRST, SECOND, THIRD = 1.5707963267923333, 2.5633441515839558e-12, 1.0562999066987428e-23
 PI_HALF = (1.5707963267948966, 6.123233995736766e-17)
-SINE = (
-    -0.16666666666666632, 0.008333333333322398, -0.00019841269829794572,
-    2.755731368713254e-06, -2.5050757337589606e-08, 1.5896749024600285e-10,
-)  # fmt: skip
-COSINE = (
-    0.0416666666666666, -0.0013888888888874103, 2.480158728946824e-05,
-    -2.7557314348124705e-07, 2.0875722678413635e-09, -1.1359615890845181e-11,
-)  # fmt: skip
 
 SIZE = 0x7FFFFFFFFFFFFFFF  # all bits but the sign
 SIGN = -(2**63)
@@ -48,9 +39,8 @@ LIMB = 2**WIDTH - 1
 SCALES = (2.0**-52, 2.0**-104, 2.0**-133)
 
 
-def _limbs(count: int) -> tuple[int, ...]:
-    """Two limbs of zeros, then 2/π in limbs, by Machin's formula on whole numbers."""
-    places = WIDTH * count
+def two_over_pi(places: int) -> int:
+    """The first bits of 2/π behind the point, by Machin's formula on whole numbers."""
     one = 1 << (places + 64)
 
     def arctangent(n: int) -> int:
@@ -61,8 +51,13 @@ def _limbs(count: int) -> tuple[int, ...]:
         return total
 
     pi = 4 * (4 * arctangent(5) - arctangent(239))
-    value = (2 * one << places) // pi
-    return (0, 0, *((value >> (places - WIDTH * (k + 1))) & LIMB for k in range(count)))
+    return (2 * one << places) // pi
+
+
+def _limbs(count: int) -> tuple[int, ...]:
+    """Two limbs of zeros, then 2/π in limbs."""
+    value = two_over_pi(WIDTH * count)
+    return (0, 0, *((value >> (WIDTH * (count - 1 - k))) & LIMB for k in range(count)))
 
 
 LIMBS = _limbs(42)
@@ -201,7 +196,7 @@ def sin(x: f64) -> f64:
         return nan
     r = far(x, 1)
     low = far(x, 2)
-    return as_sine(x, int(far(x, 0)), sine_of(r, low), cosine_of(r, low))
+    return as_sine(x, bits(far(x, 0) + MAGIC), sine_of(r, low), cosine_of(r, low))
 
 
 @loop
@@ -213,7 +208,7 @@ def cos(x: f64) -> f64:
         return nan
     r = far(x, 1)
     low = far(x, 2)
-    return as_cosine(int(far(x, 0)), sine_of(r, low), cosine_of(r, low))
+    return as_cosine(bits(far(x, 0) + MAGIC), sine_of(r, low), cosine_of(r, low))
 
 
 @loop
@@ -229,7 +224,7 @@ def tan(x: f64) -> f64:
     elif not isfinite(x):
         return nan
     else:
-        value = tangent_of(far(x, 1), far(x, 2), int(far(x, 0)) & 1)
+        value = tangent_of(far(x, 1), far(x, 2), bits(far(x, 0) + MAGIC) & 1)
     return -value if x < 0.0 else value
 
 
@@ -237,16 +232,18 @@ def tan(x: f64) -> f64:
 def tangent_of(r: f64, low: f64, odd: i64) -> f64:
     """tan(r + low) for |r| ≤ π/4; −1/tan(r + low) where odd. Sine and cosine in two parts each."""
     z = r * r
-    rest = product_error(r, r, z) + 2.0 * r * low
+    z_low = product_error(r, r, z)
     half = z * 0.5
     top = 1.0 - half
     zz = z * z
     p = series(SINE[0], SINE[1], SINE[2], SINE[3], SINE[4], SINE[5], z, zz)
-    small = r * z * p + low * top
+    cube = r * z
+    cube_low = product_error(r, z, cube) + r * z_low
+    small = cube * p + (cube_low * p + low * top)
     s = r + small
     s_low = (r - s) + small
     p = series(COSINE[0], COSINE[1], COSINE[2], COSINE[3], COSINE[4], COSINE[5], z, zz)
-    small = zz * p + (((1.0 - top) - half) - 0.5 * rest)
+    small = zz * p + (((1.0 - top) - half) - (0.5 * z_low + r * low))
     c = top + small
     c_low = (top - c) + small
     if odd != 0:

@@ -154,12 +154,12 @@ def pow(x: f64, y: f64) -> f64:
     elif size == 1.0:
         value = 1.0
     else:
-        value = power(size, y)
+        value = positive_power(size, y)
     return -value if odd and bits(x) < 0 else value
 
 
 @loop
-def power(x: f64, y: f64) -> f64:
+def positive_power(x: f64, y: f64) -> f64:
     """x to the power y for finite x > 0, x ≠ 1, and finite y ≠ 0."""
     w = bits(x)
     k = 0

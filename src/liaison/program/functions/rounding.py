@@ -1,6 +1,6 @@
 """What a sum and a product lose by rounding, exactly, without a fused multiply-add.
 
-Source: K97, section 4.2.2, for the sum; D71 for the product, by halves of 26 bits.
+Source: KNU97, section 4.2.2, for the sum; DEK71 for the product, by halves of 26 bits.
 
 Public names: sum_error, product_error.
 """

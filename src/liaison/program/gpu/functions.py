@@ -24,6 +24,7 @@ from functools import cache, reduce
 from math import factorial, nan, pi, sqrt, tan
 from typing import TypeAlias
 
+from liaison.program.functions.circular import two_over_pi
 from liaison.program.llvm.sincos import COSINE, MAGIC, PI_HALF, REACH, SINE, Lines, double, single
 
 PI_HALF_SHORT = (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15)
@@ -35,20 +36,10 @@ PAIR = "{ double, double }"
 
 
 @cache
-def two_over_pi() -> tuple[int, ...]:
-    """0 and the first 1280 bits of 2/π, in words of 64, by Machin's formula on whole numbers."""
+def _bits_in_words() -> tuple[int, ...]:
+    """0 and the first 1280 bits of 2/π, in words of 64."""
     bits = 64 * (WORDS - 1)
-    one = 1 << (bits + 64)
-
-    def arctangent(n: int) -> int:
-        total, term, k = 0, one // n, 1
-        while term:
-            total += term // k if k % 4 == 1 else -(term // k)
-            term, k = term // (n * n), k + 2
-        return total
-
-    pi = 4 * (4 * arctangent(5) - arctangent(239))
-    value = (2 * one << bits) // pi
+    value = two_over_pi(bits)
     words = [(value >> (bits - 64 * (k + 1))) & (2**64 - 1) for k in range(WORDS - 1)]
     return (0, *words)
 
@@ -126,7 +117,7 @@ WORDLOADS
 
 def far_function() -> str:
     """The cold function that the inline code in double calls, without libm."""
-    words = ", ".join(f"i64 {word}" for word in two_over_pi())
+    words = ", ".join(f"i64 {word}" for word in _bits_in_words())
     table = f"@liaison_two_over_pi = internal constant [{WORDS} x i64] [{words}]"
     text = FAR.replace("WORDLOADS", "\n".join(_words())).replace("PI0", double(PI_HALF[0]))
     lines = Lines("far", 1)

@@ -4,7 +4,8 @@ A module for one mechanism holds its records at fixed addresses. What no loop ev
 becomes a number in the code; branches that are never taken go; an argument that is the same number
 in every call is no argument any more. What remains is a small part of what the loops could do.
 
-Public names: Memory, Folded, fold_loops, Bound.
+Public names: Memory, Folded, fold_loops, Bound, values_in, stride, is_pure, is_small, counters_of,
+read_outside, set_in, leaves_early, goes_on.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from liaison.program.loops.tree import Kind, Step, Value
 AnyLoop: TypeAlias = Loop[..., Any]
 Numbers: TypeAlias = dict[str, int | float]
 VARIES = "varies"
+SMALL, ONCE = 24, 200
+"""Values in a loop of plain assignments that stands in place of its calls, or of the only one."""
 
 
 @final
@@ -336,6 +339,80 @@ def _assignments(steps: Iterable[Step]) -> Iterator[Step]:
         todo += [*step.body, *step.orelse]
         if step.kind == "assign":
             yield step
+
+
+def is_small(folded: Folded) -> bool:
+    """Whether a loop is a few plain assignments and a result."""
+    *steps, last = folded.body or (Step("do"),)
+    names = {name for name, _ in folded.arguments}
+    is_plain = last.kind == "return" and bool(last.values)
+    is_plain = is_plain and all(x.kind == "assign" and x.name not in names for x in steps)
+    limit = ONCE if folded.sites == 1 else SMALL
+    return is_plain and sum(1 for _ in values_in(folded.body)) <= limit
+
+
+def set_in(steps: Iterable[Step]) -> set[str]:
+    """Names that statements assign to."""
+    names: set[str] = set()
+    todo = list(steps)
+    while todo:
+        step = todo.pop()
+        todo += [*step.body, *step.orelse]
+        if step.kind in ("assign", "for"):
+            names.add(step.name)
+    return names
+
+
+def counters_of(folded: Folded) -> set[str]:
+    """Names that only count upwards, from a number that is not below zero."""
+    counters: set[str] = set()
+    others = {name for name, _ in folded.arguments}
+    todo = list(folded.body)
+    while todo:
+        step = todo.pop()
+        todo += [*step.body, *step.orelse]
+        if step.kind == "for":
+            start, _, stride_ = step.values
+            is_up = start.kind == "const" and start.data >= 0 and stride_.data > 0
+            (counters if is_up else others).add(step.name)
+        elif step.kind == "assign":
+            others.add(step.name)
+    return counters - others
+
+
+def read_outside(steps: Iterable[Step]) -> set[str]:
+    """Names that are read outside all counted loops over them."""
+    names: set[str] = set()
+    todo = [(step, frozenset[str]()) for step in steps]
+    while todo:
+        step, inside = todo.pop()
+        here = [x.data for x in values_in([Step("do", values=step.values)]) if x.kind == "local"]
+        names |= {*here} - inside
+        within = inside | {step.name} if step.kind == "for" else inside
+        todo += [(x, within) for x in (*step.body, *step.orelse)]
+    return names
+
+
+def own_steps(steps: Iterable[Step]) -> list[Step]:
+    """Statements of a loop's body without those of loops in it."""
+    own: list[Step] = []
+    todo = list(steps)
+    while todo:
+        step = todo.pop()
+        own.append(step)
+        if step.kind not in ("for", "while"):
+            todo += [*step.body, *step.orelse]
+    return own
+
+
+def leaves_early(steps: Iterable[Step]) -> bool:
+    """Whether the body of a loop says `break`."""
+    return any(step.kind == "break" for step in own_steps(steps))
+
+
+def goes_on(steps: Iterable[Step]) -> bool:
+    """Whether the body of a loop says `continue`."""
+    return any(step.kind == "continue" for step in own_steps(steps))
 
 
 INTEGER: dict[str, Callable[[Any, Any], Any]] = {

@@ -27,7 +27,19 @@ from .encode import (
     i64_const,
     unsigned,
 )
-from .fold import Bound, Folded, Memory, is_pure, stride, values_in
+from .fold import (
+    Bound,
+    Folded,
+    Memory,
+    counters_of,
+    goes_on,
+    is_pure,
+    is_small,
+    leaves_early,
+    read_outside,
+    set_in,
+    stride,
+)
 
 COMPARE = ("lt", "le", "gt", "ge", "eq", "ne")
 NATIVE = {"sqrt": "f64.sqrt", "fabs": "f64.abs", "floor": "f64.floor", "copysign": "f64.copysign"}
@@ -35,8 +47,6 @@ CHOICES = ("fmin", "fmax")
 INDEX = {"add": "i32.add", "sub": "i32.sub", "mul": "i32.mul"}
 BITS = {"bitand": "and", "bitor": "or", "bitxor": "xor", "shl": "shl", "shr": "shr"}
 LARGEST_OFFSET = 1 << 31
-SMALL, ONCE = 24, 200
-"""Values in a loop of plain assignments that stands in place of its calls, or of the only one."""
 
 
 def kind_of(kind: str) -> str:
@@ -83,8 +93,8 @@ class _Printer:
             self.places[name] = self.new(kind_of(kind))
         self.depth = 0
         self.exits: list[tuple[int, int]] = []
-        self.outside = _read_outside(folded.body)
-        self.counters = _counters(folded)
+        self.outside = read_outside(folded.body)
+        self.counters = counters_of(folded)
 
     def function(self) -> Function:
         self.block(self.folded.body)
@@ -209,7 +219,7 @@ class _Printer:
     def for_(self, step: Step) -> None:
         """A counter of its own where the body changes the name, or what follows reads it."""
         start, stop, stride_ = step.values
-        is_plain = step.name not in self.outside and step.name not in _set_in(step.body)
+        is_plain = step.name not in self.outside and step.name not in set_in(step.body)
         counter = self.places[step.name] if is_plain else self.new("i64")
         last = None if stop.kind == "const" else self.new("i64")
         self.value(start)
@@ -218,7 +228,7 @@ class _Printer:
             self.value(stop)
             self.local("set", last)
         does_begin = start.kind == stop.kind == "const"
-        leaves = _leaves(step.body)
+        leaves = leaves_early(step.body)
         begin = self.depth
         if leaves or not does_begin:
             self.open("block")
@@ -245,13 +255,13 @@ class _Printer:
 
     def body_of(self, step: Step, end: int) -> None:
         """The body of a counted loop; where it says `continue`, inside a block of its own."""
-        goes_on = _goes_on(step.body)
-        if goes_on:
+        is_inner = goes_on(step.body)
+        if is_inner:
             self.open("block")
         self.exits.append((end, self.depth))
         self.block(step.body)
         self.exits.pop()
-        if goes_on:
+        if is_inner:
             self.close()
 
     def compare(self, counter: int, last: int | None, stop: Value, name: str) -> None:
@@ -598,77 +608,6 @@ class _Printer:
             kinds = tuple(kind_of(x.type) for x in args)
             result = () if value.type == "void" else (kind_of(value.type),)
         self.code += [OP["call_indirect"], Ref((kinds, result)), b"\x00"]
-
-
-def is_small(folded: Folded) -> bool:
-    """Whether a loop is a few plain assignments and a result."""
-    *steps, last = folded.body or (Step("do"),)
-    names = {name for name, _ in folded.arguments}
-    is_plain = last.kind == "return" and bool(last.values)
-    is_plain = is_plain and all(x.kind == "assign" and x.name not in names for x in steps)
-    limit = ONCE if folded.sites == 1 else SMALL
-    return is_plain and sum(1 for _ in values_in(folded.body)) <= limit
-
-
-def _set_in(steps: Iterable[Step]) -> set[str]:
-    names: set[str] = set()
-    todo = list(steps)
-    while todo:
-        step = todo.pop()
-        todo += [*step.body, *step.orelse]
-        if step.kind in ("assign", "for"):
-            names.add(step.name)
-    return names
-
-
-def _counters(folded: Folded) -> set[str]:
-    """Names that only count upwards, from a number that is not below zero."""
-    counters: set[str] = set()
-    others = {name for name, _ in folded.arguments}
-    todo = list(folded.body)
-    while todo:
-        step = todo.pop()
-        todo += [*step.body, *step.orelse]
-        if step.kind == "for":
-            start, _, stride_ = step.values
-            is_up = start.kind == "const" and start.data >= 0 and stride_.data > 0
-            (counters if is_up else others).add(step.name)
-        elif step.kind == "assign":
-            others.add(step.name)
-    return counters - others
-
-
-def _read_outside(steps: Iterable[Step]) -> set[str]:
-    """Names that are read outside all counted loops over them."""
-    names: set[str] = set()
-    todo = [(step, frozenset[str]()) for step in steps]
-    while todo:
-        step, inside = todo.pop()
-        here = [x.data for x in values_in([Step("do", values=step.values)]) if x.kind == "local"]
-        names |= {*here} - inside
-        within = inside | {step.name} if step.kind == "for" else inside
-        todo += [(x, within) for x in (*step.body, *step.orelse)]
-    return names
-
-
-def _own(steps: Iterable[Step]) -> list[Step]:
-    """Statements of a loop's body without those of loops in it."""
-    own: list[Step] = []
-    todo = list(steps)
-    while todo:
-        step = todo.pop()
-        own.append(step)
-        if step.kind not in ("for", "while"):
-            todo += [*step.body, *step.orelse]
-    return own
-
-
-def _leaves(steps: Iterable[Step]) -> bool:
-    return any(step.kind == "break" for step in _own(steps))
-
-
-def _goes_on(steps: Iterable[Step]) -> bool:
-    return any(step.kind == "continue" for step in _own(steps))
 
 
 STEPS: dict[str, Callable[[_Printer, Step], None]] = {
