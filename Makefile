@@ -44,7 +44,7 @@ demo: $(READY)
 	@$(BIN)/liaison check examples/four_bar.lsd
 	@$(BIN)/liaison simulate examples/four_bar.lsd --until 3 --every 0.01 --out out/four_bar.nc \
 	  --plot out/four_bar.png --label "A'" --label "D'" --label D --label energy
-	@$(BIN)/liaison animate examples/four_bar.lsd --until 3 --out out/four_bar.html
+	@$(BIN)/liaison animate examples/four_bar.lsd --until 3 --live-page --out out/four_bar.html
 	@echo "Open $(CURDIR)/out/four_bar.html in a browser."
 
 test: setup lint

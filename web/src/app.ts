@@ -39,6 +39,8 @@ export interface View {
     begin(parameters: Record<string, number>, start?: Record<string, number>): void;
     setInput(name: string, value: number): void;
     values(name: string): { t: number[]; values: number[] };
+    /** Of the run that goes on, where they are not those of the module. */
+    parameters: Record<string, number>;
     status: string;
     message: string;
     delay: number;
@@ -124,7 +126,7 @@ export class App {
         target: cameras.controls.target.toArray(),
         aspect: stage.camera.aspect,
       }),
-      simulation: () => simulationHandle(this.simulation),
+      simulation: () => simulationHandle(this.simulation, this.controls),
       place: (body) => stage.motion.places[scene.bodies.findIndex((x) => x.name === body)].toArray(),
     };
   }
@@ -292,12 +294,13 @@ export class App {
   }
 }
 
-function simulationHandle(simulation: Simulation | null): ReturnType<View["simulation"]> {
-  if (!simulation) return null;
+function simulationHandle(simulation: Simulation | null, controls: Controls | null): ReturnType<View["simulation"]> {
+  if (!simulation || !controls) return null;
   return {
-    begin: (parameters, start = {}) => simulation.begin(parameters, start),
+    begin: (parameters, start = {}) => controls.set(parameters, start),
     setInput: (name, value) => simulation.setInput(name, value),
     values: (name) => ({ t: [...simulation.source.times], values: [...simulation.source.values(name)] }),
+    parameters: simulation.parameters,
     status: simulation.status?.status ?? "begins",
     message: simulation.status?.message ?? "",
     delay: simulation.delay,

@@ -222,7 +222,7 @@ class Plot {
           stroke: charts.color(k),
           width: 1.75,
           dash: k >= LIGHT.length ? [6, 3] : undefined,
-          points: { show: curve.values.length < 3 },
+          points: { show: !charts.clock.isLive && curve.values.length < 3 },
           spanGaps: false,
         })),
       ],

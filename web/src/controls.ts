@@ -23,7 +23,8 @@ export class Controls {
   private readonly pace = el("output", {});
   private readonly error = el("p", { class: "error", attributes: { role: "alert" } });
   private first: number | null = null;
-  private resets: (() => void)[] = [];
+  private readonly resets: (() => void)[] = [];
+  private readonly shows = new Map<string, (value: number) => void>();
 
   constructor(
     private readonly simulation: Simulation,
@@ -68,12 +69,23 @@ export class Controls {
     this.simulation.begin({ ...this.parameters }, { ...this.start });
   }
 
+  /** Other values, shown by the sliders too, and a new run. */
+  set(parameters: Record<string, number>, start: Record<string, number>): void {
+    for (const act of this.resets) act();
+    for (const [values, kept] of [[parameters, this.parameters], [start, this.start]])
+      for (const [name, value] of Object.entries(values)) {
+        kept[name] = value;
+        this.shows.get(name)?.(value);
+      }
+    this.begin();
+  }
+
   private hear(what: string, message: string): void {
     if (what === "failed") this.fail(message);
     else if (what === "begun") {
       this.first = null;
       this.error.hidden = true;
-      this.changed(this.parameters);
+      this.changed(this.simulation.parameters);
     } else this.tell();
   }
 
@@ -127,6 +139,7 @@ export class Controls {
       range.value = `${value}`;
       number.value = `${+value.toPrecision(6)}`;
     };
+    this.shows.set(one.name, show);
     const put = (value: number) => {
       show(value);
       set(one.name, value);

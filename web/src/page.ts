@@ -37,7 +37,7 @@ async function start(): Promise<void> {
       : null;
     const app = new App(root, scene, bytes, notices, simulation);
     window.liaison = app.handle();
-    const live = block("live");
+    const live = block("served");
     const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     if (live) {
       const { state } = JSON.parse(live) as { state: string };

@@ -148,6 +148,17 @@ export interface Scene {
   strips: { name: string; spans: [number, number, number][] }[];
   events: { count: number; groups: EventGroup[] };
   series: Series;
+  /** Of a page that simulates: numbers of the drawing at values of parameters. */
+  variations?: Variation[];
+  /** Parameters that the drawing does not follow. */
+  stale?: string[];
+}
+
+/** Numbers by their path in the scene, at each of the values of a parameter. */
+export interface Variation {
+  parameter: string;
+  values: number[];
+  entries: { path: (string | number)[]; numbers: number[][] }[];
 }
 
 /** A scene from its text; an error where this front end cannot read it. */

@@ -91,11 +91,14 @@ export class Simulation {
   /** Milliseconds from a changed value to the first state of its motion. */
   delay = 0;
   isFast = false;
+  /** Of the run that goes on, where they are not those of the module. */
+  parameters: Record<string, number> = {};
   private serial = 0;
   private isWaiting = false;
   private isBeginning = false;
   private next: { parameters: Record<string, number>; start: Record<string, number> } | null = null;
   private sentAt = 0;
+  private sent: Record<string, number> = {};
   private readonly heard: ((what: "rows" | "begun" | "failed", message: string) => void)[] = [];
 
   private constructor(
@@ -164,6 +167,7 @@ export class Simulation {
     this.isWaiting = false;
     this.serial += 1;
     this.sentAt = performance.now();
+    this.sent = this.next.parameters;
     this.send({ kind: "begin", serial: this.serial, ...this.next });
     this.next = null;
   }
@@ -173,6 +177,7 @@ export class Simulation {
     if (answer.kind === "begun") {
       this.isBeginning = false;
       this.motion.clear();
+      this.parameters = this.sent;
       this.status = null;
       this.tell("begun");
       this.sendNext();

@@ -42,16 +42,21 @@ export function material(color: Color, opacity = 1): MeshStandardMaterial {
 export function solid(piece: Piece, bytes: Uint8Array, color = piece.color): Mesh {
   const look = material(color, piece.opacity);
   const mesh = new Mesh(geometry(piece, bytes, look), look);
+  put(mesh, piece);
+  mesh.castShadow = !piece.opacity;
+  mesh.receiveShadow = true;
+  return mesh;
+}
+
+/** A mesh where its piece says, and as large. */
+export function put(mesh: Mesh, piece: Piece): void {
   const [a, b, c] = piece.size;
   if (piece.kind === "box") mesh.scale.set(a, b, c);
   else if (piece.kind === "cylinder") mesh.scale.set(a, a, b);
   else if (piece.kind === "sphere") mesh.scale.setScalar(a);
   mesh.position.set(...piece.place);
   const [w, x, y, z] = piece.turn;
-  mesh.quaternion.set(x, y, z, w);
-  mesh.castShadow = !piece.opacity;
-  mesh.receiveShadow = true;
-  return mesh;
+  mesh.quaternion.set(x, y, z, w).normalize();
 }
 
 function geometry(piece: Piece, bytes: Uint8Array, look: MeshStandardMaterial): BufferGeometry {

@@ -23,8 +23,9 @@ import { Labels } from "./labels";
 import { type Symbol, symbol } from "./loads";
 import type { Motion } from "./motion";
 import { type Table, unpacked } from "./packed";
-import type { Color, Contact, Scene, Vec3 } from "./scene";
-import { BALL, solid, tint } from "./solids";
+import type { Color, Contact, Piece, Scene, Vec3 } from "./scene";
+import { BALL, put, solid, tint } from "./solids";
+import { variation } from "./variations";
 
 const SWOLLEN = 1.7; // a dot at an impact
 const TRACES = ["#c8323c", "#1f7a8c", "#8a5a00", "#6a4c93", "#2f7d32"];
@@ -65,7 +66,8 @@ export class Stage {
   private readonly forceArrows: Arrows | null = null;
   private readonly forces: Table[];
   private readonly struck: { look: MeshStandardMaterial; color: Tint; hits: Table }[] = [];
-  private readonly varying: ((values: Record<string, number>) => void)[] = [];
+  private readonly meshes: { mesh: Mesh; piece: Piece }[] = [];
+  private readonly varying: ((values: Record<string, number>) => void)[];
   private readonly ways: { mesh: Mesh; body: number; place: Vec3 }[] = [];
   private readonly a = new Vector3();
   private readonly b = new Vector3();
@@ -85,6 +87,7 @@ export class Stage {
     this.addLights();
     this.addGround();
     this.addBodies();
+    this.varying = scene.variations ? [variation(scene, scene.variations)] : [];
     for (const load of scene.loads) {
       const made = symbol(load, size, this.motion);
       this.symbols.push(made);
@@ -174,7 +177,8 @@ export class Stage {
   /** Pieces as they are at other values of parameters. */
   vary(values: Record<string, number>): void {
     for (const one of this.varying) one(values);
-    this.isDirty = true;
+    if (this.varying.length) for (const { mesh, piece } of this.meshes) put(mesh, piece);
+    this.show(this.lastTime);
   }
 
   /** Ways as far as the motion is known. */
@@ -276,6 +280,7 @@ export class Stage {
       for (const piece of body.pieces) {
         const color = piece.joint ? types.get(piece.joint) : undefined;
         const mesh = solid(piece, bytes, color);
+        this.meshes.push({ mesh, piece });
         const look = mesh.material as MeshStandardMaterial;
         if (piece.joint) this.dark.push({ look, color: color ?? piece.color });
         else if (hits) this.struck.push({ look, color: look.color.clone(), hits });

@@ -90,7 +90,7 @@ export class Transport {
     const { clock } = this;
     const part = this.part(clock.time);
     this.slider.value = `${Math.round(STEPS * part)}`;
-    const places = clock.end - clock.begin >= 100 ? 2 : clock.end - clock.begin >= 1 ? 3 : 5;
+    const places = clock.isLive ? 3 : clock.end - clock.begin >= 100 ? 2 : clock.end - clock.begin >= 1 ? 3 : 5;
     const text = clock.time.toFixed(places).replace("-", "−");
     this.readout.textContent = `${text} s`;
     this.slider.setAttribute("aria-valuetext", `${digits(clock.time)} seconds`);

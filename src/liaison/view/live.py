@@ -44,7 +44,7 @@ class LiveView:
 
     def __init__(self, scene: Scene, run: Trajectory, speed: float, port: int) -> None:
         self._clock = Clock(float(run.t[0]), float(run.t[-1]), float(speed))
-        text = page_html(scene, live={"state": "state"})
+        text = page_html(scene, served={"state": "state"})
         self._server = LocalServer(text, self._clock, port)
 
     @property

@@ -17,7 +17,7 @@ from liaison.model import Mechanism
 from liaison.simulation.record.files import write_file
 from liaison.simulation.record.resampling import spots
 from liaison.simulation.record.trajectory import Trajectory
-from liaison.view.pages.document import Look, scene_of
+from liaison.view.pages.document import Live, Look, live_scene_of, scene_of
 from liaison.view.pages.html import page_html
 
 from .live import LiveView
@@ -43,6 +43,7 @@ def page(
     frames: bool = False,
     labels: bool | None = None,
     contacts: Contacts | None = None,
+    live: Live | None = None,
 ) -> None:
     """One HTML file with the motion, its curves and its player, that makes no request.
 
@@ -61,8 +62,18 @@ def page(
             rolling, red at an impact, with an arrow of its force and one with two heads of its
             moment. Strips above the slider show the same over time; events are marks on them, and
             a list in which a click goes there; those that follow each other closely are one.
+        live: what simulates in the page, in the place of the motion of the run.
+
+    Raises:
+        LiaisonError: forces in a page that simulates.
     """
     run = sampled(trajectory, speed, fps)
+    if live is not None:
+        if forces:
+            raise LiaisonError("a page that simulates draws no forces of joints yet.")
+        look = Look(tuple(trace), False, frames, labels, (), speed)
+        write_file(path, page_html(live_scene_of(run, mechanism, look, live), live=live))
+        return
     look = Look(tuple(trace), forces, frames, labels, _places(run, contacts), speed)
     write_file(path, page_html(scene_of(run, trajectory, mechanism, look)))
 

@@ -3,13 +3,13 @@
 The front end draws it and knows no mechanics. `VERSION` grows when a front end of before could not
 read it any more; docs/scene.md describes every entry.
 
-Public names: Look, Scene, scene_of, FORMAT, VERSION.
+Public names: Look, Scene, scene_of, Live, live_scene_of, FORMAT, VERSION.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -82,7 +82,7 @@ def scene_of(run: Trajectory, recorded: Trajectory, mechanism: Mechanism, look: 
     hits = struck(run, [x for x in drawn.pieces if x != "ground"], look.speed)
     is_struck = any(bool(np.any(x)) for x in hits.values())
     units = {label.name: label.unit for label in run.labels.get("q", ())}
-    text = {
+    text: Entry = {
         "format": FORMAT,
         "version": VERSION,
         "title": run.name,
@@ -109,6 +109,119 @@ def scene_of(run: Trajectory, recorded: Trajectory, mechanism: Mechanism, look: 
         "series": column_entries(recorded, pack),
     }  # fmt: skip
     return Scene(text, pack.text())
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Live:
+    """What simulates in a page: a WebAssembly module, the script that runs it, and its sliders."""
+
+    module: bytes
+    script: str
+    ranges: Mapping[str, tuple[float, float, float]]  # parameter -> least, first, greatest value
+
+
+def live_scene_of(run: Trajectory, mechanism: Mechanism, look: Look, live: Live) -> Scene:
+    """The scene of a mechanism that simulates in its page.
+
+    Args:
+        run: of which the first picture, the space it takes and the names of columns are used.
+        mechanism: bodies and joints to draw.
+        look: what to see besides.
+        live: what simulates.
+    """
+    few = run.resample(np.unique([run.t[0], run.t[-1]]), rough=True)
+    scene = scene_of(few, replace(few, events=()), mechanism, look)
+    drawn = drawing(run, mechanism)
+    text = scene.text | {"view": _view(drawn, mechanism), "note": "simulates in this page"}
+    kept, stale = _variations(run, mechanism, drawn.size, live.ranges)
+    return Scene(text | {"variations": kept, "stale": stale}, scene.data)
+
+
+def _variations(
+    run: Trajectory,
+    mechanism: Mechanism,
+    size: float,
+    ranges: Mapping[str, tuple[float, float, float]],
+) -> tuple[list[Entry], list[str]]:
+    """Numbers of the drawing that follow parameters, at some values of each.
+
+    Returns:
+        For each parameter its `values` and, by their paths in the scene, `numbers` at each value;
+        and the parameters whose drawing changes in ways that numbers cannot follow.
+    """
+    kept: list[Entry] = []
+    stale: list[str] = []
+    first = _geometry(run, mechanism, size, {})
+    for name, (low, value, high) in ranges.items():
+        values = [float(x) for x in (*np.linspace(low, value, 3), *np.linspace(value, high, 3)[1:])]
+        seen = [_geometry(run, mechanism, size, {name: x}) for x in values]
+        if any(x.keys() != first.keys() for x in seen):
+            stale.append(name)
+            continue
+        moved = [x for x in first if any(y[x] != first[x] for y in seen)]
+        if any(x[-1] == "vertices" for x in moved):
+            stale.append(name)
+        numbers = [
+            {"path": list(x), "numbers": [y[x] for y in seen]} for x in moved if x[-1] != "vertices"
+        ]
+        if numbers:
+            kept.append({"parameter": name, "values": values, "entries": numbers})
+    return kept, stale
+
+
+def _geometry(
+    run: Trajectory, mechanism: Mechanism, size: float, changes: Mapping[str, float]
+) -> dict[tuple[str | int, ...], list[float]]:
+    """Lists of numbers of the drawing by their paths in the scene, with other parameters."""
+    known = {**run.meta.get("parameters", {}), **changes}
+    few = replace(run.resample([run.t[0]], rough=True), meta={**run.meta, "parameters": known})
+    drawn = drawing(few, mechanism, size)
+    rank = {name: k for k, name in enumerate(drawn.pieces)}
+    units = {label.name: label.unit for label in run.labels.get("q", ())}
+    text: Entry = {
+        "bodies": [
+            {"pieces": [_plain_piece(x) for x in pieces], "label": _listed(drawn.middles.get(name))}
+            for name, pieces in drawn.pieces.items()
+        ],
+        "joints": [{"place": x["place"]} for x in joint_entries(mechanism, drawn, rank)],
+        "loads": [
+            {x: one[x] for x in ("ends", "place", "axes") if x in one}
+            for one in placed_loads(mechanism, drawn, rank, units)
+        ],
+    }
+    return dict(_numbers(text, ()))
+
+
+def _plain_piece(piece: Piece) -> Entry:
+    entry: Entry = {
+        "size": [float(x) for x in piece.size],
+        "turn": quaternion_of(piece.R).tolist(),
+        "place": piece.p.tolist(),
+    }
+    if piece.surface is not None:
+        entry["vertices"] = piece.surface.vertices.ravel().tolist()
+    return entry
+
+
+def _listed(x: Array | None) -> list[float]:
+    return [] if x is None else [float(y) for y in x]
+
+
+def _numbers(
+    entry: Any, path: tuple[str | int, ...]
+) -> Iterable[tuple[tuple[str | int, ...], list[float]]]:
+    """Every list of numbers below an entry, with its path, rounded to what can be seen."""
+    todo: list[tuple[Any, tuple[str | int, ...]]] = [(entry, path)]
+    while todo:
+        one, at = todo.pop()
+        if isinstance(one, dict):
+            todo += [(x, (*at, key)) for key, x in one.items()]
+        elif isinstance(one, list | tuple):
+            if one and all(isinstance(x, float) for x in one):
+                yield at, [round(x, 12) + 0.0 for x in one]
+            else:
+                todo += [(x, (*at, k)) for k, x in enumerate(one)]
 
 
 def _note(run: Trajectory, drawn: Drawing) -> str:

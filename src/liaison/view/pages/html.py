@@ -17,7 +17,8 @@ from typing import Any
 
 from liaison.errors import MissingModule
 
-from .document import Scene
+from .document import Live, Scene
+from .packing import deflated
 
 BUILT = ("page.js", "page.css", "notices.txt")
 """Files of the front end."""
@@ -43,12 +44,13 @@ PAGE = """<!doctype html>
 """
 
 
-def page_html(scene: Scene, live: dict[str, Any] | None = None) -> str:
+def page_html(scene: Scene, served: dict[str, Any] | None = None, live: Live | None = None) -> str:
     """The whole page of a scene.
 
     Args:
         scene: what is shown.
-        live: where a page that is served asks for the time to show; None of a file.
+        served: where a page that is served asks for the time to show; None of a file.
+        live: what simulates in the page, if anything does.
 
     Raises:
         MissingModule: the front end is not built.
@@ -60,10 +62,13 @@ def page_html(scene: Scene, live: dict[str, Any] | None = None) -> str:
         _block("data", "text/plain", scene.data),
         _block("notices", "application/json", _json(files["notices.txt"])),
     ]
+    if served is not None:
+        blocks.append(_block("served", "application/json", _json(served)))
     if live is not None:
-        blocks.append(_block("live", "application/json", _json(live)))
+        blocks.append(_block("engine", "application/json", _json(live.script)))
+        blocks.append(_block("module", "text/plain", deflated(live.module)))
     return PAGE.format(
-        policy=_policy(script, style, "'self'" if live is not None else "'none'"),
+        policy=_policy(script, style, "'self'" if served is not None else "'none'"),
         title=html.escape(str(scene.text["title"])),
         style=style,
         blocks="\n".join(blocks),

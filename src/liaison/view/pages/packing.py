@@ -8,7 +8,7 @@ An entry of the scene's text says where its bytes are and how they are read:
   not finite stays so;
 - "u8", "u32": whole numbers, column after column, u32 by bytes as f32.
 
-Public names: Pack, LEVELS.
+Public names: Pack, LEVELS, deflated.
 """
 
 from __future__ import annotations
@@ -79,15 +79,19 @@ class Pack:
 
     def text(self) -> str:
         """All bytes, deflated without a header (RFC 1951), in base64."""
-        squeeze = zlib.compressobj(9, zlib.DEFLATED, -15)
-        data = b"".join(self._parts)
-        return base64.b64encode(squeeze.compress(data) + squeeze.flush()).decode("ascii")
+        return deflated(b"".join(self._parts))
 
     def _entry(self, kind: str, shape: tuple[int, ...], data: bytes) -> dict[str, Any]:
         entry = {"kind": kind, "at": self._length, "shape": list(shape)}
         self._parts.append(data)
         self._length += len(data)
         return entry
+
+
+def deflated(data: bytes) -> str:
+    """Bytes deflated without a header (RFC 1951), in base64."""
+    squeeze = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return base64.b64encode(squeeze.compress(data) + squeeze.flush()).decode("ascii")
 
 
 def _planes(data: bytes, width: int) -> bytes:
