@@ -41,6 +41,11 @@ def column(tab, name: str, begins: float) -> tuple[np.ndarray, np.ndarray]:
     return np.array(got["t"]), np.array(got["values"])
 
 
+def seen(tab, body: str) -> np.ndarray:
+    """Where the middle of a body is in the picture, −1 to 1 to the right and upwards."""
+    return np.array(tab.evaluate(f"liaison.seen('{body}')"))
+
+
 def test_it_simulates_as_python_does(browser, live_file, four_bar):
     mechanism, _ = four_bar
     context = browser.new_context(
@@ -58,6 +63,19 @@ def test_it_simulates_as_python_does(browser, live_file, four_bar):
     t, A = column(tab, "A", 0.3)
     here = liaison.simulate(mechanism, until=float(t[-1]), every=1 / 120)
     np.testing.assert_allclose(A, here.resample(t)["A"], atol=1e-7)
+    # a hand draws the coupler upwards, and lets go
+    tab.evaluate("liaison.pause()")
+    tab.wait_for_timeout(100)
+    box = tab.locator(".view > canvas").bounding_box()
+    scale = np.array([box["width"], box["height"]]) / 2
+    at = scale * (1 + np.array([1, -1]) * seen(tab, "coupler")) + [box["x"], box["y"]]
+    before = tab.evaluate("liaison.simulation().values('energy.T+U').values.at(-1)")
+    tab.mouse.move(*at)
+    tab.mouse.down()
+    tab.mouse.move(at[0], at[1] - 120, steps=3)
+    energy = "liaison.simulation().values('energy.T+U').values.at(-1)"
+    until(tab, f"Math.abs({energy} - {before}) > 0.05")
+    tab.mouse.up()
     # another length by its slider: the loops close again, and the crank is drawn shorter
     tab.get_by_label("a [m], as a number").fill("0.06")
     tab.get_by_label("a [m], as a number").press("Enter")

@@ -1,9 +1,11 @@
 // The whole view of a scene in an element: picture, curves, time line, and what joins them.
+import { Vector3 } from "three";
 import { Cameras, PRESETS } from "./cameras";
 import { Charts, recorded } from "./charts";
 import { Clock } from "./clock";
 import { button, digits, download, el, fileName } from "./dom";
 import { legend, Scales, viewMenu } from "./panels";
+import { Drag } from "./drag";
 import { Controls } from "./controls";
 import { RecordedMotion } from "./motion";
 import type { Scene } from "./scene";
@@ -19,6 +21,7 @@ const KEYS: [string, string][] = [
   ["1 to 5", PRESETS.map((x, k) => `${k + 1} ${x}`).join(", ")],
   ["arrows on the picture", "turn the camera; + and − go nearer and farther"],
   ["d", "light or dark"],
+  ["a hand on a body", "of a page that simulates: draws it with a force"],
   ["?", "this page"],
 ];
 
@@ -34,6 +37,8 @@ export interface View {
   table(): string;
   camera(): { position: number[]; target: number[]; aspect: number };
   place(body: string): number[];
+  /** Where the middle of a body is in the picture, −1 to 1 to the right and upwards. */
+  seen(body: string): [number, number];
   /** Of a page that simulates: its values, its last state, how it stands; otherwise null. */
   simulation(): {
     begin(parameters: Record<string, number>, start?: Record<string, number>): void;
@@ -55,6 +60,7 @@ export class App {
   private readonly transport: Transport;
   private readonly scales: Scales;
   private readonly controls: Controls | null;
+  private readonly drag: Drag | null;
   private refreshed = 0;
   private readonly canvas = el("canvas", { attributes: { tabindex: "0", role: "img" } });
   private readonly pane = el("section", { class: "view", attributes: { "aria-label": "Picture" } });
@@ -90,6 +96,10 @@ export class App {
     this.scales = new Scales(this.stage);
     this.help = this.helpDialog(notices);
     this.build();
+    this.drag =
+      simulation && scene.drag
+        ? new Drag(this.stage, this.cameras, simulation, this.clock, this.canvas, scene.drag)
+        : null;
     simulation?.onChange((what) => {
       if (what === "begun") this.clock.time = 0;
       if (what !== "failed") this.stage.show(this.clock.time);
@@ -126,6 +136,12 @@ export class App {
         target: cameras.controls.target.toArray(),
         aspect: stage.camera.aspect,
       }),
+      seen: (body) => {
+        const k = scene.bodies.findIndex((x) => x.name === body);
+        const at = stage.motion.world(k, scene.bodies[k].label ?? [0, 0, 0], new Vector3());
+        at.project(stage.camera);
+        return [at.x, at.y];
+      },
       simulation: () => simulationHandle(this.simulation, this.controls),
       place: (body) => stage.motion.places[scene.bodies.findIndex((x) => x.name === body)].toArray(),
     };
@@ -170,6 +186,7 @@ export class App {
 
   /** Asks for more of the run, and shows what came. */
   private simulate(simulation: Simulation, now: number): void {
+    this.drag?.frame();
     simulation.frame(this.clock);
     const { motion } = simulation;
     const { times } = motion;

@@ -152,6 +152,14 @@ export interface Scene {
   variations?: Variation[];
   /** Parameters that the drawing does not follow. */
   stale?: string[];
+  drag?: Dragged;
+}
+
+/** Bodies that a hand can draw: by which inputs, at which place, and how strongly. */
+export interface Dragged {
+  stiffness: number;
+  damping: number;
+  bodies: { body: number; place: Vec3; inputs: string[] }[];
 }
 
 /** Numbers by their path in the scene, at each of the values of a parameter. */

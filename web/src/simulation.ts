@@ -91,6 +91,8 @@ export class Simulation {
   /** Milliseconds from a changed value to the first state of its motion. */
   delay = 0;
   isFast = false;
+  /** A body is held by hand: the run is hardly ahead of the picture. */
+  isHeld = false;
   /** Of the run that goes on, where they are not those of the module. */
   parameters: Record<string, number> = {};
   private serial = 0;
@@ -150,7 +152,7 @@ export class Simulation {
     if (this.isWaiting || this.isBeginning) return;
     if (this.status && this.status.status !== "running") return;
     const last = this.motion.count ? this.motion.times[this.motion.count - 1] : 0;
-    const until = this.isFast && clock.playing ? last + 10 : clock.time + AHEAD * Math.max(clock.speed, 0.05);
+    const until = this.isFast && clock.playing ? last + 10 : clock.time + (this.isHeld ? 0.25 : 1) * AHEAD * Math.max(clock.speed, 0.05);
     if (this.motion.count > 1 && last >= until) return;
     if (!clock.playing && this.motion.count > 1) return;
     this.isWaiting = true;

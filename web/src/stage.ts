@@ -11,6 +11,7 @@ import {
   type MeshStandardMaterial,
   type Object3D,
   PerspectiveCamera,
+  type Raycaster,
   Scene as World,
   TubeGeometry,
   Vector3,
@@ -172,6 +173,17 @@ export class Stage {
     this.layer("traces").nodes.push(dot);
     dot.visible = this.layer("traces").on;
     this.isDirty = true;
+  }
+
+  /** The number of the first body that a ray meets; −1: none. */
+  bodyAt(ray: Raycaster): number {
+    for (const hit of ray.intersectObjects(this.bodies, true)) {
+      let node: Object3D | null = hit.object;
+      while (node && !this.bodies.includes(node as Group)) node = node.parent;
+      const body = this.bodies.indexOf(node as Group);
+      if (body >= 0 && !this.scene.bodies[body].ground) return body;
+    }
+    return -1;
   }
 
   /** Pieces as they are at other values of parameters. */

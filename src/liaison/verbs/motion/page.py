@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import replace
 from typing import Unpack
 
 from liaison.errors import checked
-from liaison.model import Mechanism, Parameter
-from liaison.model.pairing import drawn
+from liaison.expr import symbol
+from liaison.model import Input, Marker, Mechanism, Parameter, wrench
+from liaison.model.pairing import drawn, is_scene
 from liaison.model.values import floats
 from liaison.simulation.live.package import live_script
 from liaison.simulation.record.trajectory import Trajectory
@@ -20,6 +22,12 @@ from liaison.verbs.motion.live_module import live_module
 from liaison.verbs.pictures import PictureKeywords, picture_options
 from liaison.view.pages.document import Live
 from liaison.view.scene import page as written_page
+
+HAND = "drag"
+"""How inputs of the force of a hand begin."""
+
+MOST_DRAGGED = 24
+"""Bodies with such inputs; of more, none has any."""
 
 
 @checked
@@ -54,10 +62,32 @@ def page(
 def _live(run: Trajectory, mechanism: Mechanism) -> Live:
     """The mechanism as a module, and sliders of its parameters."""
     values = {x: float(value) for x, value in run.meta.get("parameters", {}).items()}
-    module = live_module(mechanism, until=float(run.t[-1]) + 1.0, parameters=values or None)
+    dragged, inputs = _with_hand(mechanism)
+    module = live_module(dragged, until=float(run.t[-1]) + 1.0, parameters=values or None)
     known = {x.name: x for x in mechanism.parameters}
     ranges = {x: _range(value, known.get(x)) for x, value in values.items()}
-    return Live(module, live_script(), ranges)
+    return Live(module, live_script(), ranges, inputs)
+
+
+def _inputs(body: str) -> tuple[str, str, str]:
+    return f"{HAND} {body} x", f"{HAND} {body} y", f"{HAND} {body} z"
+
+
+def _with_hand(mechanism: Mechanism) -> tuple[Mechanism, dict[str, tuple[str, str, str]]]:
+    """The mechanism with a force on every body that has mass, by inputs, and their names."""
+    heavy = [x for x in mechanism.bodies if x.name != "ground" and x.mass != 0]
+    if len(heavy) > MOST_DRAGGED or is_scene(mechanism):
+        return mechanism, {}
+    names = {x.name: _inputs(x.name) for x in heavy}
+    forces = [
+        wrench(Marker(x.name, p=x.com), force=[symbol(y) for y in names[x.name]],
+               name=f"{HAND} {x.name}")
+        for x in heavy
+    ]  # fmt: skip
+    inputs = tuple(Input(y, "N") for x in heavy for y in names[x.name])
+    return replace(
+        mechanism, forces=(*mechanism.forces, *forces), inputs=mechanism.inputs + inputs
+    ), names
 
 
 def _range(value: float, of: Parameter | None) -> tuple[float, float, float]:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.model import Mechanism
+from liaison.model.values import floats
 from liaison.simulation.record.resampling import quaternion_of
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.view.camera import ASPECT, camera
@@ -37,6 +38,7 @@ Entry = dict[str, Any]
 FORMAT, VERSION = "liaison-scene", 1
 MOST_LABELS = 8
 NOTHING = 1e-9  # a moment below this part of the forces, times the size of the scene, is none
+HAND = 1.0  # frequency of the whole mass at a hand that draws it [Hz]
 MOMENTS = 0.6  # the longest arrow of a moment, in longest arrows of forces
 
 
@@ -119,6 +121,7 @@ class Live:
     module: bytes
     script: str
     ranges: Mapping[str, tuple[float, float, float]]  # parameter -> least, first, greatest value
+    inputs: Mapping[str, tuple[str, str, str]]  # body -> inputs of a force at its center of mass
 
 
 def live_scene_of(run: Trajectory, mechanism: Mechanism, look: Look, live: Live) -> Scene:
@@ -135,7 +138,26 @@ def live_scene_of(run: Trajectory, mechanism: Mechanism, look: Look, live: Live)
     drawn = drawing(run, mechanism)
     text = scene.text | {"view": _view(drawn, mechanism), "note": "simulates in this page"}
     kept, stale = _variations(run, mechanism, drawn.size, live.ranges)
-    return Scene(text | {"variations": kept, "stale": stale}, scene.data)
+    text |= {"variations": kept, "stale": stale, "drag": _drag(mechanism, drawn, live)}
+    return Scene(text, scene.data)
+
+
+def _drag(mechanism: Mechanism, drawn: Drawing, live: Live) -> Entry:
+    """Bodies that a hand can draw, and the spring and damper between it and them."""
+    values = drawn.parameters
+    mass = sum(float(floats(x.mass, values)) for x in mechanism.bodies) or 1.0
+    stiffness = mass * (2 * np.pi * HAND) ** 2
+    rank = {name: k for k, name in enumerate(drawn.pieces)}
+    return {
+        "stiffness": stiffness,
+        "damping": float(np.sqrt(stiffness * mass)),
+        "bodies": [
+            {"body": rank[x.name], "place": floats(x.com, values).tolist(),
+             "inputs": list(live.inputs[x.name])}
+            for x in mechanism.bodies
+            if x.name in live.inputs
+        ],
+    }  # fmt: skip
 
 
 def _variations(
