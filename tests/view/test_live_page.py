@@ -86,6 +86,10 @@ def test_it_simulates_as_python_does(browser, live_file, four_bar):
     crank = "liaison.scene.bodies.find((x) => x.name == 'crank').pieces"
     sizes = tab.evaluate(f"{crank}.filter((x) => !x.joint).map((x) => Math.max(...x.size))")
     assert max(sizes) == pytest.approx(0.08)
+    # what is known of the mechanism
+    tab.locator(".drawer summary").click()
+    assert "finite mobility 1, proved" in tab.locator(".drawer pre").inner_text()
+    assert tab.locator(".drawer math").count() >= 3
     # a length that cannot close: the error in words, and the run that was there stays
     tab.get_by_label("a [m], as a number").fill("5")
     tab.get_by_label("a [m], as a number").press("Enter")

@@ -6,6 +6,7 @@ import { Clock } from "./clock";
 import { button, digits, download, el, fileName } from "./dom";
 import { legend, Scales, viewMenu } from "./panels";
 import { Drag } from "./drag";
+import { drawer } from "./drawer";
 import { Controls } from "./controls";
 import { RecordedMotion } from "./motion";
 import type { Scene } from "./scene";
@@ -169,6 +170,7 @@ export class App {
     side.append(this.charts.node);
     const events = eventList(scene, this.clock);
     if (events) side.append(events);
+    if (scene.about) side.append(drawer(scene.about));
     this.root.append(head, this.pane, this.transport.node, side, this.help);
   }
 

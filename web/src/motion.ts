@@ -112,6 +112,7 @@ export class LiveMotion extends Motion {
     this.width = 12 * names.length;
     this.t = new Float64Array(most);
     this.poses = new Float64Array(most * this.width);
+    this.move(this.times[0]);
   }
 
   override get times(): Float64Array {

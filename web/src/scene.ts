@@ -153,6 +153,14 @@ export interface Scene {
   /** Parameters that the drawing does not follow. */
   stale?: string[];
   drag?: Dragged;
+  about?: About;
+}
+
+/** What is known of a mechanism: a text, equations as HTML with MathML, a note. */
+export interface About {
+  mobility: string;
+  equations: string;
+  note: string;
 }
 
 /** Bodies that a hand can draw: by which inputs, at which place, and how strongly. */

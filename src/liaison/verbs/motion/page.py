@@ -10,13 +10,15 @@ import os
 from dataclasses import replace
 from typing import Unpack
 
-from liaison.errors import checked
+from liaison.errors import LiaisonError, checked
 from liaison.expr import symbol
 from liaison.model import Input, Marker, Mechanism, Parameter, wrench
 from liaison.model.pairing import drawn, is_scene
 from liaison.model.values import floats
 from liaison.simulation.live.package import live_script
 from liaison.simulation.record.trajectory import Trajectory
+from liaison.verbs.derive.derive import derive
+from liaison.verbs.freedoms.mobility import mobility
 from liaison.verbs.given import Given, mechanism_of
 from liaison.verbs.motion.live_module import live_module
 from liaison.verbs.pictures import PictureKeywords, picture_options
@@ -25,6 +27,9 @@ from liaison.view.scene import page as written_page
 
 HAND = "drag"
 """How inputs of the force of a hand begin."""
+
+MOST_EQUATIONS = 60_000
+"""Letters of equations that are put into a page."""
 
 MOST_DRAGGED = 24
 """Bodies with such inputs; of more, none has any."""
@@ -66,7 +71,24 @@ def _live(run: Trajectory, mechanism: Mechanism) -> Live:
     module = live_module(dragged, until=float(run.t[-1]) + 1.0, parameters=values or None)
     known = {x.name: x for x in mechanism.parameters}
     ranges = {x: _range(value, known.get(x)) for x, value in values.items()}
-    return Live(module, live_script(), ranges, inputs)
+    return Live(module, live_script(), ranges, inputs, _about(mechanism))
+
+
+def _about(mechanism: Mechanism) -> dict[str, str]:
+    """Mobility and equations, where they are known and not too long."""
+    try:
+        proved = str(mobility(mechanism))
+    except LiaisonError as error:
+        proved = f"not known: {error.message}"
+    equations = derive(mechanism).html().partition("<body>")[2].partition("</body>")[0]
+    note = ""
+    if len(equations) > MOST_EQUATIONS:
+        note = (
+            f"The equations take {len(equations) / 1e6:.1f} MB and are not in this page; "
+            "`liaison derive` writes them."
+        )
+        equations = ""
+    return {"mobility": proved, "equations": equations, "note": note}
 
 
 def _inputs(body: str) -> tuple[str, str, str]:

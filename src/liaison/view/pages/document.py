@@ -122,6 +122,7 @@ class Live:
     script: str
     ranges: Mapping[str, tuple[float, float, float]]  # parameter -> least, first, greatest value
     inputs: Mapping[str, tuple[str, str, str]]  # body -> inputs of a force at its center of mass
+    about: Mapping[str, str]  # "mobility", "equations" as HTML, "note"
 
 
 def live_scene_of(run: Trajectory, mechanism: Mechanism, look: Look, live: Live) -> Scene:
@@ -139,6 +140,7 @@ def live_scene_of(run: Trajectory, mechanism: Mechanism, look: Look, live: Live)
     text = scene.text | {"view": _view(drawn, mechanism), "note": "simulates in this page"}
     kept, stale = _variations(run, mechanism, drawn.size, live.ranges)
     text |= {"variations": kept, "stale": stale, "drag": _drag(mechanism, drawn, live)}
+    text["about"] = dict(live.about)
     return Scene(text, scene.data)
 
 
