@@ -186,6 +186,7 @@ from liaison.verbs.analyse.equilibrium import equilibrium as equilibrium
 from liaison.verbs.analyse.evidence import evidence as evidence
 from liaison.verbs.analyse.inverse_dynamics import inverse_dynamics as inverse_dynamics
 from liaison.verbs.analyse.linearize import linearize as linearize
+from liaison.verbs.analyse.mode_shape import mode_shape as mode_shape
 from liaison.verbs.analyse.no_impact import no_impact as no_impact
 from liaison.verbs.analyse.sensitivities import sensitivities as sensitivities
 from liaison.verbs.analyse.solutions import solutions as solutions
@@ -208,9 +209,11 @@ from liaison.verbs.freedoms.mobility import mobility as mobility
 from liaison.verbs.freedoms.singularities import singularities as singularities
 from liaison.verbs.given import with_starts as with_starts
 from liaison.verbs.given import with_values as with_values
+from liaison.verbs.motion.animation import animation as animation
 from liaison.verbs.motion.baumgarte import baumgarte as baumgarte
 from liaison.verbs.motion.collide import collide as collide
 from liaison.verbs.motion.convergence import convergence as convergence
+from liaison.verbs.motion.explore import explore as explore
 from liaison.verbs.motion.kinematic_run import kinematic_run as kinematic_run
 from liaison.verbs.motion.live_module import live_module as live_module
 from liaison.verbs.motion.page import page as page

@@ -29,8 +29,8 @@ Arguments checked where they enter, by the annotations of the function that take
 real and no NaN; what a number means, whether it is positive or small enough, the function checks.
 Of mappings the keys are looked at, of sequences no entry; what has no annotation, or Any, passes.
 
-Public names: the family above, needed, Place, Cure, interruptible, checked, check_fields,
-warn_renamed.
+Public names: the family above, needed, Place, Cure, interruptible, checked, unchecked,
+check_fields, warn_renamed.
 """
 
 from __future__ import annotations
@@ -118,6 +118,14 @@ class LiaisonError(Exception):
 
     `cure` is an edit of the text that would fix it, where one is known. `also` holds further errors
     of the same text, independent of this one; all are reported.
+
+    Example:
+        >>> import liaison
+        >>> try:
+        ...     liaison.read("none.lsd")
+        ... except liaison.LiaisonError as error:
+        ...     print(isinstance(error, liaison.TextError))
+        True
     """
 
     def __init__(
@@ -213,11 +221,29 @@ def warn_renamed(old: str, new: str) -> None:
 
 
 class TextError(LiaisonError):
-    """Text that is not LSD or URDF."""
+    """Text that is not LSD or URDF.
+
+    Example:
+        >>> import liaison
+        >>> try:
+        ...     liaison.read("let A = ;")
+        ... except liaison.TextError as error:
+        ...     print(error.place.line, error.place.column)
+        1 9
+    """
 
 
 class NamingError(LiaisonError):
-    """A name that nothing was declared under, or that two things share."""
+    """A name that nothing was declared under, or that two things share.
+
+    Example:
+        >>> import liaison
+        >>> try:
+        ...     liaison.check("examples/pendulum.lsd", {"B": 1})
+        ... except liaison.NamingError as error:
+        ...     print(error.message)
+        no coordinate or speed is named 'B'.
+    """
 
     @classmethod
     def unknown(
@@ -249,19 +275,41 @@ def _meant(name: str, known: list[str]) -> list[str]:
 
 
 class OptionError(NamingError, TypeError):
-    """A keyword that a function does not take."""
+    """A keyword that a function does not take.
+
+    Example:
+        >>> import liaison
+        >>> try:
+        ...     liaison.simulate("examples/pendulum.lsd", until=1, evry=0.1)
+        ... except liaison.OptionError as error:
+        ...     print(error.message)
+        simulate takes no option 'evry'; did you mean 'every'?
+    """
 
     @classmethod
-    def check(cls, verb: str, keywords: Iterable[str], known: Iterable[str]) -> None:
+    def check(
+        cls,
+        verb: str,
+        keywords: Iterable[str],
+        known: Collection[str],
+        *,
+        named: Iterable[str] = (),
+    ) -> None:
         """Raises an error for the first keyword that `verb` does not take, with the nearest one.
+
+        Args:
+            verb: for the message.
+            keywords: that it got.
+            known: that it takes.
+            named: other arguments that it takes by name, which may be meant.
 
         Raises:
             OptionError: names the keyword, the nearest one and all that are known.
         """
-        listed = sorted(known)
         for name in keywords:
-            if name not in listed:
-                near = _meant(name, listed)
+            if name not in known:
+                listed = sorted(known)
+                near = _meant(name, [*listed, *named])
                 guess = f"; did you mean {near[0]!r}?" if near else "."
                 raise cls(
                     f"{verb} takes no option {name!r}{guess}", hint=f"Options: {', '.join(listed)}."
@@ -269,27 +317,84 @@ class OptionError(NamingError, TypeError):
 
 
 class ArgumentError(LiaisonError, TypeError):
-    """An argument of a kind that a function does not take."""
+    """An argument of a kind that a function does not take.
+
+    Example:
+        >>> import liaison
+        >>> try:
+        ...     liaison.simulate("examples/pendulum.lsd", until=1, step=[])
+        ... except liaison.ArgumentError as error:
+        ...     print(isinstance(error, TypeError))
+        True
+    """
 
 
 class ModelError(LiaisonError):
-    """A description of an impossible mechanism."""
+    """A description of an impossible mechanism.
+
+    Example:
+        >>> import liaison
+        >>> try:
+        ...     liaison.body("b", mass=-1)
+        ... except liaison.ModelError as error:
+        ...     print(error.message)
+        the mass of body 'b' is -1 kg; it must not be negative.
+    """
 
 
 class FrameError(LiaisonError):
-    """Quantities of frames that do not compose."""
+    """Quantities of frames that do not compose.
+
+    Example:
+        >>> import liaison
+        >>> from liaison.spatial import Frame, Pose
+        >>> A, B, C = map(Frame, "ABC")
+        >>> try:
+        ...     Pose.identity(A, B) @ Pose.identity(C, B)
+        ... except liaison.FrameError as error:
+        ...     print(type(error).__name__)
+        FrameError
+    """
 
 
 class AssemblyError(LiaisonError):
-    """No configuration satisfies the closures, or none was found from the start given."""
+    """No configuration satisfies the closures, or none was found from the start given.
+
+    Example:
+        >>> import liaison
+        >>> try:
+        ...     liaison.simulate("examples/four_bar.lsd", until=1, parameters={"a": "5 m"})
+        ... except liaison.AssemblyError as error:
+        ...     print(error.message[:40])
+        the loop through 'C' cannot be assembled
+    """
 
 
 class DerivationError(LiaisonError):
-    """A formalism, or a step of it, that does not apply to this mechanism."""
+    """A formalism, or a step of it, that does not apply to this mechanism.
+
+    Example:
+        >>> import liaison
+        >>> try:
+        ...     liaison.baumgarte("examples/pendulum.lsd")
+        ... except liaison.DerivationError as error:
+        ...     print(error.message)
+        'pendulum' has no closures of positions that could drift, or has contacts.
+    """
 
 
 class ProgramError(LiaisonError):
-    """An entry, an input or a back end that is not there."""
+    """An entry, an input or a back end that is not there.
+
+    Example:
+        >>> import liaison
+        >>> kernel = liaison.to_kernel("examples/pendulum.lsd")
+        >>> try:
+        ...     kernel("forward", q=[0.0, 1.0], v=[0.0])
+        ... except liaison.ProgramError as error:
+        ...     print(type(error).__name__)
+        ProgramError
+    """
 
 
 class MissingModule(ProgramError, ImportError):
@@ -297,7 +402,16 @@ class MissingModule(ProgramError, ImportError):
 
 
 class SimulationError(LiaisonError):
-    """A run that failed: status, time reached, and the partial trajectory."""
+    """A run that failed: status, time reached, and the partial trajectory.
+
+    Example:
+        >>> import liaison
+        >>> try:
+        ...     liaison.simulate("examples/pendulum.lsd", until=1, max_steps=3)
+        ... except liaison.SimulationError as error:
+        ...     print(error.status, round(error.t, 6) > 0)
+        too many steps True
+    """
 
     def __init__(
         self,
@@ -321,6 +435,11 @@ class Interrupted(KeyboardInterrupt):
         message: what was interrupted, and when.
         t: time reached [s]; None where nothing was moving yet.
         trajectory: the partial trajectory, or the runs of a batch; None where there is none.
+
+    Example:
+        >>> import liaison
+        >>> issubclass(liaison.Interrupted, KeyboardInterrupt)
+        True
     """
 
     def __init__(self, message: str, *, t: float | None = None, trajectory: Any = None) -> None:
@@ -331,15 +450,21 @@ class Interrupted(KeyboardInterrupt):
         super().__init__(message)
 
 
-@contextmanager
-def interruptible(what: str) -> Iterator[None]:
+@final
+class interruptible:
     """Ctrl-C in the block is an `Interrupted`, which says what was interrupted."""
-    try:
-        yield
-    except Interrupted:
-        raise
-    except KeyboardInterrupt:
-        raise Interrupted(f"{what} was interrupted.") from None
+
+    __slots__ = ("what",)
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and issubclass(kind, KeyboardInterrupt) and kind is not Interrupted:
+            raise Interrupted(f"{self.what} was interrupted.") from None
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -410,7 +535,7 @@ def test_of(hint: Any) -> tuple[Test, str] | None:
             return None
         pairs = [x for x in tests if x is not None]
         words = " or ".join(dict.fromkeys(each for _, each in pairs if each != "None"))
-        return (lambda x: any(test(x) for test, _ in pairs)), words
+        return _any_of([test for test, _ in pairs]), words
     if origin is Literal:
         kinds = tuple({type(x) for x in get_args(hint)})
         return (lambda x: isinstance(x, kinds)), f"one of {', '.join(map(repr, get_args(hint)))}"
@@ -422,6 +547,18 @@ def test_of(hint: Any) -> tuple[Test, str] | None:
     if issubclass(key, os.PathLike):
         return PLAIN[os.PathLike]
     return (lambda x: isinstance(x, key)), f"a {key.__name__}"
+
+
+def _any_of(tests: Sequence[Test]) -> Test:
+    """The test that one of several passes."""
+
+    def passes(x: Any) -> bool:
+        for test in tests:  # noqa: SIM110 — `any` would make a generator a value
+            if test(x):
+                return True
+        return False
+
+    return passes
 
 
 def _of_entries(whole: tuple[Test, str], hints: Sequence[Any]) -> tuple[Test, str]:
@@ -447,13 +584,19 @@ def _of_entries(whole: tuple[Test, str], hints: Sequence[Any]) -> tuple[Test, st
     return fits, f"a sequence, each {each}"
 
 
+UNIFORM = (NoneType, bool)
+"""Kinds of which all values pass a test or none; those of the package are others."""
+
+
 def checked(function: F) -> F:
     """The function, which rejects arguments of other kinds than its annotations say.
 
     Raises:
-        ArgumentError: names the function, the argument, its value and what is asked for.
+        ArgumentError: names the function, the argument, its value and what is asked for; or an
+            argument that it does not take, or one that is missing.
     """
     resolved: list[tuple[tuple[str, ...], dict[str, tuple[Test, str]]]] = []
+    passed: dict[str, set[type]] = {}  # kinds of arguments all values of which pass
 
     @wraps(function)
     def guarded(*args: Any, **keywords: Any) -> Any:
@@ -461,12 +604,52 @@ def checked(function: F) -> F:
             resolved.append(_tests(function))
         names, tests = resolved[0]
         for name, value in (*zip(names, args, strict=False), *keywords.items()):
+            kind = type(value)
+            if name in passed and kind in passed[name]:
+                continue
             known = tests.get(name)
-            if known is not None and not known[0](value):
+            if known is None:
+                continue
+            if not known[0](value):
                 _reject(function.__name__, name, value, known[1])
-        return function(*args, **keywords)
+            if kind in UNIFORM or kind.__module__.startswith("liaison."):
+                passed.setdefault(name, set()).add(kind)
+        try:
+            return function(*args, **keywords)
+        except TypeError as error:
+            # only where Python could not begin the call is there no deeper frame
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                raise
+            raise _misfit(function, args, keywords, error) from None
 
     return cast(F, guarded)
+
+
+def _misfit(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    keywords: Mapping[str, Any],
+    error: TypeError,
+) -> LiaisonError:
+    """The error for a keyword that a function does not take, or an argument that is missing."""
+    parameters, (places, _) = signature(function).parameters, _tests(function)
+    known = [x for x, y in parameters.items() if y.kind is not Parameter.VAR_KEYWORD]
+    try:
+        OptionError.check(function.__name__, keywords, known)
+    except OptionError as unknown:
+        return unknown
+    single = [x for x in known if parameters[x].kind is not Parameter.VAR_POSITIONAL]
+    needed = [x for x in single if parameters[x].default is Parameter.empty]
+    missing = [x for x in needed if x not in keywords and x not in places[: len(args)]]
+    words = str(error).replace("()", "", 1) + "."
+    if missing:
+        words = f"{function.__name__} needs the argument {missing[0]!r}."
+    return ArgumentError(words, hint=f"Its arguments are {', '.join(known)}.")
+
+
+def unchecked(function: F) -> F:
+    """A function that is `checked`, without that: for callers that check the same arguments."""
+    return cast(F, function.__wrapped__)  # type: ignore[attr-defined]
 
 
 def check_fields(record: Any) -> None:

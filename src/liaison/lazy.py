@@ -1,6 +1,6 @@
 """What loads when it is first asked for: public names of a package, and how results are shown.
 
-Public names: offer, Shown, Typeset, read_only.
+Public names: offer, Shown, Moving, Typeset, read_only.
 """
 
 from __future__ import annotations
@@ -145,23 +145,58 @@ class Shown:
         return str(import_module("liaison.display").html_of(self))
 
 
+class Moving:
+    """A motion that is shown in the cell of a notebook."""
+
+    __slots__ = ()
+
+    def show(self, mechanism: Any = None, **options: Any) -> Any:
+        """The moving picture for the cell of a notebook: `liaison.animation(run, mechanism, …)`."""
+        animation = import_module("liaison.verbs.motion.animation").animation
+        return animation(self, mechanism, **options)
+
+
 class Typeset(Shown):
     """Equations that are also written: as text, LaTeX, HTML, and as expressions of SymPy."""
 
     __slots__ = ()
 
     def text(self) -> str:
-        """Simplified, as Unicode text."""
+        """Simplified, as Unicode text.
+
+        Example:
+            >>> import liaison
+            >>> print(liaison.derive("examples/pendulum.lsd", "lagrange").text().splitlines()[0])
+            pendulum, by lagrange
+        """
         return str(import_module("liaison.display").text_of(self))
 
     def latex(self) -> str:
-        """Simplified, as LaTeX: one `aligned` block after another, with comments."""
+        """Simplified, as LaTeX: one `aligned` block after another, with comments.
+
+        Example:
+            >>> import liaison
+            >>> r"\\ddot{A}" in liaison.derive("examples/pendulum.lsd", "lagrange").latex()
+            True
+        """
         return str(import_module("liaison.display.equations").latex(self))
 
     def html(self) -> str:
-        """Simplified, as a standalone page with MathML."""
+        """Simplified, as a standalone page with MathML.
+
+        Example:
+            >>> import liaison
+            >>> liaison.derive("examples/pendulum.lsd", "lagrange").html()[:15]
+            '<!doctype html>'
+        """
         return str(import_module("liaison.display.equations").html(self))
 
     def sympy(self) -> Any:
-        """Matrices and symbols of SymPy by name: `M`, `f`, `G`, `gamma`, `q`, `v`, `equations`."""
+        """Matrices and symbols of SymPy by name: `M`, `f`, `G`, `gamma`, `q`, `v`, `equations`.
+
+        Example:
+            >>> import liaison
+            >>> liaison.derive("examples/pendulum.lsd", "lagrange").sympy().M.shape
+            (1, 1)
+        """
         return import_module("liaison.display.equations").sympy(self)

@@ -213,3 +213,93 @@ def test_every_command_is_named_in_the_docs(examples):
 
     page = (examples.parent / "docs" / "python.md").read_text(encoding="utf-8")
     assert not [name for name in commands() if f"`liaison {name} " not in page]
+
+
+# ---- what is printed
+
+BEAD = """
+gravity = [0, 0, -9.81] m/s^2 ; parameter R = 1 m ; parameter w = 5 rad/s ;
+let bead = body mass = 1 kg, inertia = 0, center = [0, 0, -R] end ;
+let J = join earth and bead
+  with link(a) dof1 = (w*t) || [0, 0, 1], dof2 = a || [0, -1, 0] end ;
+start J.a = 0.5 rad ; start J.a' = 2 rad/s ;
+"""
+COIN = """
+parameter r = 1 cm ;
+let coin = body mass = 10 g, inertia = [1, 1, 2] g*cm^2 end ;
+let F = join earth and coin with free attitude = euler end ;
+let tread = couple coin and earth with rolling_disc radius = r end ;
+start F.nutation = 80 deg ;
+"""
+CHARGE = """
+parameter m = 1 kg ; parameter k = 2 N*s/m ; parameter c = 3 N/m ;
+let p = body mass = m, inertia = 0 end ;
+let P = join earth and p with link(x, y) dof1 = [x, 0, 0], dof2 = [0, y, 0] end ;
+apply potential value = -k/2*(P.x*P.y' - P.y*P.x') + c/2*(P.x^2 + P.y^2) end ;
+"""
+
+
+@pytest.fixture
+def model(tmp_path):
+    def written(text):
+        file = tmp_path / "model.lsd"
+        file.write_text(text)
+        return str(file)
+
+    return written
+
+
+def test_rounding_is_not_printed(model, capsys):
+    """ω of the bead is (−sin 5t …, −2, 5) at t = 0; cos(π/2) leaves 1e-17 of it."""
+    out = answer(capsys, "torsors", model(BEAD))
+    assert "kinematic  (0, -2, 5)  (0, 0, 0)  rad/s, m/s" in out
+    assert "e-1" not in out
+
+
+def test_motions_of_a_joint_by_elementary_motions_are_printed(model, capsys):
+    """Its coordinates were taken for none at all."""
+    out = answer(capsys, "motion", model(BEAD), "--until", "0.2")
+    rows = {line.split()[0]: line.split()[1:] for line in out.splitlines()[2:]}
+    assert rows["J.dof1"][:3] == ["rad", "0", "1"]
+    assert rows["J.a'"][:2] == ["rad/s", "2"]
+
+
+def test_energy_that_is_proved_constant_has_an_error(examples, capsys):
+    out = answer(capsys, "simulate", str(examples / "chaplygin.lsd"), "--until", "0.5")
+    assert "not a conservative mechanism" not in out
+    assert "at the end, error" in out
+
+
+def test_what_is_not_defined_is_null_and_said(model, tmp_path, capsys):
+    """A disc that lies flat has no lowest point."""
+    file = str(tmp_path / "coin.assign")
+    answer(capsys, "derive", model(COIN), "--assignments", file)
+    out = answer(capsys, "evaluate", file)
+    assert "Not defined at this state: entries of G, gamma" in out
+    assert "-0," not in out
+    facts = json.loads(answer(capsys, "evaluate", file, "--json"), parse_constant=pytest.fail)
+    assert facts["G"][0][3] is None
+    assert "Not defined" not in answer(capsys, "evaluate", file, "--at", "F.nutation=1")
+
+
+def test_multipliers_of_virtual_power_have_numbers_and_a_legend(examples, capsys):
+    out = answer(capsys, "virtual_power", str(examples / "four_bar.lsd"), "--velocity", "A'")
+    assert "λ₁ is C: force along x of ground [N]" in out
+    assert "lambda" not in out
+    assert "On a motion each joint" in out
+
+
+def test_a_potential_of_velocities_stands_beside_the_parts(model, capsys):
+    out = answer(capsys, "energy_parts", model(CHARGE))
+    assert "U = ½ c (P.x² + P.y²)" in out
+    assert "V = ½ (k P.y P.x' − k P.x P.y' + c (P.x² + P.y²))" in out
+    assert "V" not in liaison.energy_parts(BEAD).to_dict()
+
+
+def test_an_expression_that_is_not_reduced_is_named():
+    sheet = """operator br(vector, vector) : vector, linear, antisymmetric ;
+    any vector x, y, z ; vector a, b, c ;
+    rule jacobi : br(x, br(y, z)) -> br(br(x, y), z) + br(y, br(x, z)) ;
+    reduce br(a, b) ; reduce br(a, br(b, c)) ;"""
+    with pytest.raises(DerivationError, match=r"br\(a, br\(b, c\)\) is not reduced"):
+        liaison.rewrite(sheet, limit=20)

@@ -108,3 +108,21 @@ require exp(Z)*(X'/(1 m/s) + cos(Y)*Y'/(1 rad/s)) = 0 ;
     slopes = [float(evaluate(s, at)) for s in gradient(row.integral, [x, y, z])]
     assert slopes[2] == 0
     assert slopes[1] / slopes[0] == pytest.approx(math.cos(0.4))
+
+
+ZEROS = [
+    "exp((S.x + S.y)/(1 m)) - exp(S.x/(1 m))*exp(S.y/(1 m))",
+    "sin(S.x*(S.y + 1 m)/(1 m^2)) - sin(S.x*S.y/(1 m^2) + S.x/(1 m))",
+    "(S.x/(1 m))^(1/3)*(S.x*S.x/(1 m^2))^(1/3) - S.x/(1 m)",
+    "1 - sign(1 m^2 + S.x^2)",
+    "(1 - sign(S.x + 1 m))*(1 + sign(S.x))",
+]
+
+
+@pytest.mark.parametrize("zero", ZEROS)
+def test_that_a_row_does_not_integrate_is_not_proved_by_functions_that_lose_their_laws(zero):
+    """x′ + 0 θ′ = 0 integrates; residues of a zero in disguise are no zeros."""
+    result = of(PLANE + f"require S.x' + ({zero})*(1 m)*S.angle' = 0 m/s ;")
+    (row,) = result.rows
+    assert row.is_integrable or not row.is_proved
+    assert row.is_proved == result.evidence[0].is_proved

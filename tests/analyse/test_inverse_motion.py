@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.errors import ModelError, NamingError, SimulationError
+from liaison.errors import ArgumentError, ModelError, NamingError, SimulationError
 
 LAW = liaison.PI / 2 + 30 * liaison.time + liaison.sin(20 * liaison.time) / 5
 
@@ -117,3 +117,9 @@ def test_events_and_stop_of_a_linkage(crank):
     assert run.t[-1] == pytest.approx(0.7 / 3, rel=1e-9)
     np.testing.assert_allclose(run.q[:3], whole.q[:3], atol=1e-10)
     assert run.status == "stopped"
+
+
+@pytest.mark.parametrize("drives", [None, "drive", {"drive": 1.0}, [3]])
+def test_drives_along_a_run_are_a_list_of_names(crank, run, drives):
+    with pytest.raises(ArgumentError, match=r"drives is .* a list of coordinates"):
+        liaison.inverse_dynamics(crank, run, drives)

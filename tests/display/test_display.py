@@ -41,12 +41,14 @@ def shown(examples):
     equations = liaison.derive(pendulum, "lagrange")
     return {
         "Mechanism": four_bar,
+        "Reading": liaison.reading(examples / "arm7.urdf"),
         "Tree": liaison.span(four_bar),
         "Equations": liaison.derive(four_bar, "lagrange"),
         "Readable": liaison.readable(pendulum),
         "Program": liaison.lower(equations),
         "Kernel": liaison.compile(four_bar),
         "Runs": liaison.simulate_batch(pendulum, until=0.2, start={"A": [0.1, 2.0]}),
+        "Sensitivities": liaison.sensitivities(pendulum, run),
         "Linearization": liaison.linearize(pendulum),
         "Equilibrium": liaison.equilibrium(pendulum),
         "Verification": liaison.verify(pendulum, run),
@@ -55,7 +57,9 @@ def shown(examples):
         "Reduction": liaison.reduce(four_bar),
         "Mobility": liaison.mobility(four_bar),
         "Report": liaison.report(pendulum, until=0.2, leave_out=["equations", "energy"]),
-        "Comparison": liaison.compare(pendulum),
+        "Comparison": liaison.compare(pendulum, timed=False),
+        "Summary": liaison.check(four_bar),
+        "Trajectory": run,
     }
 
 
@@ -133,3 +137,14 @@ def test_equations_are_written_by_plain_calls(examples):
     assert equations.html().startswith("<!doctype html>")
     (row,) = liaison.readable(examples / "pendulum.lsd").sympy()
     assert "A''" in {x.name for x in row.free_symbols}
+
+
+def test_what_was_read_shows_its_notes_and_its_mechanism(examples):
+    content = liaison.reading(examples / "arm7.urdf")
+    count = len(content.notes)
+    assert repr(content).startswith("<Reading ")
+    assert f"{count} note" in repr(content)
+    assert "\n" not in repr(content)
+    text = str(content)
+    assert all(note in text for note in content.notes)
+    assert all(joint.name in text for joint in content.mechanism.joints)

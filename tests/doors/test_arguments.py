@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.errors import ArgumentError, LiaisonError, ModelError, checked
+from liaison.errors import ArgumentError, LiaisonError, ModelError, OptionError, checked
 
 
 @checked
@@ -149,3 +149,58 @@ def test_what_a_run_decides_is_refused_beside_it(examples):
     for call, words in calls:
         with pytest.raises(LiaisonError, match=words):
             call()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: liaison.motor("A", torque=5), "motor takes no option 'torque'"),
+        (lambda: liaison.motor("A"), "motor needs the argument 'effort'"),
+        (lambda: liaison.spring("A", stifness=5), "'stifness'; did you mean 'stiffness'"),
+        (lambda: liaison.body("b", mas=1), "did you mean 'mass'"),
+        (lambda: liaison.simulate("examples/pendulum.lsd"), "simulate needs the argument 'until'"),
+        (lambda: sample(), "sample needs the argument 'x'"),
+        (lambda: sample(1, nmae=""), "did you mean 'name'"),
+    ],
+)
+def test_arguments_that_are_missing_or_not_taken_are_named(call, words):
+    with pytest.raises((ArgumentError, OptionError), match=words):
+        call()
+
+
+def test_an_event_is_described_by_the_word_of_lsd():
+    both = liaison.event("e", liaison.coordinate("A"), direction="crossing")
+    assert both.direction == liaison.event("e", liaison.coordinate("A")).direction == 0
+    for wrong in ("sideways", True, 2):
+        with pytest.raises(ModelError, match="has direction"):
+            liaison.event("e", liaison.coordinate("A"), direction=wrong)
+
+
+@pytest.mark.parametrize("verb", [liaison.simulate, liaison.simulate_batch])
+def test_a_misspelled_argument_is_proposed_as_an_option_is(verb):
+    with pytest.raises(OptionError, match=r"no option 'starts'; did you mean 'start'\?"):
+        verb("examples/pendulum.lsd", until=0.01, starts={"A": 1})
+
+
+def test_arguments_of_overloaded_verbs_are_checked():
+    with pytest.raises(ArgumentError, match="inverse_dynamics: parameters is 3"):
+        liaison.inverse_dynamics("examples/pendulum.lsd", None, None, parameters=3)
+    with pytest.raises(ArgumentError, match="vector_equations: bodies is 3"):
+        liaison.vector_equations("examples/pendulum.lsd", bodies=3)
+
+
+def test_a_call_that_python_cannot_begin_is_explained():
+    with pytest.raises(OptionError, match=r"no option 'inndependent'; did you mean"):
+        liaison.linearize("examples/pendulum.lsd", inndependent=("A",))
+    with pytest.raises(ArgumentError, match="Its arguments are given, body"):
+        liaison.inverse_kinematics("examples/pendulum.lsd", "bar")
+
+
+def test_errors_inside_a_call_stay_what_they_are():
+    @checked
+    def failing(x: float) -> float:
+        return len(x)  # type: ignore[arg-type]
+
+    with pytest.raises(TypeError, match="has no len") as error:
+        failing(1.0)
+    assert not isinstance(error.value, LiaisonError)

@@ -110,3 +110,16 @@ def test_loggers_are_silent_by_default():
     code = "import liaison; liaison.simulate('examples/pendulum.lsd', until=0.01)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout + done.stderr == ""
+
+
+def test_a_lasting_function_is_named_with_what_it_works_on(monkeypatch):
+    screen = terminal(monkeypatch)
+
+    @progress.lasting("analyse")
+    def first_integrals(given):
+        wait(screen, "first integrals of pendulum: 0 s")
+        return given.name
+
+    assert first_integrals(liaison.read(PENDULUM)) == "pendulum"
+    assert "first integrals of pendulum: 0 s" in screen.getvalue()
+    assert screen.getvalue().endswith(progress.CLEARED)

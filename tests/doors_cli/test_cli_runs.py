@@ -140,7 +140,9 @@ def test_a_run_names_its_events_and_outputs(run, swing):
     assert facts["outputs"] == {"tip": pytest.approx(-500 * math.cos(math.radians(20)), abs=1e-4)}
     text = run(*words)[1]
     assert "stopped by event 'side'" in text
-    assert "tip = -469.846 mm" in text
+    (tip,) = [line.split() for line in text.splitlines() if line.split()[:1] == ["tip"]]
+    assert tip[1] == "mm"
+    assert tip[3] == "-469.846"  # at the end
     assert "down at" in text
 
 
@@ -192,3 +194,26 @@ def test_a_value_that_is_missing_is_asked_for_as_it_is_given_here(run, swing):
     assert status == 1
     assert "'gap' [m] has no value" in err
     assert "--set gap=" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--csv", "a.nc"), "has the name of another kind"),
+        (("--set", "mu=0.3 m"), "the value of mu is a number alone"),
+        (("--step", "0.01", "--max-step", "1e-3"), "a fixed step has no tolerance"),
+        (("--step", "3"), "step is 3 s, longer than the run"),
+        (("--impacts", "newton"), "has no contacts"),
+    ],
+)
+def test_options_without_effect_are_refused(run, swing, words, said):
+    swing.write_text(swing.read_text() + "parameter mu = 0.3 ;")
+    status, _, err = run("simulate", swing, "--until", "1", "--set", "gap=1mm", *words)
+    assert status != 0
+    assert said in " ".join(err.replace("│", " ").split())
+
+
+def test_angles_of_relations_are_numbers(run):
+    _, out, _ = run("check", "examples/contact/stops.lsd")
+    assert "A − 0.436332 ≤ 0" in out
+    assert "π" not in out

@@ -116,7 +116,7 @@ def test_the_page_of_all_modes():
         "ḋ₁ = P.z' + 0.05 sin(P.lean) P.lean'",
         "restitution: ½",
         "floor: sliding: u₂ = P.x' + 0.05 cos(P.lean) P.lean'",
-        "sticks: u₂ = 0, abs(f₂) ≤ μ f₁",
+        "sticks: u₂ = 0, |f₂| ≤ μ f₁",
         "slips: f₂ = −μ f₁ sign(u₂)",
     ):
         assert line in text
@@ -260,18 +260,18 @@ STICKS = {"floor": "closed", "floor: sliding": "sticks"}
                            "m r P.turn'' = 2 f sign(u₂) f₁",
                            "floor:  P.z'' = 0",
                            "u₂ = P.x' − r P.turn'",
-                           "slips while: abs(u₂) > 0"]),
+                           "slips while: |u₂| > 0"]),
         # rolling: ẍ = r θ̈, T ≤ f N, from which |tan α| ≤ 3 f
         (CYLINDER, STICKS, ["m P.x'' − m sin(α) g = f₂",
                             "m r P.turn'' = −2 f₂",
                             "P.x'' − r P.turn'' = 0",
-                            "sticks while: abs(f₂) ≤ f f₁"]),
+                            "sticks while: |f₂| ≤ f f₁"]),
         (SPHERE, STICKS, ["2 m r P.turn'' = −5 f₂", "P.x'' − r P.turn'' = 0"]),
         (BLOCK, SLIPS, ["P.x:    m P.x'' − m sin(α) g = −f sign(u₂) f₁", "u₂ = P.x'"]),
         (BLOCK, STICKS, ["P.x:              m P.x'' − m sin(α) g = f₂",
                          "floor: sliding x: P.x'' = 0"]),
         (SPHERE, None, ["d₁ = P.z − r ≥ 0 ⟂ f₁ ≥ 0", "ḋ₁ = P.z'",
-                        "sticks: u₂ = 0, abs(f₂) ≤ f f₁", "slips: f₂ = −f f₁ sign(u₂)"]),
+                        "sticks: u₂ = 0, |f₂| ≤ f f₁", "slips: f₂ = −f f₁ sign(u₂)"]),
     ],
 )  # fmt: skip
 def test_bodies_on_an_incline_are_as_by_hand(text, modes, lines):

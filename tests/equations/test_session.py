@@ -62,6 +62,33 @@ def test_lines_of_a_terminal(begun):
     assert "already" in columns.answer("scalars")[1]
 
 
+def test_scalars_of_a_session_are_the_components(begun):
+    """They were an error at every level: the ground's axes were taken for columns."""
+    text = begun.answer("scalars")[1]
+    assert text == begun.equations.components().text
+    assert "upper, lower: resultant, x" in text
+
+
+def test_a_term_alone_is_opened_and_only_what_changes_is_printed(begun):
+    number = str(begun.terms.index("gamma(G2)") + 1)
+    for line in ("gamma(G2)", number):
+        session, text = begun.answer(line)
+        assert session.history == ("open gamma(G2)",)
+    session, text = begun.answer("O1G2")
+    assert "resultant" not in text
+    assert "1 equation stays as before" in text
+    assert "resultant" in session.answer("show")[1]
+    assert begun.answer("?") == begun.answer("help")
+    assert begun.answer("exit")[0].is_over
+    assert repr(begun) == "<Session of double pendulum: 2 equations, 7 terms to open>"
+
+
+def test_multipliers_of_scalars_are_numbered(examples):
+    scalars = liaison.session(examples / "chaplygin.lsd").answer("scalars")[1]
+    assert "F(S).x = −λ₁ sin(S.angle)" in scalars
+    assert scalars.endswith("Multipliers: λ₁ blade.")
+
+
 def test_without_a_terminal_it_is_an_error(examples, capsys):
     with pytest.raises(SystemExit) as left:
         main(["derive", str(examples / "double_pendulum.lsd"), "--interactive"])

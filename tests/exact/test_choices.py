@@ -1,14 +1,30 @@
 """Signs of square roots modulo primes: which are free, which are a choice, which are not known."""
 
 import math
+from fractions import Fraction as F
+from itertools import islice
 
 import pytest
 
 from liaison.errors import DerivationError
 from liaison.exact.choices import dependent_roots, points_for_choices, radicands, square_numbers
 from liaison.exact.linear import coprime_base, primes_from
-from liaison.exact.residues import residues
-from liaison.expr import acos, as_expr, cos, evaluate, sin, sqrt, symbol
+from liaison.exact.residues import keeps_laws, residues
+from liaison.expr import (
+    PI,
+    acos,
+    as_expr,
+    atan,
+    atan2,
+    cos,
+    evaluate,
+    exp,
+    log,
+    maximum,
+    sin,
+    sqrt,
+    symbol,
+)
 from liaison.expr.reading.simplify import vanishes_exactly
 
 x, y = symbol("x"), symbol("y")
@@ -66,3 +82,28 @@ def test_a_nested_root_that_is_a_combination_has_no_known_sign():
 
 def test_a_nested_root_of_its_own_is_free():
     assert set(square_numbers([r5 * sqrt(3 + r2)])) == {5, 2}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_points_of_the_circle_fit_the_roots_of_whole_numbers(seed):
+    """Gauss' sums: Σ sin(2π k²/7) = √7 over all k, and so on."""
+    for n in (7, 11, 13):
+        f = sin if n % 4 == 3 else cos
+        total = sum((f(2 * (k * k % n) * PI / n) for k in range(n)), as_expr(0))
+        for p in islice(primes_from(seed), 3):
+            assert int(evaluate(as_expr(total - sqrt(as_expr(n))), domain=residues(p))) == 0
+
+
+KEPT = [
+    sin(x + y) * cos(2 * x), sin(x * y) + cos(x), cos(2 * atan(x) + PI / 3), sqrt(x) / y, exp(x),
+    exp(x) * exp(y), cos(as_expr(F(3, 10))) + sin(as_expr(F(1, 4))), sin(atan2(x, y) + x) + x,
+]  # fmt: skip
+LOST = [
+    exp(x) * exp(y) - exp(x + y), sin(x * (y + 1)) - sin(x * y + x), atan(x), log(x), x ** F(1, 3),
+    cos(acos(as_expr(F(1, 3))) / 2), maximum(x, y), sin(sqrt(as_expr(2))) + sin(as_expr(1)),
+]  # fmt: skip
+
+
+def test_which_functions_keep_their_laws_modulo_primes():
+    assert all(keeps_laws([as_expr(f)]) for f in KEPT)
+    assert not any(keeps_laws([as_expr(f)]) for f in LOST)

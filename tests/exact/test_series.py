@@ -4,8 +4,8 @@ import pytest
 
 from liaison.errors import DerivationError
 from liaison.exact.linear import Series
-from liaison.exact.residues import Residues
-from liaison.exact.series import Lifted, PathDomain, RingDomain, Truncated
+from liaison.exact.residues import Residues, residues
+from liaison.exact.series import Lifted, PathDomain, RingDomain, Truncated, constants_of
 from liaison.expr import (
     PI,
     as_expr,
@@ -72,7 +72,9 @@ def test_both_domains_agree_on_polynomials(path):
     domain, at = path
     ring = Series(domain.ring.p, ORDER)
     f = (x + y * 3) ** 4 / (1 + y * y) - sqrt(2) * x
-    plain = evaluate(f, {s: series.poly for s, series in at.items()}, RingDomain(ring))
+    roots = constants_of([f])
+    values = dict(zip(roots, evaluate(roots, domain=residues(ring.p)), strict=True))
+    plain = evaluate(f, {s: series.poly for s, series in at.items()}, RingDomain(ring, values))
     assert plain == evaluate(f, at, domain).poly
 
 

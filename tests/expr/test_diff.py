@@ -1,5 +1,6 @@
 """Gradients, Jacobians and directional derivatives are one derivative."""
 
+import math
 import random
 
 import numpy as np
@@ -101,3 +102,20 @@ def test_derivative_of_a_substitution_is_the_chain_rule():
     (chained,) = substitute([chained], {x: t * t, y: sin(t)})
     values = {t: 0.7, z: 0.3}
     assert evaluate(direct, values) == pytest.approx(evaluate(chained, values), rel=1e-14)
+
+
+@pytest.mark.parametrize("n", [0.25, 1.0, 2.0, 2.5])
+def test_power_by_its_exponent_at_zero(n):
+    """d xⁿ/dn = xⁿ log x goes to 0 with x where n > 0; elsewhere it is that product."""
+    x, exponent = symbol("x"), symbol("n")
+    for base in (x, abs(x)):
+        slope = gradient(base**exponent, [exponent])
+        assert evaluate(slope, {x: 0.0, exponent: n}) == [0.0]
+        near = evaluate(slope, {x: 0.3, exponent: n})[0]
+        assert near == pytest.approx(0.3**n * math.log(0.3), rel=1e-15)
+
+
+@pytest.mark.parametrize("n", [0.0, -1.0])
+def test_power_by_its_exponent_at_zero_has_no_limit_without_one(n):
+    x, exponent = symbol("x"), symbol("n")
+    assert not math.isfinite(evaluate(gradient(x**exponent, [exponent]), {x: 0.0, exponent: n})[0])

@@ -2,6 +2,7 @@
 
 import math
 import random
+from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
@@ -174,3 +175,20 @@ def is_on_a_switch(tree, values):
 
 def test_exp_of_log_is_the_argument():
     assert exp(make("log", x)) is x
+
+
+@pytest.mark.parametrize(
+    ("formula", "value"),
+    [(cos(asin(constant(Fraction(3, 5)))), Fraction(4, 5)),
+     (cos(asin(constant(Fraction(-5, 13)))), Fraction(12, 13)),
+     (sin(acos(constant(Fraction(-3, 5)))), Fraction(4, 5)),
+     (cos(atan(constant(Fraction(3, 4)))), Fraction(4, 5)),
+     (sin(atan(constant(Fraction(-3, 4)))), Fraction(-3, 5))],
+)  # fmt: skip
+def test_sides_of_rational_right_triangles_are_numbers(formula, value):
+    assert formula is constant(value)
+
+
+def test_other_triangles_stay_as_they_are():
+    assert cos(asin(constant(Fraction(1, 3)))).op == "cos"
+    assert sin(atan(x)).op == "sin"

@@ -1,18 +1,31 @@
 """Formulas made short: the same value always, the textbook form where there is one."""
 
+import math
 from fractions import Fraction
 from random import Random
 
 import pytest
 
-from liaison.expr import cos, sin, sqrt, symbol, tan
+from liaison.expr import (
+    PI,
+    Expr,
+    as_expr,
+    constant,
+    cos,
+    evaluate,
+    maximum,
+    sin,
+    sqrt,
+    symbol,
+    tan,
+)
 from liaison.expr.reading.arrange import Order
 from liaison.expr.reading.latex import reading_to_latex
 from liaison.expr.reading.mathml import to_mathml
 from liaison.expr.reading.names import unicode_name
 from liaison.expr.reading.notation import printed_number
 from liaison.expr.reading.reading import Name, Power, Product, Sum, leaves, to_expr
-from liaison.expr.reading.ring import TooLarge
+from liaison.expr.reading.ring import Ring, TooLarge
 from liaison.expr.reading.simplify import Reader, proved_equal, simplified
 from liaison.expr.reading.text import to_unicode
 
@@ -23,6 +36,10 @@ SHORT = [
     (1 - cos(x) ** 2, "sin²(x)"),
     (a * sin(x) ** 2 + a * cos(x) ** 2, "a"),
     (a - a * cos(x) ** 2 + b * cos(x) ** 2, "a sin²(x) + b cos²(x)"),
+    (sqrt(1 - cos(x) ** 2), "|sin(x)|"),
+    (a * sqrt(sin(x) ** 2 * cos(y) ** 2 + sin(x) ** 2 * sin(y) ** 2), "a |sin(x)|"),
+    (x * constant(Fraction(1, 18)) * PI, "1/18 x π"),
+    (symbol("left leg.x") * symbol("left leg.y"), "left_leg.x left_leg.y"),
     (cos(x) * cos(y) - sin(x) * sin(y), "cos(x + y)"),
     (cos(x) * cos(y) + sin(x) * sin(y), "cos(x − y)"),
     (sin(x) * cos(y) + cos(x) * sin(y), "sin(x + y)"),
@@ -147,3 +164,38 @@ def test_what_there_is_to_read_is_counted():
     f = Sum((Product((Name("a"), Power(Name("x"), 2))), Name("b")))
     assert leaves(f) == 4
     assert to_expr(f) is a * x**2 + b
+
+
+def random_quotient(rng: Random, depth: int) -> Expr:
+    """Sums, products, roots, choices and, above all, fractions within fractions."""
+    if depth == 0:
+        return rng.choice([x, y, z, as_expr(Fraction(rng.randint(1, 5), rng.randint(1, 3)))])
+    one, other = random_quotient(rng, depth - 1), random_quotient(rng, depth - 1)
+    ways = (
+        one + other,
+        one * other,
+        one / other,
+        one / (other + 2),
+        sqrt(one),
+        maximum(one, other),
+    )
+    return as_expr(rng.choice((*ways, sin(one))))
+
+
+def test_normal_forms_of_fractions_within_fractions_are_the_formulas():
+    """1/(x/(y − 3)): the inverse of 1/(y − 3) is a sum, no generator."""
+    rng = Random(5)
+    formulas = [sqrt(Fraction(3, 10) / (maximum(x, Fraction(1, 10)) / (y + Fraction(3, 2))))]
+    formulas += [random_quotient(rng, 4) for _ in range(150)]
+    for f in formulas:
+        ring, values = Ring([f]), {s: rng.uniform(0.3, 2) for s in (x, y, z)}
+        try:
+            terms = ring.polynomial(f)
+        except TooLarge:
+            continue
+        at = evaluate([g.expr for g in ring.generators], values)
+        total = sum(
+            float(c) * math.prod(v**e for v, e in zip(at, m, strict=False))
+            for m, c in terms.items()
+        )
+        assert total == pytest.approx(evaluate([f], values)[0], rel=1e-9, nan_ok=True)

@@ -122,6 +122,7 @@ DIFFERENT: dict[str, Row] = {
     "x^4 + y^6": (lambda: relation(lambda x, y: x**4 + y**6), 0, 1, True),
     "x^4 - x^2 y^3 + y^6": (lambda: relation(lambda x, y: x**4 - x**2 * y**3 + y**6), 0, 1, True),
     "x^2 + y^12": (lambda: relation(lambda x, y: x**2 + y**12), 0, 1, True),
+    "x^2 + y^20": (lambda: relation(lambda x, y: x**2 + y**20), 0, 1, True),
     "x^2 + y^2 + z^4": (lambda: relation(lambda x, y, z: x**2 + y**2 + z**4), 0, 2, True),
     "x^2 + y^2, z free": (lambda: relation(lambda x, y: x * x + y * y, free=1), 1, 2, True),
     "(x^2 + y^2)(x^2 + 37 y^2)": (
@@ -147,6 +148,7 @@ ALIKE: dict[str, Row] = {
     "xy": (lambda: relation(lambda x, y: x * y), 1, 1, True),
     "cusp x^2 - y^3": (lambda: relation(lambda x, y: x**2 - y**3), 1, 1, True),
     "cusp x^2 - y^5": (lambda: relation(lambda x, y: x**2 - y**5), 1, 1, True),
+    "cusp x^2 - y^13": (lambda: relation(lambda x, y: x**2 - y**13), 1, 1, True),
     "tangent branches x^2 - y^4": (lambda: relation(lambda x, y: x**2 - y**4), 1, 1, True),
     "(x^2 + y^2)(x - 2y)": (lambda: relation(lambda x, y: (x**2 + y**2) * (x - 2 * y)), 1, 1, True),
     "(x^2 + y^2 + z^2)(x - z)": (

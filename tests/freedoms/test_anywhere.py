@@ -8,20 +8,21 @@ from random import Random
 import pytest
 
 import liaison
-from liaison.expr import symbol
+from liaison.expr import PI, symbol
 from liaison.freedoms import mobility
 from liaison.freedoms.clock import bounded
 from liaison.freedoms.home import home_of, loops_of
 from liaison.freedoms.local.open_loops import group_sizes
 from liaison.freedoms.local.transport import Carried, carried
 from liaison.model import Parameter, Revolute
-from liaison.model.describe.describe import body, ground, join, mechanism, start
+from liaison.model.describe.describe import body, ground, join, mechanism, parameter, start
 from liaison.spatial import compose, identity, zeros
 from liaison.tree import GROUND, as_float
 from liaison.tree.kinematics import Kinematics
 
 from .built import mechanism_of
 from .linkages import CASES
+from .real_cases import on_crank
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -193,3 +194,41 @@ def test_without_loops_every_joint_moves_freely():
     assert (found.finite, found.is_proved) == ((3, 3), True)
     assert "moves freely" in found.proof
     assert found.evidence[0].is_proved
+
+
+# Floats are the decimals they are written as ------------------------------------------------------
+
+
+@pytest.mark.parametrize("angle", [0.3, 1.1, F(3, 10)])
+def test_what_is_straight_stays_straight_at_an_angle_in_floats(angle):
+    """Four bars stretched on a crank: rounded products would put their hinges off the line."""
+    result = mobility(on_crank(), at={"A": angle}, primes=1)
+    assert (result.mode, result.finite, result.is_proved) == ("exact", (1, 1), True)
+
+
+def four_bar(a, b, c, d, *lengths, **starts):
+    links = [body(name, mass=1) for name in "abc"]
+    joints = [
+        join(ground, links[0], Revolute, name="A"),
+        join(links[0].at((a, 0, 0)), links[1], Revolute, name="B"),
+        join(links[1].at((b, 0, 0)), links[2].at((c, 0, 0)), Revolute, name="C"),
+        join(ground.at((d, 0, 0)), links[2], Revolute, name="D"),
+    ]
+    return mechanism(*lengths, *joints, start(starts))
+
+
+def test_next_to_a_singular_position_floats_are_not_relied_on():
+    """Bars of 1 + 2 + 3 on a ground of 6: assembly is off by 1e-8, and the rank looks full."""
+    result = mobility(four_bar(1, 2, 3, 6, A=0), primes=1)
+    assert (result.mode, result.finite, result.is_proved) == ("exact", (0, 0), True)
+    longer = mobility(four_bar(1, 2, 3, 6 + F(1, 10**16), A=0), primes=1)
+    assert (longer.mode, longer.is_proved) == ("numeric", False)
+    assert longer.finite[0] == 0
+    assert "a singular position is near" in longer.proof
+
+
+def test_lengths_of_parameters_are_multiplied_exactly():
+    """0.1 + 0.2 = 0.3 for lengths as they are written: the bars are stretched."""
+    u, v = parameter("u", 0.1), parameter("v", 0.2)
+    result = mobility(four_bar(u, v, 3 * u, 2 * (u + v), u, v, A=0, B=0, D=PI), primes=1)
+    assert (result.mode, result.finite, result.is_proved) == ("exact", (0, 0), True)

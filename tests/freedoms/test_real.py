@@ -58,6 +58,12 @@ def test_the_statement_does_not_depend_on_the_seed(name):
     assert len({(x.finite, x.is_proved, x.status, x.real) for x in seen}) == 1
 
 
+def test_a_cusp_of_high_order_is_not_called_a_double_curve():
+    """x² = y¹³ looks like x² = 0 to order 12; two half-branches meet, and no coordinate drives."""
+    result = mobility(ALIKE["cusp x^2 - y^13"][0](), primes=2)
+    assert (result.status, result.psi) == ("bifurcation", None)
+
+
 def test_headline_and_json_speak_of_the_real_set():
     found = mobility(DIFFERENT["stretched four-bar on a crank"][0](), primes=2)
     facts = found.to_dict()

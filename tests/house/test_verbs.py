@@ -116,3 +116,21 @@ def test_no_public_name_takes_any_keyword_whatever():
             if x.kind is inspect.Parameter.VAR_KEYWORD and str(x.annotation) == "Any":
                 loose.append(name)
     assert not loose
+
+
+QUICK = {
+    "show": "returns while the view is served",
+    "session": "opens terms one by one, when they are asked for",
+    "viscous": "changes a description",
+    **dict.fromkeys(
+        ("bias", "forward_dynamics", "inertia", "jacobian", "mass_matrix", "pose", "torsors"),
+        "evaluates a kernel, whose compilation is shown",
+    ),
+}
+"""Verbs that show no progress of their own, and why they need none."""
+
+
+@pytest.mark.parametrize("name", sorted(verbs()))
+def test_a_verb_that_may_take_long_shows_its_progress(name):
+    text = Path(verbs()[name].path).read_text(encoding="utf-8")
+    assert ("@lasting(" in text or "working(" in text) != (name in QUICK)

@@ -394,7 +394,8 @@ REFUSALS = {
     ),
     "a direction that is none": (
         lambda: Event("e", A, 2),
-        "event 'e' has direction 2; it must be 1 (rising), -1 (falling) or 0 (both).",
+        "event 'e' has direction 2; it must be 1 (rising), -1 (falling) or 0 (both); "
+        "`event` also takes these words.",
     ),
     "an action that is none": (
         lambda: Event("e", A, 0, "explode"),
@@ -464,3 +465,19 @@ def test_a_joint_is_checked_at_the_values_of_parameters():
     made = liaison.mechanism(liaison.join(liaison.ground, nut, liaison.Helical(p), name="N"), p)
     with pytest.raises(ModelError, match="joint 'N' at the values of the parameters: the pitch"):
         liaison.simulate(made, until=0.1, parameters={"p": 0})
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Body("b", 1, (0, 0, -(10**200))),
+        lambda: Body("b", 1, (0, 0, -1e200)),
+        lambda: Body("b", 1e308),
+        lambda: Body("b", 1).at((1e150, 0, 0)),
+        lambda: Parameter("l", 1e101, "m"),
+    ],
+)
+def test_quantities_whose_products_overflow_are_refused(make):
+    """Moments of inertia would be inf, and derivation end with NaN."""
+    with pytest.raises(ModelError, match="too large a quantity"):
+        make()

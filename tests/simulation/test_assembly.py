@@ -3,6 +3,7 @@
 import math
 import pickle
 import time
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -146,6 +147,22 @@ def test_a_linkage_with_four_lengths_takes_a_fifth_of_a_millisecond(linkage):
         linkage.state({}, {"B": -0.9, "D": 2.2}, {"a": 0.1 + 1e-4 * k})
         seconds.append(time.process_time() - begun)
     assert min(seconds) < 2e-4
+
+
+def test_runs_and_analyses_of_a_mechanism_assemble_in_compiled_code(linkage, monkeypatch):
+    """The interpreter of closures is not asked; states are those of a kernel, bit for bit."""
+    mechanism = liaison.read(LINKAGE)
+    monkeypatch.setattr(import_module("liaison.tree.assemble"), "_Problem", None)
+    expected = linkage.state({"A": 1.1})
+    run = liaison.simulate(mechanism, until=0.01, start={"A": 1.1})
+    assert run.q[0].tolist() == expected.q.tolist()
+    assert run.v[0].tolist() == expected.v.tolist()
+    assert liaison.stepper(mechanism, start={"A": 1.1}).state.q.tolist() == expected.q.tolist()
+    batch = liaison.simulate_batch(mechanism, until=0.01, start={"A": [1.1]}, only_series=())
+    assert batch[0].q[0] == pytest.approx(expected.q, abs=SAME)
+    assert liaison.forward_dynamics(mechanism, {"A": 1.1}).shape == (3,)
+    assert liaison.linearize(mechanism, start={"A": 1.1}).A.shape == (2, 2)
+    assert liaison.equilibrium(mechanism).state.q.shape == (3,)
 
 
 @pytest.mark.parametrize("formalism", ["newton_euler", "lagrange_reduced"])

@@ -19,7 +19,7 @@ def with_events(*events):
 
 
 def times(program, until, q=1.0, v=0.0, **more):
-    more = {"rtol": 1e-12, "atol": 1e-14, **more}
+    more = more if "step" in more else {"rtol": 1e-12, "atol": 1e-14, **more}
     return simulate(to_llvm(program), start(program, [q], [v]), until, **more)
 
 

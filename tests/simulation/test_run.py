@@ -432,11 +432,24 @@ def test_a_failure_can_be_returned(swing):
         ({"every": [0.2, 0.1]}, "must be finite and increase"),
         ({"every": [0.2, 5.0]}, "outside the run"),
         ({"on_failure": "ignore"}, "on_failure is 'ignore'"),
+        ({"step": 0.1, "rtol": 1e-3}, "rtol is 0.001 beside step=0.1"),
+        ({"step": 0.1, "method": "radau", "atol": 1e-3}, "atol is 0.001 beside step=0.1"),
+        ({"step": 0.1, "max_step": 1e-3}, "max_step is 0.001 beside step=0.1"),
+        ({"step": 10.0}, "step is 10 s, longer than the run from 0 to 1 s"),
+        ({"impacts": "newton"}, "impacts is 'newton'; .* has no contacts"),
     ],
 )
 def test_wrong_settings_are_refused(swing, more, message):
     with pytest.raises((NamingError, SimulationError, ArgumentError), match=message):
         simulate(*swing, 1.0, **more)
+
+
+def test_a_last_step_that_is_shorter_is_reported(swing):
+    run = simulate(*swing, 1.0, step=0.3)
+    assert run.t[-2:] == pytest.approx([0.9, 1.0])
+    assert run.message.endswith("The last step was 0.1 s: steps of 0.3 s do not divide 1 s.")
+    for step in (0.1, 1 / 3, 1e-3, 1.0):
+        assert simulate(*swing, 1.0, step=step).message == "reached t = 1 s."
 
 
 def test_wrong_starts_are_refused(swing):

@@ -165,3 +165,12 @@ def test_an_event_that_stops_beside_a_contact_is_told_alone():
     assert robot.stopped_by == ("passing",)
     assert robot.state.t == pytest.approx(1 / 3, abs=1e-9)
     assert robot.step(None, 1.0).t == pytest.approx(4 / 3, abs=1e-9)
+
+
+def test_a_compiled_mechanism_needs_no_state(examples):
+    kernel = liaison.to_kernel(examples / "pendulum.lsd")
+    alone = liaison.stepper(examples / "pendulum.lsd", step=1e-3, start={"A": "20 deg"})
+    ours = liaison.stepper(kernel, step=1e-3, start={"A": "20 deg"})
+    for each in (alone, ours):
+        each.step({}, 0.1)
+    assert ours.state.q == pytest.approx(alone.state.q, abs=1e-12)

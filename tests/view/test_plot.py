@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import liaison
 from liaison.errors import LiaisonError, NamingError
-from liaison.simulation.record.trajectory import EventRecord
+from liaison.simulation.record.trajectory import EventRecord, Series
 from liaison.view import plot, save_plot
 
 
@@ -244,3 +244,18 @@ def test_units_have_the_name_of_what_they_measure(unit, words):
 
     curve = Curve("x", unit, np.zeros(1), np.zeros(1))
     assert _axis_label([curve]) == words
+
+
+def test_labels_in_a_list_are_labels(double_pendulum):
+    assert names(plot(double_pendulum.run, ["A", "B"])) == ["A", "B"]
+
+
+def test_what_is_left_out_is_counted_among_what_was_asked_for(double_pendulum):
+    forces = double_pendulum.run.series["reactions"]
+    unknown = np.zeros(forces.values.shape, dtype=bool)
+    unknown[:, :, 5] = True
+    lost = Series(forces.values, forces.unit, forces.axes, unknown)
+    run = replace(double_pendulum.run, series={**double_pendulum.run.series, "reactions": lost})
+    assert plot(run, "reactions.B.Fx").get_title(loc="right") == ""
+    assert plot(run, "reactions.B.*").get_title(loc="right").startswith("1 curve left out")
+    assert plot(run, "reactions").get_title(loc="right").startswith("2 curves left out")

@@ -7,14 +7,18 @@ Debug, RunOption, with_run_options, help_of, printed, written.
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_type_hints
 
 import typer
+
+if TYPE_CHECKING:
+    from liaison.exact.evidence import Evidence
 
 Model = Annotated[
     Path,
@@ -75,9 +79,21 @@ def written(**paths: Path | None) -> dict[str, str]:
 
 
 def json_text(facts: Mapping[str, Any]) -> str:
-    """A JSON object, with signs that the standard output can write."""
+    """A JSON object, with signs that the standard output can write; null for nan and inf."""
     is_unicode = str(getattr(sys.stdout, "encoding", "")).lower().startswith("utf")
-    return json.dumps(facts, ensure_ascii=not is_unicode)
+    try:
+        return json.dumps(facts, ensure_ascii=not is_unicode, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(facts), ensure_ascii=not is_unicode)
+
+
+def _finite(x: Any) -> Any:
+    """The same with None for numbers that JSON has no sign for."""
+    if isinstance(x, float):
+        return x if math.isfinite(x) else None
+    if isinstance(x, Mapping):
+        return {key: _finite(y) for key, y in x.items()}
+    return [_finite(y) for y in x] if isinstance(x, list | tuple) else x
 
 
 def printed(facts: dict[str, Any], text: str, as_json: bool) -> None:
@@ -85,9 +101,13 @@ def printed(facts: dict[str, Any], text: str, as_json: bool) -> None:
     print(json_text(facts) if as_json else text)
 
 
-def with_evidence(text: str, evidence: Iterable[object], wanted: bool) -> str:
+def with_evidence(text: str, evidence: Iterable[Evidence], wanted: bool) -> str:
     """The text, and the evidence of its statements if that is wanted."""
-    return "\n".join([text, *map(str, evidence)]) if wanted else text
+    if not wanted:
+        return text
+    from liaison.exact.evidence import grouped
+
+    return "\n".join([text, *grouped(evidence)])
 
 
 def help_of(option: str) -> str:

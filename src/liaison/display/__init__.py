@@ -13,20 +13,24 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from .html import to_html
 from .page import Page
 from .text import to_text
 
 PAGES = {
     "Mechanism": "mechanism",
+    "Reading": "mechanism",
     "Tree": "tree",
     "Equations": "equations",
     "Readable": "equations",
     "Program": "kernel",
     "Kernel": "kernel",
     "Runs": "runs",
+    "Sensitivities": "runs",
     "Linearization": "small_motions",
     "Equilibrium": "small_motions",
+    "Summary": "summary",
+    "Trajectory": "trajectory",
+    "Comparison": "comparison",
     "Verification": "theorems",
     "Integrability": "integrals",
     "FirstIntegral": "integrals",
@@ -67,4 +71,4 @@ def text_of(shown: Any) -> str:
 
 def html_of(shown: Any) -> str:
     """A fragment of HTML."""
-    return to_html(page_of(shown))
+    return str(import_module(f"{__name__}.html").to_html(page_of(shown)))

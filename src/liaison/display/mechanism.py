@@ -1,10 +1,13 @@
 """A mechanism, shown: counts, its graph, tables of bodies, joints and what acts.
 
+What was read from a file shows its mechanism, with what of the file is not in it.
+
 Public names: title, page.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from liaison.expr import Expr, to_text
@@ -16,8 +19,10 @@ from .html import graph_svg
 from .page import Page, Table, listed, number, plural
 
 
-def title(shown: Mechanism) -> str:
-    """Its name, and how much there is of it."""
+def title(shown: Any) -> str:
+    """Its name, and how much there is of it; of a reading, how many notes there are."""
+    if not isinstance(shown, Mechanism):
+        return f"{title(shown.mechanism)}; {plural(len(shown.notes), 'note')}"
     bodies = len(shown.bodies) - 1
     loops = len(shown.joints) - bodies
     counts = [plural(bodies, "body", "bodies"), plural(len(shown.joints), "joint")]
@@ -25,8 +30,10 @@ def title(shown: Mechanism) -> str:
     return f"{shown.name}: {', '.join(counts)}"
 
 
-def page(shown: Mechanism) -> Page:
+def page(shown: Any) -> Page:
     """Its tables and its graph."""
+    if not isinstance(shown, Mechanism):
+        return _reading(shown)
     facts = {
         "inputs": listed([f"{x.name} [{x.unit}]" for x in shown.inputs]),
         "outputs": listed([f"{x.name} [{x.unit}]" for x in shown.outputs]),
@@ -40,6 +47,23 @@ def page(shown: Mechanism) -> Page:
         _tables(shown),
         html=graph_svg([x.name for x in shown.bodies], edges),
     )
+
+
+def _reading(shown: Any) -> Page:
+    """A reading: notes, what was deduced, limits of joints; then its mechanism."""
+    own = page(shown.mechanism)
+    lists = (("note", shown.notes), ("deduced", shown.deduced))
+    tables = tuple(Table((head,), tuple((str(x),) for x in texts)) for head, texts in lists)
+    parts = ("lower", "upper", "velocity", "effort")
+    limits = tuple(
+        (
+            name,
+            *("–" if value is None else number(value) for value in (getattr(x, y) for y in parts)),
+        )
+        for name, x in shown.limits.items()
+    )
+    tables += (Table(("limits of", *parts), limits),)
+    return replace(own, title=title(shown), tables=(*tables, *own.tables))
 
 
 def _tables(shown: Mechanism) -> tuple[Table, ...]:

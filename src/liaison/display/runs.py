@@ -1,4 +1,4 @@
-"""Many runs, shown: how they ended, and the range of every column.
+"""Many runs, shown: how they ended, and the range of every column; derivatives of a run.
 
 Public names: title, page.
 """
@@ -6,23 +6,30 @@ Public names: title, page.
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 
 from liaison.simulation.batch.result import Runs
 
-from .page import Page, Table, number, plural
+from .page import Page, Table, listed, number, plural
 
 
-def title(shown: Runs) -> str:
-    """The mechanism, how many runs, and how they ended."""
+def title(shown: Any) -> str:
+    """The mechanism, how many runs, and how they ended; or by what a run is differentiated."""
+    if not isinstance(shown, Runs):
+        by = listed(shown.parameters) or "no parameter"
+        over = f"{number(shown.t[0])} to {number(shown.t[-1])} s"
+        return f"derivatives of a run by {by}, {over}; error {shown.error:.1e}"
     ends = ", ".join(f"{count} {status}" for status, count in Counter(shown.statuses).items())
     over = f"{number(shown.t[0])} to {number(shown.t[-1])} s" if len(shown.t) else "no instants"
     return f"{shown.name}: {plural(len(shown), 'run')}, {over} in {len(shown.t)} instants; {ends}"
 
 
-def page(shown: Runs) -> Page:
+def page(shown: Any) -> Page:
     """Every position and velocity with its range at the start and at the end."""
+    if not isinstance(shown, Runs):
+        return Page(title(shown), (), (_derivatives(shown),))
     rows = []
     for kind, values in (("q", shown.q), ("v", shown.v)):
         ends = shown.end_q if kind == "q" else shown.end_v
@@ -35,6 +42,18 @@ def page(shown: Runs) -> Page:
         Table(("run", "failed because"), tuple(failed)),
     )
     return Page(title(shown), (), tables)
+
+
+def _derivatives(shown: Any) -> Table:
+    """Of every coordinate, velocity and output by every parameter: last and largest."""
+    names = [*(x.name for x in shown.labels), *shown.output_names]
+    rows = []
+    for name in names:
+        for parameter in shown.parameters:
+            x = shown[name, parameter]
+            most = float(np.max(np.abs(x), initial=0.0))
+            rows.append((name, parameter, number(x[-1]), number(most)))
+    return Table(("d", "by", "at the end", "largest"), tuple(rows))
 
 
 def _range(x: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> str:

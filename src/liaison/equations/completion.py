@@ -143,6 +143,7 @@ def completed(
         native=MappingProxyType(dict(native or {})),
         facts=MappingProxyType(
             {
+                "mechanism": mechanism,
                 "bounds": bounds_of(mechanism),
                 "length": length_of(mechanism) if sides.blocks else 0.0,
                 "rate_potentials": tuple(

@@ -12,7 +12,7 @@ the roots inside. The signs of roots of numbers are known where the radicands ar
 nested ones the same test is made at many primes, and what may be a combination is not accepted.
 
 Public names: choices, points_for_choices, radicands, dependent_roots, dependencies, square_numbers,
-squares_under, CHOICES, JUMPS, EXTRA, POINTS_A_SIDE.
+squares_under, check_laws, CHOICES, JUMPS, EXTRA, POINTS_A_SIDE.
 
 Source: LAN02 VI §8 (Kummer theory); docs/theory/evidence.md.
 """
@@ -32,7 +32,7 @@ from liaison.expr.graph.node import ONE, Expr, as_expr
 from liaison.expr.graph.walk import topological
 
 from .linear import primes_from
-from .residues import DEFAULT_PRIME, Residues
+from .residues import DEFAULT_PRIME, Residues, keeps_laws
 
 CHOICES = frozenset({"abs", "sign", "min", "max", "select"})
 """Operations that take one side or the other, by the order of numbers."""
@@ -225,6 +225,23 @@ def square_numbers(formulas: Sequence[Expr]) -> list[int]:
 @lru_cache(maxsize=256)
 def _known_squares(roots: tuple[Expr, ...]) -> tuple[int, ...]:
     return tuple(squares_under(roots))
+
+
+def check_laws(formulas: Sequence[Expr], *, series: bool = False) -> None:
+    """Numbers whose residues are as independent as they are themselves: a rank modulo a prime is at
+    most the rank.
+
+    Raises:
+        DerivationError: some are log, other powers than roots, choices (max, if), or sines or exp
+            of what may depend on each other.
+    """
+    if not keeps_laws(formulas, series=series):
+        raise DerivationError(
+            "a number is a function whose laws are lost modulo primes: log, a power other than a "
+            "square root, a choice (max, min, abs, sign, if), exp of several numbers, or a sine of "
+            "a part of an inverse function.",
+            hint="Give its value, as a fraction or with square roots, sines and cosines.",
+        )
 
 
 def squares_under(roots: Sequence[Expr]) -> list[int]:

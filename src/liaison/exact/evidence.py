@@ -3,8 +3,8 @@
 A statement with evidence of a proof is called proved; one without is called likely, and its
 evidence says what is missing.
 
-Public names: Evidence, Proofs, power_of_ten, accident, RATIONAL, BALLS, FLOATS, RESIDUES, SCHWARTZ,
-COEFFICIENTS, PRIMES.
+Public names: Evidence, Proofs, grouped, power_of_ten, accident, RATIONAL, BALLS, FLOATS, RESIDUES,
+SCHWARTZ, COEFFICIENTS, PRIMES.
 
 Source: docs/theory/evidence.md; SCH80.
 """
@@ -12,7 +12,9 @@ Source: docs/theory/evidence.md; SCH80.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, final
 
 RATIONAL = "rational numbers, exactly"
@@ -85,8 +87,12 @@ class Evidence:
         }  # fmt: skip
 
     def __str__(self) -> str:
+        return self.text_of([self.statement])
+
+    def text_of(self, statements: Sequence[str]) -> str:
+        """The same evidence for several statements."""
         word, why = ("Proved", "Theorem") if self.is_proved else ("Likely", "Not proved")
-        lines = [f"{word}: {self.statement}.", f"  Computed: {self.computed}."]
+        lines = [*(f"{word}: {x}." for x in statements), f"  Computed: {self.computed}."]
         lines.append(f"  Over {self.numbers}{_listed(self.primes)}.")
         lines.append(f"  {why}: {self.theorem}.")
         if self.is_proved and self.chance:
@@ -99,7 +105,8 @@ class Evidence:
             lines.append(f"  Bound: {self.bound}.")
         if self.repeat:
             drawn = "" if self.seed is None else f" (seed {self.seed})"
-            lines.append(f"  Again: {self.repeat}{drawn}.")
+            alike = ", and likewise for the others" if len(statements) > 1 else ""
+            lines.append(f"  Again: {self.repeat}{drawn}{alike}.")
         return "\n".join(lines)
 
 
@@ -124,12 +131,34 @@ class Proofs:
         return {"name": self.name, "evidence": evidence, "missing": list(self.missing)}
 
     def __str__(self) -> str:
-        parts = [*map(str, self.statements), *(f"Not examined: {x}." for x in self.missing)]
+        parts = [*grouped(self.statements), *(f"Not examined: {x}." for x in self.missing)]
         return "\n".join([self.name, *parts])
 
 
+def grouped(evidence: Iterable[Evidence]) -> list[str]:
+    """Evidence as text; what is alike for statements in a row, with the largest chance, once."""
+
+    def kind(x: Evidence) -> tuple[Any, ...]:
+        return x.is_proved, x.computed, x.numbers, x.theorem, x.primes, x.repeat.partition("(")[0]
+
+    texts = []
+    for _, alike in groupby(evidence, kind):
+        rows = list(alike)
+        worst = max(rows, key=lambda x: x.chance or 0.0)
+        shown = replace(rows[0], chance=worst.chance, bound=worst.bound)
+        texts.append(shown.text_of([x.statement for x in rows]))
+    return texts
+
+
+SHOWN = 4
+"""Primes that are printed; JSON has all of them."""
+
+
 def _listed(primes: tuple[int, ...]) -> str:
-    return f" ({', '.join(map(str, primes))})" if primes else ""
+    if not primes:
+        return ""
+    more = f" and {len(primes) - SHOWN} more" if len(primes) > SHOWN + 1 else ""
+    return f" ({', '.join(map(str, primes[:SHOWN] if more else primes))}{more})"
 
 
 def power_of_ten(chance: float) -> str:

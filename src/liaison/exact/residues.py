@@ -20,8 +20,8 @@ of choices. What is equal so is equal with the functions themselves; what differ
 equal, since their laws are lost, but for |−x| = |x|, sign(−x) = −sign x, and `if` being linear in
 what it chooses from.
 
-Public names: residues, Residues, DEFAULT_PRIME, angles_of, Ordered, ordered, LooseRoots,
-UnknownChoices.
+Public names: residues, Residues, DEFAULT_PRIME, angles_of, Ordered, ordered, keeps_laws,
+LooseRoots, UnknownChoices.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from liaison.expr.graph.node import ONE, Expr, Pi, Value
 from liaison.expr.graph.ops import OPS
 from liaison.expr.graph.walk import topological
 
-from .linear import is_prime
+from .linear import is_prime, rank
 
 
 @final
@@ -223,18 +223,24 @@ def _unit_point(p: int) -> tuple[int, Point]:
     """
     domain = Residues(p)
     order = math.gcd(p + 1, 720720)
-    for trial in range(100_000):
+    for trial in range(1000):
         point = domain._multiple(domain.circle(domain.drawn("unit", trial)), (p + 1) // order)
-        if _fits(domain, point, order):
-            return order, point
+        if all(domain._multiple(point, order // q) != (1, 0) for q in _FACTORS if order % q == 0):
+            break
+    conjugates = (k for k in range(1, order) if math.gcd(k, order) == 1)
+    for k in conjugates:
+        turned = domain._multiple(point, k)
+        if _fits(domain, turned, order):
+            return order, turned
     _no_residue(f"no multiple of π is a point of the circle modulo {p}")
+
+
+_FACTORS = (2, 3, 5, 7, 11, 13)
+"""Primes that an order of points may have."""
 
 
 def _fits(domain: Residues, point: Point, order: int) -> bool:
     p = domain.p
-    for prime in (2, 3, 5, 7, 11, 13):
-        if order % prime == 0 and domain._multiple(point, order // prime) == (1, 0):
-            return False
     if order % 4 == 0 and domain._multiple(point, order // 4) != (0, 1):
         return False
     for part, square, offset, scale in ((8, 2, 0, 2), (12, 3, 0, 2), (10, 5, 1, 4)):
@@ -242,7 +248,16 @@ def _fits(domain: Residues, point: Point, order: int) -> bool:
             cosine = (offset + domain.root(square)) * domain.inverse(scale) % p
             if domain._multiple(point, order // part)[0] != cosine:
                 return False
-    return True
+    return all(_fits_sum(domain, point, order, n) for n in (7, 11, 13) if order % n == 0)
+
+
+def _fits_sum(domain: Residues, point: Point, order: int, n: int) -> bool:
+    """Gauss' sum Σ exp(2πi k²/n) over all k is √n for n = 1 modulo 4, i √n for n = 3 modulo 4."""
+    if not domain.is_positive(n):
+        return True
+    parts = [domain._multiple(point, order // n * (k * k % n)) for k in range(n)]
+    total = sum(x[0] if n % 4 == 1 else x[1] for x in parts)
+    return (total - domain.root(n)) % domain.p == 0
 
 
 # Tables -----------------------------------------------------------------------------------------
@@ -329,6 +344,66 @@ def _split(node: Expr, split: Mapping[Expr, Angle]) -> Angle:
     for atom, value in split[node.b].items():
         total[atom] = total.get(atom, Fraction(0)) + turn * value
     return {atom: value for atom, value in total.items() if value}
+
+
+def keeps_laws(formulas: Sequence[Expr], *, series: bool = False) -> bool:
+    """Whether a residue other than zero proves that a formula is no zero, signs of roots apart.
+
+    It does for arithmetic, square roots, sines of sums of angles that are independent of each other
+    (Lindemann and Weierstraß for numbers, Ax for functions), and so for exp; log, other powers,
+    inverse functions by themselves and choices are drawn, and may be equal where their residues
+    differ: log(x y) and log x + log y.
+
+    Args:
+        formulas: whose residues are looked at.
+        series: arc tangents of unknowns are power series, and not drawn.
+    """
+    order = topological(list(formulas))
+    angles = angles_of(order)
+    inner = {atom for angle in angles.values() for atom in angle}
+    for angle in angles.values():
+        if any(x.op in _INVERSES and f.denominator > 1 for x, f in angle.items()):
+            return False
+    outside = [a for node in order if node not in angles for a in node.args
+               if node.op not in Residues.individual]  # fmt: skip
+    drawn = [x for x in (*formulas, *outside) if x.op in _INVERSES]
+    if any(not series or not any(y.op == "symbol" for y in topological([x])) for x in drawn):
+        return False
+    if not all(_is_lawful(node) for node in order):
+        return False
+    others = [x for x in inner if x.op != "symbol" and x.op not in _INVERSES and not _is_unit(x)]
+    grown = list(dict.fromkeys(node.a for node in order if node.op == "exp"))
+    return (not others or _are_independent([*inner])) and (
+        len(grown) < 2 or _are_independent(grown)
+    )
+
+
+def _is_unit(x: Expr) -> bool:
+    return x is ONE or (x.op == "const" and type(x.a) is Pi)
+
+
+def _is_lawful(node: Expr) -> bool:
+    if node.op == "pow":
+        exponent = node.b.a if node.b.op == "const" and type(node.b.a) is not Pi else None
+        return exponent is not None and Fraction(exponent).denominator <= 2
+    return node.op in _LAWFUL
+
+
+def _are_independent(atoms: Sequence[Expr]) -> bool:
+    """No sum of angles with rational factors is constant: seen at random points modulo a prime."""
+    moving = list(dict.fromkeys(x for x in atoms if x.op not in _INVERSES and not _is_unit(x)))
+    rows = []
+    for seed in range(len(moving) + 1):
+        try:
+            numbers = Ordered(moving).numbers({}, Residues(DEFAULT_PRIME, 500 + seed))
+        except DerivationError:
+            return False
+        rows.append([1, *numbers])
+    return rank(rows, DEFAULT_PRIME) == len(moving) + 1
+
+
+_LAWFUL = frozenset({"const", "symbol", "add", "sub", "mul", "div", "neg", "sqrt", "sin", "cos",
+                     "tan", "asin", "acos", "atan", "atan2", "exp"})  # fmt: skip
 
 
 def residues(p: int = DEFAULT_PRIME, seed: int = 0) -> Domain:

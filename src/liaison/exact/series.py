@@ -5,7 +5,7 @@ series, floats. Along a path of which the beginning is exact (multiples of π ar
 `PathDomain` has sines, roots and arc tangents as well: they begin at their exact value and follow
 their series.
 
-Public names: RingDomain, Truncated, PathDomain, Lifted.
+Public names: RingDomain, constants_of, Truncated, PathDomain, Lifted.
 """
 
 from __future__ import annotations
@@ -16,20 +16,49 @@ from random import Random
 from typing import Any, final
 
 from liaison.errors import DerivationError
-from liaison.expr import OPS, Domain, Expr, as_expr, cos, evaluate, sin, substitute
+from liaison.expr import (
+    OPS,
+    Domain,
+    Expr,
+    as_expr,
+    cos,
+    evaluate,
+    sin,
+    substitute,
+    symbols_of,
+    topological,
+)
+from liaison.expr.graph.walk import depends_on
 
 from .arithmetic import Arithmetic, Rows
 from .linear import Ring, Series, inverse, pivots, rank
 from .residues import Ordered, Residues, ordered, residues
 
 
+def constants_of(formulas: Sequence[Expr]) -> list[Expr]:
+    """Functions of numbers alone (roots, sines) that a `RingDomain` needs the residues of.
+
+    They are evaluated together: an angle such as 0.3 rad is a point of the circle that depends on
+    the parts which all angles of one evaluation are divided into.
+    """
+    order = topological(list(formulas))
+    moving = depends_on(order, set(symbols_of(list(formulas))))
+    plain = {"add", "sub", "neg", "mul", "div", "const", "symbol"}
+    functions = [x for x in order if x.op not in plain and not _is_whole_power(x)]
+    return [x for x in functions if x not in moving]
+
+
+def _is_whole_power(node: Expr) -> bool:
+    return node.op == "pow" and isinstance(node.args[1].a, int)
+
+
 class RingDomain(Domain):
-    """Formulas on the elements of a ring."""
+    """Formulas on the elements of a ring; functions of numbers alone have residues beforehand."""
 
     individual = frozenset(OPS) - {"add", "sub", "neg", "mul", "div"}
 
-    def __init__(self, ring: Ring) -> None:
-        self.ring, self._exact = ring, residues(ring.p)
+    def __init__(self, ring: Ring, constants: Mapping[Expr, int]) -> None:
+        self.ring, self._exact, self._constants = ring, residues(ring.p), constants
 
     def constant(self, value: Any) -> Any:
         """A residue, as an element."""
@@ -49,11 +78,11 @@ class RingDomain(Domain):
             "mul": ring.mul,
             "div": lambda a, b: ring.mul(a, ring.inverse(b)),
         }
-        if node.op == "pow":
+        if _is_whole_power(node):
             return lambda a, b: self._power(a, int(node.args[1].a))
         if node.op in table:
             return table[node.op]
-        value = int(evaluate(node, domain=residues(ring.p)))
+        value = self._constants[node]
         return lambda *args: ring.one * value
 
     def _power(self, a: Any, n: int) -> Any:

@@ -16,13 +16,21 @@ from typing import Any, final
 import numpy as np
 
 from liaison.errors import ModelError, Place, TextError
+from liaison.lazy import Shown
 from liaison.model import Mechanism
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A mechanism, notes on what of the file it does not hold, and what was deduced."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Reading(Shown):
+    """A mechanism, notes on what of the file it does not hold, and what was deduced.
+
+    Example:
+        >>> import liaison
+        >>> content = liaison.reading("examples/arm7.urdf")
+        >>> content.mechanism
+        <Mechanism arm7: 9 bodies, 9 joints>
+    """
 
     mechanism: Mechanism
     notes: tuple[str, ...] = ()

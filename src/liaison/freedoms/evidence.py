@@ -70,10 +70,11 @@ def mobility_evidence(result: Any) -> tuple[Evidence, ...]:
 
 
 def _again(result: Any) -> dict[str, Any]:
+    position = "".join(f" --at '{name}={x}'" for name, x in result.at)
     if result.mode != "exact":
-        return {"seed": None, "repeat": "liaison mobility FILE --at …"}
+        return {"seed": None, "repeat": f"liaison mobility FILE{position}"}
     primes = len(result.primes)
-    command = f"liaison mobility FILE --seed {result.seed} --primes {primes}"
+    command = f"liaison mobility FILE{position} --seed {result.seed} --primes {primes}"
     return {"seed": result.seed, "repeat": command}
 
 
@@ -91,7 +92,7 @@ def _number(result: Any) -> Evidence:
     return Evidence(
         f"{result.name}: the finite mobility here is {number}, over the real numbers",
         is_proved, words, _numbers(result), why,
-        chance=accident(order, 1) if is_drawn else 0.0,
+        chance=None if not is_proved else accident(order, 1) if is_drawn else 0.0,
         bound=f"{along}{primes}", primes=result.primes, **_again(result),
     )  # fmt: skip
 
@@ -134,21 +135,22 @@ def _redundancy(result: Any) -> tuple[Evidence, ...]:
     primes = PRIMES.format(len(result.primes) or 2) if is_modular else ""
     rows = Evidence(
         f"{result.name}: {count}", is_exact, computed, numbers, theorem if is_exact else missing,
-        chance=0.0, bound=primes, **shared,
+        chance=0.0 if is_exact else None, bound=primes, **shared,
     )  # fmt: skip
     if not redundancy.count:
         return (rows,)
     determined = sum(len(parts) for _, parts in redundancy.determined)
     undetermined = sum(len(parts) for _, parts in redundancy.undetermined)
+    is_sure = is_exact and redundancy.is_exact
     reactions = Evidence(
         f"{result.name}: {determined} components of reactions in joints of loops are determined, "
         f"{undetermined} are not",
-        is_exact and redundancy.is_exact,
+        is_sure,
         f"the components that the {redundancy.count} self-stresses reach",
         RESIDUES if redundancy.is_exact else FLOATS,
         "a reaction is determined exactly where every self-stress leaves it zero (Fredholm)"
         if redundancy.is_exact else "self-stresses in floats",
-        chance=0.0, bound=primes, **shared,
+        chance=0.0 if is_sure else None, bound=primes if is_sure else "", **shared,
     )  # fmt: skip
     return (rows, reactions)
 
@@ -164,7 +166,9 @@ KRAWCZYK = (
 
 def modes_evidence(result: Any) -> tuple[Evidence, ...]:
     """Of `AssemblyModes`: that they exist, and that they are all."""
-    again: dict[str, Any] = {"seed": result.seed, "repeat": "liaison assemble FILE --all --at …"}
+    position = "".join(f" --at '{name}={x!r}'" for name, x in result.held.items())
+    command = f"liaison assemble FILE --all{position}"
+    again: dict[str, Any] = {"seed": result.seed, "repeat": command}
     sure = [mode for mode in result.modes if mode.proof]
     kinds = sorted({mode.proof for mode in sure})
     radius = max((mode.radius for mode in sure), default=0.0)
@@ -173,7 +177,8 @@ def modes_evidence(result: Any) -> tuple[Evidence, ...]:
         f"{result.name}: {len(sure)} of {len(result.modes)} modes exist", is_proved,
         f"a box around each of radius {radius:.0e} or less ({', '.join(kinds) or 'none'})",
         BALLS if "Krawczyk" in kinds else RATIONAL if sure else FLOATS,
-        KRAWCZYK if is_proved else "a mode in floats alone", chance=0.0, **again,
+        KRAWCZYK if is_proved else "a mode in floats alone", chance=0.0 if is_proved else None,
+        **again,
     )  # fmt: skip
     counted = "" if result.complex is None else f"; {result.complex} over the complex numbers"
     number = "no" if result.is_complete else "perhaps"

@@ -14,8 +14,9 @@ home; that decides the mobility where all rows are independent, and only there.
 Relations of speeds: which integrate to relations of positions, and which take no position away.
 
 A relation Σ a_k(q) q̇_k = b(t) with constant a integrates by itself. Others are decided together, on
-a mechanism without loops and other relations: the vector fields that satisfy them, and brackets of
-these, span at home the directions of all positions that can be reached (Chow and Rashevsky). Where
+a mechanism without loops and other relations: the vector fields that satisfy them (of positions,
+and of time where b is not zero), and brackets of these, span at home the directions of all
+positions that can be reached (Chow and Rashevsky). Where
 they span everything, nothing is taken away; where the brackets of the fields are combinations of
 them everywhere, the relations integrate (Frobenius), each to one equation. What neither decides is
 named, and the mobility is a pair of bounds.
@@ -34,10 +35,11 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
 from liaison.errors import DerivationError, NamingError
-from liaison.exact.choices import CHOICES
-from liaison.exact.linear import pivots, rank
-from liaison.exact.recognize import float_of
-from liaison.exact.residues import DEFAULT_PRIME, residues
+from liaison.exact.choices import CHOICES, check_laws, points_for_choices, square_numbers
+from liaison.exact.linear import pivots, primes_from, rank
+from liaison.exact.recognize import NEAR, float_of
+from liaison.exact.residues import keeps_laws, residues
+from liaison.exact.series import constants_of
 from liaison.expr import (
     ZERO,
     Expr,
@@ -55,7 +57,7 @@ from liaison.model import Constraint, Mechanism, OfCoordinates
 from liaison.spatial import array, zeros
 
 from .motions import Motion, Transform, motions_of
-from .placing import Placing, markers_of, valued
+from .placing import Placing, markers_of, parameter_values, valued
 from .screws import Factor, LoopSystem
 
 Field: TypeAlias = list[Expr]
@@ -66,6 +68,9 @@ DEPTH = 5
 
 MOST = 24
 """Fields beyond which no more brackets are computed."""
+
+POINTS = 2
+"""Random points at which relations of speeds that integrate satisfy Frobenius' condition."""
 
 SMOOTH = frozenset({"add", "sub", "neg", "mul", "div", "pow", "sin", "cos", "tan", "sqrt", "exp",
                     "symbol", "const"})  # fmt: skip
@@ -102,10 +107,10 @@ def rates_of(
         row = _coefficients(substitute([relation.vanishing()], dict(values))[0])
         if row is None:
             undecided.append(relation.name)
-        elif any(symbols_of([c]) for c in row.values()):
+        elif any(symbols_of([c]) for c in _of_positions(row).values()):
             pending.append((relation.name, row))
         else:
-            linear.append(row)
+            linear.append(_of_positions(row))
             notes.append(f"the relation '{relation.name}' of speeds integrates, and is counted")
     rows = [row for _, row in pending]
     names = [name for name, _ in pending]
@@ -117,7 +122,8 @@ def rates_of(
         elif word == "free":
             notes.append(
                 f"the relation '{name}' of speeds takes no position away (its vector fields and "
-                "their brackets span every direction), and is not counted"
+                "their brackets span every direction), and is not counted; `check` counts free "
+                "velocities"
             )
     undecided += [] if word else names
     notes += [f"the relation '{name}' holds speeds; it is not decided whether it integrates, and "
@@ -126,7 +132,8 @@ def rates_of(
 
 
 def _coefficients(formula: Expr) -> dict[str, Expr] | None:
-    """Factors of the rates by label; None where the rest depends on positions."""
+    """Factors of the rates by label, and that of dt as "t"; None where the rest depends on
+    positions, or factors on time or rates."""
     rates = [x for x in symbols_of([formula]) if str(x.a).endswith("'")]
     if not rates:
         return None
@@ -136,25 +143,35 @@ def _coefficients(formula: Expr) -> dict[str, Expr] | None:
         return None
     if any(str(x.a) == "t" or str(x.a).endswith("'") for x in symbols_of(slopes)):
         return None
-    return {str(x.a).removesuffix("'"): c for x, c in zip(rates, slopes, strict=True)}
+    row = {str(x.a).removesuffix("'"): c for x, c in zip(rates, slopes, strict=True)}
+    return row if rest is ZERO else row | {"t": rest}
+
+
+def _of_positions(row: Mapping[str, Expr]) -> dict[str, Expr]:
+    return {name: c for name, c in row.items() if name != "t"}
 
 
 def _at_home(rows: Sequence[dict[str, Expr]], at: Mapping[str, Any]) -> list[dict[str, Expr]]:
     home = {symbol(name): as_expr(x) for name, x in at.items()}
-    return [{name: substitute([c], home)[0] for name, c in row.items()} for row in rows]
+    return [{name: substitute([c], home)[0] for name, c in _of_positions(row).items()}
+            for row in rows]  # fmt: skip
 
 
 def _decided(rows: Sequence[dict[str, Expr]], at: Mapping[str, Any]) -> str:
-    """ "free", "integrable", or "" where neither is shown."""
+    """ "free", "integrable", or "" where neither is shown.
+
+    Where speeds are imposed, Σ a q̇ + b(t) = 0, the fields are those of positions and time.
+    """
     entries = [c for row in rows for c in row.values()]
     used = {str(x.a) for x in symbols_of(entries)} | {name for row in rows for name in row}
     smooth = all(node.op in SMOOTH for node in topological(entries))
-    if not rows or len(rows) > 3 or not smooth or any(name not in at for name in used):
+    here = {**at, "t": 0}
+    if not rows or len(rows) > 3 or not smooth or any(name not in here for name in used):
         return ""
     names = sorted(used)
     unknowns = [symbol(name) for name in names]
     A = [[row.get(name, ZERO) for name in names] for row in rows]
-    home = {x: as_expr(at[name]) for x, name in zip(unknowns, names, strict=True)}
+    home = {x: as_expr(here[name]) for x, name in zip(unknowns, names, strict=True)}
     try:
         return _spanned(A, unknowns, home)
     except (DerivationError, ValueError, ZeroDivisionError):
@@ -162,32 +179,51 @@ def _decided(rows: Sequence[dict[str, Expr]], at: Mapping[str, Any]) -> str:
 
 
 def _spanned(A: list[Field], unknowns: list[Expr], home: Mapping[Expr, Expr]) -> str:
-    at_home = _residues(A, home)
-    rows, columns = pivots(at_home, DEFAULT_PRIME)
+    p, at_home = _residues(A, home)
+    rows, columns = pivots(at_home, p)
     if len(rows) < len(A):
         return ""
     fields = _fields(A, columns)
+    if keeps_laws([x for row in A for x in row]) and _span_all(fields, unknowns, home):
+        return "free"
+    first = [_bracket(X, Y, unknowns) for i, X in enumerate(fields) for Y in fields[:i]]
+    table = [*fields, *first]
+    points = points_for_choices([x for row in table for x in row], POINTS)
+    if points is None:
+        return ""
+    generic = (_residues(table, None, seed) for seed in range(points))
+    return "integrable" if all(rank(M, p) == len(fields) for p, M in generic) else ""
+
+
+def _span_all(fields: list[Field], unknowns: list[Expr], home: Mapping[Expr, Expr]) -> bool:
+    """Vector fields and brackets of these span every direction at home."""
     every, last = list(fields), list(fields)
     for _ in range(DEPTH):
         last = [_bracket(X, Y, unknowns) for X in fields for Y in last if X is not Y]
         every += last
-        if rank(_residues(every, home), DEFAULT_PRIME) == len(unknowns):
-            return "free"
+        p, M = _residues(every, home)
+        if rank(M, p) == len(unknowns):
+            return True
         if len(every) > MOST:
             break
-    first = [_bracket(X, Y, unknowns) for i, X in enumerate(fields) for Y in fields[:i]]
-    generic = _residues([*fields, *first], None)
-    return "integrable" if rank(generic, DEFAULT_PRIME) == len(fields) else ""
+    return False
 
 
-def _residues(table: Sequence[Field], home: Mapping[Expr, Expr] | None) -> list[list[int]]:
-    """Entries modulo a prime, at home or at a random point."""
+def _residues(
+    table: Sequence[Field], home: Mapping[Expr, Expr] | None, seed: int = 0
+) -> tuple[int, list[list[int]]]:
+    """A prime, and entries modulo it, at home or at a random point.
+
+    Raises:
+        DerivationError: a root of theirs has no residue.
+    """
     flat = [x for row in table for x in row]
     if home is not None:
         flat = substitute(flat, dict(home))
-    values = [int(x) for x in evaluate(flat, domain=residues())]
+    p = next(primes_from(0, square_numbers(flat)))
+    values = [int(x) for x in evaluate(flat, domain=residues(p, seed))]
     width = len(table[0])
-    return [values[i : i + width] for i in range(0, len(values), width)]
+    return p, [values[i : i + width] for i in range(0, len(values), width)]
 
 
 def _fields(A: list[Field], columns: list[int]) -> list[Field]:
@@ -241,6 +277,8 @@ class Relations:
     uncounted: tuple[str, ...] = ()  # names of relations of positions that are left out
     notes: tuple[str, ...] = ()
     of_speeds: tuple[str, ...] = ()  # names of relations of speeds that may take more away
+    closure: tuple[Expr, ...] = ()  # what vanishes where relations of positions hold at home
+    unchecked: tuple[str, ...] = ()  # names of those with coordinates that are not known
 
     @property
     def rows(self) -> tuple[Terms, ...]:
@@ -259,7 +297,7 @@ def relations_of(
         at: the coordinates at home, by label, as far as they are known.
     """
     place = {motion.coordinate: k for k, motion in enumerate(columns) if motion.coordinate}
-    values = {symbol(x.name): as_expr(x.value) for x in mechanism.parameters if x.value is not None}
+    values = parameter_values(mechanism)
     rows: dict[bool, list[Terms]] = {True: [], False: []}
     uncounted, notes = [], []
     curved: list[Expr | None] = []
@@ -290,10 +328,30 @@ def relations_of(
         uncounted += [x.name for x in of_speeds]
     formulas = tuple(f for f in curved if f is not None)
     exact = formulas if len(formulas) == len(curved) else ()
+    closure, unchecked = _closure_of(mechanism, values, at)
     return Relations(
         tuple(rows[True]), tuple(rows[False]), exact, tuple(uncounted), (*notes, *rates.notes),
-        rates.undecided,
+        rates.undecided, closure, unchecked,
     )  # fmt: skip
+
+
+def _closure_of(
+    mechanism: Mechanism, values: Mapping[Expr, Expr], at: Mapping[str, Any]
+) -> tuple[tuple[Expr, ...], tuple[str, ...]]:
+    """What vanishes where relations of positions hold at home, at t = 0; and names of those that
+    hold coordinates which are not known."""
+    closure, unchecked = [], []
+    home = {symbol(name): as_expr(x) for name, x in at.items()} | {symbol("t"): ZERO}
+    for relation in mechanism.constraints:
+        if not isinstance(relation, OfCoordinates) or relation.OF_SPEEDS:
+            continue
+        formula = _one_sided(substitute([relation.vanishing()], dict(values))[0], at)
+        there = None if formula is None else substitute([formula], home)[0]
+        if there is None or symbols_of([there]):
+            unchecked.append(relation.name)
+        elif there is not ZERO:
+            closure.append(there)
+    return tuple(closure), tuple(unchecked)
 
 
 def _labelled(
@@ -466,15 +524,29 @@ class Home:
         formulas += [ratio for row in self.relations.rows for _, ratio, _ in row]
         return [as_expr(x) for x in (*formulas, *self.closure)]
 
+    def numbers(self) -> list[Expr]:
+        """All that has a residue: `formulas`, then functions of numbers in curved relations."""
+        return [*self.formulas(), *constants_of(self.relations.curved)]
+
+    def check_laws(self) -> None:
+        """Raises an error where ranks modulo primes may be larger than they are: of functions whose
+        laws residues do not keep. What only has to vanish may hold any."""
+        formulas = self.formulas()
+        count = len(formulas) - len(self.closure)
+        check_laws([*formulas[:count], *self.relations.curved], series=True)
+
     def system(self, p: int) -> LoopSystem | None:
         """The loops modulo p; None where p lacks a root, or the position is not exact."""
         try:
-            numbers = [int(x) for x in evaluate(self.formulas(), domain=residues(p))]
+            numbers = [int(x) for x in evaluate(self.numbers(), domain=residues(p))]
         except (DerivationError, ValueError):
             return None
-        if self.closure and any(numbers[-len(self.closure) :]):
+        constants = constants_of(self.relations.curved)
+        first = len(numbers) - len(constants)
+        if any(numbers[first - len(self.closure) : first]):
             return None
-        return self.assembled(p, numbers)
+        values = dict(zip(constants, numbers[first:], strict=True))
+        return self.assembled(p, numbers[:first], values)
 
     def failure(self, p: int) -> DerivationError:
         """Why there is no system: a number without residue modulo p, or joints that do not hold."""
@@ -484,14 +556,16 @@ class Home:
             f"the position of '{name}' is not exact: its joints do not hold modulo any prime tried."
         )
         try:
-            evaluate(self.formulas(), domain=residues(p))
+            evaluate(self.numbers(), domain=residues(p))
         except (DerivationError, ValueError) as error:
             why = getattr(error, "message", str(error)).rstrip(".")
             text = f"'{name}' has a number that is not computed modulo primes: {why}."
         return DerivationError(text, hint=hint)
 
-    def assembled(self, p: int, numbers: Sequence[int]) -> LoopSystem:
-        """The system from the numbers of `formulas`."""
+    def assembled(
+        self, p: int, numbers: Sequence[int], constants: Mapping[Expr, int] | None = None
+    ) -> LoopSystem:
+        """The system from the numbers of `formulas`, and of functions in curved relations."""
         screws = [_screws(m, numbers[7 * k : 7 * k + 7], p) for k, m in enumerate(self.columns)]
         first, places = 0, []
         for group in self.motions:
@@ -507,7 +581,9 @@ class Home:
         if not self.relations.curved:
             return LoopSystem(p, first, loops, rows, is_first_order=bool(self.relations.tangent))
         linear = rows[: len(self.relations.linear)]
-        return LoopSystem(p, first, loops, linear, Curved(self.relations.curved, first))
+        return LoopSystem(
+            p, first, loops, linear, Curved(self.relations.curved, first, constants or {})
+        )
 
 
 def _screws(motion: Motion, numbers: Sequence[int], p: int) -> list[tuple[Any, int | None]]:
@@ -537,6 +613,7 @@ def home_of(
     mechanism: Mechanism,
     q: Mapping[str, float] | None = None,
     poses: Mapping[str, Any] | None = None,
+    within: float = NEAR,
 ) -> Home:
     """The exact position that the starts give, or the one near a position assembled in floats.
 
@@ -544,24 +621,28 @@ def home_of(
         mechanism: with parameters that have values.
         q: each coordinate that assembly knows, by label; if not given, starts and zeros are taken.
         poses: (R, p) of each body in ground's axes, in floats.
+        within: distance of floats from simple numbers, NEAR or WIDE.
 
     Raises:
         DerivationError: nothing simple and exact is near.
     """
     notes: list[str] = []
     mechanism = valued(mechanism, notes)
-    placing = Placing(mechanism, q, poses, notes)
+    placing = Placing(mechanism, q, poses, notes, within)
     placing.place()
     if q is None and not placing.is_upright():
         raise DerivationError("the starts put a joint together the wrong way round.")
     motions = tuple(placing.motions(joint) for joint in mechanism.joints)
     relations = relations_of(mechanism, _flat(motions), placing.values_by_label())
+    if q is None and relations.unchecked:
+        name = relations.unchecked[0]
+        raise DerivationError(f"whether the starts satisfy '{name}' is not known.")
     return Home(
         mechanism=mechanism,
         motions=motions,
         loops=loops_of(mechanism),
         markers=tuple(markers_of(joint, placing.poses)[0] for joint in mechanism.joints),
-        closure=tuple(placing.closure()),
+        closure=(*placing.closure(), *relations.closure),
         relations=relations,
         notes=(*notes, *relations.notes),
         poses=placing.poses,

@@ -17,6 +17,7 @@ Source: docs/theory/mobility.md; the question is PA's (rank of Δ on the variety
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import Any, TypeAlias, final
@@ -25,7 +26,8 @@ from liaison.errors import AssemblyError, DerivationError
 from liaison.exact.choices import square_numbers
 from liaison.exact.evidence import Evidence
 from liaison.exact.linear import primes_from
-from liaison.expr import Expr, evaluate, symbols_of
+from liaison.exact.recognize import WIDE
+from liaison.expr import Expr, evaluate, symbols_of, to_text
 from liaison.freedoms.local.float_loops import FloatVerdict, float_verdict
 from liaison.freedoms.local.open_loops import (
     Anywhere,
@@ -46,7 +48,7 @@ from liaison.tree.kinematics import Kinematics
 from .clock import MEMORY_LIMIT, TIME_LIMIT, bounded
 from .evidence import mobility_evidence
 from .home import Home, home_of, loops_of, numeric_home
-from .placing import valued
+from .placing import as_written, valued
 from .psi import Parametrization, parametrization_of
 from .redundancy import Redundancy, redundancy_of
 from .screws import LoopSystem, System
@@ -73,7 +75,8 @@ def paragraph(result: Any) -> str:
     lines = [
         f"{result.name}: finite mobility {number}, {sure}; first-order mobility "
         f"{result.first_order}; {_status(result)}.",
-        f"  {result.unknowns} joint degrees of freedom, {result.equations} equations "
+        f"  {counted(result.unknowns, 'joint degree')} of freedom, "
+        f"{counted(result.equations, 'equation')} "
         f"({_loops(result.loops)}), rank {result.rank} here, {result.naive_rank} off the variety; "
         f"counting alone (Grübler) gives {result.gruebler}.",
         f"  Why: {result.proof}.",
@@ -86,6 +89,7 @@ def paragraph(result: Any) -> str:
         lines.append("  " + _branches(result))
     if result.redundancy is not None and result.loops:
         lines += [f"  {line}" for line in result.redundancy.sentences()]
+        lines += [f"  {AXES}"] if result.redundancy.undetermined else []
     if result.psi is not None and result.psi.independent:
         lines.append(f"  Independent coordinates: {', '.join(result.psi.independent)}.")
     if result.real:
@@ -122,8 +126,16 @@ def _generic_line(generic: Generic) -> str:
     return f"For other values of {names} near these: {number}, {sure} ({generic.reason})."
 
 
+AXES = "(x, y and z are those of the joint: z is along its axis.)"
+
+
+def counted(count: int, word: str) -> str:
+    """1 equation, 2 equations."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
 def _loops(count: int) -> str:
-    return "no loop" if count == 0 else "1 loop" if count == 1 else f"{count} loops"
+    return counted(count, "loop") if count else "no loop"
 
 
 def _branches(result: Any) -> str:
@@ -171,6 +183,12 @@ class Mobility(Shown):
     on), shaky (none does), non-reduced (fewer go on, at every position near), bifurcation (some go
     on, others do not; at least `real_branches` meet here), singular (complex branches that are not
     real meet here), undecided.
+
+    Example:
+        >>> import liaison
+        >>> result = liaison.mobility("examples/four_bar.lsd")
+        >>> result.finite, result.is_proved
+        ((1, 1), True)
     """
 
     name: str
@@ -198,6 +216,7 @@ class Mobility(Shown):
     generic: Generic | None = None  # for other values of parameters in lengths
     real_branches: int = 0  # at least so many real branches meet here; 0: not counted
     seed: int = 0  # of primes, directions and slices
+    at: tuple[tuple[str, str], ...] = ()  # coordinates that were asked for, as text
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
@@ -269,9 +288,15 @@ def mobility(
     mechanism = model.mechanism if isinstance(model, Tree) else model
     with bounded(time_limit, memory_limit):
         result = _examined(mechanism, at, order, primes, seed)
-        result = replace(result, generic=_generic(mechanism, result), seed=seed)
+        position = tuple((name, _as_typed(x)) for name, x in (at or {}).items())
+        result = replace(result, generic=_generic(mechanism, result), seed=seed, at=position)
     excluded = left_out(mechanism.contacts)  # a sentence, and here a note
     return replace(result, notes=(*result.notes, f"w{excluded[1:-1]}")) if excluded else result
+
+
+def _as_typed(x: Any) -> str:
+    """A coordinate as it can be typed."""
+    return to_text(x) if isinstance(x, Expr) else str(x)
 
 
 def _examined(
@@ -280,15 +305,33 @@ def _examined(
     begun = _begun(mechanism, at or {})
     near: list[Assembled] = []  # in floats, once it is needed
     try:
-        home = _home(begun, at or {}, near)
-        source = systems(home, seed)
-        result = mobility_of_systems(mechanism.name, source, order=order, primes=primes, seed=seed)
+        return _exactly(_home(begun, at or {}, near), order, primes, seed)
     except DerivationError as error:
         seen = near or [_assembled(begun, at or {})]
         result = _in_floats(begun, list(at or {}), seen, error)
-        return result if result.is_proved else _moved_here(mechanism, result, list(at or {}), seen)
+    if result.is_proved:
+        return result
+    if result.status == "undecided":  # floats next to a singular position have half their digits
+        with suppress(DerivationError):
+            return _exactly(home_of(begun, *seen[0], WIDE), order, primes, seed)
+    return _moved_here(mechanism, result, list(at or {}), seen)
+
+
+def _exactly(home: Home, order: int, primes: int, seed: int) -> Mobility:
+    """At a position with exact numbers.
+
+    Raises:
+        DerivationError: it is none, or residues do not decide.
+    """
+    source = systems(home, seed)
+    name = home.mechanism.name
+    result = mobility_of_systems(name, source, order=order, primes=primes, seed=seed)
     if home.relations.uncounted:
-        result = replace(result, finite=(0, result.finite[1]), status="undecided", is_proved=False)
+        proof = f"at most {result.finite[1]}, without {', '.join(home.relations.uncounted)}"
+        result = replace(
+            result, finite=(0, result.finite[1]), status="undecided", is_proved=False,
+            proof=f"{proof}: {result.proof}",
+        )  # fmt: skip
     result = _less_rates(_over_reals(home, result, order, seed), home)
     loops = len(home.loops)
     rows = 6 * loops + len(home.relations.rows)
@@ -361,6 +404,7 @@ def _less_rates(result: Mobility, home: Home) -> Mobility:
         return result
     return replace(
         result, finite=(0, high), is_proved=False, status="undecided",
+        proof=f"without relations of speeds: {result.proof}",
         real_proof=f"at most {high}; relations of speeds may take more away",
     )  # fmt: skip
 
@@ -371,7 +415,11 @@ def _real_status(result: Mobility, real: Real) -> str:
         return "shaky"
     if real.low < real.high:
         return "undecided"
-    return result.status if real.high == result.finite[1] else "singular"
+    if real.high < result.finite[1]:
+        return "singular"
+    # ξ² + g(y) with g other than zero has no multiple factor, whatever an order of it looks like
+    is_reduced = real.is_proved and "splitting lemma" in real.reason
+    return "bifurcation" if is_reduced and result.status == "non-reduced" else result.status
 
 
 def _difference(result: Mobility, real: Real) -> str:
@@ -428,7 +476,9 @@ def _started_home(mechanism: Mechanism) -> Home | None:
 def _begun(mechanism: Mechanism, at: Mapping[str, Any]) -> Mechanism:
     """The mechanism with other starts."""
     other_starts = tuple(start for start in mechanism.starts if start.label not in at)
-    return replace(mechanism, starts=other_starts + tuple(Start(k, x) for k, x in at.items()))
+    return replace(
+        mechanism, starts=other_starts + tuple(Start(k, as_written(x)) for k, x in at.items())
+    )
 
 
 Assembled: TypeAlias = tuple[dict[str, float], dict[str, Any]]
@@ -459,8 +509,8 @@ def _in_floats(
     seen = float_verdict(home)
     everywhere = {"ground": (identity(3), zeros(3)), **poses}
     sure = full_rank_near(replace(home, mechanism=valued(begun, [])), everywhere, held)
-    note = f"not exact, computed in floats: {why.message.rstrip('.')}; another position may be, at"
-    note += " simple angles and lengths such as 0 or 90 deg"
+    reason = why.message.rstrip(".")
+    note = f"not exact, computed in floats: {reason}; {ELSEWHERE}"
     rows = 6 * len(home.loops) + len(home.relations.rows)
     n = len(home.columns)
     is_open = bool(home.relations.of_speeds or home.relations.uncounted)
@@ -474,9 +524,18 @@ def _in_floats(
         psi=_psi_in_floats(home, seen),
     )  # fmt: skip
     if sure is not None:
-        return _certain(result, sure)
+        return _enclosed(_certain(result, sure), note)
     why_not = f"{result.proof}; {_uncertain(valued(begun, []), home, seen.rank)}"
     return replace(result, proof=why_not)
+
+
+ELSEWHERE = "another position may be, at simple angles and lengths such as 0 or 90 deg"
+ENCLOSED = "the position is not a simple exact one: the proof is of one that balls enclose"
+
+
+def _enclosed(result: Mobility, note: str) -> Mobility:
+    """The same with another note: what is proved is not in floats only."""
+    return replace(result, notes=(*(x for x in result.notes if x != note), ENCLOSED))
 
 
 def _uncertain(mechanism: Mechanism, home: Home, rank: int) -> str:
@@ -513,7 +572,7 @@ def _moved_here(
             poses = {"ground": (identity(3), zeros(3)), **near[0][1]}
             answer = carried(home, there.first_order, poses, held)
             if isinstance(answer, Carried):
-                return _arrived(result, answer, there.proof)
+                return _enclosed(_arrived(result, answer, there.proof), result.notes[-1])
             return replace(result, proof=f"{result.proof}; {answer}")
     return result
 
@@ -557,9 +616,14 @@ def _psi_in_floats(home: Home, seen: FloatVerdict) -> Parametrization | None:
 
 
 def systems(home: Home, seed: int = 0) -> Iterator[System]:
-    """The loops modulo one random prime after the other, those where the position is exact."""
+    """The loops modulo one random prime after the other, those where the position is exact.
+
+    Raises:
+        DerivationError: residues do not decide what the numbers are, or the position is not exact.
+    """
     failures = 0
-    for p in primes_from(seed, square_numbers(home.formulas())):
+    home.check_laws()
+    for p in primes_from(seed, square_numbers(home.numbers())):
         system = home.system(p)
         if system is None:
             failures += 1

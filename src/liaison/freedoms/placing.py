@@ -1,31 +1,45 @@
 """Bodies placed with exact numbers: along joints whose coordinates are exact, or where they lie.
 
-Public names: Placing, valued, markers_of, across.
+Public names: Placing, valued, parameter_values, as_written, markers_of, across.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
+from math import isfinite
 from typing import Any, final
 
-from liaison.errors import DerivationError
-from liaison.exact.recognize import float_of, simple_angle, simple_number, simple_rotation
-from liaison.expr import Expr, as_expr, substitute, symbol, symbols_of
-from liaison.model import Cylindrical, Helical, Joint, Marker, Mechanism, Prismatic, Revolute
+from liaison.errors import DerivationError, ModelError
+from liaison.exact.recognize import (
+    NEAR,
+    float_of,
+    simple_angle,
+    simple_number,
+    simple_rotation,
+)
+from liaison.expr import Expr, as_expr, rewritten, substitute, symbol, symbols_of, to_text
+from liaison.model import (
+    Cylindrical,
+    Helical,
+    Joint,
+    Marker,
+    Mechanism,
+    OfCoordinates,
+    Prismatic,
+    Revolute,
+)
 from liaison.spatial import array, compose, identity, inverse, product, rotation_about, zeros
 from liaison.spatial.arrays import cross
+from liaison.tree.starts import implied_starts
 
 from .motions import Motion, Transform, motions_of
 
 
 def valued(mechanism: Mechanism, notes: list[str], *, rounded: bool = False) -> Mechanism:
     """Parameters replaced by their values; floats by simple exact numbers, or all by floats."""
-    values = {symbol(x.name): as_expr(x.value) for x in mechanism.parameters if x.value is not None}
-    scalars = [x for joint in mechanism.joints for m in (joint.predecessor, joint.successor)
-               for x in m.scalars()]  # fmt: skip
-    if not rounded and not values and not any(isinstance(x, float) for x in scalars):
-        return mechanism
+    values = parameter_values(mechanism)
     change: Any = _Exact(values, notes)
     if rounded:
         exact = _Exact(values, [])
@@ -54,14 +68,43 @@ class _Exact:
     def __call__(self, x: Any) -> Any:
         if isinstance(x, Expr):
             values = {s: self.values[s] for s in symbols_of([x]) if s in self.values}
-            return substitute([x], values)[0]
+            return substitute(rewritten([x], _exact_constant), values)[0]
         if not isinstance(x, float):
             return x
-        guess = simple_number(x)
+        guess, written = simple_number(x), as_written(x)
         note = "floats of the description were taken for the simple exact numbers near them"
-        if guess is not None and note not in self.notes:
+        if guess is not None and guess != written and note not in self.notes:
             self.notes.append(note)
-        return x if guess is None else guess
+        return written if guess is None else guess
+
+
+def _exact_constant(node: Expr) -> Expr | None:
+    is_float = node.op == "const" and isinstance(node.a, float)
+    return as_expr(as_written(node.a)) if is_float else None
+
+
+def parameter_values(mechanism: Mechanism) -> dict[Expr, Expr]:
+    """Exact values of parameters that have one, by symbol."""
+    return {symbol(x.name): as_expr(as_written(x.value))
+            for x in mechanism.parameters if x.value is not None}  # fmt: skip
+
+
+def as_written(x: Any) -> Any:
+    """A float as the decimal that it is written as; other numbers as they are.
+
+    Sums and products of floats would be rounded, and what they make exact is another position.
+    """
+    if isinstance(x, float) and not isfinite(x):
+        raise ModelError(f"{x} is held; a coordinate is a finite number.")
+    return Fraction(repr(float(x))) if isinstance(x, float) else x
+
+
+def _starts(mechanism: Mechanism) -> dict[str, Any]:
+    """The author's starts, and what imposed motions and couplings ask of other coordinates."""
+    values = parameter_values(mechanism) | {symbol("t"): as_expr(0)}
+    relations = [x for x in mechanism.constraints if isinstance(x, OfCoordinates)]
+    starts = {start.label: start.value for start in mechanism.starts}
+    return implied_starts(relations, starts, lambda x: substitute([as_expr(x)], values)[0])
 
 
 @final
@@ -70,10 +113,11 @@ class Placing:
 
     def __init__(
         self, mechanism: Mechanism, q: Mapping[str, float] | None,
-        poses: Mapping[str, Any] | None, notes: list[str],
+        poses: Mapping[str, Any] | None, notes: list[str], within: float = NEAR,
     ) -> None:  # fmt: skip
         self.mechanism, self.q, self.near, self.notes = mechanism, q, poses, notes
-        self.starts = {start.label: start.value for start in mechanism.starts}
+        self.within = within  # of floats simple numbers are looked for
+        self.starts = _starts(mechanism)
         self.used: set[str] = set()
         self.poses: dict[str, Transform] = {"ground": (identity(3), zeros(3))}
 
@@ -114,7 +158,8 @@ class Placing:
         if self.near is None:
             raise DerivationError(f"body '{body}' is nowhere by the starts alone.")
         R, p = self.near[body]
-        turned, at = simple_rotation(R), [simple_number(float(x)) for x in p]
+        turned = simple_rotation(R, self.within)
+        at = [simple_number(float(x), self.within) for x in p]
         if turned is None or any(x is None for x in at):
             raise DerivationError(f"no simple exact place is near that of body '{body}'.")
         self.notes.append(f"body '{body}' was taken to lie exactly where assembly put it")
@@ -148,10 +193,11 @@ class Placing:
         x = self.q[label]
         if abs(float_of(start) - x) < 1e-9 * max(1.0, abs(x)):
             return start
-        guess = simple_angle(x) if unit == "rad" else simple_number(x)
-        note = f"coordinate '{label}' = {x:.12g} was taken for a simple number"
-        if guess is not None and note not in self.notes:
-            self.notes.append(note)
+        simple = simple_angle if unit == "rad" else simple_number
+        guess = simple(x, self.within)
+        if guess is not None:
+            note = f"coordinate '{label}' = {x:.12g} was taken for {to_text(as_expr(guess))}"
+            self.notes += [note] if note not in self.notes else []
         return guess
 
     def values_by_label(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Scalars, vectors and matrices as the records keep them: immutable, finite, equal by value.
 
-Public names: Symbolic, UPRIGHT, MAX_BITS, excess, scalar, pair, triple, matrix, tensor, symmetric,
-check_name.
+Public names: Symbolic, UPRIGHT, MAX_BITS, LARGEST, excess, scalar, pair, triple, matrix, tensor,
+symmetric, check_name.
 """
 
 from __future__ import annotations
@@ -70,8 +70,27 @@ def scalar(x: Any, what: str, place: Place | None = None, unit: str | None = Non
         unit: the SI unit that a text converts to; None: no text is allowed.
 
     Raises:
-        ModelError: it is no number, or not finite; or the unit of a text is not the one meant.
+        ModelError: it is no number, not finite or, of a quantity, too large; or the unit of a text
+            is not the one meant.
     """
+    if type(x) in _EXACT and _is_small(x):
+        return x  # type: ignore[no-any-return]
+    read: Any = _read(x, what, place, unit)
+    if unit and not isinstance(read, Expr) and not abs(read) < LARGEST:
+        raise ModelError(
+            f"{what} is {float(read):g} {unit}, too large a quantity: products of such are beyond "
+            f"what numbers can hold; {LARGEST:g} is the limit.",
+            place=place,
+        )
+    return read  # type: ignore[no-any-return]
+
+
+LARGEST = 1e100
+"""Quantities are less than this in SI, so that moments of inertia and energies are finite."""
+
+
+def _read(x: Any, what: str, place: Place | None, unit: str | None) -> Scalar:
+    """One number or formula: see `scalar`."""
     kind = type(x)
     if kind is float and math.isfinite(x):
         return x  # type: ignore[no-any-return]
@@ -120,6 +139,12 @@ def _is_short(x: Any) -> bool:
     return bool(x.numerator.bit_length() < 1000 and x.denominator.bit_length() < 1000)
 
 
+def _is_small(x: Any) -> bool:
+    """Whether an exact number is short, and surely below LARGEST."""
+    size: int = x.numerator.bit_length() - x.denominator.bit_length()
+    return _is_short(x) and size < 330
+
+
 def _sized(x: int | Fraction, what: str, place: Place | None) -> int | Fraction:
     """An exact number, if it has not too many digits and is no larger than a float can be."""
     problem = excess(x)
@@ -145,7 +170,7 @@ def triple(x: Any, what: str, place: Place | None = None, unit: str | None = Non
         type(x) is tuple
         and len(x) == 3
         and _EXACT.issuperset(map(type, x))
-        and all(map(_is_short, x))
+        and all(map(_is_small, x))
     ):
         return x
     entries = _entries(x, what, place)

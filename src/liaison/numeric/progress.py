@@ -12,7 +12,7 @@ Each room has a logger, "liaison.simulation", "liaison.program", …, silent unl
 package sets up `logging`. Messages are of level INFO: what took over a second, what was chosen
 (method, back end, scene), what was repaired.
 
-Public names: working, show_progress, is_shown, log, is_logged.
+Public names: working, lasting, show_progress, is_shown, log, is_logged.
 """
 
 from __future__ import annotations
@@ -24,7 +24,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, final
+from functools import cache, wraps
+from html import escape
+from typing import Any, TypeVar, cast, final
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 PATIENCE = 1.0
 """Seconds of work before it is shown, and logged when it ends."""
@@ -49,16 +53,26 @@ def log(room: str, message: str, *arguments: Any) -> None:
         message: with the marks of `logging`, such as %s.
         *arguments: for the marks.
     """
-    logging.getLogger(f"liaison.{room}").info(message, *arguments)
+    _logger(room).info(message, *arguments)
 
 
 def is_logged(room: str) -> bool:
     """Whether somebody listens to the messages of a room."""
-    return logging.getLogger(f"liaison.{room}").isEnabledFor(logging.INFO)
+    return _logger(room).isEnabledFor(logging.INFO)
+
+
+@cache
+def _logger(room: str) -> logging.Logger:
+    return logging.getLogger(f"liaison.{room}")
 
 
 def show_progress(on: bool = True) -> None:
-    """Shows the progress of long work, or no longer; it is shown where there is a terminal."""
+    """Shows the progress of long work, or no longer; it is shown where there is a terminal.
+
+    Example:
+        >>> import liaison
+        >>> liaison.show_progress(False)
+    """
     _SHOWN.is_on = bool(on)
 
 
@@ -83,6 +97,27 @@ def working(room: str, what: str) -> Iterator[Callable[[float], None]]:
         _SHOWN.end(work)
         if work.seconds > PATIENCE:
             log(room, "%s took %.1f s", what, work.seconds)
+
+
+def lasting(room: str) -> Callable[[F], F]:
+    """A function that may take long: it is shown by its name and that of its first argument.
+
+    Args:
+        room: whose logger says how long it took.
+    """
+
+    def decorator(function: F) -> F:
+        words = function.__name__.replace("_", " ")
+
+        @wraps(function)
+        def watched(*args: Any, **keywords: Any) -> Any:
+            name = getattr(args[0], "name", "") if args else ""
+            with working(room, f"{words} of {name}" if name else words):
+                return function(*args, **keywords)
+
+        return cast(F, watched)
+
+    return decorator
 
 
 @final
@@ -177,7 +212,7 @@ class _Cell:
 
     def write(self, line: str) -> None:
         show = sys.modules["IPython"].display
-        data = {"text/plain": line}
+        data = {"text/plain": line, "text/html": f"<code>{escape(line)}</code>"}
         if self._handle is None:
             self._handle = show.display(data, raw=True, display_id=True)
         else:
@@ -185,7 +220,8 @@ class _Cell:
 
     def clear(self) -> None:
         if self._handle is not None:
-            self._handle.update({"text/plain": ""}, raw=True)
+            # empty HTML takes no room in the cell; an empty text would take a line
+            self._handle.update({"text/plain": "", "text/html": ""}, raw=True)
 
 
 def _output() -> _Terminal | _Cell | None:

@@ -25,26 +25,25 @@ from liaison.solvers.linear.dense import saddle
 
 @loop
 def over_states(
-    entry: kernel, count: i64, sizes: iptr, table: ptr, p: ptr, x: ptr, out: ptr, scratch: ptr
-) -> None:
-    """An entry at every row (t, q, v, u) of a table; sizes are nq, nv, nu, nx, outputs."""
-    nq = sizes[0]
-    nv = sizes[1]
-    nu = sizes[2]
+    entry: kernel, count: i64, nq: i64, nv: i64, nu: i64, nx: i64, outputs: i64, table: ptr,
+    p: ptr, x: ptr, out: ptr, scratch: ptr,
+) -> None:  # fmt: skip
+    """An entry at every row (t, q, v, u) of a table."""
     for i in range(count):
         row = at(table, i * (1 + nq + nv + nu))
         q = at(row, 1)
         v = at(q, nq)
-        entry(row[0], q, v, at(v, nv), p, at(x, i * sizes[3]), at(out, i * sizes[4]), scratch)
+        entry(row[0], q, v, at(v, nv), p, at(x, i * nx), at(out, i * outputs), scratch)
 
 
 @loop
-def over_saddles(sizes: iptr, terms: ptr, solutions: ptr, miss: ptr, row: iptr, area: ptr) -> None:
-    """v̇ and λ from every row of terms; sizes are how many, nv, nc, terms in a row."""
-    nv = sizes[1]
-    nc = sizes[2]
-    for i in range(sizes[0]):
-        M = at(terms, i * sizes[3])
+def over_saddles(
+    count: i64, nv: i64, nc: i64, width: i64, terms: ptr, solutions: ptr, miss: ptr, row: iptr,
+    area: ptr,
+) -> None:  # fmt: skip
+    """v̇ and λ from every row of terms, of which each has `width` numbers."""
+    for i in range(count):
+        M = at(terms, i * width)
         G = at(M, nv * nv)
         f = at(G, nc * nv)
         vdot = at(solutions, i * (nv + nc))
@@ -219,7 +218,7 @@ def map_entry(kernel: Kernel, entry: str, table: Array, p: Array, x: Array | Non
     rows, p = np.ascontiguousarray(table, dtype=float), np.array(p, dtype=float)
     out = np.zeros((len(table), kernel.out_size(entry)))
     scratch = np.zeros(max(1, kernel.work_size(entry)))
-    shape = np.array([nq, nv, nu, more.shape[1], out.shape[1]], dtype=np.int64)
-    listed = (shape, rows, p, more, out, scratch)
-    _over_states()(kernel.address(entry), len(rows), *map(address, listed))
+    sizes_of_rows = nq, nv, nu, more.shape[1], out.shape[1]
+    listed = map(address, (rows, p, more, out, scratch))
+    _over_states()(kernel.address(entry), len(rows), *sizes_of_rows, *listed)
     return out

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -27,9 +27,7 @@ from liaison.simulation.steps import layout as at
 from liaison.simulation.steps.layout import Arrays, Run
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """How a run ended: status of the trajectory, sentence, advice; the reason if it failed."""
 
     status: str
@@ -295,6 +293,9 @@ def gap(t: Array, listed: Mapping[str, Series]) -> Outcome | None:
 CLOSED = 1.0
 """The mode of gaps and rates that are closed, in the series `modes`."""
 
+MISSED = {"margins", "modes", "contacts"}
+"""Series of which unilateral constraints that are missed can be read."""
+
 OUTSIDE = 1e-6
 """Part of the largest force, speed or place of a run by which a unilateral constraint may miss."""
 
@@ -323,7 +324,7 @@ def missed(plan: Plan, t: Array, q: Array, v: Array, series: Mapping[str, Series
     Returns:
         The worst; None where there are no such series.
     """
-    if not {"margins", "modes", "contacts"} <= series.keys():
+    if not series.keys() >= MISSED:
         return None
     from liaison.simulation.plan.scales import units_of
 
@@ -382,9 +383,7 @@ ROUNDING = 64 * 2.0**-52
 """What rounding may change of an energy in one step, relatively."""
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Balance:
+class Balance(NamedTuple):
     """How the balance of energy of a run stands at its end; energies in J, times in s.
 
     Attributes:
@@ -413,16 +412,21 @@ class Balance:
         return ROUNDING * (self.steps + 1) * self.size
 
 
+WORST = np.array(
+    at.Ledger.slots("worst", "t_worst", "jump", "t_jump", "kinetic", "lowest", "highest", "turned")
+)
+"""What is read of a ledger."""
+
+
 def balance_of(run: Run) -> Balance | None:
     """The balance of a run, from its ledger; None where it has none."""
     x = run.ledger
     if x.kind == at.NOT_KEPT:
         return None
-    low, high, kinetic = float(x.lowest), float(x.highest), float(x.kinetic)
+    worst, t_worst, jump, t_jump, kinetic, low, high, turned = x.floats[WORST].tolist()
     return Balance(
-        float(x.worst), float(x.t_worst), float(x.jump), float(x.t_jump),
-        kinetic + high - low + float(x.turned), kinetic + max(abs(low), abs(high)), int(run.steps),
-        x.trace[: int(x.traced)].copy(),
+        worst, t_worst, jump, t_jump, kinetic + high - low + turned,
+        kinetic + max(abs(low), abs(high)), int(run.steps), x.trace[: int(x.traced)].copy(),
     )  # fmt: skip
 
 
@@ -435,6 +439,8 @@ def safety(settings: Settings) -> float:
 def is_off(settings: Settings, balance: Balance | None) -> bool:
     """Whether the balance of energy misses more than a coarse bound; `balance.py` decides then."""
     if balance is None:
+        return False
+    if balance.worst <= balance.rounding < np.inf:
         return False
     part = COARSE
     if settings.is_adaptive:

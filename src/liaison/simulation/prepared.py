@@ -12,14 +12,13 @@ scale_run.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from operator import is_
 from threading import Lock
 from typing import TYPE_CHECKING, Any, final
 
-from liaison.numeric import State
+from liaison.numeric import Array, State
 from liaison.program import Kernel, Program
-from liaison.program.instants import Instants
+from liaison.program.instants import NOTHING, Instants
 from liaison.simulation.events.watched import sides_in
 from liaison.simulation.plan.inputs import Inputs, inputs_of
 from liaison.simulation.plan.plan import (
@@ -184,7 +183,9 @@ class Prepared:
     def __init__(self, plan: Plan, is_compiled: bool) -> None:
         self._kernel, self._events, self._added = plan.kernel, plan.events, plan.added
         self._knots, self._timed, self._watch = plan.knots, plan.timed, plan.watch
-        self._instants = _reads(plan), plan.instants
+        self._has_instants = has_instants(plan)
+        reads = _reads(plan.state.t, plan.until, plan.parameters, plan.inputs.held)
+        self._instants = reads, plan.instants
         self._is_compiled = is_compiled
         self._defaults: dict[str, Any] = {}
         self._names: tuple[Any, Any] = ((), ())
@@ -204,7 +205,7 @@ class Prepared:
         kernel, program = self._kernel, self._kernel.program
         check_state(program, state, is_named=all(map(is_, names, self._names)))
         self._names = names
-        end = end_of(state, until)
+        end = end_of(state, until, settings.step)
         if inputs is None:
             inputs = self._by_default("u", inputs_of)
         if parameters:
@@ -212,15 +213,17 @@ class Prepared:
         else:
             values = self._by_default("p", parameters_of)
         shared = self._events, self._added, self._knots, self._timed
-        plan = Plan(kernel, state, end, settings, inputs, values, *shared, watch=self._watch)
-        return replace(plan, instants=self._instants_of(plan)) if has_instants(plan) else plan
+        instants = self._instants_of(state.t, end, values, inputs.held)
+        return Plan(kernel, state, end, settings, inputs, values, *shared, instants, self._watch)
 
-    def _instants_of(self, plan: Plan) -> Instants:
+    def _instants_of(self, start: float, end: float, p: Array, u: Array) -> Instants:
         """Made anew only where the run differs from the last one in what they follow from."""
-        reads, known = _reads(plan), self._instants
+        if not self._has_instants:
+            return NOTHING
+        reads, known = _reads(start, end, p, u), self._instants
         if known[0] != reads:
-            start, end, p, u = plan.state.t, plan.until, plan.parameters, plan.inputs.held
-            known = reads, instants_of(plan.timed, plan.program, start, end, p, u)
+            program = self._kernel.program
+            known = reads, instants_of(self._timed, program, start, end, p, u)
             self._instants = known
         return known[1]
 
@@ -290,9 +293,9 @@ def _key(settings: Settings, inputs: Inputs | None, stop: Any) -> tuple[Any, ...
     return settings.lasting, settings.grid, formulas, controllers, listed
 
 
-def _reads(plan: Plan) -> tuple[Any, ...]:
+def _reads(start: float, end: float, p: Array, u: Array) -> tuple[Any, ...]:
     """What the instants of a run follow from."""
-    return plan.state.t, plan.until, plan.parameters.tobytes(), plan.inputs.held.tobytes()
+    return start, end, p.tobytes(), u.tobytes()
 
 
 def _listed(stop: Any) -> Any:

@@ -111,9 +111,9 @@ def pivoted(plan: Plan, rows: Array, effort: Array | None = None) -> tuple[Array
     if effort is not None:
         terms[:, nv * nv + nc * nv : nv * nv + nc * nv + nv] += effort
     solutions, miss = np.zeros((len(rows), nv + nc)), np.zeros(len(rows))
-    sizes = np.array([len(rows), nv, nc, terms.shape[1]], dtype=np.int64)
     row, area = np.zeros(1, dtype=np.int64), np.zeros(saddle_area(nv, nc))
-    compiled_loops()[over_saddles](sizes, terms, solutions, miss, row, area)
+    sizes = len(rows), nv, nc, terms.shape[1]
+    compiled_loops()[over_saddles](*sizes, terms, solutions, miss, row, area)
     return solutions, miss
 
 

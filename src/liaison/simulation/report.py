@@ -7,6 +7,7 @@ SHAPES.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, final
 
@@ -31,12 +32,12 @@ from liaison.simulation.plan.settings import Settings
 from liaison.simulation.plan.timing import row_label
 from liaison.simulation.record.files import plain
 from liaison.simulation.record.series import POSE_AXES, POSE_UNITS
-from liaison.simulation.record.trajectory import STOPPED, EventRecord, Series, Trajectory
-from liaison.simulation.steps.layout import Arrays
+from liaison.simulation.record.trajectory import DONE, STOPPED, EventRecord, Series, Trajectory
+from liaison.simulation.steps.layout import Arrays, Run
 from liaison.units import Label
 
 from .machine import map_entry
-from .outcome import Balance, Outcome, balance_of, gap, is_off, outside
+from .outcome import MISSED, Balance, Outcome, balance_of, gap, is_off, outside
 
 if TYPE_CHECKING:
     from liaison.contacts.events.one_sided import Marching
@@ -44,6 +45,10 @@ if TYPE_CHECKING:
 
 
 COUNTS = ("steps", "rejected", "evaluations", "projections", "fallbacks")
+COUNTED = np.array(Run.slots(*COUNTS))
+
+WHOLE = 1e-9
+"""A run of so little less than a whole number of steps has whole ones."""
 
 
 def trajectory_of(
@@ -100,7 +105,7 @@ def suspect(
 
 def _outside(plan: Plan, rows: Array, series: Mapping[str, Series]) -> Outcome | None:
     """A unilateral constraint that the run did not keep; steps of fixed size are not checked."""
-    if not sides_in(plan.program) or plan.settings.tableau.scheme == "moreau":
+    if not series.keys() >= MISSED or plan.settings.tableau.scheme == "moreau":
         return None
     cuts = np.cumsum([1, plan.size("nq"), plan.size("nv")])
     t, q, v, _ = np.split(rows, cuts, axis=1)
@@ -166,7 +171,7 @@ class RunFacts:
         self._balance = balance
         event_rows.setflags(write=False)
         self._plan, self._event_rows, self._end = plan, event_rows, end
-        self._counts = [int(getattr(arrays.run, name)) for name in COUNTS]
+        self._counts = arrays.run.ints[COUNTED].tolist()
         self._stepped = _seen(arrays) | _stepped(plan, arrays)
         self._notes = begun(modes) + notes
         self._simulate = simulate
@@ -174,6 +179,10 @@ class RunFacts:
     def labels(self) -> dict[str, tuple[Label, ...]]:
         """Name and unit of each entry of q, v, …"""
         return {name: tuple(x) for name, x in self._plan.program.labels.items()}
+
+    def mechanism(self) -> Any:
+        """The description that the equations came from; None of a kernel that has none."""
+        return self._plan.program.facts.get("mechanism")
 
     def events(self) -> tuple[EventRecord, ...]:
         """What occurred, in order."""
@@ -183,7 +192,8 @@ class RunFacts:
         """The status in a sentence."""
         events = self.events()
         several = several_impacts(self._plan.settings, events)
-        return message_of(self._plan, events, self._end) + self._notes + several
+        said = message_of(self._plan, events, self._end) + shortened(self._plan, self._end)
+        return said + self._notes + several
 
     def counts(self) -> dict[str, int]:
         """Steps, evaluations, …"""
@@ -327,6 +337,30 @@ def message_of(plan: Plan, events: Sequence[EventRecord], end: Outcome) -> str:
     if end.status != STOPPED or last is None:
         return end.message
     return end.message.replace("an event", f"event {last!r}", 1)
+
+
+def shortened(plan: Plan, end: Outcome) -> str:
+    """A sentence on a last step that is shorter than the fixed step; or none."""
+    step, length = plan.settings.step, plan.until - plan.state.t
+    if step is None or end.status != DONE or sides_in(plan.program):
+        return ""
+    for controller in plan.inputs.controllers:
+        if _rest(controller.period, step) > 0:
+            return (
+                f" Some steps were shorter: steps of {step:g} s do not divide the period "
+                f"{controller.period:g} s of {controller.name!r}."
+            )
+    rest = _rest(length, step)
+    if rest > 0:
+        return f" The last step was {rest:.6g} s: steps of {step:g} s do not divide {length:g} s."
+    return ""
+
+
+def _rest(length: float, step: float) -> float:
+    """What whole steps leave of a time; 0 for less than rounding."""
+    count = length / step
+    rest = count - math.floor(count * (1 + WHOLE) + WHOLE)
+    return rest * step if rest > WHOLE * count else 0.0
 
 
 def several_impacts(settings: Settings, events: Sequence[EventRecord]) -> str:

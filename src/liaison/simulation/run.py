@@ -22,6 +22,7 @@ import numpy as np
 
 from liaison.errors import Interrupted, SimulationError, checked, interruptible, warn_renamed
 from liaison.numeric import Array, State
+from liaison.numeric.progress import is_logged, log, working
 from liaison.program import Kernel
 from liaison.simulation.plan.options import DEFAULT_SERIES
 from liaison.simulation.plan.plan import Plan, has_instants
@@ -37,8 +38,11 @@ from .outcome import Outcome, gap, outcome_of, outside
 from .prepared import planned
 from .report import scene_trajectory_of, trajectory_of
 
-COUNTED = at.Run.slots("recorded", "event_count", "recorded_before", "event_count_before")
+COUNTED = np.array(at.Run.slots("recorded", "event_count", "recorded_before", "event_count_before"))
 """They change together, all or none, should Ctrl-C come then."""
+
+READ = np.append(COUNTED, at.Run.slots("nq", "nv", "nu"))
+"""What is read to empty the buffers."""
 
 
 @final
@@ -52,12 +56,10 @@ class Drained:
     def take(self, arrays: Arrays) -> None:
         """Empties the buffers; repeated after an interruption, it takes each row once."""
         run = arrays.run
-        recorded, logged = int(run.recorded), int(run.event_count)
+        recorded, logged, before, logged_before, *numbers = run.ints[READ].tolist()
         if not (recorded or logged) and self._rows and self._event_rows:
             return
-        numbers = int(run.nq) + int(run.nv)
-        before, logged_before = int(run.recorded_before), int(run.event_count_before)
-        _copy(arrays.records, recorded, 1 + numbers + int(run.nu), before, self._rows)
+        _copy(arrays.records, recorded, 1 + sum(numbers), before, self._rows)
         _copy(arrays.event_log, logged, row_words(run), logged_before, self._event_rows)
         run.ints[COUNTED] = 0, 0, before + recorded, logged_before + logged
 
@@ -206,6 +208,15 @@ class Run:
         parameters: see `simulate`.
         stop: see `simulate`.
         is_compiled: False runs the time loop as plain Python: its test, thousands of times slower.
+
+    Example:
+        >>> import liaison
+        >>> kernel = liaison.to_kernel("examples/pendulum.lsd")
+        >>> state = liaison.assemble(liaison.span(liaison.read("examples/pendulum.lsd")))
+        >>> run = liaison.Run(kernel, state, 0.5)
+        >>> code = run.go()
+        >>> run.is_over, run.t
+        (False, 0.3019429449375489)
     """
 
     def __init__(
@@ -344,32 +355,44 @@ class Run:
                 trajectory=trajectory,
                 hint=outcome.hint,
             ) from cause
+        if is_logged("simulation"):
+            about = trajectory.name, trajectory.message, trajectory.meta.get("method")
+            log("simulation", "%s: %s (%s)", *about)
         return trajectory
 
     def _to_the_end(
         self, time_limit: float | None, progress: Callable[[float], None] | None
     ) -> str:
         """Goes on until the run is over; TIME_LIMIT if the time is over first."""
-        if progress is None and time_limit is None:
-            while not self.is_over:
-                self.go()
-            return ""
-        began = shown = time.perf_counter()
-        while not self.is_over:
+        over = math.inf if time_limit is None else time.perf_counter() + time_limit
+        if not self.is_over:
             self.go()
+        if self.is_over and progress is None:
+            return ""  # most short runs: nothing to show
+        with working("simulation", f"simulating {self.own_plan.program.name}") as line:
+            shown = [line] if progress is None else [line, progress]
+            return self._shown_to_the_end(over, shown)
+
+    def _shown_to_the_end(self, over: float, shown: Sequence[Callable[[float], None]]) -> str:
+        """Goes on until the run is over, or an instant of the wall clock; shows the fraction."""
+        last = -math.inf
+        while True:
             now = time.perf_counter()
-            if progress is not None and (now - shown > 0.1 or self.is_over):
-                shown = now
-                progress(self.fraction)
-            if time_limit is not None and now - began > time_limit and not self.is_over:
+            if now - last > 0.1 or self.is_over:
+                last = now
+                for show in shown:
+                    show(self.fraction)
+            if self.is_over:
+                return ""
+            if now > over:
                 return TIME_LIMIT
-        return ""
+            self.go()
 
     def trajectory(self, series: Sequence[str] = (), outcome: Outcome | None = None) -> Trajectory:
         """What was recorded so far, with series evaluated there."""
         self._drain()
         end = outcome or self._outcome()
-        if self.plan.is_scene:
+        if self.own_plan.is_scene:
             halved = self._missed_with_half_the_step
             where = self.plan, self.arrays, self.rows, self.event_rows
             return scene_trajectory_of(*where, end, halved)
@@ -409,7 +432,7 @@ class Run:
 
     def _load(self) -> None:
         """The instants that come next."""
-        load_instants(self.arrays.run, self._instants, self.plan.settings.max_step)
+        load_instants(self.arrays.run, self._instants, self.own_plan.settings.max_step)
 
     def go_until(self, end: float) -> None:
         """Goes on from now with another end, with the inputs as they are now held."""

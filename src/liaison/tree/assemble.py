@@ -2,8 +2,8 @@
 
 Coordinates with a start are held; the others move, least and together, by Gauss–Newton on the
 closures in local coordinates. Where the starts leave no solution the error says how far the nearest
-configuration is, and at which joint. Formulas are interpreted: this serves one start, before there
-is a kernel. `simulation/assembly.py` does the same in compiled code, for many.
+configuration is, and at which joint. Formulas are interpreted: this serves analyses that have no
+kernel, and messages. Runs begin by `simulation/assembly.py`, which does the same in compiled code.
 
 Error messages of assembly: gaps with units, short numbers, laws that contradict each other.
 
@@ -182,7 +182,15 @@ def assemble(
     guess: Mapping[str, float] | None = None,
     **start: float,
 ) -> State:
-    """The consistent state that `assembly` finds."""
+    """The consistent state that `assembly` finds.
+
+    Example:
+        >>> import liaison
+        >>> tree = liaison.span(liaison.read("examples/four_bar.lsd"))
+        >>> state = liaison.assemble(tree, A=1.2)
+        >>> round(state["D"], 6)
+        2.146389
+    """
     return assembly(tree, parameters, t=t, guess=guess, **start).state
 
 

@@ -21,7 +21,7 @@ Source: docs/theory/closures.md (closure-5).
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -252,9 +252,15 @@ def followed(
         fixed: the time and the parameters.
     """
 
-    def value(x: Any) -> float:
-        return float(evaluate([as_expr(x)], dict(fixed))[0])
+    return implied_starts(
+        relations, starts, lambda x: float(evaluate([as_expr(x)], dict(fixed))[0])
+    )
 
+
+def implied_starts(
+    relations: Collection[OfCoordinates], starts: Mapping[str, Any], value: Callable[[Any], Any]
+) -> dict[str, Any]:
+    """The same on numbers of any kind, which `value` makes of formulas."""
     alone = [x.implied({}, value) for x in relations]
     known, size = dict(starts), -1
     for implied in alone:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias, final
 
 import numpy as np
@@ -27,8 +28,9 @@ from liaison.program.lower import lower
 from liaison.program.program import Program
 from liaison.simulation.plan.plan import parameters_of
 from liaison.tree.assemble import assemble
-from liaison.tree.tree import Tree, span
+from liaison.tree.tree import span
 
+from .assembling import Assembling
 from .given import Given, Value, in_seconds, in_si, mechanism_of
 from .ready import check_state_of
 
@@ -41,10 +43,38 @@ Velocities: TypeAlias = Mapping[str, Value] | ArrayLike | None
 LIMIT = 1e-6
 """Residual of the closures, relative to 1 + |γ|, above which no acceleration meets them."""
 
+OF_VELOCITIES = {
+    "vdot": "the acceleration",
+    "tau": "the force",
+    "h": "the bias",
+    "M": "the inertia",
+}
+"""What blocks with a row for each velocity are, in words."""
+
 KEPT = 16
 """Mechanisms whose kernels are kept, so that a second call costs microseconds."""
 
-_kernels: dict[int, tuple[Mechanism, Tree, Kernel]] = {}
+
+@final
+class Known:
+    """A mechanism with its kernel, which closes its loops at starts in some microseconds."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.mechanism, self.tree = mechanism, span(mechanism)
+        self.kernel: Kernel = to_llvm(lower(newton_euler(self.tree)))
+
+    @cached_property
+    def _assembling(self) -> Assembling:
+        return Assembling(self.tree, self.kernel)
+
+    def state(self, start: Mapping[str, float], parameters: Mapping[str, float], t: float) -> State:
+        """The consistent state near starts."""
+        if not self.kernel.program.sizes["nc"]:
+            return assemble(self.tree, parameters, t=t, guess=None, **start)
+        return self._assembling.state(start, None, parameters, t=t)
+
+
+_known: dict[int, Known] = {}
 
 
 @final
@@ -65,8 +95,28 @@ class AtState:
         return len(self.v)
 
     def __call__(self, entry: str, x: ArrayLike = ()) -> dict[str, Array]:
-        """The blocks of an entry here."""
-        return self.kernel.call(entry, self.t, q=self.q, v=self.v, u=self.u, p=self.p, x=x)
+        """The blocks of an entry here.
+
+        Raises:
+            SimulationError: some number of them is not finite.
+        """
+        blocks = self.kernel.call(entry, self.t, q=self.q, v=self.v, u=self.u, p=self.p, x=x)
+        for name, block in blocks.items():
+            if not np.isfinite(block).all():
+                raise self._not_finite(entry, name, block)
+        return blocks
+
+    def _not_finite(self, entry: str, name: str, block: Array) -> SimulationError:
+        """The error for a block that has no value here; names the velocity where there is one."""
+        k = int(np.flatnonzero(~np.isfinite(block))[0])
+        labels = self.kernel.program.labels["v"]
+        of = f" of {labels[k % self.nv].name!r}" if name in OF_VELOCITIES and self.nv else ""
+        return SimulationError(
+            f"{OF_VELOCITIES.get(name, f'{name} of {entry}')}{of} is {block[k]} at this state.",
+            hint="Look at where the formulas are defined (a root or a logarithm of a number that "
+            "is not positive, 0/0), or take a state beside it.",
+            status="not finite",
+        )
 
 
 def at_state(
@@ -88,7 +138,8 @@ def at_state(
         inputs: values of inputs, by name.
         parameters: values of parameters, by name.
     """
-    mechanism, tree, kernel = _kernel_of(given)
+    known = _known_of(given)
+    mechanism, tree, kernel = known.mechanism, known.tree, known.kernel
     program = kernel.program
     t = in_seconds(t, "t")
     q = in_si(mechanism, q, "q") if isinstance(q, Mapping) else q
@@ -100,9 +151,9 @@ def at_state(
     if state is not None:
         check_state_of(tree, state)
         if isinstance(v, Mapping):
-            v = _assembled(tree, state.q, v, parameters, state.t).v
+            v = _assembled(known, state.q, v, parameters, state.t).v
     if state is None and (q is None or isinstance(q, Mapping) or isinstance(v, Mapping)):
-        state = _assembled(tree, q, v, parameters, t)
+        state = _assembled(known, q, v, parameters, t)
     if state is not None:
         t = state.t
         is_kept = q is None or isinstance(q, State | Mapping)
@@ -162,26 +213,20 @@ def _check_closures(state: AtState, residual: float) -> None:
         )
 
 
-def _kernel_of(given: Given) -> tuple[Mechanism, Tree, Kernel]:
+def _known_of(given: Given) -> Known:
     mechanism = mechanism_of(given)
-    known = _kernels.pop(id(mechanism), None)
-    if known is None:
-        tree = span(mechanism)
-        known = mechanism, tree, to_llvm(lower(newton_euler(tree)))
+    known = _known.pop(id(mechanism), None) or Known(mechanism)
     if isinstance(given, Mechanism):
-        _kernels[id(mechanism)] = known
-        while len(_kernels) > KEPT:
-            del _kernels[next(iter(_kernels))]
+        _known[id(mechanism)] = known
+        while len(_known) > KEPT:
+            del _known[next(iter(_known))]
     return known
 
 
 def _assembled(
-    tree: Tree,
-    q: Positions,
-    v: Velocities,
-    parameters: Mapping[str, float] | None,
-    t: float,
+    known: Known, q: Positions, v: Velocities, parameters: Mapping[str, float], t: float
 ) -> State:
+    tree = known.tree
     named: dict[str, float] = {}
     for name, values in (("q", q), ("v", v)):
         if isinstance(values, Mapping):
@@ -193,7 +238,7 @@ def _assembled(
             if array.shape != (len(labels),):
                 raise SimulationError(_size(name, array, len(labels)))
             named |= dict(zip(labels, array.tolist(), strict=True))
-    return assemble(tree, parameters, t=t, guess=None, **named)
+    return known.state(named, parameters, t)
 
 
 def _array(program: Program, name: str, values: object) -> Array:

@@ -1,7 +1,7 @@
 """A mechanism made ready to run: assembled, derived, its closures completed, then compiled once.
 
-Public names: ready_for, check_one_start, equations_at, compiled, start_of, start_derivatives,
-with_invariants.
+Public names: ready_for, start_for, check_one_start, equations_at, compiled, start_of,
+start_derivatives, with_invariants.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from liaison.equations.equations import Equations
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.equations.start_checks import check_inertia, is_completed, is_obstructed, moving
-from liaison.errors import DerivationError, SimulationError
+from liaison.errors import ArgumentError, DerivationError, SimulationError
 from liaison.expr import as_expr, evaluate, gradient, symbol, symbols_of
 from liaison.expr.bind import to_floats
 from liaison.expr.graph.node import collector_paused
@@ -25,11 +25,11 @@ from liaison.numeric.progress import log
 from liaison.program.kernel import Kernel
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.lower import lower
-from liaison.tree.assemble import assemble
 from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, as_float, span
 from liaison.units import Label
 
+from .assembling import assembled
 from .given import Given, Value, in_si, mechanism_of, with_starts, with_values
 
 LARGEST = 40
@@ -58,12 +58,48 @@ def ready_for(
         tree = span(mechanism)
         if state is not None:
             check_state_of(tree, state)
-        begin = state or assemble(tree, None, guess=None, **start)
-        check_attitudes(tree, begin)
-        tree, equations = equations_at(tree, begin)
+        equations = newton_euler(tree)
         kernel = compiled(tree, equations, invariants=invariants)
+        begin = state or assembled(tree, kernel, start)
+        check_attitudes(tree, begin)
+        whole, completed = equations_at(tree, begin, equations)
+        if whole is not tree:
+            kernel = compiled(whole, completed, invariants=invariants)
         firm = [x.label for x in mechanism.starts if not x.is_guess]
         return kernel, begin if state else start_of(kernel, begin, firm)
+
+
+def start_for(
+    verb: str,
+    kernel: Kernel,
+    state: State | None,
+    *,
+    start: Mapping[str, Value] | None,
+    guess: Mapping[str, Value] | None,
+    parameters: Mapping[str, Any] | None,
+) -> State:
+    """The state, or one that is assembled where the kernel knows its mechanism.
+
+    Raises:
+        ArgumentError: there is neither a state nor a mechanism.
+        SimulationError: there are both a state and a start.
+    """
+    check_one_start(state, {**(start or {}), **(guess or {})})
+    if state is not None:
+        return state
+    if kernel.origin is None:
+        raise ArgumentError(
+            f"{verb}(kernel, state, …): a kernel needs its state, unless it was made by "
+            "liaison.compile."
+        )
+    mechanism: Mechanism = kernel.origin.mechanism
+    begin: State = kernel.origin.state(
+        kernel,
+        in_si(mechanism, start, "start"),
+        in_si(mechanism, guess, "guess"),
+        in_si(mechanism, parameters, "parameters"),
+    )
+    return begin
 
 
 def check_one_start(state: State | None, start: Mapping[str, Value] | None) -> None:
@@ -91,8 +127,15 @@ def check_state_of(tree: Tree, state: State) -> None:
             )
 
 
-def equations_at(tree: Tree, state: State) -> tuple[Tree, Equations]:
+def equations_at(
+    tree: Tree, state: State, equations: Equations | None = None
+) -> tuple[Tree, Equations]:
     """The equations of a mechanism that starts somewhere, its closures completed if need be.
+
+    Args:
+        tree: of the mechanism.
+        state: where it starts.
+        equations: of the tree, where they are known.
 
     Returns:
         The tree of the mechanism, with relations that its closures left out, and its equations.
@@ -100,7 +143,7 @@ def equations_at(tree: Tree, state: State) -> tuple[Tree, Equations]:
     Raises:
         DerivationError: it cannot move there, or some motion of it has no inertia.
     """
-    equations = newton_euler(tree)
+    equations = newton_euler(tree) if equations is None else equations
     check_inertia(tree, equations, state)
     if not is_obstructed(equations, state):
         return tree, equations

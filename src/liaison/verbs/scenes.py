@@ -363,7 +363,7 @@ def _as_mechanism_run(placed: Placed, run: Trajectory) -> Trajectory:
     pairs = surfaces_of(mechanism).pairs
     series = dict(run.series) | _outputs(mechanism, values, len(run.t))
     summary = f"{pairs} pairs marched as a scene, in steps of {run.meta['step']:g} s"
-    return replace(
+    whole = replace(
         run,
         name=mechanism.name,
         q=q,
@@ -374,6 +374,7 @@ def _as_mechanism_run(placed: Placed, run: Trajectory) -> Trajectory:
         counts={**run.counts, "pairs": pairs},
         meta={**run.meta, "mechanism": mechanism.name, "scene": True, "parameters": placed.known},
     )
+    return whole.with_mechanism(mechanism)
 
 
 def _outputs(mechanism: Mechanism, values: Mapping[Expr, Any], size: int) -> dict[str, Series]:

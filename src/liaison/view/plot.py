@@ -105,7 +105,7 @@ class LookKeywords(TypedDict, total=False):
 
 def plot(
     trajectory: Trajectory,
-    *labels: str,
+    *labels: str | Sequence[str],
     y: str | Sequence[str] = (),
     ax: Any = None,
     **look: Unpack[LookKeywords],
@@ -120,8 +120,8 @@ def plot(
 
     Args:
         trajectory: the run.
-        *labels: labels, names of series, or patterns ("A*", "energy", "reactions.A.*");
-            without any, the positions.
+        *labels: labels, names of series, or patterns ("A*", "energy", "reactions.A.*"), also in
+            lists; without any, the positions.
         y: the same, as pandas calls it.
         ax: the Axes to draw in, if there is one plot only.
         **look: kind: "line", "scatter", "step" or "hist" (how often values occur);
@@ -139,9 +139,17 @@ def plot(
 
     Raises:
         NamingError: there is no such label, or no such kind of plot.
+
+    Example:
+        >>> import liaison
+        >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.05)
+        >>> axes = liaison.plot(run, "A")
+        >>> axes.get_xlabel()
+        't [s]'
     """
     chosen = Look(**look)
-    panels = _panels(trajectory, (*labels, *_listed(y)), chosen)
+    names = _listed((*labels, y))
+    panels = _panels(trajectory, names, chosen)
     if ax is not None:
         axes = [_only_axes(ax, panels)]
     else:
@@ -150,26 +158,32 @@ def plot(
 
         figure = pyplot.figure(layout="constrained", figsize=_size(len(panels)))
         axes = _stack(figure, len(panels), chosen)
-    _draw(trajectory, panels, axes, chosen, is_foreign=ax is not None)
+    _draw(trajectory, panels, axes, chosen, names=names, is_foreign=ax is not None)
     return np.array(axes) if chosen.subplots else axes[0]
 
 
 def save_plot(
     trajectory: Trajectory,
     path: str | os.PathLike[str],
-    *labels: str,
+    *labels: str | Sequence[str],
     y: str | Sequence[str] = (),
     **look: Unpack[LookKeywords],
 ) -> None:
     """The same picture in a file; its suffix is the format (.png, .svg, .pdf).
 
     The file appears whole or not at all; the folder must exist. The options are those of `plot`.
+
+    Example:
+        >>> import liaison
+        >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.05)
+        >>> liaison.save_plot(run, "angle.svg", "A")
     """
     with needed("plots"):
         from matplotlib.figure import Figure
 
     chosen = Look(**look)
-    panels = _panels(trajectory, (*labels, *_listed(y)), chosen)
+    names = _listed((*labels, y))
+    panels = _panels(trajectory, names, chosen)
     figure = Figure(layout="constrained", figsize=_size(len(panels)))
     form = Path(path).suffix.removeprefix(".").lower()
     known = figure.canvas.get_supported_filetypes()
@@ -178,14 +192,17 @@ def save_plot(
             f"a plot cannot be saved as {Path(path).name!r}: the suffix must be one of "
             f"{', '.join(sorted(known))}."
         )
-    _draw(trajectory, panels, _stack(figure, len(panels), chosen), chosen)
+    _draw(trajectory, panels, _stack(figure, len(panels), chosen), chosen, names=names)
     picture = io.BytesIO()
     figure.savefig(picture, format=form, dpi=150)
     write_file(path, picture.getvalue())
 
 
-def _listed(names: str | Sequence[str]) -> Sequence[str]:
-    return (names,) if isinstance(names, str) else names
+def _listed(names: str | Sequence[str | Sequence[str]]) -> Sequence[str]:
+    """Labels one by one: a label, or labels and lists of them."""
+    if isinstance(names, str):
+        return (names,)
+    return [x for part in names for x in ((part,) if isinstance(part, str) else part)]
 
 
 def _panels(trajectory: Trajectory, names: Sequence[str], look: Look) -> list[Panel]:
@@ -330,8 +347,10 @@ def _draw(
     axes: Sequence[Any],
     look: Look,
     *,
+    names: Sequence[str],
     is_foreign: bool = False,
 ) -> None:
+    """Draws the plots; `names` are what was asked for on the left scale."""
     for ax, panel in zip(axes, panels, strict=True):
         right = ax.twinx() if panel.right else None
         _lines(ax, panel.left, look, 0)
@@ -347,7 +366,7 @@ def _draw(
         axes[-1].set_xlabel(f"{look.x} [{unit}]" if unit else look.x)
     title = trajectory.name if look.title is None else look.title
     axes[0].set_title(title, loc="left", weight="bold")
-    lost = _left_out(trajectory, [x.name for panel in panels for x in (*panel.left, *panel.right)])
+    lost = _left_out(trajectory, (*names, *_listed(look.secondary_y)))
     if lost:
         axes[0].set_title(lost, loc="right", fontsize="x-small")
 
@@ -372,10 +391,10 @@ def _lines(ax: Any, curves: Sequence[Curve], look: Look, first: int) -> None:
 
 
 def _left_out(trajectory: Trajectory, names: Sequence[str]) -> str:
-    """What is not drawn of the series that are, because the motion does not determine it."""
-    of = {name.partition(".")[0] for name in names}
-    lost = [x for x in trajectory.undetermined if x.partition(".")[0] in of]
-    return f"{len(lost)} curves left out: redundant, not determined" if lost else ""
+    """What is not drawn of what is named, because the motion does not determine it."""
+    lost = {*trajectory.undetermined} & {*trajectory.columns(*names)} if names else ()
+    count = f"{len(lost)} curve{'s' * (len(lost) != 1)}"
+    return f"{count} left out: redundant, not determined" if lost else ""
 
 
 def _quantity(unit: str) -> str:

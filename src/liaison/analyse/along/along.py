@@ -5,7 +5,7 @@ description. What a run was given for its inputs is kept in `run.meta["inputs"]`
 formula as plain data, or the period of a Python controller.
 
 Public names: plan_along, check_of, run_parameters, run_inputs, run_input_values, state_of,
-state_between, CONTROLLED.
+state_between, poses_at, CONTROLLED.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from liaison.simulation import Settings, Trajectory, simulate
 from liaison.simulation.between import can_go_on, rows_between
 from liaison.simulation.plan.plan import Plan, plan_of
 from liaison.simulation.record.resampling import check_within
+from liaison.simulation.record.series import Series
 from liaison.simulation.report import equations_identity
 
 CONTROLLED = "was set by a Python controller, whose values between its calls follow from no formula"
@@ -60,6 +61,15 @@ def check_of(program: Program, run: Trajectory) -> None:
             f"the parameter {strange[0]!r}, which this one does not have.",
             status="inconsistent",
         )
+
+
+def poses_at(kernel: Kernel, q: Array, t: float | Array = 0.0) -> Series:
+    """Poses of all bodies at positions q, shape (n, nq), and times t [s], one or shape (n,)."""
+    bodies = tuple(name for name, _ in kernel.program.entry("poses").layout)
+    still = np.zeros(int(kernel.program.sizes["nv"]))
+    rows = kernel("poses", t, q=q, v=still).reshape(len(q), len(bodies), 12)
+    R, p = rows[..., :9].reshape(len(q), -1, 3, 3), rows[..., 9:, None]
+    return Series.of_poses(np.concatenate([R, p], axis=-1), bodies)
 
 
 def state_of(run: Trajectory, k: int) -> State:

@@ -34,6 +34,7 @@ from liaison.analyse.rest.local import RANK, Local, local
 from liaison.analyse.rest.open_sides import check_inactive_along
 from liaison.errors import ModelError, NamingError, SimulationError
 from liaison.expr import ONE, ZERO, Expr, directional, substitute, switches, symbol, symbols_of
+from liaison.lazy import Shown
 from liaison.numeric import Array, State
 from liaison.program import Kernel, Program
 from liaison.program.derivatives.variation import change_of
@@ -241,8 +242,8 @@ ADAPTIVE = ("tsitouras", "dormand-prince")
 
 
 @final
-@dataclass(frozen=True)
-class Sensitivities:
+@dataclass(frozen=True, repr=False)
+class Sensitivities(Shown):
     """Derivatives of a motion by parameters.
 
     Args:

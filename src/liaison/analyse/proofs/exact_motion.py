@@ -36,6 +36,7 @@ from liaison.exact.choices import (
     CHOICES,
     POINTS_A_SIDE,
     choices,
+    dependent_roots,
     points_for_choices,
     radicands,
     squares_under,
@@ -47,6 +48,7 @@ from liaison.exact.residues import (
     Ordered,
     Residues,
     UnknownChoices,
+    keeps_laws,
 )
 from liaison.expr import (
     ONE,
@@ -238,6 +240,8 @@ class ExactMotion:
         free: velocities that no row imposes.
         prime: modulo which everything is.
         given: imposed coordinates, rates and accelerations as functions of time.
+        has_roots: every square root exists at the points used so far; where one does not, it is an
+            unknown function there.
         is_decidable: every side of every choice (max, min, abs, sign, if, roots of squares) occurs
             at the points; where it is not, nothing with a choice is called zero or constant.
     """
@@ -259,6 +263,7 @@ class ExactMotion:
         self.rows = free_rows
         curved = curved_rows(equations)  # not imposed: what holds without them holds with them
         self.linear = [k for k in free_rows if k not in curved]
+        self.has_roots = True
         self._roots, self.prime = _roots(equations, seed)
         everything = [*formulas_of(equations), *equations.reports.energy, *equations.closures.phi]
         formulas = self.substituted([as_expr(x) for x in everything])
@@ -349,6 +354,8 @@ class ExactMotion:
             domain, values = self._drawn(seed * TRIES + attempt, p)
             if all_exist(roots, values, domain):
                 break
+        else:
+            self.has_roots = False
         return LooseRoots(domain), values
 
     def _drawn(self, seed: int, p: int | None = None) -> tuple[Residues, dict[Expr, int]]:
@@ -356,6 +363,14 @@ class ExactMotion:
         domain = Residues(p or self.prime, seed)
         values = random_point(self.equations, domain)
         return domain, {x: n for x, n in values.items() if x not in self.imposed_values}
+
+    def is_sharp(self, fs: Sequence[Expr]) -> bool:
+        """Whether a residue other than zero proves that formulas do not vanish everywhere: there is
+        no choice, roots exist and are independent, and functions keep their laws."""
+        formulas = self.substituted(fs)
+        _ = self._witnesses
+        related = dependent_roots(radicands(formulas), self._drawn)
+        return self.has_roots and related == 0 and keeps_laws(formulas)
 
     def states(self) -> list[tuple[Modular, dict[Expr, Any]]]:
         """The arithmetic and the values of t, q, v, u and p at every point."""

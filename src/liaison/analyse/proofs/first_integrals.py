@@ -13,7 +13,7 @@ well: it holds for all of their values. Where forces have choices (max, min, abs
 are so many states that every side of every choice occurs; with more than four choices only what has
 none in its rate is stated.
 
-Public names: FirstIntegral, first_integrals, EnergyDegrees, energy_degrees.
+Public names: FirstIntegral, first_integrals, EnergyDegrees, energy_degrees, rate_potential.
 
 Source: LL 1.3.4, 2.2.7–2.2.9; docs/theory/first_integrals.md.
 """
@@ -184,7 +184,7 @@ def energy_degrees(equations: Equations, motion: ExactMotion) -> EnergyDegrees:
 
 def _painleve(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
     """T₂ − T₀ + U of the velocities left, imposed motions put in."""
-    if _rate_potential(equations) is ZERO:
+    if rate_potential(equations) is ZERO:
         parts = energy_degrees(equations, motion)
         integral = as_expr(parts.T - parts.T1 - 2 * parts.T0 + parts.U)
     else:
@@ -210,7 +210,7 @@ DEGREES = range(2, 7)
 """Degrees in which relations that are not linear in the rates are tried as homogeneous."""
 
 
-def _rate_potential(equations: Equations) -> Expr:
+def rate_potential(equations: Equations) -> Expr:
     """The sum of the potentials that depend on velocities."""
     reports = equations.reports
     return reports.setting.rate_potential if isinstance(reports, TreeReports) else ZERO
@@ -219,7 +219,7 @@ def _rate_potential(equations: Equations) -> Expr:
 def _lagrangian(equations: Equations) -> list[Expr]:
     """T − V with V of velocities, and U of positions: L is their difference."""
     T, U = (as_expr(x) for x in equations.reports.energy)
-    V = _rate_potential(equations)
+    V = rate_potential(equations)
     if V is ZERO:
         return [T, U]
     v = equations.symbols.v
@@ -247,7 +247,7 @@ def _cyclic(equations: Equations, motion: ExactMotion) -> Iterable[FirstIntegral
     """p_j, or p_j − g, of every velocity that no row holds."""
     symbols, dynamics = equations.symbols, equations.dynamics
     T = equations.reports.energy[0]
-    momenta = gradient(as_expr(T - _rate_potential(equations)), list(symbols.v))
+    momenta = gradient(as_expr(T - rate_potential(equations)), list(symbols.v))
     held = {j for (k, j), x in equations.closures.G.items() if not motion.is_zero(as_expr(x))}
     labels = equations.labels["v"]
     for j in motion.free:

@@ -44,7 +44,8 @@ class RowVerdict:
         is_integrable: it restricts positions, together with the holonomic rows.
         integral: what then stays constant, where it was found; None otherwise.
         factor: by which the row was multiplied before it was integrated.
-        is_proved: otherwise it is likely: where the closures of positions hold it may integrate.
+        is_proved: otherwise it is likely: where the closures of positions hold it may integrate, or
+            functions have laws that residues do not keep.
     """
 
     name: str
@@ -88,7 +89,8 @@ def integrability(equations: Equations, *, seed: int = 0) -> Integrability:
         integral = _integrated(equations, k, forms.motion) if fits else None
         name = equations.labels["lam"][k].name
         formula, factor = integral or (None, ONE)
-        verdicts.append(RowVerdict(name, fits, formula, factor, fits or forms.is_closed))
+        is_proved = fits or (forms.is_closed and forms.is_sharp)
+        verdicts.append(RowVerdict(name, fits, formula, factor, is_proved))
     everything = range(len(equations.closures.gamma))
     return Integrability(
         tuple(verdicts),
@@ -110,6 +112,10 @@ def _evidence(row: RowVerdict, forms: _Forms) -> Evidence:
     is_free = row.is_proved
     theorem = "Frobenius' condition is necessary, and a residue that is not zero is no zero"
     missing = "the closures of positions need not hold at the positions drawn: dω may vanish there"
+    if not forms.is_sharp:
+        missing = (
+            "the rows have functions whose residues may differ where they are equal themselves"
+        )
     return replace(
         proof, statement=f"{row.name} is not integrable", is_proved=is_free,
         computed=computed.replace("zero at all of them", "other than zero at one of them"),
@@ -142,6 +148,7 @@ class _Forms:
         for (k, j), entry in closures.G.items():
             G[k][j + 1] = as_expr(entry)
         formulas = [motion.substituted(row) for row in G]
+        self.is_sharp = motion.is_sharp([x for row in G for x in row])
         states = motion.states()
         closed = [_closed(motion, field, values) for field, values in states]
         self.is_closed = all(values is not None for values in closed)

@@ -99,7 +99,7 @@ class Pushed:
     def sides(self) -> tuple[Array, Array]:
         """Gaps, and their rows."""
         here, nv = self.here, self.here.nv
-        values, blocks = here._call("one_sided"), here.kernel.program.facts["sides"]
+        values, blocks = here.call("one_sided"), here.kernel.program.facts["sides"]
         gaps = [(b, x[3]) for b, x in enumerate(blocks) if x[2] == "gap"]
         D = values["D"].reshape(-1, nv)
         return values["gap"][[b for b, _ in gaps]], D[[k for _, k in gaps]]
@@ -156,7 +156,7 @@ class Pushed:
         here, force = self.here, self.here.forces + self.push
         lam = np.linalg.lstsq(here.G.T, -force, rcond=RANK)[0] if here.nc else np.zeros(0)
         x = np.concatenate([np.zeros(here.nv), lam])
-        own = here._call("d_residual", x)["r_q"].reshape(here.nv + here.nc, here.nv)[: here.nv]
+        own = here.call("d_residual", x)["r_q"].reshape(here.nv + here.nc, here.nv)[: here.nv]
         return own - self._turned if np.any(self.n) else own
 
     @cached_property

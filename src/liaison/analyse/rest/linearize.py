@@ -29,6 +29,7 @@ from liaison.units import Label
 
 from .local import Local, check_closed, local
 from .open_sides import check_inactive_here
+from .smoothness import check_differentiable, check_no_corner
 
 Complex = NDArray[np.complex128]
 
@@ -233,11 +234,14 @@ def linearize(
         independent: coordinates that determine the others, as far as they can.
 
     Raises:
-        SimulationError: a unilateral constraint is closed there.
+        SimulationError: a unilateral constraint is closed there, or the equations have no
+            derivative at the state, or one on each side of it.
     """
     here = local(kernel, state, inputs=inputs, parameters=parameters, preferred=independent)
     check_closed(here)
     check_inactive_here(here, "linearize")
+    check_differentiable(here, ("q", "v", "u"))
+    check_no_corner(here)
     shapes = shapes_of(here)
     nv, labels = here.nv, kernel.program.labels
     slopes, tangent = here.residual_slopes, here.tangent

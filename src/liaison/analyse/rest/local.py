@@ -108,9 +108,10 @@ class Local:
 
     @cached_property
     def _terms(self) -> dict[str, Array]:
-        return self._call("terms")
+        return self.call("terms")
 
-    def _call(self, entry: str, x: Array | None = None) -> dict[str, Array]:
+    def call(self, entry: str, x: Array | None = None) -> dict[str, Array]:
+        """The blocks of an entry at this state."""
         state = self.state
         more = np.zeros(self.nv + self.nc) if x is None else x
         arguments = {"q": state.q, "v": state.v, "u": self.u, "p": self.p, "x": more}
@@ -171,21 +172,21 @@ class Local:
     @cached_property
     def weights(self) -> Array:
         """What acts by itself: τ and h of this state, together."""
-        return np.concatenate([self._call("applied")["tau"], self._call("bias")["h"]])
+        return np.concatenate([self.call("applied")["tau"], self.call("bias")["h"]])
 
     @cached_property
     def stiffness(self) -> Array:
         """∂(h − τ − Gᵀ λ)/∂q at v̇ = 0, λ as the forces of this state need it."""
         push = np.linalg.lstsq(self.G.T, -self.forces, rcond=RANK)[0] if self.nc else np.zeros(0)
         x = np.concatenate([np.zeros(self.nv), push])
-        slopes = self._call("d_residual", x)["r_q"].reshape(self.nv + self.nc, self.nv)
+        slopes = self.call("d_residual", x)["r_q"].reshape(self.nv + self.nc, self.nv)
         return slopes[: self.nv]
 
     @cached_property
     def residual_slopes(self) -> dict[str, Array]:
         """∂r by q (along velocities), v, u and p, at v̇ and λ of this state."""
         x = np.concatenate(self.solution)
-        slopes = self._call("d_residual", x)
+        slopes = self.call("d_residual", x)
         rows = self.nv + self.nc
         return {name[2:]: block.reshape(rows, -1) for name, block in slopes.items()}
 
@@ -195,7 +196,7 @@ class Local:
         sizes = self.kernel.program.sizes
         rows = {"N": sizes["nq"], "drift": sizes["nq"], "rate": self.nc, "phi": sizes["nphi"]}
         blocks = {}
-        for name, block in self._call("tangent").items():
+        for name, block in self.call("tangent").items():
             count = rows.get(name.partition("_")[0], len(self.kernel.program.labels["outputs"]))
             blocks[name] = block.reshape(count, -1) if count else np.zeros((0, self._width(name)))
         return blocks

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -98,30 +97,14 @@ def treated_equations(
         digits: of decimals.
         options: parametrization and treatment.
     """
-    from liaison.cli.pages.forms import FORMS, READINGS
-    from liaison.equations.readable.readable import readable
-    from liaison.equations.readable.treated import readable_treated
-    from liaison.expr.reading.text import to_unicode
-    from liaison.tree import as_float
+    from liaison.cli.derive.forms import FORMS, reading
     from liaison.verbs.derive.derive import derive
-    from liaison.verbs.gravity import with_named_gravity
 
     if form in FORMS:
         equations = derive(mechanism, formalism, exact=form != "c", **options)
         sizes = {name: len(labels) for name, labels in equations.labels.items()}
         return {"sizes": sizes, "text": FORMS[form](equations)}
-    equations = derive(with_named_gravity(mechanism), formalism, exact=True, **options)
-    is_treated = "treatment" in equations.native
-    equations_read = readable_treated(equations) if is_treated else readable(equations)
-    values = [(x.name, f"{float(as_float(x.value)):.10g} {x.unit}".rstrip())
-              for x in mechanism.parameters if x.value is not None]  # fmt: skip
-    equations_read = replace(equations_read, values=tuple(values))
-    lines = [
-        {"name": x.name, "left": to_unicode(x.left, digits), "right": to_unicode(x.right, digits)}
-        for x in equations_read.lines
-    ]
-    labels = {name: list(part) for name, part in equations_read.labels.items()}
-    return {"labels": labels, "equations": lines, "text": READINGS[form](equations_read, digits)}
+    return reading(mechanism, formalism, form, digits, **options)
 
 
 def generated(mechanism: Mechanism, form: str) -> dict[str, Any]:
@@ -143,6 +126,17 @@ def generated(mechanism: Mechanism, form: str) -> dict[str, Any]:
         "text": generation_steps.to_latex() if form == "latex" else str(generation_steps),
     }
 
+
+OWN = {
+    "lagrange": "L and the momenta",
+    "lagrange_reduced": "the equations in independent velocities",
+    "hamilton": "H, Hamilton's equations and the momenta",
+    "kane": "partial velocities",
+    "boltzmann_hamel": "quasi-velocities and Hamel's coefficients",
+    "gibbs_appell": "S, the energy of accelerations",
+    "lie_group": "the screws of the joints",
+}
+"""What formalisms have in variables of their own: the equations above are alike in all of them."""
 
 PROMPT = "open> "
 """Of a session at a terminal."""
@@ -181,14 +175,7 @@ def at_level(
 def compared(mechanism: Mechanism, *, evidence: bool = False) -> dict[str, Any]:
     """The facts for JSON, and the table as text."""
     comparison = compare(mechanism)
-    end = "All that apply are proved equal."
-    if not comparison.all_equal:
-        end = "They are NOT all known to be equal: see the last column."
-    elif not comparison.all_proved:
-        end = "All that apply are equal; some of it is numerical: see the last column."
-    text = with_evidence(
-        f"{mechanism.name}\n\n{comparison}\n\n{end}", comparison.evidence, evidence
-    )
+    text = with_evidence(str(comparison), comparison.evidence, evidence)
     return comparison.facts() | {"text": text}
 
 
@@ -293,6 +280,8 @@ def derive(
         facts = treated_equations(mechanism, formalism, form, digits, chosen)
     else:
         facts = _formulas(mechanism, formalism, form, digits, mode)
+        if form == "text" and formalism in OWN:
+            facts["text"] += f"\n\n--own prints {OWN[formalism]}."
     _answer({"formalism": formalism, "format": form} | facts, out, as_json)
 
 
@@ -356,7 +345,7 @@ def _pages(
         terms: further arguments of a level.
     """
     if own:
-        from liaison.cli.pages.own import own_words
+        from liaison.cli.derive.own import own_words
 
         facts = own_words(mechanism, own, digits)
     elif level is not None:
@@ -370,7 +359,7 @@ def _formulas(
     mechanism: Mechanism, formalism: str, form: str, digits: int, mode: list[str] | None
 ) -> dict[str, Any]:
     """The equations made short, of one mode where asked for, or all of them as they are."""
-    from liaison.cli.pages import forms
+    from liaison.cli.derive import forms
     from liaison.cli.values import named_by
 
     if form in forms.READINGS:
@@ -406,7 +395,7 @@ def modes_of(texts: list[str] | None) -> dict[str, str] | None:
 
 def _check_words(formalism: str, form: str, parametrization: str) -> None:
     """Raises an error for values that the options do not know."""
-    from liaison.cli.pages import forms
+    from liaison.cli.derive import forms
     from liaison.cli.values import check_word, named_by
     from liaison.equations import FORMALISMS
     from liaison.tree.parametrize.cartesian import known_parametrization

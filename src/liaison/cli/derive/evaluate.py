@@ -5,6 +5,7 @@ Public names: evaluate.
 
 from __future__ import annotations
 
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,7 +29,7 @@ def evaluate(
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:  # fmt: skip
-    """Read assignments back and evaluate them at a state; what is not given is 0."""
+    """Read assignments back and evaluate them at a state; what --at does not name is 0."""
     from liaison.cli.values import check_names, check_suffix, numbers_by_name
     from liaison.verbs.derive.assignments import SUFFIX, assignments
 
@@ -60,6 +61,9 @@ def evaluate(
     facts |= {name: x.tolist() for name, x in arrays.items()}
     lines = [f"{form.name}, by {form.formalism}; v = {', '.join(map(str, form.labels['v']))}"]
     lines += [f"{name} = {_rows(x.tolist())}" for name, x in arrays.items() if x.size]
+    undefined = [name for name, x in arrays.items() if not all(map(isfinite, x.ravel()))]
+    if undefined:
+        lines.append(f"Not defined at this state: entries of {', '.join(undefined)}; see --at.")
     printed(facts, "\n".join(lines), as_json)
 
 
@@ -67,4 +71,4 @@ def _rows(entries: list[Any]) -> str:
     """Numbers of twelve digits, the rows of a matrix in brackets."""
     if entries and isinstance(entries[0], list):
         return "[" + ", ".join(_rows(row) for row in entries) + "]"
-    return "[" + ", ".join(f"{x:.12g}" for x in entries) + "]"
+    return "[" + ", ".join(f"{x + 0.0:.12g}" for x in entries) + "]"

@@ -5,12 +5,17 @@ Public names: virtual_power.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from liaison.cli.options import Debug, Json, Model, Values, printed
 from liaison.verbs.registry import command
+
+if TYPE_CHECKING:
+    from liaison.equations import Equations
+    from liaison.equations.formalisms.virtual_power import VirtualPower
+    from liaison.expr import Expr
 
 
 @command
@@ -42,6 +47,7 @@ def virtual_power(
     from liaison.cli.values import named_by, read_request, three
     from liaison.equations.formalisms import virtual_power as fields
     from liaison.equations.formalisms.newton_euler import newton_euler
+    from liaison.equations.readable.readable import numbered_multipliers
     from liaison.expr.graph.node import collector_paused
     from liaison.tree.tree import span
     from liaison.verbs.gravity import with_named_gravity
@@ -65,11 +71,39 @@ def virtual_power(
     mechanism = with_named_gravity(read_request(file, values).mechanism)
     bodies = part or [x.name for x in mechanism.bodies[1:]]
     with collector_paused(), named_by("--body"):
-        powers = fields.virtual_power(newton_euler(span(mechanism, exact=True)), bodies, field)
-    rows: dict[str, Any] = {"inertia": short(powers.inertia), "gravity": short(powers.gravity)}
-    for kind, entries in (("load", powers.loads), ("relation", powers.relations),
-                          ("joint", powers.joints)):  # fmt: skip
-        rows |= {f"{kind} {name}": short(x) for name, x in entries.items()}
+        equations = newton_euler(span(mechanism, exact=True))
+        powers = fields.virtual_power(equations, bodies, field)
+    formulas = _formulas(powers)
+    texts = map(short, numbered_multipliers(equations)(list(formulas.values())))
+    rows = dict(zip(formulas, texts, strict=True))
     lines = [f"{mechanism.name}: virtual power of {', '.join(bodies)} [W]; its sum is 0"]
     lines += [f"  {name} = {text}" for name, text in rows.items() if text != "0"]
+    lines += _legend(equations, "\n".join(lines))
+    if slide is None and turn is None and set(bodies) == {x.name for x in mechanism.bodies[1:]}:
+        lines.append(ALONG)
     printed({"part": bodies, "powers": rows}, "\n".join(lines), as_json)
+
+
+ALONG = (
+    "On a motion each joint of the tree gives what motors, springs and relations on its "
+    "coordinates give, and 0 without them."
+)
+
+
+def _formulas(powers: VirtualPower) -> dict[str, Expr]:
+    """Every power by the name of its line."""
+    formulas = {"inertia": powers.inertia, "gravity": powers.gravity}
+    kinds = {"load": powers.loads, "relation": powers.relations, "joint": powers.joints}
+    for kind, entries in kinds.items():
+        formulas |= {f"{kind} {name}": x for name, x in entries.items()}
+    return formulas
+
+
+def _legend(equations: Equations, text: str) -> list[str]:
+    """What the multipliers in a text are, a line each."""
+    from liaison.expr.reading.names import unicode_name
+
+    labels = equations.labels["lam"]
+    names = [unicode_name(f"lambda{k + 1}") for k in range(len(labels))]
+    pairs = zip(names, labels, strict=True)
+    return [f"  {name} is {label}" for name, label in pairs if name in text]

@@ -65,7 +65,7 @@ def animate(
     debug: Debug = False,
 ) -> None:
     """Write a 3D page of the motion that opens from a file, or show it live."""
-    from liaison.cli.pages.sides import event
+    from liaison.cli import running
     from liaison.cli.running import leave_if_suspect, noted, ran, run_options, series_of
     from liaison.cli.values import check_folders, check_names, check_suffix, read_request
     from liaison.verbs.motion import page, show
@@ -101,7 +101,7 @@ def animate(
 
         webbrowser.open(out.resolve().as_uri())
     facts = {"status": trajectory.status, "instants": len(trajectory), "page": str(out)}
-    facts["events"] = [event(trajectory, x) for x in trajectory.events]
+    facts["events"] = running.event_facts(trajectory)
     printed(facts, f"{trajectory.name}: {trajectory.message}\n  page         {out}", as_json)
     leave_if_suspect(trajectory)
 

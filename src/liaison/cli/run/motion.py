@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv as tables
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, final
@@ -30,7 +31,7 @@ from liaison.errors import Interrupted
 from liaison.verbs.registry import command
 
 if TYPE_CHECKING:
-    from liaison.model import Mechanism
+    from liaison.model import Joint, Mechanism
     from liaison.simulation import Trajectory
     from liaison.simulation.record.series import Series
 
@@ -118,16 +119,50 @@ class _Columns:
 
 
 def _joints(mechanism: Mechanism, run: Trajectory, names: list[str] | None) -> list[_Columns]:
-    """The motion of the joints asked for, or of all that have an angle or a slide."""
+    """The motion of the joints asked for, or of all that have an angle or a slide.
+
+    Coordinates of a joint by elementary motions do not follow from poses: they are those of the
+    run, without accelerations.
+    """
     from liaison.analyse.along.joint_motion import has_angle_or_slide, joint_motion
     from liaison.expr import as_expr, evaluate, symbol
 
-    chosen = names or [x.name for x in mechanism.joints if has_angle_or_slide(x)]
+    joints = {x.name: x for x in mechanism.joints}
+    by_run = {name for name, x in joints.items() if is_by_rates(x) and not has_angle_or_slide(x)}
+    chosen = names or [x for x, y in joints.items() if has_angle_or_slide(y) or x in by_run]
     values = {symbol(x): y for x, y in run.meta.get("parameters", {}).items()}
     closing = [x for x in mechanism.starts if x.label not in {y.name for y in run.labels["q"]}]
     about = {x.label: float(evaluate([as_expr(x.value)], values)[0]) for x in closing}
-    motions = [joint_motion(mechanism, run, name, start=about) for name in chosen]
+    motions = [
+        _of_run(run, joints[name].coordinates)
+        if name in by_run
+        else joint_motion(mechanism, run, name, start=about)
+        for name in chosen
+    ]
     return [_Columns(x, x.axes["motion"]) for x in motions]
+
+
+def is_by_rates(joint: Joint) -> bool:
+    """Whether the joint's velocities are the rates of its coordinates, and none is an attitude."""
+    kind = joint.type
+    return 0 < kind.nq == kind.nv and getattr(kind, "attitude", None) is None
+
+
+def _of_run(run: Trajectory, coordinates: Sequence[str]) -> Series:
+    """Coordinates and rates that a run has itself; none of a joint that the tree cuts."""
+    import numpy as np
+
+    from liaison.simulation.record.series import Series
+
+    places = {
+        label.name: (values[:, k], label.unit)
+        for part, values in (("q", run.q), ("v", run.v))
+        for k, label in enumerate(run.labels[part])
+    }
+    names = [x for name in coordinates for x in (name, f"{name}'") if x in places]
+    columns = [places[name][0] for name in names] or [np.empty((len(run.t), 0))]
+    units = tuple(places[name][1] for name in names)
+    return Series(np.column_stack(columns), units, {"motion": tuple(names)})
 
 
 def _body(run: Trajectory, name: str, attitude: str) -> _Columns:

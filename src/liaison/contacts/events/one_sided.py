@@ -156,6 +156,7 @@ class Marching:
         self._events = (*plan.events, *ends)
         self._plan: Plan | None = None
         self._units: Units | None = None
+        self._scaled: tuple[Any, Any] | None = None  # units of a run and its tolerances, as words
         self.begin(plan)
         self.sides.own = self.own
         self._find(plan)
@@ -166,7 +167,7 @@ class Marching:
         units = units_of(plan)
         if units is not self._units:
             fill_scales(self.sides.scales, units, units.closure)
-            self._units = units
+            self._units, self._scaled = units, None
 
     @property
     def plan(self) -> Plan:
@@ -198,10 +199,14 @@ class Marching:
     def scale(self, run: Run) -> None:
         """The units of the run that is taken up: unilateral rows stand beside the closures."""
         sides, units = self.sides, self._units
+        if self._scaled is not None:
+            run.scales.floats[:], run.atols[:] = self._scaled
+            return
         assert units is not None
         held = np.ones(int(sides.nrows - sides.nc - sides.nr))
         rows = np.concatenate([units.closure, units.gap[sides.block_of], held])
         fill_run_scales(run, units, rows[sides.row_order])
+        self._scaled = run.scales.floats.copy(), run.atols.copy()
 
     def kept(self) -> dict[str, Any]:
         """What a checkpoint keeps."""

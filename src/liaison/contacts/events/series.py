@@ -129,15 +129,16 @@ def write_margins(sides: Sides, out: ptr) -> None:
 
 @loop
 def over_modes(
-    sides: Sides, count: i64, sizes: iptr, table: ptr, modes: iptr, p: ptr, out: ptr, work: ptr
-) -> None:
-    """Gap, rate, force, Dᵀf, v̇, margin at every row (t, q, v, u) of a table; sizes: nq, nu."""
+    sides: Sides, count: i64, nq: i64, nu: i64, table: ptr, modes: iptr, p: ptr, out: ptr,
+    work: ptr,
+) -> None:  # fmt: skip
+    """Gap, rate, force, Dᵀf, v̇, margin at every row (t, q, v, u) of a table."""
     nv = sides.nv
     size = 2 * sides.nb + 2 * sides.nr + 2 * nv
     for i in range(count):
-        row = at(table, i * (1 + sizes[0] + nv + sizes[1]))
+        row = at(table, i * (1 + nq + nv + nu))
         q = at(row, 1)
-        v = at(q, sizes[0])
+        v = at(q, nq)
         measure(sides, row[0], q, v, at(v, nv), p, work)
         direct(sides, at(modes, i * sides.nb), v)
         solve_motion(sides, row[0], q, v, at(v, nv), p, work)
@@ -230,10 +231,10 @@ def contacts_along(run: Marching, plan: Plan, rows: Array, event_rows: Array) ->
     sides = run.sides.copy()
     nv, nb, nr = int(sides.nv), int(sides.nb), int(sides.nr)
     out = np.zeros((len(rows), 2 * nb + 2 * nr + 2 * nv))
-    sizes = np.array([plan.size("nq"), plan.inputs.held.size], dtype=np.int64)
+    nq, nu = plan.size("nq"), plan.inputs.held.size
     table, work = np.ascontiguousarray(rows), np.zeros(max(1, run.work))
     compiled = _compiled(plan.kernel.portable)[over_modes]
-    compiled(sides, len(rows), sizes, table, modes, plan.parameters, out, work)
+    compiled(sides, len(rows), nq, nu, table, modes, plan.parameters, out, work)
     cuts = np.cumsum([nb, nr, nr, nv, nv])
     gap, rate, force, effort, vdot, margin = np.split(out, cuts, axis=1)
     return Contacts(gap, rate, force, effort, vdot, modes, margin)

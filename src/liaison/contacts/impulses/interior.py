@@ -25,11 +25,13 @@ Source: MEH92 (second order); ACA ch. 13; NT98 §2 (scaling); docs/theory/contac
 from __future__ import annotations
 
 from math import sqrt
+from typing import final
 
 from liaison.contacts.scene.bodies import copy_twists
 from liaison.contacts.scene.layout import ConePair, Contact, System, World
 from liaison.contacts.scene.rates import rate, residual_of, start_from
 from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.program.loops.records import Record, inline
 from liaison.solvers.cones.table import shrink
 
 from .block_factors import eliminate, factorize_bodies, solve_bodies
@@ -475,6 +477,13 @@ def assemble(damping: f64, world: World) -> i64:
     return factorize_bodies(system)
 
 
+@final
+class Six(Record):
+    """A block of the matrix: of one body, turning before moving."""
+
+    M: ptr = inline(6, 6)
+
+
 @loop
 def inertia(i: i64, times: f64, block: ptr, world: World) -> None:
     """M of a body into its block: from the inverse of its inertia, which is at hand."""
@@ -483,17 +492,18 @@ def inertia(i: i64, times: f64, block: ptr, world: World) -> None:
     y = a[1, 2] * a[2, 0] - a[1, 0] * a[2, 2]
     t = a[1, 0] * a[2, 1] - a[1, 1] * a[2, 0]
     size = times / (a[0, 0] * x + a[0, 1] * y + a[0, 2] * t)
-    block[0] = size * x
-    block[6] = size * y
-    block[12] = size * t
-    block[1] = size * (a[0, 2] * a[2, 1] - a[0, 1] * a[2, 2])
-    block[7] = size * (a[0, 0] * a[2, 2] - a[0, 2] * a[2, 0])
-    block[13] = size * (a[0, 1] * a[2, 0] - a[0, 0] * a[2, 1])
-    block[2] = size * (a[0, 1] * a[1, 2] - a[0, 2] * a[1, 1])
-    block[8] = size * (a[0, 2] * a[1, 0] - a[0, 0] * a[1, 2])
-    block[14] = size * (a[0, 0] * a[1, 1] - a[0, 1] * a[1, 0])
+    six = Six(block)
+    six.M[0, 0] = size * x
+    six.M[1, 0] = size * y
+    six.M[2, 0] = size * t
+    six.M[0, 1] = size * (a[0, 2] * a[2, 1] - a[0, 1] * a[2, 2])
+    six.M[1, 1] = size * (a[0, 0] * a[2, 2] - a[0, 2] * a[2, 0])
+    six.M[2, 1] = size * (a[0, 1] * a[2, 0] - a[0, 0] * a[2, 1])
+    six.M[0, 2] = size * (a[0, 1] * a[1, 2] - a[0, 2] * a[1, 1])
+    six.M[1, 2] = size * (a[0, 2] * a[1, 0] - a[0, 0] * a[1, 2])
+    six.M[2, 2] = size * (a[0, 0] * a[1, 1] - a[0, 1] * a[1, 0])
     for j in range(3, 6):
-        block[7 * j] = times * world.body[i].mass
+        six.M[j, j] = times * world.body[i].mass
 
 
 @loop

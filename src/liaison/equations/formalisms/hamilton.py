@@ -18,7 +18,7 @@ v, p = M v + a with M of (q, t), a = −∂V/∂v at v = 0, and
 
 of a higher degree, p cannot be solved for v in formulas, and H stays implicit.
 
-Public names: hamilton, Hamilton.
+Public names: hamilton, Hamilton, momentum_symbols, canonical_momenta, potential_and_forces.
 
 Source: PA, « équations de Hamilton » (p = ∂L/∂q̇).
 """
@@ -90,13 +90,19 @@ def hamilton(tree: Tree, *, explicit: bool | None = None, limit: int = LIMIT) ->
     Raises:
         DerivationError: an explicit H is asked for where M cannot be inverted, or where it takes
             more operations than the limit.
+
+    Example:
+        >>> import liaison
+        >>> tree = liaison.span(liaison.read("examples/pendulum.lsd"))
+        >>> liaison.hamilton(tree)
+        <Equations pendulum, by hamilton: 1 equation>
     """
     setting = setting_of(tree)
     v = list(setting.symbols.v)
-    p = _momentum_symbols(setting)
-    p_of_v = _momenta(setting)
+    p = momentum_symbols(setting)
+    p_of_v = canonical_momenta(setting)
     M = jacobian(p_of_v, v)
-    U, Q = _potential(setting)
+    U, Q = potential_and_forces(setting)
     offsets = substitute(p_of_v, dict.fromkeys(v, ZERO))
     speeds, note = _speeds(setting, M, [x - a for x, a in zip(p, offsets, strict=True)],
                            explicit=explicit, limit=limit)  # fmt: skip
@@ -128,7 +134,7 @@ def hamilton(tree: Tree, *, explicit: bool | None = None, limit: int = LIMIT) ->
     return replace(equations, native={"hamilton": native})
 
 
-def _momenta(setting: Setting) -> list[Expr]:
+def canonical_momenta(setting: Setting) -> list[Expr]:
     """p = ∂L/∂v, of q, v and t."""
     p = generalized_momenta(setting.kinematics)
     if setting.rate_potential is ZERO:
@@ -137,7 +143,7 @@ def _momenta(setting: Setting) -> list[Expr]:
     return [a - b for a, b in zip(p, slopes_of_V, strict=True)]
 
 
-def _momentum_symbols(setting: Setting) -> list[Expr]:
+def momentum_symbols(setting: Setting) -> list[Expr]:
     """p_theta beside theta, with a further p where that name is taken."""
     symbols = setting.symbols
     in_use = {x.name for x in (*symbols.q, *symbols.v, *symbols.u, *symbols.p)}
@@ -166,7 +172,7 @@ def generalized_momenta(kinematics: Kinematics) -> list[Expr]:
     return [as_expr(x) for x in p]
 
 
-def _potential(setting: Setting) -> tuple[Expr, list[Expr]]:
+def potential_and_forces(setting: Setting) -> tuple[Expr, list[Expr]]:
     """U of weight and of every load that has a potential of positions; τ of those without any."""
     U, Q = weight_potential(setting), [ZERO] * setting.tree.nv
     for load in setting.loads:

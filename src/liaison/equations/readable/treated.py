@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from liaison.equations.equations import Equations
+from liaison.equations.letters import multiplier_letter
 from liaison.equations.reading_order import order_of, squares_of
 from liaison.equations.statement import Line, statement
 from liaison.equations.transform.treatment import Treated
@@ -17,10 +18,11 @@ from liaison.expr.reading.arrange import Order
 from liaison.expr.reading.names import unicode_name
 from liaison.expr.reading.reading import leaves
 from liaison.expr.reading.ring import TooLarge
+from liaison.expr.reading.shared import Parts
 from liaison.expr.reading.simplify import Reader, simplified
 from liaison.expr.reading.text import to_unicode
 
-from .readable import LONGEST, Readable, read_line
+from .readable import LONGEST, Readable, read_by_names, read_line
 
 SHORT = 60
 """Names and numbers of a dependent velocity that is shown."""
@@ -45,9 +47,25 @@ def readable_treated(equations: Equations, longest: int = LONGEST) -> Readable:
     except TooLarge:
         pass
     page = _maggi(own)
-    return replace(_read(equations, own, page), notes=(*_named(own), MAGGI))
+    try:
+        return replace(_read(equations, own, page), notes=(*_named(own), MAGGI))
+    except TooLarge:
+        return _by_parts(equations, own, page)
 
 
+def _by_parts(equations: Equations, own: Treated, page: _Page) -> Readable:
+    """The same page by plain parts of formulas, each named."""
+    parts = Parts()
+    for name, f in page.quantities:
+        parts.named(name, f)
+    sides = [*(line.left for line in page.lines), *(line.right for line in page.lines)]
+    rows = [parts.cut(as_expr(f)) for f in sides]
+    titles, notes = [line.name for line in page.lines], (*_named(own), MAGGI, PARTS)
+    result = read_by_names(equations, titles, parts.names, rows, notes)
+    return replace(result, labels=_labels(equations, own))
+
+
+PARTS = "The rows are too long to be developed; they are given by named quantities."
 MAGGI = (
     "Each equation is the sum of the rows of all velocities, each times its Ψ, on which reactions "
     "do no work; the eliminated rows give the other accelerations."
@@ -82,7 +100,14 @@ def _read(equations: Equations, own: Treated, page: _Page) -> Readable:
     )
     quantities = tuple((name, simplified(f, order, squares)) for name, f in page.quantities)
     labels = _labels(equations, own)
-    return Readable(equations.name, equations.formalism, labels, rows, quantities=quantities)
+    return Readable(
+        equations.name,
+        equations.formalism,
+        labels,
+        rows,
+        quantities=quantities,
+        multiplier=multiplier_letter(equations),
+    )
 
 
 def _maggi(own: Treated) -> _Page:

@@ -8,13 +8,14 @@ Public names: ScalarEquations, Written, listed, is_empty.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias, final
 
 from liaison.equations.statement import Line
-from liaison.expr import Expr, to_latex, to_text, topological
+from liaison.expr import Expr, substitute, symbol, to_latex, to_text, topological
 from liaison.expr.reading.arrange import Order
 from liaison.expr.reading.latex import reading_to_latex
+from liaison.expr.reading.names import unicode_name
 from liaison.expr.reading.reading import Reading
 from liaison.expr.reading.ring import TooLarge
 from liaison.expr.reading.simplify import Reader
@@ -39,6 +40,7 @@ class ScalarEquations:
     lines: tuple[Line, ...]
     order: Order = field(default_factory=Order)
     note: str = ""  # what they leave out
+    multipliers: tuple[Expr, ...] = ()  # of closures, which the text calls λ₁, λ₂, …
 
     def __iter__(self) -> Iterator[Line]:
         return iter(self.lines)
@@ -51,8 +53,18 @@ class ScalarEquations:
         """Unicode text, each side as short as it gets."""
         parts, rows = self.written()
         named = [f"{name} = {text}" for name, text in parts]
-        note = ["", self.note] if self.note else []
+        legend = self._legend([text for row in (*parts, *rows) for text in row])
+        notes = [x for x in (legend, self.note) if x]
+        note = ["", *notes] if notes else []
         return "\n".join([self.name, "", *named, *([""] if named else []), *listed(rows), *note])
+
+    def _legend(self, texts: Sequence[str]) -> str:
+        """What the multipliers in some texts are."""
+        names = [unicode_name(f"lambda{k + 1}") for k in range(len(self.multipliers))]
+        rows = [x.name.removeprefix("lambda ") for x in self.multipliers]
+        used = [f"{name} {row}" for name, row in zip(names, rows, strict=True)
+                if any(name in text for text in texts)]  # fmt: skip
+        return f"Multipliers: {'; '.join(used)}." if used else ""
 
     @property
     def latex(self) -> str:
@@ -70,7 +82,13 @@ class ScalarEquations:
 
     def written(self) -> Written:
         """Named parts of long formulas, then every equation, as Unicode text."""
-        return self._sides(to_unicode, _text_rows)
+        names = {x: symbol(f"lambda{k + 1}") for k, x in enumerate(self.multipliers)}
+        if not names:
+            return self._sides(to_unicode, _text_rows)
+        left = substitute([line.left for line in self.lines], names)
+        right = substitute([line.right for line in self.lines], names)
+        lines = tuple(replace(x, left=a, right=b) for x, a, b in zip(self.lines, left, right))
+        return replace(self, lines=lines)._sides(to_unicode, _text_rows)
 
     def _sides(
         self, short: Callable[[Reading], str], long: Callable[[list[Expr]], Rows]

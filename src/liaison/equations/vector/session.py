@@ -8,7 +8,7 @@ Every session is a record; opening a term gives another one, so that nothing is 
 
 Source: PA, architecture (« gestion des niveaux de détails »).
 
-Public names: Session, COMMANDS.
+Public names: Session, COMMANDS, ALIASES.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import final
 
+from liaison.algebra import to_text
 from liaison.errors import ArgumentError, DerivationError, LiaisonError, NamingError
 
+from .scalar_equations import listed
 from .vector_equations import VectorEquations
 
 COMMANDS: Mapping[str, str] = {
     "show": "print the equations",
     "terms": "list the terms that can be opened, by number",
-    "open": "open a term, by name or number: open gamma(G2); open all",
+    "open": "open a term, by name or number: open gamma(G2); open all; 3 alone opens term 3",
     "close": "take back the last change",
     "what": "say what a term means: what omega1",
     "simplify": "each side in its shortest form",
@@ -36,8 +38,12 @@ COMMANDS: Mapping[str, str] = {
 }
 
 
+ALIASES: Mapping[str, str] = {"?": "help", "exit": "quit", "q": "quit", "": "show"}
+"""Further words for commands."""
+
+
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Session:
     """Equations at some level of detail, and those before them.
 
@@ -71,8 +77,30 @@ class Session:
     @property
     def text(self) -> str:
         """The equations, and the terms that can be opened."""
-        listed = ", ".join(f"{k} {name}" for k, name in enumerate(self.terms, 1))
-        return f"{self.equations.text}\n\nterms: {listed or 'none is left to open'}"
+        return f"{self.equations.text}\n\n{self._listed()}"
+
+    @property
+    def changed_text(self) -> str:
+        """The equations that the last change touched, and the terms that can be opened."""
+        before = () if self.before is None else self.before.equations.lines
+        lines = [line for line in self.equations.lines if line not in before]
+        if not lines or len(lines) == len(self.equations.lines):
+            return self.text
+        rows = [(x.name, to_text(x.left), to_text(x.right)) for x in lines]
+        others = len(self.equations.lines) - len(lines)
+        count = "1 equation stays" if others == 1 else f"{others} equations stay"
+        return "\n".join(
+            [*listed(rows), f"{count} as before; `show` prints all", "", self._listed()]
+        )
+
+    def _listed(self) -> str:
+        terms = ", ".join(f"{k} {name}" for k, name in enumerate(self.terms, 1))
+        return f"terms: {terms or 'none is left to open'}"
+
+    def __repr__(self) -> str:
+        name = self.equations.book.setting.mechanism.name
+        count, terms = len(self.equations.lines), len(self.terms)
+        return f"<Session of {name}: {count} equations, {terms} terms to open>"
 
     def __str__(self) -> str:
         return self.text
@@ -127,10 +155,12 @@ class Session:
     def answer(self, line: str) -> tuple[Session, str]:
         """The session after a line as typed at a terminal, and what is printed.
 
-        Errors are printed, and change nothing.
+        A term alone, by its name or its number, is opened. Errors are printed, and change nothing.
         """
         word, _, rest = line.strip().partition(" ")
-        word = word or "show"
+        word = ALIASES.get(word, word)
+        if not rest and (word.isdigit() or word in self.terms):
+            word, rest = "open", word
         try:
             if word not in COMMANDS:
                 raise NamingError.unknown("command", word, COMMANDS)
@@ -143,7 +173,7 @@ def _opened(session: Session, rest: str) -> tuple[Session, str]:
     if not rest:
         raise ArgumentError("open what? A term by its name or its number; `terms` lists them.")
     after = session.open(rest)
-    return after, after.text
+    return after, after.changed_text
 
 
 def _meaning(session: Session, rest: str) -> tuple[Session, str]:
@@ -156,7 +186,7 @@ def _meaning(session: Session, rest: str) -> tuple[Session, str]:
 
 
 def _scalars(session: Session, rest: str) -> tuple[Session, str]:
-    if session.equations.basis is not None:
+    if session.equations.level != "vector":
         raise DerivationError("these are columns already.", hint="`close` them first.")
     return session, session.equations.components(rest or "ground").text
 

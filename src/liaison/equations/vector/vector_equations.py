@@ -495,7 +495,7 @@ class VectorEquations:
         nonempty = tuple(line for line in lines if not is_empty(line))
         mechanism = self.book.setting.mechanism
         return ScalarEquations(
-            mechanism.name, nonempty, self._order(), left_out(mechanism.contacts)
+            mechanism.name, nonempty, self._order(), left_out(mechanism.contacts), self.book.lam
         )
 
     def _order(self) -> Order:

@@ -15,7 +15,7 @@ from liaison.expr.smooth import ARC_RATIO, STUMPFF
 from liaison.expr.table import TABLE
 from liaison.expr.unknown import CALL
 
-from .node import HALF, MINUS_ONE, ONE, ZERO, Expr, as_expr, combine, unary
+from .node import HALF, MINUS_ONE, ONE, ZERO, Expr, as_expr, combine, unary, vanishes
 from .row import ATOM, POWER, PRODUCT, SIGN, SUM, Op, Partial
 from .values import ARRAY_VALUES, FLOAT_VALUES
 
@@ -42,6 +42,14 @@ def _power_base(x: Expr, n: Expr) -> Expr:
     return n * x ** (n - ONE)
 
 
+def _power_exponent(x: Expr, n: Expr) -> Expr:
+    # xⁿ log x, whose limit at x = 0 is 0 where n > 0: the logarithm is then taken of 1
+    if x.op == "const" and not vanishes(x):
+        return x**n * log(x)
+    at_zero = n * (ONE - sign(x) * sign(x))
+    return x**n * log(select(at_zero, ONE, x))  # type: ignore[no-any-return]
+
+
 _UNIT: Partial = lambda *_: ONE  # noqa: E731
 _MINUS: Partial = lambda *_: MINUS_ONE  # noqa: E731
 
@@ -60,7 +68,7 @@ OPS: dict[str, Op] = {
     "neg": _row("neg", (_MINUS,), "(-{})", "-{}", "-{}", SIGN),
     "pow": _row(
         "pow",
-        (_power_base, lambda x, n: x**n * log(x)),
+        (_power_base, _power_exponent),
         "pow({}, {})",
         "{{{}}}^{{{}}}",
         "{}**{}",

@@ -235,6 +235,34 @@ for _op, _kind in (
 ):
     _rule(f"{_op}({_kind} x)", _op, _kind, lambda x: x.a,
           lambda x, y, z, k=_kind: (make(k, x),))  # type: ignore[misc]  # fmt: skip
+
+
+def _in_triangle(
+    side: Callable[[Fraction], tuple[Fraction, Fraction]],
+) -> Callable[[Expr], Rewritten]:
+    """factor · √square of an exact number in an inverse function, where the root is rational."""
+
+    def value(angle: Expr) -> Rewritten:
+        c = angle.a
+        if c.op != "const" or type(c.a) not in _EXACT:
+            return None
+        factor, square = side(Fraction(c.a))
+        if square < 0:
+            return None
+        root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
+        return constant(factor * root) if root * root == square else None
+
+    return value
+
+
+for _op, _kind, _below, _side in (
+    ("cos", "asin", 5, lambda c: (Fraction(1), 1 - c * c)),
+    ("sin", "acos", 5, lambda c: (Fraction(1), 1 - c * c)),
+    ("cos", "atan", 4, lambda c: (Fraction(1), 1 / (1 + c * c))),
+    ("sin", "atan", 4, lambda c: (c, 1 / (1 + c * c))),
+):
+    _rule(f"{_op}({_kind} number)", _op, _kind, _in_triangle(_side),
+          lambda x, y, z, k=_kind, n=_below: (make(k, constant(Fraction(3, n))),))  # type: ignore[misc]  # fmt: skip
 _rule("|number|", "abs", "const", lambda c: c if type(c.a) is Pi else constant(abs(c.a)),
       lambda x, y, z: (constant(-2),))  # fmt: skip
 for _kind in ("abs", "sqrt", "exp"):

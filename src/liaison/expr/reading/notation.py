@@ -31,6 +31,8 @@ DIGITS = 6
 """Significant digits of a number that is printed as a decimal."""
 DENOMINATORS = (2, 3, 4, 6, 8, 12)
 """Denominators of fractions that are printed as such."""
+PERIODIC = (9, 15, 18, 24, 30, 36, 45, 60, 72, 90, 180, 360)
+"""Further ones whose decimals never end: of degrees in terms of π, as 1/18 π for 10°."""
 
 
 class Written(NamedTuple):
@@ -71,6 +73,8 @@ def printed_number(value: Fraction, digits: int = DIGITS) -> PrintedNumber:
     if value.denominator == 1 and value < 10**12:
         return PrintedNumber(str(value.numerator))
     if value.denominator in DENOMINATORS and value.numerator < 1000:
+        return PrintedNumber(str(value.numerator), str(value.denominator))
+    if value.denominator in PERIODIC and value.numerator < 100:
         return PrintedNumber(str(value.numerator), str(value.denominator))
     text = f"{float(value):.{digits}g}"
     return PrintedNumber(text, is_exact=Fraction(text) == value)

@@ -223,10 +223,15 @@ class Ring:
         inverse = self._constant(Fraction(int(c.q), int(c.p)))
         for k, e in enumerate(m):
             if int(e):
-                g = self.generators[k]
-                opposite = _of_node(g.node) if g.kind == "inverse" else Generator("inverse", g.expr)
-                inverse = inverse * self._gens[self.index[opposite]] ** int(e)
+                inverse = reduce(self._times, [self._opposite(k)] * int(e), inverse)
         return inverse
+
+    def _opposite(self, k: int) -> Any:
+        """The inverse of a generator: of 1/x that is x, which may be a sum."""
+        g = self.generators[k]
+        opposite = _of_node(g.node) if g.kind == "inverse" else Generator("inverse", g.expr)
+        place = self.index.get(opposite)
+        return self._poly(g.node) if place is None else self._gens[place]
 
     def _checked(self, p: Any) -> Any:
         if len(p) > self.limit:

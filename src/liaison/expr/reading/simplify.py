@@ -148,7 +148,10 @@ class Reader:
         if node.op == "const" and isinstance(node.a, Pi):
             return Name("π")
         whole = node if node.data is not None else None
-        return Call(node.op, tuple(self._inner(x) for x in node.args), whole)
+        arguments = tuple(self._inner(x) for x in node.args)
+        if node.op == "sqrt" and isinstance(arguments[0], Power) and arguments[0].exponent == 2:
+            return Call("abs", (arguments[0].base,))
+        return Call(node.op, arguments, whole)
 
     def _inner(self, node: Expr) -> Reading:
         """What stands inside a function or below a fraction."""

@@ -79,8 +79,8 @@ class Unicode(Notation):
     marks = _MARKS
 
     def name(self, label: str) -> str:
-        """A symbol."""
-        return unicode_name(label)
+        """A symbol; blanks within it are underscores, because blanks are signs of products."""
+        return unicode_name(label.replace(" ", "_"))
 
     def number(self, value: Value) -> Written:
         """A number in full."""
@@ -124,10 +124,12 @@ class Unicode(Notation):
         return self.raised(f"({self.sum(reading.base)})", reading.exponent)
 
     def call(self, reading: Call, exponent: int = 1) -> str:
-        """sin²(θ), √(x)."""
+        """sin²(θ), √(x), |x|."""
         behind = raised(exponent) if exponent != 1 else ""
         name, data = function_of(reading)
         arguments = ", ".join([*data, *map(self.sum, reading.arguments)])
+        if name == "abs":
+            return f"|{arguments}|{behind}"
         return f"√({arguments}){behind}" if name == "sqrt" else f"{name}{behind}({arguments})"
 
 

@@ -47,6 +47,12 @@ class AssemblyModes:
 
     `complex` counts solutions over the complex numbers with multiplicity, as the theory does: 2 for
     a four-bar, 6 for a 3-RPR platform, 16 for six hinges, 40 for six legs; None if not known.
+
+    Example:
+        >>> import liaison
+        >>> modes = liaison.assembly_modes("examples/four_bar.lsd", at={"A": 1.2})
+        >>> len(modes.modes), modes.is_complete
+        (2, True)
     """
 
     name: str
@@ -85,10 +91,18 @@ class AssemblyModes:
         count = len(self.modes)
         kind = "assembly mode" if count == 1 else "assembly modes"
         lines = [f"{self.name}: {count} {kind}, {'all' if self.is_complete else 'perhaps not all'}"]
-        lines += [f"  {mode}" for mode in self.modes]
+        lines += [f"  {text}" for text in self._listed()]
         counted = "" if self.complex is None else f"; {self.complex} over the complex numbers"
         lines.append(f"  {self.why} ({self.method}{counted})")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
+    def _listed(self) -> list[str]:
+        """Every mode that is proved; of many others the first few."""
+        open_ones = [mode for mode in self.modes if not mode.proof]
+        left_out = {x.label for x in open_ones[LISTED:]} if len(open_ones) > 2 * LISTED else set()
+        texts = [str(mode) for mode in self.modes if mode.label not in left_out]
+        more = f"… and {len(left_out)} more that are not proved; --json has them all"
+        return [*texts, *([more] if left_out else [])]
 
 
 def assembly_modes(
@@ -211,15 +225,22 @@ def _locally(mechanism: Mechanism, links: Links, seed: int, why: str) -> Assembl
     modes = [mode_at(mechanism, links, poses, solution) for poses, solution in answer.positions]
     text = f"{why}; these were found from {answer.starts} starts"
     result = _answer(mechanism, links, modes, (False, text), "Newton's steps", None)
-    if answer.is_redundant:
-        result = replace(result, notes=(*result.notes, REDUNDANT))
-    return result
+    notes = [REDUNDANT] if answer.is_redundant else []
+    if answer.singular and answer.rank == answer.unknowns:
+        notes.append(SINGULAR.format(answer.singular, len(modes)))
+    return replace(result, notes=(*result.notes, *notes))
 
 
 UNKNOWN_KIND = "all modes are known for planar linkages, loops of six hinges and plates on six legs"
 REDUNDANT = (
     "more equations than unknowns: proofs are of independent ones, the others hold in floats"
 )
+SINGULAR = (
+    "at {} of these {} positions the equations lose rank: they may be points of a motion that is "
+    "left, not single modes"
+)
+LISTED = 3
+"""Modes without proof that are printed, where there are many."""
 
 ENGINES = 0.7
 """Part of the time that complete methods may take, before single modes are sought."""

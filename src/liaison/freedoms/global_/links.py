@@ -11,14 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from math import isfinite
 from typing import Any, TypeAlias, final
 
-from liaison.errors import AssemblyError, DerivationError, ModelError, NamingError
+from liaison.errors import AssemblyError, DerivationError, NamingError
 from liaison.expr import Expr, as_expr, evaluate, substitute, symbol, symbols_of
 from liaison.freedoms.motions import Transform
-from liaison.freedoms.placing import across, valued
+from liaison.freedoms.placing import across, as_written, valued
 from liaison.model import Constraint, Joint, Mechanism, OfCoordinates
 from liaison.spatial import compose, identity, inverse, zeros
 
@@ -127,7 +125,7 @@ def _held_coordinates(mechanism: Mechanism, at: Mapping[str, Any]) -> Numbers:
     """Prescribed coordinates: by the caller, by imposed motions at t = 0, by couplings to these."""
     values = {symbol(x.name): as_expr(x.value) for x in mechanism.parameters if x.value is not None}
     values[symbol("t")] = as_expr(0)
-    held: Numbers = {label: _as_written(x) for label, x in at.items()}
+    held: Numbers = {label: as_written(x) for label, x in at.items()}
     waiting: list[OfCoordinates] = []
 
     def value(formula: Any) -> Expr:
@@ -148,13 +146,6 @@ def _held_coordinates(mechanism: Mechanism, at: Mapping[str, Any]) -> Numbers:
             hint=f"Hold one of them: at={{{waiting[0].labels()[0]!r}: …}}.",
         )
     return held
-
-
-def _as_written(x: Any) -> Any:
-    """A float as the decimal that it is written as; other numbers as they are."""
-    if isinstance(x, float) and not isfinite(x):
-        raise ModelError(f"{x} is held; a coordinate is a finite number.")
-    return Fraction(repr(x)) if type(x) is float else x
 
 
 def _number(formula: Any, values: Mapping[Expr, Expr]) -> Expr:

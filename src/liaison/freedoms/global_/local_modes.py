@@ -52,6 +52,7 @@ class LocalAnswer:
     rank: int  # greatest rank of the equations at a position found; −1 if none was
     unknowns: int
     is_redundant: bool  # more equations than unknowns: some hold in floats only
+    singular: int = 0  # positions of a smaller rank than there are unknowns
 
 
 class _Loops:
@@ -199,8 +200,9 @@ def local_answer(links: Links, seed: int = 0, starts: int = STARTS) -> LocalAnsw
     answers = [(loops.placed(x), _proved(loops, x, rank))
              for x, rank in zip(positions, ranks, strict=True)]  # fmt: skip
     redundant = len(loops.equations) > len(loops.unknowns)
-    most = max(ranks, default=-1)
-    return LocalAnswer(tuple(answers), starts, most, len(loops.unknowns), redundant)
+    most, n = max(ranks, default=-1), len(loops.unknowns)
+    singular = sum(rank < n for rank in ranks)
+    return LocalAnswer(tuple(answers), starts, most, n, redundant, singular)
 
 
 def _rank(loops: _Loops, x: Sequence[float]) -> int:

@@ -24,6 +24,9 @@ from .links import Links, Passive
 LISTED = 8
 """Coordinates of a mode that are printed for reading."""
 
+ROUNDING = 1e-15
+"""Coordinates below it are printed as 0."""
+
 Floats: TypeAlias = NDArray[np.float64]
 Poses: TypeAlias = Mapping[int, tuple[Any, Any]]
 
@@ -49,7 +52,8 @@ class Mode:
         }  # fmt: skip
 
     def __str__(self) -> str:
-        listed = [f"{name} = {x:.9g}" for name, x in self.coordinates.items()]
+        rounded = {k: 0.0 if abs(x) < ROUNDING else x for k, x in self.coordinates.items()}
+        listed = [f"{name} = {x:.9g}" for name, x in rounded.items()]
         more = f", and {len(listed) - LISTED} more" if len(listed) > LISTED else ""
         coordinates = ", ".join(listed[:LISTED]) + more
         proved = f"proved ({self.proof})" if self.proof else "not proved"

@@ -160,6 +160,10 @@ RADIUS = 1e-12
 SMALL = 1e-9
 """Singular values below this, relative to the largest, are taken for zero."""
 
+WEAK = 1e-6
+"""The same below which a rank is not relied on: next to a singular position the floats are off by
+the root of their precision."""
+
 STEP_ALONG = 0.05
 """Length of the step along W, in units of tan(θ/2) and of half the way of a slider [m]."""
 
@@ -177,9 +181,9 @@ class FloatVerdict:
     proof: str
 
 
-def _rank(J: Floats) -> int:
+def _rank(J: Floats, small: float = SMALL) -> int:
     sizes = np.linalg.svd(J, compute_uv=False) if J.size else np.zeros(0)
-    return int(np.sum(sizes > SMALL * max(1.0, float(np.max(sizes, initial=0.0)))))
+    return int(np.sum(sizes > small * max(1.0, float(np.max(sizes, initial=0.0)))))
 
 
 def _pivots(J: Floats, rank: int) -> tuple[list[int], list[int]]:
@@ -215,8 +219,18 @@ def float_verdict(home: Home) -> FloatVerdict:
     away = list(np.random.default_rng(1).normal(size=(n,)))
     naive = _rank(np.array(system.jacobian(Reals(), away)))
     first = n - rank
+    sure_rank = _rank(J, WEAK)
+    if sure_rank < rank:
+        text = (
+            f"{bound}; {rank - sure_rank} of it by less than {WEAK:g}: a singular position is near"
+        )
+        least = max(0, n - J.shape[0])
+        return FloatVerdict(naive, sure_rank, least, n - sure_rank, "undecided", text)
     if first == 0 or rank == J.shape[0]:
         return FloatVerdict(naive, rank, first, first, "regular", bound)
+    if system.is_first_order:
+        text = f"{bound}; some relations are known to first order only"
+        return FloatVerdict(naive, rank, max(0, n - J.shape[0]), first, "undecided", text)
     left = _after_step(system, J, rows, columns)
     if left < 1e-10:
         text = f"{bound}; after a step of {STEP_ALONG} the other equations hold to {left:.1e}"

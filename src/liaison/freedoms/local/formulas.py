@@ -26,7 +26,7 @@ from liaison.errors import DerivationError
 from liaison.exact.linear import Reals, Ring
 from liaison.exact.multivariate import RationalSeries
 from liaison.exact.residues import residues
-from liaison.exact.series import RingDomain
+from liaison.exact.series import RingDomain, constants_of
 from liaison.expr import (
     FRACTION,
     Expr,
@@ -62,17 +62,22 @@ class FormulaSystem(System):
         self.unknowns = list(point)
         self.n, self.size = len(self.unknowns), len(self.formulas)
         places = [as_expr(value) for value in point.values()]
-        self._point = [int(x) for x in evaluate(places, domain=residues(p))] if places else []
+        constants = constants_of(self.formulas)
+        numbers = [int(x) for x in evaluate([*places, *constants], domain=residues(p))]
+        self._point = numbers[: self.n]
+        self._constants = dict(zip(constants, numbers[self.n :], strict=True))
         self._entries = jacobian(self.formulas, self.unknowns)
 
     def values(self, ring: Ring, x: Sequence[Any]) -> list[Any]:
         """The formulas at point + x."""
-        return list(evaluate(self.formulas, self._shifted(x), RingDomain(ring)))
+        return list(evaluate(self.formulas, self._shifted(x), RingDomain(ring, self._constants)))
 
     def jacobian(self, ring: Ring, x: Sequence[Any]) -> list[list[Any]]:
         """Their derivatives there."""
         rows = [[ring.zero] * self.n for _ in range(self.size)]
-        values = evaluate(list(self._entries.values()), self._shifted(x), RingDomain(ring))
+        values = evaluate(
+            list(self._entries.values()), self._shifted(x), RingDomain(ring, self._constants)
+        )
         for (i, j), value in zip(self._entries, values, strict=True):
             rows[i][j] = value
         return rows
@@ -163,10 +168,20 @@ def in_tau(
         moved = {x: home[x] + (2 * atan(taus[x]) if turns[x] else 2 * taus[x]) for x in unknowns}
         result = substitute([rational], moved)[0]
         at_home = substitute([result], dict.fromkeys(taus.values(), as_expr(0)))[0]
-        holds = int(evaluate(at_home, domain=residues())) == 0
+        holds = _is_zero(at_home, is_rounded=any(isinstance(x, float) for x in at.values()))
     except (DerivationError, ValueError):
         return None
     return result if holds and _is_analytic(result, set(taus.values())) else None
+
+
+def _is_zero(constant: Expr, *, is_rounded: bool) -> bool:
+    if is_rounded:
+        return abs(float(evaluate(constant))) < ROUNDED
+    return int(evaluate(constant, domain=residues())) == 0
+
+
+ROUNDED = 1e-9
+"""Residual of a relation that holds at a position in floats."""
 
 
 def _circular(
@@ -216,10 +231,15 @@ def _is_analytic(formula: Expr, taus: set[Expr]) -> bool:
 
 @final
 class Curved:
-    """Formulas of τ that vanish, on the elements of a ring."""
+    """Formulas of τ that vanish, on the elements of a ring.
 
-    def __init__(self, formulas: Sequence[Expr], n: int) -> None:
-        self.formulas, self.n = list(formulas), n
+    Attributes:
+        constants: residues of functions of numbers alone; none are needed over the rational numbers
+            and in floats.
+    """
+
+    def __init__(self, formulas: Sequence[Expr], n: int, constants: Mapping[Expr, int]) -> None:
+        self.formulas, self.n, self.constants = list(formulas), n, constants
         self.slopes = jacobian(self.formulas, [tau(k) for k in range(n)]) if formulas else {}
 
     def __len__(self) -> int:
@@ -247,7 +267,7 @@ class Curved:
             return [float(value) for value in evaluate(formulas, values)]
         if isinstance(ring, RationalSeries):
             return list(evaluate(formulas, values, _RationalDomain(ring)))
-        return list(evaluate(formulas, values, _SeriesDomain(ring)))
+        return list(evaluate(formulas, values, _SeriesDomain(ring, self.constants)))
 
 
 @final

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from liaison.errors import DerivationError
 from liaison.exact.balls import BITS, balls, precision
-from liaison.exact.choices import square_numbers
+from liaison.exact.choices import check_laws, square_numbers
 from liaison.exact.linear import Balls, Reals, kernel, primes_from, rank
 from liaison.exact.residues import residues
 from liaison.exact.rigid import in_balls, quaternion_of_motion
@@ -52,6 +52,9 @@ TRIALS = 40
 
 CLOSED = 1e-3
 """Largest residual of a loop at the floats next to which a position is looked for."""
+
+NEAR = 1e-6
+"""Distance in τ beyond which a position that exists is not the one asked for."""
 
 STARTS = 8
 """Points from which the displacements are looked for."""
@@ -151,8 +154,9 @@ def _residues(formulas: Sequence[Expr], seed: int) -> tuple[int, list[int]]:
     """Constants modulo a prime that has the square roots among them.
 
     Raises:
-        DerivationError: none of many primes has them.
+        DerivationError: none of many primes has them, or laws of a function are lost modulo primes.
     """
+    check_laws(formulas)
     for p in islice(primes_from(seed, square_numbers(formulas)), TRIALS):
         try:
             return p, [int(x) for x in evaluate(list(formulas), domain=residues(p, seed))]
@@ -262,6 +266,8 @@ def full_rank_near(
             return None
         away = [abs(x - near[j]).upper() for x, j in zip(box.box, columns, strict=True)]
         radius = max(map(float, away), default=0.0)
+    if not radius < NEAR:
+        return None
     return Anywhere(n - len(rows), sizes, radius)
 
 

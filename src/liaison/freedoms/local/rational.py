@@ -106,8 +106,10 @@ def restricted(
     formulas = [system.curved.formulas[i] for i in curved] if system.curved else []  # type: ignore[attr-defined]
     renamed = {tau(k): tau(place[k]) if k in place else as_expr(0) for k in range(system.n)}
     moved = [substitute([f], renamed)[0] for f in formulas]
+    constants = getattr(system.curved, "constants", {})
+    curved_rows = Curved(moved, len(columns), constants) if moved else None
     return LoopSystem(
-        system.p, len(columns), factors, relations, Curved(moved, len(columns)) if moved else None,
+        system.p, len(columns), factors, relations, curved_rows,
         is_first_order=system.is_first_order,
     )  # fmt: skip
 
@@ -261,9 +263,10 @@ def ball_system(home: Home) -> LoopSystem:
         return home.assembled(0, balls(home.formulas()))
 
 
-def sign_in_balls(system: LoopSystem, modular: LoopSystem) -> str:
+def sign_in_balls(system: LoopSystem, modular: LoopSystem) -> tuple[str, int]:
     """Of the second-order form of the one equation that counts beyond the pivots: "both" where it
-    takes both signs, "definite", or "" where that is not decided, or there are more equations.
+    takes both signs, "definite", or "" where that is not decided, or there are more equations; and
+    in how many unknowns.
 
     Args:
         system: loops with balls for numbers.
@@ -271,7 +274,7 @@ def sign_in_balls(system: LoopSystem, modular: LoopSystem) -> str:
     """
     factors = [f for loop in system.loops for f in loop]
     if system.relations or system.curved or any(f.pitch is not None for f in factors):
-        return ""
+        return "", 0
     p, counted = modular.p, []
     for i, loop in enumerate(modular.loops):
         basis = algebra(list({f.column: f.screw for f in loop}.values()), p)
@@ -280,10 +283,14 @@ def sign_in_balls(system: LoopSystem, modular: LoopSystem) -> str:
     chosen, columns = pivots([J[i] for i in counted], p)
     left = [i for k, i in enumerate(counted) if k not in set(chosen)]
     if len(left) != 1:
-        return ""
+        return "", 0
     with precision(BITS):
-        form = _BallForm(system, [counted[k] for k in chosen], columns, left[0])
-        return "both" if form.takes_both_signs() else "definite" if form.is_definite() else ""
+        try:
+            form = _BallForm(system, [counted[k] for k in chosen], columns, left[0])
+        except ZeroDivisionError:  # a pivot that is not seen to differ from zero
+            return "", 0
+        word = "both" if form.takes_both_signs() else "definite" if form.is_definite() else ""
+    return word, len(form.free)
 
 
 @final

@@ -47,7 +47,7 @@ from .verdict import is_folding_smooth
 
 Floats = NDArray[np.float64]
 
-DEGREES = {1: (6, 12, 24), 2: (4, 8, 12), 3: (3, 6), 4: (3, 4), 5: (3, 4), 6: (3,)}
+DEGREES = {1: (6, 12, 24), 2: (4, 8, 12, 24), 3: (3, 6), 4: (3, 4), 5: (3, 4), 6: (3,)}
 """Degrees to which h is computed, one after the other, by the dimension of W."""
 
 RADIUS = 1e-9
@@ -221,9 +221,9 @@ class RealExamination:
         """Where numbers are not rational: the sign of one second-order form."""
         if self.balls is not None:
             modular = self._restricted(self.modular[0], part)
-            sign = sign_in_balls(self._restricted(self.balls, part), modular)
+            sign, d = sign_in_balls(self._restricted(self.balls, part), modular)
             if sign == "both":
-                return Real(high, high, True, INDEFINITE)
+                return Real(d - 1, d - 1, True, INDEFINITE)
             if sign == "definite":
                 return Real(0, 0, True, DEFINITE)
         return Real(0, high, False, IRRATIONAL)

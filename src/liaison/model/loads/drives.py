@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, final
 
-from liaison.errors import ModelError, Place
+from liaison.errors import ModelError, Place, checked
 from liaison.expr import absolute
 from liaison.model.contacts.joint_friction import DryFriction
 from liaison.model.joints import Revolute
@@ -60,6 +60,7 @@ class Transmission:
     smoothing: Any = Fraction(1, 1000)  # [rad/s]; 0: dry friction holds exactly
 
 
+@checked
 def drive(
     name: str,
     joint: Joint,

@@ -51,7 +51,7 @@ def assemble(system: System, level: i64, work: Work) -> None:
     for k in range(6 * system.unknowns):
         scale[k] = 0.0
     for i in range(system.bodies):
-        inertia = work.states[i + 1].inertia
+        inertia = flat(work.states[i + 1].inertia)
         for k in range(36):
             diagonal[36 * i + k] = inertia[k]
     put_relations(system, level, work)
@@ -174,7 +174,7 @@ def take_residual(system: System, work: Work, x: ptr, residual: ptr) -> None:
         for j in range(6):
             total = 0.0
             for k in range(6):
-                total += block[6 * j + k] * x[6 * i + k]
+                total += block[j, k] * x[6 * i + k]
             residual[6 * i + j] -= total
     for c in range(system.n_rows):
         row = system.couplings[c]

@@ -127,7 +127,7 @@ class Body(Record):
     p: ptr = inline(3)
     twist: ptr = inline(6)
     drift: ptr = inline(6)
-    inertia: ptr = inline(36)
+    inertia: ptr = inline(6, 6)
     force: ptr = inline(6)
     weights: ptr = inline(2)  # rotational and translational inertia that scale rows
     pairs: ptr = inline(72)  # rows of its joint on itself and on its parent

@@ -274,12 +274,12 @@ def energy(system: System, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, are
         I = body.inertia
         for a in range(6):
             for b in range(6):
-                out[0] += 0.5 * V[a] * I[6 * a + b] * V[b]
-        m = I[21]
+                out[0] += 0.5 * V[a] * I[a, b] * V[b]
+        m = I[3, 3]
         p = body.p
-        # the block beside J is m c as a cross product: its entries 16, 5 and 9 are m c
-        out[1] += rise[0] * (m * p[0] + I[16]) + rise[1] * (m * p[1] + I[5])
-        out[1] += rise[2] * (m * p[2] + I[9])
+        # the block beside J is m c as a cross product
+        out[1] += rise[0] * (m * p[0] + I[2, 4]) + rise[1] * (m * p[1] + I[0, 5])
+        out[1] += rise[2] * (m * p[2] + I[1, 3])
 
 
 @loop

@@ -257,7 +257,7 @@ class _Worker:
         self.take_events(i)
         more = begun(self._modes)
         batch.ends.outcomes[i] = (
-            replace(outcome, message=outcome.message + more) if more else outcome
+            outcome._replace(message=outcome.message + more) if more else outcome
         )
         if batch.has_contacts and self._marching is not None:
             rows = batch.records[i, : batch.ends.codes[i, each.ENDS.index("recorded")]]

@@ -99,6 +99,12 @@ class RunOptions:
         sweeps: of scenes: over all contacts, at most, in one problem; 1000.
         events: of scenes: record the events of contacts; True.
         threads: of batches: how many; all cores.
+
+    Example:
+        >>> import liaison
+        >>> options = liaison.RunOptions(method="rk4", step="1 ms")
+        >>> liaison.simulate("examples/pendulum.lsd", until=0.1, options=options).counts["steps"]
+        100
     """
 
     step: float | str | None = _option("Fixed step size; adaptive without it.", "s")
@@ -217,6 +223,10 @@ OF_SCENES = tuple(name for name, meaning in meanings().items() if meaning.of == 
 """Names of the options that scenes of bodies that collide take alone."""
 
 
+ARGUMENTS = ("until", "start", "guess", "parameters")
+"""What verbs of runs take besides their options."""
+
+
 def run_options(
     verb: str,
     options: RunOptions | None,
@@ -240,7 +250,7 @@ def run_options(
         OptionError: a keyword that the verb does not take; proposes the nearest one.
         ArgumentError: `series` and `only_series` are both there.
     """
-    OptionError.check(verb, keywords, taken)
+    OptionError.check(verb, keywords, taken, named=ARGUMENTS)
     record = {} if options is None else options.chosen()
     chosen = {name: value for name, value in record.items() if name in taken}
     chosen |= {name: value for name, value in keywords.items() if value is not None}

@@ -33,7 +33,7 @@ from liaison.simulation.steps.rungekutta import Tableau
 from liaison.units import si_value
 
 from .inputs import Inputs, inputs_of
-from .settings import Settings
+from .settings import IMPACTS, Settings
 from .timing import WINDOW, instants_of, knots_of, load_instants, timed_of
 
 GAP = 1e-13
@@ -116,7 +116,8 @@ def plan_of(
         if entry not in program.entries:
             raise NamingError.unknown("entry", entry, program.entries)
     check_state(program, state)
-    end = end_of(state, until)
+    _check_impacts(program, settings)
+    end = end_of(state, until, settings.step)
     all_inputs = inputs_of(program, inputs)
     events, stops = watched(program, stop)
     bends = knots_of(program, all_inputs) if settings.is_adaptive else ()
@@ -254,12 +255,29 @@ def _check_finite(program: Program, name: str, array: Array) -> None:
         raise SimulationError(f"the state begins with {label!r} = {array[k]}, not finite.")
 
 
-def end_of(state: State, until: float) -> float:
-    """The time to end at; rejects one before the start."""
+def _check_impacts(program: Program, settings: Settings) -> None:
+    """Raises an error for a law of impacts where nothing can be hit."""
+    is_scene = "scene" in program.facts
+    if settings.impacts != IMPACTS and not (is_scene or program.facts.get("sides")):
+        raise SimulationError(
+            f"impacts is {settings.impacts!r}; {program.name!r} has no contacts or other "
+            "unilateral constraints, so that there are none.",
+            hint="Leave it out.",
+        )
+
+
+def end_of(state: State, until: float, step: float | None = None) -> float:
+    """The time to end at; rejects one before the start, and a fixed step beyond it."""
     end = float(until)
     if not math.isfinite(end) or end < state.t:
         raise SimulationError(
             f"until is {end:g} s: a run from {state.t:g} s cannot end at {end:g} s.", t=state.t
+        )
+    if step is not None and end > state.t and step > (end - state.t) * (1 + 1e-9):
+        raise SimulationError(
+            f"step is {step:g} s, longer than the run from {state.t:g} to {end:g} s.",
+            hint="Give a shorter step, or a later end.",
+            t=state.t,
         )
     return end
 
@@ -318,20 +336,23 @@ def lasting_arrays(plan: Plan, window: int = WINDOW, *, beside: int = 0, logged:
     return arrays
 
 
+INSTANTS = np.array(Run.slots("t", "t_new", "t_start", "t_base", "t_good"))
+"""All of them are the start of a run at first."""
+
+
 def fill_run(arrays: Arrays, plan: Plan) -> None:
     """What differs from run to run: start and end, parameters, inputs, instants to record."""
     run, state = arrays.run, plan.state
-    run.t = run.t_new = run.t_start = run.t_base = run.t_good = state.t
-    run.t_end, run.t_control = plan.until, math.inf
-    run.h_look = run.h_knot = math.inf
-    run.t_blind = -math.inf
+    run.floats[INSTANTS] = state.t
+    run.t_end = plan.until
     run.q[:], run.v[:] = state.q, state.v
     run.good.q[:], run.good.v[:] = state.q, state.v
     run.p[:], run.u[:] = plan.parameters, plan.inputs.held
     grid, period, samples = plan.settings.instants(state.t, plan.until)
     run.period, run.samples = period, samples
-    run.records_steps, run.records_end, run.records_stop = samples == 0, grid.size == 0, 1
-    run.instants[: grid.size] = grid
+    run.records_steps, run.records_end = samples == 0, grid.size == 0
+    if grid.size:
+        run.instants[: grid.size] = grid
     load_instants(run, plan.instants, plan.settings.max_step)
 
 
@@ -346,6 +367,8 @@ def _fill_settings(arrays: Arrays, settings: Settings) -> None:
     run.radius = settings.radius
     run.iterations, run.steps_allowed = projection.iterations, settings.max_steps
     run.is_adaptive = settings.is_adaptive
+    run.t_control = run.h_look = run.h_knot = math.inf
+    run.t_blind, run.records_stop = -math.inf, 1
     work = max(1, int(run.nv) + int(run.nc)) ** 3  # nothing moves: as little as one
     run.pivots_left = min(1000, int(PIVOTING / work))
 

@@ -26,6 +26,9 @@ NO_INSTANTS: Array = np.empty(0)
 PROJECTION = Projection()
 
 
+IMPACTS = "energetic"
+"""The law of impacts by default."""
+
 ATOL = 1e-10
 """Absolute error allowed by default: of a mechanism with contacts, in the units of its scales."""
 
@@ -52,6 +55,11 @@ class Settings:
             friction, found by Lemke's pivots; None keeps cones round.
         residual: largest |γ − G v̇| of the generated solution, relative to 1 + max |v̇|.
         watch: the balance of energy is kept.
+
+    Example:
+        >>> import liaison
+        >>> liaison.Settings(method="rk4", step=0.001).rtol
+        1e-08
     """
 
     step: float | None = None
@@ -64,7 +72,7 @@ class Settings:
     projection: Projection = field(default_factory=Projection)
     residual: float = 1e-8
     spectral_radius: float | None = None
-    impacts: str = "energetic"
+    impacts: str = IMPACTS
     theta: float | None = None
     facets: int | None = None
     watch: bool = True
@@ -90,7 +98,20 @@ class Settings:
                 f"method {self.tableau.name!r} has no error estimate and needs a fixed step.",
                 hint="Give step=, or take method='tsitouras'.",
             )
+        self._check_fixed()
         self._check_own_options()
+
+    def _check_fixed(self) -> None:
+        """Rejects what adaptive steps alone take beside a fixed step."""
+        other = {"rtol": (self.rtol, 1e-8), "atol": (self.atol, ATOL)}
+        other["max_step"] = (self.max_step, math.inf)
+        for name, (value, default) in other.items():
+            if self.step is not None and value != default:
+                raise SimulationError(
+                    f"{name} is {value:g} beside step={self.step:g}: a fixed step is as long as "
+                    "it is, whatever its error.",
+                    hint=f"Leave out step for steps that follow from their error, or {name}.",
+                )
 
     def _check_own_options(self) -> None:
         """Rejects options of one method where another is taken, or outside their range."""

@@ -7,18 +7,14 @@ First integrals along a run, as measures of its error.
 
 Later: fields of a record that are computed at their first use.
 
-A run as a compact table in a notebook.
-
 Public names: Trajectory, Series, EventRecord, load, DONE, STOPPED, INTERRUPTED, TIME_LIMIT, FAILED,
-SUSPECT, Invariant, invariants_of, Later, html_table, matching.
+SUSPECT, Invariant, invariants_of, Later, matching.
 """
 
 from __future__ import annotations
 
 import csv
-import html
 import io
-import itertools
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -37,6 +33,7 @@ from liaison.errors import (
     checked,
     needed,
 )
+from liaison.lazy import Moving, Shown
 from liaison.numeric import State
 from liaison.units import Label, si_value
 
@@ -45,34 +42,15 @@ from .files import Variable, plain, read_netcdf, readable, write_file, write_net
 from .series import Array, EventRecord, Series, as_series, event_variables, events_in, frozen
 
 
-def html_table(title: str, message: str, columns: Mapping[str, tuple[Label, Array]]) -> str:
-    """The first columns of a run with their ends and extremes, as HTML."""
-    rows = [_row(label, x) for label, x in itertools.islice(columns.values(), 24)]
-    more = max(0, len(columns) - len(rows))
-    foot = f"<p>and {more} more: see <code>columns()</code></p>" if more else ""
-    heads = "".join(f"<th>{x}</th>" for x in ("label", "unit", "first", "last", "min", "max"))
-    note = f"<p>{html.escape(message)}</p>" if message else ""
-    return (
-        f"<div><p><b>{html.escape(title)}</b></p>{note}<table><thead><tr>{heads}</tr>"
-        f"</thead><tbody>{''.join(rows)}</tbody></table>{foot}</div>"
-    )
-
-
-def _row(label: Label, x: Array) -> str:
-    finite = x[np.isfinite(x)]
-    ends = [x[0], x[-1], *((finite.min(), finite.max()) if len(finite) else (np.nan, np.nan))]
-    cells = "".join(f"<td>{value:.6g}</td>" for value in ends)
-    return f"<tr><td>{html.escape(label.name)}</td><td>{html.escape(label.unit)}</td>{cells}</tr>"
-
-
 class Later:
     """A record with slots, some of which are empty until they are read.
 
     Attributes:
         _later: has a method for each such field, by its name, that makes it.
+        _mechanism: what moved, where that is known and `_later` does not say.
     """
 
-    __slots__ = ("_later",)
+    __slots__ = ("_later", "_mechanism")
 
     if not TYPE_CHECKING:  # which would hide names that are misspelled
 
@@ -150,7 +128,7 @@ POSES = ("poses.", "markers.", "self_stress.")  # columns shown only by request
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Trajectory(Later):
+class Trajectory(Later, Moving, Shown):
     """A run: positions, velocities and series over time, with what is known about it.
 
     Args:
@@ -166,6 +144,16 @@ class Trajectory(Later):
         counts: steps, evaluations, rejected, projections, …
         meta: plain data: mechanism, parameters, method, tolerances, version, and `charts`:
             records of kind (see `resampling.Chart`), slice q, slice v.
+
+    Example:
+        >>> import liaison
+        >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
+        >>> run.t
+        array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+        >>> run["A"].shape, run.unit("A")
+        ((5,), 'rad')
+        >>> round(float(run.resample([0.5])["A"][0]), 6)
+        -0.162769
     """
 
     name: str
@@ -263,7 +251,14 @@ class Trajectory(Later):
         return "s" if label == "t" else self._column(label)[0].unit
 
     def columns(self, *patterns: str) -> dict[str, tuple[Label, Array]]:
-        """Columns by label or pattern ("A*", "energy.*"); without any, all but the poses."""
+        """Columns by label or pattern ("A*", "energy.*"); without any, all but the poses.
+
+        Example:
+            >>> import liaison
+            >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
+            >>> list(run.columns("A*", "energy"))
+            ['A', "A'", 'energy.T', 'energy.U']
+        """
         known = self._columns()
         if not patterns:
             return {x: column for x, column in known.items() if not x.startswith(POSES)}
@@ -317,7 +312,7 @@ class Trajectory(Later):
         known = self._columns()
         if label in known:
             return known[label]
-        for name in ("outputs", "accelerations"):
+        for name in ("outputs", "accelerations", "inputs"):
             if f"{name}.{label}" in known:
                 return known[f"{name}.{label}"]
         raise NamingError.unknown("label", label, ["t", *known, *self.series])
@@ -343,6 +338,12 @@ class Trajectory(Later):
         Raises:
             SimulationError: the run has no poses.
             NamingError: no body has that name.
+
+        Example:
+            >>> import liaison
+            >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
+            >>> run.pose("bar").shape
+            (5, 4, 4)
         """
         if "poses" not in self.series:
             raise SimulationError(
@@ -365,6 +366,12 @@ class Trajectory(Later):
 
         Raises:
             SimulationError: no instant has that index, or the time is outside the run.
+
+        Example:
+            >>> import liaison
+            >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
+            >>> run.state(t="250 ms").t
+            0.25
         """
         if (index is None) == (t is None):
             raise ArgumentError("Trajectory.state takes an index, or t=…, and not both.")
@@ -374,6 +381,18 @@ class Trajectory(Later):
         if not -len(self) <= index < len(self):
             raise SimulationError(f"instant {index} of a run that recorded {len(self)} instants.")
         return State(float(self.t[index]), self.q[index], self.v[index], self.labels)
+
+    @property
+    def mechanism(self) -> Any:
+        """The mechanism that moved; None of a run from a file, or of some of its instants."""
+        source: Any = getattr(self, "_later", None)
+        return getattr(self, "_mechanism", None) or (source and source.mechanism())
+
+    def with_mechanism(self, mechanism: Any) -> Trajectory:
+        """The run, which then knows what moved and shows it by itself: a run from a file."""
+        copy = replace(self)
+        object.__setattr__(copy, "_mechanism", mechanism)
+        return copy
 
     @property
     def invariants(self) -> dict[str, Invariant]:
@@ -405,6 +424,12 @@ class Trajectory(Later):
         Raises:
             SimulationError: an instant outside the run; or it would have to be interpolated between
                 instants that are too far apart for that.
+
+        Example:
+            >>> import liaison
+            >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
+            >>> run.resample([0.1, 0.2]).t
+            array([0.1, 0.2])
         """
         t = np.atleast_1d(np.asarray(times, dtype=float))
         resampling.check_within(self.t, t)
@@ -423,6 +448,7 @@ class Trajectory(Later):
         The other run is resampled to this one's instants; quaternions are compared up to sign. At
         an instant recorded twice, before and after an impact, each side is compared with its own;
         instants beside an impact of the other run, which has two velocities there, are left out.
+        Series of a run that must be interpolated (`resample`) are compared where both recorded.
         """
         start, end = max(self.t[0], other.t[0]), min(self.t[-1], other.t[-1])
         kept = (self.t >= start) & (self.t <= end) & ~_near_jump(self.t, other)
@@ -436,13 +462,23 @@ class Trajectory(Later):
         mine = self if np.all(kept) else _rows_of(self, kept)
         theirs = other if np.array_equal(other.t, keep) else _other_at(other, keep)
         a, b = mine.columns(), _signed_like(mine, theirs).columns()
-        worst = {x: _worst(a[x][1], b[x][1]) for x in a if x in b}
+        shared = _shared(keep, other)
+        states = {x.name for name in ("q", "v") for x in self.labels.get(name, ())}
+        rows = {x: slice(None) if x in states else shared for x in a if x in b}
+        worst = {x: _worst(a[x][1][k], b[x][1][k]) for x, k in rows.items() if len(a[x][1][k])}
         return dict(sorted(worst.items(), key=lambda item: -item[1]))
 
     # tables and files
 
     def to_xarray(self) -> Any:
-        """An xarray Dataset: q and v by label, every series, units as attributes."""
+        """An xarray Dataset: q and v by label, every series, units as attributes.
+
+        Example:
+            >>> import liaison
+            >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
+            >>> run.to_xarray().sizes["time"]
+            5
+        """
         with needed("tables"):
             import xarray
 
@@ -465,7 +501,16 @@ class Trajectory(Later):
         return frame
 
     def to_csv(self, path: str | os.PathLike[str], *patterns: str) -> None:
-        """Text with one row an instant, `label [unit]` as heads, numbers that read back exactly."""
+        """Text with one row an instant, `label [unit]` as heads, numbers that read back exactly.
+
+        Example:
+            >>> import liaison
+            >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
+            >>> run.to_csv("run.csv", "A")
+            >>> from pathlib import Path
+            >>> Path("run.csv").read_text().splitlines()[0]
+            't [s],A [rad]'
+        """
         chosen = self.shown_columns(*patterns)
         table = np.column_stack([self.t, *(values for _, values in chosen.values())])
         heads = ["t [s]", *(str(label) for label, _ in chosen.values())]
@@ -476,28 +521,21 @@ class Trajectory(Later):
         write_file(path, text.getvalue())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """One netCDF file, written under a temporary name and renamed; the folder must exist."""
+        """One netCDF file, written under a temporary name and renamed; the folder must exist.
+
+        Example:
+            >>> import liaison
+            >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
+            >>> run.save("swing.nc")
+            >>> liaison.load("swing.nc").status
+            'done'
+        """
         write_netcdf(path, _variables(self), json.dumps(_header(self), ensure_ascii=False))
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Trajectory:
         """The run that `save` wrote, bit for bit."""
         return load(path)
-
-    def __repr__(self) -> str:
-        return f"<Trajectory {self}>"
-
-    def __str__(self) -> str:
-        end = f"{self.t[0]:g} to {self.t[-1]:g} s" if len(self.t) else "no instant"
-        sizes = f"nq {self.q.shape[1]}, nv {self.v.shape[1]}"
-        counts = ", ".join(f"{value} {name}" for name, value in self.counts.items() if value)
-        parts = [f"{end} in {len(self.t)} instants", sizes, counts, self.status]
-        return f"{self.name}: " + "; ".join(part for part in parts if part)
-
-    def _repr_html_(self) -> str:
-        """A compact table for notebooks."""
-
-        return html_table(str(self), self.message, self.columns())
 
 
 @checked
@@ -506,6 +544,12 @@ def load(path: str | os.PathLike[str]) -> Trajectory:
 
     Raises:
         LiaisonError: the file is damaged, or holds something else.
+
+    Example:
+        >>> import liaison
+        >>> liaison.simulate("examples/pendulum.lsd", until=0.1).save("run.nc")
+        >>> liaison.load("run.nc").status
+        'done'
     """
     variables, text = read_netcdf(path)
     with readable(path):
@@ -629,6 +673,14 @@ def _other_at(run: Trajectory, t: Array) -> Trajectory:
     """A run at the instants of another; at one that stands there twice, before and after."""
     before = np.append(np.diff(t) == 0, False)
     return _interpolated(run, t, before, rough=False) if np.any(before) else run.resample(t)
+
+
+def _shared(t: Array, other: Trajectory) -> NDArray[np.bool_]:
+    """Instants at which every series of another run has a value of its own."""
+    source: Any = getattr(other, "_later", None)
+    if source is not None and source.is_integrable():
+        return np.ones(len(t), dtype=bool)
+    return np.isin(t, other.t)
 
 
 def _near_jump(t: Array, other: Trajectory) -> NDArray[np.bool_]:

@@ -17,12 +17,14 @@ from liaison.exact.evidence import Evidence, Proofs
 from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.mobility import mobility
 from liaison.model.mechanism import Mechanism
+from liaison.numeric.progress import lasting
 from liaison.tree.tree import span
 from liaison.verbs.given import Given, mechanism_of
 from liaison.verbs.registry import command
 
 
 @command
+@lasting("analyse")
 @checked
 def evidence(given: Given, *, seed: int = 0) -> Proofs:
     """Every statement that is proved of a mechanism, or likely, with its evidence.
@@ -33,6 +35,12 @@ def evidence(given: Given, *, seed: int = 0) -> Proofs:
     Args:
         given: the mechanism, the path of its text, or the text.
         seed: of everything that is drawn.
+
+    Example:
+        >>> import liaison
+        >>> proofs = liaison.evidence("examples/elliptic_pendulum.lsd")
+        >>> type(proofs).__name__
+        'Proofs'
     """
     mechanism = mechanism_of(given)
     statements: list[Evidence] = []

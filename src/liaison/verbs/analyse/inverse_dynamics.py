@@ -15,6 +15,7 @@ from liaison.analyse.along.inverse_motion import Efforts
 from liaison.analyse.along.inverse_motion import inverse_dynamics as efforts_along
 from liaison.errors import ArgumentError, SimulationError, checked
 from liaison.numeric import Array
+from liaison.numeric.progress import lasting
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.along import ready_along
 from liaison.verbs.at_state import Positions, Velocities, at_state
@@ -22,9 +23,8 @@ from liaison.verbs.given import Given, Value
 
 
 @overload
-@checked
 def inverse_dynamics(
-    given: Given, run: Trajectory, drives: Sequence[str], *, accelerations: Array | None = None
+    given: Given, run: Trajectory, drives: Sequence[str], accelerations: Array | None = None
 ) -> Efforts: ...
 
 
@@ -32,27 +32,29 @@ def inverse_dynamics(
 def inverse_dynamics(
     given: Given,
     run: Positions,
-    drives: Velocities = None,
-    *,
+    drives: Velocities,
     accelerations: ArrayLike,
+    *,
     t: Value = 0.0,
     parameters: Mapping[str, Value] | None = None,
 ) -> Array: ...
 
 
+@lasting("analyse")
+@checked
 def inverse_dynamics(
     given: Given,
     run: Trajectory | Positions,
     drives: Sequence[str] | Velocities = None,
-    *,
     accelerations: ArrayLike | None = None,
+    *,
     t: Value = 0.0,
     parameters: Mapping[str, Value] | None = None,
 ) -> Efforts | Array:
     """The efforts that bring about a motion: of drives along a run, or all of them at one state.
 
         efforts = inverse_dynamics(mechanism, run, ["A"])             along a run
-        tau = inverse_dynamics(mechanism, q, v, accelerations=a)      at one state
+        tau = inverse_dynamics(mechanism, q, v, a)                    at one state
 
     At a state it is M v̇ + h − τ, shape (nv,): the generalized force that must act beside the loads
     of the mechanism, by motors or, in a closed loop, by its closures.
@@ -65,6 +67,11 @@ def inverse_dynamics(
             v̇ at the state, shape (nv,).
         t: time of the state [s].
         parameters: other values of parameters at the state, by name.
+
+    Example:
+        >>> import liaison
+        >>> liaison.inverse_dynamics("examples/pendulum.lsd", {"A": 0.5}, accelerations=[0.0])
+        array([2.35158227])
     """
     if isinstance(run, Trajectory):
         if parameters is not None or t:
@@ -75,8 +82,7 @@ def inverse_dynamics(
             )
         kernel = ready_along(given, run)
         along = None if accelerations is None else np.asarray(accelerations, dtype=float)
-        names: Sequence[str] = drives  # type: ignore[assignment]
-        return efforts_along(kernel, run, names, accelerations=along)
+        return efforts_along(kernel, run, _drives(drives), accelerations=along)
     state = at_state(given, run, drives, t=t, parameters=parameters)
     vdot = np.asarray(() if accelerations is None else accelerations, dtype=float)
     if vdot.shape != (state.nv,):
@@ -86,3 +92,14 @@ def inverse_dynamics(
         )
     rest = np.zeros(int(state.kernel.program.sizes.get("nc", 0)))
     return state("inverse", np.concatenate([vdot, rest]))["tau"]
+
+
+def _drives(drives: object) -> Sequence[str]:
+    """Coordinates that are driven along a run; raises an error for anything but a list of them."""
+    if not isinstance(drives, list | tuple) or not all(isinstance(x, str) for x in drives):
+        raise ArgumentError(
+            f"inverse_dynamics: drives is {drives!r}; along a run it must be a list of "
+            "coordinates.",
+            hint="Name those that are driven: inverse_dynamics(mechanism, run, ['A']).",
+        )
+    return drives

@@ -13,6 +13,7 @@ from liaison.analyse.rest.linearize import Linearization
 from liaison.analyse.rest.linearize import linearize as small_motions
 from liaison.errors import NamingError, SimulationError, checked
 from liaison.numeric import State
+from liaison.numeric.progress import lasting
 from liaison.program.kernel import Kernel
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.along import ready_along, values_of
@@ -20,6 +21,7 @@ from liaison.verbs.given import Given, Value, in_seconds, in_si, mechanism_of
 from liaison.verbs.ready import ready_for
 
 
+@lasting("analyse")
 @checked
 def linearize(
     given: Given,
@@ -47,6 +49,13 @@ def linearize(
     Raises:
         NamingError: the tree has no such coordinate.
         SimulationError: the state is off its closures, or of another mechanism.
+
+    Example:
+        >>> import liaison
+        >>> rest = liaison.equilibrium("examples/pendulum.lsd")
+        >>> linear = liaison.linearize("examples/pendulum.lsd", rest.state)
+        >>> linear.frequencies.round(4)
+        array([0.6105, 0.6105])
     """
     mechanism = mechanism_of(given)
     at = None if at is None else in_seconds(at, "at")

@@ -11,6 +11,7 @@ from typing import Any, Unpack
 from liaison.analyse.along.verify import Verification
 from liaison.analyse.along.verify import verify as verified
 from liaison.errors import ArgumentError, checked
+from liaison.numeric.progress import lasting
 from liaison.simulation.plan.options import OF_RUNS, OF_SCENES, RunKeywords, RunOptions, run_options
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.simulation.run import simulate
@@ -22,6 +23,7 @@ SINGLE = tuple(x for x in OF_RUNS if x not in OF_SCENES)
 """Options of a run that is no scene."""
 
 
+@lasting("analyse")
 @checked
 def verify(
     given: Given,
@@ -44,6 +46,11 @@ def verify(
 
     Raises:
         ArgumentError: a run, and `until` or an option of another.
+
+    Example:
+        >>> import liaison
+        >>> liaison.verify("examples/pendulum.lsd", until=0.5)
+        <Verification every theorem holds>
     """
     chosen = run_options("verify", options, keywords, SINGLE)
     if run is not None:

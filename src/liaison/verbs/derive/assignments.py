@@ -11,6 +11,7 @@ from liaison.equations.assignments import Assignments, assignments_of, read_assi
 from liaison.errors import checked
 from liaison.expr.graph.node import collector_paused
 from liaison.formats.read import data_of, text_of
+from liaison.numeric.progress import lasting
 from liaison.verbs.given import Given, mechanism_of
 
 from .derive import derive
@@ -19,6 +20,7 @@ SUFFIX = ".assign"
 """Files of assignments end so."""
 
 
+@lasting("equations")
 @checked
 def assignments(given: Given, formalism: str = "newton_euler") -> Assignments:
     """The compiled form of a mechanism, or the one that a file ending in .assign holds.
@@ -32,6 +34,11 @@ def assignments(given: Given, formalism: str = "newton_euler") -> Assignments:
     Raises:
         DerivationError: a mechanism with unilateral constraints.
         TextError: a file that holds no assignments.
+
+    Example:
+        >>> import liaison
+        >>> print(str(liaison.assignments("examples/pendulum.lsd")).splitlines()[0])
+        (* structure *)
     """
     is_file = isinstance(given, str | Path) and str(given).lower().endswith(SUFFIX)
     with collector_paused():

@@ -11,9 +11,11 @@ from liaison.analyse.compare.compare import Comparison
 from liaison.analyse.compare.compare import compare as compare_mechanism
 from liaison.analyse.compare.equality import POINTS
 from liaison.errors import checked
+from liaison.numeric.progress import lasting
 from liaison.verbs.given import Given, mechanism_of
 
 
+@lasting("equations")
 @checked
 def compare(
     given: Given,
@@ -34,6 +36,11 @@ def compare(
 
     Returns:
         A table that prints; `rows` are its lines, `all_proved` the answer.
+
+    Example:
+        >>> import liaison
+        >>> liaison.compare("examples/pendulum.lsd", ["lagrange", "kane"], timed=False)
+        <Comparison pendulum: 2 formalisms, all that apply are proved equal>
     """
     mechanism = mechanism_of(given)
     return compare_mechanism(mechanism, formalisms, seed=seed, points=points, timed=timed)

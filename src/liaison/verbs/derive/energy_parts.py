@@ -17,16 +17,17 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from liaison.analyse.proofs.exact_motion import ExactMotion
-from liaison.analyse.proofs.first_integrals import energy_degrees
+from liaison.analyse.proofs.first_integrals import energy_degrees, rate_potential
 from liaison.equations.formalisms.lagrange import lagrange
 from liaison.equations.reading_order import order_of, squares_of
 from liaison.errors import checked
-from liaison.expr import Expr, to_text
+from liaison.expr import ZERO, Expr, to_text
 from liaison.expr.graph.node import collector_paused
 from liaison.expr.reading.arrange import Order
 from liaison.expr.reading.ring import TooLarge
 from liaison.expr.reading.simplify import simplified
 from liaison.expr.reading.text import to_unicode
+from liaison.numeric.progress import lasting
 from liaison.tree.tree import span
 from liaison.verbs.given import Given, mechanism_of
 from liaison.verbs.gravity import with_named_gravity
@@ -43,7 +44,8 @@ class EnergyParts:
         T2: of second degree in the velocities.
         T1: of first degree.
         T0: of degree zero.
-        U: potential energy.
+        U: potential energy; of a potential V of velocities, V − v · ∂V/∂v.
+        V: potential of velocities; zero without one.
         velocities: names of those that are left.
         imposed: names of coordinates that are functions of time.
         order: of symbols in printed formulas.
@@ -59,6 +61,7 @@ class EnergyParts:
     imposed: tuple[str, ...]
     order: Order
     squares: dict[Expr, Expr]
+    V: Expr = ZERO
 
     @property
     def text(self) -> str:
@@ -66,18 +69,23 @@ class EnergyParts:
         lines = [f"{self.name}: T = T₂ + T₁ + T₀ by degrees in {', '.join(self.velocities)}"]
         if self.imposed:
             lines.append(f"  functions of time: {', '.join(self.imposed)}")
-        return "\n".join([*lines, *(f"  {x} = {y}" for x, y in self._written().items())])
+        lines += [f"  {x} = {y}" for x, y in self._written().items()]
+        if self.V is not ZERO:
+            lines.append("  V is a potential of velocities; U has V − v · ∂V/∂v of it.")
+        return "\n".join(lines)
 
     def __str__(self) -> str:
         return self.text
 
     def _written(self) -> dict[str, str]:
         parts = {"T₂": self.T2, "T₁": self.T1, "T₀": self.T0, "U": self.U}
+        parts |= {} if self.V is ZERO else {"V": self.V}
         return {name: _short(x, self.order, self.squares) for name, x in parts.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
-        parts = dict(zip(("T2", "T1", "T0", "U"), self._written().values(), strict=True))
+        names = {"T₂": "T2", "T₁": "T1", "T₀": "T0"}
+        parts = {names.get(x, x): y for x, y in self._written().items()}
         return {"name": self.name, "velocities": list(self.velocities),
                 "imposed": list(self.imposed), **parts}  # fmt: skip
 
@@ -92,16 +100,24 @@ def _short(x: Expr, order: Order, squares: dict[Expr, Expr]) -> str:
 
 
 @command
+@lasting("equations")
 @checked
 def energy_parts(given: Given) -> EnergyParts:
     """T₂, T₁ and T₀: the kinetic energy by degrees in the velocities, imposed motions put in.
 
     Args:
         given: the mechanism, the path of its text, or the text.
+
+    Example:
+        >>> import liaison
+        >>> print(str(liaison.energy_parts("examples/double_pendulum.lsd")).splitlines()[0])
+        double pendulum: T = T₂ + T₁ + T₀ by degrees in A', B'
     """
     with collector_paused():
         equations = lagrange(span(with_named_gravity(mechanism_of(given)), exact=True))
-        parts = energy_degrees(equations, ExactMotion(equations))
+        motion = ExactMotion(equations)
+        parts = energy_degrees(equations, motion)
+        (V,) = motion.substituted([rate_potential(equations)])
     return EnergyParts(
         name=equations.name,
         T2=parts.T2,
@@ -112,4 +128,5 @@ def energy_parts(given: Given) -> EnergyParts:
         imposed=tuple(str(x.name) for x in parts.imposed),
         order=order_of(equations),
         squares=squares_of(equations),
+        V=V,
     )

@@ -19,10 +19,12 @@ from liaison.expr.reading.reading import to_expr
 from liaison.expr.reading.ring import TooLarge
 from liaison.expr.reading.simplify import simplified
 from liaison.model.mechanism import Mechanism
+from liaison.numeric.progress import lasting
 from liaison.tree.tree import Tree, span
 from liaison.verbs.given import mechanism_or_tree
 
 
+@lasting("equations")
 @checked
 def first_integrals(
     given: Mechanism | Tree | str | Path, *, seed: int = 0
@@ -35,6 +37,11 @@ def first_integrals(
 
     Raises:
         DerivationError: the mechanism has a unilateral constraint.
+
+    Example:
+        >>> import liaison
+        >>> [x.name for x in liaison.first_integrals("examples/elliptic_pendulum.lsd")]
+        ['energy', 'momentum of y']
     """
     with collector_paused():
         mechanism = mechanism_or_tree(given)

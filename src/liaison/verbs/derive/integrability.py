@@ -14,10 +14,12 @@ from liaison.equations.formalisms.lagrange import lagrange
 from liaison.errors import checked
 from liaison.expr.graph.node import collector_paused
 from liaison.model.mechanism import Mechanism
+from liaison.numeric.progress import lasting
 from liaison.tree.tree import Tree, span
 from liaison.verbs.given import mechanism_or_tree
 
 
+@lasting("equations")
 @checked
 def integrability(
     given: Equations | Mechanism | Tree | str | Path, *, seed: int = 0
@@ -28,6 +30,11 @@ def integrability(
         given: a mechanism, the path of its text, the text, a tree, or equations with exact
             numbers: `derive(…, exact=True)`.
         seed: of the positions and primes at which they are examined.
+
+    Example:
+        >>> import liaison
+        >>> liaison.integrability("examples/chaplygin.lsd").is_holonomic
+        False
     """
     if isinstance(given, Equations):
         return integrability_of(given, seed=seed)

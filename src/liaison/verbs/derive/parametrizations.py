@@ -10,10 +10,12 @@ from collections.abc import Iterable
 from liaison.analyse.compare.parametrizations import Parametrizations
 from liaison.analyse.compare.parametrizations import parametrizations as measured
 from liaison.errors import checked
+from liaison.numeric.progress import lasting
 from liaison.tree.parametrize.cartesian import PARAMETRIZATIONS
 from liaison.verbs.given import Given, Value, in_seconds, mechanism_of
 
 
+@lasting("equations")
 @checked
 def parametrizations(
     given: Given,
@@ -34,6 +36,12 @@ def parametrizations(
 
     Returns:
         A table that prints; `table["cartesian"].constraints` and the like are its entries.
+
+    Example:
+        >>> import liaison
+        >>> table = liaison.parametrizations("examples/pendulum.lsd", until=0.05)
+        >>> str(table).splitlines()[0]
+        'pendulum, by lagrange            minimal    joint  full_joint  cartesian'
     """
     mechanism = mechanism_of(given)
     end, size = in_seconds(until, "until"), in_seconds(step, "step")

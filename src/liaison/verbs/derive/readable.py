@@ -15,6 +15,7 @@ from liaison.equations.equations import curved_rows
 from liaison.equations.formalisms.lagrange import lagrange
 from liaison.equations.readable.readable import Readable
 from liaison.equations.readable.readable import readable as read_equations
+from liaison.equations.readable.treated import readable_treated
 from liaison.equations.reading_order import order_of, squares_of
 from liaison.errors import checked
 from liaison.expr.graph.node import collector_paused
@@ -23,6 +24,7 @@ from liaison.expr.reading.ring import TooLarge
 from liaison.expr.reading.simplify import simplified
 from liaison.expr.reading.text import to_unicode
 from liaison.model.mechanism import Mechanism
+from liaison.numeric.progress import lasting
 from liaison.tree.tree import as_float, span
 from liaison.verbs.given import mechanism_of
 from liaison.verbs.gravity import with_named_gravity
@@ -30,6 +32,7 @@ from liaison.verbs.gravity import with_named_gravity
 from .derive import derive
 
 
+@lasting("equations")
 @checked
 def readable(
     given: Mechanism | str | Path,
@@ -37,6 +40,8 @@ def readable(
     *,
     integrals: bool = True,
     modes: Mapping[str, str] | None = None,
+    parametrization: str = "joint",
+    treatment: Mapping[str, str] | None = None,
 ) -> Readable:
     """The equations of motion of a mechanism, short, for reading.
 
@@ -50,12 +55,30 @@ def readable(
         modes: of unilateral constraints: "open" or "closed" by the name of a contact or a
             relation, "sticks" or "slips" by that of its friction, as {"floor": "closed", "floor:
             sliding": "slips"}; what is not named is open, or sticks. All modes if not given.
+        parametrization: coordinates: minimal, joint, full_joint or cartesian; integrals are
+            written in those of joints only.
+        treatment: name of a joint or relation -> eliminate, multiplier or reaction.
+
+    Example:
+        >>> import liaison
+        >>> print(liaison.readable("examples/pendulum.lsd").text().splitlines()[5])
+          A: 2 l Ä + 3 g sin(A) = 0      (multiplied by 6/(m l))
     """
     mechanism = with_named_gravity(mechanism_of(given))
-    equations = derive(mechanism, formalism, exact=True)
-    equations_read = read_equations(equations, span(mechanism, exact=True), modes=modes)
-    first = tuple(_integrals(mechanism)) if integrals and not mechanism.contacts else ()
-    notes = (*equations_read.notes, *_rows(mechanism)) if integrals else equations_read.notes
+    if parametrization == "joint" and not treatment:
+        equations = derive(mechanism, formalism, exact=True)
+        equations_read = read_equations(equations, span(mechanism, exact=True), modes=modes)
+    else:
+        equations = derive(
+            mechanism, formalism, exact=True, parametrization=parametrization, treatment=treatment
+        )
+        is_treated = "treatment" in equations.native
+        equations_read = readable_treated(equations) if is_treated else read_equations(equations)
+    coordinates = {label.name for label in equations.labels["q"]}
+    tree_labels = {label.name for label in span(mechanism).position_labels()}
+    is_by_joints = integrals and tree_labels <= coordinates
+    first = tuple(_integrals(mechanism)) if is_by_joints and not mechanism.contacts else ()
+    notes = (*equations_read.notes, *_rows(mechanism)) if is_by_joints else equations_read.notes
     return replace(equations_read, values=tuple(_values(mechanism)), integrals=first, notes=notes)
 
 

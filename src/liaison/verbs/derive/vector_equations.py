@@ -12,6 +12,7 @@ from liaison.equations.vector.scalar_equations import ScalarEquations
 from liaison.equations.vector.vector_equations import VectorEquations
 from liaison.equations.vector.vector_equations import vector_equations as of_tree
 from liaison.errors import NamingError, checked
+from liaison.numeric.progress import lasting
 from liaison.tree.tree import span
 from liaison.verbs.given import Given, mechanism_of
 from liaison.verbs.gravity import with_named_gravity
@@ -20,7 +21,6 @@ LEVELS = ("vector", "matrix", "scalar")
 
 
 @overload
-@checked
 def vector_equations(
     given: Given,
     level: Literal["vector", "matrix"] = "vector",
@@ -44,6 +44,8 @@ def vector_equations(
 ) -> ScalarEquations: ...
 
 
+@lasting("equations")
+@checked
 def vector_equations(
     given: Given,
     level: str = "vector",
@@ -71,6 +73,11 @@ def vector_equations(
     Raises:
         NamingError: a level, body, point or term that is not there.
         DerivationError: a term that is made of no others.
+
+    Example:
+        >>> import liaison
+        >>> print(liaison.vector_equations("examples/pendulum.lsd").text.splitlines()[0])
+        pendulum: 0 ground, 1 bar (on A)
     """
     if level not in LEVELS:
         raise NamingError.unknown("level of detail", level, LEVELS)

@@ -12,6 +12,7 @@ from typing import Any, final
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.equations.transform.stabilized import stabilized
 from liaison.errors import DerivationError, checked
+from liaison.numeric.progress import lasting
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.lower import lower
 from liaison.simulation import Projection
@@ -57,6 +58,7 @@ class Stabilization:
 
 
 @command
+@lasting("simulation")
 @checked
 def baumgarte(
     given: Given,
@@ -79,6 +81,11 @@ def baumgarte(
 
     Raises:
         DerivationError: a mechanism without closures, or with contacts.
+
+    Example:
+        >>> import liaison
+        >>> print(str(liaison.baumgarte("examples/four_bar.lsd", until=0.1)).splitlines()[0])
+        four bar: largest |Φ|, method rk4, step 0.005 s, T_stab 0.02 s
     """
     time, until, step = (
         in_seconds(x, f"baumgarte: {name}")

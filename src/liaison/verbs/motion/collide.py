@@ -11,6 +11,7 @@ from typing import Any
 from liaison.contacts.scene.parts import Laws
 from liaison.errors import ModelError, checked
 from liaison.model.contacts.collisions import collisions
+from liaison.numeric.progress import lasting
 from liaison.simulation.scene import Scene
 from liaison.verbs.given import Given, Value, in_si, mechanism_of, with_starts, with_values
 from liaison.verbs.scenes import placed_on, placed_scene
@@ -19,6 +20,7 @@ GROUND = ((0.0, 0.0, 1.0, 0.0),)
 """The plane z ≥ 0."""
 
 
+@lasting("contacts")
 @checked
 def collide(
     given: Given,
@@ -49,6 +51,14 @@ def collide(
 
     Raises:
         ModelError: something in the mechanism that a scene has no place for, by its name.
+
+    Example:
+        >>> import liaison
+        >>> m = liaison.read("examples/pile.lsd")
+        >>> scene = liaison.collide(m)
+        >>> run = scene.simulate(0.02, step=0.01)
+        >>> run.status
+        'done'
     """
     mechanism = with_values(mechanism_of(given), parameters or {})
     start = in_si(mechanism, start, "start")

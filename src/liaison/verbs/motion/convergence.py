@@ -12,6 +12,7 @@ from liaison.analyse.rest.viscous import ALPHA, Convergence, with_alpha
 from liaison.analyse.rest.viscous import convergence as distances
 from liaison.errors import checked
 from liaison.numeric import Array
+from liaison.numeric.progress import lasting
 from liaison.simulation.plan.options import OF_RUNS, OF_SCENES, RunKeywords, RunOptions, run_options
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.given import Given, Value, in_seconds, mechanism_of, with_starts, with_values
@@ -24,6 +25,7 @@ OPTIONS_TAKEN = tuple(x for x in OF_RUNS if x not in OF_SCENES)
 """Options of its runs."""
 
 
+@lasting("simulation")
 @checked
 def convergence(
     given: Given,
@@ -51,6 +53,12 @@ def convergence(
         **keywords: the same one by one, as for `simulate`; by default Radau with rtol 1e-10 and
             atol 1e-12. Motions are compared at `every` instants or a period [s]; 400 if not
             given.
+
+    Example:
+        >>> import liaison
+        >>> result = liaison.convergence("examples/chaplygin_unilateral.lsd", [10, 100], 3)
+        >>> result.distances[1].position < result.distances[0].position
+        True
     """
     until = in_seconds(until, "convergence: until")
     chosen = run_options("convergence", options, keywords, OPTIONS_TAKEN)

@@ -16,6 +16,7 @@ from liaison.expr.graph.node import symbol
 from liaison.expr.table import Table
 from liaison.model.mechanism import Mechanism
 from liaison.model.relations.imposed import PrescribedMotion
+from liaison.numeric.progress import lasting
 from liaison.simulation.plan.options import RunOptions, run_options
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.units import si_values
@@ -24,6 +25,7 @@ from liaison.verbs.instants import instants
 from liaison.verbs.ready import ready_for
 
 
+@lasting("analyse")
 @checked
 def kinematic_run(
     given: Given,
@@ -56,6 +58,13 @@ def kinematic_run(
         stop: what ends it, as for `simulate`: names of events, formulas, values by label.
         rtol: error allowed a step where relations of rates are integrated, or events located.
         atol: the same, absolute.
+
+    Example:
+        >>> import liaison
+        >>> turning = {"A": 2 * liaison.t}
+        >>> run = liaison.kinematic_run("examples/four_bar.lsd", turning, until=1, every=0.25)
+        >>> run["D"].round(3)
+        array([4.027, 3.874, 3.737, 3.642, 3.59 ])
     """
     mechanism = driven(mechanism_of(given), motion or {})
     kernel, state = ready_for(mechanism, None, start, parameters)
@@ -63,7 +72,7 @@ def kinematic_run(
     chosen = run_options("kinematic_run", named, {}, ("series", "only_series"), SERIES)
     end = in_seconds(until, "kinematic_run: until")
     times = instants(state.t, end, si_values(every, "s", "kinematic_run: every"))
-    return moved_by_drives(
+    run = moved_by_drives(
         kernel,
         state,
         times,
@@ -73,6 +82,7 @@ def kinematic_run(
         rtol=rtol,
         atol=atol,
     )
+    return run.with_mechanism(mechanism)
 
 
 def driven(mechanism: Mechanism, motion: Mapping[str, Any]) -> Mechanism:

@@ -15,6 +15,7 @@ from liaison.expr import symbol
 from liaison.model import Input, Marker, Mechanism, Parameter, wrench
 from liaison.model.pairing import drawn, is_scene
 from liaison.model.values import floats
+from liaison.numeric.progress import lasting
 from liaison.simulation.live.package import live_script
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.derive.derive import derive
@@ -35,6 +36,7 @@ MOST_DRAGGED = 24
 """Bodies with such inputs; of more, none has any."""
 
 
+@lasting("view")
 @checked
 def page(
     trajectory: Trajectory,
@@ -56,6 +58,11 @@ def page(
 
     Raises:
         SimulationError: live, and runs of this mechanism need Python between their steps.
+
+    Example:
+        >>> import liaison
+        >>> run = liaison.simulate("examples/pendulum.lsd", until=0.5, every=0.05)
+        >>> liaison.page(run, "examples/pendulum.lsd", "swing.html")
     """
     own = mechanism_of(given)
     mechanism = drawn(own)

@@ -44,6 +44,7 @@ from liaison.errors import (
 )
 from liaison.model.mechanism import Mechanism
 from liaison.model.pairing import drawn, is_scene
+from liaison.numeric.progress import lasting
 from liaison.simulation.plan.options import DEFAULT_SERIES, RunOptions
 from liaison.simulation.record.files import write_file
 from liaison.simulation.record.trajectory import Trajectory
@@ -72,6 +73,7 @@ MARKS = 40
 T = TypeVar("T")
 
 
+@lasting("display")
 @checked
 def report(
     given: Given,
@@ -109,6 +111,11 @@ def report(
     Raises:
         NamingError: an unknown section.
         ArgumentError: a file of another format.
+
+    Example:
+        >>> import liaison
+        >>> liaison.report("examples/pendulum.lsd", until=0.2, leave_out=["equations", "energy"])
+        <Report pendulum: 6 sections>
     """
     target = None if path is None else Path(path)
     _check(target, leave_out)

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from liaison.errors import ArgumentError, OptionError, checked, interruptible
-from liaison.model.mechanism import Mechanism
+from liaison.errors import ArgumentError, OptionError, checked, interruptible, unchecked
 from liaison.model.pairing import is_scene
 from liaison.numeric import State
-from liaison.numeric.progress import is_logged, is_shown, log, working
+from liaison.numeric.progress import log, working
 from liaison.program.kernel import Kernel
 from liaison.simulation.plan.options import (
     DEFAULT_SERIES,
@@ -23,9 +22,14 @@ from liaison.simulation.plan.options import (
     run_options,
 )
 from liaison.simulation.record.trajectory import Trajectory
-from liaison.simulation.run import simulate as run
+from liaison.simulation.run import simulate as simulate_kernel
 from liaison.verbs.given import Given, Value, in_seconds, in_si, mechanism_of, with_starts
-from liaison.verbs.ready import check_one_start, ready_for
+from liaison.verbs.ready import ready_for, start_for
+
+run = unchecked(simulate_kernel)  # the verb has checked them
+
+OF_MECHANISMS = tuple(x for x in OF_RUNS if x not in OF_SCENES)
+"""Options of runs of what is no scene."""
 
 
 @checked
@@ -66,16 +70,22 @@ def simulate(
         OptionError: a keyword that a run does not take; proposes the nearest one.
         SimulationError: the run could not go on; carries status, time and partial trajectory.
         Interrupted: Ctrl-C, a KeyboardInterrupt; carries time and partial trajectory.
+
+    Example:
+        >>> import liaison
+        >>> run = liaison.simulate("examples/pendulum.lsd", until="1 s", every=0.1)
+        >>> run.status, len(run)
+        ('done', 11)
+        >>> energy = run["energy"].sum(axis=1)
+        >>> bool(abs(energy - energy[0]).max() < 1e-8)
+        True
     """
     chosen = run_options("simulate", options, keywords)
     until = in_seconds(until, "simulate: until")
     if isinstance(given, Kernel):
         _check_no_invariants(invariants)
-        state = _start_of(given, state, start, guess, parameters)
-        single = {"parameters": parameters, **_single(chosen, keywords)}
-        if is_shown() or is_logged("simulation"):
-            return _shown(given, state, until, single)
-        return run(given, state, until=until, **single)
+        state = start_for("simulate", given, state, start=start, guess=guess, parameters=parameters)
+        return run(given, state, until, parameters=parameters, **_single(chosen, keywords))
     mechanism = mechanism_of(given)
     if state is None and is_scene(mechanism):
         from liaison.verbs.scenes import run_scene
@@ -87,11 +97,7 @@ def simulate(
             "%s runs as a scene: its pairs are found on the way",
             mechanism.name,
         )
-        with working("contacts", f"simulating {mechanism.name}") as fraction:
-            more = {"progress": fraction} if is_shown() else {}
-            return run_scene(
-                mechanism, until, start=first, parameters=parameters, **(more | chosen)
-            )
+        return run_scene(mechanism, until, start=first, parameters=parameters, **chosen)
     chosen = _single(chosen, keywords)
     preparing = f"preparing {mechanism.name}"
     with interruptible("the preparation of a run"), working("equations", preparing):
@@ -101,7 +107,7 @@ def simulate(
     if invariants:
         chosen["series"] = (*chosen.get("series", DEFAULT_SERIES), "invariants")
     try:
-        return _shown(kernel, state, until, chosen, mechanism.name)
+        return run(kernel, state, until, **chosen)
     finally:
         kernel.prepared.clear()  # it refers to the kernel: both go now, not some time later
 
@@ -115,46 +121,7 @@ def _check_no_invariants(invariants: bool) -> None:
         )
 
 
-def _start_of(
-    kernel: Kernel,
-    state: State | None,
-    start: Mapping[str, Value] | None,
-    guess: Mapping[str, Value] | None,
-    parameters: Mapping[str, Any] | None,
-) -> State:
-    """The state, or one that is assembled where the kernel knows its mechanism."""
-    check_one_start(state, {**(start or {}), **(guess or {})})
-    if state is not None:
-        return state
-    if kernel.origin is None:
-        raise ArgumentError(
-            "simulate(kernel, state, until=…): a kernel needs its state, unless it was made by "
-            "liaison.compile."
-        )
-    mechanism: Mechanism = kernel.origin.mechanism
-    begin: State = kernel.origin.state(
-        kernel,
-        in_si(mechanism, start, "start"),
-        in_si(mechanism, guess, "guess"),
-        in_si(mechanism, parameters, "parameters"),
-    )
-    return begin
-
-
-def _shown(
-    kernel: Kernel, state: State, until: float, chosen: dict[str, Any], name: str = "a kernel"
-) -> Trajectory:
-    """The run, its progress shown and its method logged."""
-    with working("simulation", f"simulating {name}") as fraction:
-        more = {"progress": fraction} if is_shown() else {}
-        moved = run(kernel, state, until=until, **(more | chosen))
-    if is_logged("simulation"):
-        log("simulation", "%s: %s (%s)", name, moved.message, moved.meta.get("method"))
-    return moved
-
-
 def _single(chosen: dict[str, Any], keywords: RunKeywords) -> dict[str, Any]:
     """The options without those of scenes, which keywords may not ask for here."""
-    single = [x for x in OF_RUNS if x not in OF_SCENES]
-    OptionError.check("simulate, of what is no scene,", keywords, single)
+    OptionError.check("simulate, of what is no scene,", keywords, OF_MECHANISMS)
     return {name: value for name, value in chosen.items() if name not in OF_SCENES}

@@ -5,7 +5,7 @@ Public names: simulate_batch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -86,6 +86,13 @@ def simulate_batch(
     Raises:
         SimulationError: some runs could not go on; carries all of them as `trajectory`.
         Interrupted: Ctrl-C, a KeyboardInterrupt; carries all runs likewise, once they have begun.
+
+    Example:
+        >>> import liaison
+        >>> starts = {"A": [0.1, 0.2, 0.3]}
+        >>> runs = liaison.simulate_batch("examples/pendulum.lsd", until=0.2, start=starts)
+        >>> len(runs), runs.statuses
+        (3, ('done', 'done', 'done'))
     """
     chosen = run_options("simulate_batch", options, keywords, OPTIONS_TAKEN, BATCH_SERIES)
     until = in_seconds(until, "simulate_batch: until")
@@ -162,23 +169,38 @@ def _assembled(
     _check_finite(wanted)
     _check_values(mechanism, wanted, count)
     tree = _keeping(mechanism, wanted.row(0))
-    first = _first(tree, wanted, count, goes_on)
-    whole, equations = equations_at(tree, first)
-    kernel = compiled(whole, equations)
+    equations = newton_euler(tree)
+    kernel = compiled(tree, equations)
+    tried = _tried(tree, kernel, wanted, count, goes_on)
+    first = _first(tried)
+    whole, completed = equations_at(tree, first, equations)
+    if whole is not tree:
+        kernel = compiled(whole, completed)
     held = [*(x.label for x in mechanism.starts if not x.is_guess), *wanted.start]
     firm = [x for x in held if x not in wanted.guess]
     if count is None:
         return kernel, start_of(kernel, first, firm), {}
-    attempts = [first] if count == 1 else Assembling(tree, kernel).attempts(wanted, count)
-    states, rejected = [], {}
-    for k, x in enumerate(attempts):
-        refusal = x if isinstance(x, AssemblyError) else _at_attitude(tree, x)
-        if refusal is not None:
-            if not goes_on:
-                raise of_run(refusal, k)
-            rejected[k] = refusal
-        states.append(x if isinstance(x, State) and refusal is None else first)
+    rejected = {k: x for k, x in enumerate(tried) if isinstance(x, AssemblyError)}
+    states = [x if isinstance(x, State) else first for x in tried]
     return kernel, [start_of(kernel, state, firm) for state in states], rejected
+
+
+def _tried(
+    tree: Tree, kernel: Kernel, wanted: Wanted, count: int | None, goes_on: bool
+) -> list[State | AssemblyError]:
+    """The state of each run, or why it has none, which is raised unless the others go on."""
+    rows = count or 1
+    if rows == 1 and not kernel.program.sizes["nc"]:
+        solved: Iterable[State | AssemblyError] = [attempt(tree, wanted.row(0))]
+    else:
+        solved = Assembling(tree, kernel).attempts(wanted, rows)
+    tried: list[State | AssemblyError] = []
+    for k, x in enumerate(solved):
+        rejected = x if isinstance(x, AssemblyError) else _at_attitude(tree, x)
+        if rejected is not None and (not goes_on or rows == 1):
+            raise rejected if count is None else of_run(rejected, k)
+        tried.append(x if rejected is None else rejected)
+    return tried
 
 
 def _check_values(mechanism: Mechanism, wanted: Wanted, count: int | None) -> None:
@@ -199,23 +221,21 @@ def _at_attitude(tree: Tree, state: State) -> AssemblyError | None:
     return None
 
 
-def _first(tree: Tree, wanted: Wanted, count: int | None, goes_on: bool) -> State:
+def _first(tried: Sequence[State | AssemblyError]) -> State:
     """The state of the first run that can be assembled: equations are looked at there.
 
     Raises:
         AssemblyError: there is none.
     """
-    refusal: AssemblyError | None = None
-    for k in range(count or 1):
-        x = attempt(tree, wanted.row(k))
+    for x in tried:
         if isinstance(x, State):
             return x
-        if not goes_on or (count or 1) == 1:
-            raise x if count is None else of_run(x, k)
-        refusal = refusal or x
-    assert refusal is not None
-    message = f"none of the {count} runs of the batch can be assembled; run 0: {refusal.message}"
-    raise AssemblyError(message, place=refusal.place, hint=refusal.hint)
+    rejected = tried[0]
+    assert isinstance(rejected, AssemblyError)
+    raise AssemblyError(
+        f"none of the {len(tried)} runs of the batch can be assembled; run 0: {rejected.message}",
+        place=rejected.place, hint=rejected.hint,
+    )  # fmt: skip
 
 
 def _check_finite(wanted: Wanted) -> None:

@@ -8,16 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from liaison.errors import ArgumentError, checked, interruptible
+from liaison.errors import checked, interruptible
 from liaison.numeric import State
+from liaison.numeric.progress import lasting
 from liaison.program.kernel import Kernel
 from liaison.simulation.plan.options import OF_STEPS, RunOptions, StepKeywords, run_options
 from liaison.simulation.stepper import Stepper
 from liaison.simulation.stepper import stepper as stepper_of
 from liaison.verbs.given import Given, Value
-from liaison.verbs.ready import ready_for
+from liaison.verbs.ready import ready_for, start_for
 
 
+@lasting("simulation")
 @checked
 def stepper(
     given: Given | Kernel,
@@ -32,7 +34,7 @@ def stepper(
     """A mechanism that waits for the next input: `its.step({"motor": 1.5}, 0.01)`.
 
     Args:
-        given: a mechanism, the path of its text, or a kernel (then with a state).
+        given: a mechanism, the path of its text, or a kernel: with a state, or made by `compile`.
         state: where it starts; assembled from the mechanism's own start if not given.
         start: positions and rates to assemble from, by label, instead of the mechanism's own.
         guess: positions and rates near which to assemble, which may move.
@@ -41,11 +43,16 @@ def stepper(
             aside.
         **keywords: the same one by one: step, method, rtol, atol and others, each explained at
             `RunOptions`.
+
+    Example:
+        >>> import liaison
+        >>> stepper = liaison.stepper("examples/pendulum.lsd")
+        >>> round(stepper.step(None, "10 ms")["A"], 6)
+        0.523231
     """
     chosen = run_options("stepper", options, keywords, OF_STEPS)
     if isinstance(given, Kernel):
-        if state is None or start or guess:
-            raise ArgumentError("stepper(kernel, state): a kernel needs its state.")
+        state = start_for("stepper", given, state, start=start, guess=guess, parameters=parameters)
         return stepper_of(given, state, parameters=parameters, **chosen)
     with interruptible("the preparation of a stepper"):
         kernel, state = ready_for(given, state, start, parameters, guess=guess)

@@ -17,6 +17,7 @@ from liaison.numeric import Array
 from liaison.spatial import WORLD, Frame, Inertia, Pose
 from liaison.verbs.at_state import AtState, Positions, at_state
 from liaison.verbs.given import Given, Value, mechanism_of
+from liaison.verbs.short import row
 
 
 @final
@@ -81,15 +82,15 @@ class MassGeometry:
         moments, axes = self.principal
         rows = {
             "mass": f"{float(self.inertia.mass):.9g} kg",
-            "center": _row(self.inertia.com) + " m",
+            "center": row(self.inertia.com) + " m",
             "I about it": _rows(self.inertia.rotational),
             "I at point": _rows(self.about_point),
             "P at point": _rows(self.product_tensor),
-            "principal": _row(moments) + " kg·m²",
-            "axes": ", ".join(_row(x) for x in axes.T),
-            "ellipsoid": _row(self.half_axes) + " 1/√(kg·m²)",
+            "principal": row(moments) + " kg·m²",
+            "axes": ", ".join(row(x) for x in axes.T),
+            "ellipsoid": row(self.half_axes) + " 1/√(kg·m²)",
         }
-        at = f"point {_row(self.point)} m"
+        at = f"point {row(self.point)} m"
         head = f"{', '.join(self.bodies)}, in the axes of {self.axes}, {at}"
         return "\n".join([head, *(f"  {name:<11} {text}" for name, text in rows.items())])
 
@@ -97,12 +98,8 @@ class MassGeometry:
         return self.text
 
 
-def _row(x: Any) -> str:
-    return "(" + ", ".join(f"{float(y):.9g}" for y in x) + ")"
-
-
 def _rows(x: Any) -> str:
-    return "[" + ", ".join(_row(row) for row in x) + "] kg·m²"
+    return "[" + ", ".join(map(row, x)) + "] kg·m²"
 
 
 def inertias_at(given: Given, state: AtState) -> dict[str, Inertia]:

@@ -16,6 +16,7 @@ from liaison.numeric import Array
 from liaison.spatial import WORLD, Inertia, Torsor
 from liaison.verbs.at_state import Positions, Velocities, accelerations, at_state
 from liaison.verbs.given import Given, Value, mechanism_of
+from liaison.verbs.short import row
 
 from .inertia import inertias_at
 
@@ -52,12 +53,12 @@ class Torsors:
     @property
     def text(self) -> str:
         """A block for each body: resultant and moment of each torsor."""
-        lines = [f"at the point {_row(self.point)} m of the ground, in its axes"]
+        lines = [f"at the point {row(self.point)} m of the ground, in its axes: resultant, moment"]
         for name, x in (*self.bodies.items(), ("all", self.whole)):
             lines.append(name)
             kinds = (("kinematic", x.kinematic), ("kinetic", x.kinetic), ("dynamic", x.dynamic))
-            lines += [f"    {kind:<10} {_row(y.resultant)}  {_row(y.moment)}" for kind, y in kinds
-                      if y is not None]  # fmt: skip
+            lines += [f"    {kind:<10} {row(y.resultant)}  {row(y.moment)}  {UNITS[kind]}"
+                      for kind, y in kinds if y is not None]  # fmt: skip
             about = x.energy - x.energy_of_center
             lines.append(
                 f"    energy     {x.energy:.9g} J = {x.energy_of_center:.9g} (center) + {about:.9g}"
@@ -81,8 +82,8 @@ class Torsors:
         }
 
 
-def _row(x: Any) -> str:
-    return "(" + ", ".join(f"{float(y):.9g}" for y in x) + ")"
+UNITS = {"kinematic": "rad/s, m/s", "kinetic": "kg·m/s, kg·m²/s", "dynamic": "N, N·m"}
+"""Of the resultant and the moment."""
 
 
 def _plain(x: Torsor) -> list[list[float]]:
@@ -113,6 +114,11 @@ def torsors(
     Raises:
         DerivationError: contacts decide on the accelerations.
         SimulationError: the state is not on the closures.
+
+    Example:
+        >>> import liaison
+        >>> print(str(liaison.torsors("examples/pendulum.lsd")).splitlines()[0])
+        at the point (0, 0, 0) m of the ground, in its axes
     """
     at = np.asarray(point, dtype=float)
     if at.shape != (3,):

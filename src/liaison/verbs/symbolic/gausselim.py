@@ -13,6 +13,7 @@ from liaison.errors import ArgumentError
 from liaison.exact.rank import Case, gauss
 from liaison.expr import Expr, to_text
 from liaison.expr.parse import formulas
+from liaison.numeric.progress import lasting
 
 
 @final
@@ -53,6 +54,7 @@ def conditions_text(case: Case) -> str:
     return " and ".join(f"{to_text(x)} {'≠' if y else '='} 0" for x, y in case.conditions)
 
 
+@lasting("analyse")
 def gausselim(matrix: str | Sequence[Sequence[Any]]) -> Elimination:
     """Gaussian elimination that splits wherever a pivot could vanish.
 

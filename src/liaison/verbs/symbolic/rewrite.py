@@ -22,8 +22,9 @@ from liaison.algebra import (
     to_text,
 )
 from liaison.algebra.own.rewriting import LIMIT
-from liaison.errors import ArgumentError, TextError, checked
+from liaison.errors import ArgumentError, DerivationError, TextError, checked
 from liaison.formats.read import data_of, text_of
+from liaison.numeric.progress import lasting
 
 STATUS = {True: "holds for all values", False: "an assumption", None: "defines operators"}
 
@@ -79,6 +80,7 @@ class Rewritings:
         }  # fmt: skip
 
 
+@lasting("analyse")
 @checked
 def rewrite(
     source: str | Path, expressions: Sequence[str] = (), *, limit: int = LIMIT
@@ -93,6 +95,13 @@ def rewrite(
     Raises:
         TextError: a text that is no sheet.
         DerivationError: rules that do not come to an end.
+
+    Example:
+        >>> import liaison
+        >>> sheet = "operator par(vector) : vector, linear, idempotent ; vector a, b ;"
+        >>> result = liaison.rewrite(sheet, ["par(a + 3 par(b)) - par(a)"])
+        >>> result.to_dict()["expressions"][0]["result"]
+        '3 par(b)'
     """
     text, file = _text(source)
     if limit < 1:
@@ -101,7 +110,11 @@ def rewrite(
     goals = [*sheet.goals, *(expression(x, sheet, f"expression {x!r}") for x in expressions)]
     rows = []
     for goal in goals:
-        steps = rewriting(goal, sheet.rules, limit=limit)
+        try:
+            steps = rewriting(goal, sheet.rules, limit=limit)
+        except DerivationError as error:
+            message = f"{to_text(goal)} is not reduced: {error.message}"
+            raise DerivationError(message, hint=error.hint) from error
         rows.append(Rewriting(goal, tuple(steps), simplified(steps[-1].result if steps else goal)))
     return Rewritings(tuple(rows), sheet.rules)
 

@@ -13,6 +13,7 @@ from liaison.errors import ArgumentError, DerivationError, checked
 from liaison.expr import Expr, as_expr, symbol, symbols_of
 from liaison.expr.parse import formulas
 from liaison.freedoms.engines.ideal import Basis, divided, groebner, polynomials_of
+from liaison.numeric.progress import lasting
 
 ORDERS = ("degrevlex", "deglex", "lex")
 DEGREES = 8
@@ -78,6 +79,7 @@ def _term(coefficient: Any, exponents: Sequence[Any], names: Sequence[str]) -> s
     return ("-" if number == "-1" and powers[0] != number else "") + "*".join(powers)
 
 
+@lasting("analyse")
 @checked
 def standard_basis(
     polynomials: Sequence[Any],
@@ -97,6 +99,15 @@ def standard_basis(
     Raises:
         ArgumentError: no polynomials, an unknown order.
         DerivationError: no polynomials of the unknowns, or a basis beyond all bounds.
+
+    Example:
+        >>> import liaison
+        >>> print(liaison.standard_basis(["x^2 + y^2 - 1", "x - y"]))
+        basis in x, y:
+            x - y
+            y^2 - 1/2
+        dimension 0
+        Hilbert function 1, 2, 2, 2, 2, 2, 2, 2, …
     """
     read = [formulas(x, "polynomial") if isinstance(x, str) else as_expr(x) for x in polynomials]
     if not read or any(not isinstance(x, Expr) for x in read):

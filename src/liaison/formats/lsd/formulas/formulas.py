@@ -178,6 +178,11 @@ def component(value: Value, part: str) -> Value:
 
 def _prime(node: Node, names: Names, where: Where) -> Value:
     path = path_of(node.parts[0])
+    if path is None and node.parts[0].kind == "prime":
+        raise Unfit(
+            "a formula holds coordinates and their rates, one prime; accelerations follow from "
+            "the equations of motion."
+        )
     if path is None:
         raise Unfit(
             "only a coordinate has a rate: write the prime after its name, and a blank before a "

@@ -176,6 +176,13 @@ def coordinate_of(node: Node, book: Book) -> str:
     known = [name for name in book.labels if not name.endswith("'")]
     if path in book.joints:
         known = list(book.joints[path].coordinates)
+    if node.kind == "prime":
+        raise book.source.error(
+            "a coordinate is expected here, not its rate.",
+            node,
+            hint="A motion is imposed by positions, impose A = 3 rad/s * t; a relation of rates is "
+            "written require A' = 3 rad/s.",
+        )
     if not path:
         raise book.source.error(
             "a coordinate is expected here, not a formula.",

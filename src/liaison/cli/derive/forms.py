@@ -242,9 +242,10 @@ def reading(
     form: str,
     digits: int,
     modes: Mapping[str, str] | None = None,
+    **options: Any,
 ) -> dict[str, Any]:
-    """The facts of one of READINGS; of one contact mode, if requested."""
-    equations_read = readable(mechanism, formalism, modes=modes)
+    """The facts of one of READINGS; of one contact mode, or in other coordinates, if requested."""
+    equations_read = readable(mechanism, formalism, modes=modes, **options)
     labels = {name: list(part) for name, part in equations_read.labels.items()}
     lines = [
         {"name": x.name, "left": to_unicode(x.left, digits), "right": to_unicode(x.right, digits)}

@@ -1,0 +1,104 @@
+"""The four-bar linkage in four systems: lines of code, CPU, and how well the results agree.
+
+    python docs/compare/compare.py            a row for each system that is installed
+    python docs/compare/compare.py liaison    one of them, as JSON
+
+Lines are those that hold code: no blank lines, comments or docstrings; at most 100
+columns, formatted by ruff. CPU is that of a fresh process from its first import to the moving
+picture.
+"""
+
+import ast
+import io
+import json
+import subprocess
+import sys
+import time
+import tokenize
+from importlib.util import find_spec
+from pathlib import Path
+
+HERE = Path(__file__).parent
+RESULTS = {
+    "liaison": ("liaison", "run.t, run['D'], run['reactions.A.Fx'], run['reactions.A.Fy']"),
+    "sympy": ("sympy", "t, run.y[2], *force.T"),
+    "exudyn": ("exudyn", "t, rotations[2], *force"),
+    "mujoco": ("mujoco", "t, rocker, *np.transpose(force)"),
+}
+"""System -> the package that it needs; time, angle of the rocker, components of the force in A."""
+
+SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+
+
+def source(system):
+    """Path of a system's script."""
+    return HERE / f"four_bar_{system}.py"
+
+
+def lines_of_code(text):
+    """Lines with code on them; a docstring is none."""
+    tree = ast.parse(text)
+    documented = [tree, *(x for x in ast.walk(tree) if isinstance(x, ast.FunctionDef))]
+    strings = [x.body[0] for x in documented if ast.get_docstring(x) is not None]
+    left_out = {k for x in strings for k in range(x.lineno, x.end_lineno + 1)}
+    lines = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in SKIPPED and token.string:
+            lines |= set(range(token.start[0], token.end[0] + 1))
+    return len(lines - left_out)
+
+
+def measured(system):
+    """CPU seconds, and time, angle and force of a system's script, run here."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    names = {"__name__": "cell"}
+    begin = time.process_time()
+    text = source(system).read_text(encoding="utf-8")
+    exec(compile(text, str(source(system)), "exec"), names)
+    seconds = time.process_time() - begin
+    t, angle, *force = eval(f"({RESULTS[system][1]})", names)
+    size = [sum(x**2 for x in pair) ** 0.5 for pair in zip(*force, strict=True)]
+    return {"cpu": seconds, "t": list(t), "angle": list(angle), "force": size}
+
+
+def of_process(system):
+    """The same in a fresh process; None where the system is not installed."""
+    if find_spec(RESULTS[system][0]) is None or find_spec("IPython") is None:
+        return None
+    done = subprocess.run([sys.executable, __file__, system], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{system}: {done.stderr[-2000:]}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def rows():
+    """System, lines, CPU, largest difference of the angle [rad] and of the force [N] from ours."""
+    own = of_process("liaison")
+    for system in RESULTS:
+        lines = lines_of_code(source(system).read_text(encoding="utf-8"))
+        theirs = own if system == "liaison" else of_process(system)
+        if own is None or theirs is None:
+            yield system, lines, None, None, None
+            continue
+        assert max(abs(a - b) for a, b in zip(own["t"], theirs["t"], strict=True)) < 1e-9
+        off = [
+            max(abs(a - b) for a, b in zip(own[x], theirs[x], strict=True))
+            for x in ("angle", "force")
+        ]
+        yield system, lines, theirs["cpu"], *off
+
+
+def main():
+    print(f"{'system':<10}{'lines':>6}{'CPU [s]':>9}{'angle off [rad]':>17}{'force off [N]':>15}")
+    for system, lines, cpu, angle, force in rows():
+        numbers = "   not installed" if cpu is None else f"{cpu:>9.2f}{angle:>17.1e}{force:>15.1e}"
+        print(f"{system:<10}{lines:>6}{numbers}")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        print(json.dumps(measured(sys.argv[1]), default=float))
+    else:
+        main()
