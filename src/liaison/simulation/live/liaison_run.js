@@ -287,10 +287,17 @@
         if (this.code === c.good) steps -= now;
         else if (this.code === c.full) this.drain();
         else if (this.code === c.instants) this.loadInstants();
+        else if (this.code >= c.needs && this.code <= c.needs + 2) this.permit(this.code - c.needs);
         if (clock !== null && performance.now() >= clock) break;
       }
       this.drain();
       return this.status();
+    }
+
+    /** An entry that a step needs now: corrections of positions, of velocities, or the terms. */
+    permit(which) {
+      if (which === 2) this.setCount("has_terms", 1);
+      else this.ints[this.notes.at.has_correct / 8 + which] = 1n;
     }
 
     get isOver() {

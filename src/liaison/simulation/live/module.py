@@ -31,9 +31,16 @@ from liaison.simulation.plan.timing import WINDOW
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps.layout import Run, row_words
 
-from .places import LiveKernel, Places
-from .prepare import Preparation, changed_by
+from .places import LiveKernel, Places, Preparation, changed_by
 from .starts import LiveStarts, assembly_places
+
+DEGENERATE = (
+    "degenerate",
+    "the row of a relation of rates vanishes at {now}, and how the motion goes on is not decided "
+    "in a module.",
+    "Run it with `liaison simulate`, or state it as a relation of positions.",
+)
+"""The end of a run whose relation of rates loses its row."""
 
 SERIES = ("poses", "energy", "closure", "outputs")
 """Series that a module has unless others are asked for."""
@@ -46,7 +53,7 @@ NUMBERS = (
 INTEGERS = (
     "samples", "records_steps", "records_end", "steps_allowed", "recorded", "event_count", "steps",
     "rejected", "evaluations", "projections", "break_count", "breaks_passed", "point_count",
-    "points_passed", "detail", "is_fresh",
+    "points_passed", "detail", "is_fresh", "has_terms", "has_correct",
 )  # fmt: skip
 ARRAYS = (
     "q", "v", "u", "p", "atols", "break_times", "corner_rows", "waypoints", "reach",
@@ -55,8 +62,8 @@ ARRAYS = (
 
 CODES = {
     "good": at.GOOD, "done": at.DONE, "stopped": at.STOPPED, "control": at.CONTROL,
-    "full": at.FULL, "instants": at.NEEDS_INSTANTS, "failed": at.NOT_FINITE,
-    "degenerate": at.DEGENERATE,
+    "full": at.FULL, "needs": at.NEEDS_CORRECT_Q, "instants": at.NEEDS_INSTANTS,
+    "failed": at.NOT_FINITE, "degenerate": at.DEGENERATE,
 }  # fmt: skip
 OF_CONTACTS = (at.NO_MODE, at.BAD_GAP, at.BAD_SIDE, at.SINGULAR_MASS, at.STANDSTILL, at.STEP_UP)
 OF_CLOSURES = (at.POSITIONS_LOST, at.VELOCITIES_LOST, at.INCONSISTENT, at.BAD_START,
@@ -272,6 +279,8 @@ def _ends(plan: Plan, run: Run) -> dict[str, Any]:
         *(() if run.is_implicit or run.is_variational or run.is_alpha else (at.NOT_CONVERGED,)),
     }
     listed = {str(x): [REASONS[x], *texts[x]] for x in REASONS if x not in unknown}
+    if any(block[2] == "rate" for block in sides_in(plan.program)):
+        listed[str(at.DEGENERATE)] = list(DEGENERATE)
     many = listed[str(at.TOO_MANY_STEPS)]
     many[1] = many[1].replace(f"{run.steps} steps", "{steps} steps")
     return {"texts": listed, "rows": [x.name for x in labels]}
