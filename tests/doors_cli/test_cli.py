@@ -10,7 +10,7 @@ import pytest
 
 import liaison
 
-SLOW = ["numpy", "scipy", "sympy", "xarray", "pandas", "matplotlib", "viser", "llvmlite", "rich"]
+SLOW = ["numpy", "scipy", "sympy", "xarray", "pandas", "matplotlib", "llvmlite", "rich"]
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_help_imports_nothing_slow(words):
 
 def test_check_does_not_import_what_only_pictures_need(four_bar):
     loaded = imported("check", str(four_bar))
-    for name in ("matplotlib", "viser", "xarray", "pandas", "sympy"):
+    for name in ("matplotlib", "xarray", "pandas", "sympy"):
         assert name not in loaded
 
 

@@ -41,6 +41,10 @@ def animate(
         Path | None, typer.Option(metavar="FILE.html", help="Write the page to this file.")
     ] = None,
     live: Annotated[bool, typer.Option("--live", help="Serve a live view until Ctrl-C.")] = False,
+    live_page: Annotated[
+        bool,
+        typer.Option("--live-page", help="The page simulates, with sliders for all values."),
+    ] = False,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     run: RunOption = None,
     values: Values = None,
@@ -69,6 +73,8 @@ def animate(
 
     if (out is None) == (not live):
         raise typer.BadParameter("give either --out FILE.html or --live.")
+    if live_page and (live or forces):
+        raise typer.BadParameter("--live-page goes with --out FILE.html, and without --forces.")
     check_folders(out)
     check_suffix("--out", out, (".html", ".htm"))
     raw = dict(run or {})
@@ -89,7 +95,7 @@ def animate(
     if out is None:
         _serve(show.show(trajectory, mechanism, browser=open_page, **look), as_json)
         return
-    page.page(trajectory, mechanism, out, **look)
+    page.page(trajectory, mechanism, out, live=live_page, **look)
     if open_page:
         import webbrowser
 

@@ -151,7 +151,7 @@ class Actuator(AlongMeasure):
     WORD: ClassVar[str] = "actuator"
     LSD: ClassVar[str] = "motor"
     PYTHON: ClassVar[str] = "motor"
-    SYMBOL: ClassVar[str] = "strut"
+    SYMBOL: ClassVar[str] = "motor"
     QUANTITIES: ClassVar[tuple[Property, ...]] = Law.PROPERTIES
     SCALARS: ClassVar[tuple[str, ...]] = ("effort",)
 

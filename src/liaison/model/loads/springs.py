@@ -80,7 +80,7 @@ class Damper(AlongMeasure):
     WORD: ClassVar[str] = "damper"
     LSD: ClassVar[str] = "damper"
     PYTHON: ClassVar[str] = "damper"
-    SYMBOL: ClassVar[str] = "strut"
+    SYMBOL: ClassVar[str] = "dashpot"
     PROPERTIES: ClassVar[tuple[Property, ...]] = (Property("coefficient", "N*s/m", "N*m*s/rad"),)
     SCALARS: ClassVar[tuple[str, ...]] = ("coefficient",)
     NOT_NEGATIVE: ClassVar[tuple[str, ...]] = ("coefficient",)
