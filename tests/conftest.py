@@ -1,4 +1,4 @@
-"""What all tests share: how much is drawn, the two outside programs, and the shipped examples."""
+"""What all tests share: how much is drawn, the outside programs, and the shipped examples."""
 
 import os
 import shutil
@@ -37,6 +37,12 @@ def chromium() -> str:
 def c_compiler() -> str:
     """Path of a C compiler."""
     return first_of("cc", "gcc", "clang")
+
+
+@pytest.fixture(scope="session")
+def node() -> str:
+    """Path of node, which runs WebAssembly and JavaScript."""
+    return first_of("node", "nodejs")
 
 
 @pytest.fixture(scope="session")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import inspect
 import re
 from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +37,7 @@ ITEM = re.compile(r"^(\**[\w., *]+?)(?: \([^)]*\))?:\s+(.*)$")
 CODE_SPAN = re.compile(r"(`+[^`]+`+)")
 
 
+@cache
 def rooms() -> dict[str, str]:
     """Public name -> the module below `liaison` that offers it."""
     path = ROOT / "docs" / "public_names.py"
@@ -67,6 +71,7 @@ def as_markdown(docstring: str) -> list[str]:
     """A docstring in Google's style as lines of Markdown; indented blocks stay code."""
     lines: list[str] = []
     section, indent = "", 0
+    docstring, _, example = docstring.partition("\nExample:\n")
     for line in docstring.splitlines():
         head = SECTION.match(line)
         if head:
@@ -79,7 +84,14 @@ def as_markdown(docstring: str) -> list[str]:
             section = section if not line else ""
             code = line.startswith("    ")
             lines.append(line if code else plain(line))
-    return lines
+    return lines + (in_fence(example) if example else [])
+
+
+def in_fence(example: str) -> list[str]:
+    """The example of a docstring, coloured as a session of Python."""
+    own, _, rest = example.partition("\n\n")
+    code = [line.removeprefix("    ") for line in own.rstrip().splitlines()]
+    return ["", "**Example**", "", "```pycon", *code, "```", *(["", rest] if rest.strip() else [])]
 
 
 def item(line: str, section: str) -> list[str]:
@@ -167,8 +179,30 @@ def entry(name: str) -> list[str]:
     if callable(thing) and not isinstance(thing, type(liaison.PI)):
         body = as_markdown(inspect.getdoc(thing) or "")
         return directive("function", f"liaison.{name}{signature(thing)}", body, 6)
-    shown = f"A constant: an object of the class `{type(thing).__name__}`."
-    return directive("data", f"liaison.{name}", [shown], 6)
+    return directive("data", f"liaison.{name}", as_markdown(docstring_of(name)), 6)
+
+
+def docstring_of(name: str) -> str:
+    """The docstring of a public name; of a constant the text behind its assignment."""
+    thing = getattr(liaison, name)
+    if callable(thing) and not isinstance(thing, liaison.Expr):
+        return inspect.getdoc(thing) or ""
+    place = ROOT / "src" / "liaison" / rooms()[name].replace(".", "/")
+    for path in [place.with_suffix(".py"), *sorted(place.rglob("*.py"))]:
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        if re.search(rf"^{name}\b.* = ", text, re.M) and (found := behind(name, ast.parse(text))):
+            return found
+    return ""
+
+
+def behind(name: str, tree: ast.Module) -> str:
+    """The text behind the assignment of a name at the top of a module."""
+    for statement, text in pairwise(tree.body):
+        targets = getattr(statement, "targets", [getattr(statement, "target", None)])
+        is_text = isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)
+        if is_text and any(isinstance(x, ast.Name) and x.id == name for x in targets):
+            return inspect.cleandoc(str(text.value.value))
+    return ""
 
 
 def names_by_page() -> dict[str, list[str]]:

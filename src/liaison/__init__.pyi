@@ -166,6 +166,7 @@ from liaison.program import to_jax as to_jax
 from liaison.program import to_llvm as to_llvm
 from liaison.program import to_numpy as to_numpy
 from liaison.program import to_ptx as to_ptx
+from liaison.program import to_wasm as to_wasm
 from liaison.program.ggl import ggl as ggl
 from liaison.program.lower import lower as lower
 from liaison.simulation import Projection as Projection
@@ -214,6 +215,7 @@ from liaison.verbs.motion.collide import collide as collide
 from liaison.verbs.motion.convergence import convergence as convergence
 from liaison.verbs.motion.explore import explore as explore
 from liaison.verbs.motion.kinematic_run import kinematic_run as kinematic_run
+from liaison.verbs.motion.live_module import live_module as live_module
 from liaison.verbs.motion.page import page as page
 from liaison.verbs.motion.report import report as report
 from liaison.verbs.motion.show import show as show

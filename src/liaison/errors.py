@@ -118,6 +118,14 @@ class LiaisonError(Exception):
 
     `cure` is an edit of the text that would fix it, where one is known. `also` holds further errors
     of the same text, independent of this one; all are reported.
+
+    Example:
+        >>> import liaison
+        >>> try:
+        ...     liaison.read("none.lsd")
+        ... except liaison.LiaisonError as error:
+        ...     print(isinstance(error, liaison.TextError))
+        True
     """
 
     def __init__(
@@ -213,11 +221,29 @@ def warn_renamed(old: str, new: str) -> None:
 
 
 class TextError(LiaisonError):
-    """Text that is not LSD or URDF."""
+    """Text that is not LSD or URDF.
+
+    Example:
+        >>> import liaison
+        >>> try:
+        ...     liaison.read("let A = ;")
+        ... except liaison.TextError as error:
+        ...     print(error.place.line, error.place.column)
+        1 9
+    """
 
 
 class NamingError(LiaisonError):
-    """A name that nothing was declared under, or that two things share."""
+    """A name that nothing was declared under, or that two things share.
+
+    Example:
+        >>> import liaison
+        >>> try:
+        ...     liaison.check("examples/pendulum.lsd", {"B": 1})
+        ... except liaison.NamingError as error:
+        ...     print(error.message)
+        no coordinate or speed is named 'B'.
+    """
 
     @classmethod
     def unknown(
@@ -249,7 +275,16 @@ def _meant(name: str, known: list[str]) -> list[str]:
 
 
 class OptionError(NamingError, TypeError):
-    """A keyword that a function does not take."""
+    """A keyword that a function does not take.
+
+    Example:
+        >>> import liaison
+        >>> try:
+        ...     liaison.simulate("examples/pendulum.lsd", until=1, evry=0.1)
+        ... except liaison.OptionError as error:
+        ...     print(error.message)
+        simulate takes no option 'evry'; did you mean 'every'?
+    """
 
     @classmethod
     def check(
@@ -282,27 +317,84 @@ class OptionError(NamingError, TypeError):
 
 
 class ArgumentError(LiaisonError, TypeError):
-    """An argument of a kind that a function does not take."""
+    """An argument of a kind that a function does not take.
+
+    Example:
+        >>> import liaison
+        >>> try:
+        ...     liaison.simulate("examples/pendulum.lsd", until=1, step=[])
+        ... except liaison.ArgumentError as error:
+        ...     print(isinstance(error, TypeError))
+        True
+    """
 
 
 class ModelError(LiaisonError):
-    """A description of an impossible mechanism."""
+    """A description of an impossible mechanism.
+
+    Example:
+        >>> import liaison
+        >>> try:
+        ...     liaison.body("b", mass=-1)
+        ... except liaison.ModelError as error:
+        ...     print(error.message)
+        the mass of body 'b' is -1 kg; it must not be negative.
+    """
 
 
 class FrameError(LiaisonError):
-    """Quantities of frames that do not compose."""
+    """Quantities of frames that do not compose.
+
+    Example:
+        >>> import liaison
+        >>> from liaison.spatial import Frame, Pose
+        >>> A, B, C = map(Frame, "ABC")
+        >>> try:
+        ...     Pose.identity(A, B) @ Pose.identity(C, B)
+        ... except liaison.FrameError as error:
+        ...     print(type(error).__name__)
+        FrameError
+    """
 
 
 class AssemblyError(LiaisonError):
-    """No configuration satisfies the closures, or none was found from the start given."""
+    """No configuration satisfies the closures, or none was found from the start given.
+
+    Example:
+        >>> import liaison
+        >>> try:
+        ...     liaison.simulate("examples/four_bar.lsd", until=1, parameters={"a": "5 m"})
+        ... except liaison.AssemblyError as error:
+        ...     print(error.message[:40])
+        the loop through 'C' cannot be assembled
+    """
 
 
 class DerivationError(LiaisonError):
-    """A formalism, or a step of it, that does not apply to this mechanism."""
+    """A formalism, or a step of it, that does not apply to this mechanism.
+
+    Example:
+        >>> import liaison
+        >>> try:
+        ...     liaison.baumgarte("examples/pendulum.lsd")
+        ... except liaison.DerivationError as error:
+        ...     print(error.message)
+        'pendulum' has no closures of positions that could drift, or has contacts.
+    """
 
 
 class ProgramError(LiaisonError):
-    """An entry, an input or a back end that is not there."""
+    """An entry, an input or a back end that is not there.
+
+    Example:
+        >>> import liaison
+        >>> kernel = liaison.to_kernel("examples/pendulum.lsd")
+        >>> try:
+        ...     kernel("forward", q=[0.0, 1.0], v=[0.0])
+        ... except liaison.ProgramError as error:
+        ...     print(type(error).__name__)
+        ProgramError
+    """
 
 
 class MissingModule(ProgramError, ImportError):
@@ -310,7 +402,16 @@ class MissingModule(ProgramError, ImportError):
 
 
 class SimulationError(LiaisonError):
-    """A run that failed: status, time reached, and the partial trajectory."""
+    """A run that failed: status, time reached, and the partial trajectory.
+
+    Example:
+        >>> import liaison
+        >>> try:
+        ...     liaison.simulate("examples/pendulum.lsd", until=1, max_steps=3)
+        ... except liaison.SimulationError as error:
+        ...     print(error.status, round(error.t, 6) > 0)
+        too many steps True
+    """
 
     def __init__(
         self,
@@ -334,6 +435,11 @@ class Interrupted(KeyboardInterrupt):
         message: what was interrupted, and when.
         t: time reached [s]; None where nothing was moving yet.
         trajectory: the partial trajectory, or the runs of a batch; None where there is none.
+
+    Example:
+        >>> import liaison
+        >>> issubclass(liaison.Interrupted, KeyboardInterrupt)
+        True
     """
 
     def __init__(self, message: str, *, t: float | None = None, trajectory: Any = None) -> None:

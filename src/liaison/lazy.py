@@ -162,17 +162,41 @@ class Typeset(Shown):
     __slots__ = ()
 
     def text(self) -> str:
-        """Simplified, as Unicode text."""
+        """Simplified, as Unicode text.
+
+        Example:
+            >>> import liaison
+            >>> print(liaison.derive("examples/pendulum.lsd", "lagrange").text().splitlines()[0])
+            pendulum, by lagrange
+        """
         return str(import_module("liaison.display").text_of(self))
 
     def latex(self) -> str:
-        """Simplified, as LaTeX: one `aligned` block after another, with comments."""
+        """Simplified, as LaTeX: one `aligned` block after another, with comments.
+
+        Example:
+            >>> import liaison
+            >>> r"\\ddot{A}" in liaison.derive("examples/pendulum.lsd", "lagrange").latex()
+            True
+        """
         return str(import_module("liaison.display.equations").latex(self))
 
     def html(self) -> str:
-        """Simplified, as a standalone page with MathML."""
+        """Simplified, as a standalone page with MathML.
+
+        Example:
+            >>> import liaison
+            >>> liaison.derive("examples/pendulum.lsd", "lagrange").html()[:15]
+            '<!doctype html>'
+        """
         return str(import_module("liaison.display.equations").html(self))
 
     def sympy(self) -> Any:
-        """Matrices and symbols of SymPy by name: `M`, `f`, `G`, `gamma`, `q`, `v`, `equations`."""
+        """Matrices and symbols of SymPy by name: `M`, `f`, `G`, `gamma`, `q`, `v`, `equations`.
+
+        Example:
+            >>> import liaison
+            >>> liaison.derive("examples/pendulum.lsd", "lagrange").sympy().M.shape
+            (1, 1)
+        """
         return import_module("liaison.display.equations").sympy(self)

@@ -42,7 +42,13 @@ MAX_UNIT_EXPONENT = 9
 @final
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The name of one entry of a vector, and its SI unit ("" for a pure number)."""
+    """The name of one entry of a vector, and its SI unit ("" for a pure number).
+
+    Example:
+        >>> import liaison
+        >>> print(liaison.Label("A'", "rad/s"))
+        A' [rad/s]
+    """
 
     name: str
     unit: str = ""

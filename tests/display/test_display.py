@@ -57,7 +57,9 @@ def shown(examples):
         "Reduction": liaison.reduce(four_bar),
         "Mobility": liaison.mobility(four_bar),
         "Report": liaison.report(pendulum, until=0.2, leave_out=["equations", "energy"]),
-        "Comparison": liaison.compare(pendulum),
+        "Comparison": liaison.compare(pendulum, timed=False),
+        "Summary": liaison.check(four_bar),
+        "Trajectory": run,
     }
 
 

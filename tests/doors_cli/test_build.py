@@ -55,3 +55,35 @@ def test_text_for_gpus(capsys, tmp_path):
     status, _, err = run(capsys, *words, "--entry", "backward")
     assert status == 2
     assert "forward" in err
+
+
+def test_a_module_that_simulates(capsys, tmp_path):
+    words = ["build", PENDULUM, "--target", "wasm", "--out", tmp_path / "live", "--json"]
+    status, out, _ = run(capsys, *words, "--step", "1 ms", "--until", "2")
+    assert status == 0
+    facts = json.loads(out)
+    assert {"module", "script", "types", "package", "bytes", "compressed"} == set(facts)
+    module = Path(facts["module"]).read_bytes()
+    assert module[:4] == b"\0asm"
+    assert b'"step":0.001' in module
+    known = json.loads(Path(facts["package"]).read_text())
+    assert Path(facts["package"]).parent.joinpath(known["main"]).read_text().startswith("// Runs")
+    assert known["files"][0] == Path(facts["module"]).name
+
+
+def test_entries_as_a_module(capsys, tmp_path):
+    words = ["build", PENDULUM, "--target", "wasm", "--out", tmp_path, "--entry", "forward"]
+    status, out, _ = run(capsys, *words, "--json")
+    assert status == 0
+    assert b"forward" in Path(json.loads(out)["module"]).read_bytes()
+    status, _, err = run(capsys, *words, "--step", "1 ms")
+    assert status == 2
+    assert "--target wasm" in err
+
+
+def test_what_cannot_run_in_a_module(capsys, tmp_path):
+    pile = PENDULUM.with_name("pile.lsd")
+    status, _, err = run(capsys, "build", pile, "--target", "wasm", "--out", tmp_path)
+    assert status != 0
+    assert "'pile' cannot run in a module" in err
+    assert not list(tmp_path.iterdir())

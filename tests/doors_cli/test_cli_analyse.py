@@ -19,7 +19,9 @@ def said(capsys, *words, status=0):
 def test_equilibrium(capsys, examples):
     text = said(capsys, "equilibrium", examples / "four_bar.lsd").out
     assert text.startswith("stable")
-    assert "2.47159 Hz" in text
+    assert "frequency [Hz]" in text
+    assert " 2.47159 " in text
+    assert "is not determined: closures are redundant" in text
     facts = json.loads(said(capsys, "equilibrium", examples / "four_bar.lsd", "--json").out)
     assert facts["is_stable"] is True
     assert facts["reactions"]["A"].count(None) == 3
@@ -42,8 +44,8 @@ def test_what_would_be_ignored_is_refused(capsys, examples, tmp_path):
 
 def test_stability_is_not_told_of_a_motion_that_changes(capsys, examples):
     text = said(capsys, "linearize", examples / "four_bar.lsd").out
-    assert text.rstrip().endswith("they change along it")
-    assert said(capsys, "linearize", examples / "four_bar.lsd", "--rest").out.endswith("stable\n")
+    assert text.rstrip().endswith("they change along it.")
+    assert said(capsys, "linearize", examples / "four_bar.lsd", "--rest").out.startswith("stable: ")
 
 
 def test_an_input_must_stand_still(capsys, examples):

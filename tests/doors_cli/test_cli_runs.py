@@ -140,7 +140,9 @@ def test_a_run_names_its_events_and_outputs(run, swing):
     assert facts["outputs"] == {"tip": pytest.approx(-500 * math.cos(math.radians(20)), abs=1e-4)}
     text = run(*words)[1]
     assert "stopped by event 'side'" in text
-    assert "tip = -469.846 mm" in text
+    (tip,) = [line.split() for line in text.splitlines() if line.split()[:1] == ["tip"]]
+    assert tip[1] == "mm"
+    assert tip[3] == "-469.846"  # at the end
     assert "down at" in text
 
 

@@ -104,7 +104,7 @@ def test_the_wheel_brings_examples_and_runs_without_extras(tmp_path):
         return done.stdout if status == 0 else done.stderr
 
     assert str(tmp_path) in run("python", "-c", "import liaison; print(liaison.__file__)")
-    for missing in ("pandas", "xarray", "sympy", "matplotlib", "viser", "jinja2"):
+    for missing in ("pandas", "xarray", "sympy", "matplotlib", "jinja2"):
         assert missing in run("python", "-c", f"import {missing}", status=1)
     run("liaison", "examples", "four_bar", "--copy", "here")
     assert "1 loop" in run("liaison", "check", "here/four_bar.lsd")

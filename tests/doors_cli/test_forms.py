@@ -8,7 +8,7 @@ import pytest
 
 import liaison
 from liaison.cli import main
-from liaison.cli.pages.forms import tidied
+from liaison.cli.derive.forms import tidied
 from liaison.expr import as_expr, evaluate, symbols_of
 
 SAME = 1e-12

@@ -153,10 +153,10 @@ def test_two_links_with_joint_angles(formalism):
     }
     forms = {name: structure(to_unicode(_expanded(x))) for name, x in M.items()}
     assert forms == {name: structure(text) for name, text in book.items()}
-    assert structure(to_unicode(_expanded(g["g[1]"]))) == structure(
+    assert structure(to_unicode(_expanded(g["G[1]"]))) == structure(
         "m₂ l₂ g cos(θ₁ + θ₂) + (m₁ + m₂) l₁ g cos(θ₁)"
     )
-    assert structure(to_unicode(g["g[2]"])) == structure("m₂ l₂ g cos(θ₁ + θ₂)")
+    assert structure(to_unicode(g["G[2]"])) == structure("m₂ l₂ g cos(θ₁ + θ₂)")
 
 
 def _expanded(reading):

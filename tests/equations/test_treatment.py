@@ -38,16 +38,16 @@ def lines(given, treatment, formalism="lagrange", **options):
 def test_the_four_treatments_of_the_cylinder():
     # LL 2.2.10: all eliminated; R_x as a force; as a multiplier; R_y kept, too
     first, _ = lines(CYLINDER, {"Rx": "eliminate", "Ry": "eliminate"})
-    assert first == ["3/2 r J.theta'' = 9.81 sin(α)"]
+    assert first == ["3/2 r J.θ'' = 9.81 sin(α)"]
     second, _ = lines(CYLINDER, {"Rx": "reaction R_x", "Ry": "eliminate"})
     assert second == [
-        "m J.x'' = R_x − 9.81 m sin(α)", "m r J.theta'' = 2 R_x", "J.x'' + r J.theta'' = 0",
+        "m J.x'' = R_x − 9.81 m sin(α)", "m r J.θ'' = 2 R_x", "J.x'' + r J.θ'' = 0",
     ]  # fmt: skip
     third, _ = lines(CYLINDER, {"Ry": "eliminate"})
     assert third == [x.replace("R_x", "λ₁") for x in second]
     fourth, found = lines(CYLINDER, {"Rx": "reaction R_x", "Ry": "reaction R_y"})
     assert "m J.y'' = R_y − 9.81 m cos(α)" in fourth
-    assert found.notes[0] == "R_x is the reaction of Rx."
+    assert found.notes[0] == "R_x is the reaction of Rx [N]."
 
 
 def test_a_pendulum_in_x_and_y():

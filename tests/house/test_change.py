@@ -42,7 +42,7 @@ from liaison.program.lower import lower
 from liaison.simulation.steps.rungekutta import TABLEAUX
 from liaison.verbs.given import is_conservative
 from liaison.view.drawing import drawing
-from liaison.view.stage import links
+from liaison.view.links import links
 from liaison.view.symbols import symbols
 
 DRILLS = Path(__file__).parent / "drills"

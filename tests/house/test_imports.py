@@ -15,7 +15,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "house.md"
 OPEN_TO_ALL = {"arguments", "errors", "units", "lazy"}
 DOORS = {"", "__main__", "cli", "verbs"}
 # third parties slow to load: imported inside the function that needs them
-SLOW = {"sympy", "scipy", "xarray", "pandas", "matplotlib", "viser", "h5netcdf", "h5py", "flint"}
+SLOW = {"sympy", "scipy", "xarray", "pandas", "matplotlib", "h5netcdf", "h5py", "flint"}
 # modules that are imported inside a function, since few runs need them: who -> what
 LATER = {
     "analyse.proofs.exact_motion": "exact.degrees exact.evidence",

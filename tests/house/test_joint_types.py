@@ -236,7 +236,7 @@ def test_a_match_without_default_is_found():
 # function with a look-up by class that is not raised where there is none -> what then happens
 LOOKED_UP = {
     "liaison.model.checks": "formulas of parameters only, the narrowest scope",
-    "liaison.cli.pages.own": "no words of its own",
+    "liaison.cli.derive.own": "no words of its own",
     "liaison.formats.lsd.write.write": "the general form of a kind, or refused",
     "liaison.formats.lsd.formulas.values": "a shape, in messages",
     "liaison.program.loops.read": "refused on the next line",

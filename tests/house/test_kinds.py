@@ -19,7 +19,7 @@ from liaison.model.kinds import SYMBOLS, Kinds
 from liaison.model.loads import LOAD_KINDS, AlongMeasure, AtMarker, Field, OfMechanism
 from liaison.model.relations import RELATION_KINDS, BetweenFrames, OfCoordinates
 from liaison.view.contacts import PIECES, SOLID
-from liaison.view.stage import IS_COIL
+from liaison.view.links import IS_COIL
 
 DOCS = Path(__file__).parents[2] / "docs"
 LSD, PYTHON = ((DOCS / name).read_text(encoding="utf-8") for name in ("lsd.md", "python.md"))

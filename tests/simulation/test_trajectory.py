@@ -382,14 +382,18 @@ def test_pandas_and_csv_hold_the_same_numbers(tmp_path):
 
 def test_a_run_introduces_itself():
     run = oscillator()
-    assert str(run) == (
-        "oscillator: 0 to 2 s in 41 instants; nq 2, nv 2; 40 steps, 160 evaluations; done"
-    )
-    assert repr(run) == f"<Trajectory {run}>"
+    title = "oscillator: 0 to 2 s in 41 instants; nq 2, nv 2; 40 steps, 160 evaluations; done"
+    assert repr(run) == f"<Trajectory {title}>"
+    lines = str(run).splitlines()
+    assert lines[0] == title
+    assert "  energy  1 J at the end, changed by" in str(run)
+    (own,) = [line.split() for line in lines if line.split()[:1] == ["A"]]
+    assert own == [
+        "A", "rad", "0", f"{run['A'][-1]:.6g}", f"{run['A'].min():.6g}", f"{run['A'].max():.6g}"
+    ]  # fmt: skip
     table = run._repr_html_()
     assert "<script" not in table
     assert "A&#x27;" in table
-    assert table.count("<tr>") == 1 + 20
 
 
 def test_names_are_escaped_in_notebooks():

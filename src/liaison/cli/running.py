@@ -2,7 +2,8 @@
 
 Progress of a run on the terminal.
 
-Public names: run_options, series_of, drawable, ran, noted, leave_if_suspect, SUSPECTED, Bar.
+Public names: run_options, series_of, drawable, ran, noted, leave_if_suspect, SUSPECTED,
+event_facts, Bar.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import typer
 from liaison.errors import LiaisonError, ModelError
 from liaison.simulation.plan.options import DEFAULT_SERIES, RunOptions, meanings
 from liaison.simulation.plan.settings import INSTANTS, Settings
+from liaison.simulation.record.series import EventRecord
 from liaison.simulation.record.trajectory import SUSPECT, Trajectory
 from liaison.simulation.steps.rungekutta import TABLEAUX
 from liaison.verbs.motion import simulate as verb
@@ -218,3 +220,24 @@ def ran(
         return verb.simulate(
             request.mechanism, until=end, start=request.start, invariants=invariants, options=whole
         )
+
+
+def event_facts(run: Trajectory) -> list[dict[str, Any]]:
+    """The events of a run as plain data."""
+    return [_event_facts(run, x) for x in run.events]
+
+
+def _event_facts(run: Trajectory, record: EventRecord) -> dict[str, Any]:
+    """Events with their times; at impacts, velocities before and after."""
+    facts: dict[str, Any] = {"name": record.name, "t": record.t}
+    if record.what:
+        facts["what"] = record.what
+    if record.speed is not None:
+        facts["speed"] = record.speed
+    if record.together > 1:
+        facts["together"] = record.together
+    if record.what and record.before is not None:
+        names = [label.name for label in run.labels["v"]]
+        facts["before"] = dict(zip(names, record.before.tolist(), strict=True))
+        facts["after"] = dict(zip(names, record.v.tolist(), strict=True))
+    return facts

@@ -4,7 +4,7 @@ Every error here is one of the command line, not of the model.
 
 Public names: Request, read_request, request_of, reader_options, positions_of, numbers_by_name,
 three, seconds, limit_option, check_folders, check_files, check_suffix, check_names, check_word,
-named_by, listed, named_value, named_values.
+named_by.
 """
 
 from __future__ import annotations
@@ -271,25 +271,3 @@ def seconds(option: str, text: str) -> float:
     if not value > 0:
         raise typer.BadParameter(f"{text!r} is not a time after 0.", param_hint=option)
     return value
-
-
-def listed(names: list[str]) -> str:
-    """Up to twelve names, and how many more there are."""
-    return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
-
-
-def named_values(
-    values: Mapping[str, float | None], units: Mapping[str, str], unknown: str = "unknown"
-) -> str:
-    """ "m = 2 kg, gap = unknown [m], tip [mm]"."""
-    return listed(
-        [named_value(name, x, units.get(name, ""), unknown) for name, x in values.items()]
-    )
-
-
-def named_value(name: str, x: float | None, unit: str, unknown: str = "unknown") -> str:
-    """ "m = 2 kg"; where there is no value, the word for that."""
-    if x is not None:
-        return f"{name} = {x:.6g} {unit}".rstrip()
-    text = f"{name} = {unknown}" if unknown else name
-    return f"{text} [{unit}]" if unit else text

@@ -13,7 +13,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from .html import to_html
 from .page import Page
 from .text import to_text
 
@@ -29,6 +28,9 @@ PAGES = {
     "Sensitivities": "runs",
     "Linearization": "small_motions",
     "Equilibrium": "small_motions",
+    "Summary": "summary",
+    "Trajectory": "trajectory",
+    "Comparison": "comparison",
     "Verification": "theorems",
     "Integrability": "integrals",
     "FirstIntegral": "integrals",
@@ -69,4 +71,4 @@ def text_of(shown: Any) -> str:
 
 def html_of(shown: Any) -> str:
     """A fragment of HTML."""
-    return to_html(page_of(shown))
+    return str(import_module(f"{__name__}.html").to_html(page_of(shown)))

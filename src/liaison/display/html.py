@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from html import escape
 
 from .page import Page, Table
+from .text import is_numeric
 
 LONGEST = 200
 """Rows of a table; of a longer one the middle is left out."""
@@ -27,7 +28,8 @@ STYLE = (
     # notebooks align cells to the right and shade every other row, by stronger selectors
     ".liaison tr{background:none!important}"
     ".liaison th,.liaison td{padding:.15em .8em .15em 0;text-align:left!important;"
-    "vertical-align:baseline;white-space:nowrap}"
+    "vertical-align:baseline;white-space:nowrap;background:none}"
+    ".liaison .n{text-align:right!important;font-variant-numeric:tabular-nums}"
     ".liaison th{border-bottom:1px solid;font-weight:600}.liaison .name{opacity:.7}"
     ".liaison caption{text-align:left;font-weight:600;padding:.2em 0}"
     ".liaison h2{font-size:1em;margin:.8em 0 .3em}.liaison math{font-size:1.15em}"
@@ -56,9 +58,15 @@ def _table(table: Table) -> str:
         gap = (f"… {len(rows) - LONGEST} more", *[""] * (len(table.head) - 1))
         rows = [*rows[: LONGEST // 2], gap, *rows[-LONGEST // 2 :]]
     title = f"<caption>{escape(table.title)}</caption>" if table.title else ""
-    head = "".join(f"<th>{escape(x)}</th>" for x in table.head) if any(table.head) else ""
-    body = "".join("<tr>" + "".join(f"<td>{escape(x)}</td>" for x in row) + "</tr>" for row in rows)
-    return f'<div class="scroll"><table>{title}<tr>{head}</tr>{body}</table></div>'
+    marks = [' class="n"' * is_numeric(column) for column in zip(*table.rows)]
+    body = "".join(f"<tr>{''.join(map(_cell, row, marks))}</tr>" for row in rows)
+    head = "".join(f"<th{x}>{escape(name)}</th>" for name, x in zip(table.head, marks))
+    head = f"<tr>{head}</tr>" if any(table.head) else ""
+    return f'<div class="scroll"><table>{title}{head}{body}</table></div>'
+
+
+def _cell(text: str, mark: str) -> str:
+    return f"<td{mark}>{escape(text)}</td>"
 
 
 def graph_svg(nodes: Sequence[str], edges: Sequence[tuple[str, str, str]], most: int = 40) -> str:

@@ -6,6 +6,10 @@ Public names: title, page.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from liaison.analyse.rest.equilibrium import Equilibrium
 from liaison.analyse.rest.linearize import Linearization
@@ -15,6 +19,15 @@ from .page import Page, Table, listed, number
 STEADY = 1e-9
 """Largest |v̇| of what counts as an equilibrium or a steady motion."""
 
+ROUNDING = 1e-14
+"""A position below this is 0."""
+
+BALANCED = 1e-10
+"""A reaction below this part of the largest is rounding."""
+
+PARTS = 6
+"""Coordinates of a mode that are listed, the largest first."""
+
 
 def title(shown: Equilibrium | Linearization) -> str:
     """Whether it is stable."""
@@ -22,22 +35,23 @@ def title(shown: Equilibrium | Linearization) -> str:
         return f"{_rest(shown)}; {shown.residual:.1e} of the forces is not balanced"
     if shown.steadiness > STEADY:
         return f"about a motion that is not steady: |v̇| up to {shown.steadiness:.3g}"
-    return f"{_stable(shown)}: {listed([str(x) for x in shown.labels])}"
+    return f"{_stable(shown)}: {_states(shown)}"
 
 
 def page(shown: Equilibrium | Linearization) -> Page:
-    """Positions of rest, and modes."""
+    """Positions of rest and what the joints bear there; modes."""
     if isinstance(shown, Linearization):
-        return Page(title(shown), (("states", _states(shown)),), (_modes(shown),), _notes(shown))
+        facts = () if shown.steadiness <= STEADY else (("states", _states(shown)),)
+        return Page(title(shown), facts, (_modes(shown),), _notes(shown))
     places = tuple(
-        (x.name, number(value, 9), x.unit)
+        (x.name, number(value if abs(value) > ROUNDING else 0.0, 9), x.unit)
         for x, value in zip(shown.state.labels["q"], shown.state.q, strict=True)
     )
     forces = tuple((name, number(f, 9), unit) for name, (f, unit) in shown.contacts.items())
     tables = [Table(("coordinate", "at rest", "unit"), places)]
     tables += [Table(("contact", "force", "unit"), forces)]
     tables += [] if shown.linear is None else [_modes(shown.linear)]
-    return Page(title(shown), (), tuple(tables))
+    return Page(title(shown), (), (*tables, _reactions(shown)), _undetermined(shown))
 
 
 def _rest(shown: Equilibrium) -> str:
@@ -55,24 +69,61 @@ def _states(shown: Linearization) -> str:
 
 
 def _modes(shown: Linearization) -> Table:
-    """Each eigenvalue, and what moves most in its mode."""
-    modes, names = abs(shown.modes), [label.name for label in shown.everything]
+    """Each eigenvalue, and the shape of its mode; of a conjugate pair the one of s = σ + iω."""
+    names = [label.name for label in shown.everything]
     rounding = 1e-13 * max(1.0, float(abs(shown.eigenvalues).max(initial=0.0)))
     rows = []
     for k, s in enumerate(shown.eigenvalues):
         real, imaginary = (x if abs(x) > rounding else 0.0 for x in (s.real, s.imag))
-        size = modes[: len(names) // 2, k]
-        largest = max(float(size.max(initial=0.0)), 1e-30)
-        most = [names[j] for j in (-size).argsort()[:3] if size[j] > 0.01 * largest]
+        if imaginary < 0:
+            continue
+        pair = f"± {imaginary:.9g}i" if imaginary else ""
         rows.append(
             (
-                f"{real:+.6g} {imaginary:+.6g}i",
-                f"{abs(imaginary) / (2 * math.pi):.6g}",
+                f"{real:+.9g} {pair}".rstrip(),
+                f"{imaginary / (2 * math.pi):.6g}",
                 f"{round(float(shown.damping[k]), 4) + 0.0:.4g}",
-                ", ".join(most),
+                _shape(names[: len(names) // 2], shown.modes[: len(names) // 2, k]),
             )
         )
-    return Table(("eigenvalue [1/s]", "frequency [Hz]", "damping", "moves most"), tuple(rows))
+    head = ("eigenvalue [1/s]", "frequency [Hz]", "damping", "mode shape, relative to the largest")
+    return Table(head, tuple(rows))
+
+
+def _shape(names: Sequence[str], amplitudes: NDArray[np.complex128]) -> str:
+    """The largest parts of a mode over the largest: "A, B -0.5, D 0.3∠90°"."""
+    sizes = abs(amplitudes)
+    order = [j for j in (-sizes).argsort(kind="stable") if sizes[j] > 0.01 * sizes.max()]
+    parts = [names[j] for j in order[:1]]
+    for j in order[1:PARTS]:
+        ratio = amplitudes[j] / amplitudes[order[0]]
+        angle = round(math.degrees(math.atan2(ratio.imag, ratio.real)))
+        sign = "-" if abs(angle) == 180 else ""
+        phase = "" if angle % 180 == 0 else f"∠{angle}°"
+        parts.append(f"{names[j]} {sign}{abs(ratio):.3g}{phase}")
+    return ", ".join(parts) + (", …" if len(order) > PARTS else "")
+
+
+def _reactions(shown: Equilibrium) -> Table:
+    """What each joint transmits to its successor; what is not determined is a dash."""
+    joints = shown.to_dict()["reactions"]
+    least = BALANCED * max((abs(x) for wrench in joints.values() for x in wrench if x), default=0.0)
+
+    def part(x: float | None) -> str:
+        return "–" if x is None else number(x if abs(x) > least else 0.0)
+
+    rows = tuple((name, *map(part, (*x[3:], *x[:3]))) for name, x in joints.items())
+    parts = (*(f"F{x} [N]" for x in "xyz"), *(f"M{x} [N·m]" for x in "xyz"))
+    return Table(("joint", *parts), rows)
+
+
+def _undetermined(shown: Equilibrium) -> tuple[str, ...]:
+    if not any(None in x for x in shown.to_dict()["reactions"].values()):
+        return ()
+    return (
+        "– is not determined: closures are redundant, and any self-stress may be added "
+        "(the mobility names them).",
+    )
 
 
 def _notes(shown: Linearization) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """A page as text: aligned columns, nothing but characters.
 
-Public names: to_text, table_text.
+Public names: to_text, table_text, is_numeric.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ def to_text(page: Page) -> str:
     return "\n".join(lines)
 
 
-def table_text(table: Table) -> list[str]:
-    """A table in lines: its title, its head, its rows."""
+def table_text(table: Table, longest: int = LONGEST) -> list[str]:
+    """A table in lines: its title, its head, its rows; of many rows those at the ends."""
     rows = [tuple(row) for row in table.rows]
-    left_out = len(rows) - LONGEST
+    left_out = len(rows) - longest
     if left_out > 0:
-        half = LONGEST // 2
+        half = longest // 2
         gap = (f"… {left_out} more", *[""] * (len(table.head) - 1))
         rows = [*rows[:half], gap, *rows[-half:]]
     head = [table.head] if any(table.head) else []
     widths = [max(map(len, column)) for column in zip(*head, *rows, strict=True)]
-    right = [_is_numeric([row[k] for row in rows]) for k in range(len(widths))]
+    right = [is_numeric([row[k] for row in rows]) for k in range(len(widths))]
     lines = [_row(row, widths, right) for row in (*head, *rows)]
     return [table.title, *lines] if table.title else lines
 
@@ -50,6 +50,7 @@ def _row(row: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> st
     return "  " + "  ".join(cells).rstrip()
 
 
-def _is_numeric(texts: Sequence[str]) -> bool:
+def is_numeric(texts: Sequence[str]) -> bool:
     """Whether every text begins as a number does."""
-    return all(x[:1].isdigit() or x[:2].strip("-+−")[:1].isdigit() for x in texts if x)
+    signs = (x[:2].strip("-+−")[:1] for x in texts if x not in ("", "–"))
+    return all(x.isdigit() for x in signs)

@@ -22,4 +22,5 @@ def page(shown: Verification) -> Page:
         for x in shown.theorems
     )
     head = ("theorem", "", "error", "relative to", "at [s]")
-    return Page(title(shown), (), (Table(head, rows),))
+    notes = tuple(f"Not checked {x}." for x in shown.unchecked)
+    return Page(title(shown), (), (Table(head, rows),), notes)

@@ -197,7 +197,16 @@ class Reports(Protocol):
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Equations(Typeset):
-    """The equations of motion of one mechanism in one formalism."""
+    """The equations of motion of one mechanism in one formalism.
+
+    Example:
+        >>> import liaison
+        >>> equations = liaison.derive("examples/pendulum.lsd", "lagrange")
+        >>> equations
+        <Equations pendulum, by lagrange: 1 equation>
+        >>> print(equations.text().splitlines()[4])
+          A: ⅓ l Ä + 4.905 sin(A) = 0      (divided by m l)
+    """
 
     name: str
     formalism: str

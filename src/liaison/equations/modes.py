@@ -6,7 +6,7 @@ Of every row k the force is called f_k, of relations of rates μ_k = −f_k ≤ 
     closed, sticks:  D v̇ = −bias;    open:  f = 0;    slips:  f = −μ f_n u/|u| − c u
 
 Public names: MODES, Named, named_rows, chosen_modes, efforts_in, resting_rows, friction_of,
-size_of, free_letter.
+size_of.
 
 Source: docs/theory/contacts.md (contact-2); the law of slipping as in contacts/events/modal.py
 (modal-1).
@@ -22,6 +22,7 @@ from liaison.errors import DerivationError, NamingError
 from liaison.expr import ZERO, Expr, absolute, as_expr, exp, sign, sqrt, symbol, vanishes
 
 from .equations import COEFFICIENTS, Equations, Side
+from .letters import free_letter, names_in_use
 
 MODES = {"gap": ("open", "closed"), "rate": ("open", "closed"), "friction": ("sticks", "slips")}
 """Modes of each kind of block, by their words."""
@@ -49,7 +50,8 @@ def named_rows(equations: Equations) -> Named:
     """Names f1, u1, d1, mu1 for rows, with another letter where the mechanism has such names."""
     sides = equations.sides
     kinds = [side.kind for side in sides.blocks for _ in range(side.rows)]
-    f, mu, u, g = (free_letter(equations, x) for x in ("f R", "mu nu", "u s", "d g"))
+    in_use = names_in_use(equations.symbols)
+    f, mu, u, g = (free_letter(in_use, x) for x in ("f R", "mu nu", "u s", "d g"))
     unknowns = [symbol(f"{mu if x == 'rate' else f}{k + 1}") for k, x in enumerate(kinds)]
     moving = {k for k, _ in sides.D} | {k for k, x in enumerate(sides.rate) if not vanishes(x)}
     force = [ZERO if k not in moving else -x if kinds[k] == "rate" else x
@@ -60,14 +62,6 @@ def named_rows(equations: Equations) -> Named:
         tuple(symbol(f"{u}{k + 1}") for k in range(len(kinds))),
         tuple(symbol(f"{g}{x.first + 1}") if x.kind == "gap" else ZERO for x in sides.blocks),
     )
-
-
-def free_letter(equations: Equations, letters: str) -> str:
-    """The first of the letters that no quantity has with a number behind it."""
-    symbols = equations.symbols
-    in_use = [x.name for x in (*symbols.q, *symbols.p, *symbols.u)]
-    free = [x for x in letters.split() if not any(n.removeprefix(x).isdigit() for n in in_use)]
-    return free[0] if free else f"{letters.split()[0]}_row"
 
 
 def chosen_modes(equations: Equations, modes: Mapping[str, str]) -> list[str]:

@@ -9,6 +9,7 @@ from liaison.expr import Expr, as_expr
 from liaison.expr.reading.arrange import Order
 
 from .equations import Equations
+from .letters import multipliers_of
 
 
 def order_of(equations: Equations) -> Order:
@@ -20,7 +21,7 @@ def order_of(equations: Equations) -> Order:
             "position": ["t", *(str(x.a) for x in symbols.q)],
             "velocity": [str(x.a) for x in symbols.v],
             "acceleration": [str(x.a) for x in symbols.vdot],
-            "multiplier": [*(f"lambda{k + 1}" for k in range(len(symbols.lam))),
+            "multiplier": [*multipliers_of(equations),
                            *(str(x.a) for x in forces_of(equations)),
                            *(str(x.a) for x in symbols.u)],
         }

@@ -89,6 +89,11 @@ def massless_motions(
 
     Returns:
         The motions; none where accelerations are determined.
+
+    Example:
+        >>> import liaison
+        >>> liaison.massless_motions(liaison.read("examples/pendulum.lsd"))
+        ()
     """
     tree = span(mechanism)
     state = assemble(

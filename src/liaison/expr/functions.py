@@ -20,14 +20,23 @@ def plain(node: Expr) -> Scalar:
     return node.a if node.op == "const" and type(node.a) is not Pi else node
 
 
+EXAMPLE = """
+
+Example:
+    >>> import liaison
+    >>> liaison.{}
+    {}
+"""
+
+
 @final
 class Unary:
     """A function of one scalar, by the name of its operation."""
 
-    def __init__(self, op: str, doc: str) -> None:
+    def __init__(self, op: str, doc: str, call: str = "", value: str = "") -> None:
         self.op = op
         self.value = FLOAT_VALUES[op]
-        self.__doc__ = doc
+        self.__doc__ = doc + (EXAMPLE.format(call, value) if call else "")
 
     @overload
     def __call__(self, x: Expr) -> Expr: ...
@@ -49,10 +58,10 @@ class Unary:
 class Binary:
     """A function of two scalars, by the name of its operation."""
 
-    def __init__(self, op: str, doc: str) -> None:
+    def __init__(self, op: str, doc: str, call: str = "", value: str = "") -> None:
         self.op = op
         self.value = FLOAT_VALUES[op]
-        self.__doc__ = doc
+        self.__doc__ = doc + (EXAMPLE.format(call, value) if call else "")
 
     @overload
     def __call__(self, x: Expr, y: Scalar) -> Expr: ...
@@ -71,25 +80,43 @@ class Binary:
         return self.op
 
 
-sqrt = Unary("sqrt", "Square root, of a non-negative number.")
-sin = Unary("sin", "Sine of an angle [rad].")
-cos = Unary("cos", "Cosine of an angle [rad].")
-tan = Unary("tan", "Tangent of an angle [rad].")
-asin = Unary("asin", "Arc sine [rad], in [-π/2, π/2].")
-acos = Unary("acos", "Arc cosine [rad], in [0, π].")
-atan = Unary("atan", "Arc tangent [rad], in (-π/2, π/2).")
-exp = Unary("exp", "Exponential.")
-log = Unary("log", "Natural logarithm.")
-absolute = Unary("abs", "Absolute value.")
-sign = Unary("sign", "-1, 0 or 1.")
-atan2 = Binary("atan2", "atan2(y, x): angle [rad] of the vector (x, y), in (-π, π].")
-minimum = Binary("min", "The smaller of two scalars; the first where they are equal.")
-maximum = Binary("max", "The larger of two scalars; the first where they are equal.")
+sqrt = Unary("sqrt", "Square root, of a non-negative number.", "sqrt(4)", "2")
+sin = Unary("sin", "Sine of an angle [rad].", "sin(0.5)", "0.479425538604203")
+cos = Unary("cos", "Cosine of an angle [rad].", "cos(0)", "1")
+tan = Unary("tan", "Tangent of an angle [rad].", "tan(0.5)", "0.5463024898437905")
+asin = Unary("asin", "Arc sine [rad], in [-π/2, π/2].", "asin(1.0)", "1.5707963267948966")
+acos = Unary("acos", "Arc cosine [rad], in [0, π].", "acos(1)", "0")
+atan = Unary("atan", "Arc tangent [rad], in (-π/2, π/2).", "atan(1.0)", "0.7853981633974483")
+exp = Unary("exp", "Exponential.", "exp(0)", "1")
+log = Unary("log", "Natural logarithm.", "log(1)", "0")
+absolute = Unary("abs", "Absolute value.", "absolute(-3)", "3")
+sign = Unary("sign", "-1, 0 or 1.", "sign(-0.2)", "-1.0")
+atan2 = Binary(
+    "atan2",
+    "atan2(y, x): angle [rad] of the vector (x, y), in (-π, π].",
+    "atan2(1.0, 1.0)",
+    "0.7853981633974483",
+)
+minimum = Binary(
+    "min", "The smaller of two scalars; the first where they are equal.", "minimum(2, 3)", "2"
+)
+maximum = Binary(
+    "max", "The larger of two scalars; the first where they are equal.", "maximum(2, 3)", "3"
+)
 power = Binary("pow", "x to the power y.")
 
 
 def select(condition: Scalar, x: Scalar, y: Scalar) -> Any:
-    """x where condition > 0, else y."""
+    """x where condition > 0, else y.
+
+    Example:
+        >>> import liaison
+        >>> liaison.select(1, "a", "b")
+        'a'
+        >>> x = liaison.symbol("x")
+        >>> print(liaison.to_text(liaison.select(x, x, 0)))
+        select(x, x, 0)
+    """
     chosen = as_expr(condition)
     if chosen.op == "const":
         return x if float(chosen) > 0 else y
@@ -103,6 +130,12 @@ def piecewise(*cases: tuple[Scalar, Scalar] | Scalar, default: Scalar | None = N
     """The value of the first case (condition, value) whose condition is > 0, else the default.
 
     The default is named, or is the last argument: piecewise((x - 1, y), 0).
+
+    Example:
+        >>> import liaison
+        >>> x = liaison.symbol("x")
+        >>> print(liaison.to_text(liaison.piecewise((x - 1, 2 * x), 0)))
+        select(x - 1, 2*x, 0)
     """
     *pairs, last = cases if default is None else (*cases, default)
     if isinstance(last, tuple) or not all(isinstance(pair, tuple) for pair in pairs):

@@ -41,6 +41,12 @@ class Table:
         origins: from where each polynomial counts, shape (n + 1,).
         coefficients: of each polynomial, lowest power first, shape (n + 1, 4 or 2); row i holds
             between breaks[i - 1] (excluded) and breaks[i] (included).
+
+    Example:
+        >>> import liaison
+        >>> torque = liaison.Table([0, 10, 20], [1.0, 1.5, 0.5], name="torque")
+        >>> print(liaison.to_text(torque(liaison.symbol("w"))))
+        torque(w)
     """
 
     __slots__ = ("breaks", "coefficients", "digest", "kind", "name", "origins", "outside", "x", "y")

@@ -20,7 +20,14 @@ from liaison.expr.graph.row import Op
 @final
 @dataclass(frozen=True, slots=True)
 class Function:
-    """An unknown function of `arity` scalars; two of the same name and arity are the same."""
+    """An unknown function of `arity` scalars; two of the same name and arity are the same.
+
+    Example:
+        >>> import liaison
+        >>> f = liaison.Function("f")
+        >>> print(liaison.to_text(f(liaison.symbol("x"))))
+        f(x)
+    """
 
     name: str
     arity: int = 1

@@ -38,6 +38,11 @@ class Example:
     Attributes:
         name: "four_bar", "contact/loop"; with its suffix where it is not LSD.
         path: the file.
+
+    Example:
+        >>> import liaison
+        >>> liaison.examples()["four_bar"].path.name
+        'four_bar.lsd'
     """
 
     name: str
@@ -65,6 +70,11 @@ class Example:
 
         Raises:
             LiaisonError: there is such a file already, or the folder cannot be written to.
+
+        Example:
+            >>> import liaison
+            >>> liaison.examples()["pendulum"].copy("models").name
+            'pendulum.lsd'
         """
         target = Path(folder) / self.path.name
         try:
@@ -82,7 +92,13 @@ class Example:
 
 @final
 class Examples(Mapping[str, Example]):
-    """Examples by name; printed as a list with a line for each."""
+    """Examples by name; printed as a list with a line for each.
+
+    Example:
+        >>> import liaison
+        >>> "four_bar" in liaison.examples()
+        True
+    """
 
     def __init__(self, entries: Mapping[str, Example]) -> None:
         self._entries = dict(entries)

@@ -23,7 +23,14 @@ from liaison.model import Mechanism
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Reading(Shown):
-    """A mechanism, notes on what of the file it does not hold, and what was deduced."""
+    """A mechanism, notes on what of the file it does not hold, and what was deduced.
+
+    Example:
+        >>> import liaison
+        >>> content = liaison.reading("examples/arm7.urdf")
+        >>> content.mechanism
+        <Mechanism arm7: 9 bodies, 9 joints>
+    """
 
     mechanism: Mechanism
     notes: tuple[str, ...] = ()

@@ -57,13 +57,24 @@ def read(source: str | Path, **options: Unpack[ReadKeywords]) -> Mechanism:
     Raises:
         TextError: a suffix that is not known, a file that cannot be read, or what the reader of
             the language rejects.
+
+    Example:
+        >>> import liaison
+        >>> liaison.read("examples/pendulum.lsd")
+        <Mechanism pendulum: 1 body, 1 joint>
     """
     return reading(source, **options).mechanism
 
 
 @checked
 def reading(source: str | Path, **options: Unpack[ReadKeywords]) -> Reading:
-    """The mechanism of a file or a text, with notes on what of it is not used."""
+    """The mechanism of a file or a text, with notes on what of it is not used.
+
+    Example:
+        >>> import liaison
+        >>> liaison.reading("examples/pendulum.lsd").mechanism.name
+        'pendulum'
+    """
     text = str(source)
     if isinstance(source, Path) or _is_path(text):
         return _read_file(Path(source), dict(options))

@@ -183,6 +183,12 @@ class Mobility(Shown):
     on), shaky (none does), non-reduced (fewer go on, at every position near), bifurcation (some go
     on, others do not; at least `real_branches` meet here), singular (complex branches that are not
     real meet here), undecided.
+
+    Example:
+        >>> import liaison
+        >>> result = liaison.mobility("examples/four_bar.lsd")
+        >>> result.finite, result.is_proved
+        ((1, 1), True)
     """
 
     name: str

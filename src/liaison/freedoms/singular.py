@@ -42,7 +42,14 @@ NEAR = 1e-5
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Singularities(Shown):
-    """Singular positions along a motion, by the labels of coordinates [rad, m]."""
+    """Singular positions along a motion, by the labels of coordinates [rad, m].
+
+    Example:
+        >>> import liaison
+        >>> found = liaison.singularities("examples/four_bar.lsd")
+        >>> found.is_closed, len(found.bifurcations)
+        (True, 0)
+    """
 
     is_closed: bool  # the motion came back to where it began
     length: float  # of the way followed [rad, m]

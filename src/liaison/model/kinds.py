@@ -25,6 +25,8 @@ SYMBOLS = frozenset(
     [
         "coil",
         "strut",
+        "dashpot",
+        "motor",
         "arrow",
         "field",
         "none",

@@ -23,7 +23,15 @@ ROTATION_TOLERANCE = 1e-9
 @final
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A frame fixed on a body (repère lié): X_BM = (R, p) in the body's axes."""
+    """A frame fixed on a body (repère lié): X_BM = (R, p) in the body's axes.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1)
+        >>> tip = rod.at((0, 0, -1), name="tip")
+        >>> tip.body, tip.p
+        ('rod', (0, 0, -1))
+    """
 
     body: str
     R: Matrix = UPRIGHT

@@ -111,6 +111,14 @@ class Mechanism(Shown):
 
     Ground comes first; it is added where it was left out. Outputs that events and other outputs
     name are spelled out there.
+
+    Example:
+        >>> import liaison
+        >>> m = liaison.read("examples/four_bar.lsd")
+        >>> m
+        <Mechanism four bar: 3 bodies, 4 joints, 1 loop>
+        >>> m.coordinates
+        ('A', 'B', 'C', 'D')
     """
 
     name: str
@@ -156,14 +164,26 @@ class Mechanism(Shown):
             object.__setattr__(self, kind, tuple(converted))
 
     def body(self, name: str) -> Body:
-        """The body of that name."""
+        """The body of that name.
+
+        Example:
+            >>> import liaison
+            >>> liaison.read("examples/pendulum.lsd").body("bar").name
+            'bar'
+        """
         by_name = {body.name: body for body in self.bodies}
         if name not in by_name:
             raise NamingError.unknown("body", name, by_name)
         return by_name[name]
 
     def joint(self, name: str) -> Joint:
-        """The joint of that name."""
+        """The joint of that name.
+
+        Example:
+            >>> import liaison
+            >>> liaison.read("examples/pendulum.lsd").joint("A").type.name
+            'Revolute'
+        """
         by_name = {joint.name: joint for joint in self.joints}
         if name not in by_name:
             raise NamingError.unknown("joint", name, by_name)

@@ -34,7 +34,15 @@ from .scalars import (
 @final
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A rigid body (solide): mass [kg], center [m] and inertia about it [kg·m²], in its axes."""
+    """A rigid body (solide): mass [kg], center [m] and inertia about it [kg·m²], in its axes.
+
+    Example:
+        >>> import liaison
+        >>> liaison.read("examples/pendulum.lsd").body("bar").name
+        'bar'
+        >>> liaison.Body("b", mass=2).com
+        (0, 0, 0)
+    """
 
     name: str
     mass: Any = 0
@@ -74,7 +82,13 @@ class Body:
         return Inertia(self.frame, self.mass, array(self.com), array(self.inertia))
 
     def at(self, position: Any = (0, 0, 0), rotation: Any = None, name: str = "") -> Marker:
-        """A marker on this body: its place, and its rotation unless it has the body's axes."""
+        """A marker on this body: its place, and its rotation unless it has the body's axes.
+
+        Example:
+            >>> import liaison
+            >>> liaison.body("rod", mass=1).at((0, 0, -1), name="tip").p
+            (0, 0, -1)
+        """
         R = UPRIGHT if rotation is None else rotation
         return Marker(self.name, R, position, name, owner=self)
 
@@ -106,6 +120,12 @@ class Joint:
 
     `coordinates` names the entries of q: the joint's own name for one, "name.part" for several,
     unless the author chose others.
+
+    Example:
+        >>> import liaison
+        >>> joint = liaison.read("examples/four_bar.lsd").joint("A")
+        >>> joint.predecessor.body, joint.successor.body, joint.coordinates
+        ('ground', 'crank', ('A',))
     """
 
     name: str

@@ -72,7 +72,14 @@ class Shape:
 @final
 @dataclass(frozen=True, slots=True)
 class Box(Shape):
-    """Edges x, y, z about its middle [m]."""
+    """Edges x, y, z about its middle [m].
+
+    Example:
+        >>> import liaison
+        >>> box = liaison.Box("20 cm", "10 cm", "5 cm")
+        >>> float(liaison.body("brick", shapes=box, density=2000).mass)
+        2.0
+    """
 
     x: Any
     y: Any
@@ -93,7 +100,14 @@ class Box(Shape):
 @final
 @dataclass(frozen=True, slots=True)
 class Cylinder(Shape):
-    """Along z, about its middle [m]; a tube where it has a bore of radius `inner`."""
+    """Along z, about its middle [m]; a tube where it has a bore of radius `inner`.
+
+    Example:
+        >>> import liaison
+        >>> bar = liaison.body("bar", shapes=liaison.Cylinder(0.01, 1), density=7800)
+        >>> round(float(bar.mass), 4)
+        2.4504
+    """
 
     radius: Any
     length: Any
@@ -131,7 +145,13 @@ class Cylinder(Shape):
 @final
 @dataclass(frozen=True, slots=True)
 class Sphere(Shape):
-    """A ball about its center [m]."""
+    """A ball about its center [m].
+
+    Example:
+        >>> import liaison
+        >>> liaison.body("ball", mass=1, shapes=liaison.Sphere("5 cm")).shapes[0].radius
+        Fraction(1, 20)
+    """
 
     radius: Any
     R: Matrix = UPRIGHT
@@ -150,7 +170,13 @@ class Sphere(Shape):
 @final
 @dataclass(frozen=True, slots=True)
 class Cone(Shape):
-    """Base on z = 0, tip at z = height [m]."""
+    """Base on z = 0, tip at z = height [m].
+
+    Example:
+        >>> import liaison
+        >>> liaison.Cone("5 cm", "20 cm").height
+        Fraction(1, 5)
+    """
 
     radius: Any
     height: Any
@@ -173,7 +199,13 @@ class Cone(Shape):
 @final
 @dataclass(frozen=True, slots=True)
 class Mesh(Shape):
-    """A surface from a file, scaled."""
+    """A surface from a file, scaled.
+
+    Example:
+        >>> import liaison
+        >>> liaison.Mesh("gripper.stl", scale=(0.001, 0.001, 0.001), color="gray").file
+        'gripper.stl'
+    """
 
     file: str
     scale: Triple = (1, 1, 1)
@@ -185,7 +217,13 @@ class Mesh(Shape):
 @final
 @dataclass(frozen=True, slots=True)
 class Line(Shape):
-    """A line through points [m]."""
+    """A line through points [m].
+
+    Example:
+        >>> import liaison
+        >>> len(liaison.Line(((0, 0, 0), (0, 0, 1), (0, 1, 1))).points)
+        3
+    """
 
     points: tuple[Triple, ...]
     R: Matrix = UPRIGHT

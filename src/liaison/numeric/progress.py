@@ -67,7 +67,12 @@ def _logger(room: str) -> logging.Logger:
 
 
 def show_progress(on: bool = True) -> None:
-    """Shows the progress of long work, or no longer; it is shown where there is a terminal."""
+    """Shows the progress of long work, or no longer; it is shown where there is a terminal.
+
+    Example:
+        >>> import liaison
+        >>> liaison.show_progress(False)
+    """
     _SHOWN.is_on = bool(on)
 
 

@@ -31,6 +31,14 @@ class State:
         q: positions [m, rad, 1], shape (nq,).
         v: velocities [m/s, rad/s], shape (nv,).
         labels: "q" and "v" -> a name and a unit for every entry; may be empty.
+
+    Example:
+        >>> import liaison
+        >>> state = liaison.assemble(liaison.span(liaison.read("examples/pendulum.lsd")))
+        >>> round(state["A"], 6)
+        0.523599
+        >>> state.changed({"A": "90 deg"})["A"]
+        1.5707963267948966
     """
 
     t: float
@@ -55,7 +63,14 @@ class State:
     def changed(
         self, values: Mapping[str, float | str] | None = None, *, t: float | str | None = None
     ) -> State:
-        """A copy with other values of some labels, such as "40 deg"; closures are not looked at."""
+        """A copy with other values of some labels, such as "40 deg"; closures are not looked at.
+
+        Example:
+            >>> import liaison
+            >>> state = liaison.check("examples/pendulum.lsd").start.state
+            >>> state.changed({"A": "90 deg"})["A"]
+            1.5707963267948966
+        """
         arrays = {"q": self.q.copy(), "v": self.v.copy()}
         for name, value in (values or {}).items():
             array, index = self._slot(name)

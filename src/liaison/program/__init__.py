@@ -24,5 +24,6 @@ __all__ = offer(
         "llvm.to_llvm": "to_llvm",
         "to_numpy": "to_numpy",
         "gpu.to_ptx": "to_ptx",
+        "wasm.to_wasm": "to_wasm",
     },
 )

@@ -39,3 +39,4 @@ from liaison.program.program import Entry as Entry
 from liaison.program.program import Program as Program
 from liaison.program.to_jax import to_jax as to_jax
 from liaison.program.to_numpy import to_numpy as to_numpy
+from liaison.program.wasm.to_wasm import to_wasm as to_wasm

@@ -14,9 +14,10 @@ from typing import TypeAlias, final
 
 from liaison.errors import NamingError, ProgramError
 from liaison.program.c.package import c_package
-from liaison.program.c.to_c import compile_c
+from liaison.program.c.to_c import c_name, compile_c
 from liaison.program.gpu.to_ptx import ptx_package
 from liaison.program.llvm.to_llvm import to_llvm
+from liaison.program.wasm.to_wasm import to_wasm
 
 from .kernel import Kernel
 from .program import Program
@@ -41,6 +42,7 @@ class BackEnd:
         entries: those that are written where none is named; those of the program if empty.
         extra: entries it knows besides those of a program.
         links: it can link a shared library.
+        simulates: where no entry is named, `build` writes runs: entries with their time loop.
     """
 
     name: str
@@ -50,6 +52,7 @@ class BackEnd:
     entries: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
     links: bool = False
+    simulates: bool = False
 
     def listed(self, program: Program) -> list[str]:
         """The entries it writes where none is named.
@@ -137,6 +140,15 @@ def _ptx_files(
     return ptx_package(program, folder, entries)
 
 
+def _wasm_files(
+    program: Program, folder: Path, entries: Sequence[str], shared: bool
+) -> dict[str, Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{c_name(program, 'entries')}.wasm"
+    path.write_bytes(to_wasm(program, entries))
+    return {"module": path}
+
+
 BACK_ENDS = BackEnds(
     BackEnd("llvm", "machine code for this computer", compile=to_llvm),
     BackEnd(
@@ -153,6 +165,7 @@ BACK_ENDS = BackEnds(
         entries=("forward", "inverse", "march"),
         extra=("march",),
     ),
+    BackEnd("wasm", "for browsers", package=_wasm_files, simulates=True),
 )
 """Every back end by name."""
 

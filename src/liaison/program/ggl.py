@@ -35,6 +35,12 @@ def ggl(equations: Equations, time: float) -> Equations:
 
     Raises:
         DerivationError: a time that is not positive.
+
+    Example:
+        >>> import liaison
+        >>> equations = liaison.derive("examples/four_bar.lsd")
+        >>> liaison.ggl(equations, 0.02).name
+        'four bar'
     """
     if not (math.isfinite(time) and time > 0):
         raise DerivationError(f"the time of a stabilisation is {time}; it is positive.")

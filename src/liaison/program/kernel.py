@@ -102,7 +102,14 @@ Recipe: TypeAlias = "tuple[Callable[..., Kernel], tuple[Any, ...]]"
 
 
 class Kernel(Shown, ABC):
-    """Named entries that take numbers and give numbers; labels and sizes are in `program`."""
+    """Named entries that take numbers and give numbers; labels and sizes are in `program`.
+
+    Example:
+        >>> import liaison
+        >>> kernel = liaison.to_kernel("examples/pendulum.lsd")
+        >>> kernel("forward", q=[0.0], v=[0.0]).round(6)
+        array([-0.,  0.])
+    """
 
     is_interpreted: ClassVar[bool] = False  # entries have addresses of machine code
     portable: bool = False  # results have the same bits on every machine
@@ -140,6 +147,14 @@ class Kernel(Shown, ABC):
             )
         return self.recipe if self.origin is None else (*self.recipe, {"origin": self.origin})
 
+    def bound_loop(self, loop: Any, record: Any) -> int:
+        """A loop that takes a record before the arguments of an entry, where it is no machine code.
+
+        Returns:
+            What stands for its address; 0 where loops are machine code of this process.
+        """
+        return 0
+
     def out_size(self, entry: str) -> int:
         """How many doubles the entry writes."""
         return len(self.program.entry(entry).outputs)
@@ -165,7 +180,14 @@ class Kernel(Shown, ABC):
         return self._evaluate(entry, numbers_of("t", t), numbers)
 
     def call(self, entry: str, t: ArrayLike = 0.0, **arrays: ArrayLike | None) -> dict[str, Array]:
-        """The entry's outputs by the names of its layout."""
+        """The entry's outputs by the names of its layout.
+
+        Example:
+            >>> import liaison
+            >>> kernel = liaison.to_kernel("examples/pendulum.lsd")
+            >>> kernel.call("energy", q=[0.0], v=[2.0])
+            {'T': array([0.66666667]), 'U': array([-4.905])}
+        """
         out = self(entry, t, **arrays)  # type: ignore[arg-type]
         blocks: dict[str, Array] = {}
         start = 0
@@ -204,6 +226,12 @@ class Kernel(Shown, ABC):
 
         Returns:
             `out`, shape (outputs, N); with the layout "states" (N, outputs).
+
+        Example:
+            >>> import liaison
+            >>> kernel = liaison.to_kernel("examples/pendulum.lsd")
+            >>> kernel.batch("mass_matrix", q=[[0.1, 0.2]]).shape
+            (1, 2)
         """
         batch_states = self._states(entry, layout, t=t, q=q, v=v, u=u, p=p, x=x)
         if layout == "states" and out is not None:

@@ -65,6 +65,11 @@ def lower(equations: Equations) -> Program:
         joints), balance (the general theorems), work (T, U and the power of what is not stored),
         invariants (first integrals), d_residual, d_motion and tangent (see tangent.py), variation
         (see variation.py), kick, leap, d_leap, reach and turn (see discrete.py).
+
+    Example:
+        >>> import liaison
+        >>> liaison.lower(liaison.derive("examples/pendulum.lsd"))
+        <Program pendulum: 1 position, 1 velocity, 18 entries>
     """
     symbols = equations.symbols
     nq, nv, nc = len(symbols.q), len(symbols.v), len(symbols.lam)

@@ -71,6 +71,7 @@ def plan(
     lanes: int = 1,
     size: int = PIECE,
     functions: Functions = MappingProxyType({}),
+    by_level: bool = True,
 ) -> Plan:
     """How to compute an entry.
 
@@ -81,9 +82,11 @@ def plan(
         size: operations in a piece, about.
         functions: name of an operation -> what computes it in formulas without symbols; those of
             Python by default.
+        by_level: in an entry that is not cut, what waits for fewest others comes first; otherwise
+            down from the outputs, so that fewer values are kept at a time.
     """
     outputs, order = tuple(program.entry(entry).outputs), program.schedule(entry)
-    return _arranged(outputs, order, lanes, size, functions)
+    return _arranged(outputs, order, lanes, size, functions, by_level=by_level)
 
 
 def plan_of(
@@ -98,7 +101,13 @@ def plan_of(
 
 
 def _arranged(
-    outputs: tuple[Expr, ...], order: list[Expr], lanes: int, size: int, functions: Functions
+    outputs: tuple[Expr, ...],
+    order: list[Expr],
+    lanes: int,
+    size: int,
+    functions: Functions,
+    *,
+    by_level: bool = True,
 ) -> Plan:
     """Plain rows, numbers, order and cuts."""
     if any(_plain(node) is not None for node in order):
@@ -106,7 +115,8 @@ def _arranged(
         order = topological(outputs)
     numbers = _numbers(order, functions)
     steps = [node for node in order if node.op != "symbol" and node not in numbers]
-    if len(steps) + ANGLE_WEIGHT * sum(node.op in TURNING for node in steps) <= WHOLE * size:
+    weight = len(steps) + ANGLE_WEIGHT * sum(node.op in TURNING for node in steps)
+    if by_level and weight <= WHOLE * size:
         steps = _by_level(steps)
     cuts = _cut(_Arrangement(steps, lanes).items(), size)
     return _joined(cuts, outputs, numbers)

@@ -95,6 +95,12 @@ class Program(Shown):
         labels: a name and a unit for every entry of q, v, u, p, λ, …
         defaults: values of "u" and "p" used where the caller gives none.
         facts: what the rooms to the right want besides numbers (charts, bodies for pictures).
+
+    Example:
+        >>> import liaison
+        >>> program = liaison.lower(liaison.derive("examples/pendulum.lsd"))
+        >>> list(program.entries)[:3]
+        ['forward', 'rate', 'inverse']
     """
 
     name: str

@@ -53,6 +53,11 @@ def to_jax(program: Program, entry: str, *, named: bool = False) -> Callable[...
 
     Raises:
         MissingModule: JAX is not installed.
+
+    Example:
+        >>> import liaison
+        >>> program = liaison.lower(liaison.derive("examples/pendulum.lsd"))
+        >>> forward = liaison.to_jax(program, "forward")  # doctest: +SKIP
     """
     with needed("jax"):
         import jax.numpy as jnp

@@ -76,7 +76,14 @@ class NumpyKernel(Kernel):
 
 @checked
 def to_numpy(program: Program) -> NumpyKernel:
-    """A kernel that interprets the program on arrays: what other back ends are compared with."""
+    """A kernel that interprets the program on arrays: what other back ends are compared with.
+
+    Example:
+        >>> import liaison
+        >>> program = liaison.lower(liaison.derive("examples/pendulum.lsd"))
+        >>> liaison.to_numpy(program)("mass_matrix", q=[0.3]).round(6)
+        array([0.333333])
+    """
     return NumpyKernel(program)
 
 

@@ -7,6 +7,8 @@ __all__ = offer(
     {
         "batch.result": "Runs",
         "batch.run": "simulate_batch",
+        "live.module": "live_module",
+        "live.package": "live_package live_script",
         "machine": "map_entry",
         "plan.options": "RunOptions",
         "steps.projection": "Projection",

@@ -2,6 +2,9 @@
 
 from liaison.simulation.batch.result import Runs as Runs
 from liaison.simulation.batch.run import simulate_batch as simulate_batch
+from liaison.simulation.live.module import live_module as live_module
+from liaison.simulation.live.package import live_package as live_package
+from liaison.simulation.live.package import live_script as live_script
 from liaison.simulation.machine import map_entry as map_entry
 from liaison.simulation.plan.options import RunOptions as RunOptions
 from liaison.simulation.plan.settings import Settings as Settings

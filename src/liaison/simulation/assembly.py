@@ -6,7 +6,8 @@
 Gauss–Newton with the entry `assembly` of a kernel; parameters vary from row to row. It is the loop
 of `tree/assemble.py`, step for step, without its messages: a row that does not close has a status.
 
-Public names: Assembler, Rows, CLOSED, OPEN, UNDEFINED, INCONSISTENT, BESIDE.
+Public names: Assembler, Rows, Work, work_of, assemble_each, ENTRIES, CLOSED, OPEN, UNDEFINED,
+INCONSISTENT, BESIDE.
 
 Source: JB94 §3.2 (position problem), §3.3 (velocity problem).
 """
@@ -55,6 +56,9 @@ parts of the largest singular value of G between which one is small."""
 ITERATIONS = 60
 LONGEST = 1.0
 """The longest step of one iteration [m, rad]."""
+
+ENTRIES = ("assembly", "retract")
+"""Entries of a kernel that assembling calls."""
 
 SHORTEST = 1e-10
 """The least part of a step that is tried."""
@@ -347,6 +351,24 @@ class Rows:
     attempts: int
 
 
+def work_of(kernel: Kernel, shakes: Array) -> Work:
+    """The record that assembling works on; the arguments are those of `Assembler`."""
+    sizes, labels = kernel.program.sizes, kernel.program.labels
+    nv, nc, nphi = sizes["nv"], sizes["nc"], sizes["nphi"]
+    outputs = kernel.out_size("assembly")
+    work = Work.new(
+        {"shakes": shakes.size, "area": least_norm_area(nc, nv)},
+        nq=sizes["nq"], nv=nv, nc=nc, nphi=nphi, na=outputs - (nphi + nc * nv + nc + 1),
+    )  # fmt: skip
+    work.shakes[:] = shakes.ravel()
+    work.tries = 1 + len(shakes)
+    work.is_length[:] = [x.unit == FORCE for x in labels["lam"]]
+    work.is_slide[:] = [x.unit == "m/s" for x in labels["v"]]
+    for name in ENTRIES:
+        work.ints[Work.fields[name].slot] = kernel.address(name)
+    return work
+
+
 @final
 class Assembler:
     """Closes the loops of one kernel from many starts, with parameters that vary.
@@ -357,24 +379,11 @@ class Assembler:
     """
 
     def __init__(self, kernel: Kernel, shakes: Array) -> None:
-        sizes = kernel.program.sizes
-        nv, nc, nphi = sizes["nv"], sizes["nc"], sizes["nphi"]
         if hasattr(kernel, "compile"):
-            kernel.compile("assembly", "retract")
-        outputs = kernel.out_size("assembly")
-        self._work = Work.new(
-            {"shakes": shakes.size, "area": least_norm_area(nc, nv)},
-            nq=sizes["nq"], nv=nv, nc=nc, nphi=nphi, na=outputs - (nphi + nc * nv + nc + 1),
-        )  # fmt: skip
-        self._work.shakes[:] = shakes.ravel()
-        self._work.tries = 1 + len(shakes)
-        labels = kernel.program.labels
-        self._work.is_length[:] = [x.unit == FORCE for x in labels["lam"]]
-        self._work.is_slide[:] = [x.unit == "m/s" for x in labels["v"]]
-        for name in ("assembly", "retract"):
-            self._work.ints[Work.fields[name].slot] = kernel.address(name)
+            kernel.compile(*ENTRIES)
+        self._work = work_of(kernel, shakes)
         self._kernel = kernel  # its code lives as long as this
-        work = max(map(kernel.work_size, ("assembly", "retract")))
+        work = max(map(kernel.work_size, ENTRIES))
         self._scratch = np.zeros(max(1, work))
         self._call = _compiled().function(assemble_each)
 

@@ -1,6 +1,6 @@
 """Messages of how a run ended: status, sentence, advice, with the name of what failed.
 
-Public names: Outcome, outcome_of, gap, missed, outside, Balance, balance_of, is_off,
+Public names: Outcome, outcome_of, failure_texts, gap, missed, outside, Balance, balance_of, is_off,
 safety, OUTSIDE, REASONS.
 """
 
@@ -86,6 +86,26 @@ def _failure(plan: Plan, run: Run, code: int) -> tuple[str, str]:
     row = _row_name(plan, int(run.detail[0]))
     size = f"{run.worst:.3g}"
     others = _against(plan, run) if code == at.INCONSISTENT else ""
+    sides, k = plan.program.facts.get("sides", ()), int(run.detail[0])
+    block = sides[k][0] if 0 <= k < len(sides) else ""
+    event = _event_name(plan, run)
+    return failure_texts(plan, run, row, size, event=event, block=block, others=others)[code]
+
+
+def failure_texts(
+    plan: Plan, run: Run, row: str, size: str, *, event: str, block: str, others: str = ""
+) -> dict[int, tuple[str, str]]:
+    """Sentence and advice for every status of a failure.
+
+    Args:
+        plan: of the run.
+        run: where it stands.
+        row: the closure's row that is meant.
+        size: by how much it is missed.
+        event: the event that is meant.
+        block: the unilateral constraint that is meant.
+        others: what it stands against.
+    """
     smaller = "Take a smaller step." if not plan.settings.is_adaptive else "Loosen rtol and atol."
     look = "Look at what grows there: forces that pump energy, a singular position, a collision."
     texts = {
@@ -108,8 +128,8 @@ def _failure(plan: Plan, run: Run, code: int) -> tuple[str, str]:
             f"{run.steps} steps were not enough: {{now}} is reached.", "Raise max_steps."
         ),
     }  # fmt: skip
-    sides = _sides_failed(plan, run, size)
-    return (texts | _events_failed(plan, run) | _start_failed(row, size) | sides)[code]
+    sides = _sides_failed(plan, block, size)
+    return texts | _events_failed(event, run) | _start_failed(row, size) | sides
 
 
 def _rate_lost(plan: Plan, row: str, size: str, smaller: str) -> tuple[str, str]:
@@ -127,10 +147,9 @@ def _rate_lost(plan: Plan, row: str, size: str, smaller: str) -> tuple[str, str]
     )
 
 
-def _sides_failed(plan: Plan, run: Run, size: str) -> dict[int, tuple[str, str]]:
+def _sides_failed(plan: Plan, name: str, size: str) -> dict[int, tuple[str, str]]:
     """Errors at contacts and other unilateral constraints."""
-    sides, k = plan.program.facts.get("sides", ()), int(run.detail[0])
-    name = sides[k][0] if 0 <= k < len(sides) else ""
+    sides = plan.program.facts.get("sides", ())
     return {
         at.BAD_GAP: (
             f"the start does not hold: {name!r} is violated by {size} m.",
@@ -177,8 +196,8 @@ def _no_mode(kinds: Sequence[str]) -> tuple[str, str]:
     )
 
 
-def _events_failed(plan: Plan, run: Run) -> dict[int, tuple[str, str]]:
-    name, when = _event_name(plan, run), "at" if run.phase == at.START else "after"
+def _events_failed(name: str, run: Run) -> dict[int, tuple[str, str]]:
+    when = "at" if run.phase == at.START else "after"
     return {
         at.CHATTER: (
             f"event {name!r} chatters at {{now}}: it fires at every step and time hardly advances.",

@@ -5,7 +5,8 @@ compiled and all addresses known; only what differs from run to run is checked a
 run works on lies in its `Workplace`, which serves one run at a time: runs at the same moment, in
 threads or within each other, have places of their own.
 
-Public names: Prepared, Workplace, planned, add_entries, machine_of.
+Public names: Prepared, Workplace, planned, add_entries, machine_of, marching_of, run_arrays,
+scale_run.
 """
 
 from __future__ import annotations
@@ -85,9 +86,9 @@ class Workplace:
     """
 
     def __init__(self, plan: Plan, is_compiled: bool) -> None:
-        self.contacts = _marching(plan)
+        self.contacts = marching_of(plan)
         seen = plan if self.contacts is None else self.contacts.plan
-        arrays = _arrays_of(seen)
+        arrays = run_arrays(seen)
         portable = plan.kernel.portable
         self.machine = machine_of(arrays, self.contacts, is_compiled=is_compiled, portable=portable)
         if "terms" not in plan.program.entries:
@@ -128,7 +129,7 @@ def scale_run(run: Run, plan: Plan, contacts: Marching | None) -> None:
         fill_run_scales(run, units, units.closure)
 
 
-def _arrays_of(plan: Plan) -> Arrays:
+def run_arrays(plan: Plan) -> Arrays:
     """Arrays with what every run of a plan has in them; those of a scene hold its world."""
     if not plan.is_scene:
         return lasting_arrays(plan)
@@ -137,7 +138,7 @@ def _arrays_of(plan: Plan) -> Arrays:
     return scene_arrays(plan)
 
 
-def _marching(plan: Plan) -> Marching | None:
+def marching_of(plan: Plan) -> Marching | None:
     """What a run with contacts has besides; None where nothing is unilateral, and of scenes."""
     if plan.is_scene:
         return None

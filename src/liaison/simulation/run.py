@@ -208,6 +208,15 @@ class Run:
         parameters: see `simulate`.
         stop: see `simulate`.
         is_compiled: False runs the time loop as plain Python: its test, thousands of times slower.
+
+    Example:
+        >>> import liaison
+        >>> kernel = liaison.to_kernel("examples/pendulum.lsd")
+        >>> state = liaison.assemble(liaison.span(liaison.read("examples/pendulum.lsd")))
+        >>> run = liaison.Run(kernel, state, 0.5)
+        >>> code = run.go()
+        >>> run.is_over, run.t
+        (False, 0.3019429449375489)
     """
 
     def __init__(

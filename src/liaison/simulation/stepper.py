@@ -60,7 +60,16 @@ def stepper(
 
 @final
 class Stepper:
-    """Holds a state; `step` moves it on under constant inputs."""
+    """Holds a state; `step` moves it on under constant inputs.
+
+    Example:
+        >>> import liaison
+        >>> stepper = liaison.stepper("examples/pendulum.lsd")
+        >>> for _ in range(3):
+        ...     state = stepper.step(None, 0.01)
+        >>> round(state.t, 6)
+        0.03
+    """
 
     def __init__(
         self,
@@ -126,6 +135,12 @@ class Stepper:
         """Moves on by dt [s] with inputs held at u: by name, or all in order; None keeps them.
 
         An event that stops the mechanism ends the step early; see `stopped_by`.
+
+        Example:
+            >>> import liaison
+            >>> stepper = liaison.stepper("examples/pendulum.lsd")
+            >>> stepper.step(None, "10 ms").t
+            0.01
         """
         dt = float(si_value(dt, "s", "the time of a step"))
         if not (dt > 0 and math.isfinite(dt)):

@@ -182,7 +182,15 @@ def assemble(
     guess: Mapping[str, float] | None = None,
     **start: float,
 ) -> State:
-    """The consistent state that `assembly` finds."""
+    """The consistent state that `assembly` finds.
+
+    Example:
+        >>> import liaison
+        >>> tree = liaison.span(liaison.read("examples/four_bar.lsd"))
+        >>> state = liaison.assemble(tree, A=1.2)
+        >>> round(state["D"], 6)
+        2.146389
+    """
     return assembly(tree, parameters, t=t, guess=guess, **start).state
 
 

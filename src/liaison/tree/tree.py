@@ -174,7 +174,14 @@ class Closure:
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Tree(Shown):
-    """Who carries whom, where each coordinate sits; parents before children."""
+    """Who carries whom, where each coordinate sits; parents before children.
+
+    Example:
+        >>> import liaison
+        >>> tree = liaison.span(liaison.read("examples/four_bar.lsd"))
+        >>> tree.nq, tree.loops, tree.cuts
+        (3, 1, ['C'])
+    """
 
     mechanism: Mechanism
     nodes: tuple[Node, ...]
@@ -248,6 +255,11 @@ def span(
     Raises:
         NamingError: a name in `cuts` or `keep` that no joint has.
         DerivationError: the cuts take a body off the ground.
+
+    Example:
+        >>> import liaison
+        >>> liaison.span(liaison.read("examples/four_bar.lsd"))
+        <Tree four bar: 3 positions, 3 velocities, 3 nodes>
     """
     numbers = _as_written if exact else as_float
     chosen = _parent_joints(mechanism, frozenset(cuts))

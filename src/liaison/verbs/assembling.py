@@ -1,6 +1,6 @@
 """Starts of a mechanism assembled in compiled code, one or many, with parameters that vary.
 
-Public names: Assembling, Wanted, Origin, assembled, attempt, of_run, row_of.
+Public names: Assembling, Wanted, Origin, assembled, attempt, of_run, row_of, shakes_of.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Assembling:
         if is_completed(kernel.program.labels["lam"]):
             # relations that were added to the closures hold speeds, and are met in the run
             kernel = to_llvm(lower(newton_euler(tree)), portable=kernel.portable)
-        self._assembler = Assembler(kernel, _shakes(tree.nv))
+        self._assembler = Assembler(kernel, shakes_of(tree.nv))
 
     def state(
         self,
@@ -273,7 +273,8 @@ def of_run(error: AssemblyError, k: int) -> AssemblyError:
 
 
 @lru_cache(maxsize=64)
-def _shakes(nv: int) -> Array:
+def shakes_of(nv: int) -> Array:
+    """Local coordinates that further attempts begin with, shape (attempts − 1, nv)."""
     return np.array([shake(k, nv) for k in range(1, STARTS)])
 
 

@@ -67,6 +67,12 @@ def with_values(mechanism: Mechanism, values: Mapping[str, Any]) -> Mechanism:
 
     Raises:
         NamingError: no parameter or input has that name.
+
+    Example:
+        >>> import liaison
+        >>> m = liaison.with_values(liaison.read("examples/pendulum.lsd"), {"l": "2 m"})
+        >>> float(m.parameters[1].value)
+        2.0
     """
     known = [x.name for x in (*mechanism.parameters, *mechanism.inputs)]
     for name in values:
@@ -94,6 +100,12 @@ def with_starts(
         mechanism: any.
         starts: values that are held, instead of its own starts and guesses of these labels.
         guesses: values that begin assembling and may move, likewise.
+
+    Example:
+        >>> import liaison
+        >>> m = liaison.with_starts(liaison.read("examples/pendulum.lsd"), {"A": "60 deg"})
+        >>> round(liaison.check(m).start.state["A"], 6)
+        1.047198
     """
     loose = {label: value for label, value in (guesses or {}).items() if label not in starts}
     kept = tuple(x for x in mechanism.starts if x.label not in starts and x.label not in loose)

@@ -15,6 +15,7 @@ from liaison.errors import AssemblyError, Place, diagnostic
 from liaison.expr.graph.evaluate import evaluate
 from liaison.expr.graph.node import as_expr, symbol
 from liaison.expr.graph.walk import symbols_of
+from liaison.lazy import Shown
 from liaison.model import Field, Unilateral
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import State
@@ -22,6 +23,7 @@ from liaison.tree.assemble import Assembly, assembly
 from liaison.tree.tree import GROUND, Tree, as_float, span
 
 from .given import units
+from .sides import collisions, sides
 
 if TYPE_CHECKING:
     from liaison.analyse.proofs.no_impact import NoImpact
@@ -38,8 +40,8 @@ TINY = 1e-300
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Summary:
+@dataclass(frozen=True, slots=True, repr=False)
+class Summary(Shown):
     """A mechanism with what follows from it before it moves.
 
     Attributes:
@@ -49,6 +51,12 @@ class Summary:
         start: its assembled start; None where a parameter has no value.
         rank: of G there; None without a start.
         entry: whether unilateral relations of rates are entered without impact; None without any.
+
+    Example:
+        >>> import liaison
+        >>> facts = liaison.check("examples/four_bar.lsd")
+        >>> facts.freedoms, facts.gruebler, round(facts.mass, 6)
+        (1, -2, 1.3)
     """
 
     mechanism: Mechanism
@@ -83,6 +91,15 @@ class Summary:
             return 0
         closures = self.derived.closures
         return len(closures.gamma) + len(closures.vanished)
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """A sentence for each relation that is not linear in rates: its reaction is a choice."""
+        if self.derived is None:
+            return ()
+        from liaison.equations.equations import chetaev_note
+
+        return tuple(chetaev_note(name) for name in self.derived.facts.get("nonlinear_rates", ()))
 
     @property
     def gruebler(self) -> int:
@@ -148,7 +165,13 @@ class Summary:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data; ground is not counted among the bodies."""
+        """Everything as plain data; ground is not counted among the bodies.
+
+        Example:
+            >>> import liaison
+            >>> liaison.check("examples/four_bar.lsd").to_dict()["gruebler"]
+            -2
+        """
         mechanism, start = self.mechanism, self.start
         return {
             "name": mechanism.name,
@@ -179,6 +202,8 @@ class Summary:
             "units": units(mechanism),
             "start": None if start is None else by_label(start.state),
             "moved": None if start is None else start.moved,
+            "contacts": sides(self),
+            "collisions": collisions(self),
         }
 
 

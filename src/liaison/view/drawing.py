@@ -12,7 +12,7 @@ joint_pieces.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -207,8 +207,14 @@ class _Outline:
         return np.asarray(np.mean([*self.places, self.com], axis=0))
 
 
-def drawing(trajectory: Trajectory, mechanism: Mechanism) -> Drawing:
-    """The pieces of each body of the mechanism, sized to the motion."""
+def drawing(trajectory: Trajectory, mechanism: Mechanism, size: float | None = None) -> Drawing:
+    """The pieces of each body of the mechanism, sized to the motion.
+
+    Args:
+        trajectory: with poses.
+        mechanism: what moves.
+        size: of the scene [m], in the place of that of the motion.
+    """
     values = parameter_values(trajectory, mechanism)
     poses = body_poses(trajectory)
     poses.setdefault("ground", np.tile(np.eye(3, 4), (len(trajectory), 1, 1)))
@@ -218,7 +224,7 @@ def drawing(trajectory: Trajectory, mechanism: Mechanism) -> Drawing:
     markers = [marker for force in mechanism.forces for marker in force.markers()]
     ends = [_swept(poses, x.body, floats(x.p, values)[None]) for x in markers]
     reached = np.concatenate([reached, *ends])
-    size = float(np.linalg.norm(np.ptp(reached, axis=0))) / 2 or 1.0
+    size = size or float(np.linalg.norm(np.ptp(reached, axis=0))) / 2 or 1.0
     pieces = {outline.body.name: outline.pieces(size) for outline in outlines}
     for joint in mechanism.joints:
         pieces[joint.predecessor.body] += _joint_pieces(joint, poses, size, values)
@@ -332,7 +338,7 @@ def _joint_pieces(
         if high - low > 1e-3 * size:
             ends = p + np.outer([low, high], direction)
             pieces.append(rod(ends[0], ends[1], 0.008 * size, GROUND_COLOR))
-    return tuple(pieces)
+    return tuple(replace(piece, joint=joint.name) for piece in pieces)
 
 
 def _up(mechanism: Mechanism, values: Values) -> Array:

@@ -139,6 +139,13 @@ def plot(
 
     Raises:
         NamingError: there is no such label, or no such kind of plot.
+
+    Example:
+        >>> import liaison
+        >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.05)
+        >>> axes = liaison.plot(run, "A")
+        >>> axes.get_xlabel()
+        't [s]'
     """
     chosen = Look(**look)
     names = _listed((*labels, y))
@@ -165,6 +172,11 @@ def save_plot(
     """The same picture in a file; its suffix is the format (.png, .svg, .pdf).
 
     The file appears whole or not at all; the folder must exist. The options are those of `plot`.
+
+    Example:
+        >>> import liaison
+        >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.05)
+        >>> liaison.save_plot(run, "angle.svg", "A")
     """
     with needed("plots"):
         from matplotlib.figure import Figure

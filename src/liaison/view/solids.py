@@ -42,6 +42,7 @@ class Piece:
         color: red, green, blue, 0 to 255.
         opacity: below 1 for glass.
         surface: of a mesh.
+        joint: whose symbol it is a part of; "" of a part of the body.
     """
 
     kind: str
@@ -51,6 +52,7 @@ class Piece:
     color: Color
     opacity: float = 1.0
     surface: Surface | None = None
+    joint: str = ""
 
 
 def frame_along(z: Array) -> Array:

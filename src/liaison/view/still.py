@@ -21,8 +21,8 @@ from liaison.simulation.record.trajectory import Trajectory
 
 from .camera import camera
 from .drawing import Array, Drawing, drawing, point_path
+from .links import links
 from .solids import SIDES, Color, Piece
-from .stage import links
 
 WIDTH, HIGHEST = 760.0, 520.0
 MARGIN = 34.0

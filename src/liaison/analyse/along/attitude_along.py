@@ -43,6 +43,12 @@ class AttitudeAlong:
         series: its coordinates, by name; outer angles are undetermined at singular instants.
         singular: these instants [s]; empty for quaternion and matrix.
         message: what is singular there, in a sentence; "" if nothing is.
+
+    Example:
+        >>> import liaison
+        >>> run = liaison.simulate("examples/spinning_top.lsd", until=0.1, every=0.05)
+        >>> liaison.attitude_along(run, "top").singular
+        ()
     """
 
     series: Series
@@ -59,6 +65,12 @@ def attitude_along(
         run: with the series "poses".
         body: its name.
         attitude: "quaternion", "euler" (z-x-z), "bryant" (x-y-z), "matrix", or such an object.
+
+    Example:
+        >>> import liaison
+        >>> run = liaison.simulate("examples/spinning_top.lsd", until=0.1, every=0.05)
+        >>> liaison.attitude_along(run, "top", "quaternion").series.values.shape
+        (3, 4)
     """
     if isinstance(attitude, str):
         known = attitudes()

@@ -39,6 +39,13 @@ class ContactAlong:
         on_first: velocity of the first body's point at I [m/s].
         on_second: of the second's.
         geometric: of I itself, as it goes on over both bodies.
+
+    Example:
+        >>> import liaison
+        >>> m = liaison.read("examples/contact/table_edge.lsd")
+        >>> run = liaison.simulate(m, until=0.1, every=0.05)
+        >>> liaison.contact_points(m, run)[0].point.shape
+        (3, 3)
     """
 
     name: str
@@ -62,6 +69,13 @@ def contact_points(mechanism: Mechanism, run: Trajectory) -> tuple[ContactAlong,
 
     Raises:
         SimulationError: the run has other coordinates, or no forces of contacts.
+
+    Example:
+        >>> import liaison
+        >>> m = liaison.read("examples/contact/table_edge.lsd")
+        >>> run = liaison.simulate(m, until=0.1, every=0.05)
+        >>> liaison.contact_points(m, run)[0].bodies
+        ('puck', 'ground')
     """
     tree = span(mechanism)
     places = (tree.position_labels(), tree.velocity_labels())

@@ -56,6 +56,13 @@ def joint_motion(
 
     Returns:
         Columns A, A', A'' for each coordinate A that is no attitude.
+
+    Example:
+        >>> import liaison
+        >>> m = liaison.read("examples/pendulum.lsd")
+        >>> run = liaison.simulate(m, until=0.1, every=0.05, series=("motions",))
+        >>> liaison.joint_motion(m, run, "A").values.shape
+        (3, 3)
     """
     joints = {x.name: x for x in mechanism.joints}
     if joint not in joints:

@@ -125,6 +125,12 @@ def maximal_run(
     Raises:
         DerivationError: sparse, and the mechanism has what the loops do not know.
         SimulationError: the method needs derivatives, which the loops do not give.
+
+    Example:
+        >>> import liaison
+        >>> run = liaison.maximal_run(liaison.read("examples/pendulum.lsd"), until=0.1)
+        >>> run.status
+        'done'
     """
     chosen = run_options("maximal_run", options, keywords, TAKEN)
     method = chosen.get("method")

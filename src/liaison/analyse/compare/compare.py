@@ -147,7 +147,14 @@ class Derived:
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison(Shown):
-    """Every formalism on one mechanism."""
+    """Every formalism on one mechanism.
+
+    Example:
+        >>> import liaison
+        >>> comparison = liaison.compare("examples/pendulum.lsd", ["lagrange", "kane"], timed=False)
+        >>> comparison.all_proved
+        True
+    """
 
     name: str
     rows: tuple[Derived, ...]
@@ -172,23 +179,18 @@ class Comparison(Shown):
         return self.all_equal and all(x.verdict.is_proved for x in self.rows if x.equations)
 
     def facts(self) -> dict[str, Any]:
-        """As JSON takes it."""
+        """As JSON takes it.
+
+        Example:
+            >>> import liaison
+            >>> comparison = liaison.compare("examples/pendulum.lsd", ["kane"], timed=False)
+            >>> comparison.facts()["all_proved"]
+            True
+        """
         rows = [row.facts() for row in self.rows]
         return {"name": self.name, "all_equal": self.all_equal, "all_proved": self.all_proved,
                 "note": self.note, "rows": rows,
                 "evidence": [x.to_dict() for x in self.evidence]}  # fmt: skip
-
-    def __str__(self) -> str:
-        head = ("formalism", "unknowns", "equations", "operations", "derived", "evaluated", "equal")
-        lines = [head, *(_cells(row) for row in self.rows)]
-        widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
-        table = [
-            "  ".join([line[0].ljust(widths[0]),
-                       *(x.rjust(w) for x, w in zip(line[1:-1], widths[1:-1], strict=True)),
-                       line[-1]]).rstrip()
-            for line in lines
-        ]  # fmt: skip
-        return "\n".join([*table, *([self.note] if self.note else [])])
 
 
 def _evidence(name: str, row: Derived, seed: int) -> Evidence:
@@ -211,29 +213,6 @@ def _evidence(name: str, row: Derived, seed: int) -> Evidence:
         primes=verdict.primes, seed=seed,
         repeat=f"liaison.compare(FILE, [{row.formalism!r}], seed={seed})",
     )  # fmt: skip
-
-
-def _cells(row: Derived) -> tuple[str, ...]:
-    verdict = row.verdict
-    if not row.equations:
-        return (row.formalism, "", "", "", "", "", verdict.how)
-    word = {True: "yes", False: "NO", None: "not known"}[verdict.equal]
-    chance = f", chance of error below {_power(verdict.chance)}" if verdict.is_proved else ""
-    chance = chance if row.formalism != REFERENCE else ""
-    where = f" ({verdict.difference})" if verdict.difference else ""
-    return (
-        row.formalism,
-        str(row.unknowns),
-        str(row.equations),
-        str(row.operations),
-        f"{row.derivation * 1e3:.1f} ms",
-        "" if row.evaluation is None else f"{row.evaluation * 1e6:.3f} µs",
-        f"{word}: {verdict.how}{chance}{where}",
-    )
-
-
-def _power(chance: float | None) -> str:
-    return f"1e{math.ceil(math.log10(chance or 1e-300))}"
 
 
 def compare(

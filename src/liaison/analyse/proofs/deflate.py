@@ -42,6 +42,12 @@ def deflate(mechanism: Mechanism, **options: Unpack[ProofKeywords]) -> Mechanism
 
     Raises:
         DerivationError: it is shaky where it is assembled, and cannot move; or branches meet.
+
+    Example:
+        >>> import liaison
+        >>> m = liaison.deflate(liaison.read("examples/four_bar.lsd"))
+        >>> m.name
+        'four bar'
     """
     OptionError.check("deflate", options, ProofKeywords.__annotations__)
     result = mobility(mechanism, **options)

@@ -60,6 +60,12 @@ def solve_linear(A: Any, b: Sequence[Any], unknowns: Sequence[Expr]) -> list[Lin
 
     Raises:
         DerivationError: the sizes do not fit, or there are too many cases.
+
+    Example:
+        >>> import liaison
+        >>> a, x = liaison.symbol("a"), liaison.symbol("x")
+        >>> len(liaison.solve_linear([[a]], [1], [x]))
+        2
     """
     matrix = np.asarray(A, dtype=object)
     if matrix.ndim != 2 or matrix.shape != (len(b), len(unknowns)):

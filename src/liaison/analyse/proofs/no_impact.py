@@ -423,6 +423,12 @@ class NoImpact:
         entries: the sets of relations looked at; one only where all together are proved.
         left_out: unilateral relations of positions and contacts, where arriving is an impact.
         velocities: labels, in the order of the forms and held rows of losses.
+
+    Example:
+        >>> import liaison
+        >>> result = liaison.no_impact("examples/chaplygin_unilateral.lsd")
+        >>> result.entries[0].verdict
+        'proved'
     """
 
     entries: tuple[Entry, ...]

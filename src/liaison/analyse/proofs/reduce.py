@@ -44,7 +44,14 @@ SERIES = ("energy", "outputs", "poses", "closure")
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Reduction(Shown):
-    """Reduced equations of motion, the position they were chosen at, and why so many."""
+    """Reduced equations of motion, the position they were chosen at, and why so many.
+
+    Example:
+        >>> import liaison
+        >>> reduction = liaison.reduction("examples/four_bar.lsd")
+        >>> reduction.size, reduction.independent
+        (1, ("A'",))
+    """
 
     equations: Reduced
     mobility: Mobility
@@ -159,6 +166,12 @@ class Reduction(Shown):
 
         Raises:
             SimulationError: the independent velocities reach a dead centre.
+
+        Example:
+            >>> import liaison
+            >>> reduction = liaison.reduction("examples/four_bar.lsd")
+            >>> reduction.simulate(until=0.1).status
+            'done'
         """
         kernel = to_llvm(lower(self.whole))
         begin = self.state.t

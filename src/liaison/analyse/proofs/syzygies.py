@@ -38,6 +38,12 @@ class PolynomialPsi:
         velocities: a label for each entry of a column.
         columns: formulas of the coordinates; None: not computed.
         why: the reason, where they are not computed.
+
+    Example:
+        >>> import liaison
+        >>> psi = liaison.polynomial_psi(liaison.read("examples/four_bar.lsd"))
+        >>> psi.columns is None
+        False
     """
 
     coordinates: tuple[Expr, ...]
@@ -58,6 +64,12 @@ def polynomial_psi(mechanism: Mechanism, *, limits: Limits | None = None) -> Pol
     Raises:
         DerivationError: closures that are no such polynomials, or none at all.
         ArgumentError: something else than a mechanism.
+
+    Example:
+        >>> import liaison
+        >>> psi = liaison.polynomial_psi(liaison.read("examples/four_bar.lsd"))
+        >>> len(psi.velocities)
+        3
     """
     if not isinstance(mechanism, Mechanism):
         raise ArgumentError(

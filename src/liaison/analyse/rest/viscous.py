@@ -99,6 +99,12 @@ class Convergence:
         name: of the mechanism.
         until: the last instant [s].
         distances: one for each α, in order.
+
+    Example:
+        >>> import liaison
+        >>> result = liaison.convergence("examples/chaplygin_unilateral.lsd", [10, 100], 1)
+        >>> len(result.distances)
+        2
     """
 
     name: str

@@ -97,7 +97,7 @@ def treated_equations(
         digits: of decimals.
         options: parametrization and treatment.
     """
-    from liaison.cli.pages.forms import FORMS, reading
+    from liaison.cli.derive.forms import FORMS, reading
     from liaison.verbs.derive.derive import derive
 
     if form in FORMS:
@@ -175,14 +175,7 @@ def at_level(
 def compared(mechanism: Mechanism, *, evidence: bool = False) -> dict[str, Any]:
     """The facts for JSON, and the table as text."""
     comparison = compare(mechanism)
-    end = "All that apply are proved equal."
-    if not comparison.all_equal:
-        end = "They are NOT all known to be equal: see the last column."
-    elif not comparison.all_proved:
-        end = "All that apply are equal; some of it is numerical: see the last column."
-    text = with_evidence(
-        f"{mechanism.name}\n\n{comparison}\n\n{end}", comparison.evidence, evidence
-    )
+    text = with_evidence(str(comparison), comparison.evidence, evidence)
     return comparison.facts() | {"text": text}
 
 
@@ -352,7 +345,7 @@ def _pages(
         terms: further arguments of a level.
     """
     if own:
-        from liaison.cli.pages.own import own_words
+        from liaison.cli.derive.own import own_words
 
         facts = own_words(mechanism, own, digits)
     elif level is not None:
@@ -366,7 +359,7 @@ def _formulas(
     mechanism: Mechanism, formalism: str, form: str, digits: int, mode: list[str] | None
 ) -> dict[str, Any]:
     """The equations made short, of one mode where asked for, or all of them as they are."""
-    from liaison.cli.pages import forms
+    from liaison.cli.derive import forms
     from liaison.cli.values import named_by
 
     if form in forms.READINGS:
@@ -402,7 +395,7 @@ def modes_of(texts: list[str] | None) -> dict[str, str] | None:
 
 def _check_words(formalism: str, form: str, parametrization: str) -> None:
     """Raises an error for values that the options do not know."""
-    from liaison.cli.pages import forms
+    from liaison.cli.derive import forms
     from liaison.cli.values import check_word, named_by
     from liaison.equations import FORMALISMS
     from liaison.tree.parametrize.cartesian import known_parametrization

@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
+from liaison.cli.derive.own import Section, joined, short
 from liaison.cli.options import Debug, Json, Model, Values, printed
-from liaison.cli.pages.own import Section, joined, short
 from liaison.equations.motors.motor_coordinates import motor_form
 from liaison.equations.motors.motorized import Motorized, motorized
 from liaison.errors import DerivationError

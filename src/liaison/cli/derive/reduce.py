@@ -26,7 +26,7 @@ def reduce(
     debug: Debug = False,
 ) -> None:
     """Print the equations of motion in independent velocities, without multipliers."""
-    from liaison.cli.pages.forms import tidied
+    from liaison.cli.derive.forms import tidied
     from liaison.cli.values import named_by, positions_of, read_request
     from liaison.expr.reading.shared import to_text
     from liaison.verbs.derive import reduce as verb

@@ -1,10 +1,11 @@
-"""Write the equations as a C package, or for GPUs.
+"""Write the equations as a C package, for GPUs or browsers.
 
 Public names: build.
 """
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,7 +22,10 @@ def build(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Output folder; created if missing.")],
     target: Annotated[
         str,
-        typer.Option(help="c: header, source, object; ptx: for GPUs; …: a wrong name lists all."),
+        typer.Option(
+            help="c: header, source, object; ptx: for GPUs; wasm: a module that simulates; …: a "
+            "wrong name lists all."
+        ),
     ] = "c",
     entry: Annotated[
         list[str] | None,
@@ -30,11 +34,22 @@ def build(
     shared: Annotated[
         bool, typer.Option("--shared", help="Link a shared library too; needs a linker.")
     ] = False,
+    until: Annotated[
+        str | None, typer.Option(metavar="TIME", help="wasm: when runs end; 10 s.")
+    ] = None,
+    step: Annotated[
+        str | None, typer.Option(metavar="TIME", help="wasm: fixed step; adaptive without it.")
+    ] = None,
+    method: Annotated[
+        str | None, typer.Option(help="wasm: method of integration, as for simulate.")
+    ] = None,
     values: Values = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Write the equations of motion as a C package without dependencies, or as text for GPUs."""
+    """Write the equations of motion as a C package without dependencies, as text for GPUs, or with
+    their time loop as a module that simulates in a browser.
+    """
     from liaison.cli.values import check_word, read_request
     from liaison.model.contacts import left_out
     from liaison.program.back_ends import BACK_ENDS
@@ -47,6 +62,14 @@ def build(
         linked = " or ".join(name for name, one in targets.items() if one.links)
         message = f"a library is linked with --target {linked} only."
         raise typer.BadParameter(message, param_hint="--shared")
+    of_runs = {"until": until, "step": step, "method": method}
+    named = {name: x for name, x in of_runs.items() if x is not None}
+    if chosen.simulates and not entry:
+        _build_run(read_request(file, values, may_vary=True), out, named, as_json)
+        return
+    for name in named:
+        raise typer.BadParameter("it is of a target that simulates: --target wasm, without "
+                                 "--entry.", param_hint=f"--{name}")  # fmt: skip
     mechanism = read_request(file, values).mechanism
     program = verb.compile(mechanism).program
     for name in entry or ():
@@ -60,6 +83,24 @@ def build(
     text = f"{program.name}:\n{text}" + (f"\n{free} {ENTRY_NOTE}" if free else "")
     facts: dict[str, Any] = {"sizes": dict(program.sizes), "note": f"{free} {ENTRY_NOTE}".strip()}
     printed((facts if free else {"sizes": facts["sizes"]}) | files, text, as_json)
+
+
+def _build_run(request: Any, out: Path, options: dict[str, Any], as_json: bool) -> None:
+    """Writes a module that simulates, with the script that runs it."""
+    from liaison.cli.values import seconds
+    from liaison.simulation.live.package import live_package
+    from liaison.verbs.motion.live_module import live_module
+
+    name = request.mechanism.name
+    for time in ("until", "step"):
+        if time in options:
+            options[time] = seconds(f"--{time}", options[time])
+    module = live_module(request.mechanism, inputs=request.inputs or None, **options)
+    files = written(**live_package(module, name, out))
+    size = {"bytes": len(module), "compressed": len(gzip.compress(module, 9))}
+    text = "\n".join(f"  {kind:8} {path}" for kind, path in files.items())
+    text = f"{name}: {size['compressed'] / 1000:.1f} kB compressed\n{text}"
+    printed(size | files, text, as_json)
 
 
 ENTRY_NOTE = "The entry one_sided returns its gap, rates and rows."

@@ -41,6 +41,10 @@ def animate(
         Path | None, typer.Option(metavar="FILE.html", help="Write the page to this file.")
     ] = None,
     live: Annotated[bool, typer.Option("--live", help="Serve a live view until Ctrl-C.")] = False,
+    live_page: Annotated[
+        bool,
+        typer.Option("--live-page", help="The page simulates, with sliders for all values."),
+    ] = False,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     run: RunOption = None,
     values: Values = None,
@@ -61,7 +65,7 @@ def animate(
     debug: Debug = False,
 ) -> None:
     """Write a 3D page of the motion that opens from a file, or show it live."""
-    from liaison.cli.pages.sides import event
+    from liaison.cli import running
     from liaison.cli.running import leave_if_suspect, noted, ran, run_options, series_of
     from liaison.cli.values import check_folders, check_names, check_suffix, read_request
     from liaison.verbs.motion import page, show
@@ -69,6 +73,8 @@ def animate(
 
     if (out is None) == (not live):
         raise typer.BadParameter("give either --out FILE.html or --live.")
+    if live_page and (live or forces):
+        raise typer.BadParameter("--live-page goes with --out FILE.html, and without --forces.")
     check_folders(out)
     check_suffix("--out", out, (".html", ".htm"))
     raw = dict(run or {})
@@ -89,13 +95,13 @@ def animate(
     if out is None:
         _serve(show.show(trajectory, mechanism, browser=open_page, **look), as_json)
         return
-    page.page(trajectory, mechanism, out, **look)
+    page.page(trajectory, mechanism, out, live=live_page, **look)
     if open_page:
         import webbrowser
 
         webbrowser.open(out.resolve().as_uri())
     facts = {"status": trajectory.status, "instants": len(trajectory), "page": str(out)}
-    facts["events"] = [event(trajectory, x) for x in trajectory.events]
+    facts["events"] = running.event_facts(trajectory)
     printed(facts, f"{trajectory.name}: {trajectory.message}\n  page         {out}", as_json)
     leave_if_suspect(trajectory)
 

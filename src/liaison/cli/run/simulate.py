@@ -1,14 +1,11 @@
 """Simulate a mechanism; report energy and closure errors.
 
-How a run went: as facts, and as text.
-
-Public names: simulate, facts_of, outcome.
+Public names: simulate, facts_of.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -46,6 +43,7 @@ def facts_of(run: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
     `energy_error` is the largest change of T + U; None where the mechanism does not conserve it.
     `penetration` is how far a gap was ever below 0 [m], of what has gaps.
     """
+    from liaison.cli.running import event_facts
     from liaison.verbs.given import is_conservative
 
     energy = run.series["energy"].values.sum(axis=1)
@@ -68,18 +66,10 @@ def facts_of(run: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
         "v": _named(run, "v"),
         "outputs": {name: float(x[-1]) for name, (_, x) in _outputs(run).items()},
         "invariants": _drifts(run),
-        "events": _events(run),
+        "events": event_facts(run),
         "units": {x.name: x.unit for part in ("q", "v") for x in run.labels[part]}
         | {name: label.unit for name, (label, _) in _outputs(run).items()},
     }
-
-
-def _events(run: Trajectory) -> list[dict[str, Any]]:
-    if not run.events:
-        return []
-    from liaison.cli.pages.sides import event
-
-    return [event(run, x) for x in run.events]
 
 
 def _drifts(run: Trajectory) -> dict[str, dict[str, Any]]:
@@ -109,57 +99,11 @@ def _named(run: Trajectory, part: str) -> dict[str, float]:
     return dict(zip([label.name for label in run.labels[part]], values, strict=True))
 
 
-def outcome(facts: Mapping[str, Any]) -> str:
-    """The facts of a run in a few lines."""
-    from liaison.cli.values import named_values
-
-    lost = facts["energy_change"]
-    change = f"error {lost:.3g} J"
-    if facts["energy_error"] is None and "energy" not in facts.get("invariants", {}):
-        change = f"changed by {lost:.3g} J at most (not a conservative mechanism)"
-    lines = [
-        f"{facts['name']}: {facts['message']}",
-        f"  work         {_work(facts)}",
-        f"  energy       {facts['energy']:.6g} J at the end, {change}",
-        *_closure_lines(facts),
-        f"  end          {named_values(facts['q'], facts['units'])}",
-    ]
-    if facts["outputs"]:
-        lines.append(f"  outputs      {named_values(facts['outputs'], facts['units'])} at the end")
-    lines += [
-        f"  constant     {name}: {x['value']:.6g} {x['unit']}, drift {x['drift']:.3g}"
-        for name, x in facts.get("invariants", {}).items()
-    ]
-    if facts["events"]:
-        from liaison.cli.pages.sides import event_lines
-
-        lines += event_lines(facts["events"])
-    files = [x for x in ("results", "csv", "plot") if x in facts]
-    return "\n".join(lines + [f"  {kind:<12} {facts[kind]}" for kind in files])
-
-
 def _inside(run: Trajectory) -> dict[str, float]:
     """How far a gap was below 0 at a recorded instant; nothing where there is none."""
     if "gaps" not in run.series or not run.series["gaps"].values.size:
         return {}
     return {"penetration": max(0.0, -float(run.series["gaps"].shown.min()))}
-
-
-def _work(facts: Mapping[str, Any]) -> str:
-    if "evaluations" in facts:
-        return f"{facts['steps']} steps, {facts['evaluations']} evaluations"
-    return f"{facts['steps']} steps, {facts['sweeps']} sweeps, {facts['contacts']} contacts at most"
-
-
-def _closure_lines(facts: Mapping[str, Any]) -> list[str]:
-    """How well closures were kept, and how deep bodies went into each other."""
-    deep, missed = facts.get("penetration"), facts.get("residual")
-    place, speed = facts["position_residual"], facts["velocity_residual"]
-    lines = [f"  closures     {place:.3g} in position, {speed:.3g} in velocity at worst"]
-    if deep is None:
-        return lines
-    more = "" if missed is None else f", residual of impulses {missed:.3g}"
-    return lines * bool(place or speed) + [f"  penetration  {deep:.3g} m at worst{more}"]
 
 
 @command
@@ -194,6 +138,8 @@ def simulate(
     """Simulate a mechanism, and report the errors of its energy and its closures."""
     from liaison.cli.running import drawable, leave_if_suspect, ran, run_options, series_of
     from liaison.cli.values import check_files, read_request
+    from liaison.display import page_of
+    from liaison.display.text import to_text
 
     check_files(out, csv, plot, label)
     end, options = run_options(until, run)
@@ -217,8 +163,10 @@ def simulate(
         except NamingError as error:
             raise typer.BadParameter(str(error), param_hint="--label") from None
     facts = facts_of(trajectory, request.mechanism)
-    facts |= written(results=out, csv=csv, plot=plot)
-    printed(facts, outcome(facts), as_json)
+    files = written(results=out, csv=csv, plot=plot)
+    shown = page_of(trajectory)
+    text = to_text(replace(shown, facts=(*shown.facts, *files.items())))
+    printed(facts | files, text, as_json)
     leave_if_suspect(trajectory)
 
 

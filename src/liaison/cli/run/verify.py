@@ -6,7 +6,7 @@ Public names: verify.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -22,10 +22,6 @@ from liaison.cli.options import (
     with_run_options,
 )
 from liaison.verbs.registry import command
-
-if TYPE_CHECKING:
-    from liaison.analyse import Verification
-
 
 UNTIL = "1 s"
 
@@ -72,17 +68,6 @@ def verify(
         )
     else:
         result = verb.verify(request.mechanism, load(saved), about=about)
-    printed({"name": request.mechanism.name} | result.to_dict(), _text(result), as_json)
+    printed({"name": request.mechanism.name} | result.to_dict(), str(result), as_json)
     if not result.holds:
         raise typer.Exit(1)
-
-
-def _text(result: Verification) -> str:
-    """A verification as text."""
-    rows = [
-        f"  {'holds' if x.holds else 'FAILS'}  {x.error:.1e} of {x.size:<9.3g} at {x.at:.4g} s   "
-        f"{x.name}"
-        for x in result.theorems
-    ]
-    head = "every theorem holds" if result.holds else f"{result.worst.name} does not hold"
-    return "\n".join([head, *rows, *(f"  not checked {x}." for x in result.unchecked)])

@@ -94,6 +94,9 @@ class ModalKernel(Kernel):
         """Of machine code that knows where the mode lies; of the free mechanism's otherwise."""
         if entry not in MODAL:
             return self.base.address(entry)
+        elsewhere = self.base.bound_loop(MODAL[entry], self._sides)
+        if elsewhere:
+            return elsewhere
         if self._code is None:
             code = compiled_march(portable=self.portable)
             loops = {name: code.address(x) for name, x in MODAL.items()}

@@ -67,6 +67,12 @@ def boltzmann_hamel(tree: Tree, *, quasi_velocities: Mapping[str, Any] | None = 
     Raises:
         DerivationError: the quasi-velocities are too few, not linear, dependent, or not
             homogeneous.
+
+    Example:
+        >>> import liaison
+        >>> tree = liaison.span(liaison.read("examples/pendulum.lsd"))
+        >>> liaison.boltzmann_hamel(tree)
+        <Equations pendulum, by boltzmann hamel: 1 equation>
     """
     setting = setting_of(tree)
     chosen = (

@@ -98,6 +98,12 @@ def balance(
     Raises:
         NamingError: no body has that name.
         DerivationError: no body is named, or the ground is; there is a unilateral constraint.
+
+    Example:
+        >>> import liaison
+        >>> tree = liaison.span(liaison.read("examples/pendulum.lsd"))
+        >>> type(liaison.balance(tree, ["bar"])).__name__
+        'Balance'
     """
     check_bilateral(tree.mechanism.contacts, "balance")
     setting = Setting(tree)
@@ -228,6 +234,12 @@ def dalembert(tree: Tree, *, moment_point: str = "joint") -> Equations:
 
     Raises:
         DerivationError: another point is asked for, or a mass center where there is no mass.
+
+    Example:
+        >>> import liaison
+        >>> tree = liaison.span(liaison.read("examples/pendulum.lsd"))
+        >>> liaison.dalembert(tree)
+        <Equations pendulum, by dalembert: 1 equation>
     """
     if moment_point not in POINTS:
         raise DerivationError(

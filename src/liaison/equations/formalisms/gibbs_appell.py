@@ -57,6 +57,12 @@ def gibbs_appell(tree: Tree, *, speeds: Mapping[str, Any] | None = None) -> Equa
 
     Raises:
         DerivationError: the speeds are too few, not linear, or dependent.
+
+    Example:
+        >>> import liaison
+        >>> tree = liaison.span(liaison.read("examples/pendulum.lsd"))
+        >>> liaison.gibbs_appell(tree)
+        <Equations pendulum, by gibbs appell: 1 equation>
     """
     setting = setting_of(tree, regroup=False)
     chosen = chosen_speeds(setting, speeds)

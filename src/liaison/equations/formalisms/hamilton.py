@@ -90,6 +90,12 @@ def hamilton(tree: Tree, *, explicit: bool | None = None, limit: int = LIMIT) ->
     Raises:
         DerivationError: an explicit H is asked for where M cannot be inverted, or where it takes
             more operations than the limit.
+
+    Example:
+        >>> import liaison
+        >>> tree = liaison.span(liaison.read("examples/pendulum.lsd"))
+        >>> liaison.hamilton(tree)
+        <Equations pendulum, by hamilton: 1 equation>
     """
     setting = setting_of(tree)
     v = list(setting.symbols.v)

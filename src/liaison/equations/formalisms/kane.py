@@ -64,6 +64,12 @@ def kane(tree: Tree, *, speeds: Mapping[str, Any] | None = None) -> Equations:
 
     Raises:
         DerivationError: the speeds are too few, not linear, or dependent.
+
+    Example:
+        >>> import liaison
+        >>> tree = liaison.span(liaison.read("examples/pendulum.lsd"))
+        >>> liaison.kane(tree)
+        <Equations pendulum, by kane: 1 equation>
     """
     setting = setting_of(tree)
     chosen = chosen_speeds(setting, speeds)

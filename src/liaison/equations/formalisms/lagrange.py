@@ -30,7 +30,14 @@ __all__ = ["commutator_terms", "lagrange", "structure_constants"]
 
 @formalism(rank=2)
 def lagrange(tree: Tree) -> Equations:
-    """The equations of motion by differentiating the energies."""
+    """The equations of motion by differentiating the energies.
+
+    Example:
+        >>> import liaison
+        >>> tree = liaison.span(liaison.read("examples/pendulum.lsd"))
+        >>> liaison.lagrange(tree)
+        <Equations pendulum, by lagrange: 1 equation>
+    """
     return shared(tree, "lagrange", lambda: _derived(tree))
 
 

@@ -57,6 +57,12 @@ def lagrange_reduced(
     Raises:
         AssemblyError: the mechanism cannot be assembled.
         DerivationError: a parameter has no value, or the formulas are too large.
+
+    Example:
+        >>> import liaison
+        >>> tree = liaison.span(liaison.read("examples/pendulum.lsd"))
+        >>> liaison.lagrange_reduced(tree)
+        <Equations pendulum, by lagrange reduced: 1 equation>
     """
     full = lagrange(tree)
     if not full.closures.gamma:

@@ -135,6 +135,12 @@ def lie_group(tree: Tree, *, by_pairs: bool = False) -> Equations:
 
     Returns:
         The equations; `native["lie_group"]` holds screws and inertia operators.
+
+    Example:
+        >>> import liaison
+        >>> tree = liaison.span(liaison.read("examples/pendulum.lsd"))
+        >>> liaison.lie_group(tree)
+        <Equations pendulum, by lie group: 1 equation>
     """
     setting = setting_of(tree)
     group = group_of(setting)

@@ -40,6 +40,12 @@ def maximal(tree: Tree, *, attitude: Attitude | None = None) -> Equations:
         tree: of the mechanism.
         attitude: the parametrization of attitudes: `Quaternion()`, if not given, or
             `RotationMatrix()`; velocities are the same.
+
+    Example:
+        >>> import liaison
+        >>> tree = liaison.span(liaison.read("examples/pendulum.lsd"))
+        >>> liaison.maximal(tree)
+        <Equations pendulum, by maximal: 7 equations>
     """
     setting = DifferentiatedSetting(star(tree, attitude or Quaternion()))
     M, h = _bodies(setting)

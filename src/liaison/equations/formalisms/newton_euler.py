@@ -65,6 +65,12 @@ def newton_euler(tree: Tree) -> Equations:
     Source: RBDA §5.3 (inverse dynamics), §6.2 (composite rigid bodies).
     Differs: classical instead of spatial accelerations, so that no linear velocity appears;
         gravity enters as an upward acceleration of the ground.
+
+    Example:
+        >>> import liaison
+        >>> tree = liaison.span(liaison.read("examples/pendulum.lsd"))
+        >>> liaison.newton_euler(tree)
+        <Equations pendulum, by newton euler: 1 equation>
     """
     setting = setting_of(tree)
     kinematics, symbols = setting.kinematics, setting.symbols

@@ -21,7 +21,13 @@ from liaison.equations import (
 from .formalism import REGISTERED, Formalisms
 
 FORMALISMS: Formalisms = REGISTERED
-"""Every formalism by name: a function of a tree, with options of its own."""
+"""Every formalism by name: a function of a tree, with options of its own.
+
+Example:
+    >>> import liaison
+    >>> list(liaison.FORMALISMS)[:3]
+    ['newton_euler', 'dalembert', 'lagrange']
+"""
 
 LOADED = (
     boltzmann_hamel, dalembert, gibbs_appell, hamilton, kane, lagrange, lagrange_reduced,

@@ -123,6 +123,14 @@ def virtual_power(equations: Equations, part: Iterable[str], field: Field) -> Vi
     Raises:
         NamingError: no body has that name.
         DerivationError: the equations do not know their tree.
+
+    Example:
+        >>> import liaison
+        >>> from liaison.equations.formalisms.virtual_power import translation
+        >>> equations = liaison.derive("examples/pendulum.lsd", "lagrange")
+        >>> power = liaison.virtual_power(equations, ["bar"], translation((0, 0, 1)))
+        >>> type(power).__name__
+        'VirtualPower'
     """
     reports = equations.reports
     if isinstance(reports, TreeReports):

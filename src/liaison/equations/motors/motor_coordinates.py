@@ -78,6 +78,12 @@ def motor_form(
 
     Raises:
         DerivationError: a joint has several velocities or rotors, N is singular or of another size.
+
+    Example:
+        >>> import liaison
+        >>> tree = liaison.span(liaison.read("examples/geared_arm.lsd"))
+        >>> type(liaison.motor_form(liaison.motorized(tree))).__name__
+        'MotorForm'
     """
     _check(arm, N, names)
     n = len(arm.v)

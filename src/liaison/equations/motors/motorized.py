@@ -391,6 +391,12 @@ def motorized(tree: Tree) -> Motorized:
 
     Raises:
         DerivationError: the mechanism has loops or relations other than gears of rotors.
+
+    Example:
+        >>> import liaison
+        >>> tree = liaison.span(liaison.read("examples/geared_arm.lsd"))
+        >>> type(liaison.motorized(tree)).__name__
+        'Motorized'
     """
     check_bilateral(tree.mechanism.contacts, "motorized")
     parts = geared(tree)

@@ -1,28 +1,28 @@
 """Readable equations as pages: Unicode text, LaTeX, a script for SymPy.
 
-Public names: as_unicode, as_latex, as_sympy, entry_name, title, TITLES.
+Public names: as_unicode, as_latex, as_sympy, entry_name, title, block_title, multipliers, factor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from liaison.expr.reading.latex import reading_to_latex
 from liaison.expr.reading.names import latex_name, unicode_name
-from liaison.expr.reading.notation import DIGITS, is_rounded
+from liaison.expr.reading.notation import DIGITS, fraction_of, is_rounded
 from liaison.expr.reading.python import identifiers, to_python
-from liaison.expr.reading.reading import Number, Reading, names_in
+from liaison.expr.reading.reading import Number, Power, Product, Reading, names_in
 from liaison.expr.reading.text import to_unicode
 
 from .readable import Readable, ReadLine
 from .sides import ReadSide, side_latex, side_text
 
 TITLES = {
-    "M": "Mass matrix M",
-    "C": "Velocity products C v, by Christoffel symbols",
-    "B": "Velocity products B",
-    "g": "Bias at rest g",
+    "M": "Mass matrix {}",
+    "C": "Velocity products {} v, by Christoffel symbols",
+    "B": "Velocity products {}",
+    "g": "Bias at rest {}",
 }
 ONE = Number(Fraction(1))
 
@@ -30,6 +30,32 @@ ONE = Number(Fraction(1))
 def title(page: Readable) -> str:
     """The title of a page: mechanism and formalism."""
     return f"{page.name}, by {page.formalism.replace('_', ' ')}"
+
+
+def block_title(key: str, entries: Sequence[tuple[str, Reading]]) -> str:
+    """The title of a matrix or vector, by the letter of its entries."""
+    return TITLES[key].format(unicode_name(entries[0][0].partition("[")[0]))
+
+
+def multipliers(page: Readable) -> list[tuple[str, str]]:
+    """The name of every multiplier, and what its row transmits."""
+    rows = page.labels.get("lam", ())
+    return [(f"{page.multiplier}{k + 1}", x) for k, x in enumerate(rows)]
+
+
+def factor(line: ReadLine) -> tuple[str, Reading] | None:
+    """What a row was divided by, or multiplied by where that is 1 over a number; None for 1.
+
+    ("multiplied by", 2) is said of a row whose terms all had ½ in front of them.
+    """
+    if line.divisor == ONE:
+        return None
+    number, above, below = fraction_of(line.divisor)
+    if number.numerator == 1 < number.denominator:
+        scale = (Number(Fraction(number.denominator)),)
+        inverse = (*scale, *below, *(Power(x, -1) for x in above))
+        return "multiplied by", inverse[0] if len(inverse) == 1 else Product(inverse)
+    return "divided by", line.divisor
 
 
 def line_title(line: ReadLine) -> str:
@@ -78,7 +104,7 @@ def as_unicode(page: Readable, digits: int = DIGITS) -> str:
     for key, entries in page.blocks.items():
         if entries:
             lines = [f"  {entry_name(n)} = {to_unicode(x, digits)}" for n, x in entries]
-            parts += ["", TITLES[key], *lines]
+            parts += ["", block_title(key, entries), *lines]
     if page.integrals:
         lines = [f"  {n}: {to_unicode(x, digits)} = const" for n, x, _ in page.integrals]
         parts += ["", "First integrals", *lines]
@@ -121,9 +147,8 @@ def _fact_lines(page: Readable) -> list[str]:
     if page.values:
         text = ", ".join(f"{unicode_name(n)} = {x}" for n, x in page.values)
         lines.append(f"  {'with':<12} {text}")
-    multipliers = page.labels.get("lam", ())
-    if multipliers:
-        text = "; ".join(f"{unicode_name(f'lambda{k + 1}')} {x}" for k, x in enumerate(multipliers))
+    if named := multipliers(page):
+        text = "; ".join(f"{unicode_name(name)} {x}" for name, x in named)
         lines.append(f"  {'multipliers':<12} {text}")
     if forces := page.labels.get("force", ()):
         lines.append(f"  {'forces':<12} {'; '.join(map(_force, forces))}")
@@ -154,8 +179,9 @@ def _equations(lines: Iterable[ReadLine], digits: int) -> list[str]:
     blocks = []
     for name, line in zip(titles, lines):
         text = f"{to_unicode(line.left, digits)} = {to_unicode(line.right, digits)}"
-        divided = "" if line.divisor == ONE else f"      (divided by {to_unicode(line.divisor)})"
-        blocks.append(f"  {name + ':':<{width + 1}} {text}{divided}")
+        scale = factor(line)
+        note = "" if scale is None else f"      ({scale[0]} {to_unicode(scale[1])})"
+        blocks.append(f"  {name + ':':<{width + 1}} {text}{note}")
     return blocks
 
 
@@ -178,7 +204,7 @@ def as_latex(page: Readable, digits: int = DIGITS) -> str:
     for key, entries in page.blocks.items():
         if entries:
             named = [(latex_name(n), reading_to_latex(x, digits)) for n, x in entries]
-            blocks.append((TITLES[key], named))
+            blocks.append((block_title(key, entries), named))
     if page.integrals:
         integrals = [(reading_to_latex(x, digits), r"\text{const}") for _, x, _ in page.integrals]
         blocks.append(("first integrals", integrals))

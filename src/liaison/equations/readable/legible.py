@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import TypeAlias, final
 
 from liaison.equations.equations import Equations, Side, Sides
-from liaison.equations.modes import free_letter
+from liaison.equations.letters import free_letter, names_in_use
 from liaison.expr import Expr, as_expr, substitute, symbol
 from liaison.tree import SideReading, unguarded
 
@@ -108,7 +108,7 @@ def _readings(equations: Equations) -> Iterator[tuple[Side, SideReading]]:
 
 def _names(equations: Equations, side: Side, reading: SideReading) -> list[Expr]:
     """σ1, or σ1.x and σ1.y where a foot has two parameters."""
-    word = f"{free_letter(equations, 'sigma s')}{side.first + 1}"
+    word = f"{free_letter(names_in_use(equations.symbols), 'sigma s')}{side.first + 1}"
     if len(reading.feet) == 1:
         return [symbol(word)]
     return [symbol(f"{word}.{x}") for x, _ in zip("xy", reading.feet, strict=False)]

@@ -16,12 +16,13 @@ from liaison.expr.reading.notation import DIGITS
 from liaison.expr.reading.reading import Reading
 
 from .forms import (
-    ONE,
-    TITLES,
     aligned,
     as_sympy,
+    block_title,
+    factor,
     line_title,
     motion_title,
+    multipliers,
     rounded_note,
     sides_title,
     title,
@@ -70,15 +71,16 @@ def as_fragment(page: Readable, digits: int = DIGITS) -> str:
     lines = []
     for line in page.lines:
         math = _equal(to_mathml(line.left, digits), to_mathml(line.right, digits))
-        divided = f"divided by {_math(to_mathml(line.divisor))}" if line.divisor != ONE else ""
-        lines.append((escape(unicode_name(line_title(line))), math, divided))
+        scale = factor(line)
+        note = "" if scale is None else f"{scale[0]} {_math(to_mathml(scale[1]))}"
+        lines.append((escape(unicode_name(line_title(line))), math, note))
     parts.append(_table(motion_title(page), lines))
     if page.sides:
         parts.append(_table(sides_title(page), _side_rows(page, digits)))
     for key, entries in page.blocks.items():
         if entries:
             named = [("", _equal(mathml_name(n), to_mathml(x, digits)), "") for n, x in entries]
-            parts.append(_table(TITLES[key], named))
+            parts.append(_table(block_title(key, entries), named))
     if page.integrals:
         constant = "<mtext>const</mtext>"
         integrals = [(escape(n), _equal(to_mathml(x, digits), constant), escape(why))
@@ -113,10 +115,12 @@ def _table(head: str, rows: Iterable[tuple[str, str, str]]) -> str:
 
 
 def _facts(page: Readable) -> str:
-    rows = [("coordinates", page.labels.get("q", ())), ("inputs", page.labels.get("u", ()))]
-    multipliers = page.labels.get("lam", ())
-    entries = tuple(f"{unicode_name(f'lambda{k + 1}')} {x}" for k, x in enumerate(multipliers))
-    rows.append(("multipliers", entries))
+    rows = [
+        (word, tuple(map(_numbered, page.labels.get(key, ()))))
+        for key, word in (("q", "coordinates"), ("u", "inputs"))
+    ]
+    named = tuple(f"{unicode_name(name)} {x}" for name, x in multipliers(page))
+    rows.append(("multipliers", named))
     rows.append(("forces", tuple(map(_numbered, page.labels.get("force", ())))))
     paragraphs = [f"<p>{head}: {escape(', '.join(labels))}</p>" for head, labels in rows if labels]
     if page.values:
@@ -145,7 +149,7 @@ def as_notebook(page: Readable, digits: int = DIGITS) -> str:
     cells += [_side_cell(page, digits)] if page.sides else []
     for key, entries in page.blocks.items():
         if entries:
-            cells.append(_section(TITLES[key], entries, digits))
+            cells.append(_section(block_title(key, entries), entries, digits))
     if page.integrals:
         kept = [(reading_to_latex(x, digits), r"\text{const}") for _, x, _ in page.integrals]
         integrals = "\n".join(f"- {n}: {why}" for n, _, why in page.integrals)
@@ -169,7 +173,7 @@ def _notebook_facts(page: Readable) -> str:
     lines = [f"- coordinates: {', '.join(page.labels.get('q', ()))}"]
     if page.values:
         lines.append(f"- with {', '.join(f'{n} = {x}' for n, x in page.values)}")
-    lines += [f"- $\\lambda_{{{k + 1}}}$: {x}" for k, x in enumerate(page.labels.get("lam", ()))]
+    lines += [f"- ${latex_name(name)}$: {x}" for name, x in multipliers(page)]
     lines += [f"- {_numbered(x)}" for x in page.labels.get("force", ())]
     return "\n".join(lines)
 

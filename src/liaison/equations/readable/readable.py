@@ -22,6 +22,12 @@ from math import gcd, lcm
 from typing import Any, final
 
 from liaison.equations.equations import Equations, chetaev_note, has_rates
+from liaison.equations.letters import (
+    free_letter,
+    multiplier_letter,
+    multipliers_of,
+    names_in_use,
+)
 from liaison.equations.modes import Named, chosen_modes, efforts_in, named_rows, resting_rows
 from liaison.equations.reading_order import forces_of, order_of, squares_of
 from liaison.equations.setting import Setting
@@ -51,6 +57,7 @@ from liaison.expr.reading.arrange import (
     scaled,
     sum_of,
 )
+from liaison.expr.reading.names import unicode_name
 from liaison.expr.reading.reading import Name, Number, Reading, leaves, names_in, plain, to_expr
 from liaison.expr.reading.ring import TooLarge
 from liaison.expr.reading.shared import Parts
@@ -73,11 +80,13 @@ class NamedRecursion:
         quantities: name and formula of each.
         rows: M v̇ + h for every velocity, in terms of them.
         bodies: which body each number stands for.
+        letters: of angular velocity and acceleration, acceleration, moment, force.
     """
 
     quantities: tuple[tuple[str, Expr], ...]
     rows: tuple[Expr, ...]
     bodies: tuple[str, ...]
+    letters: tuple[str, ...]
 
 
 def named_recursion(tree: Tree) -> NamedRecursion:
@@ -85,7 +94,7 @@ def named_recursion(tree: Tree) -> NamedRecursion:
     setting = Setting(merged(tree))
     kinematics, nodes = setting.kinematics, setting.kinematics.tree.nodes
     vdot = array(list(setting.symbols.vdot))
-    book = _Book()
+    book = _Book(names_in_use(setting.symbols))
     states: dict[int, State] = {GROUND: at_ground(setting.gravity)}
     for i, node in enumerate(nodes):
         state = moved(states[node.parent], link(kinematics, i), vdot[node.v])
@@ -102,18 +111,26 @@ def named_recursion(tree: Tree) -> NamedRecursion:
             moment, force = at_parent(kinematics.pose(i), wrench)
             own[parent] = (own[parent][0] + moment, own[parent][1] + force)
     used = _used(book.lines, rows)
-    return NamedRecursion(tuple(used), tuple(rows), tuple(node.body for node in nodes))
+    bodies = tuple(node.body for node in nodes)
+    return NamedRecursion(tuple(used), tuple(rows), bodies, tuple(book.letters.values()))
+
+
+MOTIONS = ("omega Omega", "alpha beta", "a b", "n N", "f F")
+"""Letters for what a body does and bears: angular velocity and acceleration, acceleration, moment,
+force."""
 
 
 class _Book:
     """Names in use."""
 
-    def __init__(self) -> None:
+    def __init__(self, in_use: Sequence[str]) -> None:
         self.lines: list[tuple[str, Expr]] = []
+        self.letters = {x.split()[0]: free_letter(in_use, x) for x in MOTIONS}
 
     def entered(self, kind: str, i: int, entries: Iterable[Any]) -> Array:
         """The entries of a vector by their names; what is short stays as it is."""
-        return array([self._entered(f"{kind}{i + 1}.{x}", e) for x, e in zip("xyz", entries)])
+        name = f"{self.letters[kind]}{i + 1}"
+        return array([self._entered(f"{name}.{x}", e) for x, e in zip("xyz", entries)])
 
     def _entered(self, name: str, entry: Any) -> Any:
         formula = as_expr(entry)
@@ -174,6 +191,7 @@ class Readable(Typeset):
         notes: what a reader should know.
         sides: unilateral constraints, block by block.
         mode: which of its modes the lines are of; "" for all at once.
+        multiplier: the letter of multipliers: `lambda`, where the mechanism has no λ.
     """
 
     name: str
@@ -187,6 +205,7 @@ class Readable(Typeset):
     notes: tuple[str, ...] = ()
     sides: tuple[ReadSide, ...] = ()
     mode: str = ""
+    multiplier: str = "lambda"
 
 
 def readable(
@@ -278,7 +297,8 @@ def _labels(equations: Equations) -> dict[str, tuple[str, ...]]:
 
 def numbered_multipliers(equations: Equations) -> Callable[[Sequence[Expr]], list[Expr]]:
     """Formulas with multipliers called λ₁, λ₂, …"""
-    names = {x: symbol(f"lambda{k + 1}") for k, x in enumerate(equations.symbols.lam)}
+    numbers = map(symbol, multipliers_of(equations))
+    names = dict(zip(equations.symbols.lam, numbers, strict=True))
     return lambda fs: substitute(list(fs), names) if names else list(fs)
 
 
@@ -301,24 +321,33 @@ def _developed(equations: Equations, case: _Case, longest: int) -> Readable:
     read = {key: [(n, reader.read(f)) for n, f in part] for key, part in blocks.items()}
     kept = {key: tuple((n, x) for n, x in part if leaves(x) > 1 or not _is_zero(x))
             for key, part in read.items()}  # fmt: skip
-    return Readable(equations.name, equations.formalism, _labels(equations), tuple(rows), kept)
+    return Readable(
+        equations.name, equations.formalism, _labels(equations), tuple(rows), kept,
+        multiplier=multiplier_letter(equations),
+    )  # fmt: skip
 
 
 def _is_zero(reading: Reading) -> bool:
     return sum_of([reading]) == sum_of([])
 
 
+LETTERS = ("M A J", "C K Gamma", "B b", "g G h")
+"""Of the mass matrix, of velocity products in two ways, and of the bias at rest."""
+
+
 def _blocks(equations: Equations) -> dict[str, list[tuple[str, Expr]]]:
     """Formulas of M's lower triangle, of C or B, and of g."""
-    terms = structure(equations)
+    terms, in_use = structure(equations), names_in_use(equations.symbols)
+    M, C, B, g = (free_letter(in_use, x, alone=True) for x in LETTERS)
     n = len(terms.g)
-    blocks = {"M": [(f"M[{i + 1},{j + 1}]", terms.M[i][j]) for i in range(n) for j in range(i + 1)]}
+    lower = [(i, j) for i in range(n) for j in range(i + 1)]
+    blocks = {"M": [(f"{M}[{i + 1},{j + 1}]", terms.M[i][j]) for i, j in lower]}
     if has_rates(equations) and not equations.facts.get("rate_potentials"):
-        C = christoffel(equations)
-        blocks["C"] = [(f"C[{i + 1},{j + 1}]", C[i][j]) for i in range(n) for j in range(n)]
+        rows = enumerate(christoffel(equations))
+        blocks["C"] = [(f"{C}[{i + 1},{j + 1}]", x) for i, row in rows for j, x in enumerate(row)]
     else:
-        blocks["B"] = [(f"B[{i + 1}]", x) for i, x in enumerate(terms.B)]
-    blocks["g"] = [(f"g[{i + 1}]", x) for i, x in enumerate(terms.g)]
+        blocks["B"] = [(f"{B}[{i + 1}]", x) for i, x in enumerate(terms.B)]
+    blocks["g"] = [(f"{g}[{i + 1}]", x) for i, x in enumerate(terms.g)]
     return blocks
 
 
@@ -329,7 +358,7 @@ def read_line(reader: Reader, equations: Equations, name: str, left: Expr, right
     """One equation by accelerations and products of velocities, divided by parameters."""
     symbols = equations.symbols
     by = [*symbols.v, *symbols.vdot]
-    lam = [symbol(f"lambda{k + 1}") for k in range(len(symbols.lam))]
+    lam = map(symbol, multipliers_of(equations))
     others = [*lam, *forces_of(equations), *symbols.u]
     sides = [reader.collected(left, by), reader.collected(right, [*by, *others])]
     forms = [form for side in sides for form in side.values() if form]
@@ -386,7 +415,7 @@ def _by_names(prepared: Legible, case: _Case, tree: Tree | None) -> Readable:
     lines, numbered = case.statement(equations), numbered_multipliers(equations)
     left = [as_expr(line.left) for line in lines]
     right = numbered([as_expr(line.right) for line in lines])
-    parts = Parts()
+    parts = Parts(free_letter(names_in_use(equations.symbols), "w z y"))
     notes = ["The rows are too long to be developed; they are given by named quantities."]
     if tree is not None:
         recursion = named_recursion(tree)
@@ -394,7 +423,10 @@ def _by_names(prepared: Legible, case: _Case, tree: Tree | None) -> Readable:
             parts.named(name, f)
         left[: len(recursion.rows)] = recursion.rows
         numbers = ", ".join(f"{k + 1} {body}" for k, body in enumerate(recursion.bodies))
-        notes += [RECURSION, f"Bodies by number: {numbers}."]
+        notes += [
+            RECURSION.format(*map(unicode_name, recursion.letters)),
+            f"Bodies by number: {numbers}.",
+        ]
     for direction, f in prepared.axes:
         parts.named(direction.name, f)
     rows = [parts.cut(f) for f in (*left, *right)]
@@ -418,8 +450,9 @@ MANY = 250
 """Named quantities beyond which formulas are given as they were built."""
 
 RECURSION = (
-    "ω, α and a are those of each body in its own axes, gravity taken off a; n and f are the "
-    "moment and the force that its joint transmits to it."
+    "{0}, {1} and {2} are the angular velocity, angular acceleration and acceleration of each body "
+    "in its own axes, gravity taken off {2}; {3} and {4} are the moment and the force that its "
+    "joint transmits to it."
 )
 
 
@@ -455,4 +488,5 @@ def read_by_names(
         for name, a, b in zip(titles, rows[:n], rows[n:], strict=True)
     )
     page = Readable(equations.name, equations.formalism, _labels(equations), lines)
-    return replace(page, quantities=tuple(quantities), notes=tuple(notes))
+    letter = multiplier_letter(equations)
+    return replace(page, quantities=tuple(quantities), notes=tuple(notes), multiplier=letter)

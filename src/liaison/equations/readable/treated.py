@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from liaison.equations.equations import Equations
+from liaison.equations.letters import multiplier_letter
 from liaison.equations.reading_order import order_of, squares_of
 from liaison.equations.statement import Line, statement
 from liaison.equations.transform.treatment import Treated
@@ -99,7 +100,14 @@ def _read(equations: Equations, own: Treated, page: _Page) -> Readable:
     )
     quantities = tuple((name, simplified(f, order, squares)) for name, f in page.quantities)
     labels = _labels(equations, own)
-    return Readable(equations.name, equations.formalism, labels, rows, quantities=quantities)
+    return Readable(
+        equations.name,
+        equations.formalism,
+        labels,
+        rows,
+        quantities=quantities,
+        multiplier=multiplier_letter(equations),
+    )
 
 
 def _maggi(own: Treated) -> _Page:

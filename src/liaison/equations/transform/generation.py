@@ -94,6 +94,12 @@ def generation(tree: Tree) -> Generation:
 
     Args:
         tree: of the mechanism; exact numbers make steps that can be read.
+
+    Example:
+        >>> import liaison
+        >>> tree = liaison.span(liaison.read("examples/pendulum.lsd"))
+        >>> str(liaison.generation(tree)).splitlines()[0]
+        '(1) principal and complementary joints, initial constraint matrix'
     """
     setting = setting_of(tree, regroup=False)
     matrices = _Algorithm(setting)

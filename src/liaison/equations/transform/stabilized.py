@@ -32,6 +32,12 @@ def stabilized(equations: Equations, time: float, *, damping: float = 1.0) -> Eq
 
     Raises:
         DerivationError: a time or damping that is not positive.
+
+    Example:
+        >>> import liaison
+        >>> equations = liaison.derive("examples/four_bar.lsd")
+        >>> liaison.stabilized(equations, 0.02).name
+        'four bar'
     """
     for name, value in (("time", time), ("damping", damping)):
         if not (math.isfinite(value) and value > 0):

@@ -27,6 +27,7 @@ from typing import Any, final
 from liaison.equations.completion import plain_dynamics
 from liaison.equations.equations import Closures, Entries, Equations
 from liaison.equations.formalisms.lagrange_reduced import position_values
+from liaison.equations.letters import multipliers_of
 from liaison.equations.statement import Line
 from liaison.errors import NamingError
 from liaison.expr import ZERO, Expr, as_expr, substitute, symbol
@@ -139,7 +140,7 @@ def treated(
     gone = [k for k, way in enumerate(ways) if way == "eliminate"]
     kept = [k for k, way in enumerate(ways) if way != "eliminate"]
     reduction = _reduced(equations, tree, gone, independent)
-    efforts, reactions = _efforts(equations.labels["lam"], ways, kept)
+    efforts, reactions = _efforts(equations, ways, kept)
     GPsi, gamma = _kept_rows(equations.closures, kept, reduction, equations.labels["v"])
     own = Treated(
         reduction,
@@ -192,20 +193,19 @@ def _reduced(
 
 
 def _efforts(
-    labels: Sequence[Label], ways: Sequence[str], kept: Sequence[int]
+    equations: Equations, ways: Sequence[str], kept: Sequence[int]
 ) -> tuple[tuple[Expr, ...], dict[str, Label]]:
     """λ₁, λ₂, … of multipliers and the names of reactions, each once."""
+    labels, multipliers = equations.labels["lam"], iter(multipliers_of(equations))
     efforts: list[Expr] = []
     reactions: dict[str, Label] = {}
-    count = 0
     for k in kept:
         way, _, chosen_name = ways[k].partition(" ")
         if way == "reaction":
             name = _unique(chosen_name or reaction_name(labels[k].name), reactions)
             reactions[name] = labels[k]
         else:
-            count += 1
-            name = f"lambda{count}"
+            name = next(multipliers)
         efforts.append(symbol(name))
     return tuple(efforts), reactions
 

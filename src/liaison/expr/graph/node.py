@@ -109,6 +109,12 @@ class Expr:
     Flat slots keep a node small. `a` and `b` hold the arguments of unary and binary operations;
     leaves keep their value or name in `a`; any other operation keeps its data in `a` and the tuple
     of its arguments in `b`. Read them through `args`, `name`, `value` and `data`.
+
+    Example:
+        >>> import liaison
+        >>> x = liaison.symbol("x")
+        >>> print(liaison.to_text(x * x + 2 * x))
+        2*x + x**2
     """
 
     __slots__ = ("__weakref__", "a", "b", "h", "op")
@@ -311,7 +317,14 @@ def _intern(op: str, a: Any, b: Any, h: int, key: Any) -> Expr:
 
 
 def symbol(name: str) -> Expr:
-    """The symbol of that name; there is one for each name."""
+    """The symbol of that name; there is one for each name.
+
+    Example:
+        >>> import liaison
+        >>> x = liaison.symbol("x")
+        >>> x is liaison.symbol("x")
+        True
+    """
     if type(name) is not str or not name:
         raise TypeError(f"a symbol is named by a text that is not empty, not by {name!r}")
     interned = _interned(name)
@@ -427,6 +440,15 @@ def unary(op: str, a: Expr) -> Expr:
 ZERO, ONE, TWO, HALF = constant(0), constant(1), constant(2), constant(Fraction(1, 2))
 MINUS_ONE = constant(-1)
 PI = constant(THE_PI)
+"""π, exactly.
+
+Example:
+    >>> import liaison
+    >>> liaison.sin(liaison.PI / 6)
+    1/2
+    >>> float(liaison.PI)
+    3.141592653589793
+"""
 
 
 def known_nodes() -> int:

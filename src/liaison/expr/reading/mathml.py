@@ -50,7 +50,8 @@ def _indexed(base: str, dots: int, accent: str) -> str:
     numbered = re.fullmatch(r"([^\W\d_]+?)(\d+)", words[0])
     if numbered:
         words[:1] = [numbered[1], numbered[2]]
-    head, *rest = [GREEK.get(word, word) for word in words]
+    head, *rest = words
+    head = GREEK.get(head, head)
     markup = f"<mi>{escape(head)}</mi>"
     if accent:
         markup = _over(markup, accent)
@@ -59,9 +60,19 @@ def _indexed(base: str, dots: int, accent: str) -> str:
     elif dots:
         markup = f"<msup>{markup}<mn>({dots})</mn></msup>"
     if rest:
-        index = "<mo>,</mo>".join(f"<mi>{escape(word)}</mi>" for word in rest)
+        index = "<mo>,</mo>".join(map(_index, rest))
         markup = f"<msub>{markup}<mrow>{index}</mrow></msub>"
     return markup
+
+
+def _index(word: str) -> str:
+    """A word below the line; a Greek letter with its own number."""
+    numbered = re.fullmatch(r"([^\W\d_]+?)(\d+)", word)
+    if numbered and numbered[1] in GREEK:
+        return f"<msub><mi>{GREEK[numbered[1]]}</mi><mn>{numbered[2]}</mn></msub>"
+    if word.isdigit():
+        return f"<mn>{word}</mn>"
+    return f"<mi>{escape(GREEK.get(word, word))}</mi>"
 
 
 def _over(markup: str, accent: str) -> str:

@@ -18,9 +18,16 @@ _GREEK_NAMES = [
 ]  # fmt: skip
 GREEK = {name: chr(0x3B1 + k) for k, name in enumerate(_GREEK_NAMES)}
 GREEK |= {name.capitalize(): chr(0x391 + k) for k, name in enumerate(_GREEK_NAMES)}
+_VARIANTS = {
+    "varepsilon": "ϵ", "vartheta": "ϑ", "varkappa": "ϰ", "varpi": "ϖ", "varrho": "ϱ",
+    "varsigma": "ς", "varphi": "ϕ",
+}  # fmt: skip
+GREEK |= _VARIANTS
 _TEX_CAPITALS = "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
-_TEX_WORDS = {*_GREEK_NAMES, *_TEX_CAPITALS.split()} - {"omicron", "final_sigma"}
+_TEX_WORDS = {*_GREEK_NAMES, *_VARIANTS, *_TEX_CAPITALS.split()} - {"omicron", "final_sigma"}
 _TEX_GREEK = {name: GREEK[name] for name in _TEX_WORDS}
+_TEX_LETTERS = {letter: name for name, letter in _TEX_GREEK.items()}
+_NUMBERED = re.compile(r"([^\W\d_]+?)_?(\d+)")
 _LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _DOTS = {1: "\u0307", 2: "\u0308", 3: "\u20db"}
@@ -36,19 +43,35 @@ def raised(n: int) -> str:
 
 
 def unicode_name(name: str) -> str:
-    """A label as it is read: theta'' is θ̈, m1 is m₁; longer words keep their apostrophes."""
+    """A label as it is read: theta'' is θ̈, m1 is m₁, Omega_x is Ω_x; words keep apostrophes."""
     base = name.rstrip("'")
     dots = len(name) - len(base)
-    parts = re.fullmatch(r"([A-Za-zΑ-ω]+?)_?(\d*)((?:\.\w+)*)", base)
-    if parts is None:
+    if not re.fullmatch(r"[^\W\d]\w*(\.\w+)*", base):
         return name
-    head = GREEK.get(parts[1], parts[1])
-    index = parts[2].translate(_LOWERED) + parts[3]
-    if dots == 0:
-        return head + index
-    if len(head) == 1 and dots in _DOTS and not parts[3]:
-        return normalize("NFC", head + _DOTS[dots]) + index
-    return head + index + "'" * dots
+    first, *rest = base.split(".")
+    head, mark, index = first.partition("_")
+    if not (mark and index) or index.isdigit():
+        head, mark, index = _unicode_word(first), "", ""
+    else:
+        head, index = _unicode_word(head), "_".join(map(_unicode_index, index.split("_")))
+    behind = mark + index + "".join(f".{_unicode_index(x)}" for x in rest)
+    letter, low = head[:1], head[1:]
+    if dots in _DOTS and not rest and not low.strip("₀₁₂₃₄₅₆₇₈₉"):
+        return normalize("NFC", letter + _DOTS[dots]) + low + behind
+    return head + behind + "'" * dots
+
+
+def _unicode_index(word: str) -> str:
+    """theta1 → θ₁, x2 → x₂; the number of a word stays on its line, dof1."""
+    shown = _unicode_word(word)
+    return shown if not shown[1:].strip("₀₁₂₃₄₅₆₇₈₉") else GREEK.get(word, word)
+
+
+def _unicode_word(word: str) -> str:
+    """theta1 → θ₁, x → x; a word keeps its letters."""
+    numbered = _NUMBERED.fullmatch(word)
+    head, index = numbered.groups() if numbered else (word, "")
+    return GREEK.get(head, head) + index.translate(_LOWERED)
 
 
 def latex_name(name: str) -> str:
@@ -56,17 +79,25 @@ def latex_name(name: str) -> str:
     base = name.rstrip("'")
     dots = len(name) - len(base)
     words = [word for word in re.split(r"[\[\].,_ ]+", base) if word]
-    numbered = re.fullmatch(r"([A-Za-z]+?)(\d+)", words[0]) if words else None
+    numbered = _NUMBERED.fullmatch(words[0]) if words else None
     if numbered:
         words[:1] = [numbered[1], numbered[2]]
     head, *rest = words or [base]
     text = _dotted(_latex_word(head), dots)
-    return text + (rf"_{{{','.join(map(_latex_word, rest))}}}" if rest else "")
+    return text + (rf"_{{{','.join(map(_latex_index, rest))}}}" if rest else "")
+
+
+def _latex_index(word: str) -> str:
+    """A word below the line; a Greek letter with its own number, \\theta_{1}."""
+    numbered = _NUMBERED.fullmatch(word)
+    if numbered and {numbered[1]} & {*_TEX_GREEK, *_TEX_LETTERS}:
+        return rf"{_latex_word(numbered[1])}_{{{numbered[2]}}}"
+    return _latex_word(word)
 
 
 def _latex_word(word: str) -> str:
-    if word in _TEX_GREEK:
-        return "\\" + word
+    if word in _TEX_GREEK or word in _TEX_LETTERS:
+        return "\\" + _TEX_LETTERS.get(word, word)
     escaped = re.sub(r"([_%&#$])", r"\\\1", word)
     return escaped if len(word) <= 1 or word.isdigit() else rf"\mathrm{{{escaped}}}"
 

@@ -100,6 +100,12 @@ def to_text(
         prefix: of the names of intermediate quantities: w1, w2, …
         width: a part longer than this is named too.
         limit: with share=False, the longest text allowed; an error beyond.
+
+    Example:
+        >>> import liaison
+        >>> x = liaison.symbol("x")
+        >>> print(liaison.to_text(liaison.sin(x) / 2))
+        1/2*sin(x)
     """
     output = listing(fs, TEXT, share=share, prefix=prefix, width=width, limit=limit)
     titles = _result_names(fs, len(output.results), names)
@@ -116,6 +122,11 @@ def to_latex(
 
     Args:
         fs, names, share, prefix, width, limit: as in to_text; names are typeset like symbols.
+
+    Example:
+        >>> import liaison
+        >>> print(liaison.to_latex(liaison.sin(liaison.symbol("theta1")) / 2))
+        \\frac{1}{2}\\,\\sin \\left(\\theta_{1}\\right)
     """
     lines = listing(fs, LATEX, share=share, prefix=prefix, width=width, limit=limit)
     titles = [LATEX.name(n) if n else "" for n in _result_names(fs, len(lines.results), names)]

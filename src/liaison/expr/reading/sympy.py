@@ -29,7 +29,13 @@ from liaison.expr.unknown import Function
 
 
 def to_sympy(fs: Formulas) -> Any:
-    """SymPy expressions of formulas: one for one formula, else a list. Symbols are real."""
+    """SymPy expressions of formulas: one for one formula, else a list. Symbols are real.
+
+    Example:
+        >>> import liaison
+        >>> liaison.to_sympy(liaison.sin(liaison.symbol("x")) ** 2)
+        sin(x)**2
+    """
     with needed("sympy"):
         import sympy
 

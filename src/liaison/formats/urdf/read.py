@@ -115,6 +115,12 @@ def reading_of_urdf(
         TextError: not XML, not URDF, or a number that is none, with file and line.
         NamingError: links or joints that are not there, or there twice.
         ModelError: a description that no mechanism can have.
+
+    Example:
+        >>> import liaison
+        >>> text = liaison.examples()["arm7.urdf"].text
+        >>> liaison.reading_of_urdf(text).mechanism
+        <Mechanism arm7: 9 bodies, 9 joints>
     """
     data = text.encode() if isinstance(text, str) else text
     with collector_paused(), computable(Place(file, 1)):

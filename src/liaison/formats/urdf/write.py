@@ -52,6 +52,12 @@ def write_urdf(
 
     Raises:
         TextError: a joint that carries a body and is none of URDF's.
+
+    Example:
+        >>> import liaison
+        >>> arm = liaison.read("examples/arm7.urdf")
+        >>> liaison.write_urdf(arm).count("<joint")
+        8
     """
     with collector_paused():
         robot = _Robot(mechanism, limits or {})

@@ -47,6 +47,12 @@ class AssemblyModes:
 
     `complex` counts solutions over the complex numbers with multiplicity, as the theory does: 2 for
     a four-bar, 6 for a 3-RPR platform, 16 for six hinges, 40 for six legs; None if not known.
+
+    Example:
+        >>> import liaison
+        >>> modes = liaison.assembly_modes("examples/four_bar.lsd", at={"A": 1.2})
+        >>> len(modes.modes), modes.is_complete
+        (2, True)
     """
 
     name: str

@@ -125,6 +125,12 @@ def collision(
         friction: the coefficient of sliding, or a `Friction` with all of them.
         restitution: the part of the speed of approach that is given back.
         name: of them all; contacts are named 'a-b'.
+
+    Example:
+        >>> import liaison
+        >>> balls = [liaison.body(f"b{k}", mass=1, shapes=liaison.Sphere(0.1)) for k in range(3)]
+        >>> len(liaison.collision(*balls, against=[liaison.ground]).markers())
+        4
     """
     parts, others = (tuple(map(marker_of, group)) for group in (bodies, against))
     return Collision(name, parts, others, friction, restitution, line_here())

@@ -189,6 +189,12 @@ def contact(
 
     Raises:
         NamingError: a word that a contact does not have.
+
+    Example:
+        >>> import liaison
+        >>> ball = liaison.body("ball", mass=1, shapes=liaison.Sphere(0.1))
+        >>> liaison.contact(ball, liaison.ground, "ball", radius=0.1, restitution=0.8).kind
+        'ball'
     """
     words = geometry_words()
     for key in geometry:

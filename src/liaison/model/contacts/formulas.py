@@ -47,7 +47,17 @@ class Unilateral(OneSided):
 
 @checked
 def at_most(name: str, formula: Any, *, restitution: Any = 0) -> Unilateral:
-    """A formula that never becomes positive: of positions, or linear in the rates."""
+    """A formula that never becomes positive: of positions, or linear in the rates.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> stop = liaison.at_most("stop", liaison.coordinate(A) - 1, restitution=0.5)
+        >>> m = liaison.mechanism(A, stop, liaison.start(A, 0.9, 1.0))
+        >>> [x.what for x in liaison.simulate(m, until=0.2).events]
+        ['impact']
+    """
     return Unilateral(name, formula, restitution, line_here())
 
 
@@ -109,5 +119,15 @@ class GapContact(OneSided):
 
 @checked
 def touch(name: str, gap: Any, *slips: Any, friction: Any = 0, restitution: Any = 0) -> GapContact:
-    """A contact defined by formulas: a gap that stays ≥ 0, and the rates at which it slips."""
+    """A contact defined by formulas: a gap that stays ≥ 0, and the rates at which it slips.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> wall = liaison.touch("wall", 1 - liaison.coordinate(A), restitution=0.5)
+        >>> m = liaison.mechanism(A, wall, liaison.start(A, 0.9, 1.0))
+        >>> [x.what for x in liaison.simulate(m, until=0.2).events]
+        ['impact']
+    """
     return GapContact(name, gap, slips, friction, restitution, line_here())

@@ -30,7 +30,13 @@ GROUPS = (
 @final
 @dataclass(frozen=True, slots=True)
 class Friction:
-    """How a contact resists sliding, rolling and pivoting, while it is closed."""
+    """How a contact resists sliding, rolling and pivoting, while it is closed.
+
+    Example:
+        >>> import liaison
+        >>> liaison.Friction(sliding=0.3, static=0.4).resists("sliding", "viscous")
+        True
+    """
 
     sliding: Any = 0  # f [-]
     static: Any = None  # f₀; None: as f

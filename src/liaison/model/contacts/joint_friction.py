@@ -112,7 +112,15 @@ class BearingFriction(_Dry):
 def bearing(
     of: str | Joint, coefficient: Any, *, radius: Any = None, static: Any = None, name: str = ""
 ) -> BearingFriction:
-    """Friction of a pivot or a ball (with its radius) or of a slider that grows with its load."""
+    """Friction of a pivot or a ball (with its radius) or of a slider that grows with its load.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> liaison.bearing(A, 0.1, radius="1 cm").joint
+        'A'
+    """
     joint = of if isinstance(of, str) else of.name
     word = name or f"bearing {joint}"
     return BearingFriction(word, joint, coefficient, static, radius, place=line_here())

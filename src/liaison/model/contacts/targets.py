@@ -18,11 +18,32 @@ from liaison.spatial import is_zero, number
 from .shape import ContactTarget, target_kind
 
 SURFACE = (symbol("'x"), symbol("'y"))
-"""x and y of the second frame, in the formula of a surface z = h(x, y)."""
+"""x and y of the second frame, in the formula of a surface z = h(x, y).
+
+Example:
+    >>> import liaison
+    >>> x, y = liaison.SURFACE
+    >>> type(0.1 * x * y).__name__
+    'Expr'
+"""
 PROFILE = symbol("'angle")
-"""The angle about z of the second frame, from its x, in the formula of a profile ϱ(angle)."""
+"""The angle about z of the second frame, from its x, in the formula of a profile ϱ(angle).
+
+Example:
+    >>> import liaison
+    >>> rho = 0.1 + 0.02 * liaison.cos(2 * liaison.PROFILE)
+    >>> type(rho).__name__
+    'Expr'
+"""
 CURVE = symbol("'s")
-"""The parameter of a curve x(s), y(s)."""
+"""The parameter of a curve x(s), y(s).
+
+Example:
+    >>> import liaison
+    >>> bowl = 0.5 * liaison.cos(liaison.CURVE)
+    >>> type(bowl).__name__
+    'Expr'
+"""
 
 
 @target_kind

@@ -79,6 +79,14 @@ def mechanism(*parts: Any, name: str = "") -> Mechanism:
 
     Raises:
         ModelError, NamingError: the parts make no mechanism.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> m = liaison.mechanism(A, liaison.gravity(0, 0, -9.81), name="swing")
+        >>> m
+        <Mechanism swing: 1 body, 1 joint>
     """
     sorted_parts: dict[str, list[Any]] = {kind: [] for kind in _FIELDS.values()}
     flat = list(_flat(parts))
@@ -131,7 +139,21 @@ def _add_owners(parts: dict[str, list[Any]]) -> None:
 
 
 ground = GROUND
+"""The ground: the body that does not move, called "earth" in LSD.
+
+Example:
+    >>> import liaison
+    >>> liaison.ground.name
+    'ground'
+"""
 t: Expr = symbol("t")
+"""Time [s], in formulas of imposed motions, inputs and outputs; `liaison.time` is the same.
+
+Example:
+    >>> import liaison
+    >>> print(liaison.to_text(2 * liaison.t + 1))
+    2*t + 1
+"""
 time = t
 """The time [s] in formulas; `t` hides no module after `from liaison import *`."""
 
@@ -163,6 +185,12 @@ def body(
 
     Returns:
         The body; `its.at(position, rotation)` gives markers on it.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> rod.mass, rod.com
+        (1, (0, 0, -0.5))
     """
     forms = (shapes,) if isinstance(shapes, Shape) else tuple(shapes)
     if mass is not None and density is not None:
@@ -185,7 +213,15 @@ def body(
 
 @checked
 def turned(axis: Any, angle: Any) -> Any:
-    """A rotation for `at`: about an axis (a letter or three numbers) by an angle [rad]."""
+    """A rotation for `at`: about an axis (a letter or three numbers) by an angle [rad].
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1)
+        >>> frame = rod.at((0, 0, -1), liaison.turned((0, 0, 1), "90 deg"))
+        >>> [float(x) for x in frame.R[1]]
+        [1.0, 0.0, 0.0]
+    """
     return rotation_about(axis_vector(axis), scalar(angle, "an angle", line_here(), "rad"))
 
 
@@ -207,6 +243,13 @@ def join(
         name: by default "a_b" of the bodies' names.
         axis: direction in the axes of both markers that becomes the joint's z.
         coordinates: names for its coordinates, instead of the name of the joint.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> A.coordinates
+        ('A',)
     """
     F, M = marker_of(a), marker_of(b)
     word = name or f"{F.body}_{M.body}"
@@ -243,6 +286,12 @@ def parameter(
             and in formulas, and where it is set for a run, the parameter is in SI.
         low: least value allowed, in the unit given.
         high: greatest.
+
+    Example:
+        >>> import liaison
+        >>> l = liaison.parameter("l", "80 cm", low=10, high=200)
+        >>> float(l.value), l.unit
+        (0.8, 'm')
     """
     here, what = line_here(), f"parameter '{name}'"
     unit = unit or written_unit((value, low, high), what, here)
@@ -252,7 +301,14 @@ def parameter(
 
 @checked
 def signal(name: str, unit: str = "", default: Any = 0) -> Input:
-    """An input from outside at run time; usable in formulas. Only `default` is in the unit."""
+    """An input from outside at run time; usable in formulas. Only `default` is in the unit.
+
+    Example:
+        >>> import liaison
+        >>> drive = liaison.signal("drive", "N*m", default=2)
+        >>> drive.name, drive.default
+        ('drive', Fraction(2, 1))
+    """
     here, what = line_here(), f"the default of input '{name}'"
     unit = unit or written_unit((default,), what, here)
     exact = in_si(default, unit, what, here)
@@ -261,13 +317,29 @@ def signal(name: str, unit: str = "", default: Any = 0) -> Input:
 
 @checked
 def coordinate(of: str | Joint) -> Expr:
-    """The symbol of a coordinate, by its label or by its joint if that has one."""
+    """The symbol of a coordinate, by its label or by its joint if that has one.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> print(liaison.to_text(liaison.sin(liaison.coordinate(A))))
+        sin(A)
+    """
     return symbol(label_of(of))
 
 
 @checked
 def rate(of: str | Joint) -> Expr:
-    """The symbol of a coordinate's rate."""
+    """The symbol of a coordinate's rate.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> print(liaison.to_text(liaison.rate(A) ** 2))
+        A'**2
+    """
     return symbol(f"{label_of(of)}'")
 
 
@@ -276,7 +348,16 @@ def rate(of: str | Joint) -> Expr:
 
 @checked
 def output(name: str, formula: Any, unit: str = "") -> Output:
-    """A quantity to be seen over time: a formula in SI, shown in a unit such as "mm" or "deg"."""
+    """A quantity to be seen over time: a formula in SI, shown in a unit such as "mm" or "deg".
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> height = liaison.output("height", -liaison.cos(liaison.coordinate(A)), "m")
+        >>> float(liaison.simulate(liaison.mechanism(A, height), until=0.1)["height"][0])
+        -1.0
+    """
     here = line_here()
     return Output(name, in_unit(formula, unit, f"output '{name}'", here), unit, here)
 
@@ -286,6 +367,15 @@ def event(name: str, formula: Any, *, direction: Any = 0, stop: bool = False) ->
     """A zero of a formula to be recorded or to stop at; direction "both", "rising", "falling".
 
     "crossing", the word of LSD, is "both".
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> turn = liaison.event("turn", liaison.coordinate(A) - 1, stop=True)
+        >>> m = liaison.mechanism(A, turn, liaison.start(A, 0, 2.0))
+        >>> round(float(liaison.simulate(m, until=5).t[-1]), 6)
+        0.5
     """
     sense = {"rising": 1, "falling": -1, "both": 0, "crossing": 0}.get(direction, direction)
     return Event(name, formula, sense, "stop" if stop else "record", line_here())
@@ -293,7 +383,16 @@ def event(name: str, formula: Any, *, direction: Any = 0, stop: bool = False) ->
 
 @checked
 def start(where: str | Joint | Mapping[str, Any], value: Any = None, speed: Any = None) -> Any:
-    """Where a coordinate starts, and its speed; or a table of labels ("A", "A'") and values."""
+    """Where a coordinate starts, and its speed; or a table of labels ("A", "A'") and values.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> m = liaison.mechanism(A, liaison.start(A, "30 deg", "1 rad/s"))
+        >>> liaison.check(m).start.state
+        State(t=0, A=0.523598776, A'=1)
+    """
     here = line_here()
     if isinstance(where, Mapping):
         return tuple(Start(label, x, here) for label, x in where.items())
@@ -304,7 +403,16 @@ def start(where: str | Joint | Mapping[str, Any], value: Any = None, speed: Any 
 
 @checked
 def guess(where: str | Joint | Mapping[str, Any], value: Any = None, speed: Any = None) -> Any:
-    """As `start`, for what assembling begins with and may move as the closures need."""
+    """As `start`, for what assembling begins with and may move as the closures need.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> m = liaison.mechanism(A, liaison.guess(A, "30 deg"))
+        >>> round(liaison.check(m).start.state["A"], 6)
+        0.523599
+    """
     here = line_here()
     begun = start(where, value, speed)
     return tuple(replace(x, place=here, is_guess=True) for x in begun)

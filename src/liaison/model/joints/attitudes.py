@@ -153,6 +153,12 @@ class Quaternion(Attitude):
 
     Source: LL 4.4.5.
     Differs: LL prints v̇ with a sign error; it is ½ (w ω + v × ω).
+
+    Example:
+        >>> import liaison
+        >>> b, free = liaison.body("b", mass=1), liaison.Free(liaison.Quaternion())
+        >>> liaison.join(liaison.ground, b, free, name="J").coordinates
+        ('J.x', 'J.y', 'J.z', 'J.qw', 'J.qx', 'J.qy', 'J.qz')
     """
 
     NAMES: ClassVar[tuple[str, ...]] = ("qw", "qx", "qy", "qz")
@@ -196,7 +202,14 @@ class Quaternion(Attitude):
 @final
 @dataclass(frozen=True, slots=True)
 class EulerZXZ(Attitude):
-    """Euler's angles R = R_z(ψ) R_x(θ) R_z(φ); speeds are their rates. Singular at sin θ = 0."""
+    """Euler's angles R = R_z(ψ) R_x(θ) R_z(φ); speeds are their rates. Singular at sin θ = 0.
+
+    Example:
+        >>> import liaison
+        >>> b, ball = liaison.body("b", mass=1), liaison.Spherical(liaison.EulerZXZ())
+        >>> liaison.join(liaison.ground, b, ball, name="J").coordinates
+        ('J.precession', 'J.nutation', 'J.spin')
+    """
 
     NAMES: ClassVar[tuple[str, ...]] = ("precession", "nutation", "spin")
     UNITS: ClassVar[tuple[str, ...]] = ("rad", "rad", "rad")
@@ -242,6 +255,12 @@ class BryantXYZ(Attitude):
     """Bryant's angles R = R_x(α) R_y(β) R_z(γ); speeds are their rates. Singular at cos β = 0.
 
     (angles de Cardan)
+
+    Example:
+        >>> import liaison
+        >>> b, ball = liaison.body("b", mass=1), liaison.Spherical(liaison.BryantXYZ())
+        >>> liaison.join(liaison.ground, b, ball, name="J").coordinates
+        ('J.angle_x', 'J.angle_y', 'J.angle_z')
     """
 
     NAMES: ClassVar[tuple[str, ...]] = ("angle_x", "angle_y", "angle_z")
@@ -278,7 +297,14 @@ class BryantXYZ(Attitude):
 @final
 @dataclass(frozen=True, slots=True)
 class RotationMatrix(Attitude):
-    """The nine entries of R, row by row; speeds are ω in M: Ṙ = R ω̃. Without singularity."""
+    """The nine entries of R, row by row; speeds are ω in M: Ṙ = R ω̃. Without singularity.
+
+    Example:
+        >>> import liaison
+        >>> b, ball = liaison.body("b", mass=1), liaison.Spherical(liaison.RotationMatrix())
+        >>> len(liaison.join(liaison.ground, b, ball, name="J").coordinates)
+        9
+    """
 
     NAMES: ClassVar[tuple[str, ...]] = tuple(f"r{i}{j}" for i in "xyz" for j in "xyz")
     UNITS: ClassVar[tuple[str, ...]] = ("",) * 9

@@ -52,7 +52,13 @@ FORCES = ("force along x", "force along y", "force along z")
 @final
 @dataclass(frozen=True, slots=True)
 class Fixed(JointType):
-    """Rigid connection (liaison encastrement): M is F."""
+    """Rigid connection (liaison encastrement): M is F.
+
+    Example:
+        >>> import liaison
+        >>> liaison.Fixed().freedom
+        0
+    """
 
     ROWS: ClassVar[tuple[str, ...]] = (
         *FORCES,
@@ -88,7 +94,14 @@ class Fixed(JointType):
 @final
 @dataclass(frozen=True, slots=True)
 class Revolute(JointType):
-    """Hinge (liaison pivot): turns about z."""
+    """Hinge (liaison pivot): turns about z.
+
+    Example:
+        >>> import liaison
+        >>> b = liaison.body("b", mass=1)
+        >>> liaison.join(liaison.ground, b, liaison.Revolute, name="J").coordinates
+        ('J',)
+    """
 
     NAMES: ClassVar[tuple[str, ...]] = ("angle",)
     UNITS: ClassVar[tuple[str, ...]] = ("rad",)
@@ -132,7 +145,14 @@ class Revolute(JointType):
 @final
 @dataclass(frozen=True, slots=True)
 class Prismatic(JointType):
-    """Slider (liaison glissière): slides along z."""
+    """Slider (liaison glissière): slides along z.
+
+    Example:
+        >>> import liaison
+        >>> b = liaison.body("b", mass=1)
+        >>> liaison.join(liaison.ground, b, liaison.Prismatic, name="J").coordinates
+        ('J',)
+    """
 
     NAMES: ClassVar[tuple[str, ...]] = ("slide",)
     UNITS: ClassVar[tuple[str, ...]] = ("m",)
@@ -182,6 +202,12 @@ class Helical(JointType):
 
     A positive pitch is right-handed. The slide determines the turns: the row that ties them is
     pitch · sin(p_z/pitch − angle), exact over any number of turns.
+
+    Example:
+        >>> import liaison
+        >>> b = liaison.body("b", mass=1)
+        >>> liaison.join(liaison.ground, b, liaison.Helical("2 mm/rad"), name="J").coordinates
+        ('J',)
     """
 
     pitch: Any  # [m/rad], not zero
@@ -239,7 +265,14 @@ class Helical(JointType):
 @final
 @dataclass(frozen=True, slots=True)
 class Cylindrical(JointType):
-    """Shaft in a long bushing (liaison pivot glissant): turns about z and slides along it."""
+    """Shaft in a long bushing (liaison pivot glissant): turns about z and slides along it.
+
+    Example:
+        >>> import liaison
+        >>> b = liaison.body("b", mass=1)
+        >>> liaison.join(liaison.ground, b, liaison.Cylindrical, name="J").coordinates
+        ('J.angle', 'J.slide')
+    """
 
     NAMES: ClassVar[tuple[str, ...]] = ("angle", "slide")
     UNITS: ClassVar[tuple[str, ...]] = ("rad", "m")
@@ -275,7 +308,14 @@ class Cylindrical(JointType):
 @final
 @dataclass(frozen=True, slots=True)
 class Universal(JointType):
-    """Cross joint (cardan): turns about x of F, then about y of M; these stay perpendicular."""
+    """Cross joint (cardan): turns about x of F, then about y of M; these stay perpendicular.
+
+    Example:
+        >>> import liaison
+        >>> b = liaison.body("b", mass=1)
+        >>> liaison.join(liaison.ground, b, liaison.Universal, name="J").coordinates
+        ('J.angle_x', 'J.angle_y')
+    """
 
     NAMES: ClassVar[tuple[str, ...]] = ("angle_x", "angle_y")
     UNITS: ClassVar[tuple[str, ...]] = ("rad", "rad")
@@ -308,6 +348,12 @@ class SphericalPin(JointType):
     """Ball with a pin in a slot (rotule à doigt): the pin z of M stays in the plane x-z of F.
 
     Turns about y of F, then about z of M.
+
+    Example:
+        >>> import liaison
+        >>> b = liaison.body("b", mass=1)
+        >>> liaison.join(liaison.ground, b, liaison.SphericalPin, name="J").coordinates
+        ('J.angle_y', 'J.angle_z')
     """
 
     NAMES: ClassVar[tuple[str, ...]] = ("angle_y", "angle_z")

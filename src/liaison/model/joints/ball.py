@@ -147,7 +147,14 @@ class BallJoint(JointType):
 @final
 @dataclass(frozen=True, slots=True)
 class Spherical(BallJoint):
-    """Ball joint (liaison rotule): M turns freely about the common origin."""
+    """Ball joint (liaison rotule): M turns freely about the common origin.
+
+    Example:
+        >>> import liaison
+        >>> b = liaison.body("b", mass=1)
+        >>> liaison.join(liaison.ground, b, liaison.Spherical, name="J").coordinates
+        ('J.qw', 'J.qx', 'J.qy', 'J.qz')
+    """
 
     attitude: Attitude = field(default_factory=Quaternion)
 
@@ -176,7 +183,14 @@ class Spherical(BallJoint):
 @final
 @dataclass(frozen=True, slots=True)
 class PointOnLine(BallJoint):
-    """Ball in a tube (linéaire annulaire): the origin of M stays on the axis z of F."""
+    """Ball in a tube (linéaire annulaire): the origin of M stays on the axis z of F.
+
+    Example:
+        >>> import liaison
+        >>> b = liaison.body("b", mass=1)
+        >>> liaison.join(liaison.ground, b, liaison.PointOnLine, name="J").coordinates
+        ('J.slide', 'J.qw', 'J.qx', 'J.qy', 'J.qz')
+    """
 
     attitude: Attitude = field(default_factory=Quaternion)
 
@@ -207,7 +221,14 @@ class PointOnLine(BallJoint):
 @final
 @dataclass(frozen=True, slots=True)
 class PointOnPlane(BallJoint):
-    """Ball on a plane (ponctuelle): the origin of M stays in the plane x-y of F."""
+    """Ball on a plane (ponctuelle): the origin of M stays in the plane x-y of F.
+
+    Example:
+        >>> import liaison
+        >>> b = liaison.body("b", mass=1)
+        >>> liaison.join(liaison.ground, b, liaison.PointOnPlane, name="J").coordinates
+        ('J.x', 'J.y', 'J.qw', 'J.qx', 'J.qy', 'J.qz')
+    """
 
     attitude: Attitude = field(default_factory=Quaternion)
 
@@ -263,6 +284,12 @@ class RodByAngles(BallJoint):
 
     The rod's direction in F is R_z(azimuth) R_y(−elevation) x: along x at the zero position,
     towards z for a positive elevation. Singular where it points along ±z of F.
+
+    Example:
+        >>> import liaison
+        >>> b = liaison.body("b", mass=1)
+        >>> liaison.join(liaison.ground, b, liaison.RodByAngles(0.5), name="J").coordinates
+        ('J.azimuth', 'J.elevation', 'J.qw', 'J.qx', 'J.qy', 'J.qz')
     """
 
     length: Any  # [m], positive
@@ -382,6 +409,12 @@ class Free(PlacedJoint):
 
     q is the place of M's origin in F, then the attitude. With quaternion or matrix, v is the twist
     of M in its own axes, (ω, velocity of the origin), and S is the identity; with angles, v = q̇.
+
+    Example:
+        >>> import liaison
+        >>> b = liaison.body("b", mass=1)
+        >>> liaison.join(liaison.ground, b, liaison.Free, name="J").coordinates
+        ('J.x', 'J.y', 'J.z', 'J.qw', 'J.qx', 'J.qy', 'J.qz')
     """
 
     attitude: Attitude = field(default_factory=Quaternion)
@@ -404,6 +437,12 @@ class Rod(PlacedJoint):
     Its coordinates are those of a free body, the place of M's origin in F and the attitude, and its
     own row |p| = length holds them: a sphere has no two coordinates without a pole. A mechanism
     that names its azimuth or elevation gets `RodByAngles` instead.
+
+    Example:
+        >>> import liaison
+        >>> b = liaison.body("b", mass=1)
+        >>> liaison.join(liaison.ground, b, liaison.Rod(0.5), name="J").coordinates
+        ('J.x', 'J.y', 'J.z', 'J.qw', 'J.qx', 'J.qy', 'J.qz')
     """
 
     length: Any  # [m], positive

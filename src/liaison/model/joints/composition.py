@@ -97,7 +97,14 @@ class Motion(ABC):
 @final
 @dataclass(frozen=True, slots=True)
 class Translation(Motion):
-    """Slides along an axis (translation)."""
+    """Slides along an axis (translation).
+
+    Example:
+        >>> import liaison
+        >>> slide = liaison.Translation((1, 0, 0))
+        >>> liaison.Composition((slide,)).freedom
+        1
+    """
 
     axis: Any = (0, 0, 1)
 
@@ -123,7 +130,14 @@ class Translation(Motion):
 @final
 @dataclass(frozen=True, slots=True)
 class Rotation(Motion):
-    """Turns about an axis (rotation)."""
+    """Turns about an axis (rotation).
+
+    Example:
+        >>> import liaison
+        >>> turn = liaison.Rotation((0, 1, 0))
+        >>> liaison.Composition((turn, liaison.Rotation())).freedom
+        2
+    """
 
     axis: Any = (0, 0, 1)
 
@@ -149,7 +163,14 @@ class Rotation(Motion):
 @final
 @dataclass(frozen=True, slots=True)
 class Screw(Motion):
-    """Turns about an axis and advances along it (vissage) by the pitch [m/rad], right-handed."""
+    """Turns about an axis and advances along it (vissage) by the pitch [m/rad], right-handed.
+
+    Example:
+        >>> import liaison
+        >>> screw = liaison.Screw((0, 0, 1), pitch="5 mm/rad")
+        >>> liaison.Composition((screw,)).freedom
+        1
+    """
 
     axis: Any = (0, 0, 1)
     pitch: Any = 0
@@ -187,6 +208,13 @@ class Composition(JointType):
         Ṡ v = Σ_k Σ_{j>k} v_k v_j  s_k × s_j.
 
     It has no closed residual: a loop is cut elsewhere.
+
+    Example:
+        >>> import liaison
+        >>> slot = liaison.Translation((1, 0, 0)), liaison.Rotation((0, 0, 1))
+        >>> b = liaison.body("b", mass=1)
+        >>> liaison.join(liaison.ground, b, liaison.Composition(slot), name="J").coordinates
+        ('J.dof1', 'J.dof2')
     """
 
     motions: tuple[Motion, ...]

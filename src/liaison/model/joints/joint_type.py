@@ -199,6 +199,13 @@ class JointType(ABC):
         FREER: joints with more mobility that may take its place, each with the turns t and slides
             s along its axes which that frees.
         LOCKED: the turns and slides that taking it away frees; "" where that is not proposed.
+
+    Example:
+        >>> import liaison
+        >>> liaison.Revolute().freedom, liaison.Spherical().freedom
+        (1, 3)
+        >>> isinstance(liaison.Revolute(), liaison.JointType)
+        True
     """
 
     __slots__ = ()

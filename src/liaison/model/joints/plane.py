@@ -31,7 +31,14 @@ from .joint_type import (
 @final
 @dataclass(frozen=True, slots=True)
 class Planar(JointType):
-    """Plane on plane (appui plan): M slides in the plane x-y of F and turns about z."""
+    """Plane on plane (appui plan): M slides in the plane x-y of F and turns about z.
+
+    Example:
+        >>> import liaison
+        >>> b = liaison.body("b", mass=1)
+        >>> liaison.join(liaison.ground, b, liaison.Planar, name="J").coordinates
+        ('J.x', 'J.y', 'J.angle')
+    """
 
     NAMES: ClassVar[tuple[str, ...]] = ("x", "y", "angle")
     UNITS: ClassVar[tuple[str, ...]] = ("m", "m", "rad")
@@ -70,6 +77,12 @@ class LineOnPlane(JointType):
     """Cylinder on plane (linéaire rectiligne): the line x of M stays in the plane x-y of F.
 
     Slides along x and y of F, turns about z of F, then rolls about x of M.
+
+    Example:
+        >>> import liaison
+        >>> b = liaison.body("b", mass=1)
+        >>> liaison.join(liaison.ground, b, liaison.LineOnPlane, name="J").coordinates
+        ('J.x', 'J.y', 'J.angle', 'J.roll')
     """
 
     NAMES: ClassVar[tuple[str, ...]] = ("x", "y", "angle", "roll")
@@ -101,7 +114,14 @@ class LineOnPlane(JointType):
 @final
 @dataclass(frozen=True, slots=True)
 class Perpendicular(JointType):
-    """Two directions stay perpendicular: x of F and y of M, as in a Universal without a center."""
+    """Two directions stay perpendicular: x of F and y of M, as in a Universal without a center.
+
+    Example:
+        >>> import liaison
+        >>> b = liaison.body("b", mass=1)
+        >>> liaison.join(liaison.ground, b, liaison.Perpendicular, name="J").coordinates
+        ('J.x', 'J.y', 'J.z', 'J.angle_x', 'J.angle_y')
+    """
 
     NAMES: ClassVar[tuple[str, ...]] = ("x", "y", "z", "angle_x", "angle_y")
     UNITS: ClassVar[tuple[str, ...]] = ("m", "m", "m", "rad", "rad")
@@ -134,7 +154,14 @@ class Perpendicular(JointType):
 @final
 @dataclass(frozen=True, slots=True)
 class ParallelAxes(JointType):
-    """Two axes stay parallel: z of F and z of M; M moves anywhere and turns about z."""
+    """Two axes stay parallel: z of F and z of M; M moves anywhere and turns about z.
+
+    Example:
+        >>> import liaison
+        >>> b = liaison.body("b", mass=1)
+        >>> liaison.join(liaison.ground, b, liaison.ParallelAxes, name="J").coordinates
+        ('J.x', 'J.y', 'J.z', 'J.angle')
+    """
 
     NAMES: ClassVar[tuple[str, ...]] = ("x", "y", "z", "angle")
     UNITS: ClassVar[tuple[str, ...]] = ("m", "m", "m", "rad")

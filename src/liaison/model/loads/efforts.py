@@ -82,7 +82,16 @@ def wrench(
     axes: Body | Marker | None = None,
     name: str = "",
 ) -> PointWrench:
-    """A force and a moment on a body at a marker, in ground's axes or in those of `axes`."""
+    """A force and a moment on a body at a marker, in ground's axes or in those of `axes`.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> m = liaison.mechanism(A, liaison.wrench(rod.at((0, 0, -1)), force=(1, 0, 0)))
+        >>> liaison.forward_dynamics(m, {"A": 0.5, "A'": 2.0}).round(6)
+        array([-3.51033])
+    """
     marker = marker_of(at)
     turned_by = None if axes is None else marker_of(axes)
     return PointWrench(
@@ -114,7 +123,16 @@ class Law(AlongMeasure):
 
 @checked
 def law(*where: Any, effort: Any, name: str = "") -> Law:
-    """An effort given by a formula, between two markers, on a joint, or along a measure."""
+    """An effort given by a formula, between two markers, on a joint, or along a measure.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> m = liaison.mechanism(A, liaison.law(A, effort=-0.1 * liaison.rate(A) ** 3))
+        >>> liaison.forward_dynamics(m, {"A": 0.5, "A'": 2.0}).round(6)
+        array([-3.2])
+    """
     measure, word = between(where)
     return Law(name or f"law {word}", measure, effort, line_here())
 
@@ -133,7 +151,7 @@ class Actuator(AlongMeasure):
     WORD: ClassVar[str] = "actuator"
     LSD: ClassVar[str] = "motor"
     PYTHON: ClassVar[str] = "motor"
-    SYMBOL: ClassVar[str] = "strut"
+    SYMBOL: ClassVar[str] = "motor"
     QUANTITIES: ClassVar[tuple[Property, ...]] = Law.PROPERTIES
     SCALARS: ClassVar[tuple[str, ...]] = ("effort",)
 
@@ -143,6 +161,16 @@ class Actuator(AlongMeasure):
 
 @checked
 def motor(*where: Any, effort: Any, name: str = "") -> Actuator:
-    """A motor or a jack: an effort between two markers, on a joint, or along a measure."""
+    """A motor or a jack: an effort between two markers, on a joint, or along a measure.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> drive = liaison.signal("drive", "N*m")
+        >>> m = liaison.mechanism(A, drive, liaison.motor(A, effort=drive))
+        >>> liaison.forward_dynamics(m, {"A": 0.5}, inputs={"drive": 2.0}).round(6)
+        array([8.])
+    """
     measure, word = between(where)
     return Actuator(name or f"motor {word}", measure, effort, line_here())

@@ -41,7 +41,16 @@ class Potential(OfMechanism):
 
 @checked
 def potential(name: str, formula: Any) -> Potential:
-    """Forces from a potential [J]."""
+    """Forces from a potential [J].
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> magnet = liaison.potential("magnet", -0.2 * liaison.cos(2 * liaison.coordinate(A)))
+        >>> liaison.forward_dynamics(liaison.mechanism(A, magnet), {"A": 0.5}).round(6)
+        array([-1.346354])
+    """
     return Potential(name, formula, line_here())
 
 
@@ -68,5 +77,14 @@ class Dissipation(OfMechanism):
 
 @checked
 def dissipation(name: str, formula: Any) -> Dissipation:
-    """Forces from Rayleigh's function [W]."""
+    """Forces from Rayleigh's function [W].
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> m = liaison.mechanism(A, liaison.dissipation("oil", 0.05 * liaison.rate(A) ** 2))
+        >>> liaison.forward_dynamics(m, {"A": 0.5, "A'": 2.0}).round(6)
+        array([-0.8])
+    """
     return Dissipation(name, formula, line_here())

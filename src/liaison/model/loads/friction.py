@@ -85,6 +85,14 @@ def friction(
 
     Dry and static friction in N or N·m, the latter at rest; smoothing is the speed below which dry
     friction creeps.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> m = liaison.mechanism(A, liaison.friction(A, viscous=0.1, dry=0.05, smoothing=0.01))
+        >>> liaison.forward_dynamics(m, {"A": 0.5, "A'": 2.0}).round(6)
+        array([-0.999998])
     """
     label = label_of(on)
     word, here = name or f"friction {label}", line_here()

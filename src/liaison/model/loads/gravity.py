@@ -57,6 +57,15 @@ class Gravity(Field):
 
 @checked
 def gravity(*vector: Any) -> Gravity:
-    """Uniform gravity: three components, or nothing for 9.81 m/s² along −z."""
+    """Uniform gravity: three components, or nothing for 9.81 m/s² along −z.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> m = liaison.mechanism(A, liaison.gravity(0, 0, -9.81))
+        >>> liaison.forward_dynamics(m, {"A": 0.5, "A'": 2.0}).round(6)
+        array([-9.406329])
+    """
     components = vector[0] if len(vector) == 1 else vector
     return Gravity(components, place=line_here()) if vector else Gravity(place=line_here())

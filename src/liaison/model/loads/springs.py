@@ -52,7 +52,16 @@ class Spring(AlongMeasure):
 
 @checked
 def spring(*where: Any, stiffness: Any, rest: Any = 0, name: str = "") -> Spring:
-    """A spring between two markers, on a joint, or along a measure."""
+    """A spring between two markers, on a joint, or along a measure.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> m = liaison.mechanism(A, liaison.spring(A, stiffness="2 N*m/rad", rest="10 deg"))
+        >>> liaison.forward_dynamics(m, {"A": 0.5, "A'": 2.0}).round(6)
+        array([-2.603737])
+    """
     measure, word = between(where)
     return Spring(name or f"spring {word}", measure, stiffness, rest, line_here())
 
@@ -71,7 +80,7 @@ class Damper(AlongMeasure):
     WORD: ClassVar[str] = "damper"
     LSD: ClassVar[str] = "damper"
     PYTHON: ClassVar[str] = "damper"
-    SYMBOL: ClassVar[str] = "strut"
+    SYMBOL: ClassVar[str] = "dashpot"
     PROPERTIES: ClassVar[tuple[Property, ...]] = (Property("coefficient", "N*s/m", "N*m*s/rad"),)
     SCALARS: ClassVar[tuple[str, ...]] = ("coefficient",)
     NOT_NEGATIVE: ClassVar[tuple[str, ...]] = ("coefficient",)
@@ -85,6 +94,15 @@ class Damper(AlongMeasure):
 
 @checked
 def damper(*where: Any, coefficient: Any, name: str = "") -> Damper:
-    """A damper between two markers, on a joint, or along a measure."""
+    """A damper between two markers, on a joint, or along a measure.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> m = liaison.mechanism(A, liaison.damper(A, coefficient=0.1))
+        >>> liaison.forward_dynamics(m, {"A": 0.5, "A'": 2.0}).round(6)
+        array([-0.8])
+    """
     measure, word = between(where)
     return Damper(name or f"damper {word}", measure, coefficient, line_here())

@@ -78,6 +78,15 @@ class Coupling(OfCoordinates):
 def gear(
     on: str | Joint, ratio: Any, other: str | Joint, *, offset: Any = 0, name: str = ""
 ) -> Coupling:
-    """on = ratio · other + offset."""
+    """on = ratio · other + offset.
+
+    Example:
+        >>> import liaison
+        >>> a, b = (liaison.body(x, mass=1, inertia=(0.1, 0.1, 0.1)) for x in "ab")
+        >>> A = liaison.join(liaison.ground, a, "revolute", name="A")
+        >>> B = liaison.join(liaison.ground.at((1, 0, 0)), b, "revolute", name="B")
+        >>> liaison.check(liaison.mechanism(A, B, liaison.gear(A, -2, B))).freedoms
+        1
+    """
     first, second = label_of(on), label_of(other)
     return Coupling(name or f"gear {first}-{second}", first, ratio, second, offset, line_here())

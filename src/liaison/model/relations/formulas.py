@@ -39,7 +39,16 @@ class Holonomic(OfCoordinates):
 
 @checked
 def holonomic(name: str, formula: Any) -> Holonomic:
-    """A formula of coordinates and time that stays zero."""
+    """A formula of coordinates and time that stays zero.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> held = liaison.holonomic("held", liaison.sin(liaison.coordinate(A)) - 0.5)
+        >>> liaison.check(liaison.mechanism(A, held)).freedoms
+        0
+    """
     return Holonomic(name, formula, line_here())
 
 
@@ -69,5 +78,14 @@ class Nonholonomic(OfCoordinates):
 
 @checked
 def nonholonomic(name: str, formula: Any) -> Nonholonomic:
-    """A formula of rates that stays zero; by Chetaev's rule where it is not linear in them."""
+    """A formula of rates that stays zero; by Chetaev's rule where it is not linear in them.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> drag = liaison.nonholonomic("drag", liaison.rate(A) - 2)
+        >>> liaison.check(liaison.mechanism(A, drag)).closure_rows
+        1
+    """
     return Nonholonomic(name, formula, line_here())

@@ -56,6 +56,15 @@ class PrescribedMotion(OfCoordinates):
 
 @checked
 def imposed(on: str | Joint, motion: Any, *, name: str = "") -> PrescribedMotion:
-    """A coordinate that follows a formula of `time`."""
+    """A coordinate that follows a formula of `time`.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> m = liaison.mechanism(A, liaison.imposed(A, 3 * liaison.t))
+        >>> round(float(liaison.simulate(m, until=1)["A"][-1]), 6)
+        3.0
+    """
     label = label_of(on)
     return PrescribedMotion(name or f"imposed {label}", label, motion, line_here())

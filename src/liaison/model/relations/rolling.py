@@ -103,6 +103,15 @@ class Rolling(BetweenFrames):
 def rolling(
     wheel: Body | Marker, plane: Body | Marker, radius: Any, *, kind: str = "disc", name: str = ""
 ) -> Rolling:
-    """A disc (about z of its marker) or a ball that rolls on the plane z = 0 of a marker."""
+    """A disc (about z of its marker) or a ball that rolls on the plane z = 0 of a marker.
+
+    Example:
+        >>> import liaison
+        >>> disc = liaison.body("disc", mass=1, inertia=(0.1, 0.1, 0.2))
+        >>> J = liaison.join(liaison.ground, disc, "free", name="J")
+        >>> m = liaison.mechanism(J, liaison.rolling(disc, liaison.ground, 0.3))
+        >>> len(m.constraints)
+        1
+    """
     a, b = marker_of(wheel), marker_of(plane)
     return Rolling(name or f"rolling {a.body}-{b.body}", a, radius, b, kind, line_here())

@@ -81,6 +81,12 @@ def to_c(
     Function `c_name(program, entry)` has the signature said in kernel.py; the size of its
     workspace stands in the comment above it. Portable text contains elementary functions of our
     own, and is to be compiled with FLAGS.
+
+    Example:
+        >>> import liaison
+        >>> program = liaison.lower(liaison.derive("examples/pendulum.lsd"))
+        >>> "_forward(" in liaison.to_c(program, ["forward"])
+        True
     """
     names = list(program.entries if entries is None else entries)
     functions = _functions(portable)

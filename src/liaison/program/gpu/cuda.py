@@ -125,6 +125,10 @@ class DeviceArray:
         address: of its first element.
         shape: as NumPy's.
         dtype: float64 or float32.
+
+    Example:
+        >>> import liaison
+        >>> states = liaison.DeviceArray((1000, 2), "float64")  # doctest: +SKIP
     """
 
     def __init__(self, shape: tuple[int, ...], dtype: Any, owner: Driver | None = None) -> None:

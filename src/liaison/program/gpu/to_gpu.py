@@ -77,6 +77,11 @@ def to_gpu(program: Program, *, precision: Precision = "double") -> GpuKernel:
 
     Raises:
         ProgramError: there is no GPU.
+
+    Example:
+        >>> import liaison
+        >>> program = liaison.lower(liaison.derive("examples/pendulum.lsd"))
+        >>> kernel = liaison.to_gpu(program)  # doctest: +SKIP
     """
     return GpuKernel(program, precision)
 

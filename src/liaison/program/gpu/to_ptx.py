@@ -352,6 +352,12 @@ def to_ptx(
 
     Raises:
         ProgramError: closures in single precision, or a function no GPU form is known of.
+
+    Example:
+        >>> import liaison
+        >>> program = liaison.lower(liaison.derive("examples/pendulum.lsd"))
+        >>> ".entry" in liaison.to_ptx(program, "forward")
+        True
     """
     if precision not in FORMS:
         raise ProgramError(f"the precision is {precision!r}; known are 'double' and 'single'.")

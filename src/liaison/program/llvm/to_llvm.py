@@ -262,6 +262,12 @@ def to_llvm(
         lanes: states that a batch computes at once; as many as a register holds if None.
         portable: results with the same bits on every machine: functions of our own, no
             contraction. Loops that call such a kernel are compiled likewise.
+
+    Example:
+        >>> import liaison
+        >>> program = liaison.lower(liaison.derive("examples/pendulum.lsd"))
+        >>> liaison.to_llvm(program)("mass_matrix", q=[0.3]).round(6)
+        array([0.333333])
     """
     arithmetic = arithmetic_of(portable)
     options: dict[str, Any] = {"optimize": optimize, "cache": cache, "size": size, "lanes": lanes}

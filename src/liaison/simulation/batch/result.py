@@ -107,6 +107,13 @@ class Runs(Stored, Shown):
             contacts there were at once, of each run; and of the balance of energy what it missed
             [J], when [s], and the energy turned over [J].
         meta: method, tolerances and the like.
+
+    Example:
+        >>> import liaison
+        >>> starts = {"A": [0.1, 0.2]}
+        >>> runs = liaison.simulate_batch("examples/pendulum.lsd", until=0.2, start=starts)
+        >>> runs.end_q.shape
+        (2, 1)
     """
 
     def __iter__(self) -> Iterator[Trajectory]:

@@ -99,6 +99,12 @@ class RunOptions:
         sweeps: of scenes: over all contacts, at most, in one problem; 1000.
         events: of scenes: record the events of contacts; True.
         threads: of batches: how many; all cores.
+
+    Example:
+        >>> import liaison
+        >>> options = liaison.RunOptions(method="rk4", step="1 ms")
+        >>> liaison.simulate("examples/pendulum.lsd", until=0.1, options=options).counts["steps"]
+        100
     """
 
     step: float | str | None = _option("Fixed step size; adaptive without it.", "s")

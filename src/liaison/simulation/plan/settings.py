@@ -55,6 +55,11 @@ class Settings:
             friction, found by Lemke's pivots; None keeps cones round.
         residual: largest |γ − G v̇| of the generated solution, relative to 1 + max |v̇|.
         watch: the balance of energy is kept.
+
+    Example:
+        >>> import liaison
+        >>> liaison.Settings(method="rk4", step=0.001).rtol
+        1e-08
     """
 
     step: float | None = None

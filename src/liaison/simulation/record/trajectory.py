@@ -7,18 +7,14 @@ First integrals along a run, as measures of its error.
 
 Later: fields of a record that are computed at their first use.
 
-A run as a compact table in a notebook.
-
 Public names: Trajectory, Series, EventRecord, load, DONE, STOPPED, INTERRUPTED, TIME_LIMIT, FAILED,
-SUSPECT, Invariant, invariants_of, Later, html_table, matching.
+SUSPECT, Invariant, invariants_of, Later, matching.
 """
 
 from __future__ import annotations
 
 import csv
-import html
 import io
-import itertools
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -37,33 +33,13 @@ from liaison.errors import (
     checked,
     needed,
 )
-from liaison.lazy import Moving
+from liaison.lazy import Moving, Shown
 from liaison.numeric import State
 from liaison.units import Label, si_value
 
 from . import resampling
 from .files import Variable, plain, read_netcdf, readable, write_file, write_netcdf
 from .series import Array, EventRecord, Series, as_series, event_variables, events_in, frozen
-
-
-def html_table(title: str, message: str, columns: Mapping[str, tuple[Label, Array]]) -> str:
-    """The first columns of a run with their ends and extremes, as HTML."""
-    rows = [_row(label, x) for label, x in itertools.islice(columns.values(), 24)]
-    more = max(0, len(columns) - len(rows))
-    foot = f"<p>and {more} more: see <code>columns()</code></p>" if more else ""
-    heads = "".join(f"<th>{x}</th>" for x in ("label", "unit", "first", "last", "min", "max"))
-    note = f"<p>{html.escape(message)}</p>" if message else ""
-    return (
-        f"<div><p><b>{html.escape(title)}</b></p>{note}<table><thead><tr>{heads}</tr>"
-        f"</thead><tbody>{''.join(rows)}</tbody></table>{foot}</div>"
-    )
-
-
-def _row(label: Label, x: Array) -> str:
-    finite = x[np.isfinite(x)]
-    ends = [x[0], x[-1], *((finite.min(), finite.max()) if len(finite) else (np.nan, np.nan))]
-    cells = "".join(f"<td>{value:.6g}</td>" for value in ends)
-    return f"<tr><td>{html.escape(label.name)}</td><td>{html.escape(label.unit)}</td>{cells}</tr>"
 
 
 class Later:
@@ -152,7 +128,7 @@ POSES = ("poses.", "markers.", "self_stress.")  # columns shown only by request
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Trajectory(Later, Moving):
+class Trajectory(Later, Moving, Shown):
     """A run: positions, velocities and series over time, with what is known about it.
 
     Args:
@@ -168,6 +144,16 @@ class Trajectory(Later, Moving):
         counts: steps, evaluations, rejected, projections, …
         meta: plain data: mechanism, parameters, method, tolerances, version, and `charts`:
             records of kind (see `resampling.Chart`), slice q, slice v.
+
+    Example:
+        >>> import liaison
+        >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
+        >>> run.t
+        array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+        >>> run["A"].shape, run.unit("A")
+        ((5,), 'rad')
+        >>> round(float(run.resample([0.5])["A"][0]), 6)
+        -0.162769
     """
 
     name: str
@@ -265,7 +251,14 @@ class Trajectory(Later, Moving):
         return "s" if label == "t" else self._column(label)[0].unit
 
     def columns(self, *patterns: str) -> dict[str, tuple[Label, Array]]:
-        """Columns by label or pattern ("A*", "energy.*"); without any, all but the poses."""
+        """Columns by label or pattern ("A*", "energy.*"); without any, all but the poses.
+
+        Example:
+            >>> import liaison
+            >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
+            >>> list(run.columns("A*", "energy"))
+            ['A', "A'", 'energy.T', 'energy.U']
+        """
         known = self._columns()
         if not patterns:
             return {x: column for x, column in known.items() if not x.startswith(POSES)}
@@ -345,6 +338,12 @@ class Trajectory(Later, Moving):
         Raises:
             SimulationError: the run has no poses.
             NamingError: no body has that name.
+
+        Example:
+            >>> import liaison
+            >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
+            >>> run.pose("bar").shape
+            (5, 4, 4)
         """
         if "poses" not in self.series:
             raise SimulationError(
@@ -367,6 +366,12 @@ class Trajectory(Later, Moving):
 
         Raises:
             SimulationError: no instant has that index, or the time is outside the run.
+
+        Example:
+            >>> import liaison
+            >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
+            >>> run.state(t="250 ms").t
+            0.25
         """
         if (index is None) == (t is None):
             raise ArgumentError("Trajectory.state takes an index, or t=…, and not both.")
@@ -419,6 +424,12 @@ class Trajectory(Later, Moving):
         Raises:
             SimulationError: an instant outside the run; or it would have to be interpolated between
                 instants that are too far apart for that.
+
+        Example:
+            >>> import liaison
+            >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
+            >>> run.resample([0.1, 0.2]).t
+            array([0.1, 0.2])
         """
         t = np.atleast_1d(np.asarray(times, dtype=float))
         resampling.check_within(self.t, t)
@@ -460,7 +471,14 @@ class Trajectory(Later, Moving):
     # tables and files
 
     def to_xarray(self) -> Any:
-        """An xarray Dataset: q and v by label, every series, units as attributes."""
+        """An xarray Dataset: q and v by label, every series, units as attributes.
+
+        Example:
+            >>> import liaison
+            >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
+            >>> run.to_xarray().sizes["time"]
+            5
+        """
         with needed("tables"):
             import xarray
 
@@ -483,7 +501,16 @@ class Trajectory(Later, Moving):
         return frame
 
     def to_csv(self, path: str | os.PathLike[str], *patterns: str) -> None:
-        """Text with one row an instant, `label [unit]` as heads, numbers that read back exactly."""
+        """Text with one row an instant, `label [unit]` as heads, numbers that read back exactly.
+
+        Example:
+            >>> import liaison
+            >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
+            >>> run.to_csv("run.csv", "A")
+            >>> from pathlib import Path
+            >>> Path("run.csv").read_text().splitlines()[0]
+            't [s],A [rad]'
+        """
         chosen = self.shown_columns(*patterns)
         table = np.column_stack([self.t, *(values for _, values in chosen.values())])
         heads = ["t [s]", *(str(label) for label, _ in chosen.values())]
@@ -494,28 +521,21 @@ class Trajectory(Later, Moving):
         write_file(path, text.getvalue())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """One netCDF file, written under a temporary name and renamed; the folder must exist."""
+        """One netCDF file, written under a temporary name and renamed; the folder must exist.
+
+        Example:
+            >>> import liaison
+            >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
+            >>> run.save("swing.nc")
+            >>> liaison.load("swing.nc").status
+            'done'
+        """
         write_netcdf(path, _variables(self), json.dumps(_header(self), ensure_ascii=False))
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Trajectory:
         """The run that `save` wrote, bit for bit."""
         return load(path)
-
-    def __repr__(self) -> str:
-        return f"<Trajectory {self}>"
-
-    def __str__(self) -> str:
-        end = f"{self.t[0]:g} to {self.t[-1]:g} s" if len(self.t) else "no instant"
-        sizes = f"nq {self.q.shape[1]}, nv {self.v.shape[1]}"
-        counts = ", ".join(f"{value} {name}" for name, value in self.counts.items() if value)
-        parts = [f"{end} in {len(self.t)} instants", sizes, counts, self.status]
-        return f"{self.name}: " + "; ".join(part for part in parts if part)
-
-    def _repr_html_(self) -> str:
-        """A compact table for notebooks."""
-
-        return html_table(str(self), self.message, self.columns())
 
 
 @checked
@@ -524,6 +544,12 @@ def load(path: str | os.PathLike[str]) -> Trajectory:
 
     Raises:
         LiaisonError: the file is damaged, or holds something else.
+
+    Example:
+        >>> import liaison
+        >>> liaison.simulate("examples/pendulum.lsd", until=0.1).save("run.nc")
+        >>> liaison.load("run.nc").status
+        'done'
     """
     variables, text = read_netcdf(path)
     with readable(path):

@@ -58,6 +58,12 @@ class Projection:
         lost: largest residual, with the same factors, that a projection may end with.
         iterations: Newton corrections at most.
         start: largest residual, with the same factors, that a start may have.
+
+    Example:
+        >>> import liaison
+        >>> exact = liaison.Projection(position=1e-12)
+        >>> liaison.simulate("examples/four_bar.lsd", until=0.1, projection=exact).status
+        'done'
     """
 
     position: float = 1e-16

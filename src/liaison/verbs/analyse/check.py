@@ -30,6 +30,20 @@ def check(
 
     Raises:
         LiaisonError: it cannot be, or its loops cannot be closed.
+
+    Example:
+        >>> import liaison
+        >>> print(liaison.check("examples/pendulum.lsd"))
+        pendulum: 1 body, 1 joint, 0 loops
+          coordinates  1 position, 1 velocity
+          mobility     1 free velocity at the start; Grübler's count 1
+          mass         1 kg
+          gravity      0 0 -9.81 m/s²
+          forces       gravity
+          parameters   m = 1 kg, l = 1 m
+          outputs      tip_height [mm]
+          events       lowest
+          start        A = 0.523599 rad
     """
     mechanism = mechanism_of(given)
     start = in_si(mechanism, start, "start")

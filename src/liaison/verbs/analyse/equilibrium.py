@@ -41,6 +41,12 @@ def equilibrium(
         inputs: values by name instead of the defaults.
         independent: coordinates to express the others by.
         tolerance: of the forces that are not balanced, relative to all of them.
+
+    Example:
+        >>> import liaison
+        >>> rest = liaison.equilibrium("examples/pendulum.lsd", start={"A": 0.5})
+        >>> rest.is_stable, abs(rest["A"]) < 1e-9
+        (True, True)
     """
     mechanism = mechanism_of(given)
     kernel, state = ready_for(mechanism, state, start, parameters)

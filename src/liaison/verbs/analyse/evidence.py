@@ -35,6 +35,12 @@ def evidence(given: Given, *, seed: int = 0) -> Proofs:
     Args:
         given: the mechanism, the path of its text, or the text.
         seed: of everything that is drawn.
+
+    Example:
+        >>> import liaison
+        >>> proofs = liaison.evidence("examples/elliptic_pendulum.lsd")
+        >>> type(proofs).__name__
+        'Proofs'
     """
     mechanism = mechanism_of(given)
     statements: list[Evidence] = []

@@ -67,6 +67,11 @@ def inverse_dynamics(
             v̇ at the state, shape (nv,).
         t: time of the state [s].
         parameters: other values of parameters at the state, by name.
+
+    Example:
+        >>> import liaison
+        >>> liaison.inverse_dynamics("examples/pendulum.lsd", {"A": 0.5}, accelerations=[0.0])
+        array([2.35158227])
     """
     if isinstance(run, Trajectory):
         if parameters is not None or t:

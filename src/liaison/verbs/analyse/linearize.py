@@ -49,6 +49,13 @@ def linearize(
     Raises:
         NamingError: the tree has no such coordinate.
         SimulationError: the state is off its closures, or of another mechanism.
+
+    Example:
+        >>> import liaison
+        >>> rest = liaison.equilibrium("examples/pendulum.lsd")
+        >>> linear = liaison.linearize("examples/pendulum.lsd", rest.state)
+        >>> linear.frequencies.round(4)
+        array([0.6105, 0.6105])
     """
     mechanism = mechanism_of(given)
     at = None if at is None else in_seconds(at, "at")

@@ -27,5 +27,10 @@ def no_impact(
         given: the mechanism, or the path of its text.
         parameters: values by name, in SI.
         boxes: of positions that a proof may look at, at most.
+
+    Example:
+        >>> import liaison
+        >>> liaison.no_impact("examples/chaplygin_unilateral.lsd").entries[0].verdict
+        'proved'
     """
     return entered_without(with_values(mechanism_of(given), parameters or {}), boxes=boxes)

@@ -32,6 +32,14 @@ def sensitivities(
         run: of it, recorded at any instants.
         parameters: by name; all, if none is given.
         held: labels of the start that stay as they are; those that were given, if not named.
+
+    Example:
+        >>> import liaison
+        >>> run = liaison.simulate("examples/pendulum.lsd", until=0.5, every=0.1)
+        >>> slopes = liaison.sensitivities("examples/pendulum.lsd", run, ["l"])
+        >>> slopes.values[-1].round(6)
+        array([[0.471293],
+               [0.346441]])
     """
     kernel = ready_along(given, run)
     return sensitivities_of(kernel, run, parameters, held=held)

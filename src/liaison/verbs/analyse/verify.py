@@ -46,6 +46,11 @@ def verify(
 
     Raises:
         ArgumentError: a run, and `until` or an option of another.
+
+    Example:
+        >>> import liaison
+        >>> liaison.verify("examples/pendulum.lsd", until=0.5)
+        <Verification every theorem holds>
     """
     chosen = run_options("verify", options, keywords, SINGLE)
     if run is not None:

@@ -34,6 +34,11 @@ def assignments(given: Given, formalism: str = "newton_euler") -> Assignments:
     Raises:
         DerivationError: a mechanism with unilateral constraints.
         TextError: a file that holds no assignments.
+
+    Example:
+        >>> import liaison
+        >>> print(str(liaison.assignments("examples/pendulum.lsd")).splitlines()[0])
+        (* structure *)
     """
     is_file = isinstance(given, str | Path) and str(given).lower().endswith(SUFFIX)
     with collector_paused():

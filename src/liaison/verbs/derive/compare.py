@@ -36,6 +36,11 @@ def compare(
 
     Returns:
         A table that prints; `rows` are its lines, `all_proved` the answer.
+
+    Example:
+        >>> import liaison
+        >>> liaison.compare("examples/pendulum.lsd", ["lagrange", "kane"], timed=False)
+        <Comparison pendulum: 2 formalisms, all that apply are proved equal>
     """
     mechanism = mechanism_of(given)
     return compare_mechanism(mechanism, formalisms, seed=seed, points=points, timed=timed)

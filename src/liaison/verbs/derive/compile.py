@@ -32,6 +32,12 @@ def compile(
         back_end: by name: "llvm", "portable" (machine code as well, with results of the same bits
             on every computer), "c" (through a C compiler), "numpy" (interpreted), or one that was
             added to `BACK_ENDS`.
+
+    Example:
+        >>> import liaison
+        >>> kernel = liaison.to_kernel("examples/pendulum.lsd")
+        >>> kernel.call("energy", q=[0.0], v=[2.0])
+        {'T': array([0.66666667]), 'U': array([-4.905])}
     """
     kernel_of = back_end_named(back_end)
     mechanism = mechanism_of(given)

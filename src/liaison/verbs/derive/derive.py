@@ -75,6 +75,11 @@ def derive(
 
     Raises:
         OptionError: an option that the formalism does not take.
+
+    Example:
+        >>> import liaison
+        >>> liaison.derive("examples/pendulum.lsd", "kane")
+        <Equations pendulum, by kane: 1 equation>
     """
     function = _by_name(formalism) if isinstance(formalism, str) else formalism
     _check_options(function, options)

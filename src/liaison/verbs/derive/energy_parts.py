@@ -107,6 +107,11 @@ def energy_parts(given: Given) -> EnergyParts:
 
     Args:
         given: the mechanism, the path of its text, or the text.
+
+    Example:
+        >>> import liaison
+        >>> print(str(liaison.energy_parts("examples/double_pendulum.lsd")).splitlines()[0])
+        double pendulum: T = T₂ + T₁ + T₀ by degrees in A', B'
     """
     with collector_paused():
         equations = lagrange(span(with_named_gravity(mechanism_of(given)), exact=True))

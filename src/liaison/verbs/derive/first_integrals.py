@@ -37,6 +37,11 @@ def first_integrals(
 
     Raises:
         DerivationError: the mechanism has a unilateral constraint.
+
+    Example:
+        >>> import liaison
+        >>> [x.name for x in liaison.first_integrals("examples/elliptic_pendulum.lsd")]
+        ['energy', 'momentum of y']
     """
     with collector_paused():
         mechanism = mechanism_or_tree(given)

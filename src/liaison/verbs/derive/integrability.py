@@ -30,6 +30,11 @@ def integrability(
         given: a mechanism, the path of its text, the text, a tree, or equations with exact
             numbers: `derive(…, exact=True)`.
         seed: of the positions and primes at which they are examined.
+
+    Example:
+        >>> import liaison
+        >>> liaison.integrability("examples/chaplygin.lsd").is_holonomic
+        False
     """
     if isinstance(given, Equations):
         return integrability_of(given, seed=seed)

@@ -36,6 +36,12 @@ def parametrizations(
 
     Returns:
         A table that prints; `table["cartesian"].constraints` and the like are its entries.
+
+    Example:
+        >>> import liaison
+        >>> table = liaison.parametrizations("examples/pendulum.lsd", until=0.05)
+        >>> str(table).splitlines()[0]
+        'pendulum, by lagrange            minimal    joint  full_joint  cartesian'
     """
     mechanism = mechanism_of(given)
     end, size = in_seconds(until, "until"), in_seconds(step, "step")

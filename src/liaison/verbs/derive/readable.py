@@ -58,6 +58,11 @@ def readable(
         parametrization: coordinates: minimal, joint, full_joint or cartesian; integrals are
             written in those of joints only.
         treatment: name of a joint or relation -> eliminate, multiplier or reaction.
+
+    Example:
+        >>> import liaison
+        >>> print(liaison.readable("examples/pendulum.lsd").text().splitlines()[5])
+          A: 2 l Ä + 3 g sin(A) = 0      (multiplied by 6/(m l))
     """
     mechanism = with_named_gravity(mechanism_of(given))
     if parametrization == "joint" and not treatment:

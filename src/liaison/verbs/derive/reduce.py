@@ -33,6 +33,12 @@ def reduce(
         independent: coordinates whose velocities are the unknowns; chosen if not given.
         at: positions and rates by label instead of its own starts [m, rad].
         **options: of `mobility`: order, primes, seed, time_limit [s], memory_limit [bytes].
+
+    Example:
+        >>> import liaison
+        >>> reduction = liaison.reduction("examples/four_bar.lsd")
+        >>> reduction.simulate(until=0.1).status
+        'done'
     """
     OptionError.check("reduce", options, ProofKeywords.__annotations__)
     mechanism = mechanism_or_tree(given)

@@ -22,5 +22,10 @@ def session(given: Given, *, bodies: Sequence[str] = (), point: str | None = Non
         given: the mechanism, the path of its text, or the text.
         bodies: of a sub-system, by name.
         point: of its moments: O0, O1, G1, …
+
+    Example:
+        >>> import liaison
+        >>> type(liaison.session("examples/pendulum.lsd")).__name__
+        'Session'
     """
     return Session(vector_equations(given, bodies=bodies, point=point))

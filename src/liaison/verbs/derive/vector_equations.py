@@ -73,6 +73,11 @@ def vector_equations(
     Raises:
         NamingError: a level, body, point or term that is not there.
         DerivationError: a term that is made of no others.
+
+    Example:
+        >>> import liaison
+        >>> print(liaison.vector_equations("examples/pendulum.lsd").text.splitlines()[0])
+        pendulum: 0 ground, 1 bar (on A)
     """
     if level not in LEVELS:
         raise NamingError.unknown("level of detail", level, LEVELS)

@@ -32,6 +32,11 @@ def assembly_modes(
         given: a mechanism, the path of its text, or a tree.
         at: held coordinates by label [m, rad], exact where they can be; as many as its mobility.
         **options: seed, time_limit [s], memory_limit [bytes].
+
+    Example:
+        >>> import liaison
+        >>> len(liaison.assembly_modes("examples/four_bar.lsd", at={"A": 1.2}).modes)
+        2
     """
     OptionError.check("assembly_modes", options, SearchKeywords.__annotations__)
     mechanism = mechanism_or_tree(given)

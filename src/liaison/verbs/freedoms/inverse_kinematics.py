@@ -39,6 +39,14 @@ def inverse_kinematics(
         rotation: its axes as columns, in ground's axes; those of the ground if not given.
         at: coordinates that are held besides, by label [m, rad]: all but six of the arm's.
         **options: seed, time_limit [s], memory_limit [bytes].
+
+    Example:
+        >>> import liaison
+        >>> arm = "examples/double_pendulum.lsd"
+        >>> hand = liaison.pose(arm, "lower", {"A": 0.4, "B": 0.5})
+        >>> place = [round(float(x), 3) for x in hand[:3, 3]]
+        >>> type(liaison.inverse_kinematics(arm, "lower", position=place)).__name__
+        'AssemblyModes'
     """
     OptionError.check(
         "inverse_kinematics", options, [*SearchKeywords.__annotations__, *("rotation", "at")]

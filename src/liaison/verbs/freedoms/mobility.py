@@ -32,6 +32,12 @@ def mobility(
         at: positions by label instead of its own starts [m, rad], exact where they can be.
         **options: order (of series, for a proof), primes (how many must agree), seed,
             time_limit [s], memory_limit [bytes].
+
+    Example:
+        >>> import liaison
+        >>> result = liaison.mobility("examples/four_bar.lsd")
+        >>> result.finite, result.is_proved
+        ((1, 1), True)
     """
     OptionError.check("mobility", options, ProofKeywords.__annotations__)
     mechanism = mechanism_or_tree(given)

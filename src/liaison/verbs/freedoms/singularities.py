@@ -40,6 +40,11 @@ def singularities(
         near: of a run: relative singular value below which the rank counts as lost.
         step: without a run: arc length of a step [rad, m].
         steps: without a run: how many at most; 4000 if not given.
+
+    Example:
+        >>> import liaison
+        >>> liaison.singularities("examples/four_bar.lsd").is_closed
+        True
     """
     mechanism = mechanism_or_tree(given)
     with collector_paused(), working("freedoms", f"singularities of {mechanism.name}"):

@@ -81,6 +81,11 @@ def baumgarte(
 
     Raises:
         DerivationError: a mechanism without closures, or with contacts.
+
+    Example:
+        >>> import liaison
+        >>> print(str(liaison.baumgarte("examples/four_bar.lsd", until=0.1)).splitlines()[0])
+        four bar: largest |Φ|, method rk4, step 0.005 s, T_stab 0.02 s
     """
     time, until, step = (
         in_seconds(x, f"baumgarte: {name}")

@@ -51,6 +51,14 @@ def collide(
 
     Raises:
         ModelError: something in the mechanism that a scene has no place for, by its name.
+
+    Example:
+        >>> import liaison
+        >>> m = liaison.read("examples/pile.lsd")
+        >>> scene = liaison.collide(m)
+        >>> run = scene.simulate(0.02, step=0.01)
+        >>> run.status
+        'done'
     """
     mechanism = with_values(mechanism_of(given), parameters or {})
     start = in_si(mechanism, start, "start")

@@ -53,6 +53,12 @@ def convergence(
         **keywords: the same one by one, as for `simulate`; by default Radau with rtol 1e-10 and
             atol 1e-12. Motions are compared at `every` instants or a period [s]; 400 if not
             given.
+
+    Example:
+        >>> import liaison
+        >>> result = liaison.convergence("examples/chaplygin_unilateral.lsd", [10, 100], 3)
+        >>> result.distances[1].position < result.distances[0].position
+        True
     """
     until = in_seconds(until, "convergence: until")
     chosen = run_options("convergence", options, keywords, OPTIONS_TAKEN)

@@ -58,6 +58,13 @@ def kinematic_run(
         stop: what ends it, as for `simulate`: names of events, formulas, values by label.
         rtol: error allowed a step where relations of rates are integrated, or events located.
         atol: the same, absolute.
+
+    Example:
+        >>> import liaison
+        >>> turning = {"A": 2 * liaison.t}
+        >>> run = liaison.kinematic_run("examples/four_bar.lsd", turning, until=1, every=0.25)
+        >>> run["D"].round(3)
+        array([4.027, 3.874, 3.737, 3.642, 3.59 ])
     """
     mechanism = driven(mechanism_of(given), motion or {})
     kernel, state = ready_for(mechanism, None, start, parameters)

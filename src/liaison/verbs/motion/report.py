@@ -111,6 +111,11 @@ def report(
     Raises:
         NamingError: an unknown section.
         ArgumentError: a file of another format.
+
+    Example:
+        >>> import liaison
+        >>> liaison.report("examples/pendulum.lsd", until=0.2, leave_out=["equations", "energy"])
+        <Report pendulum: 6 sections>
     """
     target = None if path is None else Path(path)
     _check(target, leave_out)

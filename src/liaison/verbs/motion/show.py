@@ -35,6 +35,11 @@ def show(
         browser: open it.
         block: return only when it is closed.
         **options: of `page`: speed, fps, trace, forces, frames, labels, contacts.
+
+    Example:
+        >>> import liaison
+        >>> run = liaison.simulate("examples/pendulum.lsd", until=2)
+        >>> view = liaison.show(run, "examples/pendulum.lsd")  # doctest: +SKIP
     """
     mechanism = drawn(mechanism_of(given))
     look = picture_options("show", mechanism, options, ("port", "browser", "block"))

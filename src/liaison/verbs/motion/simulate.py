@@ -70,6 +70,15 @@ def simulate(
         OptionError: a keyword that a run does not take; proposes the nearest one.
         SimulationError: the run could not go on; carries status, time and partial trajectory.
         Interrupted: Ctrl-C, a KeyboardInterrupt; carries time and partial trajectory.
+
+    Example:
+        >>> import liaison
+        >>> run = liaison.simulate("examples/pendulum.lsd", until="1 s", every=0.1)
+        >>> run.status, len(run)
+        ('done', 11)
+        >>> energy = run["energy"].sum(axis=1)
+        >>> bool(abs(energy - energy[0]).max() < 1e-8)
+        True
     """
     chosen = run_options("simulate", options, keywords)
     until = in_seconds(until, "simulate: until")

@@ -86,6 +86,13 @@ def simulate_batch(
     Raises:
         SimulationError: some runs could not go on; carries all of them as `trajectory`.
         Interrupted: Ctrl-C, a KeyboardInterrupt; carries all runs likewise, once they have begun.
+
+    Example:
+        >>> import liaison
+        >>> starts = {"A": [0.1, 0.2, 0.3]}
+        >>> runs = liaison.simulate_batch("examples/pendulum.lsd", until=0.2, start=starts)
+        >>> len(runs), runs.statuses
+        (3, ('done', 'done', 'done'))
     """
     chosen = run_options("simulate_batch", options, keywords, OPTIONS_TAKEN, BATCH_SERIES)
     until = in_seconds(until, "simulate_batch: until")

@@ -43,6 +43,12 @@ def stepper(
             aside.
         **keywords: the same one by one: step, method, rtol, atol and others, each explained at
             `RunOptions`.
+
+    Example:
+        >>> import liaison
+        >>> stepper = liaison.stepper("examples/pendulum.lsd")
+        >>> round(stepper.step(None, "10 ms")["A"], 6)
+        0.523231
     """
     chosen = run_options("stepper", options, keywords, OF_STEPS)
     if isinstance(given, Kernel):

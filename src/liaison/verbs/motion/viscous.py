@@ -22,5 +22,11 @@ def viscous(given: Given, alpha: Any, only: Iterable[str] | None = None) -> Mech
         given: the mechanism, or the path of its text.
         alpha: the coefficient, in N·s/m where a relation is of a speed in m/s.
         only: names of the relations to replace; all of rates if not given.
+
+    Example:
+        >>> import liaison
+        >>> m = liaison.viscous("examples/chaplygin_unilateral.lsd", 100)
+        >>> len(m.contacts)
+        0
     """
     return with_friction(mechanism_of(given), alpha, only)

@@ -37,8 +37,8 @@ def forward_dynamics(
 
     Example:
         >>> import liaison
-        >>> liaison.forward_dynamics("examples/pendulum.lsd", {"A": 0.0, "A'": 2.0}).round(6)
-        array([0.])
+        >>> liaison.forward_dynamics("examples/pendulum.lsd", {"A": 0.5, "A'": 2.0}).round(6)
+        array([-7.054747])
     """
     state = at_state(given, q, v, t=t, inputs=inputs, parameters=parameters)
     return accelerations(state)

@@ -40,7 +40,7 @@ def jacobian(
 
     Example:
         >>> import liaison
-        >>> liaison.jacobian("examples/pendulum.lsd", "rod", {"A": 0.0}).shape
+        >>> liaison.jacobian("examples/pendulum.lsd", "bar", {"A": 0.0}).shape
         (6, 1)
     """
     state = at_state(given, q, t=t, parameters=parameters)

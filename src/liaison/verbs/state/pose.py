@@ -35,7 +35,7 @@ def pose(
 
     Example:
         >>> import liaison
-        >>> liaison.pose("examples/pendulum.lsd", "rod", {"A": 0.0})[:3, 3]
+        >>> liaison.pose("examples/pendulum.lsd", "bar", {"A": 0.0})[:3, 3]
         array([0., 0., 0.])
     """
     block = body_block(at_state(given, q, t=t, parameters=parameters), "poses", body)

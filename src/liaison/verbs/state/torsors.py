@@ -114,6 +114,11 @@ def torsors(
     Raises:
         DerivationError: contacts decide on the accelerations.
         SimulationError: the state is not on the closures.
+
+    Example:
+        >>> import liaison
+        >>> print(str(liaison.torsors("examples/pendulum.lsd")).splitlines()[0])
+        at the point (0, 0, 0) m of the ground, in its axes
     """
     at = np.asarray(point, dtype=float)
     if at.shape != (3,):

@@ -64,6 +64,11 @@ def psi(given: Given) -> Psi:
 
     Raises:
         DerivationError: no loops, or closures that are no polynomials with rational numbers.
+
+    Example:
+        >>> import liaison
+        >>> str(liaison.psi("examples/four_bar.lsd")).splitlines()[0]
+        'four bar: 5 columns ψ with Δ ψ = 0 wherever the loops close'
     """
     mechanism = mechanism_of(given)
     return Psi(mechanism.name, polynomial_psi(mechanism))

@@ -95,6 +95,13 @@ def rewrite(
     Raises:
         TextError: a text that is no sheet.
         DerivationError: rules that do not come to an end.
+
+    Example:
+        >>> import liaison
+        >>> sheet = "operator par(vector) : vector, linear, idempotent ; vector a, b ;"
+        >>> result = liaison.rewrite(sheet, ["par(a + 3 par(b)) - par(a)"])
+        >>> result.to_dict()["expressions"][0]["result"]
+        '3 par(b)'
     """
     text, file = _text(source)
     if limit < 1:

@@ -99,6 +99,15 @@ def standard_basis(
     Raises:
         ArgumentError: no polynomials, an unknown order.
         DerivationError: no polynomials of the unknowns, or a basis beyond all bounds.
+
+    Example:
+        >>> import liaison
+        >>> print(liaison.standard_basis(["x^2 + y^2 - 1", "x - y"]))
+        basis in x, y:
+            x - y
+            y^2 - 1/2
+        dimension 0
+        Hilbert function 1, 2, 2, 2, 2, 2, 2, 2, …
     """
     read = [formulas(x, "polynomial") if isinstance(x, str) else as_expr(x) for x in polynomials]
     if not read or any(not isinstance(x, Expr) for x in read):

@@ -324,6 +324,12 @@ def write_lsd(mechanism: Mechanism) -> str:
     Raises:
         TextError: something of it is of a kind that is not the house's own (a joint type, a load,
             a shape), or it is larger than what may be read.
+
+    Example:
+        >>> import liaison
+        >>> text = liaison.write_lsd(liaison.read("examples/pendulum.lsd"))
+        >>> liaison.read(text).name
+        'pendulum'
     """
     with collector_paused():
         text = _Text(mechanism).text()

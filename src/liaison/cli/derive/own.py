@@ -5,6 +5,7 @@ Public names: own_words, Section, short, joined.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ from liaison.equations.formalisms.hamilton import (
     momentum_symbols,
     potential_and_forces,
 )
+from liaison.equations.letters import free_letter, multipliers_of, names_in_use
 from liaison.equations.readable.readable import numbered_multipliers
 from liaison.equations.reading_order import order_of, squares_of
 from liaison.equations.reports import TreeReports
@@ -64,7 +66,8 @@ def own_words(mechanism: Mechanism, formalism: str, digits: int) -> dict[str, An
             formulas_by_title[title] = {x: y for x, y in pairs if y != "0" or not is_sparse}
     lines = [f"{mechanism.name}, in the words of {formalism}"]
     for title, texts_by_name in formulas_by_title.items():
-        listed = [f"  {joined(name, text)}" for name, text in texts_by_name.items()]
+        named = [(unicode_name(name), text) for name, text in texts_by_name.items()]
+        listed = [f"  {joined(name, text)}" for name, text in named]
         lines += ["", title, *(listed or [ZERO_TEXT])]
     lines += _legend(equations, "\n".join(lines)) if formulas_by_title else ["", NONE]
     return {"own": formulas_by_title, "text": "\n".join(lines)}
@@ -72,7 +75,7 @@ def own_words(mechanism: Mechanism, formalism: str, digits: int) -> dict[str, An
 
 def _legend(equations: Equations, text: str) -> list[str]:
     """What the multipliers in a text are."""
-    names = [unicode_name(f"lambda{k + 1}") for k in range(len(equations.labels["lam"]))]
+    names = [unicode_name(x) for x in multipliers_of(equations)]
     pairs = zip(names, equations.labels["lam"], strict=True)
     listed = [f"  {name}: {label}" for name, label in pairs if name in text]
     return ["", "Multipliers", *listed] if listed else []
@@ -117,36 +120,50 @@ def _lagrange(equations: Equations, reports: TreeReports) -> Iterator[Section]:
     names = [x.name for x in momentum_symbols(setting)]
     yield "Momenta ∂L/∂v", list(zip(names, canonical_momenta(setting), strict=True))
     if not all(map(vanishes, Q)):
-        yield from _efforts(Q, equations.symbols.v, " without a potential")
+        yield from _efforts(equations, Q, equations.symbols.v, " without a potential")
 
 
 def _hamilton(equations: Equations, own: Hamilton) -> Iterator[Section]:
-    yield f"{own.note}\nHamiltonian", [("H", own.H)]
+    H, Q = _letter(equations, "H K E"), _letter(equations, "Q F")
+    note = re.sub(r"\bQ\b", Q, re.sub(r"\bH\b", H, own.note))
+    yield f"{note}\nHamiltonian", [(H, own.H)]
     names = [f"{x.name}'" for x in equations.symbols.q]
     yield "Rates of coordinates", list(zip(names, own.qdot, strict=True))
     yield "Rates of momenta", [(f"{p.name}'", x) for p, x in zip(own.p, own.pdot, strict=True)]
     yield "Momenta", [(p.name, x) for p, x in zip(own.p, own.momenta, strict=True)]
 
 
+def _letter(equations: Equations, letters: str) -> str:
+    """The first of the letters that the mechanism has no name for."""
+    return free_letter(names_in_use(equations.symbols), letters, alone=True)
+
+
 def _along(
-    M: Entries, h: Sequence[Expr], Q: Sequence[Expr], u: Sequence[Expr]
+    equations: Equations, M: Entries, h: Sequence[Expr], Q: Sequence[Expr], u: Sequence[Expr]
 ) -> Iterator[Section]:
-    entries = [(f"M{i + 1}{j + 1}", x) for (i, j), x in sorted(M.items()) if not vanishes(x)]
+    inertia, bias = _letter(equations, "M A J"), _letter(equations, "h b")
+    force = _letter(equations, "Q F")
+    entries = [
+        (f"{inertia}{i + 1}{j + 1}", x) for (i, j), x in sorted(M.items()) if not vanishes(x)
+    ]
     yield "Mass matrix", entries
     yield (
-        "Products of velocities, and weight, h of M u̇ + h = Q",
-        [(f"h {a.name}", x) for a, x in zip(u, h, strict=True)],
+        f"Products of velocities, and weight, {bias} of {inertia} u̇ + {bias} = {force}",
+        [(f"{bias} {a.name}", x) for a, x in zip(u, h, strict=True)],
     )
-    yield from _efforts(Q, u, ", weight left out")
+    yield from _efforts(equations, Q, u, ", weight left out")
 
 
-def _efforts(Q: Sequence[Expr], u: Sequence[Expr], which: str) -> Iterator[Section]:
-    names = [f"Q {a.name.replace(' ', '_')}" for a in u]
-    yield f"Generalised forces{which}", list(zip(names, Q, strict=True))
+def _efforts(
+    equations: Equations, Q: Sequence[Expr], u: Sequence[Expr], which: str
+) -> Iterator[Section]:
+    force = _letter(equations, "Q F")
+    names = [f"{force} {a.name.replace(' ', '_')}" for a in u]
+    yield f"Generalized forces{which}", list(zip(names, Q, strict=True))
 
 
 def _kane(equations: Equations, own: Kane) -> Iterator[Section]:
-    yield from _along(own.M, own.h, own.Q, own.u)
+    yield from _along(equations, own.M, own.h, own.Q, own.u)
     axes = ("wx", "wy", "wz", "vx", "vy", "vz")
     for body, speeds in own.partial_velocities.items():
         listed = [(f"∂{axis}/∂{speed}", x) for speed, six in speeds.items()
@@ -155,19 +172,20 @@ def _kane(equations: Equations, own: Kane) -> Iterator[Section]:
 
 
 def _hamel(equations: Equations, own: BoltzmannHamel) -> Iterator[Section]:
-    yield "Kinetic energy in quasi-velocities", [("T", own.T)]
+    yield "Kinetic energy in quasi-velocities", [(_letter(equations, "T K E"), own.T)]
     rates = list(zip((f"{x.name}'" for x in equations.symbols.q), own.qdot, strict=True))
     if own.u != equations.symbols.v:
         yield "Rates of coordinates", rates
-    gamma = [(f"γ_{i + 1},{j + 1},{k + 1}", x) for (i, j, k), x in sorted(own.gamma.items())]
+    letter = unicode_name(_letter(equations, "gamma c"))
+    gamma = [(f"{letter}_{i + 1},{j + 1},{k + 1}", x) for (i, j, k), x in sorted(own.gamma.items())]
     numbered = (f"{k + 1} {x.replace(' ', '_')}" for k, x in enumerate(own.quasi_velocities))
     yield f"Hamel's coefficients; quasi-velocities {', '.join(numbered)}", gamma
-    yield from _efforts(own.Q, own.u, ", weight included")
+    yield from _efforts(equations, own.Q, own.u, ", weight included")
 
 
 def _gibbs(equations: Equations, own: GibbsAppell) -> Iterator[Section]:
-    yield "Energy of accelerations", [("S", own.S)]
-    yield from _efforts(own.Q, own.u, ", weight included")
+    yield "Energy of accelerations", [(_letter(equations, "S Z"), own.S)]
+    yield from _efforts(equations, own.Q, own.u, ", weight included")
 
 
 def _group(equations: Equations, own: LieGroup) -> Iterator[Section]:

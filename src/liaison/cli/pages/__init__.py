@@ -1,1 +1,0 @@
-"""What commands print: text, and the facts of `--json`."""

@@ -1,0 +1,404 @@
+// Runs of one mechanism in a WebAssembly module that liaison wrote. SI units throughout.
+// Works as a plain script (page, Worker from a Blob: globalThis.liaison), in node and in bundlers.
+(function (root) {
+  "use strict";
+
+  class LiaisonError extends Error {
+    constructor(message, hint, status) {
+      super(hint ? `${message} ${hint}` : message);
+      this.name = "LiaisonError";
+      this.status = status || "argument";
+      this.hint = hint || "";
+    }
+  }
+
+  const finite = (x, what) => {
+    const value = Number(x);
+    if (!Number.isFinite(value)) throw new LiaisonError(`${what} is ${x}; it must be a finite number.`);
+    return value;
+  };
+
+  const general = (x, digits) => String(Number(Number(x).toPrecision(digits)));
+
+  class Run {
+    /** @param {WebAssembly.Module} module */
+    constructor(module) {
+      const section = WebAssembly.Module.customSections(module, "liaison")[0];
+      if (!section) throw new LiaisonError("this module has no section 'liaison'.", "Take one that liaison wrote.");
+      const n = (this.notes = JSON.parse(new TextDecoder().decode(section)));
+      this.exports = new WebAssembly.Instance(module, {}).exports;
+      const buffer = this.exports.memory.buffer;
+      this.floats = new Float64Array(buffer);
+      this.ints = new BigInt64Array(buffer);
+      this.blank = buffer.slice(0);
+      this.width = 1 + n.sizes.nq + n.sizes.nv + n.sizes.nu;
+      this.info = Object.freeze({
+        name: n.name,
+        coordinates: n.labels.q.map(([name, unit], k) => ({ name, unit, value: n.state.q[k] })),
+        speeds: n.labels.v.map(([name, unit], k) => ({ name, unit, value: n.state.v[k] })),
+        parameters: n.labels.p.map(([name, unit], k) => {
+          const [low, high] = n.bounds[name] || [null, null];
+          return { name, unit, value: n.parameters[k], low, high };
+        }),
+        inputs: n.labels.u.map(([name, unit], k) => ({ name, unit, value: n.inputs[k], driven: n.driven.includes(k) })),
+        series: Object.keys(n.series),
+        layout: Object.fromEntries(Object.entries(n.series).map(([name, s]) => [name, s.layout])),
+        events: n.events,
+        contacts: n.blocks,
+        method: n.method,
+        step: n.step,
+        until: n.until,
+        assembles: Boolean(n.assembly),
+      });
+      this.start();
+    }
+
+    /** Compiles a module, from bytes or from what answers a request. */
+    static async load(source) {
+      const bytes = typeof Response !== "undefined" && source instanceof Response ? await source.arrayBuffer() : source;
+      return new Run(await WebAssembly.compile(bytes));
+    }
+
+    // numbers in memory
+
+    get(name) { return this.floats[this.notes.at[name] / 8]; }
+    set(name, value) { this.floats[this.notes.at[name] / 8] = value; }
+    count(name) { return Number(this.ints[this.notes.at[name] / 8]); }
+    setCount(name, value) { this.ints[this.notes.at[name] / 8] = BigInt(value); }
+    array(name, size) { const k = this.notes.at[name] / 8; return this.floats.subarray(k, k + size); }
+
+    place(kind, name) {
+      const k = this.notes.labels[kind].findIndex((label) => label[0] === name);
+      if (k >= 0) return k;
+      const what = { q: "coordinate", v: "speed", u: "input", p: "parameter" }[kind];
+      const known = this.notes.labels[kind].map((label) => label[0]).join(", ");
+      throw new LiaisonError(`there is no ${what} '${name}'.`, `There are: ${known || "none"}.`, "unknown name");
+    }
+
+    /** Everything in place for the first step of a run. */
+    start(options = {}) {
+      const n = this.notes, s = n.sizes;
+      const known = ["parameters", "inputs", "state", "start", "guess", "until", "step", "every", "rtol", "atol", "maxStep", "maxSteps"];
+      for (const key of Object.keys(options)) {
+        if (!known.includes(key)) throw new LiaisonError(`start() has no option '${key}'.`, `It has: ${known.join(", ")}.`, "unknown name");
+      }
+      const p = this.parametersOf(options.parameters || {});
+      const u = Float64Array.from(n.inputs);
+      for (const [name, value] of Object.entries(options.inputs || {})) u[this.inputPlace(name)] = finite(value, `input '${name}'`);
+      const state = this.stateOf(options, p, u);
+      const t = finite(state.t ?? n.state.t, "the start");
+      const end = finite(options.until ?? n.until, "until");
+      if (end < t) throw new LiaisonError(`until is ${end} s: a run from ${t} s cannot end at ${end} s.`);
+      this.restore();
+      for (const name of ["t", "t_new", "t_start", "t_base", "t_good"]) this.set(name, t);
+      this.set("t_end", end);
+      this.array("p", p.length).set(p);
+      this.array("u", u.length).set(u);
+      this.array("q", s.nq).set(state.q);
+      this.array("v", s.nv).set(state.v);
+      this.array("good", s.nq + s.nv).set([...state.q, ...state.v]);
+      this.chooseSteps(options);
+      this.chooseRecording(options.every === undefined ? n.every : options.every, t, end);
+      this.longest = options.maxStep === undefined ? this.get("h_max") : finite(options.maxStep, "maxStep");
+      this.loadInstants();
+      this.rows = [];
+      this.happened = [];
+      this.code = n.codes.good;
+      return this.state();
+    }
+
+    restore() {
+      const n = this.notes;
+      for (const [address, words] of [n.run, ...(n.sides ? [n.sides] : [])]) {
+        new Uint8Array(this.exports.memory.buffer, address, 8 * words).set(new Uint8Array(this.blank, address, 8 * words));
+      }
+    }
+
+    parametersOf(changes) {
+      const n = this.notes;
+      const p = Float64Array.from(n.parameters);
+      for (const [name, value] of Object.entries(changes)) {
+        const k = this.place("p", name);
+        p[k] = finite(value, `parameter '${name}'`);
+        const [low, high] = n.bounds[name] || [null, null];
+        const slack = 1e-12 * Math.abs(p[k]);
+        if ((low !== null && p[k] < low - slack) || (high !== null && p[k] > high + slack)) {
+          throw new LiaisonError(`parameter '${name}' is ${general(p[k], 6)}; it must be within its bounds ${low ?? "−∞"} … ${high ?? "∞"}.`);
+        }
+        if (p[k] !== n.parameters[k]) this.checkInstants(name);
+      }
+      return p;
+    }
+
+    checkInstants(name) {
+      if (this.notes.instants && this.notes.instants.follow.includes(name)) {
+        throw new LiaisonError(`'${name}' changes the instants at which laws of time jump or bend, which this module holds as numbers.`,
+          "Write the module with this value.", "fixed instants");
+      }
+    }
+
+    inputPlace(name) {
+      const k = this.place("u", name);
+      if (this.notes.driven.includes(k)) throw new LiaisonError(`the input '${name}' follows a formula in this module.`);
+      this.checkInstants(name);
+      return k;
+    }
+
+    stateOf(options, p, u) {
+      const n = this.notes, s = n.sizes;
+      if (options.state) {
+        const { q, v } = options.state;
+        if (q.length !== s.nq || v.length !== s.nv) throw new LiaisonError(`the state has ${q.length} and ${v.length} numbers; '${n.name}' has ${s.nq} and ${s.nv}.`);
+        for (const x of [...q, ...v]) finite(x, "a number of the state");
+        return options.state;
+      }
+      const asked = options.start || options.guess;
+      const isChanged = options.parameters && p.some((x, k) => x !== n.parameters[k]);
+      if (!asked && !(isChanged && n.assembly && (s.nc || n.assembly.formulas))) return n.state;
+      return this.assemble({ start: options.start, guess: options.guess, p, u });
+    }
+
+    /** A state that satisfies the closures, near starts and guesses. */
+    assemble({ start = {}, guess = {}, p, u }) {
+      const n = this.notes, s = n.sizes, a = n.assembly;
+      if (!a) throw new LiaisonError(`'${n.name}' starts only from states: its closures were completed.`, "Give a state.");
+      const names = [...n.labels.q, ...n.labels.v].map((label) => label[0]);
+      for (const [name, value] of Object.entries({ ...start, ...guess })) {
+        if (!names.includes(name)) this.place(name.endsWith("'") ? "v" : "q", name);
+        if (a.curved.includes(name)) throw new LiaisonError(`'${name}' is a part of an attitude.`, "Give a state with the whole attitude.");
+        finite(value, `the start of '${name}'`);
+      }
+      const values = { ...this.ownStarts(p), ...start, ...guess };
+      const loose = new Set([...a.guesses, ...Object.keys(guess)].filter((x) => !(x in start)));
+      const held = new Set(Object.keys(values).filter((x) => !loose.has(x)));
+      const firm = Object.keys(start).length ? new Set(Object.keys(start)) : held;
+      const put = (address, numbers, into) => into.set(numbers, address / 8);
+      const q = Float64Array.from(a.q);
+      n.labels.q.forEach(([name], k) => { if (name in values && !a.curved.includes(name)) q[k] = values[name]; });
+      const v = [held, firm].flatMap((level) => n.labels.v.map(([name]) => (name in values && (level.has(name) || !held.has(name)) ? values[name] : 0)));
+      const masks = [held, firm].map((level) => {
+        const mask = new Array(s.nv).fill(0n);
+        n.labels.q.forEach(([name], k) => { if (level.has(name)) for (const j of a.holds[k]) mask[j] = 1n; });
+        return mask;
+      });
+      const speeds = [held, firm].map((level) => n.labels.v.map(([name]) => (level.has(name) ? 1n : 0n)));
+      put(a.at.q, q, this.floats);
+      put(a.at.v, v, this.floats);
+      put(a.at.u, u, this.floats);
+      put(a.at.p, p, this.floats);
+      put(a.at.held, [...masks.flat(), ...speeds.flat()], this.ints);
+      this.exports.assemble();
+      const ended = Number(this.ints[a.at.status / 8]);
+      if (ended) throw new LiaisonError(a.ends[ended - 1][0], a.ends[ended - 1][1], "assembly");
+      const slice = (address, size) => this.floats.slice(address / 8, address / 8 + size);
+      return { t: n.state.t, q: slice(a.at.q, s.nq), v: slice(a.at.v, s.nv) };
+    }
+
+    ownStarts(p) {
+      const a = this.notes.assembly;
+      const values = Object.fromEntries(a.own);
+      if (a.formulas) {
+        this.floats.set(p, a.at.p / 8);
+        this.exports.starts(0, a.at.q, a.at.v, a.at.u, a.at.p, a.at.q, a.formulas.out, a.formulas.work);
+        a.formulas.labels.forEach((name, k) => { values[name] = this.floats[a.formulas.out / 8 + k]; });
+      }
+      return values;
+    }
+
+    chooseSteps(options) {
+      const isFixed = this.notes.step !== null;
+      if (options.step !== undefined) {
+        if (!isFixed) throw new LiaisonError("this module chooses its steps itself.", "Set rtol and atol, or write it with a step.");
+        const step = finite(options.step, "step");
+        if (!(step > 0)) throw new LiaisonError(`the step is ${step} s; it must be positive.`);
+        this.set("step", step);
+      }
+      for (const name of ["rtol", "atol"]) {
+        if (options[name] === undefined) continue;
+        if (isFixed) throw new LiaisonError(`this module has a fixed step: it has no ${name}.`);
+        const value = finite(options[name], name);
+        if (!(value > 0)) throw new LiaisonError(`${name} is ${value}; it must be positive.`);
+        this.set(name, value);
+        if (name === "atol") this.array("atols", 2 * this.notes.sizes.nv).fill(value);
+      }
+      if (options.maxSteps !== undefined) this.setCount("steps_allowed", Math.floor(finite(options.maxSteps, "maxSteps")));
+    }
+
+    chooseRecording(every, t, end) {
+      if (every === null) {
+        this.set("period", 0);
+        this.setCount("samples", 0);
+        this.setCount("records_steps", 1);
+      } else {
+        const period = finite(every, "every");
+        if (!(period > 0)) throw new LiaisonError(`every is ${period} s; it must be positive.`);
+        this.set("period", period);
+        this.setCount("samples", Math.floor(((end - t) / period) * (1 + 1e-12)) + 1);
+        this.setCount("records_steps", 0);
+      }
+      this.setCount("records_end", 1);
+    }
+
+    /** The instants that come next, at which steps end because of the time alone. */
+    loadInstants() {
+      const known = this.notes.instants;
+      if (!known) {
+        this.set("h_max", this.longest);
+        return;
+      }
+      const t = this.get("t"), { breaks, rows, waypoints, reach, room } = known;
+      this.set("h_max", Math.min(this.longest, known.longest ?? Infinity));
+      this.set("t_refill", Infinity);
+      let k = breaks.findIndex((x) => x >= t);
+      k = k < 0 ? breaks.length : k;
+      let j = waypoints.findIndex((x) => x > t);
+      j = Math.max((j < 0 ? waypoints.length : j) - 1, 0);
+      const hand = breaks.slice(k, k + room), seen = waypoints.slice(j, j + room);
+      this.array("break_times", room).set(hand);
+      this.array("corner_rows", room).set(rows.slice(k, k + room));
+      this.array("waypoints", room).set(seen);
+      this.array("reach", room).set(reach.slice(j, j + room).map((x) => x ?? Infinity));
+      this.setCount("breaks_passed", 0);
+      this.setCount("points_passed", 0);
+      this.setCount("break_count", hand.length);
+      this.setCount("point_count", this.notes.step === null ? seen.length : 0);
+      let refill = Infinity;
+      if (breaks.length - k > hand.length) refill = Math.min(refill, hand[hand.length - 2]);
+      if (waypoints.length - j > seen.length) refill = Math.min(refill, seen[seen.length - 1]);
+      this.set("t_refill", refill);
+    }
+
+    /** Holds an input at another value from now on. */
+    setInput(name, value) {
+      this.floats[this.notes.at.u / 8 + this.inputPlace(name)] = finite(value, `input '${name}'`);
+      this.setCount("is_fresh", 0);
+    }
+
+    // going on
+
+    /** Goes on until a time is reached or passed, so many steps or milliseconds are spent, or the run ends. */
+    advance({ until = Infinity, steps = Infinity, milliseconds = Infinity } = {}) {
+      const n = this.notes, c = n.codes;
+      const clock = milliseconds === Infinity ? null : performance.now() + milliseconds;
+      const tries = until === Infinity ? 64 : 1;
+      while (!this.isOver && steps > 0 && (until === Infinity || this.get("t") < until)) {
+        const now = Math.min(tries, steps);
+        this.code = Number(this.exports.march(BigInt(now)));
+        if (this.code === c.good) steps -= now;
+        else if (this.code === c.full) this.drain();
+        else if (this.code === c.instants) this.loadInstants();
+        else if (this.code >= c.needs && this.code <= c.needs + 2) this.permit(this.code - c.needs);
+        if (clock !== null && performance.now() >= clock) break;
+      }
+      this.drain();
+      return this.status();
+    }
+
+    /** An entry that a step needs now: corrections of positions, of velocities, or the terms. */
+    permit(which) {
+      if (which === 2) this.setCount("has_terms", 1);
+      else this.ints[this.notes.at.has_correct / 8 + which] = 1n;
+    }
+
+    get isOver() {
+      const c = this.notes.codes;
+      return this.code === c.done || this.code === c.stopped || this.code === c.degenerate || this.code >= c.failed;
+    }
+
+    drain() {
+      const n = this.notes, count = this.count("recorded"), logged = this.count("event_count");
+      if (count) {
+        const first = n.records[0] / 8;
+        this.rows.push(this.floats.slice(first, first + count * this.width));
+        this.setCount("recorded", 0);
+      }
+      const [address, words] = n.log;
+      for (let k = 0; k < logged; k++) this.happened.push(this.eventAt(address / 8 + k * words));
+      if (logged) this.setCount("event_count", 0);
+    }
+
+    eventAt(first) {
+      const n = this.notes, what = Number(this.ints[first]), which = Number(this.ints[first + 1]);
+      const t = this.floats[first + 3], start = first + n.log[2];
+      const q = this.floats.slice(start, start + n.sizes.nq);
+      const v = this.floats.slice(start + n.sizes.nq, start + n.sizes.nq + n.sizes.nv);
+      if (what === -2) return null;
+      if (what === -1) return { t, what: "event", name: n.events[which], q, v };
+      if (what === -3) return { t, what: "jump", name: n.ends.rows[which] ?? "", q, v };
+      return { t, what: n.whats[what], name: n.blocks[which] ?? "", q, v };
+    }
+
+    /** How the run stands, in the words of the command line. */
+    status() {
+      const n = this.notes, c = n.codes, t = this.get("t_good");
+      const now = `t = ${general(t, 9)} s`;
+      const counts = { steps: this.count("steps"), rejected: this.count("rejected"), evaluations: this.count("evaluations"), projections: this.count("projections") };
+      if (this.code === c.stopped) return { status: "stopped", t, reason: "", message: `stopped by an event at ${now}.`, hint: "", ...counts };
+      if (this.code === c.done) return { status: "done", t, reason: "", message: `reached ${now}.`, hint: "", ...counts };
+      if (!this.isOver) return { status: "running", t, reason: "", message: `under way at ${now}.`, hint: "", ...counts };
+      const k = this.count("detail");
+      const [reason, text, hint] = n.ends.texts[this.code] || ["failed", `the run ended with status ${this.code} at {now}.`, ""];
+      const row = n.ends.rows[k] === undefined ? (k >= 0 ? `closure row ${k + 1}` : "the closures") : `closure row '${n.ends.rows[k]}'`;
+      const message = text.replace("{now}", now).replace("{row}", row).replace("{size}", general(this.get("worst"), 3))
+        .replace("{event}", n.events[k] ?? n.blocks[k - n.events.length] ?? "").replace("{block}", n.blocks[k] ?? "").replace("{steps}", counts.steps);
+      return { status: "failed", t, reason, message, hint, ...counts };
+    }
+
+    /** The last good state. */
+    state() {
+      const { nq, nv } = this.notes.sizes, good = this.array("good", nq + nv);
+      return { t: this.get("t_good"), q: good.slice(0, nq), v: good.slice(nq) };
+    }
+
+    // results
+
+    /** Recorded states since the last call. */
+    take() {
+      const { nq, nv, nu } = this.notes.sizes, w = this.width;
+      const count = this.rows.reduce((sum, rows) => sum + rows.length / w, 0);
+      const t = new Float64Array(count), q = new Float64Array(count * nq), v = new Float64Array(count * nv), u = new Float64Array(count * nu);
+      let k = 0;
+      for (const rows of this.rows) {
+        for (let at = 0; at < rows.length; at += w, k++) {
+          t[k] = rows[at];
+          q.set(rows.subarray(at + 1, at + 1 + nq), k * nq);
+          v.set(rows.subarray(at + 1 + nq, at + 1 + nq + nv), k * nv);
+          u.set(rows.subarray(at + 1 + nq + nv, at + w), k * nu);
+        }
+      }
+      this.rows = [];
+      return { count, t, q, v, u };
+    }
+
+    /** Events since the last call, by time. */
+    takeEvents() {
+      const events = this.happened.filter((x) => x !== null);
+      this.happened = [];
+      return events.sort((x, y) => x.t - y.t);
+    }
+
+    /** A series at recorded states, row by row. */
+    series(name, rows) {
+      const n = this.notes, s = n.series[name], { nq, nv, nc, nu } = n.sizes;
+      if (!s) throw new LiaisonError(`this module has no series '${name}'.`, `It has: ${Object.keys(n.series).join(", ")}.`, "unknown name");
+      const out = new Float64Array(rows.count * s.size), area = n.point;
+      for (let k = 0; k < rows.count; k++) {
+        this.floats.set(rows.q.subarray(k * nq, (k + 1) * nq), area.q / 8);
+        this.floats.set(rows.v.subarray(k * nv, (k + 1) * nv), area.v / 8);
+        this.floats.set(rows.u.subarray(k * nu, (k + 1) * nu), area.u / 8);
+        const call = (entry, one) => this.exports[entry](rows.t[k], area.q, area.v, area.u, n.at.p, area.x, one.out, one.work);
+        if (s.after) {
+          call(s.after.entry, s.after);
+          this.floats.copyWithin(area.x / 8, s.after.out / 8, s.after.out / 8 + nv + nc);
+        }
+        call(s.entry, s);
+        out.set(this.floats.subarray(s.out / 8, s.out / 8 + s.size), k * s.size);
+      }
+      return out;
+    }
+  }
+
+  const liaison = { Run, LiaisonError };
+  if (typeof module !== "undefined" && module.exports) module.exports = liaison;
+  else root.liaison = liaison;
+})(typeof globalThis !== "undefined" ? globalThis : this);

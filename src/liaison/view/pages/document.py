@@ -1,0 +1,389 @@
+"""The scene of a run as data: a text of plain JSON that names what is drawn, and packed arrays.
+
+The front end draws it and knows no mechanics. `VERSION` grows when a front end of before could not
+read it any more; docs/scene.md describes every entry.
+
+Public names: Look, Scene, scene_of, Live, live_scene_of, FORMAT, VERSION.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.model import Mechanism
+from liaison.model.values import floats
+from liaison.simulation.record.resampling import quaternion_of
+from liaison.simulation.record.trajectory import Trajectory
+from liaison.view.camera import ASPECT, camera
+from liaison.view.contacts import greatest
+from liaison.view.drawing import COLORS as BODY_COLORS
+from liaison.view.drawing import GROUND_COLOR, Drawing, drawing
+from liaison.view.links import FORCE_COLOR, LONGEST, joint_forces, trace_points
+from liaison.view.marks import MOMENT_COLOR, Mark, beside, dot_sizes, marks, rolling_ones, struck
+from liaison.view.solids import Piece
+from liaison.view.symbols import joint_entries, placed_loads, supports
+
+from .columns import column_entries
+from .packing import Pack
+from .timeline import event_groups, state_entries, strips
+
+Array = NDArray[np.float64]
+Entry = dict[str, Any]
+
+FORMAT, VERSION = "liaison-scene", 1
+MOST_LABELS = 8
+NOTHING = 1e-9  # a moment below this part of the forces, times the size of the scene, is none
+HAND = 1.0  # frequency of the whole mass at a hand that draws it [Hz]
+MOMENTS = 0.6  # the longest arrow of a moment, in longest arrows of forces
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What to see besides the bodies."""
+
+    trace: tuple[Any, ...] = ()
+    forces: bool | Iterable[str] = False
+    frames: bool = False
+    labels: bool | None = None  # None: if the bodies are few
+    places: tuple[Any, ...] = ()  # of contact, over the pictures
+    speed: float = 1.0
+
+    def shows_labels(self, bodies: int) -> bool:
+        """True if names stand on the bodies."""
+        return bodies <= MOST_LABELS if self.labels is None else self.labels
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A scene: its text, as plain data, and its packed arrays in base64."""
+
+    text: Entry
+    data: str
+
+
+def scene_of(run: Trajectory, recorded: Trajectory, mechanism: Mechanism, look: Look) -> Scene:
+    """The scene of a run.
+
+    Args:
+        run: at the instants of its pictures.
+        recorded: the same run as it was recorded, for curves and events.
+        mechanism: bodies and joints to draw.
+        look: what to see besides.
+    """
+    pack, drawn = Pack(), drawing(run, mechanism)
+    rank = {name: k for k, name in enumerate(drawn.pieces)}
+    contact_marks, scales = _marks(run, mechanism, drawn, look)
+    forces = _forces(run, drawn, look, rank, pack)
+    hits = struck(run, [x for x in drawn.pieces if x != "ground"], look.speed)
+    is_struck = any(bool(np.any(x)) for x in hits.values())
+    units = {label.name: label.unit for label in run.labels.get("q", ())}
+    text: Entry = {
+        "format": FORMAT,
+        "version": VERSION,
+        "title": run.name,
+        "note": _note(run, drawn),
+        "view": _view(drawn, mechanism),
+        "times": pack.floats(run.t),
+        "speed": look.speed,
+        "look": {"frames": look.frames, "labels": look.shows_labels(len(drawn.pieces) - 1)},
+        "bodies": _bodies(drawn, hits if is_struck else {}, pack),
+        "poses": _poses(drawn, pack),
+        "joints": joint_entries(mechanism, drawn, rank),
+        "loads": placed_loads(mechanism, drawn, rank, units),
+        "forces": forces,
+        "contacts": [_contact(mark, pack) for mark in contact_marks],
+        "arrows": {"force": scales[0], "moment": scales[1], "forceColor": FORCE_COLOR,
+                   "momentColor": MOMENT_COLOR},
+        "states": state_entries(contact_marks, is_struck),
+        "traces": [
+            {"name": name, "body": rank[body], "place": p.tolist()}
+            for name, body, p in trace_points(drawn, look.trace)
+        ],
+        "strips": strips(run, contact_marks),
+        "events": {"count": len(recorded.events), "groups": event_groups(recorded)},
+        "series": column_entries(recorded, pack),
+    }  # fmt: skip
+    return Scene(text, pack.text())
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Live:
+    """What simulates in a page: a WebAssembly module, the script that runs it, and its sliders."""
+
+    module: bytes
+    script: str
+    ranges: Mapping[str, tuple[float, float, float]]  # parameter -> least, first, greatest value
+    inputs: Mapping[str, tuple[str, str, str]]  # body -> inputs of a force at its center of mass
+    about: Mapping[str, str]  # "mobility", "equations" as HTML, "note"
+
+
+def live_scene_of(run: Trajectory, mechanism: Mechanism, look: Look, live: Live) -> Scene:
+    """The scene of a mechanism that simulates in its page.
+
+    Args:
+        run: of which the first picture, the space it takes and the names of columns are used.
+        mechanism: bodies and joints to draw.
+        look: what to see besides.
+        live: what simulates.
+    """
+    few = run.resample(np.unique([run.t[0], run.t[-1]]), rough=True)
+    scene = scene_of(few, replace(few, events=()), mechanism, look)
+    drawn = drawing(run, mechanism)
+    text = scene.text | {"view": _view(drawn, mechanism), "note": "simulates in this page"}
+    kept, stale = _variations(run, mechanism, drawn.size, live.ranges)
+    text |= {"variations": kept, "stale": stale, "drag": _drag(mechanism, drawn, live)}
+    text["about"] = dict(live.about)
+    return Scene(text, scene.data)
+
+
+def _drag(mechanism: Mechanism, drawn: Drawing, live: Live) -> Entry:
+    """Bodies that a hand can draw, and the spring and damper between it and them."""
+    values = drawn.parameters
+    mass = sum(float(floats(x.mass, values)) for x in mechanism.bodies) or 1.0
+    stiffness = mass * (2 * np.pi * HAND) ** 2
+    rank = {name: k for k, name in enumerate(drawn.pieces)}
+    return {
+        "stiffness": stiffness,
+        "damping": float(np.sqrt(stiffness * mass)),
+        "bodies": [
+            {"body": rank[x.name], "place": floats(x.com, values).tolist(),
+             "inputs": list(live.inputs[x.name])}
+            for x in mechanism.bodies
+            if x.name in live.inputs
+        ],
+    }  # fmt: skip
+
+
+def _variations(
+    run: Trajectory,
+    mechanism: Mechanism,
+    size: float,
+    ranges: Mapping[str, tuple[float, float, float]],
+) -> tuple[list[Entry], list[str]]:
+    """Numbers of the drawing that follow parameters, at some values of each.
+
+    Returns:
+        For each parameter its `values` and, by their paths in the scene, `numbers` at each value;
+        and the parameters whose drawing changes in ways that numbers cannot follow.
+    """
+    kept: list[Entry] = []
+    stale: list[str] = []
+    first = _geometry(run, mechanism, size, {})
+    for name, (low, value, high) in ranges.items():
+        values = [float(x) for x in (*np.linspace(low, value, 3), *np.linspace(value, high, 3)[1:])]
+        seen = [_geometry(run, mechanism, size, {name: x}) for x in values]
+        if any(x.keys() != first.keys() for x in seen):
+            stale.append(name)
+            continue
+        moved = [x for x in first if any(y[x] != first[x] for y in seen)]
+        if any(x[-1] == "vertices" for x in moved):
+            stale.append(name)
+        numbers = [
+            {"path": list(x), "numbers": [y[x] for y in seen]} for x in moved if x[-1] != "vertices"
+        ]
+        if numbers:
+            kept.append({"parameter": name, "values": values, "entries": numbers})
+    return kept, stale
+
+
+def _geometry(
+    run: Trajectory, mechanism: Mechanism, size: float, changes: Mapping[str, float]
+) -> dict[tuple[str | int, ...], list[float]]:
+    """Lists of numbers of the drawing by their paths in the scene, with other parameters."""
+    known = {**run.meta.get("parameters", {}), **changes}
+    few = replace(run.resample([run.t[0]], rough=True), meta={**run.meta, "parameters": known})
+    drawn = drawing(few, mechanism, size)
+    rank = {name: k for k, name in enumerate(drawn.pieces)}
+    units = {label.name: label.unit for label in run.labels.get("q", ())}
+    text: Entry = {
+        "bodies": [
+            {"pieces": [_plain_piece(x) for x in pieces], "label": _listed(drawn.middles.get(name))}
+            for name, pieces in drawn.pieces.items()
+        ],
+        "joints": [{"place": x["place"]} for x in joint_entries(mechanism, drawn, rank)],
+        "loads": [
+            {x: one[x] for x in ("ends", "place", "axes") if x in one}
+            for one in placed_loads(mechanism, drawn, rank, units)
+        ],
+    }
+    return dict(_numbers(text, ()))
+
+
+def _plain_piece(piece: Piece) -> Entry:
+    entry: Entry = {
+        "size": [float(x) for x in piece.size],
+        "turn": quaternion_of(piece.R).tolist(),
+        "place": piece.p.tolist(),
+    }
+    if piece.surface is not None:
+        entry["vertices"] = piece.surface.vertices.ravel().tolist()
+    return entry
+
+
+def _listed(x: Array | None) -> list[float]:
+    return [] if x is None else [float(y) for y in x]
+
+
+def _numbers(
+    entry: Any, path: tuple[str | int, ...]
+) -> Iterable[tuple[tuple[str | int, ...], list[float]]]:
+    """Every list of numbers below an entry, with its path, rounded to what can be seen."""
+    todo: list[tuple[Any, tuple[str | int, ...]]] = [(entry, path)]
+    while todo:
+        one, at = todo.pop()
+        if isinstance(one, dict):
+            todo += [(x, (*at, key)) for key, x in one.items()]
+        elif isinstance(one, list | tuple):
+            if one and all(isinstance(x, float) for x in one):
+                yield at, [round(x, 12) + 0.0 for x in one]
+            else:
+                todo += [(x, (*at, k)) for k, x in enumerate(one)]
+
+
+def _note(run: Trajectory, drawn: Drawing) -> str:
+    note = f"{run.t[0]:g} to {run.t[-1]:g} s"
+    return note + ("; not drawn: " + ", ".join(drawn.missing) if drawn.missing else "")
+
+
+def _view(drawn: Drawing, mechanism: Mechanism) -> Entry:
+    """Camera, size of the scene, and the ground below it."""
+    eye = camera(drawn.reached, drawn.up)
+    return {
+        "up": drawn.up.tolist(),
+        "size": drawn.size,
+        "low": drawn.reached.min(axis=0).tolist(),
+        "high": drawn.reached.max(axis=0).tolist(),
+        "floor": float((drawn.reached @ drawn.up).min()),
+        "position": eye.position.tolist(),
+        "target": eye.target.tolist(),
+        "angle": eye.angle,
+        "aspect": ASPECT,
+        "supports": supports(mechanism, drawn),
+    }
+
+
+def _bodies(drawn: Drawing, hits: Mapping[str, NDArray[np.bool_]], pack: Pack) -> list[Entry]:
+    entries = []
+    for k, (name, pieces) in enumerate(drawn.pieces.items()):
+        is_ground = name == "ground"
+        color = GROUND_COLOR if is_ground else BODY_COLORS[k % len(BODY_COLORS)]
+        own = next((x.color for x in pieces if not x.joint), color)
+        middle = drawn.middles.get(name)
+        is_hit = hits.get(name)
+        entries.append(
+            {
+                "name": name,
+                "color": own,
+                "ground": is_ground,
+                "label": None if middle is None else middle.tolist(),
+                "pieces": [_piece(x, pack) for x in pieces],
+                "struck": None if is_hit is None else pack.whole(is_hit.astype(np.int64)),
+            }
+        )
+    return entries
+
+
+def _piece(piece: Piece, pack: Pack) -> Entry:
+    entry: Entry = {
+        "kind": piece.kind,
+        "size": piece.size,
+        "turn": quaternion_of(piece.R).tolist(),
+        "place": piece.p.tolist(),
+        "color": piece.color,
+    }
+    if piece.opacity < 1:
+        entry["opacity"] = piece.opacity
+    if piece.joint:
+        entry["joint"] = piece.joint
+    if piece.surface is not None:
+        entry["vertices"], _ = pack.quantised(piece.surface.vertices)
+        entry["faces"] = pack.whole(piece.surface.faces)
+        entry["smooth"] = piece.surface.is_smooth
+    return entry
+
+
+def _poses(drawn: Drawing, pack: Pack) -> Entry:
+    """Places and turns of all bodies over time, and by how much they are off."""
+    X = np.stack([drawn.poses[name] for name in drawn.pieces], axis=1)
+    turn = _continuous(quaternion_of(np.ascontiguousarray(X[..., :3])))
+    places, read = pack.quantised(X[..., 3])
+    turns, read_turn = pack.quantised(turn)
+    read_turn = read_turn / np.linalg.norm(read_turn, axis=-1, keepdims=True)
+    # the angle between two turns: 2 |vector part of their quotient|
+    half = np.minimum(
+        np.linalg.norm(read_turn - turn, axis=-1), np.linalg.norm(read_turn + turn, axis=-1)
+    )
+    return {
+        "places": places,
+        "turns": turns,
+        "error": {
+            "place": float(np.abs(read - X[..., 3]).max(initial=0.0)),
+            "angle": float(2 * half.max(initial=0.0)),
+        },
+    }
+
+
+def _continuous(turn: Array) -> Array:
+    """Quaternions of shape (n, bodies, 4) whose signs do not change from row to row."""
+    sign = np.sign(np.sum(turn[1:] * turn[:-1], axis=-1))
+    flips = np.cumprod(np.where(sign < 0, -1.0, 1.0), axis=0)
+    return np.concatenate([turn[:1], turn[1:] * flips[..., None]])
+
+
+def _forces(
+    run: Trajectory, drawn: Drawing, look: Look, rank: Mapping[str, int], pack: Pack
+) -> list[Entry]:
+    """The force of every joint that is asked for, at the marker of its successor [N]."""
+    entries = []
+    for name, force in joint_forces(run, drawn, look.forces).items():
+        body, _, place = drawn.markers[name]
+        values = pack.floats(np.nan_to_num(force))
+        entries.append(
+            {"name": name, "body": rank[body], "place": place.tolist(), "values": values}
+        )
+    return entries
+
+
+def _marks(
+    run: Trajectory, mechanism: Mechanism, drawn: Drawing, look: Look
+) -> tuple[list[Mark], tuple[float, float]]:
+    """Places of contact with forces [N] and moments [N·m], and lengths of arrows for a unit."""
+    forces = joint_forces(run, drawn, look.forces)
+    known = [*forces.values(), *(place.force for place in look.places)]
+    scale = LONGEST * drawn.size / greatest(known)
+    if not look.places:
+        return [], (scale, 0.0)
+    turning = LONGEST * drawn.size / greatest([place.moment for place in look.places])
+    if turning * NOTHING > scale / drawn.size:
+        turning = 0.0
+    radii = dot_sizes(mechanism, look.places, drawn.size, drawn.parameters)
+    listed = marks(run, look.places, (1.0, 1.0), radii, look.speed, rolling_ones(mechanism))
+    eye = camera(drawn.reached, drawn.up)
+    side = np.cross(eye.target - eye.position, drawn.up)
+    away = -0.14 * drawn.size * side / np.linalg.norm(side)
+    return beside(listed, away, drawn.up), (scale, MOMENTS * turning)
+
+
+def _contact(mark: Mark, pack: Pack) -> Entry:
+    points, _ = pack.quantised(np.nan_to_num(mark.point))
+    entry: Entry = {
+        "name": mark.name,
+        "owner": mark.owner,
+        "placed": mark.is_placed,
+        "radius": mark.radius,
+        "points": points,
+        "forces": pack.floats(mark.force, 15),
+        "states": pack.whole(mark.states),
+        "hits": pack.whole(mark.is_hit.astype(np.int64)),
+    }
+    if np.any(mark.moment):
+        entry["moments"] = pack.floats(mark.moment, 15)
+    return entry

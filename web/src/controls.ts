@@ -1,0 +1,169 @@
+// What can be changed while a mechanism simulates: parameters, inputs, starts; how the run stands.
+import { pretty } from "./charts";
+import type { Clock } from "./clock";
+import { checkbox, digits, el } from "./dom";
+import type { Simulation } from "./simulation";
+
+const MOST = 60; // sliders of a kind
+
+interface Knob {
+  name: string;
+  unit: string;
+  value: number;
+  low: number;
+  high: number;
+}
+
+export class Controls {
+  readonly node = el("section", { class: "controls-live", attributes: { "aria-label": "Simulation" } });
+  readonly parameters: Record<string, number> = {};
+  private readonly start: Record<string, number> = {};
+  private readonly balance = el("output", {});
+  private readonly closure = el("output", {});
+  private readonly pace = el("output", {});
+  private readonly error = el("p", { class: "error", attributes: { role: "alert" } });
+  private first: number | null = null;
+  private readonly resets: (() => void)[] = [];
+  private readonly shows = new Map<string, (value: number) => void>();
+
+  constructor(
+    private readonly simulation: Simulation,
+    private readonly clock: Clock,
+    private readonly changed: (parameters: Record<string, number>) => void,
+  ) {
+    const { info } = simulation;
+    const again = this.action("Restart", "Begin again at the start", () => this.begin());
+    const reset = this.action("Reset", "All values as they were", () => {
+      for (const act of this.resets) act();
+      this.begin();
+    });
+    this.node.append(
+      el("div", { class: "side-head" }, el("h2", { text: "Simulation" }), again, reset),
+      el("dl", { class: "facts" },
+        el("dt", { text: "energy T + U" }), el("dd", {}, this.balance),
+        el("dt", { text: "closure residual" }), el("dd", {}, this.closure),
+        el("dt", { text: "time" }), el("dd", {}, this.pace)),
+      checkbox("as fast as possible", false, (on) => {
+        simulation.isFast = on;
+      }),
+      this.error,
+    );
+    this.error.hidden = true;
+    const lengths = info.parameters.filter((x) => Number.isFinite(x.value));
+    this.group("Parameters", lengths.map((x) => knob(x, x.low, x.high)), true, (name, value) => {
+      this.parameters[name] = value;
+      this.begin();
+    });
+    this.group("Inputs", info.inputs.filter((x) => !x.driven && !isDrag(x.name)).map((x) => knob(x)), true, (name, value) =>
+      simulation.setInput(name, value),
+    );
+    const starts = info.assembles ? [...info.coordinates, ...info.speeds] : [];
+    this.group("Start", starts.map((x) => knob(x)), false, (name, value) => {
+      this.start[name] = value;
+      this.begin();
+    });
+    simulation.onChange((what, message) => this.hear(what, message));
+  }
+
+  begin(): void {
+    this.simulation.begin({ ...this.parameters }, { ...this.start });
+  }
+
+  /** Other values, shown by the sliders too, and a new run. */
+  set(parameters: Record<string, number>, start: Record<string, number>): void {
+    for (const act of this.resets) act();
+    for (const [values, kept] of [[parameters, this.parameters], [start, this.start]])
+      for (const [name, value] of Object.entries(values)) {
+        kept[name] = value;
+        this.shows.get(name)?.(value);
+      }
+    this.begin();
+  }
+
+  private hear(what: string, message: string): void {
+    if (what === "failed") this.fail(message);
+    else if (what === "begun") {
+      this.first = null;
+      this.error.hidden = true;
+      this.changed(this.simulation.parameters);
+    } else this.tell();
+  }
+
+  private fail(message: string): void {
+    this.error.textContent = message;
+    this.error.hidden = false;
+  }
+
+  private tell(): void {
+    const { source, status, motion } = this.simulation;
+    const energy = source.last("energy.T+U");
+    if (energy !== null) {
+      this.first ??= source.values("energy.T+U")[0];
+      this.balance.textContent = `${digits(energy)} J, ${signed(energy - this.first)} J since the start`;
+    } else this.balance.textContent = "not known";
+    const rows = source.columns.filter((x) => x.group === "closure");
+    const worst = rows.reduce((most, x) => Math.max(most, Math.abs(source.last(x.name) ?? 0)), 0);
+    this.closure.textContent = rows.length ? digits(worst, 2) : "no loops";
+    const late = motion.count ? this.clock.time >= motion.times[motion.count - 1] - 1e-9 : false;
+    this.pace.textContent = status && status.status !== "running" ? status.status : late && this.clock.playing ? "slower than real time" : "runs";
+    if (status?.status === "failed") this.fail(`${status.message} ${status.hint}`.trim());
+  }
+
+  private action(text: string, title: string, does: () => void): HTMLElement {
+    return el("button", { class: "text", text, title, attributes: { type: "button" }, on: { click: does } });
+  }
+
+  private group(title: string, knobs: Knob[], isOpen: boolean, set: (name: string, value: number) => void): void {
+    if (!knobs.length) return;
+    const box = el("details", { class: "knobs" }, el("summary", { text: `${title} (${knobs.length})` }));
+    box.open = isOpen && knobs.length <= 12;
+    for (const one of knobs.slice(0, MOST)) box.append(this.row(one, set));
+    if (knobs.length > MOST) box.append(el("p", { class: "empty", text: `and ${knobs.length - MOST} more` }));
+    this.node.append(box);
+  }
+
+  private row(one: Knob, set: (name: string, value: number) => void): HTMLElement {
+    const label = one.unit ? `${one.name} [${pretty(one.unit)}]` : one.name;
+    const shared = { min: `${one.low}`, max: `${one.high}`, value: `${one.value}` };
+    const range = el("input", {
+      attributes: { type: "range", step: "any", ...shared, "aria-label": label },
+      on: { input: () => put(+range.value) },
+    });
+    const number = el("input", {
+      attributes: { type: "number", step: "any", value: `${one.value}`, "aria-label": `${label}, as a number` },
+      on: { change: () => number.value !== "" && put(+number.value) },
+    });
+    const show = (value: number) => {
+      if (value < +range.min) range.min = `${value}`;
+      if (value > +range.max) range.max = `${value}`;
+      range.value = `${value}`;
+      number.value = `${+value.toPrecision(6)}`;
+    };
+    this.shows.set(one.name, show);
+    const put = (value: number) => {
+      show(value);
+      set(one.name, value);
+    };
+    this.resets.push(() => {
+      show(one.value);
+      delete this.parameters[one.name];
+      delete this.start[one.name];
+    });
+    return el("div", { class: "knob" }, el("span", { text: label, title: label }), range, number);
+  }
+}
+
+export function isDrag(name: string): boolean {
+  return name.startsWith("drag ");
+}
+
+/** A range around a value: its bounds where there are some, else half to one and a half of it. */
+function knob(of: { name: string; unit: string; value: number }, low: number | null = null, high: number | null = null): Knob {
+  const { name, unit, value } = of;
+  const reach = Math.abs(value) > 0 ? 0.5 * Math.abs(value) : unit === "rad" ? Math.PI : 1;
+  return { name, unit, value, low: low ?? value - reach, high: high ?? value + reach };
+}
+
+function signed(x: number): string {
+  return `${x < 0 ? "" : "+"}${digits(x, 2)}`;
+}
