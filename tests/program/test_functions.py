@@ -15,7 +15,7 @@ from liaison.program.functions import arcs, circular, exponential
 from liaison.program.functions.table import FUNCTIONS
 from liaison.program.llvm.machine import Target, _link, host, object_code_for
 from liaison.program.loops.c import loops_to_c
-from liaison.program.loops.llvm import loops_ir
+from liaison.program.loops.llvm import loops_ir, unique_names
 from samples.elementary import NAMES, NEAREST, TWO, arguments, compiled, errors, loop_over
 
 INF, NAN = math.inf, math.nan
@@ -87,18 +87,26 @@ def test_exact_powers_are_exact():
     np.testing.assert_array_equal(power(np.full(len(two), 2.0), two * 1.0), np.ldexp(1.0, two))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_same_bits_from_llvm_c_and_plain_python(name):
+@pytest.fixture(scope="module")
+def in_c():
+    """Each function on arrays, through the C compiler, all from one text."""
     require_c()
-    each = loop_over(name)
-    library = compile_c_text(loops_to_c([each]), flags=("-O2", "-Werror", "-ffp-contract=off"))
+    loops = {name: loop_over(name) for name in NAMES}
+    text = loops_to_c([*loops.values()])
+    library = compile_c_text(text, flags=("-O2", "-Werror", "-ffp-contract=off"))
+    symbols = unique_names(loops.values())
+    return {name: library[symbols[each]] for name, each in loops.items()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_bits_from_llvm_c_and_plain_python(name, in_c):
     samples = [*arguments(name, 12, seed=8).values(), *([edges(name)] if name not in TWO else [])]
     for arrays in samples:
         got = bits(compiled(name)(*arrays))
         arrays = [np.ascontiguousarray(x) for x in arrays]
         out = np.empty(len(arrays[0]))
         pointers = [ctypes.c_void_p(x.ctypes.data) for x in (*arrays, out)]
-        library["liaison_each"](ctypes.c_int64(len(out)), *pointers)
+        in_c[name](ctypes.c_int64(len(out)), *pointers)
         np.testing.assert_array_equal(got, bits(out))
         plain = [FUNCTIONS[name](*x) for x in zip(*(x.tolist() for x in arrays), strict=True)]
         np.testing.assert_array_equal(got, bits(plain))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 from flint import arb, ctx
@@ -44,6 +45,7 @@ def loop_over(name):
     return (over_two if name in TWO else over_one)(FUNCTIONS[name])
 
 
+@cache
 def compiled(name):
     """A function as machine code, on arrays."""
     each = loop_over(name)
