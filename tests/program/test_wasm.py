@@ -44,11 +44,12 @@ from liaison.program.loops.language import (
     loop,
     ptr,
 )
+from liaison.program.wasm import to_wasm as to_wasm_module
 from liaison.program.wasm.encode import OP, Assembly, Function, i64_const, signed, unsigned
 from liaison.program.wasm.entries import turn
 from liaison.program.wasm.fold import Memory, fold_loops
 from liaison.program.wasm.loops import loop_key
-from liaison.program.wasm.to_wasm import SIZE, Builder
+from liaison.program.wasm.to_wasm import Builder
 
 A = (3.0, -1.5, 0.25)
 
@@ -242,11 +243,12 @@ def entry_job(program, q, v):
 def ran(node, tmp_path_factory):
     """All jobs, by one node process."""
     q, v = [0.3, -1.2, 2.5, 0.7, 0.1, -0.4, 1.1], [1.1, -0.4, 0.2, -3.0, 0.5, 0.6, -0.7]
-    programs = [program_of(operations(), arrays=("q", "v")), synthetic(22_000)]
+    programs = [program_of(operations(), arrays=("q", "v")), synthetic(3000)]
     loops, expected = loops_job()
-    answers = in_node(
-        node, tmp_path_factory.mktemp("wasm"), [loops, *(entry_job(x, q, v) for x in programs)]
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(to_wasm_module, "SIZE", 500)
+        jobs = [loops, *(entry_job(x, q, v) for x in programs)]
+    answers = in_node(node, tmp_path_factory.mktemp("wasm"), jobs)
     kept = [to_numpy(x)("f", 0.75, q=[*q, 0.0], v=[*v, 0.0]) for x in programs]
     return (loops["calls"], answers[0], expected), answers[1:], kept
 
@@ -265,7 +267,7 @@ def test_every_operation_gives_what_the_interpreter_does(ran):
 
 
 def test_an_entry_in_several_functions_gives_the_same(ran):
-    assert synthetic(22_000).operations("f").total() > 2 * SIZE
+    assert synthetic(3000).operations("f").total() > 2 * 500
     values = np.array([number(x) for x in ran[1][1][0]])
     np.testing.assert_allclose(values, ran[2][1], rtol=1e-9)
 

@@ -30,9 +30,8 @@ AGREES = 1e-9
 
 SAME = {
     "fixed": ("four_bar.lsd", {"step": 1e-3}),
-    "adaptive": ("four_bar.lsd", {}),
+    "adaptive": ("four_bar.lsd", {"every": 0.01}),
     "table": ("quarter_car.lsd", {}),
-    "sampled": ("double_pendulum.lsd", {"every": 0.01}),
 }
 """Runs whose bits are compared: example and options; one second each."""
 
@@ -51,6 +50,17 @@ let Z = join earth and a with prismatic axis = [0, 0, 1] end ;
 start Z = 1 m ;
 apply motor force = push end on Z ;
 event lands when Z falling record ;
+"""
+
+
+SWING = """
+gravity = [0, 0, -9.81] m/s^2 ;
+parameter half = 0.3 rad ;
+parameter late = 0.25 s ;
+let a = body mass = 1 kg, center = [0.5, 0, 0] m, inertia = [0.1, 0.1, 0.1] kg*m^2 end ;
+let A = join earth and a with revolute axis = [0, 1, 0] end ;
+start A = 2*half ;
+apply motor torque = 40 N*m/s * max(t - late, 0 s) end on A ;
 """
 
 
@@ -110,10 +120,12 @@ def modules(examples):
         "four bar": liaison.live_module(examples / "four_bar.lsd", until=1, step="1 ms"),
         "few steps": liaison.live_module(examples / "four_bar.lsd", until=1, max_steps=20),
         "fall": liaison.live_module(fall, until=0.4, every=0.05, stop="lands"),
+        "swing": liaison.live_module(liaison.read(SWING), until=0.5),
     }
 
 
 RUNS = {
+    "swing": [{"start": {"parameters": {"half": 0.1}}}, {"start": {"parameters": {"late": 0.1}}}],
     "four bar": [
         {"get": "info"}, OTHER, {"start": {"parameters": {"a": 2.0}}}, {"start": {}},
         {"start": {"start": {"A": 0.5, "A'": 3.0}}}, {"start": {"parameters": {"e": 1}}},
@@ -196,6 +208,14 @@ def test_starts_by_name(examples, answers):
     np.testing.assert_allclose(numbers(answer["q"], run.q), run.q, rtol=AGREES, atol=AGREES)
 
 
+def test_starts_that_follow_from_parameters(answers):
+    """The start is twice a parameter."""
+    run = liaison.simulate(liaison.read(SWING), until=0.5, parameters={"half": 0.1})
+    answer = answers["swing"][0]
+    np.testing.assert_allclose(numbers(answer["q"], run.q), run.q, rtol=AGREES, atol=AGREES)
+    assert run.q[0, 0] == 0.2
+
+
 def test_the_default_after_a_change(answers):
     """Nothing is left of runs with other values."""
     assert answers["four bar"][3]["status"]["status"] == "done"
@@ -214,6 +234,7 @@ def test_the_default_after_a_change(answers):
         ("four bar", 8, "unknown name", "no option 'steps'"),
         ("four bar", 9, "argument", "must be positive"),
         ("fall", 2, "argument", "within its bounds 1"),
+        ("swing", 1, "fixed instants", "'late' changes the instants"),
         ("fall", 4, "argument", "the state has 1 and 2 numbers"),
     ],
 )

@@ -31,7 +31,7 @@ from liaison.program.plan import LARGEST_POWER, TURNING, Item, Piece, Plan
 from liaison.program.program import Program
 
 from .encode import OP, Code, Function, Ref, access, f64_const, i32_const, i64_const, unsigned
-from .loops import loop_key
+from .loops import loop_key, shortened
 
 ARGUMENTS = ("t", "q", "v", "u", "p", "x", "out", "work")
 SIGNATURE = (("f64", *["i32"] * 7), ())
@@ -201,7 +201,7 @@ class _Writer:
         for node, places in self.outputs.items():
             for index in places:
                 self.store("out", index, partial(self.value, node))
-        return Function(SIGNATURE, ("f64",) * self.count, _renumbered(self.code))
+        return Function(SIGNATURE, ("f64",) * self.count, shortened(_renumbered(self.code)))
 
     def clear(self) -> None:
         """Many zeros among the outputs are written at once, before anything else."""

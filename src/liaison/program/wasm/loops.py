@@ -3,7 +3,7 @@
 Integers are i64, addresses and truth values i32. An address is split into what is known, which
 stands in the instruction, and what varies.
 
-Public names: loop_function, loop_key, CHOICES.
+Public names: loop_function, loop_key, shortened, CHOICES.
 """
 
 from __future__ import annotations
@@ -45,6 +45,11 @@ COMPARE = ("lt", "le", "gt", "ge", "eq", "ne")
 NATIVE = {"sqrt": "f64.sqrt", "fabs": "f64.abs", "floor": "f64.floor", "copysign": "f64.copysign"}
 CHOICES = ("fmin", "fmax")
 INDEX = {"add": "i32.add", "sub": "i32.sub", "mul": "i32.mul"}
+OPPOSITE = {
+    OP[f"i64.{x}"]: OP[f"i64.{y}"]
+    for pair in (("lt", "ge"), ("gt", "le"), ("eq", "ne"))
+    for x, y in (pair, pair[::-1])
+}
 BITS = {"bitand": "and", "bitor": "or", "bitxor": "xor", "shl": "shl", "shr": "shr"}
 LARGEST_OFFSET = 1 << 31
 
@@ -71,6 +76,22 @@ def loop_function(
         module: places tables of numbers, and knows functions of other libraries.
     """
     return _Printer(folded, others, memory, module).function()
+
+
+def shortened(code: Code) -> Code:
+    """The same with fewer instructions: what is set and read at once, comparisons negated."""
+    short: Code = []
+    for x in code:
+        last = short[-1] if short else b""
+        if isinstance(x, Ref) or isinstance(last, Ref):
+            short.append(x)
+        elif (last[:1], x[:1]) == (OP["set"], OP["get"]) and last[1:] == x[1:]:
+            short[-1] = OP["tee"] + x[1:]
+        elif x == OP["i32.eqz"] and last in OPPOSITE:
+            short[-1] = OPPOSITE[last]
+        else:
+            short.append(x)
+    return short
 
 
 @final
@@ -106,7 +127,7 @@ class _Printer:
             self.put("unreachable")
         results = (kind_of(self.folded.result),) if has_result else ()
         taken = tuple(kind_of(kind) for _, kind in self.folded.arguments)
-        return Function((taken, results), tuple(self.locals), self.code)
+        return Function((taken, results), tuple(self.locals), shortened(self.code))
 
     # instructions
 

@@ -112,6 +112,7 @@
       for (const [address, words] of [n.run, ...(n.sides ? [n.sides] : [])]) {
         new Uint8Array(this.exports.memory.buffer, address, 8 * words).set(new Uint8Array(this.blank, address, 8 * words));
       }
+      this.floats.fill(0, n.scratch[0] / 8, n.scratch[0] / 8 + n.scratch[1]);
     }
 
     parametersOf(changes) {

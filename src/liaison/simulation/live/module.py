@@ -47,22 +47,24 @@ SERIES = ("poses", "energy", "closure", "outputs")
 
 
 NUMBERS = (
-    "t", "t_new", "t_start", "t_end", "t_control", "t_base", "t_good", "t_refill", "step", "h_max",
-    "rtol", "atol", "period", "worst",
+    "t", "t_new", "t_start", "t_end", "t_base", "t_good", "step", "h_max", "period", "worst",
 )  # fmt: skip
 INTEGERS = (
     "samples", "records_steps", "records_end", "steps_allowed", "recorded", "event_count", "steps",
-    "rejected", "evaluations", "projections", "break_count", "breaks_passed", "point_count",
-    "points_passed", "detail", "is_fresh", "has_terms", "has_correct",
+    "rejected", "evaluations", "projections", "detail", "is_fresh", "has_terms", "has_correct",
 )  # fmt: skip
-ARRAYS = (
-    "q", "v", "u", "p", "atols", "break_times", "corner_rows", "waypoints", "reach",
+ARRAYS = ("q", "v", "u", "p", "good")
+ADAPTIVE = ("rtol", "atol", "atols")
+INSTANTS = (
+    "t_refill", "break_count", "breaks_passed", "point_count", "points_passed", "break_times",
+    "corner_rows", "waypoints", "reach",
 )  # fmt: skip
-"""Fields of a run that its user reads and writes: floats, integers, arrays."""
+"""Fields of a run that its user reads and writes: floats, integers, arrays; those of adaptive steps
+and of instants where there are some."""
 
 CODES = {
-    "good": at.GOOD, "done": at.DONE, "stopped": at.STOPPED, "control": at.CONTROL,
-    "full": at.FULL, "needs": at.NEEDS_CORRECT_Q, "instants": at.NEEDS_INSTANTS,
+    "good": at.GOOD, "done": at.DONE, "stopped": at.STOPPED, "full": at.FULL,
+    "needs": at.NEEDS_CORRECT_Q, "instants": at.NEEDS_INSTANTS,
     "failed": at.NOT_FINITE, "degenerate": at.DEGENERATE,
 }  # fmt: skip
 OF_CONTACTS = (at.NO_MODE, at.BAD_GAP, at.BAD_SIDE, at.SINGULAR_MASS, at.STANDSTILL, at.STEP_UP)
@@ -89,7 +91,7 @@ def live_module(
         kernel: of a program with formulas.
         state: where runs begin unless they are given another start.
         until: when they end, likewise [s].
-        settings: method, tolerances, recording.
+        settings: method, tolerances, recording; the balance of energy is not watched.
         inputs: numbers, formulas and tables; see `simulate`.
         parameters: values in the place of the defaults.
         stop: see `simulate`.
@@ -100,8 +102,8 @@ def live_module(
         SimulationError: runs that need Python between their steps.
     """
     plan = plan_of(
-        kernel, state, until, settings or settings_of(), inputs=inputs, parameters=parameters,
-        stop=stop,
+        kernel, state, until, replace(settings or settings_of(), watch=False), inputs=inputs,
+        parameters=parameters, stop=stop,
     )  # fmt: skip
     why = why_not_live(plan)
     if why:
@@ -163,6 +165,7 @@ def notes_of(preparation: Preparation, series: Sequence[str]) -> dict[str, Any]:
         "run": [place(run.ints), run.words],
         "sides": _sides(preparation),
         "records": [place(arrays.records), int(run.capacity)],
+        "scratch": [place(arrays.scratch), arrays.scratch.size],
         "log": [place(arrays.event_log), row_words(run), Event.header],
         "codes": CODES,
         "ends": _ends(preparation.plan, run),
@@ -191,9 +194,10 @@ def _plain(value: float) -> float | None:
 
 def _places(run: Run, base: int) -> dict[str, int]:
     """Addresses of fields."""
-    places = {x: base + 8 * run.span(x).start for x in (*NUMBERS, *INTEGERS, *ARRAYS)}
-    good = base + 8 * run.span("good").start
-    return places | {"good": good}
+    names = [*NUMBERS, *INTEGERS, *ARRAYS]
+    names += ADAPTIVE if run.is_adaptive else ()
+    names += INSTANTS if run.breaks else ()
+    return {x: base + 8 * run.span(x).start for x in names}
 
 
 def _sides(preparation: Preparation) -> list[int] | None:
@@ -248,15 +252,11 @@ def _series(preparation: Preparation, names: Sequence[str]) -> dict[str, Any]:
 def _entry_of(plan: Plan, name: str) -> str:
     """The entry of a series; empty where there is none.
 
-    Energy is the beginning of what the balance of energy asks. Reactions beside contacts follow
-    from their modes, which are not kept.
+    Reactions beside contacts follow from their modes, which are not kept.
     """
     entries = plan.program.entries
-    if name not in entries or not entries[name].outputs:
-        return ""
-    if name == "reactions" and sides_in(plan.program):
-        return ""
-    return "work" if name == "energy" and plan.watch[0] == "work" else name
+    is_known = name in entries and len(entries[name].outputs) > 0
+    return name if is_known and not (name == "reactions" and sides_in(plan.program)) else ""
 
 
 def _point(preparation: Preparation) -> dict[str, int]:

@@ -45,7 +45,6 @@ class LiveKeywords(TypedDict, total=False):
     theta: float
     facets: int
     spectral_radius: float
-    watch: bool
 
 
 @checked
@@ -74,8 +73,7 @@ def live_module(
         stop: what ends a run.
         series: what can be evaluated at recorded states; "reactions" and "momentum" besides.
         assembles: loops close again after a change of lengths or starts.
-        **keywords: step, method, rtol, atol, every and others, see `RunOptions`. The balance of
-            energy is not watched unless watch=True.
+        **keywords: step, method, rtol, atol, every and others, see `RunOptions`.
 
     Returns:
         The bytes of the module; the script `liaison_run.js` runs it (docs/browser.md).
@@ -92,7 +90,7 @@ def live_module(
             "while it moves.",
             status="not live",
         )
-    options: dict[str, Any] = {"watch": False, **keywords}
+    options: dict[str, Any] = {**keywords}
     for name in TIMES & options.keys():
         options[name] = si_value(options[name], "s", f"live_module: {name}")
     with collector_paused():
