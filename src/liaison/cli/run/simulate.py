@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 def facts_of(run: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
     """How a run went, as plain data.
 
-    `energy_error` is the largest change of T + U; None where the mechanism does not conserve it.
+    `energy_error` is the largest change of T + U; None where it is not known to be constant.
     `penetration` is how far a gap was ever below 0 [m], of what has gaps.
     """
     from liaison.cli.running import event_facts
@@ -48,6 +48,8 @@ def facts_of(run: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
 
     energy = run.series["energy"].values.sum(axis=1)
     change = float(abs(energy - energy[0]).max())
+    drifts = _drifts(run)
+    is_constant = is_conservative(mechanism) or "energy" in drifts
     return {
         "name": run.name,
         "status": run.status,
@@ -57,7 +59,7 @@ def facts_of(run: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
         **run.counts,
         "energy": float(energy[-1]),
         "energy_change": change,
-        "energy_error": change if is_conservative(mechanism) else None,
+        "energy_error": change if is_constant else None,
         "position_residual": _largest(run, "position_residual"),
         "velocity_residual": _largest(run, "velocity_residual"),
         **_inside(run),
@@ -65,7 +67,7 @@ def facts_of(run: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
         "q": _named(run, "q"),
         "v": _named(run, "v"),
         "outputs": {name: float(x[-1]) for name, (_, x) in _outputs(run).items()},
-        "invariants": _drifts(run),
+        "invariants": drifts,
         "events": event_facts(run),
         "units": {x.name: x.unit for part in ("q", "v") for x in run.labels[part]}
         | {name: label.unit for name, (label, _) in _outputs(run).items()},
