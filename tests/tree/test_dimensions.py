@@ -4,7 +4,7 @@ import pytest
 
 import liaison
 from liaison.expr import cos, sqrt, symbol
-from liaison.tree.dimensions import dimension_of
+from liaison.tree.closure import dimension_of
 from liaison.units import unit_of
 
 POINT = """

@@ -20,7 +20,7 @@ motion of one marker seen from the other.
 Public names: Row, Push, closure_rows, relation_rows, joint_rows, tie_rows, relative_rows,
 distance_row, stretch_row, relation_row, rate_offset, is_curved, with_rates, power_row,
 marker_motion, template, R, P, OMEGA, V, FLOW, ORIGIN, WELDED, residual_template, derived,
-second_order, rate_along, at.
+second_order, rate_along, at, dimension_of, multiplier_unit.
 
 Source: RBDA §8.2, §8.7; docs/theory/closures.md (closure-1); docs/theory/closures.md (closure-1).
 Differs: RBDA writes K for G and k for γ.
@@ -32,9 +32,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias, final
+from typing import Any, Final, NamedTuple, TypeAlias, final
 
-from liaison.errors import DerivationError, Place
+from liaison.errors import DerivationError, NamingError, Place, TextError
 from liaison.expr import (
     ZERO,
     Expr,
@@ -46,6 +46,7 @@ from liaison.expr import (
     symbol,
     symbols_of,
     time_derivative,
+    topological,
 )
 from liaison.model import BetweenFrames, Constraint, Joint, JointType, Mechanism, OfCoordinates
 from liaison.spatial.arrays import (
@@ -61,11 +62,87 @@ from liaison.spatial.arrays import (
     zeros,
 )
 from liaison.spatial.arrays import identity as identity_matrix
-from liaison.units import FORCE, MOMENT, Label, effort_along
+from liaison.tree.kinematics import Kinematics, Motion
+from liaison.tree.tree import GROUND, Closure, Transform, Tree
+from liaison.units import (
+    FORCE,
+    MOMENT,
+    PURE,
+    TIME,
+    Dimension,
+    Label,
+    effort_along,
+    si_unit,
+    unit_of,
+)
 
-from .dimensions import multiplier_unit
-from .kinematics import Kinematics, Motion
-from .tree import GROUND, Closure, Transform, Tree
+ENERGY: Final[Dimension] = (2, 1, -2, 0, 0)
+POWER: Final[Dimension] = (2, 1, -3, 0, 0)
+
+Known: TypeAlias = Dimension | None
+"""None: not known."""
+
+ALIKE = ("add", "sub", "min", "max", "neg", "abs", "select")
+"""Operations on things of one dimension, which the result has; the first of `select` decides."""
+
+ANGLES = ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "log", "sign")
+"""Functions whose values are pure numbers, or angles."""
+
+
+def dimension_of(formula: Expr, known: Mapping[str, Dimension]) -> Known:
+    """The dimension of a formula whose names have these; None where it does not follow."""
+    dimensions: dict[Expr, Known] = {}
+    for node in topological([formula]):
+        dimensions[node] = _dimension(node, [dimensions[x] for x in node.args], known)
+    return dimensions[formula]
+
+
+def _dimension(node: Expr, parts: list[Known], known: Mapping[str, Dimension]) -> Known:
+    if node.op == "symbol":
+        return known.get(str(node.a))
+    if node.op in ANGLES:
+        return PURE
+    if node.op in ALIKE:
+        listed = {_plain(x) for x in (parts[1:] if node.op == "select" else parts) if x is not None}
+        return listed.pop() if len(listed) == 1 else None
+    if node.op in ("mul", "div") and parts[0] is not None and parts[1] is not None:
+        return _times(parts[0], parts[1], 1 if node.op == "mul" else -1)
+    if node.op == "pow" and parts[0] is not None and type(node.args[1].a) is int:
+        return _times(PURE, parts[0], node.args[1].a)
+    if node.op == "sqrt" and parts[0] is not None and not any(n % 2 for n in parts[0]):
+        a, b, c, d, e = (n // 2 for n in parts[0])
+        return a, b, c, d, e
+    return None
+
+
+def _plain(x: Dimension) -> Dimension:
+    """The same with angles as pure numbers."""
+    return (x[0], x[1], x[2], 0, x[4])
+
+
+def _times(x: Dimension, y: Dimension, power: int) -> Dimension:
+    a, b, c, d, e = (m + power * n for m, n in zip(x, y, strict=True))
+    return a, b, c, d, e
+
+
+def multiplier_unit(tree: Tree, relation: OfCoordinates) -> str:
+    """The SI unit of a relation's multiplier; "" where it does not follow from its names."""
+    labels = [*tree.position_labels(), *tree.velocity_labels()]
+    named = [(x.name, x.unit) for x in labels]
+    mechanism = tree.mechanism
+    named += [(x.name, x.unit) for x in (*mechanism.parameters, *mechanism.inputs)]
+    known = {"t": TIME}
+    for name, unit in named:
+        try:
+            known[name] = unit_of(unit).dimension
+        except (NamingError, TextError):
+            continue
+    dimension = dimension_of(relation.vanishing(), known)
+    if dimension is None:
+        return ""
+    work = POWER if relation.OF_SPEEDS else ENERGY
+    return si_unit(_times(work, _plain(dimension), -1))
+
 
 R = array([[symbol(f"closure.R{i}{j}") for j in range(3)] for i in range(3)])
 P = array([symbol(f"closure.p{i}") for i in range(3)])

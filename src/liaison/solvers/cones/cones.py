@@ -6,7 +6,7 @@ A is the mobility D M⁻¹Dᵀ of the rows, symmetric and at least semidefinite;
 methods, in turn: sweeps over contacts (`sweep`, fast) lead near a solution and Newton's method
 (`newton`, safe) ends there, from inside the bounds where it does not get there at once.
 
-Public names: ONE_WAY, DISC, BILATERAL, PRESCRIBED, Cone, Limit, solve_cones, cone_area.
+Public names: ONE_WAY, DISC, BILATERAL, PRESCRIBED, Cone, Limit, solve_cones, cone_area, sweep.
 
 Source: ACA ch. 13; docs/theory/contact_solvers.md.
 """
@@ -15,10 +15,8 @@ from __future__ import annotations
 
 from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.program.loops.records import Rows
-
-from .newton import newton, newton_from_inside, rounding
-from .sweep import sweep
-from .table import (
+from liaison.solvers.cones.newton import newton, newton_from_inside, rounding
+from liaison.solvers.cones.table import (
     BILATERAL,
     DISC,
     ONE_WAY,
@@ -31,8 +29,62 @@ from .table import (
     natural_residual,
     prepare,
     project,
+    radius,
     refresh,
+    shrink,
 )
+
+SOFT = 1e-9
+"""Proximal mobility, beside 1: rows that depend on others move only as far as they must."""
+
+
+@loop
+def push(m: i64, area: Area, row: i64, y: f64) -> None:
+    """Sets one force and what it does to all rates."""
+    change = y - area.force[row]
+    area.force[row] = y
+    if change != 0.0:
+        z = area.rate
+        column = area.columns[row]
+        for i in range(m):
+            z[i] += change * column[i]
+
+
+@loop
+def relaxed(m: i64, area: Area, row: i64, mobility: f64) -> f64:
+    """The force that makes the rate of a row 0, the others waiting."""
+    return float(area.force[row] - area.rate[row] / (max(mobility, 0.0) + SOFT))
+
+
+@loop
+def relax_disc(m: i64, first: i64, rows: i64, r: f64, area: Area) -> None:
+    """The forces of a disc of this radius."""
+    second = first + rows - 1
+    mobility = max(area.columns[first, first], area.columns[second, second])
+    x = relaxed(m, area, first, mobility)
+    y = relaxed(m, area, second, mobility) if second > first else 0.0
+    part = shrink(x, y, r)
+    push(m, area, first, part * x)
+    if second > first:
+        push(m, area, second, part * y)
+
+
+@loop
+def sweep(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> None:
+    """Every block once; z goes along."""
+    table = area.table
+    for k in range(nb):
+        first = blocks[k].first
+        kind = blocks[k].kind
+        if kind == ONE_WAY:
+            y = relaxed(m, area, first, area.columns[first, first])
+            push(m, area, first, max(y, table[k].constant))
+        elif kind == BILATERAL:
+            for i in range(first, first + blocks[k].rows):
+                push(m, area, i, relaxed(m, area, i, area.columns[i, i]))
+        elif kind == DISC:
+            relax_disc(m, first, blocks[k].rows, radius(blocks, table, area.force, k), area)
+
 
 __all__ = [
     "BILATERAL", "DISC", "ONE_WAY", "PRESCRIBED", "Cone", "Limit", "cone_area", "solve_cones",
