@@ -116,7 +116,7 @@ def printed(tmp_path):
     ("text", "formalism", "lines"),
     [
         (SLEIGH, "hamilton", ["p_S.x' = −sin(S.th) λ₁", "λ₁: blade"]),
-        (HOOP, "lagrange_reduced", ["A': 0 = 2 R (R Ä + (g − R w² cos(A)) sin(A))", "H' = w"]),
+        (HOOP, "lagrange_reduced", ["A': 0 = 2 R (R Ä + (g − R w² cos(A)) sin(A))", "Ḣ = w"]),
         (HOOP, "boltzmann_hamel", ["all are zero"]),
         (HOOP, "lie_group", ["wx of A' = sin(H)"]),
         (CHARGE, "lagrange", ["V = ½ k (P.y P.x' − P.x P.y')", "p_P.x = m P.x' − ½ k P.y"]),

@@ -29,7 +29,7 @@ def test_the_table_for_people_and_programs(called):
 
 def test_equations_in_other_coordinates(called):
     words = ("--formalism", "lagrange", "--parametrization")
-    assert "crank.theta''" in called("derive", "four_bar", *words, "cartesian")
+    assert "crank.θ''" in called("derive", "four_bar", *words, "cartesian")
     text = called("derive", "four_bar", *words, "minimal")
     assert "Ψ.B = " in text
     assert "multipliers" not in text

@@ -47,7 +47,7 @@ def test_the_four_treatments_of_the_cylinder():
     assert third == [x.replace("R_x", "λ₁") for x in second]
     fourth, found = lines(CYLINDER, {"Rx": "reaction R_x", "Ry": "reaction R_y"})
     assert "m J.y'' = R_y − 9.81 m cos(α)" in fourth
-    assert found.notes[0] == "R_x is the reaction of Rx."
+    assert found.notes[0] == "R_x is the reaction of Rx [N]."
 
 
 def test_a_pendulum_in_x_and_y():

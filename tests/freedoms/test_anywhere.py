@@ -227,6 +227,22 @@ def test_next_to_a_singular_position_floats_are_not_relied_on():
     assert "a singular position is near" in longer.proof
 
 
+def test_a_singular_position_that_may_lie_anywhere_is_exact():
+    """The same on a crank: assembly turns the crank to some angle, and the bars stay on a line."""
+    crank, *bars = (body(name, mass=1) for name in ("crank", "a", "b", "c"))
+    joints = [
+        join(ground, crank, Revolute, name="A"),
+        join(crank, bars[0], Revolute, name="B0"),
+        join(bars[0].at((1, 0, 0)), bars[1], Revolute, name="B1"),
+        join(bars[1].at((2, 0, 0)), bars[2].at((3, 0, 0)), Revolute, name="B2"),
+        join(crank.at((6, 0, 0)), bars[2], Revolute, name="B3"),
+    ]
+    result = mobility(mechanism(*joints), primes=1)
+    assert (result.mode, result.finite, result.is_proved) == ("exact", (1, 1), True)
+    assert result.finite_complex == (2, 2)
+    assert "balls" in result.evidence[0].numbers
+
+
 def test_lengths_of_parameters_are_multiplied_exactly():
     """0.1 + 0.2 = 0.3 for lengths as they are written: the bars are stretched."""
     u, v = parameter("u", 0.1), parameter("v", 0.2)

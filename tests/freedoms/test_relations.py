@@ -113,6 +113,15 @@ def test_imposed_speeds_are_relations_of_positions_and_time():
     assert (moved.finite, moved.is_proved) == ((4, 4), True)
 
 
+def test_evidence_of_relations_of_speeds_names_the_theorem_and_the_chance():
+    tied = mobility(sliders(X * rate("Y") + Y * rate("X"), X=3, Y=1), primes=1).evidence[0]
+    assert "Frobenius" in tied.theorem
+    assert 0 < tied.chance < 1e-20
+    free = mobility(sliders(rate("X") + Y * rate("W"), X=3, Y=1), primes=1).evidence[0]
+    assert "Chow" in free.theorem
+    assert free.chance == 0
+
+
 def test_numbers_without_laws_modulo_primes_are_not_ranked_by_them():
     """Two rows that are one: X = 7/√74 A, with 7/√74 the cosine of half of acos(12/37)."""
     rows = (holonomic("r", X - cos(acos(F(12, 37)) / 2) * A), holonomic("s", X - 7 / sqrt(74) * A))

@@ -30,7 +30,11 @@ LATER = {
     "formats.read": "formats.mjcf.read formats.urdf.read",
     "model.checks": "model.contacts.targets",
     "model.pairing": "model.contacts.contact",
+    "program.c.to_c": "program.functions.table",
     "program.instants": "exact.intervals",
+    "program.llvm.to_llvm": "program.llvm.portable",
+    "program.loops.compile": "program.functions.table",
+    "program.loops.llvm": "program.functions.table",
     "program.lower": "program.derivatives.derivatives program.derivatives.discrete "
     "program.derivatives.variation",
     "simulation.plan.plan": "program.to_numpy simulation.steps.sides_layout",

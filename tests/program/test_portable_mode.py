@@ -32,9 +32,8 @@ from liaison.program import (
     to_llvm,
 )
 from liaison.program.c.compile_c import compile_c_text
-from liaison.program.functions import library
 from liaison.program.functions.table import FUNCTIONS
-from liaison.program.llvm import machine
+from liaison.program.llvm import machine, portable
 from liaison.program.llvm.to_llvm import module_of
 from liaison.program.loops.compile import loops_key
 from liaison.program.loops.llvm import loops_ir
@@ -100,7 +99,7 @@ def power(x, n):
 
 def test_the_text_has_no_contraction_and_calls_nothing_of_the_system():
     program = mixed()
-    text = module_of(program, {"f": plan(program, "f", lanes=4)}, portable=True)
+    text = module_of(program, {"f": plan(program, "f", lanes=4)}, portable.PORTABLE)
     assert "contract" not in text
     assert "fma" not in text
     called = {x for x in CALLED.findall(text) if not x.startswith("llvm.")}
@@ -201,8 +200,8 @@ def test_the_cache_keeps_both_modes_apart(tmp_path, monkeypatch):
     monkeypatch.setenv("LIAISON_CACHE", str(tmp_path))
     assert loops_key([functions_in_a_loop]) != loops_key([functions_in_a_loop], portable=True)
     x, a, b = np.full(1, 0.7), np.empty(1), np.empty(1)
-    for portable, out in ((False, a), (True, b), (False, a)):
-        compile_loops([functions_in_a_loop], portable=portable)[functions_in_a_loop](1, x, out)
+    for mode, out in ((False, a), (True, b), (False, a)):
+        compile_loops([functions_in_a_loop], portable=mode)[functions_in_a_loop](1, x, out)
     assert len(list(tmp_path.iterdir())) == 2
 
 
@@ -210,7 +209,7 @@ def test_the_key_changes_with_a_function(monkeypatch):
     first = loops_key([functions_in_a_loop], portable=True)
     native = loops_key([functions_in_a_loop])
     changed = {**FUNCTIONS, "sin": FUNCTIONS["cos"]}
-    monkeypatch.setattr("liaison.program.loops.compile.FUNCTIONS", changed)
+    monkeypatch.setattr("liaison.program.functions.table.FUNCTIONS", changed)
     assert loops_key([functions_in_a_loop], portable=True) != first
     assert loops_key([functions_in_a_loop]) == native
 
@@ -240,8 +239,8 @@ def forget():
     """Nothing of what was compiled for a processor is used again."""
     machine._target_machine.cache_clear()
     machine.vector_lanes.cache_clear()
-    library.library.cache_clear()
-    library.addresses.cache_clear()
+    portable.library.cache_clear()
+    portable.addresses.cache_clear()
     time_loop.compiled_loops.cache_clear()
 
 
@@ -276,14 +275,14 @@ def test_a_checkpoint_records_the_arithmetic():
         liaison.compile(EXAMPLES / "double_pendulum.lsd", back_end=x) for x in ("portable", "llvm")
     ]
     state = liaison.assemble(liaison.span(liaison.read(EXAMPLES / "double_pendulum.lsd")))
-    portable, native = (Run(kernel, state, 1.0) for kernel in kernels)
-    portable.go(5)
-    kept = portable.checkpoint()
+    first, native = (Run(kernel, state, 1.0) for kernel in kernels)
+    first.go(5)
+    kept = first.checkpoint()
     with pytest.raises(SimulationError, match="arithmetic 'portable' there, 'of the machine' here"):
         native.restore(kept)
     again = Run(kernels[0], state, 1.0)
     again.restore(kept)
-    np.testing.assert_array_equal(again.finish().q, portable.finish().q)
+    np.testing.assert_array_equal(again.finish().q, first.finish().q)
 
 
 def test_a_checkpoint_without_that_record_is_native(monkeypatch):
@@ -300,6 +299,6 @@ def test_a_checkpoint_without_that_record_is_native(monkeypatch):
     kept = run.checkpoint()
     monkeypatch.undo()
     Run(kernel, state, 1.0).restore(kept)
-    portable = liaison.compile(EXAMPLES / "double_pendulum.lsd", back_end="portable")
+    other = liaison.compile(EXAMPLES / "double_pendulum.lsd", back_end="portable")
     with pytest.raises(SimulationError, match="arithmetic"):
-        Run(portable, state, 1.0).restore(kept)
+        Run(other, state, 1.0).restore(kept)

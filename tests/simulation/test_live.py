@@ -139,7 +139,8 @@ def answers(node, tmp_path_factory, prepared, modules):
         series = [] if name in CONTACTS else ["poses", "energy", "reactions"]
         runs = RUNS.get(name) or [{"series": series}, {"start": {}}]
         jobs.append({"module": str(folder / f"{k}.wasm"), "runs": runs})
-    return dict(zip(contents, in_node(node, folder, jobs), strict=True))
+    plain = jobs[[*contents].index("fixed")] | {"plain": True}
+    return dict(zip([*contents, "plain"], in_node(node, folder, [*jobs, plain]), strict=True))
 
 
 @pytest.mark.parametrize("case", SAME)
@@ -148,6 +149,11 @@ def test_runs_have_the_bits_of_portable_machine_code(case, prepared, answers):
     assert answer["status"]["status"] == "done"
     assert is_same(answer, prepared[case].run)
     assert again["q"] == answer["q"], "a second run begins where the first one did"
+
+
+def test_the_script_needs_no_modules(answers):
+    """As plain text in a scope of its own it does the same: a Worker made from a Blob."""
+    assert answers["plain"] == answers["fixed"]
 
 
 @pytest.mark.parametrize("case", SAME)

@@ -54,6 +54,11 @@ THEOREMS = {
     "independent sets of equations": "dimensions of sets that share no unknown add up",
     "every joint moves freely": "dimensions of sets that share no unknown add up",
     "stand in no equation": "dimensions of sets that share no unknown add up",
+    "of speeds integrates, ": "Σ a q̇ = b(t) with constant a restricts positions",
+    "of speeds integrates (Frobenius": "relations of speeds restrict positions where brackets of "
+    "the vector fields they allow are combinations of these (Frobenius)",
+    "brackets span every direction": "vector fields whose brackets span every direction reach all "
+    "positions near (Chow, Rashevsky)",
 }
 """Words of a proof -> the theorem that it uses."""
 
@@ -81,7 +86,8 @@ def _again(result: Any) -> dict[str, Any]:
 def _number(result: Any) -> Evidence:
     low, high = result.finite
     number = f"{low}" if low == high else f"between {low} and {high}"
-    words = f"{result.proof}; {result.real_proof}" if result.real_proof else result.proof
+    rates = [note for note in result.notes if "of speeds" in note]
+    words = "; ".join(x for x in (result.proof, result.real_proof, *rates) if x)
     theorems = list(dict.fromkeys(text for word, text in THEOREMS.items() if word in words))
     is_proved = result.is_proved and bool(theorems)
     is_drawn = any(word in words for word in DRAWN)
@@ -89,11 +95,16 @@ def _number(result: Any) -> Evidence:
     why = "; ".join(theorems) if is_proved else _open(result, bool(theorems))
     primes = PRIMES.format(len(result.primes) or 2) if is_proved or result.primes else ""
     along = f"a random direction, order {order}; " if is_drawn else ""
+    chance = accident(order, 1) if is_drawn else 0.0
+    minors = re.search(r"(minors of degree at most (\d+)) vanish at (\d+) random points", words)
+    if minors:
+        along += f"{minors[1]}, {minors[3]} points; "
+        chance += accident(int(minors[2]), int(minors[3]))
     return Evidence(
         f"{result.name}: the finite mobility here is {number}, over the real numbers",
         is_proved, words, _numbers(result), why,
-        chance=None if not is_proved else accident(order, 1) if is_drawn else 0.0,
-        bound=f"{along}{primes}", primes=result.primes, **_again(result),
+        chance=chance if is_proved else None, bound=f"{along}{primes}", primes=result.primes,
+        **_again(result),
     )  # fmt: skip
 
 
@@ -110,7 +121,8 @@ def _numbers(result: Any) -> str:
     if result.mode != "exact":
         return f"{BALLS}; groups of motions: {RESIDUES}" if result.is_proved else FLOATS
     if any(word in result.real_proof for word in EXACT_WORDS):
-        return f"{RATIONAL}, for the signs; {RESIDUES}"
+        numbers = BALLS if "in balls" in result.real_proof else RATIONAL
+        return f"{numbers}, for the signs; {RESIDUES}"
     return RESIDUES
 
 

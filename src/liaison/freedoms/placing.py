@@ -195,6 +195,8 @@ class Placing:
             return start
         simple = simple_angle if unit == "rad" else simple_number
         guess = simple(x, self.within)
+        if guess is None and self.within > NEAR:  # it may be any number, if the joints hold
+            return as_written(x)
         if guess is not None:
             note = f"coordinate '{label}' = {x:.12g} was taken for {to_text(as_expr(guess))}"
             self.notes += [note] if note not in self.notes else []

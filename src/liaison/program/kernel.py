@@ -288,6 +288,7 @@ class MachineKernel(Kernel):
         reads: entry name -> how many leading elements of each array it looks at; those of its
             formulas by default.
         recipe: see `Kernel`.
+        portable: see `Kernel`.
     """
 
     def __init__(
@@ -298,9 +299,10 @@ class MachineKernel(Kernel):
         batch_compiler: Callable[[str, Variant], BatchCode] | None = None,
         reads: Mapping[str, dict[str, int]] | None = None,
         recipe: Recipe | None = None,
+        portable: bool = False,
     ) -> None:
         super().__init__(program, reads)
-        self.recipe = recipe
+        self.recipe, self.portable = recipe, portable
         self._compiler = compiler
         self._batch_compiler = batch_compiler
         self._batches: dict[tuple[str, Variant], BatchCode] = {}

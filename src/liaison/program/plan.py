@@ -58,6 +58,11 @@ class Plan:
     work_size: int
     numbers: Mapping[Expr, float]
 
+    def numbers_written(self) -> list[tuple[int, float]]:
+        """Outputs that are numbers: (index in out, value)."""
+        written = [pair for piece in self.pieces for pair in piece.outputs]
+        return [(k, self.numbers[node]) for k, node in written if node in self.numbers]
+
 
 def plan(
     program: Program,

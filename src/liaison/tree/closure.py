@@ -63,6 +63,7 @@ from liaison.spatial.arrays import (
 from liaison.spatial.arrays import identity as identity_matrix
 from liaison.units import FORCE, MOMENT, Label, effort_along
 
+from .dimensions import multiplier_unit
 from .kinematics import Kinematics, Motion
 from .tree import GROUND, Closure, Transform, Tree
 
@@ -242,10 +243,10 @@ def tie_labels(joint: Joint) -> list[Label]:
 
 
 def relation_unit(tree: Tree, constraint: OfCoordinates) -> str:
-    """The unit of a relation's multiplier: the effort along the coordinate it holds; "" if none."""
+    """The unit of a relation's multiplier: an effort along what it holds; "" where none follows."""
     units = {label.name: label.unit for label in tree.position_labels()}
     unit = units.get(constraint.holds(), "")
-    return effort_along(unit)
+    return effort_along(unit) or multiplier_unit(tree, constraint)
 
 
 def of_coordinates(constraint: Constraint) -> OfCoordinates:

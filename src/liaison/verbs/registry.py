@@ -24,9 +24,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import ModuleType
-from typing import TypeVar, final
+from typing import NamedTuple, TypeVar
 
 OWN = "LIAISON_VERBS"
 """The variable that names further folders of verbs."""
@@ -40,10 +39,8 @@ ABOVE = os.path.dirname(HERE)
 F = TypeVar("F", bound=Callable[..., object])
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Verb:
-    """A file with a verb.
+class Verb(NamedTuple):
+    """A file with a verb; no dataclass, which would take longer to import than all of `liaison`.
 
     Attributes:
         name: of the verb, its function and its file.

@@ -10,18 +10,17 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache as memo
 from functools import partial
 from typing import Any, final
 
 from liaison.errors import checked
 from liaison.expr import OPS, Expr, Table
-from liaison.program.functions.table import FUNCTIONS
 from liaison.program.kernel import MachineKernel
 from liaison.program.loops.c import constant, loops_to_c
 from liaison.program.loops.language import Loop
-from liaison.program.plan import LARGEST_POWER, PIECE, Functions, Piece, Plan, plan
+from liaison.program.plan import LARGEST_POWER, PIECE, Piece, Plan, plan
 from liaison.program.program import Program
 
 from .compile_c import compile_c_text
@@ -90,7 +89,7 @@ def to_c(
         True
     """
     names = list(program.entries if entries is None else entries)
-    functions: Functions = FUNCTIONS if portable else {}
+    functions = _functions(portable)
     plans = {name: plan(program, name, size=size, functions=functions) for name in names}
     return module_c(program, plans, portable=portable)
 
@@ -103,7 +102,7 @@ def compile_c(
     portable: bool = False,
 ) -> MachineKernel:
     """A kernel of the C text, through the system's C compiler."""
-    functions: Functions = FUNCTIONS if portable else {}
+    functions = _functions(portable)
 
     @memo
     def planned(entry: str) -> Plan:
@@ -122,9 +121,16 @@ def compile_c(
     def work(entry: str) -> int:
         return planned(entry).work_size
 
-    kernel = MachineKernel(program, compiler, work, recipe=(again, (program,)))
-    kernel.portable = portable
-    return kernel
+    return MachineKernel(program, compiler, work, recipe=(again, (program,)), portable=portable)
+
+
+def _functions(portable: bool) -> Mapping[str, Loop[..., Any]]:
+    """Elementary functions of portable text, which is rarely wanted; none of other text."""
+    if not portable:
+        return {}
+    from liaison.program.functions.table import FUNCTIONS
+
+    return FUNCTIONS
 
 
 def c_name(program: Program, entry: str) -> str:
@@ -134,7 +140,7 @@ def c_name(program: Program, entry: str) -> str:
 
 def module_c(program: Program, plans: dict[str, Plan], *, portable: bool = False) -> str:
     """C text of planned entries."""
-    shared = _Shared("liaison_" if portable else "")
+    shared = _Shared(_functions(portable))
     functions: list[str] = []
     for entry, entry_plan in plans.items():
         functions += _entry(program, entry, entry_plan, shared)
@@ -148,17 +154,17 @@ def module_c(program: Program, plans: dict[str, Plan], *, portable: bool = False
 class _Shared:
     """What the functions of a text share: tables, and the elementary functions they call."""
 
-    def __init__(self, prefix: str) -> None:
-        self.prefix = prefix
+    def __init__(self, functions: Mapping[str, Loop[..., Any]]) -> None:
+        self.functions = functions
         self.tables: dict[tuple[Table, int], str] = {}
         self.called: dict[Loop[..., Any], None] = {}
 
     def form(self, name: str, form: str) -> str:
         """How an operation is written: an elementary function by the name it has in this text."""
-        if not self.prefix or name not in FUNCTIONS:
+        if name not in self.functions:
             return form
-        self.called[FUNCTIONS[name]] = None
-        return self.prefix + form
+        self.called[self.functions[name]] = None
+        return f"liaison_{form}"
 
 
 def _entry(program: Program, entry: str, entry_plan: Plan, shared: _Shared) -> list[str]:

@@ -21,7 +21,10 @@ from __future__ import annotations
 
 from math import isfinite, nan
 
-from liaison.program.llvm.sincos import COSINE, MAGIC, REACH, SINE
+from liaison.program.llvm.sincos import COSINE as COSINE
+from liaison.program.llvm.sincos import MAGIC as MAGIC
+from liaison.program.llvm.sincos import REACH as REACH
+from liaison.program.llvm.sincos import SINE as SINE
 from liaison.program.loops.language import bits, f64, from_bits, i64, loop
 
 from .rounding import product_error, sum_error

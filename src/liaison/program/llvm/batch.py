@@ -36,7 +36,7 @@ from liaison.expr import Expr
 from liaison.program.plan import Item, Piece, Plan
 from liaison.program.program import ARRAYS, Array, Program
 
-from .entries import Form, Module, Sincos, Writer
+from .entries import NATIVE, Arithmetic, Form, Module, Writer
 
 POINTERS = (*ARRAYS, "out", "work")
 STRIDED = ("q", "v", "u", "p", "x", "out")
@@ -68,7 +68,7 @@ def batch_ir(
     name: str,
     lanes: int,
     variant: Variant,
-    sincos: Sincos | None = None,
+    arithmetic: Arithmetic = NATIVE,
 ) -> str:
     """IR text of a module with the function `void name(record)`, see FIELDS.
 
@@ -78,9 +78,9 @@ def batch_ir(
         name: of the function.
         lanes: doubles in a vector.
         variant: how the arrays lie.
-        sincos: writes sines and cosines of portable code, see `Module`.
+        arithmetic: how results are rounded.
     """
-    module = Module(sincos)
+    module = Module(arithmetic)
     parts = [f"@{name}.{k}" for k in range(len(entry_plan.pieces))]
     bodies = [
         _Writer(module, program, entry_plan, piece, Form(lanes), variant).function(
@@ -105,7 +105,7 @@ class _Writer(Writer):
         variant: Variant,
     ) -> None:
         super().__init__(module, program, entry_plan, piece)
-        self.form = replace(form, contract=module.contract)
+        self.form = replace(form, contract=module.arithmetic.contract)
         self.shared = variant.shared
         self.is_streaming = variant.is_streaming
 

@@ -5,19 +5,19 @@ know of that is a `Form`. Functions that processors do not have are called once 
 
 Tables of data as LLVM IR: a search among the breaks, then one polynomial.
 
-Public names: Form, SCALAR, Module, Writer, module_ir, table_function.
+Public names: Form, SCALAR, Arithmetic, NATIVE, Module, Writer, module_ir, table_function.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache as memo
 from math import copysign
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 from liaison.expr import Expr, Table
-from liaison.program.plan import LARGEST_POWER, TURNING, Item, Piece, Plan
+from liaison.program.plan import LARGEST_POWER, TURNING, Functions, Item, Piece, Plan
 from liaison.program.program import Program
 
 from .sincos import double, sincos_lines, single, slow_function
@@ -81,7 +81,6 @@ ARGUMENTS = (
 )
 PASSED = "double %t, ptr %q, ptr %v, ptr %u, ptr %p, ptr %x, ptr %out, ptr %work"
 LIBM = {**dict.fromkeys(("tan", "asin", "acos", "atan", "exp", "log"), 1), "atan2": 2, "pow": 2}
-Sincos: TypeAlias = Callable[[str, str, int, str], tuple[list[str], str, str, str]]
 MANY = 64  # zeros among the outputs that are worth a call of memset
 
 
@@ -139,6 +138,29 @@ def _plain(form: Form) -> dict[str, str]:
 SCALAR = Form()
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """How results are rounded: as the machine does it, or the same everywhere (see `portable`).
+
+    Attributes:
+        contract: a mark of sums and products that may be fused; empty where none may.
+        sincos: writes sines and cosines, as `sincos_lines` does.
+        prefix: of the names of other functions.
+        addresses: where these lie; none for functions of the system.
+        functions: what computes formulas without symbols; those of Python where empty.
+    """
+
+    contract: str = "contract "
+    sincos: Callable[[str, str, int, str], tuple[list[str], str, str, str]] = sincos_lines
+    prefix: str = ""
+    addresses: Callable[[], Mapping[str, int]] = dict
+    functions: Functions = field(default_factory=dict)
+
+
+NATIVE = Arithmetic()
+
+
 def module_ir(program: Program, plans: Mapping[str, Plan]) -> str:
     """IR text of a module: one function for each plan, by name, and those it is cut into."""
     module = Module()
@@ -167,16 +189,10 @@ def entry_functions(module: Module, name: str, program: Program, entry_plan: Pla
 
 
 class Module:
-    """What the functions of a module share: declarations, cold functions, tables.
+    """What the functions of a module share: declarations, cold functions, tables."""
 
-    Args:
-        sincos: writes sines and cosines in portable code, which then has functions of our own and
-            no contraction; None for code of this machine.
-    """
-
-    def __init__(self, sincos: Sincos | None = None) -> None:
-        self.sincos = sincos or sincos_lines
-        self.prefix, self.contract = ("liaison_", "") if sincos else ("", "contract ")
+    def __init__(self, arithmetic: Arithmetic = NATIVE) -> None:
+        self.arithmetic, self.prefix = arithmetic, arithmetic.prefix
         self.lanes: set[int] = set()
         self.tables: dict[tuple[Table, int], str] = {}
         self.spread: dict[tuple[str, int], None] = {}  # (function of doubles, lanes), in order
@@ -191,7 +207,8 @@ class Module:
     def tail(self) -> str:
         """The cold functions that were asked for, and the weight of the branches to them."""
         cold = [slow_function(lanes, self.prefix) for lanes in sorted(self.lanes)]
-        tables = [table_function(*key, name, self.contract) for key, name in self.tables.items()]
+        contract = self.arithmetic.contract
+        tables = [table_function(*key, name, contract) for key, name in self.tables.items()]
         spread = [
             _spread(name, LIBM.get(name.removeprefix(self.prefix), 1), Form(lanes))
             for name, lanes in self.spread
@@ -227,7 +244,7 @@ class Writer:
 
     def __init__(self, module: Module, program: Program, entry_plan: Plan, piece: Piece) -> None:
         self.module, self.inputs, self.piece = module, program.inputs, piece
-        self.form = replace(self.form, contract=module.contract)
+        self.form = replace(self.form, contract=module.arithmetic.contract)
         self.lines: list[str] = []
         self.names: dict[Expr, str] = {}
         self.numbers = entry_plan.numbers
@@ -343,7 +360,8 @@ class Writer:
         """Sine and cosine of a vector."""
         self.module.lanes.add(lanes)
         self.count += 1
-        written = self.module.sincos(f"s{self.count}", operand, lanes, self.block)
+        sincos = self.module.arithmetic.sincos
+        written = sincos(f"s{self.count}", operand, lanes, self.block)
         lines, sine, cosine, self.block = written
         self.lines += lines
         return sine, cosine

@@ -10,12 +10,12 @@ The first stage is an entry like any other, whose results lie in the workspace. 
 columns follows a function that writes its right-hand sides as vectors, and a call of the one
 function that solves for them.
 
-Public names: to_llvm, ColumnsPlan, columns_plan, module_of.
+Public names: to_llvm, ColumnsPlan, columns_plan, module_of, arithmetic_of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache as memo
 from functools import partial
@@ -25,17 +25,23 @@ from typing import Any, final
 from liaison.errors import checked
 from liaison.expr import Expr, collector_paused
 from liaison.program.derivatives.columns import LANES, Columns, steps_of, unit
-from liaison.program.functions.library import addresses
-from liaison.program.functions.table import FUNCTIONS
 from liaison.program.kernel import MachineKernel
 from liaison.program.plan import PIECE, Functions, Piece, Plan, plan, plan_of
 from liaison.program.program import Program
 
 from .batch import BatchCode, Variant, batch_ir
-from .entries import ARGUMENTS, PASSED, Form, Module, Writer, entry_functions
-from .machine import load, vector_lanes
+from .entries import (
+    ARGUMENTS,
+    NATIVE,
+    PASSED,
+    Arithmetic,
+    Form,
+    Module,
+    Writer,
+    entry_functions,
+)
+from .machine import Code, load, vector_lanes
 from .sincos import double
-from .straight import portable_sincos
 
 VECTOR, MASK = f"<{LANES} x double>", f"<{LANES} x i1>"
 STORE = f"@llvm.masked.store.v{LANES}f64.p0"
@@ -71,10 +77,10 @@ def columns_plan(
 
 
 def module_of(
-    program: Program, plans: Mapping[str, Plan | ColumnsPlan], *, portable: bool = False
+    program: Program, plans: Mapping[str, Plan | ColumnsPlan], arithmetic: Arithmetic = NATIVE
 ) -> str:
     """IR text of a module: one function for each plan, by name, and those it is cut into."""
-    module, bodies, has_columns = Module(portable_sincos if portable else None), [], False
+    module, bodies, has_columns = Module(arithmetic), [], False
     for name, entry_plan in plans.items():
         if isinstance(entry_plan, ColumnsPlan):
             bodies.append(columns_functions(module, name, program, entry_plan))
@@ -263,53 +269,56 @@ def to_llvm(
         >>> liaison.to_llvm(program)("mass_matrix", q=[0.3]).round(6)
         array([0.333333])
     """
-    functions: Functions = FUNCTIONS if portable else {}
-    sincos = portable_sincos if portable else None
+    arithmetic = arithmetic_of(portable)
+    options: dict[str, Any] = {"optimize": optimize, "cache": cache, "size": size, "lanes": lanes}
 
     @memo
     def planned(entry: str, angles: int) -> Plan:
-        return plan(program, entry, lanes=angles, size=size, functions=functions)
+        return plan(program, entry, lanes=angles, size=size, functions=arithmetic.functions)
 
     @memo
     def arranged(entry: str) -> Plan | ColumnsPlan:
         columns = program.entry(entry).columns
         if columns is None:
             return planned(entry, vector_lanes())
-        return columns_plan(columns, vector_lanes(), size, functions)
+        return columns_plan(columns, vector_lanes(), size, arithmetic.functions)
 
-    def level(*plans: Plan | ColumnsPlan) -> int:
-        if optimize is not None:
-            return optimize
-        return 2 if all(len(entry_plan.pieces) == 1 for entry_plan in plans) else 1
-
-    def how() -> dict[str, Any]:
-        return {"keep": cache, "imports": addresses() if portable else {}}
+    def loaded(text: str, symbols: Iterable[str], *plans: Plan | ColumnsPlan) -> Code:
+        level = _level(plans) if optimize is None else optimize
+        return load(text, symbols, optimize=level, keep=cache, imports=arithmetic.addresses())
 
     def compiler(entries: tuple[str, ...]) -> tuple[dict[str, int], Any]:
         names = {entry: f"liaison_{k}" for k, entry in enumerate(entries)}
         with collector_paused():  # many small objects, no cycles
             plans = {names[entry]: arranged(entry) for entry in entries}
-            text = module_of(program, plans, portable=portable)
-        code = load(text, names.values(), optimize=level(*plans.values()), **how())
+            text = module_of(program, plans, arithmetic)
+        code = loaded(text, names.values(), *plans.values())
         return {entry: code[name] for entry, name in names.items()}, code
 
     def batch_compiler(entry: str, variant: Variant) -> BatchCode:
         entry_plan, width = planned(entry, 1), lanes or vector_lanes()
-        text = batch_ir(program, entry_plan, "liaison_batch", width, variant, sincos)
-        code = load(text, ["liaison_batch"], optimize=level(entry_plan), **how())
-        written = [pair for piece in entry_plan.pieces for pair in piece.outputs]
-        numbers = tuple(
-            (k, entry_plan.numbers[node]) for k, node in written if node in entry_plan.numbers
-        )
+        text = batch_ir(program, entry_plan, "liaison_batch", width, variant, arithmetic)
+        code = loaded(text, ["liaison_batch"], entry_plan)
+        numbers = tuple(entry_plan.numbers_written())
         return BatchCode(code["liaison_batch"], width, entry_plan.work_size, numbers, code)
-
-    again = partial(
-        to_llvm, optimize=optimize, cache=cache, size=size, lanes=lanes, portable=portable
-    )
 
     def work(entry: str) -> int:
         return arranged(entry).work_size
 
-    kernel = MachineKernel(program, compiler, work, batch_compiler, recipe=(again, (program,)))
-    kernel.portable = portable
-    return kernel
+    again = partial(to_llvm, **options, portable=portable)
+    recipe = again, (program,)
+    return MachineKernel(program, compiler, work, batch_compiler, recipe=recipe, portable=portable)
+
+
+def _level(plans: Iterable[Plan | ColumnsPlan]) -> int:
+    """Of code generation, where none is chosen."""
+    return 2 if all(len(entry_plan.pieces) == 1 for entry_plan in plans) else 1
+
+
+def arithmetic_of(portable: bool) -> Arithmetic:
+    """How results are rounded."""
+    if not portable:
+        return NATIVE
+    from .portable import PORTABLE
+
+    return PORTABLE

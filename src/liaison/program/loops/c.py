@@ -10,11 +10,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 from .language import Loop
-from .llvm import unique_names
-from .portable import SATURATING, portable_routine
+from .llvm import reader_of, unique_names
 from .read import reachable
 from .records import Record
-from .tree import Kind, Routine, Step, Value, signature
+from .tree import SATURATING, Kind, Routine, Step, Value, signature
 
 Names: TypeAlias = dict[Any, str]
 """A record, or a loop that stands for a signature -> its C name."""
@@ -91,7 +90,7 @@ def loops_to_c(
             contracting sums of products (-ffp-contract=off) then gives the bits of every other.
         static: the roots are not visible from outside either.
     """
-    routines = reachable(roots, portable_routine if portable else None)
+    routines = reachable(roots, reader_of(portable))
     names = unique_names([*roots, *(read.loop for read in routines)])
     structs = _structs(routines)
     visible = set() if static else set(roots)

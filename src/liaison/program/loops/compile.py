@@ -22,7 +22,6 @@ from typing import Any, final
 import numpy as np
 
 from liaison.errors import NamingError, ProgramError
-from liaison.program.functions.table import FUNCTIONS
 from liaison.program.llvm.machine import Code, load
 
 from .language import Loop
@@ -33,10 +32,10 @@ from .tree import ELEMENT, Kind, outer_names, signature
 
 def loops_key(roots: Sequence[Loop[..., Any]], *, portable: bool = False) -> str:
     """A digest that changes with any loop reached, anything it uses, and the translator."""
-    own = FUNCTIONS.values() if portable else ()
+    own, text = _functions() if portable else ((), b"")
     number = {loop: k for k, loop in enumerate(dict.fromkeys([*roots, *own]))}
     reached = list(number)
-    digest = hashlib.sha256(_translator() + (b"portable" if portable else b""))
+    digest = hashlib.sha256(_translator() + text)
     for loop in reached:
         for callee in _callees(loop):
             if callee not in number:
@@ -44,6 +43,13 @@ def loops_key(roots: Sequence[Loop[..., Any]], *, portable: bool = False) -> str
                 reached.append(callee)
         digest.update(repr(_content(loop, number)).encode())
     return digest.hexdigest()
+
+
+def _functions() -> tuple[Iterable[Loop[..., Any]], bytes]:
+    """Those that portable loops call instead of functions of the system, and who makes them."""
+    from liaison.program.functions import table
+
+    return table.FUNCTIONS.values(), Path(table.__file__).read_bytes()
 
 
 def _content(loop: Loop[..., Any], number: dict[Loop[..., Any], int]) -> list[Any]:

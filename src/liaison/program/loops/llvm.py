@@ -1,19 +1,18 @@
 """Printing loops as LLVM IR: one function for each, locals on the stack (passes lift them).
 
-Public names: loops_ir, unique_names.
+Public names: loops_ir, unique_names, reader_of.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .language import Loop
-from .portable import SATURATING, portable_routine
-from .read import reachable
+from .read import reachable, routine
 from .records import Field
-from .tree import KERNEL_ARGUMENTS, Kind, Routine, Step, Value
+from .tree import KERNEL_ARGUMENTS, SATURATING, Kind, Routine, Step, Value
 
 NAMES = {
     "f64": "double", "i64": "i64", "bool": "i1", "ptr": "ptr", "iptr": "ptr", "kernel": "ptr",
@@ -40,13 +39,22 @@ def loops_ir(roots: Sequence[Loop[..., Any]], *, portable: bool = False) -> str:
         roots: the loops.
         portable: with functions of our own instead of the mathematical library of the system.
     """
-    routines = reachable(roots, portable_routine if portable else None)
+    routines = reachable(roots, reader_of(portable))
     names = unique_names([*roots, *(read.loop for read in routines)])
     printers = [_Printer(routine, names, set(roots)) for routine in routines]
     texts = [printer.text() for printer in printers]
     used = {name: None for printer in printers for name in printer.used}
     tables = [line for printer in printers for line in printer.tables]
     return "\n".join([*map(declaration, used), *tables, *texts, INVARIANT, ""])
+
+
+def reader_of(portable: bool) -> Callable[[Loop[..., Any]], Routine]:
+    """What reads loops: as they are, or with functions of our own, which few runs need."""
+    if not portable:
+        return routine
+    from liaison.program.functions.table import portable_routine
+
+    return portable_routine
 
 
 def unique_names(loops: Iterable[Loop[..., Any]]) -> dict[Loop[..., Any], str]:

@@ -3,7 +3,7 @@
 A type is one of the words in TYPES; of what carries more than that, it is a `Kind`.
 
 Public names: Value, Kind, Step, Routine, Scope, scope_of, signature, outer_names, record_kind,
-part_kind, rows_kind, hook_kind; TYPES, ELEMENT, KERNEL_ARGUMENTS.
+part_kind, rows_kind, hook_kind; TYPES, ELEMENT, KERNEL_ARGUMENTS, SATURATING.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from .records import Part, Record
 
 TYPES = ("f64", "i64", "ptr", "iptr", "kernel")
 ELEMENT = {"ptr": "f64", "iptr": "i64"}
+SATURATING = "saturating"  # data of a conversion to i64 that is the nearest integer there is
 KERNEL_ARGUMENTS = ("f64", *["ptr"] * 7)
 
 

@@ -1,28 +1,45 @@
-"""Straight-line loops on one double or on a vector of doubles, as LLVM IR within a function.
+"""Elementary functions of portable entries: sine and cosine inline, the others by address.
 
-A loop of assignments and one return is printed in place, calls with it. An operation on the same
-operands is written once: sine and cosine, each with its reduction, share it so.
+Inline they come from the text of the functions, on one double or on a vector: a loop of assignments
+and one return is printed in place, calls with it, and an operation on the same operands once. Sine
+and cosine, each with its reduction, share it so.
 
-Public names: portable_sincos.
+Public names: PORTABLE, portable_sincos, library, addresses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, final
 
 from liaison.program.functions.circular import near_cosine, near_sine
+from liaison.program.functions.table import FUNCTIONS
+from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.language import Loop
 from liaison.program.loops.llvm import FLOAT, INTEGER, ORDERED, SIGNED
 from liaison.program.loops.read import routine
 from liaison.program.loops.tree import Value
 
+from .entries import Arithmetic
 from .sincos import Lines
 
 
 def portable_sincos(tag: str, x: str, lanes: int, block: str) -> tuple[list[str], str, str, str]:
     """As `sincos_lines`, with the bits of `sin` and `cos` in `program/functions`."""
     return _Straight(tag, lanes).both(x, block)
+
+
+@cache
+def library() -> CompiledLoops:
+    """The functions as machine code, once a process."""
+    return compile_loops([*FUNCTIONS.values()], optimize=3)
+
+
+@cache
+def addresses() -> Mapping[str, int]:
+    """Where each lies, by the symbol that entries call: liaison_sin and so on."""
+    return {f"liaison_{name}": library().address(x) for name, x in FUNCTIONS.items()}
 
 
 @final
@@ -87,3 +104,7 @@ class _Straight(Lines):
             return self.once(f"{test} {before} {args[0]}, {args[1]}")
         name = FLOAT[value.kind] if is_float else INTEGER[value.kind]
         return self.once(f"{name} {after} {args[0]}, {args[1]}")
+
+
+PORTABLE = Arithmetic("", portable_sincos, "liaison_", addresses, FUNCTIONS)
+"""No contraction, and functions of our own."""
