@@ -180,6 +180,15 @@ def test_a_page_is_refused_before_the_run(run, turned, tmp_path):
     assert run(*page, tmp_path / "p.txt")[0] == 2
 
 
+def test_a_page_that_simulates_is_written(run, turned, tmp_path):
+    words = ["animate", turned, "--until", 0.1, "--live-page"]
+    status, _, err = run(*words, "--out", tmp_path / "p.html")
+    assert status == 0, err
+    assert 'id="module"' in (tmp_path / "p.html").read_text(encoding="utf-8")
+    assert run(*words, "--out", tmp_path / "q.html", "--forces")[0] == 2
+    assert run(*words, "--live")[0] == 2
+
+
 def test_a_live_view_says_where_it_is(run, turned, monkeypatch):
     from liaison.view import LiveView
 

@@ -67,6 +67,8 @@ def test_the_wheel_has_everything_and_nothing_else(wheel):
     assert not [x for x in names if "__pycache__" in x or x.startswith("tests")]
     sources = {str(x.relative_to(REPOSITORY / "src")) for x in REPOSITORY.glob("src/**/*.py")}
     assert sources <= set(names)
+    front_end = {f"liaison/view/pages/built/{x}" for x in ("page.js", "page.css", "notices.txt")}
+    assert front_end <= set(names)
 
 
 def test_metadata_are_complete(unpacked):

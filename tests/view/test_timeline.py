@@ -5,8 +5,17 @@ from dataclasses import replace
 import numpy as np
 
 from liaison.simulation.record.trajectory import EventRecord
-from liaison.view.marks import OPEN, ROLLS, SLIPS, STICKS, Mark
-from liaison.view.pages.timeline import MOST_EVENTS, event_groups, state_entries, strips
+from liaison.view.marks import (
+    MOST_EVENTS,
+    OPEN,
+    ROLLS,
+    SLIPS,
+    STICKS,
+    Mark,
+    event_groups,
+    state_entries,
+    strips,
+)
 
 NONE = np.zeros(0)
 

@@ -64,7 +64,7 @@ export class App {
   private readonly drag: Drag | null;
   private refreshed = 0;
   private readonly canvas = el("canvas", { attributes: { tabindex: "0", role: "img" } });
-  private readonly pane = el("section", { class: "view", attributes: { "aria-label": "Picture" } });
+  private readonly pane = el("main", { class: "view", attributes: { "aria-label": "Picture" } });
   private readonly help: HTMLDialogElement;
   private width = 0;
   private height = 0;
@@ -306,7 +306,7 @@ export class App {
           `of their values; ${Math.min(series.times.shape[0], series.recorded)} of ${series.recorded} recorded instants are shown.`,
       }),
       el("h2", { text: "Licences of what this page contains" }),
-      el("pre", { text: notices }),
+      el("pre", { text: notices, attributes: { tabindex: "0" } }),
       close,
     );
     return made;

@@ -23,6 +23,7 @@ export class Controls {
   private readonly pace = el("output", {});
   private readonly error = el("p", { class: "error", attributes: { role: "alert" } });
   private first: number | null = null;
+  private isLate = false;
   private readonly resets: (() => void)[] = [];
   private readonly shows = new Map<string, (value: number) => void>();
 
@@ -63,6 +64,7 @@ export class Controls {
       this.begin();
     });
     simulation.onChange((what, message) => this.hear(what, message));
+    clock.onChange(() => this.tellPace());
   }
 
   begin(): void {
@@ -105,8 +107,17 @@ export class Controls {
     const worst = rows.reduce((most, x) => Math.max(most, Math.abs(source.last(x.name) ?? 0)), 0);
     this.closure.textContent = rows.length ? digits(worst, 2) : "no loops";
     const late = motion.count ? this.clock.time >= motion.times[motion.count - 1] - 1e-9 : false;
-    this.pace.textContent = status && status.status !== "running" ? status.status : late && this.clock.playing ? "slower than real time" : "runs";
+    this.isLate = late;
+    this.tellPace();
     if (status?.status === "failed") this.fail(`${status.message} ${status.hint}`.trim());
+  }
+
+  /** Whether time runs, as the run has it and as the viewer wants it. */
+  private tellPace(): void {
+    const { status } = this.simulation;
+    let words = this.clock.playing ? (this.isLate ? "slower than real time" : "runs") : "paused";
+    if (status && status.status !== "running") words = status.status;
+    if (words !== this.pace.textContent) this.pace.textContent = words;
   }
 
   private action(text: string, title: string, does: () => void): HTMLElement {

@@ -9,10 +9,10 @@ const ATTRIBUTES = new Set(["displaystyle", "width", "lspace", "rspace", "stretc
 
 export function drawer(about: About): HTMLElement {
   const box = el("details", { class: "drawer" }, el("summary", { text: "Equations and mobility" }));
-  if (about.mobility) box.append(el("h3", { text: "Mobility" }), el("pre", { text: about.mobility }));
+  if (about.mobility) box.append(el("h3", { text: "Mobility" }), el("pre", { text: about.mobility, attributes: { tabindex: "0" } }));
   if (about.equations) {
     const read = new DOMParser().parseFromString(about.equations, "text/html");
-    const shown = el("div", { class: "equations" });
+    const shown = el("div", { class: "equations", attributes: { tabindex: "0", role: "region", "aria-label": "Equations" } });
     copy(read.body, shown);
     box.append(el("h3", { text: "Equations" }), shown);
   }

@@ -24,13 +24,23 @@ from liaison.view.contacts import greatest
 from liaison.view.drawing import COLORS as BODY_COLORS
 from liaison.view.drawing import GROUND_COLOR, Drawing, drawing
 from liaison.view.links import FORCE_COLOR, LONGEST, joint_forces, trace_points
-from liaison.view.marks import MOMENT_COLOR, Mark, beside, dot_sizes, marks, rolling_ones, struck
+from liaison.view.marks import (
+    MOMENT_COLOR,
+    Mark,
+    beside,
+    dot_sizes,
+    event_groups,
+    marks,
+    rolling_ones,
+    state_entries,
+    strips,
+    struck,
+)
 from liaison.view.solids import Piece
 from liaison.view.symbols import joint_entries, placed_loads, supports
 
 from .columns import column_entries
 from .packing import Pack
-from .timeline import event_groups, state_entries, strips
 
 Array = NDArray[np.float64]
 Entry = dict[str, Any]
