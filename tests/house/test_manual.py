@@ -37,6 +37,7 @@ def test_the_configuration_loads():
 
 def test_every_page_is_in_one_table_of_contents():
     from api_pages import PAGES
+    from notebooks import MADE as NOTEBOOKS
     from reference_pages import MADE
     from stage import sources
 
@@ -46,7 +47,7 @@ def test_every_page_is_in_one_table_of_contents():
         for page, place in places.items()
         for entry in listed(place, (REPOSITORY / page).read_text(encoding="utf-8"))
     ]
-    made = {*MADE, "reference/api/index.md"}
+    made = {*MADE, *NOTEBOOKS, "reference/api/index.md"}
     assert len(entries) == len(set(entries))
     assert set(entries) == ({*places.values()} | made) - {"index.md"}
     assert len(PAGES) == len({name for name, _, _ in PAGES})
