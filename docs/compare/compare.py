@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 import tokenize
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -26,6 +27,9 @@ RESULTS = {
     "mujoco": ("mujoco", "t, rocker, *np.transpose(force)"),
 }
 """System -> the package that it needs; time, angle of the rocker, components of the force in A."""
+
+PICTURES = (("matplotlib.animation", "Animation", "to_jshtml"), ("liaison.lazy", "Moving", "show"))
+"""What makes the moving picture, in other systems and in liaison: module, class, method."""
 
 SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
@@ -48,11 +52,28 @@ def lines_of_code(text):
     return len(lines - left_out)
 
 
+def timed(owner, name):
+    """Replaces a method by one that counts the CPU seconds it takes, in a list of one number."""
+    method, seconds = getattr(owner, name), [0.0]
+
+    def counted(*args, **keywords):
+        begin = time.process_time()
+        try:
+            return method(*args, **keywords)
+        finally:
+            seconds[0] += time.process_time() - begin
+
+    setattr(owner, name, counted)
+    return seconds
+
+
 def measured(system):
     """CPU seconds, and time, angle and force of a system's script, run here."""
     import matplotlib
 
     matplotlib.use("Agg")
+    module, owner, method = PICTURES[system == "liaison"]
+    picture = timed(getattr(import_module(module), owner), method)
     names = {"__name__": "cell"}
     begin = time.process_time()
     text = source(system).read_text(encoding="utf-8")
@@ -60,7 +81,13 @@ def measured(system):
     seconds = time.process_time() - begin
     t, angle, *force = eval(f"({RESULTS[system][1]})", names)
     size = [sum(x**2 for x in pair) ** 0.5 for pair in zip(*force, strict=True)]
-    return {"cpu": seconds, "t": list(t), "angle": list(angle), "force": size}
+    return {
+        "cpu": seconds,
+        "picture": picture[0],
+        "t": list(t),
+        "angle": list(angle),
+        "force": size,
+    }
 
 
 def of_process(system):
@@ -74,26 +101,29 @@ def of_process(system):
 
 
 def rows():
-    """System, lines, CPU, largest difference of the angle [rad] and of the force [N] from ours."""
+    """System, lines, CPU, that of the picture, largest differences of angle [rad] and force [N]."""
     own = of_process("liaison")
     for system in RESULTS:
         lines = lines_of_code(source(system).read_text(encoding="utf-8"))
         theirs = own if system == "liaison" else of_process(system)
         if own is None or theirs is None:
-            yield system, lines, None, None, None
+            yield system, lines, None, None, None, None
             continue
         assert max(abs(a - b) for a, b in zip(own["t"], theirs["t"], strict=True)) < 1e-9
         off = [
             max(abs(a - b) for a, b in zip(own[x], theirs[x], strict=True))
             for x in ("angle", "force")
         ]
-        yield system, lines, theirs["cpu"], *off
+        yield system, lines, theirs["cpu"], theirs["picture"], *off
 
 
 def main():
-    print(f"{'system':<10}{'lines':>6}{'CPU [s]':>9}{'angle off [rad]':>17}{'force off [N]':>15}")
-    for system, lines, cpu, angle, force in rows():
-        numbers = "   not installed" if cpu is None else f"{cpu:>9.2f}{angle:>17.1e}{force:>15.1e}"
+    head = f"{'system':<10}{'lines':>6}{'CPU [s]':>9}{'picture [s]':>13}"
+    print(f"{head}{'angle off [rad]':>17}{'force off [N]':>15}")
+    for system, lines, cpu, picture, angle, force in rows():
+        numbers = "   not installed"
+        if cpu is not None:
+            numbers = f"{cpu:>9.2f}{picture:>13.2f}{angle:>17.1e}{force:>15.1e}"
         print(f"{system:<10}{lines:>6}{numbers}")
 
 

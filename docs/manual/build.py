@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from api_pages import api_pages
+from notebooks import notebook_pages
 from reference_pages import reference_pages
 from site_links import dead_links
 from sphinx.cmd.build import build_main
@@ -17,13 +18,15 @@ from stage import ROOT, stage
 
 OUT = ROOT / "out" / "docs"
 PAGES = ROOT / "out" / "docs_pages"
+FILES = ROOT / "out" / "docs_files"  # copied into the site as they are
 
 
 def main() -> int:
     """Gathers the pages, builds the site, checks its links."""
-    shutil.rmtree(OUT, ignore_errors=True)
+    for folder in (OUT, FILES):
+        shutil.rmtree(folder, ignore_errors=True)
     places = stage(PAGES)
-    for place, text in (api_pages() | reference_pages()).items():
+    for place, text in (api_pages() | reference_pages() | notebook_pages(FILES)).items():
         target = PAGES / place
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")

@@ -27,6 +27,7 @@ html_title = f"liaison {version}"
 html_static_path = [str(HERE / "style.css")]
 if FONT := find_spec("ziamath"):  # brings a font for formulas; many systems have none
     html_static_path.append(str(Path(FONT.origin or "").parent / "fonts/STIXTwoMath-Regular.ttf"))
+html_extra_path = [str(HERE.parents[1] / "out" / "docs_files")]
 html_css_files = ["style.css"]
 html_math_renderer = "mathml"
 html_copy_source = False

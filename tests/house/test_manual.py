@@ -37,6 +37,7 @@ def test_the_configuration_loads():
 
 def test_every_page_is_in_one_table_of_contents():
     from api_pages import PAGES
+    from notebooks import MADE as NOTEBOOKS
     from reference_pages import MADE
     from stage import sources
 
@@ -46,7 +47,7 @@ def test_every_page_is_in_one_table_of_contents():
         for page, place in places.items()
         for entry in listed(place, (REPOSITORY / page).read_text(encoding="utf-8"))
     ]
-    made = {*MADE, "reference/api/index.md"}
+    made = {*MADE, *NOTEBOOKS, "reference/api/index.md"}
     assert len(entries) == len(set(entries))
     assert set(entries) == ({*places.values()} | made) - {"index.md"}
     assert len(PAGES) == len({name for name, _, _ in PAGES})
@@ -183,3 +184,33 @@ def test_formulas_become_mathml():
     assert '<mover accent="true"><mrow><mi>x</mi></mrow>' in shown
     assert "&<" not in shown
     assert 'display="inline"' in to_mathml("x", block=False)
+
+
+class Node(dict):
+    """A cell or an output, as nbformat has them."""
+
+    def __getattr__(self, name):
+        return self[name]
+
+
+def test_pictures_of_a_notebook_become_files_beside_its_page(tmp_path):
+    from notebooks import SLIDERS, WIDGET, Frames, cell_parts
+
+    frame = '<iframe title="x" srcdoc="<p title=&quot;a&quot;>1 &amp;amp; 2</p>"></iframe>'
+    outputs = [
+        Node(output_type="stream", text="said\n"),
+        Node(output_type="display_data", data={WIDGET: {}, "text/plain": "Sliders()"}),
+        Node(output_type="execute_result", data={"text/html": frame, "text/plain": "<X>"}),
+        Node(output_type="display_data", data={"text/plain": "", "text/html": ""}),
+        Node(output_type="execute_result", data={"text/plain": "array(1)"}),
+    ]
+    cell = Node(cell_type="code", source="run.show()", outputs=outputs)
+    code, said, sliders, picture, plain = cell_parts(cell, Frames(tmp_path / "files", "swing"))
+    assert code == "```python\nrun.show()\n```"
+    assert said == "```text\nsaid\n```"
+    assert sliders == SLIDERS
+    assert 'src="swing_picture_0.html"' in picture
+    assert "srcdoc" not in picture
+    page = (tmp_path / "files" / "swing_picture_0.html").read_text(encoding="utf-8")
+    assert page == '<p title="a">1 &amp; 2</p>'
+    assert plain == "```text\narray(1)\n```"

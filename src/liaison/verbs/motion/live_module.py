@@ -16,6 +16,7 @@ from liaison.expr import Expr, symbols_of
 from liaison.expr.graph.node import collector_paused
 from liaison.model.mechanism import Mechanism
 from liaison.model.pairing import is_scene
+from liaison.numeric.progress import lasting
 from liaison.program.kernel import Kernel
 from liaison.simulation.live.module import SERIES
 from liaison.simulation.live.module import live_module as module_of
@@ -47,6 +48,7 @@ class LiveKeywords(TypedDict, total=False):
     spectral_radius: float
 
 
+@lasting("program")
 @checked
 def live_module(
     given: Given,

@@ -1,4 +1,4 @@
-"""Write a 3D page of a run that opens from a file, or one that simulates.
+"""Write a 3D page of a run, or one that simulates.
 
 Public names: page.
 """
