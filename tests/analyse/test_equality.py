@@ -12,7 +12,18 @@ from liaison.analyse.compare.positions import Position, assembled_position
 from liaison.equations import FORMALISMS, kane, lagrange_reduced, lie_group, maximal
 from liaison.errors import NamingError
 from liaison.exact.degrees import degree_bound
-from liaison.expr import ZERO, absolute, collector_paused, cos, maximum, sign, sin, sqrt, symbol
+from liaison.expr import (
+    ZERO,
+    absolute,
+    collector_paused,
+    cos,
+    exp,
+    maximum,
+    sign,
+    sin,
+    sqrt,
+    symbol,
+)
 from liaison.model import RotationMatrix
 from liaison.tree import span
 from samples import some
@@ -158,6 +169,22 @@ def test_a_loop_that_closes_only_by_its_geometry_is_compared_on_exact_paths():
     for key in NEEDING:
         assert found[key].is_proved
         assert "order 8" in found[key].how
+
+
+def test_what_is_equal_by_a_law_of_exp_is_not_called_different():
+    """exp(2 x) and exp(x)² have different residues."""
+    name = "elliptic_pendulum.lsd"
+    _, made = derived(name)
+
+    def driven(equations, force):
+        f = (equations.dynamics.f[0] + force(equations.symbols.q[1]), *equations.dynamics.f[1:])
+        return replace(equations, dynamics=replace(equations.dynamics, f=f))
+
+    once = driven(made["newton_euler"], lambda x: exp(2 * x))
+    twice = driven(made["lagrange"], lambda x: exp(x) ** 2)
+    result = prove(once, {"lagrange": twice})["lagrange"]
+    assert result.equal is not False
+    assert not result.is_proved
 
 
 def test_a_mistake_is_caught_on_exact_paths():

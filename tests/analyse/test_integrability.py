@@ -126,3 +126,15 @@ def test_that_a_row_does_not_integrate_is_not_proved_by_functions_that_lose_thei
     (row,) = result.rows
     assert row.is_integrable or not row.is_proved
     assert row.is_proved == result.evidence[0].is_proved
+
+
+TWO = "let cart = body mass = 1 kg end ; let Z = join earth and cart with prismatic end ;"
+
+
+@pytest.mark.parametrize("factor", ["S.x", "(S.y - 1 m)"])
+def test_positions_of_two_parts_are_not_judged_by_one(factor):
+    """x (y − 1) = 0 is x = 0 or y = 1: z′ + x θ′ = 0 integrates on the one, not on the other."""
+    tied = "require S.x*(S.y - 1 m) = 0 m^2 ;"
+    result = of(PLANE + TWO + tied + f"let row = require Z' + {factor}*S.angle' = 0 m/s ;")
+    (row,) = result.rows
+    assert (row.is_integrable, row.is_proved) == (False, False)

@@ -14,6 +14,7 @@ from liaison.freedoms.clock import bounded
 from liaison.freedoms.home import home_of, loops_of
 from liaison.freedoms.local.open_loops import group_sizes
 from liaison.freedoms.local.transport import Carried, carried
+from liaison.freedoms.placing import valued
 from liaison.model import Parameter, Revolute
 from liaison.model.describe.describe import body, ground, join, mechanism, parameter, start
 from liaison.spatial import compose, identity, zeros
@@ -248,3 +249,21 @@ def test_lengths_of_parameters_are_multiplied_exactly():
     u, v = parameter("u", 0.1), parameter("v", 0.2)
     result = mobility(four_bar(u, v, 3 * u, 2 * (u + v), u, v, A=0, B=0, D=PI), primes=1)
     assert (result.mode, result.finite, result.is_proved) == ("exact", (0, 0), True)
+
+
+def test_frames_in_floats_are_exact_rotations_next_to_them():
+    """An axis in floats has a rotation whose rows are unit vectors up to rounding only."""
+    axis = (0.1, 0.2, 0.97)
+    given = mechanism(
+        join(ground, body("a", mass=1).at((0.3, 0, 0)), Revolute, name="A", axis=axis)
+    )
+    notes = []
+    (joint,) = valued(given, notes).joints
+    R = joint.predecessor.R
+    assert R == joint.successor.R
+    for i, row in enumerate(R):
+        for k, other in enumerate(R):
+            assert sum(x * y for x, y in zip(row, other, strict=True)) == int(i == k)
+    assert all(abs(float(x) - y) < 1e-15 for row, old in zip(R, given.joints[0].predecessor.R,
+               strict=True) for x, y in zip(row, old, strict=True))  # fmt: skip
+    assert "proved of these" in notes[0]

@@ -113,7 +113,7 @@ def four_bar(**starts):
 def test_a_position_that_assembly_finds_is_recognized_where_it_is_simple():
     found = mobility(four_bar(A=PI / 2))
     assert (found.mode, found.finite, found.is_proved) == ("exact", (1, 1), True)
-    assert any("simple number" in note for note in found.notes)
+    assert any("was taken for" in note for note in found.notes)
 
 
 def test_a_position_that_is_not_simple_is_proved_in_balls():
@@ -133,8 +133,14 @@ def test_floats_that_close_the_loop_as_fractions_count_as_exact():
         for j in exact.joints
     )
     found = mobility(replace(exact, joints=joints))
-    assert found.mode == "exact"
-    assert any("floats" in note for note in found.notes)
+    assert (found.mode, found.is_proved) == ("exact", True)
+    assert not any("floats" in note for note in found.notes)  # 0.35 is what is written
+    (first, *others), up = joints, (0.0, 0.0, 1 / 3)
+    first = replace(first, predecessor=replace(first.predecessor, p=up),
+                    successor=replace(first.successor, p=up))  # fmt: skip
+    third = (first, *others)
+    moved = mobility(replace(exact, joints=third))
+    assert any("floats of the description were taken" in note for note in moved.notes)
 
 
 def test_gears_and_imposed_motions_are_counted():

@@ -32,6 +32,7 @@ from liaison.model import (
 )
 from liaison.spatial import array, compose, identity, inverse, product, rotation_about, zeros
 from liaison.spatial.arrays import cross
+from liaison.spatial.rotations import quaternion_of, rotation_quaternion
 from liaison.tree.starts import implied_starts
 
 from .motions import Motion, Transform, motions_of
@@ -56,7 +57,25 @@ def valued(mechanism: Mechanism, notes: list[str], *, rounded: bool = False) -> 
 
 def _mapped(marker: Marker, change: Any) -> Marker:
     R = tuple(tuple(change(x) for x in row) for row in marker.R)
+    if isinstance(change, _Exact) and _is_rounded(marker.R):
+        R = _near_rotation(marker.R)
     return replace(marker, R=R, p=tuple(change(x) for x in marker.p))  # type: ignore[arg-type]
+
+
+def _is_rounded(R: Sequence[Sequence[Any]]) -> bool:
+    """Some entries are floats next to which nothing simple is; all are numbers."""
+    entries = [x for row in R for x in row]
+    is_open = any(isinstance(x, float) and simple_number(x) is None for x in entries)
+    return is_open and not any(isinstance(x, Expr) for x in entries)
+
+
+def _near_rotation(R: Sequence[Sequence[Any]]) -> Any:
+    """The exact rotation next to one in floats, whose entries satisfy R Rᵀ = 1 up to rounding:
+    that of a quaternion of rational numbers, of any length."""
+    e = [Fraction(float(x)) for x in quaternion_of([[float(x) for x in row] for row in R])]
+    size = sum((x * x for x in e), Fraction(0))
+    turn = rotation_quaternion(e) - identity(3)
+    return tuple(tuple(int(i == j) + turn[i][j] / size for j in range(3)) for i in range(3))
 
 
 class _Exact:
@@ -73,7 +92,12 @@ class _Exact:
             return x
         guess, written = simple_number(x), as_written(x)
         note = "floats of the description were taken for the simple exact numbers near them"
-        if guess is not None and guess != written and note not in self.notes:
+        if guess is None:
+            note = (
+                "floats of the description are taken for exact numbers within 1e-15 of them, and "
+            )
+            note += "what is proved is proved of these"
+        if guess != written and note not in self.notes:
             self.notes.append(note)
         return written if guess is None else guess
 

@@ -58,7 +58,7 @@ from liaison.exact.choices import (
 )
 from liaison.exact.degrees import degree_bound
 from liaison.exact.evidence import SMALLEST
-from liaison.exact.residues import LooseRoots, Ordered, Residues, UnknownChoices
+from liaison.exact.residues import LooseRoots, Ordered, Residues, UnknownChoices, keeps_laws
 from liaison.expr import ZERO, Domain, Expr, as_expr, directional, symbols_of, topological
 
 from .positions import ORDER, Position, lifted_point
@@ -578,6 +578,9 @@ def prove(
     verdicts = _prove_everywhere(reference, plain, seed, enough, degree) if enough else {}
     if enough != points:  # a root's sign may make a difference that is none
         verdicts = {k: replace(x, chance=MISSED) for k, x in verdicts.items() if x.equal}
+    is_equal = all(x.equal for x in verdicts.values())
+    if not is_equal and not keeps_laws([f for group in formulas.values() for f in group]):
+        verdicts = {k: x for k, x in verdicts.items() if x.equal}  # the others may be, too
     closed = {name: x for name, x in others.items() if name not in plain}
     verdicts |= prove_closed(reference, closed, position, seed, points, degree)
     for name in others.keys() - verdicts.keys():  # residues do not decide

@@ -229,7 +229,8 @@ class _Forms:
 def _closed(motion: ExactMotion, field: Modular, values: dict[Expr, Any]) -> dict[Expr, Any] | None:
     """The position moved to where the closures of positions hold; None where that is not known.
 
-    Each closure is solved for a coordinate in which it is of the first degree.
+    Each closure is solved for a coordinate that it holds with a constant factor: then the positions
+    are a graph over the others, and no part of them is left out.
     """
     equations = motion.equations
     rows = [k for k in range(len(equations.closures.phi)) if k not in motion.imposed]
@@ -237,9 +238,9 @@ def _closed(motion: ExactMotion, field: Modular, values: dict[Expr, Any]) -> dic
     turned = {q for chart in equations.kinematics.charts for q in attitude_of(equations, chart)}
     plain = [q for q in equations.symbols.q if q in values and q not in turned]
     for f in phi:
-        for q in plain:
-            a, b, c = (field.numbers([f], values | {q: n})[0] for n in range(3))
-            if (b - a) % field.p and (a - 2 * b + c) % field.p == 0:
+        for q, slope in zip(plain, gradient(f, plain), strict=True):
+            if slope.op == "const" and slope is not ZERO:
+                a, b = (field.numbers([f], values | {q: n})[0] for n in range(2))
                 values = values | {q: -a * pow(b - a, -1, field.p) % field.p}
                 plain.remove(q)
                 break

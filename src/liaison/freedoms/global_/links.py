@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, final
 from liaison.errors import AssemblyError, DerivationError, NamingError
 from liaison.expr import Expr, as_expr, evaluate, substitute, symbol, symbols_of
 from liaison.freedoms.motions import Transform
-from liaison.freedoms.placing import across, as_written, valued
+from liaison.freedoms.placing import across, as_written, parameter_values, valued
 from liaison.model import Constraint, Joint, Mechanism, OfCoordinates
 from liaison.spatial import compose, identity, inverse, zeros
 
@@ -123,8 +123,7 @@ def _rests(mechanism: Mechanism, joints: Sequence[Joint]) -> Numbers:
 
 def _held_coordinates(mechanism: Mechanism, at: Mapping[str, Any]) -> Numbers:
     """Prescribed coordinates: by the caller, by imposed motions at t = 0, by couplings to these."""
-    values = {symbol(x.name): as_expr(x.value) for x in mechanism.parameters if x.value is not None}
-    values[symbol("t")] = as_expr(0)
+    values = parameter_values(mechanism) | {symbol("t"): as_expr(0)}
     held: Numbers = {label: as_written(x) for label, x in at.items()}
     waiting: list[OfCoordinates] = []
 
