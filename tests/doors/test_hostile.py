@@ -37,6 +37,7 @@ LSD = {
     "unclosed text": 'let a = "' + "x" * 10_000,
     "large together": "let a = body mass = 1e300, inertia = 1e300 * [1,1,1] end ;"
     "let J = join earth and [1e300, 1e300, 0] @ a with revolute axis = [1e300, 1e300, 1] end ;",
+    "products of vectors": "let a = body mass = 1 kg, center = " + "[1,2,3]*" * 40 + "1 m end ;",
     "python": "__import__('os').system('true') ;",
 }  # fmt: skip
 

@@ -391,8 +391,14 @@ def _fill_ledger(run: Run, plan: Plan) -> None:
 
 
 def may_lose(plan: Plan) -> bool:
-    """Whether a run loses energy that is not counted: in contacts, or by its method."""
-    return plan.settings.tableau.scheme in DAMPING or bool(plan.program.facts.get("sides"))
+    """Whether a run loses energy that is not counted: in contacts, or by its method.
+
+    Moreau's steps with θ = ½ lose none where there are no contacts.
+    """
+    scheme, theta = plan.settings.tableau.scheme, plan.settings.theta
+    if plan.program.facts.get("sides") or plan.is_scene:
+        return True
+    return scheme in DAMPING and not (scheme == "moreau" and theta in (None, 0.5))
 
 
 def _fill_formulas(arrays: Arrays, plan: Plan) -> None:

@@ -196,6 +196,8 @@ def multiplied(a: Value, b: Value) -> Value:
     """a b; one of the two may be a vector."""
     if isinstance(b, Vector) and not isinstance(a, Vector):
         a, b = b, a
+    if isinstance(a, Vector) and isinstance(b, Vector):
+        raise Unfit("two vectors have no product with '*': write dot(a, b) or cross(a, b).")
     if isinstance(a, Vector):
         return Vector(tuple(multiplied(x, b) for x in a.items))
     a, b = _scalar(a), _scalar(b)
