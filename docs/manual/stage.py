@@ -1,7 +1,7 @@
 """Pages of the manual gathered in one folder: those of docs/, and those made of the code.
 
 A page keeps its place below docs/. Links to files outside docs/ lead to a page of the manual, or
-to a copy of the file; indented formulas are set as formulas.
+to a copy of the file; indented formulas and those within sentences are set as formulas.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from formulas import formula, is_formula
+from inline_formulas import with_inline_formulas
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -95,6 +96,7 @@ def stage(out: Path) -> list[str]:
         text = outside_fences(text, lambda part, page=page: relinked(part, page, out))
         if place.startswith(SET_FORMULAS):
             text = outside_fences(text, with_formulas)
+            text = outside_fences(text, with_inline_formulas)
         target = out / place
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")

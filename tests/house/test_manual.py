@@ -99,6 +99,24 @@ def test_formulas_have_columns_and_escape_signs():
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Where M v̇ + h = τ, it moves.", r"Where $M\, \dot{v}+h=\tau$, it moves."),
+        ("F = (n, f): the moment", "$F=(n,\\, f)$: the moment"),
+        ("of G and λ₁ ≤ 0 alone", r"of $G$ and $\lambda _{1}\le 0$ alone"),
+        ("the rank of a row takes 0.1 s", "the rank of a row takes 0.1 s"),
+        ("printed as C, `M = 1` and [M](x.md)", "printed as C, `M = 1` and [M](x.md)"),
+        ("S₁ᵀ x/|x| (see a page)", r"$S_{1}^{\mathsf{T}}\, x/|x|$ (see a page)"),
+        ("A spring of 3e-13 N m, a b-side", "A spring of 3e-13 N m, a b-side"),
+    ],
+)
+def test_formulas_within_sentences_are_set(text, shown):
+    from inline_formulas import with_inline_formulas
+
+    assert with_inline_formulas(text) == shown
+
+
 def test_dead_links_of_a_site_are_seen(tmp_path):
     from site_links import dead_links
 

@@ -259,3 +259,10 @@ def test_what_is_left_out_is_counted_among_what_was_asked_for(double_pendulum):
     assert plot(run, "reactions.B.Fx").get_title(loc="right") == ""
     assert plot(run, "reactions.B.*").get_title(loc="right").startswith("1 curve left out")
     assert plot(run, "reactions").get_title(loc="right").startswith("2 curves left out")
+
+
+def test_an_output_is_called_by_its_own_name():
+    run = liaison.simulate("examples/pendulum.lsd", until=0.1, every=0.05)
+    axes = liaison.plot(run, "tip_height")
+    assert [x.get_text() for x in axes.get_legend().get_texts()] == ["tip_height"]
+    assert [x.get_label() for x in axes.get_lines()][:1] == ["tip_height"]

@@ -192,8 +192,8 @@ class RunFacts:
         """The status in a sentence."""
         events = self.events()
         several = several_impacts(self._plan.settings, events)
-        outcome = message_of(self._plan, events, self._end) + shortened(self._plan, self._end)
-        return outcome + self._notes + several
+        text = message_of(self._plan, events, self._end) + shortened(self._plan, self._end)
+        return text + self._notes + several
 
     def counts(self) -> dict[str, int]:
         """Steps, evaluations, …"""

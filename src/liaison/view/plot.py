@@ -1,6 +1,6 @@
 """Curves of a run, chosen by label, drawn with matplotlib.
 
-Public names: plot, save_plot.
+Public names: plot, save_plot, quantity.
 """
 
 from __future__ import annotations
@@ -267,7 +267,9 @@ def _against(trajectory: Trajectory, label: Label, values: Array, look: Look) ->
     """A curve over another quantity than time."""
     along = _in_degrees(trajectory[look.x], trajectory.unit(look.x), look.degrees)
     shown = _in_degrees(values, label.unit, look.degrees)
-    return Curve(label.name, _shown_unit(label.unit, look.degrees), along, shown)
+    return Curve(
+        label.name.removeprefix("outputs."), _shown_unit(label.unit, look.degrees), along, shown
+    )
 
 
 def _shown_unit(unit: str, degrees: bool) -> str:
@@ -282,7 +284,7 @@ def _in_degrees(values: Array, unit: str, degrees: bool) -> Array:
 def _curve(trajectory: Trajectory, label: Label, values: Array, degrees: bool) -> Curve:
     t, values = jumping(trajectory, label.name, values)
     shown = _in_degrees(values, label.unit, degrees)
-    return Curve(label.name, _shown_unit(label.unit, degrees), t, shown)
+    return Curve(label.name.removeprefix("outputs."), _shown_unit(label.unit, degrees), t, shown)
 
 
 def jumping(trajectory: Trajectory, name: str, values: Array) -> tuple[Array, Array]:
@@ -397,7 +399,7 @@ def _left_out(trajectory: Trajectory, names: Sequence[str]) -> str:
     return f"{count} left out: redundant, not determined" if lost else ""
 
 
-def _quantity(unit: str) -> str:
+def quantity(unit: str) -> str:
     """The name of what a unit measures; "" where it has none, or measures several things."""
     if unit in QUANTITIES or not unit:
         return QUANTITIES.get(unit, "")
@@ -416,7 +418,7 @@ def _axis_label(curves: Sequence[Curve]) -> str:
     for unit in units:
         is_alone = len(curves) == 1 and not curves[0].name.startswith("modes.")
         alone = curves[0].name if is_alone else ""
-        words.append(f"{_quantity(unit) or alone} [{unit}]".strip() if unit else alone)
+        words.append(f"{quantity(unit) or alone} [{unit}]".strip() if unit else alone)
     return ", ".join(x for x in words if x)
 
 

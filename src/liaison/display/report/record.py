@@ -163,6 +163,7 @@ table { border-collapse: collapse; margin: .5rem 0 1rem; font-size: .93rem;
   font-variant-numeric: tabular-nums; }
 th, td { text-align: left; vertical-align: baseline; padding: .18rem 1.1rem .18rem 0; }
 th { font-weight: 600; border-bottom: 1px solid var(--line); }
+th.n, td.n { text-align: right; }
 caption { text-align: left; font-weight: 600; padding: .2rem 0; }
 .name { white-space: nowrap; }
 .liaison > p:first-child strong { font-weight: 500; }

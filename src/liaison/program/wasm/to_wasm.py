@@ -154,6 +154,12 @@ def to_wasm(
         what: a kernel, or its program.
         entries: names.
         elementary: loops of functions such as sin, in the place of those of the package.
+
+    Example:
+        >>> import liaison
+        >>> program = liaison.lower(liaison.derive("examples/pendulum.lsd"))
+        >>> liaison.to_wasm(program, ["mass_matrix"])[:4]
+        b'\\x00asm'
     """
     program = what.program if isinstance(what, Kernel) else what
     builder = Builder(elementary)

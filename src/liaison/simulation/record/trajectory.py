@@ -338,12 +338,6 @@ class Trajectory(Later, Moving, Shown):
         Raises:
             SimulationError: the run has no poses.
             NamingError: no body has that name.
-
-        Example:
-            >>> import liaison
-            >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
-            >>> run.pose("bar").shape
-            (5, 4, 4)
         """
         if "poses" not in self.series:
             raise SimulationError(
@@ -471,14 +465,7 @@ class Trajectory(Later, Moving, Shown):
     # tables and files
 
     def to_xarray(self) -> Any:
-        """An xarray Dataset: q and v by label, every series, units as attributes.
-
-        Example:
-            >>> import liaison
-            >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
-            >>> run.to_xarray().sizes["time"]
-            5
-        """
+        """An xarray Dataset: q and v by label, every series, units as attributes."""
         with needed("tables"):
             import xarray
 
@@ -521,15 +508,7 @@ class Trajectory(Later, Moving, Shown):
         write_file(path, text.getvalue())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """One netCDF file, written under a temporary name and renamed; the folder must exist.
-
-        Example:
-            >>> import liaison
-            >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.25)
-            >>> run.save("swing.nc")
-            >>> liaison.load("swing.nc").status
-            'done'
-        """
+        """One netCDF file, written under a temporary name and renamed; the folder must exist."""
         write_netcdf(path, _variables(self), json.dumps(_header(self), ensure_ascii=False))
 
     @staticmethod

@@ -50,6 +50,13 @@ def mode_shape(
     Raises:
         ArgumentError: no such mode, or an amplitude that is not positive.
         SimulationError: nothing moves in the mode, or closed loops cannot follow so far.
+
+    Example:
+        >>> import liaison
+        >>> rest = liaison.equilibrium("examples/pendulum.lsd")
+        >>> shape = liaison.mode_shape("examples/pendulum.lsd", rest.state)
+        >>> shape.status
+        'done'
     """
     mechanism = mechanism_of(given)
     kernel, begin = ready_for(mechanism, state, start, parameters)

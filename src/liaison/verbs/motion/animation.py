@@ -49,6 +49,11 @@ def animation(
     Raises:
         ArgumentError: the run does not know its mechanism (it comes from a file, for example).
         SimulationError: the run is of another mechanism.
+
+    Example:
+        >>> import liaison
+        >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.1)
+        >>> picture = liaison.animation(run)  # doctest: +SKIP
     """
     moved = _mechanism(trajectory, given)
     trajectory, mechanism = _with_poses(trajectory, moved), drawn(moved)

@@ -59,6 +59,11 @@ def explore(
         MissingModule: the extra `notebook` is not installed.
         NamingError: a label that the mechanism does not have.
         ArgumentError: an empty range, or one without the value that the mechanism begins with.
+
+    Example:
+        >>> import liaison
+        >>> sliders = {"l": ("50 cm", "2 m")}
+        >>> view = liaison.explore("examples/pendulum.lsd", sliders, until="2 s")  # doctest: +SKIP
     """
     mechanism, end = mechanism_of(given), in_seconds(until, "explore: until")
     if is_scene(mechanism):

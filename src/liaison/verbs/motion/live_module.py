@@ -83,6 +83,11 @@ def live_module(
     Raises:
         SimulationError: runs of this mechanism need Python between their steps.
         OptionError: a keyword that a module does not take.
+
+    Example:
+        >>> import liaison
+        >>> module = liaison.live_module("examples/pendulum.lsd")  # doctest: +SKIP
+        >>> len(module) < 50_000  # doctest: +SKIP
     """
     OptionError.check("live_module", keywords, LiveKeywords.__annotations__)
     mechanism = mechanism_of(given)

@@ -55,7 +55,7 @@ from liaison.verbs.given import Given, is_conservative, mechanism_of, with_start
 from liaison.verbs.motion.simulate import simulate
 from liaison.view.curves import Line, curves
 from liaison.view.pdf import to_pdf
-from liaison.view.plot import QUANTITIES, jumping
+from liaison.view.plot import jumping, quantity
 from liaison.view.still import positions, still
 
 INSTANTS = 400
@@ -295,10 +295,12 @@ def _by_unit(run: Trajectory, patterns: Sequence[str]) -> list[str]:
         t, y = jumping(run, label.name, values)
         name = label.name.removeprefix("outputs.")
         groups.setdefault(label.unit, []).append(Line(name, t, y))
-    return [
-        curves(lines, QUANTITIES.get(unit, "value"), unit, _marks(run))
-        for unit, lines in groups.items()
-    ]
+    return [curves(lines, _axis(lines, unit), unit, _marks(run)) for unit, lines in groups.items()]
+
+
+def _axis(lines: Sequence[Line], unit: str) -> str:
+    """What an axis is called: the curve where it is alone, else the quantity."""
+    return lines[0].name if len(lines) == 1 else quantity(unit) or "value"
 
 
 def _motion_plots(run: Trajectory) -> list[str]:

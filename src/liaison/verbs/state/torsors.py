@@ -118,7 +118,7 @@ def torsors(
     Example:
         >>> import liaison
         >>> print(str(liaison.torsors("examples/pendulum.lsd")).splitlines()[0])
-        at the point (0, 0, 0) m of the ground, in its axes
+        at the point (0, 0, 0) m of the ground, in its axes: resultant, moment
     """
     at = np.asarray(point, dtype=float)
     if at.shape != (3,):
