@@ -16,8 +16,7 @@ from liaison.model.mechanism import Mechanism
 from liaison.simulation.record.resampling import rotation_of
 from liaison.simulation.record.trajectory import EventRecord, Series, Trajectory
 from liaison.view.marks import IMPACT, OPEN, SLIPS, struck
-from liaison.view.pages.columns import unit_choices
-from liaison.view.pages.document import FORMAT, VERSION, Look, scene_of
+from liaison.view.pages.document import FORMAT, VERSION, Look, scene_of, unit_choices
 from liaison.view.pages.html import page_html
 from liaison.view.pages.packing import Pack
 from liaison.view.scene import sampled

@@ -17,12 +17,18 @@ Formulas of a relative pose (R, p), their gradient and their second-order part, 
 A row of a closure is a formula over these symbols; where it is needed, they are replaced by the
 motion of one marker seen from the other.
 
+Dimensions of formulas, as far as their names have units: of a relation, and of its multiplier.
+
+Numbers of a formula have lost their units: a product with one has no known dimension, a sum that
+of those of its terms that have one. The multiplier of Φ(q, t) times Φ̇ is a power, and so is that
+of Φ(q, q̇, t) times Φ.
+
 Public names: Row, Push, closure_rows, relation_rows, joint_rows, tie_rows, relative_rows,
 distance_row, stretch_row, relation_row, rate_offset, is_curved, with_rates, power_row,
 marker_motion, template, R, P, OMEGA, V, FLOW, ORIGIN, WELDED, residual_template, derived,
 second_order, rate_along, at, dimension_of, multiplier_unit.
 
-Source: RBDA §8.2, §8.7; docs/theory/closures.md (closure-1); docs/theory/closures.md (closure-1).
+Source: RBDA §8.2, §8.7; docs/theory/closures.md (closure-1).
 Differs: RBDA writes K for G and k for γ.
 """
 
@@ -62,8 +68,6 @@ from liaison.spatial.arrays import (
     zeros,
 )
 from liaison.spatial.arrays import identity as identity_matrix
-from liaison.tree.kinematics import Kinematics, Motion
-from liaison.tree.tree import GROUND, Closure, Transform, Tree
 from liaison.units import (
     FORCE,
     MOMENT,
@@ -75,6 +79,9 @@ from liaison.units import (
     si_unit,
     unit_of,
 )
+
+from .kinematics import Kinematics, Motion
+from .tree import GROUND, Closure, Transform, Tree
 
 ENERGY: Final[Dimension] = (2, 1, -2, 0, 0)
 POWER: Final[Dimension] = (2, 1, -3, 0, 0)

@@ -1,5 +1,7 @@
 """Summary of a mechanism, in counts and names: the result of `check`.
 
+Unilateral constraints of a mechanism as plain data: contacts, relations, friction, collisions.
+
 Public names: Summary, by_label, sides, collisions.
 """
 
@@ -24,7 +26,8 @@ from liaison.model.pairing import is_scene
 from liaison.numeric import State
 from liaison.tree.assemble import Assembly, assembly
 from liaison.tree.tree import GROUND, Tree, as_float, span
-from liaison.verbs.given import units
+
+from .given import units
 
 if TYPE_CHECKING:
     from liaison.analyse.proofs.no_impact import NoImpact

@@ -6,6 +6,8 @@ in coordinates that determine all others, so that the closures, holonomic or not
 order. Derivatives are generated; nothing is differenced. For nonholonomic mechanisms there are more
 positions than speeds.
 
+Derivatives of the equations at a state: that there are some, the same on every side of it.
+
 Public names: Linearization, linearize, parts_of, eigenvalue_noise, check_differentiable,
 check_no_corner.
 
@@ -22,14 +24,15 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.analyse.rest.local import Local, check_closed, local
-from liaison.analyse.rest.open_sides import check_inactive_here
 from liaison.errors import ModelError, NamingError, SimulationError
 from liaison.expr import evaluate, switches, symbols_of
 from liaison.lazy import Shown
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.units import Label
+
+from .local import Local, check_closed, local
+from .open_sides import check_inactive_here
 
 ZERO = 1e-12
 """A condition of a choice counts as met by both sides up to this, relative to 1."""

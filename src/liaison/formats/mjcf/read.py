@@ -6,7 +6,9 @@ weld and joint, gravity, classes of defaults and the settings of the compiler th
 Flags of <option> that switch gravity, springs, dampers, friction or equalities off are followed.
 What would change the bodies there are, or their motion, is rejected; everything else is noted.
 
-Public names: read_mjcf, reading_of_mjcf.
+Mass geometry of MJCF bodies: <inertial>, or the geoms evenly filled; and shapes to look at.
+
+Public names: read_mjcf, reading_of_mjcf, Geoms.
 """
 
 from __future__ import annotations
@@ -15,21 +17,214 @@ from fractions import Fraction
 from pathlib import PurePath
 from typing import Any
 
+import numpy as np
+
 import liaison.model as model
 from liaison.errors import ModelError, NamingError, Place, TextError
-from liaison.expr import collector_paused, symbol
+from liaison.expr import PI, collector_paused, symbol
 from liaison.formats.guard import Reading, check_bodies, computable
 from liaison.formats.lsd.formulas.values import plain
 from liaison.formats.poses import is_upright, rows_of
-from liaison.formats.urdf.links import Limits
-from liaison.formats.urdf.xml import Element, elements_of, numbers_in
+from liaison.formats.urdf.links import Limits, color_text, possible_inertia, symmetric
+from liaison.formats.urdf.xml import Element, elements_of, number_in, numbers_in
+from liaison.model import Body, Box, Cylinder, Sphere
 from liaison.model.values import floats
-from liaison.spatial import Array, array, compose, identity, quaternion_of, rotation_onto_z, zeros
+from liaison.spatial import (
+    WORLD,
+    Array,
+    Inertia,
+    Pose,
+    array,
+    compose,
+    identity,
+    is_zero,
+    product,
+    quaternion_of,
+    rotation_onto_z,
+    zeros,
+)
 from liaison.spatial.plucker import inverse
 
 from .fields import TENDON, Fields
-from .geoms import Geoms
 from .values import Settings, is_true, number, settings_of
+
+SOLID = ("sphere", "capsule", "cylinder", "ellipsoid", "box")
+MASSLESS = ("plane",)
+SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
+DENSITY = "1000"
+
+
+class Geoms:
+    """Reads the geoms of one body."""
+
+    def __init__(self, settings: Settings, fields: Fields, notes: list[str]) -> None:
+        self.settings, self.fields, self.notes = settings, fields, notes
+        self.strict = fields.strict
+
+    def body(self, name: str, element: Element, default: str) -> Body:
+        """The body of an element: its mass from <inertial>, or from its geoms."""
+        geoms = [self.settings.filled(x, default) for x in element.all("geom")]
+        inertial, how = element.one("inertial"), self.settings.inertia_from_geoms
+        if inertial is not None and how != "true":
+            total = self.inertial(self.fields.check(inertial), name)
+        elif how == "false":
+            total = Inertia.massless(WORLD)
+        else:
+            first, last = self.settings.groups
+            heavy = [x for x in geoms if first <= number_in(x, "group", "0") <= last]
+            total = self.filled([self.fields.check(x) for x in heavy if self.is_solid(x, name)])
+        shapes = tuple(s for x in geoms for s in self.shapes(x))
+        rows, com = rows_of(symmetric(total.rotational)), tuple(total.com)
+        return Body(name, total.mass, com, rows, shapes, place=element.place)
+
+    def inertial(self, element: Element, name: str) -> Inertia:
+        """<inertial>: mass, centre, and moments along its axes."""
+        mass = number_in(element, "mass")
+        if mass < 0:
+            message = f"the mass of body {name!r} is {float(mass):g} kg; it must not be negative."
+            raise ModelError(message, place=element.place)
+        R, p = self.settings.pose(element)
+        if "fullinertia" in element.attributes:
+            xx, yy, zz, xy, xz, yz = numbers_in(element, "fullinertia", 6, "")
+        else:
+            xx, yy, zz = numbers_in(element, "diaginertia", 3, "0 0 0")
+            xy = xz = yz = Fraction(0)
+        tensor = array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        tensor = possible_inertia(tensor, mass, f"body {name!r}", element, self.strict, self.notes)
+        return Inertia(WORLD, mass, p, product(product(R, tensor), array(R.T)))
+
+    def filled(self, geoms: list[Element]) -> Inertia:
+        """The sum of the geoms."""
+        total = Inertia.massless(WORLD)
+        for geom in geoms:
+            mass, tensor = self.tensor(geom)
+            part = Inertia(WORLD, mass, array([0, 0, 0]), array(tensor))
+            placed = part.moved(Pose(WORLD, WORLD, *self.placed(geom)))
+            if not is_zero(mass):
+                total = placed if is_zero(total.mass) else total + placed
+        return total
+
+    def is_solid(self, geom: Element, body: str) -> bool:
+        """Whether a geom has a mass that is known; others are noted."""
+        kind = geom.attributes.get("type", "sphere")
+        if kind in SOLID:
+            return True
+        if kind not in MASSLESS:
+            message = f"the mass of the {kind} geom of body {body!r} is not known"
+            if self.strict:
+                hint = "Give the body an <inertial>, or read with strict=False to leave it out."
+                raise ModelError(f"{message}.", place=geom.place, hint=hint)
+            self.notes.append(f"{message} (line {geom.place.line})")
+        return False
+
+    def sizes(self, geom: Element) -> list[Any]:
+        """The sizes of a geom, half lengths as MJCF says them."""
+        kind = geom.attributes.get("type", "sphere")
+        words = geom.attributes.get("size", "").split()
+        sizes = numbers_in(geom, "size", len(words), "")
+        is_long = "fromto" in geom.attributes and kind != "sphere"
+        count = 1 if is_long else SIZES[kind]
+        if len(sizes) < count:
+            message = f"{geom} has {len(sizes)} sizes; a {kind} takes {count}."
+            raise ModelError(message, place=geom.place)
+        if not is_long:
+            return list(sizes[:count])
+        half = self.fromto(geom)[1] / 2
+        return [sizes[0], half] if kind in ("capsule", "cylinder") else [sizes[0], sizes[0], half]
+
+    def fromto(self, geom: Element) -> tuple[Any, Any, Any]:
+        """Direction, length and middle of a geom given by its ends."""
+        ends = numbers_in(geom, "fromto", 6, "")
+        along = [b - a for a, b in zip(ends[:3], ends[3:], strict=True)]
+        length = float(np.sqrt(float(sum(x * x for x in along))))
+        if length == 0:
+            raise ModelError(f"{geom} goes from a point to itself.", place=geom.place)
+        return along, length, [(a + b) / 2 for a, b in zip(ends[:3], ends[3:], strict=True)]
+
+    def placed(self, geom: Element) -> tuple[Any, Any]:
+        """The pose of a geom on its body; z along fromto."""
+        if "fromto" not in geom.attributes:
+            return self.settings.pose(geom)
+        along, _, middle = self.fromto(geom)
+        return rotation_onto_z(along), array(middle)
+
+    def tensor(self, geom: Element) -> tuple[Any, Any]:
+        """Mass and moments of inertia in the geom's own axes."""
+        kind, sizes = geom.attributes.get("type", "sphere"), self.sizes(geom)
+        volume, shares = _FORMS[kind](sizes)
+        if "mass" in geom.attributes:
+            mass: Any = number_in(geom, "mass")
+        else:
+            mass = volume * number_in(geom, "density", DENSITY)
+        xx, yy, zz = (mass * share for share in shares)
+        return mass, [[xx, 0, 0], [0, yy, 0], [0, 0, zz]]
+
+    def shapes(self, geom: Element) -> list[Any]:
+        """What can be drawn of a geom: a capsule as a cylinder between two balls."""
+        kind = geom.attributes.get("type", "sphere")
+        if kind not in SOLID:
+            return []
+        s, (R, p) = self.sizes(geom), self.placed(geom)
+        at: dict[str, Any] = {"R": rows_of(R), "p": tuple(p), "color": _color(geom)}
+        if kind == "sphere":
+            return [Sphere(s[0], **at)]
+        if kind == "box":
+            return [Box(2 * s[0], 2 * s[1], 2 * s[2], **at)]
+        if kind == "ellipsoid":
+            return [Sphere(max(s), **at)]
+        body = Cylinder(s[0], 2 * s[1], **at)
+        if kind == "cylinder":
+            return [body]
+        ends = [array(p) + sign * s[1] * array([row[2] for row in R]) for sign in (-1, 1)]
+        return [body, *(Sphere(s[0], **(at | {"p": tuple(end)})) for end in ends)]
+
+
+def _sphere(s: list[Any]) -> tuple[Any, Any]:
+    share = Fraction(2, 5) * s[0] * s[0]
+    return Fraction(4, 3) * PI * (s[0] * s[0] * s[0]), (share, share, share)
+
+
+def _cylinder(s: list[Any]) -> tuple[Any, Any]:
+    r, h = s[0], 2 * s[1]
+    across = h * h / 12 + r * r / 4
+    return PI * (r * r * h), (across, across, r * r / 2)
+
+
+def _capsule(s: list[Any]) -> tuple[Any, Any]:
+    """A cylinder and two half balls; the common factor π falls out of the shares."""
+    r, h = s[0], 2 * s[1]
+    tube, ball = r * r * h, Fraction(4, 3) * r * r * r
+    a, b = tube / (tube + ball), ball / (tube + ball)
+    along = a * r * r / 2 + b * Fraction(2, 5) * r * r
+    across = a * (h * h / 12 + r * r / 4) + b * (
+        Fraction(2, 5) * r * r + h * h / 4 + Fraction(3, 8) * h * r
+    )
+    return PI * (tube + ball), (across, across, along)
+
+
+def _box(s: list[Any]) -> tuple[Any, Any]:
+    x, y, z = (a * a for a in s)
+    return 8 * s[0] * s[1] * s[2], ((y + z) / 3, (x + z) / 3, (x + y) / 3)
+
+
+def _ellipsoid(s: list[Any]) -> tuple[Any, Any]:
+    x, y, z = (a * a for a in s)
+    volume = Fraction(4, 3) * PI * (s[0] * s[1] * s[2])
+    return volume, ((y + z) / 5, (x + z) / 5, (x + y) / 5)
+
+
+_FORMS: dict[str, Any] = {
+    "sphere": _sphere,
+    "cylinder": _cylinder,
+    "capsule": _capsule,
+    "box": _box,
+    "ellipsoid": _ellipsoid,
+}
+
+
+def _color(geom: Element) -> str:
+    return color_text(numbers_in(geom, "rgba", 4, "")) if "rgba" in geom.attributes else ""
+
 
 JOINTS: dict[str, type[model.JointType]] = {
     "hinge": model.Revolute,

@@ -9,6 +9,10 @@ inputs stand for their symbols in formulas.
 
 Parts of a mechanism, in any order and nesting, become the mechanism.
 
+Names that the Python functions accept: units, and the kinds of joints.
+
+A unit word converts: what is given in it is kept in SI, what is shown in it is divided by it.
+
 Public names: ground, body, join, mechanism, parameter, signal, time, t, coordinate, rate, gravity,
 spring, damper, motor, law, wrench, potential, dissipation, friction, bearing, imposed, gear,
 holonomic, nonholonomic, rolling, at_most, contact, touch, collision, output, event, start,
@@ -29,7 +33,6 @@ from liaison.model.contacts.formulas import at_most as at_most
 from liaison.model.contacts.formulas import touch as touch
 from liaison.model.contacts.joint_friction import bearing as bearing
 from liaison.model.contacts.one_sided import OneSided
-from liaison.model.describe.places import label_of, line_here, marker_of
 from liaison.model.joints import JOINT_TYPES, JointType, axis_vector
 from liaison.model.loads.efforts import law as law
 from liaison.model.loads.efforts import motor as motor
@@ -55,6 +58,8 @@ from liaison.model.shapes import Shape, check_solid, filled
 from liaison.spatial import is_zero, product, rotation_about, rotation_onto_z
 from liaison.units import quantity, si_unit, unit_of
 from liaison.units import same as same_dimension
+
+from .places import label_of, line_here, marker_of
 
 
 def in_si(x: Any, unit: str, what: str, place: Place | None) -> Any:
