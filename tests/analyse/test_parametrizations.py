@@ -13,7 +13,7 @@ from liaison.analyse.compare.positions import assembled_position
 from liaison.errors import NamingError
 from liaison.model import Start
 from liaison.tree import assemble, span
-from liaison.tree.parametrize.cartesian import PARAMETRIZATIONS, parametrized
+from liaison.tree.cartesian import PARAMETRIZATIONS, parametrized
 from samples import draw, some
 
 EQUAL = 1e-11

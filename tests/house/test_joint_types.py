@@ -30,7 +30,7 @@ NAMED = {
     "liaison.formats.urdf.read": "the words of URDF; others are refused",
     "liaison.formats.urdf.write": "the words of URDF; others are refused",
     "liaison.tree.assemble": "the weld of a loop's copy",
-    "liaison.tree.parametrize.cartesian": "makes the joints of bodies to the ground",
+    "liaison.tree.cartesian": "makes the joints of bodies to the ground",
     "liaison.tree.regroup": "inertia that hinges and sliders do not feel; others keep theirs",
     "liaison.tree.tree": "makes the weld of a loop's copy",
     "liaison.freedoms.global_.hinge_modes": "hinges and sliders; others go the general way",

@@ -10,7 +10,7 @@ from liaison.errors import NamingError
 from liaison.expr import symbols_of
 from liaison.model import Free, Planar
 from liaison.tree import assemble, span
-from liaison.tree.parametrize.cartesian import cartesian, parametrized
+from liaison.tree.cartesian import cartesian, parametrized
 
 COUNTS = {"joint": (3, 2), "full_joint": (4, 3), "cartesian": (9, 8)}
 

@@ -86,7 +86,7 @@ KINDS = {
     "alpha": ("liaison.simulation.steps.generalized_alpha", "ALPHA"),
     "edwards": ("liaison.simulation.steps.edwards", "EDWARDS"),
     "moreau": ("liaison.contacts.stepping.phases", "MOREAU"),
-    "scene": ("liaison.contacts.scene.phases", "SCENE"),
+    "scene": ("liaison.contacts.scene.kernel", "SCENE"),
 }
 """Kind of steps -> the module of its phases, loaded when a run has such steps."""
 

@@ -34,7 +34,7 @@ from liaison.program.lower import lower
 from liaison.simulation import Projection
 from liaison.simulation import simulate as run
 from liaison.tree import Tree, assemble
-from liaison.tree.parametrize.cartesian import PARAMETRIZATIONS, known_parametrization
+from liaison.tree.cartesian import PARAMETRIZATIONS, known_parametrization
 
 from .compare import CALLS, repeated
 

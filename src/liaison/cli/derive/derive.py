@@ -398,7 +398,7 @@ def _check_words(formalism: str, form: str, parametrization: str) -> None:
     from liaison.cli.derive import forms
     from liaison.cli.values import check_word, named_by
     from liaison.equations import FORMALISMS
-    from liaison.tree.parametrize.cartesian import known_parametrization
+    from liaison.tree.cartesian import known_parametrization
 
     check_word("--formalism", formalism, FORMALISMS)
     check_word("--format", form, (*forms.READINGS, *forms.FORMS))

@@ -1,6 +1,12 @@
 """A scene as a kernel: its coordinates by name, and the entries that its steps call.
 
-Public names: scene_kernel, pair_kernel.
+Phases of its steps: start, step, place; `advance` calls them as those of every run. The state of
+the run is q, the poses of all bodies, and v, their twists; all other data of a scene are its
+`World`, which lies in the block of the run.
+
+Public names: scene_kernel, pair_kernel, SCENE, retract_bodies.
+
+Source: docs/theory/time_stepping.md.
 """
 
 from __future__ import annotations
@@ -19,13 +25,236 @@ from liaison.program.extend import places_of
 from liaison.program.kernel import MachineKernel
 from liaison.program.llvm.trampolines import trampoline
 from liaison.program.loops.compile import CompiledLoops, compile_loops
-from liaison.program.loops.language import Loop
+from liaison.program.loops.language import Loop, at, f64, flat, i64, iptr, loop, ptr
+from liaison.program.loops.records import Rows
 from liaison.program.pairs import pair_program
+from liaison.simulation.steps.advance import begin, commit
+from liaison.simulation.steps.layout import (
+    BAD_GAP,
+    CROWDED,
+    EVENTS,
+    FULL,
+    GOOD,
+    LAND,
+    NOT_FINITE,
+    SAMPLING,
+    TOO_MANY_STEPS,
+    Entries,
+    Run,
+)
+from liaison.simulation.steps.stepsize import choose_step
+from liaison.simulation.steps.variational import note_stages
+from liaison.solvers.linear.dense import largest_in
 from liaison.units import Label
 
-from .layout import PairEntries, World
+from .bodies import copy_poses, moved_pose
+from .candidates import candidates
+from .layout import PairEntries, Pose, Shown, Twist, Weight, World
+from .notes import note_contacts
 from .parts import SceneModel
-from .phases import energy_of_bodies, retract_bodies
+from .step import UNSOLVED, deepest, gap_of, keep_impulses, note_forces, place, solved_step
+
+
+@loop
+def set_out(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
+    """Nobody begins inside another."""
+    world = World(run.beside)
+    read_state(run, world)
+    copy_poses(world.bodies, world.pose, world.mid)
+    copy_poses(world.bodies, world.pose, world.end)
+    status = candidates(e, world)
+    if status != GOOD:
+        return status
+    depth = deepest(e, world)
+    if depth > run.start_tolerance * (1.0 + largest_in(run.nq, run.q, run.scales.position)):
+        run.worst = depth
+        for c in range(world.candidates):
+            if -gap_of(e, world.candidate[c], world.end, world) >= depth:
+                run.detail[0] = c
+                break
+        return BAD_GAP
+    return begin(e, run, scratch, event_log)
+
+
+@loop
+def read_state(run: Run, world: World) -> None:
+    """Poses and twists before the step, from the run."""
+    for i in range(world.bodies):
+        pose = world.pose[i].floats
+        twist = world.speed[i].floats
+        for j in range(7):
+            pose[j] = run.q[7 * i + j]
+        for j in range(6):
+            twist[j] = run.v[6 * i + j]
+
+
+@loop
+def one_step(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
+    """Impulses and velocities of a step or of its first part, and what they mean."""
+    if run.steps >= run.steps_allowed:
+        return TOO_MANY_STEPS
+    world = World(run.beside)
+    if world.has_events == 1 and run.event_count + 8 * world.capacity > run.event_capacity:
+        return FULL
+    if world.followed > world.capacity:
+        return CROWDED
+    choose_step(run)
+    read_state(run, world)
+    world.h = run.h
+    status = solved_step(e, world)
+    if status != GOOD:
+        return status
+    if world.has_events == 1:
+        note_contacts(run, world, event_log)
+    keep_impulses(world)
+    note_forces(world)
+    if world.h < run.h:
+        run.is_part = 1
+        run.h = world.h
+        run.t_new = run.t + run.h
+    return moved_on(run, world)
+
+
+@loop
+def moved_on(run: Run, world: World) -> i64:
+    """v₁ and ξ = h (v + v₁)/2 into `run.y`; GOOD, or NOT_FINITE."""
+    nv = run.nv
+    y = run.y
+    bad = 0.0
+    for i in range(world.bodies):
+        after = world.next[i].floats
+        for j in range(6):
+            k = 6 * i + j
+            y[nv + k] = after[j]
+            y[k] = 0.5 * run.h * (run.v[k] + after[j])
+            bad += after[j] - after[j]
+    if bad != 0.0:
+        return NOT_FINITE
+    note_stages(run)
+    run.phase = LAND
+    return GOOD
+
+
+@loop
+def stand(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
+    """Bodies at the end of the step, out of each other; within the step where an event stops it."""
+    nv = run.nv
+    landed = run.landed
+    for i in range(nv):
+        landed.v[i] = run.y[nv + i]
+    if run.is_stopping > 0:
+        e.retract(run.t_new, run.q, landed.v, run.u, run.p, run.y, landed.q, scratch)
+        run.phase = SAMPLING
+        return GOOD
+    world = World(run.beside)
+    place(e, world)
+    for i in range(world.bodies):
+        pose = world.end[i].floats
+        for j in range(7):
+            landed.q[7 * i + j] = pose[j]
+    count_step(run, world)
+    show(run, world)
+    run.phase = EVENTS if run.ne > 0 else SAMPLING
+    return GOOD
+
+
+@loop
+def count_step(run: Run, world: World) -> None:
+    """One part more of the step under way, or its end."""
+    world.parts += 1
+    if run.is_part == 0:
+        run.steps += 1
+        world.missed += 1 if world.tried > UNSOLVED else 0
+        world.parts = 0
+        world.tried = 0
+
+
+@loop
+def show(run: Run, world: World) -> None:
+    """What is recorded besides the state."""
+    shown = Shown(run.u, world)
+    shown.contacts = float(world.touching)
+    shown.residual = world.residual
+    shown.penetration = world.penetration
+    for i in range(3 * world.planes):
+        shown.forces[i] = flat(world.plane_force)[i]
+
+
+@loop
+def retract_bodies(
+    bodies: iptr, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr, work: ptr
+) -> None:
+    """The entry `retract` of a scene: poses after the twists x for a unit of time.
+
+    Args:
+        bodies: how many.
+        t: time.
+        q: poses.
+        v: twists.
+        u: what is shown.
+        p: parameters.
+        x: ξ, a twist for each body.
+        out: result, poses.
+        work: workspace.
+    """
+    for i in range(bodies[0]):
+        moved_pose(1.0, Pose(at(q, 7 * i)), Twist(at(x, 6 * i)), Pose(at(out, 7 * i)))
+
+
+@loop
+def energy_of_bodies(
+    bodies: iptr, gravity: ptr, weights: Rows[Weight],
+    t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr, work: ptr,
+) -> None:  # fmt: skip
+    """The entry `energy` of a scene: T and U.
+
+    Args:
+        bodies: how many.
+        gravity: [m/s²].
+        weights: of each body.
+        t: time.
+        q: poses.
+        v: twists.
+        u: what is shown.
+        p: parameters.
+        x: nothing.
+        out: result, T and U [J].
+        work: workspace.
+    """
+    out[0] = 0.0
+    out[1] = 0.0
+    for i in range(bodies[0]):
+        weight = weights[i]
+        place = at(q, 7 * i)
+        w = at(v, 6 * i)
+        for j in range(3):
+            out[0] += 0.5 * weight.mass * w[3 + j] * w[3 + j]
+            out[1] -= weight.mass * gravity[j] * place[j]
+        out[0] += turning_energy(place, w, flat(weight.inertia))
+
+
+@loop
+def turning_energy(place: ptr, w: ptr, inertia: ptr) -> f64:
+    """½ ω·I ω, with ω turned into the axes of the body: Rᵀω = ω − 2 s n × ω + 2 n × (n × ω)."""
+    s = place[3]
+    a = place[4]
+    b = place[5]
+    c = place[6]
+    x = 2.0 * (b * w[2] - c * w[1])
+    y = 2.0 * (c * w[0] - a * w[2])
+    z = 2.0 * (a * w[1] - b * w[0])
+    p = w[0] - s * x + b * z - c * y
+    q = w[1] - s * y + c * x - a * z
+    r = w[2] - s * z + a * y - b * x
+    along = p * (inertia[0] * p + inertia[1] * q + inertia[2] * r)
+    along += q * (inertia[3] * p + inertia[4] * q + inertia[5] * r)
+    along += r * (inertia[6] * p + inertia[7] * q + inertia[8] * r)
+    return float(0.5 * along)
+
+
+SCENE = MappingProxyType({"start": set_out, "attempt": one_step, "land": stand, "commit": commit})
+"""The phases of steps of a scene, which `advance` calls."""
+
 
 ENTRIES: Mapping[str, Loop[..., Any]] = MappingProxyType(
     {"retract": retract_bodies, "energy": energy_of_bodies}

@@ -23,7 +23,7 @@ from liaison.expr.reading.ring import TooLarge
 from liaison.expr.reading.simplify import simplified
 from liaison.model import Mechanism, Planar
 from liaison.tree import Tree
-from liaison.tree.parametrize.cartesian import known_parametrization, parametrized
+from liaison.tree.cartesian import known_parametrization, parametrized
 
 from .treatment import names_carriers, treated
 

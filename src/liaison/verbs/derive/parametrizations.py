@@ -11,7 +11,7 @@ from liaison.analyse.compare.parametrizations import Parametrizations
 from liaison.analyse.compare.parametrizations import parametrizations as measured
 from liaison.errors import checked
 from liaison.numeric.progress import lasting
-from liaison.tree.parametrize.cartesian import PARAMETRIZATIONS
+from liaison.tree.cartesian import PARAMETRIZATIONS
 from liaison.verbs.given import Given, Value, in_seconds, mechanism_of
 
 

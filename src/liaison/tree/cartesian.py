@@ -58,9 +58,10 @@ from liaison.numeric import State
 from liaison.spatial import quaternion_of
 from liaison.spatial.arrays import Array, array, identity, product, zeros
 from liaison.spatial.plucker import compose, inverse
-from liaison.tree.assemble import assemble
-from liaison.tree.kinematics import Kinematics
-from liaison.tree.tree import GROUND, Transform, Tree, as_float, coordinates_in_use, span
+
+from .assemble import assemble
+from .kinematics import Kinematics
+from .tree import GROUND, Transform, Tree, as_float, coordinates_in_use, span
 
 Floats = NDArray[np.float64]
 

@@ -1,1 +1,0 @@
-"""Coordinates other than those of the spanning tree."""
