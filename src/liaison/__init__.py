@@ -21,7 +21,7 @@ __all__ = offer(
         "PointOnPlane Perpendicular ParallelAxes Rod RodByAngles Free Composition Translation "
         "Rotation Screw EulerZXZ BryantXYZ Quaternion RotationMatrix Box Cone Cylinder Line "
         "Mesh Sphere",
-        "model.describe.describe": "ground body join mechanism parameter signal coordinate rate "
+        "model.describe": "ground body join mechanism parameter signal coordinate rate "
         "time t turned gravity spring damper motor law wrench potential dissipation friction "
         "bearing imposed gear holonomic nonholonomic rolling at_most contact touch collision "
         "output event start guess",

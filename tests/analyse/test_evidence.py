@@ -9,7 +9,7 @@ from liaison.exact.linear import PRIME_STEP, is_prime
 from liaison.exact.residues import DEFAULT_PRIME
 from liaison.expr import cos, sin
 from liaison.model import Prismatic, Revolute
-from liaison.model.describe.describe import (
+from liaison.model.describe import (
     body,
     coordinate,
     ground,

@@ -10,7 +10,7 @@ from liaison.analyse import reduce
 from liaison.equations import newton_euler, reduced, transformed
 from liaison.errors import DerivationError, NamingError, SimulationError
 from liaison.expr import evaluate, symbol
-from liaison.model.describe.describe import coordinate, holonomic, imposed, time
+from liaison.model.describe import coordinate, holonomic, imposed, time
 from liaison.program import to_numpy
 from liaison.program.lower import lower
 from liaison.tree import assemble, span

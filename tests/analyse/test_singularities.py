@@ -12,7 +12,7 @@ from liaison.cli import main
 from liaison.errors import DerivationError, NamingError
 from liaison.freedoms import singularities
 from liaison.model import Revolute
-from liaison.model.describe.describe import body, gear, ground, join, mechanism, start
+from liaison.model.describe import body, gear, ground, join, mechanism, start
 
 
 def parallelogram():

@@ -36,7 +36,7 @@ from liaison.expr import (
     symbol,
 )
 from liaison.model import Mechanism, Prismatic, Revolute
-from liaison.model.describe.describe import (
+from liaison.model.describe import (
     body,
     gravity,
     ground,

@@ -8,8 +8,7 @@ import pytest
 import liaison
 from liaison.display import PAGES, page_of
 from liaison.display.html import to_html
-from liaison.display.page import Page, Table
-from liaison.display.text import to_text
+from liaison.display.page import Page, Table, to_text
 
 VOID = {"meta", "br", "hr"}
 

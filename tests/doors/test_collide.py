@@ -13,7 +13,7 @@ from liaison.formats.lsd.write.write import write_lsd
 from liaison.formats.merge import merged, renamed
 from liaison.model import Collision, Sphere, body, collision, gravity, ground, join, start
 from liaison.model.contacts.collisions import surfaces_of
-from liaison.model.describe.describe import mechanism
+from liaison.model.describe import mechanism
 from liaison.model.pairing import is_scene, paired
 
 BALLS = """

@@ -10,7 +10,7 @@ import numpy as np
 
 from liaison.expr import PI
 from liaison.model import Fixed, Mechanism, Prismatic, Revolute
-from liaison.model.describe.describe import body, ground, join, mechanism, turned
+from liaison.model.describe import body, ground, join, mechanism, turned
 
 
 def arm(

@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 from liaison.model import Mechanism, Prismatic, Revolute
-from liaison.model.describe.describe import body, ground, join, mechanism
+from liaison.model.describe import body, ground, join, mechanism
 
 
 def bodies_of(case: dict[str, Any]) -> dict[tuple[int, int], str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from liaison.expr import PI, cos, sin, sqrt
 from liaison.model import Mechanism, Revolute, Universal
-from liaison.model.describe.describe import body, ground, join, mechanism
+from liaison.model.describe import body, ground, join, mechanism
 
 Hinge = tuple[str, str, Sequence[Any], Sequence[Any]]
 """Two bodies, a point on the axis, and its direction."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from liaison.expr import Expr
 from liaison.model import Mechanism, Prismatic, Revolute
-from liaison.model.describe.describe import body, coordinate, ground, holonomic, join, mechanism
+from liaison.model.describe import body, coordinate, ground, holonomic, join, mechanism
 
 from .built import mechanism_of
 from .linkages import CASES

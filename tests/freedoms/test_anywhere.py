@@ -16,7 +16,7 @@ from liaison.freedoms.local.open_loops import group_sizes
 from liaison.freedoms.local.transport import Carried, carried
 from liaison.freedoms.placing import valued
 from liaison.model import Parameter, Revolute
-from liaison.model.describe.describe import body, ground, join, mechanism, parameter, start
+from liaison.model.describe import body, ground, join, mechanism, parameter, start
 from liaison.spatial import compose, identity, zeros
 from liaison.tree import GROUND, as_float
 from liaison.tree.kinematics import Kinematics

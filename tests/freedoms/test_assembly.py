@@ -13,7 +13,7 @@ from liaison.expr import PI, atan
 from liaison.freedoms import assembly_modes
 from liaison.freedoms.engines import engines
 from liaison.model import Prismatic, Revolute
-from liaison.model.describe.describe import (
+from liaison.model.describe import (
     body,
     gear,
     ground,

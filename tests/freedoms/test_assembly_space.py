@@ -18,7 +18,7 @@ from liaison.freedoms.global_.legs import legs_of
 from liaison.freedoms.global_.links import links_of
 from liaison.freedoms.global_.platforms import plate_answer
 from liaison.model import Prismatic, Revolute, Rod, Spherical, Universal
-from liaison.model.describe.describe import body, ground, join, mechanism
+from liaison.model.describe import body, ground, join, mechanism
 
 from .built import mechanism_of
 from .linkages import CASES

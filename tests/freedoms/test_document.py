@@ -10,7 +10,7 @@ from liaison.exact.residues import residues
 from liaison.expr import as_expr, cos, evaluate, jacobian, sin, sqrt, symbol
 from liaison.freedoms.engines.ideal import groebner, syzygies
 from liaison.model import Composition, Revolute, Rotation, Translation
-from liaison.model.describe.describe import body, ground, join, mechanism, parameter
+from liaison.model.describe import body, ground, join, mechanism, parameter
 from liaison.spatial import array, compose
 from liaison.spatial import product as applied
 from liaison.tree import GROUND, Kinematics, span

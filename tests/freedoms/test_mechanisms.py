@@ -27,7 +27,7 @@ from liaison.model import (
     Translation,
     Universal,
 )
-from liaison.model.describe.describe import (
+from liaison.model.describe import (
     body,
     coordinate,
     gear,

@@ -10,7 +10,7 @@ from liaison.freedoms import mobility
 from liaison.freedoms.local.verdict import Verdict
 from liaison.freedoms.screws import LoopSystem
 from liaison.model import Prismatic, Revolute
-from liaison.model.describe.describe import (
+from liaison.model.describe import (
     body,
     coordinate,
     ground,

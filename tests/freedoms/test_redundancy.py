@@ -7,7 +7,7 @@ import pytest
 import liaison
 from liaison.freedoms import mobility
 from liaison.model import Composition, Cylindrical, PointOnLine, Revolute, Rotation, Spherical
-from liaison.model.describe.describe import body, ground, join, mechanism
+from liaison.model.describe import body, ground, join, mechanism
 
 from .built import mechanism_of
 from .linkages import CASES

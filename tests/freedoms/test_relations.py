@@ -9,7 +9,7 @@ from liaison.errors import AssemblyError
 from liaison.expr import acos, cos, exp, log, maximum, sin, sqrt
 from liaison.freedoms import mobility
 from liaison.model import Prismatic, Revolute
-from liaison.model.describe.describe import (
+from liaison.model.describe import (
     body,
     coordinate,
     ground,

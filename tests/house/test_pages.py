@@ -113,7 +113,7 @@ def test_python_of_its_own_page_runs_from_top_to_bottom(desk):
 
 
 def test_every_word_of_the_python_door_is_on_its_page():
-    import liaison.model.describe.describe as door
+    import liaison.model.describe as door
 
     words = re.search(r"Public names: (.*?)\.\n", door.__doc__, re.S)[1].split()
     page = (REPOSITORY / "docs" / "python.md").read_text(encoding="utf-8")

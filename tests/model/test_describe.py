@@ -31,7 +31,7 @@ from liaison.model import (
     Spherical,
     Start,
 )
-from liaison.model.describe.describe import (
+from liaison.model.describe import (
     body,
     coordinate,
     damper,

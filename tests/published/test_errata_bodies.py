@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 import liaison
 from liaison.equations.vector.basic_joints import basic_rows, orthogonal
-from liaison.model.describe.describe import body, ground, join, mechanism, motor, spring
+from liaison.model.describe import body, ground, join, mechanism, motor, spring
 from liaison.numeric.attitude import attitudes
 from liaison.spatial import quaternion_about, quaternion_product, rotation_quaternion, tilde
 from samples.joined import Motion

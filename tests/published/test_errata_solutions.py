@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import liaison
-from liaison.model.describe.describe import body, coordinate, gravity, ground, join, mechanism, rate
+from liaison.model.describe import body, coordinate, gravity, ground, join, mechanism, rate
 from liaison.numeric.constrained import augmented, null_space, partition, projector, schur
 from samples.joined import Motion, first
 

@@ -11,7 +11,7 @@ import liaison
 from liaison.equations.formalisms.virtual_power import rotation, virtual_power
 from liaison.expr import as_expr, directional, evaluate, symbol
 from liaison.expr.reading.simplify import vanishes_exactly
-from liaison.model.describe.describe import (
+from liaison.model.describe import (
     body,
     coordinate,
     gravity,

@@ -9,7 +9,7 @@ from liaison.equations import newton_euler
 from liaison.errors import ArgumentError, NamingError, ProgramError, SimulationError
 from liaison.expr import Table, sin, symbol
 from liaison.model import Revolute
-from liaison.model.describe.describe import body, gravity, ground, join, mechanism, parameter
+from liaison.model.describe import body, gravity, ground, join, mechanism, parameter
 from liaison.numeric import State
 from liaison.program import to_llvm
 from liaison.program.lower import lower

@@ -21,7 +21,7 @@ from liaison.errors import (
 )
 from liaison.expr import log, sqrt, symbol
 from liaison.model import Fixed
-from liaison.model.describe.describe import body, ground, join, mechanism
+from liaison.model.describe import body, ground, join, mechanism
 from liaison.numeric import State
 from liaison.program import Entry, to_llvm
 from liaison.program.lower import lower

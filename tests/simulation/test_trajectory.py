@@ -23,7 +23,7 @@ from liaison.model import (
     RotationMatrix,
     Spherical,
 )
-from liaison.model.describe.describe import body, gravity, ground, join, mechanism
+from liaison.model.describe import body, gravity, ground, join, mechanism
 from liaison.numeric import State
 from liaison.program import to_llvm
 from liaison.program.lower import lower

@@ -13,8 +13,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from .page import Page
-from .text import to_text
+from .page import Page, to_text
 
 PAGES = {
     "Mechanism": "mechanism",

@@ -9,8 +9,7 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from .page import Page, Table
-from .text import is_numeric
+from .page import Page, Table, is_numeric
 
 LONGEST = 200
 """Rows of a table; of a longer one the middle is left out."""

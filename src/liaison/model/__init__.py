@@ -11,7 +11,7 @@ __all__ = offer(
         "contacts": "BearingFriction CONTACT_KINDS CURVE Contact DryFriction Friction "
         "GapContact OneSided PROFILE SURFACE Unilateral",
         "contacts.collisions": "Collision",
-        "describe.describe": "at_most bearing body collision contact coordinate damper "
+        "describe": "at_most bearing body collision contact coordinate damper "
         "dissipation event friction gear gravity ground guess holonomic imposed join law motor "
         "nonholonomic output parameter potential rate rolling signal spring start time touch "
         "turned wrench",

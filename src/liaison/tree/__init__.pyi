@@ -1,8 +1,11 @@
 """The public names, for type checkers and editors; `__init__.py` loads them lazily."""
 
 from liaison.tree.assemble import Assembly as Assembly
+from liaison.tree.assemble import added as added
 from liaison.tree.assemble import assemble as assemble
 from liaison.tree.assemble import assembly as assembly
+from liaison.tree.assemble import merged as merged
+from liaison.tree.assemble import regrouped as regrouped
 from liaison.tree.closure import Push as Push
 from liaison.tree.closure import Row as Row
 from liaison.tree.closure import closure_rows as closure_rows
@@ -25,9 +28,6 @@ from liaison.tree.contact.sides import side_blocks as side_blocks
 from liaison.tree.kinematics import Kinematics as Kinematics
 from liaison.tree.kinematics import Motion as Motion
 from liaison.tree.kinematics import on_symbols as on_symbols
-from liaison.tree.regroup import added as added
-from liaison.tree.regroup import merged as merged
-from liaison.tree.regroup import regrouped as regrouped
 from liaison.tree.tree import GROUND as GROUND
 from liaison.tree.tree import Closure as Closure
 from liaison.tree.tree import Inertia as Inertia

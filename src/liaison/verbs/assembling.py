@@ -1,6 +1,6 @@
 """Starts of a mechanism assembled in compiled code, one or many, with parameters that vary.
 
-Public names: Assembling, Wanted, Origin, assembled, attempt, of_run, row_of, shakes_of.
+Public names: Assembling, Wanted, Origin, attempt, of_run, row_of, shakes_of.
 """
 
 from __future__ import annotations
@@ -179,24 +179,6 @@ class Assembling:
                 raise NamingError.unknown("parameter", name, self._parameters)
             table[:, self._parameters.index(name)] = np.asarray(values, dtype=float)
         return table
-
-
-def assembled(tree: Tree, kernel: Kernel, start: Mapping[str, float], *, t: float = 0.0) -> State:
-    """The consistent state near starts: in compiled code where there is something to solve.
-
-    Args:
-        tree: of the mechanism.
-        kernel: of its equations.
-        start: positions and speeds that are held, by label, instead of the mechanism's own.
-        t: the time [s].
-
-    Raises:
-        AssemblyError: no configuration satisfies the closures.
-        NamingError: a label that there is none of.
-    """
-    if kernel.program.sizes["nc"] and isinstance(kernel, MachineKernel):
-        return Assembling(tree, kernel).state(start, t=t)
-    return assemble(tree, None, t=t, guess=None, **start)
 
 
 @final

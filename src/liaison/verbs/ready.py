@@ -22,14 +22,14 @@ from liaison.expr.graph.node import collector_paused
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import State
 from liaison.numeric.progress import log
-from liaison.program.kernel import Kernel
+from liaison.program.kernel import Kernel, MachineKernel
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.lower import lower
+from liaison.tree.assemble import assemble
 from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, as_float, span
 from liaison.units import Label
 
-from .assembling import assembled
 from .given import Given, Value, in_si, mechanism_of, with_starts, with_values
 
 LARGEST = 40
@@ -67,6 +67,26 @@ def ready_for(
             kernel = compiled(whole, completed, invariants=invariants)
         firm = [x.label for x in mechanism.starts if not x.is_guess]
         return kernel, begin if state else start_of(kernel, begin, firm)
+
+
+def assembled(tree: Tree, kernel: Kernel, start: Mapping[str, float], *, t: float = 0.0) -> State:
+    """The consistent state near starts: in compiled code where there is something to solve.
+
+    Args:
+        tree: of the mechanism.
+        kernel: of its equations.
+        start: positions and speeds that are held, by label, instead of the mechanism's own.
+        t: the time [s].
+
+    Raises:
+        AssemblyError: no configuration satisfies the closures.
+        NamingError: a label that there is none of.
+    """
+    if kernel.program.sizes["nc"] and isinstance(kernel, MachineKernel):
+        from .assembling import Assembling
+
+        return Assembling(tree, kernel).state(start, t=t)
+    return assemble(tree, None, t=t, guess=None, **start)
 
 
 def start_for(

@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 from liaison.errors import Place
-from liaison.model.describe.places import between, line_here
 from liaison.model.kinds import Property
 from liaison.model.loads import AlongMeasure, load_kind
 from liaison.model.markers import Measure
+from liaison.model.places import between, line_here
 
 
 @load_kind

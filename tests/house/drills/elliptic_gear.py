@@ -5,8 +5,8 @@ from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place
 from liaison.expr import Expr, as_expr, sin, symbol
-from liaison.model.describe.places import label_of, line_here
 from liaison.model.kinds import Property
+from liaison.model.places import label_of, line_here
 from liaison.model.relations import Constraint, OfCoordinates, relation_kind
 
 

@@ -52,8 +52,8 @@ def check(
 ) -> None:
     """Say what a mechanism is: bodies, joints, loops, coordinates, parameters."""
     from liaison.cli.values import reader_options, request_of
+    from liaison.display.page import table_text
     from liaison.display.summary import explained
-    from liaison.display.text import table_text
     from liaison.formats.read import reading
     from liaison.verbs.analyse import check as verb
 

@@ -141,7 +141,7 @@ def simulate(
     from liaison.cli.running import drawable, leave_if_suspect, ran, run_options, series_of
     from liaison.cli.values import check_files, read_request
     from liaison.display import page_of
-    from liaison.display.text import to_text
+    from liaison.display.page import to_text
 
     check_files(out, csv, plot, label)
     end, options = run_options(until, run)

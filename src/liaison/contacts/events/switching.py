@@ -35,7 +35,6 @@ from liaison.simulation.events.log import (
     note,
 )
 from liaison.simulation.steps.advance import advance
-from liaison.simulation.steps.corners import note_jump
 from liaison.simulation.steps.layout import (
     BAD_GAP,
     BAD_SIDE,
@@ -67,6 +66,7 @@ from liaison.simulation.steps.sides_layout import (
     STICK,
     Sides,
 )
+from liaison.simulation.steps.stepsize import note_jump
 from liaison.solvers.impacts.sequence import coupled_contacts
 from liaison.solvers.linear.dense import largest_in
 

@@ -20,7 +20,6 @@ from liaison.contacts.events.edges import EDGE
 from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
 from liaison.simulation.plan.scales import NO_FACE
 from liaison.simulation.steps.advance import begin, commit
-from liaison.simulation.steps.corners import pass_breaks
 from liaison.simulation.steps.explicit import refresh
 from liaison.simulation.steps.layout import (
     BAD_GAP,
@@ -36,7 +35,7 @@ from liaison.simulation.steps.layout import (
 )
 from liaison.simulation.steps.projection import project
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP
-from liaison.simulation.steps.stepsize import choose_step
+from liaison.simulation.steps.stepsize import choose_step, pass_breaks
 from liaison.solvers.cones.cones import ONE_WAY, solve_cones
 from liaison.solvers.linear.dense import dot, largest_in
 

@@ -11,8 +11,7 @@ from html import escape
 from typing import Any, final
 
 from liaison.display.html import to_html
-from liaison.display.page import Page
-from liaison.display.text import to_text
+from liaison.display.page import Page, to_text
 from liaison.lazy import Shown
 
 SECTIONS = {

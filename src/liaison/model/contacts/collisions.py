@@ -13,8 +13,8 @@ from itertools import combinations_with_replacement
 from typing import Any, ClassVar, NamedTuple, Protocol, final
 
 from liaison.errors import ModelError, Place, checked
-from liaison.model.describe.places import line_here, marker_of
 from liaison.model.markers import Marker
+from liaison.model.places import line_here, marker_of
 from liaison.model.records import Body, Joint
 from liaison.model.scalars import UPRIGHT
 from liaison.model.shapes import Box, Sphere

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, final
 
 from liaison.errors import NamingError, Place, checked
 from liaison.model.acts import NO_UNITS
-from liaison.model.describe.places import line_here, marker_of
 from liaison.model.kinds import Property
 from liaison.model.markers import Marker
+from liaison.model.places import line_here, marker_of
 from liaison.model.records import Body
 from liaison.model.scalars import Triple, pair, scalar, triple
 from liaison.spatial.arrays import Array

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place, checked
-from liaison.model.describe.places import line_here
+from liaison.model.places import line_here
 from liaison.model.scalars import scalar
 
 from .friction import friction_of

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place, checked
-from liaison.model.describe.places import line_here
 from liaison.model.kinds import Property
+from liaison.model.places import line_here
 from liaison.model.records import Joint
 
 from .friction import LAWS, check_speed, not_less_at_rest

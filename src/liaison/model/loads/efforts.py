@@ -14,9 +14,9 @@ from typing import Any, ClassVar, final
 
 from liaison.errors import Place, checked
 from liaison.expr import as_expr
-from liaison.model.describe.places import between, line_here, marker_of
 from liaison.model.kinds import Property
 from liaison.model.markers import Marker, Measure
+from liaison.model.places import between, line_here, marker_of
 from liaison.model.records import Body
 from liaison.model.scalars import Triple, check_name, triple
 

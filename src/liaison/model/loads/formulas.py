@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 from liaison.errors import Place, checked
-from liaison.model.describe.places import line_here
 from liaison.model.kinds import Property
+from liaison.model.places import line_here
 
 from .load import OfMechanism, load_kind
 

@@ -16,9 +16,9 @@ from typing import Any, ClassVar, final
 from liaison.errors import ModelError, Place, checked
 from liaison.expr import as_expr, sqrt
 from liaison.model.contacts.joint_friction import DryFriction
-from liaison.model.describe.places import label_of, line_here
 from liaison.model.kinds import Property
 from liaison.model.markers import Coordinate, Measure
+from liaison.model.places import label_of, line_here
 from liaison.model.records import Joint
 from liaison.spatial import number
 

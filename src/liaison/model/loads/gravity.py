@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import Any, ClassVar, final
 
 from liaison.errors import Place, checked
-from liaison.model.describe.places import line_here
 from liaison.model.kinds import Property
+from liaison.model.places import line_here
 from liaison.model.scalars import Triple, triple
 from liaison.spatial import Array, array
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 from liaison.errors import Place, checked
-from liaison.model.describe.places import between, line_here
 from liaison.model.kinds import Property
 from liaison.model.markers import Measure
+from liaison.model.places import between, line_here
 
 from .load import AlongMeasure, Read, load_kind
 

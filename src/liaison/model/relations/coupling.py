@@ -13,8 +13,8 @@ from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place, checked
 from liaison.expr import Expr, as_expr, symbol
-from liaison.model.describe.places import label_of, line_here
 from liaison.model.kinds import Property
+from liaison.model.places import label_of, line_here
 from liaison.model.records import Joint
 from liaison.spatial import number
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, final
 
 from liaison.errors import Place, checked
 from liaison.expr import Expr, as_expr
-from liaison.model.describe.places import line_here
+from liaison.model.places import line_here
 
 from .relation import OfCoordinates, relation_kind
 

@@ -22,9 +22,9 @@ from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place, checked
 from liaison.expr import as_expr, sqrt
-from liaison.model.describe.places import line_here, marker_of
 from liaison.model.kinds import Property
 from liaison.model.markers import Marker
+from liaison.model.places import line_here, marker_of
 from liaison.model.records import Body
 from liaison.spatial import number
 from liaison.spatial.arrays import Array, array, cross, identity

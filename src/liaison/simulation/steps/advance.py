@@ -19,7 +19,6 @@ from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.simulation.events.events import first_signs, look_for_events
 from liaison.solvers.linear.dense import largest_in
 
-from .corners import pass_breaks
 from .explicit import error_norm, new_state, refresh, stages
 from .knots import ends_at_knot
 from .layout import (
@@ -45,7 +44,7 @@ from .layout import (
 )
 from .projection import note_worst, project, residuals
 from .recording import arrive, begin_balance, observe, sample
-from .stepsize import adapt, choose_step, divide, first_step, is_torn, reject
+from .stepsize import adapt, choose_step, divide, first_step, is_torn, pass_breaks, reject
 
 
 @loop

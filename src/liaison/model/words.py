@@ -12,11 +12,12 @@ from typing import Any
 
 from liaison.errors import ModelError, NamingError, Place
 from liaison.expr import PI, Expr, as_expr, symbols_of
-from liaison.model.joints import JOINT_TYPES, JointType
-from liaison.model.records import Joint, Output
-from liaison.model.scalars import scalar
 from liaison.units import quantity, si_unit, unit_of
 from liaison.units import same as same_dimension
+
+from .joints import JOINT_TYPES, JointType
+from .records import Joint, Output
+from .scalars import scalar
 
 # Units ------------------------------------------------------------------------------------------
 

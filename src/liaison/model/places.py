@@ -10,8 +10,9 @@ import sys
 from typing import Any
 
 from liaison.errors import ModelError, Place
-from liaison.model.markers import Coordinate, Distance, Marker, Measure
-from liaison.model.records import Body, Joint
+
+from .markers import Coordinate, Distance, Marker, Measure
+from .records import Body, Joint
 
 OWN = ("liaison.model.", "liaison.errors")
 """How the names of the modules that describe begin."""

@@ -29,7 +29,6 @@ from liaison.model.contacts.formulas import at_most as at_most
 from liaison.model.contacts.formulas import touch as touch
 from liaison.model.contacts.joint_friction import bearing as bearing
 from liaison.model.contacts.one_sided import OneSided
-from liaison.model.joints import JointType, axis_vector
 from liaison.model.loads.efforts import law as law
 from liaison.model.loads.efforts import motor as motor
 from liaison.model.loads.efforts import wrench as wrench
@@ -40,20 +39,21 @@ from liaison.model.loads.gravity import gravity as gravity
 from liaison.model.loads.load import Force
 from liaison.model.loads.springs import damper as damper
 from liaison.model.loads.springs import spring as spring
-from liaison.model.markers import Marker
-from liaison.model.mechanism import Mechanism
-from liaison.model.records import GROUND, Body, Event, Input, Joint, Output, Parameter, Start
 from liaison.model.relations.coupling import gear as gear
 from liaison.model.relations.formulas import holonomic as holonomic
 from liaison.model.relations.formulas import nonholonomic as nonholonomic
 from liaison.model.relations.imposed import imposed as imposed
 from liaison.model.relations.relation import Constraint
 from liaison.model.relations.rolling import rolling as rolling
-from liaison.model.scalars import scalar, tensor
-from liaison.model.shapes import Shape, check_solid, filled
 from liaison.spatial import is_zero, product, rotation_about, rotation_onto_z
 
+from .joints import JointType, axis_vector
+from .markers import Marker
+from .mechanism import Mechanism
 from .places import label_of, line_here, marker_of
+from .records import GROUND, Body, Event, Input, Joint, Output, Parameter, Start
+from .scalars import scalar, tensor
+from .shapes import Shape, check_solid, filled
 from .words import check_output_units, in_si, in_unit, joint_kind, si_label, written_unit
 
 _FIELDS: Mapping[type, str] = {

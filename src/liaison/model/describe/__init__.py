@@ -1,1 +1,0 @@
-"""The pleasant way to write mechanisms in Python."""
