@@ -46,7 +46,6 @@ LATER = {
     "contacts.events.touching contacts.scene.report simulation.balance simulation.between",
     "simulation.run": "simulation.between simulation.checkpoint contacts.scene.world",
     "simulation.record.trajectory": "simulation.record.wrenches",
-    "verbs.ready": "verbs.assembling",
 }
 VAGUE = {"utils", "util", "common", "core", "base", "helpers", "helper", "manager", "misc"}
 
