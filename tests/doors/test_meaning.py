@@ -254,8 +254,8 @@ def test_the_equations_of_a_rolling_disc_are_those_of_the_textbook():
         EXAMPLES / "cases" / "rolling_disc_angles.lsd", formalism="lagrange_reduced"
     )
     lines = [x.strip() for x in str(equations.text()).splitlines()]
-    motion = [x for x in lines if x.startswith(("P.psi:", "P.theta:", "φ:"))]
+    motion = [x for x in lines if x.startswith(("P.ψ:", "P.θ:", "φ:"))]
     assert len(motion) == 3
-    assert "0.225 P.theta''" in motion[1]  # 5 A, and the weight at the distance r cos θ
-    assert "5.88399 cos(P.theta)" in motion[1]
+    assert "0.225 P.θ''" in motion[1]  # 5 A, and the weight at the distance r cos θ
+    assert "5.88399 cos(P.θ)" in motion[1]
     assert max(map(len, motion)) < 180

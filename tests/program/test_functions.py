@@ -11,7 +11,7 @@ import pytest
 from program_samples import require_c
 
 from liaison.program.c.compile_c import compile_c_text
-from liaison.program.functions import arcs, circular, exponential
+from liaison.program.functions import circular, table
 from liaison.program.functions.table import FUNCTIONS
 from liaison.program.llvm.machine import Target, _link, host, object_code_for
 from liaison.program.loops.c import loops_to_c
@@ -135,11 +135,11 @@ def test_the_same_bits_without_fused_multiply_add_and_wide_registers():
     [
         ("SINE", circular.SINE, 57),
         ("COSINE", circular.COSINE, 59),
-        ("EXPONENTIAL", exponential.E, 61),
-        ("LOGARITHM", exponential.L, 60),
-        ("NARROW", exponential.NARROW, 67),
-        ("ARCTANGENT", arcs.A, 59),
-        ("ARCSINE", arcs.S, 58.9),
+        ("EXPONENTIAL", table.E, 61),
+        ("LOGARITHM", table.L, 60),
+        ("NARROW", table.NARROW, 67),
+        ("ARCTANGENT", table.A, 59),
+        ("ARCSINE", table.S, 58.9),
     ],
 )
 def test_polynomials_have_the_errors_they_are_said_to_have(name, coefficients, digits):
@@ -149,8 +149,8 @@ def test_polynomials_have_the_errors_they_are_said_to_have(name, coefficients, d
 
 
 def test_knots_of_the_logarithm_and_limbs_of_two_over_pi():
-    knots = zip(exponential.KNOTS, exponential.KNOTS_LOW, strict=True)
-    for i, (high, low) in enumerate(knots, exponential.FIRST_KNOT):
+    knots = zip(table.KNOTS, table.KNOTS_LOW, strict=True)
+    for i, (high, low) in enumerate(knots, table.FIRST_KNOT):
         assert high == round(high * 2**42) / 2**42
         off = minimax.mp.log(minimax.mp.mpf(i) / 32) - minimax.mp.mpf(high) - minimax.mp.mpf(low)
         assert abs(off) < 2.0**-94

@@ -144,7 +144,7 @@ def _solved(mechanism: Mechanism, links: Links, seed: int) -> AssemblyModes:
         modes = [mode_at(mechanism, links, {}, _ALONE)]
         return _answer(mechanism, links, modes, (True, "no loop is left to close"), "held", 1)
     try:
-        with bounded(ENGINES * seconds_left()):
+        with bounded(max(ENGINES * seconds_left(), OVER)):
             answer = _completely(mechanism, links, seed)
         if answer is not None:
             return answer
@@ -174,7 +174,7 @@ def _on_legs(
 ) -> AssemblyModes:
     """A plate on legs: its poses, and then those of the legs."""
     try:
-        with bounded(ENGINES * seconds_left()):
+        with bounded(max(ENGINES * seconds_left(), OVER)):
             answer, complete = plate_answer(legs, seed), None
     except (NotThere, EngineError, Exhausted) as error:
         answer = some_poses(legs, seed)
@@ -244,6 +244,9 @@ LISTED = 3
 
 ENGINES = 0.7
 """Part of the time that complete methods may take, before single modes are sought."""
+
+OVER = 1e-9
+"""Seconds for complete methods where the time is over already: they end at their first look."""
 
 
 def _has_idle_motion(links: Links) -> bool:
