@@ -87,6 +87,13 @@ class Entry(NamedTuple):
     v: Array
 
 
+WORDS, NUMBERS = (
+    np.array(Event.slots("what", "first", "second")),
+    np.array(Event.slots("t", "speed")),
+)
+(TIME,) = Event.slots("t")
+
+
 def entries_of(event_rows: Array, nq: int = 0) -> Iterator[Entry]:
     """Rows by time, those of one instant as they came.
 
@@ -94,14 +101,12 @@ def entries_of(event_rows: Array, nq: int = 0) -> Iterator[Entry]:
         event_rows: one row each.
         nq: how many numbers of a state are positions.
     """
-    slots = {name: field.slot for name, field in Event.fields.items()}
-    t = event_rows[:, slots["t"]]
-    if (np.diff(t) < 0).any():
+    t = event_rows[:, NUMBERS[0]]
+    if (t[1:] < t[:-1]).any():
         event_rows = event_rows[np.argsort(t, kind="stable")]
-    words = event_rows.view(np.int64)[:, : Event.header].tolist()
-    numbers = event_rows[:, : Event.header].tolist()
+    words = event_rows.view(np.int64)[:, WORDS].tolist()
+    numbers = event_rows[:, NUMBERS].tolist()
     states = event_rows[:, Event.header :]
-    for whole, real, state in zip(words, numbers, states, strict=True):
-        what, first, second = (whole[slots[x]] for x in ("what", "first", "second"))
-        q, v = state[:nq], state[nq:]
-        yield Entry(what, first, second, real[slots["t"]], real[slots["speed"]], q, v)
+    rows = zip(words, numbers, states[:, :nq], states[:, nq:], strict=True)
+    for (what, first, second), (at_time, speed), q, v in rows:
+        yield Entry(what, first, second, at_time, speed, q, v)

@@ -131,17 +131,19 @@ def load_instants(run: Run, instants: Instants, longest: float) -> None:
     run.h_max, run.t_refill = min(longest, instants.longest), np.inf
     if not (instants.breaks.size or instants.waypoints.size or instants.corners):
         return
-    t = float(run.t)
+    t, is_adaptive = float(run.t), bool(run.is_adaptive)
     corners = dict(instants.corners)
-    times = instants.breaks if run.is_adaptive else np.array(sorted(corners))
-    breaks = times[np.searchsorted(times, t) :]
-    first = max(int(np.searchsorted(instants.waypoints, t, side="right")) - 1, 0)
+    times = instants.breaks if is_adaptive else np.array(sorted(corners))
+    breaks = times[times.searchsorted(t) :]
+    first = max(int(instants.waypoints.searchsorted(t, side="right")) - 1, 0)
     points, reach = instants.waypoints[first:], instants.reach[first:]
     at_hand, seen = breaks[: int(run.breaks)], points[: int(run.points)]
-    run.break_times[: len(at_hand)], run.waypoints[: len(seen)] = at_hand, seen
-    run.reach[: len(seen)] = reach[: len(seen)]
-    run.corner_rows[: len(at_hand)] = [corners.get(x, -1) for x in at_hand.tolist()]
-    run.break_count, run.point_count = len(at_hand), len(seen) if run.is_adaptive else 0
+    if len(at_hand):
+        run.break_times[: len(at_hand)] = at_hand
+        run.corner_rows[: len(at_hand)] = [corners.get(x, -1) for x in at_hand.tolist()]
+    if len(seen):
+        run.waypoints[: len(seen)], run.reach[: len(seen)] = seen, reach[: len(seen)]
+    run.break_count, run.point_count = len(at_hand), len(seen) if is_adaptive else 0
     more = [at_hand[-2]] if len(breaks) > len(at_hand) else []
     more += [seen[-1]] if len(points) > len(seen) else []
     run.t_refill = min(more, default=np.inf)

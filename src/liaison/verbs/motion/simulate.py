@@ -123,5 +123,7 @@ def _check_no_invariants(invariants: bool) -> None:
 
 def _single(chosen: dict[str, Any], keywords: RunKeywords) -> dict[str, Any]:
     """The options without those of scenes, which keywords may not ask for here."""
+    if chosen.keys().isdisjoint(OF_SCENES):
+        return chosen
     OptionError.check("simulate, of what is no scene,", keywords, OF_MECHANISMS)
     return {name: value for name, value in chosen.items() if name not in OF_SCENES}
