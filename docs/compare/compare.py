@@ -18,15 +18,23 @@ import tokenize
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from runpy import run_path
 
 HERE = Path(__file__).parent
+
+
+def of_liaison(run, **_):
+    return run.t, run["D"], run["reactions.A.Fx"], run["reactions.A.Fy"]
+
+
 RESULTS = {
-    "liaison": ("liaison", "run.t, run['D'], run['reactions.A.Fx'], run['reactions.A.Fy']"),
-    "sympy": ("sympy", "t, run.y[2], *force.T"),
-    "exudyn": ("exudyn", "t, rotations[2], *force"),
-    "mujoco": ("mujoco", "t, rocker, *np.transpose(force)"),
+    "liaison": of_liaison,
+    "sympy": lambda t, run, force, **_: (t, run.y[2], *force.T),
+    "exudyn": lambda t, rotations, force, **_: (t, rotations[2], *force),
+    "mujoco": lambda t, rocker, force, **_: (t, rocker, *zip(*force, strict=True)),
 }
-"""System -> the package that it needs; time, angle of the rocker, components of the force in A."""
+"""System, whose package has its name -> of the names that its script leaves: time, angle of the
+rocker, components of the force in A."""
 
 PICTURES = (("matplotlib.animation", "Animation", "to_jshtml"), ("liaison.lazy", "Moving", "show"))
 """What makes the moving picture, in other systems and in liaison: module, class, method."""
@@ -74,12 +82,10 @@ def measured(system):
     matplotlib.use("Agg")
     module, owner, method = PICTURES[system == "liaison"]
     picture = timed(getattr(import_module(module), owner), method)
-    names = {"__name__": "cell"}
     begin = time.process_time()
-    text = source(system).read_text(encoding="utf-8")
-    exec(compile(text, str(source(system)), "exec"), names)
+    names = run_path(str(source(system)), run_name="cell")
     seconds = time.process_time() - begin
-    t, angle, *force = eval(f"({RESULTS[system][1]})", names)
+    t, angle, *force = RESULTS[system](**names)
     size = [sum(x**2 for x in pair) ** 0.5 for pair in zip(*force, strict=True)]
     return {
         "cpu": seconds,
@@ -92,7 +98,7 @@ def measured(system):
 
 def of_process(system):
     """The same in a fresh process; None where the system is not installed."""
-    if find_spec(RESULTS[system][0]) is None or find_spec("IPython") is None:
+    if find_spec(system) is None or find_spec("IPython") is None:
         return None
     done = subprocess.run([sys.executable, __file__, system], capture_output=True, text=True)
     if done.returncode:

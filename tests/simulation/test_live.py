@@ -93,10 +93,10 @@ class Prepared:
     def __init__(self, path, options, until=1.0, portable=True):
         kernel, state = ready_for(path, None, None, None)
         self.kernel = to_llvm(kernel.program, portable=True) if portable else kernel
-        settings = settings_of(watch=False, **options)
+        settings = settings_of(**options)
         self.module = live_module(self.kernel, state, until, settings, series=SERIES)
         series = ("poses", "energy", "reactions") if portable else ()
-        self.run = simulate(self.kernel, state, until, watch=False, series=series, **options)
+        self.run = simulate(self.kernel, state, until, series=series, **options)
 
 
 SERIES = ("poses", "energy", "reactions", "outputs")
@@ -121,6 +121,7 @@ def modules(examples):
         "few steps": liaison.live_module(examples / "four_bar.lsd", until=1, max_steps=20),
         "fall": liaison.live_module(fall, until=0.4, every=0.05, stop="lands"),
         "swing": liaison.live_module(liaison.read(SWING), until=0.5),
+        "coarse": liaison.live_module(examples / "bennett.lsd", until=0.1, step=0.005),
     }
 
 
@@ -133,6 +134,7 @@ RUNS = {
         {"start": {"steps": 4}}, {"start": {"step": -1}},
     ],
     "few steps": [{}],
+    "coarse": [{}],
     "fall": [
         {}, {"start": {"inputs": {"push": 2 * 9.81}}}, {"start": {"parameters": {"m": 0.5}}},
         {"start": {"start": {"Z": 0.2}}}, {"start": {"state": {"q": [1.0], "v": [0.0, 1.0]}}},
@@ -251,6 +253,24 @@ def test_a_failure_in_the_words_of_a_run_here(examples, answers):
     assert (status["status"], status["reason"]) == ("failed", "too many steps")
     assert status["message"] == run.message.removesuffix(" Raise max_steps.").strip()
     assert status["hint"] == "Raise max_steps."
+
+
+@pytest.mark.parametrize("case", SAME)
+def test_the_balance_of_energy_is_that_of_the_run(case, prepared, answers):
+    kept, energy = prepared[case].run.meta["energy_balance"], answers[case][0]["status"]["energy"]
+    assert energy["missed"] == kept["missed"]
+    assert energy["turnedOver"] == kept["turned_over"]
+    assert not energy["isOff"]
+
+
+def test_a_run_whose_energy_is_off_is_suspect(examples, answers):
+    run = liaison.simulate(examples / "bennett.lsd", until=0.1, step=0.005)
+    status = answers["coarse"][0]["status"]
+    assert run.status == status["status"] == "suspect"
+    # steps that are far too long make rounding grow: the default contracts products and sums
+    missed = run.meta["energy_balance"]["missed"]
+    assert status["energy"]["missed"] == pytest.approx(missed, rel=1e-2)
+    assert "the balance of energy is off by" in status["message"]
 
 
 def test_falling_until_an_event(answers):

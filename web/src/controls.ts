@@ -2,6 +2,7 @@
 import { pretty } from "./charts";
 import type { Clock } from "./clock";
 import { checkbox, digits, el } from "./dom";
+import type { Status } from "./engine";
 import type { Simulation } from "./simulation";
 
 const MOST = 60; // sliders of a kind
@@ -20,6 +21,7 @@ export class Controls {
   private readonly start: Record<string, number> = {};
   private readonly balance = el("output", {});
   private readonly closure = el("output", {});
+  private readonly kept = el("output", {});
   private readonly pace = el("output", {});
   private readonly error = el("p", { class: "error", attributes: { role: "alert" } });
   private first: number | null = null;
@@ -42,6 +44,7 @@ export class Controls {
       el("div", { class: "side-head" }, el("h2", { text: "Simulation" }), again, reset),
       el("dl", { class: "facts" },
         el("dt", { text: "energy T + U" }), el("dd", {}, this.balance),
+        el("dt", { text: "energy balance" }), el("dd", {}, this.kept),
         el("dt", { text: "closure residual" }), el("dd", {}, this.closure),
         el("dt", { text: "time" }), el("dd", {}, this.pace)),
       checkbox("as fast as possible", false, (on) => {
@@ -109,7 +112,9 @@ export class Controls {
     const late = motion.count ? this.clock.time >= motion.times[motion.count - 1] - 1e-9 : false;
     this.isLate = late;
     this.tellPace();
+    this.kept.textContent = balanceText(status);
     if (status?.status === "failed") this.fail(`${status.message} ${status.hint}`.trim());
+    else if (status?.energy?.isOff) this.fail(`The balance of energy is ${balanceText(status)}: this motion is wrong. Take shorter steps.`);
   }
 
   /** Whether time runs, as the run has it and as the viewer wants it. */
@@ -177,4 +182,11 @@ function knob(of: { name: string; unit: string; value: number }, low: number | n
 
 function signed(x: number): string {
   return `${x < 0 ? "" : "+"}${digits(x, 2)}`;
+}
+
+/** What the energy is off by, beside what is turned over. */
+function balanceText(status: Status | null): string {
+  const energy = status?.energy;
+  if (!energy) return "not watched";
+  return `off by ${digits(Math.max(energy.missed, 0), 2)} J of ${digits(energy.turnedOver)} J turned over`;
 }

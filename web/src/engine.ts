@@ -18,11 +18,12 @@ export interface Info {
 }
 
 export interface Status {
-  readonly status: "running" | "done" | "stopped" | "failed";
+  readonly status: "running" | "done" | "stopped" | "failed" | "suspect";
   readonly t: number;
   readonly message: string;
   readonly hint: string;
   readonly steps: number;
+  readonly energy: { readonly missed: number; readonly turnedOver: number; readonly isOff: boolean } | null;
 }
 
 /** Recorded states: instants, numbers of every series row by row, and how the run stands. */

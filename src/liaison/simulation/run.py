@@ -215,8 +215,8 @@ class Run:
         >>> state = liaison.assemble(liaison.span(liaison.read("examples/pendulum.lsd")))
         >>> run = liaison.Run(kernel, state, 0.5)
         >>> code = run.go()
-        >>> run.is_over, run.t
-        (False, 0.3019429449375489)
+        >>> run.is_over, 0 < run.t < 0.5
+        (False, True)
     """
 
     def __init__(

@@ -77,7 +77,7 @@ export interface Budget {
 }
 
 export interface Status {
-  readonly status: "running" | "done" | "stopped" | "failed";
+  readonly status: "running" | "done" | "stopped" | "failed" | "suspect";
   /** The time of the last good state. */
   readonly t: number;
   /** Of a failure, in a word or two; otherwise empty. */
@@ -88,6 +88,17 @@ export interface Status {
   readonly rejected: number;
   readonly evaluations: number;
   readonly projections: number;
+  /** null where it is not watched. */
+  readonly energy: EnergyBalance | null;
+}
+
+/** What the energy is off by at most [J], when [s], beside what is turned over [J]. */
+export interface EnergyBalance {
+  readonly missed: number;
+  readonly at: number;
+  readonly turnedOver: number;
+  /** By more than any step explains: the run ends as "suspect". */
+  readonly isOff: boolean;
 }
 
 /** Recorded states; arrays hold them row by row. */

@@ -330,7 +330,28 @@
     }
 
     /** How the run stands, in the words of the command line. */
+    /** How the balance of energy stands [J], and since when it is off most; null if it is not kept. */
+    energyBalance() {
+      const at = this.notes.ledger;
+      if (!at) return null;
+      const [missed, when, turned, kinetic, low, high] = ["worst", "t_worst", "turned", "kinetic", "lowest", "highest"]
+        .map(name => this.floats[at[name] / 8]);
+      const turnedOver = kinetic + high - low + turned, size = kinetic + Math.max(Math.abs(low), Math.abs(high));
+      const rounding = at.rounding * (this.count("steps") + 1) * size;
+      return { missed, at: when, turnedOver, isOff: !(missed <= at.much * turnedOver + rounding) };
+    }
+
     status() {
+      const status = this.outcome(), energy = this.energyBalance();
+      const ended = status.status === "done" || status.status === "stopped";
+      if (!ended || !energy || !energy.isOff) return { ...status, energy };
+      const part = general(100 * energy.missed / energy.turnedOver, 3);
+      const message = `the balance of energy is off by ${general(energy.missed, 3)} J (${part} % of what is turned over), ` +
+        `most at t = ${general(energy.at, 6)} s; ${status.message}`;
+      return { ...status, status: "suspect", message, hint: "Take shorter steps, or tighter tolerances.", energy };
+    }
+
+    outcome() {
       const n = this.notes, c = n.codes, t = this.get("t_good");
       const now = `t = ${general(t, 9)} s`;
       const counts = { steps: this.count("steps"), rejected: this.count("rejected"), evaluations: this.count("evaluations"), projections: this.count("projections") };

@@ -22,9 +22,10 @@ from liaison.program.loops.language import Loop
 from liaison.program.wasm.loops import loop_key
 from liaison.program.wasm.to_wasm import Builder
 from liaison.simulation.assembly import assemble_each
+from liaison.simulation.balance import MUCH
 from liaison.simulation.events.log import WHATS, Event
 from liaison.simulation.events.watched import sides_in
-from liaison.simulation.outcome import REASONS, failure_texts
+from liaison.simulation.outcome import REASONS, ROUNDING, failure_texts
 from liaison.simulation.plan.plan import Plan, plan_of
 from liaison.simulation.plan.settings import Settings, settings_of
 from liaison.simulation.plan.timing import WINDOW
@@ -53,6 +54,7 @@ INTEGERS = (
     "samples", "records_steps", "records_end", "steps_allowed", "recorded", "event_count", "steps",
     "rejected", "evaluations", "projections", "detail", "is_fresh", "has_terms", "has_correct",
 )  # fmt: skip
+LEDGER = ("worst", "t_worst", "turned", "kinetic", "lowest", "highest")
 ARRAYS = ("q", "v", "u", "p", "good")
 ADAPTIVE = ("rtol", "atol", "atols")
 INSTANTS = (
@@ -91,7 +93,7 @@ def live_module(
         kernel: of a program with formulas.
         state: where runs begin unless they are given another start.
         until: when they end, likewise [s].
-        settings: method, tolerances, recording; the balance of energy is not watched.
+        settings: method, tolerances, recording, whether the balance of energy is watched.
         inputs: numbers, formulas and tables; see `simulate`.
         parameters: values in the place of the defaults.
         stop: see `simulate`.
@@ -102,8 +104,8 @@ def live_module(
         SimulationError: runs that need Python between their steps.
     """
     plan = plan_of(
-        kernel, state, until, replace(settings or settings_of(), watch=False), inputs=inputs,
-        parameters=parameters, stop=stop,
+        kernel, state, until, settings or settings_of(), inputs=inputs, parameters=parameters,
+        stop=stop,
     )  # fmt: skip
     why = why_not_live(plan)
     if why:
@@ -169,6 +171,7 @@ def notes_of(preparation: Preparation, series: Sequence[str]) -> dict[str, Any]:
         "log": [place(arrays.event_log), row_words(run), Event.header],
         "codes": CODES,
         "ends": _ends(preparation.plan, run),
+        "ledger": _ledger(run, place(run.ints)),
         "events": [x.name for x in own.events],
         "blocks": [x[0] for x in sides_in(program)],
         "whats": list(WHATS) if sides_in(program) else [],
@@ -198,6 +201,15 @@ def _places(run: Run, base: int) -> dict[str, int]:
     names += ADAPTIVE if run.is_adaptive else ()
     names += INSTANTS if run.breaks else ()
     return {x: base + 8 * run.span(x).start for x in names}
+
+
+def _ledger(run: Run, base: int) -> dict[str, float] | None:
+    """Where the balance of energy lies, and the part of it that no step explains."""
+    if run.ledger.kind == at.NOT_KEPT:
+        return None
+    first = base + 8 * run.span("ledger").start
+    places = {x: first + 8 * at.Ledger.fields[x].slot for x in LEDGER}
+    return places | {"much": MUCH, "rounding": ROUNDING}
 
 
 def _sides(preparation: Preparation) -> list[int] | None:

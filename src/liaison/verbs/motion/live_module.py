@@ -46,6 +46,7 @@ class LiveKeywords(TypedDict, total=False):
     theta: float
     facets: int
     spectral_radius: float
+    watch: bool
 
 
 @lasting("program")
