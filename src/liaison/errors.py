@@ -563,13 +563,10 @@ def _of_entries(whole: tuple[Test, str], hints: Sequence[Any]) -> tuple[Test, st
     return fits, f"a sequence, each {each}"
 
 
-UNIFORM = (NoneType, bool)
-"""Kinds of which all values pass a test or none."""
-
-
 def _is_uniform(x: Any) -> bool:
     """Whether all values of its kind pass as it does: one of the package that holds no others."""
-    return type(x).__module__.startswith("liaison.") and not isinstance(x, Collection)
+    is_own = type(x).__module__.startswith("liaison.") and not isinstance(x, Collection)
+    return is_own or type(x) in (NoneType, bool)
 
 
 def checked(function: F) -> F:
@@ -596,7 +593,7 @@ def checked(function: F) -> F:
                 continue
             if not known[0](value):
                 _reject(function.__name__, name, value, known[1])
-            if kind in UNIFORM or _is_uniform(value):
+            if _is_uniform(value):
                 passed.setdefault(name, set()).add(kind)
         try:
             return function(*args, **keywords)
