@@ -1,9 +1,11 @@
 """A mechanism under sliders: each move of one simulates again and shows the new motion.
 
 The sliders are a widget; the motion below them is an output of its own, which is replaced, so that
-a saved notebook keeps the last motion without the widget. While Python simulates, the widget keeps
-the latest places of the sliders back and sends them when it is answered, so that moves do not queue
-up. Python simulates: a closed kernel leaves the last motion standing.
+a saved notebook keeps the last motion without the widget, with a line that says where the sliders
+were: converted to HTML, or read where widgets are not shown, it needs neither Python nor a network.
+While Python simulates, the widget keeps the latest places of the sliders back and sends them when
+it is answered, so that moves do not queue up. Python simulates: a closed kernel leaves the last
+motion standing.
 
 Public names: Explorer.
 """
@@ -56,7 +58,7 @@ class Explorer:
         )
         self._handles: list[Any] = []
         self.message = ""
-        self.result, self.animation = motion(self.values)
+        self.result, self.animation = self._shown_motion()
         self._widget.observe(self._moved, "asked")
 
     @property
@@ -88,9 +90,15 @@ class Explorer:
         finally:
             self._widget.answered = change["new"]
 
+    def _shown_motion(self) -> tuple[Any, Animation]:
+        """The result and the picture at the places of the sliders, which its caption names."""
+        result, animation = self._motion(self.values)
+        animation.caption = f"At {', '.join(x.text(self.values[x.name]) for x in self.sliders)}."
+        return result, animation
+
     def _simulate(self) -> None:
         try:
-            self.result, self.animation = self._motion(self.values)
+            self.result, self.animation = self._shown_motion()
         except LiaisonError as error:
             self.message = str(error)
         else:
