@@ -33,6 +33,7 @@ from liaison.expr import (
     symbols_of,
     topological,
 )
+from liaison.lazy import Shown
 
 from .choices import points_for_choices
 from .linear import PRIME_STEP, primes_from
@@ -45,8 +46,8 @@ CASES = 64
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Case:
+@dataclass(frozen=True, slots=True, repr=False)
+class Case(Shown):
     """What elimination finds under conditions: formulas that vanish (False) or do not (True)."""
 
     conditions: tuple[tuple[Expr, bool], ...]

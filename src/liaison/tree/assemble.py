@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from liaison.errors import AssemblyError, checked
 from liaison.expr import ZERO, Expr, as_expr, evaluate, symbol, symbols_of
+from liaison.lazy import Shown
 from liaison.model import Fixed, Mechanism, PrescribedMotion, Prismatic, Revolute
 from liaison.numeric import State
 from liaison.spatial.arrays import array, minus, plus, zeros
@@ -259,8 +260,8 @@ STARTS = 24
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Assembly:
+@dataclass(frozen=True, slots=True, repr=False)
+class Assembly(Shown):
     """A consistent state and how it was found."""
 
     state: State

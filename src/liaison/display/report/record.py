@@ -30,8 +30,8 @@ SECTIONS = {
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Section:
+@dataclass(frozen=True, slots=True, repr=False)
+class Section(Shown):
     """One part of a report.
 
     Attributes:

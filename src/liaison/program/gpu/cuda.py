@@ -142,6 +142,9 @@ class DeviceArray:
         self.address = place.value
         weakref.finalize(self, _free, device, self.address)
 
+    def __repr__(self) -> str:
+        return f"<DeviceArray {' × '.join(map(str, self.shape))} of {self.dtype}>"
+
     @classmethod
     def of(cls, values: ArrayLike, dtype: Any = np.float64) -> DeviceArray:
         """A copy of an array of this computer."""

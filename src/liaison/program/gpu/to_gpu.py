@@ -96,6 +96,9 @@ class GpuKernel:
         self._driver = driver()
         self._compiled = cache(self._compile)
 
+    def __repr__(self) -> str:
+        return f"<GpuKernel {self.program.name}: {self.precision} precision>"
+
     def batch(
         self,
         entry: str,
