@@ -95,7 +95,7 @@ def made():
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")
-        for name in sorted(liaison.__all__):
+        for name in sorted(set(liaison.__all__) - {"DeviceArray", "to_gpu", "to_jax"}):
             for value in values_of_example(name):
                 for x in held(value):
                     if type(x).__module__.startswith("liaison."):

@@ -128,7 +128,9 @@ class DeviceArray:
 
     Example:
         >>> import liaison
-        >>> states = liaison.DeviceArray((1000, 2), "float64")  # doctest: +SKIP
+        >>> states = liaison.DeviceArray((1000, 2), "float64")
+        >>> states
+        <DeviceArray 1000 × 2 of float64>
     """
 
     def __init__(self, shape: tuple[int, ...], dtype: Any, owner: Driver | None = None) -> None:

@@ -81,7 +81,9 @@ def to_gpu(program: Program, *, precision: Precision = "double") -> GpuKernel:
     Example:
         >>> import liaison
         >>> program = liaison.lower(liaison.derive("examples/pendulum.lsd"))
-        >>> kernel = liaison.to_gpu(program)  # doctest: +SKIP
+        >>> kernel = liaison.to_gpu(program)
+        >>> kernel.batch("mass_matrix", q=[[0.0, 0.5, 1.0]]).shape  # of three states
+        (1, 3)
     """
     return GpuKernel(program, precision)
 
