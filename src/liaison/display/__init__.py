@@ -50,7 +50,8 @@ def _module_of(shown: Any) -> ModuleType | None:
 
 def _has_text(shown: Any) -> bool:
     """Whether its class writes a text of its own."""
-    return type(shown).__str__ is not Shown.__str__
+    kind: Any = type(shown)
+    return kind.__str__ is not Shown.__str__
 
 
 def page_of(shown: Any) -> Page:

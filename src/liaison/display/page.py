@@ -139,10 +139,10 @@ def brief(value: Any, most: int = 3, width: int = 32) -> str:
             kinds = {type(x).__name__ for x in value}
             return f"{len(value)} × {kinds.pop() if len(kinds) == 1 else 'object'}"
         return cut(", ".join(brief(x, most, width) for x in value), width) or "none"
-    kind = type(value)
+    kind: Any = type(value)
     is_plain = kind.__str__ in (object.__str__, Shown.__str__)
     if is_plain and (is_dataclass(value) or kind.__repr__ is object.__repr__):
-        return kind.__name__
+        return type(value).__name__
     return cut(str(value), width)
 
 

@@ -171,7 +171,7 @@ class Joint(Brief):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Parameter(Brief, Symbolic):
+class Parameter(Symbolic, Brief):
     """A named number that may change without deriving again; `value` None means unknown.
 
     `written_in` is the unit of the text that it comes from, where that is not SI.
@@ -230,7 +230,7 @@ def _check_bounds(parameter: Parameter) -> None:
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Input(Brief, Symbolic):
+class Input(Symbolic, Brief):
     """A named quantity that the outside gives at run time; `default` where it gives none."""
 
     name: str
@@ -312,7 +312,7 @@ class Event(Brief):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Output(Brief, Symbolic):
+class Output(Symbolic, Brief):
     """A formula the author wants to see over time, with its unit; events may name it."""
 
     name: str

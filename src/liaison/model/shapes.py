@@ -72,7 +72,7 @@ class Shape:
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Box(Brief, Shape):
+class Box(Shape, Brief):
     """Edges x, y, z about its middle [m].
 
     Example:
@@ -100,7 +100,7 @@ class Box(Brief, Shape):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Cylinder(Brief, Shape):
+class Cylinder(Shape, Brief):
     """Along z, about its middle [m]; a tube where it has a bore of radius `inner`.
 
     Example:
@@ -145,7 +145,7 @@ class Cylinder(Brief, Shape):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Sphere(Brief, Shape):
+class Sphere(Shape, Brief):
     """A ball about its center [m].
 
     Example:
@@ -170,7 +170,7 @@ class Sphere(Brief, Shape):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Cone(Brief, Shape):
+class Cone(Shape, Brief):
     """Base on z = 0, tip at z = height [m].
 
     Example:
@@ -199,7 +199,7 @@ class Cone(Brief, Shape):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Mesh(Brief, Shape):
+class Mesh(Shape, Brief):
     """A surface from a file, scaled.
 
     Example:
@@ -217,7 +217,7 @@ class Mesh(Brief, Shape):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Line(Brief, Shape):
+class Line(Shape, Brief):
     """A line through points [m].
 
     Example:

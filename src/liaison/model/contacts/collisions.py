@@ -42,7 +42,7 @@ class Described(Protocol):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Collision(Brief, OneSided):
+class Collision(OneSided, Brief):
     """A contact between every two of some bodies, or between those of two groups.
 
     A body touches with its spheres and boxes; a frame on the ground is the plane z = 0 of it. Two

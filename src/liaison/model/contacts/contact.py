@@ -39,7 +39,7 @@ from .touch import Touching
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Contact(Brief, OneSided):
+class Contact(OneSided, Brief):
     """A body that stays above a plane or surface, out of or in a ball, or out of a profile.
 
     The origin of `first` is the point or the center, its z the axis of a disc, cylinder or capsule

@@ -22,7 +22,7 @@ from .one_sided import OneSided, Scoped, check_restitution
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Unilateral(Brief, OneSided):
+class Unilateral(OneSided, Brief):
     """A formula that never becomes positive: Φ(q, t) ≤ 0, or W(q, t) q̇ + h(q, t) ≤ 0."""
 
     name: str
@@ -64,7 +64,7 @@ def at_most(name: str, formula: Any, *, restitution: Any = 0) -> Unilateral:
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class GapContact(Brief, OneSided):
+class GapContact(OneSided, Brief):
     """A contact defined by formulas: a gap that stays ≥ 0, and the slip where it touches, as rates.
 
     The force along the gap is that of the unit of work: f · d(gap); friction works likewise on the

@@ -54,7 +54,7 @@ class _Dry(OneSided):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class DryFriction(Brief, _Dry):
+class DryFriction(_Dry, Brief):
     """Friction against the rate of a coordinate that holds it where it can (frottement sec).
 
     |effort| ≤ static at rest, −dry · sign of the rate − viscous · rate in motion; the bounds may be
@@ -88,7 +88,7 @@ class DryFriction(Brief, _Dry):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class BearingFriction(Brief, _Dry):
+class BearingFriction(_Dry, Brief):
     """Friction in a pivot, a ball or a slider that grows with the force R it carries.
 
     A pivot and a ball feel the torque coefficient · radius · ‖R‖, a slider coefficient · ‖R‖.

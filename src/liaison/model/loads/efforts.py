@@ -27,7 +27,7 @@ from .load import AlongMeasure, AtMarker, Read, load_kind
 @load_kind
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class PointWrench(Brief, AtMarker):
+class PointWrench(AtMarker, Brief):
     """A force and a moment on a body at a marker's origin, in the axes of another marker.
 
     `axes` None means ground's axes; the body's own marker makes a follower force.
@@ -103,7 +103,7 @@ def wrench(
 @load_kind
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Law(Brief, AlongMeasure):
+class Law(AlongMeasure, Brief):
     """An effort along a measure given by any formula [N or N·m]."""
 
     name: str
@@ -141,7 +141,7 @@ def law(*where: Any, effort: Any, name: str = "") -> Law:
 @load_kind
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Actuator(Brief, AlongMeasure):
+class Actuator(AlongMeasure, Brief):
     """Motor or jack (moteur, vérin): an effort along a measure [N or N·m], often an input."""
 
     name: str

@@ -29,7 +29,7 @@ from .load import AlongMeasure, Force, Read, load_kind
 @load_kind
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class JointFriction(Brief, AlongMeasure):
+class JointFriction(AlongMeasure, Brief):
     """Friction against the rate of a coordinate: viscous, and dry (frottement sec) smoothed.
 
     effort = −viscous v − dry v/√(v² + smoothing²): below the smoothing speed the joint creeps.

@@ -22,7 +22,7 @@ from .load import AlongMeasure, Read, load_kind
 @load_kind
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Spring(Brief, AlongMeasure):
+class Spring(AlongMeasure, Brief):
     """Linear spring (ressort): effort = −stiffness (measure − rest)."""
 
     name: str
@@ -70,7 +70,7 @@ def spring(*where: Any, stiffness: Any, rest: Any = 0, name: str = "") -> Spring
 @load_kind
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Damper(Brief, AlongMeasure):
+class Damper(AlongMeasure, Brief):
     """Linear damper (amortisseur): effort = −coefficient · rate of the measure."""
 
     name: str

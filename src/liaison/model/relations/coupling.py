@@ -25,7 +25,7 @@ from .relation import Constraint, OfCoordinates, Read, relation_kind
 @relation_kind
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Coupling(Brief, OfCoordinates):
+class Coupling(OfCoordinates, Brief):
     """Two coordinates tied (engrenage, courroie): coordinate = ratio · other + offset."""
 
     name: str

@@ -24,7 +24,7 @@ from .relation import OfCoordinates, Read, relation_kind
 @relation_kind
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class PrescribedMotion(Brief, OfCoordinates):
+class PrescribedMotion(OfCoordinates, Brief):
     """A coordinate that follows a law of time (liaison rhéonome): coordinate = law(t)."""
 
     name: str

@@ -36,7 +36,7 @@ from .relation import BetweenFrames, Constraint, PoseRow, Read, relation_kind
 @relation_kind
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Rolling(Brief, BetweenFrames):
+class Rolling(BetweenFrames, Brief):
     """A wheel or a ball that rolls on a plane and does not slip (roulement sans glissement).
 
     The origin of `wheel` is its center, z of a disc its axis; z of `plane` is the plane's normal,
