@@ -6,7 +6,6 @@ table_value, ARGUMENTS, SIGNATURE.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from heapq import heappop, heappush
@@ -31,7 +30,7 @@ from liaison.program.plan import LARGEST_POWER, TURNING, Item, Piece, Plan
 from liaison.program.program import Program
 
 from .encode import OP, Code, Function, Ref, access, f64_const, i32_const, i64_const, unsigned
-from .loops import loop_key, shortened
+from .loops import loop_key, shortened, sorted_locals
 
 ARGUMENTS = ("t", "q", "v", "u", "p", "x", "out", "work")
 SIGNATURE = (("f64", *["i32"] * 7), ())
@@ -201,7 +200,8 @@ class _Writer:
         for node, places in self.outputs.items():
             for index in places:
                 self.store("out", index, partial(self.value, node))
-        return Function(SIGNATURE, ("f64",) * self.count, shortened(_renumbered(self.code)))
+        code = shortened(self.code)
+        return sorted_locals(Function(SIGNATURE, ("f64",) * self.count, code))
 
     def clear(self) -> None:
         """Many zeros among the outputs are written at once, before anything else."""
@@ -381,25 +381,6 @@ class _Writer:
         self.code += [i64_const(len(table.breaks)), i64_const(coefficients.shape[1])]
         self.code += [i32_const(x) for x in places]
         self.code += [OP["call"], Ref(loop_key(self.module.needed(table_value)))]
-
-
-def _renumbered(code: Code) -> Code:
-    """The same with locals that are used often first: their numbers are shorter."""
-    uses: Counter[bytes] = Counter()
-    for x in code:
-        if isinstance(x, bytes) and x[:1] in LOCAL and x[1:] not in OWN:
-            uses[x[1:]] += 1
-    numbers = {old: unsigned(len(OWN) + k) for k, (old, _) in enumerate(uses.most_common())}
-    return [
-        x[:1] + numbers[x[1:]]
-        if isinstance(x, bytes) and x[:1] in LOCAL and x[1:] in numbers
-        else x
-        for x in code
-    ]
-
-
-LOCAL = (OP["get"], OP["set"], OP["tee"])
-OWN = [unsigned(k) for k in range(len(ARGUMENTS))]
 
 
 def _is_zero(value: float | None) -> bool:

@@ -126,8 +126,7 @@ def live_module(
         notes["assembly"] = prepared.notes
         roots[assemble_each] = prepared.arguments
         exports["assemble"] = loop_key(assemble_each)
-    places.store()
-    builder.loops(roots, places.bound)
+    places.store(builder.loops(roots, places.bound))
     return builder.module(notes)
 
 

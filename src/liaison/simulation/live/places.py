@@ -102,10 +102,12 @@ class Places:
         """Keeps a program alive, by whose identity its entries are known."""
         self._kept.append(program)
 
-    def store(self) -> None:
-        """The content of all blocks becomes the first content of memory."""
+    def store(self, unread: set[int]) -> None:
+        """The content of all blocks, but for words not read, becomes the first of memory."""
         for address, block in self._blocks.values():
-            content = np.ascontiguousarray(block).tobytes()
+            words = np.ascontiguousarray(block).view(np.int64).copy()
+            words[[x for x in range(words.size) if address + 8 * x in unread]] = 0
+            content = words.tobytes()
             for start, end in _stretches(content):
                 self.builder.assembly.data[address + start] = content[start:end]
 
@@ -251,6 +253,7 @@ class Preparation:
             if field.is_fixed or is_choice:
                 slot = base + field.slot
                 words[address + 8 * slot] = int(record.ints[slot])
+                self.builder.memory.owners[address + 8 * slot] = owner
 
 
 def _words(block: Any) -> Any:
