@@ -3,6 +3,73 @@
 (function (root) {
   "use strict";
 
+  // What modules name by numbers: sentences, and fields of a run in the order of their places. `live_module` reads these
+  // lists from here. FORMAT counts their changes.
+  const FORMAT = 2;
+  const SENTENCES = [
+    "not finite",
+    "the state is no longer finite after {now}.",
+    "Loosen rtol and atol. Look at what grows there: forces that pump energy, a singular position, a collision.",
+    "step too small",
+    "the step became too small at {now}: the error stays too large.",
+    "Look at what grows there: forces that pump energy, a singular position, a collision.",
+    "projection lost",
+    "projection lost after {now}: {row} cannot be brought below {size}.",
+    "Loosen rtol and atol. The mechanism may be at the end of its range or in a singular position.",
+    "projection lost after {now}: the rate of {row} stays at {size}.",
+    "inconsistent closures",
+    "no acceleration meets {row} after {now}: it misses by {size}.",
+    "The closures contradict each other there; two motors may drive one degree of freedom.",
+    "too many steps",
+    "{steps} steps were not enough: {now} is reached.",
+    "Raise max_steps.",
+    "event chatter",
+    "event '{event}' chatters at {now}: it fires at every step and time hardly advances.",
+    "Give the event a direction, or its formula a dead band.",
+    "inconsistent start",
+    "the start does not hold: {row} is off by {size}.",
+    "Bring it onto its closures first, with assemble.",
+    "the start does not hold: the rate of {row} is off by {size}.",
+    "event '{event}' has no value at {now}: its formula gives no number.",
+    "Look at where the formulas are defined (a root of a negative number, 0/0), and for a mass or an inertia that is zero.",
+    "Take a smaller step. Look at what grows there: forces that pump energy, a singular position, a collision.",
+    "Take a smaller step. The mechanism may be at the end of its range or in a singular position.",
+    "no configuration satisfies the closures near this start.",
+    "The loops cannot close with these lengths and starts; change them back, or give a guess.",
+    "the closures have no value near this start.",
+    "Start from another position.",
+    "the closures do not allow these speeds.",
+    "Start with other speeds, or leave them out.",
+    "the start lies beside a change point, where two branches of the motion cross.",
+    "Start on the change point itself with the speeds of one branch, or farther off it.",
+    "no mode",
+    "no forces of what is closed fit the motion at {now}: closures or drives push against it, or its bodies differ too much in mass.",
+    "Let the drive end before the stop, or a spring give way between them.",
+    "the start does not hold: '{block}' is violated by {size} m.",
+    "Start where nothing penetrates.",
+    "the start does not hold: the rate of '{block}' is on the forbidden side by {size}.",
+    "Start with velocities that it allows.",
+    "singular mass matrix",
+    "the mass matrix is singular at {now}: contacts do not determine its accelerations.",
+    "Give mass or inertia to what moves by itself.",
+    "standstill",
+    "contacts open and close without end at {now}: time does not advance.",
+    "Method 'moreau' with a fixed step passes such instants.",
+    "step up",
+    "what '{block}' touches jumps up by {size} m at {now}: its formula is no wall.",
+    "Let it rise within a length, or give the wall a contact of its own.",
+    "no forces of the contacts fit the motion at {now}: none that are closed, stick or slip under Coulomb's law (Painlevé).",
+    "Smaller friction, or contacts that give way, have a solution there."
+  ];
+  const FIELDS = [
+    "q", "v", "u", "p", "good", "t", "t_new", "t_start", "t_end", "t_base", "t_good", "t_refill", "step", "h_max", "rtol", "atol", "period", "worst",
+    "records_steps", "records_end", "samples", "steps_allowed", "has_correct", "has_terms", "is_fresh", "detail", "steps", "rejected", "evaluations",
+    "projections", "recorded", "event_count", "break_count", "breaks_passed", "point_count", "points_passed", "break_times", "corner_rows",
+    "waypoints", "reach", "atols"
+  ];
+  const LEDGER = ["worst", "t_worst", "turned", "kinetic", "lowest", "highest"];
+  const CODES = {"good": 0, "done": 1, "stopped": 2, "full": 4, "needs": 5, "instants": -3, "failed": 10, "degenerate": 8};
+
   class LiaisonError extends Error {
     constructor(message, hint, status) {
       super(hint ? `${message} ${hint}` : message);
@@ -20,12 +87,38 @@
 
   const general = (x, digits) => String(Number(Number(x).toPrecision(digits)));
 
+  /** Notes of a module with names in the place of numbers, and what they leave out because it is empty. */
+  function notesOf(notes) {
+    if (notes.format !== FORMAT) {
+      throw new LiaisonError(`this module has notes of format ${notes.format ?? 1}; this script reads format ${FORMAT}.`,
+        "Take the script of the version of liaison that wrote the module.");
+    }
+    const empty = { labels: {}, bounds: {}, parameters: [], inputs: [], driven: [], sides: null, events: [], blocks: [], whats: [], instants: null, ledger: null, step: null, every: null };
+    const n = { ...empty, ...notes, codes: CODES };
+    const said = (row) => row.map((x) => (typeof x === "number" ? SENTENCES[x] : x));
+    const [base] = n.run;
+    n.labels = { q: [], v: [], u: [], p: [], ...n.labels };
+    n.at = Object.fromEntries(FIELDS.map((name, k) => [name, base + 8 * n.fields[k]]));
+    if (n.ledger) {
+      const [much, rounding, ...places] = n.ledger;
+      n.ledger = { much, rounding, ...Object.fromEntries(LEDGER.map((name, k) => [name, base + 8 * places[k]])) };
+    }
+    n.ends = { texts: Object.fromEntries(Object.entries(n.ends.texts).map(([code, row]) => [code, said(row)])), rows: n.ends.rows };
+    const [out, work] = n.area;
+    n.series = Object.fromEntries(Object.entries(n.series).map(([name, layout]) => [name, { layout, out, work, size: layout.reduce((sum, x) => sum + x[1], 0) }]));
+    if (n.assembly) {
+      const at = Object.fromEntries(["q", "v", "u", "p", "held", "status"].map((name, k) => [name, n.assembly.at[k]]));
+      n.assembly = { ...n.assembly, at, ends: n.assembly.ends.map(said) };
+    }
+    return n;
+  }
+
   class Run {
     /** @param {WebAssembly.Module} module */
     constructor(module) {
       const section = WebAssembly.Module.customSections(module, "liaison")[0];
       if (!section) throw new LiaisonError("this module has no section 'liaison'.", "Take one that liaison wrote.");
-      const n = (this.notes = JSON.parse(new TextDecoder().decode(section)));
+      const n = (this.notes = notesOf(JSON.parse(new TextDecoder().decode(section))));
       this.exports = new WebAssembly.Instance(module, {}).exports;
       const buffer = this.exports.memory.buffer;
       this.floats = new Float64Array(buffer);
@@ -408,12 +501,12 @@
         this.floats.set(rows.q.subarray(k * nq, (k + 1) * nq), area.q / 8);
         this.floats.set(rows.v.subarray(k * nv, (k + 1) * nv), area.v / 8);
         this.floats.set(rows.u.subarray(k * nu, (k + 1) * nu), area.u / 8);
-        const call = (entry, one) => this.exports[entry](rows.t[k], area.q, area.v, area.u, n.at.p, area.x, one.out, one.work);
-        if (s.after) {
-          call(s.after.entry, s.after);
-          this.floats.copyWithin(area.x / 8, s.after.out / 8, s.after.out / 8 + nv + nc);
+        const call = (entry) => this.exports[entry](rows.t[k], area.q, area.v, area.u, n.at.p, area.x, s.out, s.work);
+        if (name === "reactions") {
+          call("forward");
+          this.floats.copyWithin(area.x / 8, s.out / 8, s.out / 8 + nv + nc);
         }
-        call(s.entry, s);
+        call(name);
         out.set(this.floats.subarray(s.out / 8, s.out / 8 + s.size), k * s.size);
       }
       return out;
