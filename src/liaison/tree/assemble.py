@@ -619,7 +619,7 @@ def shake(attempt: int, nv: int) -> Floats:
 
 
 SHAKES = 128
-"""Steps from 0 to 1 of random numbers that begin an attempt: few bits, so that modules are short."""
+"""Steps from 0 to 1 of the random numbers of an attempt: of few bits, so that modules are short."""
 
 LONGEST = 1.0
 """The longest step of one iteration [m, rad]."""

@@ -44,9 +44,6 @@ DEEP = 40
 MANY = 64
 """Zeros among the outputs that are worth one instruction for all."""
 
-OFTEN = 3
-"""Uses from which on a value of an array is kept in a local."""
-
 
 @loop
 def smaller(x: f64, y: f64) -> f64:
@@ -159,7 +156,6 @@ class _Writer:
         for index, node in piece.outputs:
             self.outputs.setdefault(node, []).append(index)
         self.left = self.uses()
-        self.total = dict(self.left)
         self.waiting: dict[Expr, int] = {}
         self.local: dict[Expr, int] = {}
         self.free: list[int] = []
@@ -296,7 +292,7 @@ class _Writer:
             heappush(self.free, place)
 
     def fetch(self, node: Expr) -> None:
-        """From an array; into a local where it is wanted often."""
+        """From an array."""
         array, index = ("work", -1) if node.op != "symbol" else self.inputs[node]
         if array == "t":
             self.get("t")
@@ -304,8 +300,6 @@ class _Writer:
         self.get(array)
         place = self.piece.loads[node] if index < 0 else index
         self.code.append(access("f64.load", 8 * place))
-        if self.total[node] >= OFTEN:
-            self.hold(node)
 
     def hold(self, node: Expr) -> None:
         """What was just computed, for further uses as well."""
@@ -322,12 +316,18 @@ class _Writer:
         if special is not None:
             special(self, node)
             return
-        for arg in node.args:
+        # sums and products alike: what is computed first, then what is only fetched
+        is_free = node.op in ("add", "mul")
+        for arg in sorted(node.args, key=self.depth, reverse=True) if is_free else node.args:
             self.value(arg)
         if node.op in PLAIN:
             self.code.append(OP[PLAIN[node.op]])
         else:
             self.code += [OP["call"], Ref(self.function_of(node))]
+
+    def depth(self, node: Expr) -> int:
+        """Operations nested in a value that is computed where it is used."""
+        return self.waiting.get(node, 0)
 
     def function_of(self, node: Expr) -> Hashable:
         """The function of an operation that is none of the processor's."""

@@ -13,8 +13,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from typing import Any, TypeAlias, final
 
+from liaison.program.functions.table import broken_power
 from liaison.program.loops.language import Loop
 from liaison.program.loops.read import routine
 from liaison.program.loops.tree import Kind, Step, Value
@@ -281,9 +283,23 @@ class _Folding:
             return None
         return _same(value, args[0].data + stride(value.type) * args[1].data)
 
-    def integer(self, value: Value, args: Sequence[Value]) -> Value | None:
-        """Operations on integers that are numbers."""
+    def quotient(self, value: Value, args: Sequence[Value]) -> Value | None:
         x, y = args
+        is_known = x.kind == y.kind == "const" and y.data != 0
+        return _same(value, x.data / y.data) if is_known else None
+
+    def math(self, value: Value, args: Sequence[Value]) -> Value | None:
+        """A power whose exponent is known to be broken has fewer cases."""
+        if value.data != "pow" or "pow" not in self.memory.elementary or args[1].kind != "const":
+            return None
+        is_broken = isfinite(args[1].data) and args[1].data % 1 != 0
+        return Value("call", "f64", tuple(args), broken_power) if is_broken else None
+
+    def arithmetic(self, value: Value, args: Sequence[Value]) -> Value | None:
+        """Operations on numbers; those on floats round as they do when a run computes them."""
+        x, y = args
+        if x.kind == y.kind == "const" and x.type == y.type == "f64" and value.kind in FLOAT:
+            return _same(value, INTEGER[value.kind](x.data, y.data))
         if x.kind == y.kind == "const" and x.type == y.type == "i64":
             if value.kind in ("floordiv", "mod") and y.data == 0:
                 return None
@@ -441,13 +457,16 @@ INTEGER: dict[str, Callable[[Any, Any], Any]] = {
     "lt": lambda x, y: x < y, "le": lambda x, y: x <= y, "gt": lambda x, y: x > y,
     "ge": lambda x, y: x >= y, "eq": lambda x, y: x == y, "ne": lambda x, y: x != y,
 }  # fmt: skip
+FLOAT = ("add", "sub", "mul")
 RULES: dict[str, Callable[[_Folding, Value, Sequence[Value]], Value | None]] = {
     "cast": _Folding.cast,
     "address": _Folding.cast,
     "field": _Folding.field,
     "inline": _Folding.inline,
     "offset": _Folding.offset,
-    **dict.fromkeys(("add", "sub", "mul", "floordiv", "mod", "min", "max"), _Folding.integer),
+    **dict.fromkeys(("add", "sub", "mul", "floordiv", "mod", "min", "max"), _Folding.arithmetic),
+    "div": _Folding.quotient,
+    "math": _Folding.math,
     **dict.fromkeys(("lt", "le", "gt", "ge", "eq", "ne"), _Folding.compare),
     "neg": _Folding.negated,
     "not": _Folding.negated,

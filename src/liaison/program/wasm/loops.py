@@ -132,6 +132,13 @@ def sorted_locals(function: Function) -> Function:
     return Function(function.signature, tuple(own[x] for x in order), code)
 
 
+def chosen(comparison: str) -> Function:
+    """The second of two numbers where a comparison holds of it and the first, else the first."""
+    x, y = (OP["get"] + unsigned(k) for k in range(2))
+    code: Code = [y, x, y, x, OP[comparison], OP["select"]]
+    return Function((("f64", "f64"), ("f64",)), (), code)
+
+
 @final
 class _Printer:
     """One function; `value` appends the instructions that push a value."""
@@ -493,11 +500,18 @@ class _Printer:
         return (lambda: self.local("get", place)), [place]
 
     def pick(self, value: Value) -> None:
-        """min and max: the second where it is smaller, or larger."""
+        """min and max: the second where it is smaller, or larger. Floats by a function for all."""
+        kind, name = kind_of(value.type), "lt" if value.kind == "min" else "gt"
+        if kind == "f64":
+            for arg in value.args:
+                self.value(arg)
+            key = ("chosen", name)
+            self.module.assembly.functions[key] = chosen(f"f64.{name}")
+            self.code += [OP["call"], Ref(key)]
+            return
         x, y, done = self.two(value)
-        kind = kind_of(value.type)
         y(), x(), y(), x()
-        self.put(f"{kind}.{'lt' if value.kind == 'min' else 'gt'}")
+        self.put(f"{kind}.{name}")
         self.put("select")
         self.release(kind, *done)
 

@@ -52,11 +52,6 @@ FORMAT, SENTENCES, FIELDS, LEDGER = script_tables("FORMAT", "SENTENCES", "FIELDS
 NUMBERS = {sentence: k for k, sentence in enumerate(SENTENCES)}
 """What the script knows: sentences by their numbers, fields of a run and of its balance."""
 
-CODES = {
-    "good": at.GOOD, "done": at.DONE, "stopped": at.STOPPED, "full": at.FULL,
-    "needs": at.NEEDS_CORRECT_Q, "instants": at.NEEDS_INSTANTS,
-    "failed": at.NOT_FINITE, "degenerate": at.DEGENERATE,
-}  # fmt: skip
 OF_CONTACTS = (at.NO_MODE, at.BAD_GAP, at.BAD_SIDE, at.SINGULAR_MASS, at.STANDSTILL, at.STEP_UP)
 OF_CLOSURES = (at.POSITIONS_LOST, at.VELOCITIES_LOST, at.INCONSISTENT, at.BAD_START,
                at.BAD_START_RATE)  # fmt: skip
