@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from liaison.contacts.events.series import over_modes
 from liaison.errors import SimulationError
 from liaison.numeric import State
 from liaison.program import Kernel
@@ -25,6 +26,7 @@ from liaison.simulation.assembly import assemble_each
 from liaison.simulation.balance import MUCH
 from liaison.simulation.events.log import WHATS, Event
 from liaison.simulation.events.watched import sides_in
+from liaison.simulation.machine import over_saddles
 from liaison.simulation.outcome import REASONS, ROUNDING, failure_texts
 from liaison.simulation.plan.plan import Plan, plan_of
 from liaison.simulation.plan.settings import Settings, settings_of
@@ -34,6 +36,7 @@ from liaison.simulation.steps.layout import Run, row_words
 
 from .places import LiveKernel, Places, Preparation, changed_by
 from .starts import LiveStarts, assembly_places
+from .touching import CONTACTS, LiveMarks, marks_series, touching_places
 
 DEGENERATE = (
     "degenerate",
@@ -86,6 +89,7 @@ def live_module(
     stop: Any = None,
     series: Sequence[str] = SERIES,
     starts: LiveStarts | None = None,
+    marks: LiveMarks | None = None,
 ) -> bytes:
     """The module of runs of a kernel with one choice of options.
 
@@ -97,8 +101,10 @@ def live_module(
         inputs: numbers, formulas and tables; see `simulate`.
         parameters: values in the place of the defaults.
         stop: see `simulate`.
-        series: entries that are evaluated at recorded states.
+        series: entries that are evaluated at recorded states; "contacts": their modes, forces and
+            gaps.
         starts: of the mechanism, where runs may be assembled anew.
+        marks: formulas that are evaluated there too.
 
     Raises:
         SimulationError: runs that need Python between their steps.
@@ -115,11 +121,20 @@ def live_module(
     places = Places(builder)
     added = None if plan.added is None else LiveKernel(plan.added, places)
     plan = replace(plan, kernel=LiveKernel(kernel, places), added=added)
-    run = Preparation(plan, builder, places)
+    touches = "contacts" in series and has_modes(plan)
+    run = Preparation(plan, builder, places, [over_modes] if touches else [])
     roots: dict[Loop[..., Any], Sequence[int | None]] = {run.march: [*run.fill(), None]}
     notes = notes_of(run, series)
+    if marks is not None:
+        notes["series"]["marks"] = marks_series(marks, run, places)
     exports = builder.assembly.exports
     exports["march"] = loop_key(run.march)
+    if touches:
+        touching = touching_places(run)
+        notes["touching"], notes["series"] = touching.notes, notes["series"] | touching.series
+        roots |= touching.roots
+        exports |= {"touch": loop_key(over_modes)}
+        exports |= {"saddle": loop_key(x) for x in touching.roots if x is over_saddles}
     if starts is not None:
         prepared = assembly_places(starts, places, plan.state.t)
         run.freeze(prepared.work, changed_by([assemble_each]))
@@ -143,6 +158,11 @@ def why_not_live(plan: Plan) -> str:
     if "sparse" in str(program.facts.get("formalism", "")):
         return "its entries are loops over bodies, without formulas"
     return ""
+
+
+def has_modes(plan: Plan) -> bool:
+    """Whether runs go from event to event of contacts."""
+    return bool(sides_in(plan.program)) and plan.settings.tableau.scheme != "moreau"
 
 
 def notes_of(preparation: Preparation, series: Sequence[str]) -> dict[str, Any]:
@@ -244,14 +264,16 @@ def _series(preparation: Preparation, names: Sequence[str]) -> dict[str, Any]:
     own, builder = preparation.own, preparation.builder
     series: dict[str, Any] = {}
     for name in names:
-        entry = _entry_of(own, name)
+        entry = _entry_of(own, name, names)
         if not entry:
             continue
         layout = [list(x) for x in own.program.entry(name).layout]
         series[name] = {"size": sum(size for _, size in layout), "layout": layout, "entry": entry}
         if name == "reactions":
-            series[name]["after"] = {"entry": "forward"}
-    rows = [*series.values(), *(x["after"] for x in series.values() if "after" in x)]
+            touches = bool(sides_in(own.program))
+            series[name]["after"] = {"touches": True} if touches else {"entry": "forward"}
+    after = [x["after"] for x in series.values() if "entry" in x.get("after", {})]
+    rows = [*series.values(), *after]
     sizes = {x["entry"]: len(own.program.entry(x["entry"]).outputs) for x in rows}
     works = {x: builder.work_size(own.program, x) for x in sizes}
     area = builder.place(max((sizes[x] + works[x] for x in sizes), default=0))
@@ -261,20 +283,23 @@ def _series(preparation: Preparation, names: Sequence[str]) -> dict[str, Any]:
     return series
 
 
-def _entry_of(plan: Plan, name: str) -> str:
+def _entry_of(plan: Plan, name: str, names: Sequence[str]) -> str:
     """The entry of a series; empty where there is none.
 
-    Reactions beside contacts follow from their modes, which are not kept.
+    Reactions beside contacts follow from their modes, which the series of contacts keep.
     """
     entries = plan.program.entries
-    is_known = name in entries and len(entries[name].outputs) > 0
-    return name if is_known and not (name == "reactions" and sides_in(plan.program)) else ""
+    is_known = name in entries and len(entries[name].outputs) > 0 and name not in CONTACTS
+    is_beside = name == "reactions" and bool(sides_in(plan.program))
+    follows = "contacts" in names and has_modes(plan)
+    return name if is_known and (follows or not is_beside) else ""
 
 
 def _point(preparation: Preparation) -> dict[str, int]:
     """Where a state is put at which a series is evaluated."""
     own, place = preparation.own, preparation.builder.place
-    extra = max(own.size("nx"), own.size("nv") + own.size("nc"))
+    forces = sum(x[4] for x in sides_in(own.program))
+    extra = max(own.size("nx"), own.size("nv") + own.size("nc") + forces)
     sizes = {"q": own.size("nq"), "v": own.size("nv"), "u": own.inputs.held.size, "x": extra}
     return {name: place(size) for name, size in sizes.items()}
 
