@@ -26,6 +26,7 @@ from liaison.simulation.live.module import SERIES
 from liaison.simulation.live.package import live_script
 from liaison.simulation.live.touching import LiveMarks
 from liaison.simulation.record.trajectory import Trajectory
+from liaison.spatial.arrays import is_zero
 from liaison.tree.assemble import assemble
 from liaison.tree.starts import Starts
 from liaison.tree.tree import span
@@ -50,6 +51,9 @@ MOST_DRAGGED = 24
 
 MODES_TIME, MOST_MODES = 5.0, 24
 """Seconds of a search for assembly modes, and modes to choose from."""
+
+MOST_NAMED = 3
+"""Coordinates in the title of an assembly mode."""
 
 SAME_MODE = 1e-6
 """Largest difference of coordinates of one assembly mode, angles up to whole turns [m, rad]."""
@@ -157,6 +161,7 @@ def _plain(mark: ContactMark) -> dict[str, Any]:
         "block": mark.block,
         "sliding": mark.sliding,
         "rolls": mark.over is not None,
+        "turns": any(not is_zero(x) for _, moment in mark.rows.values() for x in moment),
         "rows": list(mark.rows),
     }
 
@@ -177,9 +182,10 @@ def _modes(mechanism: Mechanism, freedoms: int | None) -> tuple[list[dict[str, A
     if len(others) in (0, len(states)):  # it is alone, or is not among them
         return [], ""
     chosen = [own, *others][:MOST_MODES]
+    titles = _titles(chosen, held)
     entries = [
-        {"title": _title(k, x, own, held), "q": x.q.tolist(), "held": list(held)}
-        for k, x in enumerate(chosen)
+        {"title": title, "q": x.q.tolist(), "held": list(held)}
+        for title, x in zip(titles, chosen, strict=True)
     ]
     return entries, _modes_note(found, len(chosen), held)
 
@@ -211,14 +217,25 @@ def _is_same(a: State, b: State) -> bool:
     return True
 
 
-def _title(k: int, state: State, own: State, held: Mapping[str, float]) -> str:
-    """A number, and the coordinates that differ most from the mechanism's own mode."""
-    if k == 0:
-        return "1: as described"
-    away = np.abs(state.q - own.q)
-    order = sorted(range(len(away)), key=lambda j: -away[j])
-    free = [j for j in order if own.labels["q"][j].name not in held][:2]
-    return f"{k + 1}: " + ", ".join(_value(state, j) for j in sorted(free))
+def _titles(states: Sequence[State], held: Mapping[str, float]) -> list[str]:
+    """A number and a few coordinates, as many as tell the modes apart."""
+    labels = states[0].labels["q"]
+    angles = [x.unit == "rad" for x in labels]
+    table = np.array([np.where(angles, np.cos(x.q) + 2 * np.sin(x.q), x.q) for x in states])
+    spread = np.ptp(table, axis=0)
+    free = [j for j, x in enumerate(labels) if x.name not in held and spread[j] > SAME_MODE]
+    chosen: list[int] = []
+    texts = [""] * len(states)
+    for j in sorted(free, key=lambda k: -spread[k]):
+        more = [_value(x, j) for x in states]
+        longer = [f"{text}, {new}" if text else new for text, new in zip(texts, more, strict=True)]
+        if len(set(longer)) > len(set(texts)):
+            texts, chosen = longer, [*chosen, j]
+        if len(chosen) == MOST_NAMED:
+            break
+    own = ["1: as described", *(f"{k + 2}" for k in range(len(states) - 1))]
+    return [f"{number}: {text}" if k else number
+            for k, (number, text) in enumerate(zip(own, texts, strict=True))]  # fmt: skip
 
 
 def _value(state: State, j: int) -> str:
