@@ -187,7 +187,7 @@ export class App {
     this.before = now;
     this.clock.tick(seconds);
     if (this.simulation) this.simulate(this.simulation, now);
-    if (this.stage.isDirty && this.width > 0) {
+    if (this.stage.isDirty && this.width > 0 && this.stage.pacing.isFree()) {
       this.scales.tell(this.cameras.controls.target, this.height);
       this.stage.render(this.width, this.height);
     }

@@ -24,6 +24,7 @@ import { Grid, supports, triad } from "./ground";
 import { Labels } from "./labels";
 import { type Symbol, symbol } from "./loads";
 import type { Motion } from "./motion";
+import { Pacing } from "./pacing";
 import { type Table, unpacked } from "./packed";
 import type { Color, Piece, Scene, Vec3 } from "./scene";
 import { BALL, put, solid, tint } from "./solids";
@@ -43,6 +44,7 @@ export class Stage {
   readonly world = new World();
   readonly camera: PerspectiveCamera;
   readonly renderer: WebGLRenderer;
+  readonly pacing: Pacing;
   readonly labels = new Labels();
   readonly layers = new Map<string, Layer>();
   readonly grid: Grid;
@@ -73,7 +75,9 @@ export class Stage {
   ) {
     this.lastTime = this.motion.times[0];
     this.renderer = new WebGLRenderer({ canvas, antialias: true, alpha: true });
-    this.renderer.shadowMap.enabled = true;
+    this.pacing = new Pacing(this.renderer.getContext() as WebGL2RenderingContext);
+    // shadows would take most of the time of a picture that is computed while a mechanism simulates
+    this.renderer.shadowMap.enabled = !(scene.live && this.pacing.isSoftware);
     const { size, angle } = scene.view;
     this.camera = new PerspectiveCamera((angle * 180) / Math.PI, 1, size / 100, size * 100);
     this.grid = new Grid(scene.view);
@@ -224,6 +228,7 @@ export class Stage {
 
   render(width: number, height: number): void {
     this.renderer.render(this.world, this.camera);
+    this.pacing.drawn();
     this.labels.show(this.camera, width, height, (name) => this.layer(name).on);
     this.isDirty = false;
   }
@@ -257,7 +262,7 @@ export class Stage {
     sun.position.copy(target).addScaledVector(up, 3 * size);
     sun.position.addScaledVector(eye, 1.3 * size).addScaledVector(side, -1.2 * size);
     sun.target.position.copy(target);
-    sun.castShadow = true;
+    sun.castShadow = this.renderer.shadowMap.enabled;
     sun.shadow.mapSize.set(2048, 2048);
     sun.shadow.bias = -0.0005;
     sun.shadow.normalBias = 0.004 * size;
