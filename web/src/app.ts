@@ -1,5 +1,6 @@
 // The whole view of a scene in an element: picture, curves, time line, and what joins them.
 import { Vector3 } from "three";
+import { RecordedActing } from "./acting";
 import { Cameras, PRESETS } from "./cameras";
 import { Charts, recorded } from "./charts";
 import { Clock } from "./clock";
@@ -12,7 +13,7 @@ import { RecordedMotion } from "./motion";
 import type { Scene } from "./scene";
 import type { Simulation } from "./simulation";
 import { Stage } from "./stage";
-import { eventList, Transport } from "./transport";
+import { eventList, LiveEvents, Transport } from "./transport";
 
 const KEYS: [string, string][] = [
   ["space", "play or pause"],
@@ -42,11 +43,14 @@ export interface View {
   seen(body: string): [number, number];
   /** Of a page that simulates: its values, its last state, how it stands; otherwise null. */
   simulation(): {
-    begin(parameters: Record<string, number>, start?: Record<string, number>): void;
+    begin(parameters: Record<string, number>, start?: Record<string, number>, mode?: number): void;
     setInput(name: string, value: number): void;
     values(name: string): { t: number[]; values: number[] };
     /** Of the run that goes on, where they are not those of the module. */
     parameters: Record<string, number>;
+    /** The assembly mode of the run that goes on, and how many there are to choose from. */
+    mode: number;
+    modes: number;
     status: string;
     message: string;
     delay: number;
@@ -62,6 +66,7 @@ export class App {
   private readonly scales: Scales;
   private readonly controls: Controls | null;
   private readonly drag: Drag | null;
+  private readonly happened: LiveEvents | null;
   private refreshed = 0;
   private readonly canvas = el("canvas", { attributes: { tabindex: "0", role: "img" } });
   private readonly pane = el("main", { class: "view", attributes: { "aria-label": "Picture" } });
@@ -86,7 +91,8 @@ export class App {
       `3D picture of ${scene.title}: ${few}. Arrow keys turn it, plus and minus zoom.`,
     );
     const motion = simulation?.motion ?? new RecordedMotion(scene, bytes);
-    this.stage = new Stage(scene, bytes, this.canvas, motion);
+    const acting = simulation?.acting ?? new RecordedActing(scene, bytes);
+    this.stage = new Stage(scene, bytes, this.canvas, motion, acting);
     const { times } = motion;
     this.clock = new Clock(times[0], times[times.length - 1], scene.speed);
     this.clock.isLive = simulation !== null;
@@ -94,6 +100,7 @@ export class App {
     this.charts = new Charts(scene, simulation?.source ?? recorded(scene, bytes), this.clock);
     this.transport = new Transport(scene, this.clock, motion);
     this.controls = simulation && new Controls(simulation, this.clock, (values) => this.stage.vary(values));
+    this.happened = simulation && new LiveEvents(scene, this.clock);
     this.scales = new Scales(this.stage);
     this.help = this.helpDialog(notices);
     this.build();
@@ -170,6 +177,7 @@ export class App {
     side.append(this.charts.node);
     const events = eventList(scene, this.clock);
     if (events) side.append(events);
+    if (this.happened) side.append(this.happened.node);
     if (scene.about) side.append(drawer(scene.about));
     this.root.append(head, this.pane, this.transport.node, side, this.help);
   }
@@ -179,7 +187,7 @@ export class App {
     this.before = now;
     this.clock.tick(seconds);
     if (this.simulation) this.simulate(this.simulation, now);
-    if (this.stage.isDirty && this.width > 0) {
+    if (this.stage.isDirty && this.width > 0 && this.stage.pacing.isFree()) {
       this.scales.tell(this.cameras.controls.target, this.height);
       this.stage.render(this.width, this.height);
     }
@@ -190,8 +198,9 @@ export class App {
   private simulate(simulation: Simulation, now: number): void {
     this.drag?.frame();
     simulation.frame(this.clock);
-    const { motion } = simulation;
+    const { motion, acting } = simulation;
     const { times } = motion;
+    acting.speed = this.clock.speed;
     this.clock.begin = times[0];
     this.clock.end = times[times.length - 1];
     if (simulation.isFast && this.clock.playing) this.clock.time = this.clock.end;
@@ -200,6 +209,9 @@ export class App {
       this.refreshed = now;
       this.charts.refresh();
       this.stage.refreshTraces();
+      simulation.refreshEvents(this.clock.begin, this.clock.end);
+      this.transport.refreshEvents();
+      this.happened?.refresh();
     }
   }
 
@@ -316,10 +328,12 @@ export class App {
 function simulationHandle(simulation: Simulation | null, controls: Controls | null): ReturnType<View["simulation"]> {
   if (!simulation || !controls) return null;
   return {
-    begin: (parameters, start = {}) => controls.set(parameters, start),
+    begin: (parameters, start = {}, mode = simulation.mode) => controls.set(parameters, start, mode),
     setInput: (name, value) => simulation.setInput(name, value),
     values: (name) => ({ t: [...simulation.source.times], values: [...simulation.source.values(name)] }),
     parameters: simulation.parameters,
+    mode: simulation.mode,
+    modes: simulation.scene.modes?.length ?? 0,
     status: simulation.status?.status ?? "begins",
     message: simulation.status?.message ?? "",
     delay: simulation.delay,

@@ -1,7 +1,7 @@
 // What can be changed while a mechanism simulates: parameters, inputs, starts; how the run stands.
 import { pretty } from "./charts";
 import type { Clock } from "./clock";
-import { checkbox, digits, el } from "./dom";
+import { checkbox, digits, el, select } from "./dom";
 import type { Status } from "./engine";
 import type { Simulation } from "./simulation";
 
@@ -24,6 +24,8 @@ export class Controls {
   private readonly kept = el("output", {});
   private readonly pace = el("output", {});
   private readonly error = el("p", { class: "error", attributes: { role: "alert" } });
+  private readonly notice = el("p", { class: "empty", attributes: { role: "status" } });
+  private readonly modes: HTMLSelectElement | null;
   private first: number | null = null;
   private isLate = false;
   private readonly resets: (() => void)[] = [];
@@ -51,8 +53,10 @@ export class Controls {
         simulation.isFast = on;
       }),
       this.error,
+      this.notice,
     );
-    this.error.hidden = true;
+    this.error.hidden = this.notice.hidden = true;
+    this.modes = this.modeChoice();
     const lengths = info.parameters.filter((x) => Number.isFinite(x.value));
     this.group("Parameters", lengths.map((x) => knob(x, x.low, x.high)), true, (name, value) => {
       this.parameters[name] = value;
@@ -71,12 +75,13 @@ export class Controls {
   }
 
   begin(): void {
-    this.simulation.begin({ ...this.parameters }, { ...this.start });
+    this.simulation.begin({ ...this.parameters }, { ...this.start }, +(this.modes?.value ?? 0));
   }
 
   /** Other values, shown by the sliders too, and a new run. */
-  set(parameters: Record<string, number>, start: Record<string, number>): void {
+  set(parameters: Record<string, number>, start: Record<string, number>, mode: number): void {
     for (const act of this.resets) act();
+    if (this.modes) this.modes.value = `${mode}`;
     for (const [values, kept] of [[parameters, this.parameters], [start, this.start]])
       for (const [name, value] of Object.entries(values)) {
         kept[name] = value;
@@ -91,7 +96,30 @@ export class Controls {
       this.first = null;
       this.error.hidden = true;
       this.changed(this.simulation.parameters);
+      this.tellStale();
     } else this.tell();
+  }
+
+  /** Says what the drawing does not follow. */
+  private tellStale(): void {
+    const { scene, info, parameters } = this.simulation;
+    const first = new Map(info.parameters.map((x) => [x.name, x.value]));
+    const stale = (scene.stale ?? []).filter((x) => x in parameters && parameters[x] !== first.get(x));
+    this.notice.hidden = !stale.length;
+    this.notice.textContent = `Some shapes are drawn for the original ${stale.length > 1 ? "values" : "value"} of ${stale.join(", ")}.`;
+  }
+
+  /** A choice of assembly modes, where there are several. */
+  private modeChoice(): HTMLSelectElement | null {
+    const { info, scene } = this.simulation;
+    const { modes = [], about } = scene;
+    if (modes.length < 2 || !info.assembles) return null;
+    const titles = modes.map(({ title }, k): [string, string] => [`${k}`, title]);
+    const made = select("Assembly mode", titles, "0", () => this.begin());
+    const row = el("div", { class: "modes" }, el("span", { text: "assembly mode" }), made);
+    if (about?.modes) row.append(el("span", { class: "soft", text: about.modes }));
+    this.node.append(row);
+    return made;
   }
 
   private fail(message: string): void {

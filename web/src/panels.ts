@@ -32,7 +32,7 @@ export function legend(scene: Scene, isOpen: boolean): HTMLElement | null {
   if (scene.forces.length) row("arrow", scene.arrows.forceColor, "force of a joint on its successor");
   for (const state of scene.states) if (state.occurs) row("dot", state.color, `contact: ${state.word}`);
   if (scene.contacts.length) row("arrow", [120, 126, 133], "contact force, in the color of its state");
-  if (scene.contacts.some((x) => x.moments)) row("arrow two", scene.arrows.momentColor, "moment");
+  if (scene.contacts.some((x) => x.moments) || scene.live?.contacts.some((x) => x.turns)) row("arrow two", scene.arrows.momentColor, "moment");
   if (!rows.length) return null;
   const made = el("details", { class: "legend" }, el("summary", { text: "Legend" }), el("ul", {}, ...rows));
   made.open = isOpen;

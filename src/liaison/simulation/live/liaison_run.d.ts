@@ -59,6 +59,8 @@ export interface StartOptions {
   start?: Record<string, number>;
   /** Positions and speeds near which the loops close. */
   guess?: Record<string, number>;
+  /** An assembly mode: a position at the module's own values, and the coordinates that starts hold in it. */
+  near?: { q: ArrayLike<number>; held: readonly string[] };
   until?: number;
   step?: number;
   /** Period of recording; null for every step. */
@@ -138,6 +140,6 @@ export declare class Run {
   take(): Rows;
   /** Events since the last call, by time. */
   takeEvents(): Happened[];
-  /** A series at recorded states, row by row. */
+  /** A series at recorded states, row by row; those of contacts at states in the order of `take`. */
   series(name: string, rows: Rows): Float64Array;
 }

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from liaison.contacts.events.series import over_modes
 from liaison.errors import SimulationError
 from liaison.numeric import State
 from liaison.program import Kernel
@@ -25,6 +26,7 @@ from liaison.simulation.assembly import assemble_each
 from liaison.simulation.balance import MUCH
 from liaison.simulation.events.log import WHATS, Event
 from liaison.simulation.events.watched import sides_in
+from liaison.simulation.machine import over_saddles
 from liaison.simulation.outcome import REASONS, ROUNDING, failure_texts
 from liaison.simulation.plan.plan import Plan, plan_of
 from liaison.simulation.plan.settings import Settings, settings_of
@@ -35,6 +37,7 @@ from liaison.simulation.steps.layout import Run, row_words
 from .package import script_tables
 from .places import LiveKernel, Places, Preparation, changed_by
 from .starts import ENDS, LiveStarts, assembly_places
+from .touching import CONTACTS, LiveMarks, marks_series, touching_places
 
 DEGENERATE = (
     "degenerate",
@@ -69,6 +72,7 @@ def live_module(
     stop: Any = None,
     series: Sequence[str] = SERIES,
     starts: LiveStarts | None = None,
+    marks: LiveMarks | None = None,
 ) -> bytes:
     """The module of runs of a kernel with one choice of options.
 
@@ -80,8 +84,10 @@ def live_module(
         inputs: numbers, formulas and tables; see `simulate`.
         parameters: values in the place of the defaults.
         stop: see `simulate`.
-        series: entries that are evaluated at recorded states.
+        series: entries that are evaluated at recorded states; "contacts": their modes, forces and
+            gaps.
         starts: of the mechanism, where runs may be assembled anew.
+        marks: formulas that are evaluated there too.
 
     Raises:
         SimulationError: runs that need Python between their steps.
@@ -98,11 +104,20 @@ def live_module(
     places = Places(builder)
     added = None if plan.added is None else LiveKernel(plan.added, places)
     plan = replace(plan, kernel=LiveKernel(kernel, places), added=added)
-    run = Preparation(plan, builder, places)
+    touches = "contacts" in series and has_modes(plan)
+    run = Preparation(plan, builder, places, [over_modes] if touches else [])
     roots: dict[Loop[..., Any], Sequence[int | None]] = {run.march: [*run.fill(), None]}
     notes = notes_of(run, series)
+    if marks is not None:
+        notes["series"]["marks"] = marks_series(marks, run, places)
     exports = builder.assembly.exports
     exports["march"] = loop_key(run.march)
+    if touches:
+        touching = touching_places(run)
+        notes["touching"], notes["series"] = touching.notes, notes["series"] | touching.series
+        roots |= touching.roots
+        exports |= {"touch": loop_key(over_modes)}
+        exports |= {"saddle": loop_key(x) for x in touching.roots if x is over_saddles}
     if starts is not None:
         prepared = assembly_places(starts, places, plan.state.t)
         run.freeze(prepared.work, changed_by([assemble_each]))
@@ -126,6 +141,11 @@ def why_not_live(plan: Plan) -> str:
     if "sparse" in str(program.facts.get("formalism", "")):
         return "its entries are loops over bodies, without formulas"
     return ""
+
+
+def has_modes(plan: Plan) -> bool:
+    """Whether runs go from event to event of contacts."""
+    return bool(sides_in(plan.program)) and plan.settings.tableau.scheme != "moreau"
 
 
 def notes_of(preparation: Preparation, series: Sequence[str]) -> dict[str, Any]:
@@ -220,8 +240,10 @@ def _instants(instants: Instants, plan: Plan) -> dict[str, Any] | None:
 def _series(preparation: Preparation, names: Sequence[str]) -> dict[str, Any]:
     """Series: names and sizes of their parts; where they are written, and a workspace."""
     own, builder = preparation.own, preparation.builder
-    layouts = {x: own.program.entry(x).layout for x in names if _is_there(own, x)}
-    entries = [*layouts, *(["forward"] if "reactions" in layouts else [])]
+    layouts = {x: own.program.entry(x).layout for x in names if _is_there(own, x, names)}
+    entries = [*layouts]
+    if "reactions" in layouts and not sides_in(own.program):
+        entries.append("forward")
     for entry in entries:
         builder.assembly.exports[entry] = builder.entry(own.program, entry)
     out = builder.place(max((len(own.program.entry(x).outputs) for x in entries), default=0))
@@ -230,17 +252,23 @@ def _series(preparation: Preparation, names: Sequence[str]) -> dict[str, Any]:
     return {"series": listed, "area": [out, work]}
 
 
-def _is_there(plan: Plan, name: str) -> bool:
-    """Whether there is a series. Reactions beside contacts follow from their modes, not kept."""
+def _is_there(plan: Plan, name: str, names: Sequence[str]) -> bool:
+    """Whether there is a series.
+
+    Reactions beside contacts follow from their modes, which the series of contacts keep.
+    """
     entries = plan.program.entries
-    is_known = name in entries and len(entries[name].outputs) > 0
-    return is_known and not (name == "reactions" and bool(sides_in(plan.program)))
+    is_known = name in entries and len(entries[name].outputs) > 0 and name not in CONTACTS
+    is_beside = name == "reactions" and bool(sides_in(plan.program))
+    follows = "contacts" in names and has_modes(plan)
+    return is_known and (follows or not is_beside)
 
 
 def _point(preparation: Preparation) -> dict[str, int]:
     """Where a state is put at which a series is evaluated."""
     own, place = preparation.own, preparation.builder.place
-    extra = max(own.size("nx"), own.size("nv") + own.size("nc"))
+    forces = sum(x[4] for x in sides_in(own.program))
+    extra = max(own.size("nx"), own.size("nv") + own.size("nc") + forces)
     sizes = {"q": own.size("nq"), "v": own.size("nv"), "u": own.inputs.held.size, "x": extra}
     return {name: place(size) for name, size in sizes.items()}
 

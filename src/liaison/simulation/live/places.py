@@ -185,6 +185,7 @@ class Preparation:
         plan: of the run, with kernels whose entries have numbers.
         builder: of the module.
         places: in it.
+        more: loops besides the time loop that work on its records.
 
     Attributes:
         own: the plan.
@@ -193,8 +194,10 @@ class Preparation:
         march: the time loop.
     """
 
-    def __init__(self, plan: Plan, builder: Builder, places: Places) -> None:
-        self.own, self.builder, self.places = plan, builder, places
+    def __init__(
+        self, plan: Plan, builder: Builder, places: Places, more: Sequence[Loop[..., Any]] = ()
+    ) -> None:
+        self.own, self.builder, self.places, self.more = plan, builder, places, more
         self.contacts = marching_of(plan)
         self.plan = plan if self.contacts is None else self.contacts.plan
         self.march: Loop[..., Any] = advance
@@ -236,7 +239,7 @@ class Preparation:
 
     def _loops(self) -> list[Loop[..., Any]]:
         functions = self.builder.memory.functions.values()
-        return [self.march, *(x for x in functions if isinstance(x, Loop)),
+        return [self.march, *self.more, *(x for x in functions if isinstance(x, Loop)),
                 *(x.loop for x in self.places.bound)]  # fmt: skip
 
     def freeze(self, record: Record, changed: set[tuple[type, str]]) -> None:
