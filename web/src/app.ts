@@ -1,5 +1,5 @@
 // The whole view of a scene in an element: picture, curves, time line, and what joins them.
-import { Vector3 } from "three";
+import { Vector3, type WebGLRenderer } from "three";
 import { RecordedActing } from "./acting";
 import { Cameras, PRESETS } from "./cameras";
 import { Charts, recorded } from "./charts";
@@ -41,6 +41,9 @@ export interface View {
   place(body: string): number[];
   /** Where the middle of a body is in the picture, −1 to 1 to the right and upwards. */
   seen(body: string): [number, number];
+  /** At the time shown: the force of a joint [N]; force [N] and state of a place of contact. */
+  force(k: number): number[];
+  contact(k: number): { point: number[]; force: number[]; state: string };
   /** Of a page that simulates: its values, its last state, how it stands; otherwise null. */
   simulation(): {
     begin(parameters: Record<string, number>, start?: Record<string, number>, mode?: number): void;
@@ -57,6 +60,21 @@ export interface View {
   } | null;
 }
 
+/** What stays when another scene takes the place of one. */
+export interface Kept {
+  canvas: HTMLCanvasElement;
+  renderer: WebGLRenderer;
+  camera: number[];
+  target: number[];
+  time: number;
+  playing: boolean;
+  speed: number;
+  chosen: string[];
+  known: string[];
+  layers: [string, boolean][];
+  isDark: boolean;
+}
+
 export class App {
   readonly clock: Clock;
   readonly stage: Stage;
@@ -68,7 +86,8 @@ export class App {
   private readonly drag: Drag | null;
   private readonly happened: LiveEvents | null;
   private refreshed = 0;
-  private readonly canvas = el("canvas", { attributes: { tabindex: "0", role: "img" } });
+  private readonly canvas: HTMLCanvasElement;
+  private readonly ended = new AbortController();
   private readonly pane = el("main", { class: "view", attributes: { "aria-label": "Picture" } });
   private readonly help: HTMLDialogElement;
   private width = 0;
@@ -82,8 +101,10 @@ export class App {
     bytes: Uint8Array,
     notices: string,
     readonly simulation: Simulation | null = null,
+    kept: Kept | null = null,
   ) {
     root.classList.add("lia");
+    this.canvas = kept?.canvas ?? el("canvas", { attributes: { tabindex: "0", role: "img" } });
     const names = scene.bodies.filter((x) => !x.ground).map((x) => x.name);
     const few = names.length > 12 ? `${names.length} bodies` : names.join(", ");
     this.canvas.setAttribute(
@@ -92,7 +113,7 @@ export class App {
     );
     const motion = simulation?.motion ?? new RecordedMotion(scene, bytes);
     const acting = simulation?.acting ?? new RecordedActing(scene, bytes);
-    this.stage = new Stage(scene, bytes, this.canvas, motion, acting);
+    this.stage = new Stage(scene, bytes, this.canvas, motion, acting, kept?.renderer);
     const { times } = motion;
     this.clock = new Clock(times[0], times[times.length - 1], scene.speed);
     this.clock.isLive = simulation !== null;
@@ -116,11 +137,45 @@ export class App {
       this.stage.show(this.clock.time);
       this.cameras.moved();
     });
-    this.watchTheme();
+    this.watchTheme(kept);
     this.watchKeys();
-    new ResizeObserver(() => this.resize()).observe(this.pane);
+    const sizes = new ResizeObserver(() => this.resize());
+    sizes.observe(this.pane);
+    this.ended.signal.addEventListener("abort", () => sizes.disconnect());
     this.resize();
+    if (kept) this.takeUp(kept);
     requestAnimationFrame((now) => this.frame(now));
+  }
+
+  /** Ends this view; another one on the same element takes up what it returns. */
+  leave(): Kept {
+    const { canvas, clock, stage, cameras, charts } = this;
+    this.ended.abort();
+    cameras.controls.dispose();
+    stage.dispose();
+    this.root.replaceChildren();
+    return {
+      canvas,
+      renderer: stage.renderer,
+      camera: stage.camera.position.toArray(),
+      target: cameras.controls.target.toArray(),
+      time: clock.time,
+      playing: clock.playing,
+      speed: clock.speed,
+      chosen: charts.names(),
+      known: charts.source.columns.map((x) => x.name),
+      layers: [...stage.layers].map(([name, layer]) => [name, layer.on]),
+      isDark: this.isDark,
+    };
+  }
+
+  private takeUp(kept: Kept): void {
+    for (const [name, on] of kept.layers) if (this.stage.layers.has(name)) this.stage.setLayer(name, on);
+    this.cameras.controls.target.fromArray(kept.target);
+    this.stage.camera.position.fromArray(kept.camera);
+    this.cameras.controls.update();
+    this.charts.chooseAll(kept.chosen, kept.known);
+    this.clock.take(kept);
   }
 
   /** For those outside. */
@@ -149,6 +204,16 @@ export class App {
         const at = stage.motion.world(k, scene.bodies[k].label ?? [0, 0, 0], new Vector3());
         at.project(stage.camera);
         return [at.x, at.y];
+      },
+      force: (k) => stage.acting.force(k, stage.motion.row, new Vector3()).toArray(),
+      contact: (k) => {
+        const { acting, motion } = stage;
+        const { row } = motion;
+        return {
+          point: acting.point(k, row, new Vector3()).toArray(),
+          force: acting.contactForce(k, row, new Vector3()).toArray(),
+          state: scene.states[acting.isHit(k, row) ? 4 : acting.state(k, row)].word,
+        };
       },
       simulation: () => simulationHandle(this.simulation, this.controls),
       place: (body) => stage.motion.places[scene.bodies.findIndex((x) => x.name === body)].toArray(),
@@ -183,6 +248,7 @@ export class App {
   }
 
   private frame(now: number): void {
+    if (this.ended.signal.aborted) return;
     const seconds = Math.min((now - (this.before || now)) / 1000, 0.25);
     this.before = now;
     this.clock.tick(seconds);
@@ -224,10 +290,10 @@ export class App {
     this.cameras.fitted();
   }
 
-  private watchTheme(): void {
+  private watchTheme(kept: Kept | null): void {
     const dark = window.matchMedia("(prefers-color-scheme: dark)");
-    dark.addEventListener("change", () => this.setDark(dark.matches));
-    this.setDark(dark.matches);
+    dark.addEventListener("change", () => this.setDark(dark.matches), { signal: this.ended.signal });
+    this.setDark(kept?.isDark ?? dark.matches);
   }
 
   private setDark(isDark: boolean): void {
@@ -238,13 +304,14 @@ export class App {
   }
 
   private watchKeys(): void {
-    document.addEventListener("keydown", (event) => {
+    const heard = (event: KeyboardEvent) => {
       const at = event.target as HTMLElement;
       if (event.ctrlKey || event.metaKey || event.altKey || this.help.open) return;
       if (/^(INPUT|SELECT|TEXTAREA)$/.test(at.tagName) && (at as HTMLInputElement).type !== "range") return;
       if (at === this.canvas && this.turned(event.key)) event.preventDefault();
       else if (this.did(event.key, at)) event.preventDefault();
-    });
+    };
+    document.addEventListener("keydown", heard, { signal: this.ended.signal });
   }
 
   private turned(key: string): boolean {
@@ -279,6 +346,8 @@ export class App {
       acts[`${k + 1}`] = () => this.cameras.preset(name);
     });
     if (!acts[key] || (key === " " && /^(BUTTON|SUMMARY)$/.test(at.tagName))) return false;
+    // a slider of a parameter has its own beginning and end
+    if (at.tagName === "INPUT" && !at.classList.contains("slider") && /^(Home|End)$/.test(key)) return false;
     acts[key]();
     return true;
   }

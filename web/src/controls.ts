@@ -65,7 +65,8 @@ export class Controls {
     this.group("Inputs", info.inputs.filter((x) => !x.driven && !isDrag(x.name)).map((x) => knob(x)), true, (name, value) =>
       simulation.setInput(name, value),
     );
-    const starts = info.assembles ? [...info.coordinates, ...info.speeds] : [];
+    const positions = info.coordinates.filter((x) => !info.curved.includes(x.name));
+    const starts = info.assembles ? [...positions, ...info.speeds] : [];
     this.group("Start", starts.map((x) => knob(x)), false, (name, value) => {
       this.start[name] = value;
       this.begin();

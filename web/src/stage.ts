@@ -71,10 +71,11 @@ export class Stage {
     private readonly bytes: Uint8Array,
     canvas: HTMLCanvasElement,
     readonly motion: Motion,
-    private readonly acting: Acting,
+    readonly acting: Acting,
+    renderer?: WebGLRenderer,
   ) {
     this.lastTime = this.motion.times[0];
-    this.renderer = new WebGLRenderer({ canvas, antialias: true, alpha: true });
+    this.renderer = renderer ?? new WebGLRenderer({ canvas, antialias: true, alpha: true });
     this.pacing = new Pacing(this.renderer.getContext() as WebGL2RenderingContext);
     // shadows would take most of the time of a picture that is computed while a mechanism simulates
     this.renderer.shadowMap.enabled = !(scene.live && this.pacing.isSoftware);
@@ -231,6 +232,14 @@ export class Stage {
     this.pacing.drawn();
     this.labels.show(this.camera, width, height, (name) => this.layer(name).on);
     this.isDirty = false;
+  }
+
+  /** Gives memory of the graphics processor back; the renderer stays. */
+  dispose(): void {
+    this.world.traverse((x) => {
+      if (x instanceof Mesh) (x.geometry as BufferGeometry).dispose();
+      else if (x instanceof DirectionalLight) x.dispose();
+    });
   }
 
   private put(layer: string, ...nodes: Object3D[]): void {

@@ -298,7 +298,9 @@ def _live_contacts(marked: Sequence[Mark], look: Look, live: Live) -> list[Entry
 
 def _live_forces(mechanism: Mechanism, drawn: Drawing, forces: Sequence[Entry]) -> list[Entry]:
     """The axes of the markers in which forces of joints come, on their bodies."""
-    return [{"name": x["name"], "axes": drawn.markers[x["name"]][1].ravel().tolist()} for x in forces]
+    return [
+        {"name": x["name"], "axes": drawn.markers[x["name"]][1].ravel().tolist()} for x in forces
+    ]
 
 
 def _drag(mechanism: Mechanism, drawn: Drawing, live: Live) -> Entry:
