@@ -9,6 +9,7 @@ import pytest
 import liaison
 from liaison.view.drawing import drawing
 from liaison.view.links import joint_forces
+from liaison.view.pages import document
 
 
 def scene_in(path):
@@ -110,12 +111,59 @@ def test_the_other_assembly_mode_is_followed_to_other_lengths(browser, four_bar)
     tab.context.close()
 
 
+@pytest.fixture(scope="module")
+def cam(examples, tmp_path_factory):
+    """A cam whose profile follows two parameters."""
+    text = (examples / "contact/cam_lift_off.lsd").read_text(encoding="utf-8")
+    text = text.replace("let base = 40 mm ; let lift", "parameter base = 40 mm ; parameter lift")
+    mechanism = liaison.read(text)
+    run = liaison.simulate(mechanism, until=0.05, every=0.01)
+    path = tmp_path_factory.mktemp("live") / "cam.html"
+    liaison.page(run, mechanism, path, live=True)
+    return mechanism, run, path
+
+
+def test_corners_of_a_cam_follow_its_parameters(browser, cam):
+    mechanism, _, path = cam
+    tab = opened(browser, path)
+    points = (
+        "liaison.scene.bodies.find((x) => x.name === 'cam').pieces.find((x) => x.points).points"
+    )
+    first = np.array(tab.evaluate(points)).reshape(-1, 3)
+    tab.get_by_label("lift [m], as a number").fill("0.003")
+    tab.get_by_label("lift [m], as a number").press("Enter")
+    tab.wait_for_function("() => liaison.simulation().parameters.lift === 0.003")
+    now = np.array(tab.evaluate(points)).reshape(-1, 3)
+    radii = [np.linalg.norm(x[:120, :2], axis=1) for x in (first, now)]
+    assert [np.ptp(x) for x in radii] == pytest.approx([0.012, 0.006], rel=1e-3)
+    other = liaison.simulate(mechanism, until=0.01, parameters={"lift": 0.003})
+    (piece,) = (x for x in drawing(other, mechanism).pieces["cam"] if x.surface is not None)
+    np.testing.assert_allclose(now, piece.surface.vertices, atol=1e-6)
+    assert tab.locator(".controls-live .empty").is_hidden()
+    tab.context.close()
+
+
+def test_what_the_drawing_does_not_follow_is_said(browser, cam, tmp_path, monkeypatch):
+    mechanism, run, _ = cam
+    monkeypatch.setattr(document, "MOST_VERTICES", 100)
+    path = tmp_path / "cam.html"
+    liaison.page(run, mechanism, path, live=True)
+    assert scene_in(path)["stale"] == ["base", "lift"]
+    tab = opened(browser, path)
+    tab.get_by_label("lift [m], as a number").fill("0.003")
+    tab.get_by_label("lift [m], as a number").press("Enter")
+    tab.wait_for_function("() => liaison.simulation().parameters.lift === 0.003")
+    words = tab.locator(".controls-live .empty").inner_text()
+    assert words == "Some shapes are drawn for the original value of lift."
+    tab.context.close()
+
+
 def test_contacts_have_marks_and_events_while_they_simulate(browser, stops):
     mechanism, path = stops
     tab = opened(browser, path)
     tab.get_by_label("as fast as possible").check()
     tab.evaluate("liaison.play()")
-    t, hard = rows_until(tab, "contacts.hard", 2)
+    rows_until(tab, "contacts.hard", 2)
     tab.evaluate("liaison.pause()")
     run = liaison.simulate(mechanism, until=2, every=1 / 120)
     times = [x.t for x in run.events if x.what == "impact"]

@@ -110,7 +110,7 @@ def _live(run: Trajectory, mechanism: Mechanism, has_forces: bool) -> Live:
     modes, note = _modes(with_values(mechanism, values), freedoms)
     return Live(
         module, live_script(), ranges, inputs, about | {"modes": note}, modes,
-        tuple(_plain(x) for x in marks), has_forces,
+        tuple(_plain(x) for x in marks),
     )  # fmt: skip
 
 
@@ -198,7 +198,7 @@ def _modes_note(found: AssemblyModes, shown: int, held: Mapping[str, float]) -> 
 
 
 def _held(mechanism: Mechanism, own: State, freedoms: int) -> dict[str, float]:
-    """As many coordinates as there are freedoms: those with starts first, of simple joints first."""
+    """As many coordinates as freedoms: of simple joints first, of these the ones with starts."""
     names = [x.name for x in own.labels["q"]]
     simple = {joint.coordinates[0] for joint in mechanism.joints if joint.type.nq == 1}
     started = {x for x, (_, is_guess) in Starts(span(mechanism)).own.items() if not is_guess}

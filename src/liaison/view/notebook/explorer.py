@@ -1,9 +1,9 @@
 """A mechanism under sliders: each move of one simulates again and shows the new motion.
 
-The sliders are a widget, the front end of pages below them in a frame: a new motion is posted to it,
-and its camera, its curves and its time stay. An output of its own, hidden while the frame is there,
-holds the same motion, so that a saved notebook keeps it without the widget; it is replaced when the
-sliders rest. While Python simulates, the widget keeps
+The sliders are a widget, with the front end of pages in a frame below them: a new motion is posted
+to it, and its camera, its curves and its time stay. An output of its own, hidden while the frame is
+there, holds the same motion, so that a saved notebook keeps it without the widget; it is replaced
+when the sliders rest. While Python simulates, the widget keeps
 the latest places of the sliders back and sends them when it is answered, so that moves do not queue
 up. Python simulates: a closed kernel leaves the last motion standing.
 
