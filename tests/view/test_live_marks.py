@@ -44,7 +44,7 @@ def test_modes_are_all_that_close_with_the_own_one_first(four_bar):
     assert scene["modes"][0]["title"] == "1: as described"
     assert scene["modes"][1]["held"] == ["A"]
     assert "D" in scene["modes"][1]["title"] or "B" in scene["modes"][1]["title"]
-    assert scene["about"]["modes"].startswith("all at A")
+    assert scene["about"]["modes"] == "all with A held"
 
 
 def test_a_chain_has_no_modes_to_choose_from(stops):

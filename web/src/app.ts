@@ -15,6 +15,8 @@ import type { Simulation } from "./simulation";
 import { Stage } from "./stage";
 import { eventList, LiveEvents, Transport } from "./transport";
 
+const NARROW = 620; // pixels
+
 const KEYS: [string, string][] = [
   ["space", "play or pause"],
   [", and .", "one picture back or on"],
@@ -235,8 +237,17 @@ export class App {
     const isWide = window.matchMedia("(min-width: 900px)").matches;
     const key = legend(scene, isWide);
     this.pane.append(this.canvas, this.stage.labels.node);
-    if (key) this.pane.append(key);
-    this.pane.append(viewMenu(this.stage, this.cameras), this.scales.node);
+    const menu = viewMenu(this.stage, this.cameras);
+    if (key) {
+      this.pane.append(key);
+      // on a narrow picture there is room for one of the two
+      const alone = (one: HTMLDetailsElement, other: HTMLDetailsElement) => () => {
+        if (one.open && this.width < NARROW) other.open = false;
+      };
+      key.addEventListener("toggle", alone(key, menu));
+      menu.addEventListener("toggle", alone(menu, key));
+    }
+    this.pane.append(menu, this.scales.node);
     const side = el("aside", { class: "side", attributes: { "aria-label": "Curves and events" } });
     if (this.controls) side.append(this.controls.node);
     side.append(this.charts.node);
@@ -371,7 +382,7 @@ export class App {
     const close = el("button", {
       class: "text",
       text: "Close",
-      attributes: { type: "button" },
+      attributes: { type: "button", autofocus: "" },
       on: { click: () => made.close() },
     });
     const made = el(
@@ -381,8 +392,9 @@ export class App {
       keys,
       el("h2", { text: "Accuracy" }),
       el("p", {
-        text:
-          `Bodies are drawn to ${digits(poses.error.place, 2)} m and ${digits(poses.error.angle, 2)} rad of ` +
+        text: this.simulation
+          ? "States are those of the simulation, to its tolerances; between them the picture is interpolated. Curves show them as they are."
+          : `Bodies are drawn to ${digits(poses.error.place, 2)} m and ${digits(poses.error.angle, 2)} rad of ` +
           `the run, and between pictures by interpolation. Curves are rounded by ${digits(series.error, 2)} ` +
           `of their values; ${Math.min(series.times.shape[0], series.recorded)} of ${series.recorded} recorded instants are shown.`,
       }),
