@@ -47,7 +47,7 @@ def node_folder() -> str | None:
 
 def is_fresh() -> bool:
     """Whether the built files are newer than all of their sources."""
-    built = [BUILT / name for name in ("page.js", "page.css", "notices.txt")]
+    built = [BUILT / name for name in ("page.js", "page.css", "explorer.js", "notices.txt")]
     if not all(file.is_file() for file in built):
         return False
     sources = [*(WEB / "src").glob("*"), WEB / "build.mjs", WEB / "package-lock.json"]

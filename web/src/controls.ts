@@ -46,7 +46,7 @@ export class Controls {
       el("div", { class: "side-head" }, el("h2", { text: "Simulation" }), again, reset),
       el("dl", { class: "facts" },
         el("dt", { text: "energy T + U" }), el("dd", {}, this.balance),
-        el("dt", { text: "energy balance" }), el("dd", {}, this.kept),
+        el("dt", { text: "energy balance", title: "what is missing, of what was turned over" }), el("dd", {}, this.kept),
         el("dt", { text: "closure residual" }), el("dd", {}, this.closure),
         el("dt", { text: "time" }), el("dd", {}, this.pace)),
       checkbox("as fast as possible", false, (on) => {
@@ -65,7 +65,8 @@ export class Controls {
     this.group("Inputs", info.inputs.filter((x) => !x.driven && !isDrag(x.name)).map((x) => knob(x)), true, (name, value) =>
       simulation.setInput(name, value),
     );
-    const starts = info.assembles ? [...info.coordinates, ...info.speeds] : [];
+    const positions = info.coordinates.filter((x) => !info.curved.includes(x.name));
+    const starts = info.assembles ? [...positions, ...info.speeds] : [];
     this.group("Start", starts.map((x) => knob(x)), false, (name, value) => {
       this.start[name] = value;
       this.begin();
@@ -132,7 +133,7 @@ export class Controls {
     const energy = source.last("energy.T+U");
     if (energy !== null) {
       this.first ??= source.values("energy.T+U")[0];
-      this.balance.textContent = `${digits(energy)} J, ${signed(energy - this.first)} J since the start`;
+      this.balance.textContent = `${digits(energy)} J, ${signed(energy - this.first)} J since start`;
     } else this.balance.textContent = "not known";
     const rows = source.columns.filter((x) => x.group === "closure");
     const worst = rows.reduce((most, x) => Math.max(most, Math.abs(source.last(x.name) ?? 0)), 0);
@@ -216,5 +217,5 @@ function signed(x: number): string {
 function balanceText(status: Status | null): string {
   const energy = status?.energy;
   if (!energy) return "not watched";
-  return `off by ${digits(Math.max(energy.missed, 0), 2)} J of ${digits(energy.turnedOver)} J turned over`;
+  return `off by ${digits(Math.max(energy.missed, 0), 2)} J of ${digits(energy.turnedOver, 3)} J`;
 }

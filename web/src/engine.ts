@@ -14,6 +14,7 @@ export interface Info {
   readonly inputs: readonly (Quantity & { driven: boolean })[];
   readonly layout: Readonly<Record<string, readonly (readonly [string, number])[]>>;
   readonly assembles: boolean;
+  readonly curved: readonly string[];
   readonly method: string;
 }
 

@@ -32,7 +32,7 @@ export class Labels {
 
   /** All labels of the layers that are on, where their points are seen; none on another. */
   show(camera: Camera, width: number, height: number, isOn: (layer: string) => boolean): void {
-    const taken: Box[] = [];
+    const seen: { mark: HTMLElement; text: string; x: number; y: number }[] = [];
     for (const one of this.shown) {
       const visible = isOn(one.label.layer);
       const at = visible ? one.label.place(this.at).project(camera) : this.at;
@@ -46,10 +46,12 @@ export class Labels {
         one.text = text;
         one.mark.textContent = text;
       }
-      const x = ((at.x + 1) / 2) * width;
-      const y = this.free(taken, x, ((1 - at.y) / 2) * height, text);
-      one.mark.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
+      seen.push({ mark: one.mark, text, x: ((at.x + 1) / 2) * width, y: ((1 - at.y) / 2) * height });
     }
+    const taken: Box[] = [];
+    seen.sort((a, b) => a.y - b.y);
+    for (const { mark, text, x, y } of seen)
+      mark.style.transform = `translate(${x.toFixed(1)}px, ${this.free(taken, x, y, text).toFixed(1)}px)`;
   }
 
   /** The height at or below the one wanted at which a text covers no other. */

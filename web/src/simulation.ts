@@ -194,7 +194,8 @@ export class Simulation {
     const last = this.motion.count ? this.motion.times[this.motion.count - 1] : 0;
     const until = this.isFast && clock.playing ? last + 10 : clock.time + (this.isHeld ? 0.25 : 1) * AHEAD * Math.max(clock.speed, 0.05);
     if (this.motion.count > 1 && last >= until) return;
-    if (!clock.playing && this.motion.count > 1) return;
+    // while time stands still there is as much as a hand steps through
+    if (!clock.playing && this.motion.count > 1 && last > clock.time + 2 * EVERY) return;
     this.isWaiting = true;
     this.send({ kind: "advance", serial: this.serial, until, milliseconds: PIECE });
   }

@@ -33,6 +33,9 @@ import { variation } from "./variations";
 const SWOLLEN = 1.7; // a dot at an impact
 const TRACES = ["#c8323c", "#1f7a8c", "#8a5a00", "#6a4c93", "#2f7d32"];
 const MOST_JOINT_NAMES = 24;
+/** What of the ground is lighter than this would dazzle on a dark page, and is dimmed there. */
+const LIGHT = 150;
+const DIMMED = 0.16;
 
 export interface Layer {
   title: string;
@@ -54,6 +57,7 @@ export class Stage {
   isDirty = true;
   private readonly bodies: Group[] = [];
   private readonly dark: { look: MeshStandardMaterial; color: Color }[] = [];
+  private readonly floors: { look: MeshStandardMaterial; color: Color }[] = [];
   private readonly symbols: Symbol[] = [];
   private readonly dots: Dots | null = null;
   private readonly touchArrows: Arrows | null = null;
@@ -71,10 +75,11 @@ export class Stage {
     private readonly bytes: Uint8Array,
     canvas: HTMLCanvasElement,
     readonly motion: Motion,
-    private readonly acting: Acting,
+    readonly acting: Acting,
+    renderer?: WebGLRenderer,
   ) {
     this.lastTime = this.motion.times[0];
-    this.renderer = new WebGLRenderer({ canvas, antialias: true, alpha: true });
+    this.renderer = renderer ?? new WebGLRenderer({ canvas, antialias: true, alpha: true });
     this.pacing = new Pacing(this.renderer.getContext() as WebGL2RenderingContext);
     // shadows would take most of the time of a picture that is computed while a mechanism simulates
     this.renderer.shadowMap.enabled = !(scene.live && this.pacing.isSoftware);
@@ -214,6 +219,7 @@ export class Stage {
       look.color.copy(tint(color));
       if (isDark) look.color.lerp(white, 0.28);
     }
+    for (const { look, color } of this.floors) look.color.copy(tint(color)).multiplyScalar(isDark ? DIMMED : 1);
     this.grid.setInk(isDark ? "#8fa1b3" : "#6f7e8d");
     this.isDirty = true;
   }
@@ -231,6 +237,14 @@ export class Stage {
     this.pacing.drawn();
     this.labels.show(this.camera, width, height, (name) => this.layer(name).on);
     this.isDirty = false;
+  }
+
+  /** Gives memory of the graphics processor back; the renderer stays. */
+  dispose(): void {
+    this.world.traverse((x) => {
+      if (x instanceof Mesh) (x.geometry as BufferGeometry).dispose();
+      else if (x instanceof DirectionalLight) x.dispose();
+    });
   }
 
   private put(layer: string, ...nodes: Object3D[]): void {
@@ -253,9 +267,9 @@ export class Stage {
   private addLights(): void {
     const { size } = this.scene.view;
     const up = new Vector3(...this.scene.view.up);
-    const sky = new HemisphereLight(0xffffff, 0xb9c0c8, 1.7);
+    const sky = new HemisphereLight(0xffffff, 0xb9c0c8, 1.5);
     sky.position.copy(up);
-    const sun = new DirectionalLight(0xffffff, 2.1);
+    const sun = new DirectionalLight(0xffffff, 1.8);
     const target = new Vector3(...this.scene.view.target);
     const eye = new Vector3(...this.scene.view.position).sub(target).normalize();
     const side = new Vector3().crossVectors(up, eye).normalize();
@@ -302,6 +316,7 @@ export class Stage {
         this.meshes.push({ mesh, piece });
         const look = mesh.material as MeshStandardMaterial;
         if (piece.joint) this.dark.push({ look, color: color ?? piece.color });
+        else if (body.ground && Math.min(...piece.color) > LIGHT) this.floors.push({ look, color: piece.color });
         else if (hits) this.struck.push({ look, color: look.color.clone(), hits });
         (piece.joint ? joints : node).add(mesh);
       }

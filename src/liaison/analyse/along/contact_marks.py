@@ -115,9 +115,7 @@ def _by_formulas(
                     wrench = zeros(6)
                 turned = [product(seen.R, x) for x in (wrench[3:], wrench[:3])]
                 rows[label] = _plain(turned[0]), _plain(turned[1])
-        yield ContactMark(
-            owner, blocks[0].name, "", len(nodes) == 1, _plain(seen.p), None, rows
-        )
+        yield ContactMark(owner, blocks[0].name, "", len(nodes) == 1, _plain(seen.p), None, rows)
 
 
 def _wrench(S: Any, effort: Any) -> Any:

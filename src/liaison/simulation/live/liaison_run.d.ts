@@ -42,6 +42,8 @@ export interface Info {
   readonly until: number;
   /** Whether `start` and `guess` may be given, and loops close after a change of lengths. */
   readonly assembles: boolean;
+  /** Coordinates that are parts of attitudes and cannot be set one by one. */
+  readonly curved: readonly string[];
 }
 
 export interface State {

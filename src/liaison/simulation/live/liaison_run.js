@@ -143,6 +143,7 @@
         step: n.step,
         until: n.until,
         assembles: Boolean(n.assembly),
+        curved: n.assembly ? n.assembly.curved : [],
       });
       this.start();
     }

@@ -116,8 +116,9 @@ def live_module(
         touching = touching_places(run)
         notes["touching"], notes["series"] = touching.notes, notes["series"] | touching.series
         roots |= touching.roots
-        exports |= {"touch": loop_key(over_modes)}
-        exports |= {"saddle": loop_key(x) for x in touching.roots if x is over_saddles}
+        exports["touch"] = loop_key(over_modes)
+        if over_saddles in touching.roots:
+            exports["saddle"] = loop_key(over_saddles)
     if starts is not None:
         prepared = assembly_places(starts, places, plan.state.t)
         run.freeze(prepared.work, changed_by([assemble_each]))

@@ -149,5 +149,5 @@ def _starts_of(
             np.flatnonzero(starts.positions(begin, {name}, fixed)[1]).tolist()
             for name in starts.q_names
         ],
-        [name for node in curved for name in starts.q_names[node.q]],
+        [x.name for node in curved for x in tree.position_labels()[node.q] if not x.unit],
     )

@@ -110,7 +110,7 @@ def _live(run: Trajectory, mechanism: Mechanism, has_forces: bool) -> Live:
     modes, note = _modes(with_values(mechanism, values), freedoms)
     return Live(
         module, live_script(), ranges, inputs, about | {"modes": note}, modes,
-        tuple(_plain(x) for x in marks), has_forces,
+        tuple(_plain(x) for x in marks),
     )  # fmt: skip
 
 
@@ -193,12 +193,13 @@ def _modes(mechanism: Mechanism, freedoms: int | None) -> tuple[list[dict[str, A
 def _modes_note(found: AssemblyModes, shown: int, held: Mapping[str, float]) -> str:
     count = "all" if found.is_complete else "perhaps not all"
     count = f"{shown} of {len(found.modes)}" if shown < len(found.modes) else count
-    at = ", ".join(f"{name} = {value:.4g}" for name, value in held.items())
-    return f"{count} at {at}" if at else count
+    names = list(held)
+    at = ", ".join(names) if len(names) < 4 else f"{names[0]}, …, {names[-1]}"
+    return f"{count} with {at} held" if at else count
 
 
 def _held(mechanism: Mechanism, own: State, freedoms: int) -> dict[str, float]:
-    """As many coordinates as there are freedoms: those with starts first, of simple joints first."""
+    """As many coordinates as freedoms: of simple joints first, of these the ones with starts."""
     names = [x.name for x in own.labels["q"]]
     simple = {joint.coordinates[0] for joint in mechanism.joints if joint.type.nq == 1}
     started = {x for x, (_, is_guess) in Starts(span(mechanism)).own.items() if not is_guess}
@@ -241,8 +242,10 @@ def _titles(states: Sequence[State], held: Mapping[str, float]) -> list[str]:
 def _value(state: State, j: int) -> str:
     label, x = state.labels["q"][j], float(state.q[j])
     if label.unit == "rad":
-        return f"{label.name} = {math.degrees(math.remainder(x, 2 * math.pi)):.0f}°"
-    return f"{label.name} = {x:.3g} {label.unit}".rstrip()
+        text = f"{round(math.degrees(math.remainder(x, 2 * math.pi)))}°"
+    else:
+        text = f"{round(x, 6) + 0.0:.3g} {label.unit}".rstrip()
+    return f"{label.name} = {text.replace('-', '−')}"
 
 
 def _inputs(body: str) -> tuple[str, str, str]:

@@ -241,7 +241,6 @@ class Live:
     about: Mapping[str, str]  # "mobility", "equations" as HTML, "note", "modes"
     modes: Sequence[Entry] = ()  # assembly modes: title, position q, labels that are held
     contacts: Sequence[Entry] = ()  # places: name, block, sliding, rolls, rows
-    has_forces: bool = False  # of joints
 
 
 def live_scene_of(
@@ -264,7 +263,7 @@ def live_scene_of(
     text |= {"strips": [], "states": _live_states(live), "modes": list(live.modes)}
     text["live"] = {
         "contacts": _live_contacts(marked, look, live),
-        "forces": _live_forces(mechanism, drawn, text["forces"]),
+        "forces": _live_forces(drawn, text["forces"]),
     }
     joints = [x["name"] for x in text["forces"]]
     kept, stale = _variations(run, mechanism, drawn.size, live.ranges, joints)
@@ -296,9 +295,10 @@ def _live_contacts(marked: Sequence[Mark], look: Look, live: Live) -> list[Entry
     return [entries[x.name] | {"aside": aside.get(x.name, [0.0, 0.0, 0.0])} for x in marked]
 
 
-def _live_forces(mechanism: Mechanism, drawn: Drawing, forces: Sequence[Entry]) -> list[Entry]:
+def _live_forces(drawn: Drawing, forces: Sequence[Entry]) -> list[Entry]:
     """The axes of the markers in which forces of joints come, on their bodies."""
-    return [{"name": x["name"], "axes": drawn.markers[x["name"]][1].ravel().tolist()} for x in forces]
+    axes = {x["name"]: drawn.markers[x["name"]][1] for x in forces}
+    return [{"name": name, "axes": R.ravel().tolist()} for name, R in axes.items()]
 
 
 def _drag(mechanism: Mechanism, drawn: Drawing, live: Live) -> Entry:
