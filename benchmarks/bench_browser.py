@@ -1,10 +1,10 @@
 """Pages and modules in Chromium: steps, sliders, the main thread, sizes, beside what is asked.
 
 Steps: of each example that runs in a module, time of a step in the browser over that of machine
-code, default and portable; by the difference of a long and a short run without recording, so that
-what surrounds a run does not count. Both are the least of several stretches. Sliders: from the
-change of a parameter to the first picture of its motion. Main thread: the longest task while a page
-simulates (browsers name those above 50 ms). Without Chromium or playwright only sizes are printed.
+code, default and portable, without recording and without what begins a run: the least of several
+(in the browser of time that passes, here of processor time). Sliders: from the change of a
+parameter to the first picture of its motion. Main thread: the longest task while a page simulates
+(browsers name those above 50 ms). Without Chromium or playwright only sizes are printed.
 
 python benchmarks/bench_browser.py [--until SECONDS] [NAME ...]
 """
@@ -27,7 +27,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import numpy as np
 from bench_wasm import EXAMPLES, listed
 
 import liaison
@@ -36,7 +35,7 @@ from liaison.program.llvm.to_llvm import to_llvm
 from liaison.simulation.live.module import live_module
 from liaison.simulation.live.package import live_script
 from liaison.simulation.plan.settings import settings_of
-from liaison.simulation.run import simulate
+from liaison.simulation.run import Run
 from liaison.verbs.ready import ready_for
 
 FLAGS = [
@@ -44,11 +43,11 @@ FLAGS = [
     "--no-first-run", "--disable-sync", "--disable-component-update", "--use-gl=angle",
     "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
 ]  # fmt: skip
-SHORT = 4
-"""A short run is this part of a long one."""
+STRETCH = 0.003
+"""Seconds that are timed at once in the browser, at least: shorter than what other work takes."""
 
-STRETCH = 0.02
-"""Seconds that are timed at once, at least."""
+LEAST = 100.0
+"""Microseconds of a run that is compared."""
 
 ASKED = {"median": 2.0, "worst": 3.0, "task": 50.0}
 MODULES = {"four_bar.lsd": 12.0, "stewart.lsd": 100.0}
@@ -64,25 +63,31 @@ STEPS = """
 async ([text, until]) => {
   const bytes = Uint8Array.from(atob(text), (x) => x.charCodeAt(0));
   const run = await liaison.Run.load(bytes);
-  const once = (end) => {
-    run.start({ until: end, every: end });
-    return run.advance({ milliseconds: 30000 });
-  };
-  const stretch = (end, times) => {
+  const begin = () => run.start({ until, every: until });
+  const whole = () => { begin(); return run.advance({ milliseconds: 30000 }); };
+  const stretch = (act, times) => {
     const began = performance.now();
-    for (let k = 0; k < times; k++) once(end);
+    for (let k = 0; k < times; k++) act();
     return (performance.now() - began) / times;
   };
-  const least = (end) => {
-    for (let k = 0; k < 3; k++) once(end); // both compilers
-    const times = Math.ceil(STRETCH / (stretch(end, 1) + 1e-2));
-    return Math.min(...Array.from({ length: 5 }, () => stretch(end, times)));
+  // the second compiler begins after some calls, in threads of its own, and takes its time for
+  // long code: until nothing has become faster for a while
+  const least = async (act, patience) => {
+    let best = Infinity;
+    for (let since = performance.now(); performance.now() - since < patience; ) {
+      const times = Math.ceil(STRETCH / (stretch(act, 3) + 1e-2));
+      const now = Math.min(...Array.from({ length: 12 }, () => stretch(act, times)));
+      if (now < 0.95 * best) since = performance.now();
+      best = Math.min(now, best);
+      await new Promise((done) => setTimeout(done, 100));
+    }
+    return best;
   };
-  const { status, steps } = once(until);
-  const short = once(until / SHORT).steps;
-  return { status, steps, short, long: least(until), less: least(until / SHORT) };
+  const { status, steps } = whole();
+  const spent = (await least(whole, 500 + 0.03 * bytes.length)) - (await least(begin, 300));
+  return { status, steps, spent };
 }
-""".replace("STRETCH", str(1e3 * STRETCH)).replace("SHORT", str(SHORT))
+""".replace("STRETCH", str(1e3 * STRETCH))
 
 SLIDER = """
 async (name) => {
@@ -138,37 +143,38 @@ def browser() -> Iterator[Any]:
         running.close()
 
 
-def least(call: Any) -> float:
-    """Milliseconds of a call, the least of several stretches."""
+def least(begin: Any) -> float:
+    """Milliseconds of processor time of a run, without what begins it: the least of several."""
 
-    def stretch(times: int) -> float:
-        began = time.perf_counter()
-        for _ in range(times):
-            call()
-        return (time.perf_counter() - began) / times
+    def spent() -> float:
+        run = begin()
+        began = time.process_time()
+        while not run.is_over:
+            run.go()
+        return time.process_time() - began
 
-    times = int(np.ceil(STRETCH / (stretch(1) + 1e-5)))
-    return 1e3 * min(stretch(times) for _ in range(5))
+    first = spent()
+    return 1e3 * min([first, *(spent() for _ in range(min(30, int(0.3 / first) + 2)))])
 
 
 def step_row(tab: Any, path: Path, until: float) -> dict[str, Any]:
-    """Times of a step in the browser, by machine code and by portable machine code."""
+    """Times of a step in the browser, by machine code and by portable machine code [µs]."""
     kernel, state = ready_for(path, None, None, None)
     portable = to_llvm(kernel.program, portable=True)
-    module = live_module(portable, state, until, settings_of(watch=False))
+    settings = settings_of(watch=False, every=until)
+    module = live_module(portable, state, until, settings)
     seen = tab.evaluate(STEPS, [base64.b64encode(module).decode(), until])
-    options: dict[str, Any] = {"series": (), "watch": False, "on_failure": "return"}
-    there = (seen["long"] - seen["less"]) / max(seen["steps"] - seen["short"], 1)
-    row = {"kB": len(gzip.compress(module, 9)) / 1e3, "there": 1e3 * there, "steps": seen["steps"]}
+    row = {"kB": len(gzip.compress(module, 9)) / 1e3, "steps": seen["steps"]}
+    row["browser"] = 1e3 * seen["spent"] / seen["steps"]
     for name, one in (("native", kernel), ("portable", portable)):
+        last: list[Any] = []
 
-        def run(end: float, one: Any = one) -> Any:
-            return simulate(one, state, end, every=end, **options)
+        def begin(one: Any = one, last: list[Any] = last) -> Any:
+            last[:] = [Run(one, state, until, settings)]
+            return last[0]
 
-        steps = [run(x).counts["steps"] for x in (until, until / SHORT)]
-        spent = [least(lambda x=x: run(x)) for x in (until, until / SHORT)]
-        row[name] = 1e3 * (spent[0] - spent[1]) / max(steps[0] - steps[1], 1)
-        row["difference"] = min(row.get("difference", np.inf), steps[0] - steps[1])
+        spent = least(begin)
+        row[name] = 1e3 * spent / int(last[0].arrays.run.steps)
     return row
 
 
@@ -187,11 +193,11 @@ def steps_in(running: Any, names: list[str], until: float) -> None:
         except LiaisonError as error:
             print(f"{name:40} {type(error).__name__}: {str(error).splitlines()[0][:80]}")
             continue
-        line = f"{name:40} {row['kB']:7.1f} {row['there']:9.2f} {row['native']:8.2f}"
-        if row["difference"] < 20 or min(row[x] for x in ratios) <= 0:
-            print(f"{line} {row['portable']:9.2f}  too few steps to compare", flush=True)
+        line = f"{name:40} {row['kB']:7.1f} {row['browser']:9.2f} {row['native']:8.2f}"
+        if row["steps"] * row["native"] < LEAST:
+            print(f"{line} {row['portable']:9.2f}  too short to compare", flush=True)
             continue
-        both = {x: row["there"] / row[x] for x in ratios}
+        both = {x: row["browser"] / row[x] for x in ratios}
         for x, value in both.items():
             ratios[x].append(value)
         line += f" {row['portable']:9.2f} {both['native']:6.2f} {both['portable']:5.2f}"
