@@ -88,6 +88,7 @@ export class App {
   private readonly drag: Drag | null;
   private readonly happened: LiveEvents | null;
   private refreshed = 0;
+  private isChartsTurn = false;
   private readonly canvas: HTMLCanvasElement;
   private readonly ended = new AbortController();
   private readonly pane = el("main", { class: "view", attributes: { "aria-label": "Picture" } });
@@ -282,9 +283,11 @@ export class App {
     this.clock.end = times[times.length - 1];
     if (simulation.isFast && this.clock.playing) this.clock.time = this.clock.end;
     if (this.clock.time > this.clock.end) this.clock.time = this.clock.end;
-    if (now - this.refreshed > 200 && motion.count > 1) {
-      this.refreshed = now;
-      this.charts.refresh();
+    if (now - this.refreshed < 100 || motion.count < 2) return;
+    this.refreshed = now;
+    this.isChartsTurn = !this.isChartsTurn;
+    if (this.isChartsTurn) this.charts.refresh();
+    else {
       this.stage.refreshTraces();
       simulation.refreshEvents(this.clock.begin, this.clock.end);
       this.transport.refreshEvents();

@@ -3,16 +3,20 @@
 
 const SOFTWARE = /swiftshader|llvmpipe|software|basic render/i;
 
+/** Whether pictures are computed without a graphics processor. */
+export function isSoftware(): boolean {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  if (!gl) return false;
+  const known = gl.getExtension("WEBGL_debug_renderer_info");
+  const name = gl.getParameter(known ? known.UNMASKED_RENDERER_WEBGL : gl.RENDERER) as string;
+  gl.getExtension("WEBGL_lose_context")?.loseContext();
+  return SOFTWARE.test(name);
+}
+
 export class Pacing {
-  /** Pictures are computed without a graphics processor. */
-  readonly isSoftware: boolean;
   private fence: WebGLSync | null = null;
 
-  constructor(private readonly gl: WebGL2RenderingContext) {
-    const known = gl.getExtension("WEBGL_debug_renderer_info");
-    const name = gl.getParameter(known ? known.UNMASKED_RENDERER_WEBGL : gl.RENDERER) as string;
-    this.isSoftware = SOFTWARE.test(name);
-  }
+  constructor(private readonly gl: WebGL2RenderingContext) {}
 
   /** Whether the last picture is done. */
   isFree(): boolean {

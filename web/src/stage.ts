@@ -24,7 +24,7 @@ import { Grid, supports, triad } from "./ground";
 import { Labels } from "./labels";
 import { type Symbol, symbol } from "./loads";
 import type { Motion } from "./motion";
-import { Pacing } from "./pacing";
+import { isSoftware, Pacing } from "./pacing";
 import { type Table, unpacked } from "./packed";
 import type { Color, Piece, Scene, Vec3 } from "./scene";
 import { BALL, put, solid, tint } from "./solids";
@@ -79,10 +79,11 @@ export class Stage {
     renderer?: WebGLRenderer,
   ) {
     this.lastTime = this.motion.times[0];
-    this.renderer = renderer ?? new WebGLRenderer({ canvas, antialias: true, alpha: true });
+    // where pictures are computed, shadows and smooth edges would take most of the time of a simulation
+    const isPlain = scene.live !== undefined && isSoftware();
+    this.renderer = renderer ?? new WebGLRenderer({ canvas, antialias: !isPlain, alpha: true });
     this.pacing = new Pacing(this.renderer.getContext() as WebGL2RenderingContext);
-    // shadows would take most of the time of a picture that is computed while a mechanism simulates
-    this.renderer.shadowMap.enabled = !(scene.live && this.pacing.isSoftware);
+    this.renderer.shadowMap.enabled = !isPlain;
     const { size, angle } = scene.view;
     this.camera = new PerspectiveCamera((angle * 180) / Math.PI, 1, size / 100, size * 100);
     this.grid = new Grid(scene.view);

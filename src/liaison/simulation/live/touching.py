@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from liaison.contacts.events.series import AFTER, LET_GO, SAME_INSTANT, over_modes
-from liaison.expr import Expr
 from liaison.program.loops.language import Loop
 from liaison.program.program import Entry, Program
 from liaison.simulation.events.watched import sides_in
@@ -38,7 +37,7 @@ class LiveMarks:
         layout: name and size of each block of them.
     """
 
-    formulas: Sequence[Expr]
+    formulas: Sequence[Any]
     layout: Sequence[tuple[str, int]]
 
 
