@@ -17,6 +17,7 @@ FIND_PYTHON := for p in python3 python3.14 python3.13 python3.12 python3.11; do 
 
 # the front end of pages, where its sources are newer than it; without node or network pages are not tested
 PAGES := { $(BIN)/python web/front_end.py || true; }
+TESTED_PAGES := { $(BIN)/python web/front_end.py --tests || true; }
 
 PYTEST := $(BIN)/python -m pytest -n 2
 
@@ -56,11 +57,11 @@ test-all: setup-all lint
 	@.ci/tools report
 
 setup:
-	@begin=$$(date +%s); $(MAKE_QUIET) $(READY) && $(PAGES) && .ci/tools install && \
+	@begin=$$(date +%s); $(MAKE_QUIET) $(READY) && $(TESTED_PAGES) && .ci/tools install && \
 	  echo "Set-up: $$(($$(date +%s) - begin)) s."
 
 setup-all:
-	@begin=$$(date +%s); $(MAKE_QUIET) $(PEERS) && $(PAGES) && .ci/tools install && \
+	@begin=$$(date +%s); $(MAKE_QUIET) $(PEERS) && $(TESTED_PAGES) && .ci/tools install && \
 	  echo "Set-up: $$(($$(date +%s) - begin)) s."
 
 lint: setup

@@ -87,3 +87,13 @@ def test_what_cannot_run_in_a_module(capsys, tmp_path):
     assert status != 0
     assert "'pile' cannot run in a module" in err
     assert not list(tmp_path.iterdir())
+
+
+def test_a_portable_package_brings_its_functions(capsys, tmp_path):
+    words = ["build", PENDULUM, "--target", "portable", "--out", tmp_path, "--json"]
+    status, out, _ = run(capsys, *words)
+    assert status == 0
+    text = Path(json.loads(out)["source"]).read_text()
+    assert "compile with -ffp-contract=off" in text
+    assert "liaison_sin(" in text
+    assert " sin(" not in text

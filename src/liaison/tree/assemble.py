@@ -615,8 +615,12 @@ class _Problem:
 def shake(attempt: int, nv: int) -> Floats:
     """The local coordinates that a further attempt begins with, random and the same every time."""
     noise = np.random.default_rng(attempt).uniform(-1.0, 1.0, nv)
-    return np.asarray((0.05 if attempt < STARTS // 3 else 2.0) * noise)
+    coarse = np.round(noise * SHAKES) / SHAKES
+    return np.asarray((1 / 16 if attempt < STARTS // 3 else 2.0) * coarse)
 
+
+SHAKES = 128
+"""Steps from 0 to 1 of the random numbers of an attempt: of few bits, so that modules are short."""
 
 LONGEST = 1.0
 """The longest step of one iteration [m, rad]."""

@@ -23,8 +23,8 @@ def build(
     target: Annotated[
         str,
         typer.Option(
-            help="c: header, source, object; ptx: for GPUs; wasm: a module that simulates; …: a "
-            "wrong name lists all."
+            help="c: header, source, object; portable: the same, with the same bits everywhere; "
+            "ptx: for GPUs; wasm: a module that simulates; …: a wrong name lists all."
         ),
     ] = "c",
     entry: Annotated[

@@ -20,8 +20,8 @@ from liaison.errors import MissingModule
 from .document import Live, Scene
 from .packing import deflated
 
-BUILT = ("page.js", "page.css", "notices.txt")
-"""Files of the front end."""
+BUILT = ("page.js", "page.css", "explorer.js", "notices.txt")
+"""Files of the front end: of pages, and the module of the notebook's widget."""
 
 PAGE = """<!doctype html>
 <html lang="en">
