@@ -25,7 +25,7 @@ from liaison.model.mechanism import Mechanism
 from liaison.numeric import Array, State
 from liaison.program.kernel import Kernel
 from liaison.simulation.batch.plan import Starts, instants_of
-from liaison.simulation.batch.result import Runs, check_series, runs_of
+from liaison.simulation.batch.result import Runs, check_series, runs_of, series_at
 from liaison.simulation.batch.run import BATCH_SERIES, Batch
 from liaison.simulation.events.watched import sides_in
 from liaison.simulation.outcome import NOT_ASSEMBLED, Outcome
@@ -33,7 +33,8 @@ from liaison.simulation.plan.inputs import inputs_of
 from liaison.simulation.plan.plan import Plan, plan_of
 from liaison.simulation.plan.settings import Settings
 from liaison.simulation.plan.timing import instants_of_all
-from liaison.simulation.record.trajectory import FAILED
+from liaison.simulation.record.trajectory import FAILED, Series
+from liaison.simulation.report import FORWARD, series_of
 from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, span
 from liaison.verbs.assembling import Assembling, Wanted
@@ -147,7 +148,7 @@ class Family:
         """The plan of a run at the reference values."""
         options = dict(self.recipe.options)
         self.series = tuple(options.pop("series", BATCH_SERIES))
-        check_series(self.series)
+        check_series([x for x in self.series if x not in FORWARD])
         common = {k: x for k, x in (options.pop("inputs", None) or {}).items() if k not in inputs}
         stop = options.pop("stop", None)
         settings = Settings(**{k: x for k, x in options.items() if x is not None})
@@ -157,7 +158,7 @@ class Family:
                 f"input {held.controllers[0].name!r} has a controller; a study asks no Python.",
                 hint="Give a formula or a table.",
             )
-        self._held = held.held
+        self.held = held.held
         settings = replace(settings, every=instants_of(settings, 0.0, self.recipe.until))
         return plan_of(
             self.kernel, self._first, self.recipe.until, settings, inputs=common,
@@ -177,10 +178,24 @@ class Family:
         threads: int = 1,
         progress: Callable[[float], None] | None = None,
     ) -> Runs:
-        """The runs of some rows of values.
+        """The runs of some rows of values; the arguments are those of `stored_runs`."""
+        return self.stored_runs(values, threads=threads, progress=progress)[0]
+
+    def stored_runs(
+        self,
+        values: Array,
+        *,
+        kept: NDArray[np.intp] | None = None,
+        series: Sequence[str] = (),
+        threads: int = 1,
+        progress: Callable[[float], None] | None = None,
+    ) -> tuple[Runs, dict[str, tuple[Array, Series]]]:
+        """The runs of some rows of values, and series at some of their instants alone.
 
         Args:
             values: shape (runs, names), in SI.
+            kept: numbers of instants at which further series are evaluated.
+            series: their names, as a batch takes them.
             threads: how many.
             progress: called with the fraction of runs that are over.
 
@@ -197,7 +212,35 @@ class Family:
         batch.finish(None, progress)
         if batch.is_interrupted:
             raise Interrupted("the study was interrupted.", t=0.0, trajectory=None)
-        return runs_of(plan, starts, batch.records, batch.ends, self.series)
+        own = [x for x in self.series if x not in FORWARD]
+        runs = runs_of(plan, starts, batch.records, batch.ends, own)
+        more = self._forward(plan, runs, batch.records)
+        runs = replace(runs, series={**runs.series, **more}) if more else runs
+        if kept is None:
+            return runs, {}
+        count = np.searchsorted(kept, runs.recorded)
+        return runs, series_at(plan, starts, batch.records[:, kept], count, series)
+
+    def _forward(
+        self, plan: Plan, runs: Runs, records: Array
+    ) -> dict[str, tuple[Array, Series]]:
+        """Series that need accelerations: reactions and multipliers, run by run."""
+        names = [x for x in self.series if x in FORWARD]
+        if names and sides_in(plan.program):
+            raise SimulationError(
+                f"a study does not evaluate {names[0]!r} of mechanisms with contacts.",
+                hint="Make the run again, and look at it: study.run(k).",
+            )
+        stacked: dict[str, tuple[Array, Series]] = {}
+        for k, n in enumerate(runs.recorded.tolist() if names else ()):
+            own = replace(plan, parameters=runs.parameters[k])
+            for name, x in series_of(own, records[k, :n], names).items():
+                if name in FORWARD and n:
+                    if name not in stacked:
+                        shape = (*records.shape[:2], *x.values.shape[1:])
+                        stacked[name] = np.full(shape, np.nan), replace(x, undetermined=None)
+                    stacked[name][0][k, :n] = x.shown
+        return stacked
 
     def alike(self, values: Array) -> list[NDArray[np.intp]]:
         """Rows in groups whose steps see the same instants of time; all, unless these depend on
@@ -232,7 +275,7 @@ class Family:
             for k in range(count):
                 state = State(0.0, q[k], v[k], self._first.labels)
                 v[k] = start_of(self.kernel, state, self._firm).v
-        u = _filled(self.kernel, "u", np.tile(self._held, (count, 1)), self.recipe.inputs(values))
+        u = _filled(self.kernel, "u", np.tile(self.held, (count, 1)), self.recipe.inputs(values))
         base = np.tile(self.kernel.program.defaults.get("p", np.zeros(0)), (count, 1))
         p = _filled(self.kernel, "p", base, wanted.parameters)
         return Starts(0.0, q, v, u, p), rejected
