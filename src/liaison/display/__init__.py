@@ -24,6 +24,7 @@ PAGES = {
     "Program": "kernel",
     "Kernel": "kernel",
     "Runs": "runs",
+    "Study": "study",
     "Sensitivities": "runs",
     "Linearization": "small_motions",
     "Equilibrium": "small_motions",

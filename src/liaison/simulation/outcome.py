@@ -449,9 +449,7 @@ def is_off(settings: Settings, balance: Balance | None) -> bool:
     return not balance.worst <= part * balance.turned_over + balance.rounding < np.inf
 
 
-def are_off(
-    settings: Settings, numbers: Array, steps: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def are_off(settings: Settings, numbers: Array, steps: NDArray[np.int64]) -> NDArray[np.bool_]:
     """As `is_off` of many runs: rows of worst, its time, jump, its time, turned over and size."""
     worst, turned_over, size = numbers[:, 0], numbers[:, 4], numbers[:, 5]
     rounding = ROUNDING * (steps + 1) * size

@@ -132,7 +132,9 @@ class Chunk:
         self._check_size()
 
     def _check_size(self) -> None:
-        size = len(self._source) if isinstance(self._source, bytes) else os.stat(self._source).st_size
+        size = (
+            len(self._source) if isinstance(self._source, bytes) else os.stat(self._source).st_size
+        )
         if size != self._begin + self.header["size"]:
             raise self.damaged(
                 f"it has {size} bytes instead of {self._begin + self.header['size']}"
@@ -181,7 +183,7 @@ class Chunk:
         values = self.codes(name)
         if "words" not in self.header["columns"][name]:
             return values
-        return np.array(self.words(name), dtype=object)[values]
+        return np.asarray(np.array(self.words(name), dtype=object)[values])
 
     def columns(self) -> Columns:
         """All columns."""

@@ -54,7 +54,7 @@ class Samples:
     @property
     def last(self) -> Array:
         """The number of the last instant of each run."""
-        return np.maximum(np.sum(np.isfinite(self.t), axis=1) - 1, 0)
+        return np.asarray(np.maximum(np.sum(np.isfinite(self.t), axis=1) - 1, 0))
 
 
 # ---- functions of a run: the number, and how it changes with each sample
@@ -419,7 +419,8 @@ class _Reader:
         if not self.passed("("):
             what = repr(word) if word else "the end"
             self.reject(f"expected a number, a name or '(', not {what}.", position)
-        return self.inside(self.sum)
+        node: Node = self.inside(self.sum)
+        return node
 
     def inside(self, read: Callable[[], Any]) -> Any:
         self.depth += 1

@@ -142,9 +142,7 @@ def _named(columns: Mapping[str, NDArray[Any]], prefix: str, kind: Any) -> dict[
     }
 
 
-def _events_from(
-    columns: Mapping[str, NDArray[Any]], count: int
-) -> list[tuple[EventRecord, ...]]:
+def _events_from(columns: Mapping[str, NDArray[Any]], count: int) -> list[tuple[EventRecord, ...]]:
     if "event.run" not in columns:
         return [()] * count
     names = [x for x in columns if x.startswith("event.") and x != "event.run"]

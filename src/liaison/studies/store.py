@@ -17,9 +17,11 @@ import errno
 import hashlib
 import os
 import secrets
+import shutil
 import socket
 import sqlite3
 import time
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -101,7 +103,11 @@ class Store:
         except OSError as error:
             raise self._unwritable(error) from None
         with self._in_words():
-            self._base = sqlite3.connect(index, timeout=PATIENCE, isolation_level=None)
+            # one thread writes; another one may collect the garbage, and close it
+            self._base = sqlite3.connect(
+                index, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+            )
+            weakref.finalize(self, self._base.close)
             self._base.execute("PRAGMA journal_mode=WAL")
             self._base.execute("PRAGMA synchronous=FULL")
             with self._writing():
@@ -178,13 +184,26 @@ class Store:
         """Closes the index."""
         self._base.close()
 
+    def remove_at_end(self) -> None:
+        """Removes the folder when the store is no longer used, or the process ends."""
+        weakref.finalize(self, _remove, self._base, self.folder)
+
     # ---- rows
 
     def _adopt(self) -> None:
-        """Takes in whole files that the index does not name, and removes what dead ones left."""
+        """Takes in whole files that the index does not name, and removes what dead ones left.
+
+        Runs of files that were deleted are forgotten.
+        """
         with self._in_words():
-            known = {x for (x,) in self._base.execute("SELECT name FROM chunks")}
-        for path in sorted((self.folder / "rows").iterdir()):
+            known = dict(self._base.execute("SELECT name, id FROM chunks"))
+        listed = sorted((self.folder / "rows").iterdir())
+        lost = [(known[x],) for x in known.keys() - {path.stem for path in listed}]
+        if lost:
+            with self._in_words(), self._writing():
+                self._base.executemany("DELETE FROM runs WHERE chunk = ?", lost)
+                self._base.executemany("DELETE FROM chunks WHERE id = ?", lost)
+        for path in listed:
             if path.name.startswith("."):
                 _remove_if_dead(path)
             elif path.suffix == SUFFIX and path.stem not in known:
@@ -343,6 +362,11 @@ class Store:
         if host != socket.gethostname():
             return expires > time.time()
         return begun != "" and _begun(int(rest)) == begun
+
+
+def _remove(base: sqlite3.Connection, folder: Path) -> None:
+    base.close()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _begun(pid: int) -> str:

@@ -31,7 +31,7 @@ from liaison.numeric import Array
 from liaison.simulation.batch.result import Runs
 from liaison.simulation.record.files import write_file
 from liaison.simulation.record.trajectory import DONE, STOPPED, Trajectory
-from liaison.units import si_value
+from liaison.units import si_value, unit_of
 
 from .chunks import Chunk, Columns, encoded, write_chunk
 from .rows import ENDED, joined, runs_from
@@ -89,7 +89,6 @@ class Study(Shown):
         store: where its runs are.
         name: of the study there; the last one that was opened, if "".
         maker: makes one run again, from a row of values.
-        keeps: what must live as long as the study.
     """
 
     def __init__(
@@ -99,9 +98,8 @@ class Study(Shown):
         *,
         maker: Callable[[Definition, Array], Trajectory] | None = None,
         which: NDArray[np.intp] | None = None,
-        keeps: Any = None,
     ) -> None:
-        self.store, self._maker, self._keeps = store, maker, keeps
+        self.store, self._maker = store, maker
         self.name, self._points = store.study(name)
         self.definition = Definition.of(self._points.header)
         self._which = which
@@ -196,7 +194,7 @@ class Study(Shown):
         whole, place = np.concatenate(parts), self._place
         if place is None:
             return whole
-        return (place >= 0) & np.append(whole, False)[place]
+        return np.asarray((place >= 0) & np.append(whole, False)[place])
 
     @property
     def failures(self) -> Counter[str]:
@@ -225,18 +223,19 @@ class Study(Shown):
         return self.select(mask)
 
     def _number(self, name: str, text: str) -> float:
+        """A number in the unit of a measure or of what varies."""
         try:
             return float(text)
         except ValueError:
-            return float(si_value(text, self.unit(name), f"where: {name!r}"))
+            unit = unit_of(self.unit(name))
+            value = float(si_value(text, self.unit(name), f"where: {name!r}"))
+            return value / (float(unit.factor) * np.pi**unit.pi)
 
     def select(self, which: NDArray[Any]) -> Study:
         """Some of the points: by a mask, or by their numbers."""
         rows = np.flatnonzero(which) if np.asarray(which).dtype == bool else np.asarray(which)
         base = np.arange(len(self)) if self._which is None else self._which
-        return Study(
-            self.store, self.name, maker=self._maker, which=base[rows], keeps=self._keeps
-        )
+        return Study(self.store, self.name, maker=self._maker, which=base[rows])
 
     # ---- runs
 

@@ -263,9 +263,7 @@ def _read(text: str, unit: str, nominal: float | None, what: str) -> Variation:
     return kind(*numbers)
 
 
-def _tolerance(
-    before: str, after: str, unit: str, nominal: float | None, what: str
-) -> Variation:
+def _tolerance(before: str, after: str, unit: str, nominal: float | None, what: str) -> Variation:
     if before.strip():
         mean = _number(before, unit, what)
     elif nominal is None:

@@ -244,8 +244,6 @@ def carry_out(
         LiaisonError: the store cannot be written to, or workers die again and again.
         KeyboardInterrupt: Ctrl-C; what is stored is kept.
     """
-    work = _Work(
-        store, study, points["value"], points["key"], executor, workers, maker, most, tell
-    )
+    work = _Work(store, study, points["value"], points["key"], executor, workers, maker, most, tell)
     work.finish()
     return work.progress

@@ -4,7 +4,7 @@ Values stand in a table, one row for each run; chunks of it are assembled, run a
 compiled code, and each run is what `simulate` would compute, whatever the others of its chunk are.
 A row that makes the mechanism impossible has its cause as outcome.
 
-Public names: Recipe, Family, kind_of_value.
+Public names: Recipe, Family, kind_of_value, reference_row, PARAMETER, START, INPUT.
 """
 
 from __future__ import annotations
@@ -165,12 +165,6 @@ class Family:
             parameters=dict(one.parameters), stop=stop,
         )  # fmt: skip
 
-    @property
-    def words(self) -> int:
-        """Numbers that one run records."""
-        sizes = self.kernel.program.sizes
-        return int(np.size(self.plan.settings.every)) * (1 + sizes["nq"] + sizes["nv"])
-
     def runs(
         self,
         values: Array,
@@ -221,9 +215,7 @@ class Family:
         count = np.searchsorted(kept, runs.recorded)
         return runs, series_at(plan, starts, batch.records[:, kept], count, series)
 
-    def _forward(
-        self, plan: Plan, runs: Runs, records: Array
-    ) -> dict[str, tuple[Array, Series]]:
+    def _forward(self, plan: Plan, runs: Runs, records: Array) -> dict[str, tuple[Array, Series]]:
         """Series that need accelerations: reactions and multipliers, run by run."""
         names = [x for x in self.series if x in FORWARD]
         if names and sides_in(plan.program):
@@ -243,8 +235,7 @@ class Family:
         return stacked
 
     def alike(self, values: Array) -> list[NDArray[np.intp]]:
-        """Rows in groups whose steps see the same instants of time; all, unless these depend on
-        values that vary."""  # noqa: D205, D209
+        """Rows in groups whose steps see the same instants: all, unless values change these."""
         count = len(values)
         if self.plan.timed is None:
             return [np.arange(count)]

@@ -1,6 +1,7 @@
 """Studies of a mechanism: its measures as outputs, and chunks of its runs as rows of a store.
 
-Public names: Asked, Making, Opened, asked_of, opened, with_formulas.
+Public names: Asked, Making, asked_of, asked_again, definition_of, keys_of, nominal, run_again,
+samples_of, with_formulas, PLAIN_OPTIONS.
 """
 
 from __future__ import annotations
@@ -8,10 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from threading import Lock
 from typing import Any, final
 
 import numpy as np
@@ -29,9 +32,10 @@ from liaison.simulation.batch.run import BATCH_SERIES
 from liaison.simulation.record.trajectory import STOPPED, Trajectory
 from liaison.simulation.report import KNOWN
 from liaison.simulation.steps.projection import Projection
-from liaison.studies.chunks import encoded
+from liaison.spatial import number
+from liaison.studies.chunks import Columns, encoded
 from liaison.studies.measures import Measure, Samples, read_measures
-from liaison.studies.rows import columns_of, header_of
+from liaison.studies.rows import columns_of, header_of, joined
 from liaison.studies.store import KEY
 from liaison.studies.study import Definition
 from liaison.units import converts, unit_of
@@ -44,6 +48,9 @@ PLAIN_OPTIONS = (
     "spectral_radius", "impacts", "theta", "facets", "watch", "inputs", "stop", "series",
 )  # fmt: skip
 """Options of a run that a study takes: those that can be written as plain data."""
+
+VERSION: str = sys.modules["liaison"].__version__
+"""Of liaison: runs of another one have other keys."""
 
 SAMPLES = 200
 """Instants of a run at which measures are evaluated, unless they are named."""
@@ -67,7 +74,8 @@ def with_formulas(given: Given, formulas: Mapping[str, Place]) -> tuple[Mechanis
         NamingError: a name in it that the mechanism does not have.
     """
     mechanism = mechanism_of(given)
-    taken = {x.name for x in (*mechanism.outputs, *mechanism.parameters, *mechanism.bodies)}
+    taken = {x.name for x in mechanism.outputs} | {x.name for x in mechanism.parameters}
+    taken |= {x.name for x in mechanism.bodies} | {x.name for x in mechanism.joints}
     prefix = "study"
     while any(x.startswith(prefix) for x in taken):
         prefix += "_"
@@ -127,6 +135,7 @@ class Asked:
         kept: numbers of the instants whose states are stored.
         series: names of series that are stored.
         lsd: the mechanism as text.
+        own_outputs: how many outputs the mechanism has without those of measures.
     """
 
     recipe: Recipe
@@ -136,7 +145,6 @@ class Asked:
     series: tuple[str, ...]
     lsd: str
     own_outputs: int
-    digest: str = field(default="")
 
     def about(self) -> dict[str, Any]:
         """All that runs depend on besides their values, as plain data."""
@@ -216,7 +224,7 @@ def asked_of(
 def _is_column(mechanism: Mechanism, text: str) -> bool:
     """Whether a text names a column of a series: energy.T, reactions.A.Fx."""
     first = text.partition(".")[0]
-    named = {x.name for x in (*mechanism.bodies, *mechanism.joints)}
+    named = {x.name for x in mechanism.bodies} | {x.name for x in mechanism.joints}
     return first in KNOWN and first not in named and re.fullmatch(r"[\w.']+", text) is not None
 
 
@@ -325,15 +333,16 @@ class Making:
         asked: what the study asks for.
         family: its digest.
         threads: of one chunk.
+        version: of liaison that all workers must have.
     """
 
-    def __init__(self, asked: Asked, family: str, threads: int) -> None:
-        self.asked, self.family, self.threads = asked, family, threads
+    def __init__(self, asked: Asked, family: str, threads: int, version: str = VERSION) -> None:
+        self.asked, self.family, self.threads, self.version = asked, family, threads, version
         self._family: Family | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Without what was compiled."""
-        return Making, (self.asked, self.family, self.threads)
+        return Making, (self.asked, self.family, self.threads, self.version)
 
     @property
     def runs_of(self) -> Family:
@@ -347,20 +356,32 @@ class Making:
         return self._family
 
     def __call__(self, values: Array, keys: NDArray[np.uint8], first: int) -> bytes:
-        """The bytes of a file with the rows of some points."""
+        """The bytes of a file with the rows of some points.
+
+        Raises:
+            LiaisonError: this process has another version of liaison than the study.
+        """
+        if self.version != VERSION:
+            raise LiaisonError(
+                f"a worker has version {VERSION} of liaison, the study has {self.version}: their "
+                "runs may differ.",
+                hint="Install the same version for all workers.",
+            )
+        with _ONE_AT_A_TIME:
+            return self._rows(values, keys, first)
+
+    def _rows(self, values: Array, keys: NDArray[np.uint8], first: int) -> bytes:
         began = time.perf_counter()
         family = self.runs_of
         groups = family.alike(values)
         if len(groups) == 1:
             columns, header = self._columns(values, self.threads)
         else:
-            from liaison.studies.rows import joined
-
             parts = [self._columns(values[x]) for x in groups]
             columns, header = joined([x for x, _ in parts]), parts[0][1]
             order = np.concatenate(groups)
             values, keys = values[order], keys[order]
-        own = {"key": keys, "value": values, **columns}
+        own: Columns = {"key": keys, "value": values, **columns}
         seconds = time.perf_counter() - began
         more = {"family": self.family, "first": first, "runs": header, "seconds": seconds}
         return encoded(own, more)
@@ -386,6 +407,9 @@ class Making:
             values = values / (float(unit.factor) * np.pi**unit.pi)
         return np.where(runs.success, values, np.nan)
 
+
+_ONE_AT_A_TIME = Lock()
+"""Threads of a worker share the machine code of a family, and the place where it works."""
 
 _READY: dict[str, Family] = {}
 """The family of the study under way, in this process."""
@@ -416,7 +440,9 @@ def samples_of(runs: Runs, family: Family, asked: Asked, values: Array) -> Sampl
     t = np.where(there, runs.t, np.nan)
     known = {name: k for k, name in enumerate(_output_names(runs))}
     is_stopped = np.array([x == STOPPED for x in runs.statuses], dtype=bool)
-    ends = np.where(is_stopped & (runs.end_t > np.nanmax(t, axis=1, initial=-1)), runs.end_t, np.nan)
+    ends = np.where(
+        is_stopped & (runs.end_t > np.nanmax(t, axis=1, initial=-1)), runs.end_t, np.nan
+    )
     has_ends = bool(np.any(np.isfinite(ends)))
     last = runs.end_t, runs.end_q, runs.end_v
     at_end = _evaluated(family, runs, values, last) if has_ends else None
@@ -520,8 +546,6 @@ def run_again(definition: Definition, values: Array) -> Trajectory:
 
 def nominal(mechanism: Mechanism, name: str, start: Mapping[str, float]) -> float | None:
     """The value of a parameter or an input of a mechanism, or where a coordinate starts."""
-    from liaison.spatial import number
-
     if name in start:
         return float(start[name])
     if kind_of_value(mechanism, name) == PARAMETER:
@@ -531,4 +555,3 @@ def nominal(mechanism: Mechanism, name: str, start: Mapping[str, float]) -> floa
         listed += [x.value for x in mechanism.starts if x.label == name]
         value = listed[0] if listed else None
     return None if value is None else number(value)
-

@@ -21,6 +21,8 @@ from liaison.model.mechanism import Mechanism
 from liaison.numeric.progress import working
 from liaison.simulation.batch.run import BATCH_SERIES
 from liaison.simulation.plan.options import BatchKeywords, RunOptions, run_options
+from liaison.studies.chunks import Columns
+from liaison.studies.cluster import executor_of
 from liaison.studies.store import Store
 from liaison.studies.study import Study
 from liaison.studies.variations import Points, points_of, variation_of
@@ -29,6 +31,7 @@ from liaison.verbs.family import Recipe, reference_row
 from liaison.verbs.given import Value, in_seconds, in_si, mechanism_of, units
 from liaison.verbs.studying import (
     PLAIN_OPTIONS,
+    VERSION,
     Asked,
     Making,
     asked_of,
@@ -181,7 +184,9 @@ def points_in(
 def with_reference(asked: Asked, points: Points) -> Asked:
     """With values at which equations are looked at: those of the mechanism, or a first point."""
     recipe = asked.recipe
-    own = [nominal(recipe.mechanism, x, {**recipe.start, **recipe.parameters}) for x in points.names]
+    own = [
+        nominal(recipe.mechanism, x, {**recipe.start, **recipe.parameters}) for x in points.names
+    ]
     rows = [] if None in own else [[float(x) for x in own if x is not None]]
     rows += points.values[:1000].tolist()
     reference = reference_row(recipe, rows)
@@ -200,14 +205,13 @@ def carried_out(
     more: Mapping[str, Any] | None = None,
 ) -> Study:
     """The study of some points, all of them stored."""
-    import liaison
-
-    own = None if folder is not None else tempfile.TemporaryDirectory(prefix="liaison-study-")
-    store = Store(own.name if own is not None else str(folder))
+    store = Store(tempfile.mkdtemp(prefix="liaison-study-") if folder is None else folder)
+    if folder is None:
+        store.remove_at_end()
     drawn = {"design": points.design, "seed": points.seed, **(more or {})}
-    definition = definition_of(asked, liaison.__version__, drawn)
+    definition = definition_of(asked, VERSION, drawn)
     family = definition.family
-    table = {"value": points.values, "key": keys_of(family, points.values)}
+    table: Columns = {"value": points.values, "key": keys_of(family, points.values)}
     name = store.put_study(table, definition.header())
     making = Making(asked, family, 1 if workers or cluster else threads)
     make, size = _executor(workers, cluster)
@@ -228,9 +232,9 @@ def carried_out(
         done = int(np.count_nonzero(store.known(table["key"])))
         raise Interrupted(
             f"the study was interrupted; {done} of {len(points)} runs are stored.",
-            t=0.0, trajectory=Study(store, name, maker=run_again, keeps=own),
+            t=0.0, trajectory=Study(store, name, maker=run_again),
         ) from None  # fmt: skip
-    return Study(store, name, maker=run_again, keeps=own)
+    return Study(store, name, maker=run_again)
 
 
 def _words(recipe: Recipe) -> int:
@@ -242,8 +246,6 @@ def _words(recipe: Recipe) -> int:
 def _executor(workers: int | None, cluster: Any) -> tuple[Callable[[], Executor], int]:
     """What makes a pool of workers, and how many there are."""
     if cluster is not None:
-        from liaison.studies.cluster import executor_of
-
         return executor_of(cluster)
     if workers is None:
         return lambda: ThreadPoolExecutor(1, thread_name_prefix="liaison-study"), 1

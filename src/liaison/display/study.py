@@ -1,0 +1,44 @@
+"""A study, shown: how many points, how its runs ended, and the range of every measure.
+
+Public names: title, page.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .page import Page, Table, number, plural
+
+
+def title(study: Any) -> str:
+    """The mechanism, how many points, and how many runs failed."""
+    statuses, counts = np.unique(study["status"].astype(str), return_counts=True)
+    ends = ", ".join(f"{n} {x}" for x, n in zip(statuses.tolist(), counts.tolist(), strict=True))
+    varied = ", ".join(study.varied)
+    return f"{study.definition.title}: {plural(len(study), 'point')} of {varied}; {ends}"
+
+
+def page(study: Any) -> Page:
+    """Ranges of what varies and of the measures, and failures by cause."""
+    values = [(x, study.unit(x), *_numbers(study[x])) for x in study.varied]
+    measures = [(x, study.unit(x), *_numbers(study[x])) for x in study.measures]
+    failed = [(cause, str(count)) for cause, count in study.failures.most_common()]
+    heads = ("unit", "least", "mean", "largest", "deviation")
+    tables = (
+        Table(("varies", *heads), tuple(values)),
+        Table(("measure", *heads), tuple(measures)),
+        Table(("failed because", "runs"), tuple(failed)),
+    )
+    return Page(title(study), (), tables)
+
+
+def _numbers(x: Any) -> tuple[str, str, str, str]:
+    """The least, the mean, the largest, and the standard deviation of what is finite."""
+    finite = np.asarray(x, dtype=float)
+    finite = finite[np.isfinite(finite)]
+    if not len(finite):
+        return "–", "–", "–", "–"
+    least, mean, most, deviation = finite.min(), finite.mean(), finite.max(), finite.std()
+    return number(least), number(mean), number(most), number(deviation)
