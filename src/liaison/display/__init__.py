@@ -25,6 +25,7 @@ PAGES = {
     "Kernel": "kernel",
     "Runs": "runs",
     "Study": "study",
+    "Indices": "study",
     "Sensitivities": "runs",
     "Linearization": "small_motions",
     "Equilibrium": "small_motions",

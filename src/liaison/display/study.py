@@ -13,7 +13,9 @@ from .page import Page, Table, number, plural
 
 
 def title(study: Any) -> str:
-    """The mechanism, how many points, and how many runs failed."""
+    """The mechanism, how many points, and how many runs failed; or what indices are of."""
+    if hasattr(study, "first"):
+        return f"Sobol' indices of {', '.join(study.measures)} by {', '.join(study.names)}"
     statuses, counts = np.unique(study["status"].astype(str), return_counts=True)
     ends = ", ".join(f"{n} {x}" for x, n in zip(statuses.tolist(), counts.tolist(), strict=True))
     varied = ", ".join(study.varied)
@@ -21,7 +23,9 @@ def title(study: Any) -> str:
 
 
 def page(study: Any) -> Page:
-    """Ranges of what varies and of the measures, and failures by cause."""
+    """Ranges of what varies and of the measures, and failures by cause; or indices."""
+    if hasattr(study, "first"):
+        return Page(title(study), (), _indices(study))
     values = [(x, study.unit(x), *_numbers(study[x])) for x in study.varied]
     measures = [(x, study.unit(x), *_numbers(study[x])) for x in study.measures]
     failed = [(cause, str(count)) for cause, count in study.failures.most_common()]
@@ -42,3 +46,19 @@ def _numbers(x: Any) -> tuple[str, str, str, str]:
         return "–", "–", "–", "–"
     least, mean, most, deviation = finite.min(), finite.mean(), finite.max(), finite.std()
     return number(least), number(mean), number(most), number(deviation)
+
+
+def _indices(shown: Any) -> tuple[Table, ...]:
+    """A table for each measure."""
+    tables = []
+    for k, measure in enumerate(shown.measures):
+        rows = [
+            (
+                name,
+                f"{shown.first[k, i]:.3f} ± {shown.first_error[k, i]:.3f}",
+                f"{shown.total[k, i]:.3f} ± {shown.total_error[k, i]:.3f}",
+            )
+            for i, name in enumerate(shown.names)
+        ]
+        tables.append(Table((measure, "first order", "total"), tuple(rows)))
+    return tuple(tables)

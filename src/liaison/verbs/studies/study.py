@@ -23,6 +23,7 @@ from liaison.simulation.batch.run import BATCH_SERIES
 from liaison.simulation.plan.options import BatchKeywords, RunOptions, run_options
 from liaison.studies.chunks import Columns
 from liaison.studies.cluster import executor_of
+from liaison.studies.indices import saltelli_points
 from liaison.studies.store import Store
 from liaison.studies.study import Study
 from liaison.studies.variations import Points, points_of, variation_of
@@ -178,6 +179,8 @@ def points_in(
         )
         for name, x in vary.items()
     }  # fmt: skip
+    if design.get("design") == "sobol indices":
+        return saltelli_points(kinds, design["count"] or 1024, design["seed"])
     return points_of(kinds, **design)
 
 
