@@ -26,6 +26,7 @@ PAGES = {
     "Runs": "runs",
     "Study": "study",
     "Indices": "study",
+    "Optimum": "study",
     "Sensitivities": "runs",
     "Linearization": "small_motions",
     "Equilibrium": "small_motions",

@@ -14,6 +14,8 @@ from .page import Page, Table, number, plural
 
 def title(study: Any) -> str:
     """The mechanism, how many points, and how many runs failed; or what indices are of."""
+    if hasattr(study, "history"):
+        return _title_of_optimum(study)
     if hasattr(study, "first"):
         return f"Sobol' indices of {', '.join(study.measures)} by {', '.join(study.names)}"
     statuses, counts = np.unique(study["status"].astype(str), return_counts=True)
@@ -24,6 +26,8 @@ def title(study: Any) -> str:
 
 def page(study: Any) -> Page:
     """Ranges of what varies and of the measures, and failures by cause; or indices."""
+    if hasattr(study, "history"):
+        return Page(title(study), (), _optimum(study))
     if hasattr(study, "first"):
         return Page(title(study), (), _indices(study))
     values = [(x, study.unit(x), *_numbers(study[x])) for x in study.varied]
@@ -62,3 +66,24 @@ def _indices(shown: Any) -> tuple[Table, ...]:
         ]
         tables.append(Table((measure, "first order", "total"), tuple(rows)))
     return tuple(tables)
+
+
+def _title_of_optimum(shown: Any) -> str:
+    how = {"exact": "exact gradients", "differences": "differences", "none": "samplers"}
+    end = "found" if shown.success else "not reached"
+    name, count = shown.history.definition.title, plural(len(shown.history), "point")
+    return f"optimum of {name} {end}, {count}, by {how[shown.gradient]}"
+
+
+def _optimum(shown: Any) -> tuple[Table, ...]:
+    """Values and measures at the optimum, and the points of a front."""
+    unit = shown.history.unit
+    rows = [(x, unit(x), number(y)) for x, y in shown.values.items()]
+    measures = [(x, unit(x), number(y)) for x, y in shown.measures.items()]
+    points = zip(*shown.front.values(), strict=True)
+    front = [tuple(map(number, point)) for point in points]
+    return (
+        Table(("value", "unit", "at the optimum"), tuple(rows)),
+        Table(("measure", "unit", "at the optimum"), tuple(measures)),
+        Table(tuple(shown.front), tuple(front)),
+    )

@@ -33,8 +33,9 @@ from liaison.simulation.plan.inputs import inputs_of
 from liaison.simulation.plan.plan import Plan, plan_of
 from liaison.simulation.plan.settings import Settings
 from liaison.simulation.plan.timing import instants_of_all
-from liaison.simulation.record.trajectory import FAILED, Series
+from liaison.simulation.record.trajectory import FAILED, Series, Trajectory
 from liaison.simulation.report import FORWARD, series_of
+from liaison.simulation.run import simulate
 from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, span
 from liaison.verbs.assembling import Assembling, Wanted
@@ -78,6 +79,7 @@ class Recipe:
         parameters: values that all runs share, by name, in SI.
         options: how to run, as `simulate_batch` takes them; `every` says what is recorded.
         reference: values of those that vary at which equations are looked at.
+        kinds: what each name that varies is: PARAMETER, START or INPUT.
     """
 
     mechanism: Mechanism
@@ -88,12 +90,17 @@ class Recipe:
     parameters: Mapping[str, float] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     reference: tuple[float, ...] = ()
+    kinds: tuple[str, ...] = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        kinds = tuple(kind_of_value(self.mechanism, x) for x in self.varied)
+        object.__setattr__(self, "kinds", kinds)
 
     def wanted(self, values: Array) -> Wanted:
         """What to assemble from: a column of values for each name that varies."""
         groups: dict[str, dict[str, Any]] = {PARAMETER: {}, START: {}, INPUT: {}}
-        for name, column in zip(self.varied, np.asarray(values).T, strict=True):
-            groups[kind_of_value(self.mechanism, name)][name] = column
+        for name, kind, column in zip(self.varied, self.kinds, values.T, strict=True):
+            groups[kind][name] = column
         return Wanted(
             {**self.start, **groups[START]},
             {k: x for k, x in self.guess.items() if k not in groups[START]},
@@ -102,9 +109,8 @@ class Recipe:
 
     def inputs(self, values: Array) -> dict[str, Array]:
         """Columns of the inputs that vary."""
-        names = [x.name for x in self.mechanism.inputs]
-        columns = zip(self.varied, np.asarray(values).T, strict=True)
-        return {name: column for name, column in columns if name in names}
+        columns = zip(self.varied, self.kinds, values.T, strict=True)
+        return {name: column for name, kind, column in columns if kind == INPUT}
 
 
 @final
@@ -233,6 +239,24 @@ class Family:
                         stacked[name] = np.full(shape, np.nan), replace(x, undetermined=None)
                     stacked[name][0][k, :n] = x.shown
         return stacked
+
+    def run(self, values: Array) -> Trajectory | None:
+        """One run with its outputs, sooner than a batch of one; None where it cannot begin."""
+        starts, rejected = self._starts(np.ascontiguousarray(values[None], dtype=float))
+        if rejected:
+            return None
+        state = State(starts.t, starts.q[0], starts.v[0], self._first.labels)
+        names = [x.name for x in self.kernel.program.labels.get("p", ())]
+        inputs = {
+            x.name: float(u)
+            for x, u in zip(self.kernel.program.labels.get("u", ()), starts.u[0], strict=False)
+        }
+        options = {k: x for k, x in self.recipe.options.items() if x is not None}
+        options |= {"series": ("outputs",), "inputs": inputs, "on_failure": "return"}
+        return simulate(
+            self.kernel, state, self.recipe.until,
+            parameters=dict(zip(names, starts.p[0].tolist(), strict=True)), **options,
+        )  # fmt: skip
 
     def alike(self, values: Array) -> list[NDArray[np.intp]]:
         """Rows in groups whose steps see the same instants: all, unless values change these."""
