@@ -456,7 +456,7 @@ class _Reader:
         if word in REDUCERS and len(parts) == 1:
             return Node("reduce", name=word, formula=self._formula(*parts[0]))
         if word not in PLAIN:
-            known = [*REDUCERS, *OF_EVENTS, "at", *PLAIN]
+            known = dict.fromkeys([*REDUCERS, *OF_EVENTS, "at", *PLAIN])
             raise NamingError.unknown(
                 "function of a run", word, known, place=self.place(position, len(word))
             )
