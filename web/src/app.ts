@@ -111,6 +111,8 @@ export class App {
     });
     this.watchTheme();
     this.watchKeys();
+    this.controls?.byAddress(location.hash);
+    addEventListener("hashchange", () => this.controls?.byAddress(location.hash));
     new ResizeObserver(() => this.resize()).observe(this.pane);
     this.resize();
     requestAnimationFrame((now) => this.frame(now));

@@ -16,7 +16,7 @@ import operator
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -32,10 +32,14 @@ from liaison.simulation.batch.result import Runs
 from liaison.simulation.record.files import write_file
 from liaison.simulation.record.trajectory import DONE, STOPPED, Trajectory
 from liaison.units import si_value, unit_of
+from liaison.view.studies import plots
+from liaison.view.studies.page import study_page
+from liaison.view.studies.table import StudyTable
 
 from .chunks import Chunk, Columns, encoded, write_chunk
 from .rows import ENDED, joined, runs_from
 from .store import Store
+from .surfaces import Surface, fitted_surface
 
 NOT_RUN = "not run"
 """The status of a point that is not stored yet."""
@@ -89,6 +93,8 @@ class Study(Shown):
         store: where its runs are.
         name: of the study there; the last one that was opened, if "".
         maker: makes one run again, from a row of values.
+        pages: writes a live page of the mechanism.
+        which: numbers of the points, where not all of them.
     """
 
     def __init__(
@@ -97,9 +103,10 @@ class Study(Shown):
         name: str = "",
         *,
         maker: Callable[[Definition, Array], Trajectory] | None = None,
+        pages: Callable[[Definition, Path], None] | None = None,
         which: NDArray[np.intp] | None = None,
     ) -> None:
-        self.store, self._maker = store, maker
+        self.store, self._maker, self._pages = store, maker, pages
         self.name, self._points = store.study(name)
         self.definition = Definition.of(self._points.header)
         self._which = which
@@ -235,7 +242,7 @@ class Study(Shown):
         """Some of the points: by a mask, or by their numbers."""
         rows = np.flatnonzero(which) if np.asarray(which).dtype == bool else np.asarray(which)
         base = np.arange(len(self)) if self._which is None else self._which
-        return Study(self.store, self.name, maker=self._maker, which=base[rows])
+        return Study(self.store, self.name, maker=self._maker, pages=self._pages, which=base[rows])
 
     # ---- runs
 
@@ -270,6 +277,90 @@ class Study(Shown):
         if not rows:
             raise NamingError.unknown("run", key, [])
         return rows[0]
+
+    # ---- pictures
+
+    def _table(self) -> StudyTable:
+        columns = {name: np.asarray(self[name], dtype=float) for name in self}
+        units = {name: self.unit(name) for name in self}
+        failed = int(np.count_nonzero(~self.success))
+        return StudyTable(
+            self.definition.title, tuple(self.varied), tuple(self.measures), columns, units, failed
+        )
+
+    def plot(
+        self,
+        kind: str = "scatter",
+        x: str | Sequence[str] = (),
+        y: str | Sequence[str] = (),
+    ) -> Any:
+        """A figure of matplotlib.
+
+        Args:
+            kind: "scatter": measures y over values x; "parallel": parallel coordinates, colored by
+                y; "envelope": the range of a quantity y of the runs over time, at the instants that
+                were kept; "surface": the response surface of a measure y over two values x.
+            x: names; all if none is named.
+            y: names; all if none is named.
+
+        Raises:
+            NamingError: no such kind, or no such name.
+        """
+        across, up = ([z] if isinstance(z, str) else list(z) for z in (x, y))
+        makers: dict[str, Callable[[], Any]] = {
+            "scatter": lambda: plots.scatter(self._table(), across, up),
+            "parallel": lambda: plots.parallel(self._table(), up[0] if up else ""),
+            "envelope": lambda: self._envelope(up),
+            "surface": lambda: self._surface(across, up),
+        }
+        if kind not in makers:
+            raise NamingError.unknown("kind of plot", kind, makers)
+        return makers[kind]()
+
+    def _envelope(self, names: list[str]) -> Any:
+        runs = self.runs()
+        name = names[0] if names else runs.labels["q"][0].name
+        label, values = runs.columns(name)[name]
+        return plots.envelope(runs.t, values, str(label), f"{runs.name}: {len(runs)} runs")
+
+    def _surface(self, across: list[str], up: list[str]) -> Any:
+        x, y = (across or self.varied)[:2] if len(across or self.varied) > 1 else ("", "")
+        if not x or not self.measures:
+            raise LiaisonError("a response surface needs two values that vary, and a measure.")
+        z = up[0] if up else self.measures[0]
+        fitted = self.surface(z)
+        axes = [np.linspace(self[name].min(), self[name].max(), 60) for name in (x, y)]
+        middle = np.median(self.values, axis=0)
+        rows = np.tile(middle, (3600, 1))
+        grid = np.meshgrid(*axes)
+        for name, values in zip((x, y), grid, strict=True):
+            rows[:, self.varied.index(name)] = values.ravel()
+        heights = fitted(rows).reshape(60, 60)
+        return plots.surface(self._table(), x, y, z, (axes[0], axes[1], heights))
+
+    def surface(self, measure: str, degree: int = 2) -> Surface:
+        """The polynomial of a degree that fits a measure best, a function of rows of values."""
+        return fitted_surface(self.values, np.asarray(self[measure], dtype=float), degree)
+
+    def save_plot(self, path: str | os.PathLike[str], kind: str = "scatter", **names: Any) -> None:
+        """The figure of `plot` in a file; its suffix is the format (.png, .svg, .pdf)."""
+        plots.figure_as(self.plot(kind, **names), path)
+
+    def save_page(self, path: str | os.PathLike[str], *, live: bool = False) -> None:
+        """One HTML file with scatter and parallel coordinates to choose from; no request is made.
+
+        Args:
+            path: the file.
+            live: write a live page of the mechanism beside it, in which points open their runs.
+        """
+        page = Path(path)
+        name = f"{page.stem}.live.html" if live else ""
+        if live:
+            if self._pages is None:
+                raise LiaisonError("this study has no mechanism to show.")
+            self._pages(self.definition, page.with_name(name))
+        keys = [bytes(x).hex() for x in self.keys]
+        write_file(path, study_page(self._table(), keys, name))
 
     # ---- tables
 

@@ -41,7 +41,7 @@ from liaison.studies.study import Definition
 from liaison.units import converts, unit_of
 
 from .family import PARAMETER, Family, Recipe, kind_of_value
-from .given import Given, mechanism_of, units
+from .given import Given, mechanism_of, units, with_starts, with_values
 
 PLAIN_OPTIONS = (
     "step", "method", "rtol", "atol", "max_step", "max_steps", "projection", "residual",
@@ -542,6 +542,27 @@ def run_again(definition: Definition, values: Array) -> Trajectory:
     asked = asked_again(definition.about)
     family = Family(asked.recipe)
     return _without_formulas(family.runs(values[None, :]), asked)[0]
+
+
+def live_page(definition: Definition, path: Path) -> None:
+    """A live page of the mechanism of a study; values behind # in its address are those it shows.
+
+    Raises:
+        SimulationError: runs of this mechanism need Python between their steps.
+    """
+    from liaison.verbs.motion.page import page
+    from liaison.verbs.motion.simulate import simulate
+
+    asked = asked_again(definition.about)
+    recipe = asked.recipe
+    kinds = zip(recipe.varied, recipe.kinds, recipe.reference, strict=True)
+    values = {x: value for x, kind, value in kinds if kind == PARAMETER}
+    mechanism = with_values(recipe.mechanism, {**recipe.parameters, **values})
+    mechanism = with_starts(mechanism, recipe.start, recipe.guess)
+    count = asked.own_outputs
+    mechanism = replace(mechanism, outputs=mechanism.outputs[:count])
+    period = recipe.until / SAMPLES
+    page(simulate(mechanism, until=recipe.until, every=period), mechanism, path, live=True)
 
 
 def nominal(mechanism: Mechanism, name: str, start: Mapping[str, float]) -> float | None:

@@ -43,6 +43,9 @@ def study(
     page: Annotated[
         Path | None, typer.Option(metavar="FILE.html", help="Save an interactive page.")
     ] = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="With --page: points open their runs as live pages.")
+    ] = False,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -58,7 +61,7 @@ def study(
     if plot is not None:
         result.save_plot(plot)
     if page is not None:
-        result.save_page(page)
+        result.save_page(page, live=live)
     facts = facts_of(result) | written(csv=csv, plot=plot, page=page)
     printed(facts, str(result), as_json)
 

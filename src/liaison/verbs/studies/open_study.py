@@ -10,7 +10,7 @@ from pathlib import Path
 from liaison.errors import checked
 from liaison.studies.store import Store
 from liaison.studies.study import Study
-from liaison.verbs.studying import run_again
+from liaison.verbs.studying import live_page, run_again
 
 
 @checked
@@ -34,4 +34,4 @@ def open_study(folder: str | Path, name: str = "") -> Study:
         >>> len(liaison.open_study(folder))
         2
     """
-    return Study(Store(folder, is_new=False), name, maker=run_again)
+    return Study(Store(folder, is_new=False), name, maker=run_again, pages=live_page)

@@ -38,6 +38,7 @@ from liaison.verbs.studying import (
     asked_of,
     definition_of,
     keys_of,
+    live_page,
     nominal,
     run_again,
 )
@@ -235,9 +236,9 @@ def carried_out(
         done = int(np.count_nonzero(store.known(table["key"])))
         raise Interrupted(
             f"the study was interrupted; {done} of {len(points)} runs are stored.",
-            t=0.0, trajectory=Study(store, name, maker=run_again),
+            t=0.0, trajectory=Study(store, name, maker=run_again, pages=live_page),
         ) from None  # fmt: skip
-    return Study(store, name, maker=run_again)
+    return Study(store, name, maker=run_again, pages=live_page)
 
 
 def _words(recipe: Recipe) -> int:
