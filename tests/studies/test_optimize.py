@@ -8,7 +8,6 @@ import pytest
 import liaison
 from liaison.errors import ArgumentError, LiaisonError, NamingError
 from liaison.studies.search import Goal, Limit, Problem, descend, draw, front_of, is_dominated
-from liaison.verbs.family import Family
 from liaison.verbs.gradients import Gradients, differences
 from liaison.verbs.studies.optimize import _Making
 from liaison.verbs.studies.study import with_reference
@@ -26,8 +25,8 @@ def problem_of(path, varied, measure, until, **shared):
     points = liaison.studies.variations.Points(
         tuple(varied), np.array([[values[x] for x in varied]]), ""
     )
-    asked = with_reference(asked, points)
-    return asked, Family(asked.recipe), points.values[0]
+    asked, family = with_reference(asked, points)
+    return asked, family, points.values[0]
 
 
 @pytest.mark.parametrize(
@@ -147,10 +146,10 @@ def test_samplers_come_near():
 def test_a_robust_optimum_stays_away_from_the_edge():
     """The worst over deviations keeps the constraint that the nominal optimum only touches."""
     vary = {"a": "5 cm .. 20 cm"}
-    how = dict(
-        until=0.2, measure={"swing": "range(D) in deg", "size": "a"}, minimize="size",
-        subject={"swing": ">= 30 deg"}, every=0.02,
-    )  # fmt: skip
+    how = {
+        "until": 0.2, "measure": {"swing": "range(D) in deg", "size": "a"}, "minimize": "size",
+        "subject": {"swing": ">= 30 deg"}, "every": 0.02,
+    }  # fmt: skip
     plain = liaison.optimize(FOUR_BAR, vary=vary, **how)
     safe = liaison.optimize(FOUR_BAR, vary=vary, deviations={"a": "± 5 mm"}, **how)
     assert safe.values["a"] > plain.values["a"] + 2e-3

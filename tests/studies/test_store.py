@@ -17,7 +17,13 @@ MEASURE = {"swing": "range(D) in deg", "fast": "max(abs(D'))"}
 
 
 def made(folder=None, count=100, **more):
-    options = dict(vary=VARY, measure=MEASURE, until=0.05, count=count, every=0.005) | more
+    options = {
+        "vary": VARY,
+        "measure": MEASURE,
+        "until": 0.05,
+        "count": count,
+        "every": 0.005,
+    } | more
     return liaison.study(FOUR_BAR, folder=folder, **options)
 
 

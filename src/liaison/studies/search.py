@@ -128,7 +128,9 @@ class _Evaluated:
         return signs * 1e3 * self.worst, np.zeros_like(slopes)
 
 
-def descend(problem: Problem, start: Array, *, iterations: int = 100, tolerance: float = 1e-9) -> Found:
+def descend(
+    problem: Problem, start: Array, *, iterations: int = 100, tolerance: float = 1e-9
+) -> Found:
     """The nearest least value of the first goal, by gradients, from a start."""
     from scipy.optimize import minimize
 

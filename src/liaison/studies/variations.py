@@ -16,7 +16,7 @@ correlations, u = Φ(z).
 Public names: Variation, Interval, Normal, Triangular, Lognormal, Listed, variation_of, Points,
 points_of, DESIGNS.
 
-Source: MBC79 (Latin hypercubes), SBT67 (Sobol' points), NEL06 §2.3 (Gaussian copulas).
+Source: MBC79 (Latin hypercubes), SOB67 (Sobol' points), NEL06 §2.3 (Gaussian copulas).
 """
 
 from __future__ import annotations

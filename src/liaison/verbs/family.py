@@ -4,7 +4,7 @@ Values stand in a table, one row for each run; chunks of it are assembled, run a
 compiled code, and each run is what `simulate` would compute, whatever the others of its chunk are.
 A row that makes the mechanism impossible has its cause as outcome.
 
-Public names: Recipe, Family, kind_of_value, reference_row, PARAMETER, START, INPUT.
+Public names: Recipe, Family, kind_of_value, ready_family, PARAMETER, START, INPUT.
 """
 
 from __future__ import annotations
@@ -240,8 +240,11 @@ class Family:
                     stacked[name][0][k, :n] = x.shown
         return stacked
 
-    def run(self, values: Array) -> Trajectory | None:
-        """One run with its outputs, sooner than a batch of one; None where it cannot begin."""
+    def run(self, values: Array) -> tuple[Trajectory, Array] | None:
+        """One run with its outputs, sooner than a batch of one, and its parameters.
+
+        None where it cannot begin.
+        """
         starts, rejected = self._starts(np.ascontiguousarray(values[None], dtype=float))
         if rejected:
             return None
@@ -253,10 +256,11 @@ class Family:
         }
         options = {k: x for k, x in self.recipe.options.items() if x is not None}
         options |= {"series": ("outputs",), "inputs": inputs, "on_failure": "return"}
-        return simulate(
+        run = simulate(
             self.kernel, state, self.recipe.until,
             parameters=dict(zip(names, starts.p[0].tolist(), strict=True)), **options,
         )  # fmt: skip
+        return run, starts.p[0]
 
     def alike(self, values: Array) -> list[NDArray[np.intp]]:
         """Rows in groups whose steps see the same instants: all, unless values change these."""
@@ -355,8 +359,8 @@ def _keeping(mechanism: Mechanism, one: Wanted) -> Tree:
     return span(with_starts(mechanism, start, guess))
 
 
-def reference_row(recipe: Recipe, rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
-    """The first of some rows of values at which a mechanism can be assembled.
+def ready_family(recipe: Recipe, rows: Sequence[Sequence[float]]) -> Family:
+    """A family made ready at the first of some rows of values at which it can be assembled.
 
     Raises:
         LiaisonError: that of the first row, where there is none.
@@ -364,8 +368,7 @@ def reference_row(recipe: Recipe, rows: Sequence[Sequence[float]]) -> tuple[floa
     first: LiaisonError | None = None
     for row in rows:
         try:
-            Family(replace(recipe, reference=tuple(map(float, row))))
-            return tuple(map(float, row))
+            return Family(replace(recipe, reference=tuple(map(float, row))))
         except LiaisonError as error:
             first = first or error
     assert first is not None

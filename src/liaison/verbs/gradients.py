@@ -69,11 +69,12 @@ class Gradients:
 
     def __call__(self, values: Array) -> tuple[Array, Array]:
         """Measures, shape (m,), and derivatives, shape (m, names); NaN where the run failed."""
-        asked, run = self.asked, self.family.run(values)
+        asked, made = self.asked, self.family.run(values)
         count = len(asked.measures), len(values)
-        if run is None or run.status != DONE:
+        if made is None or made[0].status != DONE:
             return np.full(count[0], np.nan), np.full(count, np.nan)
-        slopes, y = self.slopes(run), run.series["outputs"].values
+        run, p = made
+        slopes, y = self.slopes(run, p), run.series["outputs"].values
         places = {text: self._outputs.index(name) for text, name in asked.outputs.items()}
 
         def place(text: str) -> int:
@@ -81,10 +82,9 @@ class Gradients:
                 raise ArgumentError(f"{text!r} has no exact gradient: it is no formula.")
             return places[text]
 
-        parameters = run.meta["parameters"]
         samples = Samples(
             run.t[None], lambda text: y[None, :, place(text)], _no_events, _no_events,
-            lambda name: np.array([parameters[name]]),
+            lambda name: p[[self._names.index(name)]],
         )  # fmt: skip
 
         def own(name: str) -> Array:
@@ -97,19 +97,19 @@ class Gradients:
         measures = np.array([x for x, _ in pairs]) / scales
         return measures if np.all(np.isfinite(table)) else np.full(count[0], np.nan), table
 
-    def slopes(self, run: Trajectory) -> Array:
+    def slopes(self, run: Trajectory, p: Array) -> Array:
         """Derivatives of all outputs at every instant, shape (instants, outputs, names)."""
-        rows = self._tangents(run)
-        xi, dv = self._closed(rows) or self._integrated(run, rows)
+        rows = self._tangents(run, p)
+        xi, dv = self._closed(rows) or self._integrated(run, p, rows)
         chosen = rows["out_p"][:, :, self._chosen]
         return np.asarray(rows["out_q"] @ xi + rows["out_v"] @ dv + chosen)
 
-    def _tangents(self, run: Trajectory) -> dict[str, Array]:
+    def _tangents(self, run: Trajectory, p: Array) -> dict[str, Array]:
         """Derivatives of closures and outputs at every instant, as matrices."""
         kernel, n = self.family.kernel, len(run.t)
         sizes = kernel.program.sizes
         q, v = np.ascontiguousarray(run.q.T), np.ascontiguousarray(run.v.T)
-        more = {"u": self.family.held, "p": self._parameters(run)}
+        more = {"u": self.family.held, "p": p}
         blocks: dict[str, Array] = {}
         for entry in ("tangent", "terms") if sizes["nc"] else ("tangent",):
             out = kernel.batch(entry, run.t, q=q, v=v, **more).T
@@ -125,10 +125,6 @@ class Gradients:
         }  # fmt: skip
         return {name: blocks[name].reshape(n, *x) for name, x in shapes.items() if name in blocks}
 
-    def _parameters(self, run: Trajectory) -> Array:
-        known = run.meta["parameters"]
-        return np.array([known[x] for x in self._names], dtype=float)
-
     def _closed(self, rows: dict[str, Array]) -> tuple[Array, Array] | None:
         """ξ and δv where the closures determine both at every instant; None elsewhere."""
         nphi, nv = rows["phi_p"].shape[1], rows["N"].shape[2]
@@ -143,15 +139,15 @@ class Gradients:
         whole = back if nphi == rows["G"].shape[1] else np.linalg.pinv(rows["G"], rcond=RANK)
         return np.asarray(xi), np.asarray(-whole @ pull)
 
-    def _integrated(self, run: Trajectory, rows: dict[str, Array]) -> tuple[Array, Array]:
+    def _integrated(self, run: Trajectory, p: Array, rows: dict[str, Array]) -> tuple[Array, Array]:
         """ξ and δv by one batch: the motion with its change by each value."""
         kernel, recipe = self.family.kernel, self.asked.recipe
         if self._varied is None:
             self._varied = varied(kernel, {}, with_outputs=False)
-        own, p = self._varied, self._parameters(run)
+        own = self._varied
         labels = {x: run.labels[x] for x in "qv"}
         state = State(float(run.t[0]), run.q[0], run.v[0], labels)
-        starts = {**run.meta.get("starts", {}), **{x: {} for x in recipe.start}}
+        starts = {**kernel.program.facts.get("starts", {}), **{x: {} for x in recipe.start}}
         kept = {x: y for x, y in starts.items() if x not in recipe.guess}
         first = start_change(local(kernel, state, parameters=p), self._chosen, kept)
         nv, scales = own.own, np.where(p != 0, np.abs(p), 1.0)[self._chosen]
@@ -208,4 +204,3 @@ def differences(
     k = len(values)
     slopes = (table[1 : k + 1] - table[k + 1 :]).T / (2 * steps)
     return table[0], slopes
-

@@ -291,11 +291,11 @@ def unit_of_measure(asked: Asked, measure: Measure) -> str:
     """The unit of a measure: behind "in", or of the formula that it takes the number of."""
     own = {x.name: x.unit for x in asked.recipe.mechanism.outputs}
     name = asked.outputs.get(measure.of_unit, "")
-    unit = own.get(name, "s" if measure.root.op == "time" else "")
+    unit = own.get(name) or _unit_of_column(measure)
     if not measure.unit:
         return unit
     place = Place(f"measure {measure.name!r}", 1, 1, measure.text, len(measure.text))
-    if not name and measure.root.op != "time":
+    if not name and not unit:
         raise ArgumentError(
             f"measure {measure.name!r} is in {measure.unit!r}, and the unit of its formula is not "
             "known.",
@@ -308,6 +308,15 @@ def unit_of_measure(asked: Asked, measure: Measure) -> str:
             place=place,
         )
     return measure.unit
+
+
+def _unit_of_column(measure: Measure) -> str:
+    """The unit of an instant, or of a column of a series; "" where it is not known."""
+    if measure.root.op == "time" or measure.root.name.startswith("time_of"):
+        return "s"
+    first, _, rest = measure.of_unit.partition(".")
+    last = rest.rpartition(".")[2][:1]
+    return {"energy": "J", "reactions": {"F": "N", "M": "Nm"}.get(last, "")}.get(first, "")
 
 
 def keys_of(family: str, values: Array) -> NDArray[np.uint8]:
@@ -348,11 +357,9 @@ class Making:
     def runs_of(self) -> Family:
         """The family, made ready."""
         if self._family is None:
-            key = self.family
-            if key not in _READY:
-                _READY.clear()  # one study at a time
-                _READY[key] = Family(self.asked.recipe)
-            self._family = _READY[key]
+            if self.family not in _READY:
+                keep_ready(self.family, Family(self.asked.recipe))
+            self._family = _READY[self.family]
         return self._family
 
     def __call__(self, values: Array, keys: NDArray[np.uint8], first: int) -> bytes:
@@ -413,6 +420,12 @@ _ONE_AT_A_TIME = Lock()
 
 _READY: dict[str, Family] = {}
 """The family of the study under way, in this process."""
+
+
+def keep_ready(name: str, family: Family) -> None:
+    """Keeps a family for the study that is made next; one at a time."""
+    _READY.clear()
+    _READY[name] = family
 
 
 def _without_formulas(runs: Runs, asked: Asked) -> Runs:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Unpack, final
 
@@ -28,8 +28,14 @@ from liaison.units import si_value, unit_of
 from liaison.verbs.family import Family
 from liaison.verbs.given import Value, in_seconds, mechanism_of, units, with_values
 from liaison.verbs.gradients import Gradients, differences
-from liaison.verbs.studying import Asked, Making, asked_of, definition_of, nominal, unit_of_measure
-from liaison.verbs.studying import VERSION
+from liaison.verbs.studying import (
+    VERSION,
+    Asked,
+    Making,
+    asked_of,
+    nominal,
+    unit_of_measure,
+)
 
 from .study import _TAKEN, _shared, carried_out, with_reference
 
@@ -139,8 +145,7 @@ def optimize(
         record=None, options=chosen, **shared,
     )  # fmt: skip
     begins = _begins(asked, kinds, starts, seed)
-    asked = with_reference(asked, begins)
-    family = Family(asked.recipe)
+    asked, family = with_reference(asked, begins)
     goals = _goals(asked, minimize, maximize)
     limits = _limits(asked, subject or {})
     making = _Making(
@@ -340,9 +345,7 @@ def _optimum(
     values = dict(zip(names, best.values.tolist(), strict=True))
     seen = np.array([*problem.seen, *(x.values for x in found)])
     _, first = np.unique(seen, axis=0, return_index=True)
-    history = carried_out(
-        asked, Points(names, seen[np.sort(first)], "optimize"), folder, threads=2
-    )
+    history = carried_out(asked, Points(names, seen[np.sort(first)], "optimize"), folder, threads=2)
     front: dict[str, Array] = {}
     if len(problem.goals) > 1:
         front = {x: np.array([y.values[k] for y in found]) for k, x in enumerate(names)}

@@ -28,7 +28,7 @@ from liaison.studies.store import Store
 from liaison.studies.study import Study
 from liaison.studies.variations import Points, points_of, variation_of
 from liaison.studies.work import Progress, carry_out
-from liaison.verbs.family import Recipe, reference_row
+from liaison.verbs.family import Family, Recipe, ready_family
 from liaison.verbs.given import Value, in_seconds, in_si, mechanism_of, units
 from liaison.verbs.studying import (
     PLAIN_OPTIONS,
@@ -37,6 +37,7 @@ from liaison.verbs.studying import (
     Making,
     asked_of,
     definition_of,
+    keep_ready,
     keys_of,
     live_page,
     nominal,
@@ -131,7 +132,7 @@ def study(
         given, points.names, measure or {}, until=until, every=every,
         record=in_times(record), options=chosen, **shared,
     )  # fmt: skip
-    asked = with_reference(asked, points)
+    asked, _ = with_reference(asked, points)
     return carried_out(
         asked, points, folder, threads=threads, workers=workers, cluster=cluster,
         tell=watch_progress,
@@ -185,16 +186,21 @@ def points_in(
     return points_of(kinds, **design)
 
 
-def with_reference(asked: Asked, points: Points) -> Asked:
-    """With values at which equations are looked at: those of the mechanism, or a first point."""
+def with_reference(asked: Asked, points: Points) -> tuple[Asked, Family]:
+    """With values at which equations are looked at, and made ready there.
+
+    These are the values of the mechanism, or the first points that can be assembled.
+    """
     recipe = asked.recipe
     own = [
         nominal(recipe.mechanism, x, {**recipe.start, **recipe.parameters}) for x in points.names
     ]
     rows = [] if None in own else [[float(x) for x in own if x is not None]]
     rows += points.values[:1000].tolist()
-    reference = reference_row(recipe, rows)
-    return replace(asked, recipe=replace(recipe, reference=reference))
+    family = ready_family(recipe, rows)
+    asked = replace(asked, recipe=family.recipe)
+    keep_ready(asked.family(VERSION), family)
+    return asked, family
 
 
 def carried_out(

@@ -95,7 +95,7 @@ def parallel(table: StudyTable, color: str = "") -> Any:
     ax = figure.subplots()
     _lines(figure, ax, scaled, columns[names.index(color)], table.label(color))
     for k, name in enumerate(names):
-        ax.axvline(k, color="0.4", lw=0.8)
+        ax.plot([k, k], [0, 1], color="0.4", lw=0.8)
         for at, value in ((0.0, low[k]), (1.0, high[k])):
             where = "top" if at == 0 else "bottom"
             ax.annotate(

@@ -28,6 +28,7 @@
   };
   const scatter = el("canvas", { tabindex: 0, role: "img" });
   const lines = el("canvas", { tabindex: 0, role: "img", "aria-label": "Parallel coordinates: drag along an axis to filter" });
+  lines.style.minWidth = `${92 * data.names.length}px`;
   const facts = el("section", { class: "panel", "aria-live": "polite" });
   const shown = el("p", {});
   const clear = el("button", { type: "button", text: "Clear filters", on: { click: () => { filters.fill(null); draw(); } } });
@@ -38,7 +39,7 @@
     el("div", { class: "grid" },
       el("div", {},
         el("section", { class: "panel" }, el("div", { class: "choices" }, choice("across", "x"), choice("up", "y"), choice("color", "by")), scatter),
-        el("section", { class: "panel" }, el("div", { class: "choices" }, el("h2", { text: "Drag along an axis to filter" }), clear), lines, shown)),
+        el("section", { class: "panel" }, el("div", { class: "choices" }, el("h2", { text: "Drag along an axis to filter" }), clear), el("div", { class: "wide" }, lines), shown)),
       facts));
 
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name);
