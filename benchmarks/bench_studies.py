@@ -2,9 +2,9 @@
 
     python benchmarks/bench_studies.py [rows] [runs] [search]
 
-What is asked: 10⁵ runs of 0.1 s of the four-bar with four lengths varied in 60 s of CPU, of which at
-most 30 % outside compiled code; a store of 10⁶ rows opened, filtered and plotted in 1 s; a search of
-a linkage with ten parameters by exact gradients in a quarter of the time of differences.
+What is asked: 10⁵ runs of 0.1 s of the four-bar with four lengths varied in 60 s of CPU, of which
+at most 30 % outside compiled code; a store of 10⁶ rows opened, filtered and plotted in 1 s; a
+search of a linkage with ten parameters by exact gradients in a quarter of the time of differences.
 """
 
 from __future__ import annotations

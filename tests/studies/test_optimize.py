@@ -1,4 +1,4 @@
-"""Searches: exact gradients against differences, optima against closed forms, fronts, robustness."""
+"""Searches: exact gradients against differences, optima against closed forms, fronts."""
 
 import math
 

@@ -4,7 +4,7 @@
 
 Two tables A and B of independent points, and tables A_i, which are A with the i-th column of B:
 
-    S_i ≈ mean(f_B (f_{A_i} − f_A)) / V,    T_i ≈ mean((f_A − f_{A_i})²) / 2V              (indices-1)
+    S_i ≈ mean(f_B (f_{A_i} − f_A)) / V,    T_i ≈ mean((f_A − f_{A_i})²) / 2V        (indices-1)
 
 The confidence is that of rows drawn again from the rows there are.
 

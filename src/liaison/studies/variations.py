@@ -74,10 +74,10 @@ class Interval(Variation):
     def __post_init__(self) -> None:
         _ordered("an interval", self.low, self.high)
 
-    def quantile(self, u: Array) -> Array:
+    def quantile(self, u: Array) -> Array:  # noqa: D102
         return self.low + (self.high - self.low) * u
 
-    def ends(self) -> tuple[float, float]:
+    def ends(self) -> tuple[float, float]:  # noqa: D102
         return self.low, self.high
 
 
@@ -95,7 +95,7 @@ class Normal(Variation):
         _positive("the standard deviation", self.deviation)
         _ordered("the bounds of a normal value", self.low, self.high)
 
-    def quantile(self, u: Array) -> Array:
+    def quantile(self, u: Array) -> Array:  # noqa: D102
         from scipy.special import ndtr, ndtri
 
         least = ndtr((self.low - self.mean) / self.deviation)
@@ -103,7 +103,7 @@ class Normal(Variation):
         z = ndtri(least + (most - least) * u)
         return np.asarray(np.clip(self.mean + self.deviation * z, self.low, self.high))
 
-    def ends(self) -> tuple[float, float]:
+    def ends(self) -> tuple[float, float]:  # noqa: D102
         reach = BOUND * self.deviation
         return max(self.low, self.mean - reach), min(self.high, self.mean + reach)
 
@@ -125,13 +125,13 @@ class Triangular(Variation):
                 f"{self.high:g}."
             )
 
-    def quantile(self, u: Array) -> Array:
+    def quantile(self, u: Array) -> Array:  # noqa: D102
         width, left, right = self.high - self.low, self.mode - self.low, self.high - self.mode
         rising = self.low + np.sqrt(u * width * left)
         falling = self.high - np.sqrt((1 - u) * width * right)
         return np.where(u * width < left, rising, falling)
 
-    def ends(self) -> tuple[float, float]:
+    def ends(self) -> tuple[float, float]:  # noqa: D102
         return self.low, self.high
 
 
@@ -147,12 +147,12 @@ class Lognormal(Variation):
         _positive("the median", self.median)
         _positive("the standard deviation", self.deviation)
 
-    def quantile(self, u: Array) -> Array:
+    def quantile(self, u: Array) -> Array:  # noqa: D102
         from scipy.special import ndtri
 
         return np.asarray(self.median * np.exp(self.deviation * ndtri(u)))
 
-    def ends(self) -> tuple[float, float]:
+    def ends(self) -> tuple[float, float]:  # noqa: D102
         reach = math.exp(BOUND * self.deviation)
         return self.median / reach, self.median * reach
 
@@ -168,14 +168,14 @@ class Listed(Variation):
         if not self.values:
             raise ArgumentError("the list of values is empty.")
 
-    def quantile(self, u: Array) -> Array:
+    def quantile(self, u: Array) -> Array:  # noqa: D102
         count = len(self.values)
         return np.array(self.values)[np.minimum((u * count).astype(np.intp), count - 1)]
 
-    def ends(self) -> tuple[float, float]:
+    def ends(self) -> tuple[float, float]:  # noqa: D102
         return min(self.values), max(self.values)
 
-    def levels(self, count: int) -> Array:
+    def levels(self, count: int) -> Array:  # noqa: D102
         return np.array(self.values)
 
 

@@ -45,7 +45,8 @@ WAITS = 0.5
 class Maker(Protocol):
     """Computes the rows of some points, as the bytes of a file."""
 
-    def __call__(self, values: Array, keys: NDArray[np.uint8], first: int) -> bytes: ...
+    def __call__(self, values: Array, keys: NDArray[np.uint8], first: int) -> bytes:
+        """The rows of points with these values and keys; `first` is the number of the first."""
 
 
 @final
@@ -167,7 +168,7 @@ class _Work:
 
     def _take(self, future: Future[bytes]) -> None:
         """Stores what a worker has computed, or gives its points to another one."""
-        claim, began = self.under_way.pop(future)
+        claim, _ = self.under_way.pop(future)
         try:
             data = future.result()
         except BrokenExecutor:

@@ -1,4 +1,4 @@
-"""Search the values of a study file at which a measure is best.
+"""Search values of a study file for the best measure.
 
 Public names: optimize.
 """
@@ -26,7 +26,7 @@ def optimize(
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Search the values of a study file at which a measure is best."""
+    """Search values of a study file for the best measure."""
     from liaison.errors import TextError
     from liaison.simulation.record.files import write_file
     from liaison.studies.files import read_study_file

@@ -1,4 +1,4 @@
-"""Run a study file: values that vary, measures of every run.
+"""Run a study file: values that vary, measures of runs.
 
 Public names: study, started.
 """
@@ -49,7 +49,7 @@ def study(
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Run a study file: values that vary, measures of every run."""
+    """Run a study file: values that vary, measures of runs."""
     from liaison.studies.files import read_study_file
     from liaison.verbs.studies.study import study as verb
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from liaison.errors import checked
+from liaison.numeric.progress import lasting
 from liaison.studies.store import Store
 from liaison.studies.study import Study
 from liaison.verbs.studying import live_page, run_again
 
 
+@lasting("studies")
 @checked
 def open_study(folder: str | Path, name: str = "") -> Study:
     """The study of a folder that `study` wrote; nothing is run.

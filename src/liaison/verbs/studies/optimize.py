@@ -1,4 +1,4 @@
-"""Find values of a mechanism at which a measure is least or largest.
+"""Find values at which a measure is least or largest.
 
 Public names: optimize, Optimum.
 """

@@ -1,4 +1,4 @@
-"""Run a mechanism with values that vary, and store measures of each run.
+"""Run a mechanism with values that vary; store measures.
 
 Public names: study.
 """

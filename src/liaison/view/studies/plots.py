@@ -94,7 +94,7 @@ def parallel(table: StudyTable, color: str = "") -> Any:
     figure = _figure(max(3, len(names) - 1), 1.4)
     ax = figure.subplots()
     _lines(figure, ax, scaled, columns[names.index(color)], table.label(color))
-    for k, name in enumerate(names):
+    for k in range(len(names)):
         ax.plot([k, k], [0, 1], color="0.4", lw=0.8)
         for at, value in ((0.0, low[k]), (1.0, high[k])):
             where = "top" if at == 0 else "bottom"
