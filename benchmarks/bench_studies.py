@@ -23,7 +23,7 @@ from liaison.simulation import assembly
 from liaison.simulation.batch import run as batch
 from liaison.studies.chunks import encoded
 from liaison.studies.store import Store
-from liaison.verbs.studying import Making, keys_of
+from liaison.verbs.studies._studying import Making, keys_of
 
 optimizing = importlib.import_module("liaison.verbs.studies.optimize")
 

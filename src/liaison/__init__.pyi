@@ -234,6 +234,7 @@ from liaison.verbs.state.jacobian import jacobian as jacobian
 from liaison.verbs.state.mass_matrix import mass_matrix as mass_matrix
 from liaison.verbs.state.pose import pose as pose
 from liaison.verbs.state.torsors import torsors as torsors
+from liaison.verbs.studies.measure_gradients import measure_gradients as measure_gradients
 from liaison.verbs.studies.open_study import open_study as open_study
 from liaison.verbs.studies.optimize import optimize as optimize
 from liaison.verbs.studies.sobol_indices import sobol_indices as sobol_indices

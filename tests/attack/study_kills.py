@@ -18,7 +18,7 @@ import numpy as np
 import liaison
 from liaison.errors import LiaisonError
 from liaison.studies.store import Store
-from liaison.verbs.studying import Making
+from liaison.verbs.studies._studying import Making
 
 folder, kills, points, four_bar = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

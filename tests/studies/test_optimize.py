@@ -8,10 +8,10 @@ import pytest
 import liaison
 from liaison.errors import ArgumentError, LiaisonError, NamingError
 from liaison.studies.search import Goal, Limit, Problem, descend, draw, front_of, is_dominated
-from liaison.verbs.gradients import Gradients, differences
+from liaison.verbs.studies._gradients import Gradients, differences
+from liaison.verbs.studies._studying import asked_of
 from liaison.verbs.studies.optimize import _Making
 from liaison.verbs.studies.study import with_reference
-from liaison.verbs.studying import asked_of
 
 FOUR_BAR, PATH = "examples/four_bar.lsd", "examples/path_linkage.lsd"
 

@@ -9,7 +9,7 @@ import liaison
 from liaison.errors import ArgumentError, LiaisonError
 from liaison.studies.cluster import check_address
 from liaison.studies.work import Progress
-from liaison.verbs import studying
+from liaison.verbs.studies import _studying as studying
 
 FOUR_BAR = "examples/four_bar.lsd"
 

@@ -11,7 +11,8 @@ from liaison.errors import checked
 from liaison.numeric.progress import lasting
 from liaison.studies.store import Store
 from liaison.studies.study import Study
-from liaison.verbs.studying import live_page, run_again
+
+from ._studying import live_page, run_again
 
 
 @lasting("studies")

@@ -25,10 +25,11 @@ from liaison.studies.search import Found, Goal, Limit, Problem, best_of, descend
 from liaison.studies.study import Study
 from liaison.studies.variations import Normal, Points, Variation, points_of, variation_of
 from liaison.units import si_value, unit_of
-from liaison.verbs.family import Family
 from liaison.verbs.given import Value, in_seconds, mechanism_of, units, with_values
-from liaison.verbs.gradients import Gradients, differences
-from liaison.verbs.studying import (
+
+from ._family import Family
+from ._gradients import Gradients, differences
+from ._studying import (
     VERSION,
     Asked,
     Making,
@@ -36,7 +37,6 @@ from liaison.verbs.studying import (
     nominal,
     unit_of_measure,
 )
-
 from .study import _TAKEN, _shared, carried_out, with_reference
 
 DEVIATIONS = 16

@@ -28,9 +28,10 @@ from liaison.studies.store import Store
 from liaison.studies.study import Study
 from liaison.studies.variations import Points, points_of, variation_of
 from liaison.studies.work import Progress, carry_out
-from liaison.verbs.family import Family, Recipe, ready_family
 from liaison.verbs.given import Value, in_seconds, in_si, mechanism_of, units
-from liaison.verbs.studying import (
+
+from ._family import Family, Recipe, ready_family
+from ._studying import (
     PLAIN_OPTIONS,
     VERSION,
     Asked,

@@ -28,8 +28,8 @@ from liaison.simulation.record.trajectory import DONE, Trajectory
 from liaison.studies.measures import Samples
 from liaison.units import unit_of
 
-from .family import PARAMETER, Family, kind_of_value
-from .studying import Asked
+from ._family import PARAMETER, Family, kind_of_value
+from ._studying import Asked
 
 STEP = 6e-6
 """Part of the range of a value by which differences move it: the cube root of rounding."""

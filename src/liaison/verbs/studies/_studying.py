@@ -39,9 +39,9 @@ from liaison.studies.rows import columns_of, header_of, joined
 from liaison.studies.store import KEY
 from liaison.studies.study import Definition
 from liaison.units import converts, unit_of
+from liaison.verbs.given import Given, mechanism_of, units, with_starts, with_values
 
-from .family import PARAMETER, Family, Recipe, kind_of_value
-from .given import Given, mechanism_of, units, with_starts, with_values
+from ._family import PARAMETER, Family, Recipe, kind_of_value
 
 PLAIN_OPTIONS = (
     "step", "method", "rtol", "atol", "max_step", "max_steps", "projection", "residual",
