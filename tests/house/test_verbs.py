@@ -104,7 +104,9 @@ def test_the_verb_of_the_manual_is_a_command(tmp_path, examples):
 
 def test_commands_that_read_a_mechanism_take_values():
     without = {x for x in commands() if "--set" not in words(x, "--help").stdout}
-    assert without == {"format", "gausselim", "standard_basis", "rewrite", "examples"}
+    assert without == {
+        "format", "gausselim", "standard_basis", "rewrite", "examples", "study", "optimize",
+    }  # fmt: skip
 
 
 def test_no_public_name_takes_any_keyword_whatever():
@@ -122,6 +124,7 @@ QUICK = {
     "show": "returns while the view is served",
     "session": "opens terms one by one, when they are asked for",
     "viscous": "changes a description",
+    "sobol_indices": "is a study, which is shown",
     **dict.fromkeys(
         ("bias", "forward_dynamics", "inertia", "jacobian", "mass_matrix", "pose", "torsors"),
         "evaluates a kernel, whose compilation is shown",
