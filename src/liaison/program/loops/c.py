@@ -276,6 +276,8 @@ class _Printer:
         if kind in ("field", "inline"):
             place = f"{args[0]}->{value.data.name}{'' if value.data.name == 'words' else '_'}"
             return f"(&{place})" if value.data.layout == "nested" else place
+        if kind == "external":
+            return f"liaison_{value.data.name}({', '.join(args)})"
         if kind in ("kernel", "hook"):
             return f"{args[0]}({', '.join(args[1:])})"
         if kind == "power":
