@@ -16,7 +16,6 @@ from liaison.simulation.steps.layout import (
     GOOD,
     STOPPED,
     TRY,
-    Entries,
     Run,
 )
 
@@ -58,7 +57,7 @@ from .messages import (
     failed,
     report,
 )
-from .model import SLICE, get_integers, rates_known, refreshed, residual_of
+from .model import SLICE, events_known, get_integers, rates_known, refreshed, residual_of
 from .smooth import BESIDE, off_chart
 
 NEAR = 1e-9
@@ -147,13 +146,9 @@ def get_nominals(fmu: Instance, function: i64, values: ptr, count: i64) -> i64:
 @loop
 def get_indicators(fmu: Instance, function: i64, values: ptr, count: i64) -> i64:
     """What is zero at events, in the present mode."""
-    run = Run(at(fmu.ints, fmu.run_at))
-    e = Entries(at(fmu.ints, fmu.entries_at))
     if count != fmu.ne:
         return complain(fmu, function, WRONG_COUNT, 0, 0.0, count)
-    q = run.q
-    if fmu.ne > 0:
-        e.events(run.t, q, run.v, run.u, run.p, q, fmu.events, at(fmu.floats, fmu.scratch_at))
+    events_known(fmu)
     for i in range(fmu.ne):
         values[i] = fmu.events[i]
         if values[i] != values[i]:

@@ -40,10 +40,10 @@ ANY = 127
 MODEL_EXCHANGE, CO_SIMULATION = 0, 1
 
 # where the value of a variable lies
-TIME, Q, V, U, P, QDOT, VDOT, OUT, ENERGY, RESIDUAL, MODE = range(11)
+TIME, Q, V, U, P, QDOT, VDOT, OUT, ENERGY, RESIDUAL, MODE, INDICATOR = range(12)
 
 # what is known of the present state
-KNOWS_RATES, KNOWS_OUTPUTS, KNOWS_ENERGY = 1, 2, 4
+KNOWS_RATES, KNOWS_OUTPUTS, KNOWS_ENERGY, KNOWS_EVENTS = 1, 2, 4, 8
 
 MAGIC, SAVED = 0x4C4941_464D55_01, 0x4C4941_464D55_02
 """The first word of an instance, and of a saved state."""

@@ -1,7 +1,7 @@
 """What an instance computes: values, derivatives, event indicators, and how it starts.
 
 Public names: refreshed, value_of, set_value, begin, get_doubles, set_doubles, get_integers,
-rates_known, load_image, choose.
+rates_known, events_known, residual_of, load_image.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from liaison.solvers.linear.dense import largest_in
 from .layout import (
     DISCARD,
     ENERGY,
+    INDICATOR,
     KNOWS_ENERGY,
+    KNOWS_EVENTS,
     KNOWS_OUTPUTS,
     KNOWS_RATES,
     MODE,
@@ -117,6 +119,17 @@ def energy_known(fmu: Instance) -> None:
 
 
 @loop
+def events_known(fmu: Instance) -> None:
+    """Event indicators at the present state, in the present mode."""
+    run = Run(at(fmu.ints, fmu.run_at))
+    e = Entries(at(fmu.ints, fmu.entries_at))
+    q = run.q
+    if fmu.ne > 0 and fmu.known & KNOWS_EVENTS == 0:
+        e.events(run.t, q, run.v, run.u, run.p, q, fmu.events, at(fmu.floats, fmu.scratch_at))
+    fmu.known = fmu.known | KNOWS_EVENTS
+
+
+@loop
 def residual_of(fmu: Instance, level: i64) -> f64:
     """The largest residual of the closures of positions (0), or of rates (1)."""
     run = Run(at(fmu.ints, fmu.run_at))
@@ -151,6 +164,9 @@ def value_of(fmu: Instance, array: i64, k: i64) -> f64:
         return fmu.energy[k]
     if array == RESIDUAL:
         return residual_of(fmu, k)
+    if array == INDICATOR:
+        events_known(fmu)
+        return fmu.events[k]
     return fmu.qdot[k] if array == QDOT else fmu.vdot[k]
 
 
