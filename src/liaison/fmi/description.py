@@ -130,6 +130,7 @@ def _head3(facts: Facts, variables: Variables) -> list[str]:
     can = {"canGetAndSetFMUState": "true", "canSerializeFMUState": "true",
            "providesDirectionalDerivatives": flag(facts.has_derivatives),
            "providesAdjointDerivatives": flag(facts.has_derivatives)}  # fmt: skip
+    completed = {"needsCompletedIntegratorStep": "true"}
     steps = {
         "canHandleVariableCommunicationStepSize": "true", "providesIntermediateUpdate": "true",
         "mightReturnEarlyFromDoStep": "true", "canReturnEarlyAfterIntermediateUpdate": "true",
@@ -138,7 +139,7 @@ def _head3(facts: Facts, variables: Variables) -> list[str]:
         tag("fmiModelDescription", closed=False, fmiVersion="3.0", modelName=facts.name,
             instantiationToken=facts.token, description=facts.text, generationTool=facts.tool,
             variableNamingConvention="flat"),
-        f"  {tag('ModelExchange', modelIdentifier=facts.identifier, **can)}",
+        f"  {tag('ModelExchange', modelIdentifier=facts.identifier, **can, **completed)}",
         f"  {tag('CoSimulation', modelIdentifier=facts.identifier, **can, **steps)}",
     ]  # fmt: skip
 

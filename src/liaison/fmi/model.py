@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import isfinite
 
-from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import at, entry_at, f64, i64, iptr, loop, ptr
 from liaison.simulation.assembly import CLOSED as IS_CLOSED
 from liaison.simulation.assembly import Work, assemble_each
 from liaison.simulation.steps.explicit import derivative
@@ -51,6 +51,9 @@ from .messages import (
     failed,
 )
 
+PULL = 20.0
+"""How fast states of the importer come back to the closures [1/s]."""
+
 SLICE = 1000
 """Steps of the time loop in one call."""
 
@@ -92,10 +95,33 @@ def rates_known(fmu: Instance) -> i64:
         return status
     for i in range(nv):
         fmu.vdot[i] = fmu.k[nv + i]
+        fmu.speeds[i] = run.v[i]
+    if run.nc > 0 and run.has_correct[0] > 0:
+        pull_back(fmu)
     q = run.q
-    fmu.qdot_entry(run.t, q, run.v, run.u, run.p, q, fmu.qdot, fmu.work)
+    fmu.qdot_entry(run.t, q, fmu.speeds, run.u, run.p, q, fmu.qdot, fmu.work)
     fmu.known = fmu.known | KNOWS_RATES
     return GOOD
+
+
+@loop
+def pull_back(fmu: Instance) -> None:
+    """Rates that lead back to the closures: Φ and G v − ν decay by PULL in a unit of time.
+
+    On the closures the corrections vanish, so that the motion is the same there.
+    """
+    e = Entries(at(fmu.ints, fmu.entries_at))
+    run = Run(at(fmu.ints, fmu.run_at))
+    scratch = at(fmu.floats, fmu.scratch_at)
+    q = run.q
+    correct = entry_at(e.correct, 0)
+    correct(run.t, q, run.v, run.u, run.p, q, fmu.y, scratch)
+    for i in range(fmu.nv):
+        fmu.speeds[i] += PULL * fmu.y[i]
+    correct = entry_at(e.correct, 1)
+    correct(run.t, q, run.v, run.u, run.p, q, fmu.y, scratch)
+    for i in range(fmu.nv):
+        fmu.vdot[i] += PULL * fmu.y[i]
 
 
 @loop
