@@ -126,7 +126,7 @@ PROBES = bytes.fromhex(
     "48830900"  # or qword [rcx], 0
     "5859c3"  # pop rax; pop rcx; ret
 )
-"""Touches every page of a frame of rax bytes, from the top: Windows enlarges a stack page by page."""
+"""Touches every page of a frame of rax bytes: Windows enlarges a stack page by page."""
 
 
 def runtime_object() -> Object:

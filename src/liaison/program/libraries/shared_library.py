@@ -22,7 +22,9 @@ from liaison.program.llvm.machine import Target, object_code_for
 
 from .elf import elf_library
 from .link import Image, linked
+from .macho import mach_library, universal_library
 from .objects import Object, read_object
+from .pe import pe_library
 from .runtime import RUNTIME, runtime_object
 
 SYSTEM = frozenset({"calloc", "free", "malloc", "realloc"})
@@ -47,8 +49,16 @@ class System:
 SYSTEMS: Mapping[str, System] = {
     "linux-x86_64": System(UNIX, elf_library, ".so"),
     "linux-aarch64": System(ARM, elf_library, ".so"),
+    "windows-x86_64": System(WINDOWS, pe_library, ".dll"),
+    "macos-x86_64": System(UNIX, mach_library, ".dylib"),
+    "macos-arm64": System(ARM, mach_library, ".dylib"),
 }
 """By name: macOS takes the code of Linux, of which register x18 is left alone on ARM."""
+
+UNIVERSAL = "macos"
+"""The name of one library for both processors of macOS."""
+
+BOTH = ("macos-x86_64", "macos-arm64")
 
 
 @final
@@ -76,15 +86,17 @@ def shared_library(
     Args:
         modules: IR texts without target lines, or modules; where two define a name for others, the
             first one counts.
-        system: a name of SYSTEMS.
+        system: a name of SYSTEMS, or "macos" for one library for both of its processors.
         exports: functions that users of the library see; what these do not need is left out.
         name: of the library, without suffix.
 
     Raises:
         ProgramError: names that nothing defines.
     """
+    if system == UNIVERSAL:
+        return universal_library([shared_library(modules, x, exports, name) for x in BOTH])
     if system not in SYSTEMS:
-        raise NamingError.unknown("system of libraries", system, SYSTEMS)
+        raise NamingError.unknown("system of libraries", system, [*SYSTEMS, UNIVERSAL])
     row = SYSTEMS[system]
     objects = [_object(row.target, x) for x in modules]
     return row.write(linked([*objects, *_own(row.target)], exports, SYSTEM), name + row.suffix)
