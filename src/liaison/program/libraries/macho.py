@@ -5,7 +5,7 @@ which is a hash of every page and no one's key. Names have an underscore before 
 
 Public names: mach_library, universal_library.
 
-Source: Apple's headers mach-o/loader.h, mach-o/nlist.h, mach-o/fat.h and kern/cs_blobs.h.
+Source: MACHO, loader.h, nlist.h and fat.h; kern/cs_blobs.h for the signature.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import final
 
 from .link import Image
+from .objects import KINDS
 
 PROCESSORS = {"x86_64": (0x01000007, 3, 0x1000), "aarch64": (0x0100000C, 0, 0x4000)}
 """Kind, variant and size of pages."""
@@ -34,6 +36,7 @@ SIGNED_PAGE = 12  # bits
 AD_HOC = 0x20002
 ALIGN = 64
 COMMANDS = 12
+NONE = (0, 0, 0, 0)  # neither weak nor lazy names
 
 
 def mach_library(image: Image, name: str) -> bytes:
@@ -62,7 +65,9 @@ class _Writer:
         self.kind, self.variant, self.page = PROCESSORS[image.machine]
         self.symbols = [f"_{x}" for x in image.exports]
         text, const = len(image.parts["text"]), len(image.parts["const"])
-        starts = {"text": _rounded(HEADER.size + len(self.commands({}, {})), ALIGN)}
+        self.filled = self.edit = self.edit_at = 0
+        nothing = dict.fromkeys(KINDS, 0)
+        starts = {"text": _rounded(HEADER.size + len(self.commands(nothing, {})), ALIGN)}
         starts["const"] = _rounded(starts["text"] + text, ALIGN)
         starts["data"] = _rounded(starts["const"] + const, self.page)
         starts["zero"] = _rounded(starts["data"] + len(image.parts["data"]), ALIGN)
@@ -104,9 +109,9 @@ class _Writer:
         }
         content, places = b"", {}
         for name, table in tables.items():
-            content += bytes(-len(content) % 8)
-            places[name] = (self.edit_at + len(content), len(table))
-            content += table
+            padded = table + bytes(-len(table) % 8)
+            places[name] = (self.edit_at + len(content), len(padded))
+            content += padded
         return content, places
 
     def names(self, exports: Mapping[str, int]) -> tuple[bytes, bytes]:
@@ -126,11 +131,9 @@ class _Writer:
         at = {x: places.get(x, (0, 0)) for x in
               ("rebase", "bind", "exports", "symbols", "strings", "signature")}  # fmt: skip
         listed = [
-            *(self.segments(starts, at["signature"]) if starts else [bytes(72 + 160)] +
-              [bytes(72 + 160), bytes(72)]),
+            *self.segments(starts, at["signature"]),
             _named(0xD, f"@rpath/{self.name}"),
-            struct.pack("<12I", 0x80000022, 48, *at["rebase"], *at["bind"], 0, 0, 0, 0,
-                        *at["exports"]),
+            struct.pack("<12I", 0x80000022, 48, *at["rebase"], *at["bind"], *NONE, *at["exports"]),
             struct.pack("<6I", 2, 24, at["symbols"][0], defined + imported, *at["strings"]),
             struct.pack("<20I", 0xB, 80, 0, 0, 0, defined, defined, imported, *[0] * 12),
             struct.pack("<II", 0x1B, 24) + self.identity(),
@@ -265,7 +268,7 @@ def _trie(exports: Mapping[str, int]) -> bytes:
 def _nodes(names: Sequence[str]) -> dict[str, list[str]]:
     """Prefixes at which names part, or end, each with those that follow it; parents first."""
     ends = set(names) | {""}
-    for one, other in zip(names, names[1:], strict=False):
+    for one, other in pairwise(names):
         shared = 0
         while shared < min(len(one), len(other)) and one[shared] == other[shared]:
             shared += 1

@@ -6,7 +6,7 @@ exception cannot pass through the library, and none arises in it.
 
 Public names: pe_library.
 
-Source: Microsoft's PE format, sections "Optional header", ".edata", ".idata", ".reloc".
+Source: PECOFF, sections on the optional header, .edata, .idata and .reloc.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from itertools import groupby
 from typing import final
 
 from .link import WORD, Image
+from .objects import KINDS
 
 BASE = 0x180000000
 PAGE, BLOCK = 0x1000, 0x200
@@ -51,7 +52,7 @@ class _Writer:
     def __init__(self, image: Image, name: str) -> None:
         self.image, self.name = image, name
         self.tables_at = -(-len(image.parts["const"]) // 16) * 16
-        size = self.tables_at + len(self.tables({x: 0 for x in ("text", "const", "data", "zero")}))
+        size = self.tables_at + len(self.tables(dict.fromkeys(KINDS, 0)))
         zero = -(-len(image.parts["data"]) // 16) * 16
         sizes = {".text": len(image.parts["text"]), ".rdata": size, ".data": zero + image.zero}
         self.sizes, self.starts, start = sizes, {}, PAGE
