@@ -5,7 +5,7 @@ versions, and functions of the C library are looked up in the process that loads
 
 Public names: elf_library.
 
-Source: the System V interface, chapters 4 and 5 (object files; program loading and dynamic linking).
+Source: ABI13, chapters 4 and 5.
 """
 
 from __future__ import annotations

@@ -5,25 +5,25 @@ it is put together and written in the form of the system. A system function is c
 variable `__imp_NAME` (`@__imp_calloc = external global ptr`), and only those of `SYSTEM`. The same
 code gives the same bytes, whenever and wherever a library is made.
 
-Public names: shared_library, Module, SYSTEMS, SYSTEM, UNIVERSAL.
+Public names: shared_library, SYSTEMS, SYSTEM, UNIVERSAL.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import final
+from importlib import import_module
+from typing import Any, final
 
 from liaison.errors import NamingError, checked
 from liaison.program.llvm.machine import Target, object_code_for
 
-from .elf import elf_library
 from .link import Image, linked
+from .modules import RUNTIME, Module, runtime_object
 from .objects import Object, read_object
-from .runtime import RUNTIME, runtime_object
 
 SYSTEM = frozenset({"calloc", "free", "malloc", "realloc"})
 """Functions that every system provides."""
@@ -31,40 +31,39 @@ SYSTEM = frozenset({"calloc", "free", "malloc", "realloc"})
 UNIX = Target("x86_64-unknown-linux-gnu", model="small")
 ARM = Target("aarch64-unknown-linux-gnu", features="+reserve-x18", model="small")
 WINDOWS = Target("x86_64-pc-windows-gnu-elf", model="small")
+ELF, PE, MACH = ("elf", "elf_library"), ("pe", "pe_library"), ("macho", "mach_library")
+JOINED = ("macho", "universal_library")
 DEFINED = re.compile(r'^define [^\n]*?@"?([\w.$-]+)[^\n]*\{$', re.MULTILINE)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class System:
-    """A system: the target of its code, and who writes the library from image and name."""
+    """A system: the target of its code, module and function that write a library, its suffix."""
 
     target: Target
-    write: Callable[[Image, str], bytes]
+    writer: tuple[str, str]
     suffix: str
+
+    def write(self, image: Image, name: str) -> bytes:
+        """The content of a library of this name."""
+        content: bytes = _loaded(self.writer)(image, name + self.suffix)
+        return content
 
 
 SYSTEMS: Mapping[str, System] = {
-    "linux-x86_64": System(UNIX, elf_library, ".so"),
-    "linux-aarch64": System(ARM, elf_library, ".so"),
+    "linux-x86_64": System(UNIX, ELF, ".so"),
+    "linux-aarch64": System(ARM, ELF, ".so"),
+    "windows-x86_64": System(WINDOWS, PE, ".dll"),
+    "macos-x86_64": System(UNIX, MACH, ".dylib"),
+    "macos-arm64": System(ARM, MACH, ".dylib"),
 }
 """By name: macOS takes the code of Linux, of which register x18 is left alone on ARM."""
 
+UNIVERSAL = "macos"
+"""The name of one library for both processors of macOS."""
 
-@final
-@dataclass(frozen=True, slots=True)
-class Module:
-    """Code that need not be printed again while its key is the same.
-
-    Attributes:
-        text: gives the IR text.
-        key: what it depends on.
-        optimize: level of code generation, 0 to 3; LLVM's own passes run from 1 on.
-    """
-
-    text: Callable[[], str]
-    key: str
-    optimize: int = 2
+BOTH = ("macos-x86_64", "macos-arm64")
 
 
 @checked
@@ -76,18 +75,27 @@ def shared_library(
     Args:
         modules: IR texts without target lines, or modules; where two define a name for others, the
             first one counts.
-        system: a name of SYSTEMS.
+        system: a name of SYSTEMS, or "macos" for one library for both of its processors.
         exports: functions that users of the library see; what these do not need is left out.
         name: of the library, without suffix.
 
     Raises:
         ProgramError: names that nothing defines.
     """
+    if system == UNIVERSAL:
+        join = _loaded(JOINED)
+        return bytes(join([shared_library(modules, x, exports, name) for x in BOTH]))
     if system not in SYSTEMS:
-        raise NamingError.unknown("system of libraries", system, SYSTEMS)
+        raise NamingError.unknown("system of libraries", system, [*SYSTEMS, UNIVERSAL])
     row = SYSTEMS[system]
     objects = [_object(row.target, x) for x in modules]
-    return row.write(linked([*objects, *_own(row.target)], exports, SYSTEM), name + row.suffix)
+    return row.write(linked([*objects, *_own(row.target)], exports, SYSTEM), name)
+
+
+def _loaded(writer: tuple[str, str]) -> Any:
+    """A writer, whose module is loaded when a library of its kind is written."""
+    module, name = writer
+    return getattr(import_module(f"liaison.program.libraries.{module}"), name)
 
 
 def _object(target: Target, module: str | Module) -> Object:

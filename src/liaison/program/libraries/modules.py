@@ -1,13 +1,80 @@
-"""What code of LLVM calls without being asked: copies of memory, whole numbers, probes of stacks.
+"""Modules of libraries: entries of a program, and loops with all that they call.
 
+Both are portable: without contraction, and with elementary functions of the package, so that a
+library gives the same bits on every system.
+
+What code of LLVM calls without being asked: copies of memory, whole numbers, probes of stacks.
 Every library has its own, as far as it needs them.
 
-Public names: RUNTIME, CHECK_STACK, runtime_object.
+Public names: Module, loops_module, entries_module, runtime_object, RUNTIME, CHECK_STACK, LANES.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, final
+
+from liaison.program.functions.table import FUNCTIONS
+from liaison.program.llvm.portable import PORTABLE
+from liaison.program.llvm.to_llvm import ColumnsPlan, columns_plan, module_of
+from liaison.program.loops.compile import loops_key
+from liaison.program.loops.language import Loop
+from liaison.program.loops.llvm import loops_ir
+from liaison.program.plan import PIECE, Plan, plan
+from liaison.program.program import Program
+
 from .objects import Object, Section, Symbol
+
+LANES = 2
+"""Doubles in one register of every processor of 64 bits."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Module:
+    """Code that need not be printed again while its key is the same.
+
+    Attributes:
+        text: gives the IR text.
+        key: what it depends on.
+        optimize: level of code generation, 0 to 3; LLVM's own passes run from 1 on.
+    """
+
+    text: Callable[[], str]
+    key: str
+    optimize: int = 2
+
+
+def loops_module(roots: Sequence[Loop[..., Any]]) -> Module:
+    """Loops, the elementary functions, and all that they call.
+
+    A loop is the function `liaison_` with its name; `unique_names` numbers equal ones, in this
+    order after the elementary functions.
+    """
+    listed = [*FUNCTIONS.values(), *(x for x in roots if x not in FUNCTIONS.values())]
+    return Module(partial(loops_ir, listed, portable=True), loops_key(listed, portable=True))
+
+
+def entries_module(program: Program, symbols: Mapping[str, str]) -> tuple[str, dict[str, int]]:
+    """IR text of entries, and how many doubles of workspace each wants.
+
+    Args:
+        program: has the entries.
+        symbols: entry -> the name of its function.
+    """
+    plans = {symbol: _planned(program, entry) for entry, symbol in symbols.items()}
+    works = {entry: plans[symbol].work_size for entry, symbol in symbols.items()}
+    return module_of(program, plans, PORTABLE), works
+
+
+def _planned(program: Program, entry: str) -> Plan | ColumnsPlan:
+    columns = program.entry(entry).columns
+    if columns is None:
+        return plan(program, entry, lanes=LANES, functions=FUNCTIONS)
+    return columns_plan(columns, LANES, PIECE, FUNCTIONS)
+
 
 RUNTIME = """\
 declare double @llvm.fabs.f64(double)
@@ -126,7 +193,7 @@ PROBES = bytes.fromhex(
     "48830900"  # or qword [rcx], 0
     "5859c3"  # pop rax; pop rcx; ret
 )
-"""Touches every page of a frame of rax bytes, from the top: Windows enlarges a stack page by page."""
+"""Touches every page of a frame of rax bytes: Windows enlarges a stack page by page."""
 
 
 def runtime_object() -> Object:
