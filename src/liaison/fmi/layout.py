@@ -261,7 +261,8 @@ class Instance(Record):
     vdot: ptr = sized("nv")
     outputs: ptr = sized("no")
     energy: ptr = sized("2")
-    events: ptr = sized("ne")
+    events: ptr = sized("ne")  # indicators
+    margin: ptr = sized("ne")  # by which an end of a mode must be passed: its rounding
     nominal: ptr = sized("nq + nv")
     q_before: ptr = sized("nq")
     v_before: ptr = sized("nv")

@@ -11,6 +11,7 @@ from math import isfinite
 from liaison.program.loops.language import at, entry_at, f64, i64, iptr, loop, ptr
 from liaison.simulation.assembly import CLOSED as IS_CLOSED
 from liaison.simulation.assembly import Work, assemble_each
+from liaison.simulation.events.events import sign_of
 from liaison.simulation.steps.explicit import derivative
 from liaison.simulation.steps.layout import DONE, FULL, GOOD, START, STOPPED, TRY, Entries, Run
 from liaison.simulation.steps.projection import residuals
@@ -146,12 +147,19 @@ def energy_known(fmu: Instance) -> None:
 
 @loop
 def events_known(fmu: Instance) -> None:
-    """Event indicators at the present state, in the present mode."""
+    """Event indicators at the present state, in the present mode.
+
+    One that began at zero has the sign that it takes first.
+    """
     run = Run(at(fmu.ints, fmu.run_at))
     e = Entries(at(fmu.ints, fmu.entries_at))
     q = run.q
     if fmu.ne > 0 and fmu.known & KNOWS_EVENTS == 0:
         e.events(run.t, q, run.v, run.u, run.p, q, fmu.events, at(fmu.floats, fmu.scratch_at))
+        for i in range(fmu.ne):
+            fmu.events[i] += fmu.margin[i]
+            if run.sign[i] == 0.0:
+                run.sign[i] = sign_of(fmu.events[i])
     fmu.known = fmu.known | KNOWS_EVENTS
 
 
@@ -335,6 +343,10 @@ def begin(fmu: Instance, function: i64) -> i64:
         return failed(fmu, function, status)
     run.phase = TRY
     run.is_stopping = 0
+    # from here on ends of modes are seen
+    status = fmu.go(fmu, 0)
+    if status != GOOD:
+        return failed(fmu, function, status)
     fmu.is_set = 0
     fmu.t_last = t
     return 0

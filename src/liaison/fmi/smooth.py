@@ -5,7 +5,7 @@ Public names: go_smooth, settle_smooth, go_sides, settle_sides, off_chart, BESID
 
 from __future__ import annotations
 
-from liaison.contacts.events.switching import march, new_signs, switch
+from liaison.contacts.events.switching import LEAST, end_unit, march, new_signs, switch
 from liaison.program.loops.language import at, f64, i64, loop
 from liaison.simulation.events.events import sign_of
 from liaison.simulation.steps.advance import advance
@@ -21,6 +21,7 @@ from liaison.simulation.steps.projection import project
 from liaison.simulation.steps.sides_layout import Sides
 
 from .layout import Instance
+from .model import events_known
 
 BESIDE = 1e-15
 """Just after an instant, as a part of it."""
@@ -50,13 +51,10 @@ def go_sides(fmu: Instance, tries: i64) -> i64:
 @loop
 def fire_events(fmu: Instance) -> i64:
     """Which events the present state has passed since the last ones; GOOD, or why not."""
-    e = Entries(at(fmu.ints, fmu.entries_at))
     run = Run(at(fmu.ints, fmu.run_at))
-    q = run.q
     run.bent = 0
     run.is_stopping = 0
-    if run.ne > 0:
-        e.events(run.t, q, run.v, run.u, run.p, q, fmu.events, at(fmu.floats, fmu.scratch_at))
+    events_known(fmu)
     for i in range(run.ne):
         value = fmu.events[i]
         if value != value:
@@ -71,6 +69,15 @@ def fire_events(fmu: Instance) -> i64:
         run.sign[i] = sign_of(value)
         run.before[i] = value
     return GOOD
+
+
+@loop
+def widen(fmu: Instance, sides: Sides, run: Run) -> None:
+    """Ends of modes are seen where rounding does not reach: all of them begin above zero."""
+    for b in range(sides.nb):
+        i = sides.own + b
+        fmu.margin[i] = LEAST * end_unit(sides, b)
+        run.sign[i] = 1.0
 
 
 @loop
@@ -151,7 +158,9 @@ def settle_sides(fmu: Instance) -> i64:
         ended = max(ended, run.fired[sides.own + b])
     if ended == 0:
         new_signs(sides, run, scratch)
-        return GOOD
-    run.is_stopping = SWITCHING
-    log = at(fmu.floats, fmu.log_at)
-    return switch(sides, e, run, scratch, at(fmu.floats, fmu.records_at), log)
+    else:
+        run.is_stopping = SWITCHING
+        log = at(fmu.floats, fmu.log_at)
+        status = switch(sides, e, run, scratch, at(fmu.floats, fmu.records_at), log)
+    widen(fmu, sides, run)
+    return status
