@@ -230,11 +230,14 @@ class _Printer:
         deeper = indent + "  "
         if step.kind == "for":
             return self.for_(step, values, indent)
+        if step.kind in ("while", "if"):
+            # compilers warn of two pairs of parentheses
+            test = values[0][1:-1] if step.values[0].kind in INFIX else values[0]
         if step.kind == "while":
             inner = self.block(step.body, deeper)
-            return [f"{indent}while ({values[0]}) {{", *inner, f"{indent}}}"]
+            return [f"{indent}while ({test}) {{", *inner, f"{indent}}}"]
         if step.kind == "if":
-            lines = [f"{indent}if ({values[0]}) {{", *self.block(step.body, deeper)]
+            lines = [f"{indent}if ({test}) {{", *self.block(step.body, deeper)]
             if step.orelse:
                 lines += [f"{indent}}} else {{", *self.block(step.orelse, deeper)]
             return [*lines, f"{indent}}}"]
