@@ -18,7 +18,7 @@ import numpy as np
 from liaison.errors import NamingError
 from liaison.expr import Expr, topological
 from liaison.numeric import Array
-from liaison.program.libraries.shared_library import SYSTEMS, shared_library
+from liaison.program.libraries.shared_library import UNIVERSAL, shared_library
 from liaison.simulation.events.watched import sides_in
 from liaison.simulation.outcome import REASONS, failure_texts
 from liaison.simulation.plan.plan import Plan
@@ -30,14 +30,15 @@ from .memory import Memory, prepared
 from .messages import COUNT, NAME, NOW, OF_BLOCK, OF_EVENT, SIZE, TEXTS
 from .variables import Variables, variables_of
 
-BINARIES = {
-    "linux-x86_64": ("linux64", "x86_64-linux"),
-    "linux-aarch64": ("", "aarch64-linux"),
-    "windows-x86_64": ("win64", "x86_64-windows"),
-    "macos": ("darwin64", "x86_64-darwin"),
-}
-"""System -> folder of binaries in FMI 2.0, which has none for some, and in FMI 3.0."""
+BINARIES = (
+    {"linux-x86_64": "linux64", "windows-x86_64": "win64", UNIVERSAL: "darwin64"},
+    {"linux-x86_64": "x86_64-linux", "linux-aarch64": "aarch64-linux",
+     "windows-x86_64": "x86_64-windows", "macos-x86_64": "x86_64-darwin",
+     "macos-arm64": "aarch64-darwin"},
+)  # fmt: skip
+"""System -> folder of binaries, in FMI 2.0 and in FMI 3.0."""
 
+SUFFIXES = {"linux": ".so", "windows": ".dll", "macos": ".dylib"}
 STATUSES = 32
 DATE = (1980, 1, 1, 0, 0, 0)
 """Of all files, so that two exports give the same bytes."""
@@ -84,13 +85,12 @@ def fmu(
     if options.page:
         files["documentation/index.html"] = options.page.encode()
     code = modules(memory, texts, version)
-    for system in options.systems or tuple(SYSTEMS):
-        folder = BINARIES[system][version - 2] if system in BINARIES else ""
-        if system not in SYSTEMS:
-            raise NamingError.unknown("system of libraries", system, SYSTEMS)
-        if folder:
-            library = shared_library(code, system, list(exports(version)), name)
-            files[f"binaries/{folder}/{name}{SYSTEMS[system].suffix}"] = library
+    folders = BINARIES[version - 2]
+    for system in options.systems or tuple(folders):
+        if system not in folders:
+            raise NamingError.unknown(f"system of FMI {version}.0", system, folders)
+        library = shared_library(code, system, list(exports(version)), name)
+        files[f"binaries/{folders[system]}/{name}{SUFFIXES[system.partition('-')[0]]}"] = library
     facts_of = {"variables": len(variables.rows), "token": token, "files": {x: len(y) for x, y in files.items()}}
     return _zipped(files), facts_of
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.program.functions.table import FUNCTIONS
-from liaison.program.libraries.shared_library import Module
+from liaison.program.libraries.modules import Module
 from liaison.program.llvm.entries import Module as EntryModule
 from liaison.program.llvm.entries import entry_functions
 from liaison.program.llvm.portable import PORTABLE

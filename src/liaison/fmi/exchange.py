@@ -14,6 +14,7 @@ from liaison.simulation.steps.layout import (
     DONE,
     FULL,
     GOOD,
+    STEP_TOO_SMALL,
     STOPPED,
     TRY,
     Run,
@@ -59,6 +60,9 @@ from .messages import (
 )
 from .model import SLICE, events_known, get_integers, rates_known, refreshed, residual_of
 from .smooth import BESIDE, off_chart
+
+ROUNDING, PATIENCE = 1e-13, 100
+"""Part of the time that is rounding; slices of steps after which a run that stands still fails."""
 
 NEAR = 1e-9
 """Part of the time by which a step may begin beside the present time."""
@@ -303,10 +307,19 @@ def march_to(fmu: Instance, function: i64, t: f64) -> i64:
     fmu.returns_early = 0
     slice = SLICE if fmu.update == 0 else 1
     status = GOOD
+    stays = 0
     while status == GOOD or status == FULL:
         run.recorded = 0
         run.event_count = 0
+        before = run.t
         status = fmu.go(fmu, slice)
+        stays = stays + 1 if run.t - before <= ROUNDING * (abs(t) + 1.0) else 0
+        if status == GOOD and stays * slice >= SLICE and t - run.t <= ROUNDING * (abs(t) + 1.0):
+            # what is left of the step is rounding
+            run.t = t
+            status = DONE
+        elif status == GOOD and stays * slice >= PATIENCE * SLICE:
+            status = STEP_TOO_SMALL
         if status == GOOD and fmu.update != 0 and run.t < t and wants_return(fmu) == 1:
             fmu.returns_early = 1
             status = DONE

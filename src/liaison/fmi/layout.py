@@ -246,6 +246,7 @@ class Instance(Record):
 
     go: hook = like(go_on)
     settle: hook = like(settle_events)
+    close: hook = like(settle_events)  # closes the loops of a start; 1 if that was possible
     qdot_entry: kernel
     outputs_entry: kernel
     energy_entry: kernel

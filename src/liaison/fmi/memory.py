@@ -36,6 +36,7 @@ from liaison.simulation.prepared import add_entries, marching_of, scale_run
 from liaison.simulation.steps.advance import advance
 
 from .layout import MESSAGE, Instance
+from .model import close_loops
 from .smooth import go_sides, go_smooth, settle_sides, settle_smooth
 from .variables import Variables
 
@@ -307,8 +308,9 @@ class _Preparation:
             fmu.ints[Instance.fields[f"{name}_entry"].slot] = kernel.address(name)
         fmu.has_variation = fmu.has_adjoint = smooth
         code = MarkedLoops(self.memory)
-        for name, loop in {"go": go_smooth if smooth else go_sides,
-                           "settle": settle_smooth if smooth else settle_sides}.items():  # fmt: skip
+        hooks = {"go": go_smooth, "settle": settle_smooth}
+        hooks = hooks if smooth else {"go": go_sides, "settle": settle_sides}
+        for name, loop in (hooks | ({"close": close_loops} if work is not None else {})).items():
             set_hook(fmu, name, loop, code.address(loop))
         fmu.identity, fmu.drift, fmu.multipliers = identity, DRIFT, own.size("nc")
         fmu.own_events = len(own.events)

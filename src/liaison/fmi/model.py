@@ -1,7 +1,7 @@
 """What an instance computes: values, derivatives, event indicators, and how it starts.
 
 Public names: refreshed, value_of, set_value, begin, get_doubles, set_doubles, get_integers,
-rates_known, events_known, residual_of, load_image.
+rates_known, events_known, residual_of, load_image, close_loops.
 """
 
 from __future__ import annotations
@@ -325,7 +325,7 @@ def begin(fmu: Instance, function: i64) -> i64:
     """Brings the start onto the closures, finds the first modes; an FMI status."""
     run = Run(at(fmu.ints, fmu.run_at))
     refreshed(fmu)
-    if fmu.is_set > 0 and fmu.assembly_at > 0 and close_loops(fmu) == 0:
+    if fmu.is_set > 0 and fmu.assembly_at > 0 and fmu.close(fmu) == 0:
         return complain(fmu, function, NOT_CLOSED, 0, 0.0, 0)
     t = run.t
     run.t_new = t
