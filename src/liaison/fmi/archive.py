@@ -24,10 +24,11 @@ from liaison.simulation.outcome import REASONS, failure_texts
 from liaison.simulation.plan.plan import Plan
 
 from .code import Texts, exports, modules
-from .description import Facts, description
+from .description import Facts, build_description, description
 from .layout import OUT, QDOT, VDOT, Instance, Q, U, V
 from .memory import Memory, prepared
 from .messages import COUNT, NAME, NOW, OF_BLOCK, OF_EVENT, SIZE, TEXTS
+from .sources import FILES, c_sources
 from .variables import Variables, variables_of
 
 BINARIES = (
@@ -79,11 +80,15 @@ def fmu(
     facts = Facts(
         plan.program.name, name, token, version, options.tool, options.text, plan.state.t,
         plan.until, plan.settings.rtol, options.step, not sides_in(plan.program),
-        (), dependencies(plan, variables), plan.size("nc") > 0,
+        FILES, dependencies(plan, variables), plan.size("nc") > 0,
     )  # fmt: skip
     files: dict[str, bytes] = {"modelDescription.xml": description(facts, variables).encode()}
     if options.page:
         files["documentation/index.html"] = options.page.encode()
+    for file, text in c_sources(memory, texts, version, name).items():
+        files[f"sources/{file}"] = text.encode()
+    if version == 3:
+        files["sources/buildDescription.xml"] = build_description(facts).encode()
     code = modules(memory, texts, version)
     folders = BINARIES[version - 2]
     for system in options.systems or tuple(folders):

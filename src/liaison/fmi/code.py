@@ -4,7 +4,7 @@ Loops and entries are those of a run, portable. What is special about one FMU is
 signatures, in the C convention of the target; the table of texts; the content of a new instance;
 the addresses of functions in it; and a few functions that the loop language does not have.
 
-Public names: modules, exports, texts_of, Texts.
+Public names: modules, exports, Texts, loops_of, image_of, parameters_at, count_beside.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def exports(version: int) -> Mapping[str, Function]:
 
 def modules(memory: Memory, texts: Texts, version: int) -> list[str | Module]:
     """The code of an FMU, in parts of which those that many FMUs share come from the cache."""
-    loops = _loops(memory)
+    loops = loops_of(memory)
     names = unique_names(loops)
     listed = [
         MACHINE, LOG2 if version == 2 else LOG3, UPDATE, _texts(texts), _image(memory),
@@ -178,7 +178,7 @@ def modules(memory: Memory, texts: Texts, version: int) -> list[str | Module]:
     return [own, _entries(memory), shared]
 
 
-def _loops(memory: Memory) -> list[Loop[..., Any]]:
+def loops_of(memory: Memory) -> list[Loop[..., Any]]:
     """Elementary functions first, so that they have their names; FMI's; those of the run."""
     bound = [x.loop for x in memory.functions if isinstance(x, Bound)]
     own = [x for x in memory.functions if isinstance(x, Loop)]
