@@ -17,7 +17,6 @@ import numpy as np
 
 from liaison.errors import NamingError
 from liaison.expr import Expr, topological
-from liaison.numeric import Array
 from liaison.program.libraries.shared_library import UNIVERSAL, shared_library
 from liaison.simulation.events.watched import sides_in
 from liaison.simulation.outcome import REASONS, failure_texts
@@ -26,7 +25,7 @@ from liaison.simulation.plan.plan import Plan
 from .code import Texts, exports, modules
 from .description import Facts, build_description, description
 from .layout import OUT, QDOT, VDOT, Instance, Q, U, V
-from .memory import Memory, prepared
+from .memory import Closing, Memory, prepared
 from .messages import COUNT, NAME, NOW, OF_BLOCK, OF_EVENT, SIZE, TEXTS
 from .sources import FILES, c_sources
 from .variables import Variables, variables_of
@@ -58,21 +57,21 @@ class Options:
 
 
 def fmu(
-    plan: Plan, version: int, *, shakes: Array | None, options: Options
+    plan: Plan, version: int, *, closing: Closing | None, options: Options
 ) -> tuple[bytes, dict[str, Any]]:
     """The content of an FMU, and facts about it.
 
     Args:
         plan: of a run: kernel, start, end, settings, inputs, parameters.
         version: 2 or 3.
-        shakes: local coordinates that attempts to close the loops begin with; None: no attempts.
+        closing: how loops are closed after a change of lengths or starts; None: they are not.
         options: what it says of itself.
 
     Raises:
         SimulationError: runs that need Python between their steps.
     """
     variables = variables_of(plan, arrays=version == 3)
-    memory = prepared(plan, variables, shakes, 0)
+    memory = prepared(plan, variables, closing)
     texts = texts_of(plan, variables, version)
     token = _identify(memory, texts)
     texts = Texts(tuple(token if x == "{token}" else x for x in texts.listed), texts.starts)

@@ -3,7 +3,7 @@
 A run is prepared as for machine code. Where an address of a function would stand in a block, a mark
 stands, and the block's place is noted: the code of the FMU writes the address there.
 
-Public names: Memory, prepared, why_not_exported, Bound.
+Public names: Memory, Closing, prepared, why_not_exported, Bound.
 """
 
 from __future__ import annotations
@@ -202,14 +202,27 @@ def why_not_exported(plan: Plan) -> str:
     return ""
 
 
-def prepared(plan: Plan, variables: Variables, shakes: Array | None, identity: int) -> Memory:
+@final
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """How loops are closed again after a change of lengths or starts.
+
+    Attributes:
+        shakes: local coordinates that further attempts begin with.
+        held: coordinates and velocities that stay as they are, if that is possible.
+    """
+
+    shakes: Array
+    held: frozenset[str] = frozenset()
+
+
+def prepared(plan: Plan, variables: Variables, closing: Closing | None) -> Memory:
     """The memory of an instance.
 
     Args:
         plan: of a run, with a kernel that computes here.
         variables: of the FMU.
-        shakes: local coordinates that attempts to close the loops begin with; None: no attempts.
-        identity: of the model.
+        closing: how loops are closed; None: they are not.
 
     Raises:
         SimulationError: runs that need Python between their steps.
@@ -223,7 +236,7 @@ def prepared(plan: Plan, variables: Variables, shakes: Array | None, identity: i
     added = None if plan.added is None else MarkedKernel(plan.added, memory)
     return _Preparation(
         replace(plan, kernel=MarkedKernel(plan.kernel, memory), added=added), memory, variables
-    ).filled(shakes, identity)
+    ).filled(closing)
 
 
 @final
@@ -248,12 +261,17 @@ class _Preparation:
             known = self.plan.program.entries
             self.machine.add(self.plan.kernel, *(x for x in LATER if x in known))
 
-    def filled(self, shakes: Array | None, identity: int) -> Memory:
+    def filled(self, closing: Closing | None) -> Memory:
         """All blocks in place."""
         memory, arrays = self.memory, self.machine.arrays
         self.fill_run()
-        work = self.assembly(shakes)
-        fmu = self.instance(identity, work)
+        work = self.assembly(closing)
+        fmu = self.instance(work)
+        for k, label in enumerate(self.own.program.labels["v"] if closing else ()):
+            q = self.own.program.labels["q"]
+            is_plain = len(q) == int(fmu.nv)
+            fmu.held[k] = is_plain and q[k].name in closing.held
+            fmu.held[2 * int(fmu.nv) + k] = label.name in closing.held
         memory.place(fmu.ints)
         fmu.entries_at = memory.place(self.machine.entries.ints)
         fmu.run_at = memory.place(arrays.run.ints)
@@ -281,45 +299,44 @@ class _Preparation:
         run.has_terms = "terms" in known
         run.has_correct[:] = "correct_q" in known and self.contacts is None
 
-    def assembly(self, shakes: Array | None) -> Work | None:
+    def assembly(self, closing: Closing | None) -> Work | None:
         """The record in which loops are closed."""
-        if shakes is None or not self.own.size("nc"):
+        if closing is None or not self.own.size("nc"):
             return None
-        return work_of(self.own.kernel, shakes)
+        return work_of(self.own.kernel, closing.shakes)
 
-    def instance(self, identity: int, work: Work | None) -> Instance:
+    def instance(self, work: Work | None) -> Instance:
         """The record of the instance."""
-        own, run, program = self.own, self.machine.arrays.run, self.own.program
-        rows = self.variables.rows
-        outputs = len(program.entry("outputs").outputs)
-        nq, nv, nu, np_ = (own.size(x) for x in ("nq", "nv", "nu", "np"))
-        nx = max(nq + nv + nu + np_, nq + nv + outputs, nq + nv + own.size("nc") + outputs)
-        names = {"qdot": "qdot", "energy": "energy"} | ({"outputs": "outputs"} if outputs else {})
-        smooth = self.contacts is None
-        names |= {"variation": "variation", "adjoint": "adjoint"} if smooth else {}
-        kernel = own.kernel
+        own, run = self.own, self.machine.arrays.run
+        outputs = len(own.program.entry("outputs").outputs)
+        nq, nv, nu, np_, nc = (own.size(x) for x in ("nq", "nv", "nu", "np", "nc"))
+        names = ["qdot", "energy", *(["outputs"] if outputs else [])]
+        smooth, kernel = self.contacts is None, own.kernel
+        names += ["variation", "adjoint"] if smooth else []
         room = max(map(kernel.work_size, [*names, *(ENTRIES if work is not None else ())]))
         fmu = Instance.new(
             {"message": MESSAGE, "work": max(1, room)},
-            nq=nq, nv=nv, nu=nu, np=np_, ne=int(run.ne), no=outputs, nx=nx,
-            variables_count=len(rows),
+            nq=nq, nv=nv, nu=nu, np=np_, ne=int(run.ne), no=outputs,
+            nx=nq + nv + max(nu + np_, nc + outputs), variables_count=len(self.variables.rows),
         )  # fmt: skip
         for name in names:
             fmu.ints[Instance.fields[f"{name}_entry"].slot] = kernel.address(name)
         fmu.has_variation = fmu.has_adjoint = smooth
-        code = MarkedLoops(self.memory)
+        fmu.drift, fmu.multipliers, fmu.own_events = DRIFT, nc, len(own.events)
         hooks = {"go": go_smooth, "settle": settle_smooth}
         hooks = hooks if smooth else {"go": go_sides, "settle": settle_sides}
         for name, loop in (hooks | ({"close": close_loops} if work is not None else {})).items():
-            set_hook(fmu, name, loop, code.address(loop))
-        fmu.identity, fmu.drift, fmu.multipliers = identity, DRIFT, own.size("nc")
-        fmu.own_events = len(own.events)
+            set_hook(fmu, name, loop, MarkedLoops(self.memory).address(loop))
+        self.fill_variables(fmu)
+        return fmu
+
+    def fill_variables(self, fmu: Instance) -> None:
+        """The table of variables."""
         fmu.nominal[:] = self.variables.nominals
-        for row, variable in zip(fmu.variables, rows, strict=True):
+        for row, variable in zip(fmu.variables, self.variables.rows, strict=True):
             row.array, row.first, row.count = variable.array, variable.first, variable.count
             row.settable, row.is_integer = variable.settable, variable.is_integer
             row.low, row.high = variable.low, variable.high
-        return fmu
 
 
 def _instants(plan: Plan) -> tuple[Instants, float]:

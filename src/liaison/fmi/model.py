@@ -81,36 +81,45 @@ def refreshed(fmu: Instance) -> None:
 
 @loop
 def rates_known(fmu: Instance) -> i64:
-    """q̇ and v̇ at the present state; GOOD, or why they are not known."""
+    """q̇ and v̇ at the present state; GOOD, or why they are not known.
+
+    Where there are closures they are those of the nearest state on them, and lead back there: Φ
+    and G v − ν decay by PULL in a unit of time. On the closures nothing changes by that.
+    """
     if fmu.known & KNOWS_RATES:
         return GOOD
     e = Entries(at(fmu.ints, fmu.entries_at))
     run = Run(at(fmu.ints, fmu.run_at))
-    scratch = at(fmu.floats, fmu.scratch_at)
     nv = fmu.nv
+    for i in range(nv):
+        fmu.pull[i] = 0.0
+        fmu.pull[nv + i] = 0.0
+        fmu.v_before[i] = run.v[i]
+    for i in range(fmu.nq):
+        fmu.q_before[i] = run.q[i]
+    if run.nc > 0 and run.has_correct[0] > 0:
+        step_back(fmu)
     for i in range(nv):
         fmu.y[i] = 0.0
         fmu.y[nv + i] = run.v[i]
-    status = derivative(e, run.t, fmu.y, fmu.k, run, scratch)
-    if status != GOOD:
-        return status
+    status = derivative(e, run.t, fmu.y, fmu.k, run, at(fmu.floats, fmu.scratch_at))
     for i in range(nv):
-        fmu.vdot[i] = fmu.k[nv + i]
-        fmu.speeds[i] = run.v[i]
-    if run.nc > 0 and run.has_correct[0] > 0:
-        pull_back(fmu)
+        fmu.vdot[i] = fmu.k[nv + i] + PULL * fmu.pull[nv + i]
+        fmu.speeds[i] = run.v[i] + PULL * fmu.pull[i]
     q = run.q
     fmu.qdot_entry(run.t, q, fmu.speeds, run.u, run.p, q, fmu.qdot, fmu.work)
-    fmu.known = fmu.known | KNOWS_RATES
-    return GOOD
+    for i in range(nv):
+        run.v[i] = fmu.v_before[i]
+    for i in range(fmu.nq):
+        run.q[i] = fmu.q_before[i]
+    if status == GOOD:
+        fmu.known = fmu.known | KNOWS_RATES
+    return status
 
 
 @loop
-def pull_back(fmu: Instance) -> None:
-    """Rates that lead back to the closures: Φ and G v − ν decay by PULL in a unit of time.
-
-    On the closures the corrections vanish, so that the motion is the same there.
-    """
+def step_back(fmu: Instance) -> None:
+    """The state moved to the closures by one correction each, which `pull` keeps."""
     e = Entries(at(fmu.ints, fmu.entries_at))
     run = Run(at(fmu.ints, fmu.run_at))
     scratch = at(fmu.floats, fmu.scratch_at)
@@ -118,11 +127,15 @@ def pull_back(fmu: Instance) -> None:
     correct = entry_at(e.correct, 0)
     correct(run.t, q, run.v, run.u, run.p, q, fmu.y, scratch)
     for i in range(fmu.nv):
-        fmu.speeds[i] += PULL * fmu.y[i]
+        fmu.pull[i] = fmu.y[i]
+    e.retract(run.t, q, run.v, run.u, run.p, fmu.pull, run.trial.q, scratch)
+    for i in range(fmu.nq):
+        q[i] = run.trial.q[i]
     correct = entry_at(e.correct, 1)
     correct(run.t, q, run.v, run.u, run.p, q, fmu.y, scratch)
     for i in range(fmu.nv):
-        fmu.vdot[i] += PULL * fmu.y[i]
+        fmu.pull[fmu.nv + i] = fmu.y[i]
+        run.v[i] += fmu.y[i]
 
 
 @loop
@@ -269,6 +282,11 @@ def set_value(fmu: Instance, array: i64, k: i64, x: f64) -> None:
         run.p[k] = x
     if array != U:
         fmu.is_set = 1
+    # what is set stays as it is where loops are closed
+    if array == V:
+        fmu.held[2 * fmu.nv + k] = 1
+    elif array == Q and fmu.nq == fmu.nv:
+        fmu.held[k] = 1
 
 
 @loop

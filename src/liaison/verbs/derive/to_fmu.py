@@ -17,11 +17,14 @@ from liaison.equations.start_checks import is_completed
 from liaison.errors import NamingError, OptionError, SimulationError, checked
 from liaison.expr.graph.node import collector_paused
 from liaison.fmi.archive import Options, fmu
+from liaison.fmi.memory import Closing
 from liaison.model.mechanism import Mechanism
 from liaison.model.pairing import is_scene
 from liaison.numeric.progress import lasting
 from liaison.simulation.plan.plan import plan_of
 from liaison.simulation.plan.settings import settings_of
+from liaison.tree.starts import Starts
+from liaison.tree.tree import span
 from liaison.units import si_value
 from liaison.verbs.assembling import shakes_of
 from liaison.verbs.given import Given, Value, in_seconds, mechanism_of
@@ -141,9 +144,8 @@ def to_fmu(
         end = in_seconds(until, "to_fmu: until")
         plan = plan_of(kernel, state, end, settings_of(**options), inputs=inputs)
         closes = bool(plan.size("nc")) and not is_completed(kernel.program.labels["lam"])
-        shakes = shakes_of(plan.size("nv")) if closes else None
         content, facts = fmu(
-            plan, number, shakes=shakes,
+            plan, number, closing=_closing(mechanism, plan.size("nv")) if closes else None,
             options=Options(f"{mechanism.name}, a mechanism", _tool(), (end - state.t) / PARTS,
                             _page(mechanism), tuple(systems)),
         )  # fmt: skip
@@ -153,6 +155,12 @@ def to_fmu(
     return Exported(
         file, f"{number}.0", len(content), facts["variables"], facts["token"], facts["files"]
     )
+
+
+def _closing(mechanism: Mechanism, nv: int) -> Closing:
+    """Starts of the mechanism are held where loops are closed; guesses are not."""
+    own = Starts(span(mechanism)).own
+    return Closing(shakes_of(nv), frozenset(x for x, (_, is_guess) in own.items() if not is_guess))
 
 
 def _tool() -> str:
