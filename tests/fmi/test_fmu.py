@@ -80,7 +80,8 @@ def test_a_step_event_projects(opened: Any) -> None:
     assert fmu.completedIntegratorStep() == (True, False)
     fmu.enterEventMode()
     assert fmu.newDiscreteStates()[3]  # states have changed
-    assert values(fmu, 2, "closure residual of positions", "closure residual of rates") < [1e-14] * 2
+    left = values(fmu, 2, "closure residual of positions", "closure residual of rates")
+    assert max(left) < 1e-14
 
 
 def test_validation_and_gate_report_nothing(fmpy: Any, written: Any) -> None:
@@ -322,7 +323,7 @@ def test_steps_return_early_where_the_importer_asks(opened: Any) -> None:
 
 
 def test_a_scene_is_rejected_by_name(tmp_path: Path) -> None:
-    with pytest.raises(LiaisonError, match="pile.* cannot become an FMU: a scene"):
+    with pytest.raises(LiaisonError, match=r"pile.* cannot become an FMU: a scene"):
         liaison.to_fmu(ROOT / "examples/pile.lsd", tmp_path / "pile.fmu")
     with pytest.raises(LiaisonError, match=r"version of FMI"):
         liaison.to_fmu(ROOT / "examples/pendulum.lsd", tmp_path / "x.fmu", version="1.0")

@@ -95,7 +95,11 @@ def fmu(
             raise NamingError.unknown(f"system of FMI {version}.0", system, folders)
         library = shared_library(code, system, list(exports(version)), name)
         files[f"binaries/{folders[system]}/{name}{SUFFIXES[system.partition('-')[0]]}"] = library
-    facts_of = {"variables": len(variables.rows), "token": token, "files": {x: len(y) for x, y in files.items()}}
+    facts_of = {
+        "variables": len(variables.rows),
+        "token": token,
+        "files": {x: len(y) for x, y in files.items()},
+    }
     return _zipped(files), facts_of
 
 
@@ -193,7 +197,7 @@ def dependencies(plan: Plan, variables: Variables) -> dict[int, list[int]]:
     if sides_in(program):
         return {}
     known = {Q: "q", V: "v", U: "u"}
-    of = {}
+    of: dict[tuple[str, int], int] = {}
     for k, row in variables.of(Q, V, U):
         of |= {(known[row.array], row.first + j): k for j in range(row.count)}
     bits = {x: 1 << of[place] for x, place in program.inputs.items() if place in of}

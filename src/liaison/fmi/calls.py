@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import isfinite
 
-from liaison.program.loops.language import at, f64, i64, iptr, loop
+from liaison.program.loops.language import f64, i64, iptr, loop
 from liaison.simulation.steps.layout import Run
 
 from .layout import (
@@ -186,7 +186,7 @@ def set_logging(fmu: Instance, function: i64, is_on: i64) -> i64:
 @loop
 def setup(fmu: Instance, function: i64, has_tolerance: i64, tolerance: f64, start: f64) -> i64:
     """When the run begins, and how exact its steps are at least."""
-    run = Run(at(fmu.ints, fmu.run_at))
+    run = Run(fmu.ints[fmu.run_at :])
     if not isfinite(start):
         return complain(fmu, function, BAD_TIME, 0, start, 0)
     if has_tolerance > 0 and tolerance > 0.0 and tolerance < run.rtol:
@@ -383,7 +383,9 @@ def read_saved(fmu: Instance, function: i64, content: i64, count: i64, place: i6
     for i in range(count):
         store_byte(copy + i, load_byte(content + i))
     is_own = is_saved(fmu, function, copy)
-    if is_own == 1 and checksum(fmu.saved_words, words_at(copy + 8 * HEADER)) != load_word(copy + 24):
+    if is_own == 1 and checksum(fmu.saved_words, words_at(copy + 8 * HEADER)) != load_word(
+        copy + 24
+    ):
         complain(fmu, function, OTHER_MODEL, 0, 0.0, 0)
         is_own = 0
     if is_own == 0:

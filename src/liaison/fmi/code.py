@@ -120,17 +120,24 @@ define void @liaison_log_message(i64 %logger, i64 %e, i64 %n, i64 %s, i64 %c, i6
   %category = inttoptr i64 %c to ptr
   %message = inttoptr i64 %m to ptr
 """
-LOG2 = LOG_HEAD + """\
-  call void (ptr, ptr, i32, ptr, ptr, ...) %f(ptr %environment, ptr %name, i32 %status, ptr %category, ptr @format, ptr %message)
+LOG2 = (
+    LOG_HEAD
+    + """\
+  call void (ptr, ptr, i32, ptr, ptr, ...) %f(ptr %environment, ptr %name, i32 %status,
+    ptr %category, ptr @format, ptr %message)
   ret void
 }
 @format = internal constant [3 x i8] c"%s\\00"
 """
-LOG3 = LOG_HEAD + """\
+)
+LOG3 = (
+    LOG_HEAD
+    + """\
   call void %f(ptr %environment, i32 %status, ptr %category, ptr %message)
   ret void
 }
 """
+)
 UPDATE = """\
 define i64 @liaison_call_update(i64 %update, i64 %e, double %t, i64 %may) nounwind {
   %f = inttoptr i64 %update to ptr
@@ -171,7 +178,8 @@ def modules(memory: Memory, texts: Texts, version: int) -> list[str | Module]:
     names = unique_names(loops)
     listed = [
         MACHINE, LOG2 if version == 2 else LOG3, UPDATE, _texts(texts), _image(memory),
-        *_links(memory, names), *(_wrapper(x, k, names) for k, x in enumerate(exports(version).values())),
+        *_links(memory, names),
+        *(_wrapper(x, k, names) for k, x in enumerate(exports(version).values())),
     ]  # fmt: skip
     own = _declared("\n".join(listed), [*LOOPS, *loops], names, memory)
     shared = Module(partial(loops_ir, loops, portable=True), loops_key(loops, portable=True))
@@ -254,7 +262,7 @@ def parameters_at(memory: Memory) -> int:
     """The word of an instance at which parameters begin."""
     fmu = Instance(memory.blocks[0])
     run = Run(memory.blocks[memory.starts.index(int(fmu.run_at))])
-    return int(fmu.run_at) + run.span("p").start
+    return int(fmu.run_at) + int(run.span("p").start)
 
 
 def _bound(memory: Memory, names: Mapping[Loop[..., Any], str]) -> list[str]:

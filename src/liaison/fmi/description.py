@@ -90,10 +90,15 @@ def description(facts: Facts, variables: Variables) -> str:
     return "\n".join(lines)
 
 
-def tag(word: str, /, *, closed: bool = True, **attributes: str) -> str:
-    """An element, or its beginning; attributes that are empty are left out."""
+def tag(word: str, /, **attributes: str) -> str:
+    """An element; attributes that are empty are left out."""
+    return f"{opening(word, **attributes)[:-1]}/>"
+
+
+def opening(word: str, /, **attributes: str) -> str:
+    """The beginning of an element, likewise."""
     listed = [f"{key}={quoteattr(value)}" for key, value in attributes.items() if value != ""]
-    return f"<{' '.join([word, *listed])}{'/' if closed else ''}>"
+    return f"<{' '.join([word, *listed])}>"
 
 
 def number(x: float) -> str:
@@ -113,16 +118,14 @@ def _head2(facts: Facts, variables: Variables) -> list[str]:
         "ModelExchange": {},
         "CoSimulation": {"canHandleVariableCommunicationStepSize": "true"},
     }
-    lines = [tag(
-        "fmiModelDescription", closed=False, fmiVersion="2.0", modelName=facts.name,
+    lines = [opening("fmiModelDescription", fmiVersion="2.0", modelName=facts.name,
         guid=facts.token, description=facts.text, generationTool=facts.tool,
         variableNamingConvention="flat", numberOfEventIndicators=str(len(variables.events)),
     )]  # fmt: skip
+    files = [f"      {tag('File', name=x)}" for x in facts.sources]
     for kind, more in kinds.items():
-        lines.append(f"  {tag(kind, closed=not facts.sources, modelIdentifier=facts.identifier, **more, **can)}")
-        if facts.sources:
-            files = [f"      {tag('File', name=x)}" for x in facts.sources]
-            lines += ["    <SourceFiles>", *files, "    </SourceFiles>", f"  </{kind}>"]
+        head = opening(kind, modelIdentifier=facts.identifier, **more, **can)
+        lines += [f"  {head}", "    <SourceFiles>", *files, "    </SourceFiles>", f"  </{kind}>"]
     return lines
 
 
@@ -136,7 +139,7 @@ def _head3(facts: Facts, variables: Variables) -> list[str]:
         "mightReturnEarlyFromDoStep": "true", "canReturnEarlyAfterIntermediateUpdate": "true",
     }  # fmt: skip
     return [
-        tag("fmiModelDescription", closed=False, fmiVersion="3.0", modelName=facts.name,
+        opening("fmiModelDescription", fmiVersion="3.0", modelName=facts.name,
             instantiationToken=facts.token, description=facts.text, generationTool=facts.tool,
             variableNamingConvention="flat"),
         f"  {tag('ModelExchange', modelIdentifier=facts.identifier, **can, **completed)}",
@@ -149,7 +152,7 @@ def _units(rows: Iterable[Row]) -> list[str]:
     names = sorted({x.unit for x in rows} - {""})
     lines = ["  <UnitDefinitions>"]
     for name in names:
-        lines += [f'    <Unit name={quoteattr(name)}>', f"      {_base_unit(name)}", "    </Unit>"]
+        lines += [f"    <Unit name={quoteattr(name)}>", f"      {_base_unit(name)}", "    </Unit>"]
     return [*lines, "  </UnitDefinitions>"]
 
 
@@ -159,9 +162,7 @@ def _base_unit(name: str) -> str:
         unit = unit_of(name)
     except LiaisonError:
         return tag("BaseUnit")
-    exponents = {
-        base: str(n) for base, n in zip(BASE, unit.dimension, strict=False) if n != 0
-    }
+    exponents = {base: str(n) for base, n in zip(BASE, unit.dimension, strict=False) if n != 0}
     factor = float(unit.factor) * pi**unit.pi
     more = {"factor": number(factor)} if factor != 1.0 else {}
     return tag("BaseUnit", **exponents, **more)
@@ -191,7 +192,7 @@ def _variable2(k: int, row: Row, facts: Facts) -> str:
         "derivative": str(row.derivative + 1) if row.derivative >= 0 else "",
     }  # fmt: skip
     kind = tag("Integer" if row.is_integer else "Real", **values)
-    head = tag("ScalarVariable", closed=False, **_attributes(k, row, facts))
+    head = opening("ScalarVariable", **_attributes(k, row, facts))
     return f"    {head}{kind}</ScalarVariable>"
 
 
@@ -207,7 +208,7 @@ def _variable3(k: int, row: Row, facts: Facts) -> str:
     if row.count == 1:
         return f"    {tag(kind, **values)}"
     size = tag("Dimension", start=str(row.count))
-    return f"    {tag(kind, closed=False, **values)}{size}</{kind}>"
+    return f"    {opening(kind, **values)}{size}</{kind}>"
 
 
 def unknowns(variables: Variables, facts: Facts) -> dict[str, list[int]]:
@@ -237,7 +238,7 @@ def _structure2(facts: Facts, variables: Variables) -> list[str]:
 
 def _unknown(word: str, key: str, k: int, shift: int, name: str, facts: Facts) -> str:
     """An unknown with what it depends on, where that is known."""
-    own = f"{key}=\"{k + shift}\""
+    own = f'{key}="{k + shift}"'
     if name == "initial" or k not in facts.depends:
         return f"<{word} {own}/>"
     listed = " ".join(str(x + shift) for x in facts.depends[k])
@@ -265,13 +266,11 @@ def build_description(facts: Facts) -> str:
     return "\n".join([
         '<?xml version="1.0" encoding="UTF-8"?>',
         '<fmiBuildDescription fmiVersion="3.0">',
-        f"  {tag('BuildConfiguration', closed=False, modelIdentifier=facts.identifier)}",
-        f"    {tag('SourceFileSet', closed=False, language='C99')}",
+        f"  {opening('BuildConfiguration', modelIdentifier=facts.identifier)}",
+        f"    {opening('SourceFileSet', language='C99')}",
         *files,
         "    </SourceFileSet>",
         "  </BuildConfiguration>",
         "</fmiBuildDescription>",
         "",
     ])  # fmt: skip
-
-

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import isfinite
 
-from liaison.program.loops.language import at, bits, f64, i64, loop, ptr
+from liaison.program.loops.language import bits, f64, i64, loop, ptr
 from liaison.simulation.steps.layout import (
     DONE,
     FULL,
@@ -87,7 +87,7 @@ def set_time(fmu: Instance, function: i64, t: f64) -> i64:
     """The time at which the importer evaluates."""
     if not isfinite(t):
         return complain(fmu, function, BAD_TIME, 0, t, 0)
-    Run(at(fmu.ints, fmu.run_at)).t = t
+    Run(fmu.ints[fmu.run_at :]).t = t
     refreshed(fmu)
     return OK
 
@@ -95,7 +95,7 @@ def set_time(fmu: Instance, function: i64, t: f64) -> i64:
 @loop
 def set_states(fmu: Instance, function: i64, values: ptr, count: i64) -> i64:
     """q and v, as the importer integrates them."""
-    run = Run(at(fmu.ints, fmu.run_at))
+    run = Run(fmu.ints[fmu.run_at :])
     if count != fmu.nq + fmu.nv:
         return complain(fmu, function, WRONG_COUNT, 0, 0.0, count)
     for i in range(count):
@@ -112,7 +112,7 @@ def set_states(fmu: Instance, function: i64, values: ptr, count: i64) -> i64:
 @loop
 def get_states(fmu: Instance, function: i64, values: ptr, count: i64) -> i64:
     """q and v."""
-    run = Run(at(fmu.ints, fmu.run_at))
+    run = Run(fmu.ints[fmu.run_at :])
     if count != fmu.nq + fmu.nv:
         return complain(fmu, function, WRONG_COUNT, 0, 0.0, count)
     for i in range(fmu.nq):
@@ -191,7 +191,7 @@ def enter_continuous(fmu: Instance, function: i64) -> i64:
 @loop
 def next_instant(fmu: Instance) -> None:
     """The next instant at which formulas of time jump or bend, just after it."""
-    run = Run(at(fmu.ints, fmu.run_at))
+    run = Run(fmu.ints[fmu.run_at :])
     fmu.has_next = 1 if run.breaks_passed < run.break_count else 0
     if fmu.has_next > 0:
         instant = run.break_times[run.breaks_passed]
@@ -201,7 +201,7 @@ def next_instant(fmu: Instance) -> None:
 @loop
 def update_events(fmu: Instance, function: i64) -> i64:
     """What events do at the present instant; an FMI status."""
-    run = Run(at(fmu.ints, fmu.run_at))
+    run = Run(fmu.ints[fmu.run_at :])
     for i in range(fmu.nq):
         fmu.q_before[i] = run.q[i]
     for i in range(fmu.nv):
@@ -279,7 +279,7 @@ def completed(fmu: Instance, function: i64, wants_events: i64, ends: i64) -> i64
 @loop
 def is_step(fmu: Instance, function: i64, t: f64, h: f64) -> i64:
     """1 if a step of the importer begins now and has a length."""
-    run = Run(at(fmu.ints, fmu.run_at))
+    run = Run(fmu.ints[fmu.run_at :])
     if not (h > 0.0 and isfinite(h)):
         complain(fmu, function, BAD_STEP, 0, h, 0)
         return 0
@@ -292,7 +292,7 @@ def is_step(fmu: Instance, function: i64, t: f64, h: f64) -> i64:
 @loop
 def wants_return(fmu: Instance) -> i64:
     """Lets the importer look at the state between two steps; 1 if it wants to have it now."""
-    run = Run(at(fmu.ints, fmu.run_at))
+    run = Run(fmu.ints[fmu.run_at :])
     refreshed(fmu)
     return call_update(fmu.update, fmu.environment, run.t, fmu.may_return)
 
@@ -300,7 +300,7 @@ def wants_return(fmu: Instance) -> i64:
 @loop
 def march_to(fmu: Instance, function: i64, t: f64) -> i64:
     """Goes on until a time, an event that ends the motion, or as the importer asks."""
-    run = Run(at(fmu.ints, fmu.run_at))
+    run = Run(fmu.ints[fmu.run_at :])
     run.t_end = t
     run.phase = TRY
     run.is_stopping = 0
@@ -308,7 +308,7 @@ def march_to(fmu: Instance, function: i64, t: f64) -> i64:
     slice = SLICE if fmu.update == 0 else 1
     status = GOOD
     stays = 0
-    while status == GOOD or status == FULL:
+    while status * (status - FULL) == 0:
         run.recorded = 0
         run.event_count = 0
         before = run.t
@@ -364,7 +364,7 @@ def step3(
     store_flag(fmu, ends, 1 if fmu.is_ended > 0 else 0)
     store_flag(fmu, early, fmu.returns_early)
     if last != 0:
-        store_word(last, bits(Run(at(fmu.ints, fmu.run_at)).t))
+        store_word(last, bits(Run(fmu.ints[fmu.run_at :]).t))
     return status
 
 
@@ -373,7 +373,7 @@ def real_status(fmu: Instance, function: i64, kind: i64, place: i64) -> i64:
     """The time that the last step reached (FMI 2.0: kind 2)."""
     if kind != 2:
         return DISCARD
-    store_word(place, bits(Run(at(fmu.ints, fmu.run_at)).t))
+    store_word(place, bits(Run(fmu.ints[fmu.run_at :]).t))
     return OK
 
 
@@ -403,9 +403,8 @@ def seed_place(fmu: Instance, array: i64) -> i64:
 @loop
 def is_known(fmu: Instance, function: i64, k: i64) -> i64:
     """1 if a value reference is that of a real variable."""
-    if k < fmu.variables_count:
-        if fmu.variables[k].is_integer == 0:
-            return 1
+    if k < fmu.variables_count and fmu.variables[k].is_integer == 0:
+        return 1
     complain(fmu, function, NO_REFERENCE, 0, 0.0, k)
     return 0
 
@@ -416,7 +415,7 @@ def along(
     sensitivity: ptr,
 ) -> i64:  # fmt: skip
     """How unknowns change along a direction of knowns."""
-    run = Run(at(fmu.ints, fmu.run_at))
+    run = Run(fmu.ints[fmu.run_at :])
     for i in range(fmu.nx):
         fmu.direction[i] = 0.0
     place = 0
@@ -477,7 +476,7 @@ def against(
     sensitivity: ptr,
 ) -> i64:  # fmt: skip
     """How a weighted sum of unknowns changes with each of the knowns."""
-    run = Run(at(fmu.ints, fmu.run_at))
+    run = Run(fmu.ints[fmu.run_at :])
     own = fmu.nq + fmu.nv
     for i in range(fmu.nx):
         fmu.direction[i] = 0.0

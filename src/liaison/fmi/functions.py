@@ -100,9 +100,7 @@ def _shared(prefix: str) -> list[Function]:
 FMI2 = _table(
     Function("fmi2GetTypesPlatform", "p", "", 0, None, (f"#{PLATFORM}",)),
     Function("fmi2GetVersion", "p", "", 0, None, (f"#{VERSION}",)),
-    Function(
-        "fmi2Instantiate", "p", "aiaaaii", 0, calls.create2, ("0", "1", "2", "4", "6")
-    ),
+    Function("fmi2Instantiate", "p", "aiaaaii", 0, calls.create2, ("0", "1", "2", "4", "6")),
     Function("fmi2FreeInstance", "v", "I", 0, calls.free_instance, ()),
     _row("fmi2SetDebugLogging", "Iiza", LIVE, calls.set_logging, "1"),
     _row("fmi2SetupExperiment", "Iiddid", INSTANTIATED, calls.setup, "1 2 3"),
@@ -190,12 +188,9 @@ FMI3 = _table(
 )
 """The functions of FMI 3.0."""
 
-LOOPS = tuple(
-    {
-        x.loop: None
-        for table in (FMI2, FMI3)
-        for x in table.values()
-        if x.loop is not None
-    }
-) + (calls.is_allowed, calls.is_missing)
+LOOPS: tuple[Loop[..., Any], ...] = (
+    calls.is_allowed,
+    calls.is_missing,
+    *{x.loop: None for table in (FMI2, FMI3) for x in table.values() if x.loop is not None},
+)
 """All loops of the tables, and those that check their arguments."""

@@ -59,7 +59,9 @@ def _binaries(root: xml.Element, files: Mapping[str, bytes], version: int) -> It
 
 def _has(content: bytes, name: str) -> bool:
     """Whether a name ends within a library: macOS keeps names of functions in a tree."""
-    return content[:4] in (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe") and name[-6:].encode() in content
+    return (
+        content[:4] in (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe") and name[-6:].encode() in content
+    )
 
 
 def _own_file(name: str, version: int) -> str:

@@ -128,7 +128,7 @@ def release(address: i64) -> None:
 
 @external
 def image_table() -> iptr:
-    """The first content of an instance: its words, how many stretches; place, length, words of each."""
+    """The first content of an instance: how many words; how many stretches, and each of them."""
     raise NotImplementedError
 
 

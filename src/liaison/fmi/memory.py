@@ -267,11 +267,8 @@ class _Preparation:
         self.fill_run()
         work = self.assembly(closing)
         fmu = self.instance(work)
-        for k, label in enumerate(self.own.program.labels["v"] if closing else ()):
-            q = self.own.program.labels["q"]
-            is_plain = len(q) == int(fmu.nv)
-            fmu.held[k] = is_plain and q[k].name in closing.held
-            fmu.held[2 * int(fmu.nv) + k] = label.name in closing.held
+        if closing is not None:
+            self.hold(fmu, closing)
         memory.place(fmu.ints)
         fmu.entries_at = memory.place(self.machine.entries.ints)
         fmu.run_at = memory.place(arrays.run.ints)
@@ -285,6 +282,13 @@ class _Preparation:
         fmu.log_at = memory.place(np.zeros_like(arrays.event_log))
         fmu.all_words = memory.end
         return memory
+
+    def hold(self, fmu: Instance, closing: Closing) -> None:
+        """What stays as it is where loops are closed: coordinates that are one velocity each."""
+        q, v = self.own.program.labels["q"], self.own.program.labels["v"]
+        for k, label in enumerate(v):
+            fmu.held[k] = len(q) == len(v) and q[k].name in closing.held
+            fmu.held[2 * len(v) + k] = label.name in closing.held
 
     def fill_run(self) -> None:
         """Where runs begin, and nothing recorded."""
@@ -323,7 +327,7 @@ class _Preparation:
             fmu.ints[Instance.fields[f"{name}_entry"].slot] = kernel.address(name)
         fmu.has_variation = fmu.has_adjoint = smooth
         fmu.drift, fmu.multipliers, fmu.own_events = DRIFT, nc, len(own.events)
-        hooks = {"go": go_smooth, "settle": settle_smooth}
+        hooks: dict[str, Loop[..., Any]] = {"go": go_smooth, "settle": settle_smooth}
         hooks = hooks if smooth else {"go": go_sides, "settle": settle_sides}
         for name, loop in (hooks | ({"close": close_loops} if work is not None else {})).items():
             set_hook(fmu, name, loop, MarkedLoops(self.memory).address(loop))
@@ -350,4 +354,3 @@ def _instants(plan: Plan) -> tuple[Instants, float]:
     )
     later = [x[x > 0.5 * (plan.state.t + end)] for x in (instants.breaks, instants.waypoints)]
     return instants, end if any(x.size for x in later) else np.inf
-

@@ -9,7 +9,7 @@ Public names: complain, report, failed, explained, TEXTS, and the numbers of tex
 
 from __future__ import annotations
 
-from liaison.program.loops.language import at, f64, i64, loop
+from liaison.program.loops.language import f64, i64, loop
 from liaison.simulation.steps.layout import Run
 
 from .layout import (
@@ -154,7 +154,7 @@ def write_message(fmu: Instance, function: i64, text: i64, name: i64, x: f64, co
     while load_byte(start + k) != 0:
         character = load_byte(start + k)
         if character == NOW:
-            place = put_number(fmu, place, Run(at(fmu.ints, fmu.run_at)).t)
+            place = put_number(fmu, place, Run(fmu.ints[fmu.run_at :]).t)
         elif character == NAME:
             place = put_text(fmu, place, text_at(name))
         elif character == SIZE:
@@ -197,7 +197,7 @@ def failed(fmu: Instance, function: i64, status: i64) -> i64:
 @loop
 def explained(fmu: Instance, verdict: i64, function: i64, status: i64) -> i64:
     """A message on the status of a run; the verdict."""
-    run = Run(at(fmu.ints, fmu.run_at))
+    run = Run(fmu.ints[fmu.run_at :])
     detail = run.detail[0]
     name = fmu.row_texts + min(max(detail, 0), max(fmu.row_count - 1, 0))
     text = fmu.status_texts + min(max(status, 0), 31)
@@ -207,4 +207,3 @@ def explained(fmu: Instance, verdict: i64, function: i64, status: i64) -> i64:
     elif first == OF_BLOCK:
         name = fmu.block_texts + detail
     return report(fmu, verdict, CATEGORY_ERROR, function, text, name, run.worst, run.steps)
-

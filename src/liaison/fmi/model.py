@@ -76,7 +76,7 @@ def load_image(words: iptr) -> None:
 def refreshed(fmu: Instance) -> None:
     """What was computed of the state before is no longer known."""
     fmu.known = 0
-    Run(at(fmu.ints, fmu.run_at)).is_fresh = 0
+    Run(fmu.ints[fmu.run_at :]).is_fresh = 0
 
 
 @loop
@@ -88,8 +88,8 @@ def rates_known(fmu: Instance) -> i64:
     """
     if fmu.known & KNOWS_RATES:
         return GOOD
-    e = Entries(at(fmu.ints, fmu.entries_at))
-    run = Run(at(fmu.ints, fmu.run_at))
+    e = Entries(fmu.ints[fmu.entries_at :])
+    run = Run(fmu.ints[fmu.run_at :])
     nv = fmu.nv
     for i in range(nv):
         fmu.pull[i] = 0.0
@@ -120,8 +120,8 @@ def rates_known(fmu: Instance) -> i64:
 @loop
 def step_back(fmu: Instance) -> None:
     """The state moved to the closures by one correction each, which `pull` keeps."""
-    e = Entries(at(fmu.ints, fmu.entries_at))
-    run = Run(at(fmu.ints, fmu.run_at))
+    e = Entries(fmu.ints[fmu.entries_at :])
+    run = Run(fmu.ints[fmu.run_at :])
     scratch = at(fmu.floats, fmu.scratch_at)
     q = run.q
     correct = entry_at(e.correct, 0)
@@ -141,7 +141,7 @@ def step_back(fmu: Instance) -> None:
 @loop
 def outputs_known(fmu: Instance) -> None:
     """Outputs of the description at the present state."""
-    run = Run(at(fmu.ints, fmu.run_at))
+    run = Run(fmu.ints[fmu.run_at :])
     q = run.q
     if fmu.no > 0 and fmu.known & KNOWS_OUTPUTS == 0:
         fmu.outputs_entry(run.t, q, run.v, run.u, run.p, q, fmu.outputs, fmu.work)
@@ -151,7 +151,7 @@ def outputs_known(fmu: Instance) -> None:
 @loop
 def energy_known(fmu: Instance) -> None:
     """Kinetic and potential energy at the present state."""
-    run = Run(at(fmu.ints, fmu.run_at))
+    run = Run(fmu.ints[fmu.run_at :])
     q = run.q
     if fmu.known & KNOWS_ENERGY == 0:
         fmu.energy_entry(run.t, q, run.v, run.u, run.p, q, fmu.energy, fmu.work)
@@ -164,8 +164,8 @@ def events_known(fmu: Instance) -> None:
 
     One that began at zero has the sign that it takes first.
     """
-    run = Run(at(fmu.ints, fmu.run_at))
-    e = Entries(at(fmu.ints, fmu.entries_at))
+    run = Run(fmu.ints[fmu.run_at :])
+    e = Entries(fmu.ints[fmu.entries_at :])
     q = run.q
     if fmu.ne > 0 and fmu.known & KNOWS_EVENTS == 0:
         e.events(run.t, q, run.v, run.u, run.p, q, fmu.events, at(fmu.floats, fmu.scratch_at))
@@ -179,10 +179,10 @@ def events_known(fmu: Instance) -> None:
 @loop
 def residual_of(fmu: Instance, level: i64) -> f64:
     """The largest residual of the closures of positions (0), or of rates (1)."""
-    run = Run(at(fmu.ints, fmu.run_at))
+    run = Run(fmu.ints[fmu.run_at :])
     if run.nc == 0:
         return 0.0
-    e = Entries(at(fmu.ints, fmu.entries_at))
+    e = Entries(fmu.ints[fmu.entries_at :])
     residuals(e, run.t, run.q, run.v, run, at(fmu.floats, fmu.scratch_at))
     if level == 0:
         return largest_in(run.nphi, run.out, run.scales.closure)
@@ -192,35 +192,35 @@ def residual_of(fmu: Instance, level: i64) -> f64:
 @loop
 def value_of(fmu: Instance, array: i64, k: i64) -> f64:
     """The value of a variable; not a number where it has none."""
-    run = Run(at(fmu.ints, fmu.run_at))
+    run = Run(fmu.ints[fmu.run_at :])
     if array == TIME:
         return run.t
     if array == Q:
-        return run.q[k]
+        return float(run.q[k])
     if array == V:
-        return run.v[k]
+        return float(run.v[k])
     if array == U:
-        return run.u[k]
+        return float(run.u[k])
     if array == P:
-        return run.p[k]
+        return float(run.p[k])
     if array == OUT:
         outputs_known(fmu)
-        return fmu.outputs[k]
+        return float(fmu.outputs[k])
     if array == ENERGY:
         energy_known(fmu)
-        return fmu.energy[k]
+        return float(fmu.energy[k])
     if array == RESIDUAL:
         return residual_of(fmu, k)
     if array == INDICATOR:
         events_known(fmu)
-        return fmu.events[k]
-    return fmu.qdot[k] if array == QDOT else fmu.vdot[k]
+        return float(fmu.events[k])
+    return float(fmu.qdot[k] if array == QDOT else fmu.vdot[k])
 
 
 @loop
 def mode_of(fmu: Instance, k: i64) -> i64:
     """The mode of a unilateral constraint: 0 open, others as contacts have them."""
-    return Sides(at(fmu.ints, fmu.sides_at)).mode[k]
+    return int(Sides(fmu.ints[fmu.sides_at :]).mode[k])
 
 
 @loop
@@ -271,7 +271,7 @@ def get_integers(
 @loop
 def set_value(fmu: Instance, array: i64, k: i64, x: f64) -> None:
     """Sets a state, an input or a parameter."""
-    run = Run(at(fmu.ints, fmu.run_at))
+    run = Run(fmu.ints[fmu.run_at :])
     if array == Q:
         run.q[k] = x
     elif array == V:
@@ -324,8 +324,8 @@ def set_doubles(
 @loop
 def close_loops(fmu: Instance) -> i64:
     """Positions and speeds that the closures allow, near those that were set; 1 if there are."""
-    run = Run(at(fmu.ints, fmu.run_at))
-    work = Work(at(fmu.ints, fmu.assembly_at))
+    run = Run(fmu.ints[fmu.run_at :])
+    work = Work(fmu.ints[fmu.assembly_at :])
     work.t = run.t
     for i in range(fmu.nv):
         fmu.speeds[i] = run.v[i]
@@ -341,7 +341,7 @@ def close_loops(fmu: Instance) -> i64:
 @loop
 def begin(fmu: Instance, function: i64) -> i64:
     """Brings the start onto the closures, finds the first modes; an FMI status."""
-    run = Run(at(fmu.ints, fmu.run_at))
+    run = Run(fmu.ints[fmu.run_at :])
     refreshed(fmu)
     if fmu.is_set > 0 and fmu.assembly_at > 0 and fmu.close(fmu) == 0:
         return complain(fmu, function, NOT_CLOSED, 0, 0.0, 0)
@@ -353,7 +353,7 @@ def begin(fmu: Instance, function: i64) -> i64:
     run.t_end = t
     run.phase = START
     status = GOOD
-    while status == GOOD or status == FULL:
+    while status * (status - FULL) == 0:
         run.recorded = 0
         run.event_count = 0
         status = fmu.go(fmu, SLICE)

@@ -30,8 +30,8 @@ BESIDE = 1e-15
 @loop
 def go_smooth(fmu: Instance, tries: i64) -> i64:
     """Goes on with a smooth motion."""
-    e = Entries(at(fmu.ints, fmu.entries_at))
-    run = Run(at(fmu.ints, fmu.run_at))
+    e = Entries(fmu.ints[fmu.entries_at :])
+    run = Run(fmu.ints[fmu.run_at :])
     scratch = at(fmu.floats, fmu.scratch_at)
     records = at(fmu.floats, fmu.records_at)
     return advance(e, run, scratch, records, at(fmu.floats, fmu.log_at), tries)
@@ -40,9 +40,9 @@ def go_smooth(fmu: Instance, tries: i64) -> i64:
 @loop
 def go_sides(fmu: Instance, tries: i64) -> i64:
     """Goes on through contacts."""
-    sides = Sides(at(fmu.ints, fmu.sides_at))
-    e = Entries(at(fmu.ints, fmu.entries_at))
-    run = Run(at(fmu.ints, fmu.run_at))
+    sides = Sides(fmu.ints[fmu.sides_at :])
+    e = Entries(fmu.ints[fmu.entries_at :])
+    run = Run(fmu.ints[fmu.run_at :])
     scratch = at(fmu.floats, fmu.scratch_at)
     records = at(fmu.floats, fmu.records_at)
     return march(sides, e, run, scratch, records, at(fmu.floats, fmu.log_at), tries)
@@ -51,7 +51,7 @@ def go_sides(fmu: Instance, tries: i64) -> i64:
 @loop
 def fire_events(fmu: Instance) -> i64:
     """Which events the present state has passed since the last ones; GOOD, or why not."""
-    run = Run(at(fmu.ints, fmu.run_at))
+    run = Run(fmu.ints[fmu.run_at :])
     run.bent = 0
     run.is_stopping = 0
     events_known(fmu)
@@ -83,7 +83,7 @@ def widen(fmu: Instance, sides: Sides, run: Run) -> None:
 @loop
 def pass_instants(fmu: Instance) -> None:
     """Instants that are over; a closure whose rate jumps at one of them is noted."""
-    run = Run(at(fmu.ints, fmu.run_at))
+    run = Run(fmu.ints[fmu.run_at :])
     while (
         run.breaks_passed < run.break_count
         and run.break_times[run.breaks_passed] * (1.0 - BESIDE) <= run.t
@@ -96,8 +96,8 @@ def pass_instants(fmu: Instance) -> None:
 @loop
 def centre(fmu: Instance) -> None:
     """Attitudes of unit length."""
-    e = Entries(at(fmu.ints, fmu.entries_at))
-    run = Run(at(fmu.ints, fmu.run_at))
+    e = Entries(fmu.ints[fmu.entries_at :])
+    run = Run(fmu.ints[fmu.run_at :])
     for i in range(fmu.nv):
         fmu.y[i] = 0.0
     scratch = at(fmu.floats, fmu.scratch_at)
@@ -109,8 +109,8 @@ def centre(fmu: Instance) -> None:
 @loop
 def off_chart(fmu: Instance) -> f64:
     """How far attitudes are from unit length."""
-    e = Entries(at(fmu.ints, fmu.entries_at))
-    run = Run(at(fmu.ints, fmu.run_at))
+    e = Entries(fmu.ints[fmu.entries_at :])
+    run = Run(fmu.ints[fmu.run_at :])
     for i in range(fmu.nv):
         fmu.y[i] = 0.0
     scratch = at(fmu.floats, fmu.scratch_at)
@@ -124,8 +124,8 @@ def off_chart(fmu: Instance) -> f64:
 @loop
 def settle_smooth(fmu: Instance) -> i64:
     """The present state back on its closures, after events that change nothing else."""
-    e = Entries(at(fmu.ints, fmu.entries_at))
-    run = Run(at(fmu.ints, fmu.run_at))
+    e = Entries(fmu.ints[fmu.entries_at :])
+    run = Run(fmu.ints[fmu.run_at :])
     status = fire_events(fmu)
     pass_instants(fmu)
     if status != GOOD:
@@ -138,9 +138,9 @@ def settle_smooth(fmu: Instance) -> i64:
 @loop
 def settle_sides(fmu: Instance) -> i64:
     """Impacts and the next mode where one ended; the state on what holds then."""
-    sides = Sides(at(fmu.ints, fmu.sides_at))
-    e = Entries(at(fmu.ints, fmu.entries_at))
-    run = Run(at(fmu.ints, fmu.run_at))
+    sides = Sides(fmu.ints[fmu.sides_at :])
+    e = Entries(fmu.ints[fmu.entries_at :])
+    run = Run(fmu.ints[fmu.run_at :])
     scratch = at(fmu.floats, fmu.scratch_at)
     status = fire_events(fmu)
     pass_instants(fmu)

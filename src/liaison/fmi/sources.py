@@ -121,9 +121,12 @@ def c_sources(memory: Memory, texts: Texts, version: int, name: str) -> dict[str
 
 def _entries(memory: Memory) -> tuple[str, dict[Any, str]]:
     """The text of all entries, and their symbols."""
-    texts, symbols = [], {}
+    texts: list[str] = []
+    symbols: dict[Any, str] = {}
     for k, program in enumerate(memory.programs):
-        plans = {n: x for (j, n), x in memory.plans.items() if j == k and (j, n) in memory.functions}
+        plans = {
+            n: x for (j, n), x in memory.plans.items() if j == k and (j, n) in memory.functions
+        }
         texts.append(module_c(program, plans, portable=True))
         symbols |= {(k, n): c_name(program, n) for n in plans}
     # further programs are few formulas: what they share with the first stays in their own text
@@ -154,9 +157,7 @@ def _tables(memory: Memory, texts: Texts) -> list[str]:
     ]
 
 
-def _links(
-    memory: Memory, names: Mapping[Loop[..., Any], str], symbols: Mapping[Any, str]
-) -> str:
+def _links(memory: Memory, names: Mapping[Loop[..., Any], str], symbols: Mapping[Any, str]) -> str:
     lines = ["static void liaison_link_functions(int64_t *words) {"]
     for place, key in memory.marked.items():
         symbol = names[key] if isinstance(key, Loop) else symbols.get(key) or _bound_name(key)

@@ -64,7 +64,8 @@ def lower(equations: Equations) -> Program:
         (what multipliers alone cause in joints), motions (of bodies, x = v̇), markers (poses of
         joints), balance (the general theorems), work (T, U and the power of what is not stored),
         invariants (first integrals), d_residual, d_motion and tangent (see tangent.py), variation
-        (see variation.py), adjoint (see adjoint.py), qdot (q̇ = N v), kick, leap, d_leap, reach and turn (see discrete.py).
+        (see variation.py), adjoint (see adjoint.py), qdot (q̇ = N v), kick, leap, d_leap, reach
+        and turn (see discrete.py).
 
     Example:
         >>> import liaison

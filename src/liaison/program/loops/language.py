@@ -34,8 +34,8 @@ Three differences: where plain Python raises (division by zero, sqrt(-1)), compi
 inf or NaN; integers of plain Python have no end, compiled ones have 64 bits; and plain Python's
 `at` cannot go backwards.
 
-Public names: loop, external, Loop, f64, i64, ptr, iptr, kernel, hook, at, flat, entry_at, fmin, fmax, floor,
-bits, from_bits, signature_text, handle_of, loop_at.
+Public names: loop, external, Loop, f64, i64, ptr, iptr, kernel, hook, at, flat, entry_at, fmin,
+fmax, floor, bits, from_bits, signature_text, handle_of, loop_at.
 """
 
 from __future__ import annotations

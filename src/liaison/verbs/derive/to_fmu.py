@@ -42,7 +42,8 @@ PAGE = """\
 <html lang="en"><head><meta charset="utf-8"><title>{name}</title></head>
 <body>
 <h1>{name}</h1>
-<p>Exported by {tool}. Variables, their units and start values are listed in modelDescription.xml.</p>
+<p>Exported by {tool}. The file modelDescription.xml lists variables with units and start values.
+</p>
 {content}
 </body></html>
 """
