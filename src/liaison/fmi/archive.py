@@ -16,11 +16,12 @@ from typing import Any, final
 import numpy as np
 
 from liaison.errors import NamingError
-from liaison.expr import Expr, topological
+from liaison.expr import Expr, fingerprint, topological
 from liaison.program.libraries.shared_library import UNIVERSAL, shared_library
 from liaison.simulation.events.watched import sides_in
 from liaison.simulation.outcome import REASONS, failure_texts
-from liaison.simulation.plan.plan import Plan
+from liaison.simulation.plan.plan import Plan, arrays_of
+from liaison.simulation.steps import layout as at
 
 from .code import Texts, exports, modules
 from .description import Facts, build_description, description
@@ -127,19 +128,13 @@ def _identify(memory: Memory, texts: Texts) -> str:
     digest.update(repr(texts).encode())
     for (k, name), plan in memory.plans.items():
         digest.update(f"{k} {name} {plan.work_size}".encode())
-        digest.update(_fingerprint(memory.programs[k].entry(name).outputs))
+        digest.update(fingerprint(list(memory.programs[k].entry(name).outputs)).encode())
     fmu = Instance(memory.blocks[0])
     fmu.identity = int.from_bytes(digest.digest()[:7], "little")
     for name, start in texts.starts.items():
         setattr(fmu, name, start)
     word = digest.hexdigest()
     return "{" + "-".join((word[:8], word[8:12], word[12:16], word[16:20], word[20:32])) + "}"
-
-
-def _fingerprint(outputs: Sequence[Expr]) -> bytes:
-    from liaison.expr import fingerprint
-
-    return fingerprint(list(outputs)).encode()
 
 
 def texts_of(plan: Plan, variables: Variables, version: int) -> Texts:
@@ -164,8 +159,6 @@ def texts_of(plan: Plan, variables: Variables, version: int) -> Texts:
 
 def _statuses(plan: Plan) -> list[str]:
     """A sentence and advice for every status of a run."""
-    from liaison.simulation.plan.plan import arrays_of
-
     run = arrays_of(plan).run
     named = chr(NAME)
     texts = failure_texts(plan, run, named, chr(SIZE), event=named, block=named)
@@ -183,8 +176,6 @@ def _statuses(plan: Plan) -> list[str]:
 
 def _subject(code: int) -> str:
     """A mark of what a text names."""
-    from liaison.simulation.steps import layout as at
-
     if code in (at.CHATTER, at.EVENT_NOT_FINITE):
         return chr(OF_EVENT)
     contacts = (at.NO_MODE, at.BAD_GAP, at.BAD_SIDE, at.STANDSTILL, at.STEP_UP)

@@ -12,6 +12,7 @@ the codes below.
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any, final
 
 import numpy as np
@@ -108,8 +109,6 @@ def store_word(address: i64, value: i64) -> None:
 
 def _view(address: int, kind: Any) -> Any:
     """One number at an address."""
-    import ctypes
-
     content = (ctypes.c_char * np.dtype(kind).itemsize).from_address(address)
     return np.frombuffer(content, dtype=kind)
 
