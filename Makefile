@@ -11,6 +11,9 @@ MAKE_QUIET := $(MAKE) --no-print-directory
 export LIAISON_CACHE := $(CURDIR)/.cache/kernels
 export CI
 
+# tests start some hundred processes: modules are read from byte code, and not compiled in each
+unexport PYTHONDONTWRITEBYTECODE
+
 # the first interpreter that is new enough; an old python3 does not hide a newer one beside it
 FIND_PYTHON := for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	  $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done
@@ -19,7 +22,8 @@ FIND_PYTHON := for p in python3 python3.14 python3.13 python3.12 python3.11; do 
 PAGES := { $(BIN)/python web/front_end.py || true; }
 TESTED_PAGES := { $(BIN)/python web/front_end.py --tests || true; }
 
-PYTEST := $(BIN)/python -m pytest -n 2
+# files stay whole, so that what their tests share is made once; who is done first takes from the other
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: fmi net net-write reference orders invariants help demo web test test-all setup setup-all lint tree gallery bench fuzz attack algebra clean docs
 
