@@ -109,6 +109,7 @@ def failure_texts(
     """
     smaller = "Take a smaller step." if not plan.settings.is_adaptive else "Loosen rtol and atol."
     look = "Look at what grows there: forces that pump energy, a singular position, a collision."
+    look += _controllers(plan)
     texts = {
         at.NOT_FINITE: _not_finite(plan, run, f"{smaller} {look}"),
         at.STEP_TOO_SMALL: ("the step became too small at {now}: the error stays too large.", look),
@@ -126,11 +127,23 @@ def failure_texts(
             f"{smaller} {look}",
         ),
         at.TOO_MANY_STEPS: (
-            f"{run.steps} steps were not enough: {{now}} is reached.", "Raise max_steps."
+            f"{run.steps} steps were not enough: {{now}} is reached.",
+            f"Raise max_steps.{_controllers(plan)}",
         ),
     }  # fmt: skip
     sides = _sides_failed(plan, block, size)
     return texts | _events_failed(event, run) | _start_failed(row, size) | sides
+
+
+def _controllers(plan: Plan) -> str:
+    """What to look at first where controllers act: they can make a motion ever faster."""
+    if not plan.inputs.controllers:
+        return ""
+    names = ", ".join(f"{x.name!r} (every {x.period:.3g} s)" for x in plan.inputs.controllers)
+    return (
+        f" If the motion grows from call to call, the controller is unstable: {names}; give it "
+        "smaller gains or a shorter period."
+    )
 
 
 def _rate_lost(plan: Plan, row: str, size: str, smaller: str) -> tuple[str, str]:

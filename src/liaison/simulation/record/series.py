@@ -224,7 +224,7 @@ def as_series(name: str, x: Any) -> Series:
 def frozen(x: Any) -> Array:
     """The same numbers as floats that cannot be written to."""
     view = np.asarray(x, dtype=np.float64).view()
-    view.flags.writeable = False
+    view.setflags(write=False)
     return view
 
 
