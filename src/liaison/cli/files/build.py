@@ -43,6 +43,19 @@ def build(
     method: Annotated[
         str | None, typer.Option(help="wasm: method of integration, as for simulate.")
     ] = None,
+    precision: Annotated[
+        str | None,
+        typer.Option(
+            metavar="single|double",
+            help="c: a step of fixed cost for small machines, with closures, in this precision.",
+        ),
+    ] = None,
+    no_libm: Annotated[
+        bool, typer.Option("--no-libm", help="With --precision: no function of libm is called.")
+    ] = False,
+    corrections: Annotated[
+        int, typer.Option(metavar="N", help="With --precision: corrections of closures in a step.")
+    ] = 1,
     values: Values = None,
     as_json: Json = False,
     debug: Debug = False,
@@ -62,6 +75,14 @@ def build(
         linked = " or ".join(name for name, one in targets.items() if one.links)
         message = f"a library is linked with --target {linked} only."
         raise typer.BadParameter(message, param_hint="--shared")
+    if precision is None and (no_libm or corrections != 1):
+        name = "--no-libm" if no_libm else "--corrections"
+        raise typer.BadParameter("it belongs to a step: --precision.", param_hint=name)
+    if precision is not None:
+        _check_step(target, entry, shared, precision)
+        options = {"precision": precision, "libm": not no_libm, "iterations": corrections}
+        _build_step(read_request(file, values), out, options, as_json)
+        return
     of_runs = {"until": until, "step": step, "method": method}
     named = {name: x for name, x in of_runs.items() if x is not None}
     if chosen.simulates and not entry:
@@ -101,6 +122,45 @@ def _build_run(request: Any, out: Path, options: dict[str, Any], as_json: bool) 
     text = "\n".join(f"  {kind:8} {path}" for kind, path in files.items())
     text = f"{name}: {size['compressed'] / 1000:.1f} kB compressed\n{text}"
     printed(size | files, text, as_json)
+
+
+def _check_step(target: str, entry: list[str] | None, shared: bool, precision: str) -> None:
+    """Raises where options do not go with a step for small machines."""
+    from liaison.cli.values import check_word
+    from liaison.program.c.small import PRECISIONS
+
+    check_word("--precision", precision, PRECISIONS)
+    for is_wrong, name in (
+        (target != "c", "--target"),
+        (bool(entry), "--entry"),
+        (shared, "--shared"),
+    ):
+        if is_wrong:
+            message = "a step in a precision is C source with all it calls: --target c alone."
+            raise typer.BadParameter(message, param_hint=name)
+
+
+def _build_step(request: Any, out: Path, options: dict[str, Any], as_json: bool) -> None:
+    """Writes a step for small machines; says what single precision costs."""
+    from liaison.program.c.precision import precision_error
+    from liaison.program.c.small import small_package, step_parts
+    from liaison.verbs.ready import ready_for
+
+    kernel, state = ready_for(request.mechanism, None, None, None)
+    parts = step_parts(kernel.program, options.pop("iterations"))
+    error = precision_error(parts, state) if options["precision"] == "single" else None
+    note = "" if error is None else f"{error}."
+    package = small_package(parts, out, state, **options, note=note)
+    files = written(header=package.header, source=package.source, cmake=package.cmake)
+    total = sum(package.operations.values())
+    text = "\n".join(f"  {kind:8} {path}" for kind, path in files.items())
+    text = f"{kernel.program.name}: {total} operations a step\n{text}" + (
+        f"\n{note}" if note else ""
+    )
+    facts: dict[str, Any] = {"operations": dict(package.operations)}
+    if error is not None:
+        facts |= {"error": error.position, "closure": error.closure, "steps": error.steps}
+    printed(facts | files, text, as_json)
 
 
 ENTRY_NOTE = "The entry one_sided returns its gap, rates and rows."
