@@ -30,6 +30,7 @@ LATER = {
     "formats.read": "formats.mjcf.read formats.urdf.read",
     "model.checks": "model.contacts.targets",
     "model.pairing": "model.contacts.contact",
+    "program.back_ends": "program.libraries.package",
     "program.c.to_c": "program.functions.table",
     "program.instants": "exact.intervals",
     "program.llvm.to_llvm": "program.llvm.portable",

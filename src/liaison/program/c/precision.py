@@ -179,7 +179,8 @@ def _function(program: Program, entry: str, kind: Any) -> Callable[..., list[Any
             return "t" if array == "t" else f"{array}[{index}]"
         return names[node]
 
-    lines, outputs = ["def entry(t, q, v, u, p, x):"], {}
+    lines = ["def entry(t, q, v, u, p, x):"]
+    outputs: dict[int, str] = {}
     for piece in entry_plan.pieces:
         for node in (x for item in piece.items for x in item):
             args = [operand(x) for x in node.args]

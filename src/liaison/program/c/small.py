@@ -140,7 +140,7 @@ def _sum(
         for one, other in ((0, 1), (1, 0)):
             factor = node.args[one]
             if factor.op == "const" and float(factor.value) % 1 == 0:
-                return {k: int(factor.value) * n for k, n in (known[other] or {}).items()}
+                return {k: int(float(factor.value)) * n for k, n in (known[other] or {}).items()}
     return {} if not any(known) else None
 
 
@@ -366,7 +366,7 @@ class _Text:
             f"  static const {real} part[] = {{{number(0.0)}, {half}, {half}, {one}}};",
             f"  static const {real} weight[] = {{{one}, {two}, {two}, {one}}};",
             f"  {real} xi[{nv}], v[{nv}], sum[{2 * nv}], out[{2 * nv + 1}];",
-            "  (void)u;",
+            "  (void)u, (void)xi, (void)v;",
             f"  for (int k = 0; k < {2 * nv}; k++) sum[k] = out[k] = {number(0.0)};",
             "  for (int stage = 0; stage < 4; stage++) {",
             f"    const {real} c = part[stage] * h;",
