@@ -15,7 +15,7 @@ from program_samples import require_c
 import liaison
 from liaison.errors import ProgramError
 from liaison.program.c.compile_c import c_compiler
-from liaison.program.c.precision import precision_error
+from liaison.program.c.precision import check_precision, check_step, precision_error
 from liaison.program.c.real import SINGLE, Needs, Real, helpers_text
 from liaison.program.c.small import not_periodic, small_package, step_parts
 from liaison.verbs.ready import ready_for
@@ -157,6 +157,42 @@ def test_no_compiler_warns_and_nothing_is_left_to_link(compiler, name, tmp_path)
             alone = [] if libm else ["-O1", "-shared", "-fPIC", "-nostdlib", "-Wl,--no-undefined"]
             command = [compiler, *WARNINGS, *(alone or ["-c"]), package.source]
             subprocess.run([*command, "-o", tmp_path / "made"], check=True)
+
+
+MECHANISMS = sorted(EXAMPLES.glob("*.lsd"))
+ROOM = 1e-9  # for what a step of fixed cost does not do: 50 steps from the start
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", MECHANISMS, ids=lambda x: x.stem)
+def test_every_mechanism_steps_in_c_or_says_why_not(file, tmp_path):
+    """Smooth ones: double precision beside the simulation."""
+    require_c()
+    try:
+        kernel, state = ready_for(file, None, None, None)
+        parts = step_parts(kernel.program, 3)
+        check_step(parts, state, step=STEP)
+    except liaison.LiaisonError as error:
+        pytest.skip(str(error))
+    package = written(parts, state, tmp_path, "double", True)
+    if f"{package.header.stem.upper()}_DEFAULT_U" in package.header.read_text():
+        pytest.skip("it is driven")
+    q, _, _ = ran(linked(package, tmp_path, "double", "-O0"), parts, 50)
+    try:
+        run = liaison.simulate(file, until=50 * STEP, method="rk4", step=STEP)
+    except liaison.LiaisonError:
+        pytest.skip("no run of fixed steps")
+    np.testing.assert_allclose(q, run.q[-1], atol=ROOM, rtol=ROOM)
+
+
+def test_closures_of_uncertain_rank_are_refused():
+    """A Bennett linkage closes, and moves, against the count of its closures."""
+    kernel, state = ready_for(EXAMPLES / "bennett.lsd", None, None, None)
+    parts = step_parts(kernel.program)
+    with pytest.raises(ProgramError, match=r"miss its closures by .* does not pivot"):
+        check_step(parts, state)
+    with pytest.raises(ProgramError, match="single precision is not enough for 'Bennett"):
+        check_precision(parts, precision_error(parts, state, steps=20))
 
 
 RANGES = {

@@ -198,13 +198,16 @@ def _check_step(target: str, entry: list[str] | None, shared: bool, precision: s
 
 def _build_step(request: Any, out: Path, options: dict[str, Any], as_json: bool) -> None:
     """Writes a step for small machines; says what single precision costs."""
-    from liaison.program.c.precision import precision_error
+    from liaison.program.c.precision import check_precision, check_step, precision_error
     from liaison.program.c.small import small_package, step_parts
     from liaison.verbs.ready import ready_for
 
     kernel, state = ready_for(request.mechanism, None, None, None)
     parts = step_parts(kernel.program, options.pop("iterations"))
+    check_step(parts, state)
     error = precision_error(parts, state) if options["precision"] == "single" else None
+    if error is not None:
+        check_precision(parts, error)
     note = "" if error is None else f"{error}."
     package = small_package(parts, out, state, **options, note=note)
     files = written(header=package.header, source=package.source, cmake=package.cmake)

@@ -258,6 +258,9 @@ class _Text:
             lines.append(f"#define {upper}_{size.upper()} {self.parts.size(size)}")
         outputs = self.outputs()
         lines.append(f"#define {upper}_NOUT {len(outputs)}")
+        inputs = [self.real.number(float(x)) for x in self.program.defaults.get("u", ())]
+        if inputs:
+            lines.append(f"#define {upper}_DEFAULT_U {{{', '.join(inputs)}}}")
         lines += ["", "#ifdef __cplusplus", 'extern "C" {', "#endif", "", *self.struct()]
         lines += [
             "/* The start of the description. */",
