@@ -16,15 +16,15 @@ from typing import Any, final
 import numpy as np
 
 from liaison.errors import ProgramError
-from liaison.expr import Expr
+from liaison.expr import OPS, Expr
 from liaison.expr.graph.values import ARRAY_VALUES
 from liaison.numeric import Array, State
 from liaison.program.plan import plan
 from liaison.program.program import Program
 
+from .real import INFIX
 from .small import StepParts
 
-INFIX = {"add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "div": "{} / {}", "neg": "-{}"}
 CHOICES: dict[str, Callable[..., Any]] = {
     "min": lambda x, y: y if y < x or y != y else x,
     "max": lambda x, y: y if y > x or y != y else x,
@@ -239,14 +239,14 @@ def _function(program: Program, entry: str, kind: Any) -> Callable[..., list[Any
     lines.append(f"    return [{', '.join(outputs[k] for k in sorted(outputs))}]")
     scope: dict[str, Any] = {"c": numbers}
     exec("\n".join(lines), scope)
-    made: Callable[..., list[Any]] = scope["entry"]
-    return made
+    function: Callable[..., list[Any]] = scope["entry"]
+    return function
 
 
 def _text(node: Expr, args: Sequence[str], numbers: list[Any], kind: Any) -> str:
     """An operation in Python; functions lie among the numbers."""
     if node.op in INFIX:
-        return INFIX[node.op].format(*args)
+        return OPS[node.op].c.format(*args)  # as Python writes it
     function = CHOICES.get(node.op) or ARRAY_VALUES.get(node.op)
     if function is None:  # a table of data
         table, order = node.data
