@@ -47,6 +47,9 @@ double run(int steps, double h, double *q, double *v)
   }}
   for (int k = 0; k < {N}_NQ; k++) q[k] = (double)s.q[k] + 6.283185307179586 * s.turns[k];
   for (int k = 0; k < {N}_NV; k++) v[k] = (double)s.v[k];
+#if {N}_NC > 0
+  if (!((double)s.missed < 1e-3)) return 1.0;
+#endif
   return worst;
 }}
 """
@@ -285,6 +288,7 @@ def test_the_header_counts_operations_and_names_every_number(four_bar, tmp_path)
     parts, state = four_bar
     package = small_package(parts, tmp_path, state, note="A note.")
     text = package.header.read_text()
+    assert "float missed;" in text
     assert f"One step takes {sum(package.operations.values())} operations" in text
     for array in ("q", "v", "p"):
         for k, label in enumerate(parts.program.labels[array]):

@@ -300,6 +300,8 @@ class _Text:
         )
         fields += [f"int32_t turns[{nq}];  /* of angles that are kept within half a turn */"]
         fields += [f"{real} t_low, q_low[{nq}], v_low[{nv}];  /* what rounding took from sums */"]
+        missed = "what accelerations of the last step missed of the closures"
+        fields += [f"{real} missed;  /* {missed} */"] * (self.parts.size("nc") > 0)
         fields += [f"{real} work[{self.work}];"] * (self.work > 0)
         return ["typedef struct {", *(f"  {x}" for x in fields), f"}} {self.name}_state;", ""]
 
@@ -333,6 +335,7 @@ class _Text:
                 lines.append(f"  static const {real} {array}[] = {{{listed}}};")
         lines.append(f"  s->t = {number(self.state.t)};")
         lines.append(f"  s->t_low = {number(0.0)};")
+        lines += [f"  s->missed = {number(0.0)};"] * (self.parts.size("nc") > 0)
         for array, numbers in values.items():
             if len(numbers):
                 low = f" s->{array}_low[k] = {number(0.0)};" if array != "p" else ""
@@ -362,7 +365,7 @@ class _Text:
     def step(self) -> list[str]:
         """The step."""
         real, nv, parts = self.real.name, self.parts.size("nv"), self.parts
-        number = self.real.number
+        number, has_closures, last = self.real.number, parts.size("nc") > 0, 2 * nv
         half, one, two = number(0.5), number(1.0), number(2.0)
         lines = [
             f"{real} {self.name}_step({self.name}_state *s, const {real} *u, {real} h)", "{",
@@ -371,12 +374,14 @@ class _Text:
             f"  {real} xi[{nv}], v[{nv}], sum[{2 * nv}], out[{2 * nv + 1}];",
             "  (void)u, (void)xi, (void)v;",
             f"  for (int k = 0; k < {2 * nv}; k++) sum[k] = out[k] = {number(0.0)};",
+            *([f"  s->missed = {number(0.0)};"] * has_closures),
             "  for (int stage = 0; stage < 4; stage++) {",
             f"    const {real} c = part[stage] * h;",
             f"    for (int k = 0; k < {nv}; k++) {{",
             "      xi[k] = c * out[k];", f"      v[k] = s->v[k] + c * out[{nv} + k];", "    }",
             f"    {self.call('rate', 'out', t='s->t + c', v='v', x='xi')}",
             f"    for (int k = 0; k < {2 * nv}; k++) sum[k] += weight[stage] * out[k];",
+            *([f"    if (!(out[{last}] <= s->missed)) s->missed = out[{last}];"] * has_closures),
             "  }",
             f"  for (int k = 0; k < {2 * nv}; k++) sum[k] *= h / {number(6.0)};",
             f"  {self.name}_move(s, sum);",
