@@ -10,7 +10,7 @@ are kept within half a turn, with their turns counted.
 
 Public names: small_package, SmallPackage, StepParts, step_parts.
 
-Source: HW1 §II.1 (the method), §II.10 (compensated sums); HW2 §VII.2 (projection).
+Source: HNW1 §II.1 (the method); HLW §VIII.5 (compensated sums); HW2 §VII.2 (projection).
 """
 
 from __future__ import annotations

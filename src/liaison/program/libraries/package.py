@@ -7,7 +7,7 @@ Nothing is kept between calls and nothing is allocated; results have the same bi
 
 Public names: library_package, fixed_step, PLACES.
 
-Source: HW1 §II.1 (the method); HW2 §VII.2 (projection).
+Source: HNW1 §II.1 (the method); HW2 §VII.2 (projection).
 """
 
 from __future__ import annotations
