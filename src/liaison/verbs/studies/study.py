@@ -115,7 +115,7 @@ def study(
         >>> measures = {"swing": "max(A)", "speed": "max(abs(A'))"}
         >>> found = liaison.study("examples/pendulum.lsd", vary=lengths, measure=measures, until=1)
         >>> found["speed"].round(3)
-        array([...])
+        array([2.808, 1.986, 1.404])
     """
     chosen = run_options("study", options, keywords, _TAKEN, BATCH_SERIES)
     threads = chosen.pop("threads", None) or _cores()
