@@ -28,7 +28,7 @@ MOST_LINES = 2000
 CELLS = (160, 120)
 
 
-def _figure(columns: int, rows: int) -> Any:
+def _figure(columns: float, rows: float) -> Any:
     with needed("plots"):
         from matplotlib.figure import Figure
 
