@@ -63,7 +63,7 @@ def study(
     count: int | None = None,
     levels: int = 5,
     seed: int = 0,
-    correlation: Mapping[tuple[str, str], float] | None = None,
+    correlation: Mapping[str, float] | None = None,
     folder: str | Path | None = None,
     record: Any = None,
     start: Mapping[str, Any] | None = None,
@@ -89,7 +89,7 @@ def study(
         count: of points, of designs that draw; 1024.
         levels: values of each name, of a grid.
         seed: of designs that draw.
-        correlation: pairs of names -> −1 to 1, of designs that draw.
+        correlation: pairs of names, "a b" -> −1 to 1, of designs that draw.
         folder: of the store; in memory of this process if not given.
         record: instants whose states are stored: a period [s], or instants; the first and the last
             if not given.
