@@ -58,6 +58,15 @@ class Optimum(Shown):
         front: values and measures of points of which none is better than another in all goals, by
             name; empty where there is one goal.
         gradient: "exact", "differences" or "none".
+
+    Example:
+        >>> import liaison
+        >>> best = liaison.optimize(
+        ...     "examples/pendulum.lsd", vary={"l": "1 m .. 2 m"}, until=1, maximize="end",
+        ...     measure={"end": "final(A)"},
+        ... )
+        >>> best.gradient
+        'exact'
     """
 
     values: Mapping[str, float]
