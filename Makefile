@@ -25,7 +25,7 @@ TESTED_PAGES := { $(BIN)/python web/front_end.py --tests || true; }
 # files stay whole, so that what their tests share is made once; who is done first takes from the other
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: fmi net net-write reference orders invariants help demo web test test-all setup setup-all lint tree gallery bench fuzz attack algebra clean docs
+.PHONY: fmi study net net-write reference orders invariants help demo web test test-all setup setup-all lint tree gallery bench fuzz attack algebra clean docs
 
 help:
 	@echo "make demo      simulate the four-bar: 3D page, plot and results under out/"
@@ -36,6 +36,7 @@ help:
 	@echo "make bench     the benchmarks"
 	@echo "make orders    orders of convergence of every method; out/orders.json"
 	@echo "make invariants closures and energy in a million steps of five mechanisms; out/invariants.json"
+	@echo "make study     a study of the four-bar: table, plots and page under out/study"
 	@echo "make web       the front end of pages from nothing: types checked, bundled"
 	@echo "make docs      the manual as a site, under out/docs"
 	@echo "make fuzz      random texts for the readers of LSD, URDF and MJCF; SECONDS=600 each"
@@ -52,6 +53,11 @@ demo: $(READY)
 	  --plot out/four_bar.png --label "A'" --label "D'" --label D --label energy
 	@$(BIN)/liaison animate examples/four_bar.lsd --until 3 --live-page --out out/four_bar.html
 	@echo "Open $(CURDIR)/out/four_bar.html in a browser."
+
+# a study of a minute, its table, plots and page
+study: $(READY)
+	@$(PAGES)
+	@$(BIN)/python examples/studies/four_bar_study.py out/study
 
 test: setup lint
 	@$(PYTEST) -m "not slow and not peers"

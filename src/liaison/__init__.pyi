@@ -178,9 +178,7 @@ from liaison.simulation import Stepper as Stepper
 from liaison.simulation import Trajectory as Trajectory
 from liaison.simulation import load as load
 from liaison.studies import Indices as Indices
-from liaison.studies import Progress as Progress
 from liaison.studies import Study as Study
-from liaison.studies import Surface as Surface
 from liaison.tree import Tree as Tree
 from liaison.tree import assemble as assemble
 from liaison.tree import span as span

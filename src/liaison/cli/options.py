@@ -1,7 +1,7 @@
 """Options that commands share, options of a run made from `RunOptions`, and printed results.
 
 Public names: Model, Values, Starts, At, Lenient, Floating, Merged, Until, Speed, Json,
-Debug, RunOption, with_run_options, help_of, printed, written.
+Debug, RunOption, StudyPath, StudyFolder, with_run_options, help_of, printed, written.
 """
 
 from __future__ import annotations
@@ -71,6 +71,15 @@ WithEvidence = Annotated[
     bool, typer.Option("--evidence", help="Print what proves it: numbers, theorem, chance, seed.")
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Print the traceback of an unexpected error.")]
+
+
+StudyPath = Annotated[
+    Path, typer.Argument(metavar="FILE.toml", help="The study, as docs/howto/study explains.")
+]
+StudyFolder = Annotated[
+    Path | None,
+    typer.Option("--folder", metavar="DIR", help="Store of the runs, instead of the file's own."),
+]
 
 
 def written(**paths: Path | None) -> dict[str, str]:

@@ -85,7 +85,7 @@ def is_shown() -> bool:
 def working(room: str, what: str) -> Iterator[Callable[..., None]]:
     """Around work that may take long; gives a function that takes the fraction done, 0 to 1.
 
-    A second argument of that function is a note that stands behind it.
+    A second argument of that function is a note that follows it.
 
     Args:
         room: whose logger says how long it took.

@@ -10,7 +10,7 @@ __all__ = offer(
         "files": "StudyFile read_study_file",
         "indices": "Indices indices_of saltelli_points",
         "measures": "Measure Samples read_measure read_measures",
-        "search": "Goal Limit Problem Found descend front_of draw",
+        "search": "Goal Limit Problem Reached descend front_of draw",
         "store": "Store",
         "study": "Study Definition",
         "surfaces": "Surface fitted_surface",

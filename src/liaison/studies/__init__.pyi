@@ -14,10 +14,10 @@ from liaison.studies.measures import Measure as Measure
 from liaison.studies.measures import Samples as Samples
 from liaison.studies.measures import read_measure as read_measure
 from liaison.studies.measures import read_measures as read_measures
-from liaison.studies.search import Found as Found
 from liaison.studies.search import Goal as Goal
 from liaison.studies.search import Limit as Limit
 from liaison.studies.search import Problem as Problem
+from liaison.studies.search import Reached as Reached
 from liaison.studies.search import descend as descend
 from liaison.studies.search import draw as draw
 from liaison.studies.search import front_of as front_of

@@ -124,8 +124,9 @@ def read_study_file(path: str | Path) -> StudyFile:
     arguments = {**content.pop("options", {}), **content}
     if "folder" in arguments:
         arguments["folder"] = reader.below("folder", arguments["folder"], path.parent)
-    if "correlation" in arguments:
-        arguments["correlation"] = reader.pairs(arguments["correlation"])
+    for key in arguments.get("correlation", {}):
+        if len(key.split()) != 2:
+            reader.reject(f"{key!r} is no pair of names.", "correlation", key, '"a b" = 0.5')
     return StudyFile(mechanism, arguments, optimize, text, path)
 
 
@@ -214,16 +215,6 @@ class _Reader:
                 hint="Paths are relative, and do not lead up.",
             )  # fmt: skip
         return path
-
-    def pairs(self, table: Mapping[str, float]) -> dict[tuple[str, str], float]:
-        """Correlations by pairs of names."""
-        pairs = {}
-        for key, value in table.items():
-            names = key.split()
-            if len(names) != 2:
-                self.reject(f"{key!r} is no pair of names.", "correlation", key, '"a b" = 0.5')
-            pairs[names[0], names[1]] = float(value)
-        return pairs
 
 
 def place_of(text: str, file: str, table: str, key: str) -> Place | None:

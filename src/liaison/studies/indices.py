@@ -47,6 +47,15 @@ class Indices(Shown):
         total_error: likewise.
         rows: how many rows of the tables were used, of each measure; runs that failed are left out.
         study: whose runs they are from; None where they are of a function.
+
+    Example:
+        >>> import liaison
+        >>> parts = liaison.sobol_indices(
+        ...     "examples/pendulum.lsd", vary={"l": (0.9, 1.1)}, measure={"end": "final(A)"},
+        ...     until=1, count=64,
+        ... )
+        >>> parts.names
+        ('l',)
     """
 
     names: tuple[str, ...]

@@ -4,7 +4,7 @@ Values are scaled to 0 … 1 between their bounds. With gradients: sequential qu
 (SciPy's SLSQP), from several starts. Without: samplers of optuna. Several goals: each front point
 minimizes one of them while the others stay below levels between their own best and worst.
 
-Public names: Goal, Limit, Problem, Found, descend, front_of, draw, is_dominated.
+Public names: Goal, Limit, Problem, Reached, descend, front_of, draw, is_dominated.
 
 Source: NW06 §18.1 (sequential quadratic programming), MIE99 §II.3.2 (ε-constraint method).
 """
@@ -72,6 +72,11 @@ class Problem:
     slopes: Callable[[Array], tuple[Array, Array]] | None
     seen: list[Array] = field(default_factory=list)
 
+    def signs(self) -> list[tuple[int, float]]:
+        """Of each measure that is to be small, 1; of one that is to be large, −1."""
+        goals = [(x.measure, x.sign) for x in self.goals]
+        return goals + [(x.measure, x.sign) for x in self.limits]
+
     def unscaled(self, x: Array) -> Array:
         """Values of a point of the unit cube."""
         return np.clip(self.low + x * (self.high - self.low), self.low, self.high)
@@ -79,7 +84,7 @@ class Problem:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Found:
+class Reached:
     """Where a search ended: values, measures, whether it succeeded, and why."""
 
     values: Array
@@ -123,14 +128,14 @@ class _Evaluated:
             self.worst = max(self.worst, float(np.max(np.abs(measures))))
             return measures, np.nan_to_num(slopes)
         signs = np.ones(len(measures))
-        for x in (*self.problem.goals, *self.problem.limits):
-            signs[x.measure] = x.sign
+        for k, sign in self.problem.signs():
+            signs[k] = sign
         return signs * 1e3 * self.worst, np.zeros_like(slopes)
 
 
 def descend(
     problem: Problem, start: Array, *, iterations: int = 100, tolerance: float = 1e-9
-) -> Found:
+) -> Reached:
     """The nearest least value of the first goal, by gradients, from a start."""
     from scipy.optimize import minimize
 
@@ -152,11 +157,11 @@ def descend(
         constraints=rules, options={"maxiter": iterations, "ftol": tolerance},
     )  # fmt: skip
     values = problem.unscaled(np.clip(result.x, 0.0, 1.0))
-    found = Found(values, problem.evaluate(values), bool(result.success), str(result.message))
-    return replace(found, success=found.success and found.excess(problem) <= 10 * SLACK)
+    reached = Reached(values, problem.evaluate(values), bool(result.success), str(result.message))
+    return replace(reached, success=reached.success and reached.excess(problem) <= 10 * SLACK)
 
 
-def best_of(problem: Problem, listed: Sequence[Found]) -> Found:
+def best_of(problem: Problem, listed: Sequence[Reached]) -> Reached:
     """The best of several: constraints first, then the goal.
 
     Raises:
@@ -164,7 +169,7 @@ def best_of(problem: Problem, listed: Sequence[Found]) -> Found:
     """
     goal = problem.goals[0]
 
-    def order(x: Found) -> tuple[float, float]:
+    def order(x: Reached) -> tuple[float, float]:
         value = goal.sign * float(x.measures[goal.measure])
         return max(0.0, x.excess(problem) - 10 * SLACK), math.inf if math.isnan(value) else value
 
@@ -177,7 +182,9 @@ def best_of(problem: Problem, listed: Sequence[Found]) -> Found:
     return best
 
 
-def front_of(problem: Problem, starts: Sequence[Array], count: int, **options: Any) -> list[Found]:
+def front_of(
+    problem: Problem, starts: Sequence[Array], count: int, **options: Any
+) -> list[Reached]:
     """Points of which none is better than another in all goals.
 
     Args:
@@ -208,12 +215,12 @@ def front_of(problem: Problem, starts: Sequence[Array], count: int, **options: A
     return [listed[k] for k in _best(problem, listed)]
 
 
-def _best(problem: Problem, listed: Sequence[Found]) -> list[int]:
+def _best(problem: Problem, listed: Sequence[Reached]) -> list[int]:
     """Numbers of those that keep the constraints and that no other one dominates, in order."""
     table = np.array([[g.sign * x.measures[g.measure] for g in problem.goals] for x in listed])
     good = np.array([x.excess(problem) <= 10 * SLACK for x in listed])
     good &= np.all(np.isfinite(table), axis=1)
-    rows = [k for k in np.flatnonzero(good) if not is_dominated(table[k], table[good])]
+    rows = [k for k in np.flatnonzero(good).tolist() if not is_dominated(table[k], table[good])]
     return sorted(rows, key=lambda k: float(table[k, 0]))
 
 
@@ -222,7 +229,7 @@ def is_dominated(one: Array, others: Array) -> bool:
     return bool(np.any(np.all(others <= one, axis=1) & np.any(others < one, axis=1)))
 
 
-def draw(problem: Problem, count: int, seed: int) -> list[Found]:
+def draw(problem: Problem, count: int, seed: int) -> list[Reached]:
     """Points that samplers of optuna propose, each looked at: TPE, or NSGA-II of several goals.
 
     Returns:
@@ -232,7 +239,7 @@ def draw(problem: Problem, count: int, seed: int) -> list[Found]:
         import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    listed: list[Found] = []
+    listed: list[Reached] = []
 
     def excesses(trial: Any) -> list[float]:
         return [_excess(x, listed[trial.number].measures) for x in problem.limits]
@@ -242,7 +249,7 @@ def draw(problem: Problem, count: int, seed: int) -> list[Found]:
         values = problem.unscaled(x)
         problem.seen.append(values)
         measures = problem.evaluate(values)
-        listed.append(Found(values, measures, True, "drawn"))
+        listed.append(Reached(values, measures, True, "drawn"))
         numbers = [g.sign * float(measures[g.measure]) for g in problem.goals]
         numbers = [1e300 if math.isnan(y) else y for y in numbers]
         return numbers if len(numbers) > 1 else numbers[0]

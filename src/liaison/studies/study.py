@@ -95,6 +95,15 @@ class Study(Shown):
         maker: makes one run again, from a row of values.
         pages: writes a live page of the mechanism.
         which: numbers of the points, where not all of them.
+
+    Example:
+        >>> import liaison
+        >>> lengths = {"l": ["1 m", "2 m"]}
+        >>> study = liaison.study(
+        ...     "examples/pendulum.lsd", vary=lengths, measure={"end": "final(A) in deg"}, until=1
+        ... )
+        >>> study.unit("end"), study["end"].round(3)
+        ('deg', array([-24.311, -26.704]))
     """
 
     def __init__(

@@ -74,7 +74,7 @@ def fitted_surface(values: Array, f: Array, degree: int = 2) -> Surface:
         raise LiaisonError("a value does not vary: there is no surface over it.")
     empty = Surface(low, high, powers, np.zeros(len(powers)), 0.0, 0.0)
     terms = _terms(empty._scaled(values), powers)
-    coefficients = np.linalg.lstsq(terms, f, rcond=None)[0]
+    coefficients = np.asarray(np.linalg.lstsq(terms, f, rcond=None)[0], dtype=float)
     left = f - terms @ coefficients
     missed, spread = float(left @ left), float(np.sum((f - f.mean()) ** 2))
     free = len(f) - len(powers)

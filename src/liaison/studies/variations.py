@@ -373,7 +373,7 @@ def points_of(
     count: int | None = None,
     levels: int = 5,
     seed: int = 0,
-    correlation: Mapping[tuple[str, str], float] | None = None,
+    correlation: Mapping[str, float] | None = None,
 ) -> Points:
     """The points of a design.
 
@@ -383,7 +383,7 @@ def points_of(
         count: of points, where the design does not say it itself; 1024.
         levels: of a grid or of one at a time, for what is no list.
         seed: of designs that draw.
-        correlation: of pairs of names, −1 to 1; of designs that draw.
+        correlation: of pairs of names, "a b", −1 to 1; of designs that draw.
 
     Raises:
         ArgumentError: no names, or numbers that cannot be.
@@ -428,14 +428,23 @@ def _check_count(count: int) -> None:
         )
 
 
-def _correlated(
-    u: Array, names: tuple[str, ...], correlation: Mapping[tuple[str, str], float]
-) -> Array:
+def _pair(text: str) -> tuple[str, str]:
+    """Two names with a space between them."""
+    names = text.split()
+    if len(names) != 2:
+        raise ArgumentError(
+            f"correlation: {text!r} is no pair of names.", hint='It is written as {"a b": 0.5}.'
+        )
+    return names[0], names[1]
+
+
+def _correlated(u: Array, names: tuple[str, ...], correlation: Mapping[str, float]) -> Array:
     """Points of the unit cube with the correlations of a Gaussian copula."""
     if not correlation:
         return u
     matrix = np.eye(len(names))
-    for (a, b), r in correlation.items():
+    for pair, r in correlation.items():
+        a, b = _pair(pair)
         for x in (a, b):
             if x not in names:
                 raise NamingError.unknown("name that varies", x, names)

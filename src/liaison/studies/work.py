@@ -106,11 +106,11 @@ class _Work:
         workers: int,
         maker: Maker,
         most: int,
-        tell: Callable[[Progress], None],
+        report: Callable[[Progress], None],
     ) -> None:
         self.store, self.study, self.values, self.keys = store, study, values, keys
         self._make_executor, self.workers, self.maker, self.most = executor, workers, maker, most
-        self.tell = tell
+        self.report = report
         self.is_known = store.known(keys)
         self.version = store.version
         count = int(np.count_nonzero(self.is_known))
@@ -207,7 +207,7 @@ class _Work:
 
     def _report(self) -> None:
         self.progress.seconds = time.monotonic() - self.began
-        self.tell(self.progress)
+        self.report(self.progress)
 
     def _stop(self) -> None:
         """Ends the workers; what they have not finished is free for others."""
@@ -227,7 +227,7 @@ def carry_out(
     executor: Callable[[], Executor],
     workers: int,
     most: int,
-    tell: Callable[[Progress], None] = lambda progress: None,
+    report: Callable[[Progress], None] = lambda progress: None,
 ) -> Progress:
     """Computes and stores all points of a study that are not stored yet.
 
@@ -239,12 +239,14 @@ def carry_out(
         executor: makes a pool of workers.
         workers: of the pool.
         most: points of one chunk.
-        tell: called with the progress about twice a second.
+        report: called with the progress about twice a second.
 
     Raises:
         LiaisonError: the store cannot be written to, or workers die again and again.
         KeyboardInterrupt: Ctrl-C; what is stored is kept.
     """
-    work = _Work(store, study, points["value"], points["key"], executor, workers, maker, most, tell)
+    work = _Work(
+        store, study, points["value"], points["key"], executor, workers, maker, most, report
+    )
     work.finish()
     return work.progress

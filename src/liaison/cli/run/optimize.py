@@ -10,16 +10,14 @@ from typing import Annotated
 
 import typer
 
-from liaison.cli.options import Debug, Json, printed, written
+from liaison.cli.options import Debug, Json, StudyFolder, StudyPath, printed, written
 from liaison.verbs.registry import command
-
-from .study import Folder, StudyPath, arguments_of
 
 
 @command
 def optimize(
     file: StudyPath,
-    folder: Folder = None,
+    folder: StudyFolder = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE.lsd", help="Save the mechanism with new values.")
     ] = None,
@@ -37,7 +35,7 @@ def optimize(
         raise TextError(
             f"{file}: there is no table [optimize].", hint='Add: [optimize] and minimize = "NAME".'
         )
-    chosen = arguments_of(asked, folder, None, None)
+    chosen = {**asked.arguments} | ({} if folder is None else {"folder": folder})
     unused = [x for x in ("design", "count", "levels", "correlation", "record") if x in chosen]
     for name in unused:
         chosen.pop(name)

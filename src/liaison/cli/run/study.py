@@ -1,6 +1,6 @@
 """Run a study file: values that vary, measures of runs.
 
-Public names: study, started.
+Public names: study, facts_of.
 """
 
 from __future__ import annotations
@@ -11,25 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from liaison.cli.options import Debug, Json, printed, written
+from liaison.cli.options import Debug, Json, StudyFolder, StudyPath, printed, written
 from liaison.verbs.registry import command
 
 if TYPE_CHECKING:
     from liaison.studies.files import StudyFile
     from liaison.studies.study import Study
 
-StudyPath = Annotated[
-    Path, typer.Argument(metavar="FILE.toml", help="The study, as docs/howto/study explains.")
-]
-Folder = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Store of the runs, instead of the file's own.")
-]
-
 
 @command
 def study(
     file: StudyPath,
-    folder: Folder = None,
+    folder: StudyFolder = None,
     workers: Annotated[
         int | None, typer.Option(help="Processes; threads of this one if not given.")
     ] = None,

@@ -41,7 +41,7 @@ class Gradients:
 
     Args:
         asked: measures, and what runs share.
-        family: made ready.
+        family: pair ready.
 
     Raises:
         ArgumentError: a start or an input varies, or an input is a formula.
@@ -69,11 +69,11 @@ class Gradients:
 
     def __call__(self, values: Array) -> tuple[Array, Array]:
         """Measures, shape (m,), and derivatives, shape (m, names); NaN where the run failed."""
-        asked, made = self.asked, self.family.run(values)
+        asked, pair = self.asked, self.family.run(values)
         count = len(asked.measures), len(values)
-        if made is None or made[0].status != DONE:
+        if pair is None or pair[0].status != DONE:
             return np.full(count[0], np.nan), np.full(count, np.nan)
-        run, p = made
+        run, p = pair
         slopes, y = self.slopes(run, p), run.series["outputs"].values
         places = {text: self._outputs.index(name) for text, name in asked.outputs.items()}
 
@@ -109,10 +109,9 @@ class Gradients:
         kernel, n = self.family.kernel, len(run.t)
         sizes = kernel.program.sizes
         q, v = np.ascontiguousarray(run.q.T), np.ascontiguousarray(run.v.T)
-        more = {"u": self.family.held, "p": p}
         blocks: dict[str, Array] = {}
         for entry in ("tangent", "terms") if sizes["nc"] else ("tangent",):
-            out = kernel.batch(entry, run.t, q=q, v=v, **more).T
+            out = kernel.batch(entry, run.t, q=q, v=v, u=self.family.held, p=p).T
             start = 0
             for name, size in kernel.program.entry(entry).layout:
                 blocks[name] = out[:, start : start + size]

@@ -29,12 +29,11 @@ def open_study(folder: str | Path, name: str = "") -> Study:
 
     Example:
         >>> import liaison
-        >>> folder = getfixture("tmp_path") / "store"
         >>> vary, measure = {"l": ["1 m", "2 m"]}, {"swing": "max(A)"}
-        >>> _ = liaison.study(
-        ...     "examples/pendulum.lsd", vary=vary, measure=measure, until=1, folder=folder
+        >>> swings = liaison.study(
+        ...     "examples/pendulum.lsd", vary=vary, measure=measure, until=1, folder="swings"
         ... )
-        >>> len(liaison.open_study(folder))
+        >>> len(liaison.open_study("swings"))
         2
     """
     return Study(Store(folder, is_new=False), name, maker=run_again, pages=live_page)

@@ -21,7 +21,7 @@ from liaison.numeric import Array
 from liaison.numeric.progress import working
 from liaison.simulation.batch.run import BATCH_SERIES
 from liaison.simulation.plan.options import BatchKeywords, RunOptions, run_options
-from liaison.studies.search import Found, Goal, Limit, Problem, best_of, descend, draw, front_of
+from liaison.studies.search import Goal, Limit, Problem, Reached, best_of, descend, draw, front_of
 from liaison.studies.study import Study
 from liaison.studies.variations import Normal, Points, Variation, points_of, variation_of
 from liaison.units import si_value, unit_of
@@ -46,7 +46,7 @@ DEVIATIONS = 16
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Optimum(Shown):
-    """The values that a search found.
+    """The values that a search reached.
 
     Attributes:
         values: in SI, by name.
@@ -58,6 +58,15 @@ class Optimum(Shown):
         front: values and measures of points of which none is better than another in all goals, by
             name; empty where there is one goal.
         gradient: "exact", "differences" or "none".
+
+    Example:
+        >>> import liaison
+        >>> best = liaison.optimize(
+        ...     "examples/pendulum.lsd", vary={"l": "1 m .. 2 m"}, until=1, maximize="end",
+        ...     measure={"end": "final(A)"},
+        ... )
+        >>> best.gradient
+        'exact'
     """
 
     values: Mapping[str, float]
@@ -127,11 +136,11 @@ def optimize(
 
     Example:
         >>> import liaison
-        >>> found = liaison.optimize(
+        >>> reached = liaison.optimize(
         ...     "examples/pendulum.lsd", vary={"l": "0.3 m .. 2 m"}, until=1,
         ...     measure={"miss": "(at(A, 0.5 s) - 10 deg)**2"}, minimize="miss",
         ... )
-        >>> found.success
+        >>> reached.success
         True
     """
     chosen = run_options("optimize", options, keywords, _TAKEN, BATCH_SERIES)
@@ -156,8 +165,8 @@ def optimize(
     slopes = None if how == "none" else making.slopes(how, high - low)
     problem = Problem(low, high, goals, limits, making.evaluate, slopes)
     with working("studies", f"optimizing {mechanism.name}"):
-        found = _searched(problem, begins.values, how, iterations, points, trials, seed)
-    return _optimum(mechanism, asked, problem, found, how, folder)
+        reached = _searched(problem, begins.values, how, iterations, points, trials, seed)
+    return _optimum(mechanism, asked, problem, reached, how, folder)
 
 
 def _bounds(
@@ -270,8 +279,10 @@ class _Making:
         self._rows = Making(asked, asked.family(VERSION), 1)
         self._rows._family = family
         self._signs = np.ones(len(asked.measures))
-        for x in (*goals, *limits):
-            self._signs[x.measure] = x.sign
+        for goal in goals:
+            self._signs[goal.measure] = goal.sign
+        for limit in limits:
+            self._signs[limit.measure] = limit.sign
         self._exact: Gradients | None = None
 
     def kind_of(self, gradient: str | None) -> str:
@@ -326,7 +337,7 @@ class _Making:
 
 def _searched(
     problem: Problem, begins: Array, how: str, iterations: int, points: int, trials: int, seed: int
-) -> list[Found]:
+) -> list[Reached]:
     """The best, or the points of a front."""
     if how == "none":
         return draw(problem, trials, seed)
@@ -337,19 +348,19 @@ def _searched(
 
 
 def _optimum(
-    mechanism: Mechanism, asked: Asked, problem: Problem, found: list[Found], how: str,
+    mechanism: Mechanism, asked: Asked, problem: Problem, reached: list[Reached], how: str,
     folder: str | Path | None,
 ) -> Optimum:  # fmt: skip
-    names, best = asked.recipe.varied, found[0]
+    names, best = asked.recipe.varied, reached[0]
     measures = [x.name for x in asked.measures]
     values = dict(zip(names, best.values.tolist(), strict=True))
-    seen = np.array([*problem.seen, *(x.values for x in found)])
+    seen = np.array([*problem.seen, *(x.values for x in reached)])
     _, first = np.unique(seen, axis=0, return_index=True)
     history = carried_out(asked, Points(names, seen[np.sort(first)], "optimize"), folder, threads=2)
     front: dict[str, Array] = {}
     if len(problem.goals) > 1:
-        front = {x: np.array([y.values[k] for y in found]) for k, x in enumerate(names)}
-        front |= {x: np.array([y.measures[k] for y in found]) for k, x in enumerate(measures)}
+        front = {x: np.array([y.values[k] for y in reached]) for k, x in enumerate(names)}
+        front |= {x: np.array([y.measures[k] for y in reached]) for k, x in enumerate(measures)}
     return Optimum(
         values, dict(zip(measures, best.measures.tolist(), strict=True)), best.success,
         best.message, write_lsd(with_values(mechanism, values)), history, front, how,

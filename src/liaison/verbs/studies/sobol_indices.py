@@ -55,10 +55,10 @@ def sobol_indices(
     Example:
         >>> import liaison
         >>> swing = {"l": "0.9 m .. 1.1 m", "m": "1 kg .. 2 kg"}
-        >>> found = liaison.sobol_indices(
+        >>> parts = liaison.sobol_indices(
         ...     "examples/pendulum.lsd", vary=swing, measure={"end": "final(A)"}, until=1, count=64
         ... )
-        >>> found.total.round(3)
+        >>> parts.total.round(1)
         array([[1., 0.]])
     """
     runs = study(

@@ -63,7 +63,7 @@ def study(
     count: int | None = None,
     levels: int = 5,
     seed: int = 0,
-    correlation: Mapping[tuple[str, str], float] | None = None,
+    correlation: Mapping[str, float] | None = None,
     folder: str | Path | None = None,
     record: Any = None,
     start: Mapping[str, Any] | None = None,
@@ -89,7 +89,7 @@ def study(
         count: of points, of designs that draw; 1024.
         levels: values of each name, of a grid.
         seed: of designs that draw.
-        correlation: pairs of names -> −1 to 1, of designs that draw.
+        correlation: pairs of names, "a b" -> −1 to 1, of designs that draw.
         folder: of the store; in memory of this process if not given.
         record: instants whose states are stored: a period [s], or instants; the first and the last
             if not given.
@@ -113,9 +113,9 @@ def study(
         >>> import liaison
         >>> lengths = {"l": ["0.5 m", "1 m", "2 m"]}
         >>> measures = {"swing": "max(A)", "speed": "max(abs(A'))"}
-        >>> found = liaison.study("examples/pendulum.lsd", vary=lengths, measure=measures, until=1)
-        >>> found["speed"].round(3)
-        array([...])
+        >>> swings = liaison.study("examples/pendulum.lsd", vary=lengths, measure=measures, until=1)
+        >>> swings["speed"].round(3)
+        array([2.808, 1.986, 1.404])
     """
     chosen = run_options("study", options, keywords, _TAKEN, BATCH_SERIES)
     threads = chosen.pop("threads", None) or _cores()
@@ -136,7 +136,7 @@ def study(
     asked, _ = with_reference(asked, points)
     return carried_out(
         asked, points, folder, threads=threads, workers=workers, cluster=cluster,
-        tell=watch_progress,
+        report=watch_progress,
     )  # fmt: skip
 
 
@@ -212,7 +212,7 @@ def carried_out(
     threads: int,
     workers: int | None = None,
     cluster: Any = None,
-    tell: Callable[[Progress], None] | None = None,
+    report: Callable[[Progress], None] | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> Study:
     """The study of some points, all of them stored."""
@@ -230,14 +230,21 @@ def carried_out(
     try:
         with working("studies", what) as show:
 
-            def tell_both(progress: Progress) -> None:
+            def report_both(progress: Progress) -> None:
                 show(progress.done / max(1, progress.points), progress.line())
-                if tell is not None:
-                    tell(progress)
+                if report is not None:
+                    report(progress)
 
             most = max(16, min(MOST_ROWS, MEMORY // max(1, _words(asked.recipe))))
             carry_out(
-                store, name, table, making, executor=make, workers=size, most=most, tell=tell_both
+                store,
+                name,
+                table,
+                making,
+                executor=make,
+                workers=size,
+                most=most,
+                report=report_both,
             )
     except KeyboardInterrupt:
         done = int(np.count_nonzero(store.known(table["key"])))

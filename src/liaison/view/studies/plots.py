@@ -28,7 +28,7 @@ MOST_LINES = 2000
 CELLS = (160, 120)
 
 
-def _figure(columns: int, rows: int) -> Any:
+def _figure(columns: float, rows: float) -> Any:
     with needed("plots"):
         from matplotlib.figure import Figure
 
@@ -103,7 +103,7 @@ def parallel(table: StudyTable, color: str = "") -> Any:
                 ha="center", va=where, fontsize=8,
             )  # fmt: skip
     ax.set_xticks(range(len(names)), [table.label(x) for x in names])
-    ax.tick_params(axis="x", pad=14)
+    ax.tick_params(axis="x", pad=14, length=0)
     ax.set_yticks([])
     ax.set_ylim(-0.02, 1.02)
     for side in ax.spines.values():
