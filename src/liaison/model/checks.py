@@ -598,13 +598,14 @@ def _impossible(values: NDArray[np.float64], is_known: NDArray[np.bool_]) -> NDA
     mass, tensor = values[0], values[1:].T.reshape(-1, 3, 3)
     if not np.all(is_known):
         return np.zeros(len(mass), dtype=bool)
-    bad = ~np.all(np.isfinite(values), axis=0)
+    bad: NDArray[np.bool_] = ~np.all(np.isfinite(values), axis=0)
     tensor = np.where(bad[:, None, None], 0.0, tensor)
     # half of what `inertia_violation` lets pass
     slack = 0.5 * ROUNDING * np.sum(np.abs(np.diagonal(tensor, axis1=1, axis2=2)), axis=1)
     A, B, C = np.linalg.eigvalsh(tensor).T
     skew = np.max(np.abs(tensor - tensor.transpose(0, 2, 1)), axis=(1, 2))
-    return bad | (mass < 0) | (slack < -A) | (slack < C - A - B) | (slack < skew)
+    bad |= (mass < 0) | (slack < -A) | (slack < C - A - B) | (slack < skew)
+    return bad
 
 
 def check_loads_with_values(m: Described) -> None:
