@@ -1,7 +1,9 @@
 """What a run shows on the command line: units, formulas for inputs, events, outputs, reactions."""
 
+import base64
 import json
 import math
+import zlib
 
 import pytest
 
@@ -182,12 +184,20 @@ def test_a_page_is_refused_before_the_run(run, turned, tmp_path):
     assert run(*page, tmp_path / "p.txt")[0] == 2
 
 
+def _module_notes(path):
+    """What the module in a page says of itself."""
+    text = path.read_text(encoding="utf-8").partition('id="module">')[2].partition("<")[0]
+    return zlib.decompress(base64.b64decode(text), -15).decode("latin-1")
+
+
 def test_a_page_that_simulates_is_written(run, turned, tmp_path):
     words = ["animate", turned, "--until", 0.1, "--live-page"]
     status, _, err = run(*words, "--out", tmp_path / "p.html")
     assert status == 0, err
     assert 'id="module"' in (tmp_path / "p.html").read_text(encoding="utf-8")
-    assert run(*words, "--out", tmp_path / "q.html", "--forces")[0] == 2
+    assert run(*words, "--out", tmp_path / "q.html", "--forces")[0] == 0
+    assert '"reactions"' in _module_notes(tmp_path / "q.html")
+    assert '"reactions"' not in _module_notes(tmp_path / "p.html")
     assert run(*words, "--live")[0] == 2
 
 

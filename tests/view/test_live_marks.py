@@ -161,7 +161,7 @@ def test_what_the_drawing_does_not_follow_is_said(browser, cam, tmp_path, monkey
 def test_contacts_have_marks_and_events_while_they_simulate(browser, stops):
     mechanism, path = stops
     tab = opened(browser, path)
-    tab.get_by_label("as fast as possible").check()
+    tab.get_by_label("Speed").select_option("5")
     tab.evaluate("liaison.play()")
     rows_until(tab, "contacts.hard", 2)
     tab.evaluate("liaison.pause()")

@@ -80,7 +80,7 @@ export class Controls {
   }
 
   /** Other values, shown by the sliders too, and a new run. */
-  set(parameters: Record<string, number>, start: Record<string, number>, mode: number): void {
+  set(parameters: Record<string, number>, start: Record<string, number>, mode = 0): void {
     for (const act of this.resets) act();
     if (this.modes) this.modes.value = `${mode}`;
     for (const [values, kept] of [[parameters, this.parameters], [start, this.start]])

@@ -11,6 +11,7 @@ const EVERY = 1 / 120;
 const MOST = 24000;
 /** Seconds of the viewer that the run is ahead, and milliseconds of one piece of work. */
 const AHEAD = 0.12;
+const MOST_AHEAD = 0.6;
 const PIECE = 14;
 /** Series that are drawn and have no curves. */
 const DRAWN = new Set(["poses", "marks"]);
@@ -138,6 +139,9 @@ export class Simulation {
   private nextMode = 0;
   private readonly happened: Rows["events"][number][] = [];
   private count = 0;
+  private clock: Clock | null = null;
+  private ahead = AHEAD;
+  private pictureAt = 0;
   private readonly heard: ((what: "rows" | "begun" | "failed", message: string) => void)[] = [];
 
   private constructor(
@@ -187,15 +191,29 @@ export class Simulation {
     this.send({ kind: "drag", inputs, force });
   }
 
-  /** Called at every picture: asks for as much as will be shown. */
+  /** Called at every picture: asks for as much as will be shown until the next. */
   frame(clock: Clock): void {
+    const now = performance.now();
+    const gap = Math.min((now - this.pictureAt) / 1000, MOST_AHEAD);
+    this.pictureAt = now;
+    this.ahead = Math.max(AHEAD, 0.8 * this.ahead, 2 * gap);
+    this.clock = clock;
+    this.ask(clock);
+  }
+
+  private ask(clock: Clock): void {
     if (this.isWaiting || this.isBeginning) return;
     if (this.status && this.status.status !== "running") return;
     const last = this.motion.count ? this.motion.times[this.motion.count - 1] : 0;
-    const until = this.isFast && clock.playing ? last + 10 : clock.time + (this.isHeld ? 0.25 : 1) * AHEAD * Math.max(clock.speed, 0.05);
-    if (this.motion.count > 1 && last >= until) return;
+    const shown = (this.isHeld ? 0.25 : 1) * Math.min(this.ahead, MOST_AHEAD) * Math.max(clock.speed, 0.05);
+    const until = this.isFast && clock.playing ? last + 10 : clock.time + shown;
+    if (this.motion.count > 1 && last + EVERY > until) return;
     // while time stands still there is as much as a hand steps through
     if (!clock.playing && this.motion.count > 1 && last > clock.time + 2 * EVERY) return;
+    this.advance(until);
+  }
+
+  private advance(until: number): void {
     this.isWaiting = true;
     this.send({ kind: "advance", serial: this.serial, until, milliseconds: PIECE });
   }
@@ -213,6 +231,8 @@ export class Simulation {
     this.sent = { parameters: this.next.parameters, mode: this.nextMode };
     this.send({ kind: "begin", serial: this.serial, ...this.next });
     this.next = null;
+    // the first states come with the answer
+    this.advance(AHEAD * Math.max(this.clock?.speed ?? 1, 0.05));
   }
 
   private take(answer: Answer): void {
@@ -239,6 +259,7 @@ export class Simulation {
       this.add(answer.rows);
       this.status = answer.status;
       this.tell("rows");
+      if (this.clock && !this.isFast && answer.rows.count) this.ask(this.clock);
     }
   }
 

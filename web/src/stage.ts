@@ -192,8 +192,7 @@ export class Stage {
     if (this.varying.length) {
       for (const { mesh, piece } of this.meshes) put(mesh, piece);
       for (const { dot, place } of this.ways) dot.position.set(...place);
-      this.stands?.removeFromParent();
-      this.addStands();
+      this.scene.view.supports.forEach((place, k) => this.stands?.children[k].position.set(...place));
     }
     this.show(this.lastTime);
   }
@@ -292,15 +291,10 @@ export class Stage {
   private addGround(): void {
     this.put("grid", this.grid.node);
     this.put("world axes", triad(0.22 * this.scene.view.size));
-    this.addStands();
-  }
-
-  private addStands(): void {
     const { view, bodies } = this.scene;
     if (!view.supports.length) return;
     const ground = bodies.find((x) => x.ground);
     this.stands = supports(view, ground?.color ?? [128, 134, 142]);
-    this.layer("supports").nodes.splice(0);
     this.put("supports", this.stands);
   }
 

@@ -15,6 +15,8 @@ export class Transport {
   private readonly speed: HTMLSelectElement;
   private readonly nows: HTMLElement[] = [];
   private strips: HTMLElement | null = null;
+  private readonly named = new Set<string>();
+  private hasOthers = false;
 
   constructor(
     private readonly scene: Scene,
@@ -122,13 +124,17 @@ export class Transport {
 
   private addStrips(): void {
     const { strips, events, states } = this.scene;
-    if (!strips.length && !events.groups.length) return;
+    for (const { name } of strips) this.named.add(name);
+    const isOther = events.groups.some((x) => !this.named.has(x.owner));
+    this.hasOthers ||= isOther;
+    if (!this.named.size && !this.hasOthers) return;
     const box = el("div", { class: "strips" });
     this.strips = box;
-    const rows = new Map<string, HTMLElement>();
+    // rows that were there stay, so that the picture above keeps its size
+    const rows = new Map([...this.named].map((name) => [name, this.row(name, box)]));
+    const others = this.hasOthers ? this.row("events", box) : null;
     for (const strip of strips) {
-      const row = this.row(strip.name, box);
-      rows.set(strip.name, row);
+      const row = rows.get(strip.name) as HTMLElement;
       for (const [state, begin, end] of strip.spans) {
         const span = el("b", { title: `${strip.name} ${states[state].word}` });
         span.style.left = `${100 * this.part(begin)}%`;
@@ -137,11 +143,7 @@ export class Transport {
         row.append(span);
       }
     }
-    let others: HTMLElement | null = null;
-    for (const group of events.groups) {
-      if (!rows.has(group.owner)) others ??= this.row("events", box);
-      (rows.get(group.owner) ?? (others as HTMLElement)).append(this.mark(group));
-    }
+    for (const group of events.groups) (rows.get(group.owner) ?? others)?.append(this.mark(group));
     this.node.prepend(box);
   }
 
