@@ -311,7 +311,7 @@ def test_a_run_by_the_name_of_its_back_end(examples):
         kernel = liaison.compile(path, back_end="portable")
         here = liaison.simulate(path, until=until, back_end="portable")
         np.testing.assert_array_equal(here.q, liaison.simulate(kernel, until=until).q)
-    with pytest.raises(SimulationError, match="'pile' runs as a scene.*no back end 'portable'"):
+    with pytest.raises(SimulationError, match=r"'pile' runs as a scene.*no back end 'portable'"):
         liaison.simulate(examples / "pile.lsd", until=0.01, back_end="portable")
     with pytest.raises(ArgumentError, match="back_end compiles a mechanism; this is a kernel"):
         liaison.simulate(kernel, until=0.1, back_end="portable")
