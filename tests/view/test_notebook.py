@@ -171,6 +171,15 @@ def test_a_moved_slider_simulates_again(explorer, four_bar):
     assert explorer.message == ""
 
 
+def test_a_saved_motion_says_where_the_sliders_were(explorer):
+    """It is an output of its own, plain HTML, so that it is there without widgets."""
+    explorer.set({"a": 11, "A'": 10})
+    data = explorer.animation._repr_mimebundle_()
+    assert set(data) == {"text/plain", "text/html"}
+    assert data["text/html"].startswith("<iframe")
+    assert data["text/html"].endswith("<div>At a = 11 cm, d = 0.45 m, A&#x27; = 10 rad/s.</div>")
+
+
 def test_lengths_that_do_not_close_leave_the_last_motion(explorer):
     before, widget = explorer.animation, explorer._widget
     widget.values = {**widget.values, "d": 0.9}

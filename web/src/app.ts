@@ -142,6 +142,8 @@ export class App {
     });
     this.watchTheme(kept);
     this.watchKeys();
+    this.controls?.byAddress(location.hash);
+    addEventListener("hashchange", () => this.controls?.byAddress(location.hash), { signal: this.ended.signal });
     const sizes = new ResizeObserver(() => this.resize());
     sizes.observe(this.pane);
     this.ended.signal.addEventListener("abort", () => sizes.disconnect());

@@ -91,6 +91,20 @@ export class Controls {
     this.begin();
   }
 
+  /** Values behind # in the address (#a=0.1&b=2), as pages of studies link to runs. */
+  byAddress(hash: string): void {
+    const { info } = this.simulation;
+    const parameters: Record<string, number> = {};
+    const start: Record<string, number> = {};
+    for (const [name, text] of new URLSearchParams(hash.replace(/^#/, ""))) {
+      const value = Number(text);
+      if (text === "" || !Number.isFinite(value)) continue;
+      if (info.parameters.some((x) => x.name === name)) parameters[name] = value;
+      else if ([...info.coordinates, ...info.speeds].some((x) => x.name === name)) start[name] = value;
+    }
+    if (Object.keys(parameters).length + Object.keys(start).length) this.set(parameters, start);
+  }
+
   private hear(what: string, message: string): void {
     if (what === "failed") this.fail(message);
     else if (what === "begun") {

@@ -236,7 +236,7 @@ export class Stage {
   render(width: number, height: number): void {
     this.renderer.render(this.world, this.camera);
     this.pacing.drawn();
-    this.labels.show(this.camera, width, height, (name) => this.layer(name).on);
+    this.labels.show(this.camera, width, height, (name) => name === "" || this.layer(name).on);
     this.isDirty = false;
   }
 

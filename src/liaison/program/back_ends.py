@@ -149,6 +149,14 @@ def _wasm_files(
     return {"module": path}
 
 
+def _library_files(
+    program: Program, folder: Path, entries: Sequence[str], shared: bool
+) -> dict[str, Path]:
+    from liaison.program.libraries.package import library_package
+
+    return library_package(program, folder, entries)
+
+
 BACK_ENDS = BackEnds(
     BackEnd("llvm", "machine code for this computer", compile=to_llvm),
     BackEnd(
@@ -166,6 +174,11 @@ BACK_ENDS = BackEnds(
         package=_ptx_files,
         entries=("forward", "inverse", "march"),
         extra=("march",),
+    ),
+    BackEnd(
+        "library",
+        "shared libraries of Linux, Windows and macOS, with a C header",
+        package=_library_files,
     ),
     BackEnd("wasm", "for browsers", package=_wasm_files, simulates=True),
 )

@@ -64,7 +64,8 @@ def lower(equations: Equations) -> Program:
         (what multipliers alone cause in joints), motions (of bodies, x = v̇), markers (poses of
         joints), balance (the general theorems), work (T, U and the power of what is not stored),
         invariants (first integrals), d_residual, d_motion and tangent (see tangent.py), variation
-        (see variation.py), kick, leap, d_leap, reach and turn (see discrete.py).
+        (see variation.py), adjoint (see adjoint.py), qdot (q̇ = N v), kick, leap, d_leap, reach
+        and turn (see discrete.py).
 
     Example:
         >>> import liaison
@@ -110,6 +111,13 @@ def _changes(equations: Equations) -> list[Expr]:
     return [symbol(f"change of {x.name}") for x in varied]
 
 
+def _weights(equations: Equations) -> list[Expr]:
+    """What x holds in the entry `adjoint`: weights of q̇, v̇ and the outputs."""
+    symbols = equations.symbols
+    listed = [*(x.name for x in (*symbols.q, *symbols.v)), *equations.outputs]
+    return [symbol(f"weight {k} of {name}") for k, name in enumerate(listed)]
+
+
 def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
     """Where each symbol is found; v̇ then λ then f, ξ, and a target position each begin x.
 
@@ -121,7 +129,7 @@ def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
     extra = (*symbols.vdot, *symbols.lam, *_curvature_places(equations))
     listed += [("p", symbols.p), ("x", extra), ("x", symbols.xi)]
     listed += [("x", equations.kinematics.target), ("x", symbols.stress)]
-    listed += [("x", tuple(_changes(equations)))]
+    listed += [("x", tuple(_changes(equations))), ("x", tuple(_weights(equations)))]
     places: dict[Expr, tuple[str, int]] = {}
     for array, group in listed:
         for i, x in enumerate(group):
@@ -217,6 +225,9 @@ class LazyEntries(Mapping[str, Entry]):
         self._further = further
         self._entries: dict[str, Entry] = {}
 
+    def __repr__(self) -> str:
+        return f"<LazyEntries {', '.join(self._listed)}>"
+
     def __reduce__(self) -> tuple[Any, ...]:
         if self._equations is None:
             raise ProgramError("a program whose entries are not those of equations has no copy.")
@@ -302,6 +313,7 @@ class _Lowering:
             "work": self.work,
             "invariants": lambda: [(name, [f]) for name, f in self.equations.invariants.items()],
             "local_rate": lambda: [("xidot", self.equations.kinematics.local_rate)],
+            "qdot": lambda: [("qdot", position_rates(self.equations))],
             "assembly": self.assembly,
             "one_sided": self.one_sided,
             "bearings": self.bearings,
@@ -310,6 +322,7 @@ class _Lowering:
     def derivatives(self) -> dict[str, Callable[[], Blocks | Columns]]:
         """The same for derivatives; their modules are loaded now."""
         from liaison.program.derivatives import derivatives as of
+        from liaison.program.derivatives.adjoint import adjoint_makers
         from liaison.program.derivatives.discrete import discrete_makers
         from liaison.program.derivatives.variation import variation_makers
 
@@ -321,6 +334,7 @@ class _Lowering:
             **of.curvature_makers(equations, _curvature_places(equations)),
             **of.tangent_makers(equations, derivatives),
             **variation_makers(equations, derivatives),
+            **adjoint_makers(equations, derivatives, _weights(equations)),
             **discrete_makers(equations),
         }
 
@@ -468,6 +482,14 @@ class _Lowering:
         rate = self.equations.closures.rate
         delta, _, _ = self.factored.solve([ZERO] * self.nv, [-x for x in rate])
         return [("delta", delta), ("worst", [worst(rate)])]
+
+
+def position_rates(equations: Equations) -> list[Expr]:
+    """q̇ = N v."""
+    rates: list[Expr] = [ZERO] * len(equations.symbols.q)
+    for (i, k), entry in equations.kinematics.N.items():
+        rates[i] = rates[i] + entry * equations.symbols.v[k]
+    return rates
 
 
 def operations(formulas: Sequence[Expr]) -> int:

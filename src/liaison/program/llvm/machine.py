@@ -225,11 +225,19 @@ def object_code(ir: str, *, optimize: int = 2) -> bytes:
 @final
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What object code is made for: a triple as LLVM writes it, a processor, its features."""
+    """What object code is made for.
+
+    Attributes:
+        triple: as LLVM writes it.
+        processor: by its name.
+        features: that it has or lacks.
+        model: how far code and data may lie from each other; any distance unless it says "small".
+    """
 
     triple: str
     processor: str = ""
     features: str = ""
+    model: str = "jitdefault"
 
 
 def object_code_for(
@@ -245,7 +253,7 @@ def object_code_for(
     """
     with _LOCK:
         machine = _machine_for(target, optimize)
-        features = target.processor, target.features, f"O{optimize}"
+        features = target.processor, target.features, target.model, f"O{optimize}"
         version = ".".join(map(str, _llvm().llvm_version_info))
         name = key_of(key, target.triple, *features, version)
         content = fetch(name) if key else None
@@ -268,8 +276,9 @@ def _machine_for(target: Target, optimize: int) -> Any:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     return llvm.Target.from_triple(target.triple).create_target_machine(
-        cpu=target.processor, features=target.features, opt=optimize, reloc="pic"
-    )
+        cpu=target.processor, features=target.features, opt=optimize, reloc="pic",
+        codemodel=target.model,
+    )  # fmt: skip
 
 
 def ptx(ir: str, processor: str) -> str:

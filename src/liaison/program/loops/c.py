@@ -230,11 +230,14 @@ class _Printer:
         deeper = indent + "  "
         if step.kind == "for":
             return self.for_(step, values, indent)
+        if step.kind in ("while", "if"):
+            # compilers warn of two pairs of parentheses
+            test = values[0][1:-1] if step.values[0].kind in INFIX else values[0]
         if step.kind == "while":
             inner = self.block(step.body, deeper)
-            return [f"{indent}while ({values[0]}) {{", *inner, f"{indent}}}"]
+            return [f"{indent}while ({test}) {{", *inner, f"{indent}}}"]
         if step.kind == "if":
-            lines = [f"{indent}if ({values[0]}) {{", *self.block(step.body, deeper)]
+            lines = [f"{indent}if ({test}) {{", *self.block(step.body, deeper)]
             if step.orelse:
                 lines += [f"{indent}}} else {{", *self.block(step.orelse, deeper)]
             return [*lines, f"{indent}}}"]
@@ -276,6 +279,8 @@ class _Printer:
         if kind in ("field", "inline"):
             place = f"{args[0]}->{value.data.name}{'' if value.data.name == 'words' else '_'}"
             return f"(&{place})" if value.data.layout == "nested" else place
+        if kind == "external":
+            return f"liaison_{value.data.name}({', '.join(args)})"
         if kind in ("kernel", "hook"):
             return f"{args[0]}({', '.join(args[1:])})"
         if kind == "power":

@@ -25,6 +25,8 @@ gives machine code, `loops_to_c([axpy])` gives text. The subset:
 - calls of other loops, and of kernels `f(t, q, v, u, p, x, out, work)`;
 - `f = entry_at(addresses, i)` is the kernel whose address is `addresses[i]` (an `iptr`);
 - calls of loops by address: `e.land(e, run)`, where the field `land` of a record is a `hook`;
+- calls of functions that are no loops, marked `@external`: whoever links the code defines them as
+  `liaison_` and their name; as plain Python their own body runs;
 - numbers, and flat tuples of numbers (`A[i]`), from the module or an enclosing function;
 - a local name keeps the type of its first value: begin a sum of floats with 0.0.
 
@@ -32,8 +34,8 @@ Three differences: where plain Python raises (division by zero, sqrt(-1)), compi
 inf or NaN; integers of plain Python have no end, compiled ones have 64 bits; and plain Python's
 `at` cannot go backwards.
 
-Public names: loop, Loop, f64, i64, ptr, iptr, kernel, hook, at, flat, entry_at, fmin, fmax, floor,
-bits, from_bits, signature_text, handle_of, loop_at.
+Public names: loop, external, Loop, f64, i64, ptr, iptr, kernel, hook, at, flat, entry_at, fmin,
+fmax, floor, bits, from_bits, signature_text, handle_of, loop_at.
 """
 
 from __future__ import annotations
@@ -68,10 +70,15 @@ class Loop(Generic[P, R]):
     """A function of the subset: callable as plain Python, translatable to machine code."""
 
     def __init__(
-        self, function: Callable[P, R], near: Mapping[str, Any] = MappingProxyType({})
+        self,
+        function: Callable[P, R],
+        near: Mapping[str, Any] = MappingProxyType({}),
+        *,
+        is_external: bool = False,
     ) -> None:
         self.function = function
         self.near = near
+        self.is_external = is_external
         self.name = function.__name__
         self.__doc__ = function.__doc__
         self.__wrapped__ = function
@@ -94,6 +101,11 @@ def loop(function: Callable[P, R]) -> Loop[P, R]:
         x.removeprefix("Rows[").rstrip("]") for x in map(str, function.__annotations__.values())
     ]
     return Loop(function, {x: frame.f_locals[x] for x in names if x in frame.f_locals})
+
+
+def external(function: Callable[P, R]) -> Loop[P, R]:
+    """Mark a function that loops call and that other code defines; only its signature counts."""
+    return Loop(function, is_external=True)
 
 
 def at(pointer: Pointer, n: int) -> Pointer:

@@ -12,7 +12,7 @@ from typing import Any
 from .language import Loop
 from .read import reachable, routine
 from .records import Field
-from .tree import KERNEL_ARGUMENTS, SATURATING, Kind, Routine, Step, Value
+from .tree import KERNEL_ARGUMENTS, SATURATING, Kind, Routine, Step, Value, signature
 
 NAMES = {
     "f64": "double", "i64": "i64", "bool": "i1", "ptr": "ptr", "iptr": "ptr", "kernel": "ptr",
@@ -45,7 +45,9 @@ def loops_ir(roots: Sequence[Loop[..., Any]], *, portable: bool = False) -> str:
     texts = [printer.text() for printer in printers]
     used = {name: None for printer in printers for name in printer.used}
     tables = [line for printer in printers for line in printer.tables]
-    return "\n".join([*map(declaration, used), *tables, *texts, INVARIANT, ""])
+    outside = {x: None for printer in printers for x in printer.outside}
+    declared = [*map(declaration, used), *map(external_declaration, outside)]
+    return "\n".join([*declared, *tables, *texts, INVARIANT, ""])
 
 
 def reader_of(portable: bool) -> Callable[[Loop[..., Any]], Routine]:
@@ -81,6 +83,13 @@ def declaration(function: str) -> str:
     return f"declare double @{function}({', '.join(['double'] * arity)})"
 
 
+def external_declaration(function: Loop[..., Any]) -> str:
+    """`declare` line of a function that is no loop."""
+    arguments, result = signature(function)
+    kinds = ", ".join(ir(kind) for _, kind in arguments)
+    return f"declare {ir(result)} @liaison_{function.name}({kinds})"
+
+
 def number(value: float | int, kind: str) -> str:
     """A constant as IR writes it; floats by their bits."""
     if kind == "f64":
@@ -98,6 +107,7 @@ class _Printer:
         self.linkage = "" if routine.loop in roots else "internal "
         self.lines: list[str] = []
         self.used: dict[str, None] = {}
+        self.outside: dict[Loop[..., Any], None] = {}
         self.tables: list[str] = []
         self.count = 0
         self.label = "entry"
@@ -394,6 +404,11 @@ class _Printer:
     def value_call(self, value: Value) -> str:
         args = ", ".join(f"{ir(a.type)} {self.value(a)}" for a in value.args)
         return self.invoke(ir(value.type), f"@{self.names[value.data]}", args)
+
+    def value_external(self, value: Value) -> str:
+        self.outside[value.data] = None
+        args = ", ".join(f"{ir(a.type)} {self.value(a)}" for a in value.args)
+        return self.invoke(ir(value.type), f"@liaison_{value.data.name}", args)
 
     def value_kernel(self, value: Value) -> str:
         target = self.value(value.args[0])

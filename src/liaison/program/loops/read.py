@@ -165,7 +165,7 @@ class _Reader:
         if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             return None
         value = self.values.value(node.value)
-        if value.kind not in ("call", "kernel", "hook"):
+        if value.kind not in ("call", "external", "kernel", "hook"):
             self.reject(node, "a line that does nothing")
         return Step("do", values=(value,))
 

@@ -191,11 +191,12 @@ def signature(loop: Loop[..., Any]) -> tuple[tuple[tuple[str, str], ...], str]:
     """Argument names with their types, and the type of the result."""
     annotations = dict(loop.function.__annotations__)
     result = annotations.pop("return", None)
-    result = "void" if result in (None, "None") else result
+    result = "void" if result in (None, "None") else str(result)
     outer = None if {*annotations.values()} <= {*TYPES} else outer_names(loop)
     kinds = [_named(x, outer or {}) for x in annotations.values() if isinstance(x, str)]
     known_kinds = [kind for kind in kinds if kind is not None]
-    if len(known_kinds) == loop.function.__code__.co_argcount and result in ("void", "f64", "i64"):
+    is_plain = loop.is_external or result in ("void", "f64", "i64")
+    if len(known_kinds) == loop.function.__code__.co_argcount and is_plain:
         return tuple(
             zip(annotations, known_kinds, strict=True)
         ), result  # the text need not be read

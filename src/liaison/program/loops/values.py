@@ -500,8 +500,10 @@ class Values:
             return self.by_address(node, self.value(node.func), args)
         callee = self.object(node.func)
         if isinstance(callee, Loop):
-            self.scope.calls[callee] = None
             args, result = self.for_loop(node, callee, args)
+            if callee.is_external:
+                return Value("external", result, args, callee)
+            self.scope.calls[callee] = None
             return Value("call", result, args, callee)
         return self.function(node, callee, args)
 

@@ -91,8 +91,9 @@ def live_module(
 
     Example:
         >>> import liaison
-        >>> module = liaison.live_module("examples/pendulum.lsd")  # doctest: +SKIP
-        >>> len(module) < 50_000  # doctest: +SKIP
+        >>> module = liaison.live_module("examples/pendulum.lsd")
+        >>> module[:4], len(module) < 50_000
+        (b'\\x00asm', True)
     """
     OptionError.check("live_module", keywords, LiveKeywords.__annotations__)
     mechanism = mechanism_of(given)

@@ -174,10 +174,10 @@ def _modes(mechanism: Mechanism, freedoms: int | None) -> tuple[list[dict[str, A
     try:
         own = assemble(tree)
         held = _held(mechanism, own, freedoms)
-        found = assembly_modes(mechanism, at=held, time_limit=MODES_TIME)
+        known = assembly_modes(mechanism, at=held, time_limit=MODES_TIME)
     except LiaisonError:
         return [], ""
-    states = [x.state for x in found.modes if x.state.labels["q"] == own.labels["q"]]
+    states = [x.state for x in known.modes if x.state.labels["q"] == own.labels["q"]]
     others = [x for x in states if not _is_same(x, own)]
     if len(others) in (0, len(states)):  # it is alone, or is not among them
         return [], ""
@@ -187,19 +187,19 @@ def _modes(mechanism: Mechanism, freedoms: int | None) -> tuple[list[dict[str, A
         {"title": title, "q": x.q.tolist(), "held": list(held)}
         for title, x in zip(titles, chosen, strict=True)
     ]
-    return entries, _modes_note(found, len(chosen), held)
+    return entries, _modes_note(known, len(chosen), held)
 
 
-def _modes_note(found: AssemblyModes, shown: int, held: Mapping[str, float]) -> str:
-    count = "all" if found.is_complete else "perhaps not all"
-    count = f"{shown} of {len(found.modes)}" if shown < len(found.modes) else count
+def _modes_note(known: AssemblyModes, shown: int, held: Mapping[str, float]) -> str:
+    count = "all" if known.is_complete else "perhaps not all"
+    count = f"{shown} of {len(known.modes)}" if shown < len(known.modes) else count
     names = list(held)
     at = ", ".join(names) if len(names) < 4 else f"{names[0]}, …, {names[-1]}"
     return f"{count} with {at} held" if at else count
 
 
 def _held(mechanism: Mechanism, own: State, freedoms: int) -> dict[str, float]:
-    """As many coordinates as freedoms: of simple joints first, of these the ones with starts."""
+    """As many coordinates as degrees of freedom: simple joints, and those with starts, first."""
     names = [x.name for x in own.labels["q"]]
     simple = {joint.coordinates[0] for joint in mechanism.joints if joint.type.nq == 1}
     started = {x for x, (_, is_guess) in Starts(span(mechanism)).own.items() if not is_guess}
@@ -219,7 +219,7 @@ def _is_same(a: State, b: State) -> bool:
 
 
 def _titles(states: Sequence[State], held: Mapping[str, float]) -> list[str]:
-    """A number and a few coordinates, as many as tell the modes apart."""
+    """A number and a few coordinates, as many as distinguish the modes."""
     labels = states[0].labels["q"]
     angles = [x.unit == "rad" for x in labels]
     table = np.array([np.where(angles, np.cos(x.q) + 2 * np.sin(x.q), x.q) for x in states])

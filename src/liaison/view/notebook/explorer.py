@@ -2,10 +2,11 @@
 
 The sliders are a widget, with the front end of pages in a frame below them: a new motion is posted
 to it, and its camera, its curves and its time stay. An output of its own, hidden while the frame is
-there, holds the same motion, so that a saved notebook keeps it without the widget; it is replaced
-when the sliders rest. While Python simulates, the widget keeps
-the latest places of the sliders back and sends them when it is answered, so that moves do not queue
-up. Python simulates: a closed kernel leaves the last motion standing.
+there, holds the same motion with a line that says where the sliders were, and is replaced when they
+rest: a saved notebook, converted to HTML or read where widgets are not shown, needs neither Python
+nor a network. While Python simulates, the widget keeps the latest places of the sliders back and
+sends them when it is answered, so that moves do not queue up. Python simulates: a closed kernel
+leaves the last motion standing.
 
 Public names: Explorer.
 """
@@ -65,7 +66,7 @@ class Explorer:
         self._handles: list[Any] = []
         self._is_framed = False
         self.message = ""
-        self.result, self.animation = motion(self.values)
+        self.result, self.animation = self._shown_motion()
         self._widget.observe(self._moved, "asked")
         self._widget.on_msg(self._heard)
 
@@ -99,9 +100,15 @@ class Explorer:
         finally:
             self._widget.answered = change["new"]
 
+    def _shown_motion(self) -> tuple[Any, Animation]:
+        """The result and the picture at the places of the sliders, which its caption names."""
+        result, animation = self._motion(self.values)
+        animation.caption = f"At {', '.join(x.text(self.values[x.name]) for x in self.sliders)}."
+        return result, animation
+
     def _simulate(self) -> None:
         try:
-            self.result, self.animation = self._motion(self.values)
+            self.result, self.animation = self._shown_motion()
         except LiaisonError as error:
             self.message = str(error)
         else:

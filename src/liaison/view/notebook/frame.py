@@ -60,9 +60,9 @@ def scene_blocks(text: str) -> dict[str, str]:
 
 
 def _block(text: str, name: str) -> str:
-    found = re.search(rf'<script type="[^"]*" id="{name}">([^<]*)</script>', text)
-    assert found is not None, f"a page has a block {name!r}"
-    return found[1]
+    match = re.search(rf'<script type="[^"]*" id="{name}">([^<]*)</script>', text)
+    assert match is not None, f"a page has a block {name!r}"
+    return match[1]
 
 
 def inline_frame(text: str, title: str, height: int) -> str:

@@ -1,0 +1,209 @@
+"""Every shipped mechanism as FMUs of both versions, run by fmpy in both kinds, against `simulate`.
+
+Writes out/fmi.json, and prints a row for each mechanism, version and kind: size of the file, CPU
+time of the export, largest difference of a coordinate or velocity against a run with tighter
+tolerances (relative to its size, at least 1), largest difference of an instant of an event.
+
+    python benchmarks/bench_fmi.py [--only NAME …] [--until SECONDS]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import liaison
+from liaison.errors import LiaisonError
+from liaison.fmi.gate import fmu_problems
+
+ROOT = Path(__file__).parents[1]
+KINDS = ("ModelExchange", "CoSimulation")
+UNTIL, STEPS, LIMIT = 5.0, 200, 60
+"""Length of runs [s], communications, and the longest time of one of them [s]."""
+
+BOUND, CHAOTIC, EVENTS = 1e-8, 1e-8, 100
+"""Difference asked for; that of two tolerances from which a motion is chaotic; events compared."""
+
+OUT = ROOT / "out" / "fmi"
+
+
+def mechanisms() -> list[Path]:
+    folders = ("examples", "examples/contact", "examples/cases", "examples/reference")
+    return sorted(
+        x for f in folders for x in (ROOT / f).glob("*") if x.suffix in (".lsd", ".urdf", ".xml")
+    )
+
+
+def reference(path: Path, until: float) -> Any:
+    """The run that FMUs are compared with, shortened where it ends early."""
+    return liaison.simulate(
+        path, until=until, every=until / STEPS, rtol=1e-12, atol=1e-13, watch=False
+    )
+
+
+def sensitivity(path: Path, run: Any, until: float) -> float:
+    """How much a run differs from one with looser tolerances: a chaotic motion differs widely."""
+    other = liaison.simulate(
+        path, until=until, every=until / STEPS, rtol=1e-10, atol=1e-12, watch=False
+    )
+    n = min(len(run.t), len(other.t))
+    return max(relative(run.q[:n], other.q[:n]), relative(run.v[:n], other.v[:n]))
+
+
+def relative(x: Any, y: Any) -> float:
+    if not np.size(x):
+        return 0.0
+    size = np.maximum(1.0, np.max(np.abs(y), axis=0))
+    return float(np.max(np.abs(np.asarray(x) - y) / size))
+
+
+def simulated(fmu: Path, kind: str, until: float) -> Any:
+    from fmpy import read_model_description, simulate_fmu
+
+    about = read_model_description(str(fmu))
+    names = [x.name for x in about.modelVariables if x.causality == "output"]
+    more = {"solver": "CVode", "relative_tolerance": 1e-11} if kind == KINDS[0] else {}
+    result = simulate_fmu(
+        str(fmu), fmi_type=kind, stop_time=until, output_interval=until / STEPS, output=names,
+        record_events=True, **more,
+    )  # fmt: skip
+    return result
+
+
+def columns(result: Any, run: Any) -> tuple[Any, Any]:
+    """q and v of an FMU's run, by the names of the run's labels."""
+    flat: dict[str, Any] = {}
+    for name in result.dtype.names:
+        values = np.asarray(result[name], dtype=float)
+        stem, _, last = name.rpartition(".")
+        if values.ndim == 2:
+            flat |= {f"{stem}.{last}#{k}": values[:, k] for k in range(values.shape[1])}
+        else:
+            flat[name] = values
+    listed = iter([flat[x] for x in flat if x != "time"])
+    labels = [*run.labels["q"], *run.labels["v"]]
+    table = np.array([next(listed) for _ in labels]).T if labels else np.zeros((len(result), 0))
+    nq = len(run.labels["q"])
+    return table[:, :nq], table[:, nq:]
+
+
+def event_times(result: Any) -> Any:
+    """Instants that an importer recorded twice: before and after an event."""
+    times = np.asarray(result["time"])
+    return np.unique(times[1:][np.diff(times) == 0.0])
+
+
+def row(kind: str, fmu: Path, run: Any, until: float) -> dict[str, Any]:
+    """What one run of an FMU gives."""
+    begin = time.process_time()
+    result = simulated(fmu, kind, until)
+    took = time.process_time() - begin
+    q, v = columns(result, run)
+    times = np.asarray(result["time"])
+    places = times.searchsorted(run.t + 1e-9) - 1
+    same = np.abs(times[places] - run.t) < 1e-9
+    picked = places[same]
+    difference = max(relative(q[picked], run.q[same]), relative(v[picked], run.v[same]))
+    facts = {"difference": difference, "compared": int(same.sum()), "run_s": took}
+    if kind == KINDS[0] and run.events:
+        seen = event_times(result)
+        known = [x.t for x in run.events][:EVENTS]
+        away = [float(np.min(np.abs(seen - t), initial=np.inf)) for t in known]
+        facts["events"] = max(away)
+    return facts
+
+
+def rows_of(path: Path, until: float) -> list[dict[str, Any]]:
+    """All rows of a mechanism."""
+    from fmpy.validation import validate_fmu
+
+    run = reference(path, until)
+    end = float(run.t[-1])
+    rough = sensitivity(path, run, end)
+    rows = []
+    for version in ("2.0", "3.0"):
+        fmu = OUT / f"{path.stem}_{version[0]}.fmu"
+        begin = time.process_time()
+        try:
+            done = liaison.to_fmu(path, fmu, version=version, until=until)
+        except LiaisonError as error:
+            rows.append({"mechanism": path.stem, "version": version, "rejected": str(error)})
+            continue
+        export = time.process_time() - begin
+        problems = [*validate_fmu(str(fmu)), *fmu_problems(fmu)]
+        for kind in KINDS:
+            facts = {"mechanism": path.stem, "version": version, "kind": kind,
+                     "bytes": done.size, "export_s": export, "problems": problems,
+                     "until": end, "rough": rough}  # fmt: skip
+            try:
+                facts |= row(kind, fmu, run, end)
+            except Exception as error:  # what an importer raises is what the table reports
+                facts["failed"] = f"{type(error).__name__}: {error}"
+            rows.append(facts)
+            print(json.dumps(facts), file=sys.stderr, flush=True)
+    return rows
+
+
+def line(facts: dict[str, Any]) -> str:
+    """A row as text."""
+    head = f"{facts['mechanism']:26} {facts.get('version', ''):3} {facts.get('kind', ''):13}"
+    for word in ("no run", "rejected", "failed"):
+        if word in facts:
+            return f"{head} {word}: {facts[word].splitlines()[0]}"[:150]
+    events = f"{facts['events']:.0e}" if "events" in facts else "–"
+    mark = "" if facts["difference"] <= BOUND else " chaotic" if facts["rough"] > CHAOTIC else " !"
+    return (
+        f"{head} {facts['bytes'] / 1000:6.0f} kB {facts['export_s']:5.2f} s  "
+        f"{facts['difference']:.1e}  events {events}  problems {len(facts['problems'])}{mark}"
+    )
+
+
+def one(path: Path, until: float) -> list[dict[str, Any]]:
+    """The rows of a mechanism from a process of its own, which may be ended."""
+    command = [sys.executable, __file__, "--one", str(path), "--until", str(until)]
+    name = path.stem
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
+    except subprocess.TimeoutExpired as late:
+        text = late.stderr.decode() if isinstance(late.stderr, bytes) else late.stderr or ""
+        known = [json.loads(x) for x in text.splitlines() if x.startswith("{")]
+        return [*known, {"mechanism": name, "failed": f"over {LIMIT} s"}]
+    if done.returncode:
+        return [{"mechanism": name, "no run": (done.stderr.strip().splitlines() or [""])[-1]}]
+    rows: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
+    return rows
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--until", type=float, default=UNTIL)
+    parser.add_argument("--one", type=Path)
+    options = parser.parse_args()
+    OUT.mkdir(parents=True, exist_ok=True)
+    if options.one:
+        warnings.simplefilter("ignore")
+        print(json.dumps(rows_of(options.one, options.until)))
+        return 0
+    table: list[dict[str, Any]] = []
+    for path in mechanisms():
+        if not options.only or path.stem in options.only:
+            rows = one(path, options.until)
+            table += rows
+            print("\n".join(map(line, rows)), flush=True)
+            (ROOT / "out" / "fmi.json").write_text(json.dumps(table, indent=1))
+    good = [x for x in table if x.get("difference", 1.0) <= BOUND]
+    print(f"{len(good)} of {len(table)} rows within {BOUND:g}; out/fmi.json")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

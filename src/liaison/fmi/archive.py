@@ -1,0 +1,219 @@
+"""An FMU as bytes: description, documentation, sources and binaries in one archive.
+
+Public names: fmu, BINARIES.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from liaison.errors import NamingError
+from liaison.expr import Expr, fingerprint, topological
+from liaison.program.libraries.shared_library import UNIVERSAL, shared_library
+from liaison.simulation.events.watched import sides_in
+from liaison.simulation.outcome import REASONS, failure_texts
+from liaison.simulation.plan.plan import Plan, arrays_of
+from liaison.simulation.steps import layout as at
+
+from .code import Texts, exports, modules
+from .description import Facts, build_description, description
+from .layout import OUT, QDOT, VDOT, Instance, Q, U, V
+from .memory import Closing, Memory, prepared
+from .messages import COUNT, NAME, NOW, OF_BLOCK, OF_EVENT, SIZE, TEXTS
+from .sources import FILES, c_sources
+from .variables import Variables, variables_of
+
+BINARIES = (
+    {"linux-x86_64": "linux64", "windows-x86_64": "win64", UNIVERSAL: "darwin64"},
+    {"linux-x86_64": "x86_64-linux", "linux-aarch64": "aarch64-linux",
+     "windows-x86_64": "x86_64-windows", "macos-x86_64": "x86_64-darwin",
+     "macos-arm64": "aarch64-darwin"},
+)  # fmt: skip
+"""System -> folder of binaries, in FMI 2.0 and in FMI 3.0."""
+
+SUFFIXES = {"linux": ".so", "windows": ".dll", "macos": ".dylib"}
+STATUSES = 32
+DATE = (1980, 1, 1, 0, 0, 0)
+"""Of all files, so that two exports give the same bytes."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What an FMU says of itself."""
+
+    text: str
+    tool: str
+    step: float
+    page: str = ""
+    systems: tuple[str, ...] = ()
+
+
+def fmu(
+    plan: Plan, version: int, *, closing: Closing | None, options: Options
+) -> tuple[bytes, dict[str, Any]]:
+    """The content of an FMU, and facts about it.
+
+    Args:
+        plan: of a run: kernel, start, end, settings, inputs, parameters.
+        version: 2 or 3.
+        closing: how loops are closed after a change of lengths or starts; None: they are not.
+        options: what it says of itself.
+
+    Raises:
+        SimulationError: runs that need Python between their steps.
+    """
+    variables = variables_of(plan, arrays=version == 3)
+    memory = prepared(plan, variables, closing)
+    texts = texts_of(plan, variables, version)
+    token = _identify(memory, texts)
+    texts = Texts(tuple(token if x == "{token}" else x for x in texts.listed), texts.starts)
+    name = identifier(plan.program.name)
+    facts = Facts(
+        plan.program.name, name, token, version, options.tool, options.text, plan.state.t,
+        plan.until, plan.settings.rtol, options.step, not sides_in(plan.program),
+        FILES, dependencies(plan, variables), plan.size("nc") > 0,
+    )  # fmt: skip
+    files: dict[str, bytes] = {"modelDescription.xml": description(facts, variables).encode()}
+    if options.page:
+        files["documentation/index.html"] = options.page.encode()
+    for file, text in c_sources(memory, texts, version, name).items():
+        files[f"sources/{file}"] = text.encode()
+    if version == 3:
+        files["sources/buildDescription.xml"] = build_description(facts).encode()
+    code = modules(memory, texts, version)
+    folders = BINARIES[version - 2]
+    for system in options.systems or tuple(folders):
+        if system not in folders:
+            raise NamingError.unknown(f"system of FMI {version}.0", system, folders)
+        library = shared_library(code, system, list(exports(version)), name)
+        files[f"binaries/{folders[system]}/{name}{SUFFIXES[system.partition('-')[0]]}"] = library
+    facts_of = {
+        "variables": len(variables.rows),
+        "token": token,
+        "files": {x: len(y) for x, y in files.items()},
+    }
+    return _zipped(files), facts_of
+
+
+def identifier(name: str) -> str:
+    """A name as C and file systems allow it."""
+    return re.sub(r"\W", "_", name, flags=re.ASCII).lstrip("_0123456789") or "mechanism"
+
+
+def _zipped(files: Mapping[str, bytes]) -> bytes:
+    """An archive whose bytes depend on its content alone."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, content in files.items():
+            entry = zipfile.ZipInfo(name, DATE)
+            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            archive.writestr(entry, content)
+    return stream.getvalue()
+
+
+def _identify(memory: Memory, texts: Texts) -> str:
+    """The token of an export; the model's number in its memory comes from it, too."""
+    digest = hashlib.sha256()
+    for block in memory.blocks:
+        digest.update(np.ascontiguousarray(block).tobytes())
+    digest.update(repr(texts).encode())
+    for (k, name), plan in memory.plans.items():
+        digest.update(f"{k} {name} {plan.work_size}".encode())
+        digest.update(fingerprint(list(memory.programs[k].entry(name).outputs)).encode())
+    fmu = Instance(memory.blocks[0])
+    fmu.identity = int.from_bytes(digest.digest()[:7], "little")
+    for name, start in texts.starts.items():
+        setattr(fmu, name, start)
+    word = digest.hexdigest()
+    return "{" + "-".join((word[:8], word[8:12], word[12:16], word[16:20], word[20:32])) + "}"
+
+
+def texts_of(plan: Plan, variables: Variables, version: int) -> Texts:
+    """All texts of an FMU; of unilateral constraints and events by number."""
+    rows = [x.name for x in plan.program.labels.get("lam", ())]
+    rows += [x.name for x in plan.program.labels.get("force", ())]
+    groups = {
+        "function_texts": list(exports(version)),
+        "variable_texts": [x.name for x in variables.rows],
+        "status_texts": _statuses(plan),
+        "row_texts": rows or ["closure"],
+        "event_texts": list(variables.events) or ["event"],
+        "block_texts": [x[0] for x in sides_in(plan.program)] or ["contact"],
+    }
+    listed = [*TEXTS, "{token}", f"{version}.0", "default"]
+    starts = {"row_count": max(1, len(rows))}
+    for name, group in groups.items():
+        starts[name] = len(listed)
+        listed += group
+    return Texts(tuple(listed), starts)
+
+
+def _statuses(plan: Plan) -> list[str]:
+    """A sentence and advice for every status of a run."""
+    run = arrays_of(plan).run
+    named = chr(NAME)
+    texts = failure_texts(plan, run, named, chr(SIZE), event=named, block=named)
+    unknown = "the run cannot go on at t = \1 s."
+    listed = [unknown] * STATUSES
+    listed[0] = "instants at which tables bend are not known after t = \1 s: export for longer."
+    for code in REASONS:
+        if 0 < code < STATUSES and code in texts:
+            sentence, advice = texts[code]
+            sentence = sentence.replace("{now}", f"t = {chr(NOW)} s")
+            sentence = sentence.replace(f"{run.steps} steps", f"{chr(COUNT)} steps")
+            listed[code] = f"{_subject(code)}{sentence} {advice}".replace("'" + named + "'", named)
+    return listed
+
+
+def _subject(code: int) -> str:
+    """A mark of what a text names."""
+    if code in (at.CHATTER, at.EVENT_NOT_FINITE):
+        return chr(OF_EVENT)
+    contacts = (at.NO_MODE, at.BAD_GAP, at.BAD_SIDE, at.STANDSTILL, at.STEP_UP)
+    return chr(OF_BLOCK) if code in contacts else ""
+
+
+def dependencies(plan: Plan, variables: Variables) -> dict[int, list[int]]:
+    """Unknown -> value references of states and inputs that it depends on; not through contacts."""
+    program = plan.program
+    if sides_in(program):
+        return {}
+    known = {Q: "q", V: "v", U: "u"}
+    of: dict[tuple[str, int], int] = {}
+    for k, row in variables.of(Q, V, U):
+        of |= {(known[row.array], row.first + j): k for j in range(row.count)}
+    bits = {x: 1 << of[place] for x, place in program.inputs.items() if place in of}
+    result: dict[int, list[int]] = {}
+    for array, entry in ((QDOT, "qdot"), (VDOT, "forward"), (OUT, "outputs")):
+        rows = variables.of(array)
+        outputs = list(program.entry(entry).outputs)
+        masks = _masks(outputs, bits) if rows else []
+        for k, row in rows:
+            mask = 0
+            for m in masks[row.first : row.first + row.count]:
+                mask |= m
+            result[k] = [n for n in range(len(variables.rows)) if mask >> n & 1]
+    for k, row in variables.of(Q, V):
+        if row.causality == "output":
+            result[k] = [k]
+    return result
+
+
+def _masks(outputs: Sequence[Expr], bits: Mapping[Expr, int]) -> list[int]:
+    """Which symbols each formula reads, as bits."""
+    masks: dict[Expr, int] = {}
+    for node in topological(list(outputs)):
+        mask = bits.get(node, 0)
+        for argument in node.args:
+            mask |= masks[argument]
+        masks[node] = mask
+    return [masks[x] for x in outputs]

@@ -1,0 +1,1 @@
+"""Shared libraries for Linux, Windows and macOS, written without compiler or linker."""

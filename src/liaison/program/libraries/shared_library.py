@@ -1,0 +1,130 @@
+"""shared_library: code as a library that Linux, Windows or macOS loads, made on any of them.
+
+LLVM makes an object for the processor and its calling convention; what exported functions need of
+it is put together and written in the form of the system. A system function is called through the
+variable `__imp_NAME` (`@__imp_calloc = external global ptr`), and only those of `SYSTEM`. The same
+code gives the same bytes, whenever and wherever a library is made.
+
+Public names: shared_library, SYSTEMS, SYSTEM, UNIVERSAL.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any, final
+
+from liaison.errors import NamingError, checked
+from liaison.program.llvm.machine import Target, object_code_for
+
+from .link import Image, linked
+from .modules import RUNTIME, Module, runtime_object
+from .objects import Object, read_object
+
+SYSTEM = frozenset({"calloc", "free", "malloc", "realloc"})
+"""Functions that every system provides."""
+
+UNIX = Target("x86_64-unknown-linux-gnu", model="small")
+ARM = Target("aarch64-unknown-linux-gnu", features="+reserve-x18", model="small")
+WINDOWS = Target("x86_64-pc-windows-gnu-elf", model="small")
+ELF, PE, MACH = ("elf", "elf_library"), ("pe", "pe_library"), ("macho", "mach_library")
+JOINED = ("macho", "universal_library")
+DEFINED = re.compile(r'^define [^\n]*?@"?([\w.$-]+)[^\n]*\{$', re.MULTILINE)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class System:
+    """A system: the target of its code, module and function that write a library, its suffix."""
+
+    target: Target
+    writer: tuple[str, str]
+    suffix: str
+
+    def write(self, image: Image, name: str) -> bytes:
+        """The content of a library of this name."""
+        content: bytes = _loaded(self.writer)(image, name + self.suffix)
+        return content
+
+
+SYSTEMS: Mapping[str, System] = {
+    "linux-x86_64": System(UNIX, ELF, ".so"),
+    "linux-aarch64": System(ARM, ELF, ".so"),
+    "windows-x86_64": System(WINDOWS, PE, ".dll"),
+    "macos-x86_64": System(UNIX, MACH, ".dylib"),
+    "macos-arm64": System(ARM, MACH, ".dylib"),
+}
+"""By name: macOS takes the code of Linux, of which register x18 is left alone on ARM."""
+
+UNIVERSAL = "macos"
+"""The name of one library for both processors of macOS."""
+
+BOTH = ("macos-x86_64", "macos-arm64")
+
+
+@checked
+def shared_library(
+    modules: Sequence[str | Module], system: str, exports: Sequence[str], name: str = "liaison"
+) -> bytes:
+    """The content of a shared library.
+
+    Args:
+        modules: IR texts without target lines, or modules; where two define a name for others, the
+            first one counts.
+        system: a name of SYSTEMS, or "macos" for one library for both of its processors.
+        exports: functions that users of the library see; what these do not need is left out.
+        name: of the library, without suffix.
+
+    Raises:
+        ProgramError: names that nothing defines.
+    """
+    if system == UNIVERSAL:
+        join = _loaded(JOINED)
+        return bytes(join([shared_library(modules, x, exports, name) for x in BOTH]))
+    if system not in SYSTEMS:
+        raise NamingError.unknown("system of libraries", system, [*SYSTEMS, UNIVERSAL])
+    row = SYSTEMS[system]
+    objects = [_object(row.target, x) for x in modules]
+    return row.write(linked([*objects, *_own(row.target)], exports, SYSTEM), name)
+
+
+def _loaded(writer: tuple[str, str]) -> Any:
+    """A writer, whose module is loaded when a library of its kind is written."""
+    module, name = writer
+    return getattr(import_module(f"liaison.program.libraries.{module}"), name)
+
+
+def _object(target: Target, module: str | Module) -> Object:
+    """An object, from the disk cache where it is there."""
+    if isinstance(module, str):
+        key = hashlib.sha256(module.encode()).hexdigest()
+        module = Module(lambda text=module: text, key)  # type: ignore[misc]
+    text = module.text
+    content = object_code_for(
+        target, lambda: separate(text()), optimize=module.optimize, key=f"library {module.key}"
+    )
+    return read_object(content)
+
+
+@cache
+def _own(target: Target) -> tuple[Object, ...]:
+    """What code of LLVM calls without being asked."""
+    own = _object(target, RUNTIME)
+    return (own, runtime_object()) if target is WINDOWS else (own,)
+
+
+def separate(text: str) -> str:
+    """IR text with a section for each function, so that it can be left out."""
+    return DEFINED.sub(_with_section, text)
+
+
+def _with_section(line: re.Match[str]) -> str:
+    text, name = line.group(0), line.group(1)
+    if " section " in text:
+        return text
+    head, mark, tail = text[:-1].partition(" !")
+    return f'{head.rstrip()} section ".text.{name}"{mark}{tail.rstrip()} {{'

@@ -1,0 +1,329 @@
+"""FMUs in fmpy against `simulate`; instances, saved states, derivatives, bad calls."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liaison
+from liaison.errors import LiaisonError
+from liaison.fmi.gate import fmu_problems
+
+ROOT = Path(__file__).parents[2]
+BOUND = 1e-8  # CVode at 1e-11, and our own steps at 1e-10
+CASES = [("pendulum", 3), ("cam", 2), ("contact/stops", 2), ("contact/stops", 3)]
+
+
+def of_run(name: str, until: float) -> Any:
+    path = ROOT / "examples" / f"{name}.lsd"
+    return liaison.simulate(path, until=until, every=0.05, rtol=1e-12, atol=1e-13, watch=False)
+
+
+@pytest.mark.parametrize(("name", "version"), CASES)
+def test_both_kinds_give_the_motion_of_simulate(
+    fmpy: Any, written: Any, name: str, version: int
+) -> None:
+    path, until = str(written(name, version)), 1.0
+    run = of_run(name, until)
+    names = [x.name for x in (*run.labels["q"], *run.labels["v"])]
+    expected = np.hstack([run.q, run.v])
+    for kind, more in (("ModelExchange", {"relative_tolerance": 1e-11}), ("CoSimulation", {})):
+        result = fmpy.simulate_fmu(
+            path, fmi_type=kind, stop_time=until, output_interval=0.05, output=names,
+            record_events=False, **more,
+        )  # fmt: skip
+        table = np.array([result[x] for x in names]).T
+        size = np.maximum(1.0, np.abs(expected).max(axis=0))
+        assert np.max(np.abs(table - expected) / size) < BOUND, kind
+
+
+def test_closed_loops_stay_closed_under_any_integrator(opened: Any) -> None:
+    from scipy.integrate import solve_ivp
+
+    fmu = begun(opened("four_bar", 2, "ME"), 2)
+    fmu.newDiscreteStates()
+    fmu.enterContinuousTimeMode()
+    run = of_run("four_bar", 0.5)
+    room = (ctypes.c_double * 6)()
+
+    def rates(t: float, x: Any) -> list[float]:
+        fmu.setTime(t)
+        fmu.setContinuousStates((ctypes.c_double * 6)(*x), 6)
+        fmu.getDerivatives(room, 6)
+        return list(room)
+
+    first = [*run.q[0], *run.v[0]]
+    end = solve_ivp(rates, (0.0, 0.5), first, "DOP853", rtol=1e-12, atol=1e-12).y[:, -1]
+    expected = np.array([*run.q[-1], *run.v[-1]])
+    assert np.max(np.abs(end - expected) / np.maximum(1.0, np.abs(expected))) < 1e-9
+    # off the closures derivatives lead back
+    off = end + 1e-4 * np.array([1.0, -1.0, 1.0, 0.0, 0.0, 0.0])
+    later = solve_ivp(rates, (0.5, 1.5), off, "DOP853", rtol=1e-10, atol=1e-10).y[:, -1]
+    rates(1.5, later)
+    assert values(fmu, 2, "closure residual of positions")[0] < 1e-9
+
+
+def test_a_step_event_projects(opened: Any) -> None:
+    fmu = begun(opened("four_bar", 2, "ME"), 2)
+    fmu.newDiscreteStates()
+    fmu.enterContinuousTimeMode()
+    assert fmu.completedIntegratorStep() == (False, False)
+    states = ["A", "B", "D", "A'", "B'", "D'"]
+    off = np.array(values(fmu, 2, *states)) + 1e-6
+    fmu.setContinuousStates((ctypes.c_double * 6)(*off), 6)
+    assert fmu.completedIntegratorStep() == (True, False)
+    fmu.enterEventMode()
+    assert fmu.newDiscreteStates()[3]  # states have changed
+    left = values(fmu, 2, "closure residual of positions", "closure residual of rates")
+    assert max(left) < 1e-14
+
+
+def test_validation_and_gate_report_nothing(fmpy: Any, written: Any) -> None:
+    from fmpy.validation import validate_fmu
+
+    for name, version in CASES:
+        assert validate_fmu(str(written(name, version))) == []
+        assert fmu_problems(written(name, version)) == []
+
+
+def test_the_gate_finds_what_validation_does_not(written: Any, tmp_path: Path) -> None:
+    with zipfile.ZipFile(written("pendulum", 3)) as archive:
+        files = {x: archive.read(x) for x in archive.namelist()}
+    text = files["modelDescription.xml"].decode()
+    wrong = {
+        "no binaries": {x: y for x, y in files.items() if not x.startswith("binaries")},
+        "lacks": {x: y.replace(b"fmi3DoStep", b"fmi3DoStop") for x, y in files.items()},
+        "outside of": files | {"modelDescription.xml": text.replace(
+            'name="A" valueReference="1"', 'name="A" valueReference="1" min="7"').encode()},
+        "its state in": files | {"modelDescription.xml": text.replace(
+            'unit="rad/s^2"', 'unit="m"').encode()},
+    }  # fmt: skip
+    for words, content in wrong.items():
+        path = tmp_path / "wrong.fmu"
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, data in content.items():
+                archive.writestr(name, data)
+        assert any(words in x for x in fmu_problems(path)), words
+
+
+def test_two_exports_have_the_same_bytes(written: Any, tmp_path: Path) -> None:
+    again = liaison.to_fmu(
+        ROOT / "examples/pendulum.lsd", tmp_path / "again.fmu", version="3.0", until=2,
+        systems=["linux-x86_64"],
+    )  # fmt: skip
+    assert again.path.read_bytes() == written("pendulum", 3).read_bytes()
+
+
+def begun(fmu: Any, version: int, **starts: float) -> Any:
+    """An instance after its initialization."""
+    fmu.instantiate()
+    for name, value in starts.items():
+        setter = fmu.setReal if version == 2 else fmu.setFloat64
+        setter([fmu.references[name]], [value])
+    if version == 2:
+        fmu.setupExperiment(startTime=0.0)
+        fmu.enterInitializationMode()
+    else:
+        fmu.enterInitializationMode(startTime=0.0)
+    fmu.exitInitializationMode()
+    return fmu
+
+
+def values(fmu: Any, version: int, *names: str) -> list[float]:
+    getter = fmu.getReal if version == 2 else fmu.getFloat64
+    return list(getter([fmu.references[x] for x in names]))
+
+
+def test_instances_in_threads_do_not_disturb_each_other(opened: Any) -> None:
+    starts = [0.1, 0.2, 0.3, 0.1]
+    fmus = [begun(opened("contact/stops", 2, "CS"), 2) for _ in starts]
+    names = [x for x in fmus[0].references if "'" in x and "der" not in x][:1]
+    reached: dict[int, list[float]] = {}
+
+    def march(k: int) -> None:
+        for step in range(100):
+            fmus[k].doStep(0.01 * step, 0.01)
+        reached[k] = values(fmus[k], 2, *names)
+
+    threads = [threading.Thread(target=march, args=(k,)) for k in range(len(fmus))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    alone = begun(opened("contact/stops", 2, "CS"), 2)
+    for step in range(100):
+        alone.doStep(0.01 * step, 0.01)
+    assert all(reached[k] == values(alone, 2, *names) for k in range(len(fmus)))
+
+
+def saved_and_restored(fmu: Any, other: Any, version: int) -> tuple[Any, ...]:
+    """Values where a run goes on, where it goes on again, and where another instance does."""
+    word, read = ("FMUstate", "deSerialize") if version == 2 else ("FMUState", "deserialize")
+    names = [x for x in fmu.references if x[0] not in "dmet"][:2]
+
+    def reached(one: Any) -> list[float]:
+        for step in range(30, 60):
+            one.doStep(0.01 * step, 0.01)
+        return values(one, version, *names)
+
+    for step in range(30):
+        fmu.doStep(0.01 * step, 0.01)
+    saved = getattr(fmu, f"get{word}")()
+    content = getattr(fmu, f"serialize{word}")(saved)
+    first = reached(fmu)
+    getattr(fmu, f"set{word}")(saved)
+    again = reached(fmu)
+    getattr(other, f"set{word}")(getattr(other, f"{read}{word}")(content))
+    return first, again, reached(other)
+
+
+@pytest.mark.parametrize(("name", "version"), [("four_bar", 2), ("contact/stops", 3)])
+def test_a_saved_state_goes_on_bit_for_bit(opened: Any, name: str, version: int) -> None:
+    fmus = [begun(opened(name, version, "CS"), version) for _ in range(2)]
+    first, again, elsewhere = saved_and_restored(*fmus, version)
+    assert first == again == elsewhere
+
+
+def test_lengths_that_change_close_the_loops_again(opened: Any) -> None:
+    fmu = begun(opened("four_bar", 2, "CS"), 2, a=0.11)
+    assert values(fmu, 2, "closure residual of positions")[0] < 1e-12
+    assert values(fmu, 2, "A", "A'") == pytest.approx([np.pi / 2, 10.0], abs=1e-12)
+    assert values(fmu, 2, "B")[0] != pytest.approx(-0.9272952180016122, abs=1e-3)
+
+
+def test_derivatives_are_those_of_differences(opened: Any) -> None:
+    fmu = begun(opened("four_bar", 2, "ME"), 2)
+    fmu.newDiscreteStates()
+    fmu.enterContinuousTimeMode()
+    states, rates = ["A", "B", "D", "A'", "B'", "D'"], ["der(A')", "der(B')", "der(D')"]
+    v = np.array(values(fmu, 2, *states))
+    # along the velocity, so that closures are kept to first order
+    seed = [*v[3:], *values(fmu, 2, *rates)]
+    slope = fmu.getDirectionalDerivative(
+        [fmu.references[x] for x in rates], [fmu.references[x] for x in states], seed
+    )
+
+    def at(h: float) -> Any:
+        x = v + h * np.array(seed)
+        fmu.setContinuousStates((ctypes.c_double * 6)(*x), 6)
+        return np.array(values(fmu, 2, *rates))
+
+    def centred(h: float) -> Any:
+        return (at(h) - at(-h)) / (2 * h)
+
+    h = 1e-4
+    richardson = (64 * centred(h) - 20 * centred(2 * h) + centred(4 * h)) / 45
+    # stabilised derivatives differ by the pull towards the closures, which is of second order
+    assert np.max(np.abs(richardson - slope)) < 1e-5 * np.max(np.abs(slope))
+
+
+def test_adjoint_derivatives_belong_to_directional_ones(opened: Any) -> None:
+    fmu = begun(opened("four_bar", 3, "ME"), 3)
+    unknowns = [fmu.references[x] for x in ("der(A)", "der(B')", "der(D')", "rocker_angle", "A")]
+    knowns = [fmu.references[x] for x in ("A", "B", "A'", "D'", "b")]
+    rng = np.random.default_rng(3)
+    x, w = rng.normal(size=5), rng.normal(size=5)
+    forward = np.array(fmu.getDirectionalDerivative(unknowns, knowns, list(x)))
+    backward = np.array(fmu.getAdjointDerivative(unknowns, knowns, list(w)))
+    assert w @ forward == pytest.approx(backward @ x, rel=1e-12)
+
+
+def test_parameters_and_inputs_out_of_place_are_rejected(opened: Any) -> None:
+    fmu = begun(opened("four_bar", 2, "CS"), 2)
+    said: list[str] = []
+    for wrong in (
+        lambda: fmu.setReal([fmu.references["a"]], [0.12]),  # a length, while it moves
+        lambda: fmu.setReal([999], [1.0]),
+        lambda: fmu.getReal([999]),
+        lambda: fmu.doStep(0.0, 0.0),
+        lambda: fmu.doStep(0.0, -0.1),
+        lambda: fmu.doStep(0.0, float("nan")),
+        lambda: fmu.doStep(3.0, 0.1),
+        lambda: fmu.exitInitializationMode(),
+        lambda: fmu.enterInitializationMode(),
+        lambda: fmu.getString([0]),
+    ):
+        with pytest.raises(Exception, match="status 3") as caught:
+            wrong()
+        said.append(str(caught.value))
+    fmu.doStep(0.0, 0.01)  # the instance is as it was
+    assert values(fmu, 2, "time") == [0.01]
+    assert len(said) == 10
+
+
+def test_values_that_are_not_finite_are_rejected_by_name(
+    fmpy: Any, opened: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    fmu = opened("slider_crank", 3, "CS")
+    begun(fmu, 3)
+    about = [x for x in fmu.references if x not in ("time",)]
+    named = next(x for x in about if _is_input(fmpy, fmu, x))
+    with pytest.raises(Exception, match="status 3"):
+        fmu.setFloat64([fmu.references[named]], [float("nan")])
+    assert f"'{named}' is NaN, which is not finite" in capfd.readouterr().out
+
+
+def _is_input(fmpy: Any, fmu: Any, name: str) -> bool:
+    about = fmpy.read_model_description(fmu.unzipDirectory)
+    return any(x.name == name and x.causality == "input" for x in about.modelVariables)
+
+
+def test_a_state_of_another_model_or_damaged_is_rejected(opened: Any) -> None:
+    fmu, other = begun(opened("four_bar", 2, "CS"), 2), begun(opened("pendulum", 2, "CS"), 2)
+    content = fmu.serializeFMUstate(fmu.getFMUstate())
+    damaged = bytearray(content)
+    damaged[len(content) // 2] ^= 1
+    for one, state in ((other, content), (fmu, bytes(damaged)), (fmu, content[:-8]), (fmu, b"")):
+        with pytest.raises(Exception, match="status 3"):
+            one.deSerializeFMUstate(state)
+
+
+def test_null_arrays_and_a_wrong_token_do_not_crash(opened: Any) -> None:
+    fmu = begun(opened("pendulum", 3, "ME"), 3)
+    library = ctypes.CDLL(fmu.dll._name)  # functions without the types that fmpy declares
+    component, one = ctypes.c_void_p(fmu.component), ctypes.c_size_t(1)
+    for name in ("fmi3GetFloat64", "fmi3SetFloat64"):
+        assert getattr(library, name)(component, None, one, None, one) == 3
+    assert library.fmi3GetContinuousStates(component, None, ctypes.c_size_t(2)) == 3
+    assert library.fmi3GetContinuousStates(None, None, ctypes.c_size_t(2)) == 3
+    assert library.fmi3DoStep(component, ctypes.c_double(0), ctypes.c_double(1), False, None, None,
+                              None, None) == 3  # fmt: skip
+    create = library.fmi3InstantiateModelExchange
+    create.restype = ctypes.c_void_p
+    assert not create(b"x", b"{other}", None, False, False, None, None)
+
+
+def test_steps_return_early_where_the_importer_asks(opened: Any) -> None:
+    fmu = opened("pendulum", 3, "CS")
+    seen: list[float] = []
+    kind = ctypes.CFUNCTYPE(
+        None, ctypes.c_void_p, ctypes.c_double, *[ctypes.c_bool] * 4,
+        ctypes.POINTER(ctypes.c_bool), ctypes.POINTER(ctypes.c_double),
+    )  # fmt: skip
+
+    def update(_: Any, t: float, *rest: Any) -> None:
+        seen.append(t)
+        rest[4][0] = len(seen) == 3
+
+    callback = kind(update)
+    fmu.instantiate(earlyReturnAllowed=True, intermediateUpdate=callback)
+    fmu.enterInitializationMode(startTime=0.0)
+    fmu.exitInitializationMode()
+    _, _, early, last = fmu.doStep(0.0, 1.0)
+    assert early
+    assert last == seen[2] < 1.0
+    assert seen == sorted(seen)
+    assert not fmu.doStep(last, 1.0)[2]
+
+
+def test_a_scene_is_rejected_by_name(tmp_path: Path) -> None:
+    with pytest.raises(LiaisonError, match=r"pile.* cannot become an FMU: a scene"):
+        liaison.to_fmu(ROOT / "examples/pile.lsd", tmp_path / "pile.fmu")
+    with pytest.raises(LiaisonError, match=r"version of FMI"):
+        liaison.to_fmu(ROOT / "examples/pendulum.lsd", tmp_path / "x.fmu", version="1.0")
