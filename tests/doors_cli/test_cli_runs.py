@@ -187,7 +187,7 @@ def test_a_page_that_simulates_is_written(run, turned, tmp_path):
     status, _, err = run(*words, "--out", tmp_path / "p.html")
     assert status == 0, err
     assert 'id="module"' in (tmp_path / "p.html").read_text(encoding="utf-8")
-    assert run(*words, "--out", tmp_path / "q.html", "--forces")[0] == 2
+    assert run(*words, "--out", tmp_path / "q.html", "--forces")[0] == 0
     assert run(*words, "--live")[0] == 2
 
 
