@@ -28,7 +28,7 @@ from liaison.program.plan import Plan, plan
 from liaison.program.program import Program
 
 from .compile_c import c_compiler
-from .to_c import ARGUMENTS, c_name, module_c
+from .to_c import ARGUMENTS, c_name, module_c, own_functions
 
 EXTRA = {
     "inverse": "v' (nv)", "d_inverse": "v' (nv)", "d_inverse_p": "v' (nv)", "rate": "xi (nv)",
@@ -87,7 +87,7 @@ def c_package(
     """
     linker = _linker() if shared else None
     arithmetic = arithmetic_of(portable)
-    known = arithmetic.functions
+    known = own_functions(portable)
     listed = tuple(entries) or tuple(e for e in program.entries if program.entry(e).outputs)
     plain = {entry: plan(program, entry, functions=known) for entry in listed}
     wide = {entry: plan(program, entry, lanes=vector_lanes(), functions=known) for entry in listed}
@@ -165,12 +165,12 @@ def _object(program: Program, plans: Mapping[str, Plan], arithmetic: Arithmetic)
     """Object code of the entries, under the names of the header."""
     named = {c_name(program, e): entry_plan for e, entry_plan in plans.items()}
     text = module_ir(program, named, arithmetic)
-    return object_code(text if not arithmetic.prefix else _with_functions(text, arithmetic))
+    return object_code(_with_functions(text, arithmetic.prefix) if arithmetic.prefix else text)
 
 
-def _with_functions(text: str, arithmetic: Arithmetic) -> str:
+def _with_functions(text: str, prefix: str) -> str:
     """The text with the functions of our own that it calls, known to it alone."""
-    names = {f"@{arithmetic.prefix}{name}(": x for name, x in arithmetic.functions.items()}
+    names = {f"@{prefix}{name}(": x for name, x in own_functions(True).items()}
     lines = text.splitlines()
     own = "\n".join(x for x in lines if not (x.startswith("declare") and _named(x) in names))
     called = [cast(Loop[..., Any], x) for name, x in names.items() if name in own]

@@ -3,7 +3,7 @@
 The text needs a C compiler and libm, nothing else: it includes <math.h> only. Portable text has its
 elementary functions within it; compiled with FLAGS, it gives the bits of every other machine.
 
-Public names: to_c, compile_c, c_name, FLAGS.
+Public names: to_c, compile_c, c_name, own_functions, FLAGS.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def to_c(
         True
     """
     names = list(program.entries if entries is None else entries)
-    functions = _functions(portable)
+    functions = own_functions(portable)
     plans = {name: plan(program, name, size=size, functions=functions) for name in names}
     return module_c(program, plans, portable=portable)
 
@@ -102,7 +102,7 @@ def compile_c(
     portable: bool = False,
 ) -> MachineKernel:
     """A kernel of the C text, through the system's C compiler."""
-    functions = _functions(portable)
+    functions = own_functions(portable)
 
     @memo
     def planned(entry: str) -> Plan:
@@ -124,7 +124,7 @@ def compile_c(
     return MachineKernel(program, compiler, work, recipe=(again, (program,)), portable=portable)
 
 
-def _functions(portable: bool) -> Mapping[str, Loop[..., Any]]:
+def own_functions(portable: bool) -> Mapping[str, Loop[..., Any]]:
     """Elementary functions of portable text, which is rarely wanted; none of other text."""
     if not portable:
         return {}
@@ -140,7 +140,7 @@ def c_name(program: Program, entry: str) -> str:
 
 def module_c(program: Program, plans: dict[str, Plan], *, portable: bool = False) -> str:
     """C text of planned entries."""
-    shared = _Shared(_functions(portable))
+    shared = _Shared(own_functions(portable))
     functions: list[str] = []
     for entry, entry_plan in plans.items():
         functions += _entry(program, entry, entry_plan, shared)
