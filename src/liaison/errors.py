@@ -46,6 +46,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from functools import cache, wraps
 from inspect import Parameter, signature
+from itertools import chain
 from numbers import Real
 from types import NoneType, UnionType
 from typing import Any, Literal, Self, TypeAlias, TypeVar, Union, cast, final, get_args, get_origin
@@ -448,14 +449,13 @@ class interruptible:
 
 F = TypeVar("F", bound=Callable[..., Any])
 Test: TypeAlias = Callable[[Any], bool]
+MIXED = (float, int, str, tuple, list, dict)  # some values of them pass, and others do not
 
 LARGEST = 2**63 - 1
 """Of whole numbers."""
 
-LATER = {
-    "Callable": Callable, "Collection": Collection, "Iterable": Iterable, "Mapping": Mapping,
-    "Sequence": Sequence,
-}  # fmt: skip
+LATER = {"Callable": Callable, "Collection": Collection, "Iterable": Iterable, "Mapping": Mapping,
+         "Sequence": Sequence}  # fmt: skip
 """Names of annotations that some modules import for type checkers alone."""
 
 
@@ -554,6 +554,8 @@ def _of_entries(whole: tuple[Test, str], hints: Sequence[Any]) -> tuple[Test, st
     is_text = hints[-1] is str
 
     def fits(x: Any) -> bool:
+        if type(x) in (tuple, list):
+            return all(map(one, x))
         if isinstance(x, str):
             return is_text
         if isinstance(x, _numpy().ndarray):
@@ -576,25 +578,23 @@ def checked(function: F) -> F:
         ArgumentError: names the function, the argument, its value and what is asked for; or an
             argument that it does not take, or one that is missing.
     """
-    resolved: list[tuple[tuple[str, ...], dict[str, tuple[Test, str]]]] = []
-    passed: dict[str, set[type]] = {}  # kinds of arguments all values of which pass
+    # its places; name of an argument -> test, words, and kinds all values of which pass
+    resolved: list[tuple[tuple[str, ...], dict[str, tuple[Test, str, set[type]]]]] = []
 
     @wraps(function)
     def guarded(*args: Any, **keywords: Any) -> Any:
         if not resolved:
-            resolved.append(_tests(function))
-        names, tests = resolved[0]
-        for name, value in (*zip(names, args, strict=False), *keywords.items()):
-            kind = type(value)
-            if name in passed and kind in passed[name]:
+            places, tests = _tests(function)
+            resolved.append((places, {name: (*test, set()) for name, test in tests.items()}))
+        names, known = resolved[0]
+        for name, value in chain(zip(names, args, strict=False), keywords.items()):
+            test = known.get(name)
+            if test is None or type(value) in test[2]:
                 continue
-            known = tests.get(name)
-            if known is None:
-                continue
-            if not known[0](value):
-                _reject(function.__name__, name, value, known[1])
-            if _is_uniform(value):
-                passed.setdefault(name, set()).add(kind)
+            if not test[0](value):
+                _reject(function.__name__, name, value, test[1])
+            if type(value) not in MIXED and _is_uniform(value):
+                test[2].add(type(value))
         try:
             return function(*args, **keywords)
         except TypeError as error:

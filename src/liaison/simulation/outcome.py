@@ -408,7 +408,7 @@ class Balance(NamedTuple):
         turned_over: the largest T, the range of U, and the work either way.
         size: the largest T and |U|, whose rounding it has.
         steps: of the run.
-        trace: instants, and what it was off by then.
+        trace: instants, and what it was off by then; None where no instant is kept.
     """
 
     worst: float
@@ -438,9 +438,11 @@ def balance_of(run: Run) -> Balance | None:
     if x.kind == at.NOT_KEPT:
         return None
     worst, t_worst, jump, t_jump, kinetic, low, high, turned = x.floats[WORST].tolist()
+    traced = int(x.traced)
     return Balance(
         worst, t_worst, jump, t_jump, kinetic + high - low + turned,
-        kinetic + max(abs(low), abs(high)), int(run.steps), x.trace[: int(x.traced)].copy(),
+        kinetic + max(abs(low), abs(high)), int(run.steps),
+        x.trace[:traced].copy() if traced else None,
     )  # fmt: skip
 
 

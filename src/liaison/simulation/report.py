@@ -392,11 +392,11 @@ def _impacts_meta(plan: Plan) -> dict[str, Any]:
 
 def begun(modes: Marching | None) -> str:
     """A sentence on a start that was brought out of what it touches; none if it needed not be."""
-    if modes is None:
+    inside = 0.0 if modes is None else float(modes.sides.inside)
+    if modes is None or inside == 0.0:
         return ""
     from liaison.contacts.events.touching import TOUCH
 
-    inside = float(modes.sides.inside)
     if inside <= TOUCH:
         return ""
     inside *= float(np.max(modes.sides.scales.gap))

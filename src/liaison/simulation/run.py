@@ -24,6 +24,7 @@ from liaison.errors import Interrupted, SimulationError, checked, interruptible,
 from liaison.numeric import Array, State
 from liaison.numeric.progress import is_logged, log, working
 from liaison.program import Kernel
+from liaison.simulation.events.log import Event
 from liaison.simulation.plan.options import DEFAULT_SERIES
 from liaison.simulation.plan.plan import Plan, has_instants
 from liaison.simulation.plan.settings import PROJECTION, Settings, settings_of
@@ -31,7 +32,7 @@ from liaison.simulation.plan.timing import instants_of, load_instants
 from liaison.simulation.record.files import write_file
 from liaison.simulation.record.trajectory import FAILED, INTERRUPTED, TIME_LIMIT, Trajectory
 from liaison.simulation.steps import layout as at
-from liaison.simulation.steps.layout import Arrays, row_words
+from liaison.simulation.steps.layout import Arrays
 from liaison.simulation.steps.projection import Projection
 
 from .outcome import Outcome, gap, outcome_of, outside
@@ -41,7 +42,7 @@ from .report import scene_trajectory_of, trajectory_of
 COUNTED = np.array(at.Run.slots("recorded", "event_count", "recorded_before", "event_count_before"))
 """They change together, all or none, should Ctrl-C come then."""
 
-READ = np.append(COUNTED, at.Run.slots("nq", "nv", "nu"))
+READ = np.append(COUNTED, at.Run.slots("nq", "nv", "nu", "log_q", "log_v"))
 """What is read to empty the buffers."""
 
 
@@ -56,11 +57,12 @@ class Drained:
     def take(self, arrays: Arrays) -> None:
         """Empties the buffers; repeated after an interruption, it takes each row once."""
         run = arrays.run
-        recorded, logged, before, logged_before, *numbers = run.ints[READ].tolist()
+        recorded, logged, before, logged_before, *sizes, log_q, log_v = run.ints[READ].tolist()
         if not (recorded or logged) and self._rows and self._event_rows:
             return
-        _copy(arrays.records, recorded, 1 + sum(numbers), before, self._rows)
-        _copy(arrays.event_log, logged, row_words(run), logged_before, self._event_rows)
+        _copy(arrays.records, recorded, 1 + sum(sizes), before, self._rows)
+        words = Event.header + log_q + log_v
+        _copy(arrays.event_log, logged, words, logged_before, self._event_rows)
         run.ints[COUNTED] = 0, 0, before + recorded, logged_before + logged
 
     @property

@@ -544,7 +544,7 @@ def _descriptor(field: Field) -> Any:
 
 class _Descriptor:
     def __init__(self, field: Field) -> None:
-        self.field, self.slot = field, field.slot
+        self.field, self.slot, self.name = field, field.slot, field.name
 
 
 class _Float(_Descriptor):
@@ -620,9 +620,9 @@ class _Viewed(_Descriptor):
         if record is None:
             return self
         try:
-            return record._views[self.field.name]
+            return record._views[self.name]
         except KeyError:
-            return record._views.setdefault(self.field.name, self.view(record))
+            return record._views.setdefault(self.name, self.view(record))
 
     def __set__(self, record: Any, value: Any) -> None:
         name = self.field.name

@@ -252,9 +252,9 @@ def run_options(
         ArgumentError: `series` and `only_series` are both there.
     """
     OptionError.check(verb, keywords, taken, named=ARGUMENTS)
-    record = {} if options is None else options.chosen()
-    chosen = {name: value for name, value in record.items() if name in taken}
-    chosen |= {name: value for name, value in keywords.items() if value is not None}
+    chosen = {name: value for name, value in keywords.items() if value is not None}
+    if options is not None:
+        chosen = {name: x for name, x in options.chosen().items() if name in taken} | chosen
     times = {
         name: si_values(chosen[name], "s", f"{verb}: {name}") for name in TIMES & chosen.keys()
     }

@@ -345,9 +345,9 @@ def fill_run(arrays: Arrays, plan: Plan) -> None:
     run, state = arrays.run, plan.state
     run.floats[INSTANTS] = state.t
     run.t_end = plan.until
-    run.q[:], run.v[:] = state.q, state.v
-    run.good.q[:], run.good.v[:] = state.q, state.v
-    run.p[:], run.u[:] = plan.parameters, plan.inputs.held
+    good, q, v = run.good, state.q, state.v
+    run.q[...], run.v[...], good.q[...], good.v[...] = q, v, q, v
+    run.p[...], run.u[...] = plan.parameters, plan.inputs.held
     grid, period, samples = plan.settings.instants(state.t, plan.until)
     run.period, run.samples = period, samples
     run.records_steps, run.records_end = samples == 0, grid.size == 0

@@ -119,6 +119,10 @@ def instants_of_all(
     return joined([instants_of(one, program, start, end, p[i], u[i]) for i in rows.values()])
 
 
+COUNTED = np.array(Run.slots("breaks_passed", "points_passed", "break_count", "point_count"))
+"""Instants that are at hand, and how many of them are over."""
+
+
 def load_instants(run: Run, instants: Instants, longest: float) -> None:
     """The instants that come next, as many as there is room for.
 
@@ -127,7 +131,7 @@ def load_instants(run: Run, instants: Instants, longest: float) -> None:
         instants: all of them.
         longest: the longest step allowed [s].
     """
-    run.breaks_passed = run.points_passed = run.break_count = run.point_count = 0
+    run.ints[COUNTED] = 0
     run.h_max, run.t_refill = min(longest, instants.longest), np.inf
     if not (instants.breaks.size or instants.waypoints.size or instants.corners):
         return

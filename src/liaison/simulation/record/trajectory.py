@@ -183,11 +183,12 @@ class Trajectory(Later, Moving, Shown):
     def of_run(later: Any, **known: Any) -> Trajectory:
         """A run as the time loop recorded it; what is not known `later` makes when it is read."""
         trajectory = object.__new__(Trajectory)
-        object.__setattr__(trajectory, "_later", later)
+        put = object.__setattr__
+        put(trajectory, "_later", later)
         for name, value in known.items():
-            object.__setattr__(trajectory, name, value)
-        for array in (trajectory.t, trajectory.q, trajectory.v):
-            array.setflags(write=False)
+            put(trajectory, name, value)
+        for name in ("t", "q", "v"):
+            known[name].setflags(write=False)
         return trajectory
 
     # the names SciPy's solve_ivp uses
