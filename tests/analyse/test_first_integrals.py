@@ -231,3 +231,23 @@ def test_an_invariant_without_a_value_is_named():
     run = liaison.simulate(kernel, liaison.assemble(tree), until=0.5, series=("invariants",))
     assert list(run.invariants) == ["speed"]
     assert "'root'" in run.message
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        "1 m/s * max(t - 0.5 s, 0 s)",
+        "1 m/s * abs(t - 0.5 s)",
+        '1 m * table(t/(1 s), [0, 0.5, 1], [0, 0, 1], "linear")',
+        '1 m * table(t/(1 s), [0, 0.5, 1], [0, 0.5, 1], outside = "hold")',
+    ],
+)
+def test_impulses_at_corners_of_an_imposed_motion_leave_nothing(law):
+    """Between the corners momentum and energy stay; a corner gives an impulse."""
+    text = f"""let b = body mass = 1 kg, inertia = 1 g*m^2 end ;
+    let X = join earth and b with prismatic axis = [1, 0, 0] end ; impose X = {law} ;"""
+    run = liaison.simulate(text, until=1.5, every=0.1, series=("momentum",))
+    assert np.ptp(run["X'"]) > 0.9
+    assert liaison.first_integrals(text) == ()
+    smooth = text.replace(law, "1 m/s * t")
+    assert len(liaison.first_integrals(smooth)) == 1

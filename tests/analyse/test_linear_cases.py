@@ -88,7 +88,7 @@ def test_one_unknown_in_three_cases():
     assert "no solution" in str(cases[1])
 
 
-def test_entries_that_are_numbers_in_disguise_split_nothing():
+def test_entries_that_reduce_to_numbers_split_nothing():
     """After elimination an entry is x − (x − 1): no pivot that could vanish."""
     (only,) = solve_linear([[0, 1], [0, x - 1]], [1, x], UNKNOWNS[:2])
     assert (only.rank, only.solution, only.conditions) == (1, None, ())

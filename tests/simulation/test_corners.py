@@ -25,7 +25,7 @@ def driven(law, more="", until=1.0, **options):
 
 @pytest.mark.parametrize("options", [{}, {"step": 0.01}, {"step": 0.01, "method": "moreau"}])
 @pytest.mark.parametrize(
-    "law", ["1 m*if(t - 0.5 s, 1, 0)", "1 m*sign(t - 0.5 s)/2", "1 m*if(sin(3 rad/s*t), 0, 1)"]
+    "law", ["1 m*if(t - 0.5 s, 1, 0)", "1 m*sign(t - 0.5 s)/2", "1 m*if(-sin(3 rad/s*t), 0, 1)"]
 )
 def test_a_jump_is_refused_with_its_instant(law, options):
     with pytest.raises(SimulationError, match="'imposed_X' jumps by 1 at t = ") as refusal:
@@ -111,3 +111,34 @@ def test_a_stepper_passes_a_corner():
         state = its.step(None, t - its.state.t)
     assert state.q == pytest.approx([1, -1], abs=1e-12)
     assert state.v == pytest.approx([2, -2], abs=1e-12)
+
+
+@pytest.mark.parametrize("more", ["", "require Y <= 1 m with restitution = 0.5 end ;"])
+@pytest.mark.parametrize(
+    ("law", "speed"),
+    [
+        ("2 m/s * max(t, 0 s)", 2.0),
+        ('1 m * table(t/(1 s), [0, 1], [0, 3], "linear", outside = "hold")', 3.0),
+        ("2 m/s * abs(t) - 1 m/s * t", 1.0),
+    ],
+)
+@pytest.mark.parametrize("options", [{}, {"step": 0.01}])
+def test_a_corner_at_the_start_is_an_impulse(law, speed, options, more):
+    """A ramp from the instant at which the run begins; a free slider beside it does not move."""
+    text = f"""let b = body mass = 1 kg, inertia = 1 g*m^2 end ;
+    let X = join earth and b with prismatic axis = [1, 0, 0] end ; impose X = {law} ;
+    let c = body mass = 1 kg, inertia = 1 g*m^2 end ;
+    let Y = join earth and c with prismatic end ; start Y = 20 cm ; {more}"""
+    run = liaison.simulate(text, until=0.3, every=0.1, **options)
+    assert run.status == "done"
+    assert run["X"] == pytest.approx(speed * run.t, abs=1e-9)
+    assert run["X'"][1:] == pytest.approx(speed, abs=1e-9)
+    assert [(e.name, e.what, round(e.t, 12)) for e in run.events] == [("imposed_X", "impulse", 0.0)]
+    assert run["Y"] == pytest.approx(0.2, abs=1e-12)
+
+
+def test_a_jump_at_the_start_is_rejected():
+    text = """let b = body mass = 1 kg, inertia = 1 g*m^2 end ;
+    let X = join earth and b with prismatic end ; impose X = 1 m * if(t, 1, 0) ;"""
+    with pytest.raises(SimulationError, match="jumps by 1 at t = 0 s"):
+        liaison.simulate(text, until=1.0)

@@ -15,6 +15,8 @@ import liaison
 from liaison.errors import LiaisonError, NamingError
 from liaison.simulation.record.trajectory import EventRecord, Series
 from liaison.view import plot, save_plot
+from liaison.view.plot import refined
+from liaison.view.scene import sampled
 
 
 @pytest.fixture(autouse=True)
@@ -266,3 +268,29 @@ def test_an_output_is_called_by_its_own_name():
     axes = liaison.plot(run, "tip_height")
     assert [x.get_text() for x in axes.get_legend().get_texts()] == ["tip_height"]
     assert [x.get_label() for x in axes.get_lines()][:1] == ["tip_height"]
+
+
+def test_curves_between_coarse_instants_are_the_motion(examples):
+    """A crank that turns a sixth of a turn from one recorded instant to the next."""
+    coarse = liaison.simulate(examples / "four_bar.lsd", until=1, every=0.1)
+    fine = refined(coarse)
+    truth = liaison.simulate(examples / "four_bar.lsd", until=1, every=fine.t, rtol=1e-11)
+    assert len(fine.t) > 500
+    assert np.max(np.abs(fine.q - truth.q)) < 1e-6
+    assert np.max(np.abs(fine.v - truth.v)) < 1e-5
+
+
+def test_frames_between_coarse_instants_close_the_loop(examples):
+    coarse = liaison.simulate(examples / "four_bar.lsd", until=1, every=0.015)
+    shown = sampled(coarse, 1.0, 60.0)
+    coupler, rocker = (shown.pose(name) for name in ("coupler", "rocker"))
+    tips = [pose[:, :3, 3] + length * pose[:, :3, 0] for pose, length in
+            ((coupler, 0.3), (rocker, 0.35))]  # fmt: skip
+    assert len(shown.t) == 61
+    assert np.max(np.abs(tips[0] - tips[1])) < 1e-9
+
+
+def test_a_run_from_a_file_that_is_too_coarse_is_drawn_as_recorded(examples, tmp_path):
+    liaison.simulate(examples / "four_bar.lsd", until=1, every=0.1).save(tmp_path / "a.nc")
+    coarse = liaison.load(tmp_path / "a.nc")
+    assert refined(coarse) is coarse

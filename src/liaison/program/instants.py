@@ -208,18 +208,21 @@ def jumps_between(
     for part in (x for x in order if x in alone and (x is f or x not in inner)):
         one = timed(t, [part], constants)
         breaks = NONE if one is None else instants_between(one, *span, values).breaks
-        times = breaks[(breaks > span[0]) & (breaks < span[1])]
+        times = breaks[(breaks >= span[0]) & (breaks < span[1])]
         instants += _jumps(_Fast(t, *span, values), part, times)
     return instants
 
 
 def _jumps(fast: _Fast, f: Expr, times: Floats) -> list[tuple[float, float]]:
-    """Those of the instants at which f jumps: by as much however near one looks."""
+    """Those of the instants at which f jumps: by as much however near one looks.
+
+    At the start it is compared with its value there, which the start has met.
+    """
     if not len(times):
         return []
     beside = NEAR * (fast.end - fast.start)
     wide, close = (
-        np.abs(fast.sampled(f, times + x) - fast.sampled(f, times - x))
+        np.abs(fast.sampled(f, times + x) - fast.sampled(f, np.maximum(times - x, fast.start)))
         for x in (beside, beside / 8)
     )
     size = np.max(np.abs(fast.sampled(f, np.linspace(fast.start, fast.end, 65))), initial=0.0)

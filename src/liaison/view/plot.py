@@ -16,7 +16,7 @@ from typing import Any, TypedDict, Unpack, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import LiaisonError, NamingError, needed
+from liaison.errors import LiaisonError, NamingError, SimulationError, needed
 from liaison.simulation.record.files import write_file
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.units import UNITS, Label, unit_of
@@ -226,7 +226,8 @@ def refined(trajectory: Trajectory) -> Trajectory:
 
     What was recorded stays, also the two values at an instant at which something jumps. A run
     recorded at intervals does not have the values on both sides of such an instant, and stays.
-    Series are left out: of forces and energies neighbors do not determine it.
+    Series are left out: of forces and energies neighbors do not determine it. A run that can
+    neither be integrated nor interpolated between its instants stays as it was recorded.
     """
     t = trajectory.t
     twice = set(t[1:][np.diff(t) == 0].tolist())
@@ -239,7 +240,10 @@ def refined(trajectory: Trajectory) -> Trajectory:
     if not between:
         return trajectory
     where, bare = np.repeat(np.arange(1, len(t)), more), replace(trajectory, series={})
-    new = bare.resample(np.concatenate(between), rough=True)
+    try:
+        new = trajectory.resample(np.concatenate(between))
+    except SimulationError:
+        return trajectory
     both = {x: np.insert(getattr(bare, x), where, getattr(new, x), axis=0) for x in ("t", "q", "v")}
     return replace(bare, **both)
 

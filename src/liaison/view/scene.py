@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import LiaisonError
+from liaison.errors import LiaisonError, SimulationError
 from liaison.model import Mechanism
 from liaison.simulation.record.files import write_file
 from liaison.simulation.record.resampling import spots
@@ -134,7 +134,10 @@ def sampled(trajectory: Trajectory, speed: float, fps: float) -> Trajectory:
         return trajectory.resample([start], rough=True)
     count = min(max(round((end - start) / speed * fps), 1), MOST_FRAMES)
     times = _on_record(trajectory, np.linspace(start, end, 1 + count))
-    return trajectory.resample(times, rough=True)
+    try:
+        return trajectory.resample(times)
+    except SimulationError:  # instants that are far apart, of a file or with contacts
+        return trajectory.resample(times, rough=True)
 
 
 def _on_record(trajectory: Trajectory, times: Array) -> Array:

@@ -53,6 +53,9 @@ if TYPE_CHECKING:
 LARGEST = 40_000
 """Nodes of the energies beyond which only energy and coordinates are looked at."""
 
+SMOOTH = {"linear": 0, "monotone": 1, "cubic": 2}
+"""How many continuous derivatives a table has, by its kind."""
+
 SIMPLE = 50
 """Largest numerator and denominator of a direction that is recognized."""
 
@@ -98,6 +101,8 @@ def first_integrals(equations: Equations, *, seed: int = 0) -> tuple[FirstIntegr
 def constants_of(motion: ExactMotion) -> tuple[FirstIntegral, ...]:
     """The first integrals of a motion, each proved, without their evidence."""
     equations = motion.equations
+    if _has_impulses(equations):
+        return ()
     integrals = [x for x in _energies(equations, motion) if _is_continuous(x.formula)]
     others: list[FirstIntegral] = []
     for candidate in (*_cyclic(equations, motion), *_momenta(equations, motion)):
@@ -115,9 +120,22 @@ def _with_evidence(integral: FirstIntegral, proof: Evidence) -> FirstIntegral:
     return replace(integral, evidence=evidence)
 
 
-def _is_continuous(formula: Expr) -> bool:
+def _is_continuous(*formulas: Expr) -> bool:
     """No sign and no `if` in it: what is constant on both sides of one may jump between them."""
-    return not any(node.op in JUMPS for node in topological([formula]))
+    return not any(_jumps(node) for node in topological(formulas))
+
+
+def _jumps(node: Expr) -> bool:
+    """Whether an operation need not be continuous: a choice, or a derivative of a table."""
+    if node.op != "table":
+        return node.op in JUMPS
+    table, order = node.a
+    return bool(order > (0 if table.outside == "hold" else SMOOTH[table.kind]))
+
+
+def _has_impulses(equations: Equations) -> bool:
+    """Whether rates of closures may jump: at a corner of an imposed motion, velocities do."""
+    return not _is_continuous(*equations.closures.rate)
 
 
 # Energy -----------------------------------------------------------------------------------------

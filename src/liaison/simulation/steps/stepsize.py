@@ -53,6 +53,8 @@ def pass_breaks(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
         k = run.breaks_passed
         instant = run.break_times[k]
         slack = BESIDE * abs(instant)
+        if run.corner_rows[k] >= 0.0:  # also at the instant 0
+            slack = max(slack, AFTER_ZERO * (run.t_end - run.t_start))
         if run.t < instant - slack and (has_passed == 0 or run.t < instant - near):
             return GOOD
         if run.t <= instant + slack:
@@ -104,6 +106,7 @@ TORN = 10.0  # times the error of an adaptive step that projection may undo
 SPARED = 1e-9  # part of the velocities that it may change in any case
 SHORTEST = 1.0 / 4096.0  # part of a fixed step, at least
 BESIDE = 4.5e-16  # relative; two or more floats away
+AFTER_ZERO = 1e-30  # of a run: just after a corner at the instant 0
 FOREVER = float("inf")
 SHORT = 1e-6  # of the time of the mechanism: a step where nothing is known of it
 ROUNDING = 8.9e-16  # relative; steps of the size of time's rounding are refused
