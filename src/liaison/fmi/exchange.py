@@ -410,12 +410,8 @@ def is_known(fmu: Instance, function: i64, k: i64) -> i64:
 
 
 @loop
-def along(
-    fmu: Instance, function: i64, unknowns: i64, count: i64, knowns: i64, given: i64, seed: ptr,
-    sensitivity: ptr,
-) -> i64:  # fmt: skip
-    """How unknowns change along a direction of knowns."""
-    run = Run(fmu.ints[fmu.run_at :])
+def take_seed(fmu: Instance, function: i64, knowns: i64, given: i64, seed: ptr) -> i64:
+    """The direction in which knowns change; an FMI status."""
     for i in range(fmu.nx):
         fmu.direction[i] = 0.0
     place = 0
@@ -430,6 +426,19 @@ def along(
         for j in range(variable.count):
             fmu.direction[start + variable.first + j] = seed[place]
             place += 1
+    return OK
+
+
+@loop
+def along(
+    fmu: Instance, function: i64, unknowns: i64, count: i64, knowns: i64, given: i64, seed: ptr,
+    sensitivity: ptr,
+) -> i64:  # fmt: skip
+    """How unknowns change along a direction of knowns."""
+    run = Run(fmu.ints[fmu.run_at :])
+    status = take_seed(fmu, function, knowns, given, seed)
+    if status != OK:
+        return status
     t = run.t
     fmu.variation_entry(t, run.q, run.v, run.u, run.p, fmu.direction, fmu.change, fmu.work)
     place = 0
@@ -437,23 +446,16 @@ def along(
         k = load_half(unknowns + 4 * i)
         if is_known(fmu, function, k) == 0:
             return ERROR
-        variable = fmu.variables[k]
-        for j in range(variable.count):
-            m = variable.first + j
-            if variable.array == QDOT:
-                sensitivity[place] = fmu.change[m]
-            elif variable.array == VDOT:
-                sensitivity[place] = fmu.change[fmu.nq + m]
-            elif variable.array == OUT:
-                sensitivity[place] = fmu.change[fmu.nq + fmu.nv + fmu.multipliers + m]
-            elif variable.array == Q:
-                sensitivity[place] = fmu.direction[m]
-            elif variable.array == V:
-                sensitivity[place] = fmu.direction[fmu.nq + m]
-            elif variable.array == RESIDUAL:
-                sensitivity[place] = 0.0
-            else:
-                return complain(fmu, function, NO_DERIVATIVE, fmu.variable_texts + k, 0.0, k)
+        array = fmu.variables[k].array
+        start = weight_place(fmu, array) + (fmu.multipliers if array == OUT else 0)
+        is_state = 1 if (array - Q) * (array - V) == 0 else 0
+        if start == -1 and is_state == 0:
+            return complain(fmu, function, NO_DERIVATIVE, fmu.variable_texts + k, 0.0, k)
+        for j in range(fmu.variables[k].count):
+            m = fmu.variables[k].first + j
+            sensitivity[place] = fmu.change[start + m] if start >= 0 else 0.0
+            if is_state == 1:
+                sensitivity[place] = fmu.direction[seed_place(fmu, array) + m]
             place += 1
     return OK
 
