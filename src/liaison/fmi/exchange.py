@@ -410,12 +410,12 @@ def is_known(fmu: Instance, function: i64, k: i64) -> i64:
 
 
 @loop
-def take_seed(fmu: Instance, function: i64, knowns: i64, given: i64, seed: ptr) -> i64:
+def take_seed(fmu: Instance, function: i64, knowns: i64, directions: i64, seed: ptr) -> i64:
     """The direction in which knowns change; an FMI status."""
     for i in range(fmu.nx):
         fmu.direction[i] = 0.0
     place = 0
-    for i in range(given):
+    for i in range(directions):
         k = load_half(knowns + 4 * i)
         if is_known(fmu, function, k) == 0:
             return ERROR
@@ -431,12 +431,12 @@ def take_seed(fmu: Instance, function: i64, knowns: i64, given: i64, seed: ptr) 
 
 @loop
 def along(
-    fmu: Instance, function: i64, unknowns: i64, count: i64, knowns: i64, given: i64, seed: ptr,
+    fmu: Instance, function: i64, unknowns: i64, count: i64, knowns: i64, directions: i64, seed: ptr,
     sensitivity: ptr,
 ) -> i64:  # fmt: skip
     """How unknowns change along a direction of knowns."""
     run = Run(fmu.ints[fmu.run_at :])
-    status = take_seed(fmu, function, knowns, given, seed)
+    status = take_seed(fmu, function, knowns, directions, seed)
     if status != OK:
         return status
     t = run.t
