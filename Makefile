@@ -11,14 +11,19 @@ MAKE_QUIET := $(MAKE) --no-print-directory
 export LIAISON_CACHE := $(CURDIR)/.cache/kernels
 export CI
 
+# tests start some hundred processes: modules are read from byte code, and not compiled in each
+unexport PYTHONDONTWRITEBYTECODE
+
 # the first interpreter that is new enough; an old python3 does not hide a newer one beside it
 FIND_PYTHON := for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	  $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done
 
 # the front end of pages, where its sources are newer than it; without node or network pages are not tested
 PAGES := { $(BIN)/python web/front_end.py || true; }
+TESTED_PAGES := { $(BIN)/python web/front_end.py --tests || true; }
 
-PYTEST := $(BIN)/python -m pytest -n 2
+# files stay whole, so that what their tests share is made once; who is done first takes from the other
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: fmi net net-write reference orders invariants help demo web test test-all setup setup-all lint tree gallery bench fuzz attack algebra clean docs
 
@@ -57,11 +62,11 @@ test-all: setup-all lint
 	@.ci/tools report
 
 setup:
-	@begin=$$(date +%s); $(MAKE_QUIET) $(READY) && $(PAGES) && .ci/tools install && \
+	@begin=$$(date +%s); $(MAKE_QUIET) $(READY) && $(TESTED_PAGES) && .ci/tools install && \
 	  echo "Set-up: $$(($$(date +%s) - begin)) s."
 
 setup-all:
-	@begin=$$(date +%s); $(MAKE_QUIET) $(PEERS) && $(PAGES) && .ci/tools install && \
+	@begin=$$(date +%s); $(MAKE_QUIET) $(PEERS) && $(TESTED_PAGES) && .ci/tools install && \
 	  echo "Set-up: $$(($$(date +%s) - begin)) s."
 
 lint: setup

@@ -4,6 +4,7 @@ python docs/package_tree.py          (or: make tree)
 """
 
 import ast
+import inspect
 import re
 import textwrap
 from pathlib import Path
@@ -13,12 +14,14 @@ PACKAGE = REPOSITORY / "src" / "liaison"
 PAGE = REPOSITORY / "docs" / "house.md"
 BLOCK = re.compile(r"```\nsrc/liaison/\n.*?```", re.S)
 ROOMS = re.compile(r"^\| `(\w+)` \|.*\|$", re.M)
+DOCSTRING = re.compile(r'r?""".*?"""', re.S)
 COLUMN, WIDTH = 30, 125
 
 
 def first_sentence(path: Path) -> str:
     """What a module says of itself."""
-    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    head = DOCSTRING.match(path.read_text(encoding="utf-8"))
+    text = inspect.cleandoc(ast.literal_eval(head[0])) if head else ""
     return re.split(r"(?<=\.)\s", " ".join(text.split("\n\n")[0].split()))[0].rstrip(".:")
 
 

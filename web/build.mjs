@@ -1,5 +1,5 @@
-// Bundles the front end into src/liaison/view/pages/built: one script, one style sheet, and the
-// licences of all packages that are in them. With an argument: into that folder.
+// Bundles the front end into src/liaison/view/pages/built: one script, one style sheet, the module of
+// the notebook's widget, and the licences of all packages in them. With an argument: into that folder.
 import { build } from "esbuild";
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -15,6 +15,19 @@ const worker = await build({
   minify: true,
   format: "iife",
   target: "es2022",
+  write: false,
+  logLevel: "warning",
+});
+
+const widget = await build({
+  absWorkingDir: here,
+  entryPoints: { explorer: "src/explorer.ts" },
+  outdir: out,
+  bundle: true,
+  minify: true,
+  format: "esm",
+  target: "es2022",
+  charset: "utf8",
   write: false,
   logLevel: "warning",
 });
@@ -58,7 +71,7 @@ function notice(name) {
 const rule = `\n${"-".repeat(78)}\n\n`;
 const notices = packages(result.metafile.inputs).map(notice).join(rule);
 const files = Object.fromEntries(
-  result.outputFiles.map((file) => [file.path.split(/[\\/]/).pop(), file.text]),
+  [...result.outputFiles, ...widget.outputFiles].map((file) => [file.path.split(/[\\/]/).pop(), file.text]),
 );
 files["notices.txt"] = notices;
 // inlined in a page, nothing may end the element around it

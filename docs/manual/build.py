@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from api_pages import api_pages
+from executed import run_pages
 from notebooks import notebook_pages
 from reference_pages import reference_pages
 from site_links import dead_links
@@ -26,6 +27,7 @@ def main() -> int:
     for folder in (OUT, FILES):
         shutil.rmtree(folder, ignore_errors=True)
     places = stage(PAGES)
+    run_pages(PAGES, places)
     for place, text in (api_pages() | reference_pages() | notebook_pages(FILES)).items():
         target = PAGES / place
         target.parent.mkdir(parents=True, exist_ok=True)

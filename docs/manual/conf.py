@@ -35,7 +35,7 @@ html_show_sphinx = False
 html_show_copyright = False
 
 highlight_language = "none"
-pygments_style = "friendly"
+pygments_style = "a11y-high-contrast-light"  # furo brings it
 pygments_dark_style = "github-dark"
 python_maximum_signature_line_length = 72
 add_module_names = False

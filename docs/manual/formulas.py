@@ -11,11 +11,15 @@ import re
 NUMBER = re.compile(r"\s{2,}\(([a-z_]+-\d+\w?)\)\s*$")
 GAP = re.compile(r"\s{4,}")
 SUBSCRIPT = re.compile(r"_(?:\{([^}]*)\}|([A-Za-z0-9\u0391-\u03c9]+))")
+SUPERSCRIPT = re.compile(r"\^(?:\{([^}]*)\}|([±+−-]?[A-Za-z0-9\u0391-\u03c9]+))")
 SYMBOL = re.compile(
     r"(?<![A-Za-z])([A-Za-z\u1e00-\u1eff][\u0300-\u036f]*)"
     r"(?![A-Za-z\u0300-\u036f])(?!(?<=a) [a-z]{3})"
 )
 """A letter that stands alone, with its dots; not the article."""
+
+MARKS = {"\x01": "<sub>", "\x02": "</sub>", "\x03": "<sup>", "\x04": "</sup>"}
+"""What stands for a tag while letters are looked for."""
 
 
 def is_formula(block: str) -> bool:
@@ -26,8 +30,20 @@ def is_formula(block: str) -> bool:
 def cell(text: str) -> str:
     """One column of a line: letters that stand alone are symbols, in italics."""
     parts = re.split(r"(&\w+;)", html.escape(text, quote=False))
-    parts[::2] = [SYMBOL.sub(r"<i>\1</i>", SUBSCRIPT.sub(_lowered, x)) for x in parts[::2]]
-    return "".join(parts).replace("\x01", "<sub>").replace("\x02", "</sub>")
+    parts[::2] = [_symbols(x) for x in parts[::2]]
+    text = "".join(parts)
+    for mark, tag in MARKS.items():
+        text = text.replace(mark, tag)
+    return text
+
+
+def _symbols(text: str) -> str:
+    text = SUPERSCRIPT.sub(_raised, text)
+    return SYMBOL.sub(r"<i>\1</i>", SUBSCRIPT.sub(_lowered, text))
+
+
+def _raised(match: re.Match[str]) -> str:
+    return f"\x03{match[1] or match[2]}\x04"
 
 
 def _lowered(match: re.Match[str]) -> str:

@@ -64,6 +64,11 @@ def _sentence(text: str) -> str:
         end = _end_of_run(words, k)
         run = "".join(words[k:end])
         tex = _formula(run) if end > k else ""
+        if not tex and run.count("(") > run.count(")"):  # a bracket of the sentence
+            shorter = k + 2 * (len(run[: run.rindex("(")].split()) - 1) + 1
+            shorter -= 2 * (words[shorter - 1] in OPERATORS)
+            tex = _formula("".join(words[k:shorter])) if shorter > k else ""
+            end = shorter if tex else end
         shown.append(tex or words[k] if end <= k + 1 else tex or run)
         k = max(end, k + 1)
     return "".join(shown)
@@ -82,9 +87,14 @@ def _end_of_run(words: list[str], k: int) -> int:
         j += 2
         if j - 1 < len(words) and words[j - 1] != " ":
             break
-    while end > k and (words[end - 1] in OPERATORS or words[end - 1] in FUNCTIONS.split()):
+    while end > k and (words[end - 1] in OPERATORS or _is_name(words[end - 1])):
         end -= 2
     return max(end, k)
+
+
+def _is_name(word: str) -> bool:
+    """Whether a word is the name of a function alone: the rank, say, within a sentence."""
+    return word.strip("()[]|,;:.") in FUNCTIONS.split()
 
 
 def _is_part(words: list[str], k: int) -> bool:
@@ -161,7 +171,7 @@ def to_tex(text: str) -> str | None:
                 return None
             tex, k = tex + f"{one}{{{inner}}}", k + match.end()
         elif one == "√":
-            match = re.match(r"√(?:\(([^()]*)\)|(\w))", text[k:])
+            match = re.match(r"√(?:\(([^()]*)\)|(\d+|\w(?![a-z])))", text[k:])
             inner = match and to_tex(match[1] or match[2])
             if not match or inner is None:
                 return None

@@ -10,17 +10,37 @@ ACCENT = re.compile(
     r"<mover>(?=(?:<mrow>)?<mi>[^<]*</mi>(?:</mrow>)?<mo>(?:&#x002D9;|&#x000A8;|&#x0005E;|&#x0007E;))"
 )
 
-NAMED = re.compile(r"(?<!<msup>)(?<!<msub>)<mi>(?:sin|cos|tan|exp|log|ln)</mi>")
+NAMES = "sin cos tan asin acos atan atan2 sinh cosh exp log ln det tr rank sign dim ker"
+NAMED = re.compile(
+    rf"(?<!<msup>)(?<!<msub>)<(m[io])(?: [^>]*)?>({NAMES.replace(' ', '|')})</\1>"
+    r"(?=(<mo[^>]*>&#x00028;)?)"
+)
+"""A function by its name, and whether a bracket follows."""
+
 THIN = '<mspace width="0.167em" />'
+FIRST = re.compile(r"(<math[^>]*>(?:<mrow>)*|<mo[^>]*>[^<]*</mo>)" + re.escape(THIN))
+TIGHT = re.compile(r"<mo(?: stretchy=\"false\")?>(&#x0007C;|&#x0002F;)</mo>")
+"""Bars and strokes, which browsers would set wide."""
+
+SIGN = re.compile(
+    r"(<mo[^>]*>(?:&#x0003D;|&#x02264;|&#x02265;|&#x00028;|&#x0005B;|&#x0002C;|&lt;|&gt;)</mo>)"
+    r"<mo>(&#x02212;|\+|&#x0002B;)</mo>"
+)
+"""A sign that belongs to what follows it."""
+
+PUNCTUATION = tuple(".,;:)]?!’'”")
 
 
 def to_mathml(tex: str, *, block: bool) -> str:
     """A formula of TeX as MathML; rows of an `aligned` formula keep their alignment."""
     from latex2mathml.converter import convert
 
-    found = convert(ALIGNED.sub(r"\1{align*}", tex), display="block" if block else "inline")
-    found = NAMED.sub(lambda name: f"{THIN}{name[0]}{THIN}", found)
-    return ACCENT.sub('<mover accent="true">', found)
+    text = convert(ALIGNED.sub(r"\1{align*}", tex), display="block" if block else "inline")
+    text = NAMED.sub(lambda x: f"{THIN}<mi>{x[2]}</mi>{'' if x[3] else THIN}", text)
+    text = FIRST.sub(r"\1", text)
+    text = TIGHT.sub(r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>', text)
+    text = SIGN.sub(r'\1<mo form="prefix">\2</mo>', text)
+    return ACCENT.sub('<mover accent="true">', text)
 
 
 def visit_math(translator: Any, node: Any) -> None:
@@ -28,6 +48,9 @@ def visit_math(translator: Any, node: Any) -> None:
     from docutils.nodes import SkipNode
 
     translator.body.append(to_mathml(node.astext(), block=False))
+    after = node.next_node(descend=False, siblings=True)
+    if after is not None and after.astext().startswith(PUNCTUATION):
+        translator.body.append("&#8288;")  # no new line before a comma
     raise SkipNode
 
 

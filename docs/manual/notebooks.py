@@ -36,7 +36,8 @@ def notebook_pages(files: Path) -> dict[str, str]:
     pages = {}
     for path, place in zip(SOURCES, MADE, strict=True):
         book = nbformat.read(path, as_version=4)
-        NotebookClient(book, timeout=600, kernel_name="python3").execute()
+        quiet = ["--IPKernelApp.log_level=ERROR"]
+        NotebookClient(book, timeout=600, kernel_name="python3", extra_arguments=quiet).execute()
         frames = Frames(files / FOLDER, path.stem)
         parts = [text for cell in book.cells for text in cell_parts(cell, frames)]
         note = f"This page is the notebook [{path.name}](../../{path.relative_to(ROOT)}), run."

@@ -45,6 +45,8 @@ __all__ = offer(
         "numeric": "State",
         "simulation": "Trajectory Run Runs RunOptions Settings Projection Stepper load",
         "view": "plot save_plot",
+        "studies": "Study Indices Surface Progress",
+        "verbs.studies.optimize": "Optimum",
         # all of it at once: with the verbs, which are files of `verbs`
         "verbs.given": "with_values with_starts",
         "verbs.summary": "Summary",

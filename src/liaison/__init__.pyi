@@ -177,6 +177,10 @@ from liaison.simulation import Settings as Settings
 from liaison.simulation import Stepper as Stepper
 from liaison.simulation import Trajectory as Trajectory
 from liaison.simulation import load as load
+from liaison.studies import Indices as Indices
+from liaison.studies import Progress as Progress
+from liaison.studies import Study as Study
+from liaison.studies import Surface as Surface
 from liaison.tree import Tree as Tree
 from liaison.tree import assemble as assemble
 from liaison.tree import span as span
@@ -231,6 +235,11 @@ from liaison.verbs.state.jacobian import jacobian as jacobian
 from liaison.verbs.state.mass_matrix import mass_matrix as mass_matrix
 from liaison.verbs.state.pose import pose as pose
 from liaison.verbs.state.torsors import torsors as torsors
+from liaison.verbs.studies.measure_gradients import measure_gradients as measure_gradients
+from liaison.verbs.studies.open_study import open_study as open_study
+from liaison.verbs.studies.optimize import optimize as optimize
+from liaison.verbs.studies.sobol_indices import sobol_indices as sobol_indices
+from liaison.verbs.studies.study import study as study
 from liaison.verbs.summary import Summary as Summary
 from liaison.verbs.symbolic.gausselim import gausselim as gausselim
 from liaison.verbs.symbolic.psi import psi as psi

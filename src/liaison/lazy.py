@@ -1,6 +1,6 @@
 """What loads when it is first asked for: public names of a package, and how results are shown.
 
-Public names: offer, Shown, Moving, Typeset, read_only.
+Public names: offer, Shown, Brief, Moving, Typeset, read_only.
 """
 
 from __future__ import annotations
@@ -126,6 +126,13 @@ def offer(
     return sorted(home.keys() - set(hidden.split()))
 
 
+VALUE = 72
+"""Characters of a field in the `repr` of a record."""
+
+LINES, WIDTH = 200, 1000
+"""Of equations that `str` shows; of longer ones it says how to see all."""
+
+
 class Shown:
     """A result that shows itself: `repr` in a line, `str` as text, HTML in a notebook.
 
@@ -145,6 +152,24 @@ class Shown:
         return str(import_module("liaison.display").html_of(self))
 
 
+class Brief:
+    """A record whose `repr` leaves out the fields that are as they are by default."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        records = import_module("dataclasses")
+        parts = []
+        for field in records.fields(self):
+            value, factory = getattr(self, field.name), field.default_factory
+            default = field.default if factory is records.MISSING else factory()
+            if field.repr and not (type(value) is type(default) and value == default):
+                text = repr(value)
+                text = text if len(text) <= VALUE else f"{text[: VALUE - 1]}…"
+                parts.append(f"{field.name}={text}")
+        return f"{type(self).__qualname__}({', '.join(parts)})"
+
+
 class Moving:
     """A motion that is shown in the cell of a notebook."""
 
@@ -160,6 +185,13 @@ class Typeset(Shown):
     """Equations that are also written: as text, LaTeX, HTML, and as expressions of SymPy."""
 
     __slots__ = ()
+
+    def __str__(self) -> str:
+        lines = self.text().splitlines()
+        if len(lines) > LINES:
+            more = f"… {len(lines) - LINES} more lines: .text() has all of them, .latex() typeset"
+            lines = [*lines[:LINES], more]
+        return "\n".join(x if len(x) <= WIDTH else f"{x[:WIDTH]} … (.text())" for x in lines)
 
     def text(self) -> str:
         """Simplified, as Unicode text.

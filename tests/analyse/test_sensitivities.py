@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.errors import NamingError, SimulationError
+from liaison.errors import ArgumentError, NamingError, SimulationError
 from liaison.expr import maximum, sin, symbol
 
 LOOP = """
@@ -60,6 +60,12 @@ def test_they_do_not_depend_on_the_recorded_instants(every):
     np.testing.assert_array_equal(found.t, run.t)
     assert found["A", "l"][-1] == pytest.approx(truth, rel=1e-8)
     assert 0 < found.error < 1e-7
+
+
+def test_a_label_alone_is_no_derivative():
+    run = liaison.simulate(PENDULUM, until=0.1)
+    with pytest.raises(ArgumentError, match="a label and a parameter"):
+        liaison.sensitivities(PENDULUM, run, ["l"])["A"]
 
 
 def test_formulas_of_inputs_are_differentiated_through():

@@ -1,5 +1,7 @@
 """The limits of the readers: each is refused in under a second, in words; just below is read."""
 
+import gc
+import sys
 import time
 
 import pytest
@@ -126,3 +128,15 @@ def test_a_file_has_a_limit(tmp_path):
     path = tmp_path / "large.lsd"
     path.write_bytes(b" " * 32_000_001)
     refused(read, path, "larger than 32000000 bytes")
+
+
+def test_what_is_read_leaves_nothing_behind():
+    """Python keeps names of attributes that were looked up; one made anew would stay each time."""
+    for _ in range(20):
+        read_lsd(B)
+    gc.collect()
+    before = sys.getallocatedblocks()
+    for _ in range(400):
+        read_lsd(B)
+    gc.collect()
+    assert sys.getallocatedblocks() - before < 60

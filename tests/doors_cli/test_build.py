@@ -87,3 +87,56 @@ def test_what_cannot_run_in_a_module(capsys, tmp_path):
     assert status != 0
     assert "'pile' cannot run in a module" in err
     assert not list(tmp_path.iterdir())
+
+
+def test_a_portable_package_brings_its_functions(capsys, tmp_path):
+    words = ["build", PENDULUM, "--target", "portable", "--out", tmp_path, "--json"]
+    status, out, _ = run(capsys, *words)
+    assert status == 0
+    text = Path(json.loads(out)["source"]).read_text()
+    assert "compile with -ffp-contract=off" in text
+    assert "liaison_sin(" in text
+    assert " sin(" not in text
+
+
+def test_a_step_for_small_machines(capsys, tmp_path):
+    words = ["build", PENDULUM, "--precision", "single", "--no-libm", "--out", tmp_path]
+    status, out, _ = run(capsys, *words, "--json")
+    assert status == 0
+    facts = json.loads(out)
+    assert {"header", "source", "cmake", "operations", "error", "closure", "steps"} == set(facts)
+    assert 0 < facts["error"] < 1e-5
+    assert "float pendulum_step(" in Path(facts["header"]).read_text()
+    assert "math.h" not in Path(facts["source"]).read_text()
+    _, out, _ = run(capsys, *words)
+    assert "single precision is" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("--precision", "half"), "half"),
+        (("--precision", "single", "--target", "wasm"), "--target"),
+        (("--precision", "single", "--entry", "forward"), "--entry"),
+        (("--no-libm",), "--precision"),
+        (("--corrections", "2"), "--precision"),
+    ],
+)
+def test_options_of_a_step_go_together(capsys, tmp_path, words, named):
+    status, _, err = run(capsys, "build", PENDULUM, "--out", tmp_path, *words)
+    assert status == 2
+    assert named in err
+
+
+def test_libraries_of_all_systems(capsys, tmp_path):
+    status, out, _ = run(
+        capsys, "build", PENDULUM, "--target", "library", "--out", tmp_path, "--json"
+    )
+    assert status == 0
+    facts = json.loads(out)
+    assert {"header", "sizes", "linux-x86_64", "linux-aarch64", "windows-x86_64", "macos"} == set(
+        facts
+    )
+    starts = {"linux-x86_64": b"\x7fELF", "windows-x86_64": b"MZ", "macos": b"\xca\xfe\xba\xbe"}
+    for system, magic in starts.items():
+        assert Path(facts[system]).read_bytes().startswith(magic)

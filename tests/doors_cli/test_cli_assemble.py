@@ -1,5 +1,6 @@
 """The verb `assemble` on the command line."""
 
+import cmath
 import json
 import math
 
@@ -26,6 +27,22 @@ def test_near_the_start_there_is_one(run, examples):
     assert found["residual"] < 1e-12
 
 
+def test_a_guess_chooses_the_branch(run, examples):
+    """With the crank up the rocker stands at one of two angles: the guess says near which."""
+    ends = []
+    for rocker in ("120 deg", "-120 deg"):
+        words = ["assemble", examples / "four_bar.lsd", "--guess", f"D={rocker}", "--json"]
+        status, out, _ = run(*words, "--guess", "B=0")
+        closed = json.loads(out)["coordinates"]
+        assert status == 0
+        gap = 0.1j + 0.3 * cmath.exp(1j * (closed["A"] + closed["B"]))
+        gap -= 0.45 + 0.35 * cmath.exp(1j * closed["D"])
+        assert abs(gap) < 1e-9
+        ends.append(math.degrees(closed["D"]))
+    assert ends[0] == pytest.approx(math.degrees(math.atan2(4, -3)))
+    assert abs(ends[1] - ends[0]) > 10
+
+
 def test_a_hand_at_a_place(run, examples):
     words = ["assemble", examples / "arm7.urdf", "--hand", "gripper", "--at", "j3=0.2", "--json"]
     status, out, _ = run(*words, "--position", "[0.4, 0.1, 0.6]")
@@ -46,6 +63,8 @@ def test_a_hand_at_a_place(run, examples):
         (["--hand", "rocker", "--position", "[1,2]"], "2 numbers, not 3"),
         (["--hand", "rocker", "--position", "here"], "no list of numbers"),
         (["--all", "--time-limit", "-1"], "not a time after 0"),
+        (["--all", "--guess", "D=2"], "find all solutions"),
+        (["--guess", "E=2"], "'E'"),
     ],
 )
 def test_wrong_command_lines(run, examples, words, message):

@@ -5,6 +5,8 @@ import math
 
 import pytest
 
+import liaison
+
 SWING = """
 gravity = [0, 0, -9.81] m/s^2 ;
 parameter gap in mm ;
@@ -226,3 +228,14 @@ def test_angles_of_relations_are_numbers(run):
     _, out, _ = run("check", "examples/contact/stops.lsd")
     assert "A − 0.436332 ≤ 0" in out
     assert "π" not in out
+
+
+def test_a_back_end_by_its_name(run, examples):
+    words = ("simulate", examples / "pendulum.lsd", "--until", "0.5", "--json", "--back-end")
+    status, out, err = run(*words, "portable")
+    assert status == 0, err
+    kernel = liaison.compile(examples / "pendulum.lsd", back_end="portable")
+    assert json.loads(out)["q"]["A"] == liaison.simulate(kernel, until=0.5).q[-1, 0]
+    status, _, err = run(*words, "fortran")
+    assert status == 2
+    assert "'fortran' is none of llvm, portable, c, numpy" in err

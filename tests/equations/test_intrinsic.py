@@ -42,10 +42,20 @@ def motion_lines(found):
     return found.lines[-found.book.tree.nv :]
 
 
+DERIVED = {}
+
+
+def newton_euler_of(tree):
+    """The equations of a tree, derived once."""
+    if id(tree) not in DERIVED:
+        DERIVED[id(tree)] = tree, newton_euler(tree)  # with the tree, whose id stays in use
+    return DERIVED[id(tree)][1]
+
+
 def is_zero(entries, book):
     """Whether formulas vanish, at floats, and modulo a prime of 61 bits where roots allow it."""
     formulas = [as_expr(x) for x in np.ravel(entries)]
-    equations = newton_euler(book.tree)
+    equations = newton_euler_of(book.tree)
     at = floats(equations, formulas)
     numbers = np.array(evaluate(formulas, at))
     sizes = np.array(evaluate([magnitude(f) for f in formulas], at))
@@ -80,7 +90,7 @@ def floats(equations, formulas):
 
 def differences_of_motion(found):
     """The equations of motion, line by line, and the rows of Newton–Euler: what is between them."""
-    equations = newton_euler(found.book.tree)
+    equations = newton_euler_of(found.book.tree)
     expected = list(equations.dynamics.inverse)
     for (k, j), entry in equations.closures.G.items():
         expected[j] = expected[j] - entry * equations.symbols.lam[k]
@@ -100,7 +110,7 @@ def test_the_equations_of_motion_are_those_of_newton_and_euler(found):
     if not has_inner_loops(found):
         assert is_zero(differences, found.book)
         return
-    equations = newton_euler(found.book.tree)
+    equations = newton_euler_of(found.book.tree)
     at = floats(equations, [*differences, *equations.symbols.q])
     state = assemble(found.book.tree)
     at |= dict(zip(equations.symbols.q, state.q, strict=True))
@@ -150,7 +160,7 @@ def test_columns_in_the_axes_of_a_body_are_the_vectors_turned(found):
 @pytest.mark.parametrize("name", ["pendulum", "double_pendulum", "satellite", "door", "gimbals"])
 def test_each_body_balances_with_the_reactions_of_its_joints(name):
     found = vector_equations(tree_of(name))
-    equations = newton_euler(found.book.tree)
+    equations = newton_euler_of(found.book.tree)
     values = {}
     for i in found.book.numbers:
         joint = found.book.joint_name(i)

@@ -2,12 +2,19 @@
 
 import math
 from fractions import Fraction as F
-from itertools import islice
+from itertools import count, islice
 
 import pytest
 
 from liaison.errors import DerivationError
-from liaison.exact.choices import dependent_roots, points_for_choices, radicands, square_numbers
+from liaison.exact.choices import (
+    EXTRA,
+    dependencies,
+    dependent_roots,
+    points_for_choices,
+    radicands,
+    square_numbers,
+)
 from liaison.exact.linear import coprime_base, primes_from
 from liaison.exact.residues import keeps_laws, residues
 from liaison.expr import (
@@ -107,3 +114,12 @@ LOST = [
 def test_which_functions_keep_their_laws_modulo_primes():
     assert all(keeps_laws([as_expr(f)]) for f in KEPT)
     assert not any(keeps_laws([as_expr(f)]) for f in LOST)
+
+
+def test_no_more_points_are_drawn_than_decide():
+    """Half of the points are of no use; the third product of radicands is a square everywhere."""
+    drawn = count()
+    rows = ([k % 2, k // 2 % 2, (k % 2) ^ (k // 2 % 2)] for k in count())
+    source = (row if next(drawn) % 2 else None for row in rows)
+    assert len(dependencies(source, 3)) >= 1
+    assert next(drawn) <= 2 * (3 + EXTRA)

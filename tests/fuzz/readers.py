@@ -47,7 +47,8 @@ def seeds(kind: str) -> list[str]:
         return more + blocks + _found(r'"((?:let|for|join) [^"\n]+)"', tests)
     if kind == "urdf":
         return _texts("examples/*.urdf") + _found(r"<robot.*?</robot>", tests)
-    return [MJCF, *_found(r"<mujoco.*?</mujoco>", tests)]
+    more = _texts("tests/samples/mjcf_texts.py") + _texts("tests/net/models/*.xml")
+    return [MJCF, *_found(r"<mujoco.*?</mujoco>", tests + more)]
 
 
 def _texts(pattern: str) -> list[str]:

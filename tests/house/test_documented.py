@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from imported import nodes
 
 SOURCE = re.compile(
     r"Source:\s*(.+?)(?=\n\s*\n|\n\s*(?:Differs|Args|Returns|Raises|Source):|\Z)", re.S
@@ -46,11 +47,11 @@ def test_every_file_says_what_to_expect_of_it(modules):
 
 
 def docstrings(tree: ast.Module):
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-            yield ast.get_docstring(node) or ""
+    for node in nodes(tree, ast.Module, ast.ClassDef, ast.FunctionDef):
+        yield ast.get_docstring(node) or ""
 
 
+@pytest.fixture(scope="module")
 def cited(modules) -> list[tuple[str, str]]:
     """(module, text after "Source:") of every docstring and comment."""
     found = []
@@ -66,8 +67,8 @@ def keys(repository) -> set[str]:
     return set(re.findall(r"^@\w+\{([^,\s]+),", text, re.M))
 
 
-def test_there_are_sources(modules, keys):
-    assert cited(modules)
+def test_there_are_sources(cited, keys):
+    assert cited
     assert "RBDA" in keys
 
 
@@ -86,10 +87,10 @@ def unknown_sources(text: str, keys: set[str], repository: Path) -> list[str]:
     return wrong
 
 
-def test_every_source_can_be_looked_up(modules, keys, repository):
+def test_every_source_can_be_looked_up(cited, keys, repository):
     unknown = {
         module: wrong
-        for module, text in cited(modules)
+        for module, text in cited
         if (wrong := unknown_sources(text, keys, repository))
     }
     assert not unknown, f"neither a key of docs/references.bib nor a page: {unknown}"

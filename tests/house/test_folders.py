@@ -7,7 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from imported import all_imports, existing
+from imported import all_imports, existing, nodes
 
 FILES_OF_A_FOLDER = 15
 FILES_THAT_MAKE_A_FOLDER = 3
@@ -88,7 +88,7 @@ def test_rooms_and_verbs_share_no_name(package):
 
 def offered_modules(package: str, tree: ast.Module) -> set[str]:
     """Modules whose names a package offers by its table."""
-    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
+    calls = nodes(tree, ast.Call)
     tables = [c.args[1] for c in calls if getattr(c.func, "id", "") == "offer"]
     return {f"{package}.{key}" for table in tables for key in ast.literal_eval(table)}
 

@@ -9,6 +9,7 @@ import inspect
 import re
 
 import pytest
+from imported import nodes
 
 import liaison
 import liaison.model as model
@@ -115,10 +116,9 @@ def test_files_of_the_folder_are_loaded(package):
 
 def names_in(tree: ast.AST) -> set[str]:
     """Names, attributes and texts of a syntax tree."""
-    found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    found |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    return found | {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
-                    for alias in node.names}  # fmt: skip
+    found = {node.id for node in nodes(tree, ast.Name)}
+    found |= {node.attr for node in nodes(tree, ast.Attribute)}
+    return found | {alias.name for node in nodes(tree, ast.ImportFrom) for alias in node.names}
 
 
 def test_only_these_modules_name_joint_types(modules):
@@ -134,10 +134,9 @@ def test_only_these_modules_name_joint_types(modules):
 def test_tables_by_names_of_joint_types_are_found(modules):
     types = {kind.__name__ for kind in JOINT_TYPES}
     for module, tree in modules.items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Dict):
-                keys = {key.value for key in node.keys if isinstance(key, ast.Constant)}
-                assert len(keys & types) < 2, f"{module} keeps a table of joint types by name"
+        for node in nodes(tree, ast.Dict):
+            keys = {key.value for key in node.keys if isinstance(key, ast.Constant)}
+            assert len(keys & types) < 2, f"{module} keeps a table of joint types by name"
 
 
 # Defaults ---------------------------------------------------------------------------------------
@@ -190,7 +189,7 @@ def default_of(match: ast.Match, function: ast.FunctionDef) -> list[ast.stmt]:
 def without_default(tree: ast.Module, module: str, classes: set[str]) -> dict[str, str]:
     """Functions with a match over such classes -> "none" or "quiet", by their default."""
     found = {}
-    for name, function in functions_of(tree, module):
+    for name, function in functions_of(tree, module) if any(nodes(tree, ast.Match)) else ():
         for node in ast.walk(function):
             if isinstance(node, ast.Match) and classes_matched(node) & classes:
                 default = default_of(node, function)
@@ -247,8 +246,8 @@ LOOKED_UP = {
 def test_every_lookup_by_class_says_what_happens_without_a_row(modules):
     found = set()
     for module, tree in modules.items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        for node in nodes(tree, ast.Call):
+            if isinstance(node.func, ast.Attribute):
                 arguments = [x for x in node.args[:1] if isinstance(x, ast.Call)]
                 is_type = any(
                     isinstance(x.func, ast.Name) and x.func.id == "type" for x in arguments

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from imported import nodes
 
 import liaison
 from liaison.errors import DerivationError, ModelError
@@ -175,7 +176,7 @@ def default_raises(node, following):
 def silent_choices(tree):
     """Lines of choices among two kinds or more that let another one pass without a word."""
     found = []
-    for parent in ast.walk(tree):
+    for parent in nodes(tree, ast.mod, ast.stmt, ast.excepthandler, ast.match_case):
         for field in ("body", "orelse"):
             block = getattr(parent, field, None)
             if not isinstance(block, list):

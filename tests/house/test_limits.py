@@ -2,6 +2,8 @@
 
 import ast
 
+from imported import nodes
+
 LINES_OF_A_FUNCTION = 40
 LINES_OF_A_FILE = 700
 
@@ -22,8 +24,8 @@ def body_lines(function: ast.FunctionDef) -> int:
 def test_functions_are_short(modules):
     long = {}
     for module, tree in modules.items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef) and body_lines(node) > LINES_OF_A_FUNCTION:
+        for node in nodes(tree, ast.FunctionDef):
+            if body_lines(node) > LINES_OF_A_FUNCTION:
                 long[f"{module}.{node.name}"] = body_lines(node)
     assert long.keys() <= ALLOWED.keys(), f"over {LINES_OF_A_FUNCTION} lines: {long}"
 
@@ -41,8 +43,8 @@ def test_every_allowance_is_still_needed(modules, package):
     names = {
         f"{module}.{node.name}"
         for module, tree in modules.items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef) and body_lines(node) > LINES_OF_A_FUNCTION
+        for node in nodes(tree, ast.FunctionDef)
+        if body_lines(node) > LINES_OF_A_FUNCTION
     }
     files = {
         str(path.relative_to(package))

@@ -109,12 +109,60 @@ def test_formulas_have_columns_and_escape_signs():
         ("printed as C, `M = 1` and [M](x.md)", "printed as C, `M = 1` and [M](x.md)"),
         ("S₁ᵀ x/|x| (see a page)", r"$S_{1}^{\mathsf{T}}\, x/|x|$ (see a page)"),
         ("A spring of 3e-13 N m, a b-side", "A spring of 3e-13 N m, a b-side"),
+        ("to √31, a bound of the rank.", r"to $\sqrt{31}$, a bound of the rank."),
+        ("dimension g_l (3 for loops)", "dimension $g_{l}$ (3 for loops)"),
+        ("1 + √max of it", "1 + √max of it"),
     ],
 )
 def test_formulas_within_sentences_are_set(text, shown):
     from inline_formulas import with_inline_formulas
 
     assert with_inline_formulas(text) == shown
+
+
+def test_powers_of_formulas_are_raised():
+    from formulas import cell
+
+    assert cell("(1 + s_j)^±1 y^k c^s_ij") == (
+        "(1 + <i>s</i><sub><i>j</i></sub>)<sup>±1</sup> <i>y</i><sup><i>k</i></sup> "
+        "<i>c</i><sup><i>s</i></sup><sub>ij</sub>"
+    )
+
+
+def test_functions_bars_and_signs_are_set_close():
+    pytest.importorskip("latex2mathml")
+    from mathml import THIN, to_mathml
+
+    text = to_mathml(r"p=-1, 2\operatorname{atan} x", block=False)
+    assert '<mo form="prefix">&#x02212;</mo><mn>1</mn>' in text
+    assert f"<mn>2</mn>{THIN}<mi>atan</mi>{THIN}<mi>x</mi>" in text
+    assert "<mrow><mi>rank</mi><mo" in to_mathml(r"\operatorname{rank} (M)", block=False)
+    assert to_mathml("|x|/2", block=False).count('lspace="0" rspace="0"') == 3
+
+
+def test_pages_show_what_their_code_prints_and_plots(tmp_path, monkeypatch):
+    from executed import executed
+
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    monkeypatch.chdir(tmp_path)
+    first = "```python\nx = 3\nprint(x)\n```\n"
+    page = executed(f"{first}\nSo:\n\n```python\nprint(x + 1)\n```\n\n```text\n4\n```\n", "a.md")
+    assert "````{code-block} text\n:class: output\n\n3\n````\n\nSo:" in page
+    assert page.count("{code-block}") == 1  # the second one is on the page already
+    plot = "```python\nfrom matplotlib import pyplot\npyplot.plot([1, 2])\n```\n"
+    assert "data:image/png;base64," in executed(plot, "b.md")
+    assert not pyplot.get_fignums()
+    with pytest.raises(ZeroDivisionError):
+        executed("```python\n1 / 0\n```\n", "c.md")
+
+
+def test_long_output_loses_its_middle():
+    from executed import MOST_LINES, shown
+
+    text = shown("\n".join(map(str, range(500))))
+    assert f"… {500 - MOST_LINES} more lines" in text
+    assert len(text.splitlines()) < MOST_LINES + 10
+    assert not shown("\n")
 
 
 def test_dead_links_of_a_site_are_seen(tmp_path):

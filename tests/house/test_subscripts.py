@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
+from imported import nodes
 
 POINTERS = {"at", "entry_at"}
 
@@ -26,8 +27,8 @@ NO_TABLES = {
 
 def loops_of(tree: ast.Module) -> Iterator[ast.FunctionDef]:
     """Functions decorated `@loop`, wherever they stand."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and "loop" in map(ast.unparse, node.decorator_list):
+    for node in nodes(tree, ast.FunctionDef):
+        if "loop" in map(ast.unparse, node.decorator_list):
             yield node
 
 

@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import liaison
-from liaison.cli.entry import commands
+from liaison.cli.entry import app, commands
 from liaison.verbs.registry import verbs
 
 WIDTH = 80
@@ -50,12 +52,25 @@ def test_each_command_has_one_whole_line_of_help():
         assert "..." not in text
 
 
+@cache
+def help_of(name: str) -> str:
+    """What `liaison NAME --help` prints."""
+    done = CliRunner().invoke(app, [name, "--help"], env={"COLUMNS": str(WIDTH)})
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_help_is_that_of_the_program():
+    done = words("check", "--help")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == help_of("check").split()
+
+
 @pytest.mark.parametrize("name", commands())
 def test_each_command_prints_json_and_explains_every_option(name):
-    done = words(name, "--help")
-    assert done.returncode == 0, done.stderr
-    assert "--json" in done.stdout
-    options = [x.split() for x in done.stdout.split("Options:")[1].splitlines() if "--" in x[:6]]
+    text = help_of(name)
+    assert "--json" in text
+    options = [x.split() for x in text.split("Options:")[1].splitlines() if "--" in x[:6]]
     assert all(len(line) > 1 for line in options), options
 
 
@@ -103,8 +118,10 @@ def test_the_verb_of_the_manual_is_a_command(tmp_path, examples):
 
 
 def test_commands_that_read_a_mechanism_take_values():
-    without = {x for x in commands() if "--set" not in words(x, "--help").stdout}
-    assert without == {"format", "gausselim", "standard_basis", "rewrite", "examples"}
+    without = {x for x in commands() if "--set" not in help_of(x)}
+    assert without == {
+        "format", "gausselim", "standard_basis", "rewrite", "examples", "study", "optimize",
+    }  # fmt: skip
 
 
 def test_no_public_name_takes_any_keyword_whatever():
@@ -122,6 +139,7 @@ QUICK = {
     "show": "returns while the view is served",
     "session": "opens terms one by one, when they are asked for",
     "viscous": "changes a description",
+    "sobol_indices": "is a study, which is shown",
     **dict.fromkeys(
         ("bias", "forward_dynamics", "inertia", "jacobian", "mass_matrix", "pose", "torsors"),
         "evaluates a kernel, whose compilation is shown",

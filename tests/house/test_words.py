@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from imported import nodes
 from typer.main import get_command
 
 from liaison.cli.entry import app, commands
@@ -86,16 +87,11 @@ def is_error(call: ast.Call) -> bool:
 
 
 @cache
-def nodes(tree: ast.Module) -> list[ast.AST]:
-    return list(ast.walk(tree))
-
-
-@cache
 def messages(tree: ast.Module) -> list[str]:
     """Texts of errors: all that is written in `raise` statements and where an error is made."""
     found = []
-    for node in nodes(tree):
-        if isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and is_error(node)):
+    for node in nodes(tree, ast.Raise, ast.Call):
+        if isinstance(node, ast.Raise) or is_error(node):
             found += [
                 x.value
                 for x in ast.walk(node)
@@ -107,12 +103,8 @@ def messages(tree: ast.Module) -> list[str]:
 @cache
 def further_texts(tree: ast.Module) -> list[str]:
     """Other texts with blanks in them, docstrings left out: hints, notes, headings."""
-    documented = {
-        id(x.value)
-        for x in nodes(tree)
-        if isinstance(x, ast.Expr) and isinstance(x.value, ast.Constant)
-    }
-    constants = [x for x in nodes(tree) if isinstance(x, ast.Constant) and id(x) not in documented]
+    documented = {id(x.value) for x in nodes(tree, ast.Expr) if isinstance(x.value, ast.Constant)}
+    constants = [x for x in nodes(tree, ast.Constant) if id(x) not in documented]
     return [x.value for x in constants if isinstance(x.value, str) and " " in x.value]
 
 
@@ -153,19 +145,20 @@ def test_the_package_tree_speaks_plainly(modules):
 @cache
 def docstrings(tree: ast.Module) -> str:
     """All docstrings of a module, those of constants included, and nothing else."""
-    values = [x.value for x in nodes(tree) if isinstance(x, ast.Expr)]
+    values = [x.value for x in nodes(tree, ast.Expr)]
     return " | ".join(str(x.value) for x in values if isinstance(x, ast.Constant))
 
 
 def identifiers(tree: ast.Module) -> list[str]:
     """Names that a module defines: functions, classes, parameters, variables, fields of self."""
     names = []
-    for node in nodes(tree):
+    kinds = (ast.FunctionDef, ast.ClassDef, ast.arg, ast.Name, ast.Attribute)
+    for node in nodes(tree, *kinds):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             names.append(node.name)
         elif isinstance(node, ast.arg):
             names.append(node.arg)
-        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+        elif isinstance(node.ctx, ast.Store):
             names.append(node.id if isinstance(node, ast.Name) else node.attr)
     return names
 

@@ -6,6 +6,7 @@ from scipy.integrate import solve_ivp
 
 import liaison
 from liaison.equations import FORMALISMS
+from liaison.errors import AssemblyError
 from liaison.formats.lsd.write.write import write_lsd
 from liaison.model import BryantXYZ, Rod, RodByAngles
 from liaison.program import lower, to_numpy
@@ -135,6 +136,29 @@ def test_angles_that_are_named_are_the_coordinates():
     assert swing.coordinates[:2] == ("R.azimuth", "R.elevation")
 
 
+def placed(starts, length="1 m"):
+    text = f"""parameter L = 2 m ; let b = body mass = 1 kg, inertia = 1 g*m^2 end ;
+    let R = join earth and b with rod length = {length} end ; {starts}"""
+    return assemble(span(liaison.read(text))).q[:3]
+
+
+@pytest.mark.parametrize(("starts", "place"), [
+    ("start R.z = -1 m ;", [0, 0, -1]),
+    ("start R.z = -0.8 m ;", [0.6, 0, -0.8]),
+    ("start R.x = 0 m ; start R.y = -0.6 m ;", [0, -0.6, 0.8]),
+    ("start R.x = 0 m ;", [0, 1, 0]),
+    ("start R.x = 0.6 m ; guess R.z = -1 m ;", [0.6, 0, -0.8]),
+])  # fmt: skip
+def test_parts_of_the_place_of_a_rod_leave_the_others_to_its_length(starts, place):
+    assert np.allclose(placed(starts), place, atol=1e-12)
+
+
+def test_parts_of_the_place_of_a_rod_whose_length_is_a_parameter():
+    assert np.allclose(placed("start R.z = -1.2 m ;", "L"), [1.6, 0, -1.2])
+    with pytest.raises(AssemblyError, match="inconsistent"):
+        placed("start R.z = -2.5 m ;", "L")
+
+
 def test_a_rod_whose_length_is_a_parameter_starts_along_x():
     text = "parameter l = 3 m ;" + TEXT.format("").replace(f"length = {l} m", "length = l")
     state = liaison.simulate(text.split("start R")[0], until=0.01)
@@ -147,8 +171,8 @@ def test_the_place_of_a_rod_may_be_a_guess_while_its_attitude_holds():
     text += "guess R.x = 0 m ; guess R.z = -1 m ; start R.qw = 1 ;"
     runs = liaison.simulate_batch(text, until=0.01, parameters={"l": np.linspace(0.9, 1.1, 3)})
     assert runs.q[:, 0, 2] == pytest.approx([-0.9, -1.0, -1.1], abs=1e-12)
-    with pytest.raises(liaison.AssemblyError, match="inconsistent"):
-        liaison.simulate(text, until=0.01, start={"R.x": 0.6})
+    run = liaison.simulate(text, until=0.01, start={"R.x": 0.6})
+    assert run.q[0, :3] == pytest.approx([0.6, 0, -0.8], abs=1e-12)
 
 
 def test_both_rods_are_written_and_read_back():

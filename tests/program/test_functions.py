@@ -15,6 +15,7 @@ from liaison.program.functions import circular, table
 from liaison.program.functions.table import FUNCTIONS
 from liaison.program.llvm.machine import Target, _link, host, object_code_for
 from liaison.program.loops.c import loops_to_c
+from liaison.program.loops.compile import compile_loops
 from liaison.program.loops.llvm import loops_ir, unique_names
 from samples.elementary import NAMES, NEAREST, TWO, arguments, compiled, errors, loop_over
 
@@ -159,3 +160,13 @@ def test_knots_of_the_logarithm_and_limbs_of_two_over_pi():
     with minimax.mp.workprec(1300):
         value = sum(minimax.mp.mpf(x) / 2 ** (27 * (k + 1)) for k, x in enumerate(limbs[2:]))
         assert abs(value - 2 / minimax.mp.pi) < minimax.mp.mpf(2) ** (-27 * 42)
+
+
+def test_powers_with_broken_exponents_are_those_of_pow():
+    """Every edge and some numbers between, to the last bit."""
+    y = np.array([0.2, -0.2, 0.04, -0.17, 1.5, -2.5, 1e-3, 300.5])
+    x = np.array([*SIGNED, *np.random.default_rng(1).uniform(0, 4, 40)])
+    power = compile_loops([table.broken_power])["broken_power"]
+    each = np.array([[power(float(a), float(b)) for b in y] for a in x])
+    expected = compiled("pow")(np.repeat(x, len(y)), np.tile(y, len(x))).reshape(each.shape)
+    np.testing.assert_array_equal(bits(each), bits(expected))

@@ -6,6 +6,7 @@ import ctypes
 import hashlib
 import mmap
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -19,6 +20,7 @@ import liaison
 from liaison.errors import NamingError, ProgramError
 from liaison.program.libraries.link import patched
 from liaison.program.libraries.modules import entries_module, loops_module
+from liaison.program.libraries.package import PLACES, library_package
 from liaison.program.libraries.shared_library import SYSTEMS, separate, shared_library
 from liaison.program.loops.language import at, f64, i64, kernel, loop, ptr
 
@@ -347,6 +349,43 @@ def _here(pendulum):
     kernel = liaison.to_llvm(program, portable=True)
     rk4(kernel.function("forward"), 1000, 1e-3, state, p, np.zeros(16), np.zeros(64))
     return " ".join(f"{x:.17g}" for x in state[:2])
+
+
+def test_a_package_has_entries_and_steps_for_every_system(tmp_path):
+    """Steps of the library are those of the simulation; its header is C."""
+    program = liaison.to_kernel(EXAMPLES / "four_bar.lsd").program
+    files = library_package(program, tmp_path, ["forward", "closure"])
+    assert set(files) == {"header", *PLACES}
+    text = files["header"].read_text()
+    assert "double four_bar_step(" in text
+    library = ctypes.CDLL(str(files["linux-x86_64"]))
+    room = int(re.search(r"FOUR_BAR_STEP_WORK (\d+)", text)[1])
+    run = liaison.simulate(EXAMPLES / "four_bar.lsd", until=0.1, method="rk4", step=1e-3)
+    t, q, v = np.zeros(1), run.q[0].copy(), run.v[0].copy()
+    p, work = parameters(program), np.zeros(room + 1)
+    work[room] = 7.0
+    library.four_bar_step.restype = ctypes.c_double
+    pointers = [ctypes.c_void_p(x.ctypes.data) for x in (t, q, v, p, p, work)]
+    left = [library.four_bar_step(ctypes.c_double(1e-3), *pointers) for _ in range(100)]
+    np.testing.assert_allclose(q, run.q[-1], atol=1e-12)
+    np.testing.assert_allclose(v, run.v[-1], atol=1e-10)
+    assert t[0] == pytest.approx(0.1)
+    assert max(left) < 1e-15
+    assert work[room] == 7.0  # beyond its room
+    out = np.zeros(4)
+    library.four_bar_closure(ctypes.c_double(0.0), *pointers[1:5], None,
+                             ctypes.c_void_p(out.ctypes.data), None)  # fmt: skip
+    assert np.abs(out).max() < 1e-14
+    if shutil.which("gcc"):
+        command = ["gcc", "-std=c99", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", "c"]
+        subprocess.run([*command, files["header"]], check=True)
+
+
+def test_a_package_of_a_mechanism_with_contacts_has_entries_only(tmp_path):
+    program = liaison.lower(liaison.derive(EXAMPLES / "chaplygin_unilateral.lsd"))
+    files = library_package(program, tmp_path, ["mass_matrix"], systems=["linux-x86_64"])
+    assert "_step(" not in files["header"].read_text()
+    assert list(files) == ["header", "linux-x86_64"]
 
 
 HARNESS = r"""

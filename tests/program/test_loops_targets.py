@@ -156,9 +156,9 @@ def test_no_text_that_is_compiled_for_contacts_or_many_bodies_has_an_address(tmp
     texts = []
     compiled = machine._object_code
 
-    def seen(ir, *rest):
+    def seen(ir, *_):
         texts.append(ir)
-        return compiled(ir, *rest)
+        return compiled(ir, 0, False)
 
     monkeypatch.setenv("LIAISON_CACHE", str(tmp_path))
     monkeypatch.setattr(machine, "_object_code", seen)

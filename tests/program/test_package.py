@@ -12,9 +12,11 @@ from program_samples import require_c
 
 from liaison.equations import newton_euler
 from liaison.errors import ProgramError
+from liaison.expr import as_expr, atan2, cos, exp, log, sin, sqrt, symbol, tan
 from liaison.program import c_package, lower, to_llvm
 from liaison.program.c import package as package_module
 from liaison.program.c.compile_c import c_compiler
+from liaison.program.program import Entry, Program
 from liaison.tree import span
 from samples.chains import chain
 
@@ -55,6 +57,37 @@ def test_a_program_in_c_gets_what_the_kernel_gives(program, part, tmp_path):
     text = subprocess.run([tmp_path / "main"], check=True, capture_output=True, text=True).stdout
     found = [float(line) for line in text.split()]
     np.testing.assert_allclose(found, expected(program), rtol=SAME, atol=SAME)
+
+
+@pytest.mark.parametrize("part", ["source", "object"])
+def test_a_portable_package_has_the_bits_of_portable_code(part, tmp_path):
+    """With functions of every kind, compiled for this processor, which could contract."""
+    require_c()
+    program = functions_of_all_kinds()
+    made = c_package(program, tmp_path, ["f"], portable=True)
+    library = tmp_path / "portable.so"
+    flags = ["-O2", "-march=native", "-ffp-contract=off", "-shared", "-fPIC"]
+    subprocess.run([c_compiler(), *flags, str(getattr(made, part)), "-o", str(library)], check=True)
+    call = ctypes.CDLL(str(library))[f"{made.header.stem}_f"]
+    call.argtypes = [ctypes.c_double, *[ctypes.c_void_p] * 7]
+    call.restype = None
+    kernel = to_llvm(program, portable=True)
+    out, work = np.zeros(kernel.out_size("f")), np.zeros(kernel.work_size("f") + 1000)
+    for q in np.random.default_rng(5).uniform(-3, 3, (200, 3)):
+        call(0.0, q.ctypes.data, *[None] * 4, out.ctypes.data, work.ctypes.data)
+        np.testing.assert_array_equal(out, kernel("f", q=q))
+
+
+def functions_of_all_kinds() -> Program:
+    """Formulas with sums of products and every elementary function."""
+    x, y, z = map(symbol, "xyz")
+    formulas = [
+        x * y + y * z + sin(x) * cos(y), tan(x + y) + atan2(x, y) * z, exp(x * y - z),
+        log(x * x + y * y + 1), (x * x + 1) ** as_expr(0.3) + sqrt(y * y + z * z) * sin(100000 * z),
+    ]  # fmt: skip
+    inputs = {s: ("q", k) for k, s in enumerate((x, y, z))}
+    return Program("all_kinds", {"f": Entry("f", formulas, (("f", len(formulas)),))}, inputs,
+                   sizes={"nq": 3})  # fmt: skip
 
 
 def test_a_shared_library_is_linked(program, tmp_path):

@@ -15,7 +15,7 @@ from program_samples import program_of, require_c, synthetic
 
 import liaison
 from liaison import expr
-from liaison.errors import SimulationError
+from liaison.errors import ArgumentError, NamingError, SimulationError
 from liaison.expr import OPS, Table, symbol
 from liaison.program import (
     compile_c,
@@ -302,3 +302,18 @@ def test_a_checkpoint_without_that_record_is_native(monkeypatch):
     other = liaison.compile(EXAMPLES / "double_pendulum.lsd", back_end="portable")
     with pytest.raises(SimulationError, match="arithmetic"):
         Run(other, state, 1.0).restore(kept)
+
+
+def test_a_run_by_the_name_of_its_back_end(examples):
+    """As that of a kernel that was compiled so; contacts too; a scene has none, nor a kernel."""
+    for example, until in (("four_bar.lsd", 0.2), ("contact/stops.lsd", 0.1)):
+        path = examples / example
+        kernel = liaison.compile(path, back_end="portable")
+        here = liaison.simulate(path, until=until, back_end="portable")
+        np.testing.assert_array_equal(here.q, liaison.simulate(kernel, until=until).q)
+    with pytest.raises(SimulationError, match=r"'pile' runs as a scene.*no back end 'portable'"):
+        liaison.simulate(examples / "pile.lsd", until=0.01, back_end="portable")
+    with pytest.raises(ArgumentError, match="back_end compiles a mechanism; this is a kernel"):
+        liaison.simulate(kernel, until=0.1, back_end="portable")
+    with pytest.raises(NamingError, match="portable"):
+        liaison.simulate(path, until=0.1, back_end="portabel")

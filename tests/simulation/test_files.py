@@ -8,7 +8,9 @@ import random
 import stat
 import subprocess
 import sys
+import tempfile
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -78,6 +80,18 @@ def test_a_device_is_written_to_and_never_replaced(tmp_path):
         assert caught.value.errno == errno.ENOSPC
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
     assert link.is_symlink()
+
+
+@posix
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="no /dev/shm")
+def test_files_in_shared_memory_are_plain_files(tmp_path):
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        plain, link = Path(folder) / "a", tmp_path / "link"
+        link.symlink_to(plain)
+        for path in (plain, link):
+            for text in ("first, and longer", "second"):
+                write_file(path, text)
+                assert plain.read_text() == text
 
 
 @posix

@@ -5,6 +5,7 @@ import pytest
 from scipy.interpolate import CubicSpline, PchipInterpolator
 from simulate_samples import driven, plain, start
 
+import liaison
 from liaison.equations import newton_euler
 from liaison.errors import ArgumentError, NamingError, ProgramError, SimulationError
 from liaison.expr import Table, sin, symbol
@@ -216,3 +217,16 @@ def test_an_unknown_parameter_is_refused_by_its_name(run):
     with pytest.raises(SimulationError, match="parameter 'm' is nan; a run needs a finite value"):
         run(kernel, state)
     run(kernel, state, parameters={"m": 2.0})
+
+
+def test_too_many_steps_under_a_controller_name_it():
+    """A gain of the wrong sign: the motion grows from call to call, and steps shrink."""
+    text = """let b = body mass = 1 kg, inertia = 1 g*m^2 end ;
+    let X = join earth and b with prismatic end ; let u = apply motor end on X ;
+    start X = 1 m ; apply spring stiffness = 1 kN/m end on X ;"""
+    inputs = {"u": (0.01, lambda t, state: 300.0 * state["X'"])}
+    with pytest.raises(SimulationError, match=r"controller is unstable: 'u' \(every 0.01 s\)"):
+        liaison.simulate(text, until=100.0, inputs=inputs, max_steps=2000)
+    with pytest.raises(SimulationError) as caught:
+        liaison.simulate(text, until=100.0, inputs={"u": 1.0}, max_steps=20)
+    assert "controller" not in str(caught.value)

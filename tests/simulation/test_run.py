@@ -2,8 +2,10 @@
 
 import contextlib
 import importlib
+import io
 import signal
 import time
+import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -175,6 +177,21 @@ def test_a_checkpoint_of_another_run_is_refused(swing):
         Run(*swing, 1.0).restore(kept)
     with pytest.raises(SimulationError, match="no checkpoint"):
         Run(*swing, 1.0).restore(kept[:100])
+
+
+def test_a_checkpoint_whose_member_is_no_array_is_refused(swing):
+    """NumPy hands such a member over as bytes."""
+    run = Run(*swing, 1.0)
+    for name in ("run", "calls", "status"):
+        again = io.BytesIO()
+        with (
+            zipfile.ZipFile(io.BytesIO(run.checkpoint())) as old,
+            zipfile.ZipFile(again, "w") as new,
+        ):
+            for x in old.namelist():
+                new.writestr(x, b"other" if x == f"{name}.npy" else old.read(x))
+        with pytest.raises(SimulationError, match="no array"):
+            Run(*swing, 1.0).restore(again.getvalue())
 
 
 @pytest.mark.parametrize("record", [at.Run, Sides])

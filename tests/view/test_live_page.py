@@ -116,7 +116,7 @@ def test_the_drawing_at_other_lengths_is_that_of_a_run_with_them(four_bar):
 
 def test_what_cannot_run_in_a_page_is_named(examples, four_bar, tmp_path):
     mechanism, run = four_bar
-    with pytest.raises(LiaisonError, match="draws no forces"):
+    with pytest.raises(LiaisonError, match="no reactions to draw"):
         liaison.page(run, mechanism, tmp_path / "a.html", live=True, forces=True)
     scene = liaison.read(examples / "pile.lsd")
     crowd = liaison.simulate(scene, until=0.01)

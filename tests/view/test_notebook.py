@@ -3,7 +3,6 @@
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
-from importlib import resources
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from liaison.errors import ArgumentError, MissingModule, NamingError, Simulation
 from liaison.view.notebook.animation import Animation
 from liaison.view.notebook.frame import LEAST_PICTURES, MOST_POSES, inline_frame, sparse_fps
 from liaison.view.notebook.slider import slider
+from liaison.view.pages.html import front_end
 
 
 class Frames(HTMLParser):
@@ -171,6 +171,15 @@ def test_a_moved_slider_simulates_again(explorer, four_bar):
     assert explorer.message == ""
 
 
+def test_a_saved_motion_says_where_the_sliders_were(explorer):
+    """It is an output of its own, plain HTML, so that it is there without widgets."""
+    explorer.set({"a": 11, "A'": 10})
+    data = explorer.animation._repr_mimebundle_()
+    assert set(data) == {"text/plain", "text/html"}
+    assert data["text/html"].startswith("<iframe")
+    assert data["text/html"].endswith("<div>At a = 11 cm, d = 0.45 m, A&#x27; = 10 rad/s.</div>")
+
+
 def test_lengths_that_do_not_close_leave_the_last_motion(explorer):
     before, widget = explorer.animation, explorer._widget
     widget.values = {**widget.values, "d": 0.9}
@@ -225,28 +234,67 @@ MODEL = """
     on: (name, f) => { (heard[name] ||= []).push(f); },
     off: (name, f) => { heard[name] = (heard[name] || []).filter((x) => x !== f); },
     save_changes: () => { window.sent.push(structuredClone(state.values)); },
+    send: (content) => { (window.asked ||= []).push(content.ask); },
+    tell: (content) => { (heard["msg:custom"] || []).forEach((f) => f(content)); },
   };
 }
 """
 
 
+def shown_widget(browser, state, around=""):
+    """The module of the widget in a page, with a model as the notebook's."""
+    page = browser.new_page()
+    page.set_content(f"<div id=cell></div>{around}")
+    page.evaluate(MODEL, {"key": "one", "asked": 0, "answered": 0, "message": ""} | state)
+    page.evaluate(
+        """async (script) => {
+          const address = URL.createObjectURL(new Blob([script], {type: "text/javascript"}));
+          const {render} = (await import(address)).default;
+          window.end = render({model, el: document.getElementById("cell")});
+        }""",
+        front_end()["explorer.js"],
+    )
+    return page
+
+
+def test_a_new_motion_takes_the_place_of_the_last_in_its_frame(browser, explorer):
+    """Picture, camera and curves stay; what a saved notebook keeps is hidden meanwhile."""
+    bars = [x.to_plain() for x in explorer.sliders]
+    state = {"title": "four bar", "sliders": bars, "values": explorer._widget.values}
+    sent = []
+    explorer._widget.send = sent.append
+    page = shown_widget(browser, state, '<p data-liaison="one">kept</p>')
+    assert page.evaluate("asked") == ["page"]
+    explorer._heard(None, {"ask": "page"}, None)
+    page.evaluate("(content) => model.tell(content)", sent.pop())
+    page.wait_for_function("() => document.querySelector('[data-liaison]').offsetHeight === 0")
+    inner = page.frames[1]
+    inner.wait_for_selector("[data-ready]")
+    inner.evaluate("() => { liaison.pause(); liaison.seek(0.05); liaison.choose('A'); }")
+    inner.evaluate("() => { window.first = document.querySelector('.view canvas'); }")
+    camera = inner.evaluate("liaison.camera()")
+    explorer.set({"a": 12})
+    (blocks,) = sent
+    assert len(blocks["scene"]) + len(blocks["data"]) < len(explorer.animation.page) / 4
+    page.evaluate("(content) => model.tell(content)", blocks)
+    crank = "liaison.scene.bodies.find((x) => x.name == 'crank').pieces"
+    longest = f"Math.max(...{crank}.filter((x) => !x.joint).flatMap((x) => x.size))"
+    inner.wait_for_function(f"() => Math.abs({longest} - 0.14) < 1e-6", timeout=5000)
+    assert inner.evaluate("document.querySelector('.view canvas') === first")
+    assert inner.evaluate("liaison.time") == pytest.approx(0.05)
+    assert inner.evaluate("liaison.camera()")["position"] == pytest.approx(camera["position"])
+    assert "A" in inner.evaluate("liaison.table()").splitlines()[0]
+    assert page.evaluate("document.querySelectorAll('iframe').length") == 1
+    page.evaluate("window.end()")
+    assert page.evaluate("document.querySelector('[data-liaison]').offsetHeight") > 0
+    page.close()
+
+
 def test_moves_are_kept_back_while_python_simulates(browser):
     """The script of the sliders alone, with a model as the notebook's: names stay texts."""
-    script = resources.files("liaison.view.notebook").joinpath("explorer.js").read_text()
     name = "<img src=x onerror='window.struck = 1'>"
     bar = slider(name, "m", 0.1, ("5 cm", "25 cm")).to_plain()
-    page = browser.new_page()
-    page.set_content("<div id=cell></div>")
-    page.evaluate(MODEL, {
-        "title": name, "sliders": [bar], "values": {name: 10.0}, "asked": 0, "answered": 0,
-        "message": "",
-    })  # fmt: skip
-    page.add_script_tag(
-        type="module",
-        content=script.replace("export default {render};", "window.render = render;"),
-    )
-    page.wait_for_function("() => !!window.render")
-    page.evaluate("() => { window.render({model, el: document.getElementById('cell')}); }")
+    page = shown_widget(browser, {"title": name, "sliders": [bar], "values": {name: 10.0}})
     move = "(v) => { const e = document.querySelector('input'); e.value = v; "
     move += "e.dispatchEvent(new Event('input')); }"
     for value in (12, 13, 14):
@@ -263,6 +311,8 @@ def test_moves_are_kept_back_while_python_simulates(browser):
     page.evaluate("model.set('message', '<b>no</b>')")
     assert page.inner_text("[role=status]") == "<b>no</b>"
     assert page.evaluate("window.struck") is None
+    # at rest, the notebook is to keep the last motion
+    page.wait_for_function("() => asked.includes('keep')", timeout=5000)
     page.close()
 
 

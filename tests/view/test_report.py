@@ -105,6 +105,14 @@ def test_the_document_stands_alone_and_is_well_formed(four_bar):
     json.dumps(four_bar.to_dict(), allow_nan=False)
 
 
+def test_heads_of_tables_come_again_on_the_next_sheet(four_bar):
+    """Browsers repeat a `thead`; numbers are not cut in two at their signs."""
+    html = four_bar.html()
+    assert html.count("<thead>") > 5
+    assert html.count("<thead>") == html.count("<tbody>")
+    assert "td.n { white-space: nowrap; }" in html
+
+
 def test_names_are_escaped():
     page = liaison.report(
         MOTOR, until=0.1, title="a <b> & c", author="<i>", leave_out=list(SECTIONS)

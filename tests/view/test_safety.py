@@ -6,10 +6,28 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from liaison.model import Mechanism, Revolute, body, gravity, ground, join, spring
+import liaison
+from liaison.expr import symbol
+from liaison.model import (
+    Mechanism,
+    Revolute,
+    body,
+    coordinate,
+    event,
+    gravity,
+    ground,
+    join,
+    motor,
+    output,
+    parameter,
+    signal,
+    spring,
+    start,
+    touch,
+)
 from liaison.simulation.record.trajectory import EventRecord, Series, Trajectory
 from liaison.units import Label
-from liaison.view import page
+from liaison.view import page as written_page
 
 MARK = "ran()"
 WRAPS = [
@@ -53,7 +71,7 @@ def test_two_hundred_payloads_are_texts(browser, tmp_path):
     assert len(set(PAYLOADS)) == 200
     run, mechanism = hostile()
     path = tmp_path / "page.html"
-    page(run, mechanism, path, trace=[PAYLOADS[0]], labels=True)
+    written_page(run, mechanism, path, trace=[PAYLOADS[0]], labels=True)
     size = {"width": 900, "height": 500}
     context = browser.new_context(viewport=size, offline=True, reduced_motion="reduce")
     tab = context.new_page()
@@ -79,9 +97,64 @@ def test_two_hundred_payloads_are_texts(browser, tmp_path):
     context.close()
 
 
+def hostile_live() -> Mechanism:
+    """Pendulums with a payload at every place of a name: everything that a live page shows."""
+    names = [x for x in PAYLOADS if not {*"'`"} & {*x} and x == x.strip() and x.isprintable()]
+    taken = iter(names)
+    bodies = [body(next(taken), 1, center=(0, 0, -1), inertia=(1, 1, 1)) for _ in range(6)]
+    joints = [join(ground, x, Revolute, name=next(taken), axis="y") for x in bodies]
+    known = [parameter(next(taken), 1, "N*m/rad", low=0, high=2) for _ in bodies]
+    signals = [signal(next(taken), "N*m") for _ in bodies]
+    angles = [coordinate(x) for x in joints]
+    loads = [spring(x, stiffness=symbol(k.name), name=next(taken)) for x, k in zip(joints, known)]
+    loads += [motor(x, effort=symbol(u.name), name=next(taken)) for x, u in zip(joints, signals)]
+    stop = touch(next(taken), angles[0] + 1)
+    rows = [output(next(taken), x) for x in angles]
+    marks = [event(next(taken), x - 0.01) for x in angles]
+    first = [start(x, 0.3) for x in joints]
+    parts = (*joints, *known, *signals, *loads, stop, *rows, *marks, *first, gravity())
+    return liaison.mechanism(*parts, name=next(taken))
+
+
+def test_a_page_that_simulates_shows_payloads_as_texts(browser, tmp_path):
+    mechanism, path = hostile_live(), tmp_path / "live.html"
+    run = replace(liaison.simulate(mechanism, until=1.0, every=0.1), name=PAYLOADS[121])
+    liaison.page(run, mechanism, path, live=True)
+    context = browser.new_context(viewport={"width": 900, "height": 500}, offline=True)
+    tab = context.new_page()
+    seen: list[str] = []
+    tab.on("dialog", lambda dialog: seen.append(dialog.message))
+    tab.on("console", lambda m: m.type == "error" and seen.append(m.text))
+    tab.on("pageerror", lambda error: seen.append(str(error)))
+    tab.add_init_script("window.count = 0; window.ran = () => { window.count += 1; };")
+    tab.goto(path.as_uri())
+    tab.wait_for_selector("[data-ready]")
+    tab.evaluate("liaison.play()")
+    for _ in range(200):
+        if tab.evaluate("liaison.simulation().values('energy.T').t.at(-1) > 0.8"):
+            break
+        tab.wait_for_timeout(50)
+    # all that shows texts is opened, and an error with a name is shown
+    tab.evaluate("document.querySelectorAll('details').forEach((x) => { x.open = true; })")
+    known = mechanism.parameters[0].name
+    field = tab.locator(".knob input[type=number]").first
+    field.fill("7")
+    field.press("Enter")
+    tab.locator(".error:not([hidden])").first.wait_for()
+    assert known in tab.locator(".error").inner_text()
+    shown = tab.locator("#liaison").inner_text()
+    names = [x.name for x in (*mechanism.parameters, *mechanism.inputs, *mechanism.outputs)]
+    assert all(" ".join(x.split()) in " ".join(shown.split()) for x in names)
+    assert tab.evaluate("window.count") == 0
+    assert tab.locator("#liaison script, #liaison iframe, #liaison img, #liaison a").count() == 0
+    assert tab.title() == tab.locator("h1").inner_text() == PAYLOADS[121]
+    assert seen == []
+    context.close()
+
+
 @pytest.mark.parametrize("payload", PAYLOADS[:10])
 def test_a_title_cannot_end_its_element(double_pendulum, tmp_path, payload):
     path = tmp_path / "page.html"
-    page(replace(double_pendulum.run, name=payload), double_pendulum.mechanism, path, fps=2)
+    written_page(replace(double_pendulum.run, name=payload), double_pendulum.mechanism, path, fps=2)
     text = path.read_text(encoding="utf-8")
     assert text.count("<script") == text.count("</script>") == 4

@@ -1,5 +1,6 @@
 // The whole view of a scene in an element: picture, curves, time line, and what joins them.
-import { Vector3 } from "three";
+import { Vector3, type WebGLRenderer } from "three";
+import { RecordedActing } from "./acting";
 import { Cameras, PRESETS } from "./cameras";
 import { Charts, recorded } from "./charts";
 import { Clock } from "./clock";
@@ -12,7 +13,9 @@ import { RecordedMotion } from "./motion";
 import type { Scene } from "./scene";
 import type { Simulation } from "./simulation";
 import { Stage } from "./stage";
-import { eventList, Transport } from "./transport";
+import { eventList, LiveEvents, Transport } from "./transport";
+
+const NARROW = 620; // pixels
 
 const KEYS: [string, string][] = [
   ["space", "play or pause"],
@@ -40,17 +43,38 @@ export interface View {
   place(body: string): number[];
   /** Where the middle of a body is in the picture, −1 to 1 to the right and upwards. */
   seen(body: string): [number, number];
+  /** At the time shown: the force of a joint [N]; force [N] and state of a place of contact. */
+  force(k: number): number[];
+  contact(k: number): { point: number[]; force: number[]; state: string };
   /** Of a page that simulates: its values, its last state, how it stands; otherwise null. */
   simulation(): {
-    begin(parameters: Record<string, number>, start?: Record<string, number>): void;
+    begin(parameters: Record<string, number>, start?: Record<string, number>, mode?: number): void;
     setInput(name: string, value: number): void;
     values(name: string): { t: number[]; values: number[] };
     /** Of the run that goes on, where they are not those of the module. */
     parameters: Record<string, number>;
+    /** The assembly mode of the run that goes on, and how many there are to choose from. */
+    mode: number;
+    modes: number;
     status: string;
     message: string;
     delay: number;
   } | null;
+}
+
+/** What stays when another scene takes the place of one. */
+export interface Kept {
+  canvas: HTMLCanvasElement;
+  renderer: WebGLRenderer;
+  camera: number[];
+  target: number[];
+  time: number;
+  playing: boolean;
+  speed: number;
+  chosen: string[];
+  known: string[];
+  layers: [string, boolean][];
+  isDark: boolean;
 }
 
 export class App {
@@ -62,8 +86,11 @@ export class App {
   private readonly scales: Scales;
   private readonly controls: Controls | null;
   private readonly drag: Drag | null;
+  private readonly happened: LiveEvents | null;
   private refreshed = 0;
-  private readonly canvas = el("canvas", { attributes: { tabindex: "0", role: "img" } });
+  private isChartsTurn = false;
+  private readonly canvas: HTMLCanvasElement;
+  private readonly ended = new AbortController();
   private readonly pane = el("main", { class: "view", attributes: { "aria-label": "Picture" } });
   private readonly help: HTMLDialogElement;
   private width = 0;
@@ -77,8 +104,10 @@ export class App {
     bytes: Uint8Array,
     notices: string,
     readonly simulation: Simulation | null = null,
+    kept: Kept | null = null,
   ) {
     root.classList.add("lia");
+    this.canvas = kept?.canvas ?? el("canvas", { attributes: { tabindex: "0", role: "img" } });
     const names = scene.bodies.filter((x) => !x.ground).map((x) => x.name);
     const few = names.length > 12 ? `${names.length} bodies` : names.join(", ");
     this.canvas.setAttribute(
@@ -86,7 +115,8 @@ export class App {
       `3D picture of ${scene.title}: ${few}. Arrow keys turn it, plus and minus zoom.`,
     );
     const motion = simulation?.motion ?? new RecordedMotion(scene, bytes);
-    this.stage = new Stage(scene, bytes, this.canvas, motion);
+    const acting = simulation?.acting ?? new RecordedActing(scene, bytes);
+    this.stage = new Stage(scene, bytes, this.canvas, motion, acting, kept?.renderer);
     const { times } = motion;
     this.clock = new Clock(times[0], times[times.length - 1], scene.speed);
     this.clock.isLive = simulation !== null;
@@ -94,6 +124,7 @@ export class App {
     this.charts = new Charts(scene, simulation?.source ?? recorded(scene, bytes), this.clock);
     this.transport = new Transport(scene, this.clock, motion);
     this.controls = simulation && new Controls(simulation, this.clock, (values) => this.stage.vary(values));
+    this.happened = simulation && new LiveEvents(scene, this.clock);
     this.scales = new Scales(this.stage);
     this.help = this.helpDialog(notices);
     this.build();
@@ -109,11 +140,47 @@ export class App {
       this.stage.show(this.clock.time);
       this.cameras.moved();
     });
-    this.watchTheme();
+    this.watchTheme(kept);
     this.watchKeys();
-    new ResizeObserver(() => this.resize()).observe(this.pane);
+    this.controls?.byAddress(location.hash);
+    addEventListener("hashchange", () => this.controls?.byAddress(location.hash), { signal: this.ended.signal });
+    const sizes = new ResizeObserver(() => this.resize());
+    sizes.observe(this.pane);
+    this.ended.signal.addEventListener("abort", () => sizes.disconnect());
     this.resize();
+    if (kept) this.takeUp(kept);
     requestAnimationFrame((now) => this.frame(now));
+  }
+
+  /** Ends this view; another one on the same element takes up what it returns. */
+  leave(): Kept {
+    const { canvas, clock, stage, cameras, charts } = this;
+    this.ended.abort();
+    cameras.controls.dispose();
+    stage.dispose();
+    this.root.replaceChildren();
+    return {
+      canvas,
+      renderer: stage.renderer,
+      camera: stage.camera.position.toArray(),
+      target: cameras.controls.target.toArray(),
+      time: clock.time,
+      playing: clock.playing,
+      speed: clock.speed,
+      chosen: charts.names(),
+      known: charts.source.columns.map((x) => x.name),
+      layers: [...stage.layers].map(([name, layer]) => [name, layer.on]),
+      isDark: this.isDark,
+    };
+  }
+
+  private takeUp(kept: Kept): void {
+    for (const [name, on] of kept.layers) if (this.stage.layers.has(name)) this.stage.setLayer(name, on);
+    this.cameras.controls.target.fromArray(kept.target);
+    this.stage.camera.position.fromArray(kept.camera);
+    this.cameras.controls.update();
+    this.charts.chooseAll(kept.chosen, kept.known);
+    this.clock.take(kept);
   }
 
   /** For those outside. */
@@ -143,6 +210,16 @@ export class App {
         at.project(stage.camera);
         return [at.x, at.y];
       },
+      force: (k) => stage.acting.force(k, stage.motion.row, new Vector3()).toArray(),
+      contact: (k) => {
+        const { acting, motion } = stage;
+        const { row } = motion;
+        return {
+          point: acting.point(k, row, new Vector3()).toArray(),
+          force: acting.contactForce(k, row, new Vector3()).toArray(),
+          state: scene.states[acting.isHit(k, row) ? 4 : acting.state(k, row)].word,
+        };
+      },
       simulation: () => simulationHandle(this.simulation, this.controls),
       place: (body) => stage.motion.places[scene.bodies.findIndex((x) => x.name === body)].toArray(),
     };
@@ -163,23 +240,34 @@ export class App {
     const isWide = window.matchMedia("(min-width: 900px)").matches;
     const key = legend(scene, isWide);
     this.pane.append(this.canvas, this.stage.labels.node);
-    if (key) this.pane.append(key);
-    this.pane.append(viewMenu(this.stage, this.cameras), this.scales.node);
+    const menu = viewMenu(this.stage, this.cameras);
+    if (key) {
+      this.pane.append(key);
+      // on a narrow picture there is room for one of the two
+      const alone = (one: HTMLDetailsElement, other: HTMLDetailsElement) => () => {
+        if (one.open && this.width < NARROW) other.open = false;
+      };
+      key.addEventListener("toggle", alone(key, menu));
+      menu.addEventListener("toggle", alone(menu, key));
+    }
+    this.pane.append(menu, this.scales.node);
     const side = el("aside", { class: "side", attributes: { "aria-label": "Curves and events" } });
     if (this.controls) side.append(this.controls.node);
     side.append(this.charts.node);
     const events = eventList(scene, this.clock);
     if (events) side.append(events);
+    if (this.happened) side.append(this.happened.node);
     if (scene.about) side.append(drawer(scene.about));
     this.root.append(head, this.pane, this.transport.node, side, this.help);
   }
 
   private frame(now: number): void {
+    if (this.ended.signal.aborted) return;
     const seconds = Math.min((now - (this.before || now)) / 1000, 0.25);
     this.before = now;
     this.clock.tick(seconds);
     if (this.simulation) this.simulate(this.simulation, now);
-    if (this.stage.isDirty && this.width > 0) {
+    if (this.stage.isDirty && this.width > 0 && this.stage.pacing.isFree()) {
       this.scales.tell(this.cameras.controls.target, this.height);
       this.stage.render(this.width, this.height);
     }
@@ -190,16 +278,22 @@ export class App {
   private simulate(simulation: Simulation, now: number): void {
     this.drag?.frame();
     simulation.frame(this.clock);
-    const { motion } = simulation;
+    const { motion, acting } = simulation;
     const { times } = motion;
+    acting.speed = this.clock.speed;
     this.clock.begin = times[0];
     this.clock.end = times[times.length - 1];
     if (simulation.isFast && this.clock.playing) this.clock.time = this.clock.end;
     if (this.clock.time > this.clock.end) this.clock.time = this.clock.end;
-    if (now - this.refreshed > 200 && motion.count > 1) {
-      this.refreshed = now;
-      this.charts.refresh();
+    if (now - this.refreshed < 100 || motion.count < 2) return;
+    this.refreshed = now;
+    this.isChartsTurn = !this.isChartsTurn;
+    if (this.isChartsTurn) this.charts.refresh();
+    else {
       this.stage.refreshTraces();
+      simulation.refreshEvents(this.clock.begin, this.clock.end);
+      this.transport.refreshEvents();
+      this.happened?.refresh();
     }
   }
 
@@ -212,10 +306,10 @@ export class App {
     this.cameras.fitted();
   }
 
-  private watchTheme(): void {
+  private watchTheme(kept: Kept | null): void {
     const dark = window.matchMedia("(prefers-color-scheme: dark)");
-    dark.addEventListener("change", () => this.setDark(dark.matches));
-    this.setDark(dark.matches);
+    dark.addEventListener("change", () => this.setDark(dark.matches), { signal: this.ended.signal });
+    this.setDark(kept?.isDark ?? dark.matches);
   }
 
   private setDark(isDark: boolean): void {
@@ -226,13 +320,14 @@ export class App {
   }
 
   private watchKeys(): void {
-    document.addEventListener("keydown", (event) => {
+    const heard = (event: KeyboardEvent) => {
       const at = event.target as HTMLElement;
       if (event.ctrlKey || event.metaKey || event.altKey || this.help.open) return;
       if (/^(INPUT|SELECT|TEXTAREA)$/.test(at.tagName) && (at as HTMLInputElement).type !== "range") return;
       if (at === this.canvas && this.turned(event.key)) event.preventDefault();
       else if (this.did(event.key, at)) event.preventDefault();
-    });
+    };
+    document.addEventListener("keydown", heard, { signal: this.ended.signal });
   }
 
   private turned(key: string): boolean {
@@ -267,6 +362,8 @@ export class App {
       acts[`${k + 1}`] = () => this.cameras.preset(name);
     });
     if (!acts[key] || (key === " " && /^(BUTTON|SUMMARY)$/.test(at.tagName))) return false;
+    // a slider of a parameter has its own beginning and end
+    if (at.tagName === "INPUT" && !at.classList.contains("slider") && /^(Home|End)$/.test(key)) return false;
     acts[key]();
     return true;
   }
@@ -290,7 +387,7 @@ export class App {
     const close = el("button", {
       class: "text",
       text: "Close",
-      attributes: { type: "button" },
+      attributes: { type: "button", autofocus: "" },
       on: { click: () => made.close() },
     });
     const made = el(
@@ -300,8 +397,9 @@ export class App {
       keys,
       el("h2", { text: "Accuracy" }),
       el("p", {
-        text:
-          `Bodies are drawn to ${digits(poses.error.place, 2)} m and ${digits(poses.error.angle, 2)} rad of ` +
+        text: this.simulation
+          ? "States are those of the simulation, to its tolerances; between them the picture is interpolated. Curves show them as they are."
+          : `Bodies are drawn to ${digits(poses.error.place, 2)} m and ${digits(poses.error.angle, 2)} rad of ` +
           `the run, and between pictures by interpolation. Curves are rounded by ${digits(series.error, 2)} ` +
           `of their values; ${Math.min(series.times.shape[0], series.recorded)} of ${series.recorded} recorded instants are shown.`,
       }),
@@ -316,10 +414,12 @@ export class App {
 function simulationHandle(simulation: Simulation | null, controls: Controls | null): ReturnType<View["simulation"]> {
   if (!simulation || !controls) return null;
   return {
-    begin: (parameters, start = {}) => controls.set(parameters, start),
+    begin: (parameters, start = {}, mode = simulation.mode) => controls.set(parameters, start, mode),
     setInput: (name, value) => simulation.setInput(name, value),
     values: (name) => ({ t: [...simulation.source.times], values: [...simulation.source.values(name)] }),
     parameters: simulation.parameters,
+    mode: simulation.mode,
+    modes: simulation.scene.modes?.length ?? 0,
     status: simulation.status?.status ?? "begins",
     message: simulation.status?.message ?? "",
     delay: simulation.delay,

@@ -297,6 +297,20 @@ export class Charts {
     this.fillList();
   }
 
+  /** Names of the curves that are shown. */
+  names(): string[] {
+    return [...this.chosen];
+  }
+
+  /** The curves of another view of the same columns; of other columns the own choice stays. */
+  chooseAll(names: string[], known: string[]): void {
+    const own = new Set(this.source.columns.map((x) => x.name));
+    if (!known.some((x) => own.has(x))) return;
+    this.chosen.clear();
+    for (const name of names) if (own.has(name)) this.chosen.add(name);
+    this.draw();
+  }
+
   setDark(isDark: boolean): void {
     this.isDark = isDark;
     this.draw();

@@ -1,7 +1,7 @@
 // What can be changed while a mechanism simulates: parameters, inputs, starts; how the run stands.
 import { pretty } from "./charts";
 import type { Clock } from "./clock";
-import { checkbox, digits, el } from "./dom";
+import { checkbox, digits, el, select } from "./dom";
 import type { Status } from "./engine";
 import type { Simulation } from "./simulation";
 
@@ -24,6 +24,8 @@ export class Controls {
   private readonly kept = el("output", {});
   private readonly pace = el("output", {});
   private readonly error = el("p", { class: "error", attributes: { role: "alert" } });
+  private readonly notice = el("p", { class: "empty", attributes: { role: "status" } });
+  private readonly modes: HTMLSelectElement | null;
   private first: number | null = null;
   private isLate = false;
   private readonly resets: (() => void)[] = [];
@@ -44,15 +46,17 @@ export class Controls {
       el("div", { class: "side-head" }, el("h2", { text: "Simulation" }), again, reset),
       el("dl", { class: "facts" },
         el("dt", { text: "energy T + U" }), el("dd", {}, this.balance),
-        el("dt", { text: "energy balance" }), el("dd", {}, this.kept),
+        el("dt", { text: "energy balance", title: "what is missing, of what was turned over" }), el("dd", {}, this.kept),
         el("dt", { text: "closure residual" }), el("dd", {}, this.closure),
         el("dt", { text: "time" }), el("dd", {}, this.pace)),
       checkbox("as fast as possible", false, (on) => {
         simulation.isFast = on;
       }),
       this.error,
+      this.notice,
     );
-    this.error.hidden = true;
+    this.error.hidden = this.notice.hidden = true;
+    this.modes = this.modeChoice();
     const lengths = info.parameters.filter((x) => Number.isFinite(x.value));
     this.group("Parameters", lengths.map((x) => knob(x, x.low, x.high)), true, (name, value) => {
       this.parameters[name] = value;
@@ -61,7 +65,8 @@ export class Controls {
     this.group("Inputs", info.inputs.filter((x) => !x.driven && !isDrag(x.name)).map((x) => knob(x)), true, (name, value) =>
       simulation.setInput(name, value),
     );
-    const starts = info.assembles ? [...info.coordinates, ...info.speeds] : [];
+    const positions = info.coordinates.filter((x) => !info.curved.includes(x.name));
+    const starts = info.assembles ? [...positions, ...info.speeds] : [];
     this.group("Start", starts.map((x) => knob(x)), false, (name, value) => {
       this.start[name] = value;
       this.begin();
@@ -71,12 +76,13 @@ export class Controls {
   }
 
   begin(): void {
-    this.simulation.begin({ ...this.parameters }, { ...this.start });
+    this.simulation.begin({ ...this.parameters }, { ...this.start }, +(this.modes?.value ?? 0));
   }
 
   /** Other values, shown by the sliders too, and a new run. */
-  set(parameters: Record<string, number>, start: Record<string, number>): void {
+  set(parameters: Record<string, number>, start: Record<string, number>, mode: number): void {
     for (const act of this.resets) act();
+    if (this.modes) this.modes.value = `${mode}`;
     for (const [values, kept] of [[parameters, this.parameters], [start, this.start]])
       for (const [name, value] of Object.entries(values)) {
         kept[name] = value;
@@ -85,13 +91,50 @@ export class Controls {
     this.begin();
   }
 
+  /** Values behind # in the address (#a=0.1&b=2), as pages of studies link to runs. */
+  byAddress(hash: string): void {
+    const { info } = this.simulation;
+    const parameters: Record<string, number> = {};
+    const start: Record<string, number> = {};
+    for (const [name, text] of new URLSearchParams(hash.replace(/^#/, ""))) {
+      const value = Number(text);
+      if (text === "" || !Number.isFinite(value)) continue;
+      if (info.parameters.some((x) => x.name === name)) parameters[name] = value;
+      else if ([...info.coordinates, ...info.speeds].some((x) => x.name === name)) start[name] = value;
+    }
+    if (Object.keys(parameters).length + Object.keys(start).length) this.set(parameters, start);
+  }
+
   private hear(what: string, message: string): void {
     if (what === "failed") this.fail(message);
     else if (what === "begun") {
       this.first = null;
       this.error.hidden = true;
       this.changed(this.simulation.parameters);
+      this.tellStale();
     } else this.tell();
+  }
+
+  /** Says what the drawing does not follow. */
+  private tellStale(): void {
+    const { scene, info, parameters } = this.simulation;
+    const first = new Map(info.parameters.map((x) => [x.name, x.value]));
+    const stale = (scene.stale ?? []).filter((x) => x in parameters && parameters[x] !== first.get(x));
+    this.notice.hidden = !stale.length;
+    this.notice.textContent = `Some shapes are drawn for the original ${stale.length > 1 ? "values" : "value"} of ${stale.join(", ")}.`;
+  }
+
+  /** A choice of assembly modes, where there are several. */
+  private modeChoice(): HTMLSelectElement | null {
+    const { info, scene } = this.simulation;
+    const { modes = [], about } = scene;
+    if (modes.length < 2 || !info.assembles) return null;
+    const titles = modes.map(({ title }, k): [string, string] => [`${k}`, title]);
+    const made = select("Assembly mode", titles, "0", () => this.begin());
+    const row = el("div", { class: "modes" }, el("span", { text: "assembly mode" }), made);
+    if (about?.modes) row.append(el("span", { class: "soft", text: about.modes }));
+    this.node.append(row);
+    return made;
   }
 
   private fail(message: string): void {
@@ -104,7 +147,7 @@ export class Controls {
     const energy = source.last("energy.T+U");
     if (energy !== null) {
       this.first ??= source.values("energy.T+U")[0];
-      this.balance.textContent = `${digits(energy)} J, ${signed(energy - this.first)} J since the start`;
+      this.balance.textContent = `${digits(energy)} J, ${signed(energy - this.first)} J since start`;
     } else this.balance.textContent = "not known";
     const rows = source.columns.filter((x) => x.group === "closure");
     const worst = rows.reduce((most, x) => Math.max(most, Math.abs(source.last(x.name) ?? 0)), 0);
@@ -188,5 +231,5 @@ function signed(x: number): string {
 function balanceText(status: Status | null): string {
   const energy = status?.energy;
   if (!energy) return "not watched";
-  return `off by ${digits(Math.max(energy.missed, 0), 2)} J of ${digits(energy.turnedOver)} J turned over`;
+  return `off by ${digits(Math.max(energy.missed, 0), 2)} J of ${digits(energy.turnedOver, 3)} J`;
 }

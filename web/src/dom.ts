@@ -98,8 +98,10 @@ export function digits(x: number, count = 4): string {
   if (!Number.isFinite(x)) return "–";
   if (x === 0) return "0";
   const size = Math.abs(x);
-  const text = size >= 1e5 || size < 1e-3 ? x.toExponential(count - 1) : x.toPrecision(count);
-  return text.replace(/-/g, "−");
+  let text = x.toPrecision(count);
+  if (size >= 1e5 || size < 1e-3) text = x.toExponential(count - 1);
+  else if (text.includes("e")) text = `${+text}`;
+  return text.replace("e+", "e").replace(/-/g, "−");
 }
 
 /** Saves bytes as a file of the user. */

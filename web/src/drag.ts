@@ -1,18 +1,20 @@
 // A body drawn by hand: a force like that of a spring from the body to the pointer, which is drawn.
 import { Plane, Raycaster, Vector2, Vector3 } from "three";
-import { Arrows } from "./arrows";
 import type { Cameras } from "./cameras";
 import type { Clock } from "./clock";
-import type { Dragged } from "./scene";
+import { digits } from "./dom";
+import { freeSpring } from "./loads";
+import type { Color, Dragged } from "./scene";
 import type { Simulation } from "./simulation";
-import { tint } from "./solids";
 import type { Stage } from "./stage";
+
+const COLOR: Color = [230, 140, 20];
 
 export class Drag {
   /** The force [N]; null while nothing is held. */
   force: Vector3 | null = null;
   private held: Dragged["bodies"][number] | null = null;
-  private readonly arrow: Arrows;
+  private readonly spring: ReturnType<typeof freeSpring>;
   private readonly plane = new Plane();
   private readonly ray = new Raycaster();
   private readonly target = new Vector3();
@@ -27,9 +29,17 @@ export class Drag {
     private readonly canvas: HTMLCanvasElement,
     private readonly how: Dragged,
   ) {
-    this.arrow = new Arrows(1, stage.scene.view.size);
-    this.arrow.node.visible = false;
-    stage.world.add(this.arrow.node);
+    this.spring = freeSpring(stage.scene.view.size, COLOR);
+    this.spring.node.visible = false;
+    stage.world.add(this.spring.node);
+    stage.labels.add(
+      {
+        layer: "",
+        text: () => (this.force ? `${digits(this.force.length(), 3)} N` : ""),
+        place: (out) => out.copy(this.target),
+      },
+      "drag",
+    );
     const pane = canvas.parentElement as HTMLElement;
     // before the controls of the camera hear of it
     pane.addEventListener("pointerdown", (event) => this.grab(event), true);
@@ -52,7 +62,7 @@ export class Drag {
     this.held = this.force = null;
     this.simulation.isHeld = false;
     this.cameras.controls.enabled = true;
-    this.arrow.node.visible = false;
+    this.spring.node.visible = false;
     this.stage.isDirty = true;
   }
 
@@ -70,9 +80,8 @@ export class Drag {
     const way = new Vector3().subVectors(this.target, now);
     this.force = way.clone().multiplyScalar(stiffness).addScaledVector(speed, -damping);
     this.simulation.drag(this.held.inputs, this.force.toArray());
-    this.arrow.set(0, now, way, tint([230, 140, 20]));
-    this.arrow.done();
-    this.arrow.node.visible = true;
+    this.spring.span(now, way);
+    this.spring.node.visible = true;
     this.stage.isDirty = true;
   }
 

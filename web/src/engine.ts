@@ -14,6 +14,7 @@ export interface Info {
   readonly inputs: readonly (Quantity & { driven: boolean })[];
   readonly layout: Readonly<Record<string, readonly (readonly [string, number])[]>>;
   readonly assembles: boolean;
+  readonly curved: readonly string[];
   readonly method: string;
 }
 
@@ -45,6 +46,8 @@ export interface Engine {
   setInputs(values: Record<string, number>): void;
   /** Positions and speeds at the start; the run begins again. */
   setStart(values: Record<string, number>): void;
+  /** All that a run begins with, at once. */
+  begin(from: Beginning): void;
   /** A force that draws a body to a place of the world, by its three inputs; null: none. */
   drag(inputs: readonly string[], force: readonly number[] | null): void;
   /** Goes on to a time, as far as so many milliseconds suffice. */
@@ -53,9 +56,16 @@ export interface Engine {
   status(): Status;
 }
 
+/** What a run begins with: values that are not the module's, and an assembly mode that is not its own. */
+export interface Beginning {
+  parameters: Record<string, number>;
+  start: Record<string, number>;
+  near: { q: readonly number[]; held: readonly string[] } | null;
+}
+
 export type Order =
   | { kind: "open"; module: Uint8Array; every: number; ahead: number }
-  | { kind: "begin"; serial: number; parameters: Record<string, number>; start: Record<string, number> }
+  | ({ kind: "begin"; serial: number } & Beginning)
   | { kind: "input"; values: Record<string, number> }
   | { kind: "drag"; inputs: readonly string[]; force: readonly number[] | null }
   | { kind: "advance"; serial: number; until: number; milliseconds: number };

@@ -12,7 +12,7 @@ import {
   Vector3,
 } from "three";
 import type { Motion } from "./motion";
-import type { Load } from "./scene";
+import type { Color, Load } from "./scene";
 import { BOX, CONE, material, PILLAR, SHAFT } from "./solids";
 
 const Z = new Vector3(0, 0, 1);
@@ -69,6 +69,21 @@ function between(load: Load, size: number, motion: Motion): Symbol {
     node.scale.set(1, 1, length / first);
   };
   return { node, show };
+}
+
+/** A spring that is not of the mechanism, from a place along a vector. */
+export function freeSpring(size: number, color: Color): { node: Group; span(from: Vector3, along: Vector3): void } {
+  const node = new Group();
+  const first = 0.5 * size;
+  ALONG.coil(node, size, first, material(color));
+  const way = new Vector3();
+  const span = (from: Vector3, along: Vector3) => {
+    const length = Math.max(along.length(), 1e-6 * size);
+    node.position.copy(from);
+    node.quaternion.setFromUnitVectors(Z, way.copy(along).divideScalar(length));
+    node.scale.set(1, 1, length / first);
+  };
+  return { node, span };
 }
 
 type Build = (node: Group, size: number, length: number, look: MeshStandardMaterial) => void;

@@ -24,6 +24,37 @@ function failed(root: HTMLElement, error: unknown): void {
   );
 }
 
+/** A page in a frame: another scene comes from the page around it and takes the place of the first. */
+function listen(root: HTMLElement, first: App, notices: string): void {
+  let app = first;
+  let next: { scene: string; data: string } | null = null;
+  let isBusy = false;
+  const take = async () => {
+    isBusy = true;
+    while (next) {
+      const { scene, data } = next;
+      next = null;
+      try {
+        const read = readScene(scene);
+        const bytes = await inflated(data);
+        if (next) continue;
+        const kept = app.leave();
+        app = new App(root, read, bytes, notices, null, kept);
+        window.liaison = app.handle();
+      } catch (error) {
+        failed(root, error);
+      }
+    }
+    isBusy = false;
+  };
+  window.addEventListener("message", ({ source, data }) => {
+    if (source !== window.parent || data?.kind !== "liaison" || typeof data.scene !== "string") return;
+    next = { scene: data.scene, data: String(data.data) };
+    if (!isBusy) void take();
+  });
+  window.parent.postMessage({ kind: "liaison-ready" }, "*");
+}
+
 async function start(): Promise<void> {
   const root = document.getElementById("liaison");
   if (!root) return;
@@ -44,6 +75,7 @@ async function start(): Promise<void> {
       const note = el("p", { class: "gone", text: "The server of this view has ended.", attributes: { role: "status" } });
       void followed(app.clock, state, () => root.append(note));
     } else if (!calm) app.clock.setPlaying(true);
+    if (window.parent !== window && !simulation && !live) listen(root, app, notices);
     root.dataset.ready = "yes";
   } catch (error) {
     failed(root, error);

@@ -8,7 +8,7 @@ import type { Color, Scene } from "./scene";
 import type { Stage } from "./stage";
 
 /** What colors and symbols mean: only what occurs. */
-export function legend(scene: Scene, isOpen: boolean): HTMLElement | null {
+export function legend(scene: Scene, isOpen: boolean): HTMLDetailsElement | null {
   const rows: HTMLElement[] = [];
   const row = (shape: string, color: Color, text: string) => {
     const swatch = el("i", { class: shape });
@@ -31,8 +31,8 @@ export function legend(scene: Scene, isOpen: boolean): HTMLElement | null {
     row("ground", scene.bodies.find((x) => x.ground)?.color ?? [128, 134, 142], "ground");
   if (scene.forces.length) row("arrow", scene.arrows.forceColor, "force of a joint on its successor");
   for (const state of scene.states) if (state.occurs) row("dot", state.color, `contact: ${state.word}`);
-  if (scene.contacts.length) row("arrow", [120, 126, 133], "contact force, in the color of its state");
-  if (scene.contacts.some((x) => x.moments)) row("arrow two", scene.arrows.momentColor, "moment");
+  if (scene.contacts.length) row("arrow", [120, 126, 133], "contact force");
+  if (scene.contacts.some((x) => x.moments) || scene.live?.contacts.some((x) => x.turns)) row("arrow two", scene.arrows.momentColor, "moment");
   if (!rows.length) return null;
   const made = el("details", { class: "legend" }, el("summary", { text: "Legend" }), el("ul", {}, ...rows));
   made.open = isOpen;
@@ -90,7 +90,7 @@ function bar(kind: string): { node: HTMLElement; set(pixels: number, text: strin
 }
 
 /** Camera, a body to follow, layers, size of arrows, traces. */
-export function viewMenu(stage: Stage, cameras: Cameras): HTMLElement {
+export function viewMenu(stage: Stage, cameras: Cameras): HTMLDetailsElement {
   const { scene } = stage;
   const box = el("details", { class: "menu" }, el("summary", { text: "View" }));
   const body = el("div", { class: "menu-body" });

@@ -26,6 +26,8 @@ export interface Piece {
   opacity?: number;
   joint?: string;
   vertices?: Packed;
+  /** The same as numbers, where they follow a parameter. */
+  points?: number[];
   faces?: Packed;
   smooth?: boolean;
 }
@@ -154,6 +156,28 @@ export interface Scene {
   stale?: string[];
   drag?: Dragged;
   about?: About;
+  /** Assembly modes to choose from; the first is the mechanism's own. */
+  modes?: AssemblyMode[];
+  /** Where the numbers of `contacts` and `forces` come from, in their order. */
+  live?: { contacts: LiveContact[]; forces: { name: string; axes: number[] }[] };
+}
+
+/** A position near which loops close, and the coordinates whose starts hold in it. */
+export interface AssemblyMode {
+  title: string;
+  q: number[];
+  held: string[];
+}
+
+/** A place of contact by names of the engine's series; `aside` is how far it stands off its point. */
+export interface LiveContact {
+  name: string;
+  block: string;
+  sliding: string;
+  rolls: boolean;
+  turns: boolean;
+  rows: string[];
+  aside: Vec3;
 }
 
 /** What is known of a mechanism: a text, equations as HTML with MathML, a note. */
@@ -161,6 +185,8 @@ export interface About {
   mobility: string;
   equations: string;
   note: string;
+  /** On the assembly modes. */
+  modes?: string;
 }
 
 /** Bodies that a hand can draw: by which inputs, at which place, and how strongly. */

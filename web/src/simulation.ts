@@ -1,9 +1,10 @@
 // A mechanism that simulates beside the picture: rows arrive from the Worker and are kept.
+import { LiveActing } from "./acting";
 import type { Source } from "./charts";
 import type { Clock } from "./clock";
-import { type Answer, type Info, makeWorker, type Order, type Rows, type Status } from "./engine";
+import { type Answer, type Beginning, type Info, makeWorker, type Order, type Rows, type Status } from "./engine";
 import { LiveMotion } from "./motion";
-import type { Scene } from "./scene";
+import type { EventGroup, Scene } from "./scene";
 
 /** Seconds between recorded states, and states that are kept. */
 const EVERY = 1 / 120;
@@ -11,6 +12,36 @@ const MOST = 24000;
 /** Seconds of the viewer that the run is ahead, and milliseconds of one piece of work. */
 const AHEAD = 0.12;
 const PIECE = 14;
+/** Series that are drawn and have no curves. */
+const DRAWN = new Set(["poses", "marks"]);
+/** Part of the time shown within which events of one owner are one group, and events that are kept. */
+const NEAR = 1 / 120;
+const MOST_EVENTS = 4000;
+
+/** Events up to a time; those of one owner that follow each other closely are one group. */
+function grouped(events: Rows["events"], end: number, gap: number): EventGroup[] {
+  const groups: (EventGroup & { counts: Map<string, number> })[] = [];
+  const latest = new Map<string, (typeof groups)[number]>();
+  for (const { t, what, name } of events) {
+    if (t > end) break;
+    const owner = name.split(": ")[0].split("[")[0];
+    const last = latest.get(owner);
+    if (last && t - last.end <= gap) {
+      last.end = t;
+      last.count += 1;
+      last.hit ||= what === "impact";
+      last.counts.set(what, (last.counts.get(what) ?? 0) + 1);
+      continue;
+    }
+    const words = what === "event" ? name : `${name} ${what}`;
+    const made = { begin: t, end: t, owner, count: 1, words, hit: what === "impact", counts: new Map([[what, 1]]) };
+    groups.push(made);
+    latest.set(owner, made);
+  }
+  for (const one of groups)
+    if (one.count > 1) one.words = `${one.owner}: ${[...one.counts].map(([x, n]) => `${n} × ${x}`).join(", ")}`;
+  return groups;
+}
 
 /** Columns of a run that goes on. */
 class LiveSource implements Source {
@@ -33,7 +64,7 @@ class LiveSource implements Source {
       this.add(name, "velocities", unit, (rows, k) => rows.v[k * info.speeds.length + c]);
     });
     for (const [series, layout] of Object.entries(info.layout)) {
-      if (series === "poses") continue;
+      if (DRAWN.has(series)) continue;
       const width = layout.reduce((sum, [, size]) => sum + size, 0);
       let first = 0;
       for (const [part, size] of layout)
@@ -86,6 +117,7 @@ class LiveSource implements Source {
 
 export class Simulation {
   readonly motion: LiveMotion;
+  readonly acting: LiveActing;
   readonly source: LiveSource;
   status: Status | null = null;
   /** Milliseconds from a changed value to the first state of its motion. */
@@ -98,19 +130,25 @@ export class Simulation {
   private serial = 0;
   private isWaiting = false;
   private isBeginning = false;
-  private next: { parameters: Record<string, number>; start: Record<string, number> } | null = null;
+  /** The assembly mode of the run that goes on. */
+  mode = 0;
+  private next: Beginning | null = null;
   private sentAt = 0;
-  private sent: Record<string, number> = {};
+  private sent: { parameters: Record<string, number>; mode: number } = { parameters: {}, mode: 0 };
+  private nextMode = 0;
+  private readonly happened: Rows["events"][number][] = [];
+  private count = 0;
   private readonly heard: ((what: "rows" | "begun" | "failed", message: string) => void)[] = [];
 
   private constructor(
     private readonly worker: Worker,
     readonly info: Info,
-    scene: Scene,
+    readonly scene: Scene,
     bytes: Uint8Array,
   ) {
     const names = info.layout.poses.map(([name]) => name);
     this.motion = new LiveMotion(scene, bytes, names, MOST);
+    this.acting = new LiveActing(info, scene, bytes, this.motion, MOST);
     this.source = new LiveSource(info, scene, this.motion);
     worker.onmessage = (event: MessageEvent<Answer>) => this.take(event.data);
   }
@@ -133,9 +171,11 @@ export class Simulation {
     this.heard.push(act);
   }
 
-  /** Another run, with these parameters and starts; the old one stays until it has begun. */
-  begin(parameters: Record<string, number>, start: Record<string, number>): void {
-    this.next = { parameters, start };
+  /** Another run, with these values in this assembly mode; the old one stays until it has begun. */
+  begin(parameters: Record<string, number>, start: Record<string, number>, mode = 0): void {
+    const { q, held } = this.scene.modes?.[mode] ?? { q: [], held: [] };
+    this.next = { parameters, start, near: mode > 0 ? { q, held } : null };
+    this.nextMode = mode;
     this.sendNext();
   }
 
@@ -154,7 +194,8 @@ export class Simulation {
     const last = this.motion.count ? this.motion.times[this.motion.count - 1] : 0;
     const until = this.isFast && clock.playing ? last + 10 : clock.time + (this.isHeld ? 0.25 : 1) * AHEAD * Math.max(clock.speed, 0.05);
     if (this.motion.count > 1 && last >= until) return;
-    if (!clock.playing && this.motion.count > 1) return;
+    // while time stands still there is as much as a hand steps through
+    if (!clock.playing && this.motion.count > 1 && last > clock.time + 2 * EVERY) return;
     this.isWaiting = true;
     this.send({ kind: "advance", serial: this.serial, until, milliseconds: PIECE });
   }
@@ -169,7 +210,7 @@ export class Simulation {
     this.isWaiting = false;
     this.serial += 1;
     this.sentAt = performance.now();
-    this.sent = this.next.parameters;
+    this.sent = { parameters: this.next.parameters, mode: this.nextMode };
     this.send({ kind: "begin", serial: this.serial, ...this.next });
     this.next = null;
   }
@@ -179,7 +220,12 @@ export class Simulation {
     if (answer.kind === "begun") {
       this.isBeginning = false;
       this.motion.clear();
-      this.parameters = this.sent;
+      this.acting.clear();
+      this.happened.length = this.count = 0;
+      Object.assign(this.scene.events, { count: 0, groups: [] });
+      this.scene.strips = [];
+      this.parameters = this.sent.parameters;
+      this.mode = this.sent.mode;
       this.status = null;
       this.tell("begun");
       this.sendNext();
@@ -203,6 +249,19 @@ export class Simulation {
     const drops = this.motion.append(rows.t, rows.series.poses);
     const at = this.motion.count - rows.count;
     this.source.put(rows, at, drops ? before - at : 0);
+    this.acting.put(rows, at, drops ? before - at : 0);
+    this.happened.push(...rows.events);
+    this.count += rows.events.length;
+  }
+
+  /** Groups of events and strips of contacts, for the part of the run that is kept. */
+  refreshEvents(begin: number, end: number): void {
+    const { events } = this.scene;
+    if (this.happened.length > MOST_EVENTS) this.happened.splice(0, this.happened.length - MOST_EVENTS);
+    while (this.happened.length && this.happened[0].t < begin) this.happened.shift();
+    events.count = this.count;
+    events.groups = grouped(this.happened, end, (end - begin) * NEAR);
+    this.scene.strips = this.acting.strips(begin, end);
   }
 
   private tell(what: "rows" | "begun" | "failed", message = ""): void {

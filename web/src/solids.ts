@@ -57,6 +57,12 @@ export function put(mesh: Mesh, piece: Piece): void {
   mesh.position.set(...piece.place);
   const [w, x, y, z] = piece.turn;
   mesh.quaternion.set(x, y, z, w).normalize();
+  if (piece.points) {
+    const at = mesh.geometry.getAttribute("position") as BufferAttribute;
+    at.set(piece.points);
+    at.needsUpdate = true;
+    mesh.geometry.computeVertexNormals();
+  }
 }
 
 function geometry(piece: Piece, bytes: Uint8Array, look: MeshStandardMaterial): BufferGeometry {
@@ -67,15 +73,15 @@ function geometry(piece: Piece, bytes: Uint8Array, look: MeshStandardMaterial): 
   look.side = DoubleSide;
   look.flatShading = !piece.smooth;
   const made = new BufferGeometry();
-  const vertices = rows(unpacked(piece.vertices, bytes));
+  const vertices = rowsOf(unpacked(piece.vertices, bytes));
   made.setAttribute("position", new BufferAttribute(Float32Array.from(vertices), 3));
-  made.setIndex(new BufferAttribute(Uint32Array.from(rows(unpacked(piece.faces, bytes))), 1));
+  made.setIndex(new BufferAttribute(Uint32Array.from(rowsOf(unpacked(piece.faces, bytes))), 1));
   made.computeVertexNormals();
   return made;
 }
 
 /** Row after row. */
-function rows(table: { rows: number; columns: number; data: Float64Array }): Float64Array {
+export function rowsOf(table: { rows: number; columns: number; data: Float64Array }): Float64Array {
   const out = new Float64Array(table.data.length);
   for (let c = 0; c < table.columns; c++)
     for (let r = 0; r < table.rows; r++) out[r * table.columns + c] = table.data[c * table.rows + r];

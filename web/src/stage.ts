@@ -17,20 +17,25 @@ import {
   Vector3,
   WebGLRenderer,
 } from "three";
+import type { Acting } from "./acting";
 import { Arrows, Dots } from "./arrows";
 import { digits } from "./dom";
 import { Grid, supports, triad } from "./ground";
 import { Labels } from "./labels";
 import { type Symbol, symbol } from "./loads";
 import type { Motion } from "./motion";
+import { isSoftware, Pacing } from "./pacing";
 import { type Table, unpacked } from "./packed";
-import type { Color, Contact, Piece, Scene, Vec3 } from "./scene";
+import type { Color, Piece, Scene, Vec3 } from "./scene";
 import { BALL, put, solid, tint } from "./solids";
 import { variation } from "./variations";
 
 const SWOLLEN = 1.7; // a dot at an impact
 const TRACES = ["#c8323c", "#1f7a8c", "#8a5a00", "#6a4c93", "#2f7d32"];
 const MOST_JOINT_NAMES = 24;
+/** What of the ground is lighter than this would dazzle on a dark page, and is dimmed there. */
+const LIGHT = 150;
+const DIMMED = 0.16;
 
 export interface Layer {
   title: string;
@@ -38,19 +43,11 @@ export interface Layer {
   nodes: Object3D[];
 }
 
-interface Touch {
-  contact: Contact;
-  points: Table;
-  forces: Table;
-  moments: Table | null;
-  states: Table;
-  hits: Table;
-}
-
 export class Stage {
   readonly world = new World();
   readonly camera: PerspectiveCamera;
   readonly renderer: WebGLRenderer;
+  readonly pacing: Pacing;
   readonly labels = new Labels();
   readonly layers = new Map<string, Layer>();
   readonly grid: Grid;
@@ -60,16 +57,16 @@ export class Stage {
   isDirty = true;
   private readonly bodies: Group[] = [];
   private readonly dark: { look: MeshStandardMaterial; color: Color }[] = [];
+  private readonly floors: { look: MeshStandardMaterial; color: Color }[] = [];
   private readonly symbols: Symbol[] = [];
-  private readonly touches: Touch[];
   private readonly dots: Dots | null = null;
   private readonly touchArrows: Arrows | null = null;
   private readonly forceArrows: Arrows | null = null;
-  private readonly forces: Table[];
   private readonly struck: { look: MeshStandardMaterial; color: Tint; hits: Table }[] = [];
   private readonly meshes: { mesh: Mesh; piece: Piece }[] = [];
   private readonly varying: ((values: Record<string, number>) => void)[];
-  private readonly ways: { mesh: Mesh; body: number; place: Vec3 }[] = [];
+  private readonly ways: { mesh: Mesh; dot: Mesh; body: number; place: Vec3 }[] = [];
+  private stands: Object3D | null = null;
   private readonly a = new Vector3();
   private readonly b = new Vector3();
 
@@ -78,32 +75,35 @@ export class Stage {
     private readonly bytes: Uint8Array,
     canvas: HTMLCanvasElement,
     readonly motion: Motion,
+    readonly acting: Acting,
+    renderer?: WebGLRenderer,
   ) {
     this.lastTime = this.motion.times[0];
-    this.renderer = new WebGLRenderer({ canvas, antialias: true, alpha: true });
-    this.renderer.shadowMap.enabled = true;
+    // where pictures are computed, shadows and smooth edges would take most of the time of a simulation
+    const isPlain = scene.live !== undefined && isSoftware();
+    this.renderer = renderer ?? new WebGLRenderer({ canvas, antialias: !isPlain, alpha: true });
+    this.pacing = new Pacing(this.renderer.getContext() as WebGL2RenderingContext);
+    this.renderer.shadowMap.enabled = !isPlain;
     const { size, angle } = scene.view;
     this.camera = new PerspectiveCamera((angle * 180) / Math.PI, 1, size / 100, size * 100);
     this.grid = new Grid(scene.view);
     this.addLights();
     this.addGround();
     this.addBodies();
-    this.varying = scene.variations ? [variation(scene, scene.variations)] : [];
+    this.varying = scene.variations ? [variation(scene, bytes, scene.variations)] : [];
     for (const load of scene.loads) {
       const made = symbol(load, size, this.motion);
       this.symbols.push(made);
       this.put("loads", made.node);
     }
-    this.touches = scene.contacts.map((contact) => this.touch(contact));
-    if (this.touches.length) {
-      this.dots = new Dots(this.touches.length);
-      this.touchArrows = new Arrows(2 * this.touches.length, size);
+    if (scene.contacts.length) {
+      this.dots = new Dots(scene.contacts.length);
+      this.touchArrows = new Arrows(2 * scene.contacts.length, size);
       this.put("contacts", this.dots.node, this.touchArrows.node);
       this.addContactNames();
     }
-    this.forces = scene.forces.map((force) => unpacked(force.values, bytes));
-    if (this.forces.length) {
-      this.forceArrows = new Arrows(this.forces.length, size);
+    if (scene.forces.length) {
+      this.forceArrows = new Arrows(scene.forces.length, size);
       this.put("forces", this.forceArrows.node);
       this.addForceValues();
     }
@@ -141,7 +141,7 @@ export class Stage {
     const red = tint(scene.arrows.forceColor);
     scene.forces.forEach((force, k) => {
       motion.world(force.body, force.place, this.a);
-      this.vector(this.forces[k], this.arrowFactor * scene.arrows.force, this.b);
+      this.acting.force(k, motion.row, this.b).multiplyScalar(this.arrowFactor * scene.arrows.force);
       this.forceArrows?.set(k, this.a, this.b, red);
     });
     this.forceArrows?.done();
@@ -163,10 +163,10 @@ export class Stage {
     const look = new MeshBasicMaterial({ color });
     const way = new Mesh(new BufferGeometry(), look);
     way.frustumCulled = false;
-    this.ways.push({ mesh: way, body, place });
+    const dot = new Mesh(BALL, look);
+    this.ways.push({ mesh: way, dot, body, place });
     this.put("traces", way);
     this.refreshTraces();
-    const dot = new Mesh(BALL, look);
     dot.scale.setScalar(0.02 * size);
     dot.position.set(...place);
     this.bodies[body].add(dot);
@@ -189,7 +189,12 @@ export class Stage {
   /** Pieces as they are at other values of parameters. */
   vary(values: Record<string, number>): void {
     for (const one of this.varying) one(values);
-    if (this.varying.length) for (const { mesh, piece } of this.meshes) put(mesh, piece);
+    if (this.varying.length) {
+      for (const { mesh, piece } of this.meshes) put(mesh, piece);
+      for (const { dot, place } of this.ways) dot.position.set(...place);
+      this.stands?.removeFromParent();
+      this.addStands();
+    }
     this.show(this.lastTime);
   }
 
@@ -215,6 +220,7 @@ export class Stage {
       look.color.copy(tint(color));
       if (isDark) look.color.lerp(white, 0.28);
     }
+    for (const { look, color } of this.floors) look.color.copy(tint(color)).multiplyScalar(isDark ? DIMMED : 1);
     this.grid.setInk(isDark ? "#8fa1b3" : "#6f7e8d");
     this.isDirty = true;
   }
@@ -229,8 +235,17 @@ export class Stage {
 
   render(width: number, height: number): void {
     this.renderer.render(this.world, this.camera);
-    this.labels.show(this.camera, width, height, (name) => this.layer(name).on);
+    this.pacing.drawn();
+    this.labels.show(this.camera, width, height, (name) => name === "" || this.layer(name).on);
     this.isDirty = false;
+  }
+
+  /** Gives memory of the graphics processor back; the renderer stays. */
+  dispose(): void {
+    this.world.traverse((x) => {
+      if (x instanceof Mesh) (x.geometry as BufferGeometry).dispose();
+      else if (x instanceof DirectionalLight) x.dispose();
+    });
   }
 
   private put(layer: string, ...nodes: Object3D[]): void {
@@ -253,16 +268,16 @@ export class Stage {
   private addLights(): void {
     const { size } = this.scene.view;
     const up = new Vector3(...this.scene.view.up);
-    const sky = new HemisphereLight(0xffffff, 0xb9c0c8, 1.7);
+    const sky = new HemisphereLight(0xffffff, 0xb9c0c8, 1.5);
     sky.position.copy(up);
-    const sun = new DirectionalLight(0xffffff, 2.1);
+    const sun = new DirectionalLight(0xffffff, 1.8);
     const target = new Vector3(...this.scene.view.target);
     const eye = new Vector3(...this.scene.view.position).sub(target).normalize();
     const side = new Vector3().crossVectors(up, eye).normalize();
     sun.position.copy(target).addScaledVector(up, 3 * size);
     sun.position.addScaledVector(eye, 1.3 * size).addScaledVector(side, -1.2 * size);
     sun.target.position.copy(target);
-    sun.castShadow = true;
+    sun.castShadow = this.renderer.shadowMap.enabled;
     sun.shadow.mapSize.set(2048, 2048);
     sun.shadow.bias = -0.0005;
     sun.shadow.normalBias = 0.004 * size;
@@ -275,11 +290,18 @@ export class Stage {
   }
 
   private addGround(): void {
-    const { view, bodies } = this.scene;
     this.put("grid", this.grid.node);
-    this.put("world axes", triad(0.22 * view.size));
+    this.put("world axes", triad(0.22 * this.scene.view.size));
+    this.addStands();
+  }
+
+  private addStands(): void {
+    const { view, bodies } = this.scene;
+    if (!view.supports.length) return;
     const ground = bodies.find((x) => x.ground);
-    if (view.supports.length) this.put("supports", supports(view, ground?.color ?? [128, 134, 142]));
+    this.stands = supports(view, ground?.color ?? [128, 134, 142]);
+    this.layer("supports").nodes.splice(0);
+    this.put("supports", this.stands);
   }
 
   private addBodies(): void {
@@ -295,6 +317,7 @@ export class Stage {
         this.meshes.push({ mesh, piece });
         const look = mesh.material as MeshStandardMaterial;
         if (piece.joint) this.dark.push({ look, color: color ?? piece.color });
+        else if (body.ground && Math.min(...piece.color) > LIGHT) this.floors.push({ look, color: piece.color });
         else if (hits) this.struck.push({ look, color: look.color.clone(), hits });
         (piece.joint ? joints : node).add(mesh);
       }
@@ -336,41 +359,30 @@ export class Stage {
     });
   }
 
-  private touch(contact: Contact): Touch {
-    const read = (x: Contact["points"]) => unpacked(x, this.bytes);
-    return {
-      contact,
-      points: read(contact.points),
-      forces: read(contact.forces),
-      moments: contact.moments ? read(contact.moments) : null,
-      states: read(contact.states),
-      hits: read(contact.hits),
-    };
-  }
-
   private addContactNames(): void {
-    const without = this.touches.filter((x) => !x.contact.placed);
+    const { contacts } = this.scene;
+    const without = contacts.map((x, k) => [x, k] as const).filter(([x]) => !x.placed);
     if (without.length > 8) return;
-    for (const one of without)
+    for (const [one, k] of without)
       this.labels.add(
         {
           layer: this.named("contacts"),
-          text: () => one.contact.name,
-          place: (out) => this.row(one.points, out),
+          text: () => one.name,
+          place: (out) => this.acting.point(k, this.motion.row, out),
         },
         "beside",
       );
   }
 
   private addForceValues(): void {
-    if (this.forces.length > 12) return;
+    if (this.scene.forces.length > 12) return;
     this.scene.forces.forEach((force, k) => {
       this.labels.add(
         {
           layer: this.named("forces"),
-          text: () => `${digits(this.row(this.forces[k], this.b).length(), 3)} N`,
+          text: () => `${digits(this.acting.force(k, this.motion.row, this.b).length(), 3)} N`,
           place: (out) => {
-            this.vector(this.forces[k], this.arrowFactor * this.scene.arrows.force, this.b);
+            this.acting.force(k, this.motion.row, this.b).multiplyScalar(this.arrowFactor * this.scene.arrows.force);
             return this.motion.world(force.body, force.place, out).add(this.b);
           },
         },
@@ -380,32 +392,23 @@ export class Stage {
   }
 
   private showContacts(): void {
-    const { scene, motion } = this;
+    const { scene, acting } = this;
+    const { row } = this.motion;
     const moment = tint(scene.arrows.momentColor);
-    this.touches.forEach((one, k) => {
-      const isHit = one.hits.at(motion.row, 0) > 0;
-      const state = isHit ? 4 : one.states.at(motion.row, 0);
-      const color = tint(scene.states[state].color);
-      this.row(one.points, this.a);
-      this.dots?.set(k, this.a, one.contact.radius * (isHit ? SWOLLEN : 1), color);
-      this.vector(one.forces, this.arrowFactor * scene.arrows.force, this.b);
+    scene.contacts.forEach((one, k) => {
+      const isHit = acting.isHit(k, row);
+      const color = tint(scene.states[isHit ? 4 : acting.state(k, row)].color);
+      acting.point(k, row, this.a);
+      this.dots?.set(k, this.a, one.radius * (isHit ? SWOLLEN : 1), color);
+      acting.contactForce(k, row, this.b).multiplyScalar(this.arrowFactor * scene.arrows.force);
       this.touchArrows?.set(2 * k, this.a, this.b, color);
-      if (one.moments) this.vector(one.moments, this.arrowFactor * scene.arrows.moment, this.b);
-      else this.b.setScalar(0);
+      acting.moment(k, row, this.b).multiplyScalar(this.arrowFactor * scene.arrows.moment);
       this.touchArrows?.set(2 * k + 1, this.a, this.b, moment, true);
     });
     this.dots?.done();
     this.touchArrows?.done();
   }
 
-  private row(table: Table, out: Vector3): Vector3 {
-    const k = this.motion.row;
-    return out.set(table.at(k, 0), table.at(k, 1), table.at(k, 2));
-  }
-
-  private vector(table: Table, scale: number, out: Vector3): Vector3 {
-    return this.row(table, out).multiplyScalar(scale);
-  }
 }
 
 const TITLES: Record<string, string> = {

@@ -5,6 +5,7 @@ import type { EventGroup, Scene } from "./scene";
 
 const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
 const STEPS = 10000;
+const LISTED = 40; // events of a run that goes on
 
 export class Transport {
   readonly node = el("footer", { class: "bar", attributes: { "aria-label": "Time" } });
@@ -13,6 +14,7 @@ export class Transport {
   private readonly readout = el("output", { class: "time" });
   private readonly speed: HTMLSelectElement;
   private readonly nows: HTMLElement[] = [];
+  private strips: HTMLElement | null = null;
 
   constructor(
     private readonly scene: Scene,
@@ -107,10 +109,22 @@ export class Transport {
     }
   }
 
+  /** Marks of the events of a run that goes on, where time is now. */
+  refreshEvents(): void {
+    const { events, strips } = this.scene;
+    if (!events.groups.length && !strips.length && !this.strips) return;
+    this.strips?.remove();
+    this.nows.length = 0;
+    this.strips = null;
+    this.addStrips();
+    this.tell();
+  }
+
   private addStrips(): void {
     const { strips, events, states } = this.scene;
     if (!strips.length && !events.groups.length) return;
     const box = el("div", { class: "strips" });
+    this.strips = box;
     const rows = new Map<string, HTMLElement>();
     for (const strip of strips) {
       const row = this.row(strip.name, box);
@@ -128,7 +142,7 @@ export class Transport {
       if (!rows.has(group.owner)) others ??= this.row("events", box);
       (rows.get(group.owner) ?? (others as HTMLElement)).append(this.mark(group));
     }
-    this.node.append(box);
+    this.node.prepend(box);
   }
 
   private row(name: string, box: HTMLElement): HTMLElement {
@@ -168,7 +182,7 @@ export class Transport {
 /** The list of events; choosing one goes to its instant. */
 export function eventList(scene: Scene, clock: Clock): HTMLElement | null {
   const { groups, count } = scene.events;
-  if (!groups.length) return null;
+  if (!groups.length || clock.isLive) return null;
   const list = el("select", {
     class: "events",
     attributes: { size: `${Math.min(Math.max(groups.length, 2), 8)}`, "aria-label": "Events" },
@@ -195,4 +209,45 @@ export function eventList(scene: Scene, clock: Clock): HTMLElement | null {
   const shown = groups.reduce((sum, x) => sum + x.count, 0);
   const title = shown < count ? `Events: ${shown} of ${count}` : `Events: ${count}`;
   return el("section", { class: "event-list" }, el("h2", { text: title }), list);
+}
+
+/** The list of events of a run that goes on: the last ones, newest first. */
+export class LiveEvents {
+  readonly node = el("section", { class: "event-list" });
+  private readonly title = el("h2", {});
+  private readonly list = el("select", {
+    class: "events",
+    attributes: { size: "6", "aria-label": "Events" },
+    on: { change: () => this.go() },
+  });
+  private shown = -1;
+
+  constructor(
+    private readonly scene: Scene,
+    private readonly clock: Clock,
+  ) {
+    this.node.append(this.title, this.list);
+    this.node.hidden = true;
+  }
+
+  refresh(): void {
+    const { groups, count } = this.scene.events;
+    if (count === this.shown || document.activeElement === this.list) return;
+    this.shown = count;
+    this.node.hidden = count === 0;
+    this.title.textContent = `Events: ${count}`;
+    const texts = groups.slice(-LISTED).reverse();
+    this.list.replaceChildren(
+      ...texts.map((group) => {
+        const until = group.end > group.begin ? `–${digits(group.end, 4)}` : "";
+        const text = `${digits(group.begin, 4)}${until} s   ${group.words}`;
+        return el("option", { text, title: text, attributes: { value: `${group.begin}` } });
+      }),
+    );
+  }
+
+  private go(): void {
+    if (this.clock.playing) this.clock.setPlaying(false);
+    this.clock.seek(+this.list.value);
+  }
 }

@@ -1,14 +1,16 @@
 // Numbers of a drawing that follow parameters: between the values at which a scene has them.
 import { placeOf } from "./clock";
-import type { Scene, Variation } from "./scene";
+import { unpacked } from "./packed";
+import type { Piece, Scene, Variation } from "./scene";
+import { rowsOf } from "./solids";
 
 /** A function that sets all numbers of a scene to values of parameters. */
-export function variation(scene: Scene, variations: Variation[]): (values: Record<string, number>) => void {
+export function variation(scene: Scene, bytes: Uint8Array, variations: Variation[]): (values: Record<string, number>) => void {
   const firsts = new Map<string, { list: number[]; base: number[] }>();
   for (const { entries } of variations)
     for (const { path } of entries) {
       const key = path.join("/");
-      const list = path.reduce<unknown>((at, step) => (at as never)[step], scene) as number[];
+      const list = listAt(scene, bytes, path);
       if (!firsts.has(key)) firsts.set(key, { list, base: [...list] });
     }
   return (values) => {
@@ -25,4 +27,15 @@ export function variation(scene: Scene, variations: Variation[]): (values: Recor
       }
     }
   };
+}
+
+/** The list at a path; corners of a surface are unpacked first. */
+function listAt(scene: Scene, bytes: Uint8Array, path: (string | number)[]): number[] {
+  const end = path[path.length - 1];
+  const inner = path.slice(0, -1).reduce<unknown>((at, step) => (at as never)[step], scene);
+  if (end !== "vertices") return (inner as Record<string | number, number[]>)[end];
+  const piece = inner as Piece;
+  if (!piece.vertices) throw new Error("a surface without corners");
+  piece.points ??= [...rowsOf(unpacked(piece.vertices, bytes))];
+  return piece.points;
 }

@@ -1,5 +1,5 @@
 // Runs in the Worker, behind the script that defines `liaison.Run`.
-import type { Answer, Engine, Info, Order, Rows, Status } from "./engine";
+import type { Answer, Beginning, Engine, Info, Order, Rows, Status } from "./engine";
 
 interface Run {
   readonly info: Info;
@@ -20,9 +20,8 @@ const FOREVER = 1e5; // seconds
 
 class ModuleEngine implements Engine {
   readonly info: Info;
-  private parameters: Record<string, number> = {};
+  private from: Beginning = { parameters: {}, start: {}, near: null };
   private inputs: Record<string, number> = {};
-  private begin: Record<string, number> = {};
 
   constructor(
     private readonly run: Run,
@@ -32,19 +31,16 @@ class ModuleEngine implements Engine {
     this.restart();
   }
 
-  setParameters(values: Record<string, number>): void {
-    this.parameters = values;
-    this.restart();
+  setParameters(parameters: Record<string, number>): void {
+    this.begin({ ...this.from, parameters });
   }
 
-  setStart(values: Record<string, number>): void {
-    this.begin = values;
-    this.restart();
+  setStart(start: Record<string, number>): void {
+    this.begin({ ...this.from, start });
   }
 
-  setBoth(parameters: Record<string, number>, start: Record<string, number>): void {
-    this.parameters = parameters;
-    this.begin = start;
+  begin(from: Beginning): void {
+    this.from = from;
     this.restart();
   }
 
@@ -81,9 +77,11 @@ class ModuleEngine implements Engine {
   }
 
   private restart(): void {
-    const { parameters, inputs, begin, every } = this;
+    const { inputs, every } = this;
+    const { parameters, start, near } = this.from;
     const options: Record<string, unknown> = { parameters, inputs, every, until: FOREVER };
-    if (Object.keys(begin).length) options.start = begin;
+    if (Object.keys(start).length) options.start = start;
+    if (near) options.near = near;
     this.run.start(options);
   }
 }
@@ -104,7 +102,7 @@ async function obey(order: Order): Promise<void> {
   else if (order.kind === "begin") {
     const before = performance.now();
     serial = order.serial;
-    engine.setBoth(order.parameters, order.start);
+    engine.begin(order);
     tell({ kind: "begun", serial, milliseconds: performance.now() - before });
   } else if (order.kind === "input") engine.setInputs(order.values);
   else if (order.kind === "drag") engine.drag(order.inputs, order.force);

@@ -204,9 +204,18 @@ def series_of(names: list[str] | None, labels: list[str] | None) -> tuple[str, .
 
 
 def ran(
-    request: Request, end: float, options: RunOptions, *, invariants: bool = False
+    request: Request,
+    end: float,
+    options: RunOptions,
+    *,
+    invariants: bool = False,
+    back_end: str = "llvm",
 ) -> Trajectory:
     """The run, with a bar on the terminal when it takes long."""
+    if back_end != "llvm":
+        from liaison.program.back_ends import BACK_ENDS
+
+        check_word("--back-end", back_end, BACK_ENDS.compilers)
     for x in request.mechanism.parameters:
         if x.value is None:
             unit = f" [{x.unit}]" if x.unit else ""
@@ -218,8 +227,9 @@ def ran(
     with Bar() as bar:
         whole = replace(options, inputs=request.inputs, progress=bar)
         return verb.simulate(
-            request.mechanism, until=end, start=request.start, invariants=invariants, options=whole
-        )
+            request.mechanism, until=end, start=request.start, invariants=invariants,
+            back_end=back_end, options=whole,
+        )  # fmt: skip
 
 
 def event_facts(run: Trajectory) -> list[dict[str, Any]]:

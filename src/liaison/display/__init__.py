@@ -13,7 +13,9 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from .page import Page, to_text
+from liaison.lazy import Shown
+
+from .page import WIDEST, Page, cut, fields_page, fields_title, to_text
 
 PAGES = {
     "Mechanism": "mechanism",
@@ -24,6 +26,9 @@ PAGES = {
     "Program": "kernel",
     "Kernel": "kernel",
     "Runs": "runs",
+    "Study": "study",
+    "Indices": "study",
+    "Optimum": "study",
     "Sensitivities": "runs",
     "Linearization": "small_motions",
     "Equilibrium": "small_motions",
@@ -46,9 +51,17 @@ def _module_of(shown: Any) -> ModuleType | None:
     return None
 
 
+def _has_text(shown: Any) -> bool:
+    """Whether its class writes a text of its own."""
+    kind: Any = type(shown)
+    return kind.__str__ is not Shown.__str__
+
+
 def page_of(shown: Any) -> Page:
-    """What is shown of an object; its own text where no module here says more."""
+    """What is shown of an object; its own text, or its fields, where no module here says more."""
     module = _module_of(shown)
+    if module is None and not _has_text(shown):
+        return fields_page(shown)
     if module is None:
         title, _, text = str(shown).partition("\n")
         return Page(title, text=text, html=f"<pre>{escape(text)}</pre>" if text else "")
@@ -58,9 +71,14 @@ def page_of(shown: Any) -> Page:
 
 def line_of(shown: Any) -> str:
     """One line: the class, and the title of its page."""
-    module = _module_of(shown)
-    title = page_of(shown).title if module is None else module.title(shown)
-    return f"<{type(shown).__name__} {title}>"
+    module, title = _module_of(shown), ""
+    if module is not None:
+        title = module.title(shown)
+    elif _has_text(shown):
+        title = page_of(shown).title.strip().partition("  ")[0].rstrip(":")  # of a table its name
+    if module is None and (not _has_text(shown) or getattr(shown, "name", "") not in title):
+        title = fields_title(shown)
+    return f"<{type(shown).__name__} {cut(title, WIDEST)}>"
 
 
 def text_of(shown: Any) -> str:

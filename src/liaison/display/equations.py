@@ -15,6 +15,7 @@ from liaison.equations.readable.readable import Readable, readable
 from liaison.errors import needed
 from liaison.expr.reading.reading import to_expr
 from liaison.expr.reading.sympy import to_sympy
+from liaison.lazy import Shown
 
 from .page import Page, plural
 
@@ -47,8 +48,8 @@ def _read(shown: Equations | Readable) -> Readable:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class SympyEquations:
+@dataclass(frozen=True, slots=True, repr=False)
+class SympyEquations(Shown):
     """M v̇ = f + Gᵀ λ, G v̇ = γ as matrices of SymPy; symbols are real and named by their labels.
 
     Attributes:

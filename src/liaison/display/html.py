@@ -60,8 +60,8 @@ def _table(table: Table) -> str:
     marks = [' class="n"' * is_numeric(column) for column in zip(*table.rows)]
     body = "".join(f"<tr>{''.join(map(_cell, row, marks))}</tr>" for row in rows)
     head = "".join(f"<th{x}>{escape(name)}</th>" for name, x in zip(table.head, marks))
-    head = f"<tr>{head}</tr>" if any(table.head) else ""
-    return f'<div class="scroll"><table>{title}{head}{body}</table></div>'
+    head = f"<thead><tr>{head}</tr></thead>" if any(table.head) else ""
+    return f'<div class="scroll"><table>{title}{head}<tbody>{body}</tbody></table></div>'
 
 
 def _cell(text: str, mark: str) -> str:

@@ -1,16 +1,24 @@
 """What is shown of a result: a title, facts, tables, formulas, notes; the same for text and HTML.
 
-Public names: Page, Table, number, plural, listed, to_text, table_text, is_numeric.
+A result without a page of its own is shown by its fields.
+
+Public names: Page, Table, number, plural, listed, brief, fields_title, fields_page, to_text,
+table_text, is_numeric.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, final
+
+from liaison.lazy import Shown
 
 LONGEST = 60
 """Rows of a table; of a longer one the middle is left out."""
+
+WIDEST = 100
+"""Characters of a title that is made of fields."""
 
 
 def to_text(page: Page) -> str:
@@ -113,3 +121,48 @@ def listed(items: Sequence[str], most: int = 12) -> str:
     if len(items) <= most:
         return ", ".join(items)
     return f"{', '.join(items[:most])}, and {len(items) - most} more"
+
+
+def brief(value: Any, most: int = 3, width: int = 32) -> str:
+    """Any value in a few words: numbers in few digits, of many things how many there are."""
+    if value is None or isinstance(value, bool):
+        return {None: "–", True: "yes", False: "no"}[value]
+    if isinstance(value, str | int | float):
+        return cut(number(value, 4), width)
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple) and (len(shape) != 1 or shape[0] > most):
+        return " × ".join(map(str, shape)) + " numbers" if shape else number(value, 4)
+    if isinstance(value, Mapping):
+        return brief(list(value), most, width)
+    if isinstance(value, Sequence) or shape:
+        if len(value) > most:
+            kinds = {type(x).__name__ for x in value}
+            return f"{len(value)} × {kinds.pop() if len(kinds) == 1 else 'object'}"
+        return cut(", ".join(brief(x, most, width) for x in value), width) or "none"
+    kind: Any = type(value)
+    is_plain = kind.__str__ in (object.__str__, Shown.__str__)
+    if is_plain and (is_dataclass(value) or kind.__repr__ is object.__repr__):
+        return type(value).__name__
+    return cut(str(value), width)
+
+
+def cut(text: str, width: int) -> str:
+    """The first line of a text, not longer than a width."""
+    line, _, rest = text.partition("\n")
+    return line if len(line) <= width and not rest else f"{line[: width - 1].rstrip()}…"
+
+
+def fields_title(shown: Any) -> str:
+    """A record by its fields, in one line: its name first."""
+    values = {x.name: getattr(shown, x.name) for x in fields(shown) if not x.name.startswith("_")}
+    name = values.pop("name", "")
+    texts = {x.replace("_", " "): brief(y) for x, y in values.items()}
+    parts = [f"{x} {y}" for x, y in texts.items() if y not in ("", "–", "none")]
+    return cut(f"{name}: " * bool(name) + ", ".join(parts), WIDEST)
+
+
+def fields_page(shown: Any) -> Page:
+    """A record by its fields, one below the other."""
+    rows = [(x.name, brief(getattr(shown, x.name), 12, 400)) for x in fields(shown)]
+    kind = type(shown).__name__
+    return Page(kind, tuple((x.replace("_", " "), y) for x, y in rows if x[0] != "_"))

@@ -33,6 +33,7 @@ from liaison.expr.parse import SIGNS, FormulaReader
 from liaison.expr.reading.notation import Notation, Part, Written
 from liaison.expr.reading.shared import listing
 from liaison.expr.reading.text import TEXT
+from liaison.lazy import Shown
 from liaison.model import Mechanism
 from liaison.units import Label
 
@@ -43,8 +44,8 @@ ARRAYS = ("q", "v", "u", "p")
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Assignments:
+@dataclass(frozen=True, slots=True, repr=False)
+class Assignments(Shown):
     """Bodies and equations of a mechanism as named formulas.
 
     Attributes:

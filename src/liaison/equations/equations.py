@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, final
 
 from liaison.errors import DerivationError
 from liaison.expr import ONE, ZERO, Expr, as_expr, symbols_of
-from liaison.lazy import Typeset
+from liaison.lazy import Shown, Typeset
 from liaison.units import Label
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ Entries: TypeAlias = Mapping[tuple[int, int], Expr]
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Symbols:
+@dataclass(frozen=True, slots=True, repr=False)
+class Symbols(Shown):
     """The unknowns and givens, in order."""
 
     t: Expr
@@ -58,8 +58,8 @@ class Chart:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Kinematic:
+@dataclass(frozen=True, slots=True, repr=False)
+class Kinematic(Shown):
     """How positions follow velocities."""
 
     N: Entries
@@ -71,8 +71,8 @@ class Kinematic:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Dynamics:
+@dataclass(frozen=True, slots=True, repr=False)
+class Dynamics(Shown):
     """M by its lower triangle, h, τ; f = τ − h; τ of (q, v, v̇)."""
 
     M: Entries
@@ -86,8 +86,8 @@ class Dynamics:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Closures:
+@dataclass(frozen=True, slots=True, repr=False)
+class Closures(Shown):
     """Φ = 0, G v = ν, G v̇ = γ; holonomic rows first, so row k of phi is row k of G."""
 
     phi: tuple[Expr, ...] = ()
@@ -124,8 +124,8 @@ class Side:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Sides:
+@dataclass(frozen=True, slots=True, repr=False)
+class Sides(Shown):
     """Unilateral constraints, and friction: u = D v + d, u̇ = D v̇ + bias, effort Dᵀ f."""
 
     blocks: tuple[Side, ...] = ()
@@ -136,8 +136,8 @@ class Sides:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class EventFormula:
+@dataclass(frozen=True, slots=True, repr=False)
+class EventFormula(Shown):
     """An event: a formula that changes sign, and the action then."""
 
     name: str

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.errors import DerivationError, ModelError
 from liaison.expr import Expr, as_expr, evaluate, symbols_of
+from liaison.lazy import Shown
 from liaison.model import Mechanism
 from liaison.numeric import State
 from liaison.tree import Tree, as_float, assemble, span
@@ -58,8 +59,8 @@ ADDED = "second order"
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class MasslessMotion:
+@dataclass(frozen=True, slots=True, repr=False)
+class MasslessMotion(Shown):
     """A motion without kinetic energy.
 
     Attributes:

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
-from itertools import islice
+from itertools import count, islice
 from typing import Any, TypeAlias
 
 from liaison.errors import DerivationError
@@ -32,7 +32,7 @@ from liaison.expr.graph.node import ONE, Expr, as_expr
 from liaison.expr.graph.walk import topological
 
 from .linear import primes_from
-from .residues import DEFAULT_PRIME, Residues, keeps_laws
+from .residues import DEFAULT_PRIME, Ordered, Residues, keeps_laws
 
 CHOICES = frozenset({"abs", "sign", "min", "max", "select"})
 """Operations that take one side or the other, by the order of numbers."""
@@ -161,16 +161,15 @@ def _levels(roots: Sequence[Expr]) -> list[list[Expr]]:
 
 def _characters(roots: Sequence[Expr], draw: Draw) -> Iterator[list[int] | None]:
     """Whether radicands are squares at random points: 0 or 1 each; None where one has no value."""
-    k = 0
-    while True:
+    formulas = Ordered(roots)
+    for k in count():
         domain, at = draw(k)
-        k += 1
-        yield _bits(roots, at, domain)
+        yield _bits(formulas, at, domain)
 
 
-def _bits(roots: Sequence[Expr], at: Mapping[Expr, Any], domain: Residues) -> list[int] | None:
+def _bits(roots: Ordered, at: Mapping[Expr, Any], domain: Residues) -> list[int] | None:
     try:
-        values = evaluate(list(roots), at, domain)
+        values = roots.numbers(at, domain)
     except DerivationError:
         return None
     if any(int(x) % domain.p == 0 for x in values):
@@ -178,15 +177,16 @@ def _bits(roots: Sequence[Expr], at: Mapping[Expr, Any], domain: Residues) -> li
     return [int(not domain.is_positive(int(x))) for x in values]
 
 
-def dependencies(source: Iterator[list[int] | None], count: int) -> list[int] | None:
+def dependencies(source: Iterator[list[int] | None], size: int) -> list[int] | None:
     """Sets of radicands, as bits, whose products are squares wherever it was tried."""
-    wanted = count + EXTRA
-    rows = [row for row in islice(source, 40 * wanted) if row is not None][:wanted]
+    wanted = size + EXTRA
+    known = (row for row in islice(source, 40 * wanted) if row is not None)
+    rows = list(islice(known, wanted))
     if len(rows) < wanted:
         return None
     basis: list[tuple[int, int]] = []  # characters at all points, and the set they belong to
     kernel = []
-    for k in range(count):
+    for k in range(size):
         bits, members = sum(row[k] << i for i, row in enumerate(rows)), 1 << k
         for other, group in basis:
             if bits ^ other < bits:

@@ -17,6 +17,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, final
 
+from liaison.lazy import Shown
+
 RATIONAL = "rational numbers, exactly"
 BALLS = "balls: real intervals that hold the exact numbers"
 FLOATS = "floats"
@@ -47,8 +49,8 @@ def accident(degree: int, points: int) -> float:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Evidence:
+@dataclass(frozen=True, slots=True, repr=False)
+class Evidence(Shown):
     """Why a statement holds.
 
     Attributes:
@@ -111,8 +113,8 @@ class Evidence:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Proofs:
+@dataclass(frozen=True, slots=True, repr=False)
+class Proofs(Shown):
     """The evidence of every statement that is made of a mechanism.
 
     Attributes:

@@ -12,6 +12,7 @@ Source: PA "calcul de rang", and its case-splitting gausselim.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -33,6 +34,7 @@ from liaison.expr import (
     symbols_of,
     topological,
 )
+from liaison.lazy import Shown
 
 from .choices import points_for_choices
 from .linear import PRIME_STEP, primes_from
@@ -45,8 +47,8 @@ CASES = 64
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Case:
+@dataclass(frozen=True, slots=True, repr=False)
+class Case(Shown):
     """What elimination finds under conditions: formulas that vanish (False) or do not (True)."""
 
     conditions: tuple[tuple[Expr, bool], ...]
@@ -123,7 +125,7 @@ class _Elimination:
         if self._is_sure(self.matrix[first, self.column]):
             return [self._eliminated(first)]
         pivot = self.matrix[first, self.column]
-        return [self._assume(pivot, True)._eliminated(first), self._vanishing(first)]
+        return [self._assume(pivot, True)._eliminated(first), *self._vanishing(first)]
 
     def _next_column(self) -> _Elimination:
         return _Elimination(
@@ -131,9 +133,9 @@ class _Elimination:
         )
 
     def _is_sure(self, x: Expr) -> bool:
-        """Cannot vanish: a number, or assumed not to."""
-        if not symbols_of([x]) and not any(node.op == "call" for node in topological([x])):
-            return True
+        """Cannot vanish: a number but 0, or assumed not to."""
+        if _is_plain(x) and not symbols_of([x]):
+            return not is_null(x)
         return any(holds and is_null(as_expr(x - y)) for y, holds in self.conditions)
 
     def _assume(self, x: Expr, holds: bool) -> _Elimination:
@@ -148,22 +150,30 @@ class _Elimination:
             factor = M[k, self.column] / pivot
             for j in range(self.column, M.shape[1]):
                 entry = as_expr(M[k, j] - factor * M[self.row, j])
-                M[k, j] = ZERO if j == self.column or is_null(entry) else entry
+                M[k, j] = ZERO if j == self.column else _as_number(entry)
         return _Elimination(M, self.row + 1, self.column + 1, self.conditions, self.is_resolved)
 
-    def _vanishing(self, i: int) -> _Elimination:
-        """The case in which a possible pivot vanishes; used to replace an unknown if it can."""
+    def _vanishing(self, i: int) -> list[_Elimination]:
+        """The case in which a possible pivot vanishes; used to replace an unknown if it can.
+
+        There is none where what was assumed not to vanish would vanish with it.
+        """
         x = self.matrix[i, self.column]
         solution = _solved(x, self._is_sure)
         M = self.matrix.copy()
         if solution:
-            flat = substitute(list(M.ravel()), solution)
-            flat = [ZERO if is_null(entry) else entry for entry in flat]
-            M = np.array(flat, dtype=object).reshape(M.shape)
+            nonzero = [y for y, holds in self.conditions if holds]
+            try:
+                flat = substitute(list(M.ravel()), solution)
+                if any(map(is_null, substitute(nonzero, solution))):
+                    return []
+            except ZeroDivisionError:
+                return []
+            M = np.array([_as_number(y) for y in flat], dtype=object).reshape(M.shape)
         M[i, self.column] = ZERO
         after = self._assume(x, False)
         resolved = self.is_resolved and bool(solution)
-        return _Elimination(M, self.row, self.column, after.conditions, resolved)
+        return [_Elimination(M, self.row, self.column, after.conditions, resolved)]
 
 
 def _solved(x: Expr, is_sure: Any) -> dict[Expr, Expr]:
@@ -174,6 +184,25 @@ def _solved(x: Expr, is_sure: Any) -> dict[Expr, Expr]:
             rest = substitute([x], {unknown: ZERO})[0]
             return {unknown: as_expr(-rest / slope)}
     return {}
+
+
+def _is_plain(x: Expr) -> bool:
+    """Holds no unknown function."""
+    return not any(node.op == "call" for node in topological([x]))
+
+
+def _as_number(x: Expr) -> Expr:
+    """The number that a formula is wherever it is defined, as x − (x − 1); else the formula."""
+    if is_null(x):
+        return ZERO
+    symbols = symbols_of([x])
+    if not symbols or not _is_plain(x) or not all(map(is_null, gradient(x, symbols))):
+        return x
+    for k in range(2, 20):  # at some of these points no divisor is zero
+        with suppress(ZeroDivisionError):
+            number = substitute([x], {y: as_expr(k + j) for j, y in enumerate(symbols)})[0]
+            return number if is_null(as_expr(x - number)) else x
+    return x
 
 
 # By evaluation ----------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ class Table:
         content = repr((name, kind, outside, self.x.tolist(), self.y.tolist()))
         self.digest = blake2b(content.encode(), digest_size=16).hexdigest()
         for array in (self.coefficients, self.origins):
-            array.flags.writeable = False
+            array.setflags(write=False)
 
     def __call__(self, x: Scalar) -> Any:
         """The value at x; a formula of a formula."""
@@ -125,7 +125,8 @@ def _checked(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
     if (np.diff(xs) <= 0).any():
         i = int(np.argmax(np.diff(xs) <= 0))
         raise ValueError(f"the x of a table increase; here {xs[i]:g} is followed by {xs[i + 1]:g}")
-    xs.flags.writeable = ys.flags.writeable = False
+    xs.setflags(write=False)
+    ys.setflags(write=False)
     return xs, ys
 
 

@@ -63,7 +63,7 @@ def joined(R: Array, p: Array, S: Array, s: Array) -> tuple[Array, Array]:
 HERE = identity(), zeros(3)
 """The pose of a frame in itself; many frames are their bodies'."""
 for _part in HERE:
-    _part.flags.writeable = False
+    _part.setflags(write=False)
 _UPRIGHT = (1, 0, 0, 0, 1, 0, 0, 0, 1)
 
 

@@ -162,8 +162,8 @@ TRIALS = 40
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Generic:
+@dataclass(frozen=True, slots=True, repr=False)
+class Generic(Shown):
     """The mobility for generic values of parameters in lengths, near the values taken."""
 
     parameters: tuple[str, ...]

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.freedoms.local.float_loops import loop_matrix, second_derivatives, twists_of
+from liaison.lazy import Shown
 
 from .home import Home
 
@@ -26,8 +27,8 @@ Floats = NDArray[np.float64]
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Parametrization:
+@dataclass(frozen=True, slots=True, repr=False)
+class Parametrization(Shown):
     """q̇ = Ψ u, u the rates of independent coordinates."""
 
     independent: tuple[str, ...]  # names of the coordinates whose rates are u

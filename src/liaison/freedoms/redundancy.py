@@ -24,6 +24,7 @@ from liaison.exact.residues import residues
 from liaison.expr import as_expr, evaluate
 from liaison.freedoms.local.float_loops import loop_matrix, numbers, twists_of
 from liaison.freedoms.local.series import Germ
+from liaison.lazy import Shown
 
 from .home import Home
 from .screws import System
@@ -197,8 +198,8 @@ FAMILIES = {
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Redundancy:
+@dataclass(frozen=True, slots=True, repr=False)
+class Redundancy(Shown):
     """Redundant closures of a mechanism: reactions that are undetermined."""
 
     count: int  # redundant rows

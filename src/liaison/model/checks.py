@@ -2,8 +2,8 @@
 
 Checks of the formulas of a mechanism, one function a rule; each error names the formula.
 
-Public names: CHECKS, Described, FORMULA_CHECKS, known_symbols, names_used,
-idle_relations.
+Public names: CHECKS, Described, FORMULA_CHECKS, known_symbols, names_used, idle_relations,
+check_with, doubtful_rows.
 """
 
 from __future__ import annotations
@@ -15,8 +15,12 @@ from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from liaison.errors import LiaisonError, ModelError, NamingError, Place
 from liaison.expr import (
+    ARRAY,
     Expr,
     as_expr,
     evaluate,
@@ -35,6 +39,7 @@ from liaison.model.loads.gravity import Gravity
 from liaison.model.loads.load import Force
 from liaison.model.relations.relation import Constraint, OfCoordinates
 from liaison.spatial import array, inertia_violation, is_zero, number
+from liaison.spatial.inertia import ROUNDING
 
 from .joints import JOINT_TYPES
 from .markers import Marker
@@ -542,6 +547,64 @@ def check_with(m: Described, values: Mapping[str, float]) -> None:
     check_values_of_parameters(parts)
     check_loads_with_values(parts)
     check_joints_with_values(parts)
+
+
+def doubtful_rows(m: Described, values: Mapping[str, Any], rows: int) -> NDArray[np.bool_]:
+    """Which rows of values of parameters `check_with` may reject: all rows evaluated at once.
+
+    Args:
+        m: the description.
+        values: by name, a number or one for each row.
+        rows: how many there are.
+    """
+    numbers: dict[Expr, Any] = {x: np.asarray(value) for x, value in _values(m).items()}
+    named = {p.name: p.symbol for p in m.parameters}
+    numbers |= {named[name]: np.asarray(x, dtype=float) for name, x in values.items()}
+    doubtful = np.zeros(rows, dtype=bool)
+    for p in m.parameters if values else ():
+        low, high = (None if x is None else number(x) for x in (p.low, p.high))
+        column = numbers.get(p.symbol, np.asarray(0.0))
+        doubtful |= False if low is None else column < low
+        doubtful |= False if high is None else column > high
+    for body in m.bodies:
+        entries = [body.mass, *(x for row in body.inertia for x in row)]
+        if Expr in map(type, entries):
+            doubtful |= _impossible(*_columns(entries, numbers, rows))
+    for one in (*m.forces, *m.constraints):
+        formulas = [getattr(one, part) for part in one.NOT_NEGATIVE]
+        sizes, is_known = _columns([x for x in formulas if isinstance(x, Expr)], numbers, rows)
+        doubtful |= np.any(~(sizes[is_known] >= 0), axis=0)
+    options = [getattr(j.type, x) for j in m.joints for x in j.type.OPTIONS]
+    return doubtful | any(isinstance(x, Expr) for x in options)
+
+
+def _columns(
+    formulas: list[Any], numbers: Mapping[Expr, Any], rows: int
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Values of formulas, a column for each row, and which of the formulas have values."""
+    values, is_known = np.zeros((len(formulas), rows)), np.ones(len(formulas), dtype=bool)
+    for k, x in enumerate(formulas):
+        nodes = topological([x]) if isinstance(x, Expr) else []
+        is_known[k] = not any(
+            n.op == "call" or (n.op == "symbol" and n not in numbers) for n in nodes
+        )
+        if is_known[k]:
+            values[k] = evaluate([x], dict(numbers), ARRAY)[0] if nodes else float(x)
+    return values, is_known
+
+
+def _impossible(values: NDArray[np.float64], is_known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Rows of a mass and nine entries of a tensor that may be impossible, with some slack."""
+    mass, tensor = values[0], values[1:].T.reshape(-1, 3, 3)
+    if not np.all(is_known):
+        return np.zeros(len(mass), dtype=bool)
+    bad = ~np.all(np.isfinite(values), axis=0)
+    tensor = np.where(bad[:, None, None], 0.0, tensor)
+    # half of what `inertia_violation` lets pass
+    slack = 0.5 * ROUNDING * np.sum(np.abs(np.diagonal(tensor, axis1=1, axis2=2)), axis=1)
+    A, B, C = np.linalg.eigvalsh(tensor).T
+    skew = np.max(np.abs(tensor - tensor.transpose(0, 2, 1)), axis=(1, 2))
+    return bad | (mass < 0) | (slack < -A) | (slack < C - A - B) | (slack < skew)
 
 
 def check_loads_with_values(m: Described) -> None:

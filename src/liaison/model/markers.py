@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place
+from liaison.lazy import Brief
 from liaison.spatial import Array, Frame, Pose, array, number, rotation_defect
 
 from .scalars import UPRIGHT, Matrix, Triple, matrix, triple
@@ -21,8 +22,8 @@ ROTATION_TOLERANCE = 1e-9
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Marker:
+@dataclass(frozen=True, slots=True, repr=False)
+class Marker(Brief):
     """A frame fixed on a body (repère lié): X_BM = (R, p) in the body's axes.
 
     Example:

@@ -13,6 +13,7 @@ from typing import Any, final
 
 from liaison.errors import ModelError, NamingError, Place
 from liaison.expr import Expr
+from liaison.lazy import Brief
 from liaison.spatial import Array, Frame, Inertia, array, inertia_violation, number
 from liaison.units import quantity
 
@@ -32,8 +33,8 @@ from .scalars import (
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Body:
+@dataclass(frozen=True, slots=True, repr=False)
+class Body(Brief):
     """A rigid body (solide): mass [kg], center [m] and inertia about it [kg·m²], in its axes.
 
     Example:
@@ -114,8 +115,8 @@ GROUND = Body("ground")
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Joint:
+@dataclass(frozen=True, slots=True, repr=False)
+class Joint(Brief):
     """What connects two bodies (liaison): the successor moves with respect to the predecessor.
 
     `coordinates` names the entries of q: the joint's own name for one, "name.part" for several,
@@ -169,8 +170,8 @@ class Joint:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Parameter(Symbolic):
+@dataclass(frozen=True, slots=True, repr=False)
+class Parameter(Symbolic, Brief):
     """A named number that may change without deriving again; `value` None means unknown.
 
     `written_in` is the unit of the text that it comes from, where that is not SI.
@@ -228,8 +229,8 @@ def _check_bounds(parameter: Parameter) -> None:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Input(Symbolic):
+@dataclass(frozen=True, slots=True, repr=False)
+class Input(Symbolic, Brief):
     """A named quantity that the outside gives at run time; `default` where it gives none."""
 
     name: str
@@ -246,8 +247,8 @@ class Input(Symbolic):
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Start:
+@dataclass(frozen=True, slots=True, repr=False)
+class Start(Brief):
     """The value that a coordinate "A" or a speed "A'" begins with; others follow by assembling.
 
     A guess is where assembling begins: it moves as the closures need. A text ("40 deg") becomes a
@@ -281,8 +282,8 @@ class Start:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Event:
+@dataclass(frozen=True, slots=True, repr=False)
+class Event(Brief):
     """A formula whose zeros are looked for: rising (+1), falling (−1) or both (0)."""
 
     name: str
@@ -310,8 +311,8 @@ class Event:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Output(Symbolic):
+@dataclass(frozen=True, slots=True, repr=False)
+class Output(Symbolic, Brief):
     """A formula the author wants to see over time, with its unit; events may name it."""
 
     name: str

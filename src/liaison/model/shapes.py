@@ -16,6 +16,7 @@ from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place
 from liaison.expr import PI
+from liaison.lazy import Brief
 from liaison.spatial import (
     WORLD,
     Array,
@@ -70,8 +71,8 @@ class Shape:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Box(Shape):
+@dataclass(frozen=True, slots=True, repr=False)
+class Box(Shape, Brief):
     """Edges x, y, z about its middle [m].
 
     Example:
@@ -98,8 +99,8 @@ class Box(Shape):
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Cylinder(Shape):
+@dataclass(frozen=True, slots=True, repr=False)
+class Cylinder(Shape, Brief):
     """Along z, about its middle [m]; a tube where it has a bore of radius `inner`.
 
     Example:
@@ -143,8 +144,8 @@ class Cylinder(Shape):
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Sphere(Shape):
+@dataclass(frozen=True, slots=True, repr=False)
+class Sphere(Shape, Brief):
     """A ball about its center [m].
 
     Example:
@@ -168,8 +169,8 @@ class Sphere(Shape):
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Cone(Shape):
+@dataclass(frozen=True, slots=True, repr=False)
+class Cone(Shape, Brief):
     """Base on z = 0, tip at z = height [m].
 
     Example:
@@ -197,8 +198,8 @@ class Cone(Shape):
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Mesh(Shape):
+@dataclass(frozen=True, slots=True, repr=False)
+class Mesh(Shape, Brief):
     """A surface from a file, scaled.
 
     Example:
@@ -215,8 +216,8 @@ class Mesh(Shape):
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Line(Shape):
+@dataclass(frozen=True, slots=True, repr=False)
+class Line(Shape, Brief):
     """A line through points [m].
 
     Example:

@@ -82,8 +82,10 @@ def is_shown() -> bool:
 
 
 @contextmanager
-def working(room: str, what: str) -> Iterator[Callable[[float], None]]:
+def working(room: str, what: str) -> Iterator[Callable[..., None]]:
     """Around work that may take long; gives a function that takes the fraction done, 0 to 1.
+
+    A second argument of that function is a note that stands behind it.
 
     Args:
         room: whose logger says how long it took.
@@ -125,18 +127,18 @@ class _Work:
     """One piece of work: what it is, since when, how much of it is done."""
 
     def __init__(self, what: str) -> None:
-        self.what, self.begin, self.fraction = what, time.monotonic(), 0.0
+        self.what, self.begin, self.fraction, self.note = what, time.monotonic(), 0.0, ""
 
     @property
     def seconds(self) -> float:
         return time.monotonic() - self.begin
 
-    def set_fraction(self, fraction: float) -> None:
-        self.fraction = fraction
+    def set_fraction(self, fraction: float, note: str = "") -> None:
+        self.fraction, self.note = fraction, note
 
     def line(self) -> str:
         done = f" {100 * self.fraction:.0f} %," if self.fraction else ""
-        return f"{self.what}:{done} {self.seconds:.0f} s"
+        return f"{self.what}:{done} {self.seconds:.0f} s" + (f", {self.note}" if self.note else "")
 
 
 @final

@@ -102,5 +102,5 @@ def _fixed(name: str, values: ArrayLike) -> Array:
         raise SimulationError(
             f"{name} of a state is a vector, not an array of shape {array.shape}."
         )
-    array.flags.writeable = False
+    array.setflags(write=False)
     return array

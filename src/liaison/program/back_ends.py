@@ -127,9 +127,9 @@ class BackEnds(Mapping[str, BackEnd]):
 
 
 def _c_files(
-    program: Program, folder: Path, entries: Sequence[str], shared: bool
+    program: Program, folder: Path, entries: Sequence[str], shared: bool, *, portable: bool = False
 ) -> dict[str, Path]:
-    package = c_package(program, folder, entries, shared=shared)
+    package = c_package(program, folder, entries, shared=shared, portable=portable)
     files = {"header": package.header, "source": package.source, "object": package.object}
     return files | ({"library": package.library} if package.library else {})
 
@@ -149,12 +149,22 @@ def _wasm_files(
     return {"module": path}
 
 
+def _library_files(
+    program: Program, folder: Path, entries: Sequence[str], shared: bool
+) -> dict[str, Path]:
+    from liaison.program.libraries.package import library_package
+
+    return library_package(program, folder, entries)
+
+
 BACK_ENDS = BackEnds(
     BackEnd("llvm", "machine code for this computer", compile=to_llvm),
     BackEnd(
         "portable",
-        "machine code whose results have the same bits on every computer",
+        "machine code whose results have the same bits on every computer; header, source, object",
         compile=partial(to_llvm, portable=True),
+        package=partial(_c_files, portable=True),
+        links=True,
     ),
     BackEnd("c", "header, source, object", compile=compile_c, package=_c_files, links=True),
     BackEnd("numpy", "interpreted: what the others are compared with", compile=to_numpy),
@@ -164,6 +174,11 @@ BACK_ENDS = BackEnds(
         package=_ptx_files,
         entries=("forward", "inverse", "march"),
         extra=("march",),
+    ),
+    BackEnd(
+        "library",
+        "shared libraries of Linux, Windows and macOS, with a C header",
+        package=_library_files,
     ),
     BackEnd("wasm", "for browsers", package=_wasm_files, simulates=True),
 )

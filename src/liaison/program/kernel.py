@@ -5,6 +5,7 @@ Every entry answers to one C signature, is re-entrant and touches no globals:
     void f(double t, const double *q, const double *v, const double *u,
            const double *p, const double *x, double *out, double *work)
 
+Values follow IEEE 754: NaN and infinity are passed on and returned, and no error is raised.
 `out` must not overlap any other argument. `work` holds `work_size(entry)` doubles and may be
 NULL where that is 0.
 
@@ -172,7 +173,10 @@ class Kernel(Shown, ABC):
     ) -> Array:
         """The entry's outputs as one array; `u` and `p` default to the program's values.
 
-        Every array may have leading batch axes; they are broadcast, and lead the result.
+        Every array may have leading batch axes; they are broadcast, and lead the result. Sizes are
+        checked, values are not: by IEEE 754 an entry returns NaN or infinity where a formula has
+        no value, where M is singular, and where an argument is NaN or infinite. Verbs
+        (`forward_dynamics`, `simulate`, …) check states and results instead.
         """
         arrays = {"q": q, "v": v, "u": self._default("u", u), "p": self._default("p", p), "x": x}
         numbers = {name: numbers_of(name, value) for name, value in arrays.items()}

@@ -225,6 +225,9 @@ class LazyEntries(Mapping[str, Entry]):
         self._further = further
         self._entries: dict[str, Entry] = {}
 
+    def __repr__(self) -> str:
+        return f"<LazyEntries {', '.join(self._listed)}>"
+
     def __reduce__(self) -> tuple[Any, ...]:
         if self._equations is None:
             raise ProgramError("a program whose entries are not those of equations has no copy.")

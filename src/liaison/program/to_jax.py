@@ -57,7 +57,9 @@ def to_jax(program: Program, entry: str, *, named: bool = False) -> Callable[...
     Example:
         >>> import liaison
         >>> program = liaison.lower(liaison.derive("examples/pendulum.lsd"))
-        >>> forward = liaison.to_jax(program, "forward")  # doctest: +SKIP
+        >>> mass = liaison.to_jax(program, "mass_matrix")
+        >>> float(mass(q=[0.3], v=[0.0])[0]) > 0
+        True
     """
     with needed("jax"):
         import jax.numpy as jnp

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liaison.errors import SimulationError
 from liaison.program.extend import identity
@@ -61,7 +62,7 @@ def from_bytes(plan: Plan, data: bytes) -> Kept:
     """
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as saved:
-            arrays = dict(saved)
+            arrays = {name: _array(name, values) for name, values in saved.items()}
         saved_marks = dict(json.loads(arrays.pop("marks").item()))
         calls = [int(x) for x in arrays.pop("calls")]
         status = int(arrays.pop("status")[0])
@@ -73,6 +74,13 @@ def from_bytes(plan: Plan, data: bytes) -> Kept:
     saved_marks.setdefault(ARITHMETIC, NATIVE)
     _check_same(saved_marks, json.loads(json.dumps(marks(plan))))
     return Kept(arrays, calls, status)
+
+
+def _array(name: str, values: object) -> NDArray[Any]:
+    """A member of the archive; what does not begin as an array comes from NumPy as bytes."""
+    if not isinstance(values, np.ndarray):
+        raise ValueError(f"{name!r} is no array")
+    return values
 
 
 def check_like(kept: Kept, here: dict[str, Any], calls: int) -> None:

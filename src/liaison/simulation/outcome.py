@@ -1,7 +1,7 @@
 """Messages of how a run ended: status, sentence, advice, with the name of what failed.
 
 Public names: Outcome, outcome_of, failure_texts, gap, missed, outside, Balance, balance_of, is_off,
-safety, OUTSIDE, REASONS.
+are_off, safety, OUTSIDE, REASONS.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liaison.numeric import Array
 from liaison.simulation.events.watched import sides_in
@@ -108,6 +109,7 @@ def failure_texts(
     """
     smaller = "Take a smaller step." if not plan.settings.is_adaptive else "Loosen rtol and atol."
     look = "Look at what grows there: forces that pump energy, a singular position, a collision."
+    look += _controllers(plan)
     texts = {
         at.NOT_FINITE: _not_finite(plan, run, f"{smaller} {look}"),
         at.STEP_TOO_SMALL: ("the step became too small at {now}: the error stays too large.", look),
@@ -125,11 +127,23 @@ def failure_texts(
             f"{smaller} {look}",
         ),
         at.TOO_MANY_STEPS: (
-            f"{run.steps} steps were not enough: {{now}} is reached.", "Raise max_steps."
+            f"{run.steps} steps were not enough: {{now}} is reached.",
+            f"Raise max_steps.{_controllers(plan)}",
         ),
     }  # fmt: skip
     sides = _sides_failed(plan, block, size)
     return texts | _events_failed(event, run) | _start_failed(row, size) | sides
+
+
+def _controllers(plan: Plan) -> str:
+    """What to look at first where controllers act: they can make a motion ever faster."""
+    if not plan.inputs.controllers:
+        return ""
+    names = ", ".join(f"{x.name!r} (every {x.period:.3g} s)" for x in plan.inputs.controllers)
+    return (
+        f" If the motion grows from call to call, the controller is unstable: {names}; give it "
+        "smaller gains or a shorter period."
+    )
 
 
 def _rate_lost(plan: Plan, row: str, size: str, smaller: str) -> tuple[str, str]:
@@ -446,3 +460,13 @@ def is_off(settings: Settings, balance: Balance | None) -> bool:
     if settings.is_adaptive:
         part = safety(settings) * settings.rtol * balance.steps
     return not balance.worst <= part * balance.turned_over + balance.rounding < np.inf
+
+
+def are_off(settings: Settings, numbers: Array, steps: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """As `is_off` of many runs: rows of worst, its time, jump, its time, turned over and size."""
+    worst, turned_over, size = numbers[:, 0], numbers[:, 4], numbers[:, 5]
+    rounding = ROUNDING * (steps + 1) * size
+    part = safety(settings) * settings.rtol * steps if settings.is_adaptive else COARSE
+    bound = part * turned_over + rounding
+    by_rounding = (worst <= rounding) & (rounding < np.inf)
+    return ~(by_rounding | ((worst <= bound) & (bound < np.inf)))

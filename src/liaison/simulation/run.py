@@ -247,6 +247,10 @@ class Run:
         if self._calls:
             self._control()
 
+    def __repr__(self) -> str:
+        plan = self.plan
+        return f"<Run {plan.kernel.program.name}: at {self.t:.6g} s of {plan.until:.6g} s>"
+
     def leave(self) -> None:
         """Gives up its workplace, for another run: this one is not to be used any more."""
         self._prepared.pace = min(self._tries, FIRST_SLICE)

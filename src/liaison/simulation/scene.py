@@ -59,6 +59,9 @@ class Scene:
         self.gravity = np.array(gravity, dtype=float)
         check_start(self.bodies, self.planes, self.laws)
 
+    def __repr__(self) -> str:
+        return f"<Scene of {len(self.bodies.names)} bodies and {len(self.planes)} planes>"
+
     def simulate(
         self,
         until: float | str,

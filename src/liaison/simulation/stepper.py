@@ -89,6 +89,9 @@ class Stepper:
         parts = (self._kernel, self._first, self._settings, self._parameters)
         return _copy, (parts, self._run.checkpoint(), self._event_rows)
 
+    def __repr__(self) -> str:
+        return f"<Stepper {self._kernel.program.name}: at {self.state.t:.6g} s>"
+
     def reset(self, state: State) -> State:
         """Begins anew from a state; inputs take their defaults. Returns the state as projected."""
         before = self._run

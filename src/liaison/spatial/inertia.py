@@ -21,6 +21,7 @@ from typing import Any, final
 import numpy as np
 
 from liaison.errors import FrameError, ModelError
+from liaison.lazy import Shown
 
 from . import plucker
 from .arrays import Array, Entries, array, cross, dot, minus, plus, product, times, unit, zeros
@@ -41,8 +42,8 @@ _HALF = Fraction(1, 2)
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
-class Inertia:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Inertia(Shown):
     """Mass, center of mass and rotational inertia of a body, expressed in one frame fixed on it.
 
     (opérateur d'inertie)

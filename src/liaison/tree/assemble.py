@@ -28,7 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import AssemblyError, checked
-from liaison.expr import ZERO, Expr, as_expr, evaluate, symbol, symbols_of
+from liaison.expr import FLOAT, ZERO, Expr, as_expr, evaluate, symbol, symbols_of, topological
+from liaison.expr.graph.evaluate import numbers_of
+from liaison.lazy import Shown
 from liaison.model import Fixed, Mechanism, PrescribedMotion, Prismatic, Revolute
 from liaison.numeric import State
 from liaison.spatial.arrays import array, minus, plus, zeros
@@ -259,8 +261,8 @@ STARTS = 24
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Assembly:
+@dataclass(frozen=True, slots=True, repr=False)
+class Assembly(Shown):
     """A consistent state and how it was found."""
 
     state: State
@@ -375,6 +377,7 @@ class _Problem:
         self.rate_names = [label.name for label, _ in rows]
         self.rate_units = [f"{x}/s" if x else "" for x in (unit_along(label) for label, _ in rows)]
         self._phi = [as_expr(row.value) for _, row in held]
+        self._phi_order = topological(self._phi)
         self._rows = [row.G for _, row in held]
         self._all_rows = [row.G for _, row in rows]
         self._rate = [as_expr(row.rate) for _, row in rows]
@@ -392,7 +395,9 @@ class _Problem:
 
     def phi(self, q: Floats) -> Floats:
         """Φ."""
-        return numbers(self._phi, self.values(q))
+        with np.errstate(all="ignore"):
+            found = numbers_of(self._phi_order, self.values(q), FLOAT)
+        return np.array([float(found[x]) for x in self._phi])
 
     def rate(self, q: Floats, v: Floats) -> Floats:
         """G v − ν."""
@@ -426,7 +431,7 @@ class _Problem:
         for node in self.tree.nodes:
             kind = node.joint.type
             step = kind.retract(q[node.q].tolist(), xi[node.v].tolist())
-            moved[node.q] = [float(evaluate([as_expr(x)], {})[0]) for x in step]
+            moved[node.q] = [x if isinstance(x, float) else float(evaluate(x)) for x in step]
         return np.asarray(moved)
 
     def positions(self, firm: Collection[str]) -> tuple[Floats, int]:
@@ -614,8 +619,12 @@ class _Problem:
 def shake(attempt: int, nv: int) -> Floats:
     """The local coordinates that a further attempt begins with, random and the same every time."""
     noise = np.random.default_rng(attempt).uniform(-1.0, 1.0, nv)
-    return np.asarray((0.05 if attempt < STARTS // 3 else 2.0) * noise)
+    coarse = np.round(noise * SHAKES) / SHAKES
+    return np.asarray((1 / 16 if attempt < STARTS // 3 else 2.0) * coarse)
 
+
+SHAKES = 128
+"""Steps from 0 to 1 of the random numbers of an attempt: of few bits, so that modules are short."""
 
 LONGEST = 1.0
 """The longest step of one iteration [m, rad]."""

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import AssemblyError, NamingError, Place
-from liaison.expr import Expr, as_expr, evaluate, symbol
+from liaison.expr import Expr, as_expr, evaluate, symbol, symbols_of
 from liaison.model import Attitude, Joint, Mechanism, OfCoordinates
 from liaison.numeric import State
 from liaison.spatial import number
@@ -111,6 +111,8 @@ class Starts:
             if s.label in self.known
         }
         formulas = [x for x, _ in self.own.values() if isinstance(x, Expr)]
+        lengths = [_length(x.joint) for x in tree.nodes if x.joint.type.OWN_ROWS]
+        formulas += symbols_of(lengths)
         self.are_numbers = not (self.relations or formulas)  # nothing depends on parameters
 
     def begin(
@@ -182,8 +184,28 @@ class Starts:
                 mask[node.v] = any(is_held)
                 if kind.OWN_ROWS:  # a twist: the turn, then the place of the origin
                     mask[node.v] = [*[any(is_held[3:])] * 3, *[any(is_held[:3])] * 3]
+                    q[node.q] = self._on_the_sphere(node.joint, q[node.q], begin, fixed)
                 q[node.q] = self._attitude(node.joint, q[node.q], begin.values)
         return q, mask
+
+    def _on_the_sphere(
+        self, joint: Joint, q: Floats, begin: Begin, fixed: Mapping[Expr, float]
+    ) -> Floats:
+        """Coordinates of a rod: parts of its place that are not held make up its length."""
+        names = joint.coordinates[:3]
+        kept = np.array([name in begin.held for name in names], dtype=bool)
+        named = np.array([name in begin.values for name in names], dtype=bool)
+        length = _length(joint)
+        if not kept.any() or kept.all() or not set(symbols_of([length])) <= fixed.keys():
+            return q
+        place = q[:3].copy()
+        if np.any(place[named & ~kept]):  # guesses go before the neutral position
+            place[~named] = 0.0
+        left = float(evaluate([length], dict(fixed))[0]) ** 2 - float(np.sum(place[kept] ** 2))
+        if not np.any(place[~kept]):
+            place[np.argmin(kept)] = 1.0
+        place[~kept] *= np.sqrt(max(left, 0.0)) / np.linalg.norm(place[~kept])
+        return np.concatenate([place, q[3:]])
 
     def _attitude(self, joint: Joint, q: Floats, values: Mapping[str, float]) -> list[float]:
         """Coordinates that are an attitude; of a quaternion the parts that are given stay.
@@ -216,6 +238,10 @@ class Starts:
         begun = {k: x for k, x in begin.values.items() if k in held or k not in begin.held}
         v = np.array([begun.get(name, 0.0) for name in self.v_names], dtype=float)
         return v, np.array([name in held for name in self.v_names], dtype=bool)
+
+
+def _length(rod: Joint) -> Expr:
+    return as_expr(rod.type.length)  # type: ignore[attr-defined]
 
 
 def fixed_values(tree: Tree, overrides: Mapping[str, float], t: float) -> dict[Expr, float]:

@@ -140,8 +140,8 @@ Inertia: TypeAlias = tuple[Any, Array, Array]
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Node:
+@dataclass(frozen=True, slots=True, repr=False)
+class Node(Shown):
     """A body on the tree, seen from the frame of the joint marker on it (the node frame N)."""
 
     body: str
@@ -156,8 +156,8 @@ class Node:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Closure:
+@dataclass(frozen=True, slots=True, repr=False)
+class Closure(Shown):
     """A cut joint: its two markers, each on a node, and the rows of Φ and G that hold them.
 
     There are 6 − freedom rows, and nv more where the joint keeps its coordinates, in a ghost. A

@@ -22,7 +22,7 @@ from liaison.numeric import Array, State
 from liaison.program.kernel import Kernel, MachineKernel
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.lower import lower
-from liaison.simulation.assembly import CLOSED, Assembler
+from liaison.simulation.assembly import CLOSED, Assembler, Rows
 from liaison.simulation.batch.plan import value_of
 from liaison.tree.assemble import STARTS, assemble, shake
 from liaison.tree.starts import Begin, Starts, check_attitudes, fixed_values
@@ -100,6 +100,17 @@ class Assembling:
 
     def attempts(self, wanted: Wanted, rows: int) -> Iterator[State | AssemblyError]:
         """The state of each row, or the error that says why there is none."""
+        closed, errors = self.rows(wanted, rows)
+        for k in range(rows):
+            x = errors.get(k) or State(wanted.t, closed.q[k], closed.v[k], self._labels)
+            yield x
+
+    def rows(self, wanted: Wanted, rows: int) -> tuple[Rows, dict[int, AssemblyError]]:
+        """Arrays of all states, and the errors that say why some rows have none, by row.
+
+        A row whose compiled attempt fails is assembled again by interpreted formulas, which close
+        it or say why it cannot be.
+        """
         begin, fixed = self._begin(wanted.row(0))
         levels = (begin.held,) if begin.firm == begin.held else (begin.held, begin.firm)
         of_q = [self.starts.positions(begin, x, fixed)[1] for x in levels]
@@ -108,11 +119,14 @@ class Assembling:
         u = np.tile(self._defaults["u"], (rows, 1))
         p = self._table(wanted.parameters, rows)
         closed = self._assembler(wanted.t, q, v, u, p, np.array([of_q, of_v]))
-        for k in range(rows):
-            if closed.status[k] == CLOSED:
-                yield State(wanted.t, closed.q[k], closed.v[k], self._labels)
+        errors: dict[int, AssemblyError] = {}
+        for k in np.flatnonzero(closed.status != CLOSED).tolist():
+            x = attempt(self.tree, wanted.row(k))
+            if isinstance(x, AssemblyError):
+                errors[k] = x
             else:
-                yield attempt(self.tree, wanted.row(k))  # which says why it cannot be
+                closed.q[k], closed.v[k] = x.q, x.v
+        return closed, errors
 
     def _begin(self, wanted: Wanted) -> tuple[Begin, Mapping[Expr, float]]:
         fixed: Mapping[Expr, float] = {}

@@ -44,10 +44,12 @@ def ready_for(
     *,
     guess: Mapping[str, Value] | None = None,
     invariants: bool = False,
+    back_end: str = "llvm",
 ) -> tuple[Kernel, State]:
     """The machine code of a mechanism, and where it starts.
 
     Raises:
+        NamingError: no back end has that name.
         SimulationError: a state and a start are both there, or the state is of another mechanism.
     """
     mechanism = with_values(mechanism_of(given), parameters or {})
@@ -59,12 +61,12 @@ def ready_for(
         if state is not None:
             check_state_of(tree, state)
         equations = newton_euler(tree)
-        kernel = compiled(tree, equations, invariants=invariants)
+        kernel = compiled(tree, equations, invariants=invariants, back_end=back_end)
         begin = state or assembled(tree, kernel, start)
         check_attitudes(tree, begin)
         whole, completed = equations_at(tree, begin, equations)
         if whole is not tree:
-            kernel = compiled(whole, completed, invariants=invariants)
+            kernel = compiled(whole, completed, invariants=invariants, back_end=back_end)
         firm = [x.label for x in mechanism.starts if not x.is_guess]
         return kernel, begin if state else start_of(kernel, begin, firm)
 
@@ -179,12 +181,19 @@ def equations_at(
     return tree, equations
 
 
-def compiled(tree: Tree, equations: Equations, *, invariants: bool = False) -> Kernel:
+def compiled(
+    tree: Tree, equations: Equations, *, invariants: bool = False, back_end: str = "llvm"
+) -> Kernel:
     """The machine code of equations; with first integrals to follow where they are asked for."""
     if invariants:
         equations = with_invariants(equations, tree)
     facts = MappingProxyType({**equations.facts, "starts": start_derivatives(tree.mechanism)})
-    return to_llvm(lower(replace(equations, facts=facts)))
+    program = lower(replace(equations, facts=facts))
+    if back_end == "llvm":
+        return to_llvm(program)
+    from liaison.program.back_ends import back_end_named
+
+    return back_end_named(back_end)(program)
 
 
 def with_invariants(equations: Equations, tree: Tree) -> Equations:

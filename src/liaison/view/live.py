@@ -47,6 +47,9 @@ class LiveView:
         text = page_html(scene, served={"state": "state"})
         self._server = LocalServer(text, self._clock, port)
 
+    def __repr__(self) -> str:
+        return f"<LiveView at {self.time:.6g} s, {'playing' if self.is_playing else 'paused'}>"
+
     @property
     def url(self) -> str:
         """Where the view is."""

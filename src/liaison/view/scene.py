@@ -63,16 +63,16 @@ def page(
             moment. Strips above the slider show the same over time; events are marks on them, and
             a list in which a click goes there; those that follow each other closely are one.
         live: what simulates in the page, in the place of the motion of the run.
-
-    Raises:
-        LiaisonError: forces in a page that simulates.
     """
     run = sampled(trajectory, speed, fps)
     if live is not None:
-        if forces:
-            raise LiaisonError("a page that simulates draws no forces of joints yet.")
-        look = Look(tuple(trace), False, frames, labels, (), speed)
-        write_file(path, page_html(live_scene_of(run, mechanism, look, live), live=live))
+        few = run.resample(np.unique([run.t[0], run.t[-1]]), rough=True)
+        looks = [
+            Look(tuple(trace), forces, frames, labels, _places(x, contacts), speed)
+            for x in (run, few)
+        ]
+        scene = live_scene_of((run, few), mechanism, (looks[0], looks[1]), live)
+        write_file(path, page_html(scene, live=live))
         return
     look = Look(tuple(trace), forces, frames, labels, _places(run, contacts), speed)
     write_file(path, page_html(scene_of(run, trajectory, mechanism, look)))

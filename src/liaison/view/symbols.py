@@ -118,7 +118,7 @@ def placed_loads(
     for force in mechanism.forces:
         measure = force.along()
         at = None if measure is None else _along(measure, mechanism, drawn, rank, units)
-        if at is not None:
+        if at is not None and force.SYMBOL != "none":
             entries.append({"name": force.name, "kind": force.LSD, "symbol": force.SYMBOL} | at)
     for one in mechanism.constraints:
         if one.SYMBOL == "law" and one.labels():

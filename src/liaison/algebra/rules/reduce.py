@@ -39,6 +39,7 @@ from liaison.algebra.node import (
 from liaison.errors import DerivationError
 from liaison.expr import Expr, Pi
 from liaison.expr import topological as expr_order
+from liaison.lazy import Shown
 
 from . import quaternions as rules_quaternions
 from . import space as rules_space
@@ -635,8 +636,8 @@ def length(x: Formal) -> int:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Step:
+@dataclass(frozen=True, slots=True, repr=False)
+class Step(Shown):
     """One rule applied wherever it does, and what the expression is then."""
 
     rule: Rule

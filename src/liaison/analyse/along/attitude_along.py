@@ -19,6 +19,7 @@ from typing import final
 import numpy as np
 
 from liaison.errors import NamingError, SimulationError
+from liaison.lazy import Shown
 from liaison.model import ATTITUDES, Attitude, BryantXYZ, EulerZXZ, Quaternion, RotationMatrix
 from liaison.numeric import Array
 from liaison.simulation import Trajectory
@@ -35,8 +36,8 @@ def attitudes() -> dict[str, Attitude]:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class AttitudeAlong:
+@dataclass(frozen=True, slots=True, repr=False)
+class AttitudeAlong(Shown):
     """The attitude of one body over time.
 
     Attributes:

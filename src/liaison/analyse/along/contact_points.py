@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from liaison.errors import SimulationError
 from liaison.expr import Expr, as_expr, evaluate, symbol
+from liaison.lazy import Shown
 from liaison.model import Mechanism
 from liaison.model.values import floats
 from liaison.numeric import Array
@@ -24,8 +25,8 @@ from liaison.tree import ContactPlace, contact_places, on_symbols, span
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class ContactAlong:
+@dataclass(frozen=True, slots=True, repr=False)
+class ContactAlong(Shown):
     """One place of contact over time, in the ground's axes; a row an instant.
 
     Attributes:

@@ -79,6 +79,8 @@ class _Seen:
 
     def __init__(self, mechanism: Mechanism, moves: Kinematics, run: Trajectory) -> None:
         self.tree, self.run = moves.tree, run
+        # of a joint that is cut the tree has a massless body, which has no pose
+        self.joints = {x.name: x for x in mechanism.joints}
         known = parameters_had(mechanism, run)
         self.parameters = {x.name: value for x, value in known.items()}
         self.values: dict[Any, Any] = known | {symbol("t"): run.t}
@@ -129,7 +131,7 @@ class _Seen:
 
     def marker(self, joint: Joint) -> tuple[Array, Array]:
         """Where the successor's marker is, and its axes."""
-        M, series = joint.successor, self.run.series["poses"]
+        M, series = self.joints.get(joint.name, joint).successor, self.run.series["poses"]
         names = next(iter(series.axes.values()))
         if M.body not in names:  # the ground does not move
             X = np.tile(np.eye(3, 4), (len(self.run.t), 1, 1))

@@ -22,6 +22,7 @@ from liaison.analyse.rest.local import RANK, Local, local
 from liaison.analyse.rest.open_sides import check_inactive, check_inactive_along
 from liaison.analyse.rest.rest_steps import retracted
 from liaison.errors import ModelError, NamingError, SimulationError
+from liaison.lazy import Shown
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulation import Series, Settings, Trajectory, simulate
@@ -187,8 +188,8 @@ def _moving(here: Local) -> Local:
 
 
 @final
-@dataclass(frozen=True)
-class Efforts:
+@dataclass(frozen=True, repr=False)
+class Efforts(Shown):
     """What drives must do for a motion.
 
     Args:

@@ -32,7 +32,7 @@ import numpy as np
 from liaison.analyse.rest.linearize import coordinate_label
 from liaison.analyse.rest.local import RANK, Local, local
 from liaison.analyse.rest.open_sides import check_inactive_along
-from liaison.errors import ModelError, NamingError, SimulationError
+from liaison.errors import ArgumentError, ModelError, NamingError, SimulationError
 from liaison.expr import ONE, ZERO, Expr, directional, substitute, switches, symbol, symbols_of
 from liaison.lazy import Shown
 from liaison.numeric import Array, State
@@ -270,6 +270,11 @@ class Sensitivities(Shown):
 
     def __getitem__(self, pair: tuple[str, str]) -> Array:
         """d label/d parameter over time: `sensitivities["A", "m"]`."""
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise ArgumentError(
+                f"sensitivities[{pair!r}]: a label and a parameter are needed.",
+                hint=f"Write sensitivities[LABEL, {self.parameters[0]!r}].",
+            )
         label, parameter = pair
         names = [x.name for x in self.labels]
         k = self._parameter(parameter)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from liaison.equations import Equations, newton_euler
 from liaison.errors import DerivationError, NamingError
 from liaison.expr import ZERO
+from liaison.lazy import Shown
 from liaison.model import Mechanism
 from liaison.program import Entry, Kernel, Program, to_numpy
 from liaison.simulation import Trajectory
@@ -43,8 +44,8 @@ SMALL = 1e-4
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class RankLoss:
+@dataclass(frozen=True, slots=True, repr=False)
+class RankLoss(Shown):
     """An instant at which closures depend on each other."""
 
     t: float  # [s]
@@ -54,8 +55,8 @@ class RankLoss:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class RankAlong:
+@dataclass(frozen=True, slots=True, repr=False)
+class RankAlong(Shown):
     """The rank of the closures along a motion."""
 
     rank: int  # almost everywhere

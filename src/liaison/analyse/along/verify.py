@@ -115,8 +115,8 @@ ROUNDING = 1e-6
 
 
 @final
-@dataclass(frozen=True)
-class Theorem:
+@dataclass(frozen=True, repr=False)
+class Theorem(Shown):
     """One theorem along a run: the largest difference of its sides, relative to what they are of.
 
     Args:

@@ -115,8 +115,8 @@ NOTHING = Verdict(None, "not compared")
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Derived:
+@dataclass(frozen=True, slots=True, repr=False)
+class Derived(Shown):
     """One formalism on the mechanism: a line of the table."""
 
     formalism: str

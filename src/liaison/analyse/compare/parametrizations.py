@@ -182,8 +182,8 @@ def _seconds(code: Kernel, entry: str, state: State) -> float:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Measured:
+@dataclass(frozen=True, slots=True, repr=False)
+class Measured(Shown):
     """One parametrization of a mechanism: a column of the table.
 
     Attributes:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
+from liaison.lazy import Shown
+
 
 @final
-@dataclass(frozen=True, slots=True)
-class Verdict:
+@dataclass(frozen=True, slots=True, repr=False)
+class Verdict(Shown):
     """Whether a formalism is equivalent to the reference, and by which proof."""
 
     equal: bool | None  # None where it is not known

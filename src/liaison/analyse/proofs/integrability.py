@@ -35,8 +35,8 @@ from .exact_motion import ExactMotion, attitude_of
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class RowVerdict:
+@dataclass(frozen=True, slots=True, repr=False)
+class RowVerdict(Shown):
     """What one row of velocities is.
 
     Attributes:

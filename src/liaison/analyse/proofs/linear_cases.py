@@ -16,11 +16,12 @@ import numpy as np
 from liaison.errors import DerivationError
 from liaison.exact.rank import Case, gauss, is_null
 from liaison.expr import ZERO, Expr, as_expr, substitute
+from liaison.lazy import Shown
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class LinearCase:
+@dataclass(frozen=True, slots=True, repr=False)
+class LinearCase(Shown):
     """What solves a linear system under conditions.
 
     Attributes:

@@ -40,6 +40,7 @@ from liaison.expr import ARRAY, PI, ZERO, Expr, as_expr, evaluate, substitute, s
 from liaison.expr.reading.integrate import potential
 from liaison.expr.reading.simplify import simplified, vanishes_exactly
 from liaison.expr.reading.text import to_unicode
+from liaison.lazy import Shown
 from liaison.model import Mechanism
 from liaison.numeric.degenerate import degenerate_rule, quadratic_form
 
@@ -385,8 +386,8 @@ MOST_SETS = 31
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Entry:
+@dataclass(frozen=True, slots=True, repr=False)
+class Entry(Shown):
     """The result for one set of relations that may become active together.
 
     Attributes:
@@ -403,6 +404,9 @@ class Entry:
     losses: tuple[Loss, ...] = ()
     least: float | None = None
 
+    def __str__(self) -> str:
+        return self.text
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {
@@ -415,8 +419,8 @@ class Entry:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class NoImpact:
+@dataclass(frozen=True, slots=True, repr=False)
+class NoImpact(Shown):
     """The answer of theorem 1 for a mechanism.
 
     Attributes:
@@ -434,6 +438,10 @@ class NoImpact:
     entries: tuple[Entry, ...]
     left_out: tuple[str, ...]
     velocities: tuple[str, ...]
+
+    def __str__(self) -> str:
+        more = f"Impacts are possible at {', '.join(self.left_out)}." if self.left_out else ""
+        return "\n".join([*(x.text for x in self.entries), *[more] * bool(more)])
 
     @property
     def verdict(self) -> str:

@@ -21,6 +21,7 @@ from liaison.expr import ONE, ZERO, Expr, as_expr, constant, rewritten, substitu
 from liaison.expr import cos as cosine
 from liaison.expr import sin as sine
 from liaison.freedoms.engines.ideal import Limits, syzygies
+from liaison.lazy import Shown
 from liaison.model import Mechanism
 from liaison.tree import span
 from liaison.units import Label
@@ -29,8 +30,8 @@ TURNED = {"sin": sine, "cos": cosine}
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class PolynomialPsi:
+@dataclass(frozen=True, slots=True, repr=False)
+class PolynomialPsi(Shown):
     """Columns ψ with Δ ψ = 0 wherever the closures hold.
 
     Attributes:

@@ -36,8 +36,8 @@ REPEAT, CALLS = 20, 1000
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Way:
+@dataclass(frozen=True, slots=True, repr=False)
+class Way(Shown):
     """One way at one state.
 
     Attributes:

@@ -25,6 +25,7 @@ import numpy as np
 
 from liaison.errors import ModelError, NamingError
 from liaison.expr import Expr, as_expr, maximum, symbol, symbols_of
+from liaison.lazy import Shown
 from liaison.model import Dissipation, Mechanism, OneSided, Parameter, Unilateral
 from liaison.numeric import Array
 from liaison.simulation import Trajectory
@@ -79,8 +80,8 @@ def drag(one: OneSided, alpha: Any) -> Dissipation:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Distance:
+@dataclass(frozen=True, slots=True, repr=False)
+class Distance(Shown):
     """How far a motion with friction stays from the one that keeps the relations."""
 
     alpha: float
@@ -91,8 +92,8 @@ class Distance:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Convergence:
+@dataclass(frozen=True, slots=True, repr=False)
+class Convergence(Shown):
     """Distances for growing α, and the power of 1/α they fall with.
 
     Attributes:

@@ -26,8 +26,9 @@ def build(
     target: Annotated[
         str,
         typer.Option(
-            help="c: header, source, object; ptx: for GPUs; wasm: a module that simulates; fmu2, "
-            "fmu3: for other simulators; …: a wrong name lists all."
+            help="c: header, source, object; portable: the same, with the same bits everywhere; "
+            "ptx: for GPUs; wasm: a module that simulates; fmu2, fmu3: for other simulators; "
+            "…: a wrong name lists all."
         ),
     ] = "c",
     entry: Annotated[
@@ -46,6 +47,19 @@ def build(
     method: Annotated[
         str | None, typer.Option(help="wasm, fmu: method of integration, as for simulate.")
     ] = None,
+    precision: Annotated[
+        str | None,
+        typer.Option(
+            metavar="single|double",
+            help="c: a step of fixed cost for small machines, with closures, in this precision.",
+        ),
+    ] = None,
+    no_libm: Annotated[
+        bool, typer.Option("--no-libm", help="With --precision: no function of libm is called.")
+    ] = False,
+    corrections: Annotated[
+        int, typer.Option(metavar="N", help="With --precision: corrections of closures in a step.")
+    ] = 1,
     values: Values = None,
     as_json: Json = False,
     debug: Debug = False,
@@ -54,32 +68,51 @@ def build(
     their time loop as a module that simulates in a browser, or as an FMU for other simulators.
     """
     from liaison.cli.values import check_word, read_request
+    from liaison.program.back_ends import BACK_ENDS
+
+    check_word("--target", target, [*BACK_ENDS.targets, *FMUS])
+    of_runs = {"until": until, "step": step, "method": method}
+    named = {name: x for name, x in of_runs.items() if x is not None}
+    if precision is None and (no_libm or corrections != 1):
+        name = "--no-libm" if no_libm else "--corrections"
+        raise typer.BadParameter("it belongs to a step: --precision.", param_hint=name)
+    if target in FMUS:
+        _check_fmu(entry, shared, precision)
+        _build_fmu(read_request(file, values, may_vary=True), out, target, named, as_json)
+    elif precision is not None:
+        _check_step(target, entry, shared, precision)
+        options = {"precision": precision, "libm": not no_libm, "iterations": corrections}
+        _build_step(read_request(file, values), out, options, as_json)
+    elif BACK_ENDS.targets[target].simulates and not entry:
+        _check_linked(target, shared)
+        _build_run(read_request(file, values, may_vary=True), out, named, as_json)
+    else:
+        _check_linked(target, shared)
+        for name in named:
+            raise typer.BadParameter("it is of a target that simulates: --target wasm, without "
+                                     "--entry, fmu2 or fmu3.", param_hint=f"--{name}")  # fmt: skip
+        _build_code(read_request(file, values).mechanism, out, target, entry, shared, as_json)
+
+
+def _check_linked(target: str, shared: bool) -> None:
+    """Raises where a library is asked for that the target does not link."""
+    from liaison.program.back_ends import BACK_ENDS
+
+    if shared and not BACK_ENDS.targets[target].links:
+        linked = " or ".join(name for name, one in BACK_ENDS.targets.items() if one.links)
+        message = f"a library is linked with --target {linked} only."
+        raise typer.BadParameter(message, param_hint="--shared")
+
+
+def _build_code(
+    mechanism: Any, out: Path, target: str, entry: list[str] | None, shared: bool, as_json: bool
+) -> None:
+    """Writes entries as code: C, portable C, PTX, …"""
     from liaison.model.contacts import left_out
     from liaison.program.back_ends import BACK_ENDS
     from liaison.verbs.derive import compile as verb
 
-    targets = BACK_ENDS.targets
-    check_word("--target", target, [*targets, *FMUS])
-    of_runs = {"until": until, "step": step, "method": method}
-    named = {name: x for name, x in of_runs.items() if x is not None}
-    if target in FMUS:
-        if entry or shared:
-            raise typer.BadParameter("an FMU has all entries, and its libraries.",
-                                     param_hint="--entry" if entry else "--shared")  # fmt: skip
-        _build_fmu(read_request(file, values, may_vary=True), out, target, named, as_json)
-        return
-    chosen = targets[target]
-    if shared and not chosen.links:
-        linked = " or ".join(name for name, one in targets.items() if one.links)
-        message = f"a library is linked with --target {linked} only."
-        raise typer.BadParameter(message, param_hint="--shared")
-    if chosen.simulates and not entry:
-        _build_run(read_request(file, values, may_vary=True), out, named, as_json)
-        return
-    for name in named:
-        raise typer.BadParameter("it is of a target that simulates: --target wasm, without "
-                                 "--entry, fmu2 or fmu3.", param_hint=f"--{name}")  # fmt: skip
-    mechanism = read_request(file, values).mechanism
+    chosen = BACK_ENDS.targets[target]
     program = verb.compile(mechanism).program
     for name in entry or ():
         if name not in program.entries and name not in chosen.extra:
@@ -92,6 +125,15 @@ def build(
     text = f"{program.name}:\n{text}" + (f"\n{free} {ENTRY_NOTE}" if free else "")
     facts: dict[str, Any] = {"sizes": dict(program.sizes), "note": f"{free} {ENTRY_NOTE}".strip()}
     printed((facts if free else {"sizes": facts["sizes"]}) | files, text, as_json)
+
+
+def _check_fmu(entry: list[str] | None, shared: bool, precision: str | None) -> None:
+    """Raises where options do not go with an FMU."""
+    for is_wrong, name in ((bool(entry), "--entry"), (shared, "--shared")):
+        if is_wrong:
+            raise typer.BadParameter("an FMU has all entries, and its libraries.", param_hint=name)
+    if precision is not None:
+        raise typer.BadParameter("an FMU computes in double precision.", param_hint="--precision")
 
 
 def _build_run(request: Any, out: Path, options: dict[str, Any], as_json: bool) -> None:
@@ -136,5 +178,48 @@ def _build_fmu(
 
 FMUS = {"fmu2": "2.0", "fmu3": "3.0"}
 """Targets that are versions of FMI."""
+
+
+def _check_step(target: str, entry: list[str] | None, shared: bool, precision: str) -> None:
+    """Raises where options do not go with a step for small machines."""
+    from liaison.cli.values import check_word
+    from liaison.program.c.small import PRECISIONS
+
+    check_word("--precision", precision, PRECISIONS)
+    for is_wrong, name in (
+        (target != "c", "--target"),
+        (bool(entry), "--entry"),
+        (shared, "--shared"),
+    ):
+        if is_wrong:
+            message = "a step in a precision is C source with all it calls: --target c alone."
+            raise typer.BadParameter(message, param_hint=name)
+
+
+def _build_step(request: Any, out: Path, options: dict[str, Any], as_json: bool) -> None:
+    """Writes a step for small machines; says what single precision costs."""
+    from liaison.program.c.precision import check_precision, check_step, precision_error
+    from liaison.program.c.small import small_package, step_parts
+    from liaison.verbs.ready import ready_for
+
+    kernel, state = ready_for(request.mechanism, None, None, None)
+    parts = step_parts(kernel.program, options.pop("iterations"))
+    check_step(parts, state)
+    error = precision_error(parts, state) if options["precision"] == "single" else None
+    if error is not None:
+        check_precision(parts, error)
+    note = "" if error is None else f"{error}."
+    package = small_package(parts, out, state, **options, note=note)
+    files = written(header=package.header, source=package.source, cmake=package.cmake)
+    total = sum(package.operations.values())
+    text = "\n".join(f"  {kind:8} {path}" for kind, path in files.items())
+    text = f"{kernel.program.name}: {total} operations a step\n{text}" + (
+        f"\n{note}" if note else ""
+    )
+    facts: dict[str, Any] = {"operations": dict(package.operations)}
+    if error is not None:
+        facts |= {"error": error.position, "closure": error.closure, "steps": error.steps}
+    printed(facts | files, text, as_json)
+
 
 ENTRY_NOTE = "The entry one_sided returns its gap, rates and rows."

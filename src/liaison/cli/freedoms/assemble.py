@@ -12,6 +12,7 @@ import typer
 
 from liaison.cli.options import (
     Debug,
+    Guesses,
     Json,
     Model,
     Values,
@@ -32,6 +33,7 @@ def assemble(
             metavar="NAME=VALUE", help='A coordinate held fixed, as "A=30 deg". Repeatable.'
         ),
     ] = None,
+    guess: Guesses = None,
     every_way: Annotated[bool, typer.Option("--all", help="Find all assembly modes.")] = False,
     hand: Annotated[
         str | None,
@@ -61,7 +63,8 @@ def assemble(
     from liaison.verbs.freedoms import assembly_modes, inverse_kinematics
 
     _check_search(every_way, hand, {"--evidence": evidence, "--time-limit": time_limit})
-    mechanism = read_request(file, values).mechanism
+    _check_near(every_way or hand is not None, guess)
+    mechanism = read_request(file, values, guesses=guess).mechanism
     where = positions_of(mechanism, at)
     options: dict[str, Any] = {"at": where, "seed": seed} | limit_option(time_limit)
     pose = _pose(hand, position, rotation)
@@ -84,6 +87,13 @@ def _check_search(every_way: bool, hand: str | None, options: dict[str, Any]) ->
         if value and not every_way and hand is None:
             message = "it is for a search; give --all or --hand BODY too."
             raise typer.BadParameter(message, param_hint=option)
+
+
+def _check_near(is_search: bool, guess: list[str] | None) -> None:
+    """Raises an error for a guess of a search, which finds every solution without one."""
+    if is_search and guess:
+        message = "--all and --hand find all solutions; leave it out, or leave those out."
+        raise typer.BadParameter(message, param_hint="--guess")
 
 
 def _near_the_start(mechanism: Any, where: dict[str, Any], as_json: bool) -> None:

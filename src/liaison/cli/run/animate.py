@@ -73,8 +73,8 @@ def animate(
 
     if (out is None) == (not live):
         raise typer.BadParameter("give either --out FILE.html or --live.")
-    if live_page and (live or forces):
-        raise typer.BadParameter("--live-page goes with --out FILE.html, and without --forces.")
+    if live_page and live:
+        raise typer.BadParameter("--live-page goes with --out FILE.html.")
     check_folders(out)
     check_suffix("--out", out, (".html", ".htm"))
     raw = dict(run or {})

@@ -131,6 +131,14 @@ def simulate(
         list[str] | None,
         typer.Option(metavar="NAME", help=help_of("series")),
     ] = None,
+    back_end: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="What computes: llvm, machine code; portable, with the same bits on every "
+            "computer and in pages; c; numpy.",
+        ),
+    ] = "llvm",
     lenient: Lenient = False,
     floating: Floating = False,
     merge_fixed: Merged = False,
@@ -149,7 +157,7 @@ def simulate(
     robot = (lenient, floating, merge_fixed)
     request = read_request(file, values, start, robot, guesses=guess, may_vary=True)
     try:
-        trajectory = ran(request, end, options, invariants=True)
+        trajectory = ran(request, end, options, invariants=True, back_end=back_end)
     except (SimulationError, Interrupted) as early:
         _keep(early.trajectory, out, csv)
         raise

@@ -30,8 +30,8 @@ SECTIONS = {
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Section:
+@dataclass(frozen=True, slots=True, repr=False)
+class Section(Shown):
     """One part of a report.
 
     Attributes:
@@ -163,11 +163,14 @@ table { border-collapse: collapse; margin: .5rem 0 1rem; font-size: .93rem;
 th, td { text-align: left; vertical-align: baseline; padding: .18rem 1.1rem .18rem 0; }
 th { font-weight: 600; border-bottom: 1px solid var(--line); }
 th.n, td.n { text-align: right; }
+td.n { white-space: nowrap; }
+td.name + td { overflow-wrap: anywhere; }
 caption { text-align: left; font-weight: 600; padding: .2rem 0; }
 .name { white-space: nowrap; }
 .liaison > p:first-child strong { font-weight: 500; }
 math { font-size: 1.08rem; }
 .print { display: none; }
+@media (max-width: 40rem) { svg.plot { max-width: none; width: 40rem; } }
 @page { size: A4; margin: 16mm 14mm; }
 @media print {
   :root { color-scheme: light; --page: #fff; --ink: #000; --pale: #555; --line: #bbb;

@@ -32,6 +32,7 @@ from liaison.equations.equations import Equations
 from liaison.equations.setting import Setting, setting_of
 from liaison.errors import DerivationError, NamingError
 from liaison.expr import Expr, as_expr, symbol
+from liaison.lazy import Shown
 from liaison.model.contacts import check_bilateral
 from liaison.spatial.arrays import Array, array, cross, dot, is_zero, plus, product, times, zeros
 from liaison.spatial.plucker import move_inertia
@@ -71,8 +72,8 @@ AXES = ("x", "y", "z")
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Balance:
+@dataclass(frozen=True, slots=True, repr=False)
+class Balance(Shown):
     """Left = right for the resultant and for the moment at P, in the ground's axes."""
 
     bodies: tuple[str, ...]

@@ -49,6 +49,7 @@ from liaison.expr import (
     symbol,
     symbols_of,
 )
+from liaison.lazy import Shown
 from liaison.spatial.arrays import array, dot, is_zero, zeros
 from liaison.spatial.plucker import act_force
 from liaison.tree import GROUND, Kinematics, Tree
@@ -60,8 +61,8 @@ LIMIT = 2000
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Hamilton:
+@dataclass(frozen=True, slots=True, repr=False)
+class Hamilton(Shown):
     """Hamilton's equations in q and p."""
 
     p: tuple[Expr, ...]

@@ -26,6 +26,7 @@ from liaison.equations.setting import Setting
 from liaison.equations.sweeps.recursion import required_wrenches
 from liaison.errors import DerivationError, NamingError
 from liaison.expr import ZERO, Expr, as_expr
+from liaison.lazy import Shown
 from liaison.model.contacts import check_bilateral
 from liaison.spatial.arrays import Array, array, cross, dot, minus, plus, product, times, zeros
 from liaison.spatial.plucker import act_force
@@ -36,8 +37,8 @@ Field: TypeAlias = Callable[[Setting, int], Array]
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class VirtualPower:
+@dataclass(frozen=True, slots=True, repr=False)
+class VirtualPower(Shown):
     """Powers [W] of what acts on a part, by what it is; formulas of q, v, v̇ and λ."""
 
     inertia: Expr

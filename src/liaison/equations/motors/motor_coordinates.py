@@ -21,14 +21,15 @@ from typing import Any, final
 from liaison.equations.transform.inversion import Dependence, inverted
 from liaison.errors import DerivationError
 from liaison.expr import ZERO, Expr, as_expr, gradient, substitute, symbol
+from liaison.lazy import Shown
 from liaison.spatial.arrays import Array, array, dot, minus, product, zeros
 
 from .motorized import Motorized
 
 
 @final
-@dataclass(frozen=True)
-class MotorForm:
+@dataclass(frozen=True, repr=False)
+class MotorForm(Shown):
     """A m̈ + B + g = Q as formulas of m and ṁ.
 
     Attributes:

@@ -49,6 +49,7 @@ from liaison.equations.sweeps.recursion import (
 )
 from liaison.errors import DerivationError
 from liaison.expr import ZERO, Expr, as_expr, substitute, symbol
+from liaison.lazy import Shown
 from liaison.model import Actuator
 from liaison.model.contacts import check_bilateral
 from liaison.spatial.arrays import (
@@ -202,8 +203,8 @@ def _add(a: Entries, i: int, j: int, entry: Any) -> None:
     a[key] = plus(a[key], entry) if key in a else entry
 
 
-@dataclass(frozen=True)
-class Motorized:
+@dataclass(frozen=True, repr=False)
+class Motorized(Shown):
     """M q̈ + S_A(q, q̇) = Q_A in the coordinates of the joints; rotors are no coordinates.
 
     Attributes:

@@ -20,6 +20,7 @@ from typing import Any, final
 from liaison.equations.setting import Setting, check_no_inertia
 from liaison.errors import DerivationError
 from liaison.expr import Expr, as_expr, vanishes
+from liaison.lazy import Shown
 from liaison.model import Coupling, Revolute
 from liaison.spatial.arrays import Array, array, minus, number, plus, times, zeros
 from liaison.spatial.plucker import move_inertia
@@ -58,8 +59,8 @@ class Rotor:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Geared:
+@dataclass(frozen=True, slots=True, repr=False)
+class Geared(Shown):
     """A tree without its rotors, and the rotors.
 
     Attributes:

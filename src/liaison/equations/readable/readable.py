@@ -62,7 +62,7 @@ from liaison.expr.reading.reading import Name, Number, Reading, leaves, names_in
 from liaison.expr.reading.ring import TooLarge
 from liaison.expr.reading.shared import Parts
 from liaison.expr.reading.simplify import Reader
-from liaison.lazy import Typeset
+from liaison.lazy import Shown, Typeset
 from liaison.spatial.arrays import Array, array
 from liaison.tree import GROUND, Tree, merged
 
@@ -165,8 +165,8 @@ NODES = 2000
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class ReadLine:
+@dataclass(frozen=True, slots=True, repr=False)
+class ReadLine(Shown):
     """left = right, both simplified; divided by `divisor`, a product of parameters."""
 
     name: str

@@ -20,6 +20,7 @@ from liaison.expr.reading.reading import Name, Reading, leaves, plain
 from liaison.expr.reading.ring import TooLarge
 from liaison.expr.reading.simplify import simplified
 from liaison.expr.reading.text import to_unicode
+from liaison.lazy import Shown
 
 from .legible import Legible, in_words
 
@@ -62,8 +63,8 @@ class Relation:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class ReadSide:
+@dataclass(frozen=True, slots=True, repr=False)
+class ReadSide(Shown):
     """A unilateral block for reading: its name, its kind, and its relations."""
 
     name: str

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from liaison.equations.equations import Entries, Equations, check_linear_rates
 from liaison.errors import DerivationError
 from liaison.expr import ZERO, Expr, as_expr, directional, evaluate, jacobian, vanishes
+from liaison.lazy import Shown
 
 Floats = NDArray[np.float64]
 
@@ -35,8 +36,8 @@ PREFERRED = 1e-3
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Elimination:
+@dataclass(frozen=True, slots=True, repr=False)
+class Elimination(Shown):
     """v = Ψ u + ψ and v̇ = Ψ u̇ + β, as formulas of q, u and t."""
 
     independent: tuple[int, ...]  # places of u in v

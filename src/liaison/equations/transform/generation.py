@@ -30,14 +30,15 @@ from liaison.equations.completion import completed, plain_dynamics
 from liaison.equations.equations import Entries, Equations
 from liaison.equations.setting import Setting, check_no_inertia, setting_of
 from liaison.expr import ZERO, Expr, as_expr, directional, to_latex, to_text, vanishes
+from liaison.lazy import Shown
 from liaison.model.contacts import left_out
 from liaison.spatial.arrays import Array, array, cross, dot, identity, plus, product, tilde, zeros
 from liaison.tree import GROUND, Motion, Tree
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Step:
+@dataclass(frozen=True, slots=True, repr=False)
+class Step(Shown):
     """One step of the algorithm.
 
     Attributes:
@@ -71,14 +72,17 @@ class Step:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Generation:
+@dataclass(frozen=True, slots=True, repr=False)
+class Generation(Shown):
     """The steps, and the equations they end with."""
 
     steps: tuple[Step, ...]
     equations: Equations
     order: tuple[str, ...]  # bodies as the search met them
     note: str = ""  # what the steps leave out
+
+    def __repr__(self) -> str:
+        return f"<Generation {self.equations.name}: {len(self.steps)} steps>"
 
     def __str__(self) -> str:
         return "\n\n".join([*map(str, self.steps), *([self.note] if self.note else [])])

@@ -22,14 +22,15 @@ from liaison.equations.equations import Entries, Equations
 from liaison.equations.statement import Line
 from liaison.errors import DerivationError
 from liaison.expr import ZERO, Expr, as_expr, directional, substitute, symbol, vanishes
+from liaison.lazy import Shown
 from liaison.units import Label
 
 from .dependent import Elimination, eliminated, rates
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Reduced:
+@dataclass(frozen=True, slots=True, repr=False)
+class Reduced(Shown):
     """Equations of motion in independent velocities u, formulas of q, u and t.
 
     They hold near the position whose pivots were chosen: where one of `pivots` vanishes, the

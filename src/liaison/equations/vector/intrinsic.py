@@ -52,6 +52,9 @@ class Intrinsic:
         kept, _ = self.setting.rows
         self.lam = tuple(symbol(f"lambda {label.name}") for label, _ in kept)
 
+    def __repr__(self) -> str:
+        return f"<Intrinsic: vectors of {len(self.tree.nodes)} bodies>"
+
     # Names ------------------------------------------------------------------------------------
 
     def node(self, i: int) -> Node:

@@ -20,6 +20,7 @@ from liaison.expr.reading.reading import Reading
 from liaison.expr.reading.ring import TooLarge
 from liaison.expr.reading.simplify import Reader
 from liaison.expr.reading.text import to_unicode
+from liaison.lazy import Shown
 
 LONGEST = 160
 """Operations in a side that is made short; making it takes a fraction of a second."""
@@ -32,8 +33,8 @@ Written: TypeAlias = tuple[list[tuple[str, str]], list[tuple[str, str, str]]]
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class ScalarEquations:
+@dataclass(frozen=True, slots=True, repr=False)
+class ScalarEquations(Shown):
     """Developed scalars: left = right, equation by equation, names in an order for reading."""
 
     name: str

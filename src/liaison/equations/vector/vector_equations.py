@@ -57,6 +57,7 @@ from liaison.errors import DerivationError, NamingError
 from liaison.expr import as_expr
 from liaison.expr.reading.arrange import Order
 from liaison.expr.reading.names import unicode_symbol
+from liaison.lazy import Shown
 from liaison.model.contacts import left_out
 from liaison.spatial.arrays import Array, is_zero, product
 from liaison.tree import Tree
@@ -66,8 +67,8 @@ from .scalar_equations import ScalarEquations, is_empty, listed
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class VectorLine:
+@dataclass(frozen=True, slots=True, repr=False)
+class VectorLine(Shown):
     """One equation between vectors or scalars: left = right; `name` is that of its subject."""
 
     name: str
@@ -288,8 +289,8 @@ GROUND_WORDS = ("ground", "earth", "0")
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class VectorEquations:
+@dataclass(frozen=True, slots=True, repr=False)
+class VectorEquations(Shown):
     """Equations between named vectors; `basis` is the number of a body once they are columns."""
 
     book: Intrinsic

@@ -24,6 +24,7 @@ from typing import Any, final
 from liaison.errors import DerivationError
 from liaison.expr import ZERO, Expr, as_expr, constant, evaluate
 from liaison.expr.graph.evaluate import Domain
+from liaison.lazy import Shown
 
 from .buchberger import autoreduced
 
@@ -105,8 +106,8 @@ def _whole(polynomials: Sequence[Any], context: Any) -> Any:
 
 
 @final
-@dataclass(frozen=True)
-class Basis:
+@dataclass(frozen=True, repr=False)
+class Basis(Shown):
     """A reduced standard basis of an ideal."""
 
     unknowns: tuple[Expr, ...]

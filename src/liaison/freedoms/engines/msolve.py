@@ -17,14 +17,16 @@ from fractions import Fraction
 from math import lcm
 from typing import Any, TypeAlias, final
 
+from liaison.lazy import Shown
+
 from .engines import MSOLVE, EngineError
 
 Terms: TypeAlias = Mapping[tuple[int, ...], Any]
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Parametrization:
+@dataclass(frozen=True, slots=True, repr=False)
+class Parametrization(Shown):
     """x_i = −numerator_i(t) / (scale_i · denominator(t)) where elimination(t) = 0.
 
     Coefficients are whole numbers, lowest first. The last of `order` is t itself, or not asked for.

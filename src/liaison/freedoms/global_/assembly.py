@@ -25,6 +25,7 @@ from liaison.freedoms.engines.engines import EngineError, NotThere
 from liaison.freedoms.engines.quotient import Infinite
 from liaison.freedoms.engines.systems import PolynomialSystem, Solution, solved
 from liaison.freedoms.evidence import modes_evidence
+from liaison.lazy import Shown
 from liaison.model import Mechanism
 from liaison.numeric import State
 from liaison.tree import Tree
@@ -41,8 +42,8 @@ Poses: TypeAlias = dict[int, tuple[Any, Any]]
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class AssemblyModes:
+@dataclass(frozen=True, slots=True, repr=False)
+class AssemblyModes(Shown):
     """Positions in which a mechanism closes, and whether they are all.
 
     `complex` counts solutions over the complex numbers with multiplicity, as the theory does: 2 for

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from liaison.expr import as_expr, evaluate
 from liaison.freedoms.engines.systems import Solution, Solved
+from liaison.lazy import Shown
 from liaison.model import Joint, Mechanism
 from liaison.numeric import State
 from liaison.spatial import array
@@ -32,8 +33,8 @@ Poses: TypeAlias = Mapping[int, tuple[Any, Any]]
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Mode:
+@dataclass(frozen=True, slots=True, repr=False)
+class Mode(Shown):
     """One way in which a mechanism closes."""
 
     label: str

@@ -27,6 +27,7 @@ from typing import Any, TypeAlias, final
 from liaison.exact.linear import Field, Series, rank, valuation
 from liaison.freedoms.clock import Exhausted
 from liaison.freedoms.screws import Factor, LoopSystem, System
+from liaison.lazy import Shown
 
 from .curves import proof_of
 from .obstruction import Branch, branches, deflation, hessians, upper_bound
@@ -194,8 +195,8 @@ SCREEN = 10
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Verdict:
+@dataclass(frozen=True, slots=True, repr=False)
+class Verdict(Shown):
     """The result of a computation modulo one prime."""
 
     p: int

@@ -13,6 +13,7 @@ from itertools import combinations_with_replacement
 from typing import Any, ClassVar, NamedTuple, Protocol, final
 
 from liaison.errors import ModelError, Place, checked
+from liaison.lazy import Brief
 from liaison.model.markers import Marker
 from liaison.model.places import line_here, marker_of
 from liaison.model.records import Body, Joint
@@ -40,8 +41,8 @@ class Described(Protocol):
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Collision(OneSided):
+@dataclass(frozen=True, slots=True, repr=False)
+class Collision(OneSided, Brief):
     """A contact between every two of some bodies, or between those of two groups.
 
     A body touches with its spheres and boxes; a frame on the ground is the plane z = 0 of it. Two

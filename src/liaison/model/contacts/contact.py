@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 from liaison.errors import NamingError, Place, checked
+from liaison.lazy import Brief
 from liaison.model.acts import NO_UNITS
 from liaison.model.kinds import Property
 from liaison.model.markers import Marker
@@ -37,8 +38,8 @@ from .touch import Touching
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Contact(OneSided):
+@dataclass(frozen=True, slots=True, repr=False)
+class Contact(OneSided, Brief):
     """A body that stays above a plane or surface, out of or in a ball, or out of a profile.
 
     The origin of `first` is the point or the center, its z the axis of a disc, cylinder or capsule

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place, checked
+from liaison.lazy import Brief
 from liaison.model.places import line_here
 from liaison.model.scalars import scalar
 
@@ -20,8 +21,8 @@ from .one_sided import OneSided, Scoped, check_restitution
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Unilateral(OneSided):
+@dataclass(frozen=True, slots=True, repr=False)
+class Unilateral(OneSided, Brief):
     """A formula that never becomes positive: Φ(q, t) ≤ 0, or W(q, t) q̇ + h(q, t) ≤ 0."""
 
     name: str
@@ -62,8 +63,8 @@ def at_most(name: str, formula: Any, *, restitution: Any = 0) -> Unilateral:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class GapContact(OneSided):
+@dataclass(frozen=True, slots=True, repr=False)
+class GapContact(OneSided, Brief):
     """A contact defined by formulas: a gap that stays ≥ 0, and the slip where it touches, as rates.
 
     The force along the gap is that of the unit of work: f · d(gap); friction works likewise on the

@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place
+from liaison.lazy import Brief
 from liaison.model.scalars import scalar
 from liaison.spatial import is_zero, number
 
@@ -28,8 +29,8 @@ GROUPS = (
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Friction:
+@dataclass(frozen=True, slots=True, repr=False)
+class Friction(Brief):
     """How a contact resists sliding, rolling and pivoting, while it is closed.
 
     Example:

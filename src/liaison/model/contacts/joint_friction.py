@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place, checked
+from liaison.lazy import Brief
 from liaison.model.kinds import Property
 from liaison.model.places import line_here
 from liaison.model.records import Joint
@@ -52,8 +53,8 @@ class _Dry(OneSided):
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class DryFriction(_Dry):
+@dataclass(frozen=True, slots=True, repr=False)
+class DryFriction(_Dry, Brief):
     """Friction against the rate of a coordinate that holds it where it can (frottement sec).
 
     |effort| ≤ static at rest, −dry · sign of the rate − viscous · rate in motion; the bounds may be
@@ -86,8 +87,8 @@ class DryFriction(_Dry):
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class BearingFriction(_Dry):
+@dataclass(frozen=True, slots=True, repr=False)
+class BearingFriction(_Dry, Brief):
     """Friction in a pivot, a ball or a slider that grows with the force R it carries.
 
     A pivot and a ball feel the torque coefficient · radius · ‖R‖, a slider coefficient · ‖R‖.

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, final
 
 from liaison.errors import Place, checked
 from liaison.expr import as_expr
+from liaison.lazy import Brief
 from liaison.model.kinds import Property
 from liaison.model.markers import Marker, Measure
 from liaison.model.places import between, line_here, marker_of
@@ -25,8 +26,8 @@ from .load import AlongMeasure, AtMarker, Read, load_kind
 
 @load_kind
 @final
-@dataclass(frozen=True, slots=True)
-class PointWrench(AtMarker):
+@dataclass(frozen=True, slots=True, repr=False)
+class PointWrench(AtMarker, Brief):
     """A force and a moment on a body at a marker's origin, in the axes of another marker.
 
     `axes` None means ground's axes; the body's own marker makes a follower force.
@@ -101,8 +102,8 @@ def wrench(
 
 @load_kind
 @final
-@dataclass(frozen=True, slots=True)
-class Law(AlongMeasure):
+@dataclass(frozen=True, slots=True, repr=False)
+class Law(AlongMeasure, Brief):
     """An effort along a measure given by any formula [N or N·m]."""
 
     name: str
@@ -139,8 +140,8 @@ def law(*where: Any, effort: Any, name: str = "") -> Law:
 
 @load_kind
 @final
-@dataclass(frozen=True, slots=True)
-class Actuator(AlongMeasure):
+@dataclass(frozen=True, slots=True, repr=False)
+class Actuator(AlongMeasure, Brief):
     """Motor or jack (moteur, vérin): an effort along a measure [N or N·m], often an input."""
 
     name: str

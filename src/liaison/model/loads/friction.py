@@ -15,6 +15,7 @@ from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place, checked
 from liaison.expr import as_expr, sqrt
+from liaison.lazy import Brief
 from liaison.model.contacts.joint_friction import DryFriction
 from liaison.model.kinds import Property
 from liaison.model.markers import Coordinate, Measure
@@ -27,8 +28,8 @@ from .load import AlongMeasure, Force, Read, load_kind
 
 @load_kind
 @final
-@dataclass(frozen=True, slots=True)
-class JointFriction(AlongMeasure):
+@dataclass(frozen=True, slots=True, repr=False)
+class JointFriction(AlongMeasure, Brief):
     """Friction against the rate of a coordinate: viscous, and dry (frottement sec) smoothed.
 
     effort = −viscous v − dry v/√(v² + smoothing²): below the smoothing speed the joint creeps.

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 from liaison.errors import Place, checked
+from liaison.lazy import Brief
 from liaison.model.kinds import Property
 from liaison.model.markers import Measure
 from liaison.model.places import between, line_here
@@ -20,8 +21,8 @@ from .load import AlongMeasure, Read, load_kind
 
 @load_kind
 @final
-@dataclass(frozen=True, slots=True)
-class Spring(AlongMeasure):
+@dataclass(frozen=True, slots=True, repr=False)
+class Spring(AlongMeasure, Brief):
     """Linear spring (ressort): effort = −stiffness (measure − rest)."""
 
     name: str
@@ -68,8 +69,8 @@ def spring(*where: Any, stiffness: Any, rest: Any = 0, name: str = "") -> Spring
 
 @load_kind
 @final
-@dataclass(frozen=True, slots=True)
-class Damper(AlongMeasure):
+@dataclass(frozen=True, slots=True, repr=False)
+class Damper(AlongMeasure, Brief):
     """Linear damper (amortisseur): effort = −coefficient · rate of the measure."""
 
     name: str

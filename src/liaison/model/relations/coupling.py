@@ -13,6 +13,7 @@ from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place, checked
 from liaison.expr import Expr, as_expr, symbol
+from liaison.lazy import Brief
 from liaison.model.kinds import Property
 from liaison.model.places import label_of, line_here
 from liaison.model.records import Joint
@@ -23,8 +24,8 @@ from .relation import Constraint, OfCoordinates, Read, relation_kind
 
 @relation_kind
 @final
-@dataclass(frozen=True, slots=True)
-class Coupling(OfCoordinates):
+@dataclass(frozen=True, slots=True, repr=False)
+class Coupling(OfCoordinates, Brief):
     """Two coordinates tied (engrenage, courroie): coordinate = ratio · other + offset."""
 
     name: str

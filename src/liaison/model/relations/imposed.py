@@ -13,6 +13,7 @@ from typing import Any, ClassVar, final
 
 from liaison.errors import Place, checked
 from liaison.expr import Expr, as_expr, symbol
+from liaison.lazy import Brief
 from liaison.model.kinds import Property
 from liaison.model.places import label_of, line_here
 from liaison.model.records import Joint
@@ -22,8 +23,8 @@ from .relation import OfCoordinates, Read, relation_kind
 
 @relation_kind
 @final
-@dataclass(frozen=True, slots=True)
-class PrescribedMotion(OfCoordinates):
+@dataclass(frozen=True, slots=True, repr=False)
+class PrescribedMotion(OfCoordinates, Brief):
     """A coordinate that follows a law of time (liaison rhéonome): coordinate = law(t)."""
 
     name: str

@@ -22,6 +22,7 @@ from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place, checked
 from liaison.expr import as_expr, sqrt
+from liaison.lazy import Brief
 from liaison.model.kinds import Property
 from liaison.model.markers import Marker
 from liaison.model.places import line_here, marker_of
@@ -34,8 +35,8 @@ from .relation import BetweenFrames, Constraint, PoseRow, Read, relation_kind
 
 @relation_kind
 @final
-@dataclass(frozen=True, slots=True)
-class Rolling(BetweenFrames):
+@dataclass(frozen=True, slots=True, repr=False)
+class Rolling(BetweenFrames, Brief):
     """A wheel or a ball that rolls on a plane and does not slip (roulement sans glissement).
 
     The origin of `wheel` is its center, z of a disc its axis; z of `plane` is the plane's normal,

@@ -1,7 +1,8 @@
 """A program as a package for other languages: a C header, C source, and object code.
 
 The source needs a C99 compiler and libm; the object, made by LLVM for this processor, needs a
-linker only. Both define the functions the header declares: link one of them.
+linker only. Both define the functions the header declares: link one of them. A portable package has
+its elementary functions within it, and results of the same bits on every computer.
 
 Public names: c_package, Package, header.
 """
@@ -17,9 +18,11 @@ from pathlib import Path
 from typing import final
 
 from liaison.errors import ProgramError
-from liaison.program.llvm.entries import module_ir
+from liaison.program.llvm.entries import Arithmetic, module_ir
 from liaison.program.llvm.machine import object_code, vector_lanes
+from liaison.program.llvm.to_llvm import arithmetic_of
 from liaison.program.loops.c import constant
+from liaison.program.loops.llvm import loops_ir
 from liaison.program.plan import Plan, plan
 from liaison.program.program import Program
 
@@ -61,7 +64,12 @@ class Package:
 
 
 def c_package(
-    program: Program, folder: Path, entries: Iterable[str] = (), *, shared: bool = False
+    program: Program,
+    folder: Path,
+    entries: Iterable[str] = (),
+    *,
+    shared: bool = False,
+    portable: bool = False,
 ) -> Package:
     """Writes header, source and object code of a program, and a shared library where asked for.
 
@@ -70,21 +78,26 @@ def c_package(
         folder: where to write; made if it is not there.
         entries: which; if none is named, all that the program lists and that give something.
         shared: also link a shared library.
+        portable: results have the same bits on every computer; the source is then to be compiled
+            with -ffp-contract=off.
 
     Raises:
         ProgramError: a shared library is wanted and there is no linker.
     """
     linker = _linker() if shared else None
+    arithmetic = arithmetic_of(portable)
+    known = arithmetic.functions
     listed = tuple(entries) or tuple(e for e in program.entries if program.entry(e).outputs)
-    plain = {entry: plan(program, entry) for entry in listed}
-    wide = {entry: plan(program, entry, lanes=vector_lanes()) for entry in listed}
+    plain = {entry: plan(program, entry, functions=known) for entry in listed}
+    wide = {entry: plan(program, entry, lanes=vector_lanes(), functions=known) for entry in listed}
     work = {e: max(plain[e].work_size, wide[e].work_size) for e in listed}
     folder.mkdir(parents=True, exist_ok=True)
     name = stem(program)
     paths = [folder / f"{name}{suffix}" for suffix in (".h", ".c", ".o")]
+    text = module_c(program, plain, portable=portable)
     paths[0].write_text(header(program, work), encoding="utf-8")
-    paths[1].write_text(f'#include "{name}.h"\n{module_c(program, plain)}', encoding="utf-8")
-    paths[2].write_bytes(_object(program, wide))
+    paths[1].write_text(f'#include "{name}.h"\n{text}', encoding="utf-8")
+    paths[2].write_bytes(_object(program, wide, arithmetic))
     library = _linked(linker, paths[2], folder / f"lib{name}.so") if linker else None
     return Package(paths[0], paths[1], paths[2], library)
 
@@ -147,11 +160,28 @@ def _declaration(program: Program, entry: str, work: int) -> list[str]:
     ]
 
 
-def _object(program: Program, plans: Mapping[str, Plan]) -> bytes:
+def _object(program: Program, plans: Mapping[str, Plan], arithmetic: Arithmetic) -> bytes:
     """Object code of the entries, under the names of the header."""
-    return object_code(
-        module_ir(program, {c_name(program, e): entry_plan for e, entry_plan in plans.items()})
-    )
+    named = {c_name(program, e): entry_plan for e, entry_plan in plans.items()}
+    text = module_ir(program, named, arithmetic)
+    return object_code(text if not arithmetic.prefix else _with_functions(text, arithmetic))
+
+
+def _with_functions(text: str, arithmetic: Arithmetic) -> str:
+    """The text with the functions of our own that it calls, known to it alone."""
+    names = {f"@{arithmetic.prefix}{name}(": x for name, x in arithmetic.functions.items()}
+    lines = text.splitlines()
+    own = "\n".join(x for x in lines if not (x.startswith("declare") and _named(x) in names))
+    called = [x for name, x in names.items() if name in own]
+    if not called:
+        return own
+    more = loops_ir(called).replace("!0", "!1").replace("define double", "define internal double")
+    return f"{own}\n{more}"
+
+
+def _named(line: str) -> str:
+    """The function of a declaration, as calls write it."""
+    return f"@{line.partition('@')[2].partition('(')[0]}("
 
 
 def _linker() -> Sequence[str]:

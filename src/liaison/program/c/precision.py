@@ -3,7 +3,7 @@
 The step of `small` is followed operation by operation on numbers of either type, from the same
 start. What is left is the rounding of the type alone: of data, of every operation, of sums.
 
-Public names: PrecisionError, precision_error.
+Public names: PrecisionError, precision_error, check_step, check_precision.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.expr import Expr
+from liaison.errors import ProgramError
+from liaison.expr import OPS, Expr
 from liaison.expr.graph.values import ARRAY_VALUES
 from liaison.numeric import Array, State
 from liaison.program.plan import plan
 from liaison.program.program import Program
 
+from .real import INFIX
 from .small import StepParts
 
-INFIX = {"add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "div": "{} / {}", "neg": "-{}"}
 CHOICES: dict[str, Callable[..., Any]] = {
     "min": lambda x, y: y if y < x or y != y else x,
     "max": lambda x, y: y if y > x or y != y else x,
@@ -32,6 +33,12 @@ CHOICES: dict[str, Callable[..., Any]] = {
 PARTS, WEIGHTS = (0.0, 0.5, 0.5, 1.0), (1.0, 2.0, 2.0, 1.0)
 WORK = 2_000_000
 """Operations that are computed at most, about."""
+
+FEW, MISSED = 20, 1e-8
+"""Steps that are looked at; what accelerations may miss of the closures, of their size."""
+
+LARGE = 1e-4
+"""The error of single precision that is too much."""
 
 MOST, LEAST = 1000, 20
 """Steps that are taken."""
@@ -84,6 +91,44 @@ def precision_error(
     return PrecisionError(steps, step, float((error / size).max()), runs[0].worst)
 
 
+def check_step(parts: StepParts, state: State, *, step: float = 1e-3) -> None:
+    """Raises where the accelerations of steps in double precision do not meet the closures.
+
+    Rows of closures that depend on each other where they are met, and nowhere else, have a rank
+    that only a pivoted solution decides.
+
+    Raises:
+        ProgramError: a program with such closures.
+    """
+    run = _Run(parts, state, np.float64)
+    with np.errstate(all="ignore"):
+        for _ in range(FEW):
+            run.step(step)
+    missed = float(np.max(run.missed))
+    if not parts.size("nc") or missed <= MISSED:
+        return
+    raise ProgramError(
+        f"accelerations of {parts.program.name!r} miss its closures by {missed:.1e} of their size: "
+        "rows depend on each other where they are met, and a step of fixed cost does not pivot.",
+        hint="Take freer joints that leave no redundant closure (`liaison mobility` lists them).",
+    )
+
+
+def check_precision(parts: StepParts, error: PrecisionError) -> None:
+    """Raises where single precision is not accurate enough.
+
+    Raises:
+        ProgramError: a difference from double precision that is large, or not a number.
+    """
+    if not (error.position <= LARGE and error.closure <= LARGE):
+        raise ProgramError(
+            f"single precision is not enough for {parts.program.name!r}: it is "
+            f"{error.position:.1e} from double after {error.steps} steps of {error.step:g} s, "
+            f"closures are met to {error.closure:.1e}.",
+            hint="Write it with --precision double.",
+        )
+
+
 @final
 class _Run:
     """A run with numbers of one type; angles go on without turns, in two parts."""
@@ -99,6 +144,7 @@ class _Run:
         self.q_low, self.v_low = [kind(0)] * len(self.q), [kind(0)] * len(self.v)
         self.turns = [0] * len(self.q)
         self.t, self.worst = kind(state.t), 0.0
+        self.missed: list[float] = []  # by accelerations of the closures, of their size
 
     def call(self, entry: str, t: Any, v: list[Any], x: list[Any]) -> list[Any]:
         """The outputs of an entry."""
@@ -113,7 +159,10 @@ class _Run:
             c = kind(part) * h
             xi = [c * x for x in out[:nv]]
             v = [x + c * y for x, y in zip(self.v, out[nv:], strict=False)]
-            out = self.call("rate", self.t + c, v, xi)[: 2 * nv]
+            solved = self.call("rate", self.t + c, v, xi)
+            out = solved[: 2 * nv]
+            size = 1.0 + max((abs(float(x)) for x in out[nv:]), default=0.0)
+            self.missed.append(abs(float(solved[2 * nv])) / size)
             total = [x + kind(weight) * y for x, y in zip(total, out, strict=True)]
         total = [x * (h / kind(6)) for x in total]
         self.move(total[:nv])
@@ -132,7 +181,7 @@ class _Run:
             self.move(self.call("correct_q", self.t, self.v, self.q)[:nv])
         self.accelerate(self.call("correct_v", self.t, self.v, self.q)[:nv])
         left = self.call("closure", self.t, self.v, self.q)[: self.parts.size("nphi")]
-        self.worst = max(self.worst, *(abs(float(x)) for x in left))
+        self.worst = float(np.max(np.abs([self.worst, *map(float, left)])))
 
     def move(self, x: list[Any]) -> None:
         """q := q ⊞ x."""
@@ -179,7 +228,8 @@ def _function(program: Program, entry: str, kind: Any) -> Callable[..., list[Any
             return "t" if array == "t" else f"{array}[{index}]"
         return names[node]
 
-    lines, outputs = ["def entry(t, q, v, u, p, x):"], {}
+    lines = ["def entry(t, q, v, u, p, x):"]
+    outputs: dict[int, str] = {}
     for piece in entry_plan.pieces:
         for node in (x for item in piece.items for x in item):
             args = [operand(x) for x in node.args]
@@ -189,14 +239,14 @@ def _function(program: Program, entry: str, kind: Any) -> Callable[..., list[Any
     lines.append(f"    return [{', '.join(outputs[k] for k in sorted(outputs))}]")
     scope: dict[str, Any] = {"c": numbers}
     exec("\n".join(lines), scope)
-    made: Callable[..., list[Any]] = scope["entry"]
-    return made
+    function: Callable[..., list[Any]] = scope["entry"]
+    return function
 
 
 def _text(node: Expr, args: Sequence[str], numbers: list[Any], kind: Any) -> str:
     """An operation in Python; functions lie among the numbers."""
     if node.op in INFIX:
-        return INFIX[node.op].format(*args)
+        return OPS[node.op].c.format(*args)  # as Python writes it
     function = CHOICES.get(node.op) or ARRAY_VALUES.get(node.op)
     if function is None:  # a table of data
         table, order = node.data

@@ -74,14 +74,15 @@ static int32_t liaison_bits(float x)
   union { float x; int32_t i; } word;
   word.x = x;
   return word.i;
-}
+}"""),
+    "from_bits": ((), """\
 static float liaison_from_bits(int32_t i)
 {
   union { float x; int32_t i; } word;
   word.i = i;
   return word.x;
 }"""),
-    "sqrt": (("bits",), """\
+    "sqrt": (("bits", "from_bits"), """\
 static float liaison_sqrt(float x)
 {
   if (!(x > 0.0f) || x > 3.4e38f) return x < 0.0f ? (x - x) / (x - x) : x;
@@ -139,12 +140,13 @@ static float liaison_atan2(float y, float x)
   if (behind) angle = pi - (angle - low);
   return below ? -angle : angle;
 }"""),
-    "asin": (("sqrt",), """\
+    "asin_rest": ((), """\
 static float liaison_asin_rest(float x, float z)
 {
   return x * z * (0.16666754f + z * (0.07495241f
     + z * (0.04547725f + z * (0.024146855f + z * 0.04221981f))));
-}
+}"""),
+    "asin": (("sqrt", "asin_rest"), """\
 static float liaison_asin(float x)
 {
   const float a = x < 0.0f ? -x : x;
@@ -154,7 +156,7 @@ static float liaison_asin(float x)
   const float y = 1.5707964f - (2.0f * (s + liaison_asin_rest(s, w)) + 4.371139e-08f);
   return x < 0.0f ? -y : y;
 }"""),
-    "acos": (("asin",), """\
+    "acos": (("sqrt", "asin_rest"), """\
 static float liaison_acos(float x)
 {
   const float a = x < 0.0f ? -x : x;
@@ -164,7 +166,7 @@ static float liaison_acos(float x)
   const float y = 2.0f * (s + liaison_asin_rest(s, w));
   return x < 0.0f ? 3.1415927f - (y + 8.742278e-08f) : y;
 }"""),
-    "exp": (("bits",), """\
+    "exp": (("from_bits",), """\
 static float liaison_exp(float x)
 {
   if (x != x) return x;
@@ -180,7 +182,7 @@ static float liaison_exp(float x)
   return y * liaison_from_bits((half + 127) * 8388608)
     * liaison_from_bits((n - half + 127) * 8388608);
 }"""),
-    "log": (("bits",), """\
+    "log": (("bits", "from_bits"), """\
 static float liaison_log(float x)
 {
   if (!(x > 0.0f)) return x == 0.0f ? -3.4e38f * 10.0f : (x - x) / (x - x);
@@ -247,6 +249,9 @@ static inline double liaison_sqrt(double x)
 """What functions in double precision take from libm, without it."""
 
 LIBM = re.compile(r"\b(fabs|copysign|floor|sqrt)\(")
+INLINE = re.compile(
+    r"^static inline \w+ (\w+)\([^\n]*?\)\s*(?:\{[^\n]*\}|\{\n.*?\n\})\n", re.MULTILINE | re.DOTALL
+)
 PRELUDE_END = "static inline double power_f64"
 
 
@@ -342,7 +347,8 @@ def entry_text(program: Program, entry: str, name: str, needs: Needs) -> EntryTe
     lines: list[str] = []
     for k, body in enumerate(bodies):
         title = f"{name}_{k}" if many else name
-        unused = [f"  (void){x};" for x in read if x not in pieces[k].read]
+        known = [*read, "out", *(["work"] if many else [])]
+        unused = [f"  (void){x};" for x in known if x not in pieces[k].read]
         lines += [f"static void {title}({listed})", "{", *unused, *body, "}", ""]
     if many:
         calls = [f"  {name}_{k}({passed});" for k in range(len(bodies))]
@@ -383,6 +389,8 @@ class _PieceText:
                 value = self.value(node)
                 lines.append(f"  const {self.real.name} {self.named(node)} = {value};")
         saves = self.piece.saves.items()
+        self.read |= {"work"} if saves else set()
+        self.read |= {"out"} if self.piece.outputs else set()
         lines += [f"  work[{place}] = {self.operand(node)};" for node, place in saves]
         return lines + [f"  out[{i}] = {self.operand(x)};" for i, x in self.piece.outputs]
 
@@ -408,6 +416,7 @@ class _PieceText:
         if node in self.numbers:
             return self.real.number(self.numbers[node])
         if node.op != "symbol":
+            self.read.add("work")
             return f"work[{self.piece.loads[node]}]"
         array, index = self.program.inputs[node]
         self.read.add(array)
@@ -474,4 +483,20 @@ def _double_text(names: Iterable[str]) -> str:
     text = text.replace("fabs(x); }", "x < 0 ? -x : x; }")
     head, mark, tail = text.partition(PRELUDE_END)
     end = tail.index("static inline int64_t power_i64")
-    return head + mark + tail[:end] + DOUBLE + LIBM.sub(r"liaison_\1(", tail[end:])
+    text = head + mark + tail[:end] + DOUBLE + LIBM.sub(r"liaison_\1(", tail[end:])
+    return _pruned(text, [basic[x] for x in names if x in basic])
+
+
+def _pruned(text: str, called: Iterable[str]) -> str:
+    """Text without functions that nothing in it calls, besides those that others call."""
+    kept = {f"liaison_{x}" for x in called}
+    while True:
+        idle = [
+            x
+            for x in INLINE.finditer(text)
+            if x[1] not in kept and len(re.findall(rf"\b{x[1]}\b", text)) == 1
+        ]
+        if not idle:
+            return text
+        for one in reversed(idle):
+            text = text[: one.start()] + text[one.end() :]

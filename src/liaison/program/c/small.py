@@ -10,7 +10,7 @@ are kept within half a turn, with their turns counted.
 
 Public names: small_package, SmallPackage, StepParts, step_parts.
 
-Source: HW1 §II.1 (the method), §II.10 (compensated sums); HW2 §VII.2 (projection).
+Source: HNW1 §II.1 (the method); HLW §VIII.5 (compensated sums); HW2 §VII.2 (projection).
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _sum(
         for one, other in ((0, 1), (1, 0)):
             factor = node.args[one]
             if factor.op == "const" and float(factor.value) % 1 == 0:
-                return {k: int(factor.value) * n for k, n in (known[other] or {}).items()}
+                return {k: int(float(factor.value)) * n for k, n in (known[other] or {}).items()}
     return {} if not any(known) else None
 
 
@@ -258,6 +258,9 @@ class _Text:
             lines.append(f"#define {upper}_{size.upper()} {self.parts.size(size)}")
         outputs = self.outputs()
         lines.append(f"#define {upper}_NOUT {len(outputs)}")
+        inputs = [self.real.number(float(x)) for x in self.program.defaults.get("u", ())]
+        if inputs:
+            lines.append(f"#define {upper}_DEFAULT_U {{{', '.join(inputs)}}}")
         lines += ["", "#ifdef __cplusplus", 'extern "C" {', "#endif", "", *self.struct()]
         lines += [
             "/* The start of the description. */",
@@ -297,6 +300,8 @@ class _Text:
         )
         fields += [f"int32_t turns[{nq}];  /* of angles that are kept within half a turn */"]
         fields += [f"{real} t_low, q_low[{nq}], v_low[{nv}];  /* what rounding took from sums */"]
+        missed = "what accelerations of the last step missed of the closures"
+        fields += [f"{real} missed;  /* {missed} */"] * (self.parts.size("nc") > 0)
         fields += [f"{real} work[{self.work}];"] * (self.work > 0)
         return ["typedef struct {", *(f"  {x}" for x in fields), f"}} {self.name}_state;", ""]
 
@@ -330,6 +335,7 @@ class _Text:
                 lines.append(f"  static const {real} {array}[] = {{{listed}}};")
         lines.append(f"  s->t = {number(self.state.t)};")
         lines.append(f"  s->t_low = {number(0.0)};")
+        lines += [f"  s->missed = {number(0.0)};"] * (self.parts.size("nc") > 0)
         for array, numbers in values.items():
             if len(numbers):
                 low = f" s->{array}_low[k] = {number(0.0)};" if array != "p" else ""
@@ -359,21 +365,23 @@ class _Text:
     def step(self) -> list[str]:
         """The step."""
         real, nv, parts = self.real.name, self.parts.size("nv"), self.parts
-        number = self.real.number
+        number, has_closures, last = self.real.number, parts.size("nc") > 0, 2 * nv
         half, one, two = number(0.5), number(1.0), number(2.0)
         lines = [
             f"{real} {self.name}_step({self.name}_state *s, const {real} *u, {real} h)", "{",
             f"  static const {real} part[] = {{{number(0.0)}, {half}, {half}, {one}}};",
             f"  static const {real} weight[] = {{{one}, {two}, {two}, {one}}};",
             f"  {real} xi[{nv}], v[{nv}], sum[{2 * nv}], out[{2 * nv + 1}];",
-            "  (void)u;",
+            "  (void)u, (void)xi, (void)v;",
             f"  for (int k = 0; k < {2 * nv}; k++) sum[k] = out[k] = {number(0.0)};",
+            *([f"  s->missed = {number(0.0)};"] * has_closures),
             "  for (int stage = 0; stage < 4; stage++) {",
             f"    const {real} c = part[stage] * h;",
             f"    for (int k = 0; k < {nv}; k++) {{",
             "      xi[k] = c * out[k];", f"      v[k] = s->v[k] + c * out[{nv} + k];", "    }",
             f"    {self.call('rate', 'out', t='s->t + c', v='v', x='xi')}",
             f"    for (int k = 0; k < {2 * nv}; k++) sum[k] += weight[stage] * out[k];",
+            *([f"    if (!(out[{last}] <= s->missed)) s->missed = out[{last}];"] * has_closures),
             "  }",
             f"  for (int k = 0; k < {2 * nv}; k++) sum[k] *= h / {number(6.0)};",
             f"  {self.name}_move(s, sum);",

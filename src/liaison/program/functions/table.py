@@ -19,7 +19,8 @@ in two parts each: log m there is that of the nearest knot i/32 and 2 artanh s, 
 its relative error, some 2⁻⁶⁶, times |y log x| ≤ 745 is far below one unit in the last place. Exact
 powers come out exactly for that reason.
 
-Public names: FUNCTIONS, fmin, fmax, portable_routine, asin, acos, atan, atan2, exp, log, pow.
+Public names: FUNCTIONS, fmin, fmax, portable_routine, asin, acos, atan, atan2, exp, log, pow,
+broken_power.
 
 Source: CW80, chapters 4 to 6, 10 and 11, for the reductions.
 Differs: the polynomials are minimax fits (Remez exchange) of (atan t − t)/t³ in t² and
@@ -183,7 +184,7 @@ def pow(x: f64, y: f64) -> f64:
 
 @loop
 def positive_power(x: f64, y: f64) -> f64:
-    """x to the power y for finite x > 0, x ≠ 1, and finite y ≠ 0."""
+    """x to the power y for finite x > 0 and finite y ≠ 0."""
     w = bits(x)
     k = 0
     if x < NORMAL:
@@ -216,6 +217,15 @@ def positive_power(x: f64, y: f64) -> f64:
     if abs(t) < LEAST:
         return 1.0 + t
     return exponential(t, product_error(y, h, t) + y * low)
+
+
+@loop
+def broken_power(x: f64, y: f64) -> f64:
+    """x to the power y as `pow` has it, for a finite y that is no whole number."""
+    size = abs(x)
+    if size == 0.0 or size == inf:
+        return inf if (size == 0.0) == (y < 0.0) else 0.0
+    return positive_power(x, y) if x > 0.0 else nan
 
 
 TINY = 2.0**-28  # up to here asin x and atan x are x

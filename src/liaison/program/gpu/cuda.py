@@ -128,7 +128,9 @@ class DeviceArray:
 
     Example:
         >>> import liaison
-        >>> states = liaison.DeviceArray((1000, 2), "float64")  # doctest: +SKIP
+        >>> states = liaison.DeviceArray((1000, 2), "float64")
+        >>> states
+        <DeviceArray 1000 × 2 of float64>
     """
 
     def __init__(self, shape: tuple[int, ...], dtype: Any, owner: Driver | None = None) -> None:
@@ -141,6 +143,9 @@ class DeviceArray:
         device.call("cuMemAlloc_v2", ctypes.byref(place), ctypes.c_size_t(self.nbytes))
         self.address = place.value
         weakref.finalize(self, _free, device, self.address)
+
+    def __repr__(self) -> str:
+        return f"<DeviceArray {' × '.join(map(str, self.shape))} of {self.dtype}>"
 
     @classmethod
     def of(cls, values: ArrayLike, dtype: Any = np.float64) -> DeviceArray:

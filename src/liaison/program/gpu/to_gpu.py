@@ -81,7 +81,9 @@ def to_gpu(program: Program, *, precision: Precision = "double") -> GpuKernel:
     Example:
         >>> import liaison
         >>> program = liaison.lower(liaison.derive("examples/pendulum.lsd"))
-        >>> kernel = liaison.to_gpu(program)  # doctest: +SKIP
+        >>> kernel = liaison.to_gpu(program)
+        >>> kernel.batch("mass_matrix", q=[[0.0, 0.5, 1.0]]).shape  # of three states
+        (1, 3)
     """
     return GpuKernel(program, precision)
 
@@ -95,6 +97,9 @@ class GpuKernel:
         self.dtype = np.dtype(np.float64 if precision == "double" else np.float32)
         self._driver = driver()
         self._compiled = cache(self._compile)
+
+    def __repr__(self) -> str:
+        return f"<GpuKernel {self.program.name}: {self.precision} precision>"
 
     def batch(
         self,

@@ -161,9 +161,9 @@ class Arithmetic:
 NATIVE = Arithmetic()
 
 
-def module_ir(program: Program, plans: Mapping[str, Plan]) -> str:
+def module_ir(program: Program, plans: Mapping[str, Plan], arithmetic: Arithmetic = NATIVE) -> str:
     """IR text of a module: one function for each plan, by name, and those it is cut into."""
-    module = Module()
+    module = Module(arithmetic)
     bodies = [
         entry_functions(module, name, program, entry_plan) for name, entry_plan in plans.items()
     ]

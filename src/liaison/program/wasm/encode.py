@@ -14,11 +14,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import copysign
 from typing import TypeAlias, final
 
 TYPE = {"f64": 0x7C, "i64": 0x7E, "i32": 0x7F}
 VOID = 0x40
 PAGE = 65536
+SHORT = 1 << 20
+"""Whole numbers below this are shorter as integers; engines convert them when they compile."""
 
 
 @final
@@ -51,7 +54,7 @@ OP = {
         "i64.shr_u": 0x88,
         "f64.abs": 0x99, "f64.neg": 0x9A, "f64.ceil": 0x9B, "f64.floor": 0x9C, "f64.sqrt": 0x9F,
         "f64.add": 0xA0, "f64.sub": 0xA1, "f64.mul": 0xA2, "f64.div": 0xA3, "f64.copysign": 0xA6,
-        "i32.wrap": 0xA7, "i64.extend_u": 0xAD, "f64.convert": 0xB9,
+        "i32.wrap": 0xA7, "i64.extend_u": 0xAD, "f64.convert_i32": 0xB7, "f64.convert": 0xB9,
         "i64.reinterpret": 0xBD, "f64.reinterpret": 0xBF,
     }.items()
 }  # fmt: skip
@@ -83,7 +86,9 @@ def signed(value: int) -> bytes:
 
 
 def f64_const(value: float) -> bytes:
-    """The instruction that pushes a double, to the last bit."""
+    """The instruction that pushes a double, to the last bit; a whole number as an integer."""
+    if abs(value) < SHORT and value == int(value) and (value or copysign(1.0, value) > 0):
+        return i32_const(int(value)) + OP["f64.convert_i32"]
     return b"\x44" + struct.pack("<d", value)
 
 

@@ -6,7 +6,6 @@ table_value, ARGUMENTS, SIGNATURE.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from heapq import heappop, heappush
@@ -31,7 +30,7 @@ from liaison.program.plan import LARGEST_POWER, TURNING, Item, Piece, Plan
 from liaison.program.program import Program
 
 from .encode import OP, Code, Function, Ref, access, f64_const, i32_const, i64_const, unsigned
-from .loops import loop_key, shortened
+from .loops import loop_key, shortened, sorted_locals
 
 ARGUMENTS = ("t", "q", "v", "u", "p", "x", "out", "work")
 SIGNATURE = (("f64", *["i32"] * 7), ())
@@ -44,9 +43,6 @@ DEEP = 40
 
 MANY = 64
 """Zeros among the outputs that are worth one instruction for all."""
-
-OFTEN = 3
-"""Uses from which on a value of an array is kept in a local."""
 
 
 @loop
@@ -160,7 +156,6 @@ class _Writer:
         for index, node in piece.outputs:
             self.outputs.setdefault(node, []).append(index)
         self.left = self.uses()
-        self.total = dict(self.left)
         self.waiting: dict[Expr, int] = {}
         self.local: dict[Expr, int] = {}
         self.free: list[int] = []
@@ -201,7 +196,8 @@ class _Writer:
         for node, places in self.outputs.items():
             for index in places:
                 self.store("out", index, partial(self.value, node))
-        return Function(SIGNATURE, ("f64",) * self.count, shortened(_renumbered(self.code)))
+        code = shortened(self.code)
+        return sorted_locals(Function(SIGNATURE, ("f64",) * self.count, code))
 
     def clear(self) -> None:
         """Many zeros among the outputs are written at once, before anything else."""
@@ -296,7 +292,7 @@ class _Writer:
             heappush(self.free, place)
 
     def fetch(self, node: Expr) -> None:
-        """From an array; into a local where it is wanted often."""
+        """From an array."""
         array, index = ("work", -1) if node.op != "symbol" else self.inputs[node]
         if array == "t":
             self.get("t")
@@ -304,8 +300,6 @@ class _Writer:
         self.get(array)
         place = self.piece.loads[node] if index < 0 else index
         self.code.append(access("f64.load", 8 * place))
-        if self.total[node] >= OFTEN:
-            self.hold(node)
 
     def hold(self, node: Expr) -> None:
         """What was just computed, for further uses as well."""
@@ -322,12 +316,18 @@ class _Writer:
         if special is not None:
             special(self, node)
             return
-        for arg in node.args:
+        # sums and products alike: what is computed first, then what is only fetched
+        is_free = node.op in ("add", "mul")
+        for arg in sorted(node.args, key=self.depth, reverse=True) if is_free else node.args:
             self.value(arg)
         if node.op in PLAIN:
             self.code.append(OP[PLAIN[node.op]])
         else:
             self.code += [OP["call"], Ref(self.function_of(node))]
+
+    def depth(self, node: Expr) -> int:
+        """Operations nested in a value that is computed where it is used."""
+        return self.waiting.get(node, 0)
 
     def function_of(self, node: Expr) -> Hashable:
         """The function of an operation that is none of the processor's."""
@@ -381,25 +381,6 @@ class _Writer:
         self.code += [i64_const(len(table.breaks)), i64_const(coefficients.shape[1])]
         self.code += [i32_const(x) for x in places]
         self.code += [OP["call"], Ref(loop_key(self.module.needed(table_value)))]
-
-
-def _renumbered(code: Code) -> Code:
-    """The same with locals that are used often first: their numbers are shorter."""
-    uses: Counter[bytes] = Counter()
-    for x in code:
-        if isinstance(x, bytes) and x[:1] in LOCAL and x[1:] not in OWN:
-            uses[x[1:]] += 1
-    numbers = {old: unsigned(len(OWN) + k) for k, (old, _) in enumerate(uses.most_common())}
-    return [
-        x[:1] + numbers[x[1:]]
-        if isinstance(x, bytes) and x[:1] in LOCAL and x[1:] in numbers
-        else x
-        for x in code
-    ]
-
-
-LOCAL = (OP["get"], OP["set"], OP["tee"])
-OWN = [unsigned(k) for k in range(len(ARGUMENTS))]
 
 
 def _is_zero(value: float | None) -> bool:

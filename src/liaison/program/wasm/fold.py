@@ -4,8 +4,8 @@ A module for one mechanism holds its records at fixed addresses. What no loop ev
 becomes a number in the code; branches that are never taken go; an argument that is the same number
 in every call is no argument any more. What remains is a small part of what the loops could do.
 
-Public names: Memory, Folded, fold_loops, Bound, values_in, stride, is_pure, is_small, counters_of,
-read_outside, set_in, leaves_early, goes_on.
+Public names: Memory, Folded, fold_loops, unread, Bound, values_in, stride, is_pure, is_small,
+is_only, counters_of, read_outside, all_steps, set_in, leaves_early, goes_on.
 """
 
 from __future__ import annotations
@@ -13,16 +13,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from typing import Any, TypeAlias, final
 
+from liaison.program.functions.table import broken_power
 from liaison.program.loops.language import Loop
 from liaison.program.loops.read import routine
 from liaison.program.loops.tree import Kind, Step, Value
 
 AnyLoop: TypeAlias = Loop[..., Any]
 Numbers: TypeAlias = dict[str, int | float]
-VARIES = "varies"
-SMALL, ONCE = 24, 200
+VARIES, MANY = "varies", 1000
+SMALL, LONG = 24, 400
 """Values in a loop of plain assignments that stands in place of its calls, or of the only one."""
 
 
@@ -43,12 +45,14 @@ class Memory:
 
     Attributes:
         words: address -> number that never changes.
+        owners: address of such a number -> the record whose field it is.
         functions: number of a function -> its key: a loop, a `Bound`, or any other of an entry.
         elementary: name of a function such as sin -> the loop that computes it.
         idle: loops that no run calls.
     """
 
     words: dict[int, int] = field(default_factory=dict)
+    owners: dict[int, type] = field(default_factory=dict)
     functions: dict[int, Hashable] = field(default_factory=dict)
     elementary: Mapping[str, AnyLoop] = field(default_factory=dict)
     idle: frozenset[AnyLoop] = frozenset()
@@ -114,7 +118,24 @@ def fold_loops(
                 continue
             meet(callee, [_number(x) for x in args])
     sites = Counter(x for one in folded.values() for x, _ in called(one.body, memory))
-    return {loop: replace(one, sites=sites[loop]) for loop, one in folded.items()}
+    elsewhere = {*roots, *(x.loop for x in bound)}
+    return {
+        loop: replace(one, sites=MANY if loop in elsewhere else sites[loop])
+        for loop, one in folded.items()
+    }
+
+
+def unread(folded: Iterable[Folded], memory: Memory) -> set[int]:
+    """Addresses of known words that no loop reads: they stand in the code."""
+    addresses: set[int] = set()
+    elsewhere: set[type] = set()
+    for value in (x for one in folded for x in values_in(one.body) if x.kind == "field"):
+        place = value.args[0]
+        if place.kind == "const":
+            addresses.add(place.data + 8 * value.data.slot)
+        else:
+            elsewhere.add(place.type.record)  # type: ignore[attr-defined]
+    return {x for x, owner in memory.owners.items() if owner not in elsewhere} - addresses
 
 
 def _number(value: Value) -> int | None:
@@ -262,9 +283,23 @@ class _Folding:
             return None
         return _same(value, args[0].data + stride(value.type) * args[1].data)
 
-    def integer(self, value: Value, args: Sequence[Value]) -> Value | None:
-        """Operations on integers that are numbers."""
+    def quotient(self, value: Value, args: Sequence[Value]) -> Value | None:
         x, y = args
+        is_known = x.kind == y.kind == "const" and y.data != 0
+        return _same(value, x.data / y.data) if is_known else None
+
+    def math(self, value: Value, args: Sequence[Value]) -> Value | None:
+        """A power whose exponent is known to be broken has fewer cases."""
+        if value.data != "pow" or "pow" not in self.memory.elementary or args[1].kind != "const":
+            return None
+        is_broken = isfinite(args[1].data) and args[1].data % 1 != 0
+        return Value("call", "f64", tuple(args), broken_power) if is_broken else None
+
+    def arithmetic(self, value: Value, args: Sequence[Value]) -> Value | None:
+        """Operations on numbers; those on floats round as they do when a run computes them."""
+        x, y = args
+        if x.kind == y.kind == "const" and x.type == y.type == "f64" and value.kind in FLOAT:
+            return _same(value, INTEGER[value.kind](x.data, y.data))
         if x.kind == y.kind == "const" and x.type == y.type == "i64":
             if value.kind in ("floordiv", "mod") and y.data == 0:
                 return None
@@ -333,12 +368,7 @@ def _is_empty(values: Sequence[Value]) -> bool:
 
 
 def _assignments(steps: Iterable[Step]) -> Iterator[Step]:
-    todo = list(steps)
-    while todo:
-        step = todo.pop()
-        todo += [*step.body, *step.orelse]
-        if step.kind == "assign":
-            yield step
+    return (step for step in all_steps(steps) if step.kind == "assign")
 
 
 def is_small(folded: Folded) -> bool:
@@ -347,20 +377,26 @@ def is_small(folded: Folded) -> bool:
     names = {name for name, _ in folded.arguments}
     is_plain = last.kind == "return" and bool(last.values)
     is_plain = is_plain and all(x.kind == "assign" and x.name not in names for x in steps)
-    limit = ONCE if folded.sites == 1 else SMALL
-    return is_plain and sum(1 for _ in values_in(folded.body)) <= limit
+    return is_plain and sum(1 for _ in values_in(folded.body)) <= SMALL
+
+
+def is_only(folded: Folded) -> bool:
+    """Whether a loop is called at one place, where it stands then."""
+    return folded.sites == 1 and sum(1 for _ in values_in(folded.body)) <= LONG
+
+
+def all_steps(steps: Iterable[Step]) -> Iterator[Step]:
+    """Statements and those in them."""
+    todo = list(steps)
+    while todo:
+        step = todo.pop()
+        yield step
+        todo += [*step.body, *step.orelse]
 
 
 def set_in(steps: Iterable[Step]) -> set[str]:
     """Names that statements assign to."""
-    names: set[str] = set()
-    todo = list(steps)
-    while todo:
-        step = todo.pop()
-        todo += [*step.body, *step.orelse]
-        if step.kind in ("assign", "for"):
-            names.add(step.name)
-    return names
+    return {step.name for step in all_steps(steps) if step.kind in ("assign", "for")}
 
 
 def counters_of(folded: Folded) -> set[str]:
@@ -421,13 +457,16 @@ INTEGER: dict[str, Callable[[Any, Any], Any]] = {
     "lt": lambda x, y: x < y, "le": lambda x, y: x <= y, "gt": lambda x, y: x > y,
     "ge": lambda x, y: x >= y, "eq": lambda x, y: x == y, "ne": lambda x, y: x != y,
 }  # fmt: skip
+FLOAT = ("add", "sub", "mul")
 RULES: dict[str, Callable[[_Folding, Value, Sequence[Value]], Value | None]] = {
     "cast": _Folding.cast,
     "address": _Folding.cast,
     "field": _Folding.field,
     "inline": _Folding.inline,
     "offset": _Folding.offset,
-    **dict.fromkeys(("add", "sub", "mul", "floordiv", "mod", "min", "max"), _Folding.integer),
+    **dict.fromkeys(("add", "sub", "mul", "floordiv", "mod", "min", "max"), _Folding.arithmetic),
+    "div": _Folding.quotient,
+    "math": _Folding.math,
     **dict.fromkeys(("lt", "le", "gt", "ge", "eq", "ne"), _Folding.compare),
     "neg": _Folding.negated,
     "not": _Folding.negated,

@@ -8,7 +8,9 @@ Public names: loop_function, loop_key, shortened, CHOICES.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import partial
 from typing import Any, final
 
 from liaison.program.loops.language import Loop
@@ -31,14 +33,17 @@ from .fold import (
     Bound,
     Folded,
     Memory,
+    all_steps,
     counters_of,
     goes_on,
+    is_only,
     is_pure,
     is_small,
     leaves_early,
     read_outside,
     set_in,
     stride,
+    values_in,
 )
 
 COMPARE = ("lt", "le", "gt", "ge", "eq", "ne")
@@ -51,6 +56,15 @@ OPPOSITE = {
     for x, y in (pair, pair[::-1])
 }
 BITS = {"bitand": "and", "bitor": "or", "bitxor": "xor", "shl": "shl", "shr": "shr"}
+HARMLESS = frozenset((
+    "const", "local", "cast", "add", "sub", "mul", "div", "neg", "not", "abs", "min", "max", "and",
+    "or", *COMPARE,
+))  # fmt: skip
+MANY = 8
+"""What computes without a trap, and how many such values are computed in vain at most."""
+
+LOCAL = (OP["get"], OP["set"], OP["tee"])
+ZERO = i64_const(0)
 LARGEST_OFFSET = 1 << 31
 
 
@@ -78,6 +92,14 @@ def loop_function(
     return _Printer(folded, others, memory, module).function()
 
 
+def is_harmless(value: Value) -> bool:
+    """Whether a truth value may be computed though it is not wanted: short, and nothing to miss."""
+    values = list(values_in([Step("do", values=(value,))]))
+    return len(values) <= MANY and all(
+        x.kind in HARMLESS or (x.kind == "field" and x.args[0].kind == "const") for x in values
+    )
+
+
 def shortened(code: Code) -> Code:
     """The same with fewer instructions: what is set and read at once, comparisons negated."""
     short: Code = []
@@ -89,9 +111,32 @@ def shortened(code: Code) -> Code:
             short[-1] = OP["tee"] + x[1:]
         elif x == OP["i32.eqz"] and last in OPPOSITE:
             short[-1] = OPPOSITE[last]
+        elif x == OP["i64.eq"] and last == ZERO:
+            short[-1] = OP["i64.eqz"]
         else:
             short.append(x)
     return short
+
+
+def sorted_locals(function: Function) -> Function:
+    """The same with integers first, and those used often: like code has like numbers."""
+    first = len(function.signature[0])
+    own = {unsigned(first + k): kind for k, kind in enumerate(function.locals)}
+    uses = Counter(x[1:] for x in function.code if isinstance(x, bytes) and x[:1] in LOCAL)
+    order = sorted((x for x in own if uses[x]), key=lambda x: (own[x] == "f64", own[x], -uses[x]))
+    numbers = {x: unsigned(first + k) for k, x in enumerate(order)}
+    code = [
+        x[:1] + numbers.get(x[1:], x[1:]) if isinstance(x, bytes) and x[:1] in LOCAL else x
+        for x in function.code
+    ]
+    return Function(function.signature, tuple(own[x] for x in order), code)
+
+
+def chosen(comparison: str) -> Function:
+    """The second of two numbers where a comparison holds of it and the first, else the first."""
+    x, y = (OP["get"] + unsigned(k) for k in range(2))
+    code: Code = [y, x, y, x, OP[comparison], OP["select"]]
+    return Function((("f64", "f64"), ("f64",)), (), code)
 
 
 @final
@@ -112,7 +157,7 @@ class _Printer:
         self.free: dict[str, list[int]] = {"f64": [], "i64": [], "i32": []}
         for name, kind in sorted(folded.locals.items(), key=lambda x: kind_of(x[1])):
             self.places[name] = self.new(kind_of(kind))
-        self.depth = 0
+        self.depth, self.result = 0, 0
         self.exits: list[tuple[int, int]] = []
         self.outside = read_outside(folded.body)
         self.counters = counters_of(folded)
@@ -127,7 +172,7 @@ class _Printer:
             self.put("unreachable")
         results = (kind_of(self.folded.result),) if has_result else ()
         taken = tuple(kind_of(kind) for _, kind in self.folded.arguments)
-        return Function((taken, results), tuple(self.locals), shortened(self.code))
+        return sorted_locals(Function((taken, results), tuple(self.locals), shortened(self.code)))
 
     # instructions
 
@@ -198,7 +243,10 @@ class _Printer:
     def return_(self, step: Step) -> None:
         if step.values:
             self.value(step.values[0])
-        self.put("return")
+        if self.result:
+            self.jump("br", self.result)
+        else:
+            self.put("return")
 
     def break_(self, step: Step) -> None:
         self.jump("br", self.exits[-1][0])
@@ -239,40 +287,55 @@ class _Printer:
 
     def for_(self, step: Step) -> None:
         """A counter of its own where the body changes the name, or what follows reads it."""
-        start, stop, stride_ = step.values
-        is_plain = step.name not in self.outside and step.name not in set_in(step.body)
+        start, stop, _ = step.values
+        changed = set_in(step.body)
+        is_plain = step.name not in self.outside and step.name not in changed
         counter = self.places[step.name] if is_plain else self.new("i64")
-        last = None if stop.kind == "const" else self.new("i64")
+        is_held = stop.kind == "const" or (stop.kind == "local" and stop.data not in changed)
+        last = None if is_held else self.new("i64")
         self.value(start)
         self.local("set", counter)
         if last is not None:
             self.value(stop)
             self.local("set", last)
-        does_begin = start.kind == stop.kind == "const"
-        leaves = leaves_early(step.body)
+        push_stop = partial(self.value, stop) if last is None else partial(self.local, "get", last)
+        self.counted(step, counter, push_stop, start.kind == stop.kind == "const")
+        self.release("i64", *([] if is_plain else [counter]), *([] if last is None else [last]))
+
+    def counted(
+        self, step: Step, counter: int, push_stop: Callable[[], None], does_begin: bool
+    ) -> None:
+        """The body again and again; the comparison stands at its end where it is sure to begin."""
+        stride_ = step.values[2].data
+        is_plain = counter == self.places[step.name]
         begin = self.depth
-        if leaves or not does_begin:
+        if leaves_early(step.body):
             self.open("block")
         end = self.depth
-        if not does_begin:
-            self.compare(counter, last, stop, "ge" if stride_.data > 0 else "le")
-            self.jump("br_if", end)
         self.open("loop")
         again = self.depth
+
+        def compare() -> None:
+            push_stop()
+            self.put("i64.lt" if stride_ > 0 else "i64.gt")
+
+        if not does_begin:
+            self.local("get", counter)
+            compare()
+            self.open("if")
         if not is_plain:
             self.local("get", counter)
             self.local("set", self.places[step.name])
         self.body_of(step, end)
         self.local("get", counter)
-        self.code.append(i64_const(stride_.data))
+        self.code.append(i64_const(stride_))
         self.put("i64.add")
-        self.local("tee", counter)
-        self.bound(last, stop)
-        self.put("i64.lt" if stride_.data > 0 else "i64.gt")
-        self.jump("br_if", again)
+        self.local("tee" if does_begin else "set", counter)
+        if does_begin:
+            compare()
+        self.jump("br_if" if does_begin else "br", again)
         while self.depth > begin:
             self.close()
-        self.release("i64", *([] if is_plain else [counter]), *([] if last is None else [last]))
 
     def body_of(self, step: Step, end: int) -> None:
         """The body of a counted loop; where it says `continue`, inside a block of its own."""
@@ -284,17 +347,6 @@ class _Printer:
         self.exits.pop()
         if is_inner:
             self.close()
-
-    def compare(self, counter: int, last: int | None, stop: Value, name: str) -> None:
-        self.local("get", counter)
-        self.bound(last, stop)
-        self.put(f"i64.{name}")
-
-    def bound(self, last: int | None, stop: Value) -> None:
-        if last is None:
-            self.code.append(i64_const(stop.data))
-        else:
-            self.local("get", last)
 
     # values
 
@@ -448,11 +500,18 @@ class _Printer:
         return (lambda: self.local("get", place)), [place]
 
     def pick(self, value: Value) -> None:
-        """min and max: the second where it is smaller, or larger."""
+        """min and max: the second where it is smaller, or larger. Floats by a function for all."""
+        kind, name = kind_of(value.type), "lt" if value.kind == "min" else "gt"
+        if kind == "f64":
+            for arg in value.args:
+                self.value(arg)
+            key = ("chosen", name)
+            self.module.assembly.functions[key] = chosen(f"f64.{name}")
+            self.code += [OP["call"], Ref(key)]
+            return
         x, y, done = self.two(value)
-        kind = kind_of(value.type)
         y(), x(), y(), x()
-        self.put(f"{kind}.{'lt' if value.kind == 'min' else 'gt'}")
+        self.put(f"{kind}.{name}")
         self.put("select")
         self.release(kind, *done)
 
@@ -523,6 +582,10 @@ class _Printer:
             "choice": (first, second[0] if second else no), "and": (first, no), "or": (yes, first),
         }[value.kind]  # fmt: skip
         self.value(test)
+        if value.kind != "choice" and is_harmless(first):
+            self.value(first)
+            self.put(f"i32.{value.kind}")
+            return
         self.open("if", kind_of(value.type))
         self.value(then)
         self.put("else")
@@ -568,7 +631,7 @@ class _Printer:
             self.put("unreachable")
             return
         folded = self.others[loop]
-        if is_small(folded):
+        if is_small(folded) or is_only(folded):
             self.inserted(folded, [args[k] for k in folded.taken])
             return
         for k in folded.taken:
@@ -576,12 +639,13 @@ class _Printer:
         self.code += [OP["call"], Ref(loop_key(loop))]
 
     def inserted(self, folded: Folded, args: Any) -> None:
-        """A loop of plain assignments in the place of its call."""
+        """A loop in the place of its call."""
         inner: dict[str, Any] = {}
         used: list[tuple[str, int]] = []
+        changed = set_in(folded.body)
         for (name, kind), arg in zip(folded.arguments, args, strict=True):
             place = self.places[arg.data] if arg.kind == "local" else None
-            if arg.kind == "const" or place is not None:
+            if name not in changed and (arg.kind == "const" or place is not None):
                 inner[name] = arg if place is None else place
                 continue
             self.value(arg)
@@ -591,13 +655,30 @@ class _Printer:
         for name, kind in folded.locals.items():
             used.append((kind_of(kind), self.new(kind_of(kind))))
             inner[name] = used[-1][1]
-        outer, self.places = self.places, inner
-        counters, self.counters = self.counters, set[str]()
-        self.block(folded.body[:-1])
-        self.value(folded.body[-1].values[0])
-        self.places, self.counters = outer, counters
+        outer = self.places, self.counters, self.outside, self.result
+        self.places, self.counters = inner, counters_of(folded)
+        self.outside, self.result = read_outside(folded.body), self.depth
+        self.body(folded)
+        self.places, self.counters, self.outside, self.result = outer
         for kind, place in used:
             self.release(kind, place)
+
+    def body(self, folded: Folded) -> None:
+        """The statements of a loop that stands in the place of its call, and its result."""
+        has_result = folded.result != "void"
+        *steps, last = folded.body or (Step("do"),)
+        is_last = last.kind == "return"
+        early = any(x.kind == "return" for x in all_steps(folded.body if not is_last else steps))
+        if early:
+            self.open("block", kind_of(folded.result) if has_result else "")
+            self.result = self.depth
+        self.block(steps if is_last else folded.body)
+        if is_last and last.values:
+            self.value(last.values[0])
+        elif has_result:
+            self.put("unreachable")
+        if early:
+            self.close()
 
     def kernel(self, value: Value) -> None:
         """An entry, or a loop through a hook: directly where it is known."""

@@ -25,7 +25,7 @@ from liaison.program.program import Program
 
 from .encode import OP, Assembly, Code, Function, Ref, i32_const, unsigned
 from .entries import ARGUMENTS, SIGNATURE, entry_functions, entry_key
-from .fold import Bound, Folded, Memory, fold_loops
+from .fold import Bound, Folded, Memory, fold_loops, unread
 from .loops import CHOICES, loop_function, loop_key
 
 ELEMENTARY: Mapping[str, Loop[..., Any]] = {
@@ -109,12 +109,15 @@ class Builder:
         self,
         roots: Mapping[Loop[..., Any], Sequence[int | None]],
         bound: Iterable[Bound] = (),
-    ) -> None:
+    ) -> set[int]:
         """Prints loops and all that they and the entries call.
 
         Args:
             roots: loop -> its arguments, None for those that whoever calls it passes.
             bound: entries that are loops.
+
+        Returns:
+            Addresses of words that stand in the code, and are not read in memory.
         """
         bound = list(bound)
         free = {x: [None] * len(routine(x).arguments) for x in self._needed if x not in roots}
@@ -123,6 +126,7 @@ class Builder:
             self.assembly.functions[loop_key(loop)] = loop_function(one, folded, self.memory, self)
         for entry in bound:
             self.assembly.functions[entry] = self.bound_entry(entry, folded[entry.loop])
+        return unread(folded.values(), self.memory)
 
     def bound_entry(self, bound: Bound, folded: Folded) -> Function:
         """An entry that is a loop with a record, as a function of its own."""

@@ -3,7 +3,7 @@
 `runs["A"]` is a position, shape (runs, instants); `runs["energy.T"]` a column of a series;
 `runs[3]` the fourth run as a Trajectory.
 
-Public names: Runs, Ends, runs_of, check_series.
+Public names: Runs, Ends, runs_of, series_at, check_series.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from liaison.errors import NamingError
 from liaison.lazy import Shown
 from liaison.numeric import Array, State
 from liaison.simulation.events.log import CUT_SHORT, IMPACTS, Event
-from liaison.simulation.outcome import UNDEFINED, Balance, Outcome, is_off
+from liaison.simulation.outcome import UNDEFINED, Balance, Outcome, are_off, is_off
 from liaison.simulation.plan.plan import Plan, may_lose
 from liaison.simulation.record.series import EventRecord, Series
 from liaison.simulation.record.trajectory import DONE, FAILED, INTERRUPTED, STOPPED, Trajectory
@@ -195,9 +195,9 @@ def runs_of(plan: Plan, starts: Starts, records: Array, ends: Ends, series: Sequ
     nq, nv = plan.size("nq"), plan.size("nv")
     _fill_unbegun(starts, ends)
     recorded = ends.codes[:, ENDS.index("recorded")].copy()
-    columns = _series(plan, starts, records, recorded, series)
+    columns = series_at(plan, starts, records, recorded, series)
     columns |= _contacts(ends, records.shape[:2])
-    outcomes = [_outcome(ends, k) for k in range(len(starts))]
+    outcomes = _outcomes(ends)
     _mark_gaps(plan, recorded, columns, outcomes)
     _mark_suspects(plan, starts, records, ends, outcomes)
     events = _Events(plan, ends, len(starts))
@@ -231,10 +231,20 @@ def _fill_unbegun(starts: Starts, ends: Ends) -> None:
     )[rows]
 
 
-def _outcome(ends: Ends, k: int) -> Outcome:
-    if k in ends.outcomes:
-        return ends.outcomes[k]
-    code, t = ends.codes[k, 0], ends.last[k, 0]
+def _outcomes(ends: Ends) -> list[Outcome]:
+    """How each run ended; runs that reached one time share their words."""
+    words: dict[tuple[int, float], Outcome] = {}
+    listed = []
+    ended = zip(ends.codes[:, 0].tolist(), ends.last[:, 0].tolist(), strict=True)
+    for k, (code, t) in enumerate(ended):
+        outcome = ends.outcomes.get(k) or words.get((code, t))
+        if outcome is None:
+            outcome = words[code, t] = _outcome(code, t)
+        listed.append(outcome)
+    return listed
+
+
+def _outcome(code: int, t: float) -> Outcome:
     if code == UNFINISHED:
         return Outcome(INTERRUPTED, "the run was not begun.", reason=INTERRUPTED)
     assert code == at.DONE
@@ -243,6 +253,8 @@ def _outcome(ends: Ends, k: int) -> Outcome:
 
 def _message(plan: Plan, events: _Events, k: int, outcome: Outcome) -> str:
     has_several = events.has_several(k)
+    if outcome.status != STOPPED and not has_several:
+        return outcome.message
     listed = events[k] if outcome.status == STOPPED or has_several else ()
     return message_of(plan, listed, outcome) + several_impacts(plan.settings, listed)
 
@@ -261,6 +273,11 @@ class _Events(Sequence[tuple[EventRecord, ...]]):
     def __reduce__(self) -> tuple[Any, ...]:
         """All events, where it is written or sent elsewhere."""
         return tuple, (list(self),)
+
+    @property
+    def known(self) -> list[int]:
+        """Numbers of the runs that have events."""
+        return sorted(self._ends.event_rows)
 
     def has_several(self, k: int) -> bool:
         """Whether several contacts were hit at once in a run, or a sequence was cut short."""
@@ -288,18 +305,20 @@ class _Events(Sequence[tuple[EventRecord, ...]]):
         return self._records[i]
 
 
-def _series(
+def series_at(
     plan: Plan, starts: Starts, records: Array, recorded: NDArray[np.int64], names: Sequence[str]
 ) -> dict[str, tuple[Array, Series]]:
     """Series at all recorded states at once, on vectors and all cores; NaN where none was."""
     there = np.arange(records.shape[1]) < recorded[:, None]
-    rows = records[there]
-    runs = np.nonzero(there)[0]
+    known = [x for x in names if x in plan.program.entries and plan.kernel.out_size(x)]
     columns: dict[str, tuple[Array, Series]] = {}
-    for name in names:
-        if name in plan.program.entries and plan.kernel.out_size(name):
-            shapes = _shaped(plan, name, _evaluated(plan, name, rows, starts.p[runs]))
-            columns |= {x: (_stacked(there, s.values), s) for x, s in shapes.items()}
+    if not known:
+        return columns
+    rows = np.ascontiguousarray(records[there].T)
+    p = np.ascontiguousarray(starts.p[np.nonzero(there)[0]].T)
+    for name in known:
+        shapes = _shaped(plan, name, _evaluated(plan, name, rows, p))
+        columns |= {x: (_stacked(there, s.values), s) for x, s in shapes.items()}
     return columns
 
 
@@ -356,9 +375,9 @@ def _mark_suspects(
     """A run that ended as it should is suspect where its energy is off unexplained."""
     if not plan.watch[0]:
         return
-    steps = ends.codes[:, ENDS.index("steps")]
-    for k, numbers in enumerate(ends.last[:, -BALANCED:].tolist()):
-        worst, t_worst, jump, t_jump, turned_over, size = numbers
+    steps, kept = ends.codes[:, ENDS.index("steps")], ends.last[:, -BALANCED:]
+    for k in np.flatnonzero(are_off(plan.settings, kept, steps)).tolist():
+        worst, t_worst, jump, t_jump, turned_over, size = kept[k].tolist()
         balance = Balance(worst, t_worst, jump, t_jump, turned_over, size, int(steps[k]))
         if outcomes[k].status in (DONE, STOPPED) and is_off(plan.settings, balance):
             rows = records[k, : ends.codes[k, ENDS.index("recorded")]]
@@ -373,12 +392,12 @@ def _theta(plan: Plan) -> dict[str, float]:
 
 
 def _evaluated(plan: Plan, entry: str, rows: Array, p: Array) -> Array:
-    """An entry at every row (t, q, v, u), with the parameters of each; shape (rows, outputs)."""
-    if not len(rows):
+    """An entry at every column (t, q, v, u), with its parameters; shape (columns, outputs)."""
+    if not rows.shape[1]:
         return np.zeros((0, plan.kernel.out_size(entry)))
     nq, nv = plan.size("nq"), plan.size("nv")
-    t, q, v, u = np.split(np.ascontiguousarray(rows.T), [1, 1 + nq, 1 + nq + nv])
-    return plan.kernel.batch(entry, t[0], q=q, v=v, u=u, p=np.ascontiguousarray(p.T)).T
+    t, q, v, u = np.split(rows, [1, 1 + nq, 1 + nq + nv])
+    return plan.kernel.batch(entry, t[0], q=q, v=v, u=u, p=p).T
 
 
 def _shaped(plan: Plan, name: str, out: Array) -> dict[str, Series]:
@@ -388,6 +407,8 @@ def _shaped(plan: Plan, name: str, out: Array) -> dict[str, Series]:
 
 
 def _stacked(there: NDArray[np.bool_], values: Array) -> Array:
+    if np.all(there):
+        return np.ascontiguousarray(values).reshape(*there.shape, *values.shape[1:])
     whole = np.full((*there.shape, *values.shape[1:]), np.nan)
     whole[there] = values
     return whole

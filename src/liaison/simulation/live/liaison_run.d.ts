@@ -42,6 +42,8 @@ export interface Info {
   readonly until: number;
   /** Whether `start` and `guess` may be given, and loops close after a change of lengths. */
   readonly assembles: boolean;
+  /** Coordinates that are parts of attitudes and cannot be set one by one. */
+  readonly curved: readonly string[];
 }
 
 export interface State {
@@ -59,6 +61,8 @@ export interface StartOptions {
   start?: Record<string, number>;
   /** Positions and speeds near which the loops close. */
   guess?: Record<string, number>;
+  /** An assembly mode: a position at the module's own values, and the coordinates that starts hold in it. */
+  near?: { q: ArrayLike<number>; held: readonly string[] };
   until?: number;
   step?: number;
   /** Period of recording; null for every step. */
@@ -138,6 +142,6 @@ export declare class Run {
   take(): Rows;
   /** Events since the last call, by time. */
   takeEvents(): Happened[];
-  /** A series at recorded states, row by row. */
+  /** A series at recorded states, row by row; those of contacts at states in the order of `take`. */
   series(name: string, rows: Rows): Float64Array;
 }

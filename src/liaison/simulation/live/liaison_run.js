@@ -3,6 +3,73 @@
 (function (root) {
   "use strict";
 
+  // What modules name by numbers: sentences, and fields of a run in the order of their places. `live_module` reads these
+  // lists from here. FORMAT counts their changes.
+  const FORMAT = 2;
+  const SENTENCES = [
+    "not finite",
+    "the state is no longer finite after {now}.",
+    "Loosen rtol and atol. Look at what grows there: forces that pump energy, a singular position, a collision.",
+    "step too small",
+    "the step became too small at {now}: the error stays too large.",
+    "Look at what grows there: forces that pump energy, a singular position, a collision.",
+    "projection lost",
+    "projection lost after {now}: {row} cannot be brought below {size}.",
+    "Loosen rtol and atol. The mechanism may be at the end of its range or in a singular position.",
+    "projection lost after {now}: the rate of {row} stays at {size}.",
+    "inconsistent closures",
+    "no acceleration meets {row} after {now}: it misses by {size}.",
+    "The closures contradict each other there; two motors may drive one degree of freedom.",
+    "too many steps",
+    "{steps} steps were not enough: {now} is reached.",
+    "Raise max_steps.",
+    "event chatter",
+    "event '{event}' chatters at {now}: it fires at every step and time hardly advances.",
+    "Give the event a direction, or its formula a dead band.",
+    "inconsistent start",
+    "the start does not hold: {row} is off by {size}.",
+    "Bring it onto its closures first, with assemble.",
+    "the start does not hold: the rate of {row} is off by {size}.",
+    "event '{event}' has no value at {now}: its formula gives no number.",
+    "Look at where the formulas are defined (a root of a negative number, 0/0), and for a mass or an inertia that is zero.",
+    "Take a smaller step. Look at what grows there: forces that pump energy, a singular position, a collision.",
+    "Take a smaller step. The mechanism may be at the end of its range or in a singular position.",
+    "no configuration satisfies the closures near this start.",
+    "The loops cannot close with these lengths and starts; change them back, or give a guess.",
+    "the closures have no value near this start.",
+    "Start from another position.",
+    "the closures do not allow these speeds.",
+    "Start with other speeds, or leave them out.",
+    "the start lies beside a change point, where two branches of the motion cross.",
+    "Start on the change point itself with the speeds of one branch, or farther off it.",
+    "no mode",
+    "no forces of what is closed fit the motion at {now}: closures or drives push against it, or its bodies differ too much in mass.",
+    "Let the drive end before the stop, or a spring give way between them.",
+    "the start does not hold: '{block}' is violated by {size} m.",
+    "Start where nothing penetrates.",
+    "the start does not hold: the rate of '{block}' is on the forbidden side by {size}.",
+    "Start with velocities that it allows.",
+    "singular mass matrix",
+    "the mass matrix is singular at {now}: contacts do not determine its accelerations.",
+    "Give mass or inertia to what moves by itself.",
+    "standstill",
+    "contacts open and close without end at {now}: time does not advance.",
+    "Method 'moreau' with a fixed step passes such instants.",
+    "step up",
+    "what '{block}' touches jumps up by {size} m at {now}: its formula is no wall.",
+    "Let it rise within a length, or give the wall a contact of its own.",
+    "no forces of the contacts fit the motion at {now}: none that are closed, stick or slip under Coulomb's law (Painlevé).",
+    "Smaller friction, or contacts that give way, have a solution there."
+  ];
+  const FIELDS = [
+    "q", "v", "u", "p", "good", "t", "t_new", "t_start", "t_end", "t_base", "t_good", "t_refill", "step", "h_max", "rtol", "atol", "period", "worst",
+    "records_steps", "records_end", "samples", "steps_allowed", "has_correct", "has_terms", "is_fresh", "detail", "steps", "rejected", "evaluations",
+    "projections", "recorded", "event_count", "break_count", "breaks_passed", "point_count", "points_passed", "break_times", "corner_rows",
+    "waypoints", "reach", "atols"
+  ];
+  const LEDGER = ["worst", "t_worst", "turned", "kinetic", "lowest", "highest"];
+  const CODES = {"good": 0, "done": 1, "stopped": 2, "full": 4, "needs": 5, "instants": -3, "failed": 10, "degenerate": 8};
+
   class LiaisonError extends Error {
     constructor(message, hint, status) {
       super(hint ? `${message} ${hint}` : message);
@@ -20,12 +87,39 @@
 
   const general = (x, digits) => String(Number(Number(x).toPrecision(digits)));
 
+  /** Notes of a module with names in the place of numbers, and what they leave out because it is empty. */
+  function notesOf(notes) {
+    if (notes.format !== FORMAT) {
+      throw new LiaisonError(`this module has notes of format ${notes.format ?? 1}; this script reads format ${FORMAT}.`,
+        "Take the script of the version of liaison that wrote the module.");
+    }
+    const empty = { labels: {}, bounds: {}, parameters: [], inputs: [], driven: [], sides: null, events: [], blocks: [], whats: [], instants: null, ledger: null, step: null, every: null };
+    const n = { ...empty, ...notes, codes: CODES };
+    const said = (row) => row.map((x) => (typeof x === "number" ? SENTENCES[x] : x));
+    const [base] = n.run;
+    n.labels = { q: [], v: [], u: [], p: [], ...n.labels };
+    n.at = Object.fromEntries(FIELDS.map((name, k) => [name, base + 8 * n.fields[k]]));
+    if (n.ledger) {
+      const [much, rounding, ...places] = n.ledger;
+      n.ledger = { much, rounding, ...Object.fromEntries(LEDGER.map((name, k) => [name, base + 8 * places[k]])) };
+    }
+    n.ends = { texts: Object.fromEntries(Object.entries(n.ends.texts).map(([code, row]) => [code, said(row)])), rows: n.ends.rows };
+    const [out, work] = n.area;
+    const plain = (layout) => ({ layout, out, work, size: layout.reduce((sum, x) => sum + x[1], 0) });
+    n.series = Object.fromEntries(Object.entries(n.series).map(([name, s]) => [name, Array.isArray(s) ? plain(s) : s]));
+    if (n.assembly) {
+      const at = Object.fromEntries(["q", "v", "u", "p", "held", "status"].map((name, k) => [name, n.assembly.at[k]]));
+      n.assembly = { ...n.assembly, at, ends: n.assembly.ends.map(said) };
+    }
+    return n;
+  }
+
   class Run {
     /** @param {WebAssembly.Module} module */
     constructor(module) {
       const section = WebAssembly.Module.customSections(module, "liaison")[0];
       if (!section) throw new LiaisonError("this module has no section 'liaison'.", "Take one that liaison wrote.");
-      const n = (this.notes = JSON.parse(new TextDecoder().decode(section)));
+      const n = (this.notes = notesOf(JSON.parse(new TextDecoder().decode(section))));
       this.exports = new WebAssembly.Instance(module, {}).exports;
       const buffer = this.exports.memory.buffer;
       this.floats = new Float64Array(buffer);
@@ -49,6 +143,7 @@
         step: n.step,
         until: n.until,
         assembles: Boolean(n.assembly),
+        curved: n.assembly ? n.assembly.curved : [],
       });
       this.start();
     }
@@ -78,7 +173,7 @@
     /** Everything in place for the first step of a run. */
     start(options = {}) {
       const n = this.notes, s = n.sizes;
-      const known = ["parameters", "inputs", "state", "start", "guess", "until", "step", "every", "rtol", "atol", "maxStep", "maxSteps"];
+      const known = ["parameters", "inputs", "state", "start", "guess", "near", "until", "step", "every", "rtol", "atol", "maxStep", "maxSteps"];
       for (const key of Object.keys(options)) {
         if (!known.includes(key)) throw new LiaisonError(`start() has no option '${key}'.`, `It has: ${known.join(", ")}.`, "unknown name");
       }
@@ -103,6 +198,8 @@
       this.loadInstants();
       this.rows = [];
       this.happened = [];
+      this.switched = [];
+      this.passed = this.touch = null;
       this.code = n.codes.good;
       return this.state();
     }
@@ -153,14 +250,40 @@
         for (const x of [...q, ...v]) finite(x, "a number of the state");
         return options.state;
       }
+      if (options.near) return this.follow(options.near, options.start || {}, p, u);
       const asked = options.start || options.guess;
       const isChanged = options.parameters && p.some((x, k) => x !== n.parameters[k]);
       if (!asked && !(isChanged && n.assembly && (s.nc || n.assembly.formulas))) return n.state;
       return this.assemble({ start: options.start, guess: options.guess, p, u });
     }
 
-    /** A state that satisfies the closures, near starts and guesses. */
-    assemble({ start = {}, guess = {}, p, u }) {
+    /** The assembly mode near a position of the module's own parameters, carried along to others. */
+    follow({ q, held }, start, p, u) {
+      const n = this.notes, pieces = 8, own = this.ownStarts(Float64Array.from(n.parameters));
+      const isSame = p.every((x, k) => x === n.parameters[k]) && !Object.keys(start).length;
+      const between = (a, b, part) => (part === 1 ? b : a + part * (b - a));
+      const first = (name) => {
+        const k = n.labels.q.findIndex((label) => label[0] === name);
+        return own[name] ?? (k >= 0 ? q[k] : 0);
+      };
+      try {
+        let state = { q };
+        for (let k = isSame ? pieces : 1; k <= pieces; k++) {
+          const part = k / pieces;
+          const some = Object.fromEntries(Object.entries(start).map(([name, x]) => [name, between(first(name), x, part)]));
+          const there = p.map((x, j) => between(n.parameters[j], x, part));
+          state = this.assemble({ start: some, p: there, u, near: { q: state.q, held } });
+        }
+        return state;
+      } catch (error) {
+        if (error.status !== "assembly") throw error;
+        throw new LiaisonError("this assembly mode does not close with these lengths and starts.",
+          "Choose another mode, or change them back.", "assembly");
+      }
+    }
+
+    /** A state that satisfies the closures, near starts and guesses, or near a whole position with some of it held. */
+    assemble({ start = {}, guess = {}, near = null, p, u }) {
       const n = this.notes, s = n.sizes, a = n.assembly;
       if (!a) throw new LiaisonError(`'${n.name}' starts only from states: its closures were completed.`, "Give a state.");
       const names = [...n.labels.q, ...n.labels.v].map((label) => label[0]);
@@ -169,12 +292,14 @@
         if (a.curved.includes(name)) throw new LiaisonError(`'${name}' is a part of an attitude.`, "Give a state with the whole attitude.");
         finite(value, `the start of '${name}'`);
       }
-      const values = { ...this.ownStarts(p), ...start, ...guess };
-      const loose = new Set([...a.guesses, ...Object.keys(guess)].filter((x) => !(x in start)));
+      const own = this.ownStarts(p);
+      if (near) for (const name of Object.keys(own)) if (!near.held.includes(name.replace(/'$/, ""))) delete own[name];
+      const values = { ...own, ...start, ...guess };
+      const loose = new Set([...(near ? [] : a.guesses), ...Object.keys(guess)].filter((x) => !(x in start)));
       const held = new Set(Object.keys(values).filter((x) => !loose.has(x)));
       const firm = Object.keys(start).length ? new Set(Object.keys(start)) : held;
       const put = (address, numbers, into) => into.set(numbers, address / 8);
-      const q = Float64Array.from(a.q);
+      const q = Float64Array.from(near ? near.q : a.q);
       n.labels.q.forEach(([name], k) => { if (name in values && !a.curved.includes(name)) q[k] = values[name]; });
       const v = [held, firm].flatMap((level) => n.labels.v.map(([name]) => (name in values && (level.has(name) || !held.has(name)) ? values[name] : 0)));
       const masks = [held, firm].map((level) => {
@@ -326,10 +451,10 @@
       if (what === -2) return null;
       if (what === -1) return { t, what: "event", name: n.events[which], q, v };
       if (what === -3) return { t, what: "jump", name: n.ends.rows[which] ?? "", q, v };
+      if (n.touching) this.switched.push([t, which, what]);
       return { t, what: n.whats[what], name: n.blocks[which] ?? "", q, v };
     }
 
-    /** How the run stands, in the words of the command line. */
     /** How the balance of energy stands [J], and since when it is off most; null if it is not kept. */
     energyBalance() {
       const at = this.notes.ledger;
@@ -341,6 +466,7 @@
       return { missed, at: when, turnedOver, isOff: !(missed <= at.much * turnedOver + rounding) };
     }
 
+    /** How the run stands, in the words of the command line. */
     status() {
       const status = this.outcome(), energy = this.energyBalance();
       const ended = status.status === "done" || status.status === "stopped";
@@ -399,21 +525,86 @@
       return events.sort((x, y) => x.t - y.t);
     }
 
+    /** Modes of contacts at recorded states, and what follows from them: gaps, rates, forces, efforts, accelerations. */
+    touched(rows) {
+      if (this.touch && this.touch.rows === rows) return this.touch;
+      const n = this.notes, c = n.touching, { nq, nv, nu } = n.sizes, size = 2 * (c.nb + c.nr + nv);
+      const modes = this.modesAlong(rows.t), out = new Float64Array(rows.count * size), at = c.table / 8;
+      const sides = new Uint8Array(this.exports.memory.buffer, n.sides[0], 8 * n.sides[1]), kept = sides.slice();
+      for (let k = 0; k < rows.count; k++) {
+        this.floats[at] = rows.t[k];
+        this.floats.set(rows.q.subarray(k * nq, (k + 1) * nq), at + 1);
+        this.floats.set(rows.v.subarray(k * nv, (k + 1) * nv), at + 1 + nq);
+        this.floats.set(rows.u.subarray(k * nu, (k + 1) * nu), at + 1 + nq + nv);
+        for (let b = 0; b < c.nb; b++) this.ints[c.modes / 8 + b] = BigInt(modes[k * c.nb + b]);
+        this.exports.touch();
+        out.set(this.floats.subarray(c.out / 8, c.out / 8 + size), k * size);
+      }
+      sides.set(kept);
+      return (this.touch = { rows, modes, out, size });
+    }
+
+    /** The mode of every block at instants that follow those of the last call: changes are noted as they happen. */
+    modesAlong(t) {
+      const c = this.notes.touching, modes = new Float64Array(t.length * c.nb);
+      if (!this.passed || t[0] < this.passed.last) {
+        const first = Array.from(this.ints.subarray(c.start / 8, c.start / 8 + c.nb), Number);
+        this.passed = { next: 0, now: first, last: NaN };
+      }
+      const passed = this.passed;
+      t.forEach((instant, i) => {
+        const near = instant + c.time + c.part * Math.abs(instant), again = passed.last === instant;
+        for (; passed.next < this.switched.length; passed.next++) {
+          const [when, block, what] = this.switched[passed.next];
+          const isPast = when < instant || (again && when === instant) || (c.lets.includes(what) && when > instant && when <= near);
+          if (!isPast) break;
+          passed.now[block] = c.after[what] ?? passed.now[block];
+        }
+        modes.set(passed.now, i * c.nb);
+        passed.last = instant;
+      });
+      return modes;
+    }
+
+    /** What reactions beside contacts follow from: accelerations, multipliers of closures, forces of contacts. */
+    acting(rows, k) {
+      const n = this.notes, c = n.touching, { nv, nc } = n.sizes, { out, size } = this.touched(rows);
+      const row = out.subarray(k * size, (k + 1) * size), effort = c.nb + 2 * c.nr;
+      const lam = [];
+      if (c.saddle) {
+        this.exports.terms(rows.t[k], n.point.q, n.point.v, n.point.u, n.at.p, n.point.x, c.saddle.out, c.saddle.work);
+        for (let j = 0; j < nv; j++) this.floats[c.saddle.out / 8 + c.saddle.f + j] += row[effort + j];
+        this.exports.saddle();
+        lam.push(...this.floats.subarray(c.saddle.solved / 8 + nv, c.saddle.solved / 8 + nv + nc));
+      }
+      return [...row.subarray(effort + nv, effort + 2 * nv), ...lam, ...row.subarray(c.nb + c.nr, effort)];
+    }
+
+    /** A series of contacts: numbers picked from what follows from modes, or the modes. */
+    picked(s, rows) {
+      const { modes, out, size } = this.touched(rows), values = new Float64Array(rows.count * s.size);
+      for (let k = 0; k < rows.count; k++)
+        for (let j = 0; j < s.size; j++) values[k * s.size + j] = s.picks ? s.signs[j] * out[k * size + s.picks[j]] : modes[k * s.size + j];
+      return values;
+    }
+
     /** A series at recorded states, row by row. */
     series(name, rows) {
       const n = this.notes, s = n.series[name], { nq, nv, nc, nu } = n.sizes;
       if (!s) throw new LiaisonError(`this module has no series '${name}'.`, `It has: ${Object.keys(n.series).join(", ")}.`, "unknown name");
+      if (s.signs) return this.picked(s, rows);
       const out = new Float64Array(rows.count * s.size), area = n.point;
       for (let k = 0; k < rows.count; k++) {
         this.floats.set(rows.q.subarray(k * nq, (k + 1) * nq), area.q / 8);
         this.floats.set(rows.v.subarray(k * nv, (k + 1) * nv), area.v / 8);
         this.floats.set(rows.u.subarray(k * nu, (k + 1) * nu), area.u / 8);
-        const call = (entry, one) => this.exports[entry](rows.t[k], area.q, area.v, area.u, n.at.p, area.x, one.out, one.work);
-        if (s.after) {
-          call(s.after.entry, s.after);
-          this.floats.copyWithin(area.x / 8, s.after.out / 8, s.after.out / 8 + nv + nc);
+        const call = (entry) => this.exports[entry](rows.t[k], area.q, area.v, area.u, n.at.p, area.x, s.out, s.work);
+        if (name === "reactions" && n.touching) this.floats.set(this.acting(rows, k), area.x / 8);
+        else if (name === "reactions") {
+          call("forward");
+          this.floats.copyWithin(area.x / 8, s.out / 8, s.out / 8 + nv + nc);
         }
-        call(s.entry, s);
+        call(s.entry ?? name);
         out.set(this.floats.subarray(s.out / 8, s.out / 8 + s.size), k * s.size);
       }
       return out;

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from liaison.contacts.events.series import over_modes
 from liaison.errors import SimulationError
 from liaison.numeric import State
 from liaison.program import Kernel
@@ -25,6 +26,7 @@ from liaison.simulation.assembly import assemble_each
 from liaison.simulation.balance import MUCH
 from liaison.simulation.events.log import WHATS, Event
 from liaison.simulation.events.watched import sides_in
+from liaison.simulation.machine import over_saddles
 from liaison.simulation.outcome import REASONS, ROUNDING, failure_texts
 from liaison.simulation.plan.plan import Plan, plan_of
 from liaison.simulation.plan.settings import Settings, settings_of
@@ -32,8 +34,10 @@ from liaison.simulation.plan.timing import WINDOW
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps.layout import Run, row_words
 
+from .package import script_tables
 from .places import LiveKernel, Places, Preparation, changed_by
-from .starts import LiveStarts, assembly_places
+from .starts import ENDS, LiveStarts, assembly_places
+from .touching import CONTACTS, LiveMarks, marks_series, touching_places
 
 DEGENERATE = (
     "degenerate",
@@ -47,28 +51,10 @@ SERIES = ("poses", "energy", "closure", "outputs")
 """Series that a module has unless others are asked for."""
 
 
-NUMBERS = (
-    "t", "t_new", "t_start", "t_end", "t_base", "t_good", "step", "h_max", "period", "worst",
-)  # fmt: skip
-INTEGERS = (
-    "samples", "records_steps", "records_end", "steps_allowed", "recorded", "event_count", "steps",
-    "rejected", "evaluations", "projections", "detail", "is_fresh", "has_terms", "has_correct",
-)  # fmt: skip
-LEDGER = ("worst", "t_worst", "turned", "kinetic", "lowest", "highest")
-ARRAYS = ("q", "v", "u", "p", "good")
-ADAPTIVE = ("rtol", "atol", "atols")
-INSTANTS = (
-    "t_refill", "break_count", "breaks_passed", "point_count", "points_passed", "break_times",
-    "corner_rows", "waypoints", "reach",
-)  # fmt: skip
-"""Fields of a run that its user reads and writes: floats, integers, arrays; those of adaptive steps
-and of instants where there are some."""
+FORMAT, SENTENCES, FIELDS, LEDGER = script_tables("FORMAT", "SENTENCES", "FIELDS", "LEDGER")
+NUMBERS = {sentence: k for k, sentence in enumerate(SENTENCES)}
+"""What the script knows: sentences by their numbers, fields of a run and of its balance."""
 
-CODES = {
-    "good": at.GOOD, "done": at.DONE, "stopped": at.STOPPED, "full": at.FULL,
-    "needs": at.NEEDS_CORRECT_Q, "instants": at.NEEDS_INSTANTS,
-    "failed": at.NOT_FINITE, "degenerate": at.DEGENERATE,
-}  # fmt: skip
 OF_CONTACTS = (at.NO_MODE, at.BAD_GAP, at.BAD_SIDE, at.SINGULAR_MASS, at.STANDSTILL, at.STEP_UP)
 OF_CLOSURES = (at.POSITIONS_LOST, at.VELOCITIES_LOST, at.INCONSISTENT, at.BAD_START,
                at.BAD_START_RATE)  # fmt: skip
@@ -86,6 +72,7 @@ def live_module(
     stop: Any = None,
     series: Sequence[str] = SERIES,
     starts: LiveStarts | None = None,
+    marks: LiveMarks | None = None,
 ) -> bytes:
     """The module of runs of a kernel with one choice of options.
 
@@ -97,8 +84,10 @@ def live_module(
         inputs: numbers, formulas and tables; see `simulate`.
         parameters: values in the place of the defaults.
         stop: see `simulate`.
-        series: entries that are evaluated at recorded states.
+        series: entries that are evaluated at recorded states; "contacts": their modes, forces and
+            gaps.
         starts: of the mechanism, where runs may be assembled anew.
+        marks: formulas that are evaluated there too.
 
     Raises:
         SimulationError: runs that need Python between their steps.
@@ -115,19 +104,29 @@ def live_module(
     places = Places(builder)
     added = None if plan.added is None else LiveKernel(plan.added, places)
     plan = replace(plan, kernel=LiveKernel(kernel, places), added=added)
-    run = Preparation(plan, builder, places)
+    touches = "contacts" in series and has_modes(plan)
+    run = Preparation(plan, builder, places, [over_modes] if touches else [])
     roots: dict[Loop[..., Any], Sequence[int | None]] = {run.march: [*run.fill(), None]}
     notes = notes_of(run, series)
+    if marks is not None:
+        notes["series"]["marks"] = marks_series(marks, run, places)
     exports = builder.assembly.exports
     exports["march"] = loop_key(run.march)
+    if touches:
+        touching = touching_places(run)
+        notes["touching"], notes["series"] = touching.notes, notes["series"] | touching.series
+        roots |= touching.roots
+        exports["touch"] = loop_key(over_modes)
+        if over_saddles in touching.roots:
+            exports["saddle"] = loop_key(over_saddles)
     if starts is not None:
         prepared = assembly_places(starts, places, plan.state.t)
         run.freeze(prepared.work, changed_by([assemble_each]))
-        notes["assembly"] = prepared.notes
+        ends = [[NUMBERS.get(x, x) for x in row] for row in ENDS]
+        notes["assembly"] = prepared.notes | {"ends": ends}
         roots[assemble_each] = prepared.arguments
         exports["assemble"] = loop_key(assemble_each)
-    places.store()
-    builder.loops(roots, places.bound)
+    places.store(builder.loops(roots, places.bound))
     return builder.module(notes)
 
 
@@ -145,15 +144,21 @@ def why_not_live(plan: Plan) -> str:
     return ""
 
 
+def has_modes(plan: Plan) -> bool:
+    """Whether runs go from event to event of contacts."""
+    return bool(sides_in(plan.program)) and plan.settings.tableau.scheme != "moreau"
+
+
 def notes_of(preparation: Preparation, series: Sequence[str]) -> dict[str, Any]:
     """The notes of a prepared run."""
     own, run = preparation.own, preparation.arrays.run
     program, arrays = own.program, preparation.arrays
     place = preparation.places.address
     notes: dict[str, Any] = {
+        "format": FORMAT,
         "name": program.name,
         "sizes": {x: own.size(x) for x in ("nq", "nv", "nc", "nphi")} | {"nu": int(run.nu)},
-        "labels": {x: _labels(program.labels.get(x, ())) for x in ("q", "v", "u", "p")},
+        "labels": _filled({x: _labels(program.labels.get(x, ())) for x in ("q", "v", "u", "p")}),
         "bounds": {x: [_plain(y) for y in pair] for x, pair in _bounds(own).items()},
         "parameters": own.parameters.tolist(),
         "inputs": own.inputs.held.tolist(),
@@ -163,23 +168,26 @@ def notes_of(preparation: Preparation, series: Sequence[str]) -> dict[str, Any]:
         "method": own.settings.tableau.name,
         "step": own.settings.step,
         "every": own.settings.every if isinstance(own.settings.every, float | int) else None,
-        "at": _places(run, place(run.ints)),
+        "fields": [run.span(x).start for x in FIELDS],
         "run": [place(run.ints), run.words],
         "sides": _sides(preparation),
         "records": [place(arrays.records), int(run.capacity)],
         "scratch": [place(arrays.scratch), arrays.scratch.size],
         "log": [place(arrays.event_log), row_words(run), Event.header],
-        "codes": CODES,
         "ends": _ends(preparation.plan, run),
-        "ledger": _ledger(run, place(run.ints)),
+        "ledger": _ledger(run),
         "events": [x.name for x in own.events],
         "blocks": [x[0] for x in sides_in(program)],
         "whats": list(WHATS) if sides_in(program) else [],
         "instants": _instants(own.instants, own),
-        "series": _series(preparation, series),
         "point": _point(preparation),
     }
-    return notes
+    return _filled(notes) | _series(preparation, series)
+
+
+def _filled(notes: Mapping[str, Any]) -> dict[str, Any]:
+    """Notes without those that say nothing."""
+    return {name: x for name, x in notes.items() if x is not None and x not in ([], {})}
 
 
 def _labels(labels: Sequence[Any]) -> list[list[str]]:
@@ -195,21 +203,12 @@ def _plain(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def _places(run: Run, base: int) -> dict[str, int]:
-    """Addresses of fields."""
-    names = [*NUMBERS, *INTEGERS, *ARRAYS]
-    names += ADAPTIVE if run.is_adaptive else ()
-    names += INSTANTS if run.breaks else ()
-    return {x: base + 8 * run.span(x).start for x in names}
-
-
-def _ledger(run: Run, base: int) -> dict[str, float] | None:
-    """Where the balance of energy lies, and the part of it that no step explains."""
+def _ledger(run: Run) -> list[float] | None:
+    """The part of the balance of energy that no step explains, and words where it lies."""
     if run.ledger.kind == at.NOT_KEPT:
         return None
-    first = base + 8 * run.span("ledger").start
-    places = {x: first + 8 * at.Ledger.fields[x].slot for x in LEDGER}
-    return places | {"much": MUCH, "rounding": ROUNDING}
+    first = run.span("ledger").start
+    return [MUCH, ROUNDING, *(first + at.Ledger.fields[x].slot for x in LEDGER)]
 
 
 def _sides(preparation: Preparation) -> list[int] | None:
@@ -240,41 +239,37 @@ def _instants(instants: Instants, plan: Plan) -> dict[str, Any] | None:
 
 
 def _series(preparation: Preparation, names: Sequence[str]) -> dict[str, Any]:
-    """Series: the entry, where it writes, its workspace, and the names of its blocks."""
+    """Series: names and sizes of their parts; where they are written, and a workspace."""
     own, builder = preparation.own, preparation.builder
-    series: dict[str, Any] = {}
-    for name in names:
-        entry = _entry_of(own, name)
-        if not entry:
-            continue
-        layout = [list(x) for x in own.program.entry(name).layout]
-        series[name] = {"size": sum(size for _, size in layout), "layout": layout, "entry": entry}
-        if name == "reactions":
-            series[name]["after"] = {"entry": "forward"}
-    rows = [*series.values(), *(x["after"] for x in series.values() if "after" in x)]
-    sizes = {x["entry"]: len(own.program.entry(x["entry"]).outputs) for x in rows}
-    works = {x: builder.work_size(own.program, x) for x in sizes}
-    area = builder.place(max((sizes[x] + works[x] for x in sizes), default=0))
-    for row in rows:
-        builder.assembly.exports[row["entry"]] = builder.entry(own.program, row["entry"])
-        row["out"], row["work"] = area, area + 8 * sizes[row["entry"]]
-    return series
+    layouts = {x: own.program.entry(x).layout for x in names if _is_there(own, x, names)}
+    entries = [*layouts]
+    if "reactions" in layouts and not sides_in(own.program):
+        entries.append("forward")
+    for entry in entries:
+        builder.assembly.exports[entry] = builder.entry(own.program, entry)
+    out = builder.place(max((len(own.program.entry(x).outputs) for x in entries), default=0))
+    work = builder.place(max((builder.work_size(own.program, x) for x in entries), default=0))
+    listed = {name: [list(x) for x in layout] for name, layout in layouts.items()}
+    return {"series": listed, "area": [out, work]}
 
 
-def _entry_of(plan: Plan, name: str) -> str:
-    """The entry of a series; empty where there is none.
+def _is_there(plan: Plan, name: str, names: Sequence[str]) -> bool:
+    """Whether there is a series.
 
-    Reactions beside contacts follow from their modes, which are not kept.
+    Reactions beside contacts follow from their modes, which the series of contacts keep.
     """
     entries = plan.program.entries
-    is_known = name in entries and len(entries[name].outputs) > 0
-    return name if is_known and not (name == "reactions" and sides_in(plan.program)) else ""
+    is_known = name in entries and len(entries[name].outputs) > 0 and name not in CONTACTS
+    is_beside = name == "reactions" and bool(sides_in(plan.program))
+    follows = "contacts" in names and has_modes(plan)
+    return is_known and (follows or not is_beside)
 
 
 def _point(preparation: Preparation) -> dict[str, int]:
     """Where a state is put at which a series is evaluated."""
     own, place = preparation.own, preparation.builder.place
-    extra = max(own.size("nx"), own.size("nv") + own.size("nc"))
+    forces = sum(x[4] for x in sides_in(own.program))
+    extra = max(own.size("nx"), own.size("nv") + own.size("nc") + forces)
     sizes = {"q": own.size("nq"), "v": own.size("nv"), "u": own.inputs.held.size, "x": extra}
     return {name: place(size) for name, size in sizes.items()}
 
@@ -295,4 +290,5 @@ def _ends(plan: Plan, run: Run) -> dict[str, Any]:
         listed[str(at.DEGENERATE)] = list(DEGENERATE)
     many = listed[str(at.TOO_MANY_STEPS)]
     many[1] = many[1].replace(f"{run.steps} steps", "{steps} steps")
-    return {"texts": listed, "rows": [x.name for x in labels]}
+    texts_ = {code: [NUMBERS.get(x, x) for x in row] for code, row in listed.items()}
+    return {"texts": texts_, "rows": [x.name for x in labels]}

@@ -1,6 +1,6 @@
 """Files of a module for other tools: the module, the script that runs it, its types, package.json.
 
-Public names: live_package, live_script.
+Public names: live_package, live_script, script_tables.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 SCRIPT, TYPES = "liaison_run.js", "liaison_run.d.ts"
 HERE = Path(__file__).parent
@@ -16,6 +17,13 @@ HERE = Path(__file__).parent
 def live_script() -> str:
     """The script that runs modules: plain text that defines `liaison.Run`, also for a Worker."""
     return (HERE / SCRIPT).read_text(encoding="utf-8")
+
+
+def script_tables(*names: str) -> list[Any]:
+    """Tables of the script by their names, which modules refer to by number."""
+    text = live_script()
+    places = [text.index(f"const {name} = ") + len(f"const {name} = ") for name in names]
+    return [json.JSONDecoder().raw_decode(text, place)[0] for place in places]
 
 
 def live_package(module: bytes, name: str, folder: Path) -> dict[str, Path]:

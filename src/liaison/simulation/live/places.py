@@ -102,10 +102,12 @@ class Places:
         """Keeps a program alive, by whose identity its entries are known."""
         self._kept.append(program)
 
-    def store(self) -> None:
-        """The content of all blocks becomes the first content of memory."""
+    def store(self, unread: set[int]) -> None:
+        """The content of all blocks, but for words not read, becomes the first of memory."""
         for address, block in self._blocks.values():
-            content = np.ascontiguousarray(block).tobytes()
+            words = np.ascontiguousarray(block).view(np.int64).copy()
+            words[[x for x in range(words.size) if address + 8 * x in unread]] = 0
+            content = words.tobytes()
             for start, end in _stretches(content):
                 self.builder.assembly.data[address + start] = content[start:end]
 
@@ -183,6 +185,7 @@ class Preparation:
         plan: of the run, with kernels whose entries have numbers.
         builder: of the module.
         places: in it.
+        more: loops besides the time loop that work on its records.
 
     Attributes:
         own: the plan.
@@ -191,8 +194,10 @@ class Preparation:
         march: the time loop.
     """
 
-    def __init__(self, plan: Plan, builder: Builder, places: Places) -> None:
-        self.own, self.builder, self.places = plan, builder, places
+    def __init__(
+        self, plan: Plan, builder: Builder, places: Places, more: Sequence[Loop[..., Any]] = ()
+    ) -> None:
+        self.own, self.builder, self.places, self.more = plan, builder, places, more
         self.contacts = marching_of(plan)
         self.plan = plan if self.contacts is None else self.contacts.plan
         self.march: Loop[..., Any] = advance
@@ -234,7 +239,7 @@ class Preparation:
 
     def _loops(self) -> list[Loop[..., Any]]:
         functions = self.builder.memory.functions.values()
-        return [self.march, *(x for x in functions if isinstance(x, Loop)),
+        return [self.march, *self.more, *(x for x in functions if isinstance(x, Loop)),
                 *(x.loop for x in self.places.bound)]  # fmt: skip
 
     def freeze(self, record: Record, changed: set[tuple[type, str]]) -> None:
@@ -251,6 +256,7 @@ class Preparation:
             if field.is_fixed or is_choice:
                 slot = base + field.slot
                 words[address + 8 * slot] = int(record.ints[slot])
+                self.builder.memory.owners[address + 8 * slot] = owner
 
 
 def _words(block: Any) -> Any:

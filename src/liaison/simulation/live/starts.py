@@ -86,8 +86,7 @@ def assembly_places(starts: LiveStarts, places: Places, t: float) -> AssemblyPla
         "guesses": list(starts.guesses),
         "holds": [list(x) for x in starts.holds],
         "curved": list(starts.curved),
-        "at": where,
-        "ends": [list(x) for x in ENDS],
+        "at": [*where.values()],
     }
     if starts.formulas:
         notes["formulas"] = _formulas(starts, kernel.program, places)

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, final
 
 from liaison.errors import ArgumentError, OptionError, warn_renamed
+from liaison.lazy import Brief
 from liaison.units import si_values
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ def _option(text: str, unit: str = "", of: str = "") -> Any:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class RunOptions(Brief):
     """How a mechanism is to be run. None: not given, the run takes its default.
 
     Attributes:

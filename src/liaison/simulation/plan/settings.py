@@ -14,6 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from liaison.errors import SimulationError, check_fields
+from liaison.lazy import Brief
 from liaison.numeric import Array
 from liaison.simulation.steps.projection import Projection
 from liaison.simulation.steps.rungekutta import RK4, TSITOURAS, Tableau, tableau_named
@@ -34,8 +35,8 @@ ATOL = 1e-10
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Settings:
+@dataclass(frozen=True, slots=True, repr=False)
+class Settings(Brief):
     """How a run is integrated and recorded.
 
     Attributes:

@@ -48,8 +48,8 @@ TEMPORARY = re.compile(r"\..+\.(\d+)-[0-9a-f]{8}\.tmp")
 STALE = 60.0
 """Age of temporary files that are removed, if their process is gone [s]."""
 
-DEVICES = ("/dev/", "/proc/")
-"""Folders whose files are written to where they are, whatever they lead to."""
+DEVICES = re.compile(r"/dev/[^/]+|/dev/fd/.*|/proc/.*")
+"""Files that are written to where they are, whatever they lead to; /dev/shm holds plain ones."""
 
 
 def write_file(path: str | os.PathLike[str], content: bytes | str) -> None:
@@ -75,7 +75,7 @@ def write_file(path: str | os.PathLike[str], content: bytes | str) -> None:
 def _target(path: Path) -> tuple[Path, bool]:
     """Where links lead, and whether a plain file is there, or may be made there."""
     for _ in range(40):
-        if str(path.absolute()).startswith(DEVICES):
+        if DEVICES.fullmatch(os.path.abspath(path)):
             return path, False
         if not path.is_symlink():
             break

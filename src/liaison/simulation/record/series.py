@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import SimulationError
+from liaison.lazy import Shown
 from liaison.units import Label
 
 from . import resampling
@@ -26,8 +27,8 @@ POSE_AXES = {"row": ("x", "y", "z"), "column": ("ex", "ey", "ez", "p")}
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
-class Series:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Series(Shown):
     """A labelled array over time: energy, outputs, poses, residuals, reactions.
 
     Args:
@@ -140,8 +141,8 @@ class Series:
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
-class EventRecord:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class EventRecord(Shown):
     """An event that occurred: its name, the instant [s], the state there, and of what kind.
 
     `what` is "impact", "closes", "opens", "sticks", "slips", … of what holds unilaterally;
@@ -223,7 +224,7 @@ def as_series(name: str, x: Any) -> Series:
 def frozen(x: Any) -> Array:
     """The same numbers as floats that cannot be written to."""
     view = np.asarray(x, dtype=np.float64).view()
-    view.flags.writeable = False
+    view.setflags(write=False)
     return view
 
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import final
 
 from liaison.errors import SimulationError
+from liaison.lazy import Brief
 from liaison.program.loops.language import at, entry_at, f64, flat, i64, loop, ptr
 from liaison.program.loops.records import words_of
 from liaison.solvers.linear.dense import largest_in, saddle
@@ -43,8 +44,8 @@ it is not made, so that a projected state stays as it is."""
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Projection:
+@dataclass(frozen=True, slots=True, repr=False)
+class Projection(Brief):
     """When and how far a state is brought back to its closures.
 
     The tolerances ask for rounding, on purpose. What is left of Φ = 0 and G v = ν stays as it is

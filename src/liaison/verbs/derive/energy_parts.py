@@ -27,6 +27,7 @@ from liaison.expr.reading.arrange import Order
 from liaison.expr.reading.ring import TooLarge
 from liaison.expr.reading.simplify import simplified
 from liaison.expr.reading.text import to_unicode
+from liaison.lazy import Shown
 from liaison.numeric.progress import lasting
 from liaison.tree.tree import span
 from liaison.verbs.given import Given, mechanism_of
@@ -35,8 +36,8 @@ from liaison.verbs.registry import command
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class EnergyParts:
+@dataclass(frozen=True, slots=True, repr=False)
+class EnergyParts(Shown):
     """Parts of the kinetic energy, and the potential energy, imposed motions put in [J].
 
     Attributes:

@@ -53,7 +53,9 @@ def animation(
     Example:
         >>> import liaison
         >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.1)
-        >>> picture = liaison.animation(run)  # doctest: +SKIP
+        >>> picture = liaison.animation(run)
+        >>> picture.title
+        'pendulum, 0 to 1 s'
     """
     moved = _mechanism(trajectory, given)
     trajectory, mechanism = _with_poses(trajectory, moved), drawn(moved)

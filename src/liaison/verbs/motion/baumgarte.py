@@ -12,6 +12,7 @@ from typing import Any, final
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.equations.transform.stabilized import stabilized
 from liaison.errors import DerivationError, checked
+from liaison.lazy import Shown
 from liaison.numeric.progress import lasting
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.lower import lower
@@ -27,8 +28,8 @@ LOOSE = Projection(position=1e3, velocity=1e3, lost=1e4, start=1.0)
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Stabilization:
+@dataclass(frozen=True, slots=True, repr=False)
+class Stabilization(Shown):
     """Largest |Φ| of three runs by the same method and step.
 
     Attributes:

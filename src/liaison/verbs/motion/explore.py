@@ -63,7 +63,10 @@ def explore(
     Example:
         >>> import liaison
         >>> sliders = {"l": ("50 cm", "2 m")}
-        >>> view = liaison.explore("examples/pendulum.lsd", sliders, until="2 s")  # doctest: +SKIP
+        >>> view = liaison.explore("examples/pendulum.lsd", sliders, until="2 s")
+        >>> view.set({"l": 80})
+        >>> round(view.values["l"], 12)
+        0.8
     """
     mechanism, end = mechanism_of(given), in_seconds(until, "explore: until")
     if is_scene(mechanism):

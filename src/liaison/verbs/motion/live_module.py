@@ -21,6 +21,7 @@ from liaison.program.kernel import Kernel
 from liaison.simulation.live.module import SERIES
 from liaison.simulation.live.module import live_module as module_of
 from liaison.simulation.live.starts import LiveStarts
+from liaison.simulation.live.touching import LiveMarks
 from liaison.simulation.plan.settings import settings_of
 from liaison.tree.starts import Starts, fixed_values
 from liaison.tree.tree import span
@@ -62,6 +63,7 @@ def live_module(
     stop: Any = None,
     series: Sequence[str] = SERIES,
     assembles: bool = True,
+    marks: LiveMarks | None = None,
     **keywords: Unpack[LiveKeywords],
 ) -> bytes:
     """A module that simulates the mechanism in a browser or in node, without Python.
@@ -74,8 +76,10 @@ def live_module(
         parameters: values by name, in the place of the defaults.
         inputs: numbers, which its user may change, formulas and tables.
         stop: what ends a run.
-        series: what can be evaluated at recorded states; "reactions" and "momentum" besides.
+        series: what can be evaluated at recorded states; besides, "reactions", "momentum", and
+            "contacts" with their modes and gaps.
         assembles: loops close again after a change of lengths or starts.
+        marks: formulas of t, q, v and parameters that can be evaluated there too.
         **keywords: step, method, rtol, atol, every and others, see `RunOptions`.
 
     Returns:
@@ -87,8 +91,9 @@ def live_module(
 
     Example:
         >>> import liaison
-        >>> module = liaison.live_module("examples/pendulum.lsd")  # doctest: +SKIP
-        >>> len(module) < 50_000  # doctest: +SKIP
+        >>> module = liaison.live_module("examples/pendulum.lsd")
+        >>> module[:4], len(module) < 50_000
+        (b'\\x00asm', True)
     """
     OptionError.check("live_module", keywords, LiveKeywords.__annotations__)
     mechanism = mechanism_of(given)
@@ -107,6 +112,7 @@ def live_module(
         return module_of(
             kernel, state, in_seconds(until, "live_module: until"), settings_of(**options),
             inputs=inputs, stop=stop, series=series, starts=starts,
+            marks=marks,
         )  # fmt: skip
 
 
@@ -144,5 +150,5 @@ def _starts_of(
             np.flatnonzero(starts.positions(begin, {name}, fixed)[1]).tolist()
             for name in starts.q_names
         ],
-        [name for node in curved for name in starts.q_names[node.q]],
+        [x.name for node in curved for x in tree.position_labels()[node.q] if not x.unit],
     )

@@ -7,20 +7,33 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Unpack
+from typing import Any, Unpack
 
+import numpy as np
+
+from liaison.analyse.along.contact_marks import ContactMark, contact_marks
 from liaison.errors import LiaisonError, checked
 from liaison.expr import symbol
+from liaison.freedoms.global_.assembly import AssemblyModes
 from liaison.model import Input, Marker, Mechanism, Parameter, wrench
 from liaison.model.pairing import drawn, is_scene
 from liaison.model.values import floats
 from liaison.numeric.progress import lasting
+from liaison.numeric.state import State
+from liaison.simulation.live.module import SERIES
 from liaison.simulation.live.package import live_script
+from liaison.simulation.live.touching import LiveMarks
 from liaison.simulation.record.trajectory import Trajectory
+from liaison.spatial.arrays import is_zero
+from liaison.tree.assemble import assemble
+from liaison.tree.starts import Starts
+from liaison.tree.tree import span
 from liaison.verbs.derive.derive import derive
+from liaison.verbs.freedoms.assembly_modes import assembly_modes
 from liaison.verbs.freedoms.mobility import mobility
-from liaison.verbs.given import Given, mechanism_of
+from liaison.verbs.given import Given, mechanism_of, with_values
 from liaison.verbs.motion.live_module import live_module
 from liaison.verbs.pictures import PictureKeywords, picture_options
 from liaison.view.pages.document import Live
@@ -34,6 +47,16 @@ MOST_EQUATIONS = 60_000
 
 MOST_DRAGGED = 24
 """Bodies with such inputs; of more, none has any."""
+
+
+MODES_TIME, MOST_MODES = 5.0, 24
+"""Seconds of a search for assembly modes, and modes to choose from."""
+
+MOST_NAMED = 3
+"""Coordinates in the title of an assembly mode."""
+
+SAME_MODE = 1e-6
+"""Largest difference of coordinates of one assembly mode, angles up to whole turns [m, rad]."""
 
 
 @lasting("view")
@@ -67,24 +90,37 @@ def page(
     own = mechanism_of(given)
     mechanism = drawn(own)
     look = picture_options("page", mechanism, options, ("live",))
-    simulates = _live(trajectory, own) if live else None
+    simulates = _live(trajectory, own, bool(look.get("forces"))) if live else None
     written_page(trajectory, mechanism, path, live=simulates, **look)
 
 
-def _live(run: Trajectory, mechanism: Mechanism) -> Live:
+def _live(run: Trajectory, mechanism: Mechanism, has_forces: bool) -> Live:
     """The mechanism as a module, and sliders of its parameters."""
     values = {x: float(value) for x, value in run.meta.get("parameters", {}).items()}
     dragged, inputs = _with_hand(mechanism)
-    module = live_module(dragged, until=float(run.t[-1]) + 1.0, parameters=values or None)
+    marks = _contact_marks(run, mechanism)
+    series = [*SERIES, *(["contacts"] if marks else []), *(["reactions"] if has_forces else [])]
+    module = live_module(
+        dragged, until=float(run.t[-1]) + 1.0, parameters=values or None, series=series,
+        marks=_flattened(marks) if marks else None,
+    )  # fmt: skip
     known = {x.name: x for x in mechanism.parameters}
     ranges = {x: _range(value, known.get(x)) for x, value in values.items()}
-    return Live(module, live_script(), ranges, inputs, _about(mechanism))
+    about, freedoms = _about(mechanism)
+    modes, note = _modes(with_values(mechanism, values), freedoms)
+    return Live(
+        module, live_script(), ranges, inputs, about | {"modes": note}, modes,
+        tuple(_plain(x) for x in marks),
+    )  # fmt: skip
 
 
-def _about(mechanism: Mechanism) -> dict[str, str]:
-    """Mobility and equations, where they are known and not too long."""
+def _about(mechanism: Mechanism) -> tuple[dict[str, str], int | None]:
+    """Mobility and equations, where they are known and not too long; and degrees of freedom."""
+    freedoms = None
     try:
-        proved = str(mobility(mechanism))
+        known = mobility(mechanism)
+        proved = str(known)
+        freedoms = known.finite[0] if known.finite[0] == known.finite[1] else None
     except LiaisonError as error:
         proved = f"not known: {error.message}"
     equations = derive(mechanism).html().partition("<body>")[2].partition("</body>")[0]
@@ -95,7 +131,121 @@ def _about(mechanism: Mechanism) -> dict[str, str]:
             "`liaison derive` writes them."
         )
         equations = ""
-    return {"mobility": proved, "equations": equations, "note": note}
+    return {"mobility": proved, "equations": equations, "note": note}, freedoms
+
+
+def _contact_marks(run: Trajectory, mechanism: Mechanism) -> tuple[ContactMark, ...]:
+    """Places of contact as formulas, where the run has contacts."""
+    if "contacts" not in run.series or run.meta.get("scene"):
+        return ()
+    (labels,) = run.series["contacts"].axes.values()
+    return contact_marks(mechanism, labels)
+
+
+def _flattened(marks: Sequence[ContactMark]) -> LiveMarks:
+    """All formulas of all places: the point, its speed over the body, and six for each row."""
+    formulas = []
+    layout = []
+    for mark in marks:
+        own = [*mark.point, *([] if mark.over is None else [mark.over])]
+        own += [x for force, moment in mark.rows.values() for x in (*force, *moment)]
+        formulas += own
+        layout.append((mark.name, len(own)))
+    return LiveMarks(formulas, layout)
+
+
+def _plain(mark: ContactMark) -> dict[str, Any]:
+    """What the front end has to know of a place of contact."""
+    return {
+        "name": mark.name,
+        "block": mark.block,
+        "sliding": mark.sliding,
+        "rolls": mark.over is not None,
+        "turns": any(not is_zero(x) for _, moment in mark.rows.values() for x in moment),
+        "rows": list(mark.rows),
+    }
+
+
+def _modes(mechanism: Mechanism, freedoms: int | None) -> tuple[list[dict[str, Any]], str]:
+    """Assembly modes to choose from, the mechanism's own first, and a note on them."""
+    tree = span(mechanism)
+    if not tree.closures or freedoms is None:
+        return [], ""
+    try:
+        own = assemble(tree)
+        held = _held(mechanism, own, freedoms)
+        known = assembly_modes(mechanism, at=held, time_limit=MODES_TIME)
+    except LiaisonError:
+        return [], ""
+    states = [x.state for x in known.modes if x.state.labels["q"] == own.labels["q"]]
+    others = [x for x in states if not _is_same(x, own)]
+    if len(others) in (0, len(states)):  # it is alone, or is not among them
+        return [], ""
+    chosen = [own, *others][:MOST_MODES]
+    titles = _titles(chosen, held)
+    entries = [
+        {"title": title, "q": x.q.tolist(), "held": list(held)}
+        for title, x in zip(titles, chosen, strict=True)
+    ]
+    return entries, _modes_note(known, len(chosen), held)
+
+
+def _modes_note(known: AssemblyModes, shown: int, held: Mapping[str, float]) -> str:
+    count = "all" if known.is_complete else "perhaps not all"
+    count = f"{shown} of {len(known.modes)}" if shown < len(known.modes) else count
+    names = list(held)
+    at = ", ".join(names) if len(names) < 4 else f"{names[0]}, …, {names[-1]}"
+    return f"{count} with {at} held" if at else count
+
+
+def _held(mechanism: Mechanism, own: State, freedoms: int) -> dict[str, float]:
+    """As many coordinates as degrees of freedom: simple joints, and those with starts, first."""
+    names = [x.name for x in own.labels["q"]]
+    simple = {joint.coordinates[0] for joint in mechanism.joints if joint.type.nq == 1}
+    started = {x for x, (_, is_guess) in Starts(span(mechanism)).own.items() if not is_guess}
+    ranked = sorted(names, key=lambda x: (x not in simple, x not in started))
+    chosen = set(ranked[:freedoms])
+    return {x: float(own[x]) for x in names if x in chosen}
+
+
+def _is_same(a: State, b: State) -> bool:
+    """Whether two states are one position: angles up to whole turns, quaternions up to sign."""
+    for label, x, y in zip(a.labels["q"], a.q, b.q, strict=True):
+        turned = math.remainder(x - y, 2 * math.pi) if label.unit == "rad" else x - y
+        is_part = label.name.rpartition(".")[2] in ("qw", "qx", "qy", "qz")
+        if min(abs(turned), abs(x + y) if is_part else math.inf) > SAME_MODE:
+            return False
+    return True
+
+
+def _titles(states: Sequence[State], held: Mapping[str, float]) -> list[str]:
+    """A number and a few coordinates, as many as distinguish the modes."""
+    labels = states[0].labels["q"]
+    angles = [x.unit == "rad" for x in labels]
+    table = np.array([np.where(angles, np.cos(x.q) + 2 * np.sin(x.q), x.q) for x in states])
+    spread = np.ptp(table, axis=0)
+    free = [j for j, x in enumerate(labels) if x.name not in held and spread[j] > SAME_MODE]
+    chosen: list[int] = []
+    texts = [""] * len(states)
+    for j in sorted(free, key=lambda k: -spread[k]):
+        more = [_value(x, j) for x in states]
+        longer = [f"{text}, {new}" if text else new for text, new in zip(texts, more, strict=True)]
+        if len(set(longer)) > len(set(texts)):
+            texts, chosen = longer, [*chosen, j]
+        if len(chosen) == MOST_NAMED:
+            break
+    own = ["1: as described", *(f"{k + 2}" for k in range(len(states) - 1))]
+    return [f"{number}: {text}" if k else number
+            for k, (number, text) in enumerate(zip(own, texts, strict=True))]  # fmt: skip
+
+
+def _value(state: State, j: int) -> str:
+    label, x = state.labels["q"][j], float(state.q[j])
+    if label.unit == "rad":
+        text = f"{round(math.degrees(math.remainder(x, 2 * math.pi)))}°"
+    else:
+        text = f"{round(x, 6) + 0.0:.3g} {label.unit}".rstrip()
+    return f"{label.name} = {text.replace('-', '−')}"
 
 
 def _inputs(body: str) -> tuple[str, str, str]:

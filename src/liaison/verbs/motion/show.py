@@ -39,7 +39,11 @@ def show(
     Example:
         >>> import liaison
         >>> run = liaison.simulate("examples/pendulum.lsd", until=2)
-        >>> view = liaison.show(run, "examples/pendulum.lsd")  # doctest: +SKIP
+        >>> with liaison.show(run, "examples/pendulum.lsd", port=0, browser=False) as view:
+        ...     view.pause()
+        ...     view.seek(0.5)
+        ...     print(view)
+        <LiveView at 0.5 s, paused>
     """
     mechanism = drawn(mechanism_of(given))
     look = picture_options("show", mechanism, options, ("port", "browser", "block"))

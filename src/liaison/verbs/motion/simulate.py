@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from liaison.errors import ArgumentError, OptionError, checked, interruptible, unchecked
+from liaison.errors import (
+    ArgumentError,
+    OptionError,
+    SimulationError,
+    checked,
+    interruptible,
+    unchecked,
+)
 from liaison.model.pairing import is_scene
 from liaison.numeric import State
 from liaison.numeric.progress import log, working
@@ -42,6 +49,7 @@ def simulate(
     guess: Mapping[str, Value] | None = None,
     parameters: Mapping[str, Any] | None = None,
     invariants: bool = False,
+    back_end: str = "llvm",
     options: RunOptions | None = None,
     **keywords: Unpack[RunKeywords],
 ) -> Trajectory:
@@ -55,6 +63,7 @@ def simulate(
         guess: positions and rates near which to assemble, which may move as the closures need.
         parameters: values by name.
         invariants: find the first integrals and follow them: `trajectory.invariants`.
+        back_end: what computes, as for `compile`; "portable": the same bits on every machine.
         options: how to run, as a record; all of it is optional.
         **keywords: the same one by one, before those of the record: step, method, rtol, atol,
             every, inputs, stop, series and others, each explained at `RunOptions`.
@@ -83,13 +92,15 @@ def simulate(
     chosen = run_options("simulate", options, keywords)
     until = in_seconds(until, "simulate: until")
     if isinstance(given, Kernel):
-        _check_no_invariants(invariants)
+        _check_is_none("invariants", invariants, "finds first integrals of a mechanism")
+        _check_is_none("back_end", back_end != "llvm", "compiles a mechanism")
         state = start_for("simulate", given, state, start=start, guess=guess, parameters=parameters)
         return run(given, state, until, parameters=parameters, **_single(chosen, keywords))
     mechanism = mechanism_of(given)
     if state is None and is_scene(mechanism):
         from liaison.verbs.scenes import run_scene
 
+        _check_machine_code(mechanism.name, back_end)
         first = in_si(mechanism, start, "start")
         mechanism = with_starts(mechanism, {}, guess)
         log(
@@ -102,8 +113,9 @@ def simulate(
     preparing = f"preparing {mechanism.name}"
     with interruptible("the preparation of a run"), working("equations", preparing):
         kernel, state = ready_for(
-            mechanism, state, start, parameters, guess=guess, invariants=invariants
-        )
+            mechanism, state, start, parameters, guess=guess, invariants=invariants,
+            back_end=back_end,
+        )  # fmt: skip
     if invariants:
         chosen["series"] = (*chosen.get("series", DEFAULT_SERIES), "invariants")
     try:
@@ -112,12 +124,23 @@ def simulate(
         kernel.prepared.clear()  # it refers to the kernel: both go now, not some time later
 
 
-def _check_no_invariants(invariants: bool) -> None:
-    """Raises an error for first integrals of a kernel."""
-    if invariants:
+def _check_is_none(name: str, is_there: bool, does: str) -> None:
+    """Raises an error for what only a mechanism takes, of a kernel."""
+    if is_there:
         raise ArgumentError(
-            "simulate: invariants=True finds first integrals of a mechanism; this is a kernel.",
+            f"simulate: {name} {does}; this is a kernel.",
             hint="Pass the mechanism, or the path of its text.",
+        )
+
+
+def _check_machine_code(name: str, back_end: str) -> None:
+    """Raises an error for a scene that anything but machine code of here is to compute."""
+    if back_end != "llvm":
+        raise SimulationError(
+            f"{name!r} runs as a scene, whose loops are machine code of this computer: it has no "
+            f"back end {back_end!r}.",
+            status="no back end",
+            hint="Leave back_end out; contacts of fewer than fifty pairs run with each.",
         )
 
 

@@ -22,7 +22,7 @@ from liaison.errors import (
     interruptible,
 )
 from liaison.expr.graph.node import collector_paused
-from liaison.model.checks import check_with
+from liaison.model.checks import check_with, doubtful_rows
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import State
 from liaison.numeric.progress import is_shown, working
@@ -205,7 +205,9 @@ def _tried(
 
 def _check_values(mechanism: Mechanism, wanted: Wanted, count: int | None) -> None:
     """Raises an error for a run whose parameters make a body, a load or a joint impossible."""
-    for k in range(count or 0) if wanted.parameters else ():
+    if not count or not wanted.parameters:
+        return
+    for k in np.flatnonzero(doubtful_rows(mechanism, wanted.parameters, count)).tolist():
         try:
             check_with(mechanism, wanted.row(k).parameters)
         except ModelError as error:

@@ -13,6 +13,7 @@ import numpy as np
 
 from liaison.errors import ArgumentError, ModelError, NamingError
 from liaison.expr import as_expr, evaluate, symbol
+from liaison.lazy import Shown
 from liaison.numeric import Array
 from liaison.spatial import WORLD, Frame, Inertia, Pose
 from liaison.verbs.at_state import AtState, Positions, at_state
@@ -21,8 +22,8 @@ from liaison.verbs.short import row
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class MassGeometry:
+@dataclass(frozen=True, slots=True, repr=False)
+class MassGeometry(Shown):
     """Masses of bodies together, in the axes of the ground or of a body.
 
     Attributes:

@@ -12,6 +12,7 @@ from typing import Any, final
 import numpy as np
 
 from liaison.errors import ArgumentError
+from liaison.lazy import Shown
 from liaison.numeric import Array
 from liaison.spatial import WORLD, Inertia, Torsor
 from liaison.verbs.at_state import Positions, Velocities, accelerations, at_state
@@ -22,8 +23,8 @@ from .inertia import inertias_at
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class BodyTorsors:
+@dataclass(frozen=True, slots=True, repr=False)
+class BodyTorsors(Shown):
     """Of one body, or of all together (without a kinematic one), at a point of the ground.
 
     Attributes:
@@ -42,8 +43,8 @@ class BodyTorsors:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Torsors:
+@dataclass(frozen=True, slots=True, repr=False)
+class Torsors(Shown):
     """Torsors of every body, and of all of them together."""
 
     point: Array

@@ -13,12 +13,13 @@ from liaison.errors import ArgumentError
 from liaison.exact.rank import Case, gauss
 from liaison.expr import Expr, to_text
 from liaison.expr.parse import formulas
+from liaison.lazy import Shown
 from liaison.numeric.progress import lasting
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Elimination:
+@dataclass(frozen=True, slots=True, repr=False)
+class Elimination(Shown):
     """The cases of an elimination; their conditions exclude each other."""
 
     cases: tuple[Case, ...]

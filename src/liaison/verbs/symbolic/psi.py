@@ -11,14 +11,15 @@ from typing import Any, final
 from liaison.analyse.proofs.syzygies import PolynomialPsi, polynomial_psi
 from liaison.errors import checked
 from liaison.expr import to_text
+from liaison.lazy import Shown
 from liaison.numeric.progress import lasting
 from liaison.verbs.given import Given, mechanism_of
 from liaison.verbs.registry import command
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Psi:
+@dataclass(frozen=True, slots=True, repr=False)
+class Psi(Shown):
     """Ψ of a mechanism, column by column."""
 
     name: str

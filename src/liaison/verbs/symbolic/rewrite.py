@@ -24,14 +24,15 @@ from liaison.algebra import (
 from liaison.algebra.own.rewriting import LIMIT
 from liaison.errors import ArgumentError, DerivationError, TextError, checked
 from liaison.formats.read import data_of, text_of
+from liaison.lazy import Shown
 from liaison.numeric.progress import lasting
 
 STATUS = {True: "holds for all values", False: "an assumption", None: "defines operators"}
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Rewriting:
+@dataclass(frozen=True, slots=True, repr=False)
+class Rewriting(Shown):
     """One expression on its way: what it was, each rewrite, and its shortest form."""
 
     expression: Formal
@@ -40,8 +41,8 @@ class Rewriting:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Rewritings:
+@dataclass(frozen=True, slots=True, repr=False)
+class Rewritings(Shown):
     """The expressions of a sheet, rewritten, and its rules."""
 
     rows: tuple[Rewriting, ...]

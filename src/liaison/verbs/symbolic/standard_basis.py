@@ -13,6 +13,7 @@ from liaison.errors import ArgumentError, DerivationError, checked
 from liaison.expr import Expr, as_expr, symbol, symbols_of
 from liaison.expr.parse import formulas
 from liaison.freedoms.engines.ideal import Basis, divided, groebner, polynomials_of
+from liaison.lazy import Shown
 from liaison.numeric.progress import lasting
 
 ORDERS = ("degrevlex", "deglex", "lex")
@@ -21,8 +22,8 @@ DEGREES = 8
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class StandardBasis:
+@dataclass(frozen=True, slots=True, repr=False)
+class StandardBasis(Shown):
     """A reduced standard (Gröbner) basis.
 
     Attributes:

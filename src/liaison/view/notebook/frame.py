@@ -4,11 +4,12 @@ The frame is plain HTML, so that a saved notebook keeps it, and a notebook witho
 converted one and one in another front end show it. It is sandboxed: what runs in it cannot reach
 the notebook. This is the only place that knows which page is shown.
 
-Public names: inline_frame, page_text, sparse_fps, MOST_POSES.
+Public names: inline_frame, page_text, scene_blocks, sparse_fps, MOST_POSES.
 """
 
 from __future__ import annotations
 
+import re
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -51,6 +52,17 @@ def sparse_fps(run: Trajectory, bodies: int, speed: float, fps: float) -> float:
     seconds = (float(run.t[-1]) - float(run.t[0])) / speed if len(run) else 0.0
     most = max(MOST_POSES / max(bodies, 1), LEAST_PICTURES)
     return min(fps, most / seconds) if seconds > 0 else fps
+
+
+def scene_blocks(text: str) -> dict[str, str]:
+    """The scene of a page as its front end takes it: the JSON text, and the packed numbers."""
+    return {name: _block(text, name) for name in ("scene", "data")}
+
+
+def _block(text: str, name: str) -> str:
+    match = re.search(rf'<script type="[^"]*" id="{name}">([^<]*)</script>', text)
+    assert match is not None, f"a page has a block {name!r}"
+    return match[1]
 
 
 def inline_frame(text: str, title: str, height: int) -> str:

@@ -43,6 +43,10 @@ class Slider:
         """A place of the slider in SI, within its range."""
         return min(max(value, self.low), self.high) * self.factor
 
+    def text(self, value: float) -> str:
+        """A value in SI by name and in the unit that is shown: a = 12 cm."""
+        return f"{self.name} = {value / self.factor:.6g} {self.unit}".rstrip()
+
     def to_plain(self) -> dict[str, Any]:
         """What the controls in the cell need."""
         names = ("name", "unit", "low", "high", "step", "value")

@@ -12,7 +12,7 @@ unit_choices, MOST_ROWS, MOST_NUMBERS.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -153,6 +153,8 @@ FORMAT, VERSION = "liaison-scene", 1
 MOST_LABELS = 8
 NOTHING = 1e-9  # a moment below this part of the forces, times the size of the scene, is none
 HAND = 1.0  # frequency of the whole mass at a hand that draws it [Hz]
+MOST_VERTICES = 40_000  # numbers of corners of surfaces that follow a parameter
+ON_LINE = 1e-7  # part of the largest number by which numbers may be off a line
 MOMENTS = 0.6  # the longest arrow of a moment, in longest arrows of forces
 
 
@@ -236,26 +238,67 @@ class Live:
     script: str
     ranges: Mapping[str, tuple[float, float, float]]  # parameter -> least, first, greatest value
     inputs: Mapping[str, tuple[str, str, str]]  # body -> inputs of a force at its center of mass
-    about: Mapping[str, str]  # "mobility", "equations" as HTML, "note"
+    about: Mapping[str, str]  # "mobility", "equations" as HTML, "note", "modes"
+    modes: Sequence[Entry] = ()  # assembly modes: title, position q, labels that are held
+    contacts: Sequence[Entry] = ()  # places: name, block, sliding, rolls, rows
 
 
-def live_scene_of(run: Trajectory, mechanism: Mechanism, look: Look, live: Live) -> Scene:
+def live_scene_of(
+    runs: tuple[Trajectory, Trajectory], mechanism: Mechanism, looks: tuple[Look, Look], live: Live
+) -> Scene:
     """The scene of a mechanism that simulates in its page.
 
     Args:
-        run: of which the first picture, the space it takes and the names of columns are used.
+        runs: one that shows the space and the forces it takes; and its first and last pictures.
         mechanism: bodies and joints to draw.
-        look: what to see besides.
+        looks: what to see besides, at each of them.
         live: what simulates.
     """
-    few = run.resample(np.unique([run.t[0], run.t[-1]]), rough=True)
-    scene = scene_of(few, replace(few, events=()), mechanism, look)
+    (run, few), (look, begin) = runs, looks
+    scene = scene_of(few, replace(few, events=()), mechanism, begin)
     drawn = drawing(run, mechanism)
     text = scene.text | {"view": _view(drawn, mechanism), "note": "simulates in this page"}
-    kept, stale = _variations(run, mechanism, drawn.size, live.ranges)
+    marked, (force, moment) = _marks(run, mechanism, drawn, look)
+    text["arrows"] |= {"force": force, "moment": moment}
+    text |= {"strips": [], "states": _live_states(live), "modes": list(live.modes)}
+    text["live"] = {
+        "contacts": _live_contacts(marked, look, live),
+        "forces": _live_forces(drawn, text["forces"]),
+    }
+    joints = [x["name"] for x in text["forces"]]
+    kept, stale = _variations(run, mechanism, drawn.size, live.ranges, joints)
     text |= {"variations": kept, "stale": stale, "drag": _drag(mechanism, drawn, live)}
     text["about"] = dict(live.about)
     return Scene(text, scene.data)
+
+
+def _live_states(live: Live) -> list[Entry]:
+    """States that contacts of a page that simulates can have."""
+    can = (
+        bool(live.contacts),
+        bool(live.contacts),
+        any(x["sliding"] for x in live.contacts),
+        any(x["rolls"] for x in live.contacts),
+        bool(live.contacts),
+    )
+    return [x | {"occurs": y} for x, y in zip(state_entries([]), can, strict=True)]
+
+
+def _live_contacts(marked: Sequence[Mark], look: Look, live: Live) -> list[Entry]:
+    """Of every place of contact what its numbers come from, and how far it stands aside [m]."""
+    entries = {x["name"]: x for x in live.contacts}
+    aside = {
+        mark.name: (mark.point[0] - np.asarray(place.point)[0]).tolist()
+        for mark, place in zip(marked, look.places, strict=True)
+        if not mark.is_placed
+    }
+    return [entries[x.name] | {"aside": aside.get(x.name, [0.0, 0.0, 0.0])} for x in marked]
+
+
+def _live_forces(drawn: Drawing, forces: Sequence[Entry]) -> list[Entry]:
+    """The axes of the markers in which forces of joints come, on their bodies."""
+    axes = {x["name"]: drawn.markers[x["name"]][1] for x in forces}
+    return [{"name": name, "axes": R.ravel().tolist()} for name, R in axes.items()]
 
 
 def _drag(mechanism: Mechanism, drawn: Drawing, live: Live) -> Entry:
@@ -281,35 +324,55 @@ def _variations(
     mechanism: Mechanism,
     size: float,
     ranges: Mapping[str, tuple[float, float, float]],
+    joints: Sequence[str] = (),
 ) -> tuple[list[Entry], list[str]]:
     """Numbers of the drawing that follow parameters, at some values of each.
 
     Returns:
-        For each parameter its `values` and, by their paths in the scene, `numbers` at each value;
-        and the parameters whose drawing changes in ways that numbers cannot follow.
+        For each parameter its `values` and, by their paths in the scene, `numbers` at each value,
+        two where they change along a line; and the parameters whose drawing changes in ways that
+        numbers cannot follow.
     """
     kept: list[Entry] = []
     stale: list[str] = []
-    first = _geometry(run, mechanism, size, {})
+    first = _geometry(run, mechanism, size, {}, joints)
     for name, (low, value, high) in ranges.items():
         values = [float(x) for x in (*np.linspace(low, value, 3), *np.linspace(value, high, 3)[1:])]
-        seen = [_geometry(run, mechanism, size, {name: x}) for x in values]
+        seen = [_geometry(run, mechanism, size, {name: x}, joints) for x in values]
         if any(x.keys() != first.keys() for x in seen):
             stale.append(name)
             continue
-        moved = [x for x in first if any(y[x] != first[x] for y in seen)]
-        if any(x[-1] == "vertices" for x in moved):
+        moved = {x: np.array([y[x] for y in seen]) for x in first}
+        moved = {x: y for x, y in moved.items() if np.any(y != first[x])}
+        if sum(y.size for x, y in moved.items() if x[-1] == "vertices") > MOST_VERTICES:
             stale.append(name)
-        numbers = [
-            {"path": list(x), "numbers": [y[x] for y in seen]} for x in moved if x[-1] != "vertices"
-        ]
-        if numbers:
-            kept.append({"parameter": name, "values": values, "entries": numbers})
+            moved = {x: y for x, y in moved.items() if x[-1] != "vertices"}
+        lines = {x for x, y in moved.items() if _is_line(values, y)}
+        for listed, rows in ((lines, [0, 4]), (moved.keys() - lines, [*range(5)])):
+            entries = [
+                {"path": list(x), "numbers": [[float(f"{z:.6g}") for z in y[k]] for k in rows]}
+                for x, y in moved.items()
+                if x in listed
+            ]
+            if entries:
+                at = [values[k] for k in rows]
+                kept.append({"parameter": name, "values": at, "entries": entries})
     return kept, stale
 
 
+def _is_line(values: Sequence[float], numbers: Array) -> bool:
+    """Whether numbers at values lie on lines, as far as can be seen."""
+    part = (np.array(values) - values[0]) / ((values[-1] - values[0]) or 1.0)
+    line = numbers[0] + part[:, None] * (numbers[-1] - numbers[0])
+    return bool(np.all(np.abs(numbers - line) <= ON_LINE * (1 + np.abs(numbers).max())))
+
+
 def _geometry(
-    run: Trajectory, mechanism: Mechanism, size: float, changes: Mapping[str, float]
+    run: Trajectory,
+    mechanism: Mechanism,
+    size: float,
+    changes: Mapping[str, float],
+    joints: Sequence[str] = (),
 ) -> dict[tuple[str | int, ...], list[float]]:
     """Lists of numbers of the drawing by their paths in the scene, with other parameters."""
     known = {**run.meta.get("parameters", {}), **changes}
@@ -327,6 +390,9 @@ def _geometry(
             {x: one[x] for x in ("ends", "place", "axes") if x in one}
             for one in placed_loads(mechanism, drawn, rank, units)
         ],
+        "forces": [{"place": _listed(drawn.markers[x][2])} for x in joints],
+        "live": {"forces": [{"axes": _listed(drawn.markers[x][1].ravel())} for x in joints]},
+        "view": {"supports": supports(mechanism, drawn)},
     }
     return dict(_numbers(text, ()))
 

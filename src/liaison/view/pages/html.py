@@ -3,7 +3,7 @@
 The front end is built from web/ (`make web`, or when the package is installed) and stands beside
 this file in `built`: page.js, page.css and notices.txt, the licences of what is bundled.
 
-Public names: page_html, front_end, BUILT.
+Public names: page_html, front_end, data_block, content_policy, BUILT.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from liaison.errors import MissingModule
 from .document import Live, Scene
 from .packing import deflated
 
-BUILT = ("page.js", "page.css", "notices.txt")
-"""Files of the front end."""
+BUILT = ("page.js", "page.css", "explorer.js", "notices.txt")
+"""Files of the front end: of pages, and the module of the notebook's widget."""
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -68,7 +68,7 @@ def page_html(scene: Scene, served: dict[str, Any] | None = None, live: Live | N
         blocks.append(_block("engine", "application/json", _json(live.script)))
         blocks.append(_block("module", "text/plain", deflated(live.module)))
     return PAGE.format(
-        policy=_policy(script, style, "'self'" if served is not None else "'none'"),
+        policy=content_policy(script, style, "'self'" if served is not None else "'none'"),
         title=html.escape(str(scene.text["title"])),
         style=style,
         blocks="\n".join(blocks),
@@ -107,7 +107,12 @@ def _json(data: Any) -> str:
     return text
 
 
-def _policy(script: str, style: str, connect: str) -> str:
+def data_block(name: str, kind: str, data: Any) -> str:
+    """Data in a page, as JSON that cannot end the element around it."""
+    return _block(name, kind, _json(data))
+
+
+def content_policy(script: str, style: str, connect: str) -> str:
     """What the page may do: run its own script and style, compile WebAssembly, make workers."""
     rules = {
         "default-src": "'none'",

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from sys import intern
 from typing import Any
 
 import liaison.model as model
@@ -197,7 +198,7 @@ class Statements:
             if isinstance(name_node, Node)
             else self.word_place(name_node)
         )
-        getattr(self, f"_{statement.kind}")(statement, place)
+        getattr(self, intern(f"_{statement.kind}"))(statement, place)
 
     def read_early(self) -> None:
         """Second pass, when all names are known: parameters and inputs."""

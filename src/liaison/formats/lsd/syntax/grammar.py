@@ -8,6 +8,7 @@ Public names: Grammar.
 
 from __future__ import annotations
 
+from sys import intern
 from typing import Any
 
 from .nodes import Node, TooDeep, make
@@ -72,7 +73,7 @@ class Grammar(Words):
         if kind in THINGS:
             node = make("unnamed", [self.thing()])
         elif kind in _STARTS:
-            node = getattr(self, f"_{kind.lower()}")()
+            node = getattr(self, intern(f"_{kind.lower()}"))()
         elif kind == "NAME":
             node = self.setting()
         else:
@@ -84,7 +85,7 @@ class Grammar(Words):
     def thing(self) -> Node:
         """What a statement makes, named or not: join, apply, impose, require, couple, contact."""
         kind = THINGS[self.word.kind]
-        node: Node = getattr(self, f"_{kind}")()
+        node: Node = getattr(self, intern(f"_{kind}"))()
         return node
 
     # ---- names

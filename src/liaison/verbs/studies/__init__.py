@@ -1,0 +1,1 @@
+"""Verbs of studies: many runs with values that vary, stored and understood."""

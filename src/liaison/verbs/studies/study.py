@@ -1,0 +1,271 @@
+"""Run a mechanism with values that vary; store measures.
+
+Public names: study.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+
+from liaison.errors import ArgumentError, Interrupted, checked
+from liaison.model.mechanism import Mechanism
+from liaison.numeric.progress import working
+from liaison.simulation.batch.run import BATCH_SERIES
+from liaison.simulation.plan.options import BatchKeywords, RunOptions, run_options
+from liaison.studies.chunks import Columns
+from liaison.studies.cluster import executor_of
+from liaison.studies.indices import saltelli_points
+from liaison.studies.store import Store
+from liaison.studies.study import Study
+from liaison.studies.variations import Points, points_of, variation_of
+from liaison.studies.work import Progress, carry_out
+from liaison.verbs.given import Value, in_seconds, in_si, mechanism_of, units
+
+from ._family import Family, Recipe, ready_family
+from ._studying import (
+    PLAIN_OPTIONS,
+    VERSION,
+    Asked,
+    Making,
+    asked_of,
+    definition_of,
+    keep_ready,
+    keys_of,
+    live_page,
+    nominal,
+    run_again,
+)
+
+MEMORY = 4_000_000
+"""Numbers recorded by one chunk, at most."""
+
+MOST_ROWS = 4096
+"""Runs of one chunk."""
+
+
+@checked
+def study(
+    given: Mechanism | str | Path,
+    *,
+    vary: Mapping[str, Any],
+    measure: Mapping[str, str] | None = None,
+    until: Value,
+    design: str | None = None,
+    count: int | None = None,
+    levels: int = 5,
+    seed: int = 0,
+    correlation: Mapping[tuple[str, str], float] | None = None,
+    folder: str | Path | None = None,
+    record: Any = None,
+    start: Mapping[str, Any] | None = None,
+    guess: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    workers: int | None = None,
+    cluster: Any = None,
+    watch_progress: Callable[[Progress], None] | None = None,
+    options: RunOptions | None = None,
+    **keywords: Unpack[BatchKeywords],
+) -> Study:
+    """Runs a mechanism with values that vary, and stores measures and ends of every run.
+
+    A run that is stored is not made again: a study that was interrupted goes on where it was.
+
+    Args:
+        given: a mechanism, or the path of its text.
+        vary: parameter, input, coordinate or rate -> how it varies: "9 cm .. 11 cm",
+            "normal(10 cm, 1 mm)", "10 cm ± 0.1 mm", a pair (low, high) or a list of values.
+        measure: name -> formula over a run: "max(rocker_angle)", "time(full_turn)".
+        until: the last instant of every run [s].
+        design: "grid", "one at a time", "corners", "latin hypercube", "sobol" or "monte carlo".
+        count: of points, of designs that draw; 1024.
+        levels: values of each name, of a grid.
+        seed: of designs that draw.
+        correlation: pairs of names -> −1 to 1, of designs that draw.
+        folder: of the store; in memory of this process if not given.
+        record: instants whose states are stored: a period [s], or instants; the first and the last
+            if not given.
+        start: positions and rates of all runs, by label.
+        guess: positions and rates near which to assemble.
+        parameters: values of all runs, by name.
+        workers: processes; threads of this process if not given.
+        cluster: address of a dask scheduler, or a client of one; see docs/howto/study/cluster.md.
+        watch_progress: called with the progress about twice a second.
+        options: how to run, as a record.
+        **keywords: the same one by one, as for `simulate_batch`; `every` says at which instants
+            measures are evaluated, 200 of them if not given.
+
+    Returns:
+        The study: points, measures, and its runs where they are asked for.
+
+    Raises:
+        Interrupted: Ctrl-C, a KeyboardInterrupt; what is stored is kept.
+
+    Example:
+        >>> import liaison
+        >>> lengths = {"l": ["0.5 m", "1 m", "2 m"]}
+        >>> measures = {"swing": "max(A)", "speed": "max(abs(A'))"}
+        >>> found = liaison.study("examples/pendulum.lsd", vary=lengths, measure=measures, until=1)
+        >>> found["speed"].round(3)
+        array([...])
+    """
+    chosen = run_options("study", options, keywords, _TAKEN, BATCH_SERIES)
+    threads = chosen.pop("threads", None) or _cores()
+    until = in_seconds(until, "study: until")
+    if not 0 < until < np.inf:
+        raise ArgumentError(f"study: until is {until:g} s; it must be positive.")
+    mechanism = mechanism_of(given)
+    shared = _shared(mechanism, start, guess, parameters)
+    points = points_in(
+        mechanism, vary, shared["start"], shared["parameters"],
+        design=design, count=count, levels=levels, seed=seed, correlation=correlation,
+    )  # fmt: skip
+    every = chosen.pop("every", None)
+    asked = asked_of(
+        given, points.names, measure or {}, until=until, every=every,
+        record=in_times(record), options=chosen, **shared,
+    )  # fmt: skip
+    asked, _ = with_reference(asked, points)
+    return carried_out(
+        asked, points, folder, threads=threads, workers=workers, cluster=cluster,
+        tell=watch_progress,
+    )  # fmt: skip
+
+
+_TAKEN = (*PLAIN_OPTIONS, "every", "threads", "only_series", "on_failure")
+
+
+def _shared(
+    mechanism: Mechanism, start: Any, guess: Any, parameters: Any
+) -> dict[str, dict[str, float]]:
+    """What all runs share, in SI."""
+    groups = {"start": start, "guess": guess, "parameters": parameters}
+    values = {name: in_si(mechanism, x, name) for name, x in groups.items()}
+    for name, group in values.items():
+        for label, x in group.items():
+            if np.ndim(x):
+                raise ArgumentError(
+                    f"study: {name} of {label!r} is a list; it is one value for all runs.",
+                    hint=f"What varies stands in vary: vary={{{label!r}: […]}}.",
+                )
+    return {name: {k: float(x) for k, x in group.items()} for name, group in values.items()}
+
+
+def in_times(record: Any) -> Any:
+    """A period or instants [s]; texts with units as numbers."""
+    if isinstance(record, list | tuple):
+        return [in_seconds(x, "study: record") for x in record]
+    return record if record is None else in_seconds(record, "study: record")
+
+
+def points_in(
+    mechanism: Mechanism,
+    vary: Mapping[str, Any],
+    start: Mapping[str, float],
+    parameters: Mapping[str, float],
+    **design: Any,
+) -> Points:
+    """The points of a design, in SI."""
+    known = units(mechanism)
+    own = {**start, **parameters}
+    kinds = {
+        name: variation_of(
+            x, known.get(name, ""), nominal(mechanism, name, own), f"vary: {name!r}"
+        )
+        for name, x in vary.items()
+    }  # fmt: skip
+    if design.get("design") == "sobol indices":
+        return saltelli_points(kinds, design["count"] or 1024, design["seed"])
+    return points_of(kinds, **design)
+
+
+def with_reference(asked: Asked, points: Points) -> tuple[Asked, Family]:
+    """With values at which equations are looked at, and made ready there.
+
+    These are the values of the mechanism, or the first points that can be assembled.
+    """
+    recipe = asked.recipe
+    own = [
+        nominal(recipe.mechanism, x, {**recipe.start, **recipe.parameters}) for x in points.names
+    ]
+    rows = [] if None in own else [[float(x) for x in own if x is not None]]
+    rows += points.values[:1000].tolist()
+    family = ready_family(recipe, rows)
+    asked = replace(asked, recipe=family.recipe)
+    keep_ready(asked.family(VERSION), family)
+    return asked, family
+
+
+def carried_out(
+    asked: Asked,
+    points: Points,
+    folder: str | Path | None,
+    *,
+    threads: int,
+    workers: int | None = None,
+    cluster: Any = None,
+    tell: Callable[[Progress], None] | None = None,
+    more: Mapping[str, Any] | None = None,
+) -> Study:
+    """The study of some points, all of them stored."""
+    store = Store(tempfile.mkdtemp(prefix="liaison-study-") if folder is None else folder)
+    if folder is None:
+        store.remove_at_end()
+    drawn = {"design": points.design, "seed": points.seed, **(more or {})}
+    definition = definition_of(asked, VERSION, drawn)
+    family = definition.family
+    table: Columns = {"value": points.values, "key": keys_of(family, points.values)}
+    name = store.put_study(table, definition.header())
+    making = Making(asked, family, 1 if workers or cluster else threads)
+    make, size = _executor(workers, cluster)
+    what = f"study of {definition.title}"
+    try:
+        with working("studies", what) as show:
+
+            def tell_both(progress: Progress) -> None:
+                show(progress.done / max(1, progress.points), progress.line())
+                if tell is not None:
+                    tell(progress)
+
+            most = max(16, min(MOST_ROWS, MEMORY // max(1, _words(asked.recipe))))
+            carry_out(
+                store, name, table, making, executor=make, workers=size, most=most, tell=tell_both
+            )
+    except KeyboardInterrupt:
+        done = int(np.count_nonzero(store.known(table["key"])))
+        raise Interrupted(
+            f"the study was interrupted; {done} of {len(points)} runs are stored.",
+            t=0.0, trajectory=Study(store, name, maker=run_again, pages=live_page),
+        ) from None  # fmt: skip
+    return Study(store, name, maker=run_again, pages=live_page)
+
+
+def _words(recipe: Recipe) -> int:
+    """Numbers that one run records, about."""
+    count = len(recipe.mechanism.coordinates) + len(recipe.mechanism.speeds)
+    return len(recipe.options["every"]) * (1 + count + len(recipe.mechanism.outputs))
+
+
+def _executor(workers: int | None, cluster: Any) -> tuple[Callable[[], Executor], int]:
+    """What makes a pool of workers, and how many there are."""
+    if cluster is not None:
+        return executor_of(cluster)
+    if workers is None:
+        return lambda: ThreadPoolExecutor(1, thread_name_prefix="liaison-study"), 1
+    if workers < 1:
+        raise ArgumentError(f"study: workers is {workers}; it must be positive.")
+    return lambda: ProcessPoolExecutor(workers, mp_context=get_context("spawn")), workers
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

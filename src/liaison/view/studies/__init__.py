@@ -1,0 +1,1 @@
+"""Pictures of studies: scatter, parallel coordinates, envelopes, response surfaces, one page."""

@@ -1,0 +1,77 @@
+"""The page of a study: scatter and parallel coordinates to choose from, in one file.
+
+The page makes no request. A point that is chosen shows its numbers, and a link to the live page of
+the mechanism with these values, where there is one beside it.
+
+Public names: study_page, MOST_POINTS.
+"""
+
+from __future__ import annotations
+
+import html
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from liaison.view.pages.html import content_policy, data_block
+
+from .table import StudyTable, evenly
+
+MOST_POINTS = 5000
+"""Points of a page."""
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="generator" content="liaison">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<noscript>This page shows a study, for which it needs JavaScript.</noscript>
+<main id="study"></main>
+{data}
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def study_page(table: StudyTable, keys: list[str], live: str = "") -> str:
+    """The whole page.
+
+    Args:
+        table: of the study.
+        keys: of the runs, in order.
+        live: the name of a live page of the mechanism beside it; "" where there is none.
+    """
+    names = [*table.varied, *table.measures]
+    whole = np.array([table.column(x) for x in names])
+    good = np.flatnonzero(np.all(np.isfinite(whole), axis=0))
+    rows = good[evenly(len(good), MOST_POINTS)]
+    data: dict[str, Any] = {
+        "title": table.title,
+        "runs": whole.shape[1],
+        "failed": table.failed,
+        "varied": list(table.varied),
+        "names": names,
+        "units": [table.units.get(x, "") for x in names],
+        "columns": [[float(f"{x:.9g}") for x in column[rows].tolist()] for column in whole],
+        "keys": [keys[k] for k in rows.tolist()],
+        "live": live,
+    }
+    folder = resources.files(__package__)
+    script = folder.joinpath("study.js").read_text(encoding="utf-8")
+    style = folder.joinpath("study.css").read_text(encoding="utf-8")
+    return PAGE.format(
+        policy=content_policy(script, style, "'none'"),
+        title=html.escape(f"{table.title}: study"),
+        style=style,
+        data=data_block("data", "application/json", data),
+        script=script,
+    )
