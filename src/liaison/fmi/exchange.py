@@ -64,6 +64,9 @@ from .smooth import BESIDE, off_chart
 ROUNDING, PATIENCE = 1e-13, 100
 """Part of the time that is rounding; slices of steps after which a run that stands still fails."""
 
+DRIFT = 1e-10
+"""Residual of closures, in units, at which an importer is asked to let the state be projected."""
+
 NEAR = 1e-9
 """Part of the time by which a step may begin beside the present time."""
 
