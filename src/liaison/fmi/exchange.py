@@ -434,12 +434,12 @@ def take_seed(fmu: Instance, function: i64, knowns: i64, directions: i64, seed: 
 
 @loop
 def along(
-    fmu: Instance, function: i64, unknowns: i64, count: i64, knowns: i64, directions: i64, seed: ptr,
+    fmu: Instance, function: i64, unknowns: i64, count: i64, knowns: i64, seeds: i64, seed: ptr,
     sensitivity: ptr,
 ) -> i64:  # fmt: skip
     """How unknowns change along a direction of knowns."""
     run = Run(fmu.ints[fmu.run_at :])
-    status = take_seed(fmu, function, knowns, directions, seed)
+    status = take_seed(fmu, function, knowns, seeds, seed)
     if status != OK:
         return status
     t = run.t
