@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import subprocess
 import sys
 import time
@@ -171,11 +172,17 @@ def one(path: Path, until: float) -> list[dict[str, Any]]:
     command = [sys.executable, __file__, "--one", str(path), "--until", str(until)]
     name = path.stem
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=10 * LIMIT, check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT)),
+        )  # fmt: skip
     except subprocess.TimeoutExpired as late:
         text = late.stderr.decode() if isinstance(late.stderr, bytes) else late.stderr or ""
         known = [json.loads(x) for x in text.splitlines() if x.startswith("{")]
         return [*known, {"mechanism": name, "failed": f"over {LIMIT} s"}]
+    if done.returncode < 0:
+        known = [json.loads(x) for x in done.stderr.splitlines() if x.startswith("{")]
+        return [*known, {"mechanism": name, "failed": f"over {LIMIT} s of CPU time"}]
     if done.returncode:
         return [{"mechanism": name, "no run": (done.stderr.strip().splitlines() or [""])[-1]}]
     rows: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import subprocess
 import threading
 import zipfile
 from pathlib import Path
@@ -327,3 +328,24 @@ def test_a_scene_is_rejected_by_name(tmp_path: Path) -> None:
         liaison.to_fmu(ROOT / "examples/pile.lsd", tmp_path / "pile.fmu")
     with pytest.raises(LiaisonError, match=r"version of FMI"):
         liaison.to_fmu(ROOT / "examples/pendulum.lsd", tmp_path / "x.fmu", version="1.0")
+
+
+@pytest.mark.slow
+def test_sources_give_the_bits_of_the_binaries(
+    fmpy: Any, written: Any, c_compiler: str, tmp_path: Path
+) -> None:
+    path = written("contact/stops", 2)
+    folder = Path(fmpy.extract(str(path), str(tmp_path / "files")))
+    library = folder / "binaries" / "linux64" / "stops.so"
+    runs = []
+    for _ in range(2):
+        result = fmpy.simulate_fmu(
+            str(folder), fmi_type="CoSimulation", stop_time=2.0, output_interval=0.01,
+            output=["A", "A'"],
+        )  # fmt: skip
+        runs.append(np.array([result["A"], result["A'"]]))
+        sources = [str(folder / "sources" / x) for x in ("fmu.c", "entries.c")]
+        flags = ("-std=c99", "-O1", "-ffp-contract=off", "-shared", "-fPIC", "-w")
+        library.unlink()
+        subprocess.run([c_compiler, *flags, *sources, "-o", str(library), "-lm"], check=True)
+    assert np.array_equal(*runs)

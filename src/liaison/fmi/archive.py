@@ -10,8 +10,7 @@ import io
 import re
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from liaison.simulation.plan.plan import Plan, arrays_of
 from liaison.simulation.steps import layout as at
 
 from .code import Texts, exports, modules
-from .description import Facts, build_description, description
+from .description import Facts, Options, build_description, description
 from .layout import OUT, QDOT, VDOT, Instance, Q, U, V
 from .memory import Closing, Memory, prepared
 from .messages import COUNT, NAME, NOW, OF_BLOCK, OF_EVENT, SIZE, TEXTS
@@ -43,18 +42,6 @@ SUFFIXES = {"linux": ".so", "windows": ".dll", "macos": ".dylib"}
 STATUSES = 32
 DATE = (1980, 1, 1, 0, 0, 0)
 """Of all files, so that two exports give the same bytes."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What an FMU says of itself."""
-
-    text: str
-    tool: str
-    step: float
-    page: str = ""
-    systems: tuple[str, ...] = ()
 
 
 def fmu(

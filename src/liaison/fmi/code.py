@@ -353,15 +353,15 @@ def _call(
         if place.startswith("#"):
             own.append(f"i64 {place[1:]}")
             continue
-        given = KINDS[function.arguments[int(place)]]
+        kind_c = KINDS[function.arguments[int(place)]]
         wanted = ir(kind)
-        if given == wanted:
+        if kind_c == wanted:
             own.append(f"{wanted} %a{place}")
             continue
-        word = {"ptr": "ptrtoint", "i32": "sext", "i8": "zext"}[given]
+        word = {"ptr": "ptrtoint", "i32": "sext", "i8": "zext"}[kind_c]
         if function.arguments[int(place)] == "u":
             word = "zext"
-        lines.append(f"  %x{n} = {word} {given} %a{place} to {wanted}")
+        lines.append(f"  %x{n} = {word} {kind_c} %a{place} to {wanted}")
         own.append(f"{wanted} %x{n}")
     call = f"@{names[loop]}({', '.join(own)})"
     if function.result == "v":

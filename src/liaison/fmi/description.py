@@ -1,6 +1,6 @@
 """modelDescription.xml of FMI 2.0 and 3.0, from the table of variables.
 
-Public names: Facts, description, build_description.
+Public names: Options, Facts, description, build_description.
 """
 
 from __future__ import annotations
@@ -23,6 +23,26 @@ CATEGORIES = {
     "logStatusWarning": "warnings",
     "logEvents": "events that end the motion",
 }
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What an FMU says of itself.
+
+    Attributes:
+        text: about the model.
+        tool: that wrote it.
+        step: between two communications of the default experiment [s].
+        page: of documentation, HTML.
+        systems: those whose libraries it holds; all, if none is named.
+    """
+
+    text: str
+    tool: str
+    step: float
+    page: str = ""
+    systems: tuple[str, ...] = ()
 
 
 @final

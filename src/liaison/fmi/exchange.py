@@ -64,6 +64,9 @@ from .smooth import BESIDE, off_chart
 ROUNDING, PATIENCE = 1e-13, 100
 """Part of the time that is rounding; slices of steps after which a run that stands still fails."""
 
+DRIFT = 1e-10
+"""Residual of closures, in units, at which an importer is asked to let the state be projected."""
+
 NEAR = 1e-9
 """Part of the time by which a step may begin beside the present time."""
 
@@ -410,16 +413,12 @@ def is_known(fmu: Instance, function: i64, k: i64) -> i64:
 
 
 @loop
-def along(
-    fmu: Instance, function: i64, unknowns: i64, count: i64, knowns: i64, given: i64, seed: ptr,
-    sensitivity: ptr,
-) -> i64:  # fmt: skip
-    """How unknowns change along a direction of knowns."""
-    run = Run(fmu.ints[fmu.run_at :])
+def take_seed(fmu: Instance, function: i64, knowns: i64, directions: i64, seed: ptr) -> i64:
+    """The direction in which knowns change; an FMI status."""
     for i in range(fmu.nx):
         fmu.direction[i] = 0.0
     place = 0
-    for i in range(given):
+    for i in range(directions):
         k = load_half(knowns + 4 * i)
         if is_known(fmu, function, k) == 0:
             return ERROR
@@ -430,6 +429,19 @@ def along(
         for j in range(variable.count):
             fmu.direction[start + variable.first + j] = seed[place]
             place += 1
+    return OK
+
+
+@loop
+def along(
+    fmu: Instance, function: i64, unknowns: i64, count: i64, knowns: i64, seeds: i64, seed: ptr,
+    sensitivity: ptr,
+) -> i64:  # fmt: skip
+    """How unknowns change along a direction of knowns."""
+    run = Run(fmu.ints[fmu.run_at :])
+    status = take_seed(fmu, function, knowns, seeds, seed)
+    if status != OK:
+        return status
     t = run.t
     fmu.variation_entry(t, run.q, run.v, run.u, run.p, fmu.direction, fmu.change, fmu.work)
     place = 0
@@ -437,23 +449,16 @@ def along(
         k = load_half(unknowns + 4 * i)
         if is_known(fmu, function, k) == 0:
             return ERROR
-        variable = fmu.variables[k]
-        for j in range(variable.count):
-            m = variable.first + j
-            if variable.array == QDOT:
-                sensitivity[place] = fmu.change[m]
-            elif variable.array == VDOT:
-                sensitivity[place] = fmu.change[fmu.nq + m]
-            elif variable.array == OUT:
-                sensitivity[place] = fmu.change[fmu.nq + fmu.nv + fmu.multipliers + m]
-            elif variable.array == Q:
-                sensitivity[place] = fmu.direction[m]
-            elif variable.array == V:
-                sensitivity[place] = fmu.direction[fmu.nq + m]
-            elif variable.array == RESIDUAL:
-                sensitivity[place] = 0.0
-            else:
-                return complain(fmu, function, NO_DERIVATIVE, fmu.variable_texts + k, 0.0, k)
+        array = fmu.variables[k].array
+        start = weight_place(fmu, array) + (fmu.multipliers if array == OUT else 0)
+        is_state = 1 if (array - Q) * (array - V) == 0 else 0
+        if start == -1 and is_state == 0:
+            return complain(fmu, function, NO_DERIVATIVE, fmu.variable_texts + k, 0.0, k)
+        for j in range(fmu.variables[k].count):
+            m = fmu.variables[k].first + j
+            sensitivity[place] = fmu.change[start + m] if start >= 0 else 0.0
+            if is_state == 1:
+                sensitivity[place] = fmu.direction[seed_place(fmu, array) + m]
             place += 1
     return OK
 

@@ -19,6 +19,7 @@ from liaison.units import unit_of
 
 from .archive import BINARIES, SUFFIXES
 from .code import exports
+from .sources import FILES
 
 REALS = ("Real", "Float64")
 
@@ -32,8 +33,10 @@ def fmu_problems(path: str | Path) -> list[str]:
     with zipfile.ZipFile(path) as archive:
         root = xml.fromstring(archive.read("modelDescription.xml"))
         version = int(root.get("fmiVersion", "0")[0])
-        files = {x: archive.read(x) for x in archive.namelist() if x.startswith("binaries/")}
-    problems = [*_binaries(root, files, version)]
+        names = archive.namelist()
+        files = {x: archive.read(x) for x in names if x.startswith("binaries/")}
+    problems = [f"sources/{x} is missing." for x in FILES if f"sources/{x}" not in names]
+    problems += _binaries(root, files, version)
     variables = _variables(root)
     for name, row in variables.items():
         problems += _range(name, row)

@@ -35,6 +35,7 @@ from liaison.simulation.plan.timing import instants_of
 from liaison.simulation.prepared import add_entries, marching_of, scale_run
 from liaison.simulation.steps.advance import advance
 
+from .exchange import DRIFT
 from .layout import MESSAGE, Instance
 from .model import close_loops
 from .smooth import go_sides, go_smooth, settle_sides, settle_smooth
@@ -51,9 +52,6 @@ LATER = ("terms", "correct_q", "correct_v")
 
 HORIZON = 10.0
 """Times the length of the default experiment for which instants of tables are known."""
-
-DRIFT = 1e-10
-"""Residual of closures, in units, at which an importer is asked to let the state be projected."""
 
 
 @final

@@ -64,7 +64,7 @@ def lower(equations: Equations) -> Program:
         (what multipliers alone cause in joints), motions (of bodies, x = v̇), markers (poses of
         joints), balance (the general theorems), work (T, U and the power of what is not stored),
         invariants (first integrals), d_residual, d_motion and tangent (see tangent.py), variation
-        (see variation.py), adjoint (see adjoint.py), qdot (q̇ = N v), kick, leap, d_leap, reach
+        (see variation.py), adjoint (likewise), qdot (q̇ = N v), kick, leap, d_leap, reach
         and turn (see discrete.py).
 
     Example:
@@ -322,9 +322,8 @@ class _Lowering:
     def derivatives(self) -> dict[str, Callable[[], Blocks | Columns]]:
         """The same for derivatives; their modules are loaded now."""
         from liaison.program.derivatives import derivatives as of
-        from liaison.program.derivatives.adjoint import adjoint_makers
         from liaison.program.derivatives.discrete import discrete_makers
-        from liaison.program.derivatives.variation import variation_makers
+        from liaison.program.derivatives.variation import adjoint_makers, variation_makers
 
         whole, equations = self.whole, self.whole.equations
         factored, solution = (lambda: whole.factored), (lambda: whole.solution)

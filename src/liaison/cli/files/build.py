@@ -1,4 +1,4 @@
-"""Write the equations as C, for GPUs, for browsers, or as an FMU.
+"""Write the equations as C, as FMU, for GPUs or browsers.
 
 Public names: build.
 """

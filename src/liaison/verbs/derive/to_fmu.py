@@ -16,7 +16,8 @@ from liaison.display import html_of
 from liaison.equations.start_checks import is_completed
 from liaison.errors import NamingError, OptionError, SimulationError, checked
 from liaison.expr.graph.node import collector_paused
-from liaison.fmi.archive import Options, fmu
+from liaison.fmi.archive import fmu
+from liaison.fmi.description import Options
 from liaison.fmi.memory import Closing
 from liaison.model.mechanism import Mechanism
 from liaison.model.pairing import is_scene
