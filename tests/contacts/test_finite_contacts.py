@@ -57,6 +57,13 @@ start F = {place} m ++ 0 deg || [0, 0, 1] ;
 """
 
 
+def test_an_event_at_the_end_of_a_run_ends_it(examples):
+    """Front corners leave the table at 0.4 s: a step that stops before it was drawn out again."""
+    run = liaison.simulate(examples / "contact/box_over_edge.lsd", until=0.4, time_limit=20)
+    assert run.t[-1] == 0.4
+    assert run.counts["rejected"] < 100
+
+
 def test_a_smooth_ball_falls_about_the_edge_of_a_block_and_leaves_it_at_two_thirds():
     # its center is on a circle about the edge: m g cos θ = m v²/r, v² = 2 g r (1 − cos θ)
     run = liaison.simulate(FALLS.format(

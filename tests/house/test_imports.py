@@ -36,8 +36,8 @@ LATER = {
     "program.llvm.to_llvm": "program.llvm.portable",
     "program.loops.compile": "program.functions.table",
     "program.loops.llvm": "program.functions.table",
-    "program.lower": "program.derivatives.derivatives program.derivatives.discrete "
-    "program.derivatives.variation",
+    "program.lower": "program.derivatives.adjoint program.derivatives.derivatives "
+    "program.derivatives.discrete program.derivatives.variation",
     "simulation.plan.plan": "program.to_numpy simulation.steps.sides_layout",
     "simulation.steps.layout": "solvers.cones.cones solvers.linear.lemke",
     "simulation.outcome": "simulation.plan.scales",

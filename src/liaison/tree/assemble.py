@@ -396,8 +396,8 @@ class _Problem:
     def phi(self, q: Floats) -> Floats:
         """Φ."""
         with np.errstate(all="ignore"):
-            found = numbers_of(self._phi_order, self.values(q), FLOAT)
-        return np.array([float(found[x]) for x in self._phi])
+            numbers = numbers_of(self._phi_order, self.values(q), FLOAT)
+        return np.array([float(numbers[x]) for x in self._phi])
 
     def rate(self, q: Floats, v: Floats) -> Floats:
         """G v − ν."""

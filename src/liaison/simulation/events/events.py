@@ -54,6 +54,9 @@ FINEST, BUDGET = 1.0 / 4096.0, 64
 GROWTH = 4.0
 """Windows grow by this factor at most: values of a fast turn may agree once in many turns."""
 
+LARGEST_PART = 0.98
+"""Of a step that is taken again shorter."""
+
 SHORTEST = 1e-11
 """Part of the run below which a step is not shortened further for what it does not see."""
 
@@ -344,8 +347,11 @@ def is_too_long(tries: i64, width: f64, run: Run) -> i64:
 
 @loop
 def take_again(part: f64, run: Run) -> i64:
-    """A part of the step is taken anew; the steps after it grow again."""
-    run.h_look = part * run.h
+    """A part of the step is taken anew; the steps after it grow again.
+
+    A step that ends just before the end of the run would be drawn out to it: the same step again.
+    """
+    run.h_look = min(part, LARGEST_PART) * run.h
     run.rejected += 1
     run.steps -= 1
     run.phase = TRY
