@@ -17,7 +17,7 @@ from typing import Any
 from liaison.errors import needed
 from liaison.expr import Expr, expanded, topological
 
-from .program import ARRAYS, Program
+from liaison.program.program import ARRAYS, Program
 
 PLAIN: dict[str, Callable[..., Any]] = {
     "add": add,

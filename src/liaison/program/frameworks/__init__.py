@@ -1,0 +1,1 @@
+"""Entries and time steps as functions of CasADi and JAX, which differentiate and optimise."""
