@@ -40,7 +40,7 @@ __all__ = offer(
         "equations": "Equations FORMALISMS newton_euler dalembert balance lagrange "
         "lagrange_reduced hamilton kane boltzmann_hamel gibbs_appell lie_group maximal "
         "stabilized",
-        "program": "Program Kernel to_numpy to_llvm to_c to_ptx to_gpu to_jax to_wasm DeviceArray",
+        "program": "Program Kernel to_numpy to_llvm to_c to_ptx to_gpu to_wasm DeviceArray",
         "program.lower": "lower",
         "numeric": "State",
         "simulation": "Trajectory Run Runs RunOptions Settings Projection Stepper load",

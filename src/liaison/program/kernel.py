@@ -180,7 +180,7 @@ class Kernel(Shown, ABC):
         """
         arrays = {"q": q, "v": v, "u": self._default("u", u), "p": self._default("p", p), "x": x}
         numbers = {name: numbers_of(name, value) for name, value in arrays.items()}
-        self._check(entry, numbers)
+        self.check(entry, numbers)
         return self._evaluate(entry, numbers_of("t", t), numbers)
 
     def call(self, entry: str, t: ArrayLike = 0.0, **arrays: ArrayLike | None) -> dict[str, Array]:
@@ -265,7 +265,7 @@ class Kernel(Shown, ABC):
             self._reads[entry] = self.program.reads(entry)
         return self._reads[entry]
 
-    def _check(self, entry: str, arrays: Mapping[str, Array]) -> None:
+    def check(self, entry: str, arrays: Mapping[str, Array]) -> None:
         """Rejects an array that is shorter than the entry reads, or of another size than said."""
         reads = self._read(entry)
         for name, array in arrays.items():
@@ -350,7 +350,7 @@ class MachineKernel(Kernel):
         arrays = {"q": q, "v": v, "u": u, "p": p, "x": x}
         for name, array in {**arrays, "out": out}.items():
             _check_kept(name, array)
-        self._check(entry, arrays)
+        self.check(entry, arrays)
         _check_written(entry, size, out, arrays)
         work = np.empty(max(1, self.work_size(entry)))
         return Bound(self.address(entry), (q, v, u, p, x, out, work), self)
