@@ -162,7 +162,6 @@ from liaison.program import Kernel as Kernel
 from liaison.program import Program as Program
 from liaison.program import to_c as to_c
 from liaison.program import to_gpu as to_gpu
-from liaison.program import to_jax as to_jax
 from liaison.program import to_llvm as to_llvm
 from liaison.program import to_numpy as to_numpy
 from liaison.program import to_ptx as to_ptx
@@ -204,6 +203,8 @@ from liaison.verbs.derive.parametrizations import parametrizations as parametriz
 from liaison.verbs.derive.readable import readable as readable
 from liaison.verbs.derive.reduce import reduce as reduce
 from liaison.verbs.derive.session import session as session
+from liaison.verbs.derive.to_casadi import to_casadi as to_casadi
+from liaison.verbs.derive.to_jax import to_jax as to_jax
 from liaison.verbs.derive.to_fmu import to_fmu as to_fmu
 from liaison.verbs.derive.vector_equations import vector_equations as vector_equations
 from liaison.verbs.freedoms.assembly_modes import assembly_modes as assembly_modes

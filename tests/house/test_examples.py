@@ -17,6 +17,7 @@ SLOW = {"Singularities", "maximal_run", "page", "plot", "report", "save_plot", "
 
 NEEDS = {
     "DeviceArray": "a GPU", "to_gpu": "a GPU", "to_jax": "jax", "explore": "anywidget",
+    "to_casadi": "casadi",
     "animation": "pages", "page": "pages", "show": "pages",
 }  # fmt: skip
 """Names whose examples need something that is not everywhere; they run where it is there."""

@@ -24,6 +24,7 @@ CALLS = {
     ("matplotlib", "plots"): lambda path: liaison.plot(run()),
     ("matplotlib.figure", "plots"): lambda path: liaison.save_plot(run(), path / "a.png"),
     ("sympy", "sympy"): lambda path: liaison.to_sympy(liaison.t),
+    ("casadi", "casadi"): lambda path: liaison.to_casadi(PENDULUM, "forward"),
     ("jax", "jax"): lambda path: liaison.to_jax(
         liaison.lower(liaison.derive(liaison.read(PENDULUM))), "forward"
     ),
@@ -46,5 +47,5 @@ def test_the_error_names_the_extra(module, extra, monkeypatch, tmp_path):
 
 def test_what_extras_bring_is_no_dependency_of_the_core():
     core = {x.partition(">")[0] for x in PROJECT["project"]["dependencies"]}
-    for extra in ("tables", "plots", "sympy", "jax"):
+    for extra in ("tables", "plots", "sympy", "jax", "casadi"):
         assert not core & {x.partition(">")[0] for x in EXTRAS[extra]}

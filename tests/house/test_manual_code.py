@@ -37,6 +37,8 @@ def run_page(page: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [*GUIDES, *LESSONS], ids=lambda x: str(x.relative_to(DOCS)))
 def test_code_of_the_page_runs(page, desk, monkeypatch):
+    for module in re.findall(r"^import (casadi|jax)$", page.read_text(encoding="utf-8"), re.M):
+        pytest.importorskip(module)  # extras
     monkeypatch.chdir(desk)
     run_page(page)
 

@@ -74,7 +74,19 @@ def test_the_wheel_has_everything_and_nothing_else(wheel):
 def test_metadata_are_complete(unpacked):
     (path,) = unpacked.glob("*.dist-info/METADATA")
     data = Parser().parsestr(path.read_text(encoding="utf-8"))
-    extras = {"all", "dev", "docs", "jax", "notebook", "peers", "plots", "sympy", "tables", "view"}
+    extras = {
+        "all",
+        "casadi",
+        "dev",
+        "docs",
+        "jax",
+        "notebook",
+        "peers",
+        "plots",
+        "sympy",
+        "tables",
+        "view",
+    }
     assert extras <= set(data.get_all("Provides-Extra"))
     assert data["Requires-Python"] == ">=3.11"
     assert data["License-Expression"] == "BSD-3-Clause"

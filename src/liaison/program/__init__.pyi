@@ -4,6 +4,8 @@ from liaison.program.c.package import Package as Package
 from liaison.program.c.package import c_package as c_package
 from liaison.program.c.to_c import compile_c as compile_c
 from liaison.program.c.to_c import to_c as to_c
+from liaison.program.frameworks.to_casadi import to_casadi as to_casadi
+from liaison.program.frameworks.to_jax import to_jax as to_jax
 from liaison.program.gpu.cuda import DeviceArray as DeviceArray
 from liaison.program.gpu.to_gpu import GpuKernel as GpuKernel
 from liaison.program.gpu.to_gpu import to_gpu as to_gpu
@@ -37,6 +39,5 @@ from liaison.program.many.looped_loops import LoopedLoops as LoopedLoops
 from liaison.program.many.looped_loops import looped_loops as looped_loops
 from liaison.program.program import Entry as Entry
 from liaison.program.program import Program as Program
-from liaison.program.to_jax import to_jax as to_jax
 from liaison.program.to_numpy import to_numpy as to_numpy
 from liaison.program.wasm.to_wasm import to_wasm as to_wasm

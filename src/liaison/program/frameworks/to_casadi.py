@@ -168,9 +168,7 @@ def _parts(program: Program, given: Mapping[str, Any], parameters: bool) -> Part
         return slopes["xidot"], slopes["vdot"]
 
     def correction(name: str) -> Callable[..., Any] | None:
-        return (
-            (lambda t, q, v: called(name, t=t, q=q, v=v)["delta"]) if name in functions else None
-        )
+        return (lambda t, q, v: called(name, t=t, q=q, v=v)["delta"]) if name in functions else None
 
     return Parts(
         rate,
