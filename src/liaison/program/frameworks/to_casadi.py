@@ -6,7 +6,7 @@ stages are solved by Newton's method and differentiated by the implicit function
 
 Public names: to_casadi, casadi_step.
 
-Source: AGH19 (CasADi); the step: `one_step.py`.
+Source: AGH19.
 """
 
 from __future__ import annotations
@@ -82,10 +82,10 @@ def to_casadi(program: Program, entry: str, *, parameters: bool = False) -> Any:
     for _, size in program.entry(entry).layout:
         blocks.append(casadi.vertcat(*values[start : start + size]) if size else casadi.SX(0, 1))
         start += size
-    given = {name: x for name, x in arguments.items() if name != "p" or parameters}
-    names = _unique(casadi, [name for name, _ in program.entry(entry).layout], given)
+    inputs = {name: x for name, x in arguments.items() if name != "p" or parameters}
+    names = _unique(casadi, [name for name, _ in program.entry(entry).layout], inputs)
     title = casadi.Function.fix_name(entry)
-    return casadi.Function(title, list(given.values()), blocks, list(given), names)
+    return casadi.Function(title, list(inputs.values()), blocks, list(inputs), names)
 
 
 def casadi_step(
@@ -112,51 +112,51 @@ def casadi_step(
     nv = program.sizes["nv"]
     arguments = _arguments(casadi, program, "energy", parameters)
     arguments["h"] = casadi.SX.sym("h")
-    given = {name: x for name, x in arguments.items() if name != "p" or parameters}
+    inputs = {name: x for name, x in arguments.items() if name != "p" or parameters}
     implicit = method.is_implicit
     if implicit:
-        given = {name: casadi.MX.sym(name, *x.shape) for name, x in given.items()}
-    parts = _parts(program, given, parameters)
-    t, q, v, h = (given[name] for name in ("t", "q", "v", "h"))
+        inputs = {name: casadi.MX.sym(name, *x.shape) for name, x in inputs.items()}
+    parts = _parts(program, inputs, parameters)
+    t, q, v, h = (inputs[name] for name in ("t", "q", "v", "h"))
     if implicit:
-        slopes = _stages(casadi, parts, method, given, nv)
+        slopes = _stages(casadi, parts, method, inputs, nv)
         q, v = ended(parts, method, slopes, q, v, h)
     else:
         q, v = explicit_step(parts, method, t, q, v, h)
     q, v = corrected(parts, t + h, q, v, corrections)
-    return casadi.Function("step", [*given.values()], [q, v], [*given], ["q_next", "v_next"])
+    return casadi.Function("step", [*inputs.values()], [q, v], [*inputs], ["q_next", "v_next"])
 
 
 def _stages(
-    casadi: Any, parts: Parts, method: Coefficients, given: Mapping[str, Any], nv: int
+    casadi: Any, parts: Parts, method: Coefficients, inputs: Mapping[str, Any], nv: int
 ) -> list[tuple[Any, Any]]:
     """Slopes of an implicit method, solved for by Newton's method from those at the beginning."""
     count = len(method.b)
-    t, q, v, h = (given[name] for name in ("t", "q", "v", "h"))
+    t, q, v, h = (inputs[name] for name in ("t", "q", "v", "h"))
     z = casadi.MX.sym("slopes", 2 * nv * count)
     unknown = [(z[2 * nv * i :][:nv], z[2 * nv * i + nv :][:nv]) for i in range(count)]
     rows = []
     for i, (xidot, vdot) in enumerate(unknown):
         at = stage(parts, method, i, unknown, t, q, v, h)
         rows += [xidot - at[0], vdot - at[1]]
-    names = list(given)
+    names = list(inputs)
     residual = casadi.Function(
-        "stages", [z, *given.values()], [casadi.vertcat(*rows)], ["z", *names], ["r"]
+        "stages", [z, *inputs.values()], [casadi.vertcat(*rows)], ["z", *names], ["r"]
     ).expand()
     options = {"abstol": TOLERANCE, "error_on_fail": False}
     solver = casadi.rootfinder("solved_stages", "newton", residual, options)
     first = casadi.vertcat(*parts.rate(t, q, 0 * v, v))
-    solved = solver(casadi.repmat(first, count, 1), *given.values())
+    solved = solver(casadi.repmat(first, count, 1), *inputs.values())
     return [(solved[2 * nv * i :][:nv], solved[2 * nv * i + nv :][:nv]) for i in range(count)]
 
 
-def _parts(program: Program, given: Mapping[str, Any], parameters: bool) -> Parts:
+def _parts(program: Program, inputs: Mapping[str, Any], parameters: bool) -> Parts:
     """What a step asks, of the functions of the entries."""
     names = ["rate", "retract"]
     if program.sizes["nc"]:
         names += ["correct_q", "correct_v"]
     functions = {name: to_casadi(program, name, parameters=parameters) for name in names}
-    fixed = {name: given[name] for name in ("u", "p") if name in given}
+    fixed = {name: inputs[name] for name in ("u", "p") if name in inputs}
 
     def called(name: str, **arrays: Any) -> dict[str, Any]:
         known = {**fixed, **arrays}

@@ -9,9 +9,9 @@ differentiated. Otherwise the graph is replayed operation by operation while JAX
 `jax.jit`, `jax.grad` and `jax.vmap` see plain arithmetic. Doubles need
 `jax.config.update("jax_enable_x64", True)`.
 
-Public names: to_jax, jax_step, jax_run.
+Offsets in what XLA passes are those of the header `xla/ffi/api/c_api.h` of jaxlib (interface 0).
 
-Source: the header `xla/ffi/api/c_api.h` of jaxlib, version 0 of its interface, for the offsets.
+Public names: to_jax, jax_step, jax_run.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from liaison.errors import ArgumentError, NamingError, checked
+from liaison.numeric.progress import lasting
 from liaison.program.frameworks.one_step import Coefficients
 from liaison.program.kernel import Kernel
 from liaison.program.lower import lower
@@ -24,6 +25,7 @@ MORE = {
 """Implicit methods of order 2 for optimal control, besides those of runs. Source: HW2 §IV.5."""
 
 
+@lasting("program")
 @checked
 def to_casadi(
     given: Given | Kernel | Program,

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from liaison.errors import checked
+from liaison.numeric.progress import lasting
 from liaison.program.kernel import Kernel
 from liaison.program.program import Program
 from liaison.verbs.given import Given
@@ -16,6 +17,7 @@ from liaison.verbs.given import Given
 from .to_casadi import check_no_method, coefficients_of, program_of
 
 
+@lasting("program")
 @checked
 def to_jax(
     program: Given | Kernel | Program,
