@@ -204,8 +204,8 @@ from liaison.verbs.derive.readable import readable as readable
 from liaison.verbs.derive.reduce import reduce as reduce
 from liaison.verbs.derive.session import session as session
 from liaison.verbs.derive.to_casadi import to_casadi as to_casadi
-from liaison.verbs.derive.to_jax import to_jax as to_jax
 from liaison.verbs.derive.to_fmu import to_fmu as to_fmu
+from liaison.verbs.derive.to_jax import to_jax as to_jax
 from liaison.verbs.derive.vector_equations import vector_equations as vector_equations
 from liaison.verbs.freedoms.assembly_modes import assembly_modes as assembly_modes
 from liaison.verbs.freedoms.inverse_kinematics import inverse_kinematics as inverse_kinematics

@@ -56,8 +56,8 @@ def to_casadi(
 
     Example:
         >>> import liaison
-        >>> step = liaison.to_casadi("examples/four_bar.lsd", "step")  # doctest: +SKIP
-        >>> step  # doctest: +SKIP
+        >>> step = liaison.to_casadi("examples/four_bar.lsd", "step")
+        >>> step
         Function(step:(t,q[3],v[3],u[0],h)->(q_next[3],v_next[3]) SXFunction)
     """
     from liaison.program.frameworks.to_casadi import casadi_step

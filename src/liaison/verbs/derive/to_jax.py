@@ -52,8 +52,13 @@ def to_jax(
 
     Example:
         >>> import liaison
-        >>> forward = liaison.to_jax("examples/pendulum.lsd", "forward")  # doctest: +SKIP
-        >>> run = liaison.to_jax("examples/pendulum.lsd", "run", method="rk4")  # doctest: +SKIP
+        >>> mass = liaison.to_jax("examples/pendulum.lsd", "mass_matrix")
+        >>> float(mass(q=[0.3])[0]) > 0
+        True
+        >>> run = liaison.to_jax("examples/pendulum.lsd", "run", method="rk4")
+        >>> positions, speeds = run([0.3], [0.0], h=0.01, steps=10)
+        >>> positions.shape
+        (11, 1)
     """
     from liaison.program.frameworks.to_jax import jax_run, jax_step
     from liaison.program.frameworks.to_jax import to_jax as entry_of
