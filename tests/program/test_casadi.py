@@ -108,7 +108,7 @@ def test_derivatives_along_a_closed_loop_are_ours(casadi):
 @pytest.mark.parametrize("method", ["rk4", "tsitouras", "gauss4", "radau"])
 def test_steps_are_those_of_a_run(case, method):
     kernel, state = case
-    h, count = 1e-3, 10
+    h, count = 1e-3, 5
     step = liaison.to_casadi(kernel, "step", method=method)
     q, v = state.q, state.v
     for k in range(count):
