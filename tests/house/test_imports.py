@@ -36,7 +36,7 @@ LATER = {
     "program.llvm.to_llvm": "program.llvm.portable",
     "program.loops.compile": "program.functions.table",
     "program.loops.llvm": "program.functions.table",
-    "program.lower": "program.derivatives.adjoint program.derivatives.derivatives "
+    "program.lower": "program.derivatives.derivatives "
     "program.derivatives.discrete program.derivatives.variation",
     "simulation.plan.plan": "program.to_numpy simulation.steps.sides_layout",
     "simulation.steps.layout": "solvers.cones.cones solvers.linear.lemke",

@@ -15,14 +15,13 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast, final
+from typing import final
 
 from liaison.errors import ProgramError
 from liaison.program.llvm.entries import Arithmetic, module_ir
 from liaison.program.llvm.machine import object_code, vector_lanes
 from liaison.program.llvm.to_llvm import arithmetic_of
 from liaison.program.loops.c import constant
-from liaison.program.loops.language import Loop
 from liaison.program.loops.llvm import loops_ir
 from liaison.program.plan import Plan, plan
 from liaison.program.program import Program
@@ -173,7 +172,7 @@ def _with_functions(text: str, prefix: str) -> str:
     names = {f"@{prefix}{name}(": x for name, x in own_functions(True).items()}
     lines = text.splitlines()
     own = "\n".join(x for x in lines if not (x.startswith("declare") and _named(x) in names))
-    called = [cast(Loop[..., Any], x) for name, x in names.items() if name in own]
+    called = [x for name, x in names.items() if name in own]
     if not called:
         return own
     more = loops_ir(called).replace("!0", "!1").replace("define double", "define internal double")

@@ -85,15 +85,15 @@ def moved(
 @loop
 def fixed_step(
     rate: kernel, retract: kernel, correct_q: kernel, correct_v: kernel, closure: kernel,
-    nq: i64, nv: i64, nc: i64, nphi: i64, h: f64, t: ptr, q: ptr, v: ptr, u: ptr, p: ptr,
-    area: ptr,
+    nq: i64, nv: i64, nc: i64, nphi: i64, results: i64, h: f64, t: ptr, q: ptr, v: ptr, u: ptr,
+    p: ptr, area: ptr,
 ) -> f64:  # fmt: skip
-    """One step, in place; the largest |Φ| that is left."""
+    """One step, in place; the largest |Φ| that is left. An entry has at most `results` results."""
     total = area
     xi = at(total, 2 * nv)
     speeds = at(xi, nv)
     out = at(speeds, nv)
-    other = at(out, 2 * nv + nq + nphi + nc + 1)
+    other = at(out, results)
     work = at(other, nq)
     runge_kutta(rate, nv, h, t[0], q, v, u, p, total, xi, speeds, out, work)
     moved(retract, nq, t[0], q, v, u, p, total, other, work)
@@ -158,13 +158,15 @@ def _declared(text: str, more: str) -> str:
 
 
 def _sizes(program: Program) -> list[int]:
-    return [int(program.sizes.get(x, 0)) for x in ("nq", "nv", "nc", "nphi")]
+    """Those of `fixed_step`, in its order."""
+    counts = [int(program.sizes.get(x, 0)) for x in ("nq", "nv", "nc", "nphi")]
+    return [*counts, max(len(program.entry(x).outputs) for x in CALLED if x in program.entries)]
 
 
 def _area(program: Program) -> int:
     """Doubles of a step beside the workspace of entries."""
-    nq, nv, nc, nphi = _sizes(program)
-    return 6 * nv + 2 * nq + nphi + nc + 1
+    nq, nv, _, _, results = _sizes(program)
+    return 4 * nv + results + nq
 
 
 def _step_module(program: Program, symbols: dict[str, str]) -> str:
@@ -174,7 +176,7 @@ def _step_module(program: Program, symbols: dict[str, str]) -> str:
     called = [f"ptr @{symbols[x]}" if x in symbols else "ptr null" for x in CALLED]
     sizes = [f"i64 {n}" for n in _sizes(program)]
     arguments = "double %h, ptr %t, ptr %q, ptr %v, ptr %u, ptr %p, ptr %work"
-    taken = ", ".join(["ptr"] * 5 + ["i64"] * 4 + ["double"] + ["ptr"] * 6)
+    taken = ", ".join(["ptr"] * 5 + ["i64"] * 5 + ["double"] + ["ptr"] * 6)
     return "\n".join(
         [
             *(f"declare void @{x}({kinds})" for x in known),

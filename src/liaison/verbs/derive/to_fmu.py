@@ -122,8 +122,8 @@ def to_fmu(
 
     Example:
         >>> import liaison
-        >>> done = liaison.to_fmu("examples/pendulum.lsd", "pendulum.fmu")  # doctest: +SKIP
-        >>> done.version  # doctest: +SKIP
+        >>> done = liaison.to_fmu("examples/pendulum.lsd", "pendulum.fmu")
+        >>> done.version
         '3.0'
     """
     OptionError.check("to_fmu", keywords, FmuKeywords.__annotations__)
