@@ -21,11 +21,17 @@ Factor: TypeAlias = tuple[str, Angle]  # ("sin" or "cos", angle)
 TrigMonomial: TypeAlias = tuple[tuple[Factor, int], ...]  # sorted, whole powers above zero
 TrigPolynomial: TypeAlias = dict[TrigMonomial, Fraction]
 
+MOST_TERMS = 4096
+"""Up to this many terms before like ones are collected a sum of sines and cosines is tried."""
+
 
 def shortest(p: TrigPolynomial) -> TrigPolynomial:
     """The shortest of some forms of the same function; p may have squares of sines or not."""
     by_angle = _per_angle(p)
-    candidates = [p, by_angle, _recombined(p), _recombined(by_angle), fourier(p)]
+    candidates = [p, by_angle, _recombined(p), _recombined(by_angle)]
+    # a product of n factors has up to 2ⁿ⁻¹ terms as a sum: hardly shorter where they are many
+    if sum(2 ** sum(e for _, e in m) for m in p) <= MOST_TERMS:
+        candidates.append(fourier(p))
     return min(candidates, key=_cost)
 
 
