@@ -4,6 +4,7 @@ import type { Clock } from "./clock";
 import { checkbox, digits, el, select } from "./dom";
 import type { Status } from "./engine";
 import type { Simulation } from "./simulation";
+import { isBeyond } from "./variations";
 
 const MOST = 60; // sliders of a kind
 
@@ -62,9 +63,9 @@ export class Controls {
       this.parameters[name] = value;
       this.begin();
     });
-    this.group("Inputs", info.inputs.filter((x) => !x.driven && !isDrag(x.name)).map((x) => knob(x)), true, (name, value) =>
-      simulation.setInput(name, value),
-    );
+    const inputs = info.inputs.filter((x) => !x.driven && !isDrag(x.name));
+    this.group("Inputs", inputs.map((x) => knob(x)), true, (name, value) => simulation.setInput(name, value));
+    for (const { name, value } of inputs) this.resets.push(() => simulation.setInput(name, value));
     const positions = info.coordinates.filter((x) => !info.curved.includes(x.name));
     const starts = info.assembles ? [...positions, ...info.speeds] : [];
     this.group("Start", starts.map((x) => knob(x)), false, (name, value) => {
@@ -119,9 +120,17 @@ export class Controls {
   private tellStale(): void {
     const { scene, info, parameters } = this.simulation;
     const first = new Map(info.parameters.map((x) => [x.name, x.value]));
-    const stale = (scene.stale ?? []).filter((x) => x in parameters && parameters[x] !== first.get(x));
-    this.notice.hidden = !stale.length;
-    this.notice.textContent = `Some shapes are drawn for the original ${stale.length > 1 ? "values" : "value"} of ${stale.join(", ")}.`;
+    const isMoved = (x: string) => x in parameters && parameters[x] !== first.get(x);
+    const stale = (scene.stale ?? []).filter(isMoved);
+    const far = (scene.variations ?? []).filter((x) => isBeyond(x, parameters[x.parameter])).map((x) => x.parameter);
+    const crossed = (scene.crossed ?? []).filter((pair) => pair.every(isMoved)).flat();
+    const several = (names: string[]) => [...new Set(names)].join(", ");
+    const words: string[] = [];
+    if (stale.length) words.push(`Some shapes are drawn for the original ${stale.length > 1 ? "values" : "value"} of ${several(stale)}.`);
+    if (far.length) words.push(`Some shapes are drawn for the nearest value of ${several(far)} that this page knows.`);
+    if (crossed.length) words.push(`Some shapes follow ${several(crossed)} one by one, not together: they are drawn about right.`);
+    this.notice.hidden = !words.length;
+    this.notice.textContent = words.join(" ");
   }
 
   /** A choice of assembly modes, where there are several. */

@@ -154,6 +154,8 @@ export interface Scene {
   variations?: Variation[];
   /** Parameters that the drawing does not follow. */
   stale?: string[];
+  /** Pairs of parameters whose changes of the drawing do not add up. */
+  crossed?: [string, string][];
   drag?: Dragged;
   about?: About;
   /** Assembly modes to choose from; the first is the mechanism's own. */

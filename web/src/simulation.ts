@@ -264,6 +264,9 @@ export class Simulation {
   }
 
   private add(rows: Rows): void {
+    this.happened.push(...rows.events);
+    this.count += rows.events.length;
+    this.acting.putHits(rows.events);
     if (!rows.count) return;
     if (!this.motion.count) this.delay = performance.now() - this.sentAt;
     const before = this.motion.count;
@@ -271,8 +274,6 @@ export class Simulation {
     const at = this.motion.count - rows.count;
     this.source.put(rows, at, drops ? before - at : 0);
     this.acting.put(rows, at, drops ? before - at : 0);
-    this.happened.push(...rows.events);
-    this.count += rows.events.length;
   }
 
   /** Groups of events and strips of contacts, for the part of the run that is kept. */
