@@ -57,7 +57,7 @@ MOST_NAMED = 3
 """Coordinates in the title of an assembly mode."""
 
 SAME_START = 1e-7
-"""Difference of states up to which a run began at the mechanism's own start [m, rad, m/s, rad/s]."""
+"""Relative difference up to which a run began at the mechanism's own start."""
 
 SAME_MODE = 1e-6
 """Largest difference of coordinates of one assembly mode, angles up to whole turns [m, rad]."""
