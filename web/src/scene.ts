@@ -161,8 +161,11 @@ export interface Scene {
   /** Assembly modes to choose from; the first is the mechanism's own. */
   modes?: AssemblyMode[];
   /** Where the numbers of `contacts` and `forces` come from, in their order. */
-  live?: { contacts: LiveContact[]; forces: { name: string; axes: number[] }[] };
+  live?: { contacts: LiveContact[]; forces: { name: string; axes: number[] }[]; columns: LiveColumns };
 }
+
+/** By series and part: names and units of its components, null where the motion does not determine them. */
+export type LiveColumns = Record<string, ([string, string] | null)[]>;
 
 /** A position near which loops close, and the coordinates whose starts hold in it. */
 export interface AssemblyMode {

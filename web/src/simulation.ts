@@ -71,8 +71,10 @@ class LiveSource implements Source {
       for (const [part, size] of layout)
         for (let j = 0; j < size; j++) {
           const at = first++;
-          const name = `${series}.${part}${size > 1 ? `[${j + 1}]` : ""}`;
-          const unit = units.get(name) ?? (series === "energy" ? "J" : "");
+          const known = scene.live?.columns[`${series}.${part}`]?.[j];
+          if (known === null) continue;
+          const [name, own] = known ?? [`${series}.${part}${size > 1 ? `[${j + 1}]` : ""}`, ""];
+          const unit = own || (units.get(name) ?? (series === "energy" ? "J" : ""));
           this.add(name, series, unit, (rows, k) => rows.series[series][k * width + at]);
         }
     }

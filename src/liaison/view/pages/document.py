@@ -267,6 +267,7 @@ def live_scene_of(
     text["live"] = {
         "contacts": _live_contacts(marked, look, live),
         "forces": _live_forces(drawn, text["forces"]),
+        "columns": _live_columns(run),
     }
     joints = [x["name"] for x in text["forces"]]
 
@@ -307,6 +308,19 @@ def _live_forces(drawn: Drawing, forces: Sequence[Entry]) -> list[Entry]:
     """The axes of the markers in which forces of joints come, on their bodies."""
     axes = {x["name"]: drawn.markers[x["name"]][1] for x in forces}
     return [{"name": name, "axes": R.ravel().tolist()} for name, R in axes.items()]
+
+
+def _live_columns(run: Trajectory) -> dict[str, list[tuple[str, str] | None]]:
+    """Components of reactions by joint: names and units; none of what no motion determines."""
+    series = run.series.get("reactions")
+    if series is None:
+        return {}
+    lost = {*run.undetermined}
+    columns: dict[str, list[tuple[str, str] | None]] = {}
+    for name, (label, _) in series.columns("reactions").items():
+        entry = None if name in lost else (name, label.unit)
+        columns.setdefault(name.rpartition(".")[0], []).append(entry)
+    return columns
 
 
 def _drag(mechanism: Mechanism, drawn: Drawing, live: Live) -> Entry:
