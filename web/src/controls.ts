@@ -240,5 +240,7 @@ function signed(x: number): string {
 function balanceText(status: Status | null): string {
   const energy = status?.energy;
   if (!energy) return "not watched";
-  return `off by ${digits(Math.max(energy.missed, 0), 2)} J of ${digits(energy.turnedOver, 3)} J`;
+  // work is known to a doubt, which grows where inputs and hands change the power
+  const doubt = energy.doubt > 1e-3 * energy.turnedOver ? `, known to ${digits(energy.doubt, 2)} J` : "";
+  return `off by ${digits(Math.max(energy.missed, 0), 2)} J of ${digits(energy.turnedOver, 3)} J${doubt}`;
 }
