@@ -95,6 +95,19 @@ def test_an_input_acts_at_once_and_a_reset_takes_it_back(browser, rest):
     tab.context.close()
 
 
+def test_inputs_by_the_address(browser, rest):
+    tab = opened(browser, rest[1], "location.hash ||= '#push=4&L=0.6&X=1&Y=2&turn=much';")
+    tab.evaluate("liaison.play()")
+    tab.wait_for_function("() => liaison.simulation().parameters.L === 0.6")
+    t, X = rows_until(tab, "X", 0.3)
+    np.testing.assert_allclose(X, 1 + t**2, atol=1e-8)
+    assert tab.get_by_label("push [N], as a number").input_value() == "4"
+    assert tab.locator(".controls-live .empty").inner_text() == (
+        "This page has no use for Y=2, turn=much of its address."
+    )
+    tab.context.close()
+
+
 def test_shapes_beyond_what_a_page_knows(browser, rest):
     tab = opened(browser, rest[1])
     notice = tab.locator(".controls-live .empty")
@@ -150,6 +163,21 @@ def test_a_page_goes_on_as_its_run_did(browser, tmp_path):
     np.testing.assert_allclose(X, 1 - t + t**2 + t**3 / 2, atol=1e-8)
     assert tab.get_by_label("push [N], as a number").input_value() == "4"
     assert tab.get_by_label("drive [N], as a number").count() == 0
+    tab.context.close()
+
+
+def test_points_of_a_study_open_their_own_runs(browser, tmp_path):
+    study = liaison.study(
+        liaison.read(REST), vary={"push": [2.0, 4.0]}, measure={"last": "final(X)"}, until=1,
+        inputs={"drive": 6.0},
+    )  # fmt: skip
+    study.save_page(tmp_path / "study.html", live=True)
+    tab = opened(browser, tmp_path / "study.live.html", "location.hash ||= '#push=4';")
+    tab.evaluate("liaison.play()")
+    tab.wait_for_function("() => liaison.simulation().values('X').values.at(-1) > 0")
+    t, X = rows_until(tab, "X", 1.0)
+    np.testing.assert_allclose(X, 2.5 * t**2, atol=1e-8)
+    assert study["last"][1] == pytest.approx(2.5)
     tab.context.close()
 
 

@@ -29,6 +29,7 @@ export class Controls {
   private readonly modes: HTMLSelectElement | null;
   private first: number | null = null;
   private isLate = false;
+  private ignored: string[] = [];
   private readonly resets: (() => void)[] = [];
   private readonly shows = new Map<string, (value: number) => void>();
 
@@ -81,8 +82,9 @@ export class Controls {
   }
 
   /** Other values, shown by the sliders too, and a new run. */
-  set(parameters: Record<string, number>, start: Record<string, number>, mode = 0): void {
+  set(parameters: Record<string, number>, start: Record<string, number>, mode = 0, inputs: Record<string, number> = {}): void {
     for (const act of this.resets) act();
+    for (const [name, value] of Object.entries(inputs)) this.setInput(name, value);
     if (this.modes) this.modes.value = `${mode}`;
     for (const [values, kept] of [[parameters, this.parameters], [start, this.start]])
       for (const [name, value] of Object.entries(values)) {
@@ -92,18 +94,30 @@ export class Controls {
     this.begin();
   }
 
+  /** Holds an input at another value from now on, shown by its slider too. */
+  setInput(name: string, value: number): void {
+    this.shows.get(name)?.(value);
+    this.simulation.setInput(name, value);
+  }
+
   /** Values behind # in the address (#a=0.1&b=2), as pages of studies link to runs. */
   byAddress(hash: string): void {
     const { info } = this.simulation;
     const parameters: Record<string, number> = {};
     const start: Record<string, number> = {};
+    const inputs: Record<string, number> = {};
+    this.ignored = [];
     for (const [name, text] of new URLSearchParams(hash.replace(/^#/, ""))) {
       const value = Number(text);
-      if (text === "" || !Number.isFinite(value)) continue;
-      if (info.parameters.some((x) => x.name === name)) parameters[name] = value;
-      else if ([...info.coordinates, ...info.speeds].some((x) => x.name === name)) start[name] = value;
+      const has = (those: readonly { name: string }[]) => those.some((x) => x.name === name);
+      if (text === "" || !Number.isFinite(value)) this.ignored.push(`${name}=${text}`);
+      else if (has(info.parameters)) parameters[name] = value;
+      else if (has(info.inputs.filter((x) => !x.driven))) inputs[name] = value;
+      else if (has([...info.coordinates, ...info.speeds])) start[name] = value;
+      else this.ignored.push(`${name}=${text}`);
     }
-    if (Object.keys(parameters).length + Object.keys(start).length) this.set(parameters, start);
+    if (Object.keys({ ...parameters, ...start, ...inputs }).length) this.set(parameters, start, 0, inputs);
+    else this.tellStale();
   }
 
   private hear(what: string, message: string): void {
@@ -126,6 +140,7 @@ export class Controls {
     const crossed = (scene.crossed ?? []).filter((pair) => pair.every(isMoved)).flat();
     const several = (names: string[]) => [...new Set(names)].join(", ");
     const words: string[] = [];
+    if (this.ignored.length) words.push(`This page has no use for ${several(this.ignored)} of its address.`);
     if (stale.length) words.push(`Some shapes are drawn for the original ${stale.length > 1 ? "values" : "value"} of ${several(stale)}.`);
     if (far.length) words.push(`Some shapes are drawn for the nearest value of ${several(far)} that this page knows.`);
     if (crossed.length) words.push(`Some shapes follow ${several(crossed)} one by one, not together: they are drawn about right.`);
