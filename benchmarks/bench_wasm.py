@@ -137,7 +137,9 @@ def main() -> None:
         ratios = [x["there"] / x["here"] for x in rows]
         same = sum(bool(x.get("bits")) for x in rows)
         near = sum(x["off"] <= 1e-9 for x in rows)
-        print(f"{len(rows)} run; ratio median {median(ratios):.2f}, worst {max(ratios):.2f}")
+        sizes = [x["size"] / 1e3 for x in rows]
+        print(f"{len(rows)} run; size median {median(sizes):.1f} kB, largest {max(sizes):.1f} kB")
+        print(f"ratio median {median(ratios):.2f}, worst {max(ratios):.2f}")
         print(f"{near} within 1e-9 of machine code; {same} with the bits of portable code")
 
 

@@ -127,9 +127,10 @@ def modules(examples):
         "four bar": liaison.live_module(examples / "four_bar.lsd", until=1, step="1 ms"),
         "few steps": liaison.live_module(examples / "four_bar.lsd", until=1, max_steps=20),
         "fall": liaison.live_module(fall, until=0.4, every=0.05, stop="lands"),
+        "pushed": liaison.live_module(fall, until=9),
         "swing": liaison.live_module(liaison.read(SWING), until=0.5),
         "coarse": liaison.live_module(examples / "bennett.lsd", until=0.1, step=0.005),
-        "other format": liaison.live_module(fall).replace(b'"format":2', b'"format":1'),
+        "other format": liaison.live_module(fall).replace(b'"format":3', b'"format":1'),
     }
 
 
@@ -140,6 +141,9 @@ RUNS = {
         {"start": {"start": {"A": 0.5, "A'": 3.0}}}, {"start": {"parameters": {"e": 1}}},
         {"start": {"until": float(2.0**60)}, "advance": {"steps": 100}}, {"start": {"rtol": 1e-4}},
         {"start": {"steps": 4}}, {"start": {"step": -1}},
+    ],
+    "pushed": [{"start": {"maxStep": 0.02}, "advance": {"until": 0.05}}] + [
+        {"inputs": {"push": 40.0 * (-1) ** k}, "advance": {"until": 0.1 * k}} for k in range(1, 20)
     ],
     "few steps": [{}],
     "coarse": [{}],
@@ -300,6 +304,12 @@ def test_inputs_hold_and_change(answers):
     z, speed = 1 - g * t * t / 2, -g * t
     expected = z + speed * (end - t) + push * (end - t) ** 2 / 2
     assert after["state"][0] == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_balance_of_energy_sees_through_jumps_of_inputs(answers):
+    energy = answers["pushed"][-1]["status"]["energy"]
+    assert energy["turnedOver"] > 10
+    assert energy["missed"] + energy["doubt"] < 1e-6 * energy["turnedOver"]
 
 
 def test_recording_at_a_period(answers):

@@ -101,6 +101,15 @@ def test_the_other_assembly_mode_is_followed_to_other_lengths(browser, four_bar)
     known = joint_forces(run, drawing(run, mechanism), True)
     for (name, force), shown in zip(known.items(), seen[1:], strict=True):
         np.testing.assert_allclose(shown, force[row], atol=1e-4, err_msg=name)
+    # so are their curves, without those that a redundant loop leaves open
+    tab.locator(".chooser summary").click()
+    columns = tab.locator(".list label").all_text_contents()
+    names = {x: label.unit for x, (label, _) in run.shown_columns("reactions.*").items()}
+    assert {x.strip() for x in columns if "reactions" in x} == {
+        f"{x} [{unit}]" for x, unit in names.items()
+    }
+    t, F = rows_until(tab, "reactions.B.Fx", 0.1)
+    np.testing.assert_allclose(F[row], run["reactions.B.Fx"][row], atol=1e-5)
     # a length with which this mode does not close is said, and the motion stays
     tab.get_by_label("a [m], as a number").fill("5")
     tab.get_by_label("a [m], as a number").press("Enter")

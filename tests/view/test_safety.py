@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import liaison
+from liaison.errors import LiaisonError
 from liaison.expr import symbol
 from liaison.model import (
     Mechanism,
@@ -45,7 +46,7 @@ PAYLOADS = [twist.format(wrap.format(MARK)) for wrap, twist in itertools.product
 
 
 def hostile() -> tuple[Trajectory, Mechanism]:
-    """A run with a payload at every place of a text: bodies, joints, loads, columns, events."""
+    """A run with a payload at every place of a text: of bodies, joints, loads, columns, events."""
     # others are no names
     names = [x for x in PAYLOADS if not {*"'`"} & {*x} and x == x.strip() and x.isprintable()]
     bodies = [body(x, 1, inertia=(1, 1, 1)) for x in names[:8]]
@@ -57,7 +58,7 @@ def hostile() -> tuple[Trajectory, Mechanism]:
     poses[:, :, 0, 3] = np.arange(8)
     none = np.zeros(0)
     events = [EventRecord(x, k / 200, none, none, x) for k, x in enumerate(PAYLOADS)]
-    labels = {"q": tuple(Label(x, "rad") for x in PAYLOADS), "v": ()}
+    labels = {"q": tuple(map(Label, PAYLOADS, reversed(PAYLOADS))), "v": ()}
     q = np.sin(np.outer(t, 1 + np.arange(len(PAYLOADS))))
     series = {"poses": Series.of_poses(poses, tuple(x.name for x in bodies))}
     run = Trajectory(
@@ -89,12 +90,22 @@ def test_two_hundred_payloads_are_texts(browser, tmp_path):
     for option in tab.get_by_label("Trace a body").locator("option").all()[1:4]:
         tab.get_by_label("Trace a body").select_option(option.get_attribute("value"))
     assert tab.locator(".list label").count() >= len(PAYLOADS)
+    listed = " ".join(tab.locator(".list").inner_text().split())
+    assert all(" ".join(f"[{shown(x)}]".split()) in listed for x in PAYLOADS)
+    for name in PAYLOADS[:20]:  # each with a plot of its own, and its unit
+        tab.evaluate("(name) => liaison.choose(name)", name)
+    assert tab.evaluate("liaison.table()").count(MARK) >= 40
     assert tab.evaluate("window.count") == 0
     assert tab.locator("#liaison script, #liaison iframe, #liaison img, #liaison a").count() == 0
     assert tab.locator("h1").inner_text() == PAYLOADS[1]
     assert tab.title() == PAYLOADS[1]
     assert seen == []
     context.close()
+
+
+def shown(unit: str) -> str:
+    """A unit as pages write it."""
+    return unit.replace("*", "·").replace("^2", "²").replace("^3", "³")
 
 
 def hostile_live() -> Mechanism:
@@ -119,6 +130,9 @@ def hostile_live() -> Mechanism:
 def test_a_page_that_simulates_shows_payloads_as_texts(browser, tmp_path):
     mechanism, path = hostile_live(), tmp_path / "live.html"
     run = replace(liaison.simulate(mechanism, until=1.0, every=0.1), name=PAYLOADS[121])
+    units = tuple(PAYLOADS[20:26])
+    outputs = replace(run.series["outputs"], unit=units)
+    run = replace(run, series={**run.series, "outputs": outputs})
     liaison.page(run, mechanism, path, live=True)
     context = browser.new_context(viewport={"width": 900, "height": 500}, offline=True)
     tab = context.new_page()
@@ -142,14 +156,54 @@ def test_a_page_that_simulates_shows_payloads_as_texts(browser, tmp_path):
     field.press("Enter")
     tab.locator(".error:not([hidden])").first.wait_for()
     assert known in tab.locator(".error").inner_text()
-    shown = tab.locator("#liaison").inner_text()
+    text = tab.locator("#liaison").inner_text()
     names = [x.name for x in (*mechanism.parameters, *mechanism.inputs, *mechanism.outputs)]
-    assert all(" ".join(x.split()) in " ".join(shown.split()) for x in names)
+    names += [f"[{shown(x)}]" for x in units]
+    assert all(" ".join(x.split()) in " ".join(text.split()) for x in names)
     assert tab.evaluate("window.count") == 0
     assert tab.locator("#liaison script, #liaison iframe, #liaison img, #liaison a").count() == 0
     assert tab.title() == tab.locator("h1").inner_text() == PAYLOADS[121]
     assert seen == []
     context.close()
+
+
+def test_titles_of_assembly_modes_are_texts(browser, tmp_path):
+    names = [x for x in PAYLOADS if not {*"'`"} & {*x} and x == x.strip() and x.isprintable()]
+    crank, coupler, rocker = (body(x, 1, center=(0.1, 0, 0), inertia=(1, 1, 1)) for x in names[:3])
+    joints = [
+        join(ground, crank, Revolute, name=names[3], axis="y"),
+        join(crank.at((0.1, 0, 0)), coupler, Revolute, name=names[4], axis="y"),
+        join(ground.at((0.3, 0, 0)), rocker, Revolute, name=names[5], axis="y"),
+        join(coupler.at((0.3, 0, 0)), rocker.at((0.25, 0, 0)), Revolute, name=names[6], axis="y"),
+    ]
+    mechanism = liaison.mechanism(*joints, start(joints[0], 1.0), gravity(), name="modes")
+    path = tmp_path / "modes.html"
+    liaison.page(liaison.simulate(mechanism, until=0.1), mechanism, path, live=True)
+    context = browser.new_context(viewport={"width": 900, "height": 500}, offline=True)
+    tab = context.new_page()
+    seen: list[str] = []
+    tab.on("console", lambda m: m.type == "error" and seen.append(m.text))
+    tab.on("pageerror", lambda error: seen.append(str(error)))
+    tab.add_init_script("window.count = 0; window.ran = () => { window.count += 1; };")
+    tab.goto(path.as_uri())
+    tab.wait_for_selector("[data-ready]")
+    choice = tab.get_by_label("Assembly mode")
+    titles = choice.locator("option").all_text_contents()
+    assert len(titles) == 2
+    assert any(x in titles[1] for x in names[4:6])
+    assert names[3] in tab.locator(".modes").inner_text()  # which is held
+    choice.select_option("1")
+    tab.wait_for_function("() => liaison.simulation().mode === 1")
+    assert tab.evaluate("window.count") == 0
+    assert tab.locator("#liaison script, #liaison iframe, #liaison img, #liaison a").count() == 0
+    assert seen == []
+    context.close()
+
+
+def test_a_unit_of_a_model_is_a_unit():
+    for payload in PAYLOADS:
+        with pytest.raises(LiaisonError):
+            parameter("k", 1, payload)
 
 
 @pytest.mark.parametrize("payload", PAYLOADS[:10])

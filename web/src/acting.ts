@@ -163,6 +163,12 @@ export class LiveActing implements Acting {
     });
   }
 
+  /** Impacts among events, which may come before the next row. */
+  putHits(events: Rows["events"]): void {
+    for (const { t, what, name } of events)
+      if (what === "impact") this.places.forEach((x, k) => x.name === name && this.hits[k].push(t));
+  }
+
   /** Rows that come to stand at a place; `dropped` go from before them. */
   put(rows: Rows, at: number, dropped: number): void {
     const [n, m] = [KEPT * this.places.length, 3 * this.joints.length];
@@ -170,8 +176,6 @@ export class LiveActing implements Acting {
       this.kept.copyWithin(0, dropped * n, (dropped + at) * n);
       this.forces.copyWithin(0, dropped * m, (dropped + at) * m);
     }
-    for (const { t, what, name } of rows.events)
-      if (what === "impact") this.places.forEach((x, k) => x.name === name && this.hits[k].push(t));
     for (let k = 0; k < rows.count; k++) {
       this.places.forEach((place, i) => this.putPlace(rows, k, place, i, (at + k) * n + KEPT * i));
       this.joints.forEach((joint, i) => this.putForce(rows, k, joint, (at + k) * m + 3 * i));

@@ -415,7 +415,7 @@ function simulationHandle(simulation: Simulation | null, controls: Controls | nu
   if (!simulation || !controls) return null;
   return {
     begin: (parameters, start = {}, mode = simulation.mode) => controls.set(parameters, start, mode),
-    setInput: (name, value) => simulation.setInput(name, value),
+    setInput: (name, value) => controls.setInput(name, value),
     values: (name) => ({ t: [...simulation.source.times], values: [...simulation.source.values(name)] }),
     parameters: simulation.parameters,
     mode: simulation.mode,

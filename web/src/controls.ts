@@ -4,6 +4,7 @@ import type { Clock } from "./clock";
 import { checkbox, digits, el, select } from "./dom";
 import type { Status } from "./engine";
 import type { Simulation } from "./simulation";
+import { isBeyond } from "./variations";
 
 const MOST = 60; // sliders of a kind
 
@@ -28,6 +29,7 @@ export class Controls {
   private readonly modes: HTMLSelectElement | null;
   private first: number | null = null;
   private isLate = false;
+  private ignored: string[] = [];
   private readonly resets: (() => void)[] = [];
   private readonly shows = new Map<string, (value: number) => void>();
 
@@ -62,9 +64,9 @@ export class Controls {
       this.parameters[name] = value;
       this.begin();
     });
-    this.group("Inputs", info.inputs.filter((x) => !x.driven && !isDrag(x.name)).map((x) => knob(x)), true, (name, value) =>
-      simulation.setInput(name, value),
-    );
+    const inputs = info.inputs.filter((x) => !x.driven && !isDrag(x.name));
+    this.group("Inputs", inputs.map((x) => knob(x)), true, (name, value) => simulation.setInput(name, value));
+    for (const { name, value } of inputs) this.resets.push(() => simulation.setInput(name, value));
     const positions = info.coordinates.filter((x) => !info.curved.includes(x.name));
     const starts = info.assembles ? [...positions, ...info.speeds] : [];
     this.group("Start", starts.map((x) => knob(x)), false, (name, value) => {
@@ -80,8 +82,9 @@ export class Controls {
   }
 
   /** Other values, shown by the sliders too, and a new run. */
-  set(parameters: Record<string, number>, start: Record<string, number>, mode = 0): void {
+  set(parameters: Record<string, number>, start: Record<string, number>, mode = 0, inputs: Record<string, number> = {}): void {
     for (const act of this.resets) act();
+    for (const [name, value] of Object.entries(inputs)) this.setInput(name, value);
     if (this.modes) this.modes.value = `${mode}`;
     for (const [values, kept] of [[parameters, this.parameters], [start, this.start]])
       for (const [name, value] of Object.entries(values)) {
@@ -91,18 +94,30 @@ export class Controls {
     this.begin();
   }
 
+  /** Holds an input at another value from now on, shown by its slider too. */
+  setInput(name: string, value: number): void {
+    this.shows.get(name)?.(value);
+    this.simulation.setInput(name, value);
+  }
+
   /** Values behind # in the address (#a=0.1&b=2), as pages of studies link to runs. */
   byAddress(hash: string): void {
     const { info } = this.simulation;
     const parameters: Record<string, number> = {};
     const start: Record<string, number> = {};
+    const inputs: Record<string, number> = {};
+    this.ignored = [];
     for (const [name, text] of new URLSearchParams(hash.replace(/^#/, ""))) {
       const value = Number(text);
-      if (text === "" || !Number.isFinite(value)) continue;
-      if (info.parameters.some((x) => x.name === name)) parameters[name] = value;
-      else if ([...info.coordinates, ...info.speeds].some((x) => x.name === name)) start[name] = value;
+      const has = (those: readonly { name: string }[]) => those.some((x) => x.name === name);
+      if (text === "" || !Number.isFinite(value)) this.ignored.push(`${name}=${text}`);
+      else if (has(info.parameters)) parameters[name] = value;
+      else if (has(info.inputs.filter((x) => !x.driven))) inputs[name] = value;
+      else if (has([...info.coordinates, ...info.speeds])) start[name] = value;
+      else this.ignored.push(`${name}=${text}`);
     }
-    if (Object.keys(parameters).length + Object.keys(start).length) this.set(parameters, start);
+    if (Object.keys({ ...parameters, ...start, ...inputs }).length) this.set(parameters, start, 0, inputs);
+    else this.tellStale();
   }
 
   private hear(what: string, message: string): void {
@@ -119,9 +134,18 @@ export class Controls {
   private tellStale(): void {
     const { scene, info, parameters } = this.simulation;
     const first = new Map(info.parameters.map((x) => [x.name, x.value]));
-    const stale = (scene.stale ?? []).filter((x) => x in parameters && parameters[x] !== first.get(x));
-    this.notice.hidden = !stale.length;
-    this.notice.textContent = `Some shapes are drawn for the original ${stale.length > 1 ? "values" : "value"} of ${stale.join(", ")}.`;
+    const isMoved = (x: string) => x in parameters && parameters[x] !== first.get(x);
+    const stale = (scene.stale ?? []).filter(isMoved);
+    const far = (scene.variations ?? []).filter((x) => isBeyond(x, parameters[x.parameter])).map((x) => x.parameter);
+    const crossed = (scene.crossed ?? []).filter((pair) => pair.every(isMoved)).flat();
+    const several = (names: string[]) => [...new Set(names)].join(", ");
+    const words: string[] = [];
+    if (this.ignored.length) words.push(`This page has no use for ${several(this.ignored)} of its address.`);
+    if (stale.length) words.push(`Some shapes are drawn for the original ${stale.length > 1 ? "values" : "value"} of ${several(stale)}.`);
+    if (far.length) words.push(`Some shapes are drawn for the nearest value of ${several(far)} that this page knows.`);
+    if (crossed.length) words.push(`Some shapes follow ${several(crossed)} one by one, not together: they are drawn about right.`);
+    this.notice.hidden = !words.length;
+    this.notice.textContent = words.join(" ");
   }
 
   /** A choice of assembly modes, where there are several. */
@@ -231,5 +255,7 @@ function signed(x: number): string {
 function balanceText(status: Status | null): string {
   const energy = status?.energy;
   if (!energy) return "not watched";
-  return `off by ${digits(Math.max(energy.missed, 0), 2)} J of ${digits(energy.turnedOver, 3)} J`;
+  // work is known to a doubt, which grows where inputs and hands change the power
+  const doubt = energy.doubt > 1e-3 * energy.turnedOver ? `, known to ${digits(energy.doubt, 2)} J` : "";
+  return `off by ${digits(Math.max(energy.missed, 0), 2)} J of ${digits(energy.turnedOver, 3)} J${doubt}`;
 }

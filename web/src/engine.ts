@@ -24,7 +24,7 @@ export interface Status {
   readonly message: string;
   readonly hint: string;
   readonly steps: number;
-  readonly energy: { readonly missed: number; readonly turnedOver: number; readonly isOff: boolean } | null;
+  readonly energy: { readonly missed: number; readonly doubt: number; readonly turnedOver: number; readonly isOff: boolean } | null;
 }
 
 /** Recorded states: instants, numbers of every series row by row, and how the run stands. */

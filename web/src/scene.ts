@@ -154,13 +154,18 @@ export interface Scene {
   variations?: Variation[];
   /** Parameters that the drawing does not follow. */
   stale?: string[];
+  /** Pairs of parameters whose changes of the drawing do not add up. */
+  crossed?: [string, string][];
   drag?: Dragged;
   about?: About;
   /** Assembly modes to choose from; the first is the mechanism's own. */
   modes?: AssemblyMode[];
   /** Where the numbers of `contacts` and `forces` come from, in their order. */
-  live?: { contacts: LiveContact[]; forces: { name: string; axes: number[] }[] };
+  live?: { contacts: LiveContact[]; forces: { name: string; axes: number[] }[]; columns: LiveColumns };
 }
+
+/** By series and part: names and units of its components, null where the motion does not determine them. */
+export type LiveColumns = Record<string, ([string, string] | null)[]>;
 
 /** A position near which loops close, and the coordinates whose starts hold in it. */
 export interface AssemblyMode {

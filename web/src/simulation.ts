@@ -71,8 +71,10 @@ class LiveSource implements Source {
       for (const [part, size] of layout)
         for (let j = 0; j < size; j++) {
           const at = first++;
-          const name = `${series}.${part}${size > 1 ? `[${j + 1}]` : ""}`;
-          const unit = units.get(name) ?? (series === "energy" ? "J" : "");
+          const known = scene.live?.columns[`${series}.${part}`]?.[j];
+          if (known === null) continue;
+          const [name, own] = known ?? [`${series}.${part}${size > 1 ? `[${j + 1}]` : ""}`, ""];
+          const unit = own || (units.get(name) ?? (series === "energy" ? "J" : ""));
           this.add(name, series, unit, (rows, k) => rows.series[series][k * width + at]);
         }
     }
@@ -264,6 +266,9 @@ export class Simulation {
   }
 
   private add(rows: Rows): void {
+    this.happened.push(...rows.events);
+    this.count += rows.events.length;
+    this.acting.putHits(rows.events);
     if (!rows.count) return;
     if (!this.motion.count) this.delay = performance.now() - this.sentAt;
     const before = this.motion.count;
@@ -271,8 +276,6 @@ export class Simulation {
     const at = this.motion.count - rows.count;
     this.source.put(rows, at, drops ? before - at : 0);
     this.acting.put(rows, at, drops ? before - at : 0);
-    this.happened.push(...rows.events);
-    this.count += rows.events.length;
   }
 
   /** Groups of events and strips of contacts, for the part of the run that is kept. */

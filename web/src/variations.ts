@@ -17,7 +17,7 @@ export function variation(scene: Scene, bytes: Uint8Array, variations: Variation
     for (const { list, base } of firsts.values()) base.forEach((x, k) => { list[k] = x; });
     for (const { parameter, values: known, entries } of variations) {
       if (!(parameter in values)) continue;
-      const [k, part] = placeOf(Float64Array.from(known), values[parameter]);
+      const [k, part] = between(known, values[parameter]);
       const later = Math.min(k + 1, known.length - 1);
       for (const { path, numbers } of entries) {
         const { list, base } = firsts.get(path.join("/")) as { list: number[]; base: number[] };
@@ -27,6 +27,19 @@ export function variation(scene: Scene, bytes: Uint8Array, variations: Variation
       }
     }
   };
+}
+
+/** A place among known values, and how far to the next; numbers on a line go on beyond their ends. */
+function between(known: readonly number[], value: number): [number, number] {
+  if (known.length > 2 || known[0] === known[1]) return placeOf(Float64Array.from(known), value);
+  return [0, (value - known[0]) / (known[1] - known[0])];
+}
+
+/** Whether numbers of a drawing are not known at a value: beyond the ends, and not on a line. */
+export function isBeyond({ values }: Variation, value: number | undefined): boolean {
+  if (value === undefined || values.length <= 2) return false;
+  const slack = 1e-9 * Math.abs(value);
+  return value < values[0] - slack || value > values[values.length - 1] + slack;
 }
 
 /** The list at a path; corners of a surface are unpacked first. */

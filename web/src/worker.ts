@@ -17,6 +17,8 @@ interface Run {
 declare const liaison: { Run: { load(source: BufferSource): Promise<Run> } };
 
 const FOREVER = 1e5; // seconds
+/** The longest step [s]: inputs and hands act from the end of a step on, also where nothing moves yet. */
+const LONGEST = 0.05;
 
 class ModuleEngine implements Engine {
   readonly info: Info;
@@ -79,7 +81,7 @@ class ModuleEngine implements Engine {
   private restart(): void {
     const { inputs, every } = this;
     const { parameters, start, near } = this.from;
-    const options: Record<string, unknown> = { parameters, inputs, every, until: FOREVER };
+    const options: Record<string, unknown> = { parameters, inputs, every, until: FOREVER, maxStep: LONGEST };
     if (Object.keys(start).length) options.start = start;
     if (near) options.near = near;
     this.run.start(options);

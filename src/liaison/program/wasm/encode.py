@@ -4,7 +4,7 @@ The code of a function is a list of bytes and of references to functions, whose 
 when the module is complete.
 
 Public names: Assembly, Function, Ref, Code, signed, unsigned, f64_const, i32_const, i64_const,
-OP, TYPE, local_bytes.
+OP, TYPE, local_bytes, shortened, sorted_locals.
 
 Source: WASM24 §5 (binary format).
 """
@@ -12,6 +12,7 @@ Source: WASM24 §5 (binary format).
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import copysign
@@ -139,6 +140,47 @@ class Function:
     signature: Signature
     locals: tuple[str, ...]
     code: Code
+
+
+OPPOSITE = {
+    OP[f"i64.{x}"]: OP[f"i64.{y}"]
+    for pair in (("lt", "ge"), ("gt", "le"), ("eq", "ne"))
+    for x, y in (pair, pair[::-1])
+}
+LOCAL = (OP["get"], OP["set"], OP["tee"])
+ZERO = i64_const(0)
+
+
+def shortened(code: Code) -> Code:
+    """The same with fewer instructions: what is set and read at once, comparisons negated."""
+    short: Code = []
+    for x in code:
+        last = short[-1] if short else b""
+        if isinstance(x, Ref) or isinstance(last, Ref):
+            short.append(x)
+        elif (last[:1], x[:1]) == (OP["set"], OP["get"]) and last[1:] == x[1:]:
+            short[-1] = OP["tee"] + x[1:]
+        elif x == OP["i32.eqz"] and last in OPPOSITE:
+            short[-1] = OPPOSITE[last]
+        elif x == OP["i64.eq"] and last == ZERO:
+            short[-1] = OP["i64.eqz"]
+        else:
+            short.append(x)
+    return short
+
+
+def sorted_locals(function: Function) -> Function:
+    """The same with integers first, and those used often: like code has like numbers."""
+    first = len(function.signature[0])
+    own = {unsigned(first + k): kind for k, kind in enumerate(function.locals)}
+    uses = Counter(x[1:] for x in function.code if isinstance(x, bytes) and x[:1] in LOCAL)
+    order = sorted((x for x in own if uses[x]), key=lambda x: (own[x] == "f64", own[x], -uses[x]))
+    numbers = {x: unsigned(first + k) for k, x in enumerate(order)}
+    code = [
+        x[:1] + numbers.get(x[1:], x[1:]) if isinstance(x, bytes) and x[:1] in LOCAL else x
+        for x in function.code
+    ]
+    return Function(function.signature, tuple(own[x] for x in order), code)
 
 
 @final

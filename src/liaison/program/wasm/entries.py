@@ -29,8 +29,20 @@ from liaison.program.loops.language import Loop, bits, f64, i64, loop, ptr
 from liaison.program.plan import LARGEST_POWER, TURNING, Item, Piece, Plan
 from liaison.program.program import Program
 
-from .encode import OP, Code, Function, Ref, access, f64_const, i32_const, i64_const, unsigned
-from .loops import loop_key, shortened, sorted_locals
+from .encode import (
+    OP,
+    Code,
+    Function,
+    Ref,
+    access,
+    f64_const,
+    i32_const,
+    i64_const,
+    shortened,
+    sorted_locals,
+    unsigned,
+)
+from .loops import loop_key
 
 ARGUMENTS = ("t", "q", "v", "u", "p", "x", "out", "work")
 SIGNATURE = (("f64", *["i32"] * 7), ())

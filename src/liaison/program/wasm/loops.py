@@ -3,12 +3,11 @@
 Integers are i64, addresses and truth values i32. An address is split into what is known, which
 stands in the instruction, and what varies.
 
-Public names: loop_function, loop_key, shortened, CHOICES.
+Public names: loop_function, loop_key, CHOICES.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import partial
 from typing import Any, final
@@ -27,6 +26,8 @@ from .encode import (
     f64_const,
     i32_const,
     i64_const,
+    shortened,
+    sorted_locals,
     unsigned,
 )
 from .fold import (
@@ -50,11 +51,6 @@ COMPARE = ("lt", "le", "gt", "ge", "eq", "ne")
 NATIVE = {"sqrt": "f64.sqrt", "fabs": "f64.abs", "floor": "f64.floor", "copysign": "f64.copysign"}
 CHOICES = ("fmin", "fmax")
 INDEX = {"add": "i32.add", "sub": "i32.sub", "mul": "i32.mul"}
-OPPOSITE = {
-    OP[f"i64.{x}"]: OP[f"i64.{y}"]
-    for pair in (("lt", "ge"), ("gt", "le"), ("eq", "ne"))
-    for x, y in (pair, pair[::-1])
-}
 BITS = {"bitand": "and", "bitor": "or", "bitxor": "xor", "shl": "shl", "shr": "shr"}
 HARMLESS = frozenset((
     "const", "local", "cast", "add", "sub", "mul", "div", "neg", "not", "abs", "min", "max", "and",
@@ -63,8 +59,6 @@ HARMLESS = frozenset((
 MANY = 8
 """What computes without a trap, and how many such values are computed in vain at most."""
 
-LOCAL = (OP["get"], OP["set"], OP["tee"])
-ZERO = i64_const(0)
 LARGEST_OFFSET = 1 << 31
 
 
@@ -98,38 +92,6 @@ def is_harmless(value: Value) -> bool:
     return len(values) <= MANY and all(
         x.kind in HARMLESS or (x.kind == "field" and x.args[0].kind == "const") for x in values
     )
-
-
-def shortened(code: Code) -> Code:
-    """The same with fewer instructions: what is set and read at once, comparisons negated."""
-    short: Code = []
-    for x in code:
-        last = short[-1] if short else b""
-        if isinstance(x, Ref) or isinstance(last, Ref):
-            short.append(x)
-        elif (last[:1], x[:1]) == (OP["set"], OP["get"]) and last[1:] == x[1:]:
-            short[-1] = OP["tee"] + x[1:]
-        elif x == OP["i32.eqz"] and last in OPPOSITE:
-            short[-1] = OPPOSITE[last]
-        elif x == OP["i64.eq"] and last == ZERO:
-            short[-1] = OP["i64.eqz"]
-        else:
-            short.append(x)
-    return short
-
-
-def sorted_locals(function: Function) -> Function:
-    """The same with integers first, and those used often: like code has like numbers."""
-    first = len(function.signature[0])
-    own = {unsigned(first + k): kind for k, kind in enumerate(function.locals)}
-    uses = Counter(x[1:] for x in function.code if isinstance(x, bytes) and x[:1] in LOCAL)
-    order = sorted((x for x in own if uses[x]), key=lambda x: (own[x] == "f64", own[x], -uses[x]))
-    numbers = {x: unsigned(first + k) for k, x in enumerate(order)}
-    code = [
-        x[:1] + numbers.get(x[1:], x[1:]) if isinstance(x, bytes) and x[:1] in LOCAL else x
-        for x in function.code
-    ]
-    return Function(function.signature, tuple(own[x] for x in order), code)
 
 
 def chosen(comparison: str) -> Function:

@@ -96,9 +96,11 @@ export interface Status {
   readonly energy: EnergyBalance | null;
 }
 
-/** What the energy is off by at most [J], when [s], beside what is turned over [J]. */
+/** What the energy is off by at most [J], beyond what the work is not known to; when [s]; what is turned over [J]. */
 export interface EnergyBalance {
   readonly missed: number;
+  /** To what the work of loads is known; it grows at inputs that change within a step or two. */
+  readonly doubt: number;
   readonly at: number;
   readonly turnedOver: number;
   /** By more than any step explains: the run ends as "suspect". */

@@ -5,7 +5,7 @@
 
   // What modules name by numbers: sentences, and fields of a run in the order of their places. `live_module` reads these
   // lists from here. FORMAT counts their changes.
-  const FORMAT = 2;
+  const FORMAT = 3;
   const SENTENCES = [
     "not finite",
     "the state is no longer finite after {now}.",
@@ -67,7 +67,7 @@
     "projections", "recorded", "event_count", "break_count", "breaks_passed", "point_count", "points_passed", "break_times", "corner_rows",
     "waypoints", "reach", "atols"
   ];
-  const LEDGER = ["worst", "t_worst", "turned", "kinetic", "lowest", "highest"];
+  const LEDGER = ["worst", "t_worst", "turned", "kinetic", "lowest", "highest", "doubt", "event"];
   const CODES = {"good": 0, "done": 1, "stopped": 2, "full": 4, "needs": 5, "instants": -3, "failed": 10, "degenerate": 8};
 
   class LiaisonError extends Error {
@@ -398,6 +398,9 @@
     setInput(name, value) {
       this.floats[this.notes.at.u / 8 + this.inputPlace(name)] = finite(value, `input '${name}'`);
       this.setCount("is_fresh", 0);
+      // the power of loads jumps: the balance of energy begins anew, as at a controller
+      const at = this.notes.ledger && this.notes.ledger.event / 8;
+      if (at && this.ints[at] < 1n) this.ints[at] = 1n;
     }
 
     // going on
@@ -455,15 +458,14 @@
       return { t, what: n.whats[what], name: n.blocks[which] ?? "", q, v };
     }
 
-    /** How the balance of energy stands [J], and since when it is off most; null if it is not kept. */
+    /** How the balance of energy stands [J], how well its work is known, and since when it is off most; null if it is not kept. */
     energyBalance() {
       const at = this.notes.ledger;
       if (!at) return null;
-      const [missed, when, turned, kinetic, low, high] = ["worst", "t_worst", "turned", "kinetic", "lowest", "highest"]
-        .map(name => this.floats[at[name] / 8]);
+      const [missed, when, turned, kinetic, low, high, doubt] = LEDGER.slice(0, -1).map(name => this.floats[at[name] / 8]);
       const turnedOver = kinetic + high - low + turned, size = kinetic + Math.max(Math.abs(low), Math.abs(high));
       const rounding = at.rounding * (this.count("steps") + 1) * size;
-      return { missed, at: when, turnedOver, isOff: !(missed <= at.much * turnedOver + rounding) };
+      return { missed, doubt, at: when, turnedOver, isOff: !(missed <= at.much * turnedOver + rounding) };
     }
 
     /** How the run stands, in the words of the command line. */

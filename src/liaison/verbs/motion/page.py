@@ -14,7 +14,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from liaison.analyse.along.contact_marks import ContactMark, contact_marks
-from liaison.errors import LiaisonError, checked
+from liaison.errors import LiaisonError, SimulationError, checked
 from liaison.expr import symbol
 from liaison.freedoms.global_.assembly import AssemblyModes
 from liaison.model import Input, Marker, Mechanism, Parameter, wrench
@@ -22,6 +22,7 @@ from liaison.model.pairing import drawn, is_scene
 from liaison.model.values import floats
 from liaison.numeric.progress import lasting
 from liaison.numeric.state import State
+from liaison.program.extend import formula_from_plain
 from liaison.simulation.live.module import SERIES
 from liaison.simulation.live.package import live_script
 from liaison.simulation.live.touching import LiveMarks
@@ -33,8 +34,8 @@ from liaison.tree.tree import span
 from liaison.verbs.derive.derive import derive
 from liaison.verbs.freedoms.assembly_modes import assembly_modes
 from liaison.verbs.freedoms.mobility import mobility
-from liaison.verbs.given import Given, mechanism_of, with_values
-from liaison.verbs.motion.live_module import live_module
+from liaison.verbs.given import Given, mechanism_of, with_starts, with_values
+from liaison.verbs.motion.live_module import LiveKeywords, live_module
 from liaison.verbs.pictures import PictureKeywords, picture_options
 from liaison.view.pages.document import Live
 from liaison.view.scene import page as written_page
@@ -54,6 +55,9 @@ MODES_TIME, MOST_MODES = 5.0, 24
 
 MOST_NAMED = 3
 """Coordinates in the title of an assembly mode."""
+
+SAME_START = 1e-7
+"""Relative difference up to which a run began at the mechanism's own start."""
 
 SAME_MODE = 1e-6
 """Largest difference of coordinates of one assembly mode, angles up to whole turns [m, rad]."""
@@ -75,8 +79,8 @@ def page(
         trajectory: with poses.
         given: the mechanism that moved, or the path of its text.
         path: the file, written whole or not at all; its folder must exist.
-        live: the file simulates the mechanism from its start, with sliders for parameters, inputs
-            and starts.
+        live: the file simulates the mechanism from the first state of the run, with its inputs
+            and parameters, and has sliders for them and for starts.
         **options: speed, fps, trace, forces, frames, labels, contacts: see `PictureKeywords`.
 
     Raises:
@@ -97,12 +101,14 @@ def page(
 def _live(run: Trajectory, mechanism: Mechanism, has_forces: bool) -> Live:
     """The mechanism as a module, and sliders of its parameters."""
     values = {x: float(value) for x, value in run.meta.get("parameters", {}).items()}
+    mechanism = _begun(run, mechanism, values)
     dragged, inputs = _with_hand(mechanism)
     marks = _contact_marks(run, mechanism)
     series = [*SERIES, *(["contacts"] if marks else []), *(["reactions"] if has_forces else [])]
+    physics: LiveKeywords = {"impacts": run.meta["impacts"]} if "impacts" in run.meta else {}
     module = live_module(
         dragged, until=float(run.t[-1]) + 1.0, parameters=values or None, series=series,
-        marks=_flattened(marks) if marks else None,
+        inputs=_inputs_of(run) or None, marks=_flattened(marks) if marks else None, **physics,
     )  # fmt: skip
     known = {x.name: x for x in mechanism.parameters}
     ranges = {x: _range(value, known.get(x)) for x, value in values.items()}
@@ -112,6 +118,39 @@ def _live(run: Trajectory, mechanism: Mechanism, has_forces: bool) -> Live:
         module, live_script(), ranges, inputs, about | {"modes": note}, modes,
         tuple(_plain(x) for x in marks),
     )  # fmt: skip
+
+
+def _begun(run: Trajectory, mechanism: Mechanism, values: Mapping[str, float]) -> Mechanism:
+    """The mechanism with the first state of the run as its start, where its own is another."""
+    labels = (*run.labels.get("q", ()), *run.labels.get("v", ()))
+    first = {x.name: float(y) for x, y in zip(labels, (*run.q[0], *run.v[0]), strict=True)}
+    try:
+        own = assemble(span(with_values(mechanism, values)))
+        if all(abs(own[x] - y) <= SAME_START * (1 + abs(y)) for x, y in first.items()):
+            return mechanism
+    except LiaisonError:
+        pass
+    held = {x: y for x, y in first.items() if x in run.meta.get("starts", {})}
+    return with_starts(mechanism, held, {x: y for x, y in first.items() if x not in held})
+
+
+def _inputs_of(run: Trajectory) -> dict[str, Any]:
+    """Inputs as the run had them: numbers and formulas.
+
+    Raises:
+        SimulationError: one came from a Python function.
+    """
+    inputs: dict[str, Any] = {}
+    for name, what in run.meta.get("inputs", {}).items():
+        if isinstance(what, Mapping) and "formula" not in what:
+            raise SimulationError(
+                f"{run.name!r} cannot run in a page: the input {name!r} came from a Python "
+                "function.",
+                status="not live",
+                hint="Give it as a formula of coordinates, rates and time, or as a table.",
+            )
+        inputs[name] = formula_from_plain(what["formula"]) if isinstance(what, Mapping) else what
+    return inputs
 
 
 def _about(mechanism: Mechanism) -> tuple[dict[str, str], int | None]:

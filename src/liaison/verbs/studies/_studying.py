@@ -574,8 +574,9 @@ def live_page(definition: Definition, path: Path) -> None:
     mechanism = with_starts(mechanism, recipe.start, recipe.guess)
     count = asked.own_outputs
     mechanism = replace(mechanism, outputs=mechanism.outputs[:count])
-    period = recipe.until / SAMPLES
-    page(simulate(mechanism, until=recipe.until, every=period), mechanism, path, live=True)
+    kept = {x: recipe.options[x] for x in ("inputs", "impacts") if recipe.options.get(x)}
+    run = simulate(mechanism, until=recipe.until, every=recipe.until / SAMPLES, **kept)
+    page(run, mechanism, path, live=True)
 
 
 def nominal(mechanism: Mechanism, name: str, start: Mapping[str, float]) -> float | None:

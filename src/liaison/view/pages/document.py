@@ -12,8 +12,9 @@ unit_choices, MOST_ROWS, MOST_NUMBERS.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, final
 
 import numpy as np
@@ -49,6 +50,8 @@ from .packing import Pack
 Array = NDArray[np.float64]
 Entry = dict[str, Any]
 Columns = dict[str, tuple[str, Label, Array]]
+Path = tuple[str | int, ...]
+Geometry = dict[Path, list[float]]
 
 MOST_ROWS, MOST_NUMBERS = 2000, 250_000
 """Instants of a curve; numbers of all curves."""
@@ -264,10 +267,16 @@ def live_scene_of(
     text["live"] = {
         "contacts": _live_contacts(marked, look, live),
         "forces": _live_forces(drawn, text["forces"]),
+        "columns": _live_columns(run),
     }
     joints = [x["name"] for x in text["forces"]]
-    kept, stale = _variations(run, mechanism, drawn.size, live.ranges, joints)
+
+    def geometry(changes: Mapping[str, float]) -> Geometry:
+        return _geometry(run, mechanism, drawn.size, changes, joints)
+
+    kept, stale = _variations(geometry, live.ranges)
     text |= {"variations": kept, "stale": stale, "drag": _drag(mechanism, drawn, live)}
+    text["crossed"] = _crossed(geometry, live.ranges, kept)
     text["about"] = dict(live.about)
     return Scene(text, scene.data)
 
@@ -301,6 +310,19 @@ def _live_forces(drawn: Drawing, forces: Sequence[Entry]) -> list[Entry]:
     return [{"name": name, "axes": R.ravel().tolist()} for name, R in axes.items()]
 
 
+def _live_columns(run: Trajectory) -> dict[str, list[tuple[str, str] | None]]:
+    """Components of reactions by joint: names and units; none of what no motion determines."""
+    series = run.series.get("reactions")
+    if series is None:
+        return {}
+    lost = {*run.undetermined}
+    columns: dict[str, list[tuple[str, str] | None]] = {}
+    for name, (label, _) in series.columns("reactions").items():
+        entry = None if name in lost else (name, label.unit)
+        columns.setdefault(name.rpartition(".")[0], []).append(entry)
+    return columns
+
+
 def _drag(mechanism: Mechanism, drawn: Drawing, live: Live) -> Entry:
     """Bodies that a hand can draw, and the spring and damper between it and them."""
     values = drawn.parameters
@@ -320,13 +342,14 @@ def _drag(mechanism: Mechanism, drawn: Drawing, live: Live) -> Entry:
 
 
 def _variations(
-    run: Trajectory,
-    mechanism: Mechanism,
-    size: float,
+    geometry: Callable[[Mapping[str, float]], Geometry],
     ranges: Mapping[str, tuple[float, float, float]],
-    joints: Sequence[str] = (),
 ) -> tuple[list[Entry], list[str]]:
     """Numbers of the drawing that follow parameters, at some values of each.
+
+    Args:
+        geometry: the numbers, with other values of parameters.
+        ranges: of each parameter the least, the first and the greatest value.
 
     Returns:
         For each parameter its `values` and, by their paths in the scene, `numbers` at each value,
@@ -335,10 +358,10 @@ def _variations(
     """
     kept: list[Entry] = []
     stale: list[str] = []
-    first = _geometry(run, mechanism, size, {}, joints)
+    first = geometry({})
     for name, (low, value, high) in ranges.items():
         values = [float(x) for x in (*np.linspace(low, value, 3), *np.linspace(value, high, 3)[1:])]
-        seen = [_geometry(run, mechanism, size, {name: x}, joints) for x in values]
+        seen = [geometry({name: x}) for x in values]
         if any(x.keys() != first.keys() for x in seen):
             stale.append(name)
             continue
@@ -360,6 +383,36 @@ def _variations(
     return kept, stale
 
 
+def _crossed(
+    geometry: Callable[[Mapping[str, float]], Geometry],
+    ranges: Mapping[str, tuple[float, float, float]],
+    kept: Sequence[Entry],
+) -> list[list[str]]:
+    """Pairs of parameters whose changes of a drawing do not add up, such as length and angle."""
+    paths: dict[str, set[Path]] = {}
+    for one in kept:
+        paths.setdefault(one["parameter"], set()).update(tuple(x["path"]) for x in one["entries"])
+    ends = {x: high if high != value else low for x, (low, value, high) in ranges.items()}
+    first = geometry({})
+    alone = {x: geometry({x: ends[x]}) for x in paths} if len(paths) > 1 else {}
+    pairs = []
+    for a, b in combinations(paths, 2):
+        shared = paths[a] & paths[b]
+        both = geometry({a: ends[a], b: ends[b]}) if shared else {}
+        for x in shared:
+            known = [np.array(y.get(x, ())) for y in (first, alone[a], alone[b], both)]
+            if len({y.size for y in known}) > 1 or _do_not_add(*known):
+                pairs.append([a, b])
+                break
+    return pairs
+
+
+def _do_not_add(first: Array, one: Array, other: Array, both: Array) -> bool:
+    """Whether two changes together are not the sum of each."""
+    off = np.abs(both - (one + other - first))
+    return bool(np.any(off > ON_LINE * (1 + np.abs(both).max(initial=0.0))))
+
+
 def _is_line(values: Sequence[float], numbers: Array) -> bool:
     """Whether numbers at values lie on lines, as far as can be seen."""
     part = (np.array(values) - values[0]) / ((values[-1] - values[0]) or 1.0)
@@ -373,7 +426,7 @@ def _geometry(
     size: float,
     changes: Mapping[str, float],
     joints: Sequence[str] = (),
-) -> dict[tuple[str | int, ...], list[float]]:
+) -> Geometry:
     """Lists of numbers of the drawing by their paths in the scene, with other parameters."""
     known = {**run.meta.get("parameters", {}), **changes}
     few = replace(run.resample([run.t[0]], rough=True), meta={**run.meta, "parameters": known})
