@@ -372,12 +372,12 @@ def _sobol(kinds: Sequence[Variation], count: int, levels: int, seed: int) -> Ar
     from scipy.stats.qmc import Sobol
 
     whole = 1 << max(0, math.ceil(math.log2(count)))
-    return np.maximum(Sobol(len(kinds), rng=seed).random(whole)[:count], LEAST)
+    return np.asarray(np.maximum(Sobol(len(kinds), rng=seed).random(whole)[:count], LEAST))
 
 
 def _monte_carlo(kinds: Sequence[Variation], count: int, levels: int, seed: int) -> Array:
     drawn = np.random.Generator(np.random.Philox(seed)).random((count, len(kinds)))
-    return np.maximum(drawn, LEAST)
+    return np.asarray(np.maximum(drawn, LEAST))
 
 
 DESIGNS: Mapping[str, tuple[Callable[..., Array], bool]] = {
