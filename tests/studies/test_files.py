@@ -113,6 +113,12 @@ def test_files_that_are_none_are_rejected(folder):
         read_study_file(written(folder, "#" * (MOST_BYTES + 1)))
     with pytest.raises(TextError, match="more than 10000 characters"):
         read_study_file(written(folder, "#" * 20_000))
+    with pytest.raises(TextError, match="too many digits"):
+        read_study_file(written(folder, "count = " + "9" * 5000))
+    with pytest.raises(TextError, match="no plain file"):
+        read_study_file("/dev/null")
+    with pytest.raises(TextError, match="does not lie below"):
+        read_study_file(written(folder, GOOD.replace('"four_bar.lsd"', '"a\\u0000b"', 1)))
     with pytest.raises(TextError, match="'vary' is missing"):
         read_study_file(written(folder, 'mechanism = "four_bar.lsd"\nuntil = 1'))
     (folder / "binary.toml").write_bytes(b"\xff\xfe")

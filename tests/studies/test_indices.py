@@ -57,6 +57,11 @@ def test_a_quarter_car_against_quadrature():
 
 
 def test_what_has_no_indices_is_rejected():
+    with pytest.raises(LiaisonError, match="independently"):
+        liaison.study(
+            "examples/pendulum.lsd", vary={"l": (1.0, 2.0), "m": (1.0, 2.0)}, until=1,
+            design="sobol indices", correlation={"l m": 0.5},
+        )  # fmt: skip
     kinds = {"x": Interval(0, 1)}
     with pytest.raises(ArgumentError, match="power of 2"):
         saltelli_points(kinds, 100, 0)

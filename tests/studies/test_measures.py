@@ -112,6 +112,11 @@ def test_a_run_that_an_event_stops_is_measured_up_to_its_end():
         ("(" * 60 + "1" + ")" * 60, "brackets inside brackets"),
         ("__import__('os')", "no function of a run"),
         ("atan2(max(A))", "takes 2 numbers"),
+        ("-" * 1500 + "1", "brackets inside brackets"),
+        ("2**" * 600 + "1", "brackets inside brackets"),
+        ("1" + "+1" * 900, "operations"),
+        ("time(full_turn, ²)", "the first is 1"),
+        ("1e999", "too large"),
     ],
 )
 def test_what_is_no_measure_is_rejected_at_its_place(text, words):
@@ -174,3 +179,48 @@ def test_gradients_are_limits_of_differences():
             up = measure.values(samples(p + dp, q + dq))[0]
             down = measure.values(samples(p - dp, q - dq))[0]
             assert gradient[k] == pytest.approx((up - down) / (2 * h), rel=1e-6, abs=1e-8), text
+
+
+def test_a_run_that_failed_changes_no_measure_of_the_others():
+    measures = {"mean": "mean(A)", "rms": "rms(A)", "range": "range(A)"}
+    alone, beside = (
+        liaison.study("examples/pendulum.lsd", vary={"l": x}, measure=measures, until=1)
+        for x in ([1.0, 2.0], [1.0, -1.0, 2.0])
+    )
+    assert beside["status"].tolist() == ["done", "failed", "done"]
+    for name in measures:
+        assert beside[name][[0, 2]].tolist() == alone[name].tolist()
+        assert np.isnan(beside[name][1])
+
+
+def test_a_run_that_ended_before_has_no_value_at_an_instant():
+    text = Path("examples/pendulum.lsd").read_text() + "\nevent low when A falling stop ;\n"
+    measures = {
+        "at": "at(A, 0.9 s)", "before": "at(A, 0.2 s)", "last": "final(energy.T)",
+        "pull": "final(reactions.A.Fz)", "mean": "mean(energy.T)",
+    }  # fmt: skip
+    study = liaison.study(text, vary={"l": [1.0]}, measure=measures, until=1.0, every=0.01)
+    run = liaison.simulate(text, until=1.0, every=0.01, series=["energy", "reactions"])
+    assert run.status == "stopped"
+    assert np.isnan(study["at"][0])
+    assert study["before"][0] == pytest.approx(run["A"][20], rel=1e-9)
+    assert study["last"][0] == pytest.approx(run["energy.T"][-1], rel=1e-9)
+    assert study["pull"][0] == pytest.approx(run["reactions.A.Fz"][-1], rel=1e-9)
+    expected = np.trapezoid(run["energy.T"], run.t) / run.t[-1]
+    assert study["mean"][0] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["l", "status"])
+def test_a_measure_has_no_name_of_another_column(name):
+    with pytest.raises(LiaisonError, match="has the name of what"):
+        liaison.study("examples/pendulum.lsd", vary={"l": [1]}, measure={name: "max(A)"}, until=1)
+
+
+def test_instants_without_end_are_rejected():
+    how = {"vary": {"l": [1]}, "measure": {"x": "max(A)"}, "until": 1}
+    with pytest.raises(LiaisonError, match="are allowed"):
+        liaison.study("examples/pendulum.lsd", **how, every=1e-13)
+    with pytest.raises(LiaisonError, match="threads is -5"):
+        liaison.study("examples/pendulum.lsd", **how, threads=-5)
+    with pytest.raises(NamingError, match="__class__"):
+        liaison.study("examples/pendulum.lsd", **how, series=["__class__"])

@@ -1,6 +1,7 @@
 """Searches: exact gradients against differences, optima against closed forms, fronts."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -181,3 +182,28 @@ def test_bad_requests_are_rejected(more, kind, words):
     with pytest.raises(kind) as error:
         liaison.optimize(FOUR_BAR, vary={"a": "9 cm .. 11 cm"}, measure=measure, until=0.1, **more)
     assert words in str(error.value)
+
+
+PENDULUM = Path("examples/pendulum.lsd").read_text()
+NOT_SMOOTH = {
+    "stopped": PENDULUM + "\nevent low when A falling stop ;\n",
+    "impact": PENDULUM + "\nlet wall = require A >= -10 deg with restitution = 0.8 end ;\n",
+    "jump": PENDULUM + "\napply motor torque = -sign(A)*1 N*m end on A ;\n",
+}
+
+
+@pytest.mark.parametrize("name", NOT_SMOOTH)
+def test_motions_whose_bends_move_with_the_values_have_no_exact_gradient(name):
+    text = NOT_SMOOTH[name]
+    with pytest.raises(LiaisonError, match=r"no exact gradient|unilateral|accelerations jump"):
+        liaison.measure_gradients(text, measure={"x": "final(A)"}, by=["l"], until=1)
+
+
+def test_a_search_over_runs_that_an_event_stops_takes_differences():
+    best = liaison.optimize(
+        NOT_SMOOTH["stopped"], vary={"l": "0.5 m .. 2 m"}, until=1, minimize="miss",
+        measure={"miss": "(max(abs(A')) - 1.9)**2"}, every=0.05,
+    )  # fmt: skip
+    assert best.gradient == "differences"
+    expected = 3 * 9.81 * (1 - np.cos(np.pi / 6)) / 1.9**2  # ½·(m l²/3)·ω² = m g (l/2)(1 − cos A)
+    assert best.values["l"] == pytest.approx(expected, rel=1e-4)

@@ -67,6 +67,14 @@ def test_a_trajectory_is_made_again_from_its_key(whole):
     assert np.ptp(np.degrees(run["D"])) == pytest.approx(whole["swing"][7], rel=1e-12)
 
 
+def test_a_run_that_ends_elsewhere_than_the_stored_one_is_rejected(whole):
+    study = liaison.open_study(whole.store.folder, whole.name)
+    make = study._maker
+    study._maker = lambda definition, values: make(definition, values * 1.001)
+    with pytest.raises(LiaisonError, match="ends elsewhere"):
+        study.run(3)
+
+
 def test_a_store_is_opened_again(whole):
     study = liaison.open_study(whole.store.folder)
     assert study["swing"].tobytes() == whole["swing"].tobytes() or len(study) == 150
@@ -135,6 +143,7 @@ def test_an_index_that_is_lost_is_made_again(tmp_path):
     study.store.close()
     for path in (tmp_path / "s").glob("index*"):
         path.unlink()
+    assert exported(liaison.open_study(tmp_path / "s"), tmp_path) == before
     seen = []
     again = made(tmp_path / "s", count=64, watch_progress=seen.append)
     assert seen == []

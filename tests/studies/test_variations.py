@@ -52,6 +52,8 @@ def test_a_tolerance_without_a_number_is_about_the_value_of_the_mechanism():
         (Interval(1, 3), stats.uniform(1, 2)),
         (Normal(2, 0.5), stats.norm(2, 0.5)),
         (Normal(2, 0.5, 1.5, 3), stats.truncnorm(-1, 2, 2, 0.5)),
+        (Normal(0, 1, 8, 9), stats.truncnorm(8, 9)),
+        (Normal(0, 1, -9, -8), stats.truncnorm(-9, -8)),
         (Triangular(1, 2, 5), stats.triang(0.25, 1, 4)),
         (Lognormal(2, 0.3), stats.lognorm(0.3, scale=2)),
     ],
@@ -72,6 +74,8 @@ def test_quantiles_are_those_of_scipy(own, peer):
         ([], "empty"),
         (("9 cm", float("inf")), "finite"),
         (3.0, "must be a text"),
+        ("90 % .. 110 %", "not clear of what"),
+        ("truncated(1 m, 1 mm, 2 m, 3 m)", "is never between"),
     ],
 )
 def test_what_is_no_variation_is_rejected_by_name(text, words):
@@ -89,6 +93,16 @@ def test_grids_and_corners_have_every_combination():
     assert grid.values.tolist() == [[1, 0], [1, 1], [2, 0], [2, 1], [3, 0], [3, 1]]
     corners = points_of(KINDS, "corners")
     assert corners.values.tolist() == [[0, -1], [0, 11], [1, -1], [1, 11]]
+
+
+def test_the_ends_of_a_tail_are_its_bounds():
+    assert Normal(0, 1, 4, 5).ends() == (4, 5)
+    assert Normal(0, 1, -5, -4).ends() == (-5, -4)
+    assert Normal(0, 1, -1, 9).ends() == (-1, 3)
+
+
+def test_the_deviation_of_a_normal_value_may_be_a_part_of_its_mean():
+    assert variation_of("normal(10 cm, 1 %)", "m", 5.0, "a") == Normal(0.1, 0.001)
 
 
 def test_one_at_a_time_moves_one_name_from_the_middle():
@@ -138,6 +152,10 @@ def test_impossible_designs_are_rejected():
         points_of(KINDS, "grid", correlation={"a b": 0.5})
     with pytest.raises(NamingError, match="'x'"):
         points_of(KINDS, "monte carlo", correlation={"a x": 0.5})
+    with pytest.raises(ArgumentError, match="named twice"):
+        points_of(KINDS, "monte carlo", correlation={"a b": 0.5, "b a": -0.5})
+    with pytest.raises(ArgumentError, match="seed is -1"):
+        points_of(KINDS, "monte carlo", seed=-1)
     signs = {"a b": 0.9, "b c": 0.9, "a c": -0.9}
     with pytest.raises(LiaisonError, match="contradict"):
         points_of({x: Normal(0, 1) for x in "abc"}, "monte carlo", correlation=signs)

@@ -2,7 +2,10 @@
 
 import os
 import signal
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from importlib import import_module
 
+import numpy as np
 import pytest
 
 import liaison
@@ -57,6 +60,32 @@ def test_the_progress_has_rate_time_left_and_causes():
     assert progress.line() == (
         "300 of 1000 runs, 20 a second, 0:35 min left; failed: 7 not assembled"
     )
+
+
+class Mortal(ThreadPoolExecutor):
+    """Workers of which the first pool dies with all that it has under way."""
+
+    made = 0
+
+    def __init__(self):
+        super().__init__(1)
+        Mortal.made += 1
+        self.is_dying = Mortal.made == 1
+
+    def submit(self, fn, /, *args, **kwargs):
+        if not self.is_dying:
+            return super().submit(fn, *args, **kwargs)
+        future = Future()
+        future.set_exception(BrokenExecutor("a worker died"))
+        return future
+
+
+def test_one_death_in_a_large_pool_is_one_death(tmp_path, monkeypatch):
+    module = import_module("liaison.verbs.studies.study")
+    monkeypatch.setattr(module, "_executor", lambda workers, cluster: (Mortal, 8))
+    study = made(tmp_path / "s", 2000)
+    assert Mortal.made == 2
+    assert np.all(study.success)
 
 
 def test_ctrl_c_keeps_what_is_stored(tmp_path):

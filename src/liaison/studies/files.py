@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import stat
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -132,7 +133,10 @@ def read_study_file(path: str | Path) -> StudyFile:
 
 def _text(path: Path) -> str:
     try:
-        if path.stat().st_size > MOST_BYTES:
+        about = path.stat()
+        if not stat.S_ISREG(about.st_mode):
+            raise TextError(f"{path}: this is no plain file, so it is no study file.")
+        if about.st_size > MOST_BYTES:
             raise TextError(f"{path}: the study file is larger than {MOST_BYTES} bytes.")
         data = path.read_bytes()
     except OSError as error:
@@ -165,6 +169,8 @@ class _Reader:
             words = str(error).partition(" (at ")[0]
             place = Place(self.file, line, column, self.lines[min(line, len(self.lines)) - 1])
             raise TextError(f"this is no TOML: {words}.", place=place) from None
+        except ValueError:  # of int(), which limits the digits
+            raise TextError(f"{self.file}: a whole number has too many digits.") from None
         except RecursionError:
             raise TextError(f"{self.file}: lists inside lists are too deep.") from None
 
@@ -207,7 +213,8 @@ class _Reader:
         """A path below the folder of the study file."""
         parts = PurePosixPath(name).parts
         is_out = ".." in parts or PurePosixPath(name).is_absolute()
-        is_out |= bool(PureWindowsPath(name).drive) or "\\" in name or not name.strip()
+        is_out |= bool(PureWindowsPath(name).drive) or not name.strip()
+        is_out |= any(x in name for x in "\\\0")
         path = folder / name
         if is_out or not path.resolve().is_relative_to(folder.resolve()):
             self.reject(

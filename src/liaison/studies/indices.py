@@ -27,7 +27,7 @@ from liaison.errors import ArgumentError, LiaisonError
 from liaison.lazy import Shown
 from liaison.numeric import Array
 
-from .variations import Points, Variation
+from .variations import LEAST, MOST_POINTS, Points, Variation, check_seed
 
 DRAWN = 100
 """Times that rows are drawn again."""
@@ -79,10 +79,15 @@ def saltelli_points(kinds: Mapping[str, Variation], count: int, seed: int) -> Po
     if count < 2 or count & (count - 1):
         near = 1 << max(1, round(math.log2(max(2, count))))
         raise ArgumentError(f"count is {count}; it must be a power of 2, such as {near}.")
+    if not kinds:
+        raise ArgumentError("nothing varies: vary is empty.", hint='vary={"a": "9 cm .. 11 cm"}')
+    if count > MOST_POINTS // (len(kinds) + 2):
+        raise ArgumentError(f"count is {count}; a study takes {MOST_POINTS} points at most.")
+    check_seed(seed)
     from scipy.stats.qmc import Sobol
 
     names = tuple(kinds)
-    cube = np.asarray(Sobol(2 * len(names), rng=seed).random(count))
+    cube = np.maximum(Sobol(2 * len(names), rng=seed).random(count), LEAST)
     A, B = (
         np.column_stack([x.quantile(u) for x, u in zip(kinds.values(), half.T, strict=True)])
         for half in np.split(cube, 2, axis=1)

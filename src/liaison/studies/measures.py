@@ -31,6 +31,12 @@ from liaison.units import si_value, unit_of
 MOST_TEXT, DEEPEST, MOST = 2000, 50, 200
 """Characters of a measure, brackets inside brackets, measures of a study."""
 
+MOST_PARTS = 300
+"""Signs + − * / of a measure."""
+
+SAME = 1e-9
+"""Part of an instant by which the recorded one may differ from it."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -108,9 +114,10 @@ def _integral(s: Samples, x: Array) -> tuple[Array, Array]:
 def _mean(s: Samples, x: Array) -> tuple[Array, Array]:
     widths = _widths(s)
     length = np.sum(widths, axis=1)
-    if not np.all(length > 0):  # a run of one instant
-        return _final(s, x)
-    weights = widths / length[:, None]
+    is_one = ~(length > 0)  # a run of one instant, or of none
+    weights = widths / np.where(is_one, 1.0, length)[:, None]
+    rows = np.flatnonzero(is_one)
+    weights[rows, s.last[rows]] = 1.0
     return np.sum(weights * np.where(weights > 0, x, 0.0), axis=1), weights
 
 
@@ -264,7 +271,9 @@ def _evaluated(node: Node, s: Samples) -> Any:
     if node.op == "reduce":
         return REDUCERS[node.name](s, s.value(node.formula))[0]
     if node.op == "at":
-        return _picked(s.value(node.formula), _instant(s, node.number))[0]
+        which = _instant(s, node.number)
+        is_there = np.abs(_picked(s.t, which)[0] - node.number) <= SAME * max(node.number, 1e-300)
+        return np.where(is_there, _picked(s.value(node.formula), which)[0], np.nan)
     if node.op == "at_event":
         return s.at_event(node.formula, node.name)
     if node.op in OF_EVENTS:
@@ -276,7 +285,7 @@ def _evaluated(node: Node, s: Samples) -> Any:
 
 
 def _instant(s: Samples, t: float) -> Array:
-    """The number of an instant in each run; the last one where a run ended before."""
+    """The number of the recorded instant that is nearest to one, in each run."""
     return np.asarray(np.argmin(np.abs(_filled(s.t, np.inf) - t), axis=1))
 
 
@@ -345,7 +354,7 @@ class _Reader:
     """The words of a measure, read from left to right."""
 
     def __init__(self, name: str, text: str) -> None:
-        self.name, self.text, self.at, self.depth = name, text, 0, 0
+        self.name, self.text, self.at, self.depth, self.most = name, text, 0, 0, MOST_PARTS
         self.places: dict[str, Place] = {}
 
     def place(self, position: int, length: int = 1) -> Place:
@@ -389,30 +398,44 @@ class _Reader:
         unit_of(unit, self.place(position + 1, max(1, len(unit))))
 
     def sum(self) -> Node:
-        node = self.product()
-        while sign := self.passed("+", "-"):
-            node = Node(sign, (node, self.product()))
-        return node
+        return self.chain(self.product, "+", "-")
 
     def product(self) -> Node:
-        node = self.signed()
-        while sign := self.passed("*", "/"):
-            node = Node(sign, (node, self.signed()))
+        return self.chain(self.signed, "*", "/")
+
+    def chain(self, read: Callable[[], Node], *signs: str) -> Node:
+        """Operations from left to right."""
+        node = read()
+        while sign := self.passed(*signs):
+            node = Node(sign, (node, read()))
+            self.most -= 1
+            if self.most < 0:
+                self.reject(f"more than {MOST_PARTS} operations.", self.at - 1)
         return node
 
     def signed(self) -> Node:
         if self.passed("-"):
-            return Node("-", (Node("number"), self.signed()))
+            return Node("-", (Node("number"), self.deeper(self.signed)))
         node = self.atom()
         if self.passed("**", "^"):
-            node = Node("**", (node, self.signed()))
+            node = Node("**", (node, self.deeper(self.signed)))
         return node
+
+    def deeper(self, read: Callable[[], Any]) -> Any:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            self.reject(f"more than {DEEPEST} brackets inside brackets.", self.peek()[2])
+        value = read()
+        self.depth -= 1
+        return value
 
     def atom(self) -> Node:
         kind, word, position = self.peek()
         if kind == "number":
             self.at = position + len(word)
-            return Node("number", number=self._in_unit(float(word), word))
+            if float(word) == np.inf:
+                self.reject("this number is too large.", position, len(word))
+            return Node("number", number=self._in_unit(float(word)))
         if kind == "name":
             self.at = position + len(word)
             return self._named(word, position)
@@ -423,18 +446,13 @@ class _Reader:
         return node
 
     def inside(self, read: Callable[[], Any]) -> Any:
-        self.depth += 1
-        position = self.peek()[2]
-        if self.depth > DEEPEST:
-            self.reject(f"more than {DEEPEST} brackets inside brackets.", position)
-        value = read()
+        value = self.deeper(read)
         if not self.passed(")"):
             _, word, position = self.peek()
             self.reject(f"expected ')', not {word!r}." if word else "a ')' is missing.", position)
-        self.depth -= 1
         return value
 
-    def _in_unit(self, value: float, text: str) -> float:
+    def _in_unit(self, value: float) -> float:
         """A number in SI: a unit may follow it."""
         kind, word, position = self.peek()
         if kind != "name" or word == "in":
@@ -503,7 +521,7 @@ class _Reader:
                 position, len(word), hint=f"{word}(full_turn)",
             )  # fmt: skip
         which = parts[1][0].strip() if len(parts) > 1 else "1"
-        if not which.isdigit() or not 1 <= int(which) <= 1_000_000:
+        if not which.isdecimal() or not 1 <= int(which) <= 1_000_000:
             self.reject(f"{which!r} is no number of an event; the first is 1.", parts[1][1])
         return Node(word, name=name, number=float(which))
 

@@ -123,12 +123,12 @@ class Store:
             )
 
     def _check_empty(self, is_new: bool) -> None:
-        if not is_new:
-            raise LiaisonError(f"{self.folder}: there is no store of a study here.")
         try:
             others = [x.name for x in self.folder.iterdir()] if self.folder.exists() else []
         except NotADirectoryError:
             raise LiaisonError(f"{self.folder}: this is a file; a store is a folder.") from None
+        if not is_new and "studies" not in others:
+            raise LiaisonError(f"{self.folder}: there is no store of a study here.")
         foreign = [x for x in others if x not in ("rows", "studies")]
         if foreign:
             raise LiaisonError(
@@ -208,7 +208,26 @@ class Store:
                 _remove_if_dead(path)
             elif path.suffix == SUFFIX and path.stem not in known:
                 chunk = Chunk(path)
+                if "family" not in chunk.header or "key" not in chunk:
+                    raise chunk.damaged("it holds no rows of a store")
                 self._enter(path.stem, chunk.codes("key"), chunk.header, ())
+        self._adopt_studies()
+
+    def _adopt_studies(self) -> None:
+        """Takes in studies that the index does not name: it was lost, or a process ended before."""
+        with self._in_words():
+            known = {x for (x,) in self._base.execute("SELECT name FROM studies")}
+        for path in sorted((self.folder / "studies").iterdir()):
+            if path.name.startswith("."):
+                _remove_if_dead(path)
+            elif path.suffix == SUFFIX and path.stem not in known:
+                points = Chunk(path)
+                row = path.stem, points.header["family"], len(points.codes("key"))
+                with self._in_words(), self._writing():
+                    self._base.execute(
+                        "INSERT OR IGNORE INTO studies VALUES (?, ?, ?, ?)",
+                        (*row, path.stat().st_mtime),
+                    )
 
     def add(self, data: bytes, claim: Claim | None = None) -> str:
         """Stores the bytes of a file of rows; its runs are known from then on.

@@ -44,6 +44,9 @@ from .surfaces import Surface, fitted_surface
 NOT_RUN = "not run"
 """The status of a point that is not stored yet."""
 
+SAME = 1e-6
+"""Difference of the ends of a run that is stored and of the same one made again, at most."""
+
 COMPARED: Mapping[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
     "==": operator.eq, "!=": operator.ne,
@@ -275,7 +278,20 @@ class Study(Shown):
             raise IndexError(f"point {k} of a study of {len(self)}")
         if self._maker is None:
             raise LiaisonError("this study has no mechanism to run.")
-        return self._maker(self.definition, self.values[k])
+        run = self._maker(self.definition, self.values[k])
+        status, ends = self["status"][k], (self._column("end_q"), self._column("end_v"))
+        is_same = status in (NOT_RUN, run.status)
+        if is_same and status == DONE:
+            again = run.q[-1], run.v[-1]
+            is_same = all(
+                np.allclose(x[k], y, rtol=SAME, atol=SAME) for x, y in zip(ends, again, strict=True)
+            )
+        if not is_same:
+            raise LiaisonError(
+                f"the run {self.key(k)} made again ends elsewhere than the one that is stored.",
+                hint=f"It was made by version {self.definition.about.get('version')} of liaison.",
+            )
+        return run
 
     def key(self, k: int) -> str:
         """The key of a point, as text."""

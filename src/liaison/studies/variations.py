@@ -42,6 +42,13 @@ BOUND = 3.0
 """Standard deviations of a normal value at the corners, and that a tolerance stands for."""
 
 
+LEAST = 2.0**-54
+"""The least coordinate of a point of the unit cube: a normal value has none at 0."""
+
+FARTHEST = 30.0
+"""Standard deviations between the mean and the nearer bound; Φ is 0 beyond 38."""
+
+
 class Variation(ABC):
     """How a value varies."""
 
@@ -94,18 +101,27 @@ class Normal(Variation):
     def __post_init__(self) -> None:
         _positive("the standard deviation", self.deviation)
         _ordered("the bounds of a normal value", self.low, self.high)
+        if max(self.low - self.mean, self.mean - self.high) > FARTHEST * self.deviation:
+            raise ArgumentError(
+                f"a normal value of mean {self.mean:g} and standard deviation {self.deviation:g} "
+                f"is never between {self.low:g} and {self.high:g}."
+            )
 
     def quantile(self, u: Array) -> Array:  # noqa: D102
         from scipy.special import ndtr, ndtri
 
-        least = ndtr((self.low - self.mean) / self.deviation)
-        most = ndtr((self.high - self.mean) / self.deviation)
-        z = ndtri(least + (most - least) * u)
+        # in the lower tail, where Φ has all its digits
+        side = -1.0 if self.low > self.mean else 1.0
+        bounds = (self.low - self.mean) / self.deviation, (self.high - self.mean) / self.deviation
+        least, most = sorted(side * x for x in bounds)
+        part = np.asarray(u if side > 0 else 1 - u)
+        z = side * ndtri(ndtr(least) + (ndtr(most) - ndtr(least)) * part)
         return np.asarray(np.clip(self.mean + self.deviation * z, self.low, self.high))
 
     def ends(self) -> tuple[float, float]:  # noqa: D102
         reach = BOUND * self.deviation
-        return max(self.low, self.mean - reach), min(self.high, self.mean + reach)
+        low, high = max(self.low, self.mean - reach), min(self.high, self.mean + reach)
+        return (low, high) if low < high else (self.low, self.high)
 
 
 @final
@@ -258,9 +274,11 @@ def _read(text: str, unit: str, nominal: float | None, what: str) -> Variation:
     count, kind = FUNCTIONS[name]
     if len(parts) != count:
         raise ArgumentError(f"{name} takes {count} numbers, not {len(parts)}.")
-    is_part = name == "lognormal"
-    numbers = [_number(x, "" if k and is_part else unit, what) for k, x in enumerate(parts)]
-    return kind(*numbers)
+    numbers = [_number(parts[0], unit, what)]
+    of_mean = numbers[0] if kind is Normal else None
+    own = "" if kind is Lognormal else unit
+    numbers.append(_number(parts[1], own, what, of=of_mean))
+    return kind(*numbers, *(_number(x, unit, what) for x in parts[2:]))
 
 
 def _tolerance(before: str, after: str, unit: str, nominal: float | None, what: str) -> Variation:
@@ -274,11 +292,17 @@ def _tolerance(before: str, after: str, unit: str, nominal: float | None, what: 
     return Normal(mean, reach / BOUND, mean - reach, mean + reach)
 
 
-def _number(x: Any, unit: str, what: str, of: float = 1.0) -> float:
-    """A finite number in SI; of a text with % that part of something."""
+def _number(x: Any, unit: str, what: str, of: float | None = None) -> float:
+    """A finite number in SI; of a text with % that part of something, where there is something."""
     if isinstance(x, str):
         text = x.strip()
         if text.endswith("%"):
+            of = 1.0 if of is None and not unit else of
+            if of is None:
+                raise ArgumentError(
+                    f"{text!r} is a part, and it is not clear of what; it must be in {unit}.",
+                    hint='A tolerance may be a part of the value: "± 1 %", "10 cm ± 1 %".',
+                )
             return 0.01 * abs(of) * _number(text[:-1].strip(), "", what)
         try:
             value = float(text) if not unit else si_value(text, unit, what)
@@ -348,11 +372,12 @@ def _sobol(kinds: Sequence[Variation], count: int, levels: int, seed: int) -> Ar
     from scipy.stats.qmc import Sobol
 
     whole = 1 << max(0, math.ceil(math.log2(count)))
-    return np.asarray(Sobol(len(kinds), rng=seed).random(whole))[:count]
+    return np.asarray(np.maximum(Sobol(len(kinds), rng=seed).random(whole)[:count], LEAST))
 
 
 def _monte_carlo(kinds: Sequence[Variation], count: int, levels: int, seed: int) -> Array:
-    return np.random.Generator(np.random.Philox(seed)).random((count, len(kinds)))
+    drawn = np.random.Generator(np.random.Philox(seed)).random((count, len(kinds)))
+    return np.asarray(np.maximum(drawn, LEAST))
 
 
 DESIGNS: Mapping[str, tuple[Callable[..., Array], bool]] = {
@@ -402,6 +427,7 @@ def points_of(
             hint="Leave it out; `levels` is how many values of a name there are.",
         )
     count = 1024 if count is None else _whole("count", count, 1, MOST_POINTS)
+    check_seed(seed)
     table = make(list(kinds.values()), count, _whole("levels", levels, 2, 100_000), seed)
     if is_drawn:
         table = _correlated(table, tuple(kinds), correlation or {})
@@ -418,6 +444,11 @@ def _whole(what: str, x: int, least: int, most: int) -> int:
     if not least <= x <= most:
         raise ArgumentError(f"{what} is {x}; it must be from {least} to {most}.")
     return x
+
+
+def check_seed(seed: int) -> None:
+    """Raises an error where a number is no seed."""
+    _whole("seed", seed, 0, 2**63 - 1)
 
 
 def _check_count(count: int) -> None:
@@ -442,12 +473,15 @@ def _correlated(u: Array, names: tuple[str, ...], correlation: Mapping[str, floa
     """Points of the unit cube with the correlations of a Gaussian copula."""
     if not correlation:
         return u
-    matrix = np.eye(len(names))
+    matrix, seen = np.eye(len(names)), set[frozenset[str]]()
     for pair, r in correlation.items():
         a, b = _pair(pair)
         for x in (a, b):
             if x not in names:
                 raise NamingError.unknown("name that varies", x, names)
+        if frozenset((a, b)) in seen:
+            raise ArgumentError(f"the correlation of {a!r} and {b!r} is named twice.")
+        seen.add(frozenset((a, b)))
         if a == b or not -1 < r < 1:
             raise ArgumentError(f"the correlation of {a!r} and {b!r} is {r}; it must be within ±1.")
         i, j = names.index(a), names.index(b)

@@ -12,7 +12,14 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    wait,
+)
 from dataclasses import dataclass, field
 from typing import Any, Protocol, final
 
@@ -116,7 +123,7 @@ class _Work:
         count = int(np.count_nonzero(self.is_known))
         self.progress = Progress(len(keys), count, count)
         self.size = min(FIRST_CHUNK, most)
-        self.under_way: dict[Future[bytes], tuple[Claim, float]] = {}
+        self.under_way: dict[Future[bytes], tuple[Claim, Executor]] = {}
         self.began, self.renewed, self.deaths = time.monotonic(), time.monotonic(), 0
 
     def finish(self) -> None:
@@ -156,7 +163,7 @@ class _Work:
         except BrokenExecutor:
             self._replace_executor()
             future = self.executor.submit(self.maker, *task)
-        self.under_way[future] = claim, time.monotonic()
+        self.under_way[future] = claim, self.executor
 
     def _look(self) -> None:
         """Notes what other processes have stored."""
@@ -168,11 +175,13 @@ class _Work:
 
     def _take(self, future: Future[bytes]) -> None:
         """Stores what a worker has computed, or gives its points to another one."""
-        claim, _ = self.under_way.pop(future)
+        claim, executor = self.under_way.pop(future)
         try:
             data = future.result()
-        except BrokenExecutor:
-            self._replace_executor()
+        except (BrokenExecutor, CancelledError):
+            # one death breaks all that a pool has under way: it is replaced once
+            if executor is self.executor:
+                self._replace_executor()
             self._submit(claim)
             return
         self.store.add(data, claim)

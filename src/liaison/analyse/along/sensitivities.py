@@ -78,6 +78,40 @@ class Varied:
         parts = np.split(v, ends, axis=-1)
         return parts[0], parts[1], parts[2], parts[3]
 
+    def check_jumps(self, rows: Array, parameters: Array) -> None:
+        """Rejects a jump of v̇ at an instant that moves with a parameter.
+
+        Args:
+            rows: states (t, q, (v, δq, δv, z), u) along the motion.
+            parameters: of the mechanism.
+        """
+        p = np.concatenate([parameters, np.zeros(len(parameters))])
+        signs = map_entry(self.kernel, "moving", rows, p) > 0
+        for i, j in np.argwhere(signs[1:] != signs[:-1]):
+            sides = self._sides(rows[i], rows[i + 1], int(j), p)
+            vdot = map_entry(self.kernel, "vdot", sides, p)
+            if np.max(np.abs(vdot[1] - vdot[0])) > JUMP * (1 + np.max(np.abs(vdot))):
+                raise SimulationError(
+                    f"the accelerations jump at t = {sides[0, 0]:.6g} s, where a condition on the "
+                    "state or on a parameter changes its sign: the instant moves with a parameter, "
+                    "which these derivatives do not contain.",
+                    status="inconsistent",
+                    t=float(sides[0, 0]),
+                    hint="Make the force continuous there; or take differences of runs: "
+                    "simulate_batch(…, parameters={NAME: [p - δ, p + δ]}).",
+                )
+
+    def _sides(self, before: Array, after: Array, j: int, p: Array) -> Array:
+        """Two states, a rounding apart, between which a condition changes its sign."""
+        low, high = 0.0, 1.0
+        begin = map_entry(self.kernel, "moving", before[None], p)[0, j] > 0
+        while high - low > 1e-12:
+            middle = (low + high) / 2
+            row = before + middle * (after - before)
+            same = (map_entry(self.kernel, "moving", row[None], p)[0, j] > 0) == begin
+            low, high = (middle, high) if same else (low, middle)
+        return np.stack([before + x * (after - before) for x in (low, high)])
+
 
 def varied(kernel: Kernel, inputs: Mapping[str, Any], *, with_outputs: bool = True) -> Varied:
     """The program of a motion with its change.
@@ -351,7 +385,9 @@ class _Moved:
         speeds = program.labels["v"]
         columns, errors = [], [0.0]
         if chosen and self.varied.moving:
-            self._check_jumps(first[:, 0], chosen[0])
+            moved, _ = self._moved(chosen[0], first[:, 0], 1.0, None)
+            rows = np.column_stack([moved.t, moved.q, moved.v, self._inputs(moved)])
+            self.varied.check_jumps(rows, self.plan.parameters)
         for c, k in enumerate(chosen):
             fine = self._column(k, first[:, c], FINER)
             coarse = self._column(k, first[:, c], 1.0)
@@ -453,38 +489,6 @@ class _Moved:
                     hint="Give the mechanism and the inputs of the run; or run it with a tighter "
                     "tolerance.",
                 )
-
-    def _check_jumps(self, first: Array, k: int) -> None:
-        """Rejects a jump of v̇ at an instant that moves with a parameter."""
-        moved, _ = self._moved(k, first, 1.0, None)
-        rows = np.column_stack([moved.t, moved.q, moved.v, self._inputs(moved)])
-        p = np.concatenate([self.plan.parameters, np.zeros(len(self.plan.parameters))])
-        signs = map_entry(self.varied.kernel, "moving", rows, p) > 0
-        for i, j in np.argwhere(signs[1:] != signs[:-1]):
-            sides = self._sides(rows[i], rows[i + 1], int(j), p)
-            vdot = map_entry(self.varied.kernel, "vdot", sides, p)
-            if np.max(np.abs(vdot[1] - vdot[0])) > JUMP * (1 + np.max(np.abs(vdot))):
-                raise SimulationError(
-                    f"the accelerations jump at t = {sides[0, 0]:.6g} s, where a condition on the "
-                    "state or on a parameter changes its sign: the instant moves with a parameter, "
-                    "which these derivatives do not contain.",
-                    status="inconsistent",
-                    t=float(sides[0, 0]),
-                    hint="Make the force continuous there; or take differences of runs: "
-                    "simulate_batch(…, parameters={NAME: [p - δ, p + δ]}).",
-                )
-
-    def _sides(self, before: Array, after: Array, j: int, p: Array) -> Array:
-        """Two states, a rounding apart, between which a condition changes its sign."""
-        low, high = 0.0, 1.0
-        kernel = self.varied.kernel
-        begin = map_entry(kernel, "moving", before[None], p)[0, j] > 0
-        while high - low > 1e-12:
-            middle = (low + high) / 2
-            row = before + middle * (after - before)
-            same = (map_entry(kernel, "moving", row[None], p)[0, j] > 0) == begin
-            low, high = (middle, high) if same else (low, middle)
-        return np.stack([before + x * (after - before) for x in (low, high)])
 
 
 def start_change(

@@ -31,7 +31,12 @@ def check_inactive_here(here: Local, verb: str) -> None:
 
 
 def check_inactive_along(
-    plan: Plan, run: Trajectory, rows: Array, verb: str, hint: str = ONE_MODE
+    plan: Plan,
+    run: Trajectory,
+    rows: Array,
+    verb: str,
+    hint: str = ONE_MODE,
+    p: Array | None = None,
 ) -> None:
     """Raises an error for a run in which a unilateral constraint or dry friction changed its mode.
 
@@ -41,6 +46,7 @@ def check_inactive_along(
         rows: its states (t, q, v, u).
         verb: in whose name.
         hint: how to fix it.
+        p: parameters of the run, where they are not those of the plan.
     """
     for event in run.events if plan.program.facts.get("sides") else ():
         if event.what:
@@ -51,7 +57,7 @@ def check_inactive_along(
                 t=event.t,
                 hint=hint,
             )
-    check_inactive(plan.kernel, rows, plan.parameters, verb, hint)
+    check_inactive(plan.kernel, rows, plan.parameters if p is None else p, verb, hint)
 
 
 def check_inactive(kernel: Kernel, rows: Array, p: Array, verb: str, hint: str = ONE_MODE) -> None:

@@ -240,6 +240,24 @@ class Family:
                     stacked[name][0][k, :n] = x.shown
         return stacked
 
+    def at_states(
+        self, runs: Runs, u: Array, t: Array, q: Array, v: Array, which: NDArray[np.bool_]
+    ) -> Runs:
+        """Some of the runs with their series at one state each, instead of those recorded."""
+        records = np.column_stack([t, q, v, u])[:, None]
+        starts = Starts(0.0, q, v, u, runs.parameters)
+        one = replace(
+            runs,
+            t=np.zeros(1),
+            q=q[:, None],
+            v=v[:, None],
+            recorded=which.astype(np.int64),
+            series={},
+        )
+        own = [x for x in self.series if x not in FORWARD]
+        series = series_at(self.plan, starts, records, one.recorded, own)
+        return replace(one, series=series | self._forward(self.plan, one, records))
+
     def run(self, values: Array) -> tuple[Trajectory, Array] | None:
         """One run with its outputs, sooner than a batch of one, and its parameters.
 

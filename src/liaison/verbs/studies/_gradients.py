@@ -21,15 +21,19 @@ import numpy as np
 
 from liaison.analyse.along.sensitivities import Varied, start_change, varied
 from liaison.analyse.rest.local import RANK, local
+from liaison.analyse.rest.open_sides import check_inactive_along
 from liaison.errors import ArgumentError
 from liaison.numeric import Array, State
 from liaison.simulation.batch.run import simulate_batch
-from liaison.simulation.record.trajectory import DONE, Trajectory
+from liaison.simulation.record.trajectory import DONE, FAILED, Trajectory
 from liaison.studies.measures import Samples
 from liaison.units import unit_of
 
 from ._family import PARAMETER, Family, kind_of_value
 from ._studying import Asked
+
+DIFFERENCES = 'Use gradient="differences", or take differences of a study of values nearby.'
+"""How to fix it where an instant at which the motion changes moves with the values."""
 
 STEP = 6e-6
 """Part of the range of a value by which differences move it: the cube root of rounding."""
@@ -71,9 +75,15 @@ class Gradients:
         """Measures, shape (m,), and derivatives, shape (m, names); NaN where the run failed."""
         asked, pair = self.asked, self.family.run(values)
         count = len(asked.measures), len(values)
-        if pair is None or pair[0].status != DONE:
+        if pair is None or pair[0].status == FAILED:
             return np.full(count[0], np.nan), np.full(count, np.nan)
         run, p = pair
+        if run.status != DONE:
+            raise ArgumentError(
+                f"there is no exact gradient: an event ends the run at t = {run.t[-1]:.6g} s, an "
+                "instant that moves with the values.",
+                hint=DIFFERENCES,
+            )
         slopes, y = self.slopes(run, p), run.series["outputs"].values
         places = {text: self._outputs.index(name) for text, name in asked.outputs.items()}
 
@@ -141,6 +151,9 @@ class Gradients:
     def _integrated(self, run: Trajectory, p: Array, rows: dict[str, Array]) -> tuple[Array, Array]:
         """ξ and δv by one batch: the motion with its change by each value."""
         kernel, recipe = self.family.kernel, self.asked.recipe
+        u = np.tile(self.family.held, (len(run.t), 1))
+        states = np.column_stack([run.t, run.q, run.v, u])
+        check_inactive_along(self.family.plan, run, states, "an exact gradient", DIFFERENCES, p)
         if self._varied is None:
             self._varied = varied(kernel, {}, with_outputs=False)
         own = self._varied
@@ -150,7 +163,7 @@ class Gradients:
         kept = {x: y for x, y in starts.items() if x not in recipe.guess}
         first = start_change(local(kernel, state, parameters=p), self._chosen, kept)
         nv, scales = own.own, np.where(p != 0, np.abs(p), 1.0)[self._chosen]
-        states = [
+        moving = [
             State(
                 state.t, state.q,
                 np.concatenate([state.v, rows["N"][0] @ first[:nv, k] * s, first[nv:, k] * s]),
@@ -166,12 +179,14 @@ class Gradients:
             directions[names[len(p) + k]] = column
         how = {k: x for k, x in recipe.options.items() if k in ("rtol", "atol", "max_step")}
         moved = simulate_batch(
-            own.kernel, states, recipe.until, parameters={**values, **directions}, every=run.t,
+            own.kernel, moving, recipe.until, parameters={**values, **directions}, every=run.t,
             series=(), on_failure="return", max_steps=1000 + 100 * run.counts["steps"], **how,
         )  # fmt: skip
         if not np.all(moved.success):  # the change grows out of bounds
             moved = replace(moved, v=np.full_like(moved.v, np.nan))
         _, dq, dv, _ = own.split(moved.v)
+        if own.moving and np.all(moved.success):
+            own.check_jumps(np.column_stack([run.t, moved.q[0], moved.v[0], u]), p)
         back = np.linalg.pinv(rows["N"])
         xi = np.einsum("nij,knj->nik", back, dq) / scales
         return xi, np.einsum("knj->njk", dv) / scales

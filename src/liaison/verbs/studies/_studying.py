@@ -27,7 +27,7 @@ from liaison.formats.read import data_of, text_of
 from liaison.model.mechanism import Mechanism
 from liaison.model.records import Output
 from liaison.numeric import Array
-from liaison.simulation.batch.result import Runs
+from liaison.simulation.batch.result import Runs, check_series
 from liaison.simulation.batch.run import BATCH_SERIES
 from liaison.simulation.record.trajectory import STOPPED, Trajectory
 from liaison.simulation.report import KNOWN
@@ -35,7 +35,7 @@ from liaison.simulation.steps.projection import Projection
 from liaison.spatial import number
 from liaison.studies.chunks import Columns, encoded
 from liaison.studies.measures import Measure, Samples, read_measures
-from liaison.studies.rows import columns_of, header_of, joined
+from liaison.studies.rows import ENDED, columns_of, header_of, joined
 from liaison.studies.store import KEY
 from liaison.studies.study import Definition
 from liaison.units import converts, unit_of
@@ -54,6 +54,10 @@ VERSION: str = sys.modules["liaison"].__version__
 
 SAMPLES = 200
 """Instants of a run at which measures are evaluated, unless they are named."""
+
+
+MOST_INSTANTS = 4_000_000
+"""Instants of a run."""
 
 
 # ---- measures as outputs
@@ -206,10 +210,11 @@ def asked_of(
     places = {text: place for x in measures for text, place in x.places.items()}
     columns = [x for x in places if _is_column(mechanism, x)]
     whole, outputs = with_formulas(given, {x: y for x, y in places.items() if x not in columns})
-    _check_names(mechanism, measures)
+    _check_names(mechanism, measures, varied)
     lsd = write_lsd(whole)
     instants, kept = _instants(until, every, record, measures)
     stored = tuple(dict.fromkeys((*BATCH_SERIES, *options.get("series", ()))))
+    check_series(stored)
     needed = [*(["outputs"] if outputs else []), *(x.partition(".")[0] for x in columns)]
     chosen = {**options, "every": instants.tolist(), "series": list(dict.fromkeys(needed))}
     recipe = Recipe(
@@ -228,11 +233,16 @@ def _is_column(mechanism: Mechanism, text: str) -> bool:
     return first in KNOWN and first not in named and re.fullmatch(r"[\w.']+", text) is not None
 
 
-def _check_names(mechanism: Mechanism, measures: Sequence[Measure]) -> None:
-    """Names of parameters and events in measures are those of the mechanism."""
+def _check_names(mechanism: Mechanism, measures: Sequence[Measure], varied: Sequence[str]) -> None:
+    """Names of measures are no others of the study; those in them are of the mechanism."""
     known = [x.name for x in mechanism.parameters]
     events = [x.name for x in mechanism.events]
     for x in measures:
+        if x.name in (*varied, *ENDED):
+            what = "varies" if x.name in varied else "is a column of every study"
+            raise ArgumentError(
+                f"the measure {x.name!r} has the name of what {what}.", hint="Rename the measure."
+            )
         for node in x.root.walk():
             place = Place(f"measure {x.name!r}", 1, 1, x.text, len(x.text))
             if node.op == "parameter" and node.name not in known:
@@ -266,6 +276,11 @@ def _times(every: Any, until: float) -> Array:
     if isinstance(every, int | float):
         if not 0 < every < np.inf:
             raise ArgumentError(f"every is {every}; it must be a positive period [s].")
+        if until / every > MOST_INSTANTS:
+            raise ArgumentError(
+                f"every is {every:g} s: {until / every:.3g} instants of a run; "
+                f"{MOST_INSTANTS} are allowed."
+            )
         count = int(np.floor(until / every * (1 + 1e-12)))
         return np.unique(np.append(every * np.arange(count + 1), until))
     times = np.asarray(every, dtype=float)
@@ -462,8 +477,11 @@ def samples_of(runs: Runs, family: Family, asked: Asked, values: Array) -> Sampl
 
     def value(text: str) -> Array:
         if text not in asked.outputs:
-            column = runs.columns(text)[text][1]
-            return np.column_stack([column, np.full(len(column), np.nan)]) if has_ends else column
+            column = np.asarray(runs.columns(text)[text][1])
+            if not has_ends:
+                return column
+            there = family.at_states(runs, _inputs(family, runs, values), *last, np.isfinite(ends))
+            return _with_end(column, there.columns(text)[text][1][:, 0], runs.recorded)
         k = known[asked.outputs[text]]
         column = runs.series["outputs"][0][:, :, k]
         if at_end is None:
@@ -496,6 +514,14 @@ def _with_end(column: Array, ends: Array, recorded: NDArray[np.int64]) -> Array:
     return whole
 
 
+def _inputs(family: Family, runs: Runs, values: Array) -> Array:
+    """The inputs of each run, shape (runs, inputs)."""
+    u = np.repeat(family.held[None], len(values), axis=0)
+    for name, x in family.recipe.inputs(values).items():
+        u[:, [y.name for y in runs.labels["u"]].index(name)] = x
+    return u
+
+
 def _evaluated(
     family: Family, runs: Runs, values: Array, states: tuple[Array, Array, Array]
 ) -> Array:
@@ -507,9 +533,7 @@ def _evaluated(
         )
     t, q, v = states
     columns = [np.ascontiguousarray(x.T) for x in (q, v, runs.parameters)]
-    u = np.repeat(family.held[:, None], len(q), axis=1)
-    for name, x in family.recipe.inputs(values).items():
-        u[[y.name for y in runs.labels["u"]].index(name)] = x
+    u = np.ascontiguousarray(_inputs(family, runs, values).T)
     out: Array = family.kernel.batch(
         "outputs", np.ascontiguousarray(t), q=columns[0], v=columns[1], u=u, p=columns[2]
     )

@@ -13,7 +13,7 @@ from typing import Any, Literal, Unpack, final
 
 import numpy as np
 
-from liaison.errors import ArgumentError, NamingError, checked
+from liaison.errors import ArgumentError, ModelError, NamingError, SimulationError, checked
 from liaison.formats.lsd.write.write import write_lsd
 from liaison.lazy import Shown
 from liaison.model.mechanism import Mechanism
@@ -38,6 +38,9 @@ from ._studying import (
     unit_of_measure,
 )
 from .study import _TAKEN, _shared, carried_out, with_reference
+
+NOT_SMOOTH = (ArgumentError, ModelError, SimulationError)
+"""Errors of a motion or a measure that has no exact gradient."""
 
 DEVIATIONS = 16
 """Runs with other deviations, for one robust measure."""
@@ -160,13 +163,13 @@ def optimize(
     making = _Making(
         asked, family, _deviations(mechanism, kinds, deviations or {}, seed), robust, goals, limits
     )
-    how = making.kind_of(gradient)
+    making.choose(gradient)
     low, high = np.array([x.ends() for x in kinds.values()]).T
-    slopes = None if how == "none" else making.slopes(how, high - low)
+    slopes = None if making.how == "none" else making.slopes(high - low)
     problem = Problem(low, high, goals, limits, making.evaluate, slopes)
     with working("studies", f"optimizing {mechanism.name}"):
-        reached = _searched(problem, begins.values, how, iterations, points, trials, seed)
-    return _optimum(mechanism, asked, problem, reached, how, folder)
+        reached = _searched(problem, begins.values, iterations, points, trials, seed)
+    return _optimum(mechanism, asked, problem, reached, making.how, folder)
 
 
 def _bounds(
@@ -284,19 +287,21 @@ class _Making:
         for limit in limits:
             self._signs[limit.measure] = limit.sign
         self._exact: Gradients | None = None
+        self.how, self._is_bound = "none", False
 
-    def kind_of(self, gradient: str | None) -> str:
+    def choose(self, gradient: str | None) -> None:
         """How gradients are computed: as asked, or exact where all measures have some."""
-        if gradient in ("none", "differences"):
-            return gradient
+        self.how = gradient or "exact"
+        if self.how != "exact":
+            return
         try:
             self._exact = Gradients(self.asked, self.family)
             self._exact(np.array(self.asked.recipe.reference))
-        except ArgumentError:
+        except NOT_SMOOTH:
             if gradient == "exact":
                 raise
-            return "differences"
-        return "exact"
+            self.how = "differences"
+        self._is_bound = gradient == "exact"
 
     def table(self, rows: Array) -> Array:
         """Measures of rows of values."""
@@ -320,26 +325,32 @@ class _Making:
         picked = none[worst, columns] if slopes is not None else none[0]
         return table[worst, columns], picked
 
-    def slopes(self, how: str, ranges: Array) -> Callable[[Array], tuple[Array, Array]]:
-        """A function of values: measures and slopes."""
+    def slopes(self, ranges: Array) -> Callable[[Array], tuple[Array, Array]]:
+        """A function of values: measures and slopes; by differences from where none are exact."""
 
-        def exact(values: Array) -> tuple[Array, Array]:
-            assert self._exact is not None
-            pairs = [self._exact(values + x) for x in self.deviations]
+        def one(values: Array) -> tuple[Array, Array]:
+            if self.how == "exact":
+                assert self._exact is not None
+                try:
+                    return self._exact(values)
+                except NOT_SMOOTH:
+                    if self._is_bound:
+                        raise
+                    self.how = "differences"
+            return differences(self.table, values, ranges)
+
+        def of(values: Array) -> tuple[Array, Array]:
+            pairs = [one(values + x) for x in self.deviations]
             return self._gathered(np.array([x for x, _ in pairs]), np.array([x for _, x in pairs]))
 
-        def by_differences(values: Array) -> tuple[Array, Array]:
-            pairs = [differences(self.table, values + x, ranges) for x in self.deviations]
-            return self._gathered(np.array([x for x, _ in pairs]), np.array([x for _, x in pairs]))
-
-        return exact if how == "exact" else by_differences
+        return of
 
 
 def _searched(
-    problem: Problem, begins: Array, how: str, iterations: int, points: int, trials: int, seed: int
+    problem: Problem, begins: Array, iterations: int, points: int, trials: int, seed: int
 ) -> list[Reached]:
     """The best, or the points of a front."""
-    if how == "none":
+    if problem.slopes is None:
         return draw(problem, trials, seed)
     if len(problem.goals) > 1:
         return front_of(problem, list(begins), points, iterations=iterations)

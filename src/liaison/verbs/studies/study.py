@@ -118,7 +118,9 @@ def study(
         array([2.808, 1.986, 1.404])
     """
     chosen = run_options("study", options, keywords, _TAKEN, BATCH_SERIES)
-    threads = chosen.pop("threads", None) or _cores()
+    threads = chosen.pop("threads", None)
+    if threads is not None and threads < 1:
+        raise ArgumentError(f"study: threads is {threads}; it must be positive.")
     until = in_seconds(until, "study: until")
     if not 0 < until < np.inf:
         raise ArgumentError(f"study: until is {until:g} s; it must be positive.")
@@ -128,14 +130,14 @@ def study(
         mechanism, vary, shared["start"], shared["parameters"],
         design=design, count=count, levels=levels, seed=seed, correlation=correlation,
     )  # fmt: skip
-    every = chosen.pop("every", None)
+    every = in_times(chosen.pop("every", None), "study: every")
     asked = asked_of(
         given, points.names, measure or {}, until=until, every=every,
-        record=in_times(record), options=chosen, **shared,
+        record=in_times(record, "study: record"), options=chosen, **shared,
     )  # fmt: skip
     asked, _ = with_reference(asked, points)
     return carried_out(
-        asked, points, folder, threads=threads, workers=workers, cluster=cluster,
+        asked, points, folder, threads=threads or _cores(), workers=workers, cluster=cluster,
         report=watch_progress,
     )  # fmt: skip
 
@@ -159,11 +161,17 @@ def _shared(
     return {name: {k: float(x) for k, x in group.items()} for name, group in values.items()}
 
 
-def in_times(record: Any) -> Any:
+def in_times(x: Any, what: str) -> Any:
     """A period or instants [s]; texts with units as numbers."""
-    if isinstance(record, list | tuple):
-        return [in_seconds(x, "study: record") for x in record]
-    return record if record is None else in_seconds(record, "study: record")
+    if isinstance(x, list | tuple):
+        return [_seconds(y, what) for y in x]
+    return x if x is None or isinstance(x, np.ndarray) else _seconds(x, what)
+
+
+def _seconds(x: Any, what: str) -> float:
+    if isinstance(x, bool) or not isinstance(x, str | int | float | np.number):
+        raise ArgumentError(f"{what} is {x!r}; it must be a time or a list of times.")
+    return float(in_seconds(x, what))  # type: ignore[arg-type]
 
 
 def points_in(
@@ -183,7 +191,10 @@ def points_in(
         for name, x in vary.items()
     }  # fmt: skip
     if design.get("design") == "sobol indices":
-        return saltelli_points(kinds, design["count"] or 1024, design["seed"])
+        if design["correlation"]:
+            raise ArgumentError("Sobol' indices are of values that vary independently.")
+        count = 1024 if design["count"] is None else design["count"]
+        return saltelli_points(kinds, count, design["seed"])
     return points_of(kinds, **design)
 
 
