@@ -103,6 +103,7 @@ def test_the_other_assembly_mode_is_followed_to_other_lengths(browser, four_bar)
         np.testing.assert_allclose(shown, force[row], atol=1e-4, err_msg=name)
     # so are their curves, without those that a redundant loop leaves open
     tab.locator(".chooser summary").click()
+    tab.locator(".list label").first.wait_for()
     columns = tab.locator(".list label").all_text_contents()
     names = {x: label.unit for x, (label, _) in run.shown_columns("reactions.*").items()}
     assert {x.strip() for x in columns if "reactions" in x} == {
