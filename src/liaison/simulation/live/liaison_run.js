@@ -285,7 +285,8 @@
         }
         return state;
       } catch (error) {
-        if (error.status !== "assembly") throw error;
+        // speeds that contradict each other are no matter of the mode
+        if (error.status !== "assembly" || error.hint === n.assembly.ends[2][1]) throw error;
         throw new LiaisonError("this assembly mode does not close with these lengths and starts.",
           "Choose another mode, or change them back.", "assembly");
       }
