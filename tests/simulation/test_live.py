@@ -46,6 +46,9 @@ CODES = {
     "needs": "NEEDS_CORRECT_Q", "instants": "NEEDS_INSTANTS", "failed": "NOT_FINITE",
     "degenerate": "DEGENERATE",
 }  # fmt: skip
+NEAR = [1.5708, -0.9273, 2.2143]
+"""The own position of the four-bar: A, B, D [rad]."""
+
 OTHER = {"start": {"parameters": {"a": 0.12}}}
 
 FALL = """
@@ -129,10 +132,23 @@ def modules(examples):
         "fall": liaison.live_module(fall, until=0.4, every=0.05, stop="lands"),
         "pushed": liaison.live_module(fall, until=9),
         "swing": liaison.live_module(liaison.read(SWING), until=0.5),
+        "wrong orders": liaison.live_module(fall, until=0.4),
         "coarse": liaison.live_module(examples / "bennett.lsd", until=0.1, step=0.005),
         "other format": liaison.live_module(fall).replace(b'"format":3', b'"format":1'),
     }
 
+
+WRONG = {
+    "start": [
+        {"every": -1}, {"rtol": 0}, {"atol": "1e-9"}, {"maxStep": -1}, {"maxSteps": 0},
+        {"inputs": {"push": None}}, {"inputs": {"push": "9 N"}},
+    ],
+    "advance": [
+        {"until": "0.2 s"}, {"until": None}, {"steps": 1.5}, {"steps": -1},
+        {"milliseconds": "5"}, {"time": 0.2},
+    ],
+}  # fmt: skip
+"""Orders in which something is wrong."""
 
 RUNS = {
     "swing": [{"start": {"parameters": {"half": 0.1}}}, {"start": {"parameters": {"late": 0.1}}}],
@@ -141,12 +157,18 @@ RUNS = {
         {"start": {"start": {"A": 0.5, "A'": 3.0}}}, {"start": {"parameters": {"e": 1}}},
         {"start": {"until": float(2.0**60)}, "advance": {"steps": 100}}, {"start": {"rtol": 1e-4}},
         {"start": {"steps": 4}}, {"start": {"step": -1}},
+        {"start": {"near": {"q": NEAR, "held": ["A"]}, "start": {"A'": 1.0, "B'": 50.0}}},
     ],
     "pushed": [{"start": {"maxStep": 0.02}, "advance": {"until": 0.05}}] + [
         {"inputs": {"push": 40.0 * (-1) ** k}, "advance": {"until": 0.1 * k}} for k in range(1, 20)
     ],
     "few steps": [{}],
     "coarse": [{}],
+    "wrong orders": [
+        {"start": {"parameters": {"m": 3.0}, "inputs": {"push": 9.0}}, "advance": {"until": 0.1}},
+        *({"start": {"parameters": {"m": 4.0}} | x} for x in WRONG["start"]),
+        *({"advance": x} for x in WRONG["advance"]), {},
+    ],
     "fall": [
         {}, {"start": {"inputs": {"push": 2 * 9.81}}}, {"start": {"parameters": {"m": 0.5}}},
         {"start": {"start": {"Z": 0.2}}}, {"start": {"state": {"q": [1.0], "v": [0.0, 1.0]}}},
@@ -247,6 +269,7 @@ def test_the_default_after_a_change(answers):
         ("four bar", 7, "argument", "a fixed step: it has no rtol"),
         ("four bar", 8, "unknown name", "no option 'steps'"),
         ("four bar", 9, "argument", "must be positive"),
+        ("four bar", 10, "assembly", "do not allow these speeds"),
         ("fall", 2, "argument", "within its bounds 1"),
         ("swing", 1, "fixed instants", "'late' changes the instants"),
         ("fall", 4, "argument", "the state has 1 and 2 numbers"),
@@ -310,6 +333,22 @@ def test_the_balance_of_energy_sees_through_jumps_of_inputs(answers):
     energy = answers["pushed"][-1]["status"]["energy"]
     assert energy["turnedOver"] > 10
     assert energy["missed"] + energy["doubt"] < 1e-6 * energy["turnedOver"]
+
+
+def test_wrong_orders_leave_the_run_as_it_is(answers):
+    """z = z₀ + (F/m − g) t²/2, with the values from before the wrong orders."""
+    first, *wrong, last = answers["wrong orders"]
+    assert first["status"]["status"] == "running"
+    assert [x.get("kind") for x in wrong] == ["argument"] * (len(wrong) - 1) + ["unknown name"]
+    assert last["status"]["t"] == 0.4
+    assert last["state"][0] == pytest.approx(1 + (9 / 3 - 9.81) * 0.4**2 / 2, abs=1e-9)
+
+
+def test_modules_of_javascript_import_the_script_by_its_names(node):
+    text = f"import {{ LiaisonError, Run }} from {json.dumps(SCRIPT.as_uri())}; new Run(1)"
+    words = [node, "--input-type=module", "-e", text]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert "Argument 0 must be a WebAssembly.Module" in done.stderr
 
 
 def test_recording_at_a_period(answers):

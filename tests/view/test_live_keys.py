@@ -79,6 +79,7 @@ def tabbed(tab, label: str) -> None:
 
 
 def test_every_control_is_reached_in_its_order(tab):
+    until(tab, "document.querySelector('select.events')?.checkVisibility()")
     names = tab.evaluate(LISTED)
     tab.evaluate("document.activeElement.blur()")
     order: list[str] = []

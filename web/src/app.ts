@@ -285,7 +285,9 @@ export class App {
     this.clock.end = times[times.length - 1];
     if (simulation.isFast && this.clock.playing) this.clock.time = this.clock.end;
     if (this.clock.time > this.clock.end) this.clock.time = this.clock.end;
-    if (now - this.refreshed < 100 || motion.count < 2) return;
+    // of a run that fails at its start there is nothing to show, nor is the one before it
+    const isFailed = simulation.status?.status === "failed";
+    if (now - this.refreshed < 100 || (motion.count < 2 && !isFailed)) return;
     this.refreshed = now;
     this.isChartsTurn = !this.isChartsTurn;
     if (this.isChartsTurn) this.charts.refresh();

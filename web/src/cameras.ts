@@ -7,6 +7,8 @@ export const PRESETS = ["start", "front", "side", "top", "oblique"] as const;
 export type Preset = (typeof PRESETS)[number];
 
 const MARGIN = 1.12;
+/** Of half the picture: how far from its middle bodies of a mechanism that simulates may be. */
+const WITHIN = 0.75;
 
 export class Cameras {
   readonly controls: OrbitControls;
@@ -47,6 +49,11 @@ export class Cameras {
     this.controls.target.copy(target);
     this.stage.camera.position.copy(target).add(away);
     this.controls.update();
+    // other lengths and assembly modes may be beyond what the scene was made for
+    for (let k = 0; this.stage.scene.live && this.isBeyond() && k < 16; k++) {
+      this.stage.camera.position.copy(target).add(away.multiplyScalar(1.15));
+      this.controls.update();
+    }
     this.stage.isDirty = true;
   }
 
@@ -78,6 +85,16 @@ export class Cameras {
     camera.position.copy(this.controls.target).add(away);
     this.controls.update();
     this.stage.isDirty = true;
+  }
+
+  /** Whether the middle of a body is out of the picture, or nearly. */
+  private isBeyond(): boolean {
+    const { scene, motion, camera } = this.stage;
+    camera.updateMatrixWorld();
+    return scene.bodies.some((body, k) => {
+      const at = motion.world(k, body.label ?? [0, 0, 0], new Vector3()).project(camera);
+      return !body.ground && Math.max(Math.abs(at.x), Math.abs(at.y)) > WITHIN;
+    });
   }
 
   /** On a pane narrower than the scene's camera was made for: how much farther away. */

@@ -136,6 +136,8 @@ class Plot {
     const [k, part] = placeOf(this.charts.times, time);
     const later = Math.min(k + 1, this.charts.times.length - 1);
     this.curves.forEach((curve, i) => {
+      // a run goes on between two drawings
+      if (later >= curve.values.length) curve.values = this.charts.source.values(curve.column.name);
       const value = (1 - part) * curve.values[k] + (part > 0 ? part * curve.values[later] : 0);
       this.readouts[i].textContent = digits(this.factor * value);
     });

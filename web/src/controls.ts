@@ -8,12 +8,22 @@ import { isBeyond } from "./variations";
 
 const MOST = 60; // sliders of a kind
 
+interface Quantity {
+  name: string;
+  unit: string;
+  value: number;
+  low?: number | null;
+  high?: number | null;
+}
+
 interface Knob {
   name: string;
   unit: string;
   value: number;
   low: number;
   high: number;
+  /** Whether values below and above the range are rejected. */
+  isBounded: [boolean, boolean];
 }
 
 export class Controls {
@@ -41,7 +51,7 @@ export class Controls {
     const { info } = simulation;
     const again = this.action("Restart", "Begin again at the start", () => this.begin());
     const reset = this.action("Reset", "All values as they were", () => {
-      for (const act of this.resets) act();
+      this.reset();
       this.begin();
     });
     this.node.append(
@@ -60,16 +70,16 @@ export class Controls {
     this.error.hidden = this.notice.hidden = true;
     this.modes = this.modeChoice();
     const lengths = info.parameters.filter((x) => Number.isFinite(x.value));
-    this.group("Parameters", lengths.map((x) => knob(x, x.low, x.high)), true, (name, value) => {
+    this.group("Parameters", lengths.map(knob), true, (name, value) => {
       this.parameters[name] = value;
       this.begin();
     });
     const inputs = info.inputs.filter((x) => !x.driven && !isDrag(x.name));
-    this.group("Inputs", inputs.map((x) => knob(x)), true, (name, value) => simulation.setInput(name, value));
-    for (const { name, value } of inputs) this.resets.push(() => simulation.setInput(name, value));
+    this.group("Inputs", inputs.map(inputKnob), true, (name, value) => simulation.setInput(name, value));
+    this.resets.push(() => inputs.forEach(({ name, value }) => simulation.setInput(name, value)));
     const positions = info.coordinates.filter((x) => !info.curved.includes(x.name));
     const starts = info.assembles ? [...positions, ...info.speeds] : [];
-    this.group("Start", starts.map((x) => knob(x)), false, (name, value) => {
+    this.group("Start", starts.map(knob), false, (name, value) => {
       this.start[name] = value;
       this.begin();
     });
@@ -81,9 +91,15 @@ export class Controls {
     this.simulation.begin({ ...this.parameters }, { ...this.start }, +(this.modes?.value ?? 0));
   }
 
+  /** All values as they were, inputs and the assembly mode too. */
+  private reset(): void {
+    for (const act of this.resets) act();
+    if (this.modes) this.modes.value = "0";
+  }
+
   /** Other values, shown by the sliders too, and a new run. */
   set(parameters: Record<string, number>, start: Record<string, number>, mode = 0, inputs: Record<string, number> = {}): void {
-    for (const act of this.resets) act();
+    this.reset();
     for (const [name, value] of Object.entries(inputs)) this.setInput(name, value);
     if (this.modes) this.modes.value = `${mode}`;
     for (const [values, kept] of [[parameters, this.parameters], [start, this.start]])
@@ -207,9 +223,8 @@ export class Controls {
 
   private row(one: Knob, set: (name: string, value: number) => void): HTMLElement {
     const label = one.unit ? `${one.name} [${pretty(one.unit)}]` : one.name;
-    const shared = { min: `${one.low}`, max: `${one.high}`, value: `${one.value}` };
     const range = el("input", {
-      attributes: { type: "range", step: "any", ...shared, "aria-label": label },
+      attributes: { type: "range", step: "any", min: `${one.low}`, max: `${one.high}`, value: `${one.value}`, "aria-label": label },
       on: { input: () => put(+range.value) },
     });
     const number = el("input", {
@@ -217,8 +232,9 @@ export class Controls {
       on: { change: () => number.value !== "" && put(+number.value) },
     });
     const show = (value: number) => {
-      if (value < +range.min) range.min = `${value}`;
-      if (value > +range.max) range.max = `${value}`;
+      // it reaches as far as values beyond its range, but not beyond bounds
+      range.min = `${one.isBounded[0] ? one.low : Math.min(value, +range.min)}`;
+      range.max = `${one.isBounded[1] ? one.high : Math.max(value, +range.max)}`;
       range.value = `${value}`;
       number.value = `${+value.toPrecision(6)}`;
     };
@@ -228,6 +244,8 @@ export class Controls {
       set(one.name, value);
     };
     this.resets.push(() => {
+      range.min = `${one.low}`;
+      range.max = `${one.high}`;
       show(one.value);
       delete this.parameters[one.name];
       delete this.start[one.name];
@@ -240,11 +258,16 @@ export function isDrag(name: string): boolean {
   return name.startsWith("drag ");
 }
 
-/** A range around a value: its bounds where there are some, else half to one and a half of it. */
-function knob(of: { name: string; unit: string; value: number }, low: number | null = null, high: number | null = null): Knob {
-  const { name, unit, value } = of;
-  const reach = Math.abs(value) > 0 ? 0.5 * Math.abs(value) : unit === "rad" ? Math.PI : 1;
-  return { name, unit, value, low: low ?? value - reach, high: high ?? value + reach };
+/** A range around a value: bounds of a parameter where there are some; half a turn either way; else half to one and a half of it. */
+function knob({ name, unit, value, low = null, high = null }: Quantity): Knob {
+  const reach = unit === "rad" ? Math.PI : Math.abs(value) > 0 ? 0.5 * Math.abs(value) : 1;
+  return { name, unit, value, low: low ?? value - reach, high: high ?? value + reach, isBounded: [low !== null, high !== null] };
+}
+
+/** An input has no bounds, may stop and turn back. */
+function inputKnob(of: Quantity): Knob {
+  const reach = 2 * Math.abs(of.value) || 1;
+  return { ...knob(of), low: -reach, high: reach };
 }
 
 function signed(x: number): string {

@@ -6,6 +6,8 @@ import { el } from "./dom";
 const LETTER = 6.6;
 const LINE = 18;
 const MOST_LETTERS = 26;
+/** Pixels to the right and down from a point to its text, by kind, as page.css has them; "beside" ends there. */
+const OFFSETS: Record<string, [number, number]> = { "": [6, -23], drag: [6, -23], force: [5, -8], joint: [4, 4], beside: [-8, -9] };
 
 interface Box {
   left: number;
@@ -21,18 +23,18 @@ export interface Label {
 
 export class Labels {
   readonly node = el("div", { class: "labels", attributes: { "aria-hidden": "true" } });
-  private readonly shown: { label: Label; mark: HTMLElement; text: string }[] = [];
+  private readonly shown: { label: Label; kind: string; mark: HTMLElement; text: string }[] = [];
   private readonly at = new Vector3();
 
   add(label: Label, kind = ""): void {
     const mark = el("span", { class: `name ${kind}` });
     this.node.append(mark);
-    this.shown.push({ label, mark, text: "" });
+    this.shown.push({ label, kind, mark, text: "" });
   }
 
   /** All labels of the layers that are on, where their points are seen; none on another. */
   show(camera: Camera, width: number, height: number, isOn: (layer: string) => boolean): void {
-    const seen: { mark: HTMLElement; text: string; x: number; y: number }[] = [];
+    const seen: { mark: HTMLElement; kind: string; text: string; x: number; y: number }[] = [];
     for (const one of this.shown) {
       const visible = isOn(one.label.layer);
       const at = visible ? one.label.place(this.at).project(camera) : this.at;
@@ -46,24 +48,28 @@ export class Labels {
         one.text = text;
         one.mark.textContent = text;
       }
-      seen.push({ mark: one.mark, text, x: ((at.x + 1) / 2) * width, y: ((1 - at.y) / 2) * height });
+      seen.push({ mark: one.mark, kind: one.kind, text, x: ((at.x + 1) / 2) * width, y: ((1 - at.y) / 2) * height });
     }
     const taken: Box[] = [];
-    seen.sort((a, b) => a.y - b.y);
-    for (const { mark, text, x, y } of seen)
-      mark.style.transform = `translate(${x.toFixed(1)}px, ${this.free(taken, x, y, text).toFixed(1)}px)`;
-  }
-
-  /** The height at or below the one wanted at which a text covers no other. */
-  private free(taken: Box[], x: number, y: number, text: string): number {
-    const right = x + 10 + LETTER * Math.min(text.length, MOST_LETTERS);
-    let at = y;
-    for (let tries = 0; tries < 4; tries++) {
-      const hit = taken.find((b) => x < b.right && right > b.left && Math.abs(at - b.y) < LINE);
-      if (!hit) break;
-      at = hit.y + LINE;
+    seen.sort((a, b) => a.y + OFFSETS[a.kind][1] - b.y - OFFSETS[b.kind][1]);
+    for (const { mark, kind, text, x, y } of seen) {
+      const [aside, down] = OFFSETS[kind];
+      const width = 10 + LETTER * Math.min(text.length, MOST_LETTERS);
+      const left = x + aside - (kind === "beside" ? width : 0);
+      const at = free(taken, left, left + width, y + down) - down;
+      mark.style.transform = `translate(${x.toFixed(1)}px, ${at.toFixed(1)}px)`;
     }
-    taken.push({ left: x, right, y: at });
-    return at;
   }
+}
+
+/** The height at or below the one wanted at which a text covers no other. */
+function free(taken: Box[], left: number, right: number, y: number): number {
+  let at = y;
+  for (let tries = 0; tries < 12; tries++) {
+    const hit = taken.find((b) => left < b.right && right > b.left && Math.abs(at - b.y) < LINE);
+    if (!hit) break;
+    at = hit.y + LINE;
+  }
+  taken.push({ left, right, y: at });
+  return at;
 }

@@ -94,7 +94,8 @@ class LiveSource implements Source {
   }
 
   values(name: string): Float64Array {
-    return (this.data.get(name) as Float64Array).subarray(0, Math.max(this.motion.count, 1));
+    const { count } = this.motion;
+    return count ? (this.data.get(name) as Float64Array).subarray(0, count) : new Float64Array(1).fill(NaN);
   }
 
   last(name: string): number | null {

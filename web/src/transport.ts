@@ -222,7 +222,7 @@ export class LiveEvents {
     attributes: { size: "6", "aria-label": "Events" },
     on: { change: () => this.go() },
   });
-  private shown = -1;
+  private shown = "";
 
   constructor(
     private readonly scene: Scene,
@@ -234,8 +234,10 @@ export class LiveEvents {
 
   refresh(): void {
     const { groups, count } = this.scene.events;
-    if (count === this.shown || document.activeElement === this.list) return;
-    this.shown = count;
+    const last = groups[groups.length - 1];
+    const now = `${count} ${last?.begin} ${last?.end}`; // another run may have as many
+    if (now === this.shown || document.activeElement === this.list) return;
+    this.shown = now;
     this.node.hidden = count === 0;
     this.title.textContent = `Events: ${count}`;
     const texts = groups.slice(-LISTED).reverse();

@@ -88,7 +88,7 @@ def joint_forces(run: Trajectory, drawn: Drawing, wanted: bool | Iterable[str]) 
     if series is None:
         raise LiaisonError(
             f"the run {run.name!r} has no reactions to draw.",
-            hint="Simulate again with reactions recorded, or leave out the forces.",
+            hint='Simulate again with series=("reactions",), or leave out the forces.',
         )
     joints = next(iter(series.axes.values()))
     names = joints if wanted is True else tuple(wanted)

@@ -1,4 +1,4 @@
-// Types of liaison_run.js. SI units throughout; angles in rad.
+// Types of liaison_run.js. SI units throughout, angles in rad; outputs in the units they are declared with.
 
 /** An error in words, with advice and what kind it is. */
 export declare class LiaisonError extends Error {

@@ -80,10 +80,20 @@
   }
 
   const finite = (x, what) => {
-    const value = Number(x);
-    if (!Number.isFinite(value)) throw new LiaisonError(`${what} is ${x}; it must be a finite number.`);
-    return value;
+    if (!Number.isFinite(x)) throw new LiaisonError(`${what} is ${typeof x === "string" ? `'${x}'` : x}; it must be a finite number.`);
+    return x;
   };
+
+  const positive = (x, what) => {
+    if (!(finite(x, what) > 0)) throw new LiaisonError(`${what} is ${x}; it must be positive.`);
+    return x;
+  };
+
+  function checkNames(given, known, call) {
+    for (const key of Object.keys(given)) {
+      if (!known.includes(key)) throw new LiaisonError(`${call} has no option '${key}'.`, `It has: ${known.join(", ")}.`, "unknown name");
+    }
+  }
 
   const general = (x, digits) => String(Number(Number(x).toPrecision(digits)));
 
@@ -174,9 +184,7 @@
     start(options = {}) {
       const n = this.notes, s = n.sizes;
       const known = ["parameters", "inputs", "state", "start", "guess", "near", "until", "step", "every", "rtol", "atol", "maxStep", "maxSteps"];
-      for (const key of Object.keys(options)) {
-        if (!known.includes(key)) throw new LiaisonError(`start() has no option '${key}'.`, `It has: ${known.join(", ")}.`, "unknown name");
-      }
+      checkNames(options, known, "start()");
       const p = this.parametersOf(options.parameters || {});
       const u = Float64Array.from(n.inputs);
       for (const [name, value] of Object.entries(options.inputs || {})) u[this.inputPlace(name)] = finite(value, `input '${name}'`);
@@ -184,6 +192,7 @@
       const t = finite(state.t ?? n.state.t, "the start");
       const end = finite(options.until ?? n.until, "until");
       if (end < t) throw new LiaisonError(`until is ${end} s: a run from ${t} s cannot end at ${end} s.`);
+      this.checkSteps(options);
       this.restore();
       for (const name of ["t", "t_new", "t_start", "t_base", "t_good"]) this.set(name, t);
       this.set("t_end", end);
@@ -194,7 +203,7 @@
       this.array("good", s.nq + s.nv).set([...state.q, ...state.v]);
       this.chooseSteps(options);
       this.chooseRecording(options.every === undefined ? n.every : options.every, t, end);
-      this.longest = options.maxStep === undefined ? this.get("h_max") : finite(options.maxStep, "maxStep");
+      this.longest = options.maxStep === undefined ? this.get("h_max") : options.maxStep;
       this.loadInstants();
       this.rows = [];
       this.happened = [];
@@ -276,7 +285,8 @@
         }
         return state;
       } catch (error) {
-        if (error.status !== "assembly") throw error;
+        // speeds that contradict each other are no matter of the mode
+        if (error.status !== "assembly" || error.hint === n.assembly.ends[2][1]) throw error;
         throw new LiaisonError("this assembly mode does not close with these lengths and starts.",
           "Choose another mode, or change them back.", "assembly");
       }
@@ -331,23 +341,26 @@
       return values;
     }
 
-    chooseSteps(options) {
+    /** Before anything changes: the run that goes on stays where options are wrong. */
+    checkSteps(options) {
       const isFixed = this.notes.step !== null;
-      if (options.step !== undefined) {
-        if (!isFixed) throw new LiaisonError("this module chooses its steps itself.", "Set rtol and atol, or write it with a step.");
-        const step = finite(options.step, "step");
-        if (!(step > 0)) throw new LiaisonError(`the step is ${step} s; it must be positive.`);
-        this.set("step", step);
-      }
+      if (options.step !== undefined && !isFixed) throw new LiaisonError("this module chooses its steps itself.", "Set rtol and atol, or write it with a step.");
       for (const name of ["rtol", "atol"]) {
-        if (options[name] === undefined) continue;
-        if (isFixed) throw new LiaisonError(`this module has a fixed step: it has no ${name}.`);
-        const value = finite(options[name], name);
-        if (!(value > 0)) throw new LiaisonError(`${name} is ${value}; it must be positive.`);
-        this.set(name, value);
-        if (name === "atol") this.array("atols", 2 * this.notes.sizes.nv).fill(value);
+        if (options[name] !== undefined && isFixed) throw new LiaisonError(`this module has a fixed step: it has no ${name}.`);
       }
-      if (options.maxSteps !== undefined) this.setCount("steps_allowed", Math.floor(finite(options.maxSteps, "maxSteps")));
+      for (const name of ["step", "rtol", "atol", "every", "maxStep", "maxSteps"]) {
+        if (options[name] !== undefined && !(name === "every" && options.every === null)) positive(options[name], name);
+      }
+    }
+
+    chooseSteps({ step, rtol, atol, maxSteps }) {
+      if (step !== undefined) this.set("step", step);
+      if (rtol !== undefined) this.set("rtol", rtol);
+      if (atol !== undefined) {
+        this.set("atol", atol);
+        this.array("atols", 2 * this.notes.sizes.nv).fill(atol);
+      }
+      if (maxSteps !== undefined) this.setCount("steps_allowed", Math.ceil(maxSteps));
     }
 
     chooseRecording(every, t, end) {
@@ -356,10 +369,8 @@
         this.setCount("samples", 0);
         this.setCount("records_steps", 1);
       } else {
-        const period = finite(every, "every");
-        if (!(period > 0)) throw new LiaisonError(`every is ${period} s; it must be positive.`);
-        this.set("period", period);
-        this.setCount("samples", Math.floor(((end - t) / period) * (1 + 1e-12)) + 1);
+        this.set("period", every);
+        this.setCount("samples", Math.floor(((end - t) / every) * (1 + 1e-12)) + 1);
         this.setCount("records_steps", 0);
       }
       this.setCount("records_end", 1);
@@ -406,7 +417,13 @@
     // going on
 
     /** Goes on until a time is reached or passed, so many steps or milliseconds are spent, or the run ends. */
-    advance({ until = Infinity, steps = Infinity, milliseconds = Infinity } = {}) {
+    advance(budget = {}) {
+      checkNames(budget, ["until", "steps", "milliseconds"], "advance()");
+      let { until = Infinity, steps = Infinity, milliseconds = Infinity } = budget;
+      for (const [name, value] of Object.entries({ until, steps, milliseconds })) {
+        if (typeof value !== "number" || Number.isNaN(value)) throw new LiaisonError(`${name} is ${value}; it must be a number.`);
+      }
+      if (steps !== Infinity && !(Number.isInteger(steps) && steps >= 0)) throw new LiaisonError(`steps is ${steps}; it must be a whole number, 0 or more.`);
       const n = this.notes, c = n.codes;
       const clock = milliseconds === Infinity ? null : performance.now() + milliseconds;
       const tries = until === Infinity ? 64 : 1;
@@ -613,7 +630,7 @@
     }
   }
 
-  const liaison = { Run, LiaisonError };
-  if (typeof module !== "undefined" && module.exports) module.exports = liaison;
-  else root.liaison = liaison;
+  // written out, since node looks for these names when a module imports the script
+  if (typeof module !== "undefined" && module.exports) module.exports = { Run, LiaisonError };
+  else root.liaison = { Run, LiaisonError };
 })(typeof globalThis !== "undefined" ? globalThis : this);
