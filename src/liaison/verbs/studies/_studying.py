@@ -11,8 +11,8 @@ import json
 import re
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any, final
@@ -34,11 +34,20 @@ from liaison.simulation.report import KNOWN
 from liaison.simulation.steps.projection import Projection
 from liaison.spatial import number
 from liaison.studies.chunks import Columns, encoded
-from liaison.studies.measures import Measure, Samples, read_measures
+from liaison.studies.measures import (
+    KEEPS_UNIT,
+    SAME_UNIT,
+    Measure,
+    Node,
+    Samples,
+    along,
+    read_columns,
+    read_measures,
+)
 from liaison.studies.rows import columns_of, header_of, joined
 from liaison.studies.store import KEY
 from liaison.studies.study import Definition
-from liaison.units import converts, unit_of
+from liaison.units import FORCE, MOMENT, converts, unit_of
 from liaison.verbs.given import Given, mechanism_of, units, with_starts, with_values
 
 from ._family import PARAMETER, Family, Recipe, kind_of_value
@@ -136,6 +145,7 @@ class Asked:
         series: names of series that are stored.
         lsd: the mechanism as text.
         own_outputs: how many outputs the mechanism has without those of measures.
+        efforts: units of multipliers, by name.
     """
 
     recipe: Recipe
@@ -145,6 +155,7 @@ class Asked:
     series: tuple[str, ...]
     lsd: str
     own_outputs: int
+    efforts: Mapping[str, str] = field(default_factory=dict)
 
     def about(self) -> dict[str, Any]:
         """All that runs depend on besides their values, as plain data."""
@@ -203,7 +214,7 @@ def asked_of(
     """What a study asks for; the arguments are those of `liaison.study`, in SI."""
     measures = read_measures(measure)
     mechanism = mechanism_of(given)
-    places = {text: place for x in measures for text, place in x.places.items()}
+    places = _parts(mechanism, {k: y for x in measures for k, y in x.places.items()})
     columns = [x for x in places if _is_column(mechanism, x)]
     whole, outputs = with_formulas(given, {x: y for x, y in places.items() if x not in columns})
     _check_names(mechanism, measures)
@@ -219,6 +230,17 @@ def asked_of(
     return Asked(
         recipe, measures, outputs, tuple(kept.tolist()), stored, lsd, len(mechanism.outputs)
     )
+
+
+def _parts(mechanism: Mechanism, formulas: Mapping[str, Place]) -> dict[str, Place]:
+    """Formulas of measures; of those with columns in them their parts."""
+    listed: dict[str, Place] = {}
+    for text, place in formulas.items():
+        words = re.findall(r"[\w.']+", text)
+        mixed = any("." in x and _is_column(mechanism, x) for x in words)
+        is_whole = not mixed or _is_column(mechanism, text)
+        listed |= {text: place} if is_whole else read_columns(text, place)[1]
+    return listed
 
 
 def _is_column(mechanism: Mechanism, text: str) -> bool:
@@ -288,18 +310,16 @@ def definition_of(asked: Asked, version: str, more: Mapping[str, Any]) -> Defini
 
 
 def unit_of_measure(asked: Asked, measure: Measure) -> str:
-    """The unit of a measure: behind "in", or of the formula that it takes the number of."""
-    own = {x.name: x.unit for x in asked.recipe.mechanism.outputs}
-    name = asked.outputs.get(measure.of_unit, "")
-    unit = own.get(name) or _unit_of_column(measure)
+    """The unit of a measure: behind "in", or of the formulas that it takes the number of."""
+    unit = _unit_of_number(asked, measure.root)
     if not measure.unit:
-        return unit
+        return unit or ""
     place = Place(f"measure {measure.name!r}", 1, 1, measure.text, len(measure.text))
-    if not name and not unit:
+    if unit is None:
         raise ArgumentError(
             f"measure {measure.name!r} is in {measure.unit!r}, and the unit of its formula is not "
             "known.",
-            hint="Divide by the unit instead: (max(x) - min(x))/(1 mm).",
+            hint="Divide by the unit instead: 2*max(x)/(1 mm).",
         )
     if not converts(unit_of(unit).dimension, unit_of(measure.unit).dimension):
         raise LiaisonError(
@@ -310,13 +330,41 @@ def unit_of_measure(asked: Asked, measure: Measure) -> str:
     return measure.unit
 
 
-def _unit_of_column(measure: Measure) -> str:
-    """The unit of an instant, or of a column of a series; "" where it is not known."""
-    if measure.root.op == "time" or measure.root.name.startswith("time_of"):
+def _unit_of_number(asked: Asked, node: Node) -> str | None:
+    """The unit of a part of a measure; None where it is not known."""
+    if node.op == "parameter":
+        return units(asked.recipe.mechanism).get(node.name)
+    if node.op == "time" or node.name.startswith("time_of"):
         return "s"
-    first, _, rest = measure.of_unit.partition(".")
+    if node.formula:
+        keeps = (node.name if node.op == "reduce" else node.op) in KEEPS_UNIT
+        return _unit_of_values(asked, node.formula) if keeps else None
+    return _common(node, lambda x: _unit_of_number(asked, x))
+
+
+def _unit_of_values(asked: Asked, text: str) -> str | None:
+    """The unit of a formula of a run; None where it is not known."""
+    if text in asked.outputs:
+        own = {x.name: x.unit for x in asked.recipe.mechanism.outputs}
+        return own.get(asked.outputs[text], "")
+    if not re.fullmatch(r"[\w.']+", text):
+        root = read_columns(text, Place("", 1, 1, text))[0]
+        return _common(root, lambda x: _unit_of_values(asked, x.formula))
+    first, _, rest = text.partition(".")
+    if first == "lam":
+        return asked.efforts.get(rest)
     last = rest.rpartition(".")[2][:1]
-    return {"energy": "J", "reactions": {"F": "N", "M": "Nm"}.get(last, "")}.get(first, "")
+    return {"energy": "J", "reactions": {"F": FORCE, "M": MOMENT}.get(last)}.get(first)
+
+
+def _common(node: Node, unit: Callable[[Node], str | None]) -> str | None:
+    """The unit that the parts of a sum or a choice have in common; numbers in it have any."""
+    if node.op not in SAME_UNIT:
+        return unit(node) if node.op == "values" else None
+    known = {
+        _common(x, unit) if x.op in SAME_UNIT else unit(x) for x in node.args if x.op != "number"
+    }
+    return known.pop() if len(known) == 1 else None
 
 
 def keys_of(family: str, values: Array) -> NDArray[np.uint8]:
@@ -461,6 +509,9 @@ def samples_of(runs: Runs, family: Family, asked: Asked, values: Array) -> Sampl
     at_end = _evaluated(family, runs, values, last) if has_ends else None
 
     def value(text: str) -> Array:
+        if text not in asked.outputs and not re.fullmatch(r"[\w.']+", text):
+            parts = along(read_columns(text, Place("", 1, 1, text))[0], value)
+            return np.asarray(parts)
         if text not in asked.outputs:
             column = runs.columns(text)[text][1]
             return np.column_stack([column, np.full(len(column), np.nan)]) if has_ends else column

@@ -199,7 +199,8 @@ def with_reference(asked: Asked, points: Points) -> tuple[Asked, Family]:
     rows = [] if None in own else [[float(x) for x in own if x is not None]]
     rows += points.values[:1000].tolist()
     family = ready_family(recipe, rows)
-    asked = replace(asked, recipe=family.recipe)
+    efforts = {x.name: x.unit for x in family.kernel.program.labels.get("lam", ()) if x.unit}
+    asked = replace(asked, recipe=family.recipe, efforts=efforts)
     keep_ready(asked.family(VERSION), family)
     return asked, family
 
