@@ -230,7 +230,8 @@ def test_units_of_numbers_are_read_as_in_lsd():
     assert study.unit("sum") == "m"
 
 
-def test_plots_of_what_spreads(tmp_path: Path):
+def test_plots_of_what_spreads():
+    pytest.importorskip("matplotlib")
     few = {"vary": {"l": "1 m ± 1 mm"}, "design": "monte carlo", "count": 20, "until": 1.0}
     study = liaison.study(DRIVEN, measure={"peak": "max(abs(lam.drive))"}, every=0.1, **few)
     axes = study.plot("histogram").axes

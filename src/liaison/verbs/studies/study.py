@@ -250,7 +250,8 @@ def carried_out(
     except KeyboardInterrupt:
         done = int(np.count_nonzero(store.known(table["key"])))
         raise Interrupted(
-            f"the study was interrupted; {done} of {len(points)} runs are stored.",
+            f"the study was interrupted; {done} of {len(points)} runs are stored"
+            + (": name a folder to keep them." if folder is None else "; start it again to go on."),
             t=0.0, trajectory=Study(store, name, maker=run_again, pages=live_page),
         ) from None  # fmt: skip
     return Study(store, name, maker=run_again, pages=live_page)
