@@ -100,6 +100,25 @@ def test_a_run_that_an_event_stops_is_measured_up_to_its_end():
     assert study["fast"][0] == pytest.approx(run["A'"][-1], rel=1e-7)
 
 
+def test_columns_of_a_run_that_an_event_stops_go_to_its_end():
+    text = Path("examples/pendulum.lsd").read_text() + "\nevent low when A falling stop ;\n"
+    measure = {
+        "end": "final(energy.T)", "most": "max(energy.T)", "work": "integral(energy.T)",
+        "force": "final(reactions.A.Fx)", "there": "at(abs(reactions.A.Fx), low)",
+    }  # fmt: skip
+    how = {"until": 2.0, "start": {"A": 1.0}, "every": 0.05}
+    study = liaison.study(text, vary={"l": [0.5, 1.0]}, measure=measure, **how)
+    for k, length in enumerate((0.5, 1.0)):
+        run = liaison.simulate(text, parameters={"l": length}, series=["reactions"], **how)
+        kinetic, force = run["energy.T"], run["reactions.A.Fx"]
+        assert run.status == "stopped"
+        assert study["end"][k] == pytest.approx(kinetic[-1], rel=1e-7)
+        assert study["most"][k] == pytest.approx(kinetic.max(), rel=1e-7)
+        assert study["work"][k] == pytest.approx(np.trapezoid(kinetic, run.t), rel=1e-7)
+        assert study["force"][k] == pytest.approx(force[-1], rel=1e-7)
+        assert study["there"][k] == pytest.approx(abs(force[-1]), rel=1e-7)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -505,27 +505,28 @@ def samples_of(runs: Runs, family: Family, asked: Asked, values: Array) -> Sampl
         is_stopped & (runs.end_t > np.nanmax(t, axis=1, initial=-1)), runs.end_t, np.nan
     )
     has_ends = bool(np.any(np.isfinite(ends)))
+    states = _States(runs, family, asked, values)
     last = runs.end_t, runs.end_q, runs.end_v
-    at_end = _evaluated(family, runs, values, last) if has_ends else None
+    at_end = states.at(last, np.isfinite(ends)) if has_ends else None
+
+    def recorded(text: str) -> Array:
+        if text not in asked.outputs:
+            return runs.columns(text)[text][1]
+        return runs.series["outputs"][0][:, :, known[asked.outputs[text]]]
 
     def value(text: str) -> Array:
-        if text not in asked.outputs and not re.fullmatch(r"[\w.']+", text):
-            parts = along(read_columns(text, Place("", 1, 1, text))[0], value)
-            return np.asarray(parts)
-        if text not in asked.outputs:
-            column = runs.columns(text)[text][1]
-            return np.column_stack([column, np.full(len(column), np.nan)]) if has_ends else column
-        k = known[asked.outputs[text]]
-        column = runs.series["outputs"][0][:, :, k]
-        if at_end is None:
-            return column
-        return _with_end(column, np.where(np.isfinite(ends), at_end[k], np.nan), runs.recorded)
+        column = _of_parts(text, asked, recorded)
+        return column if at_end is None else _with_end(column, at_end(text), runs.recorded)
 
     def instants(name: str) -> list[Array]:
         return [np.array([x.t for x in listed if x.name == name]) for listed in runs.events]
 
     def at_event(text: str, name: str) -> Array:
-        return _at_event(text, name, (runs, family, asked, known), values)
+        firsts = [next((x for x in listed if x.name == name), None) for listed in runs.events]
+        t = np.array([0.0 if x is None else x.t for x in firsts])
+        q = np.array([runs.end_q[k] if x is None else x.q for k, x in enumerate(firsts)])
+        v = np.array([runs.end_v[k] if x is None else x.v for k, x in enumerate(firsts)])
+        return states.at((t, q, v), np.array([x is not None for x in firsts], dtype=bool))(text)
 
     def parameter(name: str) -> Array:
         names = [x.name for x in runs.labels.get("p", ())]
@@ -547,39 +548,59 @@ def _with_end(column: Array, ends: Array, recorded: NDArray[np.int64]) -> Array:
     return whole
 
 
-def _evaluated(
-    family: Family, runs: Runs, values: Array, states: tuple[Array, Array, Array]
-) -> Array:
-    """Outputs at a state of each run, shape (outputs, runs)."""
-    if family.plan.inputs.formulas:
-        raise ArgumentError(
-            "measures at events are not evaluated where inputs are formulas.",
-            hint="Write the formula into the text of the mechanism.",
-        )
-    t, q, v = states
-    columns = [np.ascontiguousarray(x.T) for x in (q, v, runs.parameters)]
-    u = np.repeat(family.held[:, None], len(q), axis=1)
-    for name, x in family.recipe.inputs(values).items():
-        u[[y.name for y in runs.labels["u"]].index(name)] = x
-    out: Array = family.kernel.batch(
-        "outputs", np.ascontiguousarray(t), q=columns[0], v=columns[1], u=u, p=columns[2]
-    )
-    return out
+def _of_parts(text: str, asked: Asked, value: Callable[[str], Array]) -> Array:
+    """The values of a formula; of one with columns in it from those of its parts."""
+    if text in asked.outputs or re.fullmatch(r"[\w.']+", text):
+        return value(text)
+    return np.asarray(along(read_columns(text, Place("", 1, 1, text))[0], value))
 
 
-def _at_event(
-    text: str, name: str, of: tuple[Runs, Family, Asked, Mapping[str, int]], values: Array
-) -> Array:
-    """A formula at the first event of a name; NaN where there is none."""
-    runs, family, asked, known = of
-    if text not in asked.outputs:
-        raise ArgumentError(f"{text!r} has no value at events; a formula of coordinates has one.")
-    firsts = [next((x for x in listed if x.name == name), None) for listed in runs.events]
-    t = np.array([0.0 if x is None else x.t for x in firsts])
-    q = np.array([runs.end_q[k] if x is None else x.q for k, x in enumerate(firsts)])
-    v = np.array([runs.end_v[k] if x is None else x.v for k, x in enumerate(firsts)])
-    out = _evaluated(family, runs, values, (t, q, v))[known[asked.outputs[text]]]
-    return np.where([x is not None for x in firsts], out, np.nan)
+@final
+@dataclass(frozen=True, slots=True)
+class _States:
+    """Formulas and columns at one state of each run: where it ends, or at an event."""
+
+    runs: Runs
+    family: Family
+    asked: Asked
+    values: Array
+
+    def at(
+        self, states: tuple[Array, Array, Array], there: NDArray[np.bool_]
+    ) -> Callable[[str], Array]:
+        """Values by formula, shape (runs,), at t, q and v; NaN where a run is not there."""
+        u = self._inputs()
+
+        def one(text: str) -> Array:
+            if text in self.asked.outputs:
+                names = list(_output_names(self.runs))
+                out = self._outputs(states, u)[names.index(self.asked.outputs[text])]
+                return np.where(there, out, np.nan)
+            found = self.family.at_states(self.runs, states, u, there)
+            if text.partition(".")[0] not in found.series:  # contacts are known while runs go on
+                return np.full(len(there), np.nan)
+            return found.columns(text)[text][1][:, 0]
+
+        return lambda text: _of_parts(text, self.asked, one)
+
+    def _inputs(self) -> Array:
+        """Inputs of each run, shape (runs, inputs)."""
+        family = self.family
+        if family.plan.inputs.formulas:
+            raise ArgumentError(
+                "measures at events are not evaluated where inputs are formulas.",
+                hint="Write the formula into the text of the mechanism.",
+            )
+        u = np.repeat(family.held[None, :], len(self.values), axis=0)
+        for name, x in family.recipe.inputs(self.values).items():
+            u[:, [y.name for y in self.runs.labels["u"]].index(name)] = x
+        return u
+
+    def _outputs(self, states: tuple[Array, Array, Array], u: Array) -> Array:
+        t, q, v = states
+        q, v, u, p = (np.ascontiguousarray(x.T) for x in (q, v, u, self.runs.parameters))
+        t = np.ascontiguousarray(t)
+        return np.asarray(self.family.kernel.batch("outputs", t, q=q, v=v, u=u, p=p))
 
 
 # ---- opening again
