@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
+import liaison
 from liaison.cli import main
 
-PENDULUM = Path(__file__).parents[2] / "examples" / "pendulum.lsd"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PENDULUM = EXAMPLES / "pendulum.lsd"
 
 
 def run(capsys, *words):
@@ -97,6 +100,38 @@ def test_a_portable_package_brings_its_functions(capsys, tmp_path):
     assert "compile with -ffp-contract=off" in text
     assert "liaison_sin(" in text
     assert " sin(" not in text
+
+
+STARTED = """
+#include <stdio.h>
+#include "four_bar.h"
+int main(void) {
+  double out[FOUR_BAR_CLOSURE_OUT], worst = 0;
+  four_bar_closure(0, four_bar_start_q, four_bar_start_v, NULL, four_bar_default_p, NULL, out,
+                   NULL);
+  for (int k = 0; k < FOUR_BAR_CLOSURE_OUT; k++)
+    worst = out[k] > worst ? out[k] : -out[k] > worst ? -out[k] : worst;
+  printf("%.3g %.17g", worst, four_bar_start_v[0]);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["c", "portable"])
+def test_packages_compile_without_a_warning_and_know_their_start(
+    capsys, tmp_path, c_compiler, target
+):
+    words = ["build", EXAMPLES / "four_bar.lsd", "--target", target, "--out", tmp_path, "--json"]
+    status, _, _ = run(capsys, *words, "--entry", "closure", "--entry", "forward")
+    assert status == 0
+    (tmp_path / "main.c").write_text(STARTED)
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-ffp-contract=off"]
+    sources = [tmp_path / "main.c", tmp_path / "four_bar.c"]
+    program = tmp_path / "main"
+    subprocess.run([c_compiler, *flags, *sources, "-o", program, "-lm"], check=True)
+    said = subprocess.run([program], check=True, capture_output=True, text=True).stdout.split()
+    assert float(said[0]) < 1e-12
+    assert float(said[1]) == liaison.simulate(EXAMPLES / "four_bar.lsd", until=0.01).v[0, 0]
 
 
 def test_a_step_for_small_machines(capsys, tmp_path):

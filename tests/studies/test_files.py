@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import liaison
+from liaison.cli import main
 from liaison.errors import LiaisonError, NamingError, TextError
 from liaison.studies.files import MOST_BYTES, read_study_file
 from liaison.studies.surfaces import fitted_surface
@@ -96,6 +97,8 @@ def test_mistakes_have_their_places(folder, old, new, line, words):
         ("range(D)", "range(DD)", 11, 16, "DD"),
         ("range(D)", "rage(D)", 11, 10, "did you mean 'range'"),
         ("9 cm ..", "9 kg ..", 7, 1, "converts"),
+        ("count = 32", "count = -3", 3, 1, "count is -3"),
+        ("count = 32", 'design = "sobl"', 3, 1, "did you mean 'sobol'"),
     ],
 )
 def test_formulas_and_values_have_their_places(folder, old, new, line, column, words):
@@ -137,6 +140,26 @@ def test_the_command_prints_a_table_and_json(folder):
     assert len((folder / "x.csv").read_text().splitlines()) == 33
 
 
+def test_one_file_is_a_study_and_an_optimization(folder, capsys):
+    """What concerns studies alone does not hinder an optimization; files are named."""
+    text = GOOD.replace("count = 32", "count = 32\nworkers = 2").replace(
+        '"± 1 %"', '"0.4 m .. 0.5 m"'
+    )
+    path, best = written(folder, text), folder / "best.lsd"
+    with pytest.raises(SystemExit) as left:
+        main(["optimize", str(path), "--out", str(best)])
+    assert left.value.code == 0
+    assert str(best) in capsys.readouterr().out
+    assert liaison.read(best).parameters
+
+
+def test_failures_say_why(folder):
+    study = liaison.study(
+        folder / "four_bar.lsd", vary={"a": ["10 cm", "3 m"]}, measure={"D": "final(D)"}, until=0.05
+    )
+    assert study["message"][1].split("\n")[0][:40] in str(study)
+
+
 # ---- pictures
 
 
@@ -151,7 +174,13 @@ def study():
 
 @pytest.mark.parametrize(
     ("kind", "names"),
-    [("scatter", {}), ("parallel", {"y": "swing"}), ("envelope", {"y": "D"}), ("surface", {})],
+    [
+        ("scatter", {}),
+        ("parallel", {"y": "swing"}),
+        ("envelope", {"y": "D"}),
+        ("surface", {}),
+        ("histogram", {}),
+    ],
 )
 def test_plots_have_labels_with_units(study, tmp_path, kind, names):
     pytest.importorskip("matplotlib")

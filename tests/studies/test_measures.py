@@ -12,6 +12,7 @@ from liaison.studies.measures import MOST_TEXT, read_measure
 MEASURES = {
     "highest": "max(A)",
     "lowest": "min(A) in deg",
+    "between": "(max(A) - min(A)) in deg",
     "span": "range(A)",
     "average": "mean(abs(A'))",
     "rms": "rms(A')",
@@ -50,6 +51,7 @@ def test_measures_are_those_of_the_trajectory(pair):
     t, A, rate = run.t, run["A"], run["A'"]
     expected = {
         "highest": A.max(), "lowest": np.degrees(A.min()), "span": np.ptp(A),
+        "between": np.degrees(np.ptp(A)),
         "average": np.trapezoid(abs(rate), t) / 1.0, "rms": np.sqrt(np.trapezoid(rate**2, t)),
         "work": np.trapezoid(rate**2, t), "first": A[0], "last": A[-1], "then": A[30],
         "when": t[np.argmax(rate)], "energy": np.ptp(run["energy.T"]),
@@ -98,6 +100,25 @@ def test_a_run_that_an_event_stops_is_measured_up_to_its_end():
     assert study["fast"][0] == pytest.approx(run["A'"][-1], rel=1e-7)
 
 
+def test_columns_of_a_run_that_an_event_stops_go_to_its_end():
+    text = Path("examples/pendulum.lsd").read_text() + "\nevent low when A falling stop ;\n"
+    measure = {
+        "end": "final(energy.T)", "most": "max(energy.T)", "work": "integral(energy.T)",
+        "force": "final(reactions.A.Fx)", "there": "at(abs(reactions.A.Fx), low)",
+    }  # fmt: skip
+    how = {"until": 2.0, "start": {"A": 1.0}, "every": 0.05}
+    study = liaison.study(text, vary={"l": [0.5, 1.0]}, measure=measure, **how)
+    for k, length in enumerate((0.5, 1.0)):
+        run = liaison.simulate(text, parameters={"l": length}, series=["reactions"], **how)
+        kinetic, force = run["energy.T"], run["reactions.A.Fx"]
+        assert run.status == "stopped"
+        assert study["end"][k] == pytest.approx(kinetic[-1], rel=1e-7)
+        assert study["most"][k] == pytest.approx(kinetic.max(), rel=1e-7)
+        assert study["work"][k] == pytest.approx(np.trapezoid(kinetic, run.t), rel=1e-7)
+        assert study["force"][k] == pytest.approx(force[-1], rel=1e-7)
+        assert study["there"][k] == pytest.approx(abs(force[-1]), rel=1e-7)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -134,7 +155,7 @@ def test_what_is_no_measure_is_rejected_at_its_place(text, words):
         ("l2", NamingError, "l2"),
         ("time(turn)", NamingError, "turn"),
         ("max(A) in kg", LiaisonError, "does not convert"),
-        ("(max(A) - min(A)) in deg", LiaisonError, "is not known"),
+        ("2*max(A) in deg", LiaisonError, "is not known"),
     ],
 )
 def test_formulas_that_the_mechanism_cannot_have_are_rejected(text, kind, words):
@@ -224,3 +245,67 @@ def test_instants_without_end_are_rejected():
         liaison.study("examples/pendulum.lsd", **how, threads=-5)
     with pytest.raises(NamingError, match="__class__"):
         liaison.study("examples/pendulum.lsd", **how, series=["__class__"])
+
+
+DRIVEN = """
+gravity = [0, 0, -9.81] m/s^2 ;
+parameter m = 2 kg ;
+parameter l = 1 m ;
+let arm = body mass = m, center = [l, 0, 0], inertia = 0 end ;
+let A = join earth and arm with revolute axis = [0, -1, 0] end ;
+let drive = impose A = 2 rad/s * t ;
+start A = 0 ;
+"""
+
+
+def test_columns_of_series_stand_in_formulas():
+    """The torque of a drive that turns a weight: m g l cos(2 t)."""
+    measure = {
+        "peak": "max(abs(lam.drive))", "power": "mean(lam.drive*A')", "high": "max(m*lam.drive)",
+        "above": "max(abs(lam.drive) - 5 N*m) in Nm", "both": "max(max(lam.drive), 3) in kN*m",
+        "moved": "max(sqrt(lam.drive^2)*norm(velocity(arm.iframe)))",
+    }  # fmt: skip
+    study = liaison.study(DRIVEN, vary={"m": [1.0, 3.0]}, measure=measure, until=3.0, every=0.01)
+    t = np.arange(301) * 0.01
+    for k, m in enumerate((1.0, 3.0)):
+        torque = m * 9.81 * np.cos(2 * t)
+        expected = {
+            "peak": abs(torque).max(), "power": np.trapezoid(2 * torque, t) / 3,
+            "high": m * torque.max(), "above": abs(torque).max() - 5,
+            "both": torque.max() / 1000, "moved": 2 * abs(torque).max(),
+        }  # fmt: skip
+        for name, value in expected.items():
+            assert study[name][k] == pytest.approx(value, rel=1e-9, abs=1e-9), name
+    assert [study.unit(x) for x in ("peak", "power", "above")] == ["N*m", "", "Nm"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("max(abs(lam.drive)*B)", "'B'"), ("max(abs(lam.drive) ! 3)", "'!' is not expected"),
+     ("max(atan2(lam.drive))", "takes 2 numbers"), ("max(abs(lam.drve))", "did you mean")],
+)  # fmt: skip
+def test_mistakes_beside_columns_are_named(text, said):
+    with pytest.raises(LiaisonError, match=said):
+        liaison.study(DRIVEN, vary={"m": [1.0]}, measure={"x": text}, until=0.1)
+
+
+def test_units_of_numbers_are_read_as_in_lsd():
+    """Also where a parameter has the name of a unit."""
+    measure = {"x": "m/(4 N*m)", "y": "m/(5 mm^2)", "z": "m - 2 kg*m^2/s^2 * m", "sum": "l + 2 mm"}
+    study = liaison.study(DRIVEN, vary={"m": [3.0]}, measure=measure, until=0.1)
+    assert study["x"][0] == pytest.approx(3 / 4)
+    assert study["y"][0] == pytest.approx(3 / 5e-6)
+    assert study["z"][0] == pytest.approx(3 - 6)
+    assert study.unit("sum") == "m"
+
+
+def test_plots_of_what_spreads():
+    pytest.importorskip("matplotlib")
+    few = {"vary": {"l": "1 m ± 1 mm"}, "design": "monte carlo", "count": 20, "until": 1.0}
+    study = liaison.study(DRIVEN, measure={"peak": "max(abs(lam.drive))"}, every=0.1, **few)
+    axes = study.plot("histogram").axes
+    assert sum(x.get_height() for x in axes[0].patches if x.get_height() > 0) >= 20
+    with pytest.raises(LiaisonError, match="kept their starts and ends"):
+        study.plot("envelope", y="A")
+    kept = liaison.study(DRIVEN, measure={}, record=0.1, **few)
+    assert len(kept.plot("envelope", y="A").axes[0].lines[0].get_xdata()) == 11

@@ -92,7 +92,7 @@ def test_ctrl_c_keeps_what_is_stored(tmp_path):
     def interrupt(progress):
         os.kill(os.getpid(), signal.SIGINT)
 
-    with pytest.raises(liaison.Interrupted, match="runs are stored") as caught:
+    with pytest.raises(liaison.Interrupted, match="runs are stored; start it again") as caught:
         made(tmp_path / "s", 2000, watch_progress=interrupt)
     study = caught.value.trajectory
     assert 0 < len(study.store) < 2000

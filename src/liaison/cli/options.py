@@ -1,7 +1,7 @@
 """Options that commands share, options of a run made from `RunOptions`, and printed results.
 
 Public names: Model, Values, Starts, At, Lenient, Floating, Merged, Until, Speed, Json,
-Debug, RunOption, StudyPath, StudyFolder, with_run_options, help_of, printed, written.
+Debug, RunOption, StudyPath, StudyFolder, with_run_options, help_of, printed, written, with_files.
 """
 
 from __future__ import annotations
@@ -85,6 +85,13 @@ StudyFolder = Annotated[
 def written(**paths: Path | None) -> dict[str, str]:
     """The files that were written, by what they are."""
     return {kind: str(path) for kind, path in paths.items() if path}
+
+
+def with_files(text: str, files: Mapping[str, str]) -> str:
+    """The text, and a line for each file that was written."""
+    width = max(map(len, files), default=0)
+    lines = [f"  {kind:{width}}  {path}" for kind, path in files.items()]
+    return "\n".join([text, *([""] if lines else []), *lines])
 
 
 def json_text(facts: Mapping[str, Any]) -> str:

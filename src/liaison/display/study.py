@@ -11,6 +11,9 @@ import numpy as np
 
 from .page import Page, Table, number, plural
 
+LONGEST = 120
+"""Characters of a message in a table."""
+
 
 def title(study: Any) -> str:
     """The mechanism, how many points, and how many runs failed; or what indices are of."""
@@ -32,14 +35,21 @@ def page(study: Any) -> Page:
         return Page(title(study), (), _indices(study))
     values = [(x, study.unit(x), *_numbers(study[x])) for x in study.varied]
     measures = [(x, study.unit(x), *_numbers(study[x])) for x in study.measures]
-    failed = [(cause, str(count)) for cause, count in study.failures.most_common()]
+    failed = [(x, str(n), _example(study, x)) for x, n in study.failures.most_common()]
     heads = ("unit", "least", "mean", "largest", "deviation")
     tables = (
         Table(("varies", *heads), tuple(values)),
         Table(("measure", *heads), tuple(measures)),
-        Table(("failed because", "runs"), tuple(failed)),
+        Table(("failed because", "runs", "for example"), tuple(failed)),
     )
     return Page(title(study), (), tables)
+
+
+def _example(study: Any, cause: str) -> str:
+    """What the first run that failed for a cause says, on one line."""
+    first = int(np.flatnonzero(study["reason"] == cause)[0])
+    message = " ".join(str(study["message"][first]).split())
+    return message if len(message) <= LONGEST else f"{message[: LONGEST - 1]}…"
 
 
 def _numbers(x: Any) -> tuple[str, str, str, str]:

@@ -93,7 +93,8 @@ class Program(Shown):
         inputs: symbol -> (array, index), array one of t, q, v, u, p, x.
         sizes: nq, nv, nc, nu, np, …
         labels: a name and a unit for every entry of q, v, u, p, λ, …
-        defaults: values of "u" and "p" used where the caller gives none.
+        defaults: values of "u" and "p" used where the caller gives none; of "q" and "v" where the
+            mechanism starts, in a program that is written as C.
         facts: what the rooms to the right want besides numbers (charts, bodies for pictures).
 
     Example:

@@ -253,7 +253,10 @@ def _placed(error: LiaisonError, text: str, file: str) -> LiaisonError:
             error.cure = None
         return error
     named = re.match(r"(vary|deviations|subject): (?:the constraint on )?'([^']+)'", error.message)
-    if place is None and named is not None:
+    plain = re.match(r"(?:no )?(count|design|levels|seed)\b", error.message)
+    if place is None and plain is not None:
+        error.place = place_of(text, file, "", plain[1])
+    elif place is None and named is not None:
         table = named[1] if named[1] == "vary" else f"optimize.{named[1]}"
         error.place = place_of(text, file, table, named[2])
     return error

@@ -6,27 +6,30 @@
     "at(A', 50 ms)",   "at(D, full_turn)"      at an instant; at the first event of a name
     "time(full_turn)",  "time(full_turn, 2)",  "count(full_turn)"
     "max(reactions.A.Fx)",  "mean(energy.T)"   columns of series
+    "max(abs(lam.drive))",  "mean(lam.drive*A')"
     "a + b"                                    parameters of the run
 
 What stands in the brackets of a function of a run is read as LSD reads a formula, and becomes an
 output of the mechanism, which compiled code evaluates at every recorded instant. Around it stand
-+ − * / **, brackets, sqrt, abs, exp, log, min and max of two. Nothing is executed.
++ − * / **, brackets, sqrt, abs, exp, log, min and max of two. Columns of series follow from a run
+when it is there: around them stand the same, instant by instant. Nothing is executed.
 
-Public names: Measure, Samples, read_measure, read_measures, REDUCERS, OF_EVENTS, MOST_TEXT.
+Public names: Measure, Samples, Node, read_measure, read_measures, read_columns, along, REDUCERS,
+OF_EVENTS, MOST_TEXT.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, final
 
 import numpy as np
 
 from liaison.errors import ArgumentError, NamingError, Place, TextError
 from liaison.numeric import Array
-from liaison.units import si_value, unit_of
+from liaison.units import UNITS, si_value, unit_of
 
 MOST_TEXT, DEEPEST, MOST = 2000, 50, 200
 """Characters of a measure, brackets inside brackets, measures of a study."""
@@ -146,7 +149,11 @@ REDUCERS: Mapping[str, Callable[[Samples, Array], tuple[Array, Array]]] = {
 OF_EVENTS = ("time", "count")
 """Functions of the events of a run."""
 
-KEEPS_UNIT = ("max", "min", "range", "final", "initial", "mean", "rms", "at")
+KEEPS_UNIT = ("max", "min", "range", "final", "initial", "mean", "rms", "at", "at_event")
+"""Functions of a run whose number has the unit of the formula."""
+
+SAME_UNIT = ("+", "-", "abs", "min", "max")
+"""Operations on numbers of one unit, which the result has too."""
 
 PLAIN: Mapping[str, tuple[int, Callable[..., Any]]] = {
     "sqrt": (1, np.sqrt), "abs": (1, np.abs), "exp": (1, np.exp), "log": (1, np.log),
@@ -163,7 +170,7 @@ class Node:
 
     Attributes:
         op: "number", "parameter", "reduce", "at", "at_event", "time", "count", a sign, or a name
-            of PLAIN.
+            of PLAIN; "values" in a formula with columns.
         args: parts that it is made of.
         name: of the function of a run, of the event or of the parameter.
         formula: of the run, as text.
@@ -225,13 +232,6 @@ class Measure:
         ops = ("at_event", *OF_EVENTS)
         return list(dict.fromkeys(x.name for x in self.root.walk() if x.op in ops))
 
-    @property
-    def of_unit(self) -> str:
-        """The formula whose unit the measure has; "" where that is not known."""
-        root = self.root
-        is_plain = root.op in ("at", "at_event") or root.name in KEEPS_UNIT
-        return root.formula if root.op in ("reduce", "at", "at_event") and is_plain else ""
-
     def values(self, samples: Samples) -> Array:
         """The number of each run."""
         with np.errstate(all="ignore"):
@@ -282,6 +282,17 @@ def _evaluated(node: Node, s: Samples) -> Any:
     if node.op in SIGNS:
         return SIGNS[node.op](*numbers)
     return PLAIN[node.op][1](*numbers)
+
+
+def along(node: Node, value: Callable[[str], Array]) -> Any:
+    """A formula with columns, instant by instant; `value` gives the values of its parts."""
+    if node.op == "number":
+        return node.number
+    if node.op == "values":
+        return value(node.formula)
+    parts = [along(x, value) for x in node.args]
+    with np.errstate(all="ignore"):
+        return SIGNS[node.op](*parts) if node.op in SIGNS else PLAIN[node.op][1](*parts)
 
 
 def _instant(s: Samples, t: float) -> Array:
@@ -349,7 +360,10 @@ _PIECE = re.compile(
 )
 
 
-@final
+_FACTOR = re.compile(r"([*/]?)([^\W\d_]+)(?:\^-?\d+)?")
+_VALUES = re.compile(r"[^\W\d]\w*(?:\.\w+)*'*")
+
+
 class _Reader:
     """The words of a measure, read from left to right."""
 
@@ -458,7 +472,13 @@ class _Reader:
         if kind != "name" or word == "in":
             return value
         end = position + len(word)
-        unit = unit_of(word, self.place(position, len(word)))
+        if word in UNITS:  # N*m, mm^2: units as far as their names are known, as in LSD
+            end = position
+            while (piece := _FACTOR.match(self.text, end)) and piece[2] in UNITS:
+                if bool(piece[1]) == (end == position):
+                    break
+                end = piece.end()
+        unit = unit_of(self.text[position:end], self.place(position, end - position))
         self.at = end
         return value * float(unit.factor) * np.pi**unit.pi
 
@@ -539,6 +559,49 @@ class _Reader:
         except ArgumentError as error:
             self.reject(error.message, parts[1][1], max(1, len(when)))
         return Node("at", formula=formula, number=t)
+
+
+class _OfColumns(_Reader):
+    """Reads a formula of a run that contains columns of series."""
+
+    def _named(self, word: str, position: int) -> Node:
+        if word in PLAIN and self.peek()[1] == "(":
+            self.passed("(")
+            nodes, count = self.inside(self._listed), PLAIN[word][0]
+            if len(nodes) != count:
+                self.reject(f"{word} takes {count} numbers, not {len(nodes)}.", position, len(word))
+            return Node(word, tuple(nodes))
+        whole = _VALUES.match(self.text, position)
+        self.at = position + len(word) if whole is None else whole.end()
+        if self.passed("("):
+            self._arguments(position)
+        return Node("values", formula=self.text[position : self.at].strip())
+
+
+def read_columns(text: str, place: Place) -> tuple[Node, dict[str, Place]]:
+    """A formula of a run with columns of series in it: its parts "values", and where each stands.
+
+    Raises:
+        TextError: what is no such formula, at its place.
+    """
+    reader = _OfColumns("", text)
+    try:
+        root = reader.sum()
+        kind, word, position = reader.peek()
+        if kind != "end":
+            reader.reject(
+                f"{word!r} is not expected here.", position, len(word),
+                hint="Beside columns of series stand + - * / **, abs, sqrt, … and formulas.",
+            )  # fmt: skip
+    except TextError as error:
+        inner = error.place
+        if inner is not None:
+            column = place.column + inner.column - 1
+            error.place = replace(place, column=column, length=inner.length)
+        raise
+    parts = [x.formula for x in root.walk() if x.op == "values"]
+    at = {x: text.find(x) for x in parts}
+    return root, {x: replace(place, column=place.column + at[x], length=len(x)) for x in parts}
 
 
 def read_measure(name: str, text: str) -> Measure:

@@ -323,8 +323,9 @@ class Study(Shown):
 
         Args:
             kind: "scatter": measures y over values x; "parallel": parallel coordinates, colored by
-                y; "envelope": the range of a quantity y of the runs over time, at the instants that
-                were kept; "surface": the response surface of a measure y over two values x.
+                y; "histogram": how often measures y take which values; "envelope": the range of a
+                quantity y of the runs over time, at the instants that were kept (`record`);
+                "surface": the response surface of a measure y over two values x.
             x: names; all if none is named.
             y: names; all if none is named.
 
@@ -335,6 +336,7 @@ class Study(Shown):
         makers: dict[str, Callable[[], Any]] = {
             "scatter": lambda: plots.scatter(self._table(), across, up),
             "parallel": lambda: plots.parallel(self._table(), up[0] if up else ""),
+            "histogram": lambda: plots.histogram(self._table(), up),
             "envelope": lambda: self._envelope(up),
             "surface": lambda: self._surface(across, up),
         }
@@ -344,6 +346,11 @@ class Study(Shown):
 
     def _envelope(self, names: list[str]) -> Any:
         runs = self.runs()
+        if len(runs.t) < 3:
+            raise LiaisonError(
+                "an envelope needs states along the runs; this study kept their starts and ends.",
+                hint='Keep more instants: record=0.01 in Python, record = "10 ms" in a file.',
+            )
         name = names[0] if names else runs.labels["q"][0].name
         label, values = runs.columns(name)[name]
         return plots.envelope(runs.t, values, str(label), f"{runs.name}: {len(runs)} runs")

@@ -6,13 +6,14 @@ Public names: build.
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from liaison.cli.options import Debug, Json, Model, Values, printed, written
-from liaison.errors import NamingError
+from liaison.errors import LiaisonError, NamingError
 from liaison.verbs.registry import command
 
 
@@ -113,7 +114,7 @@ def _build_code(
     from liaison.verbs.derive import compile as verb
 
     chosen = BACK_ENDS.targets[target]
-    program = verb.compile(mechanism).program
+    program = _with_start(verb.compile(mechanism))
     for name in entry or ():
         if name not in program.entries and name not in chosen.extra:
             unknown = NamingError.unknown("entry", name, program.entries)
@@ -125,6 +126,18 @@ def _build_code(
     text = f"{program.name}:\n{text}" + (f"\n{free} {ENTRY_NOTE}" if free else "")
     facts: dict[str, Any] = {"sizes": dict(program.sizes), "note": f"{free} {ENTRY_NOTE}".strip()}
     printed((facts if free else {"sizes": facts["sizes"]}) | files, text, as_json)
+
+
+def _with_start(kernel: Any) -> Any:
+    """The program of a kernel, with the state in which its mechanism starts, where it has one."""
+    from liaison.verbs.ready import start_for
+
+    program = kernel.program
+    try:
+        state = start_for("build", kernel, None, start=None, guess=None, parameters=None)
+    except LiaisonError:  # a parameter without a value, loops that do not close
+        return program
+    return replace(program, defaults={**program.defaults, "q": state.q, "v": state.v})
 
 
 def _check_fmu(entry: list[str] | None, shared: bool, precision: str | None) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from liaison.cli.options import Debug, Json, StudyFolder, StudyPath, printed, written
+from liaison.cli.options import Debug, Json, StudyFolder, StudyPath, printed, with_files, written
 from liaison.verbs.registry import command
 
 
@@ -36,9 +36,9 @@ def optimize(
             f"{file}: there is no table [optimize].", hint='Add: [optimize] and minimize = "NAME".'
         )
     chosen = {**asked.arguments} | ({} if folder is None else {"folder": folder})
-    unused = [x for x in ("design", "count", "levels", "correlation", "record") if x in chosen]
-    for name in unused:
-        chosen.pop(name)
+    of_studies = ("design", "count", "levels", "correlation", "record", "workers")
+    for name in of_studies:
+        chosen.pop(name, None)
     with asked.placed():
         result = verb(asked.mechanism, **chosen, **asked.optimize)
     if out is not None:
@@ -49,6 +49,7 @@ def optimize(
         "measures": dict(result.measures), "gradient": result.gradient,
         "points": len(result.history), "front": {k: x.tolist() for k, x in result.front.items()},
     }  # fmt: skip
-    printed(facts | written(out=out), str(result), as_json)
+    files = written(out=out)
+    printed(facts | files, with_files(str(result), files), as_json)
     if not result.success:
         raise typer.Exit(1)

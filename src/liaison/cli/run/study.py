@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from liaison.cli.options import Debug, Json, StudyFolder, StudyPath, printed, written
+from liaison.cli.options import Debug, Json, StudyFolder, StudyPath, printed, with_files, written
 from liaison.verbs.registry import command
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def study(
         result.save_plot(plot)
     if page is not None:
         result.save_page(page, live=live)
-    facts = facts_of(result) | written(csv=csv, plot=plot, page=page)
-    printed(facts, str(result), as_json)
+    files = written(csv=csv, plot=plot, page=page)
+    printed(facts_of(result) | files, with_files(str(result), files), as_json)
 
 
 def arguments_of(

@@ -47,7 +47,8 @@ INTRODUCTION = """\
  * t is time [s]; q, v, u and p are positions, velocities, inputs and parameters, laid out as said
  * below; x is what else the function reads, as said above it; out receives OUT numbers and must
  * not overlap the others; work is room for WORK numbers (it may be NULL where that is 0).
- * An array of which nothing is read may be NULL. Numbers are in SI units.
+ * An array of which nothing is read may be NULL. Numbers are in SI units. Constants start_q and
+ * start_v are the state at the start, default_u and default_p inputs and parameters.
  *
 """
 
@@ -119,8 +120,8 @@ def header(program: Program, work: Mapping[str, int]) -> str:
     lines += [f"#ifndef {prefix}_H", f"#define {prefix}_H", ""]
     for size in ("nq", "nv", "nu", "np", "nc"):
         lines.append(f"#define {prefix}_{size.upper()} {program.sizes.get(size, 0)}")
-    for array in ("u", "p"):
-        lines += _defaults(program, array)
+    for array, kind in (("q", "start"), ("v", "start"), ("u", "default"), ("p", "default")):
+        lines += _defaults(program, array, kind)
     lines += ["", "#ifdef __cplusplus", "#define restrict", 'extern "C" {', "#endif", ""]
     for entry in work:
         lines += _declaration(program, entry, work[entry])
@@ -137,12 +138,12 @@ def _arrays(program: Program) -> str:
     return "".join(lines)
 
 
-def _defaults(program: Program, array: str) -> list[str]:
+def _defaults(program: Program, array: str, kind: str) -> list[str]:
     values = program.defaults.get(array)
     if values is None or not len(values):
         return []
     numbers = ", ".join(constant(float(x), "f64") if x == x else "0.0/0.0" for x in values)
-    name = f"{stem(program)}_default_{array}"
+    name = f"{stem(program)}_{kind}_{array}"
     return [f"static const double {name}[] = {{{numbers}}};"]
 
 

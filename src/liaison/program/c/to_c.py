@@ -172,7 +172,12 @@ def _entry(program: Program, entry: str, entry_plan: Plan, shared: _Shared) -> l
     comment = (
         f"/* {entry}: {len(program.entry(entry).outputs)} outputs, work {entry_plan.work_size} */"
     )
-    bodies = [_Writer(program, entry_plan, piece, shared).lines() for piece in entry_plan.pieces]
+    bodies = [
+        _unused(body) + body
+        for body in (
+            _Writer(program, entry_plan, piece, shared).lines() for piece in entry_plan.pieces
+        )
+    ]
     if len(bodies) == 1:
         return [comment, f"void {name}({ARGUMENTS})", "{", *bodies[0], "}", ""]
     lines: list[str] = []
@@ -180,6 +185,13 @@ def _entry(program: Program, entry: str, entry_plan: Plan, shared: _Shared) -> l
         lines += [f"static void {name}_{k}({ARGUMENTS})", "{", *body, "}", ""]
     calls = [f"  {name}_{k}({PASSED});" for k in range(len(bodies))]
     return [*lines, comment, f"void {name}({ARGUMENTS})", "{", *calls, "}", ""]
+
+
+def _unused(body: list[str]) -> list[str]:
+    """A line that names the arguments of which nothing is read, for compilers that warn of them."""
+    used = set(re.findall(r"\b[a-z]+\b", "\n".join(body)))
+    unused = [f"(void){x};" for x in PASSED.split(", ") if x not in used]
+    return ["  " + " ".join(unused)] if unused else []
 
 
 def _table(key: tuple[Table, int], name: str) -> list[str]:

@@ -241,22 +241,23 @@ class Family:
         return stacked
 
     def at_states(
-        self, runs: Runs, u: Array, t: Array, q: Array, v: Array, which: NDArray[np.bool_]
+        self,
+        runs: Runs,
+        states: tuple[Array, Array, Array],
+        u: Array,
+        there: NDArray[np.bool_],
     ) -> Runs:
-        """Some of the runs with their series at one state each, instead of those recorded."""
-        records = np.column_stack([t, q, v, u])[:, None]
-        starts = Starts(0.0, q, v, u, runs.parameters)
-        one = replace(
-            runs,
-            t=np.zeros(1),
-            q=q[:, None],
-            v=v[:, None],
-            recorded=which.astype(np.int64),
+        """Runs of one instant each: the series of this family at t, q and v of some of the runs."""
+        t, q, v = states
+        records = np.concatenate([t[:, None], q, v, u], axis=1)[:, None, :]
+        once = replace(
+            runs, t=np.zeros(1), q=q[:, None], v=v[:, None], recorded=there.astype(np.int64),
             series={},
-        )
-        own = [x for x in self.series if x not in FORWARD]
-        series = series_at(self.plan, starts, records, one.recorded, own)
-        return replace(one, series=series | self._forward(self.plan, one, records))
+        )  # fmt: skip
+        starts = Starts(0.0, q, v, u, runs.parameters)
+        plain = [x for x in self.series if x not in FORWARD]
+        own = series_at(self.plan, starts, records, once.recorded, plain)
+        return replace(once, series={**own, **self._forward(self.plan, once, records)})
 
     def run(self, values: Array) -> tuple[Trajectory, Array] | None:
         """One run with its outputs, sooner than a batch of one, and its parameters.

@@ -11,8 +11,8 @@ import json
 import re
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any, final
@@ -34,11 +34,20 @@ from liaison.simulation.report import KNOWN
 from liaison.simulation.steps.projection import Projection
 from liaison.spatial import number
 from liaison.studies.chunks import Columns, encoded
-from liaison.studies.measures import Measure, Samples, read_measures
+from liaison.studies.measures import (
+    KEEPS_UNIT,
+    SAME_UNIT,
+    Measure,
+    Node,
+    Samples,
+    along,
+    read_columns,
+    read_measures,
+)
 from liaison.studies.rows import ENDED, columns_of, header_of, joined
 from liaison.studies.store import KEY
 from liaison.studies.study import Definition
-from liaison.units import converts, unit_of
+from liaison.units import FORCE, MOMENT, converts, unit_of
 from liaison.verbs.given import Given, mechanism_of, units, with_starts, with_values
 
 from ._family import PARAMETER, Family, Recipe, kind_of_value
@@ -140,6 +149,7 @@ class Asked:
         series: names of series that are stored.
         lsd: the mechanism as text.
         own_outputs: how many outputs the mechanism has without those of measures.
+        efforts: units of multipliers, by name.
     """
 
     recipe: Recipe
@@ -149,6 +159,7 @@ class Asked:
     series: tuple[str, ...]
     lsd: str
     own_outputs: int
+    efforts: Mapping[str, str] = field(default_factory=dict)
 
     def about(self) -> dict[str, Any]:
         """All that runs depend on besides their values, as plain data."""
@@ -207,7 +218,7 @@ def asked_of(
     """What a study asks for; the arguments are those of `liaison.study`, in SI."""
     measures = read_measures(measure)
     mechanism = mechanism_of(given)
-    places = {text: place for x in measures for text, place in x.places.items()}
+    places = _parts(mechanism, {k: y for x in measures for k, y in x.places.items()})
     columns = [x for x in places if _is_column(mechanism, x)]
     whole, outputs = with_formulas(given, {x: y for x, y in places.items() if x not in columns})
     _check_names(mechanism, measures, varied)
@@ -224,6 +235,17 @@ def asked_of(
     return Asked(
         recipe, measures, outputs, tuple(kept.tolist()), stored, lsd, len(mechanism.outputs)
     )
+
+
+def _parts(mechanism: Mechanism, formulas: Mapping[str, Place]) -> dict[str, Place]:
+    """Formulas of measures; of those with columns in them their parts."""
+    listed: dict[str, Place] = {}
+    for text, place in formulas.items():
+        words = re.findall(r"[\w.']+", text)
+        mixed = any("." in x and _is_column(mechanism, x) for x in words)
+        is_whole = not mixed or _is_column(mechanism, text)
+        listed |= {text: place} if is_whole else read_columns(text, place)[1]
+    return listed
 
 
 def _is_column(mechanism: Mechanism, text: str) -> bool:
@@ -303,18 +325,16 @@ def definition_of(asked: Asked, version: str, more: Mapping[str, Any]) -> Defini
 
 
 def unit_of_measure(asked: Asked, measure: Measure) -> str:
-    """The unit of a measure: behind "in", or of the formula that it takes the number of."""
-    own = {x.name: x.unit for x in asked.recipe.mechanism.outputs}
-    name = asked.outputs.get(measure.of_unit, "")
-    unit = own.get(name) or _unit_of_column(measure)
+    """The unit of a measure: behind "in", or of the formulas that it takes the number of."""
+    unit = _unit_of_number(asked, measure.root)
     if not measure.unit:
-        return unit
+        return unit or ""
     place = Place(f"measure {measure.name!r}", 1, 1, measure.text, len(measure.text))
-    if not name and not unit:
+    if unit is None:
         raise ArgumentError(
             f"measure {measure.name!r} is in {measure.unit!r}, and the unit of its formula is not "
             "known.",
-            hint="Divide by the unit instead: (max(x) - min(x))/(1 mm).",
+            hint="Divide by the unit instead: 2*max(x)/(1 mm).",
         )
     if not converts(unit_of(unit).dimension, unit_of(measure.unit).dimension):
         raise LiaisonError(
@@ -325,13 +345,41 @@ def unit_of_measure(asked: Asked, measure: Measure) -> str:
     return measure.unit
 
 
-def _unit_of_column(measure: Measure) -> str:
-    """The unit of an instant, or of a column of a series; "" where it is not known."""
-    if measure.root.op == "time" or measure.root.name.startswith("time_of"):
+def _unit_of_number(asked: Asked, node: Node) -> str | None:
+    """The unit of a part of a measure; None where it is not known."""
+    if node.op == "parameter":
+        return units(asked.recipe.mechanism).get(node.name)
+    if node.op == "time" or node.name.startswith("time_of"):
         return "s"
-    first, _, rest = measure.of_unit.partition(".")
+    if node.formula:
+        keeps = (node.name if node.op == "reduce" else node.op) in KEEPS_UNIT
+        return _unit_of_values(asked, node.formula) if keeps else None
+    return _common(node, lambda x: _unit_of_number(asked, x))
+
+
+def _unit_of_values(asked: Asked, text: str) -> str | None:
+    """The unit of a formula of a run; None where it is not known."""
+    if text in asked.outputs:
+        own = {x.name: x.unit for x in asked.recipe.mechanism.outputs}
+        return own.get(asked.outputs[text], "")
+    if not re.fullmatch(r"[\w.']+", text):
+        root = read_columns(text, Place("", 1, 1, text))[0]
+        return _common(root, lambda x: _unit_of_values(asked, x.formula))
+    first, _, rest = text.partition(".")
+    if first == "lam":
+        return asked.efforts.get(rest)
     last = rest.rpartition(".")[2][:1]
-    return {"energy": "J", "reactions": {"F": "N", "M": "Nm"}.get(last, "")}.get(first, "")
+    return {"energy": "J", "reactions": {"F": FORCE, "M": MOMENT}.get(last)}.get(first)
+
+
+def _common(node: Node, unit: Callable[[Node], str | None]) -> str | None:
+    """The unit that the parts of a sum or a choice have in common; numbers in it have any."""
+    if node.op not in SAME_UNIT:
+        return unit(node) if node.op == "values" else None
+    known = {
+        _common(x, unit) if x.op in SAME_UNIT else unit(x) for x in node.args if x.op != "number"
+    }
+    return known.pop() if len(known) == 1 else None
 
 
 def keys_of(family: str, values: Array) -> NDArray[np.uint8]:
@@ -472,27 +520,28 @@ def samples_of(runs: Runs, family: Family, asked: Asked, values: Array) -> Sampl
         is_stopped & (runs.end_t > np.nanmax(t, axis=1, initial=-1)), runs.end_t, np.nan
     )
     has_ends = bool(np.any(np.isfinite(ends)))
+    states = _States(runs, family, asked, values)
     last = runs.end_t, runs.end_q, runs.end_v
-    at_end = _evaluated(family, runs, values, last) if has_ends else None
+    at_end = states.at(last, np.isfinite(ends)) if has_ends else None
+
+    def recorded(text: str) -> Array:
+        if text not in asked.outputs:
+            return runs.columns(text)[text][1]
+        return runs.series["outputs"][0][:, :, known[asked.outputs[text]]]
 
     def value(text: str) -> Array:
-        if text not in asked.outputs:
-            column = np.asarray(runs.columns(text)[text][1])
-            if not has_ends:
-                return column
-            there = family.at_states(runs, _inputs(family, runs, values), *last, np.isfinite(ends))
-            return _with_end(column, there.columns(text)[text][1][:, 0], runs.recorded)
-        k = known[asked.outputs[text]]
-        column = runs.series["outputs"][0][:, :, k]
-        if at_end is None:
-            return column
-        return _with_end(column, np.where(np.isfinite(ends), at_end[k], np.nan), runs.recorded)
+        column = _of_parts(text, asked, recorded)
+        return column if at_end is None else _with_end(column, at_end(text), runs.recorded)
 
     def instants(name: str) -> list[Array]:
         return [np.array([x.t for x in listed if x.name == name]) for listed in runs.events]
 
     def at_event(text: str, name: str) -> Array:
-        return _at_event(text, name, (runs, family, asked, known), values)
+        firsts = [next((x for x in listed if x.name == name), None) for listed in runs.events]
+        t = np.array([0.0 if x is None else x.t for x in firsts])
+        q = np.array([runs.end_q[k] if x is None else x.q for k, x in enumerate(firsts)])
+        v = np.array([runs.end_v[k] if x is None else x.v for k, x in enumerate(firsts)])
+        return states.at((t, q, v), np.array([x is not None for x in firsts], dtype=bool))(text)
 
     def parameter(name: str) -> Array:
         names = [x.name for x in runs.labels.get("p", ())]
@@ -514,45 +563,59 @@ def _with_end(column: Array, ends: Array, recorded: NDArray[np.int64]) -> Array:
     return whole
 
 
-def _inputs(family: Family, runs: Runs, values: Array) -> Array:
-    """The inputs of each run, shape (runs, inputs)."""
-    u = np.repeat(family.held[None], len(values), axis=0)
-    for name, x in family.recipe.inputs(values).items():
-        u[:, [y.name for y in runs.labels["u"]].index(name)] = x
-    return u
+def _of_parts(text: str, asked: Asked, value: Callable[[str], Array]) -> Array:
+    """The values of a formula; of one with columns in it from those of its parts."""
+    if text in asked.outputs or re.fullmatch(r"[\w.']+", text):
+        return value(text)
+    return np.asarray(along(read_columns(text, Place("", 1, 1, text))[0], value))
 
 
-def _evaluated(
-    family: Family, runs: Runs, values: Array, states: tuple[Array, Array, Array]
-) -> Array:
-    """Outputs at a state of each run, shape (outputs, runs)."""
-    if family.plan.inputs.formulas:
-        raise ArgumentError(
-            "measures at events are not evaluated where inputs are formulas.",
-            hint="Write the formula into the text of the mechanism.",
-        )
-    t, q, v = states
-    columns = [np.ascontiguousarray(x.T) for x in (q, v, runs.parameters)]
-    u = np.ascontiguousarray(_inputs(family, runs, values).T)
-    out: Array = family.kernel.batch(
-        "outputs", np.ascontiguousarray(t), q=columns[0], v=columns[1], u=u, p=columns[2]
-    )
-    return out
+@final
+@dataclass(frozen=True, slots=True)
+class _States:
+    """Formulas and columns at one state of each run: where it ends, or at an event."""
 
+    runs: Runs
+    family: Family
+    asked: Asked
+    values: Array
 
-def _at_event(
-    text: str, name: str, of: tuple[Runs, Family, Asked, Mapping[str, int]], values: Array
-) -> Array:
-    """A formula at the first event of a name; NaN where there is none."""
-    runs, family, asked, known = of
-    if text not in asked.outputs:
-        raise ArgumentError(f"{text!r} has no value at events; a formula of coordinates has one.")
-    firsts = [next((x for x in listed if x.name == name), None) for listed in runs.events]
-    t = np.array([0.0 if x is None else x.t for x in firsts])
-    q = np.array([runs.end_q[k] if x is None else x.q for k, x in enumerate(firsts)])
-    v = np.array([runs.end_v[k] if x is None else x.v for k, x in enumerate(firsts)])
-    out = _evaluated(family, runs, values, (t, q, v))[known[asked.outputs[text]]]
-    return np.where([x is not None for x in firsts], out, np.nan)
+    def at(
+        self, states: tuple[Array, Array, Array], there: NDArray[np.bool_]
+    ) -> Callable[[str], Array]:
+        """Values by formula, shape (runs,), at t, q and v; NaN where a run is not there."""
+        u = self._inputs()
+
+        def one(text: str) -> Array:
+            if text in self.asked.outputs:
+                names = list(_output_names(self.runs))
+                out = self._outputs(states, u)[names.index(self.asked.outputs[text])]
+                return np.where(there, out, np.nan)
+            series = self.family.at_states(self.runs, states, u, there)
+            if text.partition(".")[0] not in series.series:  # contacts are known while runs go on
+                return np.full(len(there), np.nan)
+            return series.columns(text)[text][1][:, 0]
+
+        return lambda text: _of_parts(text, self.asked, one)
+
+    def _inputs(self) -> Array:
+        """Inputs of each run, shape (runs, inputs)."""
+        family = self.family
+        if family.plan.inputs.formulas:
+            raise ArgumentError(
+                "measures at events are not evaluated where inputs are formulas.",
+                hint="Write the formula into the text of the mechanism.",
+            )
+        u = np.repeat(family.held[None, :], len(self.values), axis=0)
+        for name, x in family.recipe.inputs(self.values).items():
+            u[:, [y.name for y in self.runs.labels["u"]].index(name)] = x
+        return u
+
+    def _outputs(self, states: tuple[Array, Array, Array], u: Array) -> Array:
+        t, q, v = states
+        q, v, u, p = (np.ascontiguousarray(x.T) for x in (q, v, u, self.runs.parameters))
+        t = np.ascontiguousarray(t)
+        return np.asarray(self.family.kernel.batch("outputs", t, q=q, v=v, u=u, p=p))
 
 
 # ---- opening again

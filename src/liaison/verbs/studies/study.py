@@ -210,7 +210,8 @@ def with_reference(asked: Asked, points: Points) -> tuple[Asked, Family]:
     rows = [] if None in own else [[float(x) for x in own if x is not None]]
     rows += points.values[:1000].tolist()
     family = ready_family(recipe, rows)
-    asked = replace(asked, recipe=family.recipe)
+    efforts = {x.name: x.unit for x in family.kernel.program.labels.get("lam", ()) if x.unit}
+    asked = replace(asked, recipe=family.recipe, efforts=efforts)
     keep_ready(asked.family(VERSION), family)
     return asked, family
 
@@ -260,7 +261,8 @@ def carried_out(
     except KeyboardInterrupt:
         done = int(np.count_nonzero(store.known(table["key"])))
         raise Interrupted(
-            f"the study was interrupted; {done} of {len(points)} runs are stored.",
+            f"the study was interrupted; {done} of {len(points)} runs are stored"
+            + (": name a folder to keep them." if folder is None else "; start it again to go on."),
             t=0.0, trajectory=Study(store, name, maker=run_again, pages=live_page),
         ) from None  # fmt: skip
     return Study(store, name, maker=run_again, pages=live_page)

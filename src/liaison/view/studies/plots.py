@@ -1,6 +1,6 @@
-"""Plots of a study: measures over values, parallel coordinates, envelopes, response surfaces.
+"""Plots of a study: measures over values, histograms, parallel coordinates, envelopes, surfaces.
 
-Public names: scatter, parallel, envelope, surface, figure_as.
+Public names: scatter, histogram, parallel, envelope, surface, figure_as.
 """
 
 from __future__ import annotations
@@ -61,6 +61,37 @@ def scatter(table: StudyTable, x: Sequence[str] = (), y: Sequence[str] = ()) -> 
     return figure
 
 
+def histogram(table: StudyTable, y: Sequence[str] = ()) -> Any:
+    """How often each measure takes which values, with its median and where 95 % of it lies.
+
+    Args:
+        table: of the study.
+        y: names of measures or values; all measures.
+    """
+    names = list(y or table.measures)
+    if not names:
+        raise LiaisonError("the study has no measures to plot.")
+    figure = _figure(1.5, len(names))
+    axes = figure.subplots(len(names), 1, squeeze=False)[:, 0]
+    for ax, name in zip(axes, names, strict=True):
+        column = table.column(name)
+        column = column[np.isfinite(column)]
+        ax.set_xlabel(table.label(name))
+        ax.set_ylabel("runs")
+        ax.grid(alpha=0.3)
+        if not len(column):
+            continue
+        ax.hist(column, bins=int(np.clip(2 * len(column) ** (1 / 3), 5, 80)), color=COLORS[0])
+        low, middle, high = np.percentile(column, [2.5, 50, 97.5])
+        ax.axvline(middle, color="0.1", lw=1.2)
+        ax.axvspan(low, high, color="0.1", alpha=0.1, lw=0)
+        message = f"median {middle:.5g}, 95 % of runs from {low:.5g} to {high:.5g}"
+        ax.set_title(message, fontsize=8)
+        ax.locator_params(axis="x", nbins=6)
+    figure.suptitle(_title(table), fontsize=10)
+    return figure
+
+
 def _title(table: StudyTable) -> str:
     count = len(next(iter(table.columns.values())))
     failed = f", {table.failed} failed" if table.failed else ""
@@ -78,6 +109,7 @@ def _cloud(ax: Any, x: Array, y: Array) -> None:
             interpolation="nearest",
         )  # fmt: skip
     ax.margins(0.04)
+    ax.locator_params(axis="x", nbins=4)  # values with a tolerance have long labels
     ax.grid(alpha=0.3)
 
 
@@ -156,6 +188,7 @@ def surface(table: StudyTable, x: str, y: str, z: str, fitted: tuple[Array, Arra
     figure.colorbar(filled, ax=ax, label=table.label(z))
     rows = evenly(len(table.column(x)), 500)
     ax.plot(table.column(x)[rows], table.column(y)[rows], ".", color="white", ms=2.5, alpha=0.5)
+    ax.locator_params(axis="x", nbins=4)  # values with a tolerance have long labels
     ax.set_xlabel(table.label(x))
     ax.set_ylabel(table.label(y))
     ax.set_title(_title(table), fontsize=10)
