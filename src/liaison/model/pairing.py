@@ -1,4 +1,4 @@
-"""Which way collisions are marched: each pair as a contact of its own, or all as a scene.
+"""How collisions are treated: each pair as a contact of its own, or all as a scene.
 
 Public names: MOST_PAIRS, FEW_PAIRS, obstacle, is_scene, paired, drawn.
 """

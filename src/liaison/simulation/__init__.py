@@ -1,4 +1,4 @@
-"""The room `simulate`: a kernel and a state become a trajectory, in a compiled time loop."""
+"""The room `simulation`: a kernel and a state become a trajectory, in a compiled time loop."""
 
 from liaison.lazy import offer
 
