@@ -1,4 +1,4 @@
-"""Proof that unilateral relations of rates are entered without impact: independent rows, before any run.
+"""Proof before any run that unilateral relations of rates are entered without impact.
 
 Where the bilateral rows together with the active rows of W v + w ≤ 0 are independent, the
 complementarity of accelerations d/dt (W v + w) ≤ 0 ⟂ μ ≤ 0 has one solution with bounded μ, and

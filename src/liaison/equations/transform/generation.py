@@ -1,4 +1,4 @@
-"""Automatic generation of the equations in steps: bodies by themselves, then Ψ, then loops, step by step.
+"""Automatic generation of the equations: bodies by themselves, then Ψ, then loops.
 
 Each body i has the velocities of its origin and its angular velocity in the ground's axes, V_i.
 With r the vector from its origin to its mass center and J its inertia about the origin,
