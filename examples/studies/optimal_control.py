@@ -18,7 +18,7 @@ import numpy as np
 
 import liaison
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 
 FOUR_BAR = (
     (HERE / "four_bar.lsd").read_text(encoding="utf-8")
