@@ -193,7 +193,7 @@ def test_gradients_are_limits_of_differences():
     for text in texts:
         measure = read_measure("m", text)
         value, gradient = measure.gradient(
-            samples(p, q), lambda name: slope, lambda name: np.array([1.0, 0.0])
+            samples(p, q), lambda name, w: w @ slope, lambda name: np.array([1.0, 0.0])
         )
         assert value == measure.values(samples(p, q))[0]
         for k, (dp, dq) in enumerate(((h, 0), (0, h))):

@@ -268,18 +268,18 @@ class Family:
         if rejected:
             return None
         state = State(starts.t, starts.q[0], starts.v[0], self._first.labels)
-        names = [x.name for x in self.kernel.program.labels.get("p", ())]
-        inputs = {
-            x.name: float(u)
-            for x, u in zip(self.kernel.program.labels.get("u", ()), starts.u[0], strict=False)
-        }
-        options = {k: x for k, x in self.recipe.options.items() if x is not None}
-        options |= {"series": ("outputs",), "inputs": inputs, "on_failure": "return"}
-        run = simulate(
-            self.kernel, state, self.recipe.until,
-            parameters=dict(zip(names, starts.p[0].tolist(), strict=True)), **options,
-        )  # fmt: skip
+        run = self.run_from(state, starts.u[0], starts.p[0], {"series": ("outputs",)})
         return run, starts.p[0]
+
+    def run_from(self, state: State, u: Array, p: Array, more: Mapping[str, Any]) -> Trajectory:
+        """One run from a state, with inputs that are held, parameters, and some other options."""
+        labels = self.kernel.program.labels
+        options = {k: x for k, x in {**self.recipe.options, **more}.items() if x is not None}
+        options |= {
+            "inputs": {x.name: float(y) for x, y in zip(labels.get("u", ()), u, strict=False)},
+            "parameters": {x.name: float(y) for x, y in zip(labels.get("p", ()), p, strict=True)},
+        }
+        return simulate(self.kernel, state, self.recipe.until, on_failure="return", **options)
 
     def alike(self, values: Array) -> list[NDArray[np.intp]]:
         """Rows in groups whose steps see the same instants: all, unless values change these."""
