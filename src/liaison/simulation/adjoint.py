@@ -252,6 +252,8 @@ def reverse_sweep(
     steps: tuple[Array, Array],
     weighted: tuple[Array, Array],
     held: tuple[Array, Array],
+    *,
+    is_compiled: bool = True,
 ) -> Swept:
     """Gradients of Σ weights · states by the first state, by inputs and by parameters.
 
@@ -263,6 +265,7 @@ def reverse_sweep(
         weighted: instants [s] from the first to the last, in order, and weights of the states
             there, shape (instants, goals, nq + nv).
         held: inputs and parameters.
+        is_compiled: False runs the loops as plain Python, for tests.
 
     Raises:
         SimulationError: the method is not explicit.
@@ -282,8 +285,12 @@ def reverse_sweep(
     which, theta = _places(t, instants)
     firsts = np.searchsorted(which, np.arange(len(t))).astype(np.int64)
     scratch = np.zeros(max(1, *map(kernel.work_size, names)))
-    listed = map(address, (t, states, firsts, theta, weights, scratch))
-    _compiled().function(march_back)(address(sweep), len(t) - 1, *listed)
+    listed = (t, states.ravel(), firsts, theta, weights.ravel(), scratch)
+    if is_compiled:
+        call = _compiled().function(march_back)
+        call(address(sweep), len(t) - 1, *map(address, listed))
+    else:
+        march_back(sweep, len(t) - 1, *listed)
     q, v = np.split(np.array(sweep.w), [sizes["nq"]], axis=1)
     u, p = np.split(np.array(sweep.gradient), [sizes["nu"]], axis=1)
     return Swept(q, v, u, p)

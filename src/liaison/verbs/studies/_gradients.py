@@ -219,9 +219,7 @@ class _Here:
         slopes = np.asarray(rows["out_q"] @ xi + rows["out_v"] @ dv + rows["out_p"])
         return self._measured(lambda text, w: _weighted(w, slopes[:, of.place(text)]), names)
 
-    def _measured(
-        self, slope: Callable[[str, Array], Array], names: Array
-    ) -> tuple[Array, Array]:
+    def _measured(self, slope: Callable[[str, Array], Array], names: Array) -> tuple[Array, Array]:
         """Measures and their changes: those of samples by `slope`, of parameters by `names`."""
         of, p, y = self.of, self.p, self.run.series["outputs"].values
         asked = of.asked
