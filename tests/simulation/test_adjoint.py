@@ -5,7 +5,7 @@ import pytest
 
 import liaison
 from liaison.errors import SimulationError
-from liaison.simulation.adjoint import reverse_sweep
+from liaison.simulation.adjoint import Steps, reverse_sweep
 from liaison.simulation.steps.rungekutta import DORMAND_PRINCE, EULER, GAUSS_6, RK4, TSITOURAS
 
 ROUNDING = 1e-12
@@ -56,7 +56,7 @@ def test_it_is_the_derivative_of_the_steps(kernel, tableau):
     names = [x.name for x in kernel.program.labels["p"]]
     p = np.array([{"l": length, "m": 1.0}[x] for x in names])
     swept = reverse_sweep(
-        kernel, tableau, (t, ends), (instants, weights[:, None]), (np.zeros(0), p)
+        kernel, tableau, Steps(t[:-1], t[1:], ends), (instants, weights[:, None]), (np.zeros(0), p)
     )
     h = 1e-30
     by_start = [
@@ -90,7 +90,9 @@ def test_plain_python_and_machine_code_agree(kernel):
     weighted = np.array([0.0, 0.05, 0.08, 0.2]), np.random.default_rng(3).normal(size=(4, 2, 2))
     held = np.zeros(0), program_values(kernel)
     fast, plain = (
-        reverse_sweep(kernel, RK4, (run.t, states), weighted, held, is_compiled=x)
+        reverse_sweep(
+            kernel, RK4, Steps(run.t[:-1], run.t[1:], states), weighted, held, is_compiled=x
+        )
         for x in (True, False)
     )
     for name in ("q", "v", "p"):
@@ -105,6 +107,6 @@ def test_an_implicit_method_has_no_march_back(kernel):
     some = np.zeros((2, 2))
     with pytest.raises(SimulationError, match="not explicit"):
         reverse_sweep(
-            kernel, GAUSS_6, (np.arange(2.0), some), (np.ones(1), np.ones((1, 1, 2))),
+            kernel, GAUSS_6, Steps(np.zeros(1), np.ones(1), some), (np.ones(1), np.ones((1, 1, 2))),
             (np.zeros(0), program_values(kernel)),
         )  # fmt: skip

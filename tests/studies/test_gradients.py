@@ -140,15 +140,53 @@ def test_a_search_back_in_time_reaches_values_and_starts():
     assert float(liaison.read(best.lsd).parameters[0].value) == 3.0
 
 
-JUMP = Path("examples/pendulum.lsd").read_text(encoding="utf-8") + (
-    "\napply motor torque = -sign(A)*1 N*m end on A ;\n"
+PENDULUM = Path("examples/pendulum.lsd").read_text(encoding="utf-8") + "parameter T = 2 N*m ;\n"
+
+
+def pushed(torque):
+    return f"{PENDULUM}\napply motor torque = {torque} end on A ;\n"
+
+
+@pytest.mark.parametrize("torque", ["T*sign(t - 0.351 s)", "T*abs(t - 0.351 s)/(1 s)"])
+def test_forces_that_time_alone_makes_jump_or_bend(torque):
+    """Steps end before such an instant and go on after it, on the other side."""
+    _, _, difference = both(pushed(torque), {"x": "final(A)"}, ["l", "T"], 1.0)
+    assert difference < AGREE
+
+
+BENT = ("-T*max(A, 0)/(1 rad)", 'T*table(A/(1 rad), [-2, 0.1, 2], [1, 0, -3], "linear")')
+
+
+@pytest.mark.parametrize("torque", BENT)
+def test_where_a_force_bends_changes_are_integrated_with_the_motion(torque):
+    """The step that ends at a bend moves with the values, which a march back does not see."""
+    how = {"measure": {"x": "final(A)"}, "by": ["l", "m", "T", "A"], "until": 0.8}
+    forward = liaison.measure_gradients(pushed(torque), gradient="forward", **how)
+    assert liaison.measure_gradients(pushed(torque), **how) == forward
+    with pytest.raises(LiaisonError, match="a force may bend"):
+        liaison.measure_gradients(pushed(torque), gradient="adjoint", **how)
+
+
+CART = """name = "cart" ; gravity = [0, 0, -9.81] m/s^2 ;
+parameter l = 0.5 m ;
+let cart = body mass = 1 kg, inertia = 1 g*m^2 end ;
+let bar = body mass = 1 kg, center = [0, 0, -l], inertia = 1 g*m^2 end ;
+let X = join earth and cart with prismatic axis = [1, 0, 0] end ;
+let A = join cart and bar with revolute axis = [0, -1, 0] end ;
+impose X = abs(t - 0.3 s)*1 m/s ;
+start A = 20 deg ; start A' = 0 ;
+"""
+
+
+@pytest.mark.parametrize("gradient", ["forward", "adjoint"])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [(pushed("-T*sign(A)"), "accelerations jump"), (CART, "rate of 'imposed_X' jumps")],
 )
-
-
-def test_jumps_that_move_with_the_values_have_no_gradient_back_in_time():
-    with pytest.raises(LiaisonError, match="accelerations jump"):
+def test_jumps_have_no_gradient(text, words, gradient):
+    with pytest.raises(LiaisonError, match=words):
         liaison.measure_gradients(
-            JUMP, measure={"x": "final(A)"}, by=["l"], until=1, gradient="adjoint"
+            text, measure={"x": "final(A)"}, by=["l"], until=0.8, gradient=gradient
         )
 
 

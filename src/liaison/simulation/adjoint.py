@@ -14,7 +14,7 @@ It is the derivative of the step itself, not of its limit. States at the ends of
 the run; the stages between them are computed again. Where there are closures, the state at the end
 of each step is taken for its projection onto them (adjoint-2), as the run does.
 
-Public names: Swept, reverse_sweep, is_reversible, REVERSED.
+Public names: Steps, steps_of, Swept, reverse_sweep, is_reversible, REVERSED.
 
 Source: HAG00 (adjoints of Runge–Kutta methods); GW08 §3.2 (reverse mode).
 Differs: states inside a step are weighted, too, by the interpolation of the method.
@@ -35,7 +35,11 @@ from liaison.program import Kernel
 from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.language import at, f64, i64, iptr, kernel, loop, ptr
 from liaison.program.loops.records import Record, address, size, sized
+from liaison.simulation.plan.plan import Plan
+from liaison.simulation.plan.timing import instants_of
+from liaison.simulation.record.trajectory import Trajectory
 from liaison.simulation.steps.rungekutta import Tableau
+from liaison.simulation.steps.stepsize import BESIDE, TOGETHER
 
 REVERSED = ("qdot", "forward", "adjoint_motion", "adjoint_closing")
 """Entries of a kernel that the march calls; the last one where there are closures."""
@@ -189,15 +193,17 @@ def end_back(
 
 @loop
 def march_back(
-    s: Sweep, steps: i64, t: ptr, states: ptr, firsts: iptr, theta: ptr, more: ptr, scratch: ptr
+    s: Sweep, steps: i64, begins: ptr, ends: ptr, states: ptr, firsts: iptr, theta: ptr, more: ptr,
+    scratch: ptr,
 ) -> None:  # fmt: skip
     """Weights of all goals from the last instant to the first.
 
     Args:
         s: the march; its weights are zero to begin with.
         steps: of the run.
-        t: where they begin, and where the last one ends [s].
-        states: (q, v) there.
+        begins: where they begin [s].
+        ends: where they end [s].
+        states: (q, v) at the first beginning and at all ends.
         firsts: the number of the first weighted state of each step, and how many there are.
         theta: where in its step each of them lies, 0 to 1.
         more: the weights, of each goal.
@@ -206,15 +212,16 @@ def march_back(
     n = s.nq + s.nv
     for back in range(steps):
         i = steps - 1 - back
-        h = t[i + 1] - t[i]
+        t = begins[i]
+        h = ends[i] - t
         first = firsts[i]
         last = firsts[i + 1]
         count = s.ns if last > first else s.needed
         end = at(states, (i + 1) * n)
-        stages_again(s, count, t[i], h, at(states, i * n), scratch)
+        stages_again(s, count, t, h, at(states, i * n), scratch)
         for goal in range(s.goals):
-            end_back(s, goal, t[i + 1], end, first, last, theta, more, scratch)
-            step_back(s, count, goal, t[i], h, first, last, theta, more, scratch)
+            end_back(s, goal, ends[i], end, first, last, theta, more, scratch)
+            step_back(s, count, goal, t, h, first, last, theta, more, scratch)
 
 
 @cache
@@ -246,10 +253,49 @@ def is_reversible(tableau: Tableau) -> bool:
     return tableau.scheme == "stages" and not tableau.is_implicit
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Steps of a run.
+
+    Attributes:
+        begins: where each begins [s].
+        ends: where each ends [s].
+        states: (q, v) at the first beginning and at all ends, shape (steps + 1, nq + nv).
+    """
+
+    begins: Array
+    ends: Array
+    states: Array
+
+
+def steps_of(plan: Plan, run: Trajectory, u: Array, p: Array) -> Steps:
+    """The steps of a run that recorded all of them.
+
+    Args:
+        plan: how it was run.
+        run: recorded at every step.
+        u: inputs, held.
+        p: parameters.
+    """
+    t, places = np.unique(run.t, return_index=True)
+    begins = t[:-1].copy()
+    breaks = instants_of(plan.timed, plan.program, float(t[0]), float(t[-1]), p, u).breaks
+    if plan.settings.tableau.is_adaptive and plan.settings.step is None and len(breaks):
+        # a step that ended at such an instant goes on just after it: see `pass_breaks`
+        near = TOGETHER * (t[-1] - t[0])
+        after = np.searchsorted(breaks, begins + near + BESIDE * np.abs(begins), side="right") - 1
+        instant = breaks[np.maximum(after, 0)]
+        is_there = np.abs(begins - instant) <= near + 2 * BESIDE * np.abs(instant)
+        beside = np.maximum(begins, instant + BESIDE * np.abs(instant))
+        begins = np.where(is_there, beside, begins)
+    return Steps(begins, t[1:], np.column_stack([run.q, run.v])[places])
+
+
 def reverse_sweep(
     kernel: Kernel,
     tableau: Tableau,
-    steps: tuple[Array, Array],
+    steps: Steps,
     weighted: tuple[Array, Array],
     held: tuple[Array, Array],
     *,
@@ -260,8 +306,7 @@ def reverse_sweep(
     Args:
         kernel: machine code of the mechanism.
         tableau: of an explicit method.
-        steps: where the steps of the run begin and the last one ends, t [s], and (q, v) there,
-            shape (steps + 1, nq + nv).
+        steps: of the run.
         weighted: instants [s] from the first to the last, in order, and weights of the states
             there, shape (instants, goals, nq + nv).
         held: inputs and parameters.
@@ -275,36 +320,38 @@ def reverse_sweep(
             f"method {tableau.name!r} is not explicit: its steps have no reverse march.",
             hint="Take one of euler, rk4, dormand-prince and tsitouras.",
         )
-    t, states = (np.ascontiguousarray(x, dtype=float) for x in steps)
+    begins, ends, states = (
+        np.ascontiguousarray(x, dtype=float) for x in (steps.begins, steps.ends, steps.states)
+    )
     instants, weights = (np.ascontiguousarray(x, dtype=float) for x in weighted)
     sizes = kernel.program.sizes
     names = REVERSED if sizes["nc"] else REVERSED[:-1]
     if hasattr(kernel, "compile"):
         kernel.compile(*names)
     sweep = _sweep(kernel, tableau, weights.shape[1], names, held)
-    which, theta = _places(t, instants)
-    firsts = np.searchsorted(which, np.arange(len(t))).astype(np.int64)
+    which, theta = _places(steps, instants)
+    firsts = np.searchsorted(which, np.arange(len(ends) + 1)).astype(np.int64)
     scratch = np.zeros(max(1, *map(kernel.work_size, names)))
-    listed = (t, states.ravel(), firsts, theta, weights.ravel(), scratch)
+    listed = (begins, ends, states.ravel(), firsts, theta, weights.ravel(), scratch)
     if is_compiled:
         call = _compiled().function(march_back)
-        call(address(sweep), len(t) - 1, *map(address, listed))
+        call(address(sweep), len(ends), *map(address, listed))
     else:
-        march_back(sweep, len(t) - 1, *listed)
+        march_back(sweep, len(ends), *listed)
     q, v = np.split(np.array(sweep.w), [sizes["nq"]], axis=1)
     u, p = np.split(np.array(sweep.gradient), [sizes["nu"]], axis=1)
     return Swept(q, v, u, p)
 
 
-def _places(t: Array, instants: Array) -> tuple[NDArray[np.intp], Array]:
+def _places(steps: Steps, instants: Array) -> tuple[NDArray[np.intp], Array]:
     """In which step each instant lies, and where: θ in 0 … 1, and 1 at the end of a step."""
-    which = np.clip(np.searchsorted(t, instants) - 1, 0, len(t) - 2)
-    length = np.diff(t)
-    theta = (instants - t[which]) / length[which]
+    ends = steps.ends
+    which = np.clip(np.searchsorted(ends, instants), 0, len(ends) - 1)
+    theta = (instants - steps.begins[which]) / (ends - steps.begins)[which]
     # instants that differ from the beginning of a step by rounding alone are the end before
     early = (theta < NEAR) & (which > 0)
     which, theta = which - early, np.where(early, 1.0, theta)
-    return which, np.ascontiguousarray(np.where(theta > 1 - NEAR, 1.0, theta))
+    return which, np.ascontiguousarray(np.where(theta > 1 - NEAR, 1.0, np.maximum(theta, 0.0)))
 
 
 def _sweep(

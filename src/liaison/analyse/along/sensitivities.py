@@ -85,24 +85,30 @@ class Jumps:
     """Jumps of v̇ at instants that move with a parameter or a start.
 
     Args:
-        kernel: of conditions and of v̇.
+        kernel: of conditions, of v̇ and of formulas with knots.
         conditions: of jumps and bends whose instants depend on the state or a parameter.
+        levels: knots of each of these formulas, where tables of the state may bend.
     """
 
     kernel: Kernel
     conditions: tuple[Expr, ...]
+    levels: tuple[Array, ...] = ()
 
-    def check(self, rows: Array, p: Array) -> None:
+    def check(self, rows: Array, p: Array) -> float | None:
         """Rejects a jump of v̇ at an instant that moves with a parameter.
 
         Args:
             rows: states (t, q, v, u) along the motion.
             p: parameters of the mechanism.
+
+        Returns:
+            The first instant at which v̇ may bend, just before [s]; None where it does not.
         """
         if not self.conditions:
-            return
+            return self._bend(rows, p, [])
         signs = map_entry(self.kernel, "moving", rows, p) > 0
-        for i, j in np.argwhere(signs[1:] != signs[:-1]):
+        places = np.argwhere(signs[1:] != signs[:-1])
+        for i, j in places:
             sides = self._sides(rows[i], rows[i + 1], int(j), p)
             vdot = map_entry(self.kernel, "vdot", sides, p)
             if np.max(np.abs(vdot[1] - vdot[0])) > JUMP * (1 + np.max(np.abs(vdot))):
@@ -115,6 +121,15 @@ class Jumps:
                     hint="Make the force continuous there; or take differences of runs: "
                     "simulate_batch(…, parameters={NAME: [p - δ, p + δ]}).",
                 )
+        return self._bend(rows, p, places[:1, 0].tolist())
+
+    def _bend(self, rows: Array, p: Array, places: list[int]) -> float | None:
+        """The first of some rows, and of those after which a formula passes a knot [s]."""
+        values = map_entry(self.kernel, "bending", rows, p) if self.levels else np.zeros((1, 0))
+        for levels, column in zip(self.levels, values.T, strict=True):
+            side = np.searchsorted(levels, column)
+            places += np.flatnonzero(side[1:] != side[:-1])[:1].tolist()
+        return float(rows[min(places), 0]) if places else None
 
     def _sides(self, before: Array, after: Array, j: int, p: Array) -> Array:
         """Two states, a rounding apart, between which a condition changes its sign."""
@@ -128,8 +143,18 @@ class Jumps:
         return np.stack([before + x * (after - before) for x in (low, high)])
 
 
-def jumps_of(kernel: Kernel, formulas: Mapping[int, Expr] = MappingProxyType({})) -> Jumps:
-    """What makes v̇ of a mechanism jump; formulas are those of inputs, by their number in u."""
+def jumps_of(
+    kernel: Kernel,
+    formulas: Mapping[int, Expr] = MappingProxyType({}),
+    knots: Sequence[tuple[Expr, Array]] = (),
+) -> Jumps:
+    """What makes v̇ of a mechanism jump or bend.
+
+    Args:
+        kernel: of the mechanism.
+        formulas: of inputs, by their number in u.
+        knots: formulas of the state with levels at which laws bend.
+    """
     program = kernel.program
     own = {x for array in "qvp" for x in _symbols(program, array)}
     u = _symbols(program, "u") if formulas else []
@@ -138,10 +163,13 @@ def jumps_of(kernel: Kernel, formulas: Mapping[int, Expr] = MappingProxyType({})
     makers: dict[str, Callable[[], Blocks]] = {
         "moving": lambda: [("moving", conditions)],
         "vdot": lambda: [("vdot", vdot)],
+        "bending": lambda: [("bending", [f for f, _ in knots])],
     }
     name = f"{program.name}, jumps"
     return Jumps(
-        kernel_like(kernel, replace(program, name=name, entries=LazyEntries(makers))), conditions
+        kernel_like(kernel, replace(program, name=name, entries=LazyEntries(makers))),
+        conditions,
+        tuple(np.asarray(levels, dtype=float) for _, levels in knots),
     )
 
 

@@ -27,8 +27,9 @@ from liaison.analyse.rest.open_sides import check_inactive_along
 from liaison.errors import ArgumentError, SimulationError
 from liaison.expr import count_operations
 from liaison.numeric import Array, State
-from liaison.simulation.adjoint import is_reversible, reverse_sweep
+from liaison.simulation.adjoint import Steps, is_reversible, reverse_sweep, steps_of
 from liaison.simulation.batch.run import simulate_batch
+from liaison.simulation.plan.timing import knots_of
 from liaison.simulation.record.trajectory import DONE, FAILED, Trajectory
 from liaison.simulation.steps.rungekutta import TSITOURAS
 from liaison.studies.measures import Samples
@@ -134,8 +135,9 @@ class Gradients:
 
     @cached_property
     def jumps(self) -> Jumps:
-        """Of the accelerations."""
-        return jumps_of(self.family.kernel)
+        """Of the accelerations, and where they bend."""
+        kernel = self.family.kernel
+        return jumps_of(kernel, knots=knots_of(kernel.program, self.family.plan.inputs))
 
     @cached_property
     def varied(self) -> Varied:
@@ -210,6 +212,7 @@ class _Here:
             )
             how = of.family.plan, self.run, states, "an exact gradient", DIFFERENCES, self.p
             check_inactive_along(*how)
+            self._check_corners()
             if of.mode == "adjoint" or (of.mode == "exact" and of.is_reverse_shorter):
                 reverse = self._reversed()
                 if reverse is not None:
@@ -218,6 +221,18 @@ class _Here:
         rows, names = self.rows, np.eye(len(self.values))
         slopes = np.asarray(rows["out_q"] @ xi + rows["out_v"] @ dv + rows["out_p"])
         return self._measured(lambda text, w: _weighted(w, slopes[:, of.place(text)]), names)
+
+    def _check_corners(self) -> None:
+        """Rejects a motion that a drive pushes at an instant: velocities jump there."""
+        for event in self.run.events:
+            if event.what == "impulse":
+                raise SimulationError(
+                    f"there is no exact gradient: the rate of {event.name!r} jumps at t = "
+                    f"{event.t:.6g} s, and velocities with it.",
+                    status="inconsistent",
+                    t=event.t,
+                    hint=f"Let the drive change its rate within a time. {DIFFERENCES}",
+                )
 
     def _measured(self, slope: Callable[[str, Array], Array], names: Array) -> tuple[Array, Array]:
         """Measures and their changes: those of samples by `slope`, of parameters by `names`."""
@@ -289,7 +304,7 @@ class _Here:
         return xi, np.einsum("knj->njk", dv) / scales
 
     def _reversed(self) -> tuple[Array, Array] | None:
-        """Measures and derivatives by a march back; None where steps needed the pivoted solver."""
+        """Measures and derivatives by a march back; None where it is no gradient."""
         of, run, rows, n = self.of, self.run, self.rows, len(self.run.t)
         outputs, names = len(of._outputs), len(self.values)
         eye = np.eye(n * outputs + names)[n * outputs :]
@@ -322,26 +337,34 @@ class _Here:
         own = self.of.family.plan.settings.tableau
         return own if is_reversible(own) else TSITOURAS
 
-    def _steps(self) -> tuple[Array, Array] | None:
-        """Instants and states between the steps of the run; None after the pivoted solver."""
-        of = self.of
+    def _steps(self) -> Steps | None:
+        """The steps of the run; None where a march back along them is no gradient."""
+        of, plan = self.of, self.of.family.plan
         more: dict[str, Any] = {"every": None, "series": ()}
-        if self._tableau != of.family.plan.settings.tableau:
+        if self._tableau != plan.settings.tableau:
             more |= {"method": None, "step": None}
+            plan = replace(plan, settings=replace(plan.settings, method=None, step=None))
         run = of.family.run_from(self.start, self.u, self.p, more)
+        why = ""
         if run.status != DONE or run.counts.get("fallbacks", 0):
-            if of.mode == "exact":
-                return None
-            raise SimulationError(
-                "the run has no gradient by a march back: its closures come near a singular "
-                "position, where each step is solved in another way.",
-                status="inconsistent",
-                hint='Use gradient="forward".',
-            )
-        t, at = np.unique(run.t, return_index=True)
-        u = np.tile(self.u, (len(t), 1))
-        of.jumps.check(np.column_stack([t, run.q[at], run.v[at], u]), self.p)
-        return t, np.column_stack([run.q[at], run.v[at]])
+            why = "its closures come near a singular position, where steps are solved otherwise"
+        else:
+            u = np.tile(self.u, (len(run.t), 1))
+            bend = of.jumps.check(np.column_stack([run.t, run.q, run.v, u]), self.p)
+            if bend is not None:
+                why = (
+                    f"a force may bend after t = {bend:.6g} s, where a condition changes its sign "
+                    "or a table passes a point"
+                )
+        if not why:
+            return steps_of(plan, run, self.u, self.p)
+        if of.mode == "exact":
+            return None
+        raise SimulationError(
+            f"the run has no gradient by a march back: {why}.",
+            status="inconsistent",
+            hint='Use gradient="forward", or "exact", which takes it here.',
+        )
 
 
 def _weighted(weights: Array, slopes: Array) -> Array:
