@@ -11,7 +11,7 @@ an SRDF file. Stops, motors and contacts with the ground are made where they are
               link's and the ground's
 
 Public names: Limits, limits_in, Wishes, Gear, gears_in, stops_of, motors_of, rotors_of, feet_of,
-frictions_in, Srdf, srdf_of, inside, lowest, KINDS.
+frictions_in, gains_note, Srdf, srdf_of, inside, lowest, KINDS.
 """
 
 from __future__ import annotations
@@ -334,6 +334,17 @@ def _gains(limit: Limits, turns: bool, wishes: Wishes) -> dict[str, Any]:
         stiffness = wishes.stiffness
     damping = stiffness * LAG if wishes.damping is None else wishes.damping
     return {"stiffness": stiffness, "damping": damping}
+
+
+def gains_note(motors: Iterable[model.Servo], wishes: Wishes) -> list[str]:
+    """A line for each gain that was not given: its least and greatest value."""
+    notes = []
+    for word in ("stiffness", "damping"):
+        values = [float(x) for motor in motors if (x := getattr(motor, word))]
+        if values and getattr(wishes, word) is None:
+            span = f"{min(values):g} … {max(values):g}"
+            notes.append(f"the {word} of {len(values)} motors is not given: {span} is taken")
+    return notes
 
 
 # ---- feet

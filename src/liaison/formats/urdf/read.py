@@ -31,6 +31,7 @@ from .equipment import (
     Wishes,
     feet_of,
     frictions_in,
+    gains_note,
     gears_in,
     inside,
     limits_in,
@@ -317,6 +318,7 @@ class _Robot:
             driven = self.driven(joints, own)
             motors, inputs = motors_of(driven, limits, starts, wishes, self.lines)
             forces += motors
+            self.notes += gains_note(motors, wishes)
         begun = [model.Start(name, x, is_guess=known > 0) for name, x in starts.items() if x]
         if wishes.has_ground:
             feet = self.feet(mechanism)
