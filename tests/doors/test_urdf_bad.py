@@ -93,11 +93,11 @@ BAD = {
     "gear_word": (gear("<mechanicalReduction>big</mechanicalReduction>"), {}, "no finite number"),
     "gear_empty": (gear("<mechanicalReduction/>"), {}, "no finite number"),
     "rotor_negative": (gear("<rotorInertia>-1</rotorInertia>"), {}, "negative"),
-    "motor_nobody": (robot('<transmission name="t"><joint name="hipp"/></transmission>'), {},
+    "motor_nobody": (robot('<transmission name="t"><joint name="hipp"/></transmission>'), MOTORS,
                      "'hip'"),
     "motor_unnamed": (robot("<transmission><joint/></transmission>"), {}, "'name'"),
     "control_nobody": (robot('<ros2_control><joint name="x"><command_interface name="a"/></joint>'
-                             "</ros2_control>"), {}, "'x'"),
+                             "</ros2_control>"), MOTORS, "'x'"),
     # ground
     "no_feet": (robot().replace(BALL, ""), GROUND, "no link that moves"),
     "mesh_feet": (ball('<mesh filename="a.stl"/>'), GROUND, "no link that moves"),

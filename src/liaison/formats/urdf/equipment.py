@@ -129,8 +129,16 @@ REDUCTIONS = ("mechanicalReduction", "mechanical_reduction", "drake:gear_ratio")
 ROTORS = ("rotorInertia", "rotor_inertia", "drake:rotor_inertia")
 
 
-def gears_in(root: Element, joints: Mapping[str, Element], notes: list[str]) -> dict[str, Gear]:
+def gears_in(
+    root: Element, joints: Mapping[str, Element], notes: list[str], strict: bool
+) -> dict[str, Gear]:
     """Joint -> its gear, of every <transmission> and <ros2_control> of a robot.
+
+    Args:
+        root: of the file.
+        joints: by name.
+        notes: what is taken otherwise than it is written.
+        strict: rejects joints that are not there; they are passed over otherwise.
 
     Raises:
         NamingError: a joint that is not there.
@@ -141,7 +149,8 @@ def gears_in(root: Element, joints: Mapping[str, Element], notes: list[str]) -> 
     for joint in (
         x for group in hardware for x in group.all("joint") if x.all("command_interface")
     ):
-        gears[_known(joint, joints)] = Gear()
+        if strict or joint.get("name") in joints:
+            gears[_known(joint, joints)] = Gear()
     groups = [*root.all("transmission"), *(x for y in hardware for x in y.all("transmission"))]
     for group in groups:
         ends, actuators = group.all("joint"), group.all("actuator")
@@ -149,7 +158,7 @@ def gears_in(root: Element, joints: Mapping[str, Element], notes: list[str]) -> 
             coupled = ", ".join(repr(x.get("name")) for x in ends)
             line = group.place.line
             notes.append(f"{group} couples {coupled}: taken as motors of their own (line {line})")
-        for end in ends:
+        for end in (x for x in ends if strict or x.get("name") in joints):
             alone = [group, end, *actuators] if len(ends) == 1 else [end]
             gears[_known(end, joints)] = _gear(alone)
     return gears

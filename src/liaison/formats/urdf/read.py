@@ -303,7 +303,8 @@ class _Robot:
     ) -> model.Mechanism:
         """The mechanism with rotors, stops, motors and feet, as far as they are asked for."""
         wishes, known = self.wishes, len(mechanism.joints) - 1 - len(joints)
-        own = gears_in(self.root, self.joints, self.notes)
+        firm = self.strict and bool(wishes.motors)
+        own = gears_in(self.root, self.joints, self.notes, firm)
         ranges = {x: y for x, y in limits.items() if self.joints[x].get("type") in RANGED}
         starts = self.starts(joints, ranges)
         forces: list[Any] = list(rotors_of(joints, own | dict(self.srdf.gears)))
