@@ -12,6 +12,7 @@ from liaison.model.contacts import GapContact as GapContact
 from liaison.model.contacts import OneSided as OneSided
 from liaison.model.contacts import Unilateral as Unilateral
 from liaison.model.contacts.collisions import Collision as Collision
+from liaison.model.describe import armature as armature
 from liaison.model.describe import at_most as at_most
 from liaison.model.describe import bearing as bearing
 from liaison.model.describe import body as body
@@ -37,9 +38,11 @@ from liaison.model.describe import parameter as parameter
 from liaison.model.describe import potential as potential
 from liaison.model.describe import rate as rate
 from liaison.model.describe import rolling as rolling
+from liaison.model.describe import servo as servo
 from liaison.model.describe import signal as signal
 from liaison.model.describe import spring as spring
 from liaison.model.describe import start as start
+from liaison.model.describe import stops as stops
 from liaison.model.describe import time as time
 from liaison.model.describe import touch as touch
 from liaison.model.describe import turned as turned
@@ -77,6 +80,7 @@ from liaison.model.joints import Universal as Universal
 from liaison.model.loads import LOAD_KINDS as LOAD_KINDS
 from liaison.model.loads import Actuator as Actuator
 from liaison.model.loads import AlongMeasure as AlongMeasure
+from liaison.model.loads import Armature as Armature
 from liaison.model.loads import AtMarker as AtMarker
 from liaison.model.loads import Damper as Damper
 from liaison.model.loads import Dissipation as Dissipation
@@ -88,6 +92,7 @@ from liaison.model.loads import Law as Law
 from liaison.model.loads import OfMechanism as OfMechanism
 from liaison.model.loads import PointWrench as PointWrench
 from liaison.model.loads import Potential as Potential
+from liaison.model.loads import Servo as Servo
 from liaison.model.loads import Spring as Spring
 from liaison.model.loads.drives import Drive as Drive
 from liaison.model.loads.drives import Transmission as Transmission

@@ -11,13 +11,15 @@ from .springs import Damper, Spring
 from .friction import JointFriction  # isort: skip (the order in which words are listed)
 from .efforts import Actuator, Law  # isort: skip
 from .formulas import Dissipation, Potential  # isort: skip
-from .efforts import PointWrench  # isort: skip
+from .efforts import PointWrench, Servo  # isort: skip
 from .gravity import Gravity  # isort: skip
+from .drives import Armature  # isort: skip
 
 __all__ = [
     "LOAD_KINDS",
     "Actuator",
     "AlongMeasure",
+    "Armature",
     "AtMarker",
     "Damper",
     "Dissipation",
@@ -29,6 +31,7 @@ __all__ = [
     "OfMechanism",
     "PointWrench",
     "Potential",
+    "Servo",
     "Spring",
     "load_kind",
 ]
