@@ -58,8 +58,8 @@ from .messages import (
     failed,
     report,
 )
-from .model import SLICE, events_known, get_integers, rates_known, refreshed, residual_of
-from .smooth import BESIDE, off_chart
+from .model import SLICE, events_known, get_integers, off_chart, rates_known, refreshed, residual_of
+from .smooth import BESIDE
 
 ROUNDING, PATIENCE = 1e-13, 100
 """Part of the time that is rounding; slices of steps after which a run that stands still fails."""

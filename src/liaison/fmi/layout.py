@@ -268,6 +268,7 @@ class Instance(Record):
     v_before: ptr = sized("nv")
     state_weights: ptr = sized("nq + nv")
     pull: ptr = sized("2 * nv")
+    off: ptr = sized("nq")  # from attitudes of unit length
     direction: ptr = sized("nx")
     change: ptr = sized("nx")
     held: iptr = sized("4 * nv")

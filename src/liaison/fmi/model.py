@@ -1,22 +1,22 @@
 """What an instance computes: values, derivatives, event indicators, and how it starts.
 
 Public names: refreshed, value_of, set_value, begin, get_doubles, set_doubles, get_integers,
-rates_known, events_known, residual_of, load_image, close_loops.
+rates_known, events_known, residual_of, load_image, close_loops, centre, off_chart.
 """
 
 from __future__ import annotations
 
 from math import isfinite
 
-from liaison.program.loops.language import at, entry_at, f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
 from liaison.simulation.assembly import CLOSED as IS_CLOSED
 from liaison.simulation.assembly import Work, assemble_each
 from liaison.simulation.events.events import sign_of
 from liaison.simulation.steps.explicit import derivative
 from liaison.simulation.steps.layout import DONE, FULL, GOOD, START, STOPPED, TRY, Entries, Run
-from liaison.simulation.steps.projection import residuals
+from liaison.simulation.steps.projection import correction, residuals
 from liaison.simulation.steps.sides_layout import Sides
-from liaison.solvers.linear.dense import largest_in
+from liaison.solvers.linear.dense import largest, largest_in
 
 from .layout import (
     DISCARD,
@@ -84,7 +84,8 @@ def rates_known(fmu: Instance) -> i64:
     """q̇ and v̇ at the present state; GOOD, or why they are not known.
 
     Where there are closures they are those of the nearest state on them, and lead back there: Φ
-    and G v − ν decay by PULL in a unit of time. On the closures nothing changes by that.
+    and G v − ν decay by PULL in a unit of time, as does what attitudes lack of unit length. On the
+    closures nothing changes by that.
     """
     if fmu.known & KNOWS_RATES:
         return GOOD
@@ -97,12 +98,14 @@ def rates_known(fmu: Instance) -> i64:
         fmu.v_before[i] = run.v[i]
     for i in range(fmu.nq):
         fmu.q_before[i] = run.q[i]
-    if run.nc > 0 and run.has_correct[0] > 0:
-        step_back(fmu)
-    for i in range(nv):
-        fmu.y[i] = 0.0
-        fmu.y[nv + i] = run.v[i]
-    status = derivative(e, run.t, fmu.y, fmu.k, run, at(fmu.floats, fmu.scratch_at))
+    if fmu.nq > nv:
+        centre(fmu)
+    status = step_back(fmu) if run.nc > 0 else GOOD
+    if status == GOOD:
+        for i in range(nv):
+            fmu.y[i] = 0.0
+            fmu.y[nv + i] = run.v[i]
+        status = derivative(e, run.t, fmu.y, fmu.k, run, at(fmu.floats, fmu.scratch_at))
     for i in range(nv):
         fmu.vdot[i] = fmu.k[nv + i] + PULL * fmu.pull[nv + i]
         fmu.speeds[i] = run.v[i] + PULL * fmu.pull[i]
@@ -111,6 +114,8 @@ def rates_known(fmu: Instance) -> i64:
     for i in range(nv):
         run.v[i] = fmu.v_before[i]
     for i in range(fmu.nq):
+        if fmu.nq > nv:
+            fmu.qdot[i] += PULL * fmu.off[i]
         run.q[i] = fmu.q_before[i]
     if status == GOOD:
         fmu.known = fmu.known | KNOWS_RATES
@@ -118,24 +123,54 @@ def rates_known(fmu: Instance) -> i64:
 
 
 @loop
-def step_back(fmu: Instance) -> None:
+def off_chart(fmu: Instance) -> f64:
+    """How far attitudes are from unit length; `off` leads there."""
+    e = Entries(fmu.ints[fmu.entries_at :])
+    run = Run(fmu.ints[fmu.run_at :])
+    for i in range(fmu.nv):
+        fmu.y[i] = 0.0
+    scratch = at(fmu.floats, fmu.scratch_at)
+    e.retract(run.t, run.q, run.v, run.u, run.p, fmu.y, run.trial.q, scratch)
+    for i in range(fmu.nq):
+        fmu.off[i] = run.trial.q[i] - run.q[i]
+    return largest(fmu.nq, fmu.off)
+
+
+@loop
+def centre(fmu: Instance) -> None:
+    """Attitudes of unit length."""
+    run = Run(fmu.ints[fmu.run_at :])
+    off_chart(fmu)
+    for i in range(fmu.nq):
+        run.q[i] = run.trial.q[i]
+
+
+@loop
+def step_back(fmu: Instance) -> i64:
     """The state moved to the closures by one correction each, which `pull` keeps."""
     e = Entries(fmu.ints[fmu.entries_at :])
     run = Run(fmu.ints[fmu.run_at :])
     scratch = at(fmu.floats, fmu.scratch_at)
     q = run.q
-    correct = entry_at(e.correct, 0)
-    correct(run.t, q, run.v, run.u, run.p, q, fmu.y, scratch)
-    for i in range(fmu.nv):
-        fmu.pull[i] = fmu.y[i]
-    e.retract(run.t, q, run.v, run.u, run.p, fmu.pull, run.trial.q, scratch)
-    for i in range(fmu.nq):
-        q[i] = run.trial.q[i]
-    correct = entry_at(e.correct, 1)
-    correct(run.t, q, run.v, run.u, run.p, q, fmu.y, scratch)
-    for i in range(fmu.nv):
-        fmu.pull[fmu.nv + i] = fmu.y[i]
-        run.v[i] += fmu.y[i]
+    residuals(e, run.t, q, run.v, run, scratch)
+    if largest(run.nphi, run.out) > 0.0:
+        status = correction(e, 0, 1 - run.has_correct[0], run.t, q, run.v, run, scratch)
+        if status != GOOD:
+            return status
+        for i in range(fmu.nv):
+            fmu.pull[i] = run.stage[i]
+        e.retract(run.t, q, run.v, run.u, run.p, fmu.pull, run.trial.q, scratch)
+        for i in range(fmu.nq):
+            q[i] = run.trial.q[i]
+        residuals(e, run.t, q, run.v, run, scratch)
+    if largest(run.nc, at(run.out, run.nphi)) > 0.0:
+        status = correction(e, 1, 1 - run.has_correct[1], run.t, q, run.v, run, scratch)
+        if status != GOOD:
+            return status
+        for i in range(fmu.nv):
+            fmu.pull[fmu.nv + i] = run.stage[i]
+            run.v[i] += run.stage[i]
+    return GOOD
 
 
 @loop
