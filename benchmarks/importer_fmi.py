@@ -50,11 +50,10 @@ class Model:
             self.fmu.enterInitializationMode(startTime=0.0)
         self.fmu.exitInitializationMode()
         self.nz = self.about.numberOfEventIndicators
+        count = self.about.numberOfContinuousStates
         if self.version == 3:
-            self.nz, count = self.fmu.getNumberOfEventIndicators(), 0
+            self.nz = self.fmu.getNumberOfEventIndicators()
             count = self.fmu.getNumberOfContinuousStates()
-        else:
-            count = self.about.numberOfContinuousStates
         self.room, self.signs = (ctypes.c_double * count)(), (ctypes.c_double * self.nz)()
         word = "Derivatives" if self.version == 2 else "ContinuousStateDerivatives"
         self.get_rates = getattr(self.fmu, f"get{word}")
@@ -106,7 +105,7 @@ class Record:
 
     t: list[float] = field(default_factory=list)
     x: list[Array] = field(default_factory=list)
-    events: list[float] = field(default_factory=list)
+    events: list[tuple[float, float]] = field(default_factory=list)  # instant, largest jump
     steps: int = 0
     projections: int = 0
 
@@ -152,15 +151,16 @@ def _stretch(
             record.x.append(step.at(times[due]))
             due += 1
         model.put(reached, x)
-        if is_event or reached >= model.next_time:
-            record.events.append(reached)
-            is_event = True
+        is_noted = is_event = is_event or reached >= model.next_time
         if model.wants_event() and not is_event:
             record.projections += 1
             is_event = True
     if is_event:
         model.pass_event()
-        x = model.states()
+        after = model.states()
+        if is_noted:
+            record.events.append((reached, float(np.max(np.abs(after - x)))))
+        x = after
     return reached, x, due
 
 

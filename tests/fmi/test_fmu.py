@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
+import sys
 import threading
 import zipfile
 from pathlib import Path
@@ -15,6 +16,8 @@ import pytest
 import liaison
 from liaison.errors import LiaisonError
 from liaison.fmi.gate import fmu_problems
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 ROOT = Path(__file__).parents[2]
 BOUND = 1e-8  # CVode at 1e-11, and our own steps at 1e-10
@@ -42,6 +45,21 @@ def test_both_kinds_give_the_motion_of_simulate(
         table = np.array([result[x] for x in names]).T
         size = np.maximum(1.0, np.abs(expected).max(axis=0))
         assert np.max(np.abs(table - expected) / size) < BOUND, kind
+
+
+def test_bounces_end_and_events_are_at_the_instants_of_simulate(fmpy: Any, written: Any) -> None:
+    from importer_fmi import integrated
+
+    run = of_run("contact/table_edge", 1.6)
+    record = integrated(written("contact/table_edge", 2), run.t)
+    expected = np.hstack([run.q, run.v])
+    assert np.max(np.abs(np.array(record.x) - expected)) < 1e-9
+    # 27 impacts of simulate, each half as fast as the one before, then rest
+    assert len(record.events) < 40
+    fast = [x.t for x in run.events if x.what == "impact" and np.ptp([x.v, x.before]) > 1e-5]
+    instants = np.array([t for t, _ in record.events])
+    assert len(fast) > 15
+    assert max(np.min(np.abs(instants - t)) for t in fast) < 1e-9
 
 
 def test_closed_loops_stay_closed_under_any_integrator(opened: Any) -> None:

@@ -6,7 +6,7 @@ Public names: go_smooth, settle_smooth, go_sides, settle_sides, BESIDE.
 from __future__ import annotations
 
 from liaison.contacts.events.switching import LEAST, end_unit, march, new_signs, switch
-from liaison.program.loops.language import at, i64, loop
+from liaison.program.loops.language import at, f64, i64, loop
 from liaison.simulation.events.events import sign_of
 from liaison.simulation.steps.advance import advance
 from liaison.simulation.steps.layout import (
@@ -26,8 +26,8 @@ from .model import centre, events_known
 BESIDE = 1e-15
 """Just after an instant, as a part of it."""
 
-LEAST_GAP = 2e-16
-"""A gap that is none, in its unit."""
+LEAST_GAP, OPENED, SOON = 2e-16, 1e-9, 1e-12
+"""A gap that is none, and one that just opened, in units; by how much an impact may be late [s]."""
 
 
 @loop
@@ -76,16 +76,28 @@ def fire_events(fmu: Instance) -> i64:
 
 @loop
 def widen(fmu: Instance, sides: Sides, run: Run) -> None:
-    """Ends of modes are seen where rounding does not reach: all of them begin above zero.
-
-    What falls through the margin of a gap is faster by that: it must be less than a jump that
-    counts as none, or bounces would not end.
-    """
+    """Ends of modes are seen where rounding does not reach: all of them begin above zero."""
     for b in range(sides.nb):
         i = sides.own + b
-        is_gap = 1 if sides.blocks[b].kind == GAP and sides.mode[b] == OPEN else 0
-        fmu.margin[i] = (LEAST_GAP if is_gap == 1 else LEAST) * end_unit(sides, b)
+        fmu.margin[i] = LEAST * end_unit(sides, b)
+        if sides.blocks[b].kind == GAP and sides.mode[b] == OPEN:
+            fmu.margin[i] = gap_margin(sides, b)
         run.sign[i] = 1.0
+
+
+@loop
+def gap_margin(sides: Sides, b: i64) -> f64:
+    """How far below zero, or where it opened, a gap counts as closed.
+
+    What falls so far is faster by that: it must be less than a jump that counts as none, or bounces
+    would not end, and take no time that matters. A gap that opens without speed is rounding first.
+    """
+    unit = float(sides.scales.gap[b])
+    rate = float(sides.seen.rate[sides.blocks[b].first])
+    is_near = 1 if sides.seen.gap[b] - sides.level[b] <= OPENED * unit else 0
+    if is_near == 1 and rate <= sides.unseen * sides.scales.rate[b]:
+        return LEAST * unit
+    return min(max(SOON * rate, LEAST_GAP * unit), LEAST * unit)
 
 
 @loop
