@@ -61,7 +61,6 @@ class Facts:
         stop: its end [s].
         tolerance: of its steps.
         step: between two communications [s].
-        has_derivatives: directional ones.
         sources: files of C.
         depends: unknown -> value references of what it depends on; without one, all.
     """
@@ -76,7 +75,6 @@ class Facts:
     stop: float
     tolerance: float
     step: float
-    has_derivatives: bool
     sources: Sequence[str]
     depends: Mapping[int, Sequence[int]]
     closes: bool
@@ -126,14 +124,9 @@ def number(x: float) -> str:
     return repr(float(x)) if isfinite(x) else ""
 
 
-def flag(x: bool) -> str:
-    """A Boolean."""
-    return "true" if x else "false"
-
-
 def _head2(facts: Facts, variables: Variables) -> list[str]:
     can = {"canGetAndSetFMUstate": "true", "canSerializeFMUstate": "true",
-           "providesDirectionalDerivative": flag(facts.has_derivatives)}  # fmt: skip
+           "providesDirectionalDerivative": "true"}  # fmt: skip
     kinds = {
         "ModelExchange": {},
         "CoSimulation": {"canHandleVariableCommunicationStepSize": "true"},
@@ -151,8 +144,8 @@ def _head2(facts: Facts, variables: Variables) -> list[str]:
 
 def _head3(facts: Facts, variables: Variables) -> list[str]:
     can = {"canGetAndSetFMUState": "true", "canSerializeFMUState": "true",
-           "providesDirectionalDerivatives": flag(facts.has_derivatives),
-           "providesAdjointDerivatives": flag(facts.has_derivatives)}  # fmt: skip
+           "providesDirectionalDerivatives": "true",
+           "providesAdjointDerivatives": "true"}  # fmt: skip
     completed = {"needsCompletedIntegratorStep": "true"}
     steps = {
         "canHandleVariableCommunicationStepSize": "true", "providesIntermediateUpdate": "true",

@@ -271,6 +271,10 @@ class Instance(Record):
     off: ptr = sized("nq")  # from attitudes of unit length
     direction: ptr = sized("nx")
     change: ptr = sized("nx")
+    weights: ptr = sized("nx")
+    slope: ptr = sized("nx")
+    slope_before: ptr = sized("nx")
+    base: ptr = sized("nx")
     held: iptr = sized("4 * nv")
     speeds: ptr = sized("2 * nv")
     verdict: iptr = sized("1")

@@ -1,7 +1,7 @@
 """What an instance computes: values, derivatives, event indicators, and how it starts.
 
 Public names: refreshed, value_of, set_value, begin, get_doubles, set_doubles, get_integers,
-rates_known, events_known, residual_of, load_image, close_loops, centre, off_chart.
+rates_known, events_known, residual_of, load_image, close_loops, centre, off_chart, vary.
 """
 
 from __future__ import annotations
@@ -57,6 +57,18 @@ PULL = 20.0
 
 SLICE = 1000
 """Steps of the time loop in one call."""
+
+WIDEST, NARROWEST, WIDER, LEVELS = 0.1, 2.0**-20, 4.0, 11
+"""The widest difference, as a part of what changes, the narrowest as a part of that; how much wider
+the next is; how many."""
+
+NOISE = 1e-9
+"""Part of a difference that may be rounding."""
+
+POINTS = 4
+"""Pairs of values in a difference."""
+
+HUGE = 1e300
 
 
 @loop
@@ -222,6 +234,143 @@ def residual_of(fmu: Instance, level: i64) -> f64:
     if level == 0:
         return largest_in(run.nphi, run.out, run.scales.closure)
     return largest_in(run.nc, at(run.out, run.nphi), run.scales.closure_rate)
+
+
+@loop
+def vary(fmu: Instance) -> i64:
+    """How rates and outputs change along `direction`, into `change`; GOOD, or why it is not known.
+
+    Of a smooth motion by its formulas, with contacts by differences in the present mode.
+    """
+    run = Run(fmu.ints[fmu.run_at :])
+    if fmu.has_variation == 0:
+        return differences(fmu)
+    fmu.variation_entry(run.t, run.q, run.v, run.u, run.p, fmu.direction, fmu.change, fmu.work)
+    return GOOD
+
+
+@loop
+def differences(fmu: Instance) -> i64:
+    """As `vary`, by central differences of order 8: of ever wider ones the most certain.
+
+    They end where one differs from the one before by more than rounding explains: there another
+    branch of the forces begins, or the order no longer holds.
+    """
+    keep_base(fmu)
+    h = widest_step(fmu) * NARROWEST
+    least = HUGE
+    status = GOOD
+    is_on = 1
+    for level in range(LEVELS):
+        if is_on == 1:
+            verdict = difference(fmu, h)
+            worst = distance(fmu.nx, fmu.slope, fmu.slope_before)
+            if verdict != GOOD:
+                status = verdict
+                worst = HUGE
+            if level > 0 and worst > 10.0 * least and worst > NOISE * largest(fmu.nx, fmu.slope):
+                is_on = 0
+            if level > 0 and worst < least:
+                least = worst
+                for i in range(fmu.nx):
+                    fmu.change[i] = fmu.slope[i]
+            for i in range(fmu.nx):
+                fmu.slope_before[i] = fmu.slope[i]
+            h = h * WIDER
+    shift(fmu, 0.0)
+    return GOOD if least < HUGE else status
+
+
+@loop
+def distance(n: i64, x: ptr, y: ptr) -> f64:
+    """max |x_i − y_i|; HUGE if one is not a number."""
+    worst = 0.0
+    for i in range(n):
+        size = abs(x[i] - y[i])
+        if not (size < HUGE):
+            return HUGE
+        worst = max(worst, size)
+    return worst
+
+
+@loop
+def keep_base(fmu: Instance) -> None:
+    """The present state, inputs and parameters into `base`."""
+    run = Run(fmu.ints[fmu.run_at :])
+    place = fmu.nq + fmu.nv
+    for i in range(fmu.nq):
+        fmu.base[i] = run.q[i]
+    for i in range(fmu.nv):
+        fmu.base[fmu.nq + i] = run.v[i]
+    for i in range(fmu.nu):
+        fmu.base[place + i] = run.u[i]
+    for i in range(fmu.np):
+        fmu.base[place + fmu.nu + i] = run.p[i]
+
+
+@loop
+def shift(fmu: Instance, h: f64) -> None:
+    """State, inputs and parameters moved from `base` along `direction`."""
+    run = Run(fmu.ints[fmu.run_at :])
+    place = fmu.nq + fmu.nv
+    for i in range(fmu.nq):
+        run.q[i] = fmu.base[i] + h * fmu.direction[i]
+    for i in range(fmu.nv):
+        run.v[i] = fmu.base[fmu.nq + i] + h * fmu.direction[fmu.nq + i]
+    for i in range(fmu.nu):
+        run.u[i] = fmu.base[place + i] + h * fmu.direction[place + i]
+    place += fmu.nu
+    for i in range(fmu.np):
+        run.p[i] = fmu.base[place + i] + h * fmu.direction[place + i]
+    refreshed(fmu)
+
+
+@loop
+def widest_step(fmu: Instance) -> f64:
+    """The last step of differences: a part of the size of what changes; of parameters, of each."""
+    count = fmu.nq + fmu.nv + fmu.nu + fmu.np
+    h = 1.0
+    for i in range(count):
+        step = abs(fmu.direction[i])
+        size = max(1.0, abs(fmu.base[i]))
+        if i >= count - fmu.np and fmu.base[i] != 0.0:
+            size = abs(fmu.base[i])
+        if h * step > WIDEST * size:
+            h = WIDEST * size / step
+    return h
+
+
+@loop
+def central(m: i64) -> f64:
+    """The weight of the m-th pair of values in a central difference of order 8."""
+    weight = -1.0 / 280.0 if m == 4 else 4.0 / 105.0
+    if m < 3:
+        weight = 4.0 / 5.0 if m == 1 else -1.0 / 5.0
+    return weight
+
+
+@loop
+def difference(fmu: Instance, h: f64) -> i64:
+    """One difference of order 8, into `slope`; GOOD, or why a value is not known."""
+    for i in range(fmu.nx):
+        fmu.slope[i] = 0.0
+    places = fmu.nq + fmu.nv + fmu.multipliers
+    for k in range(2 * POINTS):
+        m = 1 + k // 2
+        sign = 1.0 if k % 2 == 0 else -1.0
+        shift(fmu, sign * float(m) * h)
+        status = rates_known(fmu)
+        if status != GOOD:
+            return status
+        outputs_known(fmu)
+        weight = sign * central(m) / h
+        for i in range(fmu.nq):
+            fmu.slope[i] += weight * fmu.qdot[i]
+        for i in range(fmu.nv):
+            fmu.slope[fmu.nq + i] += weight * fmu.vdot[i]
+        for i in range(fmu.no):
+            fmu.slope[places + i] += weight * fmu.outputs[i]
+    return GOOD
 
 
 @loop

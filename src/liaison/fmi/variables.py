@@ -240,7 +240,9 @@ def _read(program: Program, name: str) -> set[tuple[str, int]]:
 def _add_results(table: _Table, plan: Plan) -> None:
     """Outputs of the description, energies, residuals, modes."""
     units = {x.name: x.unit for x in plan.program.labels.get("outputs", ())}
-    for k, (name, _) in enumerate(plan.program.entry("outputs").layout):
+    # a mechanism without outputs has one block of none
+    named = [name for name, count in plan.program.entry("outputs").layout if count]
+    for k, name in enumerate(named):
         table.add(Row(name, units.get(name, ""), OUT, k, 1, "output", text="output"))
     for k, name in enumerate(("kinetic energy", "potential energy")):
         table.add(Row(name, "J", ENERGY, k, text=f"{name} of all bodies"))
