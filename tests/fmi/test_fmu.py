@@ -322,6 +322,17 @@ def test_steps_return_early_where_the_importer_asks(opened: Any) -> None:
     assert not fmu.doStep(last, 1.0)[2]
 
 
+def test_fixed_steps_are_those_of_simulate(fmpy: Any, tmp_path: Path) -> None:
+    path = ROOT / "examples/pendulum.lsd"
+    run = liaison.simulate(path, until=0.5, every=0.01, step=0.01, watch=False, back_end="portable")
+    done = liaison.to_fmu(path, tmp_path / "a.fmu", step="10 ms", until=2, systems=["linux-x86_64"])
+    result = fmpy.simulate_fmu(
+        str(done.path), fmi_type="CoSimulation", stop_time=0.5, output_interval=0.01, output=["A"]
+    )
+    # the same steps, whose ends are sums in another order
+    assert np.max(np.abs(result["A"] - run.q[:, 0])) < 1e-14
+
+
 def test_a_scene_is_rejected_by_name(tmp_path: Path) -> None:
     with pytest.raises(LiaisonError, match=r"pile.* cannot become an FMU: a scene"):
         liaison.to_fmu(ROOT / "examples/pile.lsd", tmp_path / "pile.fmu")

@@ -66,7 +66,6 @@ from .model import (
     rates_known,
     refreshed,
     residual_of,
-    vary,
 )
 from .smooth import BESIDE
 
@@ -335,7 +334,8 @@ def march_to(fmu: Instance, function: i64, t: f64) -> i64:
         if status == GOOD and fmu.update != 0 and run.t < t and wants_return(fmu) == 1:
             fmu.returns_early = 1
             status = DONE
-    refreshed(fmu)
+    # the run itself knows whether the first stage of its next step is known
+    fmu.known = 0
     fmu.t_last = run.t_good
     if status == DONE:
         return OK
@@ -450,7 +450,7 @@ def along(
     status = take_seed(fmu, function, knowns, seeds, seed)
     if status != OK:
         return status
-    status = vary(fmu)
+    status = fmu.vary(fmu)
     if status != GOOD:
         return explained(fmu, DISCARD, function, status)
     place = 0
@@ -544,11 +544,11 @@ def weigh(fmu: Instance, m: i64) -> i64:
     for i in range(fmu.nx):
         fmu.direction[i] = 0.0
     fmu.direction[m] = 1.0
-    status = vary(fmu)
+    status = fmu.vary(fmu)
     total = 0.0
     for i in range(own):
         total += fmu.weights[i] * fmu.change[i]
     for i in range(fmu.no):
         total += fmu.weights[own + i] * fmu.change[own + fmu.multipliers + i]
     fmu.change[m] = total
-    return status
+    return int(status)

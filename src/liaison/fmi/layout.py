@@ -246,13 +246,13 @@ class Instance(Record):
     go: hook = like(go_on)
     settle: hook = like(settle_events)
     close: hook = like(settle_events)  # closes the loops of a start; 1 if that was possible
+    vary: hook = like(settle_events)  # `change` along `direction`
     qdot_entry: kernel
     outputs_entry: kernel
     energy_entry: kernel
     variation_entry: kernel
     adjoint_entry: kernel
     has_adjoint: i64
-    has_variation: i64
 
     variables: Rows[Variable] = rows("variables_count")
     y: ptr = sized("2 * nv + 1")

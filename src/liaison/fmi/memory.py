@@ -37,7 +37,7 @@ from liaison.simulation.steps.advance import advance
 
 from .exchange import DRIFT
 from .layout import MESSAGE, Instance
-from .model import close_loops
+from .model import close_loops, vary_mode, vary_smooth
 from .smooth import go_sides, go_smooth, settle_sides, settle_smooth
 from .variables import Variables
 
@@ -49,6 +49,14 @@ LANES = 2
 
 LATER = ("terms", "correct_q", "correct_v")
 """Entries that closures need now and then."""
+
+SMOOTH: Mapping[str, Loop[..., Any]] = {
+    "go": go_smooth, "settle": settle_smooth, "vary": vary_smooth,
+}  # fmt: skip
+SIDES: Mapping[str, Loop[..., Any]] = {
+    "go": go_sides, "settle": settle_sides, "vary": vary_mode,
+}  # fmt: skip
+"""What is called of a smooth motion, and of one with contacts."""
 
 HORIZON = 10.0
 """Times the length of the default experiment for which instants of tables are known."""
@@ -323,11 +331,10 @@ class _Preparation:
         )  # fmt: skip
         for name in names:
             fmu.ints[Instance.fields[f"{name}_entry"].slot] = kernel.address(name)
-        fmu.has_variation = fmu.has_adjoint = smooth
+        fmu.has_adjoint = smooth
         fmu.drift, fmu.multipliers, fmu.own_events = DRIFT, nc, len(own.events)
-        hooks: dict[str, Loop[..., Any]] = {"go": go_smooth, "settle": settle_smooth}
-        hooks = hooks if smooth else {"go": go_sides, "settle": settle_sides}
-        for name, loop in (hooks | ({"close": close_loops} if work is not None else {})).items():
+        hooks = SMOOTH if smooth else SIDES
+        for name, loop in {**hooks, **({"close": close_loops} if work is not None else {})}.items():
             set_hook(fmu, name, loop, MarkedLoops(self.memory).address(loop))
         self.fill_variables(fmu)
         return fmu

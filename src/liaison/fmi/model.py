@@ -1,7 +1,8 @@
 """What an instance computes: values, derivatives, event indicators, and how it starts.
 
 Public names: refreshed, value_of, set_value, begin, get_doubles, set_doubles, get_integers,
-rates_known, events_known, residual_of, load_image, close_loops, centre, off_chart, vary.
+rates_known, events_known, residual_of, load_image, close_loops, centre, off_chart,
+vary_smooth, vary_mode.
 """
 
 from __future__ import annotations
@@ -237,21 +238,18 @@ def residual_of(fmu: Instance, level: i64) -> f64:
 
 
 @loop
-def vary(fmu: Instance) -> i64:
-    """How rates and outputs change along `direction`, into `change`; GOOD, or why it is not known.
-
-    Of a smooth motion by its formulas, with contacts by differences in the present mode.
-    """
+def vary_smooth(fmu: Instance) -> i64:
+    """How rates and outputs of a smooth motion change along `direction`, into `change`; GOOD."""
     run = Run(fmu.ints[fmu.run_at :])
-    if fmu.has_variation == 0:
-        return differences(fmu)
     fmu.variation_entry(run.t, run.q, run.v, run.u, run.p, fmu.direction, fmu.change, fmu.work)
     return GOOD
 
 
 @loop
-def differences(fmu: Instance) -> i64:
-    """As `vary`, by central differences of order 8: of ever wider ones the most certain.
+def vary_mode(fmu: Instance) -> i64:
+    """As `vary_smooth`, in the present mode of contacts; GOOD, or why it is not known.
+
+    By central differences of order 8, of ever wider ones the most certain.
 
     They end where one differs from the one before by more than rounding explains: there another
     branch of the forces begins, or the order no longer holds.

@@ -138,7 +138,8 @@ def to_fmu(
             hint="Let bodies touch by `contact` lines, whose pairs are known.",
             status="not exported",
         )
-    options: dict[str, Any] = {"rtol": RTOL, "atol": ATOL, "watch": False, **keywords}
+    own = {} if "step" in keywords else {"rtol": RTOL, "atol": ATOL}
+    options: dict[str, Any] = {**own, "watch": False, **keywords}
     for name in TIMES & options.keys():
         options[name] = si_value(options[name], "s", f"to_fmu: {name}")
     with collector_paused():
