@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -338,6 +340,56 @@ def test_a_scene_is_rejected_by_name(tmp_path: Path) -> None:
         liaison.to_fmu(ROOT / "examples/pile.lsd", tmp_path / "pile.fmu")
     with pytest.raises(LiaisonError, match=r"version of FMI"):
         liaison.to_fmu(ROOT / "examples/pendulum.lsd", tmp_path / "x.fmu", version="1.0")
+
+
+ELSEWHERE = {
+    "musl": ("x86_64-linux", ".so", "musl-gcc", []),
+    "qemu": ("aarch64-linux", ".so", "aarch64-linux-gnu-gcc",
+             ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]),
+    "wine": ("x86_64-windows", ".dll", "x86_64-w64-mingw32-gcc", ["wine"]),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def everywhere(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """FMUs with all libraries, by name; of the second bodies touch."""
+    folder = tmp_path_factory.mktemp("everywhere")
+    return {
+        name: liaison.to_fmu(ROOT / f"examples/{name}.lsd", folder / f"{k}.fmu", until=2)
+        for k, name in enumerate(("four_bar", "contact/stops"))
+    }
+
+
+def stepped(done: Any, place: tuple[str, str, str, list[str]], folder: Path) -> list[str]:
+    """Values after steps of a program that loads the library of a system."""
+    system, suffix, compiler, runner = place
+    with zipfile.ZipFile(done.path) as archive:
+        inside = next(x for x in archive.namelist() if x.startswith(f"binaries/{system}/"))
+        library = folder / f"{done.path.stem}{suffix}"
+        library.write_bytes(archive.read(inside))
+    program = folder / f"on_{system}{'.exe' if suffix == '.dll' else ''}"
+    links = [] if suffix == ".dll" else ["-ldl"]
+    source = ROOT / "tests/fmi/harness.c"
+    subprocess.run([compiler, str(source), "-o", str(program), *links], check=True)
+    ran = subprocess.run(
+        [*runner, str(program), str(library), done.token, "0.01", "200", "2"], text=True,
+        capture_output=True, check=True, env={**os.environ, "WINEDEBUG": "-all"},
+    )  # fmt: skip
+    return ran.stdout.split()[1:]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ELSEWHERE)
+def test_fmus_give_the_same_digits_elsewhere(
+    where: str, everywhere: dict[str, Any], c_compiler: str, tmp_path: Path
+) -> None:
+    for program in (ELSEWHERE[where][2], *ELSEWHERE[where][3][:1]):
+        if shutil.which(program) is None:
+            pytest.skip(f"no {program} here")
+    for done in everywhere.values():
+        here = stepped(done, ("x86_64-linux", ".so", c_compiler, []), tmp_path)
+        assert len(here) == 2
+        assert stepped(done, ELSEWHERE[where], tmp_path) == here
 
 
 @pytest.mark.slow
