@@ -12,6 +12,9 @@ impacts, sticking, slipping and declared events of `simulate` must be events of 
 the FMU's must be in `simulate`. Bounces slower than 1e-5 are left out: their instants are the
 rounding of the gap over the speed. So are contacts that open and close without force.
 
+Last come steps of 1 ms by Co-Simulation from a program in C, against the same steps of `simulate`
+in code for this processor, and in portable code: CPU time, the least of several runs.
+
     python benchmarks/bench_fmi.py [--only NAME …] [--until SECONDS]
 """
 
@@ -20,10 +23,12 @@ from __future__ import annotations
 import argparse
 import json
 import resource
+import shutil
 import subprocess
 import sys
 import time
 import warnings
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +53,9 @@ SEEN, ROUNDING = 1e-5, 1e-10
 
 FINER = 4
 """Times as many communications where CVode takes more steps between two than fmpy allows it."""
+
+STEPPED, STEP, COUNT, REPEATS = ("four_bar", "pendulum", "contact/stops"), 1e-3, 50_000, 7
+"""Mechanisms whose steps are timed; length of a step [s]; how many, how often."""
 
 OUT = ROOT / "out" / "fmi"
 
@@ -260,6 +268,56 @@ def one(path: Path, until: float) -> list[dict[str, Any]]:
     return rows
 
 
+def step_times(name: str, compiler: str) -> dict[str, Any]:
+    """CPU time of a step of 1 ms [s]: in an FMU, and of `simulate` in native and portable code."""
+    path = ROOT / "examples" / f"{name}.lsd"
+    program, library = OUT / "harness", OUT / "steps.so"
+    source = ROOT / "tests/fmi/harness.c"
+    subprocess.run([compiler, "-O2", str(source), "-o", str(program), "-ldl"], check=True)
+    done = liaison.to_fmu(
+        path, OUT / "steps.fmu", until=COUNT * STEP, step=STEP, systems=["linux-x86_64"]
+    )
+    with zipfile.ZipFile(done.path) as archive:
+        inside = next(x for x in archive.namelist() if x.endswith(".so"))
+        library.write_bytes(archive.read(inside))
+    command = [str(program), str(library), done.token, str(STEP), str(COUNT), "1"]
+
+    def in_fmu() -> float:
+        ran = subprocess.run(command, capture_output=True, text=True, check=True)
+        return float(ran.stdout.split()[0]) / COUNT
+
+    def native(count: int, back_end: str) -> float:
+        end = count * STEP
+        begin = time.process_time()
+        liaison.simulate(path, until=end, every=end, step=STEP, watch=False, back_end=back_end)
+        return time.process_time() - begin
+
+    def least(back_end: str) -> float:
+        both = [min(native(n * COUNT, back_end) for _ in range(REPEATS)) for n in (2, 1)]
+        return (both[0] - both[1]) / COUNT
+
+    native(10, "llvm")
+    native(10, "portable")
+    fmu = min(in_fmu() for _ in range(REPEATS))
+    return {"steps of": name, "fmu": fmu, "native": least("llvm"), "portable": least("portable")}
+
+
+def print_step_times() -> list[dict[str, Any]]:
+    """The rows of steps, printed."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        print("no steps from C: there is no C compiler")
+        return []
+    rows = [step_times(name, compiler) for name in STEPPED]
+    for x in rows:
+        print(
+            f"a step of 1 ms of {x['steps of']:14} {1e6 * x['fmu']:.3f} µs; native "
+            f"{1e6 * x['native']:.3f} µs ({x['fmu'] / x['native']:.2f} ×), portable "
+            f"{1e6 * x['portable']:.3f} µs ({x['fmu'] / x['portable']:.2f} ×)"
+        )
+    return rows
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", nargs="*", default=[])
@@ -278,6 +336,8 @@ def main() -> int:
             table += rows
             print("\n".join(map(line, rows)), flush=True)
             (ROOT / "out" / "fmi.json").write_text(json.dumps(table, indent=1))
+    steps = [] if options.only else print_step_times()
+    (ROOT / "out" / "fmi.json").write_text(json.dumps([*table, *steps], indent=1))
     good = [x for x in table if x.get("own", x.get("difference", 1.0)) <= BOUND]
     print(f"{len(good)} of {len(table)} rows within {BOUND:g}; out/fmi.json")
     return 0

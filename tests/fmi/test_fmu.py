@@ -140,6 +140,31 @@ def test_outputs_are_those_of_the_description(fmpy: Any, written: Any) -> None:
         assert listed == outputs
 
 
+def test_poses_and_sizes_of_states(fmpy: Any, tmp_path: Path) -> None:
+    path = ROOT / "examples/slider_crank.lsd"
+    run = liaison.simulate(path, until=0.1, every=0.1, series=["poses"], watch=False)
+    for version in ("2.0", "3.0"):
+        done = liaison.to_fmu(
+            path, tmp_path / "poses.fmu", version=version, until=1, systems=["linux-x86_64"],
+            poses=True,
+        )  # fmt: skip
+        about = fmpy.read_model_description(str(done.path))
+        assert not fmu_problems(done.path)
+        names = [x.name for x in about.modelVariables]
+        body = next(x.partition(".position")[0] for x in names if ".position" in x)
+        listed = [x for x in names if x.startswith((f"{body}.position", f"{body}.rotation"))]
+        result = fmpy.simulate_fmu(
+            str(done.path), fmi_type="CoSimulation", stop_time=0.1, output_interval=0.1,
+            output=listed,
+        )  # fmt: skip
+        numbers = np.hstack([np.reshape(result[x][-1], -1) for x in listed])
+        pose = run.pose(body)[-1]
+        assert numbers == pytest.approx([*pose[:3, 3], *pose[:3, :3].ravel()], abs=1e-8)
+        sizes = {x.name: x.nominal for x in about.modelVariables}
+        assert float(sizes["x"]) == 0.1  # starts at 0.12 m
+        assert not sizes["A"]
+
+
 def test_two_exports_have_the_same_bytes(written: Any, tmp_path: Path) -> None:
     again = liaison.to_fmu(
         ROOT / "examples/pendulum.lsd", tmp_path / "again.fmu", version="3.0", until=2,
@@ -236,27 +261,54 @@ def test_adjoint_derivatives_belong_to_directional_ones(opened: Any) -> None:
     assert w @ forward == pytest.approx(backward @ x, rel=1e-12)
 
 
-def test_parameters_and_inputs_out_of_place_are_rejected(opened: Any) -> None:
+def test_calls_out_of_place_are_rejected_in_words(
+    opened: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
     fmu = begun(opened("four_bar", 2, "CS"), 2)
-    said: list[str] = []
-    for wrong in (
-        lambda: fmu.setReal([fmu.references["a"]], [0.12]),  # a length, while it moves
-        lambda: fmu.setReal([999], [1.0]),
-        lambda: fmu.getReal([999]),
-        lambda: fmu.doStep(0.0, 0.0),
-        lambda: fmu.doStep(0.0, -0.1),
-        lambda: fmu.doStep(0.0, float("nan")),
-        lambda: fmu.doStep(3.0, 0.1),
-        lambda: fmu.exitInitializationMode(),
-        lambda: fmu.enterInitializationMode(),
-        lambda: fmu.getString([0]),
-    ):
-        with pytest.raises(Exception, match="status 3") as caught:
-            wrong()
-        said.append(str(caught.value))
+    other = begun(opened("pendulum", 2, "CS"), 2)
+    state = other.serializeFMUstate(other.getFMUstate())
+    wrong = {
+        "the variable 'a' cannot be set now": lambda: fmu.setReal([fmu.references["a"]], [0.12]),
+        "fmi2SetReal: the value reference 999 does not exist": lambda: fmu.setReal([999], [1.0]),
+        "fmi2GetReal: the value reference 999 does not exist": lambda: fmu.getReal([999]),
+        "the step of 0 s is not positive and finite": lambda: fmu.doStep(0.0, 0.0),
+        "the step of -1e-1 s is not positive": lambda: fmu.doStep(0.0, -0.1),
+        "the step of NaN s is not positive": lambda: fmu.doStep(0.0, float("nan")),
+        "the step begins at 3 s, but the FMU is at 0 s": lambda: fmu.doStep(3.0, 0.1),
+        "fmi2ExitInitializationMode: it is not allowed": fmu.exitInitializationMode,
+        "fmi2EnterInitializationMode: it is not allowed": fmu.enterInitializationMode,
+        "fmi2SetupExperiment: it is not allowed": lambda: fmu.setupExperiment(startTime=0.0),
+        "the FMU has no variable of this type": lambda: fmu.getString([0]),
+        "the saved state is of another model": lambda: fmu.deSerializeFMUstate(state),
+    }
+    for words, call in wrong.items():
+        with pytest.raises(Exception, match="status 3"):
+            call()
+        assert words in capfd.readouterr().out
     fmu.doStep(0.0, 0.01)  # the instance is as it was
     assert values(fmu, 2, "time") == [0.01]
-    assert len(said) == 10
+
+
+def test_calls_of_the_other_kind_are_rejected(opened: Any) -> None:
+    fmu = begun(opened("four_bar", 2, "ME"), 2)
+    fmu.newDiscreteStates()
+    for wrong in (fmu.completedIntegratorStep, fmu.enterEventMode):  # before continuous time
+        with pytest.raises(Exception, match="status 3"):
+            wrong()
+    fmu.enterContinuousTimeMode()
+    room = (ctypes.c_double * 6)(*[float("nan")] * 6)
+    for wrong in (
+        fmu.newDiscreteStates, lambda: fmu.setTime(float("inf")),
+        lambda: fmu.setContinuousStates(room, 6), lambda: fmu.setContinuousStates(room, 5),
+        lambda: fmu.getEventIndicators(room, 5),
+    ):  # fmt: skip
+        with pytest.raises(Exception, match="status 3"):
+            wrong()
+    fmu.getDerivatives(room, 6)
+    assert np.all(np.isfinite(room))
+    fmu.terminate()
+    with pytest.raises(Exception, match="status 3"):
+        fmu.setTime(1.0)
 
 
 def test_values_that_are_not_finite_are_rejected_by_name(

@@ -58,7 +58,7 @@ def fmu(
     Raises:
         SimulationError: runs that need Python between their steps.
     """
-    variables = variables_of(plan, arrays=version == 3)
+    variables = variables_of(plan, arrays=version == 3, poses=options.poses)
     memory = prepared(plan, variables, closing)
     texts = texts_of(plan, variables, version)
     token = _identify(memory, texts)

@@ -36,6 +36,7 @@ class Options:
         step: between two communications of the default experiment [s].
         page: of documentation, HTML.
         systems: those whose libraries it holds; all, if none is named.
+        poses: positions and rotations of bodies are variables.
     """
 
     text: str
@@ -43,6 +44,7 @@ class Options:
     step: float
     page: str = ""
     systems: tuple[str, ...] = ()
+    poses: bool = False
 
 
 @final
@@ -202,6 +204,7 @@ def _variable2(k: int, row: Row, facts: Facts) -> str:
     start = " ".join(map(number, row.start))
     values = {} if row.is_integer else {
         "unit": row.unit, "min": number(row.low), "max": number(row.high), "start": start,
+        "nominal": number(row.nominal) if row.nominal != 1.0 else "",
         "derivative": str(row.derivative + 1) if row.derivative >= 0 else "",
     }  # fmt: skip
     kind = tag("Integer" if row.is_integer else "Real", **values)
@@ -215,6 +218,7 @@ def _variable3(k: int, row: Row, facts: Facts) -> str:
     if not row.is_integer:
         values |= {
             "unit": row.unit, "min": number(row.low), "max": number(row.high),
+            "nominal": number(row.nominal) if row.nominal != 1.0 else "",
             "derivative": str(row.derivative) if row.derivative >= 0 else "",
             "start": " ".join(map(number, row.start)),
         }  # fmt: skip

@@ -36,7 +36,7 @@ from liaison.simulation.prepared import add_entries, marching_of, scale_run
 from liaison.simulation.steps.advance import advance
 
 from .exchange import DRIFT
-from .layout import MESSAGE, Instance
+from .layout import MESSAGE, POSE, Instance
 from .model import close_loops, vary_mode, vary_smooth
 from .smooth import go_sides, go_smooth, settle_sides, settle_smooth
 from .variables import Variables
@@ -320,7 +320,8 @@ class _Preparation:
         own, run = self.own, self.machine.arrays.run
         outputs = len(own.program.entry("outputs").outputs)
         nq, nv, nu, np_, nc = (own.size(x) for x in ("nq", "nv", "nu", "np", "nc"))
-        names = ["qdot", "energy", *(["outputs"] if outputs else [])]
+        poses = self.variables.of(POSE)
+        names = ["qdot", "energy", *(["outputs"] if outputs else []), *(["poses"] if poses else [])]
         smooth, kernel = self.contacts is None, own.kernel
         names += ["variation", "adjoint"] if smooth else []
         room = max(map(kernel.work_size, [*names, *(ENTRIES if work is not None else ())]))
@@ -328,6 +329,7 @@ class _Preparation:
             {"message": MESSAGE, "work": max(1, room)},
             nq=nq, nv=nv, nu=nu, np=np_, ne=int(run.ne), no=outputs,
             nx=nq + nv + max(nu + np_, nc + outputs), variables_count=len(self.variables.rows),
+            npose=sum(x.count for _, x in poses),
         )  # fmt: skip
         for name in names:
             fmu.ints[Instance.fields[f"{name}_entry"].slot] = kernel.address(name)

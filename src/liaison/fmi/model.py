@@ -26,9 +26,11 @@ from .layout import (
     KNOWS_ENERGY,
     KNOWS_EVENTS,
     KNOWS_OUTPUTS,
+    KNOWS_POSES,
     KNOWS_RATES,
     MODE,
     OUT,
+    POSE,
     QDOT,
     RESIDUAL,
     TIME,
@@ -204,6 +206,16 @@ def energy_known(fmu: Instance) -> None:
     if fmu.known & KNOWS_ENERGY == 0:
         fmu.energy_entry(run.t, q, run.v, run.u, run.p, q, fmu.energy, fmu.work)
     fmu.known = fmu.known | KNOWS_ENERGY
+
+
+@loop
+def poses_known(fmu: Instance) -> None:
+    """Rotations and positions of bodies at the present state."""
+    run = Run(fmu.ints[fmu.run_at :])
+    q = run.q
+    if fmu.known & KNOWS_POSES == 0:
+        fmu.poses_entry(run.t, q, run.v, run.u, run.p, q, fmu.poses, fmu.work)
+    fmu.known = fmu.known | KNOWS_POSES
 
 
 @loop
@@ -393,6 +405,9 @@ def value_of(fmu: Instance, array: i64, k: i64) -> f64:
         return float(fmu.energy[k])
     if array == RESIDUAL:
         return residual_of(fmu, k)
+    if array == POSE:
+        poses_known(fmu)
+        return float(fmu.poses[k])
     if array == INDICATOR:
         events_known(fmu)
         return float(fmu.events[k])

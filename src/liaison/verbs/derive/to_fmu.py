@@ -96,6 +96,7 @@ def to_fmu(
     parameters: Mapping[str, Any] | None = None,
     inputs: Mapping[str, Any] | None = None,
     systems: Sequence[str] = (),
+    poses: bool = False,
     **keywords: Unpack[FmuKeywords],
 ) -> Exported:
     """Write a mechanism as an FMU: Model Exchange and Co-Simulation in one file.
@@ -114,6 +115,7 @@ def to_fmu(
         parameters: values by name, in the place of the defaults.
         inputs: formulas and tables; numbers are start values.
         systems: those whose libraries it holds; all, if none is named.
+        poses: whether positions and rotations of bodies are variables, too.
         **keywords: step, method, rtol, atol, max_step and impacts of Co-Simulation.
 
     Raises:
@@ -150,7 +152,7 @@ def to_fmu(
         content, facts = fmu(
             plan, number, closing=_closing(mechanism, plan.size("nv")) if closes else None,
             options=Options(f"{mechanism.name}, a mechanism", _tool(), (end - state.t) / PARTS,
-                            _page(mechanism), tuple(systems)),
+                            _page(mechanism), tuple(systems), poses),
         )  # fmt: skip
     file = Path(path)
     file.parent.mkdir(parents=True, exist_ok=True)
