@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import shutil
 import subprocess
+import sys
 import threading
 import zipfile
 from pathlib import Path
@@ -15,6 +18,8 @@ import pytest
 import liaison
 from liaison.errors import LiaisonError
 from liaison.fmi.gate import fmu_problems
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 ROOT = Path(__file__).parents[2]
 BOUND = 1e-8  # CVode at 1e-11, and our own steps at 1e-10
@@ -42,6 +47,21 @@ def test_both_kinds_give_the_motion_of_simulate(
         table = np.array([result[x] for x in names]).T
         size = np.maximum(1.0, np.abs(expected).max(axis=0))
         assert np.max(np.abs(table - expected) / size) < BOUND, kind
+
+
+def test_bounces_end_and_events_are_at_the_instants_of_simulate(fmpy: Any, written: Any) -> None:
+    from importer_fmi import integrated
+
+    run = of_run("contact/table_edge", 1.6)
+    record = integrated(written("contact/table_edge", 2), run.t)
+    expected = np.hstack([run.q, run.v])
+    assert np.max(np.abs(np.array(record.x) - expected)) < 1e-9
+    # 27 impacts of simulate, each half as fast as the one before, then rest
+    assert len(record.events) < 40
+    fast = [x.t for x in run.events if x.what == "impact" and np.ptp([x.v, x.before]) > 1e-5]
+    instants = np.array([t for t, _ in record.events])
+    assert len(fast) > 15
+    assert max(np.min(np.abs(instants - t)) for t in fast) < 1e-9
 
 
 def test_closed_loops_stay_closed_under_any_integrator(opened: Any) -> None:
@@ -111,6 +131,38 @@ def test_the_gate_finds_what_validation_does_not(written: Any, tmp_path: Path) -
             for name, data in content.items():
                 archive.writestr(name, data)
         assert any(words in x for x in fmu_problems(path)), words
+
+
+def test_outputs_are_those_of_the_description(fmpy: Any, written: Any) -> None:
+    for name, outputs in (("contact/table_edge", []), ("four_bar", ["rocker_angle"])):
+        about = fmpy.read_model_description(str(written(name, 2)))
+        listed = [x.name for x in about.modelVariables if x.description == "output"]
+        assert listed == outputs
+
+
+def test_poses_and_sizes_of_states(fmpy: Any, tmp_path: Path) -> None:
+    path = ROOT / "examples/slider_crank.lsd"
+    run = liaison.simulate(path, until=0.1, every=0.1, series=["poses"], watch=False)
+    for version in ("2.0", "3.0"):
+        done = liaison.to_fmu(
+            path, tmp_path / "poses.fmu", version=version, until=1, systems=["linux-x86_64"],
+            poses=True,
+        )  # fmt: skip
+        about = fmpy.read_model_description(str(done.path))
+        assert not fmu_problems(done.path)
+        names = [x.name for x in about.modelVariables]
+        body = next(x.partition(".position")[0] for x in names if ".position" in x)
+        listed = [x for x in names if x.startswith((f"{body}.position", f"{body}.rotation"))]
+        result = fmpy.simulate_fmu(
+            str(done.path), fmi_type="CoSimulation", stop_time=0.1, output_interval=0.1,
+            output=listed,
+        )  # fmt: skip
+        numbers = np.hstack([np.reshape(result[x][-1], -1) for x in listed])
+        pose = run.pose(body)[-1]
+        assert numbers == pytest.approx([*pose[:3, 3], *pose[:3, :3].ravel()], abs=1e-8)
+        sizes = {x.name: x.nominal for x in about.modelVariables}
+        assert float(sizes["x"]) == 0.1  # starts at 0.12 m
+        assert not sizes["A"]
 
 
 def test_two_exports_have_the_same_bytes(written: Any, tmp_path: Path) -> None:
@@ -198,32 +250,6 @@ def test_lengths_that_change_close_the_loops_again(opened: Any) -> None:
     assert values(fmu, 2, "B")[0] != pytest.approx(-0.9272952180016122, abs=1e-3)
 
 
-def test_derivatives_are_those_of_differences(opened: Any) -> None:
-    fmu = begun(opened("four_bar", 2, "ME"), 2)
-    fmu.newDiscreteStates()
-    fmu.enterContinuousTimeMode()
-    states, rates = ["A", "B", "D", "A'", "B'", "D'"], ["der(A')", "der(B')", "der(D')"]
-    v = np.array(values(fmu, 2, *states))
-    # along the velocity, so that closures are kept to first order
-    seed = [*v[3:], *values(fmu, 2, *rates)]
-    slope = fmu.getDirectionalDerivative(
-        [fmu.references[x] for x in rates], [fmu.references[x] for x in states], seed
-    )
-
-    def at(h: float) -> Any:
-        x = v + h * np.array(seed)
-        fmu.setContinuousStates((ctypes.c_double * 6)(*x), 6)
-        return np.array(values(fmu, 2, *rates))
-
-    def centred(h: float) -> Any:
-        return (at(h) - at(-h)) / (2 * h)
-
-    h = 1e-4
-    richardson = (64 * centred(h) - 20 * centred(2 * h) + centred(4 * h)) / 45
-    # stabilised derivatives differ by the pull towards the closures, which is of second order
-    assert np.max(np.abs(richardson - slope)) < 1e-5 * np.max(np.abs(slope))
-
-
 def test_adjoint_derivatives_belong_to_directional_ones(opened: Any) -> None:
     fmu = begun(opened("four_bar", 3, "ME"), 3)
     unknowns = [fmu.references[x] for x in ("der(A)", "der(B')", "der(D')", "rocker_angle", "A")]
@@ -235,27 +261,54 @@ def test_adjoint_derivatives_belong_to_directional_ones(opened: Any) -> None:
     assert w @ forward == pytest.approx(backward @ x, rel=1e-12)
 
 
-def test_parameters_and_inputs_out_of_place_are_rejected(opened: Any) -> None:
+def test_calls_out_of_place_are_rejected_in_words(
+    opened: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
     fmu = begun(opened("four_bar", 2, "CS"), 2)
-    said: list[str] = []
-    for wrong in (
-        lambda: fmu.setReal([fmu.references["a"]], [0.12]),  # a length, while it moves
-        lambda: fmu.setReal([999], [1.0]),
-        lambda: fmu.getReal([999]),
-        lambda: fmu.doStep(0.0, 0.0),
-        lambda: fmu.doStep(0.0, -0.1),
-        lambda: fmu.doStep(0.0, float("nan")),
-        lambda: fmu.doStep(3.0, 0.1),
-        lambda: fmu.exitInitializationMode(),
-        lambda: fmu.enterInitializationMode(),
-        lambda: fmu.getString([0]),
-    ):
-        with pytest.raises(Exception, match="status 3") as caught:
-            wrong()
-        said.append(str(caught.value))
+    other = begun(opened("pendulum", 2, "CS"), 2)
+    state = other.serializeFMUstate(other.getFMUstate())
+    wrong = {
+        "the variable 'a' cannot be set now": lambda: fmu.setReal([fmu.references["a"]], [0.12]),
+        "fmi2SetReal: the value reference 999 does not exist": lambda: fmu.setReal([999], [1.0]),
+        "fmi2GetReal: the value reference 999 does not exist": lambda: fmu.getReal([999]),
+        "the step of 0 s is not positive and finite": lambda: fmu.doStep(0.0, 0.0),
+        "the step of -1e-1 s is not positive": lambda: fmu.doStep(0.0, -0.1),
+        "the step of NaN s is not positive": lambda: fmu.doStep(0.0, float("nan")),
+        "the step begins at 3 s, but the FMU is at 0 s": lambda: fmu.doStep(3.0, 0.1),
+        "fmi2ExitInitializationMode: it is not allowed": fmu.exitInitializationMode,
+        "fmi2EnterInitializationMode: it is not allowed": fmu.enterInitializationMode,
+        "fmi2SetupExperiment: it is not allowed": lambda: fmu.setupExperiment(startTime=0.0),
+        "the FMU has no variable of this type": lambda: fmu.getString([0]),
+        "the saved state is of another model": lambda: fmu.deSerializeFMUstate(state),
+    }
+    for words, call in wrong.items():
+        with pytest.raises(Exception, match="status 3"):
+            call()
+        assert words in capfd.readouterr().out
     fmu.doStep(0.0, 0.01)  # the instance is as it was
     assert values(fmu, 2, "time") == [0.01]
-    assert len(said) == 10
+
+
+def test_calls_of_the_other_kind_are_rejected(opened: Any) -> None:
+    fmu = begun(opened("four_bar", 2, "ME"), 2)
+    fmu.newDiscreteStates()
+    for wrong in (fmu.completedIntegratorStep, fmu.enterEventMode):  # before continuous time
+        with pytest.raises(Exception, match="status 3"):
+            wrong()
+    fmu.enterContinuousTimeMode()
+    room = (ctypes.c_double * 6)(*[float("nan")] * 6)
+    for wrong in (
+        fmu.newDiscreteStates, lambda: fmu.setTime(float("inf")),
+        lambda: fmu.setContinuousStates(room, 6), lambda: fmu.setContinuousStates(room, 5),
+        lambda: fmu.getEventIndicators(room, 5),
+    ):  # fmt: skip
+        with pytest.raises(Exception, match="status 3"):
+            wrong()
+    fmu.getDerivatives(room, 6)
+    assert np.all(np.isfinite(room))
+    fmu.terminate()
+    with pytest.raises(Exception, match="status 3"):
+        fmu.setTime(1.0)
 
 
 def test_values_that_are_not_finite_are_rejected_by_name(
@@ -323,11 +376,72 @@ def test_steps_return_early_where_the_importer_asks(opened: Any) -> None:
     assert not fmu.doStep(last, 1.0)[2]
 
 
+def test_fixed_steps_are_those_of_simulate(fmpy: Any, tmp_path: Path) -> None:
+    path = ROOT / "examples/pendulum.lsd"
+    run = liaison.simulate(path, until=0.5, every=0.01, step=0.01, watch=False, back_end="portable")
+    done = liaison.to_fmu(path, tmp_path / "a.fmu", step="10 ms", until=2, systems=["linux-x86_64"])
+    result = fmpy.simulate_fmu(
+        str(done.path), fmi_type="CoSimulation", stop_time=0.5, output_interval=0.01, output=["A"]
+    )
+    # the same steps, whose ends are sums in another order
+    assert np.max(np.abs(result["A"] - run.q[:, 0])) < 1e-14
+
+
 def test_a_scene_is_rejected_by_name(tmp_path: Path) -> None:
     with pytest.raises(LiaisonError, match=r"pile.* cannot become an FMU: a scene"):
         liaison.to_fmu(ROOT / "examples/pile.lsd", tmp_path / "pile.fmu")
     with pytest.raises(LiaisonError, match=r"version of FMI"):
         liaison.to_fmu(ROOT / "examples/pendulum.lsd", tmp_path / "x.fmu", version="1.0")
+
+
+ELSEWHERE = {
+    "musl": ("x86_64-linux", ".so", "musl-gcc", []),
+    "qemu": ("aarch64-linux", ".so", "aarch64-linux-gnu-gcc",
+             ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]),
+    "wine": ("x86_64-windows", ".dll", "x86_64-w64-mingw32-gcc", ["wine"]),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def everywhere(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """FMUs with all libraries, by name; of the second bodies touch."""
+    folder = tmp_path_factory.mktemp("everywhere")
+    return {
+        name: liaison.to_fmu(ROOT / f"examples/{name}.lsd", folder / f"{k}.fmu", until=2)
+        for k, name in enumerate(("four_bar", "contact/stops"))
+    }
+
+
+def stepped(done: Any, place: tuple[str, str, str, list[str]], folder: Path) -> list[str]:
+    """Values after steps of a program that loads the library of a system."""
+    system, suffix, compiler, runner = place
+    with zipfile.ZipFile(done.path) as archive:
+        inside = next(x for x in archive.namelist() if x.startswith(f"binaries/{system}/"))
+        library = folder / f"{done.path.stem}{suffix}"
+        library.write_bytes(archive.read(inside))
+    program = folder / f"on_{system}{'.exe' if suffix == '.dll' else ''}"
+    links = [] if suffix == ".dll" else ["-ldl"]
+    source = ROOT / "tests/fmi/harness.c"
+    subprocess.run([compiler, str(source), "-o", str(program), *links], check=True)
+    ran = subprocess.run(
+        [*runner, str(program), str(library), done.token, "0.01", "200", "2"], text=True,
+        capture_output=True, check=True, env={**os.environ, "WINEDEBUG": "-all"},
+    )  # fmt: skip
+    return ran.stdout.split()[1:]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ELSEWHERE)
+def test_fmus_give_the_same_digits_elsewhere(
+    where: str, everywhere: dict[str, Any], c_compiler: str, tmp_path: Path
+) -> None:
+    for program in (ELSEWHERE[where][2], *ELSEWHERE[where][3][:1]):
+        if shutil.which(program) is None:
+            pytest.skip(f"no {program} here")
+    for done in everywhere.values():
+        here = stepped(done, ("x86_64-linux", ".so", c_compiler, []), tmp_path)
+        assert len(here) == 2
+        assert stepped(done, ELSEWHERE[where], tmp_path) == here
 
 
 @pytest.mark.slow

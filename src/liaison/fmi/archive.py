@@ -58,7 +58,7 @@ def fmu(
     Raises:
         SimulationError: runs that need Python between their steps.
     """
-    variables = variables_of(plan, arrays=version == 3)
+    variables = variables_of(plan, arrays=version == 3, poses=options.poses)
     memory = prepared(plan, variables, closing)
     texts = texts_of(plan, variables, version)
     token = _identify(memory, texts)
@@ -66,8 +66,8 @@ def fmu(
     name = identifier(plan.program.name)
     facts = Facts(
         plan.program.name, name, token, version, options.tool, options.text, plan.state.t,
-        plan.until, plan.settings.rtol, options.step, not sides_in(plan.program),
-        FILES, dependencies(plan, variables), plan.size("nc") > 0,
+        plan.until, plan.settings.rtol, options.step, FILES,
+        dependencies(plan, variables), plan.size("nc") > 0,
     )  # fmt: skip
     files: dict[str, bytes] = {"modelDescription.xml": description(facts, variables).encode()}
     if options.page:

@@ -36,6 +36,7 @@ class Options:
         step: between two communications of the default experiment [s].
         page: of documentation, HTML.
         systems: those whose libraries it holds; all, if none is named.
+        poses: positions and rotations of bodies are variables.
     """
 
     text: str
@@ -43,6 +44,7 @@ class Options:
     step: float
     page: str = ""
     systems: tuple[str, ...] = ()
+    poses: bool = False
 
 
 @final
@@ -61,7 +63,6 @@ class Facts:
         stop: its end [s].
         tolerance: of its steps.
         step: between two communications [s].
-        has_derivatives: directional ones.
         sources: files of C.
         depends: unknown -> value references of what it depends on; without one, all.
     """
@@ -76,7 +77,6 @@ class Facts:
     stop: float
     tolerance: float
     step: float
-    has_derivatives: bool
     sources: Sequence[str]
     depends: Mapping[int, Sequence[int]]
     closes: bool
@@ -126,14 +126,9 @@ def number(x: float) -> str:
     return repr(float(x)) if isfinite(x) else ""
 
 
-def flag(x: bool) -> str:
-    """A Boolean."""
-    return "true" if x else "false"
-
-
 def _head2(facts: Facts, variables: Variables) -> list[str]:
     can = {"canGetAndSetFMUstate": "true", "canSerializeFMUstate": "true",
-           "providesDirectionalDerivative": flag(facts.has_derivatives)}  # fmt: skip
+           "providesDirectionalDerivative": "true"}  # fmt: skip
     kinds = {
         "ModelExchange": {},
         "CoSimulation": {"canHandleVariableCommunicationStepSize": "true"},
@@ -151,8 +146,8 @@ def _head2(facts: Facts, variables: Variables) -> list[str]:
 
 def _head3(facts: Facts, variables: Variables) -> list[str]:
     can = {"canGetAndSetFMUState": "true", "canSerializeFMUState": "true",
-           "providesDirectionalDerivatives": flag(facts.has_derivatives),
-           "providesAdjointDerivatives": flag(facts.has_derivatives)}  # fmt: skip
+           "providesDirectionalDerivatives": "true",
+           "providesAdjointDerivatives": "true"}  # fmt: skip
     completed = {"needsCompletedIntegratorStep": "true"}
     steps = {
         "canHandleVariableCommunicationStepSize": "true", "providesIntermediateUpdate": "true",
@@ -209,6 +204,7 @@ def _variable2(k: int, row: Row, facts: Facts) -> str:
     start = " ".join(map(number, row.start))
     values = {} if row.is_integer else {
         "unit": row.unit, "min": number(row.low), "max": number(row.high), "start": start,
+        "nominal": number(row.nominal) if row.nominal != 1.0 else "",
         "derivative": str(row.derivative + 1) if row.derivative >= 0 else "",
     }  # fmt: skip
     kind = tag("Integer" if row.is_integer else "Real", **values)
@@ -222,6 +218,7 @@ def _variable3(k: int, row: Row, facts: Facts) -> str:
     if not row.is_integer:
         values |= {
             "unit": row.unit, "min": number(row.low), "max": number(row.high),
+            "nominal": number(row.nominal) if row.nominal != 1.0 else "",
             "derivative": str(row.derivative) if row.derivative >= 0 else "",
             "start": " ".join(map(number, row.start)),
         }  # fmt: skip

@@ -58,8 +58,16 @@ from .messages import (
     failed,
     report,
 )
-from .model import SLICE, events_known, get_integers, rates_known, refreshed, residual_of
-from .smooth import BESIDE, off_chart
+from .model import (
+    SLICE,
+    events_known,
+    get_integers,
+    off_chart,
+    rates_known,
+    refreshed,
+    residual_of,
+)
+from .smooth import BESIDE
 
 ROUNDING, PATIENCE = 1e-13, 100
 """Part of the time that is rounding; slices of steps after which a run that stands still fails."""
@@ -326,7 +334,8 @@ def march_to(fmu: Instance, function: i64, t: f64) -> i64:
         if status == GOOD and fmu.update != 0 and run.t < t and wants_return(fmu) == 1:
             fmu.returns_early = 1
             status = DONE
-    refreshed(fmu)
+    # the run itself knows whether the first stage of its next step is known
+    fmu.known = 0
     fmu.t_last = run.t_good
     if status == DONE:
         return OK
@@ -424,7 +433,7 @@ def take_seed(fmu: Instance, function: i64, knowns: i64, directions: i64, seed: 
             return ERROR
         variable = fmu.variables[k]
         start = seed_place(fmu, variable.array)
-        if start < 0 or fmu.has_variation == 0:
+        if start < 0:
             return complain(fmu, function, NO_DERIVATIVE, fmu.variable_texts + k, 0.0, k)
         for j in range(variable.count):
             fmu.direction[start + variable.first + j] = seed[place]
@@ -438,12 +447,12 @@ def along(
     sensitivity: ptr,
 ) -> i64:  # fmt: skip
     """How unknowns change along a direction of knowns."""
-    run = Run(fmu.ints[fmu.run_at :])
     status = take_seed(fmu, function, knowns, seeds, seed)
     if status != OK:
         return status
-    t = run.t
-    fmu.variation_entry(t, run.q, run.v, run.u, run.p, fmu.direction, fmu.change, fmu.work)
+    status = fmu.vary(fmu)
+    if status != GOOD:
+        return explained(fmu, DISCARD, function, status)
     place = 0
     for i in range(count):
         k = load_half(unknowns + 4 * i)
@@ -484,7 +493,7 @@ def against(
     run = Run(fmu.ints[fmu.run_at :])
     own = fmu.nq + fmu.nv
     for i in range(fmu.nx):
-        fmu.direction[i] = 0.0
+        fmu.weights[i] = 0.0
         fmu.change[i] = 0.0
     for i in range(own):
         fmu.state_weights[i] = 0.0
@@ -497,16 +506,17 @@ def against(
         start = weight_place(fmu, variable.array)
         states = seed_place(fmu, variable.array)
         is_state = 1 if variable.array == Q or variable.array == V else 0
-        if (start == -1 and is_state == 0) or fmu.has_adjoint == 0:
+        if start == -1 and is_state == 0:
             return complain(fmu, function, NO_DERIVATIVE, fmu.variable_texts + k, 0.0, k)
         for j in range(variable.count):
             if is_state == 1:
                 fmu.state_weights[states + variable.first + j] += seed[place]
             elif start >= 0:
-                fmu.direction[start + variable.first + j] += seed[place]
+                fmu.weights[start + variable.first + j] += seed[place]
             place += 1
-    t = run.t
-    fmu.adjoint_entry(t, run.q, run.v, run.u, run.p, fmu.direction, fmu.change, fmu.work)
+    if fmu.has_adjoint > 0:
+        t = run.t
+        fmu.adjoint_entry(t, run.q, run.v, run.u, run.p, fmu.weights, fmu.change, fmu.work)
     place = 0
     for i in range(wanted):
         k = load_half(knowns + 4 * i)
@@ -518,6 +528,27 @@ def against(
             return complain(fmu, function, NO_DERIVATIVE, fmu.variable_texts + k, 0.0, k)
         for j in range(variable.count):
             m = start + variable.first + j
+            if fmu.has_adjoint == 0:
+                status = weigh(fmu, m)
+                if status != GOOD:
+                    return explained(fmu, DISCARD, function, status)
             sensitivity[place] = fmu.change[m] + (fmu.state_weights[m] if m < own else 0.0)
             place += 1
     return OK
+
+
+@loop
+def weigh(fmu: Instance, m: i64) -> i64:
+    """How the weighted sum changes with one known, into its place in `change`; GOOD, or why not."""
+    own = fmu.nq + fmu.nv
+    for i in range(fmu.nx):
+        fmu.direction[i] = 0.0
+    fmu.direction[m] = 1.0
+    status = fmu.vary(fmu)
+    total = 0.0
+    for i in range(own):
+        total += fmu.weights[i] * fmu.change[i]
+    for i in range(fmu.no):
+        total += fmu.weights[own + i] * fmu.change[own + fmu.multipliers + i]
+    fmu.change[m] = total
+    return int(status)

@@ -41,10 +41,10 @@ ANY = 127
 MODEL_EXCHANGE, CO_SIMULATION = 0, 1
 
 # where the value of a variable lies
-TIME, Q, V, U, P, QDOT, VDOT, OUT, ENERGY, RESIDUAL, MODE, INDICATOR = range(12)
+TIME, Q, V, U, P, QDOT, VDOT, OUT, ENERGY, RESIDUAL, MODE, INDICATOR, POSE = range(13)
 
 # what is known of the present state
-KNOWS_RATES, KNOWS_OUTPUTS, KNOWS_ENERGY, KNOWS_EVENTS = 1, 2, 4, 8
+KNOWS_RATES, KNOWS_OUTPUTS, KNOWS_ENERGY, KNOWS_EVENTS, KNOWS_POSES = 1, 2, 4, 8, 16
 
 MAGIC, SAVED = 0x4C4941_464D55_01, 0x4C4941_464D55_02
 """The first word of an instance, and of a saved state."""
@@ -193,6 +193,7 @@ class Instance(Record):
     ne: i64 = size()  # event indicators
     no: i64 = size()  # outputs of the description
     nx: i64 = size()  # of the entries of derivatives
+    npose: i64 = size()  # numbers of poses
     variables_count: i64 = size()
 
     magic: i64
@@ -246,13 +247,14 @@ class Instance(Record):
     go: hook = like(go_on)
     settle: hook = like(settle_events)
     close: hook = like(settle_events)  # closes the loops of a start; 1 if that was possible
+    vary: hook = like(settle_events)  # `change` along `direction`
     qdot_entry: kernel
     outputs_entry: kernel
     energy_entry: kernel
+    poses_entry: kernel
     variation_entry: kernel
     adjoint_entry: kernel
     has_adjoint: i64
-    has_variation: i64
 
     variables: Rows[Variable] = rows("variables_count")
     y: ptr = sized("2 * nv + 1")
@@ -261,6 +263,7 @@ class Instance(Record):
     vdot: ptr = sized("nv")
     outputs: ptr = sized("no")
     energy: ptr = sized("2")
+    poses: ptr = sized("npose")
     events: ptr = sized("ne")  # indicators
     margin: ptr = sized("ne")  # by which an end of a mode must be passed: its rounding
     nominal: ptr = sized("nq + nv")
@@ -268,8 +271,13 @@ class Instance(Record):
     v_before: ptr = sized("nv")
     state_weights: ptr = sized("nq + nv")
     pull: ptr = sized("2 * nv")
+    off: ptr = sized("nq")  # from attitudes of unit length
     direction: ptr = sized("nx")
     change: ptr = sized("nx")
+    weights: ptr = sized("nx")
+    slope: ptr = sized("nx")
+    slope_before: ptr = sized("nx")
+    base: ptr = sized("nx")
     held: iptr = sized("4 * nv")
     speeds: ptr = sized("2 * nv")
     verdict: iptr = sized("1")

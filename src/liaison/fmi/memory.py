@@ -36,8 +36,8 @@ from liaison.simulation.prepared import add_entries, marching_of, scale_run
 from liaison.simulation.steps.advance import advance
 
 from .exchange import DRIFT
-from .layout import MESSAGE, Instance
-from .model import close_loops
+from .layout import MESSAGE, POSE, Instance
+from .model import close_loops, vary_mode, vary_smooth
 from .smooth import go_sides, go_smooth, settle_sides, settle_smooth
 from .variables import Variables
 
@@ -49,6 +49,14 @@ LANES = 2
 
 LATER = ("terms", "correct_q", "correct_v")
 """Entries that closures need now and then."""
+
+SMOOTH: Mapping[str, Loop[..., Any]] = {
+    "go": go_smooth, "settle": settle_smooth, "vary": vary_smooth,
+}  # fmt: skip
+SIDES: Mapping[str, Loop[..., Any]] = {
+    "go": go_sides, "settle": settle_sides, "vary": vary_mode,
+}  # fmt: skip
+"""What is called of a smooth motion, and of one with contacts."""
 
 HORIZON = 10.0
 """Times the length of the default experiment for which instants of tables are known."""
@@ -312,7 +320,8 @@ class _Preparation:
         own, run = self.own, self.machine.arrays.run
         outputs = len(own.program.entry("outputs").outputs)
         nq, nv, nu, np_, nc = (own.size(x) for x in ("nq", "nv", "nu", "np", "nc"))
-        names = ["qdot", "energy", *(["outputs"] if outputs else [])]
+        poses = self.variables.of(POSE)
+        names = ["qdot", "energy", *(["outputs"] if outputs else []), *(["poses"] if poses else [])]
         smooth, kernel = self.contacts is None, own.kernel
         names += ["variation", "adjoint"] if smooth else []
         room = max(map(kernel.work_size, [*names, *(ENTRIES if work is not None else ())]))
@@ -320,14 +329,14 @@ class _Preparation:
             {"message": MESSAGE, "work": max(1, room)},
             nq=nq, nv=nv, nu=nu, np=np_, ne=int(run.ne), no=outputs,
             nx=nq + nv + max(nu + np_, nc + outputs), variables_count=len(self.variables.rows),
+            npose=sum(x.count for _, x in poses),
         )  # fmt: skip
         for name in names:
             fmu.ints[Instance.fields[f"{name}_entry"].slot] = kernel.address(name)
-        fmu.has_variation = fmu.has_adjoint = smooth
+        fmu.has_adjoint = smooth
         fmu.drift, fmu.multipliers, fmu.own_events = DRIFT, nc, len(own.events)
-        hooks: dict[str, Loop[..., Any]] = {"go": go_smooth, "settle": settle_smooth}
-        hooks = hooks if smooth else {"go": go_sides, "settle": settle_sides}
-        for name, loop in (hooks | ({"close": close_loops} if work is not None else {})).items():
+        hooks = SMOOTH if smooth else SIDES
+        for name, loop in {**hooks, **({"close": close_loops} if work is not None else {})}.items():
             set_hook(fmu, name, loop, MarkedLoops(self.memory).address(loop))
         self.fill_variables(fmu)
         return fmu

@@ -1,22 +1,23 @@
 """What an instance computes: values, derivatives, event indicators, and how it starts.
 
 Public names: refreshed, value_of, set_value, begin, get_doubles, set_doubles, get_integers,
-rates_known, events_known, residual_of, load_image, close_loops.
+rates_known, events_known, residual_of, load_image, close_loops, centre, off_chart,
+vary_smooth, vary_mode.
 """
 
 from __future__ import annotations
 
 from math import isfinite
 
-from liaison.program.loops.language import at, entry_at, f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
 from liaison.simulation.assembly import CLOSED as IS_CLOSED
 from liaison.simulation.assembly import Work, assemble_each
 from liaison.simulation.events.events import sign_of
 from liaison.simulation.steps.explicit import derivative
 from liaison.simulation.steps.layout import DONE, FULL, GOOD, START, STOPPED, TRY, Entries, Run
-from liaison.simulation.steps.projection import residuals
+from liaison.simulation.steps.projection import correction, residuals
 from liaison.simulation.steps.sides_layout import Sides
-from liaison.solvers.linear.dense import largest_in
+from liaison.solvers.linear.dense import largest, largest_in
 
 from .layout import (
     DISCARD,
@@ -25,9 +26,11 @@ from .layout import (
     KNOWS_ENERGY,
     KNOWS_EVENTS,
     KNOWS_OUTPUTS,
+    KNOWS_POSES,
     KNOWS_RATES,
     MODE,
     OUT,
+    POSE,
     QDOT,
     RESIDUAL,
     TIME,
@@ -58,6 +61,18 @@ PULL = 20.0
 SLICE = 1000
 """Steps of the time loop in one call."""
 
+WIDEST, NARROWEST, WIDER, LEVELS = 0.1, 2.0**-20, 4.0, 11
+"""The widest difference, as a part of what changes, the narrowest as a part of that; how much wider
+the next is; how many."""
+
+NOISE = 1e-9
+"""Part of a difference that may be rounding."""
+
+POINTS = 4
+"""Pairs of values in a difference."""
+
+HUGE = 1e300
+
 
 @loop
 def load_image(words: iptr) -> None:
@@ -84,7 +99,8 @@ def rates_known(fmu: Instance) -> i64:
     """q̇ and v̇ at the present state; GOOD, or why they are not known.
 
     Where there are closures they are those of the nearest state on them, and lead back there: Φ
-    and G v − ν decay by PULL in a unit of time. On the closures nothing changes by that.
+    and G v − ν decay by PULL in a unit of time, as does what attitudes lack of unit length. On the
+    closures nothing changes by that.
     """
     if fmu.known & KNOWS_RATES:
         return GOOD
@@ -97,12 +113,14 @@ def rates_known(fmu: Instance) -> i64:
         fmu.v_before[i] = run.v[i]
     for i in range(fmu.nq):
         fmu.q_before[i] = run.q[i]
-    if run.nc > 0 and run.has_correct[0] > 0:
-        step_back(fmu)
-    for i in range(nv):
-        fmu.y[i] = 0.0
-        fmu.y[nv + i] = run.v[i]
-    status = derivative(e, run.t, fmu.y, fmu.k, run, at(fmu.floats, fmu.scratch_at))
+    if fmu.nq > nv:
+        centre(fmu)
+    status = step_back(fmu) if run.nc > 0 else GOOD
+    if status == GOOD:
+        for i in range(nv):
+            fmu.y[i] = 0.0
+            fmu.y[nv + i] = run.v[i]
+        status = derivative(e, run.t, fmu.y, fmu.k, run, at(fmu.floats, fmu.scratch_at))
     for i in range(nv):
         fmu.vdot[i] = fmu.k[nv + i] + PULL * fmu.pull[nv + i]
         fmu.speeds[i] = run.v[i] + PULL * fmu.pull[i]
@@ -111,6 +129,8 @@ def rates_known(fmu: Instance) -> i64:
     for i in range(nv):
         run.v[i] = fmu.v_before[i]
     for i in range(fmu.nq):
+        if fmu.nq > nv:
+            fmu.qdot[i] += PULL * fmu.off[i]
         run.q[i] = fmu.q_before[i]
     if status == GOOD:
         fmu.known = fmu.known | KNOWS_RATES
@@ -118,24 +138,54 @@ def rates_known(fmu: Instance) -> i64:
 
 
 @loop
-def step_back(fmu: Instance) -> None:
+def off_chart(fmu: Instance) -> f64:
+    """How far attitudes are from unit length; `off` leads there."""
+    e = Entries(fmu.ints[fmu.entries_at :])
+    run = Run(fmu.ints[fmu.run_at :])
+    for i in range(fmu.nv):
+        fmu.y[i] = 0.0
+    scratch = at(fmu.floats, fmu.scratch_at)
+    e.retract(run.t, run.q, run.v, run.u, run.p, fmu.y, run.trial.q, scratch)
+    for i in range(fmu.nq):
+        fmu.off[i] = run.trial.q[i] - run.q[i]
+    return largest(fmu.nq, fmu.off)
+
+
+@loop
+def centre(fmu: Instance) -> None:
+    """Attitudes of unit length."""
+    run = Run(fmu.ints[fmu.run_at :])
+    off_chart(fmu)
+    for i in range(fmu.nq):
+        run.q[i] = run.trial.q[i]
+
+
+@loop
+def step_back(fmu: Instance) -> i64:
     """The state moved to the closures by one correction each, which `pull` keeps."""
     e = Entries(fmu.ints[fmu.entries_at :])
     run = Run(fmu.ints[fmu.run_at :])
     scratch = at(fmu.floats, fmu.scratch_at)
     q = run.q
-    correct = entry_at(e.correct, 0)
-    correct(run.t, q, run.v, run.u, run.p, q, fmu.y, scratch)
-    for i in range(fmu.nv):
-        fmu.pull[i] = fmu.y[i]
-    e.retract(run.t, q, run.v, run.u, run.p, fmu.pull, run.trial.q, scratch)
-    for i in range(fmu.nq):
-        q[i] = run.trial.q[i]
-    correct = entry_at(e.correct, 1)
-    correct(run.t, q, run.v, run.u, run.p, q, fmu.y, scratch)
-    for i in range(fmu.nv):
-        fmu.pull[fmu.nv + i] = fmu.y[i]
-        run.v[i] += fmu.y[i]
+    residuals(e, run.t, q, run.v, run, scratch)
+    if largest(run.nphi, run.out) > 0.0:
+        status = correction(e, 0, 1 - run.has_correct[0], run.t, q, run.v, run, scratch)
+        if status != GOOD:
+            return status
+        for i in range(fmu.nv):
+            fmu.pull[i] = run.stage[i]
+        e.retract(run.t, q, run.v, run.u, run.p, fmu.pull, run.trial.q, scratch)
+        for i in range(fmu.nq):
+            q[i] = run.trial.q[i]
+        residuals(e, run.t, q, run.v, run, scratch)
+    if largest(run.nc, at(run.out, run.nphi)) > 0.0:
+        status = correction(e, 1, 1 - run.has_correct[1], run.t, q, run.v, run, scratch)
+        if status != GOOD:
+            return status
+        for i in range(fmu.nv):
+            fmu.pull[fmu.nv + i] = run.stage[i]
+            run.v[i] += run.stage[i]
+    return GOOD
 
 
 @loop
@@ -156,6 +206,16 @@ def energy_known(fmu: Instance) -> None:
     if fmu.known & KNOWS_ENERGY == 0:
         fmu.energy_entry(run.t, q, run.v, run.u, run.p, q, fmu.energy, fmu.work)
     fmu.known = fmu.known | KNOWS_ENERGY
+
+
+@loop
+def poses_known(fmu: Instance) -> None:
+    """Rotations and positions of bodies at the present state."""
+    run = Run(fmu.ints[fmu.run_at :])
+    q = run.q
+    if fmu.known & KNOWS_POSES == 0:
+        fmu.poses_entry(run.t, q, run.v, run.u, run.p, q, fmu.poses, fmu.work)
+    fmu.known = fmu.known | KNOWS_POSES
 
 
 @loop
@@ -190,6 +250,140 @@ def residual_of(fmu: Instance, level: i64) -> f64:
 
 
 @loop
+def vary_smooth(fmu: Instance) -> i64:
+    """How rates and outputs of a smooth motion change along `direction`, into `change`; GOOD."""
+    run = Run(fmu.ints[fmu.run_at :])
+    fmu.variation_entry(run.t, run.q, run.v, run.u, run.p, fmu.direction, fmu.change, fmu.work)
+    return GOOD
+
+
+@loop
+def vary_mode(fmu: Instance) -> i64:
+    """As `vary_smooth`, in the present mode of contacts; GOOD, or why it is not known.
+
+    By central differences of order 8, of ever wider ones the most certain.
+
+    They end where one differs from the one before by more than rounding explains: there another
+    branch of the forces begins, or the order no longer holds.
+    """
+    keep_base(fmu)
+    h = widest_step(fmu) * NARROWEST
+    least = HUGE
+    status = GOOD
+    is_on = 1
+    for level in range(LEVELS):
+        if is_on == 1:
+            verdict = difference(fmu, h)
+            worst = distance(fmu.nx, fmu.slope, fmu.slope_before)
+            if verdict != GOOD:
+                status = verdict
+                worst = HUGE
+            if level > 0 and worst > 10.0 * least and worst > NOISE * largest(fmu.nx, fmu.slope):
+                is_on = 0
+            if level > 0 and worst < least:
+                least = worst
+                for i in range(fmu.nx):
+                    fmu.change[i] = fmu.slope[i]
+            for i in range(fmu.nx):
+                fmu.slope_before[i] = fmu.slope[i]
+            h = h * WIDER
+    shift(fmu, 0.0)
+    return GOOD if least < HUGE else status
+
+
+@loop
+def distance(n: i64, x: ptr, y: ptr) -> f64:
+    """max |x_i − y_i|; HUGE if one is not a number."""
+    worst = 0.0
+    for i in range(n):
+        size = abs(x[i] - y[i])
+        if not (size < HUGE):
+            return HUGE
+        worst = max(worst, size)
+    return worst
+
+
+@loop
+def keep_base(fmu: Instance) -> None:
+    """The present state, inputs and parameters into `base`."""
+    run = Run(fmu.ints[fmu.run_at :])
+    place = fmu.nq + fmu.nv
+    for i in range(fmu.nq):
+        fmu.base[i] = run.q[i]
+    for i in range(fmu.nv):
+        fmu.base[fmu.nq + i] = run.v[i]
+    for i in range(fmu.nu):
+        fmu.base[place + i] = run.u[i]
+    for i in range(fmu.np):
+        fmu.base[place + fmu.nu + i] = run.p[i]
+
+
+@loop
+def shift(fmu: Instance, h: f64) -> None:
+    """State, inputs and parameters moved from `base` along `direction`."""
+    run = Run(fmu.ints[fmu.run_at :])
+    place = fmu.nq + fmu.nv
+    for i in range(fmu.nq):
+        run.q[i] = fmu.base[i] + h * fmu.direction[i]
+    for i in range(fmu.nv):
+        run.v[i] = fmu.base[fmu.nq + i] + h * fmu.direction[fmu.nq + i]
+    for i in range(fmu.nu):
+        run.u[i] = fmu.base[place + i] + h * fmu.direction[place + i]
+    place += fmu.nu
+    for i in range(fmu.np):
+        run.p[i] = fmu.base[place + i] + h * fmu.direction[place + i]
+    refreshed(fmu)
+
+
+@loop
+def widest_step(fmu: Instance) -> f64:
+    """The last step of differences: a part of the size of what changes; of parameters, of each."""
+    count = fmu.nq + fmu.nv + fmu.nu + fmu.np
+    h = 1.0
+    for i in range(count):
+        step = abs(fmu.direction[i])
+        size = max(1.0, abs(fmu.base[i]))
+        if i >= count - fmu.np and fmu.base[i] != 0.0:
+            size = abs(fmu.base[i])
+        if h * step > WIDEST * size:
+            h = WIDEST * size / step
+    return h
+
+
+@loop
+def central(m: i64) -> f64:
+    """The weight of the m-th pair of values in a central difference of order 8."""
+    weight = -1.0 / 280.0 if m == 4 else 4.0 / 105.0
+    if m < 3:
+        weight = 4.0 / 5.0 if m == 1 else -1.0 / 5.0
+    return weight
+
+
+@loop
+def difference(fmu: Instance, h: f64) -> i64:
+    """One difference of order 8, into `slope`; GOOD, or why a value is not known."""
+    for i in range(fmu.nx):
+        fmu.slope[i] = 0.0
+    places = fmu.nq + fmu.nv + fmu.multipliers
+    for k in range(2 * POINTS):
+        m = 1 + k // 2
+        sign = 1.0 if k % 2 == 0 else -1.0
+        shift(fmu, sign * float(m) * h)
+        status = rates_known(fmu)
+        if status != GOOD:
+            return status
+        outputs_known(fmu)
+        weight = sign * central(m) / h
+        for i in range(fmu.nq):
+            fmu.slope[i] += weight * fmu.qdot[i]
+        for i in range(fmu.nv):
+            fmu.slope[fmu.nq + i] += weight * fmu.vdot[i]
+        for i in range(fmu.no):
+            fmu.slope[places + i] += weight * fmu.outputs[i]
+    return GOOD
+
+
+@loop
 def value_of(fmu: Instance, array: i64, k: i64) -> f64:
     """The value of a variable; not a number where it has none."""
     run = Run(fmu.ints[fmu.run_at :])
@@ -211,6 +405,9 @@ def value_of(fmu: Instance, array: i64, k: i64) -> f64:
         return float(fmu.energy[k])
     if array == RESIDUAL:
         return residual_of(fmu, k)
+    if array == POSE:
+        poses_known(fmu)
+        return float(fmu.poses[k])
     if array == INDICATOR:
         events_known(fmu)
         return float(fmu.events[k])

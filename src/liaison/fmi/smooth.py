@@ -1,6 +1,6 @@
 """Events and steps of an instance: of a smooth motion, and of one with contacts.
 
-Public names: go_smooth, settle_smooth, go_sides, settle_sides, off_chart, BESIDE.
+Public names: go_smooth, settle_smooth, go_sides, settle_sides, BESIDE.
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ from liaison.simulation.steps.layout import (
     Run,
 )
 from liaison.simulation.steps.projection import project
-from liaison.simulation.steps.sides_layout import Sides
+from liaison.simulation.steps.sides_layout import GAP, OPEN, Sides
 
 from .layout import Instance
-from .model import events_known
+from .model import centre, events_known
 
 BESIDE = 1e-15
 """Just after an instant, as a part of it."""
+
+LEAST_GAP, OPENED, SOON = 2e-16, 1e-9, 1e-12
+"""A gap that is none, and one that just opened, in units; by how much an impact may be late [s]."""
 
 
 @loop
@@ -77,7 +80,24 @@ def widen(fmu: Instance, sides: Sides, run: Run) -> None:
     for b in range(sides.nb):
         i = sides.own + b
         fmu.margin[i] = LEAST * end_unit(sides, b)
+        if sides.blocks[b].kind == GAP and sides.mode[b] == OPEN:
+            fmu.margin[i] = gap_margin(sides, b)
         run.sign[i] = 1.0
+
+
+@loop
+def gap_margin(sides: Sides, b: i64) -> f64:
+    """How far below zero, or where it opened, a gap counts as closed.
+
+    What falls so far is faster by that: it must be less than a jump that counts as none, or bounces
+    would not end, and take no time that matters. A gap that opens without speed is rounding first.
+    """
+    unit = float(sides.scales.gap[b])
+    rate = float(sides.seen.rate[sides.blocks[b].first])
+    is_near = 1 if sides.seen.gap[b] - sides.level[b] <= OPENED * unit else 0
+    if is_near == 1 and rate <= sides.unseen * sides.scales.rate[b]:
+        return LEAST * unit
+    return min(max(SOON * rate, LEAST_GAP * unit), LEAST * unit)
 
 
 @loop
@@ -91,34 +111,6 @@ def pass_instants(fmu: Instance) -> None:
         if run.corner_rows[run.breaks_passed] >= 0.0:
             run.bent = 1 + int(run.corner_rows[run.breaks_passed])
         run.breaks_passed += 1
-
-
-@loop
-def centre(fmu: Instance) -> None:
-    """Attitudes of unit length."""
-    e = Entries(fmu.ints[fmu.entries_at :])
-    run = Run(fmu.ints[fmu.run_at :])
-    for i in range(fmu.nv):
-        fmu.y[i] = 0.0
-    scratch = at(fmu.floats, fmu.scratch_at)
-    e.retract(run.t, run.q, run.v, run.u, run.p, fmu.y, run.trial.q, scratch)
-    for i in range(fmu.nq):
-        run.q[i] = run.trial.q[i]
-
-
-@loop
-def off_chart(fmu: Instance) -> f64:
-    """How far attitudes are from unit length."""
-    e = Entries(fmu.ints[fmu.entries_at :])
-    run = Run(fmu.ints[fmu.run_at :])
-    for i in range(fmu.nv):
-        fmu.y[i] = 0.0
-    scratch = at(fmu.floats, fmu.scratch_at)
-    e.retract(run.t, run.q, run.v, run.u, run.p, fmu.y, run.trial.q, scratch)
-    worst = 0.0
-    for i in range(fmu.nq):
-        worst = max(worst, abs(run.trial.q[i] - run.q[i]))
-    return worst
 
 
 @loop

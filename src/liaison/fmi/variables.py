@@ -6,7 +6,7 @@ Public names: Variables, Row, variables_of.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
@@ -25,6 +25,7 @@ from .layout import (
     INSTANTIATED,
     MODE,
     OUT,
+    POSE,
     QDOT,
     RESIDUAL,
     RUNNING,
@@ -124,12 +125,13 @@ class _Table:
         return len(self.rows) - 1
 
 
-def variables_of(plan: Plan, *, arrays: bool) -> Variables:
+def variables_of(plan: Plan, *, arrays: bool, poses: bool = False) -> Variables:
     """The variables of a plan.
 
     Args:
         plan: of a run.
         arrays: numbers of one thing (the axes of a point, a quaternion) are one variable.
+        poses: positions and rotations of bodies are variables, too.
     """
     program, table = plan.program, _Table()
     labels = program.labels
@@ -152,12 +154,40 @@ def variables_of(plan: Plan, *, arrays: bool) -> Variables:
     _add_inputs(table, plan)
     _add_parameters(table, plan)
     _add_results(table, plan)
+    if poses:
+        _add_poses(table, plan, arrays)
     blocks = [x[0] for x in sides_in(program)]
     events = [x.name for x in plan.events] + [f"end of mode of {x}" for x in blocks]
     for k, name in enumerate(events if arrays else ()):
         table.add(Row(f"event indicator {name}", "", INDICATOR, k, text="zero at an event"))
-    nominals = np.ones(plan.size("nq") + plan.size("nv"))
+    nominals = _nominals(table, plan)
     return Variables(tuple(table.rows), nominals, tuple(events))
+
+
+def _size(values: Iterable[float]) -> float:
+    """The largest size of some numbers, with one digit."""
+    largest = max((abs(x) for x in values), default=0.0)
+    return float(f"{largest:.0e}")
+
+
+def _nominals(table: _Table, plan: Plan) -> Array:
+    """Sizes of states, q then v: of lengths that of the start, of other coordinates 1.
+
+    Rates are as large as what changes, in a second, and as those of the start.
+    """
+    rows = [x for x in table.rows if x.array in (Q, V)]
+    length = _size(y for x in rows if x.unit == "m" for y in x.start) or 1.0
+    sizes = np.ones(plan.size("nq") + plan.size("nv"))
+    for k, row in enumerate(table.rows):
+        if row.array not in (Q, V):
+            continue
+        alike = (y for x in rows if x.unit == row.unit and x.array == V for y in x.start)
+        nominal = length if row.unit in ("m", "m/s") else 1.0
+        nominal = nominal if row.array == Q else max(nominal, _size(alike))
+        table.rows[k] = replace(row, nominal=nominal)
+        first = row.first + (plan.size("nq") if row.array == V else 0)
+        sizes[first : first + row.count] = nominal
+    return sizes
 
 
 def groups(labels: Sequence[Label], arrays: bool) -> Iterable[tuple[str, str, int, int]]:
@@ -240,7 +270,9 @@ def _read(program: Program, name: str) -> set[tuple[str, int]]:
 def _add_results(table: _Table, plan: Plan) -> None:
     """Outputs of the description, energies, residuals, modes."""
     units = {x.name: x.unit for x in plan.program.labels.get("outputs", ())}
-    for k, (name, _) in enumerate(plan.program.entry("outputs").layout):
+    # a mechanism without outputs has one block of none
+    named = [name for name, count in plan.program.entry("outputs").layout if count]
+    for k, name in enumerate(named):
         table.add(Row(name, units.get(name, ""), OUT, k, 1, "output", text="output"))
     for k, name in enumerate(("kinetic energy", "potential energy")):
         table.add(Row(name, "J", ENERGY, k, text=f"{name} of all bodies"))
@@ -255,3 +287,19 @@ def _add_results(table: _Table, plan: Plan) -> None:
             Row(f"mode of {block[0]}", "", MODE, k, 1, "output", "discrete",
                 text="0 open, 1 closed or sticking, 2 slipping, 3 held")
         )  # fmt: skip
+
+
+def _add_poses(table: _Table, plan: Plan, arrays: bool) -> None:
+    """Of each body the position of its origin, and the rotation matrix row by row."""
+    for k, (body, _) in enumerate(plan.program.entry("poses").layout):
+        parts = {
+            "position": ("m", 12 * k + 9, "xyz"),
+            "rotation": ("", 12 * k, [f"{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3)]),
+        }
+        for word, (unit, first, places) in parts.items():
+            text = f"{word} of {body} in the ground's frame"
+            if arrays:
+                table.add(Row(f"{body}.{word}", unit, POSE, first, len(places), text=text))
+                continue
+            for j, place in enumerate(places):
+                table.add(Row(f"{body}.{word}.{place}", unit, POSE, first + j, text=text))

@@ -97,6 +97,7 @@ def to_fmu(
     parameters: Mapping[str, Any] | None = None,
     inputs: Mapping[str, Any] | None = None,
     systems: Sequence[str] = (),
+    poses: bool = False,
     **keywords: Unpack[FmuKeywords],
 ) -> Exported:
     """Write a mechanism as an FMU: Model Exchange and Co-Simulation in one file.
@@ -115,6 +116,7 @@ def to_fmu(
         parameters: values by name, in the place of the defaults.
         inputs: formulas and tables; numbers are start values.
         systems: those whose libraries it holds; all, if none is named.
+        poses: whether positions and rotations of bodies are variables, too.
         **keywords: step, method, rtol, atol, max_step and impacts of Co-Simulation.
 
     Raises:
@@ -139,7 +141,8 @@ def to_fmu(
             hint="Let bodies touch by `contact` lines, whose pairs are known.",
             status="not exported",
         )
-    options: dict[str, Any] = {"rtol": RTOL, "atol": ATOL, "watch": False, **keywords}
+    own = {} if "step" in keywords else {"rtol": RTOL, "atol": ATOL}
+    options: dict[str, Any] = {**own, "watch": False, **keywords}
     for name in TIMES & options.keys():
         options[name] = si_value(options[name], "s", f"to_fmu: {name}")
     with collector_paused():
@@ -150,7 +153,7 @@ def to_fmu(
         content, facts = fmu(
             plan, number, closing=_closing(mechanism, plan.size("nv")) if closes else None,
             options=Options(f"{mechanism.name}, a mechanism", _tool(), (end - state.t) / PARTS,
-                            _page(mechanism), tuple(systems)),
+                            _page(mechanism), tuple(systems), poses),
         )  # fmt: skip
     file = Path(path)
     file.parent.mkdir(parents=True, exist_ok=True)
