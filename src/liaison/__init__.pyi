@@ -128,6 +128,7 @@ from liaison.model.describe import collision as collision
 from liaison.model.describe import contact as contact
 from liaison.model.describe import coordinate as coordinate
 from liaison.model.describe import damper as damper
+from liaison.model.describe import dead_zone_spring as dead_zone_spring
 from liaison.model.describe import dissipation as dissipation
 from liaison.model.describe import event as event
 from liaison.model.describe import friction as friction
@@ -147,6 +148,7 @@ from liaison.model.describe import parameter as parameter
 from liaison.model.describe import potential as potential
 from liaison.model.describe import rate as rate
 from liaison.model.describe import rolling as rolling
+from liaison.model.describe import servo as servo
 from liaison.model.describe import signal as signal
 from liaison.model.describe import spring as spring
 from liaison.model.describe import start as start

@@ -31,6 +31,7 @@ from liaison.model.contacts.joint_friction import bearing as bearing
 from liaison.model.contacts.one_sided import OneSided
 from liaison.model.loads.efforts import law as law
 from liaison.model.loads.efforts import motor as motor
+from liaison.model.loads.efforts import servo as servo
 from liaison.model.loads.efforts import wrench as wrench
 from liaison.model.loads.formulas import dissipation as dissipation
 from liaison.model.loads.formulas import potential as potential
@@ -38,6 +39,7 @@ from liaison.model.loads.friction import friction as friction
 from liaison.model.loads.gravity import gravity as gravity
 from liaison.model.loads.load import Force
 from liaison.model.loads.springs import damper as damper
+from liaison.model.loads.springs import dead_zone_spring as dead_zone_spring
 from liaison.model.loads.springs import spring as spring
 from liaison.model.relations.coupling import gear as gear
 from liaison.model.relations.formulas import holonomic as holonomic

@@ -19,7 +19,7 @@ from typing import final
 import numpy as np
 
 from liaison.model.loads.efforts import Actuator
-from liaison.model.markers import Coordinate, Distance
+from liaison.model.markers import Angle, Cable, Coordinate, Distance, Measure
 from liaison.model.mechanism import Mechanism
 from liaison.model.records import Output
 from liaison.model.relations.imposed import PrescribedMotion
@@ -28,6 +28,8 @@ from liaison.simulation import Series, Trajectory
 
 EFFORT = "effort of {}"
 """Name of the output that records the effort of a motor."""
+WORDS: dict[type[Measure], str] = {Distance: "a distance", Cable: "a cable", Angle: "an angle"}
+"""What a motor acts along, where that is no coordinate."""
 
 
 @final
@@ -82,7 +84,7 @@ def _unit(mechanism: Mechanism, motor: Actuator) -> str:
             for name, unit in zip(joint.coordinates, joint.type.coordinate_units, strict=True)
         }
         return "N" if units.get(label) == "m" else "N*m"
-    return "N" if isinstance(motor.measure, Distance) else "N*m"
+    return "N" if isinstance(motor.measure, Distance | Cable) else "N*m"
 
 
 def drives_along(
@@ -104,7 +106,7 @@ def drives_along(
             words = on.label
         else:
             power = (powers or {}).get(motor.name)
-            words = "a distance" if isinstance(on, Distance) else "an angle"
+            words = WORDS[type(on)]
         unit = _unit(mechanism, motor).replace("*", "·")
         listed.append(DriveAlong(motor.name, "motor", words, unit, effort, power))
     return [x for x in listed if x is not None]

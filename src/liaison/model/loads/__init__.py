@@ -6,10 +6,10 @@ A further kind is a file of this folder that registers its class with `load_kind
 from liaison.model.kinds import discover
 
 from .load import LOAD_KINDS, AlongMeasure, AtMarker, Field, Force, OfMechanism, load_kind
-from .springs import Damper, Spring
+from .springs import Damper, DeadZoneSpring, Spring
 
 from .friction import JointFriction  # isort: skip (the order in which words are listed)
-from .efforts import Actuator, Law  # isort: skip
+from .efforts import Actuator, Law, Servo  # isort: skip
 from .formulas import Dissipation, Potential  # isort: skip
 from .efforts import PointWrench  # isort: skip
 from .gravity import Gravity  # isort: skip
@@ -20,6 +20,7 @@ __all__ = [
     "AlongMeasure",
     "AtMarker",
     "Damper",
+    "DeadZoneSpring",
     "Dissipation",
     "Field",
     "Force",
@@ -29,6 +30,7 @@ __all__ = [
     "OfMechanism",
     "PointWrench",
     "Potential",
+    "Servo",
     "Spring",
     "load_kind",
 ]

@@ -2,7 +2,7 @@
 
 A force and a moment at a place of a body.
 
-Public names: Law, law, Actuator, motor, PointWrench, wrench.
+Public names: Law, law, Actuator, motor, Servo, servo, PointWrench, wrench.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
@@ -12,14 +12,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
-from liaison.errors import Place, checked
-from liaison.expr import as_expr
+from liaison.errors import ModelError, Place, checked
+from liaison.expr import as_expr, maximum, minimum
 from liaison.lazy import Brief
 from liaison.model.kinds import Property
 from liaison.model.markers import Marker, Measure
 from liaison.model.places import between, line_here, marker_of
 from liaison.model.records import Body
 from liaison.model.scalars import Triple, check_name, triple
+from liaison.spatial import number
 
 from .load import AlongMeasure, AtMarker, Read, load_kind
 
@@ -175,3 +176,77 @@ def motor(*where: Any, effort: Any, name: str = "") -> Actuator:
     """
     measure, word = between(where)
     return Actuator(name or f"motor {word}", measure, effort, line_here())
+
+
+@load_kind
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Servo(AlongMeasure, Brief):
+    """Servomotor (asservissement): a drive with feedback of its measure, within limits.
+
+    effort = drive − stiffness · x − damping · ẋ, not less than `low` and not more than `high`.
+    """
+
+    name: str
+    measure: Measure
+    drive: Any = 0  # [N] or [N·m], often a gain times an input
+    stiffness: Any = 0  # [N/m] or [N·m/rad]
+    damping: Any = 0  # [N·s/m] or [N·m·s/rad]
+    low: Any = None  # [N] or [N·m]; None: no limit
+    high: Any = None
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    WORD: ClassVar[str] = "servo"
+    LSD: ClassVar[str] = "servo"
+    PYTHON: ClassVar[str] = "servo"
+    SYMBOL: ClassVar[str] = "motor"
+    PROPERTIES: ClassVar[tuple[Property, ...]] = (
+        Property("drive", "N", "N*m", optional=True),
+        Property("stiffness", "N/m", "N*m/rad", optional=True),
+        Property("damping", "N*s/m", "N*m*s/rad", optional=True),
+        Property("low", "N", "N*m", optional=True),
+        Property("high", "N", "N*m", optional=True),
+    )
+    SCALARS: ClassVar[tuple[str, ...]] = ("drive", "stiffness", "damping", "low", "high")
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("low", "high")
+
+    def __post_init__(self) -> None:
+        AlongMeasure.__post_init__(self)
+        if self.has_texts() or self.low is None or self.high is None:
+            return
+        low, high = number(self.low), number(self.high)
+        if low is not None and high is not None and low > high:
+            message = f"the limits of servo '{self.name}' are {low:g} … {high:g}; low exceeds high."
+            raise ModelError(message, place=self.place)
+
+    def effort_at(self, x: Any, rate: Any, read: Read) -> Any:
+        effort = as_expr(read(self.drive)) - read(self.stiffness) * x - read(self.damping) * rate
+        effort = effort if self.low is None else maximum(effort, read(self.low))
+        return effort if self.high is None else minimum(effort, read(self.high))
+
+
+@checked
+def servo(
+    *where: Any,
+    drive: Any = 0,
+    stiffness: Any = 0,
+    damping: Any = 0,
+    low: Any = None,
+    high: Any = None,
+    name: str = "",
+) -> Servo:
+    """A drive with feedback within limits, between two markers, on a joint, or along a measure.
+
+    A position servo of gains kp and kd to an angle u is drive=kp*u, stiffness=kp, damping=kd.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> hold = liaison.servo(A, drive=3, stiffness=10, damping=1, low=-4, high=4)
+        >>> liaison.forward_dynamics(liaison.mechanism(A, hold), {"A": 0.5, "A'": 1.0}).round(6)
+        array([-12.])
+    """
+    measure, word = between(where)
+    limits = (drive, stiffness, damping, low, high)
+    return Servo(name or f"servo {word}", measure, *limits, line_here())

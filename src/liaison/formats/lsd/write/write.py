@@ -55,6 +55,8 @@ class Acts:
 
     def measure(self, measure: Any) -> tuple[str, bool]:
         """What an effort works on, and whether it is an angle."""
+        if isinstance(measure, model.Cable):
+            return self.cable(measure), False
         label = measure if isinstance(measure, str) else "".join(measure.labels())
         if label:
             return label_of(label), self.units[label] == "rad"
@@ -65,6 +67,17 @@ class Acts:
             return f"angle({a}, {b})", True
         raise unwritable(f"the measure {type(measure).__name__}")
 
+    def cable(self, x: model.Cable) -> str:
+        """cable(factor, part, factor, part, …, offset)."""
+        words = []
+        for factor, part in x.terms:
+            if isinstance(part, model.Distance):
+                on = f"distance({self.parts.frame(part.a)}, {self.parts.frame(part.b)})"
+            else:
+                on = label_of(part.label)
+            words += [self.writer.formula(factor), on]
+        return f"cable({', '.join([*words, self.writer.scalar(x.offset, 'm')])})"
+
     def load(self, x: Any) -> Any:
         """A load as its class says: its word, its properties, what it acts along."""
         on, is_angle = "", False
@@ -72,7 +85,11 @@ class Acts:
             on, is_angle = self.measure(getattr(x, x.ON))
         elif isinstance(x, model.AtMarker):
             on = self.parts.frame(x.at())
-        pairs = [self.property(x, one, one.unit_along(is_angle)) for one in x.PROPERTIES]
+        pairs = [
+            self.property(x, one, one.unit_along(is_angle))
+            for one in x.PROPERTIES
+            if getattr(x, one.name) is not None
+        ]
         return x.LSD, pairs, on
 
     def property(self, x: Any, one: Property, unit: str) -> str:

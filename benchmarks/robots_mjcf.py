@@ -1,0 +1,245 @@
+"""MJCF of the wheels gymnasium, dm_control and mujoco_warp: read here and by MuJoCo, q̈ compared.
+
+Every file that MuJoCo compiles is read. At random states (positions, speeds, controls) q̈ of both is
+compared, MuJoCo with its constraints disabled: what is held softly there is held exactly here, and
+all other forces must agree. Files are read where pip has put them; none is copied.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import liaison
+from liaison.equations import newton_euler
+from liaison.errors import LiaisonError
+from liaison.expr import collector_paused
+from liaison.formats.mjcf.read import reading_of_mjcf
+from liaison.model import Free, JointFriction, Mechanism
+from liaison.model.values import floats
+from liaison.program import to_numpy
+from liaison.program.lower import lower
+from liaison.tree import span
+
+WHEELS = ("gymnasium", "dm_control", "mujoco_warp")
+TOLERANCE = 1e-9
+"""Of q̈, relative to the largest entry of q̈ and of the terms it is the difference of."""
+
+
+@dataclass
+class Row:
+    """One file."""
+
+    file: str
+    nv: int = 0
+    status: str = "read"  # or "refused"
+    error: float | None = None  # largest relative difference of q̈
+    inertia: float = 0.0  # largest difference of mass, centre and inertia [SI]
+    cpu: float = 0.0  # reading and deriving [s]
+    notes: tuple[str, ...] = field(default_factory=tuple)
+
+
+def models() -> Iterator[tuple[Path, Path, Any]]:
+    """(folder of the wheel, file, MuJoCo's model) of every file that MuJoCo compiles."""
+    import mujoco
+
+    for wheel in WHEELS:
+        found = importlib.util.find_spec(wheel)
+        if found is None or found.origin is None:
+            continue
+        folder = Path(found.origin).parent
+        for path in sorted(folder.rglob("*.xml")):
+            try:
+                yield folder, path, mujoco.MjModel.from_xml_path(str(path))
+            except Exception:
+                continue
+
+
+def without_constraints(mechanism: Mechanism) -> Mechanism:
+    """The mechanism without what MuJoCo calls constraints: loops, relations, limits, friction."""
+    carried: set[str] = set()
+    joints = []
+    for joint in mechanism.joints:
+        if joint.successor.body not in carried and joint.successor.body != "ground":
+            joints.append(joint)
+            carried.add(joint.successor.body)
+    forces = tuple(
+        replace(x, dry=0) if isinstance(x, JointFriction) else x for x in mechanism.forces
+    )
+    return replace(
+        mechanism,
+        joints=tuple(joints),
+        constraints=(),
+        contacts=(),
+        starts=(),
+        outputs=(),
+        forces=forces,
+    )
+
+
+class Pair:
+    """A model in both programs."""
+
+    def __init__(self, mechanism: Mechanism, model: Any) -> None:
+        import mujoco
+
+        self.mechanism = without_constraints(mechanism)
+        with collector_paused():
+            self.kernel = to_numpy(lower(newton_euler(span(self.mechanism))))
+        self.model = model
+        model.actuator_actearly[:] = 0  # activations as they are, not as they will be
+        model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+        self.data = mujoco.MjData(model)
+        self.inertia = self._same_inertia()
+        self.labels = {k: [x.name for x in self.kernel.program.labels[k]] for k in "qvu"}
+        self.references = {}
+        moving = [x for x in self.mechanism.joints if x.type.nq]
+        self.joints = list(zip(moving, range(model.njnt), strict=True))
+
+    def _same_inertia(self) -> float:
+        """The largest difference of masses, centres and tensors; MuJoCo gets ours.
+
+        MuJoCo diagonalizes tensors down to entries of 1e-12 beside the diagonal, which is a part of
+        1e-8 of those of small bodies.
+        """
+        import mujoco
+
+        bodies = [x for x in self.mechanism.bodies[1:] if " after " not in x.name]
+        worst = 0.0
+        for k, body in enumerate(bodies, 1):
+            mass, com = float(floats(body.mass, {})), floats(body.com, {})
+            moments, axes = np.linalg.eigh(floats(body.inertia, {}))
+            axes[:, 2] *= np.sign(np.linalg.det(axes))
+            R = np.zeros(9)
+            mujoco.mju_quat2Mat(R, self.model.body_iquat[k])
+            R = R.reshape(3, 3)
+            theirs = R @ np.diag(self.model.body_inertia[k]) @ R.T
+            parts = (
+                mass - self.model.body_mass[k],
+                (com - self.model.body_ipos[k]) * mass,
+                floats(body.inertia, {}) - theirs,
+            )
+            worst = max(worst, *(float(np.max(np.abs(x))) for x in parts))
+            quat = np.zeros(4)
+            mujoco.mju_mat2Quat(quat, axes.ravel())
+            self.model.body_mass[k], self.model.body_ipos[k] = mass, com
+            self.model.body_inertia[k], self.model.body_iquat[k] = moments, quat
+        if worst > 1e-14:
+            mujoco.mj_setConst(self.model, self.data)
+        return worst
+
+    def difference(self, rng: np.random.Generator) -> float:
+        """The relative difference of q̈ at a random state."""
+        import mujoco
+
+        model, data = self.model, self.data
+        q, v = np.zeros(len(self.labels["q"])), rng.uniform(-1, 1, len(self.labels["v"]))
+        place = {k: {x: i for i, x in enumerate(self.labels[k])} for k in "qvu"}
+        for joint, k in self.joints:
+            at, n = model.jnt_qposadr[k], len(joint.coordinates)
+            values = rng.uniform(-1, 1, n)
+            if n in (4, 7):
+                values[-4:] /= np.linalg.norm(values[-4:])
+            q[[place["q"][x] for x in joint.coordinates]] = values
+            shift = model.qpos0[at] if n == 1 else 0.0
+            data.qpos[at : at + n] = values + shift
+            speeds = v[[place["v"][x] for x in joint.speeds]]
+            data.qvel[model.jnt_dofadr[k] :][: len(speeds)] = self._theirs(joint, values, speeds)
+        u = rng.uniform(-1, 1, len(self.labels["u"]))
+        self._control(u)
+        mujoco.mj_forward(model, data)
+        accelerations = self.kernel("forward", q=q, v=v, u=u)[: len(v)]
+        ours = np.zeros(model.nv)
+        for joint, k in self.joints:
+            a = accelerations[[place["v"][x] for x in joint.speeds]]
+            values = q[[place["q"][x] for x in joint.coordinates]]
+            speeds = v[[place["v"][x] for x in joint.speeds]]
+            if isinstance(joint.type, Free):
+                a = a.copy()
+                a[3:] += np.cross(speeds[:3], speeds[3:])
+            ours[model.jnt_dofadr[k] :][: len(a)] = self._theirs(joint, values, a)
+        theirs = data.qacc_smooth
+        return float(np.max(np.abs(ours - theirs)) / max(1.0, np.max(np.abs(theirs))))
+
+    def _theirs(self, joint: Any, values: np.ndarray, speeds: np.ndarray) -> np.ndarray:
+        """Speeds as MuJoCo has them: of a free body along the ground's axes, and before turning."""
+        if not isinstance(joint.type, Free):
+            return speeds
+        R = np.array(joint.type.pose(values)[0], dtype=float)
+        return np.concatenate((R @ speeds[3:], speeds[:3]))
+
+    def _control(self, u: np.ndarray) -> None:
+        activation = 0
+        for k, label in enumerate(self.labels["u"]):
+            if label.endswith(" act"):
+                self.data.act[activation] = u[k]
+                activation += 1
+            else:
+                self.data.ctrl[k] = u[k]
+
+
+def compared(folder: Path, path: Path, model: Any, states: int) -> Row:
+    """One file: read, and its q̈ at some states."""
+    row = Row(str(path.relative_to(folder.parent)), int(model.nv))
+    begin = time.process_time()
+    try:
+        content = reading_of_mjcf(path.read_bytes(), file=str(path), folder=folder)
+        row.notes = content.notes
+        pair = Pair(content.mechanism, model) if model.nv else None
+    except LiaisonError as error:
+        row.status, row.notes = "refused", (error.message,)
+        return row
+    except Exception as error:
+        row.status, row.notes = "FAULT", (repr(error),)
+        return row
+    row.cpu = time.process_time() - begin
+    rng = np.random.default_rng(0)
+    with np.errstate(all="ignore"):
+        errors = [pair.difference(rng) for _ in range(states)] if pair else [0.0]
+    row.error = float(np.max(errors))
+    row.inertia = pair.inertia if pair else 0.0
+    return row
+
+
+def main() -> None:
+    """The table, on the terminal and in out/robots.json under "mjcf"."""
+    states = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    wish = sys.argv[2] if len(sys.argv) > 2 else ""
+    rows = []
+    for folder, path, model in models():
+        if wish not in str(path):
+            continue
+        row = compared(folder, path, model, states)
+        rows.append(row)
+        shown = "" if row.error is None else f"{row.error:.1e} {row.inertia:.1e}"
+        why = row.notes[0] if row.status != "read" else ""
+        print(f"{row.file:<75}{row.nv:>5} {row.status:<8}{shown:>16}{row.cpu:>7.1f} s {why[:90]}",
+              flush=True)  # fmt: skip
+    read = [x for x in rows if x.status == "read"]
+    right = [x for x in read if x.error is not None and x.error < TOLERANCE]
+    print(
+        f"{len(rows)} files that MuJoCo compiles, {len(read)} read, {len(right)} within {TOLERANCE}"
+    )
+    out = Path("out/robots.json")
+    out.parent.mkdir(exist_ok=True)
+    known = json.loads(out.read_text()) if out.exists() else {}
+    known["mjcf"] = {
+        "version": liaison.__version__,
+        "files": len(rows),
+        "read": len(read),
+        "within": len(right),
+        "rows": [vars(x) for x in rows],
+    }
+    out.write_text(json.dumps(known, indent=1))
+
+
+if __name__ == "__main__":
+    main()
