@@ -25,12 +25,13 @@ TESTED_PAGES := { $(BIN)/python web/front_end.py --tests || true; }
 # files stay whole, so that what their tests share is made once; who is done first takes from the other
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: fmi study net net-write reference orders invariants help demo web test test-all setup setup-all lint tree gallery bench fuzz attack algebra clean docs
+.PHONY: robots fmi study net net-write reference orders invariants help demo web test test-all setup setup-all lint tree gallery bench fuzz attack algebra clean docs
 
 help:
 	@echo "make demo      simulate the four-bar: 3D page, plot and results under out/"
 	@echo "make test      lint, types and tests"
 	@echo "make test-all  the same, with the slow tests and the comparisons with other systems"
+	@echo "make robots    robots of URDF and MJCF files against Pinocchio and MuJoCo; out/robots.json"
 	@echo "make reference all reference problems against published numbers; out/reference.json"
 	@echo "make net       every example under every method, bit for bit as tests/net says; public names, old files"
 	@echo "make bench     the benchmarks"
@@ -97,6 +98,10 @@ gallery: $(READY)
 # every reference problem: error, tolerance, CPU; fails when one does
 reference: $(READY)
 	@$(BIN)/python tests/reference/run.py --out out/reference.json
+
+# robots that others published, against Pinocchio and MuJoCo: out/robots.json and a page
+robots: setup-all
+	@$(BIN)/python benchmarks/robots.py --out out/robots.json
 
 # the net under every change: public names, results files, trajectories of all examples
 net: $(READY)

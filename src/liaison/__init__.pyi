@@ -121,6 +121,7 @@ from liaison.model.contacts import CURVE as CURVE
 from liaison.model.contacts import PROFILE as PROFILE
 from liaison.model.contacts import SURFACE as SURFACE
 from liaison.model.contacts.friction import Friction as Friction
+from liaison.model.describe import armature as armature
 from liaison.model.describe import at_most as at_most
 from liaison.model.describe import bearing as bearing
 from liaison.model.describe import body as body
@@ -152,6 +153,7 @@ from liaison.model.describe import servo as servo
 from liaison.model.describe import signal as signal
 from liaison.model.describe import spring as spring
 from liaison.model.describe import start as start
+from liaison.model.describe import stops as stops
 from liaison.model.describe import t as t
 from liaison.model.describe import time as time
 from liaison.model.describe import touch as touch

@@ -1,7 +1,8 @@
 """Options that commands share, options of a run made from `RunOptions`, and printed results.
 
 Public names: Model, Values, Starts, At, Lenient, Floating, Merged, Until, Speed, Json,
-Debug, RunOption, StudyPath, StudyFolder, with_run_options, help_of, printed, written, with_files.
+Debug, RunOption, RobotOption, StudyPath, StudyFolder, with_run_options, with_robot_options,
+help_of, printed, written, with_files.
 """
 
 from __future__ import annotations
@@ -167,17 +168,114 @@ def _run_parameters() -> Iterator[Parameter]:
 
 def with_run_options(function: Callable[..., None]) -> Callable[..., None]:
     """The command with an option for each of a run, which it takes together as `run`."""
-    own = list(_run_parameters())
-    names = [x.name for x in own]
+    return _with_options(function, "run", list(_run_parameters()))
+
+
+RobotOption: TypeAlias = Mapping[str, Any] | None
+"""The options of a robot's reader, by name; see `with_robot_options`."""
+
+ROBOT: Mapping[str, tuple[Any, Any]] = {
+    "lenient": (Lenient, False),
+    "floating": (Floating, False),
+    "merge_fixed": (Merged, False),
+    "base": (
+        Annotated[
+            str | None,
+            typer.Option(metavar="LINK", help="URDF: the link to hold or free, not the root."),
+        ],
+        None,
+    ),
+    "pose": (
+        Annotated[
+            list[str] | None,
+            typer.Option(
+                metavar="JOINT=VALUE",
+                help='URDF: where joints start, "*_knee=-1.2" for all such; or NAME of the SRDF '
+                "file's states. Motors hold it.",
+            ),
+        ],
+        None,
+    ),
+    "limits": (
+        Annotated[
+            bool | None,
+            typer.Option(help="URDF: stops at the ends of ranges; with motors or a ground."),
+        ],
+        None,
+    ),
+    "motors": (
+        Annotated[
+            str | None,
+            typer.Option(metavar="KIND", help="URDF: motors follow torque, velocity or position."),
+        ],
+        None,
+    ),
+    "stiffness": (
+        Annotated[float | None, typer.Option(help="Of motors that follow positions.")],
+        None,
+    ),
+    "damping": (Annotated[float | None, typer.Option(help="Of motors.")], None),
+    "ground": (
+        Annotated[
+            bool, typer.Option("--ground", help="URDF: collision shapes touch the plane z = 0.")
+        ],
+        False,
+    ),
+    "friction": (
+        Annotated[float | None, typer.Option("--ground-friction", help="Of that plane; 0.8.")],
+        None,
+    ),
+    "restitution": (
+        Annotated[float | None, typer.Option(help="Of stops and of that plane; 0.")],
+        None,
+    ),
+    "sticking": (
+        Annotated[
+            bool, typer.Option("--sticking", help="URDF: dry friction of joints holds at rest.")
+        ],
+        False,
+    ),
+    "srdf": (
+        Annotated[
+            Path | None,
+            typer.Option(metavar="FILE", help="URDF: loops, passive joints, rotors, poses."),
+        ],
+        None,
+    ),
+    "package_root": (
+        Annotated[
+            Path | None,
+            typer.Option(metavar="DIR", help="URDF: folder of the packages of package://."),
+        ],
+        None,
+    ),
+}
+"""Options of a robot's reader: their annotation and default."""
+
+
+def with_robot_options(function: Callable[..., None]) -> Callable[..., None]:
+    """The command with the options of `ROBOT`, of which it takes those that are set as `robot`."""
+    keyword = Parameter.KEYWORD_ONLY
+    own = [Parameter(x, keyword, default=y, annotation=a) for x, (a, y) in ROBOT.items()]
+    return _with_options(function, "robot", own)
+
+
+def _with_options(
+    function: Callable[..., None], group: str, own: list[Parameter]
+) -> Callable[..., None]:
+    """The command with further options in the place of one that takes them together."""
+    defaults = {x.name: x.default for x in own}
     hints = get_type_hints(function, include_extras=True)
     listed: list[Parameter] = []
     for x in signature(function).parameters.values():
         plain = x.replace(annotation=hints[x.name], kind=Parameter.KEYWORD_ONLY)
-        listed += own if x.name == "run" else [plain]
+        listed += own if x.name == group else [plain]
 
     def with_options(**arguments: Any) -> None:
-        run = {name: arguments.pop(name) for name in names}
-        function(**arguments, run={name: x for name, x in run.items() if x is not None})
+        values = {name: arguments.pop(name, x) for name, x in defaults.items()}
+        chosen = {name: x for name, x in values.items() if x is not None and x is not False}
+        chosen |= {name: x for name, x in values.items() if x is False and defaults[name] is None}
+        function(**arguments, **{group: chosen})
 
     with_options.__name__, with_options.__doc__ = function.__name__, function.__doc__
     with_options.__signature__ = Signature(listed)  # type: ignore[attr-defined]

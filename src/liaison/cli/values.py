@@ -48,7 +48,7 @@ def read_request(
     file: Path,
     values: list[str] | None,
     starts: list[str] | None = None,
-    robot: tuple[bool, bool, bool] = (False, False, False),
+    robot: Mapping[str, Any] | None = None,
     *,
     guesses: list[str] | None = None,
     may_vary: bool = False,
@@ -57,7 +57,7 @@ def read_request(
 
     Formulas of time for inputs are rejected unless they `may_vary`: only a run follows them.
     """
-    mechanism = with_notes(reading(file, **reader_options(file, *robot)))
+    mechanism = with_notes(reading(file, **reader_options(file, robot or {})))
     request = request_of(mechanism, values, starts, guesses=guesses)
     if not may_vary:
         _check_still(request.inputs)
@@ -91,17 +91,33 @@ def request_of(
         raise typer.BadParameter(str(error)) from None
 
 
-def reader_options(file: Path, lenient: bool, floating: bool, merge_fixed: bool) -> dict[str, Any]:
-    """Options for the reader of a robot's description; those that its language has no use for."""
-    flags = {"--lenient": lenient, "--floating": floating, "--merge-fixed": merge_fixed}
+def reader_options(file: Path, robot: Mapping[str, Any]) -> dict[str, Any]:
+    """Options for the reader of a robot's description; those that its language has no use for.
+
+    Args:
+        file: whose suffix says the language.
+        robot: those that are set, by name.
+    """
     suffix = file.suffix.lower()
-    known = {".urdf": tuple(flags), ".lsd": ()}.get(suffix, ("--lenient",))
-    for option, is_set in flags.items():
-        if is_set and option not in known:
+    known = {".urdf": tuple(robot), ".lsd": ()}.get(suffix, ("lenient",))
+    for word in robot:
+        if word not in known:
             message = "LSD says itself what holds." if suffix == ".lsd" else "it is for URDF."
-            raise typer.BadParameter(message, param_hint=option)
-    words = {"strict": not lenient, "floating": floating, "merge_fixed": merge_fixed}
-    return {word: x for word, x in words.items() if x != (word == "strict")}
+            option = "ground-friction" if word == "friction" else word.replace("_", "-")
+            raise typer.BadParameter(message, param_hint=f"--{option}")
+    options = {word: x for word, x in robot.items() if word != "lenient"}
+    if robot.get("lenient"):
+        options["strict"] = False
+    if "pose" in options:
+        options["pose"] = _pose(options["pose"])
+    return options
+
+
+def _pose(texts: list[str]) -> Any:
+    """JOINT=VALUE as numbers by joint, or the one name of a pose."""
+    if len(texts) == 1 and "=" not in texts[0]:
+        return texts[0]
+    return numbers_by_name("--pose", texts, {})
 
 
 def positions_of(mechanism: Mechanism, texts: list[str] | None) -> dict[str, Any]:

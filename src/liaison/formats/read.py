@@ -6,7 +6,7 @@ Public names: ReadKeywords, read, reading, data_of, text_of.
 from __future__ import annotations
 
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -31,6 +31,19 @@ class ReadKeywords(TypedDict, total=False):
         floating: of URDF: leave the root link free. False.
         gravity: of URDF: acceleration of gravity [m/s²]; that of the earth.
         merge_fixed: of URDF: one body of links that are fixed together. False.
+        base: of URDF: the link that the ground holds, or that is free; the root link.
+        limits: of URDF: stops at the ends of joints' ranges; True with motors or a ground.
+        motors: of URDF: "torque", "velocity" or "position": what the motors follow. None.
+        stiffness: of motors that follow positions [N·m/rad, N/m]; all effort at 0.2 rad, 2 cm.
+        damping: of motors [N·m·s/rad, N·s/m]; stiffness times 50 ms.
+        ground: of URDF: a plane that collision shapes touch, True or its height [m]. None.
+        friction: of that plane; 0.8.
+        restitution: of stops and of that plane; 0.
+        sticking: of URDF: dry friction of joints holds at rest, exactly. False.
+        srdf: of URDF: path or text of its SRDF file.
+        pose: of URDF: where joints start, by name ("*_knee" for all such) [rad, m]; or the name of
+            a group state of the SRDF file.
+        package_root: of URDF: folder with the packages that `package://` names.
     """
 
     file: str
@@ -39,9 +52,21 @@ class ReadKeywords(TypedDict, total=False):
     floating: bool
     gravity: Sequence[Any]
     merge_fixed: bool
+    base: str
+    limits: bool | None
+    motors: str
+    stiffness: Any
+    damping: Any
+    ground: Any
+    friction: Any
+    restitution: Any
+    sticking: bool
+    srdf: str | Path
+    pose: str | Mapping[str, Any]
+    package_root: str | Path
 
 
-OF_URDF = ("strict", "floating", "gravity", "merge_fixed")
+OF_URDF = tuple(x for x in ReadKeywords.__annotations__ if x not in ("file", "folder"))
 
 
 @checked

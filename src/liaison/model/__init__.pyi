@@ -12,6 +12,7 @@ from liaison.model.contacts import GapContact as GapContact
 from liaison.model.contacts import OneSided as OneSided
 from liaison.model.contacts import Unilateral as Unilateral
 from liaison.model.contacts.collisions import Collision as Collision
+from liaison.model.describe import armature as armature
 from liaison.model.describe import at_most as at_most
 from liaison.model.describe import bearing as bearing
 from liaison.model.describe import body as body
@@ -42,6 +43,7 @@ from liaison.model.describe import servo as servo
 from liaison.model.describe import signal as signal
 from liaison.model.describe import spring as spring
 from liaison.model.describe import start as start
+from liaison.model.describe import stops as stops
 from liaison.model.describe import time as time
 from liaison.model.describe import touch as touch
 from liaison.model.describe import turned as turned
@@ -79,6 +81,7 @@ from liaison.model.joints import Universal as Universal
 from liaison.model.loads import LOAD_KINDS as LOAD_KINDS
 from liaison.model.loads import Actuator as Actuator
 from liaison.model.loads import AlongMeasure as AlongMeasure
+from liaison.model.loads import Armature as Armature
 from liaison.model.loads import AtMarker as AtMarker
 from liaison.model.loads import Damper as Damper
 from liaison.model.loads import DeadZoneSpring as DeadZoneSpring

@@ -10,9 +10,9 @@ inputs stand for their symbols in formulas.
 Parts of a mechanism, in any order and nesting, become the mechanism.
 
 Public names: ground, body, join, mechanism, parameter, signal, time, t, coordinate, rate, gravity,
-spring, damper, motor, law, wrench, potential, dissipation, friction, bearing, imposed, gear,
-holonomic, nonholonomic, rolling, at_most, contact, touch, collision, output, event, start,
-guess, turned.
+spring, damper, motor, servo, armature, law, wrench, potential, dissipation, friction, bearing,
+imposed, gear, holonomic, nonholonomic, rolling, at_most, stops, contact, touch, collision, output,
+event, start, guess, turned.
 """
 
 from __future__ import annotations
@@ -26,9 +26,11 @@ from liaison.expr import Expr, symbol
 from liaison.model.contacts.collisions import collision as collision
 from liaison.model.contacts.contact import contact as contact
 from liaison.model.contacts.formulas import at_most as at_most
+from liaison.model.contacts.formulas import stops as stops
 from liaison.model.contacts.formulas import touch as touch
 from liaison.model.contacts.joint_friction import bearing as bearing
 from liaison.model.contacts.one_sided import OneSided
+from liaison.model.loads.drives import armature as armature
 from liaison.model.loads.efforts import law as law
 from liaison.model.loads.efforts import motor as motor
 from liaison.model.loads.efforts import servo as servo

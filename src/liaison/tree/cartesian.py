@@ -49,6 +49,7 @@ from liaison.model import (
     Mechanism,
     Nonholonomic,
     OfCoordinates,
+    OfMechanism,
     Planar,
     PointWrench,
     Potential,
@@ -320,6 +321,9 @@ class _Rewriter:
     def force(self, force: Force) -> Iterator[Force]:
         """A load in the new coordinates: an effort along a joint acts on its two bodies."""
         measure = force.along()
+        if isinstance(force, OfMechanism) and set(force.labels()) & set(self.known):
+            yield Potential(force.name, self.formula(force.potential()), force.place)
+            return
         if not (isinstance(force, AlongMeasure) and isinstance(measure, Coordinate)):
             yield self._substituted(force)
             return

@@ -12,15 +12,14 @@ import typer
 
 from liaison.cli.options import (
     Debug,
-    Floating,
     Guesses,
     Json,
-    Lenient,
-    Merged,
     Model,
+    RobotOption,
     Starts,
     Values,
     printed,
+    with_robot_options,
 )
 from liaison.verbs.registry import command
 
@@ -36,6 +35,7 @@ def notes(facts: Mapping[str, list[str]]) -> str:
 
 
 @command
+@with_robot_options
 def check(
     file: Model,
     values: Values = None,
@@ -44,9 +44,7 @@ def check(
     explain: Annotated[
         bool, typer.Option("--explain", help="Print what was deduced, and how the tree was chosen.")
     ] = False,
-    lenient: Lenient = False,
-    floating: Floating = False,
-    merge_fixed: Merged = False,
+    robot: RobotOption = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -57,7 +55,7 @@ def check(
     from liaison.formats.read import reading
     from liaison.verbs.analyse import check as verb
 
-    content = reading(file, **reader_options(file, lenient, floating, merge_fixed))
+    content = reading(file, **reader_options(file, robot or {}))
     request = request_of(content.mechanism, values, start, guesses=guess)
     facts = verb.check(request.mechanism, request.start)
     extra = {"notes": list(content.notes)}

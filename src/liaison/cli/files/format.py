@@ -36,7 +36,8 @@ def format_(
     from liaison.formats.read import reading
 
     check_folders(out)
-    content = reading(file, **reader_options(file, lenient, floating, merge_fixed))
+    flags = {"lenient": lenient, "floating": floating, "merge_fixed": merge_fixed}
+    content = reading(file, **reader_options(file, {w: x for w, x in flags.items() if x}))
     text = write_lsd(content.mechanism)
     if is_check:
         same = file.read_text(encoding="utf-8") == text

@@ -14,18 +14,17 @@ import typer
 
 from liaison.cli.options import (
     Debug,
-    Floating,
     Guesses,
     Json,
-    Lenient,
-    Merged,
     Model,
+    RobotOption,
     RunOption,
     Speed,
     Starts,
     Until,
     Values,
     printed,
+    with_robot_options,
     with_run_options,
 )
 from liaison.errors import Interrupted
@@ -33,6 +32,7 @@ from liaison.verbs.registry import command
 
 
 @command
+@with_robot_options
 @with_run_options
 def animate(
     file: Model,
@@ -58,9 +58,7 @@ def animate(
         bool, typer.Option("--forces", help="Draw the force of every joint on its successor.")
     ] = False,
     speed: Speed = 1.0,
-    lenient: Lenient = False,
-    floating: Floating = False,
-    merge_fixed: Merged = False,
+    robot: RobotOption = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -80,7 +78,6 @@ def animate(
     raw = dict(run or {})
     end, options = run_options(until, raw | {"every": raw.get("every") or f"({speed!r}/60) s"})
     options = replace(options, series=series_of(["reactions"] if forces else [], []))
-    robot = (lenient, floating, merge_fixed)
     request = read_request(file, values, start, robot, guesses=guess, may_vary=True)
     mechanism = request.mechanism
     check_names("--trace", "body or joint", trace or (), drawable(mechanism))

@@ -79,7 +79,8 @@ def report(
     if pdf is not None:
         browser()
     end, options = run_options(until, run)
-    robot = (lenient, floating, merge_fixed)
+    flags = {"lenient": lenient, "floating": floating, "merge_fixed": merge_fixed}
+    robot = {word: x for word, x in flags.items() if x}
     request = read_request(file, values, start, robot, guesses=guess, may_vary=True)
     page = verb.report(
         request.mechanism,

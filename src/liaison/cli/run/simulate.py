@@ -14,18 +14,17 @@ import typer
 
 from liaison.cli.options import (
     Debug,
-    Floating,
     Guesses,
     Json,
-    Lenient,
-    Merged,
     Model,
+    RobotOption,
     RunOption,
     Starts,
     Until,
     Values,
     help_of,
     printed,
+    with_robot_options,
     with_run_options,
     written,
 )
@@ -109,6 +108,7 @@ def _inside(run: Trajectory) -> dict[str, float]:
 
 
 @command
+@with_robot_options
 @with_run_options
 def simulate(
     file: Model,
@@ -139,9 +139,7 @@ def simulate(
             "computer and in pages; c; numpy.",
         ),
     ] = "llvm",
-    lenient: Lenient = False,
-    floating: Floating = False,
-    merge_fixed: Merged = False,
+    robot: RobotOption = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -154,7 +152,6 @@ def simulate(
     check_files(out, csv, plot, label)
     end, options = run_options(until, run)
     options = drawable(plot, end, replace(options, series=series_of(series, label)))
-    robot = (lenient, floating, merge_fixed)
     request = read_request(file, values, start, robot, guesses=guess, may_vary=True)
     try:
         trajectory = ran(request, end, options, invariants=True, back_end=back_end)

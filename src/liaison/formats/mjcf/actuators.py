@@ -253,14 +253,21 @@ class Actuators:
             ends = sorted((g * x for x in limits), key=float)
         b0, b1, b2 = law.bias if law.biastype == "affine" else (0, 0, 0)
         is_linear = law.gaintype == "fixed" or not any(law.gain[1:])
-        if bounded is None and is_linear:
+        if bounded is None and is_linear and b1 <= 0 and b2 <= 0:
             shift = as_expr(length) - _plain_length(measure, length)
             drive = as_expr(g * (law.gain[0] * u + b0 + b1 * g * shift))
             if not (b1 or b2 or limits):
                 effort: model.Force = model.Actuator(name, measure, drive, place)
             else:
                 effort = model.Servo(
-                    name, measure, drive, -g * g * b1, -g * g * b2, ends[0], ends[1], place
+                    name,
+                    measure,
+                    effort=drive,
+                    stiffness=-g * g * b1,
+                    damping=-g * g * b2,
+                    limit=ends[1],
+                    least=ends[0],
+                    place=place,
                 )
             self.parts.forces.append(effort)
             return

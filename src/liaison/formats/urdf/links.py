@@ -9,7 +9,8 @@ A loop is closed by an element in the style of URDF+, which other readers pass o
     </loop>
 
 The type is a URDF type or a word of LSD's catalogue; both origins are in their links, and the axis
-is in the axes of both.
+is in the axes of both. The element <constraint> that is proposed for URDF says the same by
+<parent>, <parent_origin>, <parent_axis>, <child>, <child_origin>, <child_axis>.
 
 Public names: body_of, possible_inertia, symmetric, colors_in, color_text, pose_in, exact_angle,
 snapped_in, Limits, limits_in, loop_of, direction_of.
@@ -19,9 +20,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any, final
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -44,6 +46,8 @@ from liaison.spatial import (
     zeros,
 )
 
+from .equipment import Limits as Limits
+from .equipment import limits_in as limits_in
 from .xml import Element, number_in, numbers_in
 
 ROUNDED = 1e-3
@@ -64,9 +68,9 @@ def exact_angle(angle: Fraction) -> Any:
     return angle
 
 
-def pose_in(element: Element) -> tuple[Array, Array]:
+def pose_in(element: Element, tag: str = "origin") -> tuple[Array, Array]:
     """(R, p) of the <origin> of an element: R = R_z(yaw) R_y(pitch) R_x(roll)."""
-    origin = element.one("origin")
+    origin = element.one(tag)
     p = array([plain(x) for x in numbers_in(origin, "xyz", 3, "0 0 0")])
     roll, pitch, yaw = (exact_angle(x) for x in numbers_in(origin, "rpy", 3, "0 0 0"))
     R = identity()
@@ -100,11 +104,19 @@ def colors_in(root: Element) -> dict[str, str]:
     }
 
 
-def body_of(link: Element, colors: dict[str, str], strict: bool, notes: list[str]) -> Body:
+def body_of(
+    link: Element,
+    colors: dict[str, str],
+    strict: bool,
+    notes: list[str],
+    package_root: str | Path = "",
+) -> Body:
     """The body of a link: its mass geometry in the link's frame, its shapes."""
     with computable(link.place):
         mass, com, inertia = _inertial(link, strict, notes)
         shapes = _shapes(link, colors, notes)
+        if package_root:
+            shapes = tuple(_in_package(x, package_root, link) for x in shapes)
         rows, center = rows_of(inertia), tuple(com)
         return Body(link.get("name"), mass, center, rows, shapes, place=link.place)
 
@@ -216,7 +228,34 @@ def _mesh(form: Element, placed: dict[str, Any], notes: list[str]) -> Mesh:
     return Mesh(file, scale, **placed)
 
 
-FORMS: dict[str, Any] = {"box": _box, "cylinder": _cylinder, "sphere": _sphere, "mesh": _mesh}
+def _in_package(shape: Any, root: str | Path, link: Element) -> Any:
+    """A mesh of `package://` as a file below the root; it never leaves it."""
+    if not isinstance(shape, Mesh) or not shape.file.startswith(PACKAGE):
+        return shape
+    folder = Path(root).resolve()
+    file = (folder / shape.file.removeprefix(PACKAGE)).resolve()
+    if not file.is_relative_to(folder):
+        raise TextError(
+            f"the mesh {shape.file!r} of {link} leaves the root of its packages, {str(root)!r}.",
+            place=link.place,
+        )
+    return replace(shape, file=str(file))
+
+
+PACKAGE = "package://"
+
+
+def _capsule(form: Element, placed: dict[str, Any], notes: list[str]) -> Cylinder:
+    return Cylinder(number_in(form, "radius"), number_in(form, "length"), **placed)
+
+
+FORMS: dict[str, Any] = {
+    "box": _box,
+    "cylinder": _cylinder,
+    "sphere": _sphere,
+    "mesh": _mesh,
+    "capsule": _capsule,
+}
 
 
 def _color_of(visual: Element, colors: dict[str, str]) -> str:
@@ -245,26 +284,6 @@ def loop_types() -> dict[str, type[JointType]]:
     return types | {"continuous": types["revolute"]}
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits of a joint as its file says them; None where it says nothing."""
-
-    lower: Fraction | None = None  # [rad] or [m]
-    upper: Fraction | None = None
-    effort: Fraction | None = None  # [N·m] or [N]
-    velocity: Fraction | None = None  # [rad/s] or [m/s]
-
-
-def limits_in(element: Element) -> Limits | None:
-    """The <limit> of a joint."""
-    limit = element.one("limit")
-    if limit is None:
-        return None
-    keys = ("lower", "upper", "effort", "velocity")
-    return Limits(*(number_in(limit, k) if k in limit.attributes else None for k in keys))
-
-
 def loop_of(element: Element, links: Container[str], body: Callable[[str], str]) -> Joint:
     """The joint of a <loop>.
 
@@ -278,25 +297,31 @@ def loop_of(element: Element, links: Container[str], body: Callable[[str], str])
     if word not in known:
         raise NamingError.unknown("type of loop", word, known, place=place)
     kind = known[word]
-    turn = rotation_onto_z(direction_of(element, "0 0 1")) if kind.HAS_AXIS else identity()
-    ends = [_end(element, tag, links, body, turn) for tag in ("predecessor", "successor")]
+    tags = ("predecessor", "successor") if element.tag == "loop" else ("parent", "child")
+    ends = [_end(element, tag, links, body, kind.HAS_AXIS) for tag in tags]
     return Joint(name, kind(), ends[0], ends[1], place=place)
 
 
-def _end(element: Element, tag: str, links: Any, body: Callable[[str], str], turn: Any) -> Marker:
+def _end(
+    element: Element, tag: str, links: Any, body: Callable[[str], str], has_axis: bool
+) -> Marker:
+    """One side of a loop: <predecessor> with its <origin>, or <parent> and <parent_origin>."""
     end = element.one(tag)
     if end is None:
         raise TextError(f"{element} has no <{tag}>.", place=element.place)
     link = end.get("link")
     if link not in links:
         raise NamingError.unknown("link", link, links, place=end.place)
-    R, p = pose_in(end)
+    is_own = element.tag == "loop"
+    R, p = pose_in(end) if is_own else pose_in(element, f"{tag}_origin")
+    axis = "axis" if is_own else f"{tag}_axis"
+    turn = rotation_onto_z(direction_of(element, "0 0 1", axis)) if has_axis else identity()
     return Marker(body(link), rows_of(product(R, turn)), tuple(p), place=end.place)
 
 
-def direction_of(element: Element, default: str) -> list[Any]:
+def direction_of(element: Element, default: str, tag: str = "axis") -> list[Any]:
     """The <axis> of a joint or loop; rejects zero."""
-    axis = element.one("axis")
+    axis = element.one(tag)
     direction = numbers_in(axis, "xyz", 3, default)
     if all(a == 0 for a in direction):
         raise ModelError(

@@ -1,6 +1,6 @@
 """URDF, the robot description: trees of links and joints. `read_urdf` makes a `Mechanism`.
 
-What a file says and a mechanism has no place for (limits, safety, transmissions, sensors) is
+What a file says and a mechanism has no place for (safety, calibration, sensors, plugins) is
 listed in the notes of a `Reading`, never dropped silently. Mesh files are named, not opened.
 
 Public names: read_urdf, reading_of_urdf.
@@ -8,21 +8,40 @@ Public names: read_urdf, reading_of_urdf.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from fractions import Fraction
-from pathlib import PurePath
-from typing import Any
+from math import ceil
+from pathlib import Path, PurePath
+from typing import Any, final
 
 import liaison.model as model
-from liaison.errors import ModelError, NamingError, Place, TextError
+from liaison.errors import ModelError, NamingError, OptionError, Place, TextError
 from liaison.expr import collector_paused
 from liaison.formats.guard import Reading, check_bodies, computable
 from liaison.formats.merge import merged
 from liaison.formats.poses import rows_of
+from liaison.formats.read import data_of
 from liaison.spatial import identity, is_zero, product, rotation_onto_z
 
-from .links import body_of, colors_in, direction_of, limits_in, loop_of, pose_in, snapped_in
+from .equipment import (
+    Limits,
+    Srdf,
+    Wishes,
+    feet_of,
+    frictions_in,
+    gains_note,
+    gears_in,
+    inside,
+    limits_in,
+    lowest,
+    motors_of,
+    rotors_of,
+    srdf_of,
+    stops_of,
+)
+from .links import body_of, colors_in, direction_of, loop_of, pose_in, snapped_in
 from .xml import Element, elements_of, number_in
 
 JOINT_TYPES: dict[str, type[model.JointType]] = {
@@ -34,11 +53,21 @@ JOINT_TYPES: dict[str, type[model.JointType]] = {
     "planar": model.Planar,
 }
 EARTHS = (0, 0, Fraction(-981, 100))
+RANGED = ("revolute", "prismatic")
+"""Types whose limits of positions hold."""
 KNOWN = {
-    "robot": {"link", "joint", "material", "loop"},
+    "robot": {"link", "joint", "material", "loop", "constraint"},
     "link": {"inertial", "visual", "collision"},
     "joint": {"origin", "parent", "child", "axis", "dynamics", "mimic", "limit"},
     "loop": {"predecessor", "successor", "axis"},
+    "constraint": {
+        "parent",
+        "parent_origin",
+        "parent_axis",
+        "child",
+        "child_origin",
+        "child_axis",
+    },
     "inertial": {"origin", "mass", "inertia"},
     "visual": {"origin", "geometry", "material"},
     "collision": {"origin", "geometry", "material"},
@@ -51,7 +80,12 @@ ATTRIBUTES = {
     "link": "name type",
     "joint": "name type",
     "loop": "name type",
+    "constraint": "name type",
     "origin": "xyz rpy",
+    "parent_origin": "xyz rpy",
+    "child_origin": "xyz rpy",
+    "parent_axis": "xyz",
+    "child_axis": "xyz",
     "parent": "link",
     "child": "link",
     "predecessor": "link",
@@ -75,7 +109,17 @@ ATTRIBUTES = {
     "capsule": "radius length",
 }
 """Element -> its attributes that are known."""
-MOVING = ("origin", "inertia", "mass", "axis", "mimic")
+MOVING = (
+    "origin",
+    "inertia",
+    "mass",
+    "axis",
+    "mimic",
+    "parent_origin",
+    "child_origin",
+    "parent_axis",
+    "child_axis",
+)
 """Elements of which another attribute would change the motion; <dynamics> of many robots has
 attributes of their authors' own, which are noted."""
 
@@ -83,6 +127,21 @@ attributes of their authors' own, which are noted."""
 def read_urdf(text: str | bytes, **options: Any) -> model.Mechanism:
     """The mechanism of a URDF text; see `reading_of_urdf`."""
     return reading_of_urdf(text, **options).mechanism
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a file is read: what `reading_of_urdf` says of its arguments."""
+
+    floating: bool = False
+    strict: bool = True
+    merge_fixed: bool = False
+    base: str = ""
+    srdf: str | Path = ""
+    pose: str | Mapping[str, Any] = ""
+    package_root: str | Path = ""
+    wishes: Wishes = field(default_factory=Wishes)
 
 
 def reading_of_urdf(
@@ -93,6 +152,11 @@ def reading_of_urdf(
     gravity: Sequence[Any] = EARTHS,
     strict: bool = True,
     merge_fixed: bool = False,
+    base: str = "",
+    srdf: str | Path = "",
+    pose: str | Mapping[str, Any] = "",
+    package_root: str | Path = "",
+    **wishes: Any,
 ) -> Reading:
     """The mechanism of a URDF text, with notes.
 
@@ -110,6 +174,14 @@ def reading_of_urdf(
             are noted. What rounding of printed numbers explains is moved and noted in both
             cases. Negative masses and numbers that are not finite are always rejected.
         merge_fixed: makes one body of links that fixed joints hold together.
+        base: the link that is held by the ground, or free; the root of the file if not given.
+        srdf: path or text of an SRDF file: loops, passive joints, rotors, poses.
+        pose: a group state of it to start in; or positions by joint, "*_knee" for all such.
+        package_root: folder with the packages that `package://` names; meshes stay inside it.
+        **wishes: `limits` (stops at the ends of ranges; True where there are motors or a ground),
+            `motors` ("torque", "velocity" or "position") with `stiffness` and `damping`, `ground`
+            (True, or the height of a plane [m]) with `friction`, `restitution` of stops and
+            ground, `sticking` (dry friction of joints holds at rest).
 
     Raises:
         TextError: not XML, not URDF, or a number that is none, with file and line.
@@ -128,59 +200,223 @@ def reading_of_urdf(
         if root.tag != "robot":
             message = f"the root is {root}; a URDF file begins with <robot>."
             raise TextError(message, place=root.place)
-        return _Robot(root, floating, strict, merge_fixed).reading(tuple(gravity))
+        options = Options(
+            floating, strict, merge_fixed, base, srdf, pose, package_root, _wishes(wishes)
+        )
+        return _Robot(root, options).reading(tuple(gravity))
+
+
+def _wishes(words: dict[str, Any]) -> Wishes:
+    """What is asked for, each word known."""
+    OptionError.check("reading URDF", words, tuple(Wishes.__dataclass_fields__))
+    return Wishes(**words)
 
 
 class _Robot:
     """The links and joints of a file, checked for forming a tree."""
 
-    def __init__(self, root: Element, floating: bool, strict: bool, merged: bool) -> None:
-        self.root, self.floating, self.strict, self.merged = root, floating, strict, merged
+    def __init__(self, root: Element, options: Options) -> None:
+        self.root, self.options, self.strict = root, options, options.strict
+        self.floating, self.wishes = options.floating, options.wishes
         self.notes: list[str] = []
+        self.lines: list[str] = []  # what is deduced
         self.links = _by_name(root, "link")
         self.joints = _by_name(root, "joint")
         self.parent: dict[str, str] = {}  # link -> joint that carries it
+        self.srdf = self._srdf()
+
+    def _srdf(self) -> Srdf:
+        """The SRDF file, or one without anything."""
+        source, pose = self.options.srdf, self.options.pose
+        if not source:
+            if isinstance(pose, str) and pose:
+                raise OptionError(f"pose {pose!r} is given without an SRDF file.")
+            return Srdf()
+        is_text = isinstance(source, str) and source.lstrip().startswith("<")
+        data = str(source).encode() if is_text else data_of(Path(source))
+        content = srdf_of(data, "text.srdf" if is_text else str(source), self.joints)
+        self.notes += content.notes
+        if isinstance(pose, str) and pose and pose not in content.poses:
+            raise NamingError.unknown("group state", pose, content.poses)
+        return content
 
     def reading(self, gravity: Any) -> Reading:
-        """Bodies, joints, couplings, gravity and friction."""
+        """Bodies, joints, couplings, gravity and friction; stops, motors and feet."""
         self.note_strangers(self.root)
         robot = self.root.get("name")
         if not self.links:
             raise TextError(f"{self.root} has no <link>.", place=self.root.place)
         check_bodies(len(self.links), self.root.place)
-        colors = colors_in(self.root)
-        bodies = [
-            replace(body_of(link, colors, self.strict, self.notes), name=self.body(name))
-            for name, link in self.links.items()
-        ]
+        bodies = self.bodies()
         joints = [self.joint(element) for element in self.joints.values()]
-        base = self.base()
-        self.check_tree(base)
+        first = self.base()
+        self.check_tree(first)
         self.check_moving(bodies, joints)
-        kind: model.JointType = model.Free() if self.floating else model.Fixed()
-        place = self.links[base].place
-        foot = model.Marker(self.body(base))
-        root = model.Joint(self.free_name("root"), kind, model.Marker("ground"), foot, place=place)
-        loops = [loop_of(x, self.links, self.body) for x in self.root.all("loop")]
+        base = self.held(first)
+        closing = [*self.root.all("loop"), *self.root.all("constraint"), *self.srdf.loops]
+        loops = [loop_of(x, self.links, self.body) for x in closing]
+        held = self.root_joint(base)
+        dry, smooth = self.frictions(joints)
         mechanism = model.Mechanism(
             name=robot or PurePath(self.root.place.file).stem,
             bodies=tuple(bodies),
-            joints=(root, *joints, *loops),
+            joints=(held, *joints, *loops),
             constraints=tuple(self.couplings(joints)),
-            forces=(model.Gravity(gravity), *self.frictions(joints)),
+            forces=(model.Gravity(gravity), *smooth),
+            contacts=tuple(dry),
             place=self.root.place,
         )
-        if self.merged:
-            mechanism = merged(mechanism)
         limits = {name: limit for name, x in self.joints.items() if (limit := limits_in(x))}
-        if limits:
-            self.notes.append(f"limits of {len(limits)} joints are kept, but not enforced")
+        mechanism = self.equipped(mechanism, joints, limits, held)
+        if self.options.merge_fixed:
+            mechanism = merged(mechanism)
         return Reading(mechanism, tuple(self.notes), tuple(self.deduced(base)), limits)
+
+    def bodies(self) -> list[model.Body]:
+        """The body of every link."""
+        colors, root = colors_in(self.root), self.options.package_root
+        bodies = []
+        for name, link in self.links.items():
+            body = body_of(link, colors, self.strict, self.notes, root)
+            bodies.append(replace(body, name=self.body(name)))
+        return bodies
+
+    def held(self, root: str) -> str:
+        """The link that the ground holds."""
+        base = self.options.base or root
+        if base not in self.links:
+            raise NamingError.unknown("link", base, self.links)
+        return base
+
+    def root_joint(self, base: str) -> model.Joint:
+        """What holds the base, or leaves it free."""
+        kind: model.JointType = model.Free() if self.floating else model.Fixed()
+        foot, place = model.Marker(self.body(base)), self.links[base].place
+        return model.Joint(self.free_name("root"), kind, model.Marker("ground"), foot, place=place)
+
+    def equipped(
+        self,
+        mechanism: model.Mechanism,
+        joints: list[model.Joint],
+        limits: dict[str, Limits],
+        held: model.Joint,
+    ) -> model.Mechanism:
+        """The mechanism with rotors, stops, motors and feet, as far as they are asked for."""
+        wishes, known = self.wishes, len(mechanism.joints) - 1 - len(joints)
+        firm = self.strict and bool(wishes.motors)
+        own = gears_in(self.root, self.joints, self.notes, firm)
+        ranges = {x: y for x, y in limits.items() if self.joints[x].get("type") in RANGED}
+        starts = self.starts(joints, ranges)
+        forces: list[Any] = list(rotors_of(joints, own | dict(self.srdf.gears)))
+        contacts: list[Any] = []
+        if wishes.has_stops:
+            contacts += stops_of(joints, ranges, wishes, self.notes)
+        elif ranges:
+            count = len(ranges)
+            self.notes.append(f"limits of {count} joints are kept, but not enforced")
+        inputs: list[model.Input] = []
+        if wishes.motors:
+            driven = self.driven(joints, own)
+            motors, inputs = motors_of(driven, limits, starts, wishes, self.lines)
+            forces += motors
+            self.notes += gains_note(motors, wishes)
+        begun = [model.Start(name, x, is_guess=known > 0) for name, x in starts.items() if x]
+        if wishes.has_ground:
+            feet = self.feet(mechanism)
+            contacts += feet
+            begun += self.standing(joints, feet, starts, held)
+        return replace(
+            mechanism,
+            forces=(*mechanism.forces, *forces),
+            contacts=(*mechanism.contacts, *contacts),
+            inputs=tuple(inputs),
+            starts=tuple(begun),
+        )
+
+    def driven(self, joints: list[model.Joint], own: Any) -> list[model.Joint]:
+        """Joints with a motor: those of transmissions, else all that move by themselves."""
+        free = [
+            x for x in joints
+            if x.type.nq == 1 and not self.joints[x.name].one("mimic")
+            and x.name not in self.srdf.passive
+        ]  # fmt: skip
+        return [x for x in free if x.name in own] if own else free
+
+    def pose(self, joints: list[model.Joint]) -> dict[str, Any]:
+        """Positions of joints that are given, by name."""
+        pose = self.options.pose
+        if isinstance(pose, str):
+            return dict(self.srdf.poses.get(pose, {}))
+        values: dict[str, Any] = {}
+        names = [x.name for x in joints if x.type.nq == 1]
+        for word, x in pose.items():
+            meant = [name for name in names if fnmatchcase(name, word)]
+            if not meant:
+                raise NamingError.unknown("joint", word, names)
+            values |= dict.fromkeys(meant, exact(x))
+        return values
+
+    def starts(self, joints: list[model.Joint], ranges: dict[str, Limits]) -> dict[str, Fraction]:
+        """Where joints start: in a pose of the SRDF file, else at 0 or in their range."""
+        pose = self.pose(joints)
+        starts: dict[str, Fraction] = {}
+        for joint in joints:
+            name = joint.name
+            if joint.type.nq != 1 or self.joints[name].one("mimic"):
+                continue
+            within = inside(ranges.get(name)) if self.wishes.has_stops else Fraction(0)
+            starts[name] = pose.get(name, within)
+            if name not in pose and within:
+                line = f"joint {name!r} starts at {float(within):g}, because 0 is out of its range"
+                self.lines.append(line)
+        return starts
+
+    def feet(self, mechanism: model.Mechanism) -> list[model.Contact]:
+        """Contacts of what moves with the ground."""
+        still = {"ground"}
+        for _ in mechanism.joints:
+            welds = [x for x in mechanism.joints if isinstance(x.type, model.Fixed)]
+            ends = [{x.predecessor.body, x.successor.body} for x in welds]
+            grown = still.union(*(x for x in ends if x & still))
+            if grown == still:
+                break
+            still = grown
+        moving = {x: link for x, link in self.links.items() if self.body(x) not in still}
+        frictions = frictions_in(self.root, self.links)
+        feet = feet_of(moving, pose_in, self.body, frictions, self.wishes, self.notes)
+        if not feet:
+            raise ModelError(
+                "there is a ground, but no link that moves has a collision shape to touch it.",
+                place=self.root.place,
+                hint="Give <collision> with a sphere, box, cylinder or capsule to the feet.",
+            )
+        rule = "the smaller one of the link's and the ground's"
+        self.lines.append(f"friction of {len(feet)} shapes with the ground: {rule}")
+        return feet
+
+    def standing(
+        self, joints: list[model.Joint], feet: Any, starts: Any, held: model.Joint
+    ) -> list[model.Start]:
+        """A free base starts so high that its lowest foot touches the ground."""
+        if not self.floating:
+            return []
+        values = dict(starts)
+        for name, element in self.joints.items():
+            mimic = element.one("mimic")
+            if mimic is not None and mimic.get("joint") in values:
+                ratio, offset = number_in(mimic, "multiplier", "1"), number_in(mimic, "offset", "0")
+                values[name] = ratio * values[mimic.get("joint")] + offset
+        bottom = lowest(joints, feet, values, held.successor.body)
+        height = Fraction(ceil((float(self.wishes.height) - bottom) * 10**9), 10**9)
+        self.lines.append(
+            f"the base starts at height {float(height):g} m: its lowest shape touches"
+        )
+        return [model.Start(f"{held.name}.z", height)]
 
     def deduced(self, base: str) -> list[str]:
         """What the file leaves out, and the angles that are taken exact."""
         how = "left free" if self.floating else "welded to the ground"
-        lines = [f"link {base!r} is the root: {how} by a joint of its own"]
+        lines = [f"link {base!r} is the root: {how} by a joint of its own", *self.lines]
         massless = [x for x, link in self.links.items() if link.one("inertial") is None]
         lines += [f"link {name!r}: no <inertial>, so mass = 0 and inertia = 0" for name in massless]
         return lines + snapped_in(self.root)
@@ -206,16 +442,18 @@ class _Robot:
     def note_strangers(self, root: Element) -> None:
         """Names each kind of element that is not understood, once."""
         counts: dict[str, int] = {}
-        front = [root]
+        front, used = [root], self.used()
         while front:
             element = front.pop()
-            drawn = "visual" if element.all("visual") else ""
+            drawn = not self.wishes.has_ground and bool(element.all("visual"))
             for child in element.children:
-                is_known = child.tag in KNOWN.get(element.tag, {child.tag})
+                is_known = child.tag in KNOWN.get(element.tag, {child.tag}) | used.get(
+                    element.tag, set()
+                )
                 if not is_known or (child.tag == "collision" and drawn):
                     key = f"<{child.tag}> in <{element.tag}>"
                     counts[key] = counts.get(key, 0) + 1
-                elif child.tag in KNOWN or child.tag in ATTRIBUTES:
+                elif child.tag in KNOWN or child.tag in ATTRIBUTES or child.tag in used:
                     front.append(child)
             for word in element.attributes.keys() - ATTRIBUTES.get(element.tag, "").split():
                 if element.tag in MOVING:
@@ -223,6 +461,17 @@ class _Robot:
                 key = f"{word!r} of <{element.tag}>"
                 counts[key] = counts.get(key, 0) + 1
         self.notes += [f"{key} is not used ({n} times)" for key, n in sorted(counts.items())]
+
+    def used(self) -> dict[str, set[str]]:
+        """Element -> elements in it that are used because of what is asked for."""
+        tags: dict[str, set[str]] = {"robot": set()}
+        if self.wishes.motors:
+            tags["robot"] |= {"transmission", "ros2_control"}
+            tags["ros2_control"] = {"joint", "transmission"}
+        if self.wishes.has_ground:
+            tags["robot"].add("gazebo")
+            tags |= {"gazebo": {"mu1"}, "link": {"contact"}, "collision": {"contact_coefficients"}}
+        return tags
 
     def drop(self, message: str, element: Element) -> None:
         """Rejects what changes the motion and is not read, unless the reading is lenient."""
@@ -372,22 +621,33 @@ class _Robot:
                 )
         return True
 
-    def frictions(self, joints: list[model.Joint]) -> list[model.JointFriction]:
-        """<dynamics damping friction>, where it is not zero."""
-        frictions = []
+    def frictions(
+        self, joints: list[model.Joint]
+    ) -> tuple[list[model.DryFriction], list[model.JointFriction]]:
+        """<dynamics damping friction>, where it is not zero: such that holds, and smooth."""
+        dry: list[model.DryFriction] = []
+        smooth: list[model.JointFriction] = []
         for joint in joints:
             dynamics = self.joints[joint.name].one("dynamics")
             if dynamics is None:
                 continue
             viscous = number_in(dynamics, "damping", "0")
-            dry = number_in(dynamics, "friction", "0")
-            if (viscous or dry) and joint.type.nq > 1:
+            coulomb = number_in(dynamics, "friction", "0")
+            if (viscous or coulomb) and joint.type.nq > 1:
                 kind = self.joints[joint.name].get("type")
                 self.drop(f"<dynamics> of the {kind} joint {joint.name!r} is not read", dynamics)
-            elif (viscous or dry) and joint.type.nq == 1:
-                name, place = f"friction of {joint.name}", dynamics.place
-                frictions.append(model.JointFriction(name, joint.name, viscous, dry, place=place))
-        return frictions
+            elif (viscous or coulomb) and joint.type.nq == 1:
+                name, on, place = f"friction of {joint.name}", joint.name, dynamics.place
+                if self.wishes.sticking and coulomb:
+                    dry.append(model.DryFriction(name, on, coulomb, None, viscous, place=place))
+                else:
+                    smooth.append(model.JointFriction(name, on, viscous, coulomb, place=place))
+        return dry, smooth
+
+
+def exact(x: Any) -> Fraction:
+    """A number as a fraction: the decimals that its text has."""
+    return Fraction(str(x)) if isinstance(x, float) else Fraction(x)
 
 
 def _by_name(root: Element, tag: str) -> dict[str, Element]:

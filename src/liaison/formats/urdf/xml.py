@@ -3,7 +3,7 @@
 Document types, entities, deep nesting and large files are rejected before anything is made of them;
 nothing a file names is ever opened.
 
-Public names: Element, elements_of, number_in, numbers_in.
+Public names: Element, elements_of, number_in, numbers_in, number_text.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 @final
 @dataclass(frozen=True, slots=True)
 class Element:
-    """An element: tag, attributes, children in order, and where it begins."""
+    """An element: tag, attributes, children in order, its text, and where it begins."""
 
     tag: str
     attributes: dict[str, str]
     place: Place
     children: list[Element] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list, repr=False, compare=False)  # of its text
 
     def all(self, tag: str) -> list[Element]:
         """The children of a tag."""
@@ -75,6 +76,7 @@ class _Reader:
         self.parser: Any = expat.ParserCreate()
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
+        self.parser.CharacterDataHandler = self.characters
         self.parser.StartDoctypeDeclHandler = self.doctype
         self.parser.EntityDeclHandler = self.doctype
         self.open: list[Element] = []
@@ -106,6 +108,10 @@ class _Reader:
 
     def end(self, tag: str) -> None:
         self.open.pop()
+
+    def characters(self, text: str) -> None:
+        if self.open and not text.isspace():
+            self.open[-1].pieces.append(text)
 
     def doctype(self, *_: object) -> None:
         raise TextError(
@@ -149,6 +155,12 @@ def number_in(element: Element, name: str, default: str | None = None) -> Fracti
     """A finite decimal number in an attribute, exact."""
     text = element.attributes.get(name, default)
     return _number(element, name, element.get(name) if text is None else text)
+
+
+def number_text(element: Element) -> Fraction:
+    """The number that is an element's text, or its attribute `value`."""
+    text = element.attributes.get("value", "".join(element.pieces))
+    return _number(element, "value" if "value" in element.attributes else "text", text)
 
 
 def numbers_in(element: Element | None, name: str, count: int, default: str) -> list[Fraction]:

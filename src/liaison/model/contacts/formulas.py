@@ -1,6 +1,6 @@
 """Unilateral constraints by formulas: limits, and contacts with a gap and slips.
 
-Public names: Unilateral, at_most, GapContact, touch.
+Public names: Unilateral, at_most, stops, GapContact, touch.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
@@ -12,9 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place, checked
+from liaison.expr import symbol
 from liaison.lazy import Brief
-from liaison.model.places import line_here
+from liaison.model.places import label_of, line_here
+from liaison.model.records import Joint
 from liaison.model.scalars import scalar
+from liaison.spatial import number
 
 from .friction import friction_of
 from .one_sided import OneSided, Scoped, check_restitution
@@ -60,6 +63,57 @@ def at_most(name: str, formula: Any, *, restitution: Any = 0) -> Unilateral:
         ['impact']
     """
     return Unilateral(name, formula, restitution, line_here())
+
+
+@checked
+def stops(
+    on: str | Joint,
+    lower: Any = None,
+    upper: Any = None,
+    *,
+    restitution: Any = 0,
+    name: str = "",
+    place: Place | None = None,
+) -> tuple[Unilateral, ...]:
+    """Stops at the ends of a coordinate's range: lower ≤ q ≤ upper.
+
+    Args:
+        on: a joint of one coordinate, or the label of a coordinate.
+        lower: least value [rad or m]; None: no stop there.
+        upper: greatest value; None likewise.
+        restitution: the part of the speed that is given back, 0 … 1.
+        name: by default the coordinate; the stops are called "NAME lower stop", "NAME upper stop".
+        place: where the author said it.
+
+    Raises:
+        ModelError: the lower end is above the upper, or they are one.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> m = liaison.mechanism(A, liaison.stops(A, -1, 1), liaison.start(A, 0.9, 1.0))
+        >>> [x.what for x in liaison.simulate(m, until=0.2).events]
+        ['impact']
+    """
+    label, where = label_of(on), place or line_here()
+    ends = [None if x is None else scalar(x, f"a stop of {label!r}", where) for x in (lower, upper)]
+    low, high = (None if x is None else number(x) for x in ends)
+    if low is not None and high is not None and low >= high:
+        what = "held at" if low == high else "between the stops"
+        raise ModelError(
+            f"coordinate {label!r} would be {what} {low:g} and {high:g}; the lower stop must be "
+            "below the upper.",
+            place=where,
+            hint="Impose a constant motion to hold it.",
+        )
+    q, called = symbol(label), name or label
+    sides = zip(("lower", "upper"), ends, (-1, 1), strict=True)
+    return tuple(
+        Unilateral(f"{called} {side} stop", (q - end) * sign, restitution, where)
+        for side, end, sign in sides
+        if end is not None
+    )
 
 
 @final

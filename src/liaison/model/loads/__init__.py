@@ -9,15 +9,17 @@ from .load import LOAD_KINDS, AlongMeasure, AtMarker, Field, Force, OfMechanism,
 from .springs import Damper, DeadZoneSpring, Spring
 
 from .friction import JointFriction  # isort: skip (the order in which words are listed)
-from .efforts import Actuator, Law, Servo  # isort: skip
+from .efforts import Actuator, Law  # isort: skip
 from .formulas import Dissipation, Potential  # isort: skip
-from .efforts import PointWrench  # isort: skip
+from .efforts import PointWrench, Servo  # isort: skip
 from .gravity import Gravity  # isort: skip
+from .drives import Armature  # isort: skip
 
 __all__ = [
     "LOAD_KINDS",
     "Actuator",
     "AlongMeasure",
+    "Armature",
     "AtMarker",
     "Damper",
     "DeadZoneSpring",

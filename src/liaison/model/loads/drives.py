@@ -6,22 +6,30 @@
 with ξ_e, Q_e on the motor's side (entrée) and ξ_s, Q_s on the joint's (sortie). The rotor is a body
 of its own on the joint's predecessor, so that its gyroscopic moments are there whatever its axis.
 
-Public names: Drive, Transmission, drive.
+Where only the inertia matters that the joint feels, ratio² j_m, it is an `Armature`: it adds
+½ inertia q̇² to the kinetic energy and needs no body of its own.
+
+Public names: Drive, Transmission, drive, Armature, armature.
 
 Source: LL 3.2.
 """
 
+# ruff: noqa: D102 (methods of an interface are documented there)
+
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place, checked
-from liaison.expr import absolute
+from liaison.expr import absolute, symbol
+from liaison.lazy import Brief
 from liaison.model.contacts.joint_friction import DryFriction
 from liaison.model.joints import Revolute
+from liaison.model.kinds import Property
 from liaison.model.markers import Coordinate, Marker
+from liaison.model.places import label_of, line_here
 from liaison.model.records import Body, Joint
 from liaison.model.relations.coupling import Coupling
 from liaison.model.scalars import scalar
@@ -29,6 +37,7 @@ from liaison.spatial import is_zero, number, product, rotation_onto_z
 
 from .efforts import Actuator
 from .friction import JointFriction
+from .load import OfMechanism, load_kind
 
 
 @final
@@ -147,3 +156,52 @@ def _friction(
         )
         return DryFriction(called, label, dry, rest, viscous, place=place)
     return JointFriction(called, label, viscous, dry, transmission.smoothing, place=place)
+
+
+@load_kind
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Armature(OfMechanism, Brief):
+    """Inertia of a rotor as its joint feels it: T grows by ½ inertia q̇², and nothing else changes.
+
+    It is the potential −½ inertia q̇² of velocities, whose effort is −inertia q̈.
+    """
+
+    name: str
+    coordinate: str
+    inertia: Any  # ratio² times that of the rotor [kg·m²]; along a slide [kg]
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    WORD: ClassVar[str] = "armature"
+    LSD: ClassVar[str] = "armature"
+    PYTHON: ClassVar[str] = "armature"
+    SYMBOL: ClassVar[str] = "none"
+    SCOPE: ClassVar[str] = "parameters"
+    KEEPS_ENERGY: ClassVar[bool] = True
+    ON: ClassVar[str] = "coordinate"
+    PROPERTIES: ClassVar[tuple[Property, ...]] = (Property("inertia", "kg", "kg*m^2"),)
+    SCALARS: ClassVar[tuple[str, ...]] = ("inertia",)
+    NOT_NEGATIVE: ClassVar[tuple[str, ...]] = ("inertia",)
+
+    def labels(self) -> tuple[str, ...]:
+        return (self.coordinate,)
+
+    def potential(self) -> Any:
+        rate = symbol(f"{self.coordinate}'")
+        return -(self.inertia * Fraction(1, 2)) * rate * rate
+
+
+@checked
+def armature(on: str | Joint, inertia: Any, *, name: str = "") -> Armature:
+    """Inertia of a rotor as its joint feels it: ratio² times the rotor's own.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> m = liaison.mechanism(A, liaison.armature(A, "0.25 kg*m^2"), liaison.motor(A, effort=1))
+        >>> liaison.forward_dynamics(m, {"A": 0.0}).round(6)
+        array([2.])
+    """
+    label = label_of(on)
+    return Armature(name or f"armature {label}", label, inertia, place=line_here())

@@ -1,4 +1,4 @@
-"""Efforts along a measure by a formula or an input: laws, motors and jacks.
+"""Efforts along a measure by a formula or an input: laws, motors and jacks, servos.
 
 A force and a moment at a place of a body.
 
@@ -22,7 +22,7 @@ from liaison.model.records import Body
 from liaison.model.scalars import Triple, check_name, triple
 from liaison.spatial import number
 
-from .load import AlongMeasure, AtMarker, Read, load_kind
+from .load import AlongMeasure, AtMarker, Force, Read, load_kind
 
 
 @load_kind
@@ -182,18 +182,25 @@ def motor(*where: Any, effort: Any, name: str = "") -> Actuator:
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Servo(AlongMeasure, Brief):
-    """Servomotor (asservissement): a drive with feedback of its measure, within limits.
+    """A motor with its controller (asservissement): it follows a position, a speed, an effort.
 
-    effort = drive − stiffness · x − damping · ẋ, not less than `low` and not more than `high`.
+        u = effort + stiffness (target − x) + damping (speed − ẋ),                    (servo-1)
+        effort on x: u, but at most `limit` and at least `least` (−limit).
+
+    With `no_load`, the speed ω₀ at which back EMF leaves nothing of its effort, the bounds fall:
+    limit (1 − ẋ/ω₀) above and −limit (1 + ẋ/ω₀) below, where they are the nearer ones.
     """
 
     name: str
     measure: Measure
-    drive: Any = 0  # [N] or [N·m], often a gain times an input
+    target: Any = 0  # [m] or [rad]
+    speed: Any = 0  # [m/s] or [rad/s]
+    effort: Any = 0  # [N] or [N·m]
     stiffness: Any = 0  # [N/m] or [N·m/rad]
     damping: Any = 0  # [N·s/m] or [N·m·s/rad]
-    low: Any = None  # [N] or [N·m]; None: no limit
-    high: Any = None
+    limit: Any = None  # greatest effort; None: no bound [N] or [N·m]
+    least: Any = None  # least effort; None: −limit
+    no_load: Any = None  # speed without load [m/s] or [rad/s]; None: bounds do not fall
     place: Place | None = field(default=None, compare=False, repr=False)
 
     WORD: ClassVar[str] = "servo"
@@ -201,52 +208,91 @@ class Servo(AlongMeasure, Brief):
     PYTHON: ClassVar[str] = "servo"
     SYMBOL: ClassVar[str] = "motor"
     PROPERTIES: ClassVar[tuple[Property, ...]] = (
-        Property("drive", "N", "N*m", optional=True),
+        Property("target", "m", "rad", optional=True),
+        Property("speed", "m/s", "rad/s", optional=True),
+        Property("effort", "N", "N*m", optional=True),
         Property("stiffness", "N/m", "N*m/rad", optional=True),
         Property("damping", "N*s/m", "N*m*s/rad", optional=True),
-        Property("low", "N", "N*m", optional=True),
-        Property("high", "N", "N*m", optional=True),
+        Property("limit", "N", "N*m", optional=True),
+        Property("least", "N", "N*m", optional=True),
+        Property("no_load", "m/s", "rad/s", optional=True),
     )
-    SCALARS: ClassVar[tuple[str, ...]] = ("drive", "stiffness", "damping", "low", "high")
-    OPTIONAL: ClassVar[tuple[str, ...]] = ("low", "high")
+    SCALARS: ClassVar[tuple[str, ...]] = (
+        "target", "speed", "effort", "stiffness", "damping", "limit", "least", "no_load",
+    )  # fmt: skip
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("limit", "least", "no_load")
+    NOT_NEGATIVE: ClassVar[tuple[str, ...]] = ("stiffness", "damping", "limit", "no_load")
 
     def __post_init__(self) -> None:
-        AlongMeasure.__post_init__(self)
-        if self.has_texts() or self.low is None or self.high is None:
+        Force.__post_init__(self)
+        if self.has_texts():
             return
-        low, high = number(self.low), number(self.high)
-        if low is not None and high is not None and low > high:
-            message = f"the limits of servo '{self.name}' are {low:g} … {high:g}; low exceeds high."
-            raise ModelError(message, place=self.place)
+        upper, lower = (None if x is None else number(x) for x in (self.limit, self.least))
+        if upper is not None and lower is not None and lower > upper:
+            message = f"the least effort of servo '{self.name}' is {lower:g}, above its limit "
+            raise ModelError(f"{message}{upper:g}.", place=self.place)
+        if self.no_load is not None and (self.limit is None or number(self.no_load) == 0):
+            message = f"servo '{self.name}' has a speed without load; "
+            needs = "it needs a limit of its effort at rest, too."
+            positive = "it must be positive."
+            raise ModelError(
+                message + (needs if self.limit is None else positive), place=self.place
+            )
 
     def effort_at(self, x: Any, rate: Any, read: Read) -> Any:
-        effort = as_expr(read(self.drive)) - read(self.stiffness) * x - read(self.damping) * rate
-        effort = effort if self.low is None else maximum(effort, read(self.low))
-        return effort if self.high is None else minimum(effort, read(self.high))
+        u = as_expr(read(self.effort))
+        u = u + read(self.stiffness) * (read(self.target) - x)
+        u = u + read(self.damping) * (read(self.speed) - rate)
+        limit: Any = None if self.limit is None else read(self.limit)
+        upper, lower = ([], []) if limit is None else ([limit], [-limit])
+        if self.least is not None:
+            lower = [read(self.least)]
+        if self.no_load is not None:
+            slowed = rate / read(self.no_load)
+            upper.append(limit * (1 - slowed))
+            lower.append(-limit * (1 + slowed))
+        for bound in lower:
+            u = maximum(u, bound)
+        for bound in upper:
+            u = minimum(u, bound)
+        return u
 
 
 @checked
 def servo(
     *where: Any,
-    drive: Any = 0,
+    target: Any = 0,
+    speed: Any = 0,
+    effort: Any = 0,
     stiffness: Any = 0,
     damping: Any = 0,
-    low: Any = None,
-    high: Any = None,
+    limit: Any = None,
+    least: Any = None,
+    no_load: Any = None,
     name: str = "",
 ) -> Servo:
-    """A drive with feedback within limits, between two markers, on a joint, or along a measure.
+    """A motor that follows a position, a speed or an effort, within its limits.
 
-    A position servo of gains kp and kd to an angle u is drive=kp*u, stiffness=kp, damping=kd.
+    Args:
+        *where: two markers, a joint, or a measure.
+        target: position to follow, by its `stiffness`.
+        speed: to follow, by its `damping`.
+        effort: what is added to both.
+        stiffness: effort by length or angle off the target.
+        damping: effort by speed off the one to follow.
+        limit: greatest effort.
+        least: least effort; −limit if not given.
+        no_load: speed at which back EMF leaves nothing of the limit.
+        name: by default "servo" and what it is on.
 
     Example:
         >>> import liaison
         >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
         >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
-        >>> hold = liaison.servo(A, drive=3, stiffness=10, damping=1, low=-4, high=4)
-        >>> liaison.forward_dynamics(liaison.mechanism(A, hold), {"A": 0.5, "A'": 1.0}).round(6)
-        array([-12.])
+        >>> arm = liaison.servo(A, target="90 deg", stiffness=10, damping=1, limit="5 N*m")
+        >>> liaison.forward_dynamics(liaison.mechanism(A, arm), {"A": 0.0}).round(6)
+        array([20.])
     """
     measure, word = between(where)
-    limits = (drive, stiffness, damping, low, high)
-    return Servo(name or f"servo {word}", measure, *limits, line_here())
+    values = (target, speed, effort, stiffness, damping, limit, least, no_load)
+    return Servo(name or f"servo {word}", measure, *values, place=line_here())

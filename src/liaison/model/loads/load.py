@@ -40,6 +40,7 @@ class Force(Act):
     SYMBOL: ClassVar[str] = ""  # of SYMBOLS: how it is drawn
     SCOPE: ClassVar[str] = "anything"  # what its formulas may depend on
     KEEPS_ENERGY: ClassVar[bool] = False  # all that it does is stored in its energy
+    ON: ClassVar[str] = ""  # the field of what it acts on: "measure", or "coordinate" of a label
 
     def along(self) -> Measure | None:
         """What it acts along; None where it acts otherwise."""
@@ -59,7 +60,7 @@ class AlongMeasure(Force):
 
     __slots__ = ()
 
-    ON: ClassVar[str] = "measure"  # the field: "measure", or "coordinate" of a label
+    ON: ClassVar[str] = "measure"
 
     measure: Measure
 

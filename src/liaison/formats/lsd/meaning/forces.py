@@ -206,7 +206,7 @@ def _load(a: Applied) -> model.Force:
     assert kind is not None, a.kind
     arguments: dict[str, Any] = {}
     is_angle = False
-    if issubclass(kind, model.AlongMeasure):
+    if kind.ON:
         measure, is_angle = a.measure()
         if kind.ON == "coordinate" and not isinstance(measure, model.Coordinate):
             raise a.error(f"{a.kind} {a.name!r} acts on a coordinate.")

@@ -81,15 +81,12 @@ class Acts:
     def load(self, x: Any) -> Any:
         """A load as its class says: its word, its properties, what it acts along."""
         on, is_angle = "", False
-        if isinstance(x, model.AlongMeasure):
+        if x.ON:
             on, is_angle = self.measure(getattr(x, x.ON))
         elif isinstance(x, model.AtMarker):
             on = self.parts.frame(x.at())
-        pairs = [
-            self.property(x, one, one.unit_along(is_angle))
-            for one in x.PROPERTIES
-            if getattr(x, one.name) is not None
-        ]
+        known = [one for one in x.PROPERTIES if getattr(x, one.name) is not None]
+        pairs = [self.property(x, one, one.unit_along(is_angle)) for one in known]
         return x.LSD, pairs, on
 
     def property(self, x: Any, one: Property, unit: str) -> str:

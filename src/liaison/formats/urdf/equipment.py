@@ -1,0 +1,479 @@
+"""What a robot has besides links and joints: limits, gears, motors, feet; and its SRDF file.
+
+Motors stand in <transmission> and <ros2_control>, the rotors' inertia there or in <rotor_params> of
+an SRDF file. Stops, motors and contacts with the ground are made where they are asked for:
+
+    stop      lower ≤ q ≤ upper, without restitution unless it is given
+    motor     a `Servo` whose target is an input; its effort is limited by <limit effort>, and that
+              limit falls to nothing at <limit velocity>, as back EMF lets it
+    rotor     M of its joint grows by ratio² times its inertia
+    foot      each collision shape against the plane z = height; friction is the smaller of the
+              link's and the ground's
+
+Public names: Limits, limits_in, Wishes, Gear, gears_in, stops_of, motors_of, rotors_of, feet_of,
+frictions_in, gains_note, Srdf, srdf_of, inside, lowest, KINDS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, final
+
+import numpy as np
+
+import liaison.model as model
+from liaison.errors import ModelError, NamingError, OptionError, TextError
+from liaison.expr import symbol
+from liaison.formats.poses import rows_of
+from liaison.model.values import floats
+
+from .xml import Element, elements_of, number_in, number_text, numbers_in
+
+KINDS = ("torque", "velocity", "position")
+"""What motors may follow."""
+REACH = Fraction(1, 5)
+"""Off its target by this [rad; a tenth of it in m], a motor in position mode gives all it has."""
+LAG = Fraction(1, 20)
+"""Damping of a motor in position mode by its stiffness [s]."""
+SLIP = Fraction(1, 10)
+"""Off its speed by this part of the limit, a motor in velocity mode gives all it has."""
+STIFF, DAMPED = (Fraction(100), Fraction(1000)), (Fraction(10), Fraction(100))
+"""Gains about an axis and along one where no effort is known [N·m/rad, N/m; N·m·s/rad, N·s/m]."""
+MARGIN = Fraction(1, 100)
+"""How far inside its range a joint starts for which 0 is outside, as a part of the range."""
+GRIP = Fraction(4, 5)
+"""Friction of the ground."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of a joint as its file says them; None where it says nothing."""
+
+    lower: Fraction | None = None  # [rad] or [m]
+    upper: Fraction | None = None
+    effort: Fraction | None = None  # [N·m] or [N]
+    velocity: Fraction | None = None  # [rad/s] or [m/s]
+
+
+def limits_in(element: Element) -> Limits | None:
+    """The <limit> of a joint."""
+    limit = element.one("limit")
+    if limit is None:
+        return None
+    keys = ("lower", "upper", "effort", "velocity")
+    return Limits(*(number_in(limit, k) if k in limit.attributes else None for k in keys))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What is asked for besides the links and joints of a file."""
+
+    limits: bool | None = None  # stops; None: where there are motors or a ground
+    restitution: Any = 0  # of stops and of the ground
+    motors: str = ""  # of KINDS; "": none
+    stiffness: Any = None  # of motors in position mode [N·m/rad, N/m]
+    damping: Any = None  # of motors in position and velocity mode [N·m·s/rad, N·s/m]
+    ground: Any = None  # height of a plane that collision shapes touch [m]; None: no plane
+    friction: Any = None  # of the ground; None: GRIP
+    sticking: bool = False  # dry friction of joints holds at rest, exactly
+
+    def __post_init__(self) -> None:
+        if self.motors and self.motors not in KINDS:
+            raise NamingError.unknown("kind of motors", self.motors, KINDS)
+        for word in ("stiffness", "damping", "friction", "restitution"):
+            value = getattr(self, word)
+            if value is not None and not value >= 0:
+                raise OptionError(f"{word} = {value}: it must be a number, and not negative.")
+        for word in ("stiffness", "damping"):
+            if getattr(self, word) is not None and self.motors in ("", "torque"):
+                followed = "position" if word == "stiffness" else "position or velocity"
+                raise OptionError(f"{word} is given without motors that follow a {followed}.")
+        if self.stiffness is not None and self.motors == "velocity":
+            raise OptionError("motors that follow a velocity have no stiffness.")
+        if self.friction is not None and not self.has_ground:
+            raise OptionError("friction of the ground is given, but no ground.")
+
+    @property
+    def has_ground(self) -> bool:
+        """Whether there is a plane to stand on."""
+        return self.ground is not None and self.ground is not False
+
+    @property
+    def height(self) -> Any:
+        """Of that plane [m]."""
+        return 0 if self.ground is True else self.ground
+
+    @property
+    def has_stops(self) -> bool:
+        """Whether limits of positions are stops."""
+        return self.has_ground or bool(self.motors) if self.limits is None else self.limits
+
+
+# ---- what a file says
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Gear:
+    """What drives a joint: turns of the rotor by turn of the joint, and the rotor's inertia."""
+
+    ratio: Fraction = Fraction(1)
+    rotor: Fraction = Fraction(0)  # [kg·m²]
+
+
+REDUCTIONS = ("mechanicalReduction", "mechanical_reduction", "drake:gear_ratio")
+ROTORS = ("rotorInertia", "rotor_inertia", "drake:rotor_inertia")
+
+
+def gears_in(
+    root: Element, joints: Mapping[str, Element], notes: list[str], strict: bool
+) -> dict[str, Gear]:
+    """Joint -> its gear, of every <transmission> and <ros2_control> of a robot.
+
+    Args:
+        root: of the file.
+        joints: by name.
+        notes: what is taken otherwise than it is written.
+        strict: rejects joints that are not there; they are passed over otherwise.
+
+    Raises:
+        NamingError: a joint that is not there.
+        TextError: a reduction of 0, or what is no number.
+    """
+    gears: dict[str, Gear] = {}
+    hardware = root.all("ros2_control")
+    for joint in (
+        x for group in hardware for x in group.all("joint") if x.all("command_interface")
+    ):
+        if strict or joint.get("name") in joints:
+            gears[_known(joint, joints)] = Gear()
+    groups = [*root.all("transmission"), *(x for y in hardware for x in y.all("transmission"))]
+    for group in groups:
+        ends, actuators = group.all("joint"), group.all("actuator")
+        if len(ends) != 1 or len(actuators) > 1:
+            coupled = ", ".join(repr(x.get("name")) for x in ends)
+            line = group.place.line
+            notes.append(f"{group} couples {coupled}: taken as motors of their own (line {line})")
+        for end in (x for x in ends if strict or x.get("name") in joints):
+            alone = [group, end, *actuators] if len(ends) == 1 else [end]
+            gears[_known(end, joints)] = _gear(alone)
+    return gears
+
+
+def _known(element: Element, joints: Mapping[str, Element]) -> str:
+    name = element.get("name")
+    if name not in joints:
+        raise NamingError.unknown("joint", name, joints, place=element.place)
+    return name
+
+
+def _gear(elements: Iterable[Element]) -> Gear:
+    """The product of all reductions, and the rotor."""
+    ratio, rotor = Fraction(1), Fraction(0)
+    for child in (x for element in elements for x in element.children):
+        if child.tag in REDUCTIONS:
+            ratio *= number_text(child)
+        elif child.tag in ROTORS:
+            rotor = number_text(child)
+        if child.tag in ROTORS and rotor < 0:
+            raise ModelError(f"{child} is negative.", place=child.place)
+        if ratio == 0:
+            message = f"{child} is 0: the joint would never move."
+            raise TextError(message, place=child.place)
+    return Gear(ratio, rotor)
+
+
+def frictions_in(root: Element, links: Mapping[str, Element]) -> dict[str, Fraction]:
+    """Link -> its coefficient: <gazebo reference><mu1>, else <contact_coefficients mu>."""
+    coefficients: dict[str, Fraction] = {}
+    for name, link in links.items():
+        for shape in (*link.all("collision"), *link.all("contact")):
+            for one in shape.all("contact_coefficients"):
+                if "mu" in one.attributes:
+                    coefficients[name] = number_in(one, "mu")
+            for one in shape.all("lateral_friction"):
+                coefficients[name] = number_in(one, "value")
+    for tag in root.all("gazebo"):
+        whose = tag.attributes.get("reference", "")
+        for one in tag.all("mu1") if whose in links else ():
+            coefficients[whose] = number_text(one)
+    for name, value in coefficients.items():
+        if value < 0:
+            message = f"the friction of link {name!r} is {float(value):g}; it must not be negative."
+            raise ModelError(message, place=links[name].place)
+    return coefficients
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Srdf:
+    """What an SRDF file says of a robot's motion."""
+
+    loops: tuple[Element, ...] = ()
+    passive: frozenset[str] = frozenset()  # joints without a motor
+    gears: Mapping[str, Gear] = field(default_factory=dict)
+    poses: Mapping[str, Mapping[str, Fraction]] = field(default_factory=dict)  # of group states
+    notes: tuple[str, ...] = ()
+
+
+def srdf_of(data: bytes, file: str, joints: Mapping[str, Element]) -> Srdf:
+    """Loops, passive joints, rotors and group states of an SRDF text; the rest is noted."""
+    root = elements_of(data, file)
+    if root.tag != "robot":
+        raise TextError(f"the root is {root}; SRDF begins with <robot>.", place=root.place)
+    passive = frozenset(_known(x, joints) for x in root.all("passive_joint"))
+    gears = {
+        _known(x, joints): Gear(number_in(x, "gear_ratio", "1"), number_in(x, "mass", "0"))
+        for group in root.all("rotor_params")
+        for x in group.all("joint")
+    }
+    poses: dict[str, dict[str, Fraction]] = {}
+    for state in root.all("group_state"):
+        values = poses.setdefault(state.get("name"), {})
+        single = [x for x in state.all("joint") if len(x.get("value").split()) == 1]
+        values |= {_known(x, joints): number_in(x, "value") for x in single}
+    used = ("passive_joint", "rotor_params", "group_state", "loop", "constraint")
+    strange = sorted({x.tag for x in root.children} - {*used})
+    notes = tuple(f"<{tag}> of {file} is not used" for tag in strange)
+    return Srdf((*root.all("loop"), *root.all("constraint")), passive, gears, poses, notes)
+
+
+# ---- what is made of it
+
+
+def stops_of(
+    joints: Iterable[model.Joint], limits: Mapping[str, Limits], wishes: Wishes, notes: list[str]
+) -> list[model.Unilateral]:
+    """Stops at the ends of every range; a range of no length is noted, and has none."""
+    stops: list[model.Unilateral] = []
+    for joint in joints:
+        limit = limits.get(joint.name)
+        if limit is None or joint.type.nq != 1 or (limit.lower is None and limit.upper is None):
+            continue
+        lower, upper = limit.lower or Fraction(0), limit.upper or Fraction(0)
+        if lower == upper:
+            notes.append(f"joint {joint.name!r} has the range {float(lower):g} … {float(upper):g}, "
+                         "which would hold it: it has no stops")  # fmt: skip
+            continue
+        stops += model.stops(joint, lower, upper, restitution=wishes.restitution, place=joint.place)
+    return stops
+
+
+def inside(limit: Limits | None) -> Fraction:
+    """Where a joint starts: at 0, or in its range near the end that is nearest to 0."""
+    if limit is None or limit.lower is None or limit.upper is None or limit.lower >= limit.upper:
+        return Fraction(0)
+    if limit.lower <= 0 <= limit.upper:
+        return Fraction(0)
+    margin = MARGIN * (limit.upper - limit.lower)
+    return limit.lower + margin if limit.lower > 0 else limit.upper - margin
+
+
+def rotors_of(joints: Iterable[model.Joint], gears: Mapping[str, Gear]) -> list[model.Armature]:
+    """Inertia that rotors add to their joints."""
+    return [
+        model.Armature(f"rotor of {x.name}", x.coordinates[0], gear.ratio**2 * gear.rotor)
+        for x in joints
+        if (gear := gears.get(x.name)) is not None and gear.rotor and x.type.nq == 1
+    ]
+
+
+def motors_of(
+    joints: Iterable[model.Joint],
+    limits: Mapping[str, Limits],
+    starts: Mapping[str, Any],
+    wishes: Wishes,
+    lines: list[str],
+) -> tuple[list[model.Servo], list[model.Input]]:
+    """A motor for each joint, and the input that it follows.
+
+    Args:
+        joints: that are driven.
+        limits: of joints by name.
+        starts: positions at which joints start, by name: what motors hold unless they are told.
+        wishes: kind of the motors, and gains.
+        lines: what is deduced; a line for each motor is added.
+    """
+    servos, inputs = [], []
+    for joint in joints:
+        limit = limits.get(joint.name) or Limits()
+        turns = joint.type.coordinate_units[0] == "rad"
+        word, unit = _INPUTS[wishes.motors, turns]
+        called = f"{joint.name}.{word}"
+        wish = starts.get(joint.name, 0) if word == "target" else 0
+        inputs.append(model.Input(called, unit, wish, place=joint.place))
+        values = {word: symbol(called)} | _gains(limit, turns, wishes)
+        if limit.effort:
+            values["limit"] = limit.effort
+            values |= {"no_load": limit.velocity} if limit.velocity else {}
+        measure = model.Coordinate(joint.coordinates[0])
+        servos.append(model.Servo(f"motor of {joint.name}", measure, **values, place=joint.place))
+        numbers = {k: f"{k} {float(x):g}" for k, x in values.items() if k != word}
+        lines.append(f"motor of {joint.name!r}: input {called!r} [{unit}]"
+                     f"{', ' if numbers else ''}{', '.join(numbers.values())}")  # fmt: skip
+    return servos, inputs
+
+
+_INPUTS = {
+    ("torque", True): ("effort", "N*m"),
+    ("torque", False): ("effort", "N"),
+    ("velocity", True): ("speed", "rad/s"),
+    ("velocity", False): ("speed", "m/s"),
+    ("position", True): ("target", "rad"),
+    ("position", False): ("target", "m"),
+}
+"""Kind of a motor, and whether its joint turns -> the field its input stands for, and its unit."""
+
+
+def _gains(limit: Limits, turns: bool, wishes: Wishes) -> dict[str, Any]:
+    """Stiffness and damping: as wished, else by the limits, else by STIFF and DAMPED."""
+    if wishes.motors == "torque":
+        return {}
+    if wishes.motors == "velocity":
+        known = limit.effort and limit.velocity
+        own = limit.effort / (SLIP * limit.velocity) if known else DAMPED[not turns]  # type: ignore[operator]
+        return {"damping": own if wishes.damping is None else wishes.damping}
+    reach = REACH if turns else REACH / 10
+    stiffness: Any = limit.effort / reach if limit.effort else STIFF[not turns]
+    if wishes.stiffness is not None:
+        stiffness = wishes.stiffness
+    damping = stiffness * LAG if wishes.damping is None else wishes.damping
+    return {"stiffness": stiffness, "damping": damping}
+
+
+def gains_note(motors: Iterable[model.Servo], wishes: Wishes) -> list[str]:
+    """A line for each gain that was not given: its least and greatest value."""
+    notes = []
+    for word in ("stiffness", "damping"):
+        values = [float(x) for motor in motors if (x := getattr(motor, word))]
+        if values and getattr(wishes, word) is None:
+            span = f"{min(values):g} … {max(values):g}"
+            notes.append(f"the {word} of {len(values)} motors is not given: {span} is taken")
+    return notes
+
+
+# ---- feet
+
+
+def feet_of(
+    links: Mapping[str, Element],
+    place: Callable[[Element], tuple[Any, Any]],
+    body: Callable[[str], str],
+    frictions: Mapping[str, Fraction],
+    wishes: Wishes,
+    notes: list[str],
+) -> list[model.Contact]:
+    """A contact with the ground for every collision shape of links.
+
+    Args:
+        links: those that move, by name.
+        place: pose of a shape in its link.
+        body: the name of a link's body.
+        frictions: coefficients by link.
+        wishes: height of the ground, its friction and restitution.
+        notes: what cannot touch is named there.
+    """
+    plane = model.Marker("ground", p=(0, 0, wishes.height), name="ground plane")
+    own = GRIP if wishes.friction is None else wishes.friction
+    feet: list[model.Contact] = []
+    without: dict[str, list[str]] = {}
+    for name, link in links.items():
+        shapes = link.all("collision")
+        for k, shape in enumerate(shapes, start=1):
+            form = _form(shape)
+            if form is None or form.tag not in TOUCHING:
+                without.setdefault(form.tag if form else "nothing", []).append(name)
+                continue
+            R, p = place(shape)
+            marker = model.Marker(body(name), rows_of(R), tuple(p), place=shape.place)
+            kind, sizes = TOUCHING[form.tag](form)
+            called = f"{name} on the ground" if len(shapes) == 1 else f"{name} on the ground {k}"
+            mu = min(own, frictions[name]) if name in frictions else own
+            common = {"friction": mu, "restitution": wishes.restitution, "place": shape.place}
+            feet.append(model.Contact(called, marker, plane, kind, **common, **sizes))
+    for tag, names in without.items():
+        listed = ", ".join(map(repr, dict.fromkeys(names)))
+        notes.append(f"collision geometry <{tag}> does not touch the ground: links {listed}")
+    return feet
+
+
+def _form(shape: Element) -> Element | None:
+    geometry = shape.one("geometry")
+    return geometry.children[0] if geometry and geometry.children else None
+
+
+def _ball(form: Element) -> tuple[str, dict[str, Any]]:
+    return "ball", {"radius": number_in(form, "radius")}
+
+
+def _rod(form: Element) -> tuple[str, dict[str, Any]]:
+    return form.tag, {"radius": number_in(form, "radius"), "length": number_in(form, "length")}
+
+
+def _box(form: Element) -> tuple[str, dict[str, Any]]:
+    return "box", {"size": tuple(numbers_in(form, "size", 3, ""))}
+
+
+TOUCHING: Mapping[str, Callable[[Element], tuple[str, dict[str, Any]]]] = {
+    "sphere": _ball,
+    "cylinder": _rod,
+    "capsule": _rod,
+    "box": _box,
+}
+"""Geometry -> the contact shape and its sizes."""
+
+
+def lowest(
+    joints: Iterable[model.Joint],
+    feet: Iterable[model.Contact],
+    values: Mapping[str, Any],
+    base: str,
+) -> float:
+    """How high the lowest point of all feet is over the base [m], joints at some values."""
+    poses = {base: (np.eye(3), np.zeros(3))}
+    waiting = list(joints)
+    while waiting:
+        ready = [x for x in waiting if {x.predecessor.body, x.successor.body} & poses.keys()]
+        if not ready:
+            break
+        for joint in ready:
+            ends = joint.predecessor.body, joint.successor.body
+            F, M = (_moved(np.eye(3), np.zeros(3), x) for x in (joint.predecessor, joint.successor))
+            q = [values.get(joint.name, 0)] if joint.type.nq == 1 else joint.type.neutral()
+            X = _after(_after(F, _numbers(joint.type.pose(np.array(q, dtype=object)))), _back(M))
+            if ends[0] in poses:
+                poses.setdefault(ends[1], _after(poses[ends[0]], X))
+            else:
+                poses[ends[0]] = _after(poses[ends[1]], _back(X))
+        waiting = [x for x in waiting if x not in ready]
+    return min(_bottom(x, _moved(*poses[x.first.body], x.first)) for x in feet)
+
+
+def _numbers(pose: Any) -> tuple[Any, Any]:
+    return floats(pose[0], {}), floats(pose[1], {})
+
+
+def _after(X: Any, Y: Any) -> tuple[Any, Any]:
+    return X[0] @ Y[0], X[0] @ Y[1] + X[1]
+
+
+def _back(X: Any) -> tuple[Any, Any]:
+    return X[0].T, -X[0].T @ X[1]
+
+
+def _moved(R: Any, p: Any, marker: model.Marker) -> tuple[Any, Any]:
+    return _after((R, p), _numbers((marker.R, marker.p)))
+
+
+def _bottom(contact: model.Contact, pose: tuple[Any, Any]) -> float:
+    """The height of a shape's lowest point."""
+    (R, p), r, length = pose, float(contact.radius), float(contact.length)
+    along = abs(R[2, 2]) * length / 2
+    if contact.kind == "box":
+        return float(p[2] - np.abs(R[2]) @ floats(contact.size, {}) / 2)
+    across = r * np.sqrt(max(0.0, 1 - R[2, 2] ** 2)) if contact.kind == "cylinder" else r
+    return float(p[2] - along - across)
