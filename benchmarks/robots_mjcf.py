@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ from liaison.equations import newton_euler
 from liaison.errors import LiaisonError
 from liaison.expr import collector_paused
 from liaison.formats.mjcf.read import reading_of_mjcf
-from liaison.model import Free, JointFriction, Mechanism
+from liaison.model import Free, Mechanism
 from liaison.model.values import floats
 from liaison.program import to_numpy
 from liaison.program.lower import lower
@@ -32,6 +33,10 @@ from liaison.tree import span
 WHEELS = ("gymnasium", "dm_control", "mujoco_warp")
 TOLERANCE = 1e-9
 """Of q̈, relative to the largest entry of q̈ and of the terms it is the difference of."""
+
+HEAD = re.compile(rb"<mujoco(\s[^>]*)?>")
+NO_FRICTION = b'<option><flag frictionloss="disable"/></option>'
+"""Dry friction is one of MuJoCo's constraints, and disabled there with them."""
 
 
 @dataclass
@@ -42,7 +47,7 @@ class Row:
     nv: int = 0
     status: str = "read"  # or "refused"
     error: float | None = None  # largest relative difference of q̈
-    inertia: float = 0.0  # largest difference of mass, centre and inertia [SI]
+    inertia: float = 0.0  # largest difference of masses, relative, centres [m], inertia, relative
     cpu: float = 0.0  # reading and deriving [s]
     notes: tuple[str, ...] = field(default_factory=tuple)
 
@@ -71,9 +76,6 @@ def without_constraints(mechanism: Mechanism) -> Mechanism:
         if joint.successor.body not in carried and joint.successor.body != "ground":
             joints.append(joint)
             carried.add(joint.successor.body)
-    forces = tuple(
-        replace(x, dry=0) if isinstance(x, JointFriction) else x for x in mechanism.forces
-    )
     return replace(
         mechanism,
         joints=tuple(joints),
@@ -81,7 +83,6 @@ def without_constraints(mechanism: Mechanism) -> Mechanism:
         contacts=(),
         starts=(),
         outputs=(),
-        forces=forces,
     )
 
 
@@ -123,11 +124,14 @@ class Pair:
             R = R.reshape(3, 3)
             theirs = R @ np.diag(self.model.body_inertia[k]) @ R.T
             parts = (
-                mass - self.model.body_mass[k],
-                (com - self.model.body_ipos[k]) * mass,
-                floats(body.inertia, {}) - theirs,
+                (mass - self.model.body_mass[k]) / max(mass, 1e-15),
+                (com - self.model.body_ipos[k]) * (mass > 0),
+                (floats(body.inertia, {}) - theirs) / max(moments[2], 1e-15),
             )
-            worst = max(worst, *(float(np.max(np.abs(x))) for x in parts))
+            own = max(float(np.max(np.abs(x))) for x in parts)
+            worst = max(worst, own)
+            if own < 1e-14:
+                continue
             quat = np.zeros(4)
             mujoco.mju_mat2Quat(quat, axes.ravel())
             self.model.body_mass[k], self.model.body_ipos[k] = mass, com
@@ -177,13 +181,16 @@ class Pair:
         return np.concatenate((R @ speeds[3:], speeds[:3]))
 
     def _control(self, u: np.ndarray) -> None:
-        activation = 0
-        for k, label in enumerate(self.labels["u"]):
+        """Controls and activations; adhesion, which acts on bodies by contacts, stays off."""
+        import mujoco
+
+        on_body = int(mujoco.mjtTrn.mjTRN_BODY)
+        ids = [k for k in range(self.model.nu) if self.model.actuator_trntype[k] != on_body]
+        for k, label, value in zip(ids, self.labels["u"], u, strict=True):
             if label.endswith(" act"):
-                self.data.act[activation] = u[k]
-                activation += 1
+                self.data.act[self.model.actuator_actadr[k]] = value
             else:
-                self.data.ctrl[k] = u[k]
+                self.data.ctrl[k] = value
 
 
 def compared(folder: Path, path: Path, model: Any, states: int) -> Row:
@@ -191,7 +198,8 @@ def compared(folder: Path, path: Path, model: Any, states: int) -> Row:
     row = Row(str(path.relative_to(folder.parent)), int(model.nv))
     begin = time.process_time()
     try:
-        content = reading_of_mjcf(path.read_bytes(), file=str(path), folder=folder)
+        text = HEAD.sub(rb"\g<0>" + NO_FRICTION, path.read_bytes(), count=1)
+        content = reading_of_mjcf(text, file=str(path), folder=folder)
         row.notes = content.notes
         pair = Pair(content.mechanism, model) if model.nv else None
     except LiaisonError as error:

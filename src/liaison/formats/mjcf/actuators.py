@@ -13,15 +13,29 @@ Source: MuJoCo's XML reference, section actuator; Computation, actuation model.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, final
 
 import liaison.model as model
 from liaison.errors import NamingError, TextError
-from liaison.expr import PI, Expr, as_expr, maximum, minimum, symbol
+from liaison.expr import (
+    PI,
+    Expr,
+    absolute,
+    as_expr,
+    atan2,
+    maximum,
+    minimum,
+    select,
+    sqrt,
+    symbol,
+)
 from liaison.formats.lsd.formulas.values import plain
 from liaison.formats.urdf.xml import Element, number_in, numbers_in
+from liaison.spatial import dot
 
 from .parts import Parts
+from .poses import Poses
 from .tendons import Tendon
 
 TYPES = {
@@ -126,6 +140,8 @@ class Actuators:
         for element in (x for group in root.all("actuator") for x in group.children):
             if element.tag in SHORTCUTS:
                 self.actuator(element)
+            else:  # keyframes count it
+                self.controls.append(("", "act" if element.tag == "muscle" else "ctrl"))
         for (kind, name), efforts in self.summed.items():
             self.bounded(kind, name, efforts)
 
@@ -135,7 +151,7 @@ class Actuators:
         filled = Element(element.tag, law.attributes, element.place)
         self.parts.fields.check(filled)
         name = element.attributes.get("name") or f"actuator {len(self.controls) + 1}"
-        if name in (x.rpartition(" ")[0] for x, _ in self.controls):
+        if name in (x.rpartition(" ")[0] for x, _ in self.controls if x):
             raise NamingError.double("actuators", name, place=element.place)
         u = self.input(name, law, filled)
         targets = [key for key in TARGETS if key in filled.attributes]
@@ -145,9 +161,11 @@ class Actuators:
             raise TextError(message, place=element.place)
         if "actuation" in self.parts.settings.disabled:
             return
-        if targets[0] in ("cranksite", "body"):
-            message = f"{element} acts on a {targets[0]}, which is not read"
+        if targets[0] == "body":
+            message = f"{element} acts on a body by its contacts, which is not read"
             self.parts.fields.drop(message, element)
+        elif targets[0] == "cranksite":
+            self.by_crank(name, filled, law, u)
         elif targets[0] == "site":
             self.at_site(name, filled, law, u)
         elif targets[0] == "tendon":
@@ -253,7 +271,8 @@ class Actuators:
             ends = sorted((g * x for x in limits), key=float)
         b0, b1, b2 = law.bias if law.biastype == "affine" else (0, 0, 0)
         is_linear = law.gaintype == "fixed" or not any(law.gain[1:])
-        if bounded is None and is_linear and b1 <= 0 and b2 <= 0:
+        is_servo = is_linear and b1 <= 0 and b2 <= 0 and (limits is None or ends[1] >= 0)
+        if bounded is None and is_servo:
             shift = as_expr(length) - _plain_length(measure, length)
             drive = as_expr(g * (law.gain[0] * u + b0 + b1 * g * shift))
             if not (b1 or b2 or limits):
@@ -300,24 +319,58 @@ class Actuators:
         measure = efforts[0][1][0]
         self.parts.forces.append(model.Actuator(label, measure, effort, efforts[0][2].place))
 
+    def by_crank(self, name: str, element: Element, law: Law, u: Any) -> None:
+        """Along the slider of a rod without mass between two sites.
+
+        length = a − √(a² + rod² − d²), with d from slider to crank and a its part along z of the
+        slider; the effort has the power force · rate.
+        """
+        crank, slider = (
+            self.parts.site(element, "cranksite"),
+            self.parts.site(element, "slidersite"),
+        )
+        rod, poses = number_in(element, "cranklength"), Poses(self.parts)
+        if rod <= 0:
+            message = f"'cranklength' of {element} is {float(rod):g}; it is positive."
+            raise TextError(message, place=element.place)
+        self.check_plain(element, law, element.get("cranksite"))
+        R, p = poses.at(slider)
+        d = poses.at(crank)[1] - p
+        a = as_expr(dot(d, R[:, 2]))
+        g = self.gear(element)[0]
+        length = g * (a - sqrt(maximum(a * a + rod * rod - as_expr(dot(d, d)), 0)))
+        (rate,) = poses.rates([length], crank.body, slider.body)
+        self.lengths[name] = (as_expr(length), as_expr(rate))
+        force = self.force(law, u, 0, 0, self.limits(element, "force"))
+        power = model.Dissipation(name, as_expr(-force * rate), place=element.place)
+        self.parts.forces.append(power)
+
     # ---- in space
 
     def in_space(self, name: str, element: Element, law: Law, u: Any, joint: model.Joint) -> None:
         """A torque on a ball, or a force in the ground's axes and a torque on a free body."""
-        self.check_plain(element, law, joint.name)
-        gear, force = self.gear(element), self.force(law, u, 0, 0, self.limits(element, "force"))
+        gear, limits = self.gear(element), self.limits(element, "force")
+        if isinstance(joint.type, model.Free):
+            self.check_plain(element, law, joint.name)
+            length = rate = as_expr(0)
+        else:
+            turn = rotation_vector([symbol(x) for x in joint.coordinates])
+            length = as_expr(dot(gear[:3], turn))
+            rate = as_expr(dot(gear[:3], [symbol(x) for x in joint.speeds]))
+        self.lengths[name] = (length, rate)
+        force = self.force(law, u, length, rate, limits)
         parent, child = joint.predecessor, joint.successor
         axes = parent if "jointinparent" in element.attributes else child
         if isinstance(joint.type, model.Free):
             push = tuple(as_expr(x * force) for x in gear[:3])
-            turn = tuple(as_expr(x * force) for x in gear[3:])
+            moment = tuple(as_expr(x * force) for x in gear[3:])
             self.wrench(f"{name} force", child, force=push)
-            self.wrench(name, child, moment=turn, axes=axes)
+            self.wrench(name, child, moment=moment, axes=axes)
             return
-        turn = tuple(as_expr(x * force) for x in gear[:3])
-        self.wrench(name, child, moment=turn, axes=axes)
+        moment = tuple(as_expr(x * force) for x in gear[:3])
+        self.wrench(name, child, moment=moment, axes=axes)
         if parent.body != "ground":
-            back = tuple(-x for x in turn)
+            back = tuple(-x for x in moment)
             self.wrench(f"{name} back", parent, moment=back, axes=axes)
 
     def at_site(self, name: str, element: Element, law: Law, u: Any) -> None:
@@ -357,6 +410,16 @@ class Actuators:
         if any(x is not None and any(y is not as_expr(0) for y in x)
                for key, x in parts.items() if key != "axes"):  # fmt: skip
             self.parts.forces.append(model.PointWrench(name, at, **parts))
+
+
+def rotation_vector(q: list[Expr]) -> list[Expr]:
+    """Axis times angle of a unit quaternion, the angle at most π."""
+    w, *vector = q
+    squared = sum((x * x for x in vector), as_expr(0))
+    beyond = squared - Fraction(1, 10**14)
+    size = sqrt(select(beyond, squared, 1))
+    factor = select(beyond, 2 * atan2(size, absolute(w)) / size, 2) * select(w, 1, -1)
+    return [as_expr(factor * x) for x in vector]
 
 
 def _plain_length(measure: model.Measure, length: Expr) -> Expr:

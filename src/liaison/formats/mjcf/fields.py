@@ -1,4 +1,4 @@
-"""Every element and attribute of MJCF: what is read, what is ignored by name, what is refused.
+"""Every element and attribute of MJCF: what is read, what is ignored by name, what is an error.
 
 The names are those of the XML reference of MuJoCo 3 and 4; what is in none of the tables is noted
 as unknown.
@@ -18,9 +18,9 @@ _TURN = "quat axisangle xyaxes zaxis euler"
 _PLACE = f"name class pos {_TURN} user"
 _ACTUATOR = (
     "name class group ctrllimited ctrlrange forcelimited forcerange gear joint jointinparent "
-    "tendon site refsite"
+    "tendon site refsite cranksite slidersite cranklength"
 )
-_CRANK = "cranklength slidersite lengthrange user"
+_REST = "lengthrange user"
 _LATE = {"delay": ("0",), "nsample": ("0",), "interp": (), "armature": ("0",), "damping": ("0",)}
 _SENSOR = "name"
 
@@ -53,27 +53,28 @@ ELEMENTS: Mapping[str, Mapping[str, str]] = {
     "equality": {"read": "connect weld joint tendon", "refused": "flex flexvert flexstrain"},
     "actuator": {
         "read": "general motor position velocity intvelocity damper cylinder",
-        "refused": "muscle adhesion dcmotor orientation pid plugin",
+        "ignored": "adhesion",
+        "refused": "muscle dcmotor orientation pid plugin",
     },
     "sensor": {
         "read": "jointpos jointvel tendonpos tendonvel actuatorpos actuatorvel ballquat ballangvel "
         "framepos framequat framexaxis frameyaxis framezaxis framelinvel frameangvel velocimeter "
-        "gyro subtreecom clock",
+        "gyro clock",
         "ignored": "touch accelerometer force torque magnetometer camprojection rangefinder "
         "actuatorfrc jointactuatorfrc tendonactuatorfrc jointlimitpos jointlimitvel jointlimitfrc "
-        "tendonlimitpos tendonlimitvel tendonlimitfrc framelinacc frameangacc subtreelinvel "
-        "subtreeangmom insidesite distance normal fromto contact e_potential e_kinetic tactile "
-        "user plugin",
+        "tendonlimitpos tendonlimitvel tendonlimitfrc framelinacc frameangacc subtreecom "
+        "subtreelinvel subtreeangmom insidesite distance normal fromto contact e_potential "
+        "e_kinetic tactile user plugin",
     },
     "keyframe": {"read": "key"},
 }
-"""Element -> its children: read, ignored by name, or refused because they change the motion."""
+"""Element -> its children: read, ignored by name, or rejected because they change the motion."""
 
 READ: Mapping[str, str] = {
     "mujoco": "model",
     "compiler": "angle eulerseq coordinate inertiafromgeom inertiagrouprange settotalmass "
     "boundmass boundinertia balanceinertia autolimits meshdir assetdir",
-    "option": "gravity",
+    "option": "gravity wind density viscosity",
     "flag": "gravity spring damper passive frictionloss equality constraint limit contact "
     "actuation clampctrl",
     "mesh": "name class file scale refpos refquat vertex face inertia builtin",
@@ -112,7 +113,6 @@ READ: Mapping[str, str] = {
     "actuatorvel": f"{_SENSOR} actuator",
     "velocimeter": f"{_SENSOR} site",
     "gyro": f"{_SENSOR} site",
-    "subtreecom": f"{_SENSOR} body",
     "clock": _SENSOR,
     **{
         f"frame{x}": f"{_SENSOR} objtype objname reftype refname"
@@ -145,13 +145,13 @@ STILL: Mapping[str, str] = {
     "equality weld": "solref solimp torquescale",
     "equality joint": "solref solimp",
     "equality tendon": "solref solimp",
-    "general": f"{_CRANK} cranksite body dynprm actdim actearly actlimited actrange",
-    "motor": f"{_CRANK} cranksite",
-    "position": f"{_CRANK} cranksite",
-    "velocity": f"{_CRANK} cranksite",
-    "intvelocity": f"{_CRANK} cranksite actlimited actrange",
-    "damper": f"{_CRANK} cranksite",
-    "cylinder": f"{_CRANK} cranksite",
+    "general": f"{_REST} body dynprm actdim actearly actlimited actrange",
+    "motor": f"{_REST}",
+    "position": f"{_REST}",
+    "velocity": f"{_REST}",
+    "intvelocity": f"{_REST} actlimited actrange",
+    "damper": f"{_REST}",
+    "cylinder": f"{_REST}",
     "pair": "solref solimp solreffriction margin gap",
     "key": "mpos mquat",
     **dict.fromkeys(ELEMENTS["sensor"]["read"].split(), _SHOWN),
@@ -159,7 +159,6 @@ STILL: Mapping[str, str] = {
 """Element -> its attributes that belong to MuJoCo's solver, its pictures or its filters."""
 
 MOVING: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "option": {"wind": ("0 0 0",), "density": ("0",), "viscosity": ("0",)},
     "joint": {"springyield": ("0", "inf")},
     "geom": {
         "shellinertia": ("false",),
@@ -190,6 +189,11 @@ class Fields:
     def __init__(self, strict: bool, notes: list[str]) -> None:
         self.strict, self.notes = strict, notes
         self.counts: dict[str, int] = {}
+
+    @property
+    def is_lossy(self) -> bool:
+        """Whether something that changes the motion was left out."""
+        return not self.strict
 
     def check_elements(self, root: Element) -> None:
         """Names what is not used, each kind once; rejects what would make bodies or move them.
@@ -255,7 +259,7 @@ class Fields:
 
 
 def verdict(kind: str, word: str) -> str:
-    """What happens to an attribute of an element that is read: "read", "ignored", "refused", ""."""
+    """The table of an attribute of an element that is read; "" where it is in none."""
     tables: tuple[tuple[str, Any], ...] = (
         ("read", READ.get(kind, "").split()),
         ("ignored", STILL.get(kind, "").split()),

@@ -45,6 +45,7 @@ class Geoms:
     def __init__(self, settings: Settings, fields: Fields, meshes: Meshes) -> None:
         self.settings, self.fields, self.meshes = settings, fields, meshes
         self.strict, self.notes = fields.strict, fields.notes
+        self.single: dict[str, Any] = {}  # body -> axes of its only geom with a mass
 
     def body(self, name: str, element: Element) -> Body:
         """The body of an element: its mass from <inertial>, or from its geoms."""
@@ -59,7 +60,10 @@ class Geoms:
         else:
             first, last = self.settings.groups
             heavy = [x for x in geoms if first <= number_in(x, "group", "0") <= last]
-            total = self.filled([x for x in heavy if self.is_solid(x, name)])
+            solid = [x for x in heavy if self.is_solid(x, name) and not self.is_massless(x)]
+            total = self.filled(solid)
+            if len(solid) == 1 and kind_of(solid[0]) in SOLID:
+                self.single[name] = self.least_turn(solid[0])
         total = self.bounded(total)
         shapes = tuple(s for x in geoms for s in self.shapes(x))
         rows, com = rows_of(symmetric(total.rotational)), tuple(total.com)
@@ -166,6 +170,12 @@ class Geoms:
         mass = self.mass(geom, space)
         xx, yy, zz = (mass * share for share in shares)
         return mass, (0, 0, 0), [[xx, 0, 0], [0, yy, 0], [0, 0, zz]]
+
+    def least_turn(self, geom: Element) -> Any:
+        """The axes of a geom, by the least turn of z where its ends are given."""
+        if "fromto" not in geom.attributes:
+            return self.settings.turn(geom)
+        return self.settings.by_z(self.fromto(geom)[0])
 
     def mass(self, geom: Element, volume: Any) -> Any:
         """Of the geom itself, or by its density."""

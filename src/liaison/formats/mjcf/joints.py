@@ -14,7 +14,7 @@ from typing import Any, final
 
 import liaison.model as model
 from liaison.errors import ModelError, NamingError, TextError
-from liaison.expr import Expr, absolute, as_expr, atan2, select, sqrt, symbol
+from liaison.expr import Expr, absolute, as_expr, atan2, cos, select, sqrt, symbol
 from liaison.formats.lsd.formulas.values import plain
 from liaison.formats.poses import is_upright
 from liaison.formats.urdf.links import Limits
@@ -31,6 +31,8 @@ JOINTS: dict[str, type[model.JointType]] = {
     "ball": model.Spherical,
     "free": model.Free,
 }
+WITHIN = 1e-3
+"""How far from the end of its range a joint starts that is described outside, as a part of it."""
 CREEP = Fraction(1, 1000)
 """Speed [rad/s, m/s] below which the dry friction of a ball or free body creeps."""
 
@@ -74,10 +76,10 @@ class Joints:
         if kind == "ball":
             self.drag(joint, element)
             self.ball_spring(joint, element, joint.coordinates)
-            if self.is_limited(element):
-                self.fields.drop(f"'range' of the ball joint {name!r} is not read", element)
+            self.ball_limit(joint, element)
         else:
             self.properties(joint, element, kind)
+            self.bounds(joint, element, kind)
         self.rotor(joint, element)
 
     def axis(self, name: str, element: Element) -> list[Any]:
@@ -173,15 +175,14 @@ class Joints:
         self.parts.forces.append(model.Potential(name, energy, place=element.place))
 
     def properties(self, joint: model.Joint, element: Element, kind: str) -> None:
-        """Spring, friction and limits of a hinge or a slide."""
+        """Spring and friction of a hinge or a slide."""
         viscous, dry = self.damping(element), self.dry(element)
         label = joint.coordinates[0]
         if viscous or dry:
             name = f"friction of {joint.name}"
             friction = model.JointFriction(name, label, viscous, dry, place=element.place)
             self.parts.forces.append(friction)
-        turned = self.settings.angle if kind == "hinge" else plain
-        ref = numbers_in(element, "ref", 1, "0")[0]
+        turned, ref = self.counted(element, kind)
         stiffness = self.stiffness(element)
         if stiffness:
             rest = turned(numbers_in(element, "springref", 1, "0")[0] - ref)
@@ -189,6 +190,15 @@ class Joints:
             self.parts.forces.append(
                 model.Spring(name, along, stiffness, rest, place=element.place)
             )
+
+    def counted(self, element: Element, kind: str) -> tuple[Any, Fraction]:
+        """How numbers of a file become values of a coordinate, and the first of them."""
+        turned = self.settings.angle if kind == "hinge" else plain
+        return turned, numbers_in(element, "ref", 1, "0")[0]
+
+    def bounds(self, joint: model.Joint, element: Element, kind: str) -> None:
+        """Where a hinge or slide counts from, and its limits."""
+        turned, ref = self.counted(element, kind)
         if ref:
             self.parts.references[joint.name] = turned(ref)
             note = f"joint {joint.name!r} counts from 0 where MuJoCo counts from 'ref'"
@@ -196,6 +206,29 @@ class Joints:
         if self.is_limited(element):
             lower, upper = (turned(x - ref) for x in numbers_in(element, "range", 2, ""))
             self.parts.limits[joint.name] = Limits(lower, upper)
+            self.stops(joint, lower, upper)
+
+    def stops(self, joint: model.Joint, lower: Any, upper: Any) -> None:
+        """Stops at the ends of a range; a joint that is described outside starts within."""
+        if not self.parts.has_limits:
+            return
+        low, high = (float(floats(x, {})) for x in (lower, upper))
+        self.parts.contacts += model.stops(joint, lower, upper, place=joint.place)
+        if not low <= 0 <= high:
+            margin = WITHIN * (high - low)
+            start = low + margin if low > 0 else high - margin
+            self.parts.starts.append(model.Start(joint.coordinates[0], start))
+            where = f"is described outside its range, and starts at {start:.4g}"
+            self.parts.notes.append(f"joint {joint.name!r} {where}")
+
+    def ball_limit(self, joint: model.Joint, element: Element) -> None:
+        """The greatest angle of a ball: |w| of its quaternion is at least cos of half of it."""
+        if not self.is_limited(element) or not self.parts.has_limits:
+            return
+        greatest = self.settings.angle(numbers_in(element, "range", 2, "")[1])
+        formula = cos(greatest / 2) - absolute(symbol(joint.coordinates[0]))
+        stop = model.Unilateral(f"{joint.name} stop", formula, place=element.place)
+        self.parts.contacts.append(stop)
 
     def is_limited(self, element: Element) -> bool:
         """Whether `range` counts: by `limited`, or because it is there.

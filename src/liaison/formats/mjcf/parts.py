@@ -26,7 +26,8 @@ Pose = tuple[Array, Array]
 class Parts:
     """Bodies, joints and all that acts on them, in the order of the file."""
 
-    def __init__(self, settings: Settings, fields: Fields) -> None:
+    def __init__(self, settings: Settings, fields: Fields, limits: bool = True) -> None:
+        self.has_limits = limits and "limit" not in settings.disabled
         self.settings, self.fields, self.notes = settings, fields, fields.notes
         self.bodies: dict[str, model.Body] = {}
         self.joints: dict[str, model.Joint] = {}

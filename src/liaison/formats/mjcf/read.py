@@ -11,9 +11,9 @@ Public names: read_mjcf, reading_of_mjcf.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, final
 
 import liaison.model as model
 from liaison.errors import NamingError, Place, TextError
@@ -34,15 +34,16 @@ from liaison.spatial import (
 )
 
 from .actuators import Actuators
-from .equalities import equalities
 from .expand import Folder, expanded
 from .fields import Fields
+from .fluid import fluid_drag
 from .geoms import Geoms
 from .joints import Joints
 from .meshes import Meshes
 from .parts import Parts, Pose, marker_at
 from .poses import weights
-from .tendons import tendons
+from .states import keyframes, sensors
+from .tendons import equalities, tendons
 from .values import number
 
 
@@ -57,12 +58,16 @@ def reading_of_mjcf(
     file: str = "text.xml",
     strict: bool = True,
     folder: str | Path | None = None,
+    keyframe: str | int | None = None,
+    limits: bool | None = None,
 ) -> Reading:
     """The mechanism of an MJCF text, with notes.
 
     Args:
         text: the description.
         file: its name, for messages; the files that it names are looked for beside it.
+        keyframe: the keyframe to start from, by its name or number; as described if None.
+        limits: stops at the ends of ranges; True unless it is False.
         folder: below which files may be opened: the folder of a file that is read, none for a text.
         strict: rejects impossible inertias and geoms whose mass is not known; otherwise they are
             repaired or left out, and noted.
@@ -79,17 +84,30 @@ def reading_of_mjcf(
             raise TextError(f"the root is {root}; MJCF begins with <mujoco>.", place=root.place)
         home = Path(file).parent if Path(file).is_file() else None
         files = Folder(Path(folder) if folder is not None else home, home, {Path(file).resolve()})
-        return _Model(root, files, strict).reading()
+        wishes = _Wishes(strict, keyframe, limits is not False)
+        return _Model(root, files, wishes).reading()
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class _Wishes:
+    """Options of a reading."""
+
+    strict: bool = True
+    keyframe: str | int | None = None
+    limits: bool = True
+
+
+@final
 class _Model:
     """A file on its way to a mechanism."""
 
-    def __init__(self, root: Element, folder: Folder, strict: bool) -> None:
-        self.fields = Fields(strict, [])
+    def __init__(self, root: Element, folder: Folder, wishes: _Wishes) -> None:
+        self.options = wishes
+        self.fields = Fields(wishes.strict, [])
         self.root, self.settings = expanded(root, folder)
         self.fields.check_elements(self.root)
-        self.parts = Parts(self.settings, self.fields)
+        self.parts = Parts(self.settings, self.fields, wishes.limits)
         self.geoms = Geoms(self.settings, self.fields, Meshes(self.root, self.settings, folder))
         self.joints = Joints(self.parts)
         self.compensated: list[tuple[Element, str]] = []
@@ -104,7 +122,10 @@ class _Model:
         self.settle_springs()
         cables = tendons(self.root, parts)
         equalities(self.root, parts, cables)
-        Actuators(self.root, parts, cables)
+        actuators = Actuators(self.root, parts, cables)
+        fluid_drag(self.root, parts, self.geoms)
+        sensors(self.root, parts, cables, actuators)
+        keyframes(self.root, parts, actuators, self.options.keyframe)
         name = self.root.attributes.get("model", "") or PurePath(self.root.place.file).stem
         if parts.armature is not ZERO:
             parts.forces.append(model.Potential("armature", -parts.armature))
@@ -128,7 +149,7 @@ class _Model:
         if any(world.all("geom") for world in self.root.all("worldbody")):
             notes.append("the geoms of the world are not drawn")
         notes.append("contacts between geoms are not read")
-        if self.parts.limits:
+        if self.parts.limits and not self.parts.has_limits:
             notes.append(f"limits of {len(self.parts.limits)} joints are kept, but not enforced")
         return tuple(notes)
 

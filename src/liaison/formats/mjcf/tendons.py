@@ -1,8 +1,11 @@
-"""Tendons of MJCF: fixed ones are sums of coordinates, spatial ones cables through sites.
+"""Tendons and equalities of MJCF: what relates coordinates, and joints that close loops.
 
-Public names: Tendon, tendons.
+Fixed tendons are sums of coordinates, spatial ones cables through sites. What MuJoCo holds by
+springs of its solver, equalities and ranges, is held exactly here.
 
-Source: MuJoCo's XML reference, section tendon.
+Public names: Tendon, tendons, equalities.
+
+Source: MuJoCo's XML reference, sections tendon and equality.
 """
 
 from __future__ import annotations
@@ -18,10 +21,15 @@ from liaison.expr import Expr, as_expr, sqrt, symbol
 from liaison.formats.lsd.formulas.values import plain
 from liaison.formats.urdf.xml import Element, number_in, numbers_in
 from liaison.model.values import floats
+from liaison.spatial import array, compose, identity
+from liaison.spatial.plucker import inverse
 
-from .parts import Parts
+from .parts import Parts, marker_at
 from .poses import Poses, described
-from .values import number
+from .values import is_true, number
+
+CREEP = Fraction(1, 1000)
+"""Speed [m/s] below which the dry friction of a tendon creeps."""
 
 
 @final
@@ -158,8 +166,10 @@ def _acting(tendon: Tendon, parts: Parts) -> None:
     inertia = number(element, "armature", "0")
     if inertia:
         parts.armature = parts.armature + inertia * Fraction(1, 2) * tendon.rate * tendon.rate
-    if number(element, "frictionloss", "0") and "frictionloss" not in off:
-        parts.fields.drop(f"'frictionloss' of the tendon {name!r} is not read", element)
+    dry = 0 if "frictionloss" in off else number(element, "frictionloss", "0")
+    if dry:
+        lost = dry * sqrt(tendon.rate * tendon.rate + CREEP * CREEP)
+        parts.forces.append(model.Dissipation(f"friction of {name}", lost, place=place))
     _limited(tendon, parts)
 
 
@@ -187,6 +197,116 @@ def _limited(tendon: Tendon, parts: Parts) -> None:
     if "range" not in element.attributes or said == "false":
         return
     low, high = numbers_in(element, "range", 2, "")
-    if low >= high or "limit" in parts.settings.disabled:
+    if low > high:
+        message = f"'range' of {element} ends at {float(high):g}, below its begin."
+        raise TextError(message, place=element.place)
+    if low == high or not parts.has_limits:
         return
-    parts.fields.count("'range' of a tendon")
+    for side, end, sign in (("lower", low, -1), ("upper", high, 1)):
+        formula = (tendon.length - end) * sign
+        stop = model.Unilateral(f"{tendon.name} {side} stop", formula, place=element.place)
+        parts.contacts.append(stop)
+
+
+# ---- equalities
+
+
+def equalities(root: Element, parts: Parts, tendons: dict[str, Tendon]) -> None:
+    """Adds relations and joints that close loops to the parts."""
+    for element in (x for group in root.all("equality") for x in group.children):
+        if element.tag not in _KINDS or "equality" in parts.settings.disabled:
+            continue
+        filled = parts.settings.filled(element, "main", "equality")
+        parts.fields.check(filled, f"equality {element.tag}")
+        if not is_true(filled, "active", "true"):
+            parts.notes.append(f"{element} is not active (line {element.place.line})")
+        else:
+            _KINDS[element.tag](filled, parts, tendons)
+
+
+def _loop(element: Element, parts: Parts, tendons: dict[str, Tendon]) -> None:
+    """connect: a ball at a point of the first body; weld: as they are described, or relpose."""
+    count = len(parts.loops) + 1
+    name = parts.free(
+        element.attributes.get("name") or f"{element.tag} {count}",
+        [*parts.joints, *(x.name for x in parts.loops)],
+    )
+    kind = model.Spherical() if element.tag == "connect" else model.Fixed()
+    between = _sites if "site1" in element.attributes else _bodies
+    parts.loops.append(model.Joint(name, kind, *between(element, parts), place=element.place))
+
+
+def _sites(element: Element, parts: Parts) -> tuple[model.Marker, model.Marker]:
+    """Two sites that are held together, wherever they are described."""
+    first, second = parts.site(element, "site1"), parts.site(element, "site2")
+    if first.body == second.body:
+        message = f"both sites of {element} are on body {first.body!r}."
+        raise TextError(message, place=element.place)
+    return first, second
+
+
+def _bodies(element: Element, parts: Parts) -> tuple[model.Marker, model.Marker]:
+    """Two bodies that are held as they are described."""
+    first = parts.body(element, "body1")
+    second = parts.body(element, "body2") if "body2" in element.attributes else "ground"
+    between = compose(*inverse(*parts.home[second]), *parts.home[first])
+    if element.tag == "connect":
+        p = array(numbers_in(element, "anchor", 3, ""))
+        q = compose(*between, identity(), p)[1]
+        return marker_at(first, identity(), p), marker_at(second, identity(), q)
+    pose = numbers_in(element, "relpose", 7, "0 1 0 0 0 0 0")
+    if any(pose[3:]):  # of the second body, expressed in the first
+        X = parts.settings.by_quaternion(pose[3:]), array(pose[:3])
+        return marker_at(first, *X), model.Marker(second)
+    return model.Marker(first), marker_at(second, *between)
+
+
+def _polynomial(element: Element, x: Any) -> tuple[list[Any], Any]:
+    """The coefficients of `polycoef`, and their polynomial."""
+    words = element.attributes.get("polycoef", "0 1 0 0 0").split()
+    if len(words) > 5:
+        message = f"'polycoef' of {element} has {len(words)} numbers; it takes at most 5."
+        raise TextError(message, place=element.place)
+    c = numbers_in(element, "polycoef", len(words), "0 1 0 0 0")
+    total: Any = 0
+    for coefficient in reversed(c):
+        total = total * x + coefficient
+    return c, total
+
+
+def _tie(element: Element, parts: Parts, tendons: dict[str, Tendon]) -> None:
+    """joint1 as a polynomial of joint2."""
+    first = parts.coordinate(element, "joint1")
+    name = element.attributes.get("name") or f"joint equality {len(parts.constraints) + 1}"
+    place = element.place
+    if "joint2" not in element.attributes:
+        c, _ = _polynomial(element, 0)
+        parts.constraints.append(model.PrescribedMotion(name, first, c[0], place=place))
+        return
+    second = parts.coordinate(element, "joint2")
+    c, total = _polynomial(element, symbol(second))
+    if not any(c[2:]) and len(c) > 1 and c[1]:
+        relation: model.Constraint = model.Coupling(name, first, c[1], second, c[0], place=place)
+    else:
+        relation = model.Holonomic(name, symbol(first) - total, place=place)
+    parts.constraints.append(relation)
+
+
+def _tendons(element: Element, parts: Parts, tendons: dict[str, Tendon]) -> None:
+    """tendon1 as a polynomial of tendon2, both less their lengths as described."""
+    values = described(parts)
+
+    def stretch(key: str) -> Any:
+        name = element.get(key)
+        if name not in tendons:
+            raise NamingError.unknown("tendon", name, tendons, place=element.place)
+        return tendons[name].length - tendons[name].at(values)
+
+    other: Any = stretch("tendon2") if "tendon2" in element.attributes else 0
+    _, total = _polynomial(element, other)
+    name = element.attributes.get("name") or f"tendon equality {len(parts.constraints) + 1}"
+    formula = as_expr(stretch("tendon1") - total)
+    parts.constraints.append(model.Holonomic(name, formula, place=element.place))
+
+
+_KINDS: dict[str, Any] = {"connect": _loop, "weld": _loop, "joint": _tie, "tendon": _tendons}

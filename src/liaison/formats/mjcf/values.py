@@ -227,7 +227,7 @@ def _disabled(root: Element) -> frozenset[str]:
             flags[name] = value
     off = {name for name, value in flags.items() if value == "disable"}
     off |= {"spring", "damper"} if "passive" in off else set()
-    off |= {"frictionloss", "equality"} if "constraint" in off else set()
+    off |= {"frictionloss", "equality", "limit", "contact"} if "constraint" in off else set()
     return frozenset(off)
 
 
