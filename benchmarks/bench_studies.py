@@ -1,15 +1,16 @@
 """Studies: CPU of a hundred thousand runs, of a million rows, and of searches with gradients.
 
-    python benchmarks/bench_studies.py [rows] [runs] [search]
+    python benchmarks/bench_studies.py [rows] [runs] [search] [gradients] [cluster]
 
 What is asked: 10⁵ runs of 0.1 s of the four-bar with four lengths varied in 60 s of CPU, of which
 at most 30 % outside compiled code; a store of 10⁶ rows opened, filtered and plotted in 1 s; a
-search of a linkage with ten parameters by exact gradients in a quarter of the time of differences.
+search of a linkage with ten parameters by exact gradients in a quarter of the time of differences;
+four workers of a cluster on this machine at 85 % of the rate of four processes.
 """
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import sys
 import tempfile
 import time
@@ -23,7 +24,10 @@ from liaison.simulation import assembly
 from liaison.simulation.batch import run as batch
 from liaison.studies.chunks import encoded
 from liaison.studies.store import Store
-from liaison.verbs.studies._studying import Making, keys_of
+from liaison.studies.variations import Points
+from liaison.verbs.studies._gradients import Gradients
+from liaison.verbs.studies._studying import Making, asked_of, keys_of
+from liaison.verbs.studies.study import with_reference
 
 optimizing = importlib.import_module("liaison.verbs.studies.optimize")
 
@@ -162,7 +166,88 @@ def search() -> None:
     print(f"exact gradients are {spent['differences'] / spent['exact']:.1f} times as fast")
 
 
+def gradients() -> None:
+    """One measure of a chain of springs by ever more parameters: with the motion, and back."""
+    for count in (2, 8, 32):
+        text = 'name = "chain" ; gravity = [0, 0, -9.81] m/s^2 ;\n'
+        for k in range(8):
+            before = f"b{k - 1}" if k else "earth"
+            text += (
+                f"let b{k} = body mass = {1 + k} kg, inertia = 1 g*m^2 end ;\n"
+                f"let S{k} = join {before} and b{k} with prismatic axis = [0, 0, 1] end ;\n"
+                f"start S{k} = 0 ; start S{k}' = 0 ;\n"
+            )
+        for k in range(count):
+            joint = f"S{k % 8}"
+            text += f"parameter k{k} = {400 * 8 / count} N/m ;\n"
+            text += f"apply motor force = -k{k}*{joint} end on {joint} ;\n"
+        spent = {how: _gradient_seconds(text, how) for how in ("forward", "adjoint")}
+        each = ", ".join(f"{how} {1e3 * x:.1f} ms" for how, x in spent.items())
+        print(f"gradient of one measure by {count} parameters: {each} of CPU")
+
+
+def _gradient_seconds(text: str, how: str) -> float:
+    """CPU of one gradient, the least of several, all compiled."""
+    names = [x.name for x in liaison.read(text).parameters]
+    asked = asked_of(
+        text, names, {"low": "final(S0)"}, until=1.0, every=0.05, record=None, options={},
+        start={}, guess={}, parameters={},
+    )  # fmt: skip
+    row = np.array([[float(x.value) for x in liaison.read(text).parameters]])
+    asked, family = with_reference(asked, Points(tuple(names), row, "one"))
+    gradient, seconds = Gradients(asked, family, how), []
+    for _ in range(6):
+        begin = time.process_time()
+        gradient(row[0])
+        seconds.append(time.process_time() - begin)
+    return min(seconds[1:])
+
+
+def cluster(count: int = 40_000) -> None:
+    """The same study by four processes, and by four workers of a scheduler on this machine."""
+    import psutil
+    from distributed import LocalCluster
+
+    def spent(processes) -> float:
+        """CPU of some processes, and of those that ended below this one."""
+        whole = [x.cpu_times() for x in (psutil.Process(), *processes)]
+        below = psutil.Process().cpu_times()
+        return sum(x.user + x.system for x in whole) + below.children_user + below.children_system
+
+    def made(seed: int, processes, **where) -> tuple[float, float, bytes]:
+        cpu, begin = spent(processes()), time.perf_counter()
+        with tempfile.TemporaryDirectory() as folder:
+            study = liaison.study(
+                FOUR_BAR, vary=dict.fromkeys("abcd", "± 1 %"), until=0.1, count=count, seed=seed,
+                design="monte carlo", measure={"swing": "max(D) in deg", "speed": "rms(D')"},
+                every=0.001, folder=Path(folder) / "study", **where,
+            )  # fmt: skip
+            wall, cpu = time.perf_counter() - begin, spent(processes()) - cpu
+            study.export(Path(folder) / "rows")
+            return wall, cpu, (Path(folder) / "rows").read_bytes()
+
+    with LocalCluster(
+        n_workers=4, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+    ) as local:
+        address = local.scheduler_address
+
+        def of_cluster() -> list[psutil.Process]:
+            return psutil.Process().children(recursive=True)
+
+        for seed in range(3):
+            wall, cpu, rows = made(seed, list, workers=4)
+            own_wall, own_cpu, same = made(seed, of_cluster, cluster=address)
+            assert rows == same
+            print(
+                f"{count} runs, four processes: {wall:.1f} s, {cpu:.1f} s of CPU; "
+                f"four workers of a cluster: {own_wall:.1f} s, {own_cpu:.1f} s of CPU; "
+                f"rate {100 * wall / own_wall:.0f} %, by CPU {100 * cpu / own_cpu:.0f} %"
+            )
+
+
+ROWS = {"rows": rows, "runs": runs, "search": search, "gradients": gradients, "cluster": cluster}
+
 if __name__ == "__main__":
-    chosen = sys.argv[1:] or ["rows", "runs", "search"]
-    for name in chosen:
-        {"rows": rows, "runs": runs, "search": search}[name]()
+    is_there = importlib.util.find_spec("distributed") is not None  # the extra `cluster`
+    for name in sys.argv[1:] or [x for x in ROWS if is_there or x != "cluster"]:
+        ROWS[name]()

@@ -8,18 +8,15 @@ all other forces must agree. Files are read where pip has put them; none is copi
 from __future__ import annotations
 
 import importlib.util
-import json
 import re
-import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import liaison
 from liaison.equations import newton_euler
 from liaison.errors import LiaisonError
 from liaison.expr import collector_paused
@@ -31,25 +28,15 @@ from liaison.program.lower import lower
 from liaison.tree import span
 
 WHEELS = ("gymnasium", "dm_control", "mujoco_warp")
+STATES = 100
 TOLERANCE = 1e-9
-"""Of q̈, relative to the largest entry of q̈ and of the terms it is the difference of."""
+"""Of q̈, relative to its largest entry, or to 1 where that is smaller."""
+ROUNDED = 2e-7
+"""Of masses, centres and moments: MuJoCo diagonalizes tensors to 1e-12, whatever their size."""
 
 HEAD = re.compile(rb"<mujoco(\s[^>]*)?>")
 NO_FRICTION = b'<option><flag frictionloss="disable"/></option>'
 """Dry friction is one of MuJoCo's constraints, and disabled there with them."""
-
-
-@dataclass
-class Row:
-    """One file."""
-
-    file: str
-    nv: int = 0
-    status: str = "read"  # or "refused"
-    error: float | None = None  # largest relative difference of q̈
-    inertia: float = 0.0  # largest difference of masses, relative, centres [m], inertia, relative
-    cpu: float = 0.0  # reading and deriving [s]
-    notes: tuple[str, ...] = field(default_factory=tuple)
 
 
 def models() -> Iterator[tuple[Path, Path, Any]]:
@@ -57,10 +44,10 @@ def models() -> Iterator[tuple[Path, Path, Any]]:
     import mujoco
 
     for wheel in WHEELS:
-        found = importlib.util.find_spec(wheel)
-        if found is None or found.origin is None:
+        spec = importlib.util.find_spec(wheel)
+        if spec is None or spec.origin is None:
             continue
-        folder = Path(found.origin).parent
+        folder = Path(spec.origin).parent
         for path in sorted(folder.rglob("*.xml")):
             try:
                 yield folder, path, mujoco.MjModel.from_xml_path(str(path))
@@ -101,7 +88,6 @@ class Pair:
         self.data = mujoco.MjData(model)
         self.inertia = self._same_inertia()
         self.labels = {k: [x.name for x in self.kernel.program.labels[k]] for k in "qvu"}
-        self.references = {}
         moving = [x for x in self.mechanism.joints if x.type.nq]
         self.joints = list(zip(moving, range(model.njnt), strict=True))
 
@@ -193,61 +179,28 @@ class Pair:
                 self.data.ctrl[k] = value
 
 
-def compared(folder: Path, path: Path, model: Any, states: int) -> Row:
-    """One file: read, and its q̈ at some states."""
-    row = Row(str(path.relative_to(folder.parent)), int(model.nv))
+def row_of(folder: Path, path: Path, model: Any, states: int = STATES) -> dict[str, Any]:
+    """One file: whether it is read, and how far its q̈ and its inertia differ."""
+    row = {"robot": str(path.relative_to(folder.parent)), "nv": int(model.nv)}
     begin = time.process_time()
     try:
         text = HEAD.sub(rb"\g<0>" + NO_FRICTION, path.read_bytes(), count=1)
         content = reading_of_mjcf(text, file=str(path), folder=folder)
-        row.notes = content.notes
-        pair = Pair(content.mechanism, model) if model.nv else None
     except LiaisonError as error:
-        row.status, row.notes = "refused", (error.message,)
-        return row
-    except Exception as error:
-        row.status, row.notes = "FAULT", (repr(error),)
-        return row
-    row.cpu = time.process_time() - begin
+        return row | {"status": "refused", "why": error.message}
+    row |= {"bodies": len(content.mechanism.bodies) - 1, "notes": len(content.notes)}
+    pair = Pair(content.mechanism, model) if model.nv else None
+    cpu = time.process_time() - begin
     rng = np.random.default_rng(0)
     with np.errstate(all="ignore"):
         errors = [pair.difference(rng) for _ in range(states)] if pair else [0.0]
-    row.error = float(np.max(errors))
-    row.inertia = pair.inertia if pair else 0.0
-    return row
+    error, inertia = float(np.max(errors)), pair.inertia if pair else 0.0
+    is_equal = error < TOLERANCE and inertia < ROUNDED
+    status = "equal" if is_equal else "differs"
+    return row | {"status": status, "error": error, "inertia": inertia, "cpu": cpu}
 
 
-def main() -> None:
-    """The table, on the terminal and in out/robots.json under "mjcf"."""
-    states = int(sys.argv[1]) if len(sys.argv) > 1 else 100
-    wish = sys.argv[2] if len(sys.argv) > 2 else ""
-    rows = []
+def rows(states: int = STATES) -> Iterator[dict[str, Any]]:
+    """Every file of the wheels that MuJoCo compiles."""
     for folder, path, model in models():
-        if wish not in str(path):
-            continue
-        row = compared(folder, path, model, states)
-        rows.append(row)
-        shown = "" if row.error is None else f"{row.error:.1e} {row.inertia:.1e}"
-        why = row.notes[0] if row.status != "read" else ""
-        print(f"{row.file:<75}{row.nv:>5} {row.status:<8}{shown:>16}{row.cpu:>7.1f} s {why[:90]}",
-              flush=True)  # fmt: skip
-    read = [x for x in rows if x.status == "read"]
-    right = [x for x in read if x.error is not None and x.error < TOLERANCE]
-    print(
-        f"{len(rows)} files that MuJoCo compiles, {len(read)} read, {len(right)} within {TOLERANCE}"
-    )
-    out = Path("out/robots.json")
-    out.parent.mkdir(exist_ok=True)
-    known = json.loads(out.read_text()) if out.exists() else {}
-    known["mjcf"] = {
-        "version": liaison.__version__,
-        "files": len(rows),
-        "read": len(read),
-        "within": len(right),
-        "rows": [vars(x) for x in rows],
-    }
-    out.write_text(json.dumps(known, indent=1))
-
-
-if __name__ == "__main__":
-    main()
+        yield {"format": "mjcf", **row_of(folder, path, model, states)}

@@ -28,6 +28,7 @@ def main(folder: Path) -> None:
     print(study)
     study.to_csv(folder / "study.csv")
     study.save_plot(folder / "scatter.png")
+    study.save_plot(folder / "histogram.png", "histogram")
     study.save_plot(folder / "parallel.png", "parallel", y="swing")
     study.save_plot(folder / "envelope.png", "envelope", y="D")
     study.save_plot(folder / "surface.png", "surface", x=["a", "d"], y="swing")

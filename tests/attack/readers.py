@@ -18,7 +18,13 @@ from attack.damaged_results import damaged
 from attack.table import Row
 from liaison.formats import read_lsd, reading_of_urdf
 from liaison.formats.mjcf.read import reading_of_mjcf
-from liaison.simulation.record.files import Variable, read_netcdf, write_netcdf
+from liaison.simulation.record.files import (
+    SEAL_SIZE,
+    Variable,
+    read_netcdf,
+    sealed,
+    write_netcdf,
+)
 
 TRIES = 1_000_000
 """Asked for of each reader; `make attack` takes 1 of 500 of them, by scale."""
@@ -75,16 +81,21 @@ def changed_texts(kind: str, read: Callable[[bytes], Any], tries: int, seed: int
 
 
 def damaged_files(folder: Path, tries: int, seed: int = 8) -> Row:
-    """A file of results with one accident each; one in 500 is whole and holds other content."""
+    """A file of results with one accident each.
+
+    One in 50 had it before its digest was made; one in 500 is whole and holds other content.
+    """
     rng, before, path = random.Random(seed), _memory(), folder / "a.nc"
     liaison.simulate(EXAMPLES / "pendulum.lsd", until=0.1).save(path)
     whole, content, row = path.read_bytes(), read_netcdf(path), _row("results")
     for k in range(tries):
-        if k % 500:
+        if k % 500 == 0:
+            write_netcdf(path, *_other_content(*content, rng))
+        elif k % 50 == 1:
+            path.write_bytes(sealed(damaged(whole[:-SEAL_SIZE], rng)))
+        else:
             data = damaged(whole, rng)
             path.write_bytes(data if data != whole else b"")
-        else:
-            write_netcdf(path, *_other_content(*content, rng))
         row.attempt(lambda: liaison.load(path), f"try {k}")
     return _ended(row, before)
 

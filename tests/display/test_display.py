@@ -59,6 +59,17 @@ def shown(examples):
         "Comparison": liaison.compare(pendulum, timed=False),
         "Summary": liaison.check(four_bar),
         "Trajectory": run,
+        **studied(pendulum),
+    }
+
+
+def studied(pendulum):
+    """Of few runs each."""
+    how = {"vary": {"l": "0.5 m .. 2 m"}, "measure": {"last": "final(A)"}, "until": 0.2}
+    return {
+        "Study": liaison.study(pendulum, **how | {"vary": {"l": [0.5, -1.0]}}),
+        "Indices": liaison.sobol_indices(pendulum, **how, count=8),
+        "Optimum": liaison.optimize(pendulum, **how, maximize="last"),
     }
 
 

@@ -43,7 +43,7 @@ def code_cells(book):
 def pictures(cell):
     """Frames that a cell shows, as texts."""
     shown = [output.get("data", {}).get("text/html", "") for output in cell.outputs]
-    return [text for text in shown if text.startswith("<iframe")]
+    return [frame for text in shown for frame in re.findall("<iframe.*?</iframe>", text, re.DOTALL)]
 
 
 @pytest.fixture(scope="module")

@@ -148,7 +148,7 @@ def test_derivatives_of_a_step_are_differences_of_steps(casadi, method):
 
 def test_a_crank_from_rest_to_rest(casadi):
     """The optimum is a motion of liaison.simulate, and another discretisation's, too."""
-    path = EXAMPLES / "optimal_control.py"
+    path = EXAMPLES / "studies" / "optimal_control.py"
     spec = importlib.util.spec_from_file_location("optimal_control", path)
     example = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(example)
@@ -163,7 +163,7 @@ def test_a_crank_from_rest_to_rest(casadi):
 
 @pytest.mark.slow
 def test_an_arm_under_limits_of_torque(casadi):
-    path = EXAMPLES / "optimal_control.py"
+    path = EXAMPLES / "studies" / "optimal_control.py"
     spec = importlib.util.spec_from_file_location("optimal_control", path)
     example = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(example)

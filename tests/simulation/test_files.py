@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import random
 import stat
@@ -10,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -190,6 +193,90 @@ def test_files_without_a_digest_are_read(tmp_path):
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(LiaisonError, match="is damaged"):
         load(path)
+
+
+def test_damage_under_a_digest_that_fits_is_refused_or_met_no_byte_that_matters(tmp_path):
+    path, rng = tmp_path / "a.nc", random.Random(4)
+    some_run().save(path)
+    whole = path.read_bytes()[: -files.SEAL_SIZE]
+    begin = time.process_time()
+    for _ in range(25):
+        path.write_bytes(files.sealed(damaged(whole, rng)))
+        with suppress(LiaisonError):
+            load(path)
+    assert time.process_time() - begin < 10.0
+
+
+def heap_without_an_entry(whole, place):
+    """A size of nothing: HDF5 itself steps from this entry to this entry, for ever."""
+    return whole[: place + 16] + bytes(16) + whole[place + 32 :]
+
+
+def heap_beyond_the_file(whole, place):
+    return whole[: place + 8] + (1 << 40).to_bytes(8, "little") + whole[place + 16 :]
+
+
+def text_of_four_gigabytes(whole, place):
+    """HDF5 itself makes room for it before it looks whether it is there."""
+    import h5py
+
+    with h5py.File(io.BytesIO(whole), "r") as file:
+        at = file["coordinate"].id.get_offset()
+    return whole[:at] + b"\xf0\xff\xff\xff" + whole[at + 4 :]
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (heap_without_an_entry, "entry 0 of the heap .* has the size 0"),
+        (heap_beyond_the_file, "the heap at byte .* has the size 1099511627776"),
+        (text_of_four_gigabytes, "a text of 4294967280 bytes in '/coordinate' is too large"),
+    ],
+)
+def test_files_that_would_keep_hdf5_busy_are_refused_at_once(tmp_path, damage, words):
+    path = tmp_path / "a.nc"
+    some_run().save(path)
+    whole = path.read_bytes()[: -files.SEAL_SIZE]
+    path.write_bytes(files.sealed(damage(whole, whole.index(files.HEAP))))
+    begin = time.process_time()
+    with pytest.raises(LiaisonError, match=words):
+        load(path)
+    assert time.process_time() - begin < 1.0
+
+
+def test_arrays_larger_than_their_file_are_refused(tmp_path):
+    """HDF5 gives zeros for what was never written, as many as a shape says."""
+    import h5py
+
+    path = tmp_path / "a.nc"
+    some_run().save(path)
+    path.write_bytes(path.read_bytes()[: -files.SEAL_SIZE])
+    with h5py.File(path, "a") as file:
+        file.create_dataset("vast", (1 << 28,), "f8")
+    path.write_bytes(files.sealed(path.read_bytes()))
+    with pytest.raises(LiaisonError, match=r"the shape \(268435456,\) of '/vast' is too large"):
+        load(path)
+
+
+def test_readings_of_a_file_are_bounded():
+    image, buffer = files._Image(b"x" * 1000), bytearray(1000)
+    times = (files.READINGS * 1000 + files.LEAST_READ) // 1000
+    for _ in range(times):
+        image.seek(0)
+        assert image.readinto(buffer) == 1000
+    image.seek(0)
+    with pytest.raises(ValueError, match="without end"):
+        image.readinto(buffer)
+
+
+def test_many_texts_fill_several_heaps(tmp_path):
+    """Heaps that are full end with their last entry, or with fewer bytes than an entry has."""
+    rng = random.Random(5)
+    names = np.array(["x" * rng.randrange(60) for _ in range(3000)], dtype=object)
+    files.write_netcdf(tmp_path / "a.nc", {"names": files.Variable(("n",), names)}, "header")
+    variables, header = files.read_netcdf(tmp_path / "a.nc")
+    assert header == "header"
+    assert list(variables["names"].values) == list(names)
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", files.SIGNATURE, files.SIGNATURE + bytes(4000)])

@@ -14,7 +14,8 @@ from liaison.cli import main
 from liaison.errors import LiaisonError, NamingError, TextError
 from liaison.studies.files import MOST_BYTES, read_study_file
 from liaison.studies.surfaces import fitted_surface
-from liaison.view.studies.table import counted
+from liaison.studies.variations import points_of, variation_of
+from liaison.view.studies.table import counted, some_of
 
 GOOD = """mechanism = "four_bar.lsd"
 until = "0.05 s"
@@ -236,3 +237,15 @@ def test_the_page_makes_no_request_and_cannot_be_left_by_names(study, tmp_path):
     page = study_page(table, ["k"] * 3)
     assert page.count("<script") == 2
     assert "alert(1)</script>" not in page
+
+
+def test_the_points_that_are_drawn_are_like_all_points():
+    """Every fourth point of a Sobol' sequence leaves one half of a range nearly empty."""
+    kinds = {name: variation_of((0.0, 1.0), "", None, name) for name in "abcd"}
+    whole = points_of(kinds, "sobol", count=20_000, seed=0).values.T
+    chosen = whole[:, some_of(whole, 5000)]
+    assert chosen.shape == (4, 5000)
+    for column, part in zip(whole, chosen, strict=True):
+        assert (part.min(), part.max()) == (column.min(), column.max())
+        share, _ = np.histogram(part, bins=4, range=(0, 1))
+        assert np.max(np.abs(share / 1250 - 1)) < 0.1  # four standard deviations of random ones

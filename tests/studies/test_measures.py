@@ -1,5 +1,6 @@
 """Measures: values against NumPy on the whole trajectory, and texts that are none."""
 
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -193,7 +194,7 @@ def test_gradients_are_limits_of_differences():
     for text in texts:
         measure = read_measure("m", text)
         value, gradient = measure.gradient(
-            samples(p, q), lambda name: slope, lambda name: np.array([1.0, 0.0])
+            samples(p, q), lambda name, w: w @ slope, lambda name: np.array([1.0, 0.0])
         )
         assert value == measure.values(samples(p, q))[0]
         for k, (dp, dq) in enumerate(((h, 0), (0, h))):
@@ -309,3 +310,20 @@ def test_plots_of_what_spreads():
         study.plot("envelope", y="A")
     kept = liaison.study(DRIVEN, measure={}, record=0.1, **few)
     assert len(kept.plot("envelope", y="A").axes[0].lines[0].get_xdata()) == 11
+
+
+def test_reactions_of_a_run_do_not_depend_on_the_runs_beside_it(monkeypatch):
+    """All are found at once, a few states at a time, and each is that of the run alone."""
+    measure = {"pull": "max(reactions.A.Fx)", "lost": "final(reactions.C.Fz)"}
+    how = {"measure": measure, "until": 0.05, "every": 0.01}
+    monkeypatch.setattr(import_module("liaison.verbs.studies._family"), "FORWARD_ROWS", 14)
+    rows = [0.09, 0.1, 0.9, 0.11, 0.105]  # the third cannot be assembled
+    study = liaison.study("examples/four_bar.lsd", vary={"a": rows}, **how)
+    assert study["status"].tolist() == ["done", "done", "failed", "done", "done"]
+    for k in (0, 1, 3, 4):
+        run = liaison.simulate(
+            "examples/four_bar.lsd", until=0.05, every=0.01, parameters={"a": rows[k]},
+            series=["reactions"],
+        )  # fmt: skip
+        assert study["pull"][k] == np.max(run["reactions.A.Fx"])
+        assert np.isnan(study["lost"][k])  # hinges with parallel axes do not determine it

@@ -1,5 +1,8 @@
 """Cartesian coordinates and kept joints: counts, places, and what loads and outputs become."""
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
@@ -8,7 +11,7 @@ from liaison import mechanism as build
 from liaison import symbol
 from liaison.errors import NamingError
 from liaison.expr import symbols_of
-from liaison.model import Free, Planar
+from liaison.model import AlongMeasure, Coordinate, Free, Planar
 from liaison.tree import assemble, span
 from liaison.tree.cartesian import cartesian, parametrized
 
@@ -125,3 +128,39 @@ def test_an_unknown_parametrization_is_named():
 def test_strict_is_minimal():
     equations = liaison.derive("examples/four_bar.lsd", "kane", parametrization="strict")
     assert equations.native["treatment"].unknowns == 1
+
+
+@dataclass(frozen=True, slots=True)
+class Strut(AlongMeasure):
+    """A spring with a damper: its energy is of the spring, its effort is of both."""
+
+    name: str
+    measure: Coordinate
+    stiffness: float
+    damping: float
+    place: object = None
+
+    WORD: ClassVar[str] = "strut"
+
+    def effort_at(self, x, rate, read):
+        return -self.stiffness * x - self.damping * rate * rate * rate
+
+    def energy_at(self, x, read):
+        return self.stiffness * x * x / 2
+
+
+@pytest.mark.parametrize("label", ["s", "A"])
+def test_a_load_acts_by_its_effort_whatever_part_of_it_is_stored(label):
+    """A load of a new kind, whose energy is not all that it does."""
+    plate = liaison.body("plate", mass=2, inertia=(0.1, 0.1, 0.1), center=(0.1, 0, 0))
+    bob = liaison.body("bob", mass=1, inertia=(0.01, 0.02, 0.02), center=(0, 0, -0.4))
+    s = liaison.join(liaison.ground, plate, liaison.Prismatic, name="s", axis=(1, 0, 0))
+    A = liaison.join(plate.at((0.2, 0, 0.1)), bob, liaison.Revolute, name="A", axis=(0, -1, 0))
+    mechanism = build(
+        s, A, liaison.gravity(), liaison.start("s", 0.2, 1.5), liaison.start("A", 0.4, -2.0),
+        Strut("strut", Coordinate(label), 30.0, 4.0),
+    )  # fmt: skip
+    table = liaison.parametrizations(mechanism, until=0.02)
+    (column,) = [x for x in table.columns if x.name == "cartesian"]
+    assert not column.why_not
+    assert column.difference < 1e-12

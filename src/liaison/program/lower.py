@@ -64,8 +64,8 @@ def lower(equations: Equations) -> Program:
         (what multipliers alone cause in joints), motions (of bodies, x = v̇), markers (poses of
         joints), balance (the general theorems), work (T, U and the power of what is not stored),
         invariants (first integrals), d_residual, d_motion and tangent (see tangent.py), variation
-        (see variation.py), adjoint (likewise), qdot (q̇ = N v), kick, leap, d_leap, reach
-        and turn (see discrete.py).
+        (see variation.py), adjoint, adjoint_motion and adjoint_closing (likewise), qdot
+        (q̇ = N v), kick, leap, d_leap, reach and turn (see discrete.py).
 
     Example:
         >>> import liaison
@@ -323,7 +323,11 @@ class _Lowering:
         """The same for derivatives; their modules are loaded now."""
         from liaison.program.derivatives import derivatives as of
         from liaison.program.derivatives.discrete import discrete_makers
-        from liaison.program.derivatives.variation import adjoint_makers, variation_makers
+        from liaison.program.derivatives.variation import (
+            adjoint_makers,
+            closing_makers,
+            variation_makers,
+        )
 
         whole, equations = self.whole, self.whole.equations
         factored, solution = (lambda: whole.factored), (lambda: whole.solution)
@@ -334,6 +338,11 @@ class _Lowering:
             **of.tangent_makers(equations, derivatives),
             **variation_makers(equations, derivatives),
             **adjoint_makers(equations, derivatives, _weights(equations)),
+            **closing_makers(
+                equations,
+                lambda: (whole.factored_positions, whole.factored),
+                _weights(equations),
+            ),
             **discrete_makers(equations),
         }
 

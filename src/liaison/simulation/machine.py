@@ -25,15 +25,16 @@ from liaison.solvers.linear.dense import saddle
 
 @loop
 def over_states(
-    entry: kernel, count: i64, nq: i64, nv: i64, nu: i64, nx: i64, outputs: i64, table: ptr,
-    p: ptr, x: ptr, out: ptr, scratch: ptr,
+    entry: kernel, count: i64, nq: i64, nv: i64, nu: i64, nx: i64, outputs: i64, between: i64,
+    table: ptr, p: ptr, x: ptr, out: ptr, scratch: ptr,
 ) -> None:  # fmt: skip
-    """An entry at every row (t, q, v, u) of a table."""
+    """An entry at every row (t, q, v, u) of a table; parameters of two rows lie `between` apart."""
     for i in range(count):
         row = at(table, i * (1 + nq + nv + nu))
         q = at(row, 1)
         v = at(q, nq)
-        entry(row[0], q, v, at(v, nv), p, at(x, i * nx), at(out, i * outputs), scratch)
+        own = at(p, i * between)
+        entry(row[0], q, v, at(v, nv), own, at(x, i * nx), at(out, i * outputs), scratch)
 
 
 @loop
@@ -200,7 +201,7 @@ def map_entry(kernel: Kernel, entry: str, table: Array, p: Array, x: Array | Non
         kernel: has the entry.
         entry: its name.
         table: shape (n, 1 + nq + nv + nu).
-        p: parameters.
+        p: parameters, of all rows or one row each.
         x: further arguments, one row each, shape (n, nx).
 
     Returns:
@@ -215,10 +216,10 @@ def map_entry(kernel: Kernel, entry: str, table: Array, p: Array, x: Array | Non
     if kernel.is_interpreted:
         q, v, u = np.split(table[:, 1:], [nq, nq + nv], axis=1)
         return kernel(entry, table[:, 0], q=q, v=v, u=u, p=p, x=more)
-    rows, p = np.ascontiguousarray(table, dtype=float), np.array(p, dtype=float)
+    rows, p = np.ascontiguousarray(table, dtype=float), np.array(p, dtype=float, order="C")
     out = np.zeros((len(table), kernel.out_size(entry)))
     scratch = np.zeros(max(1, kernel.work_size(entry)))
-    sizes_of_rows = nq, nv, nu, more.shape[1], out.shape[1]
+    sizes_of_rows = nq, nv, nu, more.shape[1], out.shape[1], p.shape[1] if p.ndim > 1 else 0
     listed = map(address, (rows, p, more, out, scratch))
     _over_states()(kernel.address(entry), len(rows), *sizes_of_rows, *listed)
     return out

@@ -12,8 +12,8 @@ Source: GVL13 §2.4 (rank and null space by singular values).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,8 +61,14 @@ class Redundancy:
         return np.asarray(np.any(self.directions != 0, axis=(1, 2)))
 
 
-def redundancy(plan: Plan, rows: Array) -> Redundancy:
-    """Null space of Gᵀ at every recorded row (t, q, v, u); not looked for where G is sparse."""
+def redundancy(plan: Plan, rows: Array, begins: NDArray[np.intp] | None = None) -> Redundancy:
+    """Null space of Gᵀ at every recorded row (t, q, v, u); not looked for where G is sparse.
+
+    Args:
+        plan: its parameters are of all rows, or one row each.
+        rows: of one run, or of several.
+        begins: the first row of each run, where there are several.
+    """
     nv, nc = plan.size("nv"), plan.size("nc")
     vanished = len(plan.program.facts.get("vanished", ()))
     if not (nc and nv) or "terms" not in plan.program.entries:
@@ -70,13 +76,21 @@ def redundancy(plan: Plan, rows: Array) -> Redundancy:
     terms = map_entry(plan.kernel, "terms", rows, plan.parameters)
     G = terms[:, nv * nv : nv * nv + nc * nv].reshape(-1, nc, nv)
     length = np.linalg.norm(G, axis=2, keepdims=True)
-    is_noise = length <= NOISE * np.max(length, initial=0.0)
+    is_noise = length <= NOISE * _largest(length, begins)
     scale = np.where(is_noise, 1.0, length)
     U, s, _ = np.linalg.svd(np.where(is_noise, 0.0, G / scale), full_matrices=True)
     rank = np.count_nonzero(s > RANK * s[:, :1], axis=1)
     most = nc - int(np.min(rank, initial=nc))
     loose = np.arange(nc - most, nc) >= rank[:, None]
     return Redundancy(U[:, :, nc - most :] / scale * loose[:, None, :], vanished)
+
+
+def _largest(length: Array, begins: NDArray[np.intp] | None) -> Any:
+    """The largest of each run, so that none depends on the others."""
+    if begins is None or len(begins) < 2:
+        return np.max(length, initial=0.0)
+    most = np.maximum.reduceat(np.max(length, axis=(1, 2)), begins)
+    return np.repeat(most, np.diff(np.append(begins, len(length))))[:, None, None]
 
 
 def accelerations(
@@ -97,7 +111,9 @@ def accelerations(
     before = out[:, nv + nc] / size
     chosen = ~(before <= plan.settings.residual) | loose.instants
     if np.any(chosen):
-        again, miss = pivoted(plan, rows[chosen])
+        p = plan.parameters
+        own = plan if p.ndim == 1 else replace(plan, parameters=p[chosen])
+        again, miss = pivoted(own, rows[chosen])
         after = miss / (1 + np.max(np.abs(again[:, :nv]), axis=1))
         good = (miss >= 0) & ((after <= CONSISTENCY) | ~(after >= before[chosen]))
         values[np.flatnonzero(chosen)[good]] = again[good]
@@ -117,13 +133,24 @@ def pivoted(plan: Plan, rows: Array, effort: Array | None = None) -> tuple[Array
     return solutions, miss
 
 
-def reactions(plan: Plan, rows: Array, contacts: Contacts | None = None) -> dict[str, Series]:
+def reactions(
+    plan: Plan,
+    rows: Array,
+    contacts: Contacts | None = None,
+    begins: NDArray[np.intp] | None = None,
+) -> dict[str, Series]:
     """The wrench in every joint, a mask over what is not determined, and the self-stress there.
 
     The series `self_stress` is Σ d dᵀ over the wrenches d that may be added to a joint's at will
     while nothing else changes, none larger than 1: in other axes T it is T (Σ d dᵀ) Tᵀ.
+
+    Args:
+        plan: its parameters are of all rows, or one row each.
+        rows: states (t, q, v, u) of one run, or of several.
+        contacts: of one run.
+        begins: the first row of each run, where there are several.
     """
-    loose = redundancy(plan, rows)
+    loose = redundancy(plan, rows, begins)
     x = accelerations(plan, rows, loose, contacts)
     values = map_entry(plan.kernel, "reactions", rows, plan.parameters, x)
     joints = tuple(name for name, _ in plan.program.entry("reactions").layout)
@@ -140,9 +167,14 @@ def reactions(plan: Plan, rows: Array, contacts: Contacts | None = None) -> dict
     }
 
 
-def multipliers(plan: Plan, rows: Array, contacts: Contacts | None = None) -> dict[str, Series]:
+def multipliers(
+    plan: Plan,
+    rows: Array,
+    contacts: Contacts | None = None,
+    begins: NDArray[np.intp] | None = None,
+) -> dict[str, Series]:
     """λ, row by row: what each closure puts on the mechanism; of an imposed motion, its drive."""
-    loose, labels = redundancy(plan, rows), plan.program.labels.get("lam", ())
+    loose, labels = redundancy(plan, rows, begins), plan.program.labels.get("lam", ())
     nv, nc = plan.size("nv"), plan.size("nc")
     lam = accelerations(plan, rows, loose, contacts)[:, nv : nv + nc]
     units, names = tuple(x.unit for x in labels), tuple(x.name for x in labels)
@@ -151,18 +183,26 @@ def multipliers(plan: Plan, rows: Array, contacts: Contacts | None = None) -> di
 
 
 def joint_accelerations(
-    plan: Plan, rows: Array, contacts: Contacts | None = None
+    plan: Plan,
+    rows: Array,
+    contacts: Contacts | None = None,
+    begins: NDArray[np.intp] | None = None,
 ) -> dict[str, Series]:
     """v̇ by label: the rate of every velocity."""
-    vdot = accelerations(plan, rows, redundancy(plan, rows), contacts)[:, : plan.size("nv")]
+    vdot = accelerations(plan, rows, redundancy(plan, rows, begins), contacts)[:, : plan.size("nv")]
     labels = plan.program.labels["v"]
     units, names = tuple(f"{x.unit}2" for x in labels), tuple(f"{x.name}'" for x in labels)
     return {"accelerations": Series(vdot, units, {"acceleration": names})}
 
 
-def motions(plan: Plan, rows: Array, contacts: Contacts | None = None) -> dict[str, Series]:
+def motions(
+    plan: Plan,
+    rows: Array,
+    contacts: Contacts | None = None,
+    begins: NDArray[np.intp] | None = None,
+) -> dict[str, Series]:
     """ω, v, ω̇, v̇ of every body's frame, in the ground's axes."""
-    x = accelerations(plan, rows, redundancy(plan, rows), contacts)
+    x = accelerations(plan, rows, redundancy(plan, rows, begins), contacts)
     values = map_entry(plan.kernel, "motions", rows, plan.parameters, x)
     bodies = tuple(name for name, _ in plan.program.entry("motions").layout)
     table, axes = values.reshape(len(rows), len(bodies), 12), {"body": bodies, "motion": MOTIONS}

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liaison.errors import NamingError, SimulationError
 from liaison.numeric import Array
@@ -481,9 +482,21 @@ def inputs_series(plan: Plan, rows: Array) -> dict[str, Series]:
 
 
 def series_of(
-    plan: Plan, rows: Array, names: Sequence[str], contacts: Contacts | None = None
+    plan: Plan,
+    rows: Array,
+    names: Sequence[str],
+    contacts: Contacts | None = None,
+    begins: NDArray[np.intp] | None = None,
 ) -> dict[str, Series]:
-    """Series at the recorded states; a name that the program lacks is left out unless unknown."""
+    """Series at the recorded states; a name that the program lacks is left out unless unknown.
+
+    Args:
+        plan: its parameters are of all rows, or one row each.
+        rows: states (t, q, v, u) of one run, or of several.
+        names: of the series.
+        contacts: of one run.
+        begins: the first row of each run, where there are several.
+    """
     kernel, p = plan.kernel, plan.parameters
     chosen = [name for name in names if _is_there(plan, name)]
     if "reactions" in chosen and "markers" not in chosen:
@@ -496,7 +509,7 @@ def series_of(
         if name in FORWARD:
             from . import reactions
 
-            series |= getattr(reactions, FORWARD[name])(plan, rows, contacts)
+            series |= getattr(reactions, FORWARD[name])(plan, rows, contacts, begins)
         elif name == "contacts":
             series |= _contact_series(plan, contacts)
         elif name == "closure":

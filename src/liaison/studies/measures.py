@@ -239,13 +239,14 @@ class Measure:
         return np.array(np.broadcast_to(value, len(samples.t)))
 
     def gradient(
-        self, samples: Samples, slope: Callable[[str], Array], own: Callable[[str], Array]
+        self, samples: Samples, slope: Callable[[str, Array], Array], own: Callable[[str], Array]
     ) -> tuple[float, Array]:
         """The number of one run, and how it changes with some parameters, shape (parameters,).
 
         Args:
             samples: of one run.
-            slope: of a formula's values, by its text, shape (n, parameters).
+            slope: of a weighted sum of a formula's values, by its text and the weights of the
+                instants, shape (parameters,).
             own: of a parameter itself, by its name, shape (parameters,).
 
         Raises:
@@ -308,7 +309,7 @@ def _of_events(node: Node, instants: list[Array]) -> Array:
 
 
 def _dual(
-    node: Node, s: Samples, slope: Callable[[str], Array], own: Callable[[str], Array]
+    node: Node, s: Samples, slope: Callable[[str, Array], Array], own: Callable[[str], Array]
 ) -> tuple[Any, Any]:
     """A part of a measure and its change, of one run."""
     if node.op == "number":
@@ -321,8 +322,7 @@ def _dual(
             REDUCERS[node.name](s, x) if node.op == "reduce"
             else _picked(x, _instant(s, node.number))
         )  # fmt: skip
-        changes = slope(node.formula)
-        return value[0], np.where(weights[0] != 0, weights[0], 0.0)[: len(changes)] @ changes
+        return value[0], slope(node.formula, weights[0])
     pairs = [_dual(x, s, slope, own) for x in node.args]
     return _combined(node.op, [x for x, _ in pairs], [x for _, x in pairs])
 

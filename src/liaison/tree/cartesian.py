@@ -33,7 +33,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import NamingError
-from liaison.expr import PI, Expr, as_expr, directional, evaluate, substitute, symbol, symbols_of
+from liaison.expr import (
+    PI,
+    Expr,
+    as_expr,
+    directional,
+    evaluate,
+    gradient,
+    substitute,
+    symbol,
+    symbols_of,
+)
 from liaison.model import (
     AlongMeasure,
     Body,
@@ -328,17 +338,15 @@ class _Rewriter:
             yield self._substituted(force)
             return
         label = measure.label
-        stored, lost = self._functions(force, label)
-        is_effort = stored is None and lost is None
-        if label not in (self.pairs if is_effort else self.known):
+        stored, lost, rest = self._functions(force, label)
+        if label not in (self.known if rest is None else self.pairs):
             yield self._substituted(force)
-        elif is_effort:
-            q, rate = self._seen(label)
-            drag = force.effort_at(q, rate, self.formula)
-            yield from self._pair(force, self.pairs[label], drag)
-        if stored is not None and label in self.known:
+            return
+        if rest is not None:
+            yield from self._pair(force, self.pairs[label], rest)
+        if stored is not None:
             yield Potential(force.name, stored, force.place)
-        if lost is not None and label in self.known:
+        if lost is not None:
             name = force.name if stored is None else f"{force.name} dissipation"
             yield Dissipation(name, lost, force.place)
 
@@ -347,10 +355,28 @@ class _Rewriter:
         named = symbol(label), symbol(f"{label}'")
         return self.put.get(named[0], named[0]), self.put.get(named[1], named[1])
 
-    def _functions(self, force: AlongMeasure, label: str) -> tuple[Any, Any]:
-        """The energy and the dissipation of a load along a coordinate; None of those it has not."""
+    def _functions(self, force: AlongMeasure, label: str) -> tuple[Any, Any, Any]:
+        """Energy and dissipation of a load along a coordinate, and the effort of neither.
+
+        None of those that it has not.
+        """
         q, rate = self._seen(label)
-        return force.energy_at(q, self.formula), force.dissipation_at(rate, self.formula)
+        stored, lost = force.energy_at(q, self.formula), force.dissipation_at(rate, self.formula)
+        effort = force.effort_at(q, rate, self.formula)
+        if stored is None and lost is None:
+            return None, None, effort
+        x, speed = symbol("'x"), symbol("'speed")
+        whole = as_expr(force.effort_at(x, speed, self.formula))
+        functions = force.energy_at(x, self.formula), force.dissipation_at(speed, self.formula)
+        parts = [
+            gradient(as_expr(f), [by])[0]
+            for f, by in zip(functions, (x, speed), strict=True)
+            if f is not None
+        ]
+        if _cancel([whole, *parts]):
+            return stored, lost, None
+        rest = sum(parts, whole)
+        return stored, lost, substitute([rest], {x: as_expr(q), speed: as_expr(rate)})[0]
 
     def _pair(self, force: Force, joint: Joint, effort: Any) -> Iterator[Force]:
         """The effort on the successor, and its opposite on the predecessor."""
@@ -361,6 +387,18 @@ class _Rewriter:
                 name = f"{force.name} on {marker.body}"
                 wrench = {part: (0, 0, sign * effort)}
                 yield PointWrench(name, marker, axes=F, place=force.place, **wrench)
+
+
+def _cancel(terms: list[Expr]) -> bool:
+    """Whether the terms add up to nothing but rounding, at some values of what they depend on."""
+    names, draw = sorted(symbols_of(terms), key=lambda x: x.name), np.random.default_rng(0)
+    for sign in (1, -1, 1, -1, 1, -1):  # of what the load itself measures: see `_functions`
+        signs = [sign if x.name.startswith("'") else 1 for x in names]
+        values = dict(zip(names, signs * draw.uniform(0.3, 1.7, len(names)), strict=True))
+        numbers = [float(x) for x in evaluate(terms, values)]
+        if not abs(sum(numbers)) <= ROUNDING * sum(map(abs, numbers)):
+            return False
+    return True
 
 
 def _is_pair(kind: JointType) -> bool:

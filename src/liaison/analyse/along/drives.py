@@ -26,6 +26,11 @@ from liaison.model.relations.imposed import PrescribedMotion
 from liaison.numeric import Array
 from liaison.simulation import Series, Trajectory
 
+from .verify import integral
+
+CLOSURES = "closures"
+"""Name of the power of all closures that move with time."""
+
 EFFORT = "effort of {}"
 """Name of the output that records the effort of a motor."""
 WORDS: dict[type[Measure], str] = {Distance: "a distance", Cable: "a cable", Angle: "an angle"}
@@ -44,6 +49,7 @@ class DriveAlong:
         unit: of the effort.
         effort: at every instant; NaN where it is not determined.
         power: at every instant [W]; None where it is not known.
+        work: over the run [J]; None where it is not known.
     """
 
     name: str
@@ -52,6 +58,7 @@ class DriveAlong:
     unit: str
     effort: Array
     power: Array | None
+    work: float | None
 
 
 def is_effort(output: str) -> bool:
@@ -88,7 +95,10 @@ def _unit(mechanism: Mechanism, motor: Actuator) -> str:
 
 
 def drives_along(
-    mechanism: Mechanism, run: Trajectory, powers: Mapping[str, Array] | None = None
+    mechanism: Mechanism,
+    run: Trajectory,
+    powers: Mapping[str, Array] | None = None,
+    works: Mapping[str, float] | None = None,
 ) -> list[DriveAlong]:
     """Every imposed motion and every motor of a run of a mechanism `with_efforts`.
 
@@ -96,8 +106,11 @@ def drives_along(
         mechanism: that moved.
         run: with the series "outputs" and, for imposed motions, "lam".
         powers: of loads by name [W], for motors that act on no coordinate.
+        works: of loads by name [J], as `verify` integrates them.
     """
-    listed = [_imposed(run, x) for x in mechanism.constraints if isinstance(x, PrescribedMotion)]
+    powers, works = powers or {}, works or {}
+    imposed = [x for x in mechanism.constraints if isinstance(x, PrescribedMotion)]
+    listed = [_imposed(run, x, powers, works) for x in imposed]
     for motor in _motors(mechanism):
         effort = run[f"outputs.{EFFORT.format(motor.name)}"]
         on = motor.measure
@@ -105,14 +118,27 @@ def drives_along(
             power = _power(run, on.label, effort)
             words = on.label
         else:
-            power = (powers or {}).get(motor.name)
+            power = powers.get(motor.name)
             words = WORDS[type(on)]
         unit = _unit(mechanism, motor).replace("*", "·")
-        listed.append(DriveAlong(motor.name, "motor", words, unit, effort, power))
-    return [x for x in listed if x is not None]
+        work = works.get(motor.name, _integral(run, power))
+        listed.append(DriveAlong(motor.name, "motor", words, unit, effort, power, work))
+    return listed
 
 
-def _imposed(run: Trajectory, drive: PrescribedMotion) -> DriveAlong:
+def _integral(run: Trajectory, power: Array | None) -> float | None:
+    """∫ P dt over the recorded instants [J]; None where P is not known at all of them."""
+    if power is None or not np.all(np.isfinite(power)):
+        return None
+    return float(integral(run.t, power))
+
+
+def _imposed(
+    run: Trajectory,
+    drive: PrescribedMotion,
+    powers: Mapping[str, Array],
+    works: Mapping[str, float],
+) -> DriveAlong:
     """Multiplier and power of an imposed motion; NaN where its row is not determined."""
     series = run.series.get("lam", Series(np.zeros((len(run), 0)), axes={"row": ()}))
     rows = next(iter(series.axes.values()))
@@ -123,8 +149,12 @@ def _imposed(run: Trajectory, drive: PrescribedMotion) -> DriveAlong:
     else:
         effort, unit = np.full(len(run), np.nan), ""
     power = _power(run, drive.coordinate, effort)
-    unit = {"Nm": "N·m"}.get(unit, unit)
-    return DriveAlong(drive.name, "imposed motion", drive.coordinate, unit, effort, power)
+    unit = unit.replace("*", "·")
+    work = _integral(run, power)
+    others = powers.get(CLOSURES)
+    if power is not None and others is not None and np.allclose(power, others, rtol=1e-9):
+        work = works.get(CLOSURES, work)  # it alone moves the closures
+    return DriveAlong(drive.name, "imposed motion", drive.coordinate, unit, effort, power, work)
 
 
 def _power(run: Trajectory, coordinate: str, effort: Array) -> Array | None:

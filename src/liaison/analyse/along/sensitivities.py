@@ -15,7 +15,7 @@ The velocities of the program are (v, δq, δv, z): v of the motion, its change 
 the integrals of the changes of the outputs. The direction δp is a parameter of the program, so that
 one kernel serves all of them. Inputs given by formulas are differentiated through.
 
-Public names: Sensitivities, sensitivities, start_change, Varied, varied.
+Public names: Sensitivities, sensitivities, start_change, Varied, varied, Jumps, jumps_of.
 
 Source: HNW1 §I.14 (derivatives with respect to parameters, side by side with the motion).
 """
@@ -62,7 +62,7 @@ class Varied:
         positions: how many entries q has.
         outputs: how many outputs are integrated.
         inputs: of the run, numbers and formulas by name.
-        moving: conditions of jumps and bends whose instants depend on the state or a parameter.
+        jumps: of its accelerations.
     """
 
     kernel: Kernel
@@ -70,7 +70,7 @@ class Varied:
     positions: int
     outputs: int
     inputs: Mapping[str, Any]
-    moving: tuple[Expr, ...]
+    jumps: Jumps
 
     def split(self, v: Array) -> tuple[Array, Array, Array, Array]:
         """v, δq, δv and z of rows of velocities."""
@@ -78,16 +78,37 @@ class Varied:
         parts = np.split(v, ends, axis=-1)
         return parts[0], parts[1], parts[2], parts[3]
 
-    def check_jumps(self, rows: Array, parameters: Array) -> None:
+
+@final
+@dataclass(frozen=True)
+class Jumps:
+    """Jumps of v̇ at instants that move with a parameter or a start.
+
+    Args:
+        kernel: of conditions, of v̇ and of formulas with knots.
+        conditions: of jumps and bends whose instants depend on the state or a parameter.
+        levels: knots of each of these formulas, where tables of the state may bend.
+    """
+
+    kernel: Kernel
+    conditions: tuple[Expr, ...]
+    levels: tuple[Array, ...] = ()
+
+    def check(self, rows: Array, p: Array) -> float | None:
         """Rejects a jump of v̇ at an instant that moves with a parameter.
 
         Args:
-            rows: states (t, q, (v, δq, δv, z), u) along the motion.
-            parameters: of the mechanism.
+            rows: states (t, q, v, u) along the motion.
+            p: parameters of the mechanism.
+
+        Returns:
+            The first instant at which v̇ may bend, just before [s]; None where it does not.
         """
-        p = np.concatenate([parameters, np.zeros(len(parameters))])
+        if not self.conditions:
+            return self._bend(rows, p, [])
         signs = map_entry(self.kernel, "moving", rows, p) > 0
-        for i, j in np.argwhere(signs[1:] != signs[:-1]):
+        places = np.argwhere(signs[1:] != signs[:-1])
+        for i, j in places:
             sides = self._sides(rows[i], rows[i + 1], int(j), p)
             vdot = map_entry(self.kernel, "vdot", sides, p)
             if np.max(np.abs(vdot[1] - vdot[0])) > JUMP * (1 + np.max(np.abs(vdot))):
@@ -100,6 +121,15 @@ class Varied:
                     hint="Make the force continuous there; or take differences of runs: "
                     "simulate_batch(…, parameters={NAME: [p - δ, p + δ]}).",
                 )
+        return self._bend(rows, p, places[:1, 0].tolist())
+
+    def _bend(self, rows: Array, p: Array, places: list[int]) -> float | None:
+        """The first of some rows, and of those after which a formula passes a knot [s]."""
+        values = map_entry(self.kernel, "bending", rows, p) if self.levels else np.zeros((1, 0))
+        for levels, column in zip(self.levels, values.T, strict=True):
+            side = np.searchsorted(levels, column)
+            places += np.flatnonzero(side[1:] != side[:-1])[:1].tolist()
+        return float(rows[min(places), 0]) if places else None
 
     def _sides(self, before: Array, after: Array, j: int, p: Array) -> Array:
         """Two states, a rounding apart, between which a condition changes its sign."""
@@ -111,6 +141,36 @@ class Varied:
             same = (map_entry(self.kernel, "moving", row[None], p)[0, j] > 0) == begin
             low, high = (middle, high) if same else (low, middle)
         return np.stack([before + x * (after - before) for x in (low, high)])
+
+
+def jumps_of(
+    kernel: Kernel,
+    formulas: Mapping[int, Expr] = MappingProxyType({}),
+    knots: Sequence[tuple[Expr, Array]] = (),
+) -> Jumps:
+    """What makes v̇ of a mechanism jump or bend.
+
+    Args:
+        kernel: of the mechanism.
+        formulas: of inputs, by their number in u.
+        knots: formulas of the state with levels at which laws bend.
+    """
+    program = kernel.program
+    own = {x for array in "qvp" for x in _symbols(program, array)}
+    u = _symbols(program, "u") if formulas else []
+    vdot = substitute(_blocks(program, "forward")["vdot"], {u[k]: f for k, f in formulas.items()})
+    conditions = tuple(f for f in switches(vdot) if own & {*symbols_of([f])})
+    makers: dict[str, Callable[[], Blocks]] = {
+        "moving": lambda: [("moving", conditions)],
+        "vdot": lambda: [("vdot", vdot)],
+        "bending": lambda: [("bending", [f for f, _ in knots])],
+    }
+    name = f"{program.name}, jumps"
+    return Jumps(
+        kernel_like(kernel, replace(program, name=name, entries=LazyEntries(makers))),
+        conditions,
+        tuple(np.asarray(levels, dtype=float) for _, levels in knots),
+    )
 
 
 def varied(kernel: Kernel, inputs: Mapping[str, Any], *, with_outputs: bool = True) -> Varied:
@@ -134,7 +194,7 @@ def varied(kernel: Kernel, inputs: Mapping[str, Any], *, with_outputs: bool = Tr
     varying = _Varying(program, inputs, with_outputs)
     return Varied(
         kernel_like(kernel, varying.program()), len(varying.v), len(varying.q),
-        len(varying.outputs), dict(inputs), varying.moving(),
+        len(varying.outputs), dict(inputs), jumps_of(kernel, varying.formulas),
     )  # fmt: skip
 
 
@@ -171,16 +231,6 @@ class _Varying:
             changes[change_of(self.u[k])] = directional([f], along)[0]
         return changes
 
-    def moving(self) -> tuple[Expr, ...]:
-        """Conditions of jumps and bends that a change of a parameter moves."""
-        own = {*self.q, *self.v, *self.p}
-        return tuple(f for f in switches(self.accelerations()) if own & {*symbols_of([f])})
-
-    def accelerations(self) -> list[Expr]:
-        """v̇ with the formulas of inputs in it."""
-        formulas = {self.u[k]: f for k, f in self.formulas.items()}
-        return substitute(_blocks(self.old, "forward")["vdot"], formulas)
-
     def program(self) -> Program:
         """The program, its entries made when they are needed."""
         old, nv, n = self.old, len(self.v), len(self.more)
@@ -197,8 +247,6 @@ class _Varying:
             "correct_q": lambda: self.corrected("correct_q"),
             "correct_v": lambda: self.corrected("correct_v"),
             "changes": lambda: [("outputs", self.output_changes)],
-            "moving": lambda: [("moving", self.moving())],
-            "vdot": lambda: [("vdot", self.accelerations())],
         }  # fmt: skip
         zeros = np.zeros(len(self.p))
         return Program(
@@ -384,10 +432,11 @@ class _Moved:
         program, nv = self.plan.program, self.varied.own
         speeds = program.labels["v"]
         columns, errors = [], [0.0]
-        if chosen and self.varied.moving:
+        if chosen and self.varied.jumps.conditions:
             moved, _ = self._moved(chosen[0], first[:, 0], 1.0, None)
-            rows = np.column_stack([moved.t, moved.q, moved.v, self._inputs(moved)])
-            self.varied.check_jumps(rows, self.plan.parameters)
+            v = self.varied.split(moved.v)[0]
+            rows = np.column_stack([moved.t, moved.q, v, self._inputs(moved)])
+            self.varied.jumps.check(rows, self.plan.parameters)
         for c, k in enumerate(chosen):
             fine = self._column(k, first[:, c], FINER)
             coarse = self._column(k, first[:, c], 1.0)
@@ -492,7 +541,10 @@ class _Moved:
 
 
 def start_change(
-    here: Local, chosen: Sequence[int], starts: Mapping[str, Mapping[str, float]]
+    here: Local,
+    chosen: Sequence[int],
+    starts: Mapping[str, Mapping[str, float]],
+    moved: Sequence[str] = (),
 ) -> Array:
     """(ξ, δv) at the start for a unit of each parameter.
 
@@ -500,14 +552,19 @@ def start_change(
         here: the mechanism at its start.
         chosen: numbers of parameters.
         starts: labels that were given, each with its derivatives by parameters: empty for a number.
+        moved: labels among them by which is differentiated, too: columns after those of parameters.
 
     Raises:
         SimulationError: the given ones leave no start for other values, or do not determine it.
     """
-    program, tangent = here.kernel.program, here.tangent
-    names = [program.labels["p"][k].name for k in chosen]
+    program, none = here.kernel.program, np.zeros((here.nc, len(moved)))
+    names = [*(program.labels["p"][k].name for k in chosen), *moved]
+    starts = {x: {**y, x: 1.0} if x in moved else y for x, y in starts.items()}
+    tangent = {x: here.tangent[x] for x in ("phi_p", "rate_p", "rate_q")}
+    for x in ("phi_p", "rate_p"):
+        tangent[x] = np.hstack([tangent[x][:, chosen], none[: len(tangent[x])]])
     nv, speeds = here.nv, [x.name for x in program.labels["v"]]
-    change = np.zeros((2 * nv, len(chosen)))
+    change = np.zeros((2 * nv, len(names)))
     places = _held_positions(here, starts)
     for j, label in places.items():
         change[j] = [starts.get(label, {}).get(name, 0.0) for name in names]
@@ -515,11 +572,11 @@ def start_change(
         change[nv + j] = [starts.get(label, {}).get(name, 0.0) for name in names]
     if len(here.holonomic):
         free = [j for j in range(nv) if j not in places]
-        pull = -tangent["phi_p"][:, chosen] - here.holonomic @ change[:nv]
+        pull = -tangent["phi_p"] - here.holonomic @ change[:nv]
         change[free] += _followed(here, here.holonomic, free, pull, starts, names)
     if here.nc:
         free = [j for j in range(nv) if speeds[j] not in starts]
-        pull = -tangent["rate_p"][:, chosen] - tangent["rate_q"] @ change[:nv]
+        pull = -tangent["rate_p"] - tangent["rate_q"] @ change[:nv]
         pull = pull - here.G @ change[nv:]
         if np.any(np.abs(pull) > RANK):
             _followed(

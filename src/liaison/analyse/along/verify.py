@@ -221,16 +221,18 @@ def _not_unique(run: Trajectory) -> list[str]:
 
 
 def _work(t: Array, balance: _Balance) -> dict[str, float]:
-    """∫ of every power, between instants at which it jumps."""
+    """∫ of every power."""
     names, table = balance.powers
-    keep = np.concatenate([[True], np.diff(t) > 0])
-    if np.count_nonzero(keep) < FEWEST or not np.all(keep):
-        total = np.asarray(np.trapezoid(table, t, axis=0))
-    else:
-        from scipy.interpolate import CubicSpline
+    return {name: float(x) for name, x in zip(names, integral(t, table), strict=True)}
 
-        total = np.asarray(CubicSpline(t, table).integrate(t[0], t[-1]))
-    return {name: float(x) for name, x in zip(names, total, strict=True)}
+
+def integral(t: Array, table: Array) -> Array:
+    """∫ of every column, of fourth order; of second where an instant is there twice, or few are."""
+    if len(t) < FEWEST or not np.all(np.diff(t) > 0):
+        return np.asarray(np.trapezoid(table, t, axis=0))
+    from scipy.interpolate import CubicSpline
+
+    return np.asarray(CubicSpline(t, table).integrate(t[0], t[-1]))
 
 
 @final

@@ -116,7 +116,8 @@ def reactions_section(run: Trajectory, figures: Sequence[str]) -> Section:
             "not determined")  # fmt: skip
     is_lost = any(x["undetermined"] for x in facts.values())
     notes = ((WHY,) if is_lost else ()) + (
-        "Forces and moments of each joint on its second body, at and in the axes of the joint.",
+        "Forces and moments of each joint on its second body, at and in the axes of the joint; "
+        "efforts in the joint (springs, friction, drives) are included.",
     )
     title = f"greatest of {plural(len(run), 'instant')} from {number(run.t[0])} s on"
     page = Page(title, tables=(Table(head, tuple(rows)),), notes=notes)
@@ -139,7 +140,7 @@ def drives_section(
     for x in efforts:
         effort, at = greatest(x.effort, run.t)
         power, power_at = (np.nan, np.nan) if x.power is None else greatest(x.power, run.t)
-        work = np.nan if x.power is None else float(np.trapezoid(x.power, run.t))
+        work = np.nan if x.work is None else x.work
         rows.append((x.name, x.kind, x.on, f"{_known(effort)} {x.unit}", _known(at), _known(power),
                      _known(power_at), _known(work)))  # fmt: skip
         facts[x.name] = {
@@ -151,7 +152,7 @@ def drives_section(
             "work [J]")  # fmt: skip
     notes = (
         "Power is positive where the drive gives energy to the mechanism; work is its integral "
-        "over the recorded instants.",
+        "over the run.",
     )
     title = plural(len(rows), "drive or motor", "drives and motors")
     page = Page(title, tables=(Table(head, tuple(rows)),), notes=notes)

@@ -4,7 +4,7 @@ Links are followed: the file that a link points to is written, and the link stay
 file (a device, a pipe) is written to and never replaced. Temporary files that a killed process left
 are removed by the next one that writes to their folder.
 
-Public names: write_file, write_netcdf, read_netcdf, readable, Variable, plain.
+Public names: write_file, write_netcdf, sealed, read_netcdf, readable, Variable, plain.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import io
+import math
 import os
 import re
 import secrets
@@ -186,8 +187,23 @@ SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 SEAL_SIZE = len(SEAL) + 2 * hashlib.sha256().digest_size
 
-LARGEST = 4096
-"""Numbers that a file holds for each of its bytes, at most, however it is compressed."""
+DEFLATED = 1032
+"""Bytes that one byte of a compressed file stands for, at most."""
+
+REFERENCE = np.dtype([("length", "<u4"), ("heap", "<u8"), ("entry", "<u4")])
+"""How a text stands in an array of texts."""
+
+READINGS = 64
+"""How many times HDF5 may read as many bytes as the file has, if that is more than LEAST_READ."""
+
+LEAST_READ = 1 << 24
+"""Bytes that may be read of any file, however short."""
+
+SHORT_READ = 512
+"""Bytes that a reading of fewer counts for."""
+
+HEAP = b"GCOL\1\0\0\0"
+"""Begins a global heap of an HDF5 file."""
 
 ORIGIN = "Results files are made by Trajectory.save or `liaison simulate --out`."
 
@@ -200,8 +216,12 @@ def write_netcdf(
     The file is made in memory: HDF5 never holds a file that could not be written to its end. A
     digest follows its last byte, where other readers of netCDF do not look.
     """
-    image = _netcdf(variables, header)
-    write_file(path, image + SEAL + hashlib.sha256(image).hexdigest().encode())
+    write_file(path, sealed(_netcdf(variables, header)))
+
+
+def sealed(image: bytes) -> bytes:
+    """A netCDF file with the digest of its bytes at its end."""
+    return image + SEAL + hashlib.sha256(image).hexdigest().encode()
 
 
 def _netcdf(variables: Mapping[str, Variable], header: str) -> bytes:
@@ -284,29 +304,85 @@ def _stored_size(data: bytes) -> int:
     return int.from_bytes(data[place : place + 8], "little")
 
 
+@final
+class _Image(io.BytesIO):
+    """The bytes of an HDF5 file, which are read a bounded number of times.
+
+    HDF5 believes what a file says of itself. A global heap (a block of texts) in which an entry has
+    no size keeps it busy for ever, so heaps are checked as they are read; so is how much is read.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self._data, self._heaps = data, set[int]()
+        self._left = READINGS * len(data) + LEAST_READ
+
+    def readinto(self, buffer: Any, /) -> int:
+        place = self.tell()
+        self._left -= max(SHORT_READ, memoryview(buffer).nbytes)
+        if self._left < 0:
+            raise ValueError("its parts refer to each other without end")
+        if self._data.startswith(HEAP, place) and place not in self._heaps:
+            _check_heap(self._data, place)
+            self._heaps.add(place)
+        return super().readinto(buffer)
+
+
+def _check_heap(data: bytes, place: int) -> None:
+    """Rejects a global heap whose entries do not follow each other to its end.
+
+    Source: HDF5 File Format Specification, III.E. Global Heap, with lengths of eight bytes.
+    """
+    size = int.from_bytes(data[place + 8 : place + 16], "little")
+    end, at = place + size, place + 16
+    if end > len(data):
+        raise ValueError(f"the heap at byte {place} has the size {size}, the file {len(data)}")
+    while at + 16 <= end:
+        number = int.from_bytes(data[at : at + 2], "little")
+        length = int.from_bytes(data[at + 8 : at + 16], "little")
+        # entry 0 is what is free, with its own head; others have a head and whole words
+        step = length if number == 0 else 16 + (length + 7) // 8 * 8
+        if step < 16 or at + step > end:
+            raise ValueError(f"entry {number} of the heap at byte {place} has the size {length}")
+        at += step
+
+
 def _content(path: str | os.PathLike[str], data: bytes) -> tuple[dict[str, Variable], str]:
     """Variables and header, read by HDF5."""
     import h5netcdf
     import h5py
 
-    memory = io.BytesIO(data)
-    with h5py.File(memory, "r"):  # h5netcdf complains on its own of what is no HDF5
-        pass
-    with h5netcdf.File(memory, "r") as file:
+    if data[9 if data[8:9] in (b"\2", b"\3") else 13 :][:2] != b"\x08\x08":
+        raise ValueError("addresses and sizes of other than eight bytes")
+    image = _Image(data)
+    with h5py.File(image, "r") as arrays:  # h5netcdf complains on its own of what is no HDF5
+        for stored in arrays.values():
+            if isinstance(stored, h5py.Dataset):
+                _check_size(path, stored, data)
+    with h5netcdf.File(image, "r") as file:
         if HEADER not in file.variables:
             raise LiaisonError(
                 f"{path} holds no run: it is a netCDF file without the variable {HEADER!r}.",
                 hint=ORIGIN,
             )
-        for name, stored in file.variables.items():
-            if np.prod(stored.shape, dtype=float) > LARGEST * len(data):
-                raise LiaisonError(
-                    f"{path} is damaged: the shape {stored.shape} of {name!r} is too large for it.",
-                    hint=ORIGIN,
-                )
         variables = {name: _variable(x) for name, x in file.variables.items()}
     header = variables.pop(HEADER).values.item()
     return variables, header.decode() if isinstance(header, bytes) else str(header)
+
+
+def _check_size(path: str | os.PathLike[str], stored: Any, data: bytes) -> None:
+    """Rejects an array, or a text in it, that the file is too short for; HDF5 would make room."""
+    dtype = REFERENCE if stored.dtype.kind == "O" else stored.dtype
+    count, packing, longest = math.prod(stored.shape), DEFLATED if stored.chunks else 1, 0
+    place = stored.id.get_offset()
+    if dtype is REFERENCE and place and count * dtype.itemsize <= len(data):
+        references = np.frombuffer(data, dtype, count, place)
+        longest = int(references["length"].max(initial=0))
+    if count * dtype.itemsize > packing * len(data) or longest > len(data):
+        what = f"a text of {longest} bytes in" if longest else f"the shape {stored.shape} of"
+        raise LiaisonError(
+            f"{path} is damaged: {what} {stored.name!r} is too large for it.", hint=ORIGIN
+        )
 
 
 def _variable(stored: Any) -> Variable:

@@ -19,6 +19,7 @@ from liaison.expr.graph.node import collector_paused
 from liaison.fmi.archive import fmu
 from liaison.fmi.description import Options
 from liaison.fmi.memory import Closing
+from liaison.lazy import Shown
 from liaison.model.mechanism import Mechanism
 from liaison.model.pairing import is_scene
 from liaison.numeric.progress import lasting
@@ -62,8 +63,8 @@ class FmuKeywords(TypedDict, total=False):
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Exported:
+@dataclass(frozen=True, slots=True, repr=False)
+class Exported(Shown):
     """An FMU that was written.
 
     Attributes:

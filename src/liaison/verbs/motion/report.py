@@ -243,7 +243,8 @@ def _along(
     theorems, why = _verified(mechanism, run)
     moved = with_efforts(mechanism)
     powers = {} if theorems is None else _powers(theorems, run)
-    drives = [] if is_scene(mechanism) else drives_along(moved, run, powers)
+    works = {} if theorems is None else theorems.work
+    drives = [] if is_scene(mechanism) else drives_along(moved, run, powers, works)
     return {
         "picture": lambda: attempt("picture", lambda: _picture(mechanism, run)),
         "motion": lambda: motion_section(run, _motion_plots(run)),

@@ -42,6 +42,9 @@ from liaison.verbs.assembling import Assembling, Wanted
 from liaison.verbs.given import with_starts
 from liaison.verbs.ready import compiled, equations_at, start_of
 
+FORWARD_ROWS = 20_000
+"""States at once of which accelerations are found: some megabytes of matrices."""
+
 IMPOSSIBLE = "impossible values"
 """The reason of a run whose values no mechanism can have."""
 
@@ -222,7 +225,7 @@ class Family:
         return runs, series_at(plan, starts, batch.records[:, kept], count, series)
 
     def _forward(self, plan: Plan, runs: Runs, records: Array) -> dict[str, tuple[Array, Series]]:
-        """Series that need accelerations: reactions and multipliers, run by run."""
+        """Series that need accelerations: reactions and multipliers."""
         names = [x for x in self.series if x in FORWARD]
         if names and sides_in(plan.program):
             raise SimulationError(
@@ -230,14 +233,16 @@ class Family:
                 hint="Make the run again, and look at it: study.run(k).",
             )
         stacked: dict[str, tuple[Array, Series]] = {}
-        for k, n in enumerate(runs.recorded.tolist() if names else ()):
-            own = replace(plan, parameters=runs.parameters[k])
-            for name, x in series_of(own, records[k, :n], names).items():
-                if name in FORWARD and n:
-                    if name not in stacked:
-                        shape = (*records.shape[:2], *x.values.shape[1:])
-                        stacked[name] = np.full(shape, np.nan), replace(x, undetermined=None)
-                    stacked[name][0][k, :n] = x.shown
+        each = max(1, FORWARD_ROWS // max(1, records.shape[1]))
+        for first in range(0, len(records) if names else 0, each):
+            some = slice(first, first + each)
+            there = np.arange(records.shape[1]) < runs.recorded[some, None]
+            whole = _forward_at(plan, records[some], runs.parameters[some], there, names)
+            for name, x in whole.items():
+                if name not in stacked:
+                    shape = (*records.shape[:2], *x.values.shape[1:])
+                    stacked[name] = np.full(shape, np.nan), replace(x, undetermined=None)
+                stacked[name][0][some][there] = x.shown
         return stacked
 
     def at_states(
@@ -268,18 +273,18 @@ class Family:
         if rejected:
             return None
         state = State(starts.t, starts.q[0], starts.v[0], self._first.labels)
-        names = [x.name for x in self.kernel.program.labels.get("p", ())]
-        inputs = {
-            x.name: float(u)
-            for x, u in zip(self.kernel.program.labels.get("u", ()), starts.u[0], strict=False)
-        }
-        options = {k: x for k, x in self.recipe.options.items() if x is not None}
-        options |= {"series": ("outputs",), "inputs": inputs, "on_failure": "return"}
-        run = simulate(
-            self.kernel, state, self.recipe.until,
-            parameters=dict(zip(names, starts.p[0].tolist(), strict=True)), **options,
-        )  # fmt: skip
+        run = self.run_from(state, starts.u[0], starts.p[0], {"series": ("outputs",)})
         return run, starts.p[0]
+
+    def run_from(self, state: State, u: Array, p: Array, more: Mapping[str, Any]) -> Trajectory:
+        """One run from a state, with inputs that are held, parameters, and some other options."""
+        labels = self.kernel.program.labels
+        options = {k: x for k, x in {**self.recipe.options, **more}.items() if x is not None}
+        options |= {
+            "inputs": {x.name: float(y) for x, y in zip(labels.get("u", ()), u, strict=False)},
+            "parameters": {x.name: float(y) for x, y in zip(labels.get("p", ()), p, strict=True)},
+        }
+        return simulate(self.kernel, state, self.recipe.until, on_failure="return", **options)
 
     def alike(self, values: Array) -> list[NDArray[np.intp]]:
         """Rows in groups whose steps see the same instants: all, unless values change these."""
@@ -346,6 +351,19 @@ class Family:
             except AssemblyError as error:
                 bad[k] = error
         return bad
+
+
+def _forward_at(
+    plan: Plan, records: Array, parameters: Array, there: NDArray[np.bool_], names: Sequence[str]
+) -> dict[str, Series]:
+    """Series that need accelerations at all states of some runs that are there, one after other."""
+    rows, counts = records[there], np.sum(there, axis=1)
+    if not len(rows):
+        return {}
+    begins = (np.cumsum(counts) - counts)[counts > 0]
+    own = replace(plan, parameters=np.repeat(parameters, counts, axis=0))
+    series = series_of(own, rows, names, begins=begins)
+    return {name: x for name, x in series.items() if name in names}
 
 
 def _has_poles(kind: JointType) -> bool:

@@ -1,4 +1,4 @@
-"""Differentiate measures of a run by parameters, exactly.
+"""Differentiate measures of a run by parameters and starts, exactly.
 
 Public names: measure_gradients.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -31,25 +31,30 @@ def measure_gradients(
     measure: Mapping[str, str],
     until: Value,
     by: Sequence[str] = (),
+    gradient: Literal["exact", "forward", "adjoint"] = "exact",
     start: Mapping[str, Any] | None = None,
     guess: Mapping[str, Any] | None = None,
     parameters: Mapping[str, Any] | None = None,
     **keywords: Unpack[BatchKeywords],
 ) -> dict[str, dict[str, float]]:
-    """Derivatives of measures of one run by parameters, from derivatives of the equations.
+    """Derivatives of measures of one run by parameters and starts, from those of the equations.
 
     Args:
         given: a mechanism, or the path of its text.
         measure: name -> formula over a run, as for `study`.
         until: the last instant [s].
-        by: parameters; all that have a value, if none is named.
+        by: parameters, and coordinates and rates of the start; all parameters that have a value,
+            if none is named.
+        gradient: "forward", changes are integrated with the motion, one for each name; "adjoint",
+            measures are taken back along the steps of the run, one by one, for all names at once;
+            "exact", whichever takes fewer operations.
         start: positions and rates of the run.
         guess: positions and rates near which to assemble.
         parameters: values, by name.
         **keywords: how to run, as for `study`.
 
     Returns:
-        Measure -> parameter -> derivative, in the unit of the measure by SI.
+        Measure -> name -> derivative, in the unit of the measure by SI.
 
     Raises:
         ArgumentError: a measure takes the instants of events, and has no exact gradient.
@@ -80,7 +85,7 @@ def measure_gradients(
         )  # fmt: skip
         row = np.array([values], dtype=float)
         asked, family = with_reference(asked, Points(tuple(names), row, "one"))
-        measures, slopes = Gradients(asked, family)(row[0])
+        measures, slopes = Gradients(asked, family, gradient)(row[0])
     if not np.all(np.isfinite(measures)):
         raise SimulationError("the run failed, or changes without bound: it has no gradient.")
     listed = zip(asked.measures, slopes.tolist(), strict=True)

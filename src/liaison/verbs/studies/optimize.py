@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Unpack, final
+from typing import Any, Literal, Unpack, cast, final
 
 import numpy as np
 
@@ -25,10 +25,17 @@ from liaison.studies.search import Goal, Limit, Problem, Reached, best_of, desce
 from liaison.studies.study import Study
 from liaison.studies.variations import Normal, Points, Variation, points_of, variation_of
 from liaison.units import si_value, unit_of
-from liaison.verbs.given import Value, in_seconds, mechanism_of, units, with_values
+from liaison.verbs.given import (
+    Value,
+    in_seconds,
+    mechanism_of,
+    units,
+    with_starts,
+    with_values,
+)
 
-from ._family import Family
-from ._gradients import Gradients, differences
+from ._family import START, Family
+from ._gradients import Gradients, Mode, differences
 from ._studying import (
     VERSION,
     Asked,
@@ -41,6 +48,9 @@ from .study import _TAKEN, _shared, carried_out, with_reference
 
 NOT_SMOOTH = (ArgumentError, ModelError, SimulationError)
 """Errors of a motion or a measure that has no exact gradient."""
+
+EXACT = ("exact", "forward", "adjoint")
+"""Ways to exact gradients."""
 
 DEVIATIONS = 16
 """Runs with other deviations, for one robust measure."""
@@ -94,7 +104,7 @@ def optimize(
     subject: Mapping[str, str] | None = None,
     deviations: Mapping[str, Any] | None = None,
     robust: Literal["mean", "worst"] = "worst",
-    gradient: Literal["exact", "differences", "none"] | None = None,
+    gradient: Literal["exact", "forward", "adjoint", "differences", "none"] | None = None,
     starts: int = 1,
     seed: int = 0,
     iterations: int = 100,
@@ -111,7 +121,7 @@ def optimize(
 
     Args:
         given: a mechanism, or the path of its text.
-        vary: parameter -> bounds: "9 cm .. 11 cm" or (low, high).
+        vary: parameter or start -> bounds: "9 cm .. 11 cm" or (low, high).
         measure: name -> formula over a run, as for `study`.
         until: the last instant of every run [s].
         minimize: the measure to make small; several of them give a front.
@@ -120,7 +130,8 @@ def optimize(
         deviations: parameter -> manufacturing tolerance, "± 0.1 mm": measures are then those of
             runs whose values deviate so.
         robust: the worst of these runs, or their mean.
-        gradient: "exact", by derivatives of the equations; "differences"; "none": samplers of
+        gradient: "exact", by derivatives of the equations, "forward" with the motion or "adjoint"
+            back in time, whichever takes fewer operations; "differences"; "none": samplers of
             optuna. Exact where it is there, if not given, else differences.
         starts: searches begin at the mechanism's own values, and at starts − 1 others.
         seed: of these, of deviations and of samplers.
@@ -291,17 +302,17 @@ class _Making:
 
     def choose(self, gradient: str | None) -> None:
         """How gradients are computed: as asked, or exact where all measures have some."""
-        self.how = gradient or "exact"
+        self._is_bound = gradient in EXACT
+        self.how = "exact" if gradient is None or self._is_bound else gradient
         if self.how != "exact":
             return
         try:
-            self._exact = Gradients(self.asked, self.family)
+            self._exact = Gradients(self.asked, self.family, cast(Mode, gradient or "exact"))
             self._exact(np.array(self.asked.recipe.reference))
         except NOT_SMOOTH:
-            if gradient == "exact":
+            if self._is_bound:
                 raise
             self.how = "differences"
-        self._is_bound = gradient == "exact"
 
     def table(self, rows: Array) -> Array:
         """Measures of rows of values."""
@@ -374,5 +385,15 @@ def _optimum(
         front |= {x: np.array([y.measures[k] for y in reached]) for k, x in enumerate(measures)}
     return Optimum(
         values, dict(zip(measures, best.measures.tolist(), strict=True)), best.success,
-        best.message, write_lsd(with_values(mechanism, values)), history, front, how,
+        best.message, write_lsd(_with(mechanism, asked, values)), history, front, how,
     )  # fmt: skip
+
+
+def _with(mechanism: Mechanism, asked: Asked, values: Mapping[str, float]) -> Mechanism:
+    """The mechanism with the parameters, inputs and starts of these values and of all runs."""
+    recipe = asked.recipe
+    kinds = dict(zip(recipe.varied, recipe.kinds, strict=True))
+    starts = {name: x for name, x in values.items() if kinds[name] == START}
+    others = {name: x for name, x in values.items() if kinds[name] != START}
+    changed = with_values(mechanism, {**recipe.parameters, **others})
+    return with_starts(changed, {**recipe.start, **starts}, recipe.guess)

@@ -16,7 +16,7 @@ import numpy as np
 
 from liaison.view.pages.html import content_policy, data_block
 
-from .table import StudyTable, evenly
+from .table import StudyTable, some_of
 
 MOST_POINTS = 5000
 """Points of a page."""
@@ -53,7 +53,7 @@ def study_page(table: StudyTable, keys: list[str], live: str = "") -> str:
     names = [*table.varied, *table.measures]
     whole = np.array([table.column(x) for x in names])
     good = np.flatnonzero(np.all(np.isfinite(whole), axis=0))
-    rows = good[evenly(len(good), MOST_POINTS)]
+    rows = good[some_of(whole[:, good], MOST_POINTS)]
     data: dict[str, Any] = {
         "title": table.title,
         "runs": whole.shape[1],

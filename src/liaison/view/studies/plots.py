@@ -17,7 +17,7 @@ from liaison.errors import LiaisonError, needed
 from liaison.simulation.record.files import write_file
 from liaison.view.plot import COLORS
 
-from .table import Array, StudyTable, counted, evenly
+from .table import Array, StudyTable, counted, some_of
 
 MANY = 4000
 """Points beyond which a plot shows how many there are in each cell."""
@@ -116,10 +116,10 @@ def _cloud(ax: Any, x: Array, y: Array) -> None:
 def parallel(table: StudyTable, color: str = "") -> Any:
     """One line for each run over axes of all values and measures, colored by one of them."""
     names = [*table.varied, *table.measures]
-    rows = evenly(len(table.column(names[0])), MOST_LINES)
     color = color or (table.measures[-1] if table.measures else names[-1])
-    columns = np.array([table.column(x)[rows] for x in names])
+    columns = np.array([table.column(x) for x in names])
     columns = columns[:, np.all(np.isfinite(columns), axis=0)]
+    columns = columns[:, some_of(columns, MOST_LINES)]
     low, high = columns.min(axis=1, initial=np.inf), columns.max(axis=1, initial=-np.inf)
     width = np.where(high > low, high - low, 1.0)
     scaled = (columns - low[:, None]) / width[:, None]
@@ -186,8 +186,8 @@ def surface(table: StudyTable, x: str, y: str, z: str, fitted: tuple[Array, Arra
     across, up, heights = fitted
     filled = ax.contourf(across, up, heights, levels=14, cmap="viridis")
     figure.colorbar(filled, ax=ax, label=table.label(z))
-    rows = evenly(len(table.column(x)), 500)
-    ax.plot(table.column(x)[rows], table.column(y)[rows], ".", color="white", ms=2.5, alpha=0.5)
+    points = np.array([table.column(x), table.column(y)])
+    ax.plot(*points[:, some_of(points, 500)], ".", color="white", ms=2.5, alpha=0.5)
     ax.locator_params(axis="x", nbins=4)  # values with a tolerance have long labels
     ax.set_xlabel(table.label(x))
     ax.set_ylabel(table.label(y))

@@ -10,7 +10,7 @@
   const filters = data.names.map(() => null);
   const state = { x: 0, y: data.varied.length < data.names.length ? data.varied.length : 1 % data.names.length, by: data.names.length - 1, chosen: -1 };
   const label = (k) => data.names[k] + (data.units[k] ? ` [${data.units[k]}]` : "");
-  const digits = (x) => (x === 0 ? "0" : Math.abs(x) < 1e-4 || Math.abs(x) >= 1e6 ? x.toExponential(4) : String(+x.toPrecision(6)));
+  const digits = (x, places = 6) => (x === 0 ? "0" : Math.abs(x) < 1e-4 || Math.abs(x) >= 1e6 ? x.toExponential(Math.min(4, places - 1)) : String(+x.toPrecision(places)));
   const el = (name, props = {}, ...children) => {
     const node = document.createElement(name);
     for (const [key, value] of Object.entries(props))
@@ -31,6 +31,8 @@
   lines.style.minWidth = `${92 * data.names.length}px`;
   const facts = el("section", { class: "panel", "aria-live": "polite" });
   const shown = el("p", {});
+  const band = el("canvas", { width: 80, height: 10, "aria-hidden": "true" });
+  const least = el("span", {}), most = el("span", {});
   const clear = el("button", { type: "button", text: "Clear filters", on: { click: () => { filters.fill(null); draw(); } } });
   const total = count < data.runs - data.failed ? `${count} of ${data.runs} runs are shown` : `${data.runs} runs`;
   document.getElementById("study").append(
@@ -38,7 +40,7 @@
     el("p", { text: data.failed ? `${total}; ${data.failed} failed.` : `${total}.` }),
     el("div", { class: "grid" },
       el("div", {},
-        el("section", { class: "panel" }, el("div", { class: "choices" }, choice("across", "x"), choice("up", "y"), choice("color", "by")), scatter),
+        el("section", { class: "panel" }, el("div", { class: "choices" }, choice("across", "x"), choice("up", "y"), choice("color", "by"), el("span", { class: "scale" }, least, band, most)), scatter),
         el("section", { class: "panel" }, el("div", { class: "choices" }, el("h2", { text: "Drag along an axis to filter" }), clear), el("div", { class: "wide" }, lines), shown)),
       facts));
 
@@ -129,8 +131,8 @@
       pen.fillStyle = style("--ink");
       pen.fillText(label(k), x, 12);
       pen.fillStyle = style("--soft");
-      pen.fillText(digits(ranges[k][1]), x, 28);
-      pen.fillText(digits(ranges[k][0]), x, LINES.height - 8);
+      pen.fillText(digits(ranges[k][1], 4), x, 28);
+      pen.fillText(digits(ranges[k][0], 4), x, LINES.height - 8);
       if (filters[k]) {
         pen.fillStyle = style("--mark");
         pen.globalAlpha = 0.3;
@@ -154,7 +156,13 @@
       facts.append(el("a", { href: `${data.live}#${values}`, target: "_blank", rel: "noopener", text: "Open this run as a live page" }));
     }
   }
+  function drawScale() {
+    const pen = band.getContext("2d");
+    for (let x = 0; x < band.width; x++) { pen.fillStyle = color((x + 0.5) / band.width); pen.fillRect(x, 0, 1, band.height); }
+    [least.textContent, most.textContent] = ranges[state.by].map((x) => digits(x, 4));
+  }
   function draw() {
+    drawScale();
     inside = [];
     for (let i = 0; i < count; i++) if (isIn(i)) inside.push(i);
     if (state.chosen >= 0 && !isIn(state.chosen)) state.chosen = -1;

@@ -1,6 +1,6 @@
 """The table that pictures of a study are drawn from: columns with names and units.
 
-Public names: StudyTable, counted, evenly.
+Public names: StudyTable, counted, some_of.
 """
 
 from __future__ import annotations
@@ -72,8 +72,19 @@ def _cells(x: Array, low: float, high: float, count: int) -> NDArray[np.int32]:
     return np.minimum(scaled.astype(np.int32), count - 1)
 
 
-def evenly(count: int, most: int) -> NDArray[np.intp]:
-    """Numbers of at most so many of some points, evenly over all."""
+def some_of(columns: Array, most: int) -> NDArray[np.intp]:
+    """Numbers of at most so many points: the least and largest of each column, others at random.
+
+    Not every n-th: points of a design repeat themselves, and one half of a range may have none.
+
+    Args:
+        columns: shape (names, points), finite.
+        most: points; the same ones each time.
+    """
+    count = columns.shape[1]
     if count <= most:
         return np.arange(count)
-    return np.unique(np.linspace(0, count - 1, most).round().astype(np.intp))
+    ends = np.unique([columns.argmin(axis=1), columns.argmax(axis=1)])
+    drawn = np.random.default_rng(0).permutation(count)
+    others = drawn[~np.isin(drawn, ends)]
+    return np.sort(np.concatenate([ends, others[: max(0, most - len(ends))]]))

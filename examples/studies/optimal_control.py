@@ -5,7 +5,7 @@ swings up in 1 s under limits of torque that are too small to hold it stretched 
 transcribed by multiple shooting: states at N + 1 instants, torques that are constant between
 them, and one step of `liaison.to_casadi(…, "step")` for each interval.
 
-    python examples/optimal_control.py [FIGURE.png]
+    python examples/studies/optimal_control.py [FIGURE.png]
 """
 
 import sys
@@ -18,7 +18,7 @@ import numpy as np
 
 import liaison
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 
 FOUR_BAR = (
     (HERE / "four_bar.lsd").read_text(encoding="utf-8")
