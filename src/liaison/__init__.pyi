@@ -129,6 +129,7 @@ from liaison.model.describe import collision as collision
 from liaison.model.describe import contact as contact
 from liaison.model.describe import coordinate as coordinate
 from liaison.model.describe import damper as damper
+from liaison.model.describe import dead_zone_spring as dead_zone_spring
 from liaison.model.describe import dissipation as dissipation
 from liaison.model.describe import event as event
 from liaison.model.describe import friction as friction

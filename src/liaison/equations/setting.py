@@ -47,6 +47,7 @@ from liaison.model import (
     AlongMeasure,
     Angle,
     AtMarker,
+    Cable,
     Coordinate,
     Distance,
     Field,
@@ -55,7 +56,7 @@ from liaison.model import (
     Mechanism,
     OfMechanism,
 )
-from liaison.spatial.arrays import Array, array, number, product, zeros
+from liaison.spatial.arrays import Array, array, number, plus, product, times, zeros
 from liaison.tree import (
     GROUND,
     Kinematics,
@@ -308,7 +309,37 @@ def measure_row(kinematics: Kinematics, measure: Measure) -> Row:
             return distance_row(kinematics, tree.located(a), tree.located(b))
         case Angle():
             return angle_row(kinematics, measure)
+        case Cable():
+            return cable_row(kinematics, measure)
     raise DerivationError(f"no row is known for the measure {type(measure).__name__}.")
+
+
+def cable_row(kinematics: Kinematics, cable: Cable) -> Row:
+    """The weighted sum of the rows of a cable's parts."""
+    numbers = kinematics.tree.numbers
+    total = Row(numbers(cable.offset), {}, 0, 0, 0)
+    for factor, measure in cable.terms:
+        k, row = numbers(factor), measure_row(kinematics, measure)
+        G = dict(total.G)
+        for j, entry in row.G.items():
+            G[j] = plus(G.get(j, 0), times(k, entry))
+        pushes = tuple(
+            replace(x, moment=scaled(k, x.moment), force=scaled(k, x.force)) for x in row.pushes
+        )
+        total = Row(
+            plus(total.value, times(k, row.value)),
+            G,
+            plus(total.rate, times(k, row.rate)),
+            0,
+            plus(total.gamma, times(k, row.gamma)),
+            (*total.pushes, *pushes),
+        )
+    return total
+
+
+def scaled(k: Any, vector: Array) -> Array:
+    """k times a vector of numbers or formulas."""
+    return array([times(k, x) for x in vector])
 
 
 def angle_row(kinematics: Kinematics, angle: Angle) -> Row:

@@ -26,13 +26,16 @@ class ReadKeywords(TypedDict, total=False):
 
     Attributes:
         file: of a text: its name, for messages.
-        folder: of a text in LSD: below which files may be included.
+        folder: of a text in LSD: below which files may be included; of MJCF: below which files
+            may be opened, the file's own folder unless it is given.
+        keyframe: of MJCF: the keyframe to start from, by name or number. None.
         strict: rejects impossible inertias; otherwise they are repaired, and noted. True.
         floating: of URDF: leave the root link free. False.
         gravity: of URDF: acceleration of gravity [m/s²]; that of the earth.
         merge_fixed: of URDF: one body of links that are fixed together. False.
         base: of URDF: the link that the ground holds, or that is free; the root link.
-        limits: of URDF: stops at the ends of joints' ranges; True with motors or a ground.
+        limits: of URDF and MJCF: stops at the ends of ranges; of URDF True with motors or a
+            ground, of MJCF True.
         motors: of URDF: "torque", "velocity" or "position": what the motors follow. None.
         stiffness: of motors that follow positions [N·m/rad, N/m]; all effort at 0.2 rad, 2 cm.
         damping: of motors [N·m·s/rad, N·s/m]; stiffness times 50 ms.
@@ -47,7 +50,8 @@ class ReadKeywords(TypedDict, total=False):
     """
 
     file: str
-    folder: Path | None
+    folder: Path | str | None
+    keyframe: str | int | None
     strict: bool
     floating: bool
     gravity: Sequence[Any]
@@ -66,7 +70,8 @@ class ReadKeywords(TypedDict, total=False):
     package_root: str | Path
 
 
-OF_URDF = tuple(x for x in ReadKeywords.__annotations__ if x not in ("file", "folder"))
+OF_MJCF = ("strict", "folder", "keyframe", "limits")
+OF_URDF = tuple(x for x in ReadKeywords.__annotations__ if x not in ("file", "folder", "keyframe"))
 
 
 @checked
@@ -77,7 +82,7 @@ def read(source: str | Path, **options: Unpack[ReadKeywords]) -> Mechanism:
         source: a path ending in .lsd, .urdf, .mjcf or .xml, or the text itself: URDF or MJCF if it
             begins with '<', otherwise LSD.
         **options: of a text: file, folder; of URDF and MJCF: strict, floating, gravity,
-            merge_fixed; see `ReadKeywords`.
+            merge_fixed, keyframe; see `ReadKeywords`.
 
     Raises:
         TextError: a suffix that is not known, a file that cannot be read, or what the reader of
@@ -142,7 +147,7 @@ def _read_xml(data: bytes, options: dict[str, Any]) -> Reading:
     if b"<mujoco" in data[:100_000] and b"<robot" not in data[:100_000]:
         from liaison.formats.mjcf.read import reading_of_mjcf
 
-        OptionError.check("reading MJCF", options, ("strict", "file"))
+        OptionError.check("reading MJCF", options, ("file", *OF_MJCF))
         return reading_of_mjcf(data, **options)
     from liaison.formats.urdf.read import reading_of_urdf
 

@@ -20,6 +20,7 @@ from liaison.model.describe import collision as collision
 from liaison.model.describe import contact as contact
 from liaison.model.describe import coordinate as coordinate
 from liaison.model.describe import damper as damper
+from liaison.model.describe import dead_zone_spring as dead_zone_spring
 from liaison.model.describe import dissipation as dissipation
 from liaison.model.describe import event as event
 from liaison.model.describe import friction as friction
@@ -83,6 +84,7 @@ from liaison.model.loads import AlongMeasure as AlongMeasure
 from liaison.model.loads import Armature as Armature
 from liaison.model.loads import AtMarker as AtMarker
 from liaison.model.loads import Damper as Damper
+from liaison.model.loads import DeadZoneSpring as DeadZoneSpring
 from liaison.model.loads import Dissipation as Dissipation
 from liaison.model.loads import Field as Field
 from liaison.model.loads import Force as Force
@@ -98,6 +100,7 @@ from liaison.model.loads.drives import Drive as Drive
 from liaison.model.loads.drives import Transmission as Transmission
 from liaison.model.loads.drives import drive as drive
 from liaison.model.markers import Angle as Angle
+from liaison.model.markers import Cable as Cable
 from liaison.model.markers import Coordinate as Coordinate
 from liaison.model.markers import Distance as Distance
 from liaison.model.markers import Marker as Marker

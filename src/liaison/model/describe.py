@@ -41,6 +41,7 @@ from liaison.model.loads.friction import friction as friction
 from liaison.model.loads.gravity import gravity as gravity
 from liaison.model.loads.load import Force
 from liaison.model.loads.springs import damper as damper
+from liaison.model.loads.springs import dead_zone_spring as dead_zone_spring
 from liaison.model.loads.springs import spring as spring
 from liaison.model.relations.coupling import gear as gear
 from liaison.model.relations.formulas import holonomic as holonomic

@@ -1,6 +1,6 @@
 """Markers, and the measures taken between them.
 
-Public names: Marker, Measure, Distance, Angle, Coordinate.
+Public names: Marker, Measure, Distance, Angle, Coordinate, Cable.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
@@ -15,7 +15,7 @@ from liaison.errors import ModelError, Place
 from liaison.lazy import Brief
 from liaison.spatial import Array, Frame, Pose, array, number, rotation_defect
 
-from .scalars import UPRIGHT, Matrix, Triple, matrix, triple
+from .scalars import UPRIGHT, Matrix, Triple, matrix, scalar, triple
 
 ROTATION_TOLERANCE = 1e-9
 """Largest entry of RᵀR − 1 that double precision and honest rounding of inputs explain."""
@@ -139,6 +139,44 @@ class Coordinate(Measure):
 
     def labels(self) -> tuple[str, ...]:
         return (self.label,)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Cable(Measure):
+    """A length along a cable (câble) [m]: a weighted sum of distances and coordinates.
+
+    A cable through markers is the sum of their distances; on the far side of a pulley a part counts
+    with its share; on a drum of radius r an angle counts r times.
+
+    Example:
+        >>> import liaison
+        >>> from liaison.model import Cable, Coordinate, Distance
+        >>> hook = liaison.body("hook", mass=1)
+        >>> rope = Distance(liaison.ground.at((0, 0, 1)), hook.at())
+        >>> Cable(((2, rope), (0.1, Coordinate("drum")))).labels()
+        ('drum',)
+    """
+
+    terms: tuple[tuple[Any, Distance | Coordinate], ...]
+    offset: Any = 0  # [m]
+
+    UNIT: ClassVar[str] = "m"
+
+    def __post_init__(self) -> None:
+        terms = tuple(
+            (scalar(factor, "a factor of a cable"), measure) for factor, measure in self.terms
+        )
+        object.__setattr__(self, "terms", terms)
+        object.__setattr__(self, "offset", scalar(self.offset, "the offset of a cable", None, "m"))
+        if not terms:
+            raise ModelError("a cable has no part; it needs a distance or a coordinate.")
+
+    def markers(self) -> tuple[Marker, ...]:
+        return tuple(x for _, measure in self.terms for x in measure.markers())
+
+    def labels(self) -> tuple[str, ...]:
+        return tuple(x for _, measure in self.terms for x in measure.labels())
 
 
 @lru_cache(maxsize=1000)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import LiaisonError, NamingError
-from liaison.model import Distance, Marker, Mechanism
+from liaison.model import Cable, Distance, Marker, Mechanism
 from liaison.model.joints import Strut
 from liaison.model.values import floats
 from liaison.simulation.record.trajectory import Trajectory
@@ -60,9 +60,11 @@ def links(drawn: Drawing, mechanism: Mechanism) -> list[Link]:
     listed = []
     for force in mechanism.forces:
         measure = force.along()
-        if isinstance(measure, Distance):
-            ends = (measure.a, measure.b)
-            listed.append(_link(drawn, force.name, ends, IS_COIL[force.SYMBOL]))
+        parts = [x for _, x in measure.terms] if isinstance(measure, Cable) else [measure]
+        for part in parts:
+            if isinstance(part, Distance):
+                ends = (part.a, part.b)
+                listed.append(_link(drawn, force.name, ends, IS_COIL[force.SYMBOL]))
     for joint in mechanism.joints:
         if any(isinstance(part, Strut) for part in joint.type.SYMBOL):
             listed.append(_link(drawn, joint.name, (joint.predecessor, joint.successor), False))

@@ -19,7 +19,7 @@ from typing import final
 import numpy as np
 
 from liaison.model.loads.efforts import Actuator
-from liaison.model.markers import Coordinate, Distance
+from liaison.model.markers import Angle, Cable, Coordinate, Distance, Measure
 from liaison.model.mechanism import Mechanism
 from liaison.model.records import Output
 from liaison.model.relations.imposed import PrescribedMotion
@@ -33,6 +33,8 @@ CLOSURES = "closures"
 
 EFFORT = "effort of {}"
 """Name of the output that records the effort of a motor."""
+WORDS: dict[type[Measure], str] = {Distance: "a distance", Cable: "a cable", Angle: "an angle"}
+"""What a motor acts along, where that is no coordinate."""
 
 
 @final
@@ -89,7 +91,7 @@ def _unit(mechanism: Mechanism, motor: Actuator) -> str:
             for name, unit in zip(joint.coordinates, joint.type.coordinate_units, strict=True)
         }
         return "N" if units.get(label) == "m" else "N*m"
-    return "N" if isinstance(motor.measure, Distance) else "N*m"
+    return "N" if isinstance(motor.measure, Distance | Cable) else "N*m"
 
 
 def drives_along(
@@ -117,7 +119,7 @@ def drives_along(
             words = on.label
         else:
             power = powers.get(motor.name)
-            words = "a distance" if isinstance(on, Distance) else "an angle"
+            words = WORDS[type(on)]
         unit = _unit(mechanism, motor).replace("*", "·")
         work = works.get(motor.name, _integral(run, power))
         listed.append(DriveAlong(motor.name, "motor", words, unit, effort, power, work))

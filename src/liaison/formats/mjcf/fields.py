@@ -1,87 +1,220 @@
-"""Attributes of MJCF that are not read: those that change the motion are errors, the rest is noted.
+"""Every element and attribute of MJCF: what is read, what is ignored by name, what is an error.
 
-Every attribute of the elements that are read is in one of the tables below, or is noted as unknown.
+The names are those of the XML reference of MuJoCo 3 and 4; what is in none of the tables is noted
+as unknown.
 
-The names are those of the XML reference of MuJoCo 3 and 4.
-
-Public names: Fields, TENDON.
+Public names: Fields, ELEMENTS, READ, STILL, MOVING.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import final
+from typing import Any, final
 
 from liaison.errors import TextError
 from liaison.formats.urdf.xml import Element
 
-_PLACE = "name class pos quat axisangle xyaxes zaxis euler user"
+_TURN = "quat axisangle xyaxes zaxis euler"
+_PLACE = f"name class pos {_TURN} user"
+_ACTUATOR = (
+    "name class group ctrllimited ctrlrange forcelimited forcerange gear joint jointinparent "
+    "tendon site refsite cranksite slidersite cranklength"
+)
+_REST = "lengthrange user"
+_LATE = {"delay": ("0",), "nsample": ("0",), "interp": (), "armature": ("0",), "damping": ("0",)}
+_SENSOR = "name"
+
+ELEMENTS: Mapping[str, Mapping[str, str]] = {
+    "mujoco": {
+        "read": "compiler option default worldbody equality tendon actuator sensor keyframe "
+        "contact asset deformable",
+        "ignored": "size statistic visual custom extension",
+    },
+    "compiler": {"ignored": "lengthrange"},
+    "option": {"read": "flag"},
+    "asset": {"read": "mesh", "ignored": "texture material hfield skin model"},
+    "mesh": {"read": "plugin"},
+    "deformable": {"ignored": "skin", "refused": "flex"},
+    "worldbody": {
+        "read": "body geom site",
+        "ignored": "camera light",
+        "refused": "composite flexcomp attach plugin inertial joint freejoint",
+    },
+    "body": {
+        "read": "body geom site joint freejoint inertial",
+        "ignored": "camera light",
+        "refused": "composite flexcomp attach plugin",
+    },
+    "geom": {"ignored": "plugin"},
+    "contact": {"read": "pair exclude"},
+    "tendon": {"read": "fixed spatial"},
+    "fixed": {"read": "joint"},
+    "spatial": {"read": "site pulley geom"},
+    "equality": {"read": "connect weld joint tendon", "refused": "flex flexvert flexstrain"},
+    "actuator": {
+        "read": "general motor position velocity intvelocity damper cylinder",
+        "ignored": "adhesion",
+        "refused": "muscle dcmotor orientation pid plugin",
+    },
+    "sensor": {
+        "read": "jointpos jointvel tendonpos tendonvel actuatorpos actuatorvel ballquat ballangvel "
+        "framepos framequat framexaxis frameyaxis framezaxis framelinvel frameangvel velocimeter "
+        "gyro clock",
+        "ignored": "touch accelerometer force torque magnetometer camprojection rangefinder "
+        "actuatorfrc jointactuatorfrc tendonactuatorfrc jointlimitpos jointlimitvel jointlimitfrc "
+        "tendonlimitpos tendonlimitvel tendonlimitfrc framelinacc frameangacc subtreecom "
+        "subtreelinvel subtreeangmom insidesite distance normal fromto contact e_potential "
+        "e_kinetic tactile user plugin",
+    },
+    "keyframe": {"read": "key"},
+}
+"""Element -> its children: read, ignored by name, or rejected because they change the motion."""
+
 READ: Mapping[str, str] = {
-    "compiler": "angle eulerseq coordinate inertiafromgeom inertiagrouprange",
-    "option": "gravity",
-    "flag": "gravity spring damper passive frictionloss equality constraint",
-    "body": f"{_PLACE} childclass",
+    "mujoco": "model",
+    "compiler": "angle eulerseq coordinate inertiafromgeom inertiagrouprange settotalmass "
+    "boundmass boundinertia balanceinertia autolimits meshdir assetdir",
+    "option": "gravity wind density viscosity",
+    "flag": "gravity spring damper passive frictionloss equality constraint limit contact "
+    "actuation clampctrl",
+    "mesh": "name class file scale refpos refquat vertex face inertia builtin",
+    "body": f"{_PLACE} childclass gravcomp",
     "inertial": f"{_PLACE} mass diaginertia fullinertia",
     "joint": "name class type pos axis user damping frictionloss stiffness springref ref range "
-    "limited armature",
+    "limited armature actuatorfrcrange actuatorfrclimited springdamper actuatorgravcomp",
     "freejoint": "name",
-    "geom": f"{_PLACE} type size fromto mass density group rgba",
-    "connect": "name class body1 body2 anchor active",
-    "weld": "name class body1 body2 anchor relpose active",
+    "geom": f"{_PLACE} type size fromto mass density group rgba mesh",
+    "site": f"{_PLACE} fromto",
+    "fixed": "name class range limited stiffness damping frictionloss armature springlength "
+    "actuatorfrcrange actuatorfrclimited",
+    "spatial": "name class range limited stiffness damping frictionloss armature springlength "
+    "actuatorfrcrange actuatorfrclimited",
+    "equality connect": "name class body1 body2 anchor site1 site2 active",
+    "equality weld": "name class body1 body2 anchor relpose site1 site2 active",
     "equality joint": "name class joint1 joint2 polycoef active",
+    "equality tendon": "name class tendon1 tendon2 polycoef active",
+    "general": f"{_ACTUATOR} gaintype gainprm biastype biasprm dyntype",
+    "motor": _ACTUATOR,
+    "position": f"{_ACTUATOR} kp kv timeconst",
+    "velocity": f"{_ACTUATOR} kv",
+    "intvelocity": f"{_ACTUATOR} kp kv",
+    "damper": f"{_ACTUATOR} kv",
+    "cylinder": f"{_ACTUATOR} area diameter bias timeconst",
+    "pair": "name class geom1 geom2 friction condim",
+    "exclude": "name body1 body2",
+    "key": "name time qpos qvel act ctrl",
+    "jointpos": f"{_SENSOR} joint",
+    "jointvel": f"{_SENSOR} joint",
+    "ballquat": f"{_SENSOR} joint",
+    "ballangvel": f"{_SENSOR} joint",
+    "tendonpos": f"{_SENSOR} tendon",
+    "tendonvel": f"{_SENSOR} tendon",
+    "actuatorpos": f"{_SENSOR} actuator",
+    "actuatorvel": f"{_SENSOR} actuator",
+    "velocimeter": f"{_SENSOR} site",
+    "gyro": f"{_SENSOR} site",
+    "clock": _SENSOR,
+    **{
+        f"frame{x}": f"{_SENSOR} objtype objname reftype refname"
+        for x in ("pos", "quat", "xaxis", "yaxis", "zaxis", "linvel", "angvel")
+    },
 }
 """Element -> its attributes that are read."""
 
+_SHOWN = "cutoff delay interp interval noise nsample user"
 STILL: Mapping[str, str] = {
-    "compiler": "autolimits strippath fitaabb meshdir texturedir assetdir discardvisual usethread "
-    "fusestatic exactmeshinertia saveinertial",
+    "compiler": "strippath fitaabb texturedir discardvisual usethread fusestatic exactmeshinertia "
+    "saveinertial savecanonical savecompiled passthrough conflict alignfree",
     "option": "timestep impratio tolerance ls_tolerance noslip_tolerance ccd_tolerance "
     "sleep_tolerance magnetic integrator cone jacobian solver iterations ls_iterations "
     "noslip_iterations ccd_iterations sdf_iterations sdf_initpoints actuatorgroupdisable o_margin "
     "o_solref o_solimp o_friction apirate mpr_iterations mpr_tolerance",
-    "flag": "limit contact clampctrl warmstart filterparent actuation refsafe sensor midphase "
-    "nativeccd eulerdamp autoreset override energy fwdinv invdiscrete multiccd island sleep",
-    "body": "mocap sleep",
-    "joint": "group solreflimit solimplimit solreffriction solimpfriction margin actuatorfrcrange "
-    "actuatorfrclimited actuatorgravcomp",
-    "freejoint": "group",
+    "flag": "warmstart filterparent refsafe sensor midphase nativeccd eulerdamp autoreset override "
+    "energy fwdinv invdiscrete multiccd island sleep diagexact ipc speculative",
+    "mesh": "content_type material maxhullvert normal params smoothnormal texcoord",
+    "body": "mocap sleep fuse simple",
+    "joint": "group solreflimit solimplimit solreffriction solimpfriction margin",
+    "freejoint": "group align",
     "geom": "contype conaffinity condim priority friction solmix solref solimp margin gap material "
-    "hfield fluidshape fluidcoef",
-    "connect": "solref solimp",
-    "weld": "solref solimp",
+    "hfield castshadow fitscale",
+    "site": "type size group material rgba mesh",
+    "fixed": "group margin solreflimit solimplimit solreffriction solimpfriction user",
+    "spatial": "group margin solreflimit solimplimit solreffriction solimpfriction user width rgba "
+    "material",
+    "equality connect": "solref solimp",
+    "equality weld": "solref solimp torquescale",
     "equality joint": "solref solimp",
+    "equality tendon": "solref solimp",
+    "general": f"{_REST} body dynprm actdim actearly actlimited actrange",
+    "motor": f"{_REST}",
+    "position": f"{_REST}",
+    "velocity": f"{_REST}",
+    "intvelocity": f"{_REST} actlimited actrange",
+    "damper": f"{_REST}",
+    "cylinder": f"{_REST}",
+    "pair": "solref solimp solreffriction margin gap",
+    "key": "mpos mquat",
+    **dict.fromkeys(ELEMENTS["sensor"]["read"].split(), _SHOWN),
 }
-"""Element -> its attributes without an effect on a motion without contacts and actuators."""
+"""Element -> its attributes that belong to MuJoCo's solver, its pictures or its filters."""
 
 MOVING: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "compiler": {
-        "settotalmass": ("-1",),
-        "boundmass": ("0",),
-        "boundinertia": ("0",),
-        "balanceinertia": ("false",),
-        "alignfree": ("false",),
+    "joint": {"springyield": ("0", "inf")},
+    "geom": {
+        "shellinertia": ("false",),
+        "fluidshape": ("none",),
+        "fluidcoef": (),
+        "adhesion": ("0",),
+        "surfacevel": ("0 0 0", "0 0 0 0 0 0"),
     },
-    "option": {"wind": ("0 0 0",), "density": ("0",), "viscosity": ("0",)},
-    "body": {"gravcomp": ("0",)},
-    "joint": {"springdamper": ("0 0",)},
-    "freejoint": {"align": ("false", "auto")},
-    "geom": {"shellinertia": ("false",), "mesh": ()},
-    "connect": {"site1": (), "site2": ()},
-    "weld": {"site1": (), "site2": (), "torquescale": ("1",)},
+    "fixed": {"springyield": ("0", "inf")},
+    "spatial": {"springyield": ("0", "inf")},
+    "general": {**_LATE, "ffrange": (), "input": (), "velrange": (), "inheritrange": ("0",)},
+    "motor": _LATE,
+    "position": {**_LATE, "inheritrange": ("0",), "dampratio": ("0",)},
+    "velocity": _LATE,
+    "intvelocity": {**_LATE, "inheritrange": ("0",), "dampratio": ("0",)},
+    "damper": _LATE,
+    "cylinder": _LATE,
+    "pair": {"adhesion": ("0",)},
+    "key": {"plastic": ()},
 }
 """Element -> its attributes that change the motion and are not read, with values that do not."""
-
-TENDON = ("stiffness", "damping", "frictionloss", "armature")
-"""Attributes of tendons that act without an actuator."""
 
 
 @final
 class Fields:
-    """Checks attributes while elements are read; what is not used is counted for the notes."""
+    """Checks elements and attributes while they are read; what is not used is counted."""
 
     def __init__(self, strict: bool, notes: list[str]) -> None:
         self.strict, self.notes = strict, notes
         self.counts: dict[str, int] = {}
+
+    @property
+    def is_lossy(self) -> bool:
+        """Whether something that changes the motion was left out."""
+        return not self.strict
+
+    def check_elements(self, root: Element) -> None:
+        """Names what is not used, each kind once; rejects what would make bodies or move them.
+
+        Raises:
+            TextError: an element that changes the motion and is not read, unless the reading is
+                lenient.
+        """
+        front = [root]
+        while front:
+            element = front.pop()
+            verdicts = ELEMENTS.get(element.tag, {})
+            for child in element.children if verdicts else ():
+                if child.tag in verdicts.get("read", "").split():
+                    front.append(child)
+                elif child.tag in verdicts.get("refused", "").split():
+                    self.drop(f"<{child.tag}> in <{element.tag}> is not read", child)
+                else:
+                    self.count(f"<{child.tag}> in <{element.tag}>")
+            if element.tag in ("mujoco", "compiler", "option", "flag", "pair", "exclude", "key"):
+                self.check(element)
 
     def check(self, element: Element, kind: str = "") -> Element:
         """The element, if all that changes the motion in it is read.
@@ -91,13 +224,12 @@ class Fields:
                 lenient.
         """
         kind = kind or element.tag
-        known = {*READ.get(kind, "").split(), *STILL.get(kind, "").split()}
         moving = MOVING.get(kind, {})
         for word, text in element.attributes.items():
             if word in moving:
                 if _plain(text) not in moving[word]:
                     self.drop(f"{word!r} of <{element.tag}> is not read", element)
-            elif word not in known or word in STILL.get(kind, "").split():
+            elif word not in READ.get(kind, "").split():
                 self.count(f"{word!r} of <{element.tag}>")
         return element
 
@@ -124,6 +256,16 @@ class Fields:
     def counted(self) -> list[str]:
         """A note for each kind that is not used."""
         return [f"{what} is not used ({n} times)" for what, n in sorted(self.counts.items())]
+
+
+def verdict(kind: str, word: str) -> str:
+    """The table of an attribute of an element that is read; "" where it is in none."""
+    tables: tuple[tuple[str, Any], ...] = (
+        ("read", READ.get(kind, "").split()),
+        ("ignored", STILL.get(kind, "").split()),
+        ("refused", MOVING.get(kind, {})),
+    )
+    return next((name for name, table in tables if word in table), "")
 
 
 def _plain(text: str) -> str:

@@ -1,6 +1,6 @@
 """Attributes of MJCF: classes of defaults, angles in degrees or radians, the ways to say a turn.
 
-Public names: Settings, settings_of, is_true, number.
+Public names: Settings, settings_of, is_true, number, over.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.errors import NamingError, TextError
+from liaison.errors import NamingError, Place, TextError
 from liaison.expr import PI
 from liaison.formats.lsd.formulas.values import plain
 from liaison.formats.urdf.links import exact_angle
@@ -21,6 +21,10 @@ from liaison.formats.urdf.xml import Element, number_in, numbers_in
 from liaison.spatial import Array, array, identity, product, rotation_about, rotation_quaternion
 
 TURNS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
+ACTUATORS = (
+    *("general", "motor", "position", "velocity", "intvelocity", "orientation"),
+    *("pid", "damper", "cylinder", "muscle", "adhesion", "dcmotor"),
+)
 _AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
 
 
@@ -29,12 +33,16 @@ _AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
 class Settings:
     """What holds for a whole file: units of angles, the order of Euler's, classes of defaults."""
 
+    place: Place
     degrees: bool = True
     sequence: str = "xyz"
     inertia_from_geoms: str = "auto"
     classes: Mapping[str, Mapping[str, dict[str, str]]] = field(default_factory=dict)
     groups: tuple[int, int] = (0, 5)  # of the geoms that have mass
     disabled: frozenset[str] = frozenset()
+    compiler: Mapping[str, str] = field(default_factory=dict)  # all attributes of <compiler>
+    actuators: Mapping[str, tuple[tuple[str, dict[str, str]], ...]] = field(default_factory=dict)
+    # class -> defaults of actuators of any kind, in the order in which they are set
 
     def filled(self, element: Element, default: str, tag: str = "") -> Element:
         """The element with the attributes of its class where it has none of its own.
@@ -44,11 +52,48 @@ class Settings:
             default: its class, where it names none.
             tag: under which classes hold its defaults, where that is not its own.
         """
-        name = element.attributes.get("class", default)
+        name = self.class_of(element.attributes.get("class", default), element)
+        attributes = over(self.classes[name].get(tag or element.tag, {}), element.attributes)
+        return Element(element.tag, attributes, element.place, element.children)
+
+    def class_of(self, name: str, element: Element) -> str:
+        """The name of a class, if there is one of that name."""
         if name not in self.classes:
             raise NamingError.unknown("class", name, self.classes, place=element.place)
-        attributes = {**self.classes[name].get(tag or element.tag, {}), **element.attributes}
-        return Element(element.tag, attributes, element.place, element.children)
+        return name
+
+    @property
+    def least_mass(self) -> Fraction:
+        """`boundmass` [kg]."""
+        return self._setting("boundmass")
+
+    @property
+    def least_inertia(self) -> Fraction:
+        """`boundinertia` [kg·m²]."""
+        return self._setting("boundinertia")
+
+    @property
+    def total_mass(self) -> Fraction:
+        """`settotalmass` [kg]; zero or less where the masses stay as they are."""
+        return self._setting("settotalmass")
+
+    @property
+    def is_balanced(self) -> bool:
+        """`balanceinertia`: impossible moments become their mean."""
+        return self.compiler.get("balanceinertia", "false") == "true"
+
+    @property
+    def meshes_in(self) -> str:
+        """The folder of meshes."""
+        return self.compiler.get("meshdir", self.compiler.get("assetdir", ""))
+
+    @property
+    def has_auto_limits(self) -> bool:
+        """`autolimits`: a range alone limits."""
+        return self.compiler.get("autolimits", "true") == "true"
+
+    def _setting(self, key: str) -> Fraction:
+        return number_in(Element("compiler", dict(self.compiler), self.place), key, "0")
 
     def angle(self, x: Fraction) -> Any:
         """An angle in radians, exact."""
@@ -134,8 +179,9 @@ def settings_of(root: Element) -> Settings:
         if compiler.attributes.get("coordinate", "local") != "local":
             raise TextError("only local coordinates are read.", place=compiler.place)
     classes: dict[str, dict[str, dict[str, str]]] = {"main": {}}
+    actuators: dict[str, tuple[tuple[str, dict[str, str]], ...]] = {"main": ()}
     for element in root.all("default"):
-        _collect(element, "main", classes)
+        _collect(element, "main", classes, actuators)
     sequence = attributes.get("eulerseq", "xyz")
     if len(sequence) != 3 or sequence.lower().strip("xyz"):
         raise TextError(f"eulerseq is {sequence!r}; it is three of x, y, z.", place=root.place)
@@ -146,7 +192,18 @@ def settings_of(root: Element) -> Settings:
         message = f"inertiagrouprange is {' '.join(groups)!r}; it is two whole numbers."
         raise TextError(message, place=root.place)
     first, last = map(int, groups)
-    return Settings(angle == "degree", sequence, how, classes, (first, last), _disabled(root))
+    place = next((x.place for x in root.all("compiler")), root.place)
+    return Settings(
+        place,
+        angle == "degree",
+        sequence,
+        how,
+        classes,
+        (first, last),
+        _disabled(root),
+        attributes,
+        actuators,
+    )
 
 
 def _one_of(root: Element, attributes: Mapping[str, str], key: str, known: tuple[str, ...]) -> str:
@@ -170,20 +227,37 @@ def _disabled(root: Element) -> frozenset[str]:
             flags[name] = value
     off = {name for name, value in flags.items() if value == "disable"}
     off |= {"spring", "damper"} if "passive" in off else set()
-    off |= {"frictionloss", "equality"} if "constraint" in off else set()
+    off |= {"frictionloss", "equality", "limit", "contact"} if "constraint" in off else set()
     return frozenset(off)
 
 
-def _collect(element: Element, parent: str, classes: dict[str, dict[str, dict[str, str]]]) -> None:
+def _collect(
+    element: Element,
+    parent: str,
+    classes: dict[str, dict[str, dict[str, str]]],
+    actuators: dict[str, tuple[tuple[str, dict[str, str]], ...]],
+) -> None:
     """A class has what its parent has, and its own."""
     name = element.attributes.get("class", "main")
     inherited = {tag: dict(attributes) for tag, attributes in classes.get(parent, {}).items()}
+    drives = actuators.get(parent, ())
     for child in element.children:
-        if child.tag != "default":
-            inherited[child.tag] = {**inherited.get(child.tag, {}), **child.attributes}
-    classes[name] = inherited
+        if child.tag in ACTUATORS:
+            drives = (*drives, (child.tag, child.attributes))
+        elif child.tag != "default":
+            inherited[child.tag] = over(inherited.get(child.tag, {}), child.attributes)
+    classes[name], actuators[name] = inherited, drives
     for child in element.all("default"):
-        _collect(child, name, classes)
+        wish = child.get("class")
+        if wish in classes:
+            raise NamingError.double("classes", wish, place=child.place)
+        _collect(child, name, classes, actuators)
+
+
+def over(base: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """Attributes over those of a class; a turn of its own replaces that of the class."""
+    is_turned = any(key in own for key in TURNS)
+    return {k: x for k, x in base.items() if not (is_turned and k in TURNS)} | dict(own)
 
 
 def is_true(element: Element, name: str, default: str = "false") -> bool:

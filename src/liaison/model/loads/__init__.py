@@ -6,7 +6,7 @@ A further kind is a file of this folder that registers its class with `load_kind
 from liaison.model.kinds import discover
 
 from .load import LOAD_KINDS, AlongMeasure, AtMarker, Field, Force, OfMechanism, load_kind
-from .springs import Damper, Spring
+from .springs import Damper, DeadZoneSpring, Spring
 
 from .friction import JointFriction  # isort: skip (the order in which words are listed)
 from .efforts import Actuator, Law  # isort: skip
@@ -22,6 +22,7 @@ __all__ = [
     "Armature",
     "AtMarker",
     "Damper",
+    "DeadZoneSpring",
     "Dissipation",
     "Field",
     "Force",

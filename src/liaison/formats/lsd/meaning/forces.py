@@ -15,7 +15,14 @@ from typing import Any
 import liaison.model as model
 from liaison.errors import Place, TextError
 from liaison.expr import symbol
-from liaison.formats.lsd.formulas.formulas import Where, in_unit, path_of, value_of
+from liaison.formats.lsd.formulas.formulas import (
+    ANY,
+    Where,
+    in_unit,
+    path_of,
+    scalar_of,
+    value_of,
+)
 from liaison.formats.lsd.formulas.names import Book, bases, no_such
 from liaison.formats.lsd.formulas.values import Quantity, Vector, kind_of, plain
 from liaison.formats.lsd.syntax.nodes import Node
@@ -69,6 +76,12 @@ class Applied(PropertyReader):
             message = f"{self.kind} {self.name!r} does not say what it is on."
             raise self.error(message, hint="Write 'on A' for a joint A, or 'on FRAME and FRAME'.")
         (target,) = self.targets
+        if target.kind == "call" and str(target.parts[0]) == "cable":
+            return self.cable(target), False
+        return self.single(target)
+
+    def single(self, target: Node) -> tuple[model.Distance | model.Angle | Coordinate, bool]:
+        """A distance, an angle or a coordinate, and whether it is an angle."""
         if target.kind == "call" and str(target.parts[0]) in ("distance", "angle"):
             word = str(target.parts[0])
             if len(target.parts) != 3:
@@ -77,6 +90,26 @@ class Applied(PropertyReader):
             return (model.Angle(a, b), True) if word == "angle" else (model.Distance(a, b), False)
         label = coordinate_of(target, self.book)
         return model.Coordinate(label), self.book.symbols[label].dimension == ANGLE
+
+    def cable(self, target: Node) -> model.Cable:
+        """cable(factor, part, factor, part, …, offset); the offset may be left out."""
+        nodes, terms = list(target.parts[1:]), []
+        if len(nodes) < 2:
+            message = "a cable has factors and parts: cable(1, distance(P, Q), 0.1, A)."
+            raise self.error(message, target)
+        rest = nodes.pop() if len(nodes) % 2 else None
+        what = f"a factor of the cable of {self.kind} {self.name!r}"
+        for k in range(0, len(nodes), 2):
+            measure, _ = self.single(nodes[k + 1])
+            if isinstance(measure, model.Angle):
+                message = "a part of a cable is a distance or a coordinate, not an angle."
+                raise self.error(message, nodes[k + 1])
+            where = Where(f"{self.name}.cable", ANY)
+            terms.append((plain(scalar_of(nodes[k], self.book, where, what)), measure))
+        offset: Any = 0
+        if rest is not None:
+            offset = plain(scalar_of(rest, self.book, Where(f"{self.name}.cable", "m"), what))
+        return model.Cable(tuple(terms), offset)
 
 
 def _target_word(node: Node, book: Book) -> str:

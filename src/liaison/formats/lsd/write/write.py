@@ -55,6 +55,8 @@ class Acts:
 
     def measure(self, measure: Any) -> tuple[str, bool]:
         """What an effort works on, and whether it is an angle."""
+        if isinstance(measure, model.Cable):
+            return self.cable(measure), False
         label = measure if isinstance(measure, str) else "".join(measure.labels())
         if label:
             return label_of(label), self.units[label] == "rad"
@@ -64,6 +66,17 @@ class Acts:
         if isinstance(measure, model.Angle):
             return f"angle({a}, {b})", True
         raise unwritable(f"the measure {type(measure).__name__}")
+
+    def cable(self, x: model.Cable) -> str:
+        """cable(factor, part, factor, part, …, offset)."""
+        words = []
+        for factor, part in x.terms:
+            if isinstance(part, model.Distance):
+                on = f"distance({self.parts.frame(part.a)}, {self.parts.frame(part.b)})"
+            else:
+                on = label_of(part.label)
+            words += [self.writer.formula(factor), on]
+        return f"cable({', '.join([*words, self.writer.scalar(x.offset, 'm')])})"
 
     def load(self, x: Any) -> Any:
         """A load as its class says: its word, its properties, what it acts along."""

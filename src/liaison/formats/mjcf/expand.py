@@ -1,0 +1,240 @@
+"""An MJCF file written out: includes in place, classes filled in, frames and repetitions resolved.
+
+Nothing outside the folder of the model is opened, and no file twice.
+
+Public names: Folder, expanded.
+
+Source: MuJoCo's XML reference, sections include, frame, replicate and default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from liaison.errors import TextError
+from liaison.formats.urdf.xml import MAX_BYTES, MAX_ELEMENTS, Element, elements_of, numbers_in
+from liaison.model.values import floats
+from liaison.spatial import Array, compose, identity, product, quaternion_of, zeros
+
+from .values import TURNS, Settings, settings_of
+
+PLACED = ("body", "geom", "site", "camera", "light", "attach", "flexcomp", "composite")
+CLASSED = ("geom", "site", "joint", "camera", "light")
+MAX_COPIES = 10_000
+"""Elements that repetitions may make."""
+
+HERE = identity(), zeros(3)
+
+
+@final
+@dataclass(slots=True)
+class Folder:
+    """The files that a model may open: those below one folder."""
+
+    root: Path | None  # None: a text, which has no files
+    home: Path | None = None  # of the model's own file; the root if it is not given
+    seen: set[Path] = field(default_factory=set)
+
+    def path(self, name: str, element: Element, under: str = "") -> Path:
+        """The path of a file that an element names.
+
+        Raises:
+            TextError: a text without a folder, or a file outside of it.
+        """
+        if self.root is None:
+            raise TextError(
+                f"{element} names the file {name!r}, and a text has no folder to look for it in.",
+                place=element.place,
+                hint="Read the file of the model, or give folder=.",
+            )
+        root, home = self.root.resolve(), (self.home or self.root).resolve()
+        wish = (home / under.replace("\\", "/") / name.replace("\\", "/")).resolve()
+        if not wish.is_relative_to(root):
+            raise TextError(
+                f"{element} names the file {name!r}, which is outside the folder of the model.",
+                place=element.place,
+                hint="Name with folder= (--folder) the folder below which files may be opened.",
+            )
+        return wish
+
+    def data(self, name: str, element: Element, under: str = "") -> bytes:
+        """The content of a file that an element names."""
+        path = self.path(name, element, under)
+        try:
+            if not path.is_file():
+                message = f"{element} names the file {name!r}, which is not there."
+                raise TextError(message, place=element.place)
+            if path.stat().st_size > MAX_BYTES:
+                message = f"{element} names the file {name!r}, which is over {MAX_BYTES} bytes."
+                raise TextError(message, place=element.place)
+            return path.read_bytes()
+        except OSError as error:
+            message = f"{element}: the file {name!r} cannot be read: {error.strerror}."
+            raise TextError(message, place=element.place) from None
+
+
+def expanded(root: Element, folder: Folder) -> tuple[Element, Settings]:
+    """The model without includes, frames and repetitions, and its settings.
+
+    Raises:
+        TextError: a file that cannot be opened, or is included twice; too many elements.
+    """
+    root = _included(root, folder)
+    settings = settings_of(root)
+    writer = _Writer(settings)
+    children = []
+    for child in root.children:
+        if child.tag == "worldbody":
+            inside = list(writer.written(child.children, "main", HERE, ""))
+            child = Element(child.tag, child.attributes, child.place, inside)
+        children.append(child)
+    return Element(root.tag, root.attributes, root.place, children), settings
+
+
+# ---- includes
+
+
+def _included(root: Element, folder: Folder) -> Element:
+    """The tree with the content of included files in place, from the outside inwards."""
+    total = 0
+    top = Element(root.tag, root.attributes, root.place, list(root.children))
+    front = [top]
+    while front:
+        parent = front.pop()
+        children: list[Element] = []
+        waiting = list(reversed(parent.children))
+        while waiting:
+            child = waiting.pop()
+            if child.tag == "include":
+                waiting += reversed(_content(child, folder))
+                continue
+            copy = Element(child.tag, child.attributes, child.place, list(child.children))
+            children.append(copy)
+            front.append(copy)
+        total += len(children)
+        if total > MAX_ELEMENTS:
+            message = f"with its includes the model has more than {MAX_ELEMENTS} elements."
+            raise TextError(message, place=parent.place)
+        parent.children[:] = children
+    return top
+
+
+def _content(include: Element, folder: Folder) -> list[Element]:
+    """The children of the root of an included file."""
+    name = include.get("file")
+    path = folder.path(name, include)
+    if path in folder.seen:
+        raise TextError(
+            f"the file {name!r} is included twice, or includes itself.",
+            place=include.place,
+            hint="MuJoCo reads a file once; move what is common into a file of its own.",
+        )
+    folder.seen.add(path)
+    return elements_of(folder.data(name, include), str(path)).children
+
+
+# ---- classes, frames and repetitions
+
+
+@final
+class _Writer:
+    """Writes out the bodies of a world."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.copies = 0
+
+    def written(
+        self, children: list[Element], default: str, X: tuple[Array, Array], suffix: str
+    ) -> Iterator[Element]:
+        """Elements with the attributes of their classes, placed in the body itself.
+
+        Args:
+            children: of a body, a frame or a repetition.
+            default: the class of those that name none.
+            X: the pose of their frame in the body.
+            suffix: behind the names of copies.
+        """
+        for child in children:
+            inner = child.attributes.get("childclass", default)
+            if child.tag == "frame":
+                self.settings.class_of(inner, child)
+                placed = compose(*X, *self.settings.pose(child))
+                yield from self.written(child.children, inner, placed, suffix)
+            elif child.tag == "replicate":
+                for Y, more in self.copied(child):
+                    placed = compose(*X, *Y)
+                    yield from self.written(child.children, default, placed, more + suffix)
+            else:
+                yield self.one(child, default, inner, X, suffix)
+
+    def one(
+        self, child: Element, default: str, inner: str, X: tuple[Array, Array], suffix: str
+    ) -> Element:
+        """A body with what is in it, or another element."""
+        if suffix:
+            self.copies += 1
+            if self.copies > MAX_COPIES:
+                message = f"repetitions make more than {MAX_COPIES} elements."
+                raise TextError(message, place=child.place)
+        if child.tag in CLASSED:
+            child = self.settings.filled(child, default)
+        attributes, inside = dict(child.attributes), child.children
+        if child.tag == "body":
+            self.settings.class_of(inner, child)
+            attributes["childclass"] = inner
+            inside = list(self.written(child.children, inner, HERE, suffix))
+        if suffix and "name" in attributes:
+            attributes["name"] += suffix
+        placed = Element(child.tag, attributes, child.place, inside)
+        if X is not HERE and child.tag in (*PLACED, "joint"):
+            _move(placed, X, self.settings)
+        return placed
+
+    def copied(self, element: Element) -> Iterator[tuple[tuple[Array, Array], str]]:
+        """Poses and suffixes of the copies of a repetition: each is moved on from the one before.
+
+        Every copy is turned by `euler` and moved by `offset` in the axes of the one before it.
+        """
+        count = numbers_in(element, "count", 1, "")[0]
+        if count.denominator != 1 or not 0 < count <= MAX_COPIES:
+            message = (
+                f"'count' of {element} is {float(count):g}; it is a number up to {MAX_COPIES}."
+            )
+            raise TextError(message, place=element.place)
+        offset = np.array([float(x) for x in numbers_in(element, "offset", 3, "0 0 0")])
+        turn = self.settings.by_euler(numbers_in(element, "euler", 3, "0 0 0"))
+        Y: tuple[Array, Array] = HERE
+        digits = len(str(int(count) - 1))
+        for k in range(int(count)):
+            yield Y, f"{element.attributes.get('sep', '')}{k:0{digits}d}"
+            Y = product(Y[0], turn), Y[1] + product(Y[0], offset)
+
+
+def _move(element: Element, X: tuple[Array, Array], settings: Settings) -> None:
+    """Places an element that is in a frame in the body of that frame."""
+    attributes = element.attributes
+    R, p = (np.array(floats(x, {}), dtype=float) for x in X)
+    if element.tag == "joint":
+        pos = np.array([float(x) for x in numbers_in(element, "pos", 3, "0 0 0")])
+        axis = np.array([float(x) for x in numbers_in(element, "axis", 3, "0 0 1")])
+        attributes |= {"pos": _text(p + R @ pos), "axis": _text(R @ axis)}
+        return
+    if "fromto" in attributes:
+        ends = np.array([float(x) for x in numbers_in(element, "fromto", 6, "")]).reshape(2, 3)
+        attributes["fromto"] = _text(p + ends @ R.T)
+        return
+    Y: Any = [np.array(floats(x, {}), dtype=float) for x in settings.pose(element)]
+    for key in TURNS:
+        attributes.pop(key, None)
+    attributes |= {"pos": _text(p + R @ Y[1]), "quat": _text(quaternion_of(R @ Y[0]))}
+
+
+def _text(values: Any) -> str:
+    """Numbers in their shortest exact spelling."""
+    return " ".join(repr(float(x)) for x in np.ravel(values))
