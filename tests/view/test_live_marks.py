@@ -67,7 +67,9 @@ def opened(browser, path):
 def rows_until(tab, name, end):
     tab.wait_for_function(f"() => liaison.simulation().values('{name}').t.at(-1) >= {end}")
     got = tab.evaluate(f"liaison.simulation().values('{name}')")
-    return np.array(got["t"]), np.array(got["values"])
+    t, values = np.array(got["t"]), np.array(got["values"])
+    # how far the page has come by now is a matter of the machine
+    return t[t <= end + 0.1], values[t <= end + 0.1]
 
 
 def test_the_other_assembly_mode_is_followed_to_other_lengths(browser, four_bar):

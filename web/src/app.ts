@@ -39,6 +39,8 @@ export interface View {
   pause(): void;
   choose(column: string, on?: boolean): void;
   table(): string;
+  /** How many pictures were begun, and are done. */
+  pictures(): { begun: number; done: number };
   camera(): { position: number[]; target: number[]; aspect: number };
   place(body: string): number[];
   /** Where the middle of a body is in the picture, −1 to 1 to the right and upwards. */
@@ -199,6 +201,7 @@ export class App {
       pause: () => clock.setPlaying(false),
       choose: (column, on = true) => charts.choose(column, on),
       table: () => charts.table(),
+      pictures: () => ({ begun: stage.pacing.begun, done: stage.pacing.done }),
       camera: () => ({
         position: stage.camera.position.toArray(),
         target: cameras.controls.target.toArray(),
@@ -267,7 +270,7 @@ export class App {
     this.before = now;
     this.clock.tick(seconds);
     if (this.simulation) this.simulate(this.simulation, now);
-    if (this.stage.isDirty && this.width > 0 && this.stage.pacing.isFree()) {
+    if (this.stage.pacing.isFree() && this.stage.isDirty && this.width > 0) {
       this.scales.tell(this.cameras.controls.target, this.height);
       this.stage.render(this.width, this.height);
     }
@@ -373,12 +376,13 @@ export class App {
   private savePicture(): void {
     this.stage.render(this.width, this.height);
     const whole = document.createElement("canvas");
-    whole.width = this.canvas.width;
-    whole.height = this.canvas.height;
+    const drawn = this.stage.renderer.domElement;
+    whole.width = drawn.width;
+    whole.height = drawn.height;
     const pen = whole.getContext("2d") as CanvasRenderingContext2D;
     pen.fillStyle = getComputedStyle(this.pane).backgroundColor;
     pen.fillRect(0, 0, whole.width, whole.height);
-    pen.drawImage(this.canvas, 0, 0);
+    pen.drawImage(drawn, 0, 0);
     whole.toBlob((blob) => blob && download(blob, fileName(this.scene.title, ".png")));
   }
 

@@ -130,7 +130,7 @@ class Plot {
     if (!this.drawn) return;
     const { time } = this.charts.clock;
     const x = this.drawn.valToPos(time, "x");
-    const width = this.drawn.over.clientWidth;
+    const width = this.drawn.bbox.width / uPlot.pxRatio;
     this.cursor.hidden = !(x >= -0.5 && x <= width + 0.5);
     this.cursor.style.transform = `translateX(${x.toFixed(1)}px)`;
     const [k, part] = placeOf(this.charts.times, time);

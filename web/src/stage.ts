@@ -81,8 +81,9 @@ export class Stage {
     this.lastTime = this.motion.times[0];
     // where pictures are computed, shadows and smooth edges would take most of the time of a simulation
     const isPlain = scene.live !== undefined && isSoftware();
-    this.renderer = renderer ?? new WebGLRenderer({ canvas, antialias: !isPlain, alpha: true });
-    this.pacing = new Pacing(this.renderer.getContext() as WebGL2RenderingContext);
+    this.renderer = renderer ?? rendererOf(canvas, isPlain);
+    const isAside = this.renderer.domElement !== canvas;
+    this.pacing = new Pacing(this.renderer.getContext() as WebGL2RenderingContext, isAside ? canvas : null);
     this.renderer.shadowMap.enabled = !isPlain;
     const { size, angle } = scene.view;
     this.camera = new PerspectiveCamera((angle * 180) / Math.PI, 1, size / 100, size * 100);
@@ -403,6 +404,12 @@ export class Stage {
     this.touchArrows?.done();
   }
 
+}
+
+/** Draws on a canvas; pictures that are computed are drawn aside of it, without smooth edges. */
+function rendererOf(canvas: HTMLCanvasElement, isPlain: boolean): WebGLRenderer {
+  const aside = isPlain ? document.createElement("canvas") : canvas;
+  return new WebGLRenderer({ canvas: aside, antialias: !isPlain, alpha: true, preserveDrawingBuffer: isPlain });
 }
 
 const TITLES: Record<string, string> = {
