@@ -44,11 +44,19 @@ def test_modes_are_all_that_close_with_the_own_one_first(four_bar):
     assert scene["modes"][0]["title"] == "1: as described"
     assert scene["modes"][1]["held"] == ["A"]
     assert "D" in scene["modes"][1]["title"] or "B" in scene["modes"][1]["title"]
-    assert scene["about"]["modes"] == "all with A held"
+    assert scene["about"]["modes"] == "all modes with the start's A"
 
 
 def test_a_chain_has_no_modes_to_choose_from(stops):
     assert scene_in(stops[1])["modes"] == []
+
+
+def test_stops_of_an_angle_have_a_scale_of_moments_alone(stops, four_bar):
+    scene = scene_in(stops[1])
+    assert [(x["pushes"], x["turns"]) for x in scene["live"]["contacts"]] == [(False, True)] * 2
+    assert scene["arrows"]["force"] == 0
+    assert scene["arrows"]["moment"] > 0
+    assert scene_in(four_bar[1])["arrows"]["force"] > 0
 
 
 def opened(browser, path):
@@ -190,5 +198,7 @@ def test_contacts_have_marks_and_events_while_they_simulate(browser, stops):
     assert tab.evaluate(where, first - 0.05)["state"] == "open"
     assert tab.locator(".strips .track u.hit").count() >= 1
     assert "impact" in tab.locator(".legend").inner_text()
+    assert "contact force" not in tab.locator(".legend").inner_text()
+    assert [x.split()[-1] for x in tab.locator(".scale").all_inner_texts()] == ["mm", "N·m"]
     assert tab.complaints == []
     tab.context.close()

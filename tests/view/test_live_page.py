@@ -132,6 +132,12 @@ def test_the_page_does_not_wait_for_its_pictures(browser, live_file):
     assert first > 1000
     assert width > 300
     until(tab, f"({COVERED})()[0] != {first}")
+    # at rest one more is drawn, with twice as many pixels across, and then none
+    tab.evaluate("liaison.pause()")
+    until(tab, f"({COVERED})()[1] == {2 * width}")
+    count = tab.evaluate("liaison.pictures().begun")
+    tab.wait_for_timeout(600)
+    assert tab.evaluate("liaison.pictures().begun") == count
     tab.context.close()
 
 

@@ -16,6 +16,7 @@ import { Stage } from "./stage";
 import { eventList, LiveEvents, Transport } from "./transport";
 
 const NARROW = 620; // pixels
+const REST = 400; // milliseconds after which nothing moves
 
 const KEYS: [string, string][] = [
   ["space", "play or pause"],
@@ -91,6 +92,9 @@ export class App {
   private readonly happened: LiveEvents | null;
   private refreshed = 0;
   private isChartsTurn = false;
+  private readonly shownRows = ["", ""];
+  private drawnAt = 0;
+  private isFine = false;
   private readonly canvas: HTMLCanvasElement;
   private readonly ended = new AbortController();
   private readonly pane = el("main", { class: "view", attributes: { "aria-label": "Picture" } });
@@ -270,11 +274,20 @@ export class App {
     this.before = now;
     this.clock.tick(seconds);
     if (this.simulation) this.simulate(this.simulation, now);
-    if (this.stage.pacing.isFree() && this.stage.isDirty && this.width > 0) {
-      this.scales.tell(this.cameras.controls.target, this.height);
-      this.stage.render(this.width, this.height);
-    }
+    if (this.stage.pacing.isFree() && this.width > 0) this.draw(now);
     requestAnimationFrame((later) => this.frame(later));
+  }
+
+  /** The next picture, where something changed; where pictures are computed one with smooth edges at rest. */
+  private draw(now: number): void {
+    const { stage, width, height } = this;
+    const isFine = stage.isPlain && !stage.isDirty && !this.isFine && now - this.drawnAt > REST;
+    if (!stage.isDirty && !isFine) return;
+    if (isFine !== this.isFine) stage.resize(width, height, isFine);
+    this.isFine = isFine;
+    this.drawnAt = now;
+    this.scales.tell(this.cameras.controls.target, height);
+    stage.render(width, height);
   }
 
   /** Asks for more of the run, and shows what came. */
@@ -293,6 +306,11 @@ export class App {
     if (now - this.refreshed < 100 || (motion.count < 2 && !isFailed)) return;
     this.refreshed = now;
     this.isChartsTurn = !this.isChartsTurn;
+    // at rest nothing is drawn again
+    const rows = `${simulation.serial} ${motion.count} ${this.clock.end} ${simulation.status?.status}`;
+    const turn = this.isChartsTurn ? 1 : 0;
+    if (this.shownRows[turn] === rows) return;
+    this.shownRows[turn] = rows;
     if (this.isChartsTurn) this.charts.refresh();
     else {
       this.stage.refreshTraces();

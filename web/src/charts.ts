@@ -223,6 +223,7 @@ class Plot {
           label: curve.column.name,
           stroke: charts.color(k),
           width: 1.75,
+          pxAlign: 0, // values between pixels stay there: no stairs
           dash: k >= LIGHT.length ? [6, 3] : undefined,
           points: { show: !charts.clock.isLive && curve.values.length < 3 },
           spanGaps: false,
