@@ -143,7 +143,7 @@ def test_sympy_has_the_numbers_of_the_kernel(formalism, examples):
 def test_equations_are_written_by_plain_calls(examples):
     equations = liaison.derive(examples / "pendulum.lsd", "lagrange")
     assert r"\ddot{A}" in equations.latex()
-    assert "Ä" in equations.text()
+    assert "A''" in equations.text()
     assert equations.html().startswith("<!doctype html>")
     (row,) = liaison.readable(examples / "pendulum.lsd").sympy()
     assert "A''" in {x.name for x in row.free_symbols}

@@ -120,7 +120,7 @@ def test_the_comparison_by_structure_can_fail():
 def test_the_pendulum(formalism):
     """l θ̈ + g sin θ = 0. Source: Goldstein, Poole, Safko, Classical Mechanics, 3rd ed., §3.6."""
     line = lines_of(PENDULUM, formalism)["theta"]
-    same(line, "l θ̈ + g sin(θ)")
+    same(line, "l θ'' + g sin(θ)")
     assert to_unicode(line.divisor) == "m l"
 
 
@@ -128,8 +128,8 @@ def test_the_pendulum(formalism):
 def test_the_cart_with_a_pole(formalism):
     """Source: Tedrake, Underactuated Robotics, ch. 3, the cart-pole system; θ from below."""
     lines = lines_of(CART_POLE, formalism)
-    same(lines["x"], "(mc + mp) ẍ + mp l θ̈ cos(θ) − mp l θ̇² sin(θ)", "f")
-    same(lines["theta"], "ẍ cos(θ) + l θ̈ + g sin(θ)")
+    same(lines["x"], "(mc + mp) x'' + mp l θ'' cos(θ) − mp l θ'² sin(θ)", "f")
+    same(lines["theta"], "x'' cos(θ) + l θ'' + g sin(θ)")
     assert structure(to_unicode(lines["theta"].divisor)) == structure("mp l")
 
 
@@ -137,8 +137,8 @@ def test_the_cart_with_a_pole(formalism):
 def test_the_elliptic_pendulum(formalism, examples):
     """LL 2.2.10, with ÿ where it prints ẏ (docs/errata.md)."""
     lines = lines_of(examples / "elliptic_pendulum.lsd", formalism)
-    same(lines["y"], "(m₁ + m₂) ÿ + m₂ a θ̈ cos(θ) − m₂ a θ̇² sin(θ)")
-    same(lines["theta"], "a θ̈ + ÿ cos(θ) + g sin(θ)")
+    same(lines["y"], "(m₁ + m₂) y'' + m₂ a θ'' cos(θ) − m₂ a θ'² sin(θ)")
+    same(lines["theta"], "a θ'' + y'' cos(θ) + g sin(θ)")
 
 
 @pytest.mark.parametrize("formalism", ["lagrange", "newton_euler"])
@@ -185,10 +185,10 @@ def test_the_double_pendulum_with_absolute_angles():
     reader = Reader(rows, Order(order))
     inner = [to_unicode(reader.read(row)) for row in rows]
     assert structure(_inside(inner[0])) == structure(
-        "(m₁ + m₂) l₁ θ̈₁ + m₂ l₂ φ̈ cos(θ₁ − φ) + m₂ l₂ φ̇² sin(θ₁ − φ) + (m₁ + m₂) g cos(θ₁)"
+        "(m₁ + m₂) l₁ θ₁'' + m₂ l₂ φ'' cos(θ₁ − φ) + m₂ l₂ φ'² sin(θ₁ − φ) + (m₁ + m₂) g cos(θ₁)"
     ), inner[0]
     assert structure(_inside(inner[1])) == structure(
-        "l₂ φ̈ + l₁ θ̈₁ cos(θ₁ − φ) − l₁ θ̇₁² sin(θ₁ − φ) + g cos(φ)"
+        "l₂ φ'' + l₁ θ₁'' cos(θ₁ − φ) − l₁ θ₁'² sin(θ₁ − φ) + g cos(φ)"
     ), inner[1]
 
 
@@ -204,18 +204,18 @@ def test_the_spinning_top(formalism):
     lines = lines_of(TOP, formalism)
     same(
         lines["psi"],
-        "cos(θ) φ̈ + ψ̈ − sin(θ) φ̇ θ̇",
+        "cos(θ) φ'' + ψ'' − sin(θ) φ' θ'",
     )
     phi, theta = lines["phi"], lines["theta"]
     text = to_unicode(phi.left)
-    assert "((m l² + A) sin²(θ) + C cos²(θ)) φ̈" in text, text
-    assert "C cos(θ) ψ̈" in text
-    assert "− C sin(θ) θ̇ ψ̇" in text
-    assert "2 (m l² + A − C) sin(θ) cos(θ) φ̇ θ̇" in text
+    assert "((m l² + A) sin²(θ) + C cos²(θ)) φ''" in text, text
+    assert "C cos(θ) ψ''" in text
+    assert "− C sin(θ) θ' ψ'" in text
+    assert "2 (m l² + A − C) sin(θ) cos(θ) φ' θ'" in text
     text = to_unicode(theta.left)
-    assert "(m l² + A) θ̈" in text
-    assert "− (m l² + A − C) sin(θ) cos(θ) φ̇²" in text, text
-    assert "+ C sin(θ) φ̇ ψ̇" in text
+    assert "(m l² + A) θ''" in text
+    assert "− (m l² + A − C) sin(θ) cos(θ) φ'²" in text, text
+    assert "+ C sin(θ) φ' ψ'" in text
     assert "− m g l sin(θ)" in text.replace("g m l", "m g l").replace("m l g", "m g l")
 
 
@@ -344,10 +344,10 @@ def elliptic(examples):
 
 def test_the_text_has_equations_and_blocks(elliptic):
     text = as_unicode(elliptic)
-    wanted = "(m₁ + m₂) ÿ + m₂ a cos(θ) θ̈ − m₂ a sin(θ) θ̇² = 0"
+    wanted = "(m₁ + m₂) y'' + m₂ a cos(θ) θ'' − m₂ a sin(θ) θ'² = 0"
     assert normalize("NFC", wanted) in text
     assert "M₂₂ = m₂ a²" in text
-    assert "C₁₂ = −m₂ a sin(θ) θ̇" in text
+    assert "C₁₂ = −m₂ a sin(θ) θ'" in text
 
 
 def test_latex_is_balanced(elliptic):

@@ -113,7 +113,7 @@ def test_the_page_of_all_modes():
         "P.x:    2 P.x'' = f₂",
         "P.z:    2 P.z'' + 2 g = f₁",
         "floor:          d₁ = P.z − 0.05 cos(P.lean) ≥ 0 ⟂ f₁ ≥ 0",
-        "ḋ₁ = P.z' + 0.05 sin(P.lean) P.lean'",
+        "d₁' = P.z' + 0.05 sin(P.lean) P.lean'",
         "restitution: ½",
         "floor: sliding: u₂ = P.x' + 0.05 cos(P.lean) P.lean'",
         "sticks: u₂ = 0, |f₂| ≤ μ f₁",
@@ -270,7 +270,7 @@ STICKS = {"floor": "closed", "floor: sliding": "sticks"}
         (BLOCK, SLIPS, ["P.x:    m P.x'' − m sin(α) g = −f sign(u₂) f₁", "u₂ = P.x'"]),
         (BLOCK, STICKS, ["P.x:              m P.x'' − m sin(α) g = f₂",
                          "floor: sliding x: P.x'' = 0"]),
-        (SPHERE, None, ["d₁ = P.z − r ≥ 0 ⟂ f₁ ≥ 0", "ḋ₁ = P.z'",
+        (SPHERE, None, ["d₁ = P.z − r ≥ 0 ⟂ f₁ ≥ 0", "d₁' = P.z'",
                         "sticks: u₂ = 0, |f₂| ≤ f f₁", "slips: f₂ = −f f₁ sign(u₂)"]),
     ],
 )  # fmt: skip

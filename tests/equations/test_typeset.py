@@ -102,14 +102,14 @@ def test_what_nobody_writes_is_seen(form, text):
 # names ------------------------------------------------------------------------------------------
 
 NAMES = [
-    ("theta1''", "θ̈₁", r"\ddot{\theta}_{1}", "θ"),
+    ("theta1''", "θ₁''", r"\ddot{\theta}_{1}", "θ"),
     ("Omega_x", "Ω_x", r"\Omega_{x}", "Ω"),
-    ("Omega_x'", "Ω̇_x", r"\dot{\Omega}_{x}", "Ω"),
+    ("Omega_x'", "Ω_x'", r"\dot{\Omega}_{x}", "Ω"),
     ("varphi", "ϕ", r"\varphi", "ϕ"),
     ("J.theta", "J.θ", r"J_{\theta}", "θ"),
     ("J.theta2'", "J.θ₂'", r"\dot{J}_{\theta_{2}}", "θ"),
     ("alpha_rod", "α_rod", r"\alpha_{\mathrm{rod}}", "α"),
-    ("θ1'", "θ̇₁", r"\dot{\theta}_{1}", "θ"),
+    ("θ1'", "θ₁'", r"\dot{\theta}_{1}", "θ"),
     ("T.dof1'", "T.dof1'", r"\dot{T}_{\mathrm{dof1}}", "dof1"),
 ]
 

@@ -109,7 +109,7 @@ def test_names_come_in_the_order_that_is_asked_for():
     m, length, rate = symbol("m"), symbol("a"), symbol("theta'")
     order = Order({"parameter": ["m", "a"], "velocity": ["theta'"]})
     found = simplified(length * m * rate**2 * cos(symbol("theta")), order)
-    assert to_unicode(found) == "m a cos(θ) θ̇²"
+    assert to_unicode(found) == "m a cos(θ) θ'²"
     assert reading_to_latex(found) == r"m\,a\,\cos \theta\,\dot{\theta}^{2}"
 
 
@@ -145,7 +145,7 @@ def test_numbers_are_fractions_or_decimals(value, text):
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("theta''", "θ̈"), ("m1", "m₁"), ("S.wx'", "S.wx'"), ("omega3.x", "ω₃.x"), ("drive", "drive")],
+    [("theta''", "θ''"), ("m1", "m₁"), ("S.wx'", "S.wx'"), ("omega3.x", "ω₃.x"), ("drive", "drive")],
 )
 def test_names_are_typeset(name, text):
     assert unicode_name(name) == text

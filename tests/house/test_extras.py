@@ -1,5 +1,6 @@
 """What an extra brings is named by the error where it is missing, and the core works without it."""
 
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -12,6 +13,9 @@ from liaison.errors import LiaisonError, MissingModule
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
 EXTRAS = PROJECT["project"]["optional-dependencies"]
 PENDULUM = "examples/pendulum.lsd"
+PAGES = Path(__file__).parents[2] / "docs"
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+IMPORT = re.compile(r"^ *(?:import|from) (\w+)", re.MULTILINE)
 
 
 def run():
@@ -49,3 +53,21 @@ def test_what_extras_bring_is_no_dependency_of_the_core():
     core = {x.partition(">")[0] for x in PROJECT["project"]["dependencies"]}
     for extra in ("tables", "plots", "sympy", "jax", "casadi"):
         assert not core & {x.partition(">")[0] for x in EXTRAS[extra]}
+
+
+def brought_by(extra):
+    """Names of what an extra brings, those of the core and of other extras with it."""
+    names = {x.partition(">")[0] for x in PROJECT["project"]["dependencies"]}
+    for one in EXTRAS[extra]:
+        inner = re.match(r"liaison-mbd\[(.*)\]", one)
+        parts = inner[1].split(",") if inner else []
+        names |= set().union(*map(brought_by, parts)) if parts else {one.partition(">")[0]}
+    return names
+
+
+def test_the_manual_has_what_its_pages_import():
+    """Of a new environment `make docs` has no more than the extra."""
+    known = {*sys.stdlib_module_names, "liaison", "pytest", *brought_by("docs")}
+    for page in PAGES.rglob("*.md"):
+        code = "".join(BLOCK.findall(page.read_text(encoding="utf-8")))
+        assert {*IMPORT.findall(code)} <= known, page.name

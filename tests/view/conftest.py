@@ -13,7 +13,8 @@ from liaison.model import Mechanism, Revolute, body, gravity, ground, join
 from liaison.simulation.record.trajectory import EventRecord, Series, Trajectory
 from liaison.units import Label
 
-# software rendering, and no talk with the outside
+# pictures without a graphics card; pages put together without the graphics library, which would
+# take seven times as long; and no talk with the outside
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
     "--no-first-run", "--disable-sync", "--disable-component-update", "--use-gl=angle",

@@ -1,5 +1,7 @@
 """A page that simulates: the browser's states are those of `simulate`; sliders; errors in words."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,13 @@ import liaison
 from liaison.errors import LiaisonError, SimulationError
 from liaison.view.pages.document import _geometry
 from liaison.view.scene import sampled
+
+COVERED = """() => {
+  const canvas = document.querySelector("canvas[role=img]");
+  const all = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+  return [all.filter((x, k) => k % 4 === 3 && x > 0).length, canvas.width];
+}"""
+"""Pixels of the picture that are not empty, and its width."""
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +108,37 @@ def test_it_simulates_as_python_does(browser, live_file, four_bar):
     assert complaints == []
     assert [x for x in asked if not x.startswith(("file:", "blob:", "data:"))] == []
     context.close()
+
+
+def test_the_page_does_not_wait_for_its_pictures(browser, live_file):
+    """Read back when they are done, not by the browser at the end of the task that drew them."""
+    tab = browser.new_context(viewport={"width": 900, "height": 500}, offline=True).new_page()
+    tab.goto(live_file.as_uri())
+    tab.wait_for_selector("[data-ready]")
+    tab.evaluate("liaison.play()")
+    until(tab, "liaison.pictures().done > 2")
+    browser.start_tracing(page=tab, categories=["cc", "gpu"])
+    until(tab, f"liaison.pictures().done > {tab.evaluate('liaison.pictures().done') + 5}")
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    whole = [x for x in events if "dur" in x]
+    updates, reads = (
+        [(x["tid"], x["ts"], x["ts"] + x["dur"]) for x in whole if x["name"] == name]
+        for name in ("LayerTreeHost::DoUpdateLayers", "GLES2::ReadPixels")
+    )
+    assert len(updates) > 3
+    assert not any(a == b and c <= d < c_end for a, d, _ in reads for b, c, c_end in updates)
+    # what is shown is the picture: bodies are in it, and move
+    first, width = tab.evaluate(COVERED)
+    assert first > 1000
+    assert width > 300
+    until(tab, f"({COVERED})()[0] != {first}")
+    # at rest one more is drawn, with twice as many pixels across, and then none
+    tab.evaluate("liaison.pause()")
+    until(tab, f"({COVERED})()[1] == {2 * width}")
+    count = tab.evaluate("liaison.pictures().begun")
+    tab.wait_for_timeout(600)
+    assert tab.evaluate("liaison.pictures().begun") == count
+    tab.context.close()
 
 
 def test_the_drawing_at_other_lengths_is_that_of_a_run_with_them(four_bar):

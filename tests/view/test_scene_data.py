@@ -148,6 +148,7 @@ let k = apply spring stiffness = 100 N/m, rest = 1 m end on X ;
 let c = apply damper coefficient = 1 N*s/m end on X ;
 let kt = apply spring stiffness = 1 N*m/rad end on H ;
 let m = apply motor end on H ;
+let m2 = apply motor torque = -0.1 N*m*s/rad * H' end on H ;
 let far = apply damper coefficient = 1 N*s/m end on [0, 0, 1] m @ earth and [0, 0, -1] m @ arm ;
 """
 
@@ -169,6 +170,7 @@ def test_loads_stand_on_their_joint_or_between_their_points():
     assert names[by_name["kt"]["body"]] == "car"
     axis = np.array(by_name["m"]["axes"]).reshape(3, 3)[:, 2]
     np.testing.assert_allclose(axis, [0, 1, 0], atol=1e-12)
+    # a second motor on the same axis is the same symbol
     assert by_name["m"]["beside"] == 1
 
 

@@ -16,6 +16,7 @@ import { Stage } from "./stage";
 import { eventList, LiveEvents, Transport } from "./transport";
 
 const NARROW = 620; // pixels
+const REST = 400; // milliseconds after which nothing moves
 
 const KEYS: [string, string][] = [
   ["space", "play or pause"],
@@ -39,6 +40,8 @@ export interface View {
   pause(): void;
   choose(column: string, on?: boolean): void;
   table(): string;
+  /** How many pictures were begun, and are done. */
+  pictures(): { begun: number; done: number };
   camera(): { position: number[]; target: number[]; aspect: number };
   place(body: string): number[];
   /** Where the middle of a body is in the picture, −1 to 1 to the right and upwards. */
@@ -89,6 +92,9 @@ export class App {
   private readonly happened: LiveEvents | null;
   private refreshed = 0;
   private isChartsTurn = false;
+  private readonly shownRows = ["", ""];
+  private drawnAt = 0;
+  private isFine = false;
   private readonly canvas: HTMLCanvasElement;
   private readonly ended = new AbortController();
   private readonly pane = el("main", { class: "view", attributes: { "aria-label": "Picture" } });
@@ -199,6 +205,7 @@ export class App {
       pause: () => clock.setPlaying(false),
       choose: (column, on = true) => charts.choose(column, on),
       table: () => charts.table(),
+      pictures: () => ({ begun: stage.pacing.begun, done: stage.pacing.done }),
       camera: () => ({
         position: stage.camera.position.toArray(),
         target: cameras.controls.target.toArray(),
@@ -267,11 +274,20 @@ export class App {
     this.before = now;
     this.clock.tick(seconds);
     if (this.simulation) this.simulate(this.simulation, now);
-    if (this.stage.isDirty && this.width > 0 && this.stage.pacing.isFree()) {
-      this.scales.tell(this.cameras.controls.target, this.height);
-      this.stage.render(this.width, this.height);
-    }
+    if (this.stage.pacing.isFree() && this.width > 0) this.draw(now);
     requestAnimationFrame((later) => this.frame(later));
+  }
+
+  /** The next picture, where something changed; where pictures are computed one with smooth edges at rest. */
+  private draw(now: number): void {
+    const { stage, width, height } = this;
+    const isFine = stage.isPlain && !stage.isDirty && !this.isFine && now - this.drawnAt > REST;
+    if (!stage.isDirty && !isFine) return;
+    if (isFine !== this.isFine) stage.resize(width, height, isFine);
+    this.isFine = isFine;
+    this.drawnAt = now;
+    this.scales.tell(this.cameras.controls.target, height);
+    stage.render(width, height);
   }
 
   /** Asks for more of the run, and shows what came. */
@@ -290,6 +306,11 @@ export class App {
     if (now - this.refreshed < 100 || (motion.count < 2 && !isFailed)) return;
     this.refreshed = now;
     this.isChartsTurn = !this.isChartsTurn;
+    // at rest nothing is drawn again
+    const rows = `${simulation.serial} ${motion.count} ${this.clock.end} ${simulation.status?.status}`;
+    const turn = this.isChartsTurn ? 1 : 0;
+    if (this.shownRows[turn] === rows) return;
+    this.shownRows[turn] = rows;
     if (this.isChartsTurn) this.charts.refresh();
     else {
       this.stage.refreshTraces();
@@ -373,12 +394,13 @@ export class App {
   private savePicture(): void {
     this.stage.render(this.width, this.height);
     const whole = document.createElement("canvas");
-    whole.width = this.canvas.width;
-    whole.height = this.canvas.height;
+    const drawn = this.stage.renderer.domElement;
+    whole.width = drawn.width;
+    whole.height = drawn.height;
     const pen = whole.getContext("2d") as CanvasRenderingContext2D;
     pen.fillStyle = getComputedStyle(this.pane).backgroundColor;
     pen.fillRect(0, 0, whole.width, whole.height);
-    pen.drawImage(this.canvas, 0, 0);
+    pen.drawImage(drawn, 0, 0);
     whole.toBlob((blob) => blob && download(blob, fileName(this.scene.title, ".png")));
   }
 

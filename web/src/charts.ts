@@ -130,7 +130,7 @@ class Plot {
     if (!this.drawn) return;
     const { time } = this.charts.clock;
     const x = this.drawn.valToPos(time, "x");
-    const width = this.drawn.over.clientWidth;
+    const width = this.drawn.bbox.width / uPlot.pxRatio;
     this.cursor.hidden = !(x >= -0.5 && x <= width + 0.5);
     this.cursor.style.transform = `translateX(${x.toFixed(1)}px)`;
     const [k, part] = placeOf(this.charts.times, time);
@@ -223,6 +223,7 @@ class Plot {
           label: curve.column.name,
           stroke: charts.color(k),
           width: 1.75,
+          pxAlign: 0, // values between pixels stay there: no stairs
           dash: k >= LIGHT.length ? [6, 3] : undefined,
           points: { show: !charts.clock.isLive && curve.values.length < 3 },
           spanGaps: false,

@@ -31,24 +31,32 @@ export function legend(scene: Scene, isOpen: boolean): HTMLDetailsElement | null
     row("ground", scene.bodies.find((x) => x.ground)?.color ?? [128, 134, 142], "ground");
   if (scene.forces.length) row("arrow", scene.arrows.forceColor, "force of a joint on its successor");
   for (const state of scene.states) if (state.occurs) row("dot", state.color, `contact: ${state.word}`);
-  if (scene.contacts.length) row("arrow", [120, 126, 133], "contact force");
-  if (scene.contacts.some((x) => x.moments) || scene.live?.contacts.some((x) => x.turns)) row("arrow two", scene.arrows.momentColor, "moment");
+  if (scene.contacts.length && scene.arrows.force > 0) row("arrow", [120, 126, 133], "contact force");
+  if (hasMoments(scene)) row("arrow two", scene.arrows.momentColor, "moment");
   if (!rows.length) return null;
   const made = el("details", { class: "legend" }, el("summary", { text: "Legend" }), el("ul", {}, ...rows));
   made.open = isOpen;
   return made;
 }
 
-/** Bars that say how long a meter and how large a newton is in the picture. */
+function hasMoments(scene: Scene): boolean {
+  return scene.contacts.some((x) => x.moments) || (scene.live?.contacts.some((x) => x.turns) ?? false);
+}
+
+/** Bars that say how long a meter, and how large a newton and a newton meter are in the picture. */
 export class Scales {
   readonly node = el("div", { class: "scales" });
   private readonly length = bar("length");
   private readonly force = bar("force");
+  private readonly moment = bar("force");
 
   constructor(private readonly stage: Stage) {
     this.node.append(this.length.node);
     const { scene } = stage;
-    if (scene.forces.length || scene.contacts.length) this.node.append(this.force.node);
+    const { force, moment, momentColor } = scene.arrows;
+    if (force > 0 && (scene.forces.length || scene.contacts.length)) this.node.append(this.force.node);
+    if (moment > 0 && hasMoments(scene)) this.node.append(this.moment.node);
+    this.moment.node.style.setProperty("--hit", css(momentColor));
   }
 
   /** After the camera moved: `height` of the pane in pixels. */
@@ -58,11 +66,13 @@ export class Scales {
     const pixels = height / (2 * Math.tan(scene.view.angle / 2) * Math.max(far, 1e-12)); // of a meter
     const meters = roundNumber(110 / pixels);
     this.length.set(meters * pixels, withPrefix(meters, "m"));
-    const newton = scene.arrows.force * arrowFactor * pixels;
-    if (newton > 0 && Number.isFinite(newton)) {
-      const newtons = roundNumber(110 / newton);
-      this.force.set(newtons * newton, withPrefix(newtons, "N"));
-    }
+    const arrow = (one: ReturnType<typeof bar>, length: number, unit: string) => {
+      if (!(length > 0) || !Number.isFinite(length)) return;
+      const amount = roundNumber(110 / length);
+      one.set(amount * length, withPrefix(amount, unit));
+    };
+    arrow(this.force, scene.arrows.force * arrowFactor * pixels, "N");
+    arrow(this.moment, scene.arrows.moment * arrowFactor * pixels, "N·m");
   }
 }
 

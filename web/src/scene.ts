@@ -180,6 +180,7 @@ export interface LiveContact {
   block: string;
   sliding: string;
   rolls: boolean;
+  pushes: boolean;
   turns: boolean;
   rows: string[];
   aside: Vec3;

@@ -131,7 +131,8 @@ export class Simulation {
   isHeld = false;
   /** Of the run that goes on, where they are not those of the module. */
   parameters: Record<string, number> = {};
-  private serial = 0;
+  /** Of the run that goes on. */
+  serial = 0;
   private isWaiting = false;
   private isBeginning = false;
   /** The assembly mode of the run that goes on. */

@@ -14,6 +14,7 @@ import {
   type Raycaster,
   Scene as World,
   TubeGeometry,
+  Vector2,
   Vector3,
   WebGLRenderer,
 } from "three";
@@ -48,6 +49,8 @@ export class Stage {
   readonly camera: PerspectiveCamera;
   readonly renderer: WebGLRenderer;
   readonly pacing: Pacing;
+  /** Pictures are computed: without smooth edges and shadows while things move. */
+  readonly isPlain: boolean;
   readonly labels = new Labels();
   readonly layers = new Map<string, Layer>();
   readonly grid: Grid;
@@ -80,9 +83,11 @@ export class Stage {
   ) {
     this.lastTime = this.motion.times[0];
     // where pictures are computed, shadows and smooth edges would take most of the time of a simulation
-    const isPlain = scene.live !== undefined && isSoftware();
-    this.renderer = renderer ?? new WebGLRenderer({ canvas, antialias: !isPlain, alpha: true });
-    this.pacing = new Pacing(this.renderer.getContext() as WebGL2RenderingContext);
+    this.isPlain = scene.live !== undefined && isSoftware();
+    const { isPlain } = this;
+    this.renderer = renderer ?? rendererOf(canvas, isPlain);
+    const isAside = this.renderer.domElement !== canvas;
+    this.pacing = new Pacing(this.renderer.getContext() as WebGL2RenderingContext, isAside ? canvas : null);
     this.renderer.shadowMap.enabled = !isPlain;
     const { size, angle } = scene.view;
     this.camera = new PerspectiveCamera((angle * 180) / Math.PI, 1, size / 100, size * 100);
@@ -224,9 +229,14 @@ export class Stage {
     this.isDirty = true;
   }
 
-  resize(width: number, height: number): void {
-    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2));
-    this.renderer.setSize(width, height, false);
+  resize(width: number, height: number, isFine = false): void {
+    const { renderer } = this;
+    const ratio = Math.min(window.devicePixelRatio || 1, 2) * (isFine ? 2 : 1);
+    const pixels = renderer.getDrawingBufferSize(new Vector2());
+    if (pixels.x !== Math.floor(width * ratio) || pixels.y !== Math.floor(height * ratio)) {
+      renderer.setPixelRatio(ratio);
+      renderer.setSize(width, height, false);
+    }
     this.camera.aspect = width / Math.max(height, 1);
     this.camera.updateProjectionMatrix();
     this.isDirty = true;
@@ -403,6 +413,12 @@ export class Stage {
     this.touchArrows?.done();
   }
 
+}
+
+/** Draws on a canvas; pictures that are computed are drawn aside of it, without smooth edges. */
+function rendererOf(canvas: HTMLCanvasElement, isPlain: boolean): WebGLRenderer {
+  const aside = isPlain ? document.createElement("canvas") : canvas;
+  return new WebGLRenderer({ canvas: aside, antialias: !isPlain, alpha: true, preserveDrawingBuffer: isPlain });
 }
 
 const TITLES: Record<string, string> = {

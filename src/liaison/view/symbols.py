@@ -105,8 +105,8 @@ def placed_loads(
     """Springs, dampers, motors and drives, and rods that are joints.
 
     What acts along a length has two ends, each a body and a place on it; what acts along an angle
-    has a body and a frame on it, about whose z axis it turns. `beside` counts those that have the
-    same place before it.
+    has a body and a frame on it, about whose z axis it turns. Several of one kind at one place are
+    one symbol; `beside` counts the others that have the same place before it.
 
     Args:
         mechanism: that moves.
@@ -151,13 +151,15 @@ def _along(
 
 
 def _side_by_side(entries: Sequence[Entry]) -> list[Entry]:
-    seen: dict[str, int] = {}
+    seen: dict[str, list[str]] = {}
     listed = []
     for entry in entries:
-        key = repr((entry.get("ends"), entry.get("body"), entry.get("place")))
+        at = repr((entry.get("ends"), entry.get("body"), entry.get("place")))
+        kinds = seen.setdefault(at, [])
         color = LOAD_COLORS.get(entry["symbol"], LOAD_COLORS["strut"])
-        listed.append(entry | {"beside": seen.get(key, 0), "color": color})
-        seen[key] = seen.get(key, 0) + 1
+        if entry["kind"] not in kinds:
+            listed.append(entry | {"beside": len(kinds), "color": color})
+            kinds.append(entry["kind"])
     return listed
 
 

@@ -1,4 +1,4 @@
-"""Names of symbols as they are printed: theta1' is θ̇₁ in Unicode and \\dot{\\theta}_{1} in LaTeX.
+"""Names of symbols as they are printed: theta1' is θ₁' in Unicode and \\dot{\\theta}_{1} in LaTeX.
 
 Labels of formulas carry primes for rates; symbols of vectors carry an order of differentiation, an
 arrow and a tilde.
@@ -30,7 +30,7 @@ _TEX_LETTERS = {letter: name for name, letter in _TEX_GREEK.items()}
 _NUMBERED = re.compile(r"([^\W\d_]+?)_?(\d+)")
 _LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-_DOTS = {1: "\u0307", 2: "\u0308", 3: "\u20db"}
+_DOTS = {1: "\u0307", 2: "\u0308"}
 _TILDE = "\u0303"
 
 
@@ -43,7 +43,11 @@ def raised(n: int) -> str:
 
 
 def unicode_name(name: str) -> str:
-    """A label as it is read: theta'' is θ̈, m1 is m₁, Omega_x is Ω_x; words keep apostrophes."""
+    """A label as it is read: theta'' is θ'', m1 is m₁, Omega_x is Ω_x.
+
+    Rates have primes, as in descriptions and in names of columns: fonts of terminals put dots
+    beside a Greek letter, and Ä is a letter of its own.
+    """
     base = name.rstrip("'")
     dots = len(name) - len(base)
     if not re.fullmatch(r"[^\W\d]\w*(\.\w+)*", base):
@@ -55,9 +59,6 @@ def unicode_name(name: str) -> str:
     else:
         head, index = _unicode_word(head), "_".join(map(_unicode_index, index.split("_")))
     behind = mark + index + "".join(f".{_unicode_index(x)}" for x in rest)
-    letter, low = head[:1], head[1:]
-    if dots in _DOTS and not rest and not low.strip("₀₁₂₃₄₅₆₇₈₉"):
-        return normalize("NFC", letter + _DOTS[dots]) + low + behind
     return head + behind + "'" * dots
 
 

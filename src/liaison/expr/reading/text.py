@@ -1,4 +1,4 @@
-"""Formulas as text: as they are typed, x**2*cos(theta'), and in Unicode, x² cos(θ̇).
+"""Formulas as text: as they are typed, x**2*cos(theta'), and in Unicode, x² cos(θ').
 
 Public names: Text, Unicode, TEXT, to_unicode.
 """
@@ -73,7 +73,7 @@ _VULGAR = {
 
 @final
 class Unicode(Notation):
-    """In Unicode: (m₁ + m₂) ÿ + m₂ a cos(θ) θ̈ − m₂ a sin(θ) θ̇²."""
+    """In Unicode: (m₁ + m₂) y'' + m₂ a cos(θ) θ'' − m₂ a sin(θ) θ'²."""
 
     minus, sign = " − ", "−"
     marks = _MARKS

@@ -62,7 +62,7 @@ def readable(
     Example:
         >>> import liaison
         >>> print(liaison.readable("examples/pendulum.lsd").text().splitlines()[5])
-          A: 2 l Ä + 3 g sin(A) = 0      (multiplied by 6/(m l))
+          A: 2 l A'' + 3 g sin(A) = 0      (multiplied by 6/(m l))
     """
     mechanism = with_named_gravity(mechanism_of(given))
     if parametrization == "joint" and not treatment:

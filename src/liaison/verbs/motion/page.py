@@ -200,6 +200,7 @@ def _plain(mark: ContactMark) -> dict[str, Any]:
         "block": mark.block,
         "sliding": mark.sliding,
         "rolls": mark.over is not None,
+        "pushes": any(not is_zero(x) for force, _ in mark.rows.values() for x in force),
         "turns": any(not is_zero(x) for _, moment in mark.rows.values() for x in moment),
         "rows": list(mark.rows),
     }
@@ -230,11 +231,11 @@ def _modes(mechanism: Mechanism, freedoms: int | None) -> tuple[list[dict[str, A
 
 
 def _modes_note(known: AssemblyModes, shown: int, held: Mapping[str, float]) -> str:
-    count = "all" if known.is_complete else "perhaps not all"
-    count = f"{shown} of {len(known.modes)}" if shown < len(known.modes) else count
+    count = "all modes" if known.is_complete else "perhaps not all modes"
+    count = f"{shown} of {len(known.modes)} modes" if shown < len(known.modes) else count
     names = list(held)
     at = ", ".join(names) if len(names) < 4 else f"{names[0]}, …, {names[-1]}"
-    return f"{count} with {at} held" if at else count
+    return f"{count} with the start's {at}" if at else count
 
 
 def _held(mechanism: Mechanism, own: State, freedoms: int) -> dict[str, float]:

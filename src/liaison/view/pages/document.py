@@ -218,7 +218,8 @@ def scene_of(run: Trajectory, recorded: Trajectory, mechanism: Mechanism, look: 
         "loads": placed_loads(mechanism, drawn, rank, units),
         "forces": forces,
         "contacts": [_contact(mark, pack) for mark in contact_marks],
-        "arrows": {"force": scales[0], "moment": scales[1], "forceColor": FORCE_COLOR,
+        "arrows": {"force": scales[0] if forces or any(np.any(x.force) for x in contact_marks)
+                   else 0.0, "moment": scales[1], "forceColor": FORCE_COLOR,
                    "momentColor": MOMENT_COLOR},
         "states": state_entries(contact_marks, is_struck),
         "traces": [
@@ -262,7 +263,8 @@ def live_scene_of(
     drawn = drawing(run, mechanism)
     text = scene.text | {"view": _view(drawn, mechanism), "note": "simulates in this page"}
     marked, (force, moment) = _marks(run, mechanism, drawn, look)
-    text["arrows"] |= {"force": force, "moment": moment}
+    is_pushed = text["forces"] or any(x["pushes"] for x in live.contacts)
+    text["arrows"] |= {"force": force if is_pushed else 0.0, "moment": moment}
     text |= {"strips": [], "states": _live_states(live), "modes": list(live.modes)}
     text["live"] = {
         "contacts": _live_contacts(marked, look, live),
