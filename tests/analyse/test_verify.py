@@ -120,3 +120,27 @@ def test_what_cannot_be_integrated_again_needs_near_instants():
     far = liaison.simulate(PENDULUM, until=10.0, every=1.0, inputs=inputs)
     with pytest.raises(SimulationError, match="recorded too seldom"):
         liaison.verify(PENDULUM, far)
+
+
+def test_powers_of_the_same_name_stand_beside_each_other():
+    """A motor has the name of a friction, a damper that of all closures."""
+    block = liaison.body("block", 2, inertia=(0.1, 0.1, 0.1))
+    S = liaison.join(liaison.ground, block, "prismatic", name="S", axis="x")
+    bob = liaison.body("bob", 1, inertia=(0.1, 0.1, 0.1), center=(0, 0, -0.2))
+    A = liaison.join(block, bob, "revolute", name="A", axis="y")
+    mechanism = liaison.mechanism(
+        S, A, liaison.gravity(),
+        liaison.friction(S, dry=2, static=3, name="same"), liaison.motor(S, effort=1, name="same"),
+        liaison.friction(A, viscous=0.5, name="closures"),
+        liaison.imposed("A", 3 * liaison.time, name="drive"), liaison.start("S", 0.0, 2.0),
+    )  # fmt: skip
+    run = liaison.simulate(mechanism, until=0.3, rtol=1e-10)
+    verification = liaison.verify(mechanism, run)
+    assert verification.holds
+    work, way = verification.work, run["S"][-1]
+    assert work["same"] == pytest.approx(way, rel=1e-6)
+    assert work["same (2)"] == pytest.approx(-2 * way, rel=1e-6)
+    assert work["closures"] == pytest.approx(-0.5 * 9 * 0.3, rel=1e-6)
+    energy = run["energy"].sum(axis=1)
+    others = work["same"] + work["same (2)"] + work["closures"]
+    assert energy[-1] - energy[0] == pytest.approx(others + work["closures (2)"], abs=1e-6)

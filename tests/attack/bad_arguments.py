@@ -70,7 +70,8 @@ VERBS = (
     ("mobility", "given"), ("mobility", "at"), ("linearize", "given"), ("linearize", "inputs"),
     ("equilibrium", "given"), ("equilibrium", "inputs"), ("derive", "given"),
     ("derive", "formalism"), ("derive", "treatment"), ("compile", "given"), ("check", "given"),
-    ("verify", "given"),
+    ("verify", "given"), ("mass_matrix", "q"), ("bias", "v"), ("forward_dynamics", "inputs"),
+    ("inertia", "point"), ("inertia", "bodies"), ("torsors", "point"),
     ("reduce", "given"), ("span", "mechanism"), ("assemble", "tree"), ("read", "source"),
     ("load", "path"), ("body", "name"), ("spring", "name"), ("friction", "on"), ("output", "name"),
 )  # fmt: skip

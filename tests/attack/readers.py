@@ -68,11 +68,11 @@ def _ended(row: Row, before: int) -> Row:
 def changed_texts(kind: str, read: Callable[[bytes], Any], tries: int, seed: int = 7) -> Row:
     """Texts of a kind with one to four changes of words each."""
     rng, before = random.Random(seed), _memory()
-    pool = [text for text in seeds(kind) if len(text) < 12_000]
-    words = [word for text in pool for word in WORD.findall(text)]
+    pool = [WORD.findall(text) for text in seeds(kind) if 0 < len(text) < 12_000]
+    words = [word for text in pool for word in text]
     row = _row(kind)
     for k in range(tries):
-        parts = WORD.findall(rng.choice(pool)) or [" "]
+        parts = list(rng.choice(pool))
         for _ in range(rng.choice((1, 1, 2, 4))):
             change(parts, words, rng)
         data = "".join(parts).encode()[:12_000]

@@ -5,6 +5,7 @@ import pytest
 
 import liaison
 from liaison import DerivationError, NamingError, SimulationError, State
+from liaison.errors import ArgumentError
 
 NAMES = ["pendulum", "double_pendulum", "four_bar", "satellite", "stewart", "gimbals"]
 
@@ -114,3 +115,45 @@ def test_velocities_by_label_beside_a_state_close_the_loops(examples):
     expected = liaison.forward_dynamics(mechanism, named | {"A'": 5.0})
     found = liaison.forward_dynamics(mechanism, state, {"A'": 5.0})
     assert np.allclose(found, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "point", [(0, 0), "abc", None, (np.nan, 0, 0), (np.inf, 0, 0), [[0, 0, 0]]]
+)
+def test_points_are_three_finite_numbers(point, examples):
+    with pytest.raises(ArgumentError, match="jacobian: point is"):
+        liaison.jacobian(examples / "pendulum.lsd", "bar", point=point)
+    with pytest.raises(ArgumentError, match="torsors: point is"):
+        liaison.torsors(examples / "pendulum.lsd", point=point)
+    if point is not None:
+        with pytest.raises(ArgumentError, match="inertia: point is"):
+            liaison.inertia(examples / "pendulum.lsd", point=point)
+
+
+@pytest.mark.parametrize(
+    ("q", "message"),
+    [("x", "q is 'x'"), (object(), "q is"), ([1j], "q is"), ({"A": object()}, "q of 'A' is"),
+     ({1: 2}, "the key 1")],
+)  # fmt: skip
+@pytest.mark.parametrize("verb", ["mass_matrix", "bias", "forward_dynamics", "torsors"])
+def test_positions_of_another_kind_are_errors_of_the_argument(verb, q, message, examples):
+    with pytest.raises(ArgumentError, match=message):
+        getattr(liaison, verb)(examples / "pendulum.lsd", q)
+
+
+def test_a_body_is_weighed_once(examples):
+    path = examples / "four_bar.lsd"
+    one = liaison.inertia(path, ["crank"]).inertia.mass
+    assert float(liaison.inertia(path, "crank").inertia.mass) == float(one) == 0.2
+    with pytest.raises(ArgumentError, match="'crank' twice"):
+        liaison.inertia(path, ["crank", "rocker", "crank"])
+
+
+def test_a_time_beside_a_state_of_another_is_rejected(examples):
+    """It was left out without a word."""
+    mechanism, state, _ = moving("pendulum", examples)
+    assert np.array_equal(
+        liaison.pose(mechanism, "bar", state, t=state.t), liaison.pose(mechanism, "bar", state)
+    )
+    with pytest.raises(ArgumentError, match=r"t is 5 s, beside a state at 0\.1 s"):
+        liaison.pose(mechanism, "bar", state, t=5.0)

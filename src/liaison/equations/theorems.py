@@ -18,7 +18,8 @@ Public names: balance, whole_mass, unstored_power.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from itertools import count
 from typing import Any
 
 from liaison.errors import DerivationError
@@ -72,7 +73,7 @@ def balance(
     formulas = {
         "mass": [mass], "center": [*center], "momentum": momentum, "momentum_rate": rates[:6],
         "outside": [*outside], "kinetic": [energy], "kinetic_rate": rates[6:],
-        **_powers(setting, lam, center), **_side_powers(setting, force),
+        **_powers(setting, lam, center, _side_powers(setting, force)),
     }  # fmt: skip
     return {name: tuple(as_expr(x) for x in values) for name, values in formulas.items()}
 
@@ -167,8 +168,10 @@ def _about_ground(setting: Setting, push: Push) -> Array:
     return act_force(root.R, root.p, array([*moment, *push.force]))
 
 
-def _powers(setting: Setting, lam: tuple[Expr, ...], center: Array) -> dict[str, list[Expr]]:
-    """What each load, gravity and the closures that move with time do, by name [W]."""
+def _powers(
+    setting: Setting, lam: tuple[Expr, ...], center: Array, sides: Mapping[str, list[Expr]]
+) -> dict[str, list[Expr]]:
+    """What each load, gravity, closures that move with time, and contacts do, by name [W]."""
     v = setting.symbols.v
     powers = {
         f"power of {load.name}": [
@@ -179,11 +182,20 @@ def _powers(setting: Setting, lam: tuple[Expr, ...], center: Array) -> dict[str,
     }
     fall = along_the_motion(setting, [as_expr(x) for x in center])
     if any(x != 0 for x in setting.gravity):
-        powers["power of gravity"] = [as_expr(dot(setting.gravity, array(fall)))]
+        powers[_own("power of gravity", powers)] = [as_expr(dot(setting.gravity, array(fall)))]
     if lam:
         rows = zip(lam, setting.rows[0], strict=True)
-        powers["power of closures"] = [sum((x * row.nu for x, (_, row) in rows), as_expr(0))]
+        total = sum((x * row.nu for x, (_, row) in rows), as_expr(0))
+        powers[_own("power of closures", powers)] = [total]
+    for name, power in sides.items():
+        powers[_own(name, powers)] = power
     return powers
+
+
+def _own(name: str, taken: Collection[str]) -> str:
+    """The name, or one with a number where something else of the mechanism has it."""
+    names = (name if k == 1 else f"{name} ({k})" for k in count(1))
+    return next(x for x in names if x not in taken)
 
 
 def _inertial_power(setting: Setting, load: Load) -> Expr:

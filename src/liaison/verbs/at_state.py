@@ -5,7 +5,7 @@
 Positions and velocities are taken as they are when they are arrays, and assembled when they are
 named: closed loops then close.
 
-Public names: AtState, at_state, accelerations, Positions, Velocities, body_block.
+Public names: AtState, at_state, accelerations, Positions, Velocities, body_block, point_of.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liaison.equations.formalisms.newton_euler import newton_euler
-from liaison.errors import DerivationError, NamingError, SimulationError
+from liaison.errors import ArgumentError, DerivationError, NamingError, SimulationError
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import Array, State
 from liaison.program.kernel import Kernel
@@ -142,13 +142,15 @@ def at_state(
     mechanism, tree, kernel = known.mechanism, known.tree, known.kernel
     program = kernel.program
     t = in_seconds(t, "t")
-    q = in_si(mechanism, q, "q") if isinstance(q, Mapping) else q
-    v = in_si(mechanism, v, "v") if isinstance(v, Mapping) else v
-    parameters = in_si(mechanism, parameters, "parameters")
-    inputs = in_si(mechanism, inputs, "inputs")
+    q = _numbers(mechanism, q, "q") if isinstance(q, Mapping) else q
+    v = _numbers(mechanism, v, "v") if isinstance(v, Mapping) else v
+    parameters = _numbers(mechanism, parameters, "parameters")
+    inputs = _numbers(mechanism, inputs, "inputs")
     values = parameters_of(program, parameters)
     state = q if isinstance(q, State) else None
     if state is not None:
+        if t not in (0.0, state.t):
+            raise ArgumentError(f"t is {t:g} s, beside a state at {state.t:g} s; leave it out.")
         check_state_of(tree, state)
         if isinstance(v, Mapping):
             v = _assembled(known, state.q, v, parameters, state.t).v
@@ -232,20 +234,34 @@ def _assembled(
         if isinstance(values, Mapping):
             named |= {label: float(x) for label, x in values.items()}
         elif values is not None:
-            array = np.asarray(values, dtype=float)
             of = tree.position_labels if name == "q" else tree.velocity_labels
             labels = [x.name for x in of()]
-            if array.shape != (len(labels),):
-                raise SimulationError(_size(name, array, len(labels)))
+            array = _floats(name, values, len(labels))
             named |= dict(zip(labels, array.tolist(), strict=True))
     return known.state(named, parameters, t)
 
 
-def _array(program: Program, name: str, values: object) -> Array:
-    wanted = program.sizes["n" + name]
-    array = np.asarray(values, dtype=float)
-    if array.shape != (wanted,):
-        raise SimulationError(_size(name, array, wanted))
+def _numbers(
+    mechanism: Mechanism, values: Mapping[str, Value] | None, what: str
+) -> dict[str, float]:
+    """Values by label, in SI.
+
+    Raises:
+        ArgumentError: one is no number, nor text with a unit.
+    """
+    numbers = {}
+    for label, x in in_si(mechanism, values, what).items():
+        if not isinstance(label, str):
+            raise ArgumentError(f"{what} has the key {label!r}; keys are names.")
+        try:
+            numbers[label] = float(x)
+        except (TypeError, ValueError):
+            raise ArgumentError(f"{what} of {label!r} is {x!r}; it must be a number.") from None
+    return numbers
+
+
+def _array(program: Program, name: str, values: Any) -> Array:
+    array = _floats(name, values, program.sizes["n" + name])
     if not np.isfinite(array).all():
         bad = int(np.flatnonzero(~np.isfinite(array))[0])
         label = program.labels[name][bad].name
@@ -253,9 +269,17 @@ def _array(program: Program, name: str, values: object) -> Array:
     return array
 
 
-def _size(name: str, array: Array, wanted: int) -> str:
+def _floats(name: str, values: Any, wanted: int) -> Array:
+    """An array of that many numbers."""
+    try:
+        array = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        what = f"an array of shape ({wanted},), or values by label"
+        raise ArgumentError(f"{name} is {values!r}; it must be {what}.") from None
+    if array.shape == (wanted,):
+        return array
     what = "positions" if name == "q" else "velocities"
-    return (
+    raise SimulationError(
         f"{name} has shape {array.shape}; the mechanism has {wanted} {what}: give an array of "
         f"shape ({wanted},), or values by label."
     )
@@ -269,3 +293,18 @@ def _inputs(kernel: Kernel, values: Mapping[str, float] | None) -> Array:
             raise NamingError.unknown("input", name, names)
         array[names.index(name)] = float(value)
     return array
+
+
+def point_of(verb: str, point: ArrayLike) -> Array:
+    """A point as an array (3,) [m].
+
+    Raises:
+        ArgumentError: it is none.
+    """
+    try:
+        place = np.asarray(point, dtype=float)
+    except (TypeError, ValueError):
+        place = np.array([])
+    if place.shape != (3,) or not np.isfinite(place).all():
+        raise ArgumentError(f"{verb}: point is {point!r}; it must be three finite numbers [m].")
+    return place

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from liaison.errors import checked
 from liaison.numeric import Array
 from liaison.verbs.at_state import Positions, Velocities, accelerations, at_state
 from liaison.verbs.given import Given, Value
 
 
+@checked
 def forward_dynamics(
     given: Given,
     q: Positions = None,

@@ -11,12 +11,12 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.errors import ArgumentError, ModelError, NamingError
+from liaison.errors import ArgumentError, ModelError, NamingError, checked
 from liaison.expr import as_expr, evaluate, symbol
 from liaison.lazy import Shown
 from liaison.numeric import Array
 from liaison.spatial import WORLD, Frame, Inertia, Pose
-from liaison.verbs.at_state import AtState, Positions, at_state
+from liaison.verbs.at_state import AtState, Positions, at_state, point_of
 from liaison.verbs.given import Given, Value, mechanism_of
 from liaison.verbs.short import row
 
@@ -126,6 +126,7 @@ def inertias_at(given: Given, state: AtState) -> dict[str, Inertia]:
     return inertias
 
 
+@checked
 def inertia(
     given: Given,
     bodies: Sequence[str] = (),
@@ -156,11 +157,15 @@ def inertia(
         >>> round(float(liaison.inertia("examples/pendulum.lsd").inertia.mass), 6)
         1.0
     """
+    bodies = (bodies,) if isinstance(bodies, str) else bodies
     state = at_state(given, q, t=t, parameters=parameters)
     every = inertias_at(given, state)
     for name in (*bodies, *(() if axes == "ground" else (axes,))):
         if name not in every:
             raise NamingError.unknown("body", name, every)
+    if len({*bodies}) < len(bodies):
+        twice = next(x for x in bodies if [*bodies].count(x) > 1)
+        raise ArgumentError(f"inertia: bodies names {twice!r} twice; its mass counts once.")
     first, *rest = (every[name] for name in (bodies or every))
     whole = sum(rest, first)
     if axes != "ground":
@@ -168,7 +173,5 @@ def inertia(
         R, p = block[:9].reshape(3, 3), block[9:]
         whole = whole.moved(Pose(WORLD, Frame(axes), R.T, -R.T @ p))
     center = np.asarray(whole.com, dtype=float)
-    at = center if point is None else np.asarray(point, dtype=float)
-    if at.shape != (3,):
-        raise ArgumentError(f"inertia: point has shape {at.shape}; it has three coordinates.")
+    at = center if point is None else point_of("inertia", point)
     return MassGeometry(tuple(bodies or every), axes, at, whole)

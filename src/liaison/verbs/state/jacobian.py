@@ -10,11 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from liaison.errors import checked
 from liaison.numeric import Array
-from liaison.verbs.at_state import Positions, at_state, body_block
+from liaison.verbs.at_state import Positions, at_state, body_block, point_of
 from liaison.verbs.given import Given, Value
 
 
+@checked
 def jacobian(
     given: Given,
     body: str,
@@ -43,9 +45,10 @@ def jacobian(
         >>> liaison.jacobian("examples/pendulum.lsd", "bar", {"A": 0.0}).shape
         (6, 1)
     """
+    place = point_of("jacobian", point)
     state = at_state(given, q, t=t, parameters=parameters)
     R = body_block(state, "poses", body)[:9].reshape(3, 3)
-    r = R @ np.asarray(point, dtype=float)
+    r = R @ place
     rest = np.zeros(state.nv + int(state.kernel.program.sizes.get("nc", 0)))
     twists = [
         body_block(replace(state, v=v), "motions", body, rest)[:6]

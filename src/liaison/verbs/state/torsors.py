@@ -11,11 +11,11 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.errors import ArgumentError
+from liaison.errors import checked
 from liaison.lazy import Shown
 from liaison.numeric import Array
 from liaison.spatial import WORLD, Inertia, Torsor
-from liaison.verbs.at_state import Positions, Velocities, accelerations, at_state
+from liaison.verbs.at_state import Positions, Velocities, accelerations, at_state, point_of
 from liaison.verbs.given import Given, Value, mechanism_of
 from liaison.verbs.short import row
 
@@ -91,6 +91,7 @@ def _plain(x: Torsor) -> list[list[float]]:
     return [[float(y) for y in x.resultant], [float(y) for y in x.moment]]
 
 
+@checked
 def torsors(
     given: Given,
     q: Positions = None,
@@ -121,9 +122,7 @@ def torsors(
         >>> print(str(liaison.torsors("examples/pendulum.lsd")).splitlines()[0])
         at the point (0, 0, 0) m of the ground, in its axes: resultant, moment
     """
-    at = np.asarray(point, dtype=float)
-    if at.shape != (3,):
-        raise ArgumentError(f"torsors: point has shape {at.shape}; it has three coordinates.")
+    at = point_of("torsors", point)
     mechanism = mechanism_of(given)
     state = at_state(mechanism, q, v, t=t, inputs=inputs, parameters=parameters)
     vdot = accelerations(state)
