@@ -1,4 +1,4 @@
-"""Differentiate measures of a run by parameters and starts, exactly.
+"""Differentiate measures by parameters and starts, exactly.
 
 Public names: measure_gradients.
 """
