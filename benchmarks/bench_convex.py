@@ -19,7 +19,8 @@ import numpy as np
 sys.path[:0] = [str(Path(__file__).parents[1] / "tests")]
 
 from liaison.contacts.convex.distance import separate  # noqa: E402
-from liaison.contacts.convex.layout import Question, Solid, bodies_of  # noqa: E402
+from liaison.contacts.convex.layout import Question, bodies_of  # noqa: E402
+from liaison.numeric.hulls import Solid  # noqa: E402
 from liaison.program.loops.compile import compile_loops  # noqa: E402
 from samples.polytopes import (  # noqa: E402
     features,

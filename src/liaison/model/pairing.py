@@ -27,7 +27,7 @@ from .joints import Free, Quaternion
 from .markers import Marker
 from .mechanism import Mechanism
 from .records import Body
-from .shapes import Box, Shape, Sphere
+from .shapes import Box, Hull, Shape, Sphere
 
 if TYPE_CHECKING:
     from liaison.model.contacts.contact import Contact
@@ -189,23 +189,36 @@ def _contacts(pair: Pair, bodies: dict[str, Body]) -> Iterator[Contact]:
         yield _contact(f"{pair.name} {k}" if several else pair.name, pair, one, other)
 
 
-def _contact(name: str, pair: Pair, one: Sphere | Box, other: Sphere | Box | None) -> Contact:
-    """The contact of two shapes; of a ball and a box the box is the first."""
+def _contact(
+    name: str, pair: Pair, one: Sphere | Box | Hull, other: Sphere | Box | Hull | None
+) -> Contact:
+    """The contact of two shapes; a hull is the second, of a ball and a box the box is the first."""
     options: dict[str, Any] = {"friction": pair.law.friction, "restitution": pair.law.restitution}
     first, second = _on(pair.first.body, one), pair.second
     if other is not None:
         second = _on(pair.second.body, other)
-        if isinstance(other, Box):
+        if isinstance(one, Hull) or (isinstance(other, Box) and not isinstance(one, Box)):
             one, other, first, second = other, one, second, first
-        assert isinstance(other, Sphere)
-        options["outside"] = other.radius
-    if isinstance(one, Box):
-        options |= {"kind": "box", "size": (one.x, one.y, one.z)}
-    else:
-        options |= {"kind": "ball", "radius": one.radius}
+        if isinstance(other, Hull):
+            options["more"] = (("hull", other),)
+        else:
+            assert isinstance(other, Sphere)
+            options["outside"] = other.radius
+    if isinstance(one, Hull):
+        options["more"] = (*options.get("more", ()), ("points", one))
+    options |= _size_of(one)
     from liaison.model.contacts.contact import Contact
 
     return Contact(name, first, second, place=pair.law.place, **options)
+
+
+def _size_of(shape: Sphere | Box | Hull) -> dict[str, Any]:
+    """Kind and sizes of what touches."""
+    if isinstance(shape, Hull):
+        return {"kind": "hull"}
+    if isinstance(shape, Box):
+        return {"kind": "box", "size": (shape.x, shape.y, shape.z)}
+    return {"kind": "ball", "radius": shape.radius}
 
 
 def _on(body: str, shape: Shape) -> Marker:

@@ -1,10 +1,10 @@
 """Convex hulls of points: corners, faces with their outlines, volume, center and inertia.
 
-Triangles of one plane are merged to a face. Points inside, and points closer to each other than can
-be told apart, leave no corner. A hull of more corners than contacts can use is replaced by that of
-its extreme points in many directions; what was left out or replaced is said in `notes`.
+Triangles of one plane are merged to a face. Points inside and points on straight edges are no
+corners. A hull of more corners than contacts can use is replaced by that of its extreme points in
+many directions; `notes` name what was left out or replaced.
 
-Public names: Polytope, convex_hull, MOST_CORNERS.
+Public names: Polytope, Solid, convex_hull, MOST_CORNERS.
 
 Source: docs/theory/convex.md (hull-1); BDH96 (quickhull).
 """
@@ -70,6 +70,33 @@ class Polytope:
         return np.array(rows, dtype=np.int64)
 
 
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Solid:
+    """A convex body as it is described.
+
+    Attributes:
+        polytope: its core; None of a cylinder.
+        core: corners of a core that has no faces, shape (n, 3): of a ball one, of a capsule two.
+        radius: by which the core is widened [m].
+        disc: radius of a cylinder along z [m].
+        half: half its length [m].
+    """
+
+    polytope: Polytope | None = None
+    core: Array | None = None
+    radius: float = 0.0
+    disc: float = 0.0
+    half: float = 0.0
+
+    @property
+    def vertices(self) -> Array:
+        """Corners of the core."""
+        if self.polytope is not None:
+            return self.polytope.vertices
+        return np.zeros((0, 3)) if self.core is None else np.array(self.core, dtype=float)
+
+
 def convex_hull(points: Any, owner: str = "a hull") -> Polytope:
     """The convex hull of points.
 
@@ -90,9 +117,9 @@ def convex_hull(points: Any, owner: str = "a hull") -> Polytope:
     if len(hull[0]) > MOST_CORNERS:
         chosen = _extreme(chosen, _directions(MOST_CORNERS))
         hull = _faces((chosen - middle) / size, owner)
-    corners, faces, normals, offsets = hull
-    vertices = corners * size + middle
-    offsets = offsets * size + normals @ middle
+    kept, faces, normals = hull
+    vertices = chosen[kept]
+    offsets = np.max(vertices @ normals.T, axis=0)
     if len(chosen) < len(cloud):
         off = _outside(cloud, normals, offsets)
         if off > SAME_PLANE * size:
@@ -179,8 +206,8 @@ def _outside(points: Array, normals: Array, offsets: Array) -> float:
     return worst
 
 
-def _faces(points: Array, owner: str) -> tuple[Array, tuple[tuple[int, ...], ...], Array, Array]:
-    """Corners, faces, normals and offsets of points of size 1."""
+def _faces(points: Array, owner: str) -> tuple[list[int], tuple[tuple[int, ...], ...], Array]:
+    """Which points of size 1 are corners, the faces, and their normals."""
     from scipy.spatial import ConvexHull, QhullError
 
     try:
@@ -196,11 +223,8 @@ def _faces(points: Array, owner: str) -> tuple[Array, tuple[tuple[int, ...], ...
             normals.append(_normal(points[list(outline)]))
     used = sorted({k for face in faces for k in face})
     number = {k: i for i, k in enumerate(used)}
-    corners = points[used]
     listed = tuple(tuple(number[k] for k in face) for face in faces)
-    array = np.array(normals)
-    offsets = np.max(corners @ array.T, axis=0)
-    return corners, listed, array, offsets
+    return used, listed, np.array(normals)
 
 
 def _planes(points: Array, hull: Any) -> list[list[int]]:
@@ -296,4 +320,4 @@ def _moments(vertices: Array, faces: tuple[tuple[int, ...], ...]) -> tuple[float
     for x in (a, b, c):
         second = second + np.einsum("n,ni,nj->ij", parts, x, x)
     second = second / 20 - volume * np.outer(center, center)
-    return volume, center + origin, second
+    return volume, center + origin, (second + second.T) / 2

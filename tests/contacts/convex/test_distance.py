@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from liaison.contacts.convex.distance import separate
-from liaison.contacts.convex.layout import Question, Solid, bodies_of
-from liaison.numeric.hulls import convex_hull
+from liaison.contacts.convex.layout import Question, bodies_of
+from liaison.numeric.hulls import Solid, convex_hull
 from liaison.program.loops.compile import compile_loops
 from samples.polytopes import (
     features,

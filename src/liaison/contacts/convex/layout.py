@@ -3,7 +3,7 @@
 A body is the convex hull of corners, or a cylinder along z, widened by a radius: a ball is one
 corner, a capsule two, each with a radius.
 
-Public names: Convex, Face, Bodies, Question, bodies_of, Solid, POLYTOPE, CYLINDER.
+Public names: Convex, Face, Bodies, Question, bodies_of, CYLINDER.
 
 Source: docs/theory/convex.md.
 """
@@ -11,18 +11,16 @@ Source: docs/theory/convex.md.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
-from liaison.numeric import Array
-from liaison.numeric.hulls import Polytope
+from liaison.numeric.hulls import Solid
 from liaison.program.loops.language import f64, i64, iptr, ptr
 from liaison.program.loops.records import Record, Rows, inline, rows, size, sized
 
-POLYTOPE, CYLINDER = 0, 1
-"""Kinds of convex bodies."""
+CYLINDER = 1
+"""The kind of a cylinder; 0 is that of a polytope."""
 
 CORNERS = 64
 """Corners of the outline of a face at most; of others, some are left out in clipping."""
@@ -86,10 +84,11 @@ class Question(Record):
     on_second: ptr = inline(3)
     steps: i64
     points: i64  # that touch
-    first_points: ptr = inline(8, 3)  # on the first, in its own axes
-    second_points: ptr = inline(8, 3)  # on the second, in its own
+    first_points: ptr = inline(8, 3)  # of the core of the first, in its own axes
+    second_points: ptr = inline(8, 3)  # of the core of the second, in its own
     owner: i64  # whose axes the normal keeps to: 0 of the first, 1 of the second
     keys: iptr = inline(8)  # which corners or crossings they are
+    reach: f64  # radius of the first about its points
     # of the simplex: difference w = a − b and the point a
     size: f64
     count: i64
@@ -120,33 +119,6 @@ class Question(Record):
     key: iptr = inline(160)
     clipped_key: iptr = inline(160)
     chosen: iptr = inline(160)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Solid:
-    """A convex body as it is described.
-
-    Attributes:
-        polytope: its core; None of a cylinder.
-        core: corners of a core that has no faces, shape (n, 3): of a ball one, of a capsule two.
-        radius: by which the core is widened [m].
-        disc: radius of a cylinder along z [m].
-        half: half its length [m].
-    """
-
-    polytope: Polytope | None = None
-    core: Array | None = None
-    radius: float = 0.0
-    disc: float = 0.0
-    half: float = 0.0
-
-    @property
-    def vertices(self) -> Array:
-        """Corners of the core."""
-        if self.polytope is not None:
-            return self.polytope.vertices
-        return np.zeros((0, 3)) if self.core is None else np.array(self.core, dtype=float)
 
 
 def bodies_of(solids: Sequence[Solid]) -> Bodies:
