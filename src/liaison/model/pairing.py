@@ -50,8 +50,9 @@ def is_scene(mechanism: Mechanism) -> bool:
     if not collisions(mechanism):
         return False
     surfaces = surfaces_of(mechanism)
-    strange = _two_boxes(mechanism, surfaces)
-    if surfaces.pairs <= FEW_PAIRS and not strange:
+    strange = _pair_with(mechanism, surfaces, Box, Box)
+    hulls = _pair_with(mechanism, surfaces, Hull, Box | Hull | Sphere)
+    if surfaces.pairs <= FEW_PAIRS and not (strange or hulls):
         return False
     why = obstacle(mechanism)
     if why is None:
@@ -105,14 +106,18 @@ def _strange_law(law: Collision) -> str:
     return "has a law that depends on time" if "t" in names else ""
 
 
-def _two_boxes(mechanism: Mechanism, surfaces: Surfaces) -> str:
-    """The first pair with two boxes, which contacts one by one do not know; "" for none."""
-    boxes = {x.name for x in mechanism.bodies if any(isinstance(s, Box) for s in x.shapes)}
-    box_groups = [[x.body for x in group if x.body in boxes] for group in surfaces.members]
-    for a, b in surfaces.laws:
-        pair = box_groups[a][:2] if a == b else [*box_groups[a][:1], *box_groups[b][:1]]
-        if len(pair) == 2:
-            return f"'{pair[0]}' and '{pair[1]}'"
+def _pair_with(mechanism: Mechanism, surfaces: Surfaces, one: Any, other: Any) -> str:
+    """The first pair of bodies with these shapes, which formulas do not know; "" for none."""
+    having = [
+        {x.name for x in mechanism.bodies if any(isinstance(s, kind) for s in x.shapes)}
+        for kind in (one, other)
+    ]
+    first, second = having
+    for a, b in surfaces.laws if first and second else ():
+        one_side = [x.body for x in surfaces.members[a] if x.body in first | second]
+        for x, y in product(one_side, (y.body for y in surfaces.members[b])):
+            if x != y and ((x in first and y in second) or (x in second and y in first)):
+                return f"'{x}' and '{y}'"
     return ""
 
 
