@@ -75,7 +75,7 @@ def test_a_heap_of_random_hulls_comes_to_rest_and_weighs_what_it_weighs() -> Non
     start |= {f"F{k}.x": start[f"F{k}.x"] + 0.06 * (k % 2) for k in range(6)}
     start |= {f"F{k}.y": start[f"F{k}.y"] + 0.06 * (k // 2 % 2) for k in range(6)}
     law = li.collision(*bodies, li.ground, friction=0.5)
-    result = run(li.mechanism(*joints, law, li.gravity((0, 0, -9.81))), start, 1)
+    result = run(li.mechanism(*joints, law, li.gravity((0, 0, -9.81))), start, 1.6)
     weight = sum(float(x.mass) for x in bodies) * 9.81
     assert result["planes"][-1].sum(axis=0)[2] == pytest.approx(weight, rel=1e-4)
     assert np.abs(result.v[-1]).max() < 1e-2
