@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -124,6 +125,21 @@ def test_event_driven_methods_refuse_hull_pairs_by_name() -> None:
     # corners on a plane are formulas, and go from event to event
     smooth = li.simulate(mechanism("hull", points=BRICK), until=0.1, start={"F.z": 0.11})
     assert smooth.status == "done"
+
+
+def test_kernels_batches_and_pages_know_hulls(tmp_path: Path) -> None:
+    one, start = mechanism("hull", points=BRICK, hull=TABLE), {"F.z": 0.1, "F.vx": 1.0}
+    alone = run(one, start, 0.05)
+    kernel = li.simulate(li.compile(one), until=0.05, start=start, method="moreau", step=1e-3)
+    batch = li.simulate_batch(
+        one, until=0.05, start={"F.z": [0.1, 0.12], "F.vx": 1.0}, method="moreau", step=1e-3
+    )
+    assert np.array_equal(alone.q, kernel.q)
+    assert np.array_equal(alone.q[-1], batch[0].q[-1])
+    li.page(alone, one, tmp_path / "page.html")
+    assert (tmp_path / "page.html").stat().st_size > 0
+    with pytest.raises(SimulationError, match="no formula"):
+        li.verify(one, alone)
 
 
 @pytest.mark.parametrize(
