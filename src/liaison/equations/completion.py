@@ -51,6 +51,7 @@ def sides_of(blocks: Sequence[SideBlock], speeds: Sequence[Label]) -> Sides:
         rate=tuple(as_expr(row.rate) for row in rows),
         bias=tuple(-as_expr(row.gamma) for row in rows),
         labels=tuple(label for block in blocks for label in _labels(block, speeds)),
+        pairs=tuple(block.pair for block in blocks if block.pair is not None),
     )
 
 

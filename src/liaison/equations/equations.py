@@ -133,6 +133,7 @@ class Sides(Shown):
     rate: tuple[Expr, ...] = ()  # u
     bias: tuple[Expr, ...] = ()
     labels: tuple[Label, ...] = ()  # of f, row by row
+    pairs: tuple[Any, ...] = ()  # convex bodies whose places of contact loops find: ConvexPair
 
 
 @final

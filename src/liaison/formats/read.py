@@ -115,8 +115,10 @@ def reading(source: str | Path, **options: Unpack[ReadKeywords]) -> Reading:
 
 
 def _noted(mechanism: Mechanism) -> Reading:
-    """What was read from LSD, with a note on each relation that asks for nothing."""
-    return Reading(mechanism, tuple(idle_relations(mechanism)))
+    """What was read from LSD, with a note on each relation that asks for nothing, and on hulls."""
+    shapes = [shape for body in mechanism.bodies for shape in body.shapes]
+    hulls = dict.fromkeys(x for shape in shapes for x in getattr(shape, "notes", ()))
+    return Reading(mechanism, (*idle_relations(mechanism), *hulls))
 
 
 def _is_path(text: str) -> bool:

@@ -66,6 +66,7 @@ class Property:
     field: str = ""  # where it is not called as the key
     optional: bool = False  # may be left out: the field has a default
     vector: bool = False  # three components
+    shape: bool = False  # a shape, such as a hull
 
     @property
     def name(self) -> str:

@@ -27,7 +27,7 @@ from .joints import Free, Quaternion
 from .markers import Marker
 from .mechanism import Mechanism
 from .records import Body
-from .shapes import Box, Shape, Sphere
+from .shapes import Box, Hull, Shape, Sphere
 
 if TYPE_CHECKING:
     from liaison.model.contacts.contact import Contact
@@ -50,8 +50,9 @@ def is_scene(mechanism: Mechanism) -> bool:
     if not collisions(mechanism):
         return False
     surfaces = surfaces_of(mechanism)
-    strange = _two_boxes(mechanism, surfaces)
-    if surfaces.pairs <= FEW_PAIRS and not strange:
+    strange = _pair_with(mechanism, surfaces, Box, Box)
+    hulls = _pair_with(mechanism, surfaces, Hull, Box | Hull | Sphere)
+    if surfaces.pairs <= FEW_PAIRS and not (strange or hulls):
         return False
     why = obstacle(mechanism)
     if why is None:
@@ -105,14 +106,18 @@ def _strange_law(law: Collision) -> str:
     return "has a law that depends on time" if "t" in names else ""
 
 
-def _two_boxes(mechanism: Mechanism, surfaces: Surfaces) -> str:
-    """The first pair with two boxes, which contacts one by one do not know; "" for none."""
-    boxes = {x.name for x in mechanism.bodies if any(isinstance(s, Box) for s in x.shapes)}
-    box_groups = [[x.body for x in group if x.body in boxes] for group in surfaces.members]
-    for a, b in surfaces.laws:
-        pair = box_groups[a][:2] if a == b else [*box_groups[a][:1], *box_groups[b][:1]]
-        if len(pair) == 2:
-            return f"'{pair[0]}' and '{pair[1]}'"
+def _pair_with(mechanism: Mechanism, surfaces: Surfaces, one: Any, other: Any) -> str:
+    """The first pair of bodies with these shapes, which formulas do not know; "" for none."""
+    having = [
+        {x.name for x in mechanism.bodies if any(isinstance(s, kind) for s in x.shapes)}
+        for kind in (one, other)
+    ]
+    first, second = having
+    for a, b in surfaces.laws if first and second else ():
+        one_side = [x.body for x in surfaces.members[a] if x.body in first | second]
+        for x, y in product(one_side, (y.body for y in surfaces.members[b])):
+            if x != y and ((x in first and y in second) or (x in second and y in first)):
+                return f"'{x}' and '{y}'"
     return ""
 
 
@@ -189,23 +194,36 @@ def _contacts(pair: Pair, bodies: dict[str, Body]) -> Iterator[Contact]:
         yield _contact(f"{pair.name} {k}" if several else pair.name, pair, one, other)
 
 
-def _contact(name: str, pair: Pair, one: Sphere | Box, other: Sphere | Box | None) -> Contact:
-    """The contact of two shapes; of a ball and a box the box is the first."""
+def _contact(
+    name: str, pair: Pair, one: Sphere | Box | Hull, other: Sphere | Box | Hull | None
+) -> Contact:
+    """The contact of two shapes; a hull is the second, of a ball and a box the box is the first."""
     options: dict[str, Any] = {"friction": pair.law.friction, "restitution": pair.law.restitution}
     first, second = _on(pair.first.body, one), pair.second
     if other is not None:
         second = _on(pair.second.body, other)
-        if isinstance(other, Box):
+        if isinstance(one, Hull) or (isinstance(other, Box) and not isinstance(one, Box)):
             one, other, first, second = other, one, second, first
-        assert isinstance(other, Sphere)
-        options["outside"] = other.radius
-    if isinstance(one, Box):
-        options |= {"kind": "box", "size": (one.x, one.y, one.z)}
-    else:
-        options |= {"kind": "ball", "radius": one.radius}
+        if isinstance(other, Hull):
+            options["more"] = (("hull", other),)
+        else:
+            assert isinstance(other, Sphere)
+            options["outside"] = other.radius
+    if isinstance(one, Hull):
+        options["more"] = (*options.get("more", ()), ("points", one))
+    options |= _size_of(one)
     from liaison.model.contacts.contact import Contact
 
     return Contact(name, first, second, place=pair.law.place, **options)
+
+
+def _size_of(shape: Sphere | Box | Hull) -> dict[str, Any]:
+    """Kind and sizes of what touches."""
+    if isinstance(shape, Hull):
+        return {"kind": "hull"}
+    if isinstance(shape, Box):
+        return {"kind": "box", "size": (shape.x, shape.y, shape.z)}
+    return {"kind": "ball", "radius": shape.radius}
 
 
 def _on(body: str, shape: Shape) -> Marker:

@@ -3,16 +3,19 @@
 A shape stands on its body at (R, p). Cylinders and cones run along z, a cylinder and a box about
 their middle, a cone from its base.
 
-Public names: Shape, Box, Cylinder, Sphere, Cone, Mesh, Line, filled, check_solid.
+Public names: Shape, Box, Cylinder, Sphere, Cone, Mesh, Hull, Line, filled, check_solid.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar, final
+
+import numpy as np
 
 from liaison.errors import ModelError, Place
 from liaison.expr import PI
@@ -213,6 +216,88 @@ class Mesh(Shape, Brief):
     R: Matrix = UPRIGHT
     p: Triple = (0, 0, 0)
     color: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Hull(Shape, Brief):
+    """The convex hull of points [m], or of the points of a mesh file (.stl, .obj), scaled.
+
+    Points that are no corners are left out, and so is what a hull of more corners than contacts can
+    use leaves out; `notes` say so.
+
+    Example:
+        >>> import liaison
+        >>> points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (0.1, 0.1, 0.1)]
+        >>> tetrahedron = liaison.Hull(points)
+        >>> round(float(tetrahedron.volume()), 6), tetrahedron.notes
+        (0.166667, ('1 of 5 points of a hull are no corners of its hull',))
+    """
+
+    points: tuple[Triple, ...] = ()
+    file: str = ""
+    scale: Triple = (1, 1, 1)
+    R: Matrix = UPRIGHT
+    p: Triple = (0, 0, 0)
+    color: str = ""
+    notes: tuple[str, ...] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        Shape.__post_init__(self)
+        object.__setattr__(self, "scale", triple(self.scale, "the scale of a hull"))
+        if self.file and not self.points:
+            self._read()
+            return
+        points = tuple(triple(x, "a point of a hull", unit="m") for x in self.points)
+        numbers = [[number(x) for x in point] for point in points]
+        if any(x is None for row in numbers for x in row):
+            raise ModelError(
+                "a point of a hull depends on a parameter; the corners of a hull are numbers."
+            )
+        hull = _hull_of(tuple(map(tuple, numbers)), "a hull")
+        if len(hull.vertices) < len(points):
+            points = tuple(map(tuple, hull.vertices.tolist()))
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "notes", (*self.notes, *hull.notes))
+
+    def _read(self) -> None:
+        """Corners from the file."""
+        from liaison.numeric.hulls import convex_hull
+        from liaison.numeric.meshes import read_mesh
+
+        scale = [number(x) for x in self.scale]
+        if any(x is None or x == 0 for x in scale):
+            raise ModelError(
+                f"the scale of the hull of {self.file!r} is {scale}; it must not be 0."
+            )
+        owner = f"the mesh {self.file!r}"
+        hull = convex_hull(read_mesh(self.file).vertices * np.array(scale, dtype=float), owner)
+        object.__setattr__(self, "points", tuple(map(tuple, hull.vertices.tolist())))
+        object.__setattr__(self, "notes", hull.notes)
+
+    def polytope(self) -> Any:
+        """Corners, faces, volume: a `Polytope`."""
+        return _hull_of(tuple(tuple(float(x) for x in point) for point in self.points), "a hull")
+
+    def volume(self) -> Any:
+        return self.polytope().volume
+
+    def center(self) -> Array:
+        return array(self.polytope().center.tolist())
+
+    def tensor(self, mass: Any) -> Array:
+        hull = self.polytope()
+        second = hull.second / hull.volume
+        full = np.trace(second) * np.eye(3) - second
+        return array([[mass * x for x in row] for row in full.tolist()])
+
+
+@lru_cache(maxsize=256)
+def _hull_of(points: tuple[tuple[float, ...], ...], owner: str) -> Any:
+    """The polytope of points."""
+    from liaison.numeric.hulls import convex_hull
+
+    return convex_hull(points, owner)
 
 
 @final

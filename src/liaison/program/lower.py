@@ -86,7 +86,7 @@ def lower(equations: Equations) -> Program:
                 "nphi": len(equations.closures.phi),
                 "nu": len(symbols.u),
                 "np": len(symbols.p),
-                "nx": max(nq, nv + nc + len(symbols.force)),
+                "nx": max(nq, nv + nc + len(symbols.force), len(_features(equations))),
             }
         ),
         labels=equations.labels,
@@ -130,6 +130,7 @@ def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
     listed += [("p", symbols.p), ("x", extra), ("x", symbols.xi)]
     listed += [("x", equations.kinematics.target), ("x", symbols.stress)]
     listed += [("x", tuple(_changes(equations))), ("x", tuple(_weights(equations)))]
+    listed += [("x", _features(equations))]
     places: dict[Expr, tuple[str, int]] = {}
     for array, group in listed:
         for i, x in enumerate(group):
@@ -138,6 +139,11 @@ def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
             places[x] = (array, i)
     after = len(symbols.vdot) + len(symbols.lam)
     return places | {x: ("x", after + i) for i, x in enumerate(symbols.force)}
+
+
+def _features(equations: Equations) -> tuple[Expr, ...]:
+    """What x holds in the entry `one_sided`: places of contact that loops find."""
+    return tuple(x for pair in equations.sides.pairs for x in pair.features)
 
 
 def _facts(equations: Equations) -> dict[str, object]:
@@ -151,6 +157,7 @@ def _facts(equations: Equations) -> dict[str, object]:
             for x in equations.sides.blocks
         ),
         "bearings": tuple(k for k, x in enumerate(equations.sides.blocks) if x.joint),
+        "convex": tuple((x.name, x.first, x.second) for x in equations.sides.pairs),
         "formulas": partial(watched_formulas, equations),
         "laws": partial(_laws, equations),
         "closures": partial(closure_rows, equations),
@@ -316,6 +323,7 @@ class _Lowering:
             "qdot": lambda: [("qdot", position_rates(self.equations))],
             "assembly": self.assembly,
             "one_sided": self.one_sided,
+            "frames": lambda: [(x.name, list(x.pose)) for x in self.equations.sides.pairs],
             "bearings": self.bearings,
         }
 

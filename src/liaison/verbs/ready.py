@@ -190,10 +190,16 @@ def compiled(
     facts = MappingProxyType({**equations.facts, "starts": start_derivatives(tree.mechanism)})
     program = lower(replace(equations, facts=facts))
     if back_end == "llvm":
-        return to_llvm(program)
-    from liaison.program.back_ends import back_end_named
+        kernel: Kernel = to_llvm(program)
+    else:
+        from liaison.program.back_ends import back_end_named
 
-    return back_end_named(back_end)(program)
+        kernel = back_end_named(back_end)(program)
+    if not program.facts["convex"]:
+        return kernel
+    from liaison.contacts.convex.kernel import with_convex
+
+    return with_convex(kernel)
 
 
 def with_invariants(equations: Equations, tree: Tree) -> Equations:

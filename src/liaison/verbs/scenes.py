@@ -1,4 +1,4 @@
-"""Scenes from a description: free bodies whose spheres and boxes touch each other and planes.
+"""Scenes from a description: free bodies whose spheres, boxes and hulls touch, also planes.
 
 Runs of mechanisms whose bodies collide in many pairs: as a scene, in their own coordinates.
 
@@ -17,7 +17,7 @@ import numpy as np
 from liaison.contacts.scene import Bodies, Laws
 from liaison.errors import Interrupted, ModelError, NamingError, SimulationError
 from liaison.expr import Expr, as_expr, collector_paused, evaluate, symbol, symbols_of
-from liaison.model import Body, Box, Collision, Marker, Mechanism, Sphere
+from liaison.model import Body, Box, Collision, Hull, Marker, Mechanism, Sphere
 from liaison.model.contacts.collisions import Surfaces, collisions, plane_names, surfaces_of
 from liaison.model.loads.load import Field
 from liaison.model.pairing import obstacle
@@ -170,6 +170,8 @@ def placed_on(mechanism: Mechanism, start: Mapping[str, float], planes: Any, law
         frame=np.array([part.frame() for part in parts]).reshape(-1, 3, 4),
         solid=np.concatenate([*solids, np.zeros((0, 10))]),
         solid_owner=np.repeat(np.arange(len(solids)), [len(x) for x in solids]),
+        corners=np.array([len(x) for part in parts for x in part.corners()], dtype=np.int64),
+        corner=np.concatenate([np.zeros((0, 3)), *(x for part in parts for x in part.corners())]),
     )
     scene = Scene(bodies, planes, gravity=_gravity(mechanism, values), laws=pair_laws)
     return Placed(
@@ -227,7 +229,7 @@ class _Part:
         return np.column_stack([self.R, self.p - self.center])
 
     def balls(self, needed: bool) -> Array:
-        """Centers and radii of what touches: spheres, and corners of boxes with radius 0."""
+        """Centers and radii of what touches: spheres, and corners with radius 0."""
         places = []
         for shape in self.body.shapes:
             turn, place = self.values.floats(shape.R), self.values.floats(shape.p)
@@ -237,22 +239,40 @@ class _Part:
                 half = self.values.floats([shape.x, shape.y, shape.z]) / 2
                 signs = itertools.product((-1, 1), repeat=3)
                 places += [(place + turn @ (half * np.array(s)), 0.0) for s in signs]
+            elif isinstance(shape, Hull):
+                places += [(place + turn @ x, 0.0) for x in self.values.floats(shape.points)]
         if not places and needed:
-            message = f"body '{self.body.name}' has neither a sphere nor a box"
+            message = f"body '{self.body.name}' has neither a sphere nor a box nor a hull"
             raise _no_place(message, self.body.place)
         rows = [[*(self.p + self.R @ at - self.center), radius] for at, radius in places]
         return np.array(rows).reshape(-1, 4)
 
     def boxes(self) -> Array:
-        """Centers, half sizes and quaternions of boxes, in the axes of the joint."""
+        """Centers, half sizes and quaternions of boxes, and of those about hulls, in the axes of
+        the joint."""
         rows = []
         for shape in self.body.shapes:
+            if not isinstance(shape, Box | Hull):
+                continue
+            turn, place = self.values.floats(shape.R), self.values.floats(shape.p)
             if isinstance(shape, Box):
-                turn, place = self.values.floats(shape.R), self.values.floats(shape.p)
-                middle = self.p + self.R @ place - self.center
                 half = self.values.floats([shape.x, shape.y, shape.z]) / 2
-                rows.append([*middle, *half, *_floats(quaternion_of(self.R @ turn))])
+            else:
+                points = self.values.floats(shape.points)
+                half = np.ptp(points, axis=0) / 2
+                place = place + turn @ (np.min(points, axis=0) + half)
+            middle = self.p + self.R @ place - self.center
+            rows.append([*middle, *half, *_floats(quaternion_of(self.R @ turn))])
         return np.array(rows).reshape(-1, 10)
+
+    def corners(self) -> list[Array]:
+        """Of each box nothing, of each hull its corners from the center of the box about it."""
+        listed = []
+        for shape in (x for x in self.body.shapes if isinstance(x, Box | Hull)):
+            points = self.values.floats(getattr(shape, "points", ())).reshape(-1, 3)
+            middle = (np.min(points, axis=0) + np.max(points, axis=0)) / 2 if len(points) else 0.0
+            listed.append(points - middle)
+        return listed
 
 
 def _floats(x: Any) -> Array:

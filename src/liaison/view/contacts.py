@@ -93,6 +93,13 @@ def _block(contact: Contact, color: Color, values: Values) -> Iterable[Piece]:
     return _pieces(contact.second, [solid], color, values)
 
 
+def _hull(contact: Contact, color: Color, values: Values) -> Iterable[Piece]:
+    """The hull that is touched."""
+    hull = contact.value_of("hull").polytope()
+    solid = Solid("mesh", vertices=hull.vertices, faces=hull.triangles())
+    return _pieces(contact.second, [solid], color, values)
+
+
 def _swept(of: Callable[[Contact, Values], Surface]) -> Drawn:
     def drawn(contact: Contact, color: Color, values: Values) -> Iterable[Piece]:
         R, p = floats(contact.second.R, values), floats(contact.second.p, values)
@@ -193,6 +200,7 @@ SOLID: dict[str, Drawn] = {
     "sphere": _rod,
     "capsule": _rod,
     "box": _block,
+    "mesh": _hull,
     "cam": _swept(_cam),
     "ribbon": _swept(_ribbon),
     "plane": _nothing,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import LiaisonError
-from liaison.model import Box, Cone, Cylinder, Line, Mechanism, Mesh, Shape, Sphere
+from liaison.model import Box, Cone, Cylinder, Hull, Line, Mechanism, Mesh, Shape, Sphere
 from liaison.model.values import floats
 
 from .solids import Color, Piece, Surface, cone, pipe, polyline
@@ -79,6 +79,9 @@ def _surface(shape: Shape, sizes: tuple[float, ...], values: Mapping[str, float]
     if isinstance(shape, Line):
         points = floats(shape.points, values)
         return polyline(points, LINE_RADIUS * float(np.linalg.norm(np.ptp(points, axis=0))))
+    if isinstance(shape, Hull):
+        hull = shape.polytope()
+        return Surface(hull.vertices, hull.triangles())
     if isinstance(shape, Mesh):
         surface = read_surface(shape.file)
         return replace(surface, vertices=surface.vertices * floats(shape.scale, values))

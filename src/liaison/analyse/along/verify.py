@@ -193,6 +193,12 @@ def verify(
     """
     if len(run.t) < 1:
         raise SimulationError("a run without instants cannot be verified.", status="inconsistent")
+    for name, *_ in kernel.program.facts.get("convex", ()):
+        raise SimulationError(
+            f"{name!r} is a contact of a hull, whose power has no formula: theorems about its "
+            "run are not verified.",
+            status="inconsistent",
+        )
     plan, rows = plan_along(kernel, run)
     x = _accelerated(plan, run, rows)
     balance = _balance(plan, rows, x, about)

@@ -369,6 +369,12 @@ def marching(plan: Plan, law: str = "energetic") -> Marching | None:
         )
     if not sides or tableau.scheme == "moreau":
         return None
+    for name, *_ in plan.program.facts.get("convex", ()):
+        raise SimulationError(
+            f"{name!r} is a contact of a hull, whose places jump from corner to corner: "
+            f"method {tableau.name!r}, which goes from event to event, does not take it.",
+            hint="Take method='moreau' with a fixed step.",
+        )
     if tableau.is_implicit or tableau.scheme != "stages":
         raise SimulationError(
             f"method {tableau.name!r} does not find where contacts close and open.",

@@ -18,6 +18,8 @@ from __future__ import annotations
 
 from math import sqrt
 
+from liaison.contacts.convex.layout import Bodies
+from liaison.contacts.convex.manifold import touch_points
 from liaison.program.loops.language import f64, flat, i64, iptr, loop, ptr
 from liaison.program.loops.records import Rows
 from liaison.simulation.steps.layout import CROWDED, GOOD, Entries
@@ -414,10 +416,100 @@ def come_near(first: i64, second: i64, world: World) -> i64:
     """Candidates of two colliders, the smaller number first; 0 where there is no room."""
     if second < world.balls:
         return int(noted(BALL_BALL, first, second, world.collider[first].floats, 4, world))
+    is_hull = is_of_hull(second, world)
     if first < world.balls:
+        if is_hull == 1:
+            return int(ball_on_hull(first, second, world))
         solid = world.solid[second - world.balls]
         return int(noted(BALL_BOX, second, first, solid.floats, 10, world))
+    if is_hull == 1 or is_of_hull(first, world) == 1:
+        return int(hulls_meet(first, second, world))
     return int(meet(first, second, world))
+
+
+@loop
+def is_of_hull(i: i64, world: World) -> i64:
+    """1 if a collider is a hull."""
+    k = i - world.balls
+    return int(world.form[k]) if world.hulls == 1 and k >= 0 else 0
+
+
+@loop
+def hulls_meet(first: i64, second: i64, world: World) -> i64:
+    """Adds the points at which two hulls, or a hull and a box, may touch; 0 without room."""
+    a = world.box[0]
+    b = world.box[1]
+    ask = world.ask[0]
+    box_at(first, world.mid, a, world)
+    box_at(second, world.mid, b, world)
+    for i in range(3):
+        ask.p[i] = 0.0
+        for j in range(3):
+            ask.p[i] += b.axes[j, i] * (a.center[j] - b.center[j])
+            ask.R[i, j] = 0.0
+            for k in range(3):
+                ask.R[i, j] += b.axes[k, i] * a.axes[k, j]
+    touch_points(first - world.balls, second - world.balls, Bodies(world.forms), ask)
+    one = second if ask.owner == 1 else first
+    other = first if ask.owner == 1 else second
+    for m in range(ask.points):
+        c = added(POINT_FACE, one, other, m, world)
+        if c < 0:
+            return 0
+        place_plane(one, b, m, world)
+        candidate = world.candidate[c]
+        for i in range(4):
+            candidate.one[i] = world.plane_of_hull[i]
+        box = a if ask.owner == 1 else b
+        x = ask.first_points[m] if ask.owner == 1 else ask.second_points[m]
+        for i in range(3):
+            world.point[i] = box.center[i]
+            for j in range(3):
+                world.point[i] += box.axes[i, j] * x[j]
+        on_body(other, world.point, 0, candidate.other, world)
+        candidate.other[3] = 0.0
+    return 1
+
+
+@loop
+def place_plane(one: i64, b: Oriented, m: i64, world: World) -> None:
+    """The plane of a point on its body: n outwards and its offset, from the axes of a box b."""
+    ask = world.ask[0]
+    n = world.normal
+    plane = world.plane_of_hull
+    sign = 1.0 if ask.owner == 1 else -1.0
+    near = world.box[1 if ask.owner == 1 else 0]
+    x = ask.second_points[m] if ask.owner == 1 else ask.first_points[m]
+    pose = world.mid[world.collider[one].body]
+    height = 0.0
+    for i in range(3):
+        n[i] = 0.0
+        for j in range(3):
+            n[i] += sign * b.axes[i, j] * ask.normal[j]
+    for i in range(3):
+        place = near.center[i] - pose.place[i]
+        for j in range(3):
+            place += near.axes[i, j] * x[j]
+        height += n[i] * place
+    on_body(one, n, 1, plane, world)
+    plane[3] = height
+
+
+@loop
+def ball_on_hull(ball: i64, hull: i64, world: World) -> i64:
+    """Adds the point at which a ball may touch a hull; 0 where there is no room."""
+    b = world.box[1]
+    ask = world.ask[0]
+    box_at(hull, world.mid, b, world)
+    center(world.mid[world.collider[ball].body], world.collider[ball], world.point, world)
+    for i in range(3):
+        ask.p[i] = 0.0
+        for j in range(3):
+            ask.p[i] += b.axes[j, i] * (world.point[j] - b.center[j])
+            ask.R[i, j] = 1.0 if i == j else 0.0
+    touch_points(world.boxes, hull - world.balls, Bodies(world.forms), ask)
+    place_plane(hull, b, 0, world)
+    return int(noted(POINT_FACE, hull, ball, world.plane_of_hull, 4, world))
 
 
 @loop

@@ -15,6 +15,7 @@ from typing import Any, TypeVar, final
 
 import numpy as np
 
+from liaison.contacts.convex.layout import Question
 from liaison.program.loops.language import f64, i64, iptr, kernel, ptr
 from liaison.program.loops.records import Part, Record, Rows, inline, rows, size, sized
 from liaison.program.pairs import PAIR_ROWS
@@ -263,7 +264,7 @@ class World(Record):
 
     bodies: i64 = size()
     balls: i64 = size()
-    boxes: i64 = size()
+    boxes: i64 = size()  # boxes, and boxes about hulls
     colliders: i64 = size()  # balls, then boxes, then points
     planes: i64 = size()
     capacity: i64 = size()  # candidates and contacts that there is room for
@@ -271,6 +272,7 @@ class World(Record):
     classes: i64 = size()
     laws: i64 = size()
     few: i64 = size()
+    hulls: i64 = size()  # 1 where there are hulls, 0 elsewhere
 
     # tolerances, limits, gravity
     tolerance: f64
@@ -316,6 +318,7 @@ class World(Record):
     box: Rows[Oriented] = rows("2")
     normal: ptr = inline(3)
     point: ptr = inline(3)
+    plane_of_hull: ptr = inline(4)
     polygon: ptr = sized("12", "3")
     clipped: ptr = sized("12", "3")
     rates: ptr = inline(3)
@@ -335,6 +338,9 @@ class World(Record):
     collider: Rows[Collider] = rows("colliders")
     plane: Rows[Plane] = rows("planes")
     solid: Rows[Solid] = rows("boxes")
+    form: iptr = sized("boxes")  # 1 of a hull, 0 of a box
+    forms: iptr = sized()  # where there are hulls: `Bodies`, of every box and hull, and a point
+    ask: Rows[Question] = rows("hulls")
     law: Rows[Law] = rows("laws")
     law_between: iptr = sized("classes", "classes")
 
@@ -420,6 +426,7 @@ class SceneSizes:
     capacity: int
     classes: int
     laws: int
+    forms: int = 0  # words of the corners and faces of hulls
 
 
 def block_room(n: int) -> int:
@@ -431,10 +438,10 @@ def new_world(s: SceneSizes) -> World:
     """A block of these sizes, all else zero."""
     system = System.new(bodies=s.bodies, contacts=s.capacity, blocks=block_room(s.bodies))
     world = World.new(
-        {"system": system.words, "cones": cone_area(3 * FEW, 2 * FEW)},
+        {"system": system.words, "cones": cone_area(3 * FEW, 2 * FEW), "forms": s.forms},
         bodies=s.bodies, balls=s.balls, boxes=s.boxes, colliders=s.colliders, planes=s.planes,
         capacity=s.capacity, table=1 << (4 * s.capacity - 1).bit_length(), classes=s.classes,
-        laws=s.laws, few=FEW,
+        laws=s.laws, few=FEW, hulls=int(s.forms > 0),
     )  # fmt: skip
     world.system[:] = system.ints
     return world

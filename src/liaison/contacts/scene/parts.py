@@ -1,10 +1,11 @@
-"""What a scene consists of: bodies with the balls, boxes and points on them, planes, and laws.
+"""What a scene consists of: bodies with balls, boxes, hulls and points on them, planes, and laws.
 
 Public names: Bodies, Laws, SceneModel, check_start, inside_each_other, DEEP.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import final
@@ -14,6 +15,8 @@ from numpy.typing import NDArray
 
 from liaison.errors import SimulationError
 from liaison.numeric import Array
+from liaison.numeric.hulls import Solid as ConvexSolid
+from liaison.numeric.hulls import convex_hull
 from liaison.simulation.plan.scales import power_near
 
 DEEP = 1e-6
@@ -36,6 +39,9 @@ class Bodies:
         solid: center of each box on its body, half sizes, quaternion of its axes there, shape
             (b, 10); None: no boxes.
         solid_owner: body of each box, shape (b,).
+        corners: how many corners the hull in each box has, shape (b,), 0 of a box itself; None: no
+            hulls.
+        corner: corners of all hulls, in the axes of their boxes, from their centers, shape (c, 3).
         frame: [R | p] of the frame that poses are given for, from the center of mass, shape
             (n, 3, 4); None: axes of the inertia, at the center of mass.
     """
@@ -50,12 +56,26 @@ class Bodies:
     frame: Array | None = None
     solid: Array | None = None
     solid_owner: NDArray[np.int64] | None = None
+    corners: NDArray[np.int64] | None = None
+    corner: Array | None = None
 
     def boxes(self) -> tuple[Array, NDArray[np.int64]]:
         """The boxes and the bodies they are on; none where there are none."""
         if self.solid is None or self.solid_owner is None:
             return np.zeros((0, 10)), np.zeros(0, dtype=np.int64)
         return self.solid, self.solid_owner
+
+    def forms(self) -> list[ConvexSolid]:
+        """Every box and hull in the axes of its box, then a point; nothing without hulls."""
+        if self.corners is None or self.corner is None or not np.any(self.corners):
+            return []
+        signs = np.array(list(itertools.product((-1, 1), repeat=3)))
+        parts = np.split(self.corner, np.cumsum(self.corners)[:-1])
+        listed = [
+            part if count else signs * half
+            for part, count, half in zip(parts, self.corners, self.boxes()[0][:, 3:6], strict=True)
+        ]
+        return [*(ConvexSolid(convex_hull(x)) for x in listed), ConvexSolid(core=np.zeros((1, 3)))]
 
 
 @final

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from liaison.contacts.convex.layout import bodies_of
 from liaison.errors import SimulationError
 from liaison.simulation.plan.plan import Plan, lasting_arrays
 from liaison.simulation.plan.scales import power_near
@@ -84,13 +85,16 @@ def _world_of(model: SceneModel, capacity: int) -> World:
     ball = np.concatenate([b.ball[is_ball], held, b.ball[~is_ball]])
     owner = np.concatenate([b.owner[is_ball], solid_owner, b.owner[~is_ball]])
     wide = balls + len(solid)
+    forms = bodies_of(shapes) if (shapes := b.forms()) else None
     sizes = SceneSizes(
         bodies=len(b.names), balls=balls, boxes=len(solid), colliders=len(owner),
         planes=len(model.planes), capacity=capacity, classes=len(laws.table),
-        laws=len(laws.values),
+        laws=len(laws.values), forms=0 if forms is None else forms.words,
     )  # fmt: skip
     world = new_world(sizes)
     world.solid.floats[:], world.law.floats[:] = solid, laws.values
+    if forms is not None:
+        world.forms[:], world.form[:] = forms.ints, b.corners > 0
     world.law_between[:], world.order[:] = laws.table, np.arange(wide)
     fill(world.body, Body, mass=b.mass, inertia=b.inertia, inverse=np.linalg.inv(b.inertia))
     surface = laws.bodies[owner]

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
-from liaison.errors import NamingError, Place, checked
+import numpy as np
+
+from liaison.errors import ModelError, NamingError, Place, checked
 from liaison.lazy import Brief
 from liaison.model.acts import NO_UNITS
 from liaison.model.kinds import Property
@@ -19,7 +21,8 @@ from liaison.model.markers import Marker
 from liaison.model.places import line_here, marker_of
 from liaison.model.records import Body
 from liaison.model.scalars import Triple, pair, scalar, triple
-from liaison.spatial.arrays import Array
+from liaison.model.shapes import Hull, Shape
+from liaison.spatial.arrays import Array, number
 
 from .friction import friction_of
 from .geometry import check_geometry, geometry_words
@@ -30,6 +33,7 @@ from .shape import (
     TARGET_KINDS,
     ContactShape,
     ContactTarget,
+    Core,
     Pairing,
     Sizes,
     target_of,
@@ -94,12 +98,16 @@ class Contact(OneSided, Brief):
 
     def _checked(self, more: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
         """Further sizes as scalars, or triples of them, in the order of their words."""
-        known = [x.key for kind in (*SHAPE_KINDS, *TARGET_KINDS) for x in _sizes(kind)]
-        properties = []
+        listed = [x for kind in (*SHAPE_KINDS, *TARGET_KINDS) for x in _sizes(kind)]
+        known, shaped = [x.key for x in listed], {x.key for x in listed if x.shape}
+        properties: list[tuple[str, Any]] = []
         for key in sorted(more):
             if key not in known:
                 raise NamingError.unknown("property of a contact", key, known, place=self.place)
             what = f"the {key} of contact '{self.name}'"
+            if key in shaped:
+                properties.append((key, _hull(more[key], what, self.place)))
+                continue
             convert = triple if isinstance(more[key], tuple | list) else scalar
             properties.append((key, convert(more[key], what, self.place, self.unit_of(key))))
         return tuple(properties)
@@ -135,6 +143,14 @@ class Contact(OneSided, Brief):
         return target_of(self)
 
     @property
+    def cores(self) -> tuple[Core, Core | None] | None:
+        """Both bodies for the loops that find its places; None where formulas have them."""
+        sizes = Sizes(self, as_number)
+        if not self.pairing.is_by_loops(sizes):
+            return None
+        return self.shape.core(sizes), self.target.core(sizes)
+
+    @property
     def pairing(self) -> Pairing:
         """The formulas of its pair."""
         return PAIRS[self.kind, self.target.WORD]
@@ -149,12 +165,36 @@ class Contact(OneSided, Brief):
         lists = (*(self.block or ()), *(self.span or ()))
         touched = (self.outside, self.inside, self.along, self.edge, *lists)
         sizes = (x for x in touched if x is not None)
-        more = (y for _, x in self.more for y in (x if isinstance(x, tuple) else (x,)))
+        plain = (x for _, x in self.more if not isinstance(x, Hull))
+        more = (y for x in plain for y in (x if isinstance(x, tuple) else (x,)))
         yield "parameters", (self.radius, self.length, *self.size, *sizes, *more)
         yield "time", (self.restitution, *self.friction.formulas())
         yield "surface", () if self.surface is None else (self.surface,)
         yield "profile", () if self.profile is None else (self.profile,)
         yield "curve", self.curve or ()
+
+
+def as_number(x: Any) -> float:
+    """A size as a number.
+
+    Raises:
+        ModelError: it depends on a parameter.
+    """
+    value = number(x)
+    if value is None:
+        message = f"a size of what touches a hull is {x}, which depends on a parameter."
+        raise ModelError(message, hint="Give it a number: places on hulls are found by loops.")
+    return value
+
+
+def _hull(value: Any, what: str, place: Place | None) -> Hull:
+    """A hull, or the hull of points."""
+    if isinstance(value, Hull):
+        return value
+    if isinstance(value, Shape) or not isinstance(value, Sequence | np.ndarray):
+        message = f"{what} is {value!r}; it must be a Hull, or points."
+        raise ModelError(message, place=place)
+    return Hull(tuple(value))
 
 
 def _sizes(kind: Any) -> tuple[Property, ...]:
@@ -174,7 +214,7 @@ def contact(
     name: str = "",
     **geometry: Any,
 ) -> Contact:
-    """A point, ball, disc, cylinder, capsule, box, ellipsoid or edge at a, above z = 0 of b.
+    """A point, ball, disc, cylinder, capsule, box, ellipsoid, edge or hull at a, above z = 0 of b.
 
     Args:
         a: what touches: its origin, and z as the axis of a disc, cylinder or capsule.
@@ -186,7 +226,8 @@ def contact(
         **geometry: `radius`, `length`, `size` of what touches; instead of the plane `outside` or
             `inside` (radius of a ball about b, of a rod or tube if `along` is its length),
             `surface` (a formula of `SURFACE`), `profile` (a formula of `PROFILE`), `curve` (two
-            formulas of `CURVE`, for s within `span`), `block` (three sides) or `edge` (a length).
+            formulas of `CURVE`, for s within `span`), `block` (three sides), `edge` (a length) or
+            `hull` (a `Hull`, or points); of a hull that touches its `points`.
 
     Raises:
         NamingError: a word that a contact does not have.

@@ -10,6 +10,7 @@ from typing import Any
 
 from liaison.errors import ModelError
 from liaison.model.kinds import Derived
+from liaison.model.shapes import Shape
 from liaison.spatial import is_zero, number
 
 from .shape import PAIRS, SHAPE_KINDS, TARGET_KINDS, ContactShape, ContactTarget, target_of
@@ -83,6 +84,8 @@ def _is_of_target(key: str) -> bool:
 def _check_size(one: Any, shape: type[ContactShape], part: str) -> None:
     """Each kind has its own sizes, all positive; of a box one or two may be 0."""
     value = one.value_of(part)
+    if isinstance(value, Shape):
+        value = 1  # checked where it was made
     entries = value if isinstance(value, tuple) else (value,)
     is_zeros = all(map(is_zero, entries))
     has = any(part == x.key for x in shape.SIZES)

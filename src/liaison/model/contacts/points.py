@@ -61,7 +61,7 @@ from liaison.expr import (
 from liaison.model.kinds import Property
 from liaison.spatial.arrays import Array, array, cross, dot, identity, product, zeros
 
-from .shape import ContactShape, Sizes, Solid, corners, shape_kind, touching
+from .shape import ContactShape, Core, Sizes, Solid, corners, shape_kind, touching
 from .targets import CURVE, PROFILE, SURFACE
 from .touch import (
     FAR,
@@ -406,6 +406,10 @@ class Cylinder(ContactShape):
     @classmethod
     def solids(cls, sizes: Sizes) -> Iterable[Solid]:
         return (Solid("cylinder", (sizes("radius"), sizes("length"))),)
+
+    @classmethod
+    def core(cls, sizes: Sizes) -> Core:
+        return Core(disc=sizes("radius"), half=sizes("length") / 2)
 
 
 @shape_kind

@@ -38,6 +38,15 @@ class Solid(NamedTuple):
     faces: Any = None  # of a mesh, shape (k, 3)
 
 
+class Core(NamedTuple):
+    """A convex body for loops: the hull of points, or a cylinder along z, widened by a radius."""
+
+    points: tuple[Any, ...] = ()  # triples [m]; one of a ball, two of a capsule
+    radius: Any = 0  # [m]
+    disc: Any = 0  # radius of a cylinder [m]
+    half: Any = 0  # half its length [m]
+
+
 class Sizes:
     """The sizes of a contact by their words, each as whoever asks wants its scalars."""
 
@@ -86,6 +95,11 @@ class ContactShape(ABC):
         """How it is drawn."""
         return ()
 
+    @classmethod
+    def core(cls, sizes: Sizes) -> Core:
+        """What it is for the loops that find where convex bodies touch."""
+        return Core(tuple(map(tuple, cls.spots(sizes))), sizes("radius"))
+
 
 class ContactTarget(ABC):
     """What is touched, at the second frame of a contact."""
@@ -94,6 +108,11 @@ class ContactTarget(ABC):
     SYMBOL: ClassVar[str]
     KEYS: ClassVar[tuple[Property, ...]] = ()  # the sizes by which it is chosen, the first its own
     HAS_X: ClassVar[bool] = True  # has directions along which friction can differ
+
+    @classmethod
+    def core(cls, sizes: Sizes) -> Core | None:
+        """What it is for the loops that find where convex bodies touch; None: the plane z = 0."""
+        return None
 
     @classmethod
     def check(cls, one: Any) -> None:
@@ -114,10 +133,16 @@ Places: TypeAlias = Callable[[Sizes, Array, Array], Sequence[Touching]]
 
 
 class Pairing(NamedTuple):
-    """The formulas of a pair, and whether they hold only while both z stay parallel."""
+    """The formulas of a pair, whether they hold only while both z stay parallel, and by_loops:
+    whether compiled loops find the places that the formulas name (of some sizes, a function)."""
 
     places: Places
     is_parallel: bool = False
+    by_loops: bool | Callable[[Sizes], bool] = False
+
+    def is_by_loops(self, sizes: Sizes) -> bool:
+        """Whether places of these sizes are found by loops."""
+        return self.by_loops(sizes) if callable(self.by_loops) else self.by_loops
 
 
 HOME = "liaison.model.contacts"
@@ -144,7 +169,13 @@ def target_kind(kind: T) -> T:
     return kind
 
 
-def touching(shapes: str, target: str, *, is_parallel: bool = False) -> Callable[[Places], Places]:
+def touching(
+    shapes: str,
+    target: str,
+    *,
+    is_parallel: bool = False,
+    by_loops: bool | Callable[[Sizes], bool] = False,
+) -> Callable[[Places], Places]:
     """Registers a function as the formulas of one or several shapes (words) with a target.
 
     Raises:
@@ -158,7 +189,7 @@ def touching(shapes: str, target: str, *, is_parallel: bool = False) -> Callable
                 raise ModelError(
                     message, hint="Take the first out of PAIRS, or name another shape."
                 )
-            PAIRS[shape, target] = Pairing(places, is_parallel)
+            PAIRS[shape, target] = Pairing(places, is_parallel, by_loops)
         return places
 
     return registered

@@ -39,7 +39,7 @@ class ContactPlace(NamedTuple):
 
 
 def contact_places(kinematics: Kinematics, qdot: Sequence[Any]) -> list[ContactPlace]:
-    """Every place at which bodies may touch; contacts by formulas have none.
+    """Every place at which bodies may touch; contacts by formulas and those of hulls have none.
 
     Args:
         kinematics: on formulas of q and v.
@@ -47,7 +47,7 @@ def contact_places(kinematics: Kinematics, qdot: Sequence[Any]) -> list[ContactP
     """
     contact_list: list[ContactPlace] = []
     for one in paired(kinematics.tree.mechanism).contacts:
-        if isinstance(one, Contact):
+        if isinstance(one, Contact) and one.cores is None:
             places = touches(one, kinematics.tree.numbers)
             for k, touch in enumerate(places):
                 name = one.name if len(places) == 1 else f"{one.name}[{k + 1}]"

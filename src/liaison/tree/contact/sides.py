@@ -12,7 +12,8 @@ A place of contact as people read it: its gap without cases, its foot, its direc
 
 Contacts whose formulas do not hold for their mechanism are errors that name them.
 
-Public names: SideBlock, side_blocks, SideReading, pose_seen, side_reading, check_not_tilted.
+Public names: ConvexPair, SideBlock, side_blocks, SideReading, pose_seen, side_reading,
+check_not_tilted.
 
 Source: docs/theory/contacts.md (contact-2); LL 1.5.1 for the groups of friction.
 """
@@ -23,6 +24,8 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, final
+
+import numpy as np
 
 from liaison.errors import DerivationError, ModelError
 from liaison.expr import Expr, as_expr, evaluate, substitute, symbol, symbols_of
@@ -37,7 +40,10 @@ from liaison.model import (
     Unilateral,
 )
 from liaison.model.contacts.friction import GROUPS
+from liaison.model.contacts.hull import SLOTS, features
+from liaison.model.contacts.shape import Core
 from liaison.model.pairing import paired
+from liaison.numeric.hulls import Solid, convex_hull
 from liaison.spatial.arrays import identity, zeros
 from liaison.tree.closure import (
     Located,
@@ -109,6 +115,24 @@ def side_reading(touch: Touch, pose: Mapping[Expr, Expr]) -> SideReading:
     return SideReading(formulas[0], tuple(x for x in feet if x[1] not in plain), listed)
 
 
+class ConvexPair(NamedTuple):
+    """Two convex bodies whose places of contact loops find, and how they are asked.
+
+    Attributes:
+        name: of the contact.
+        features: symbols of what is found, place by place.
+        pose: R row by row and p of the first frame, seen from the second; formulas of q.
+        first: the body in the first frame.
+        second: that in the second; None: the plane z = 0.
+    """
+
+    name: str
+    features: tuple[Expr, ...]
+    pose: tuple[Expr, ...]
+    first: Solid
+    second: Solid | None
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class SideBlock:
@@ -129,6 +153,7 @@ class SideBlock:
     joint: str = ""  # bound = friction · arm · ‖R‖, R the force that this joint transmits
     arm: Any = 1  # [m], or 1 of a slider
     reading: SideReading | None = None  # of a gap between frames
+    pair: ConvexPair | None = None  # of the first place of a contact whose places loops find
 
 
 def side_blocks(kinematics: Kinematics, qdot: Sequence[Any]) -> list[SideBlock]:
@@ -202,7 +227,10 @@ class _Sides:
                 word: tuple(next(rows) for _ in group) for word, group in place_templates.items()
             }
             (gap,) = groups.pop("gap")
+            first_block = len(self.blocks)
             self.touch(name, one, gap, groups, side_reading(place, pose))
+            if k == 0 and (pair := _pair(one, pose)) is not None:
+                self.blocks[first_block] = replace(self.blocks[first_block], pair=pair)
 
     def touch(
         self,
@@ -271,6 +299,25 @@ class _Sides:
             templates = turn_templates(tuple(about))
         F, M = self.tree.located(joint.predecessor), self.tree.located(joint.successor)
         return tuple(template_rows(self.kinematics, F, M, templates))
+
+
+def _pair(one: Contact, pose: Mapping[Expr, Expr]) -> ConvexPair | None:
+    """The bodies of a contact whose places loops find."""
+    cores = one.cores
+    if cores is None:
+        return None
+    symbols = tuple(x for k in range(SLOTS) for x in features(one.name, k))
+    first, second = (None if x is None else _solid(x) for x in cores)
+    assert first is not None
+    return ConvexPair(one.name, symbols, tuple(pose[x] for x in (*R.flat, *P)), first, second)
+
+
+def _solid(core: Core) -> Solid:
+    """A body by its numbers."""
+    points = np.array([[float(x) for x in point] for point in core.points]).reshape(-1, 3)
+    polytope = convex_hull(points) if len(points) > 3 else None
+    bare = points if 0 < len(points) < 4 else None
+    return Solid(polytope, bare, float(core.radius), float(core.disc), float(core.half))
 
 
 def _templates(place: Touch, friction: Friction) -> dict[str, list[Any]]:

@@ -5,6 +5,7 @@ Public names: compile.
 
 from __future__ import annotations
 
+from liaison.contacts.convex.kernel import with_convex
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.errors import checked
 from liaison.expr.graph.node import collector_paused
@@ -43,6 +44,8 @@ def compile(
     mechanism = mechanism_of(given)
     with collector_paused(), working("program", f"compiling {mechanism.name}"):
         kernel = kernel_of(lower(derive(mechanism, formalism)))
+        if kernel.program.facts["convex"]:
+            kernel = with_convex(kernel)
         has_closures = formalism in (newton_euler, newton_euler.__name__)
         kernel.origin = Origin(mechanism, has_closures)
         return kernel

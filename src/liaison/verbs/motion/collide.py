@@ -31,7 +31,7 @@ def collide(
     start: Mapping[str, Value] | None = None,
     parameters: Mapping[str, Any] | None = None,
 ) -> Scene:
-    """A scene of free bodies: their spheres and boxes touch each other, and planes.
+    """A scene of free bodies: their spheres, boxes and hulls touch each other, and planes.
 
     Contacts are found while it runs, so that there may be thousands of pairs. Who touches whom, and
     how, is what `collide` in the description says; where it says nothing, all touch all, and

@@ -288,7 +288,7 @@ class Book:
             return place_of(name, values, self.joints)
         if name not in SHAPES:
             return None
-        return shape_of(name, values, named)
+        return shape_of(name, values, named, self.source.folder)
 
     def placed(self, shape: Value, R: Array, p: Array) -> Value:
         """A shape moved on its body."""

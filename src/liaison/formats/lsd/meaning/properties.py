@@ -122,6 +122,9 @@ class PropertyReader:
 
     def property(self, one: Property, unit: str) -> Any:
         """The value of a property that a kind has."""
+        if one.shape:
+            node = self.keys.need(one.key, self.place)
+            return value_of(node, self.book, Where(f"{self.name}.{one.key}", unit))
         return tuple(self.vector(one.key, unit)) if one.vector else self.scalar(one.key, unit)
 
     def pair(self, key: str, units: tuple[str, str], expected: str) -> list[Any]:

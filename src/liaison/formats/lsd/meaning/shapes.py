@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from liaison.errors import LiaisonError
@@ -23,7 +24,7 @@ from liaison.formats.lsd.formulas.values import (
     spelled,
 )
 from liaison.formats.poses import exactly, joined, rows_of
-from liaison.model import Box, Cone, Cylinder, Line, Mesh, Shape, Sphere
+from liaison.model import Box, Cone, Cylinder, Hull, Line, Mesh, Shape, Sphere
 from liaison.spatial import Array, is_zero, norm, rotation_onto_z
 from liaison.units import LENGTH
 
@@ -33,15 +34,23 @@ def is_shape(value: Value) -> bool:
     return isinstance(value, Shape)
 
 
-def shape_of(name: str, values: list[Value], named: dict[str, Value]) -> Shape:
+def shape_of(
+    name: str, values: list[Value], named: dict[str, Value], folder: Path | None = None
+) -> Shape:
     """A shape by its word; sizes in the order of its properties, or by their names.
+
+    Args:
+        name: the word.
+        values: sizes in their order.
+        named: sizes by name.
+        folder: below which mesh files may be opened; None where there is none.
 
     Raises:
         Unfit: sizes that are missing, too many, or no lengths.
     """
     make, takes = SHAPES[name]
     sizes = dict(zip(takes, values, strict=False))
-    if len(values) > len(takes) and name != "line":
+    if len(values) > len(takes) and name not in ("line", "hull"):
         raise Unfit(f"{name} takes {', '.join(takes)}; {len(values)} values are too many.")
     for key, value in named.items():
         if key not in (*takes, *EXTRA.get(name, ()), "color"):
@@ -53,7 +62,10 @@ def shape_of(name: str, values: list[Value], named: dict[str, Value]) -> Shape:
     if not isinstance(color, Word):
         raise Unfit(f"a colour is a text in quotes, not {kind_of(color)}.")
     try:
-        shape = _line(values) if name == "line" else make(sizes)
+        if name == "hull":
+            shape: Any = _hull(values, sizes, folder)
+        else:
+            shape = _line(values) if name == "line" else make(sizes)
         return replace(shape, color=color.text)
     except KeyError as missing:
         raise Unfit(f"{name} needs {missing}; it takes {', '.join(takes)}.") from None
@@ -135,6 +147,34 @@ def _scale(value: Value) -> list[Any]:
     return [plain(item.value) for item in value.items if isinstance(item, Quantity)]
 
 
+def _hull(values: list[Value], sizes: dict[str, Value], folder: Path | None) -> Hull:
+    """Through points, or of a mesh file."""
+    if isinstance(sizes.get("points"), Word):
+        sizes["file"] = sizes.pop("points")
+    if "file" not in sizes:
+        if sizes.keys() - {"points"}:
+            raise Unfit("a hull of points has no scale; a hull of a mesh has its file first.")
+        return Hull(tuple(tuple(_point(value)) for value in values))
+    if len(values) > 1 or (values and not isinstance(values[0], Word)):
+        raise Unfit("a hull is of points or of a file, not of both.")
+    mesh = _mesh(sizes)
+    hull = Hull(file=str(_file_below(folder, mesh.file)), scale=mesh.scale)
+    return replace(hull, file=mesh.file)
+
+
+def _file_below(folder: Path | None, name: str) -> Path:
+    """A mesh file in the model's folder or below it, all links followed."""
+    if folder is None:
+        raise Unfit(f"the mesh {name!r} cannot be opened: this text has no folder; give points.")
+    try:
+        path = (folder / name).resolve(strict=True)
+    except (OSError, RuntimeError, ValueError):
+        raise Unfit(f"there is no mesh {name!r} in the model's folder.") from None
+    if not path.is_relative_to(folder):
+        raise Unfit(f"the mesh {name!r} is not opened: it is not in the model's folder.")
+    return path
+
+
 def _line(values: list[Value]) -> Line:
     if len(values) < 2:
         raise Unfit("a line goes through two points or more.")
@@ -150,8 +190,10 @@ SHAPES: dict[str, tuple[Callable[[dict[str, Value]], Any], tuple[str, ...]]] = {
     "cone": (_cone, ("radius", "height")),
     "mesh": (_mesh, ("file",)),
     "line": (_mesh, ("points",)),
+    "hull": (_mesh, ("points",)),
 }
-EXTRA = {"cylinder": ("from", "to"), "tube": ("from", "to"), "mesh": ("scale",)}
+EXTRA = {"cylinder": ("from", "to"), "tube": ("from", "to"), "mesh": ("scale",),
+         "hull": ("file", "scale")}  # fmt: skip
 
 
 def moved_shape(shape: Any, R: Array, p: Array) -> Shape:

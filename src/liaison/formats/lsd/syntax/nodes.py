@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NamedTuple, final
 
 from liaison.errors import Cure, Place, TextError
@@ -28,6 +29,7 @@ class Source:
 
     def __init__(self, file: str, lines: Iterable[str] = ()) -> None:
         self.file = file
+        self.folder: Path | None = None  # below which files may be opened
         self.lines: list[str] = []
         self.first: list[int] = []  # of each text, its first line
         self.files: list[str] = []

@@ -131,6 +131,7 @@ def parse(text: str, file: str, folder: Path | None = None) -> tuple[Source, tup
         folder: where included files may lie; None where a text has no folder.
     """
     source = Source(file)
+    source.folder = None if folder is None else folder.resolve()
     reading = _Reading(source, Folder(folder, file))
     return source, reading.statements(text, file)
 

@@ -20,6 +20,7 @@ from liaison.model import (
     Composition,
     Cone,
     Cylinder,
+    Hull,
     Joint,
     Line,
     Marker,
@@ -147,9 +148,9 @@ class Parts:
             if isinstance(shape, Cylinder) and not _same(shape.inner, 0):
                 names = ("radius", "inner", "length")
             return [f"{key} = {write.scalar(getattr(shape, key), 'm')}" for key in names]
-        if isinstance(shape, Line):
+        if isinstance(shape, Line) or (isinstance(shape, Hull) and not shape.file):
             return [write.vector(point, "m") for point in shape.points]
-        if isinstance(shape, Mesh):
+        if isinstance(shape, Mesh | Hull):
             is_scaled = not all(_same(a, 1) for a in shape.scale)
             scale = [f"scale = {write.vector(shape.scale)}"] if is_scaled else []
             return [quoted(shape.file), *scale]

@@ -177,6 +177,8 @@ class Acts:
     def size(self, x: model.Contact, one: Property) -> str:
         """key = value, of a size of what touches or of what is touched."""
         value = x.value_of(one.key)
+        if one.shape:
+            return f"{one.key} = {self.parts.shape(value)}"
         if one.vector:
             return f"{one.key} = {self.writer.vector(value, one.unit)}"
         return self.pair(one.key, value, one.unit)

@@ -1,0 +1,1 @@
+"""Convex bodies that touch: distance, penetration, and the points at which they touch."""

@@ -1,0 +1,221 @@
+"""A kernel whose unilateral rows know where convex bodies touch.
+
+The entry `one_sided` of a mechanism has formulas of the gap of a place that is given by its points
+and its normal. Here it is a loop: where the frames of every pair are (`frames`), the points at
+which they touch there, then the formulas. It keeps nothing between calls; a point goes to a place
+by its key, so that it has the same one from call to call while it is there.
+
+Public names: with_convex, places_at.
+
+Source: docs/theory/convex.md (convex-4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, final
+
+import numpy as np
+
+from liaison.errors import ProgramError
+from liaison.program import Kernel
+from liaison.program.kernel import MachineKernel
+from liaison.program.llvm.trampolines import trampoline
+from liaison.program.loops.compile import CompiledLoops, compile_loops
+from liaison.program.loops.language import at, f64, i64, iptr, kernel, loop, ptr
+from liaison.program.loops.records import Record, Rows, address, rows, size, sized
+
+from .layout import Bodies, Question, bodies_of
+from .manifold import MOST, plane_points, touch_points
+
+FRAME = 12
+PLACE = 13
+"""Numbers of a frame, and of a place of contact."""
+WORDS = Question.header
+NEAR = 1.0
+"""Distance beside the size within which points are sought."""
+
+
+@final
+class Pair(Record):
+    """Two bodies by number; −1 in the second place: the plane z = 0."""
+
+    first: i64
+    second: i64
+
+
+@final
+class Touches(Record):
+    """All pairs, their bodies, and the entries that know their frames and rows."""
+
+    pairs: i64 = size()
+    frames: kernel
+    gaps: kernel
+    pair: Rows[Pair] = rows("pairs")
+    bodies: iptr = sized()
+
+
+@loop
+def places_at(
+    touches: Touches, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr, work: ptr
+) -> None:
+    """The entry `one_sided` with the places at which convex bodies touch.
+
+    Args:
+        touches: all pairs.
+        t: time.
+        q: positions.
+        v: velocities.
+        u: inputs.
+        p: parameters.
+        x: nothing.
+        out: result, as of the entry.
+        work: workspace.
+    """
+    count = touches.pairs
+    ask = Question(work)
+    bodies = Bodies(touches.bodies)
+    frames = at(work, WORDS)
+    places = at(frames, FRAME * count)
+    rest = at(places, PLACE * MOST * count)
+    touches.frames(t, q, v, u, p, x, frames, rest)
+    for k in range(count):
+        pair = touches.pair[k]
+        frame = at(frames, FRAME * k)
+        for i in range(3):
+            ask.p[i] = frame[9 + i]
+            for j in range(3):
+                ask.R[i, j] = frame[3 * i + j]
+        find_places(pair, bodies, ask, at(places, PLACE * MOST * k))
+    touches.gaps(t, q, v, u, p, places, out, rest)
+
+
+@loop
+def find_places(pair: Pair, bodies: Bodies, ask: Question, places: ptr) -> None:
+    """The places of one pair: those in use, by their keys; zeros elsewhere."""
+    for i in range(PLACE * MOST):
+        places[i] = 0.0
+    ask.points = 0
+    if pair.second < 0:
+        plane_points(pair.first, bodies, ask)
+    elif are_near(pair, bodies, ask) == 1:
+        touch_points(pair.first, pair.second, bodies, ask)
+    for _ in range(ask.points):
+        # the least key first, so that the order of points does not matter
+        k = 0
+        for j in range(ask.points):
+            if ask.keys[j] >= 0 and (ask.keys[k] < 0 or ask.keys[j] < ask.keys[k]):
+                k = j
+        slot = ask.keys[k] % MOST
+        while used(at(places, PLACE * slot)) == 1:
+            slot = (slot + 1) % MOST
+        write_place(k, ask, at(places, PLACE * slot))
+        ask.keys[k] = -1
+
+
+@loop
+def used(place: ptr) -> i64:
+    """1 if a place is taken."""
+    total = 0.0
+    for i in range(6):
+        total += abs(place[i])
+    return 1 if total > 0.0 else 0
+
+
+@loop
+def write_place(k: i64, ask: Question, place: ptr) -> None:
+    """One point: n fixed on its owner, both points, the radius of the first."""
+    n = ask.normal
+    for i in range(3):
+        if ask.owner == 1:
+            place[3 + i] = n[i]
+        else:
+            place[i] = ask.R[0, i] * n[0] + ask.R[1, i] * n[1] + ask.R[2, i] * n[2]
+        place[6 + i] = ask.first_points[k, i]
+        place[9 + i] = ask.second_points[k, i]
+    place[12] = ask.reach
+
+
+@loop
+def are_near(pair: Pair, bodies: Bodies, ask: Question) -> i64:
+    """1 if the spheres about two bodies are within reach of each other."""
+    one = bodies.body[pair.first]
+    other = bodies.body[pair.second]
+    reach = (1.0 + NEAR) * (one.size + one.radius + other.size + other.radius)
+    total = 0.0
+    for i in range(3):
+        x = ask.p[i] - other.center[i]
+        for j in range(3):
+            x += ask.R[i, j] * one.center[j]
+        total += x * x
+    return 1 if total <= reach * reach else 0
+
+
+@cache
+def _compiled(portable: bool) -> CompiledLoops:
+    """The loop as machine code, once a process."""
+    return compile_loops([places_at], portable=portable)
+
+
+def with_convex(base: Kernel) -> Kernel:
+    """The kernel whose entry `one_sided` finds where convex bodies touch; the same without such.
+
+    Raises:
+        ProgramError: a back end whose entries are no machine code of this process.
+    """
+    pairs = base.program.facts.get("convex", ())
+    if not pairs:
+        return base
+    if not isinstance(base, MachineKernel):
+        raise ProgramError(
+            f"{pairs[0][0]!r} is a contact of convex bodies, which this back end does not find.",
+            hint="Take the back end 'llvm'.",
+        )
+    touches = _touches(pairs)
+
+    def compiler(names: tuple[str, ...]) -> tuple[Mapping[str, int], Any]:
+        base.compile(*names, *(["frames"] if "one_sided" in names else []))
+        addresses = {name: base.address(name) for name in names}
+        owner: Any = base
+        if "one_sided" in names:
+            touches.ints[Touches.fields["frames"].slot] = base.address("frames")
+            touches.ints[Touches.fields["gaps"].slot] = base.address("one_sided")
+            code = _compiled(base.portable)
+            functions = {"one_sided": code.address(places_at)}
+            jump = trampoline(functions, touches, [address(touches)])
+            addresses["one_sided"] = jump["one_sided"]
+            owner = (base, touches, jump, code)
+        return addresses, owner
+
+    def work_size(entry: str) -> int:
+        if entry != "one_sided":
+            return base.work_size(entry)
+        own = max(base.work_size(x) for x in ("frames", "one_sided"))
+        return WORDS + (FRAME + PLACE * MOST) * len(pairs) + own
+
+    reads = {"one_sided": {**base._read("one_sided"), **base._read("frames"), "x": 0}}
+    for name in ("q", "v", "u", "p", "t"):
+        both = [base._read(x).get(name, 0) for x in ("frames", "one_sided")]
+        reads["one_sided"][name] = max(both)
+    recipe = (with_convex, (base,))
+    whole = MachineKernel(
+        base.program, compiler, work_size, reads=reads, recipe=recipe, portable=base.portable
+    )
+    whole.origin = base.origin
+    return whole
+
+
+def _touches(pairs: Any) -> Touches:
+    """The table of pairs; its entries are set when they are compiled."""
+    solids = []
+    numbers = []
+    for _, first, second in pairs:
+        solids.append(first)
+        numbers.append((len(solids) - 1, -1 if second is None else len(solids)))
+        solids += [] if second is None else [second]
+    block = bodies_of(solids)
+    touches = Touches.new({"bodies": block.words}, pairs=len(pairs))
+    touches.bodies[:] = block.ints
+    touches.pair.ints[:] = np.array(numbers, dtype=np.int64)
+    return touches

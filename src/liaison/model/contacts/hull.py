@@ -1,0 +1,141 @@
+"""Convex hulls that touch: on planes and surfaces by their corners, elsewhere by points of a step.
+
+Where convex bodies touch has no formula: compiled loops find up to eight points at every state, and
+the gap of each is a formula of what they find, in the second frame's axes,
+
+    g = n·(p + R a − b) − r + (1 − n₁·n₁ − n₂·n₂),   n = n₂ + R n₁                  (convex-4)
+
+with a on the first body and b on the second, n fixed on one of them, and r the radius of the first
+about a. A place that is not in use has n = 0, and is 1 m away.
+
+Public names: Hull, HullTarget, slots, FEATURES, SLOTS, CORNERS.
+
+Source: docs/theory/convex.md (convex-3), (convex-4).
+"""
+
+# ruff: noqa: D102 (methods of an interface are documented there)
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, final
+
+from liaison.errors import ModelError
+from liaison.expr import Expr, as_expr, symbol
+from liaison.model.kinds import Property
+from liaison.spatial.arrays import Array, array, dot, product
+
+from .points import on_plane, points_on_surface
+from .shape import (
+    ContactShape,
+    ContactTarget,
+    Core,
+    Sizes,
+    Solid,
+    shape_kind,
+    target_kind,
+    touching,
+)
+from .touch import FAR, Touching, around
+
+SLOTS = 8
+"""Places at which two convex bodies touch at once, at most."""
+CORNERS = 16
+"""Corners up to which each is a place of its own on a plane or surface."""
+FEATURES = ("n1x", "n1y", "n1z", "n2x", "n2y", "n2z", "ax", "ay", "az", "bx", "by", "bz", "r")
+"""What the loops find of a place."""
+POINTS = Property("points", "m", shape=True)
+HULL = Property("hull", "m", shape=True)
+
+
+@shape_kind
+@final
+class Hull(ContactShape):
+    """A convex hull of points of the first frame."""
+
+    WORD: ClassVar[str] = "hull"
+    SYMBOL: ClassVar[str] = "mesh"
+    SIZES: ClassVar[tuple[Property, ...]] = (POINTS,)
+    ROLLS: ClassVar[bool] = False
+    ONLY: ClassVar[str] = "A hull touches planes, surfaces and hulls; give what it touches a hull."
+
+    @classmethod
+    def spots(cls, sizes: Sizes) -> list[Array]:
+        return [array(x) for x in sizes.contact.value_of("points").points]
+
+    @classmethod
+    def reach(cls, sizes: Sizes) -> float:
+        return float(sizes.contact.value_of("points").polytope().size)
+
+    @classmethod
+    def solids(cls, sizes: Sizes) -> Iterable[Solid]:
+        hull = sizes.contact.value_of("points").polytope()
+        return (Solid("mesh", vertices=hull.vertices, faces=hull.triangles()),)
+
+    @classmethod
+    def core(cls, sizes: Sizes) -> Core:
+        return Core(tuple(sizes.contact.value_of("points").points))
+
+
+@target_kind
+@final
+class HullTarget(ContactTarget):
+    """A convex hull of points of the second frame."""
+
+    WORD: ClassVar[str] = "hull"
+    SYMBOL: ClassVar[str] = "mesh"
+    KEYS: ClassVar[tuple[Property, ...]] = (HULL,)
+    HAS_X: ClassVar[bool] = False
+
+    @classmethod
+    def check(cls, one: Any) -> None:
+        """What is wrong with its points is an error where the hull is made."""
+
+    @classmethod
+    def core(cls, sizes: Sizes) -> Core:
+        return Core(tuple(sizes.contact.value_of("hull").points))
+
+
+def features(name: str, slot: int) -> list[Expr]:
+    """Symbols of what the loops find of a place of a contact."""
+    return [symbol(f"'{name}[{slot}].{x}") for x in FEATURES]
+
+
+def slots(sizes: Sizes, R: Array, p: Array) -> list[Touching]:
+    """Places whose points loops find, by (convex-4)."""
+    name = sizes.contact.name
+    return [_slot(features(name, k), R, p) for k in range(SLOTS)]
+
+
+def _slot(values: list[Expr], R: Array, p: Array) -> Touching:
+    n1, n2, a, b = (array(values[k : k + 3]) for k in (0, 3, 6, 9))
+    r = values[12]
+    normal = n2 + product(R, n1)
+    arm = product(R, a)
+    none = FAR * (1 - dot(n1, n1) - dot(n2, n2))
+    gap = as_expr(dot(normal, p + arm - b) - r + none)
+    return Touching(gap, arm - r * normal, normal, around(normal))
+
+
+touching("ball capsule box cylinder hull", "hull", by_loops=True)(slots)
+
+
+@touching("hull", "plane", by_loops=lambda sizes: len(sizes.spots()) > CORNERS)
+def hull_on_plane(sizes: Sizes, R: Array, p: Array) -> Sequence[Touching]:
+    """Every corner above a plane; of many, those that are lowest."""
+    return slots(sizes, R, p) if len(sizes.spots()) > CORNERS else on_plane(sizes, R, p)
+
+
+@touching("hull", "surface")
+def hull_on_surface(sizes: Sizes, R: Array, p: Array) -> Sequence[Touching]:
+    """Every corner above z = h(x, y)."""
+    count = len(sizes.spots())
+    if count > 4 * CORNERS:
+        one = sizes.contact
+        raise ModelError(
+            f"the hull of contact '{one.name}' has {count} corners; on a surface each is a place "
+            f"of contact, and {4 * CORNERS} are the limit.",
+            place=one.place,
+            hint="Give it the points that can touch.",
+        )
+    return points_on_surface(sizes, R, p)

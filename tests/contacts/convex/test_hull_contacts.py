@@ -1,0 +1,159 @@
+"""Hulls in mechanisms, by Moreau's steps: as the shapes they are hulls of, at rest, refused."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liaison as li
+from liaison.errors import LiaisonError, SimulationError
+
+BRICK = [*product((-0.2, 0.2), (-0.15, 0.15), (-0.1, 0.1))]
+TABLE = li.Hull([*product((-3, 3), (-3, 3), (-0.5, 0))])
+TETRAHEDRON = li.Hull([(0, 0, 0.3), (0.3, 0, 0), (-0.15, 0.26, 0), (-0.15, -0.26, 0)])
+SLIDE = {"F.z": 0.1, "F.vx": 1.0, "F.vy": 0.3}
+WEIGHT = 2 * 9.81
+
+
+def mechanism(kind: str, body: Any = None, **options: Any) -> Any:
+    body = body or li.body("b", mass=2, inertia=(0.01, 0.02, 0.03))
+    free = li.join(li.ground, body, "free", name="F")
+    floor = li.contact(body, li.ground, kind, **{"friction": 0.3, "name": "floor", **options})
+    return li.mechanism(free, floor, li.gravity((0, 0, -9.81)))
+
+
+def run(one: Any, start: dict[str, float], until: float = 1, **options: Any) -> Any:
+    return li.simulate(one, until=until, start=start, method="moreau", step=1e-3, **options)
+
+
+def force(result: Any) -> float:
+    """Of all contacts along their normals, at the end."""
+    (names,) = result.series["contacts"].axes.values()
+    rows = [k for k, x in enumerate(names) if "sliding" not in x]
+    return float(result["contacts"][-1][rows].sum())
+
+
+def test_a_box_as_a_hull_slides_as_the_box() -> None:
+    spin = {**SLIDE, "F.wz": 2.0}
+    box, hull = (
+        run(mechanism("box", size=(0.4, 0.3, 0.2)), spin),
+        run(mechanism("hull", points=BRICK), spin),
+    )
+    assert np.abs(box.q - hull.q).max() < 1e-12
+    # on a face of another hull as on the plane
+    straight = run(mechanism("box", size=(0.4, 0.3, 0.2)), SLIDE)
+    table = run(mechanism("hull", points=BRICK, hull=TABLE), SLIDE)
+    assert np.abs(straight.q - table.q).max() < 1e-9
+    assert table.meta["penetration"] < 1e-12
+    way = (1 + 0.3**2) / (2 * 0.3 * 9.81)  # v²/(2 f g)
+    assert np.hypot(*table.q[-1, :2]) == pytest.approx(way, rel=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("kind", "sizes"), [("ball", {"radius": 0.1}), ("capsule", {"radius": 0.1, "length": 0.2}),
+                        ("box", {"size": (0.4, 0.3, 0.2)})],
+)  # fmt: skip
+def test_shapes_move_on_a_hull_as_on_a_plane(kind: str, sizes: dict[str, Any]) -> None:
+    start = {"F.z": 0.1 if kind != "capsule" else 0.2, "F.vx": 1.0}
+    plane, hull = (run(mechanism(kind, **sizes, **x), start, 0.3) for x in ({}, {"hull": TABLE}))
+    assert np.abs(plane.q - hull.q).max() < 1e-9
+
+
+def test_a_cylinder_stands_and_rolls_on_a_hull() -> None:
+    can = mechanism("cylinder", radius=0.1, length=0.2, hull=TABLE)
+    stands = run(can, {"F.z": 0.1}, 0.2)
+    assert np.abs(stands.q[-1, :3] - [0, 0, 0.1]).max() < 1e-12
+    half = np.sqrt(0.5)
+    lies = {"F.z": 0.1, "F.qw": half, "F.qx": half, "F.vx": 1.0, "F.wz": 10.0}
+    rolls = run(can, lies, 0.3)
+    # ω = 10 rad/s about the axis with 1 m/s and 0.1 m: no slip, whichever way it turns
+    assert rolls.q[-1, 2] == pytest.approx(0.1, abs=1e-9)
+    assert rolls.meta["penetration"] < 1e-9
+
+
+def test_many_corners_of_a_prism_on_a_plane() -> None:
+    turn = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+    points = [(0.2 * np.cos(x), 0.2 * np.sin(x), z) for x in turn for z in (-0.1, 0.1)]
+    result = run(mechanism("hull", points=points), {"F.z": 0.15, "F.vx": 0.3})
+    assert result.q[-1, 2] == pytest.approx(0.1, abs=1e-12)
+    assert np.abs(result.v[-1]).max() < 1e-9
+    assert force(result) == pytest.approx(WEIGHT, rel=1e-6)
+
+
+@pytest.mark.parametrize("target", [{}, {"hull": TABLE}])
+def test_a_tetrahedron_comes_to_rest(target: dict[str, Any]) -> None:
+    body = li.body("b", shapes=TETRAHEDRON, density=500)
+    one = mechanism("hull", body, points=TETRAHEDRON, **target)
+    result = run(one, {"F.z": 0.5, "F.wx": 3.0, "F.wy": 1.0}, 2)
+    assert np.abs(result.v[-1]).max() < 1e-9
+    assert abs(result.q[-1, 2]) < 1e-12
+    assert result.meta["penetration"] < 1e-12
+    assert force(result) == pytest.approx(float(body.mass) * 9.81, rel=1e-9)
+    energy = result["energy"].sum(axis=1)
+    assert energy.max() < energy[0] * (1 + 1e-5)  # error of the steps in flight
+
+
+def test_hulls_on_joints_collide_without_neighbours() -> None:
+    """A chain of hulls folds onto the floor; what a joint connects passes through each other."""
+    link = li.Hull([*product((-0.05, 0.05), (-0.05, 0.05), (-0.5, 0))])
+    one, two, three = (li.body(f"b{k}", shapes=link, density=200) for k in range(3))
+    joints = [
+        li.join(li.ground.at((0, 0, 1)), one, "revolute", name="A", axis=(0, 1, 0)),
+        li.join(one.at((0, 0, -0.5)), two, "revolute", name="B", axis=(0, 1, 0)),
+        li.join(two.at((0, 0, -0.5)), three, "revolute", name="C", axis=(0, 1, 0)),
+    ]
+    chain = li.mechanism(
+        *joints, li.collision(one, two, three, li.ground, friction=0.2), li.gravity((0, 0, -9.81))
+    )
+    from liaison.model.pairing import paired
+
+    names = [x.name for x in paired(chain).contacts]
+    assert names == ["b0-b2", "b0-earth", "b1-earth", "b2-earth"]
+    result = run(chain, {"A": 0.3, "B": 1.8, "C": 1.9}, 0.5)
+    assert result.status == "done"
+    assert result.meta["penetration"] < 1e-9
+
+
+def test_event_driven_methods_refuse_hull_pairs_by_name() -> None:
+    with pytest.raises(SimulationError, match=r"'floor' is a contact of a hull") as caught:
+        li.simulate(mechanism("hull", points=BRICK, hull=TABLE), until=0.1, start={"F.z": 0.1})
+    assert "moreau" in str(caught.value)
+    # corners on a plane are formulas, and go from event to event
+    smooth = li.simulate(mechanism("hull", points=BRICK), until=0.1, start={"F.z": 0.11})
+    assert smooth.status == "done"
+
+
+def test_kernels_batches_and_pages_know_hulls(tmp_path: Path) -> None:
+    one, start = mechanism("hull", points=BRICK, hull=TABLE), {"F.z": 0.1, "F.vx": 1.0}
+    alone = run(one, start, 0.05)
+    kernel = li.simulate(li.compile(one), until=0.05, start=start, method="moreau", step=1e-3)
+    batch = li.simulate_batch(
+        one, until=0.05, start={"F.z": [0.1, 0.12], "F.vx": 1.0}, method="moreau", step=1e-3
+    )
+    assert np.array_equal(alone.q, kernel.q)
+    assert np.array_equal(alone.q[-1], batch[0].q[-1])
+    li.page(alone, one, tmp_path / "page.html")
+    assert (tmp_path / "page.html").stat().st_size > 0
+    with pytest.raises(SimulationError, match="no formula"):
+        li.verify(one, alone)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"points": 3}, "must be a Hull, or points"),
+        ({"points": li.Sphere(1)}, "must be a Hull, or points"),
+        ({"points": [(0, 0, 0), (1, 0, 0), (0, 1, 0)]}, "four or more"),
+        ({"points": [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)]}, "lie in a plane"),
+        ({"points": [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, float("nan"))]}, "finite"),
+        ({"points": BRICK, "outside": 1}, "is not known"),
+        ({}, "give its points"),
+    ],
+)
+def test_wrong_hulls_are_errors(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(LiaisonError, match=words):
+        mechanism("hull", **options)
