@@ -307,14 +307,14 @@ class _Here:
         """Measures and derivatives by a march back; None where it is no gradient."""
         of, run, rows, n = self.of, self.run, self.rows, len(self.run.t)
         outputs, names = len(of._outputs), len(self.values)
-        eye = np.eye(n * outputs + names)[n * outputs :]
+        own = np.hstack([np.zeros((names, n * outputs)), np.eye(names)])
 
         def slope(text: str, w: Array) -> Array:
             gathered = np.zeros((n, outputs))
             gathered[:, of.place(text)] = w
             return np.append(gathered, np.zeros(names))
 
-        measures, table = self._measured(slope, eye)
+        measures, table = self._measured(slope, own)
         weights = table[:, : n * outputs].reshape(len(table), n, outputs)
         used = np.any(weights != 0, axis=0)  # what has no derivative elsewhere does not matter
         out = {x: np.where(used[:, :, None], rows[x], 0.0) for x in ("out_q", "out_v", "out_p")}
