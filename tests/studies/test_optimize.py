@@ -173,6 +173,8 @@ def test_measures_of_events_take_differences():
         ({"minimize": "swing", "subject": {"swing": "about 3"}}, ArgumentError, "constraint"),
         ({"minimize": "swing", "subject": {"x": "<= 3"}}, NamingError, "'x'"),
         ({"minimize": "swing", "starts": 0}, ArgumentError, "positive"),
+        ({"minimize": "swing", "gradient": "adjiont"}, NamingError, "adjoint"),
+        ({"minimize": "swing", "robust": "worse"}, NamingError, "worst"),
         ({"minimize": "swing", "deviations": {"b": "± 1 mm"}}, NamingError, "'b'"),
         ({"minimize": "turn", "gradient": "exact"}, LiaisonError, "no exact gradient"),
     ],

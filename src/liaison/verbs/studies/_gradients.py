@@ -9,12 +9,12 @@ Otherwise the change of the motion is integrated beside it (variation-1), all va
 compiled runs; or, where values are many and measures few, weights of the measures are taken back
 along the steps of the run (reverse-1), all values at once: what takes fewer operations.
 
-Public names: Gradients, differences, Mode.
+Public names: Gradients, differences, check_choice, Mode, EXACT.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, final
@@ -24,7 +24,7 @@ import numpy as np
 from liaison.analyse.along.sensitivities import Jumps, Varied, jumps_of, start_change, varied
 from liaison.analyse.rest.local import RANK, local
 from liaison.analyse.rest.open_sides import check_inactive_along
-from liaison.errors import ArgumentError, SimulationError
+from liaison.errors import ArgumentError, NamingError, SimulationError
 from liaison.expr import count_operations
 from liaison.numeric import Array, State
 from liaison.simulation.adjoint import Steps, is_reversible, reverse_sweep, steps_of
@@ -40,6 +40,9 @@ from ._studying import Asked
 
 Mode: TypeAlias = Literal["exact", "forward", "adjoint"]
 """How exact gradients are computed: as is quicker, with the motion, or back in time."""
+
+EXACT = ("exact", "forward", "adjoint")
+"""All of them."""
 
 DIFFERENCES = 'Use gradient="differences", or take differences of a study of values nearby.'
 """How to fix it where an instant at which the motion changes moves with the values."""
@@ -365,6 +368,12 @@ class _Here:
             status="inconsistent",
             hint='Use gradient="forward", or "exact", which takes it here.',
         )
+
+
+def check_choice(what: str, name: str, known: Sequence[str]) -> None:
+    """Raises an error for a choice that is none, as files may have."""
+    if name not in known:
+        raise NamingError.unknown(what, name, known)
 
 
 def _weighted(weights: Array, slopes: Array) -> Array:

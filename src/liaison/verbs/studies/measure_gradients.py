@@ -19,7 +19,7 @@ from liaison.simulation.plan.options import BatchKeywords, run_options
 from liaison.studies.variations import Points
 from liaison.verbs.given import Value, in_seconds, mechanism_of
 
-from ._gradients import Gradients
+from ._gradients import EXACT, Gradients, check_choice
 from ._studying import asked_of, nominal
 from .study import _TAKEN, _shared, with_reference
 
@@ -68,6 +68,7 @@ def measure_gradients(
         >>> round(slopes["angle"]["l"], 6)
         0.471293
     """
+    check_choice("gradient", gradient, EXACT)
     chosen = run_options("measure_gradients", None, keywords, _TAKEN, BATCH_SERIES)
     chosen.pop("threads", None)
     mechanism = mechanism_of(given)

@@ -35,7 +35,7 @@ from liaison.verbs.given import (
 )
 
 from ._family import START, Family
-from ._gradients import Gradients, Mode, differences
+from ._gradients import EXACT, Gradients, Mode, check_choice, differences
 from ._studying import (
     VERSION,
     Asked,
@@ -49,8 +49,8 @@ from .study import _TAKEN, _shared, carried_out, with_reference
 NOT_SMOOTH = (ArgumentError, ModelError, SimulationError)
 """Errors of a motion or a measure that has no exact gradient."""
 
-EXACT = ("exact", "forward", "adjoint")
-"""Ways to exact gradients."""
+ROBUST = ("mean", "worst")
+"""What is taken of runs whose values deviate."""
 
 DEVIATIONS = 16
 """Runs with other deviations, for one robust measure."""
@@ -157,6 +157,8 @@ def optimize(
         >>> reached.success
         True
     """
+    check_choice("gradient", gradient or "exact", (*EXACT, "differences", "none"))
+    check_choice("robust", robust, ROBUST)
     chosen = run_options("optimize", options, keywords, _TAKEN, BATCH_SERIES)
     chosen.pop("threads", None)
     mechanism = mechanism_of(given)
