@@ -209,7 +209,8 @@ def test_errors_inside_a_call_stay_what_they_are():
 @pytest.mark.parametrize(
     ("verb", "name", "value"),
     [
-        ("singularities", "steps", 0), ("singularities", "step", -1.0), ("singularities", "near", 0.0),
+        ("singularities", "steps", 0), ("singularities", "step", -1.0),
+        ("singularities", "near", 0.0),
         ("mobility", "primes", 0), ("mobility", "order", -1), ("reduce", "primes", -1),
         ("compare", "points", 0),
     ],
@@ -222,5 +223,5 @@ def test_searches_and_proofs_that_would_look_at_nothing_are_rejected(verb, name,
 
 def test_notes_of_a_writer_go_to_a_list():
     mechanism = liaison.read("examples/pendulum.lsd")
-    with pytest.raises(ArgumentError, match="notes is .* a list"):
+    with pytest.raises(ArgumentError, match=r"notes is .* a list"):
         liaison.write_urdf(mechanism, notes=())
