@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from inspect import isfunction, signature
 from pathlib import Path
 from typing import Any
 
@@ -95,8 +96,39 @@ def _called(verb: str, name: str, value: Any, model: Path) -> object:
     return function(**given)
 
 
+ELSEWHERE = (
+    "show", "page", "animation", "explore", "report", "study", "optimize", "sobol_indices",
+    "evidence", "live_module", "measure_gradients", "session", "to_casadi", "to_fmu", "to_jax",
+)  # fmt: skip
+"""Verbs that open windows, write files or need other packages; tests of their own try them."""
+
+ANY: tuple[Any, ...] = (object(), 1j, "no such", -1)
+
+
+def _every_argument() -> Iterator[tuple[str, str, Callable[[], object]]]:
+    """Function, argument, and a call with something else: all functions of a mechanism."""
+    model = EXAMPLES / "pendulum.lsd"
+    run = liaison.simulate(model, until=0.1, every=0.01)
+    needed: dict[str, Any] = {
+        "until": 0.02, "run": run, "body": "bar", "drives": ["A"], "names": ["l"], "joint": "A",
+        "alpha": 1.0, "alphas": [1.0], "position": (0.0, 0.0, -1.0), "starts": {}, "values": {},
+    }  # fmt: skip
+    first = {"given": model, "mechanism": liaison.read(model)}
+    for verb in sorted(x for x in dir(liaison) if x[0] != "_" and x not in ELSEWHERE):
+        function = getattr(liaison, verb)
+        names = list(signature(function).parameters) if isfunction(function) else []
+        if not names or names[0] not in first:
+            continue
+        usual = {x: y for x, y in needed.items() if x in names}
+        for name in names[1:]:
+            for value in ANY if name not in ("path", "progress") else ():
+                given = usual | {name: value}
+                model_of = first[names[0]]
+                yield verb, name, lambda f=function, m=model_of, g=given: f(m, **g)
+
+
 def attack(folder: Path, scale: float) -> Iterator[Row]:
-    """One row; the error names the argument."""
+    """Two rows; the error names the argument where nothing else can be meant."""
     row = Row("bad arguments", f"{TRIES}, refused with the name of the argument")
     calls = list(_calls())
     step = max(1, int(1 / max(scale, 1e-3)))
@@ -112,4 +144,8 @@ def attack(folder: Path, scale: float) -> Iterator[Row]:
                 raise
 
         row.attempt(act, f"{verb}({name}=…)", may_pass=False)
+    yield row
+    row = Row("arguments of every function", "refused, or taken; none undeclared")
+    for verb, name, call in list(_every_argument())[::step]:
+        row.attempt(call, f"{verb}({name}=…)")
     yield row

@@ -204,3 +204,24 @@ def test_errors_inside_a_call_stay_what_they_are():
     with pytest.raises(TypeError, match="has no len") as error:
         failing(1.0)
     assert not isinstance(error.value, LiaisonError)
+
+
+@pytest.mark.parametrize(
+    ("verb", "name", "value"),
+    [
+        ("singularities", "steps", 0), ("singularities", "step", -1.0),
+        ("singularities", "near", 0.0),
+        ("mobility", "primes", 0), ("mobility", "order", -1), ("reduce", "primes", -1),
+        ("compare", "points", 0),
+    ],
+)  # fmt: skip
+def test_searches_and_proofs_that_would_look_at_nothing_are_rejected(verb, name, value):
+    """Without a step, "the rank drops nowhere"; without a prime, nothing is proved."""
+    with pytest.raises(ArgumentError, match=f"{verb}: {name} is .* above 0"):
+        getattr(liaison, verb)("examples/four_bar.lsd", **{name: value})
+
+
+def test_notes_of_a_writer_go_to_a_list():
+    mechanism = liaison.read("examples/pendulum.lsd")
+    with pytest.raises(ArgumentError, match=r"notes is .* a list"):
+        liaison.write_urdf(mechanism, notes=())

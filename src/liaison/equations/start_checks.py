@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.equations.formalisms.newton_euler import newton_euler
-from liaison.errors import DerivationError, ModelError
+from liaison.errors import DerivationError, ModelError, checked
 from liaison.expr import Expr, as_expr, evaluate, symbols_of
 from liaison.lazy import Shown
 from liaison.model import Mechanism
@@ -79,6 +79,7 @@ class MasslessMotion(Shown):
         return f"{parts}: {moves}. No mass moves."
 
 
+@checked
 def massless_motions(
     mechanism: Mechanism, at: Mapping[str, Any] | None = None
 ) -> tuple[MasslessMotion, ...]:

@@ -1,7 +1,7 @@
 """Arguments of the verbs: a mechanism, or the path of its text, with other values and starts.
 
 Public names: Given, Value, mechanism_of, with_notes, mechanism_or_tree, with_values, with_starts,
-units, in_si, exact_in_si, in_seconds, is_conservative.
+units, in_si, exact_in_si, in_seconds, is_conservative, check_positive.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from liaison.errors import ModelError, NamingError, ReadingWarning
+from liaison.errors import ArgumentError, ModelError, NamingError, ReadingWarning, checked
 from liaison.expr.graph.node import as_expr
 from liaison.expr.graph.walk import symbols_of
 from liaison.formats.guard import Reading
@@ -62,6 +62,7 @@ def mechanism_or_tree(given: Given | Tree) -> Mechanism:
     return given.mechanism if isinstance(given, Tree) else mechanism_of(given)
 
 
+@checked
 def with_values(mechanism: Mechanism, values: Mapping[str, Any]) -> Mechanism:
     """The mechanism with other values of some parameters and inputs, by name.
 
@@ -91,6 +92,7 @@ def _with(record: Any, field: str, values: Mapping[str, Any]) -> Any:
     return replace(record, **{field: values[record.name]}) if record.name in values else record
 
 
+@checked
 def with_starts(
     mechanism: Mechanism, starts: Mapping[str, Value], guesses: Mapping[str, Value] | None = None
 ) -> Mechanism:
@@ -188,3 +190,10 @@ def is_conservative(mechanism: Mechanism) -> bool:
     of_rates = {y.name for x in rated for f in x.formulas() for y in symbols_of([as_expr(f)])}
     still = not used & varying and not of_rates & {*mechanism.speeds}
     return keeping and holding and not mechanism.contacts and still
+
+
+def check_positive(verb: str, **values: float | None) -> None:
+    """Raises an ArgumentError for a value that is not above 0; None is no value."""
+    for name, x in values.items():
+        if x is not None and not x > 0:
+            raise ArgumentError(f"{verb}: {name} is {x!r}; it must be above 0.")

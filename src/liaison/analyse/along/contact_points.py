@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import SimulationError
+from liaison.errors import SimulationError, checked
 from liaison.expr import Expr, as_expr, evaluate, symbol
 from liaison.lazy import Shown
 from liaison.model import Mechanism
@@ -61,6 +61,7 @@ class ContactAlong(Shown):
     geometric: Array
 
 
+@checked
 def contact_points(mechanism: Mechanism, run: Trajectory) -> tuple[ContactAlong, ...]:
     """Every place of contact between frames at every recorded instant of a run.
 

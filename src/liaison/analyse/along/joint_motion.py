@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import ModelError, NamingError, SimulationError
+from liaison.errors import ModelError, NamingError, SimulationError, checked
 from liaison.expr import Expr, as_expr, evaluate, symbol
 from liaison.model import Attitude, Joint, Marker, Mechanism
 from liaison.numeric import Array
@@ -42,6 +42,7 @@ ALPHA = array([symbol(f"closure.alpha{i}") for i in range(3)])
 PULL = array([symbol(f"closure.a{i}") for i in range(3)])
 
 
+@checked
 def joint_motion(
     mechanism: Mechanism, run: Trajectory, joint: str, *, start: Mapping[str, float] | None = None
 ) -> Series:

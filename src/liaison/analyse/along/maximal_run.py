@@ -24,7 +24,7 @@ from liaison.equations.formalisms.maximal import star
 from liaison.equations.sweeps.classes import number
 from liaison.equations.sweeps.rest import rest_of
 from liaison.equations.sweeps.sweeps import known_values
-from liaison.errors import AssemblyError, DerivationError, NamingError, SimulationError
+from liaison.errors import AssemblyError, DerivationError, NamingError, SimulationError, checked
 from liaison.model import Attitude, Free, Mechanism, Quaternion, RotationMatrix
 from liaison.numeric import Array, State
 from liaison.program import Kernel, to_llvm
@@ -96,6 +96,7 @@ TAKEN = tuple(x for x in OF_RUNS if x not in OF_SCENES)
 SERIES = ("energy", "outputs", "poses", "closure", "motions", "reactions", "lam")
 
 
+@checked
 def maximal_run(
     mechanism: Mechanism,
     state: State | None = None,

@@ -19,6 +19,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
@@ -47,8 +48,10 @@ def viscous(mechanism: Mechanism, alpha: Any, only: Iterable[str] | None = None)
         ModelError: alpha is not positive, or there is no relation of rates to replace.
         NamingError: no relation of rates has that name.
     """
-    if not isinstance(alpha, Expr) and not (math.isfinite(alpha) and alpha > 0):
-        raise ModelError(f"the friction has alpha = {alpha:g}; it must be positive and finite.")
+    is_number = isinstance(alpha, int | float | Fraction)
+    is_positive = is_number and math.isfinite(alpha) and alpha > 0
+    if not isinstance(alpha, Expr) and not is_positive:
+        raise ModelError(f"the friction has alpha = {alpha}; it must be positive and finite.")
     known = [x.name for x in mechanism.contacts if is_of_rates(mechanism, x)]
     chosen = known if only is None else list(only)
     for name in chosen:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import liaison.model as model
-from liaison.errors import TextError
+from liaison.errors import ArgumentError, TextError, checked
 from liaison.expr import collector_paused
 from liaison.model.values import floats
 
@@ -37,6 +37,7 @@ USUAL = model.JointFriction("usual", "q")  # its smoothing is that of a friction
 WORLD = "world"
 
 
+@checked
 def write_urdf(
     mechanism: model.Mechanism,
     *,
@@ -59,6 +60,8 @@ def write_urdf(
         >>> liaison.write_urdf(arm).count("<joint")
         8
     """
+    if notes is not None and not isinstance(notes, list):
+        raise ArgumentError(f"write_urdf: notes is {notes!r}; it must be a list, which gets them.")
     with collector_paused():
         robot = _Robot(mechanism, limits or {})
         lines = robot.lines()

@@ -6,7 +6,7 @@ Public names: inverse_dynamics.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -81,10 +81,10 @@ def inverse_dynamics(
                 hint=f"Leave {word} out, or simulate with the values that are meant.",
             )
         kernel = ready_along(given, run)
-        along = None if accelerations is None else np.asarray(accelerations, dtype=float)
+        along = None if accelerations is None else _floats(accelerations)
         return efforts_along(kernel, run, _drives(drives), accelerations=along)
     state = at_state(given, run, drives, t=t, parameters=parameters)
-    vdot = np.asarray(() if accelerations is None else accelerations, dtype=float)
+    vdot = _floats(() if accelerations is None else accelerations)
     if vdot.shape != (state.nv,):
         raise SimulationError(
             f"accelerations have shape {vdot.shape}; the mechanism has {state.nv} velocities: give "
@@ -92,6 +92,16 @@ def inverse_dynamics(
         )
     rest = np.zeros(int(state.kernel.program.sizes.get("nc", 0)))
     return state("inverse", np.concatenate([vdot, rest]))["tau"]
+
+
+def _floats(accelerations: Any) -> Array:
+    try:
+        return np.asarray(accelerations, dtype=float)
+    except (TypeError, ValueError):
+        what = "an array of numbers"
+        raise ArgumentError(
+            f"inverse_dynamics: accelerations is {accelerations!r}; it must be {what}."
+        ) from None
 
 
 def _drives(drives: object) -> Sequence[str]:

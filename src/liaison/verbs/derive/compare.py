@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from liaison.analyse.compare.compare import Comparison
 from liaison.analyse.compare.compare import compare as compare_mechanism
 from liaison.analyse.compare.equality import POINTS
-from liaison.errors import checked
+from liaison.errors import ArgumentError, checked
 from liaison.numeric.progress import lasting
-from liaison.verbs.given import Given, mechanism_of
+from liaison.verbs.given import Given, check_positive, mechanism_of
 
 
 @lasting("equations")
@@ -42,5 +42,8 @@ def compare(
         >>> liaison.compare("examples/pendulum.lsd", ["lagrange", "kane"], timed=False)
         <Comparison pendulum: 2 formalisms, all that apply are proved equal>
     """
+    check_positive("compare", points=points)
+    if seed < 0:
+        raise ArgumentError(f"compare: seed is {seed}; it must be 0 or above.")
     mechanism = mechanism_of(given)
     return compare_mechanism(mechanism, formalisms, seed=seed, points=points, timed=timed)

@@ -15,7 +15,7 @@ from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.keywords import ProofKeywords
 from liaison.numeric.progress import working
 from liaison.tree.tree import Tree
-from liaison.verbs.given import Given, exact_in_si, mechanism_or_tree
+from liaison.verbs.given import Given, check_positive, exact_in_si, mechanism_or_tree
 
 
 @checked
@@ -41,6 +41,7 @@ def reduce(
         'done'
     """
     OptionError.check("reduce", options, ProofKeywords.__annotations__)
+    check_positive("reduce", order=options.get("order"), primes=options.get("primes"))
     mechanism = mechanism_or_tree(given)
     with collector_paused(), working("analyse", f"reducing {mechanism.name}"):
         return reduced(mechanism, independent, at=exact_in_si(mechanism, at, "at"), **options)

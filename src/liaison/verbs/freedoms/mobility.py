@@ -15,7 +15,7 @@ from liaison.freedoms.mobility import Mobility
 from liaison.freedoms.mobility import mobility as examine
 from liaison.numeric.progress import working
 from liaison.tree.tree import Tree
-from liaison.verbs.given import Given, exact_in_si, mechanism_or_tree
+from liaison.verbs.given import Given, check_positive, exact_in_si, mechanism_or_tree
 
 
 @checked
@@ -40,6 +40,7 @@ def mobility(
         ((1, 1), True)
     """
     OptionError.check("mobility", options, ProofKeywords.__annotations__)
+    check_positive("mobility", order=options.get("order"), primes=options.get("primes"))
     mechanism = mechanism_or_tree(given)
     known = set(mechanism.coordinates)
     for name in at or {}:

@@ -17,7 +17,7 @@ from liaison.freedoms.singular import STEP, STEPS, Singularities
 from liaison.numeric.progress import working
 from liaison.simulation.record.trajectory import Trajectory, load
 from liaison.tree.tree import Tree
-from liaison.verbs.given import Given, exact_in_si, mechanism_or_tree
+from liaison.verbs.given import Given, check_positive, exact_in_si, mechanism_or_tree
 
 
 @checked
@@ -46,6 +46,7 @@ def singularities(
         >>> liaison.singularities("examples/four_bar.lsd").is_closed
         True
     """
+    check_positive("singularities", near=near, step=step, steps=steps)
     mechanism = mechanism_or_tree(given)
     with collector_paused(), working("freedoms", f"singularities of {mechanism.name}"):
         if along is None:
