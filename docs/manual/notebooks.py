@@ -6,6 +6,7 @@ Moving pictures are files of their own, in frames. Sliders need Python, and are 
 from __future__ import annotations
 
 import html
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -37,12 +38,18 @@ def notebook_pages(files: Path) -> dict[str, str]:
     for path, place in zip(SOURCES, MADE, strict=True):
         book = nbformat.read(path, as_version=4)
         quiet = ["--IPKernelApp.log_level=ERROR"]
-        NotebookClient(book, timeout=600, kernel_name="python3", extra_arguments=quiet).execute()
+        client = NotebookClient(book, timeout=600, kernel_name="python3", extra_arguments=quiet)
+        client.execute(env=kernel_environment())
         frames = Frames(files / FOLDER, path.stem)
         parts = [text for cell in book.cells for text in cell_parts(cell, frames)]
         note = f"This page is the notebook [{path.name}](../../{path.relative_to(ROOT)}), run."
         pages[place] = "\n\n".join([parts[0], note, *parts[1:]]) + "\n"
     return pages
+
+
+def kernel_environment() -> dict[str, str]:
+    """That of this process, but for where plots go: those of a cell are its output."""
+    return {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
 
 
 class Frames:

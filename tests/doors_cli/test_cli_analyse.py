@@ -37,7 +37,7 @@ def test_what_would_be_ignored_is_refused(capsys, examples, tmp_path):
     assert "Declared: A, B, D" in found.err
     words = ("--out", tmp_path / "x", "--target", "ptx", "--shared")
     assert "--target portable or c only" in said(capsys, "build", four_bar, *words, status=2).err
-    assert "greater" in said(capsys, "mobility", four_bar, "--order", "-3", status=2).err
+    assert "--order" in said(capsys, "mobility", four_bar, "--order", "-3", status=2).err
     words = ("--until", "1", "--out", tmp_path / "x.html", "--method", "rattle")
     assert "fixed --step" in said(capsys, "animate", four_bar, *words, status=2).err
 

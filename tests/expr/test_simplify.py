@@ -145,7 +145,13 @@ def test_numbers_are_fractions_or_decimals(value, text):
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("theta''", "θ''"), ("m1", "m₁"), ("S.wx'", "S.wx'"), ("omega3.x", "ω₃.x"), ("drive", "drive")],
+    [
+        ("theta''", "θ''"),
+        ("m1", "m₁"),
+        ("S.wx'", "S.wx'"),
+        ("omega3.x", "ω₃.x"),
+        ("drive", "drive"),
+    ],
 )
 def test_names_are_typeset(name, text):
     assert unicode_name(name) == text

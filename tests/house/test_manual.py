@@ -259,6 +259,17 @@ class Node(dict):
         return self[name]
 
 
+def test_plots_of_a_notebook_are_its_output(monkeypatch):
+    """Pages that ran before in the same process send theirs elsewhere."""
+    from notebooks import kernel_environment
+
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.setenv("OTHER", "here")
+    environment = kernel_environment()
+    assert environment["OTHER"] == "here"
+    assert "MPLBACKEND" not in environment
+
+
 def test_pictures_of_a_notebook_become_files_beside_its_page(tmp_path):
     from notebooks import SLIDERS, WIDGET, Frames, cell_parts
 

@@ -242,7 +242,7 @@ export class App {
       el("span", { class: "gap" }),
       button("picture", "Save the picture as PNG", () => this.savePicture()),
       button("theme", "Light or dark", () => this.setDark(!this.isDark), "d"),
-      button("help", "Keys, accuracy, licences", () => this.help.showModal(), "?"),
+      button("help", "Keys, accuracy, licences", () => this.showHelp(), "?"),
     );
     const isWide = window.matchMedia("(min-width: 900px)").matches;
     const key = legend(scene, isWide);
@@ -377,7 +377,7 @@ export class App {
       n: () => this.transport.toEvent(1),
       p: () => this.transport.toEvent(-1),
       d: () => this.setDark(!this.isDark),
-      "?": () => this.help.showModal(),
+      "?": () => this.showHelp(),
       Home: () => clock.seek(clock.begin),
       End: () => clock.seek(clock.end),
     };
@@ -404,6 +404,12 @@ export class App {
     whole.toBlob((blob) => blob && download(blob, fileName(this.scene.title, ".png")));
   }
 
+  /** The button has the focus; as an attribute this is refused, with a warning, in frames. */
+  private showHelp(): void {
+    this.help.showModal();
+    this.help.querySelector("button")?.focus();
+  }
+
   private helpDialog(notices: string): HTMLDialogElement {
     const { poses, series } = this.scene;
     const keys = el("dl", {});
@@ -411,7 +417,7 @@ export class App {
     const close = el("button", {
       class: "text",
       text: "Close",
-      attributes: { type: "button", autofocus: "" },
+      attributes: { type: "button" },
       on: { click: () => made.close() },
     });
     const made = el(
