@@ -12,7 +12,7 @@ other (`implicit.py`).
 
 Public names: Tableau, EULER, RK4, DORMAND_PRINCE, TSITOURAS, RADAU, GAUSS_4, GAUSS_6, RATTLE,
 RATTLE_4, RATTLE_6, GENERALIZED_ALPHA, EDWARDS, MOREAU, TABLEAUX, Tableaux, tableau_named,
-collocation.
+is_explicit, collocation.
 """
 
 from __future__ import annotations
@@ -424,6 +424,12 @@ TABLEAUX = Tableaux(
     GENERALIZED_ALPHA, MOREAU, EULER, EDWARDS,
 )  # fmt: skip
 """Every method by name."""
+
+
+def is_explicit(name: str | None) -> bool:
+    """Whether the method of that name has explicit stages; None: the methods by default have."""
+    tableau = RK4 if name is None else TABLEAUX.get(name)
+    return tableau is not None and tableau.scheme == "stages" and not tableau.is_implicit
 
 
 def tableau_named(name: str) -> Tableau:

@@ -30,6 +30,7 @@ from liaison.simulation.plan.options import (
 )
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.simulation.run import simulate as simulate_kernel
+from liaison.simulation.steps.rungekutta import is_explicit
 from liaison.verbs.given import Given, Value, in_seconds, in_si, mechanism_of, with_starts
 from liaison.verbs.ready import ready_for, start_for
 
@@ -114,7 +115,7 @@ def simulate(
     with interruptible("the preparation of a run"), working("equations", preparing):
         kernel, state = ready_for(
             mechanism, state, start, parameters, guess=guess, invariants=invariants,
-            back_end=back_end,
+            back_end=back_end, loops=is_explicit(chosen.get("method")),
         )  # fmt: skip
     if invariants:
         chosen["series"] = (*chosen.get("series", DEFAULT_SERIES), "invariants")

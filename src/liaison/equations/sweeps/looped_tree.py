@@ -1,0 +1,289 @@
+"""A tree of many bodies as formulas of one node of each class; its loads are written out.
+
+What `tree_kernel` runs: recursions over the nodes in the coordinates of the tree itself, and the
+formulas of what acts along these coordinates, of outputs and events.
+
+Public names: LoopedTree, looped_tree, WrittenOut.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, final
+
+import numpy as np
+
+from liaison.equations.equations import Chart
+from liaison.equations.setting import Setting, charts_of
+from liaison.equations.theorems import unstored_power
+from liaison.errors import DerivationError
+from liaison.expr import (
+    ZERO,
+    Expr,
+    as_expr,
+    fingerprint,
+    switches,
+    symbols_of,
+    topological,
+    vanishes,
+)
+from liaison.model import AlongMeasure, Coordinate, Field, Mechanism, OfMechanism
+from liaison.spatial.plucker import compose
+from liaison.tree import Tree
+from liaison.tree.tree import marker_pose
+from liaison.units import Label
+
+from .blocks import local_steps
+from .classes import Grouping, grouped, number
+from .recursions import Recursion, forward_recursion, inverse_recursion, motion_recursion
+from .sweeps import gravity_of, known_values, local_places, node_places, node_table
+
+Numbers = np.ndarray[Any, np.dtype[np.float64]]
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WrittenOut:
+    """Formulas of the whole mechanism, of t, q, v, u and p.
+
+    Attributes:
+        tau: velocity -> generalized force of all loads.
+        potential: energy that loads store [J].
+        power: of loads that `potential` does not hold [W].
+        unwatched: why the balance of energy cannot be kept; empty where it can.
+        outputs: of the mechanism, by name.
+        events: name, formula, direction, action.
+        places: symbol -> (array, index).
+    """
+
+    tau: Mapping[int, Expr]
+    potential: Expr
+    power: Expr
+    unwatched: str
+    outputs: Mapping[str, Expr]
+    events: tuple[tuple[str, Expr, int, str], ...]
+    places: Mapping[Expr, tuple[str, int]]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LoopedTree:
+    """A tree as classes of nodes, tables, and recursions over both.
+
+    Attributes:
+        mechanism: with the values of parameters that node constants have.
+        nq: positions.
+        nv: velocities.
+        nodes: as in `Sweeps`; welds are nodes, too.
+        constants: of all nodes, one after another.
+        inputs: symbol of the formulas of a node -> (array, index).
+        local_inputs: the same of q ⊞ ξ and ξ̇.
+        forward: v̇ of (q, v, τ).
+        inverse: wrenches of (q, v, v̇).
+        motion: of the nodes, in the ground's axes.
+        retract: q ⊞ ξ of each class.
+        rate: ξ̇ of each class.
+        gravity: [m/s²].
+        frames: of bodies: node and pose in it, 13 numbers each.
+        markers: of joints, by the order of nodes: node and pose of the successor's marker.
+        bodies: names.
+        joints: names.
+        written: loads, outputs, events.
+        charts: kinds of coordinates.
+        labels: of q, v, u, p, outputs.
+    """
+
+    mechanism: Mechanism
+    nq: int
+    nv: int
+    nodes: Ints
+    constants: Numbers
+    inputs: Mapping[Expr, tuple[str, int]]
+    local_inputs: Mapping[Expr, tuple[str, int]]
+    forward: Recursion
+    inverse: Recursion
+    motion: Recursion
+    retract: tuple[tuple[Expr, ...], ...]
+    rate: tuple[tuple[Expr, ...], ...]
+    gravity: tuple[float, ...]
+    frames: Numbers
+    markers: Numbers
+    bodies: tuple[str, ...]
+    joints: tuple[str, ...]
+    written: WrittenOut
+    charts: tuple[Chart, ...]
+    labels: Mapping[str, tuple[Label, ...]]
+
+    @property
+    def identity(self) -> str:
+        """A word that is the same for the same mechanism, in every process."""
+        listed = [x for sweep in self.forward.sweeps for one in sweep.formulas for x in one]
+        listed += [x for one in (*self.retract, *self.rate) for x in one]
+        listed += [*self.written.tau.values(), *(event[1] for event in self.written.events)]
+        digest = hashlib.sha256(f"{[*self.written.tau]} {fingerprint(listed)}".encode())
+        for table in (self.nodes, self.constants, np.array(self.gravity)):
+            digest.update(table.tobytes())
+        return digest.hexdigest()
+
+
+def looped_tree(tree: Tree) -> LoopedTree:
+    """A tree of many bodies, ready for loops over its nodes.
+
+    Args:
+        tree: without closures, relations and unilateral constraints; loads act along coordinates.
+
+    Raises:
+        DerivationError: the mechanism has what the loops do not know, or a number is unknown.
+    """
+    check_loopable(tree)
+    known = known_values(tree, None)
+    grouping = grouped(tree, known)
+    gravity = gravity_of(tree, known)
+    recursions = (
+        forward_recursion(grouping.classes, gravity),
+        inverse_recursion(grouping.classes, gravity),
+        motion_recursion(grouping.classes),
+    )
+    check_smooth(tree, [x for sweep in recursions[0].sweeps for one in sweep.formulas for x in one])
+    setting = Setting(tree)
+    local = [local_steps(one.joint) for one in grouping.classes]
+    bodies = tuple(body.name for body in tree.mechanism.bodies[1:])
+    return LoopedTree(
+        mechanism=tree.mechanism,
+        nq=tree.nq,
+        nv=tree.nv,
+        nodes=node_table(tree, grouping),
+        constants=grouping.constants,
+        inputs=MappingProxyType(_places(grouping, recursions)),
+        local_inputs=MappingProxyType(local_places(grouping)),
+        forward=recursions[0],
+        inverse=recursions[1],
+        motion=recursions[2],
+        retract=tuple(retract for retract, _ in local),
+        rate=tuple(rate for _, rate in local),
+        gravity=tuple(float(x) for x in gravity),
+        frames=_framed([tree.frames[name] for name in bodies], known),
+        markers=_framed(_markers(tree), known),
+        bodies=bodies,
+        joints=tuple(node.joint.name for node in tree.nodes),
+        written=_written(setting),
+        charts=tuple(chart for node in tree.nodes for chart in charts_of(node)),
+        labels=MappingProxyType(_labels(tree)),
+    )
+
+
+def check_loopable(tree: Tree) -> None:
+    """Raises an error for closures, relations, contacts and loads that act on bodies."""
+    mechanism = tree.mechanism
+    known = {
+        "joints that close loops": [x.joint.name for x in tree.closures],
+        "relations": [x.name for x in mechanism.constraints],
+        "unilateral constraints": [x.name for x in mechanism.contacts],
+        "loads that act on bodies": [x.name for x in mechanism.forces if not _is_joint_load(x)],
+    }
+    for what, names in known.items():
+        if names:
+            raise DerivationError(
+                f"{mechanism.name!r} has {what} ({', '.join(names[:5])}), which loops over the "
+                "nodes of a tree do not know.",
+                hint="Derive its equations by newton_euler.",
+            )
+    if not tree.nv:
+        raise DerivationError(f"nothing moves in {mechanism.name!r}: there is no sweep.")
+
+
+def _is_joint_load(force: Any) -> bool:
+    """Gravity, an effort along a coordinate, or a function of coordinates and rates."""
+    if isinstance(force, AlongMeasure):
+        return isinstance(force.along(), Coordinate)
+    return isinstance(force, Field | OfMechanism)
+
+
+def check_smooth(tree: Tree, formulas: Sequence[Expr]) -> None:
+    """Raises an error where a joint bends or jumps, which steps of a run must not cross."""
+    if switches(formulas) or any(node.op == "table" for node in topological(formulas)):
+        raise DerivationError(
+            f"a joint of {tree.mechanism.name!r} moves by a formula that bends or jumps, which "
+            "loops over nodes do not know.",
+            hint="Derive its equations by newton_euler.",
+        )
+
+
+def _places(grouping: Grouping, recursions: Sequence[Recursion]) -> dict[Expr, tuple[str, int]]:
+    return node_places(grouping, max(len(one.ground) for one in recursions))
+
+
+def _framed(listed: Sequence[tuple[int, Any]], known: Mapping[Expr, Any]) -> Numbers:
+    """A row for each frame on a node: the node, R row by row, p."""
+    rows = [
+        [node, *(float(number(x, known)) for part in pose for x in part.flat)]
+        for node, pose in listed
+    ]
+    return np.array(rows, dtype=float).reshape(-1, 13)
+
+
+def _markers(tree: Tree) -> list[tuple[int, Any]]:
+    """The marker of each node's joint on its successor: the node's own frame, or on its parent."""
+    listed = []
+    for node in tree.nodes:
+        marker = node.joint.successor
+        carrier, X_NB = tree.frames[marker.body]
+        listed.append((carrier, compose(*X_NB, *marker_pose(marker, tree.numbers))))
+    return listed
+
+
+def _written(setting: Setting) -> WrittenOut:
+    """Loads, outputs and events over the symbols of the tree."""
+    mechanism, symbols = setting.mechanism, setting.symbols
+    for load in setting.loads:
+        if load.rate_potential is not None:
+            raise DerivationError(
+                f"the potential {load.name!r} depends on velocities, which loops over nodes do "
+                "not know.",
+                hint="Derive the equations by newton_euler.",
+            )
+    tau = {j: as_expr(x) for j, x in enumerate(setting.applied()) if not vanishes(x)}
+    potential = as_expr(sum((load.potential for load in setting.loads), as_expr(0)))
+    power, unwatched = _power(setting)
+    if {*symbols_of([potential])} & {*symbols.u}:
+        unwatched = "what is stored depends on an input"
+    listed = (("t", (symbols.t,)), ("q", symbols.q), ("v", symbols.v), ("u", symbols.u))
+    arrays = (*listed, ("p", symbols.p))
+    return WrittenOut(
+        tau=MappingProxyType(tau),
+        potential=potential,
+        power=power,
+        unwatched=unwatched,
+        outputs=MappingProxyType({x.name: setting.expressed(x.formula) for x in mechanism.outputs}),
+        events=tuple(
+            (x.name, setting.expressed(x.formula), x.direction, x.action) for x in mechanism.events
+        ),
+        places=MappingProxyType(
+            {x: (array, k) for array, group in arrays for k, x in enumerate(group)}
+        ),
+    )
+
+
+def _power(setting: Setting) -> tuple[Expr, str]:
+    """The power of what is not stored, or why it is not known."""
+    try:
+        return unstored_power(setting), ""
+    except DerivationError as error:
+        return ZERO, error.message.rstrip(".")
+
+
+def _labels(tree: Tree) -> dict[str, tuple[Label, ...]]:
+    mechanism = tree.mechanism
+    return {
+        "q": tree.position_labels(),
+        "v": tree.velocity_labels(),
+        "u": tuple(Label(x.name, x.unit) for x in mechanism.inputs),
+        "p": tuple(Label(x.name, x.unit) for x in mechanism.parameters),
+        "lam": (),
+        "outputs": tuple(Label(x.name, x.unit) for x in mechanism.outputs),
+        "force": (),
+    }
