@@ -80,10 +80,25 @@ def test_loads_along_coordinates_outputs_and_events_are_written_out():
     same_entries(tree, at | {"p": [2.0, 0.3]}, 4)
 
 
+ON_BODIES = """
+apply force value = [1, 2*sin(t*(3 rad/s)), u/(1 m)] N end on d ;
+apply force value = [1, 0, 3] N, body = b end on [0.1, 0, 0] m @ d ;
+apply spring stiffness = 30 N/m, rest = 0.3 m end on [0.3, 0, 1] m @ earth and c1 ;
+apply damper coefficient = 3 N*s/m end on [0, 0.3, 0] m @ a and [0.1, 0, 0] m @ d ;
+"""
+
+
+def test_loads_on_bodies_are_formulas_of_the_bodies_they_touch():
+    tree = span(liaison.read(LOADED + ON_BODIES))
+    rng = np.random.default_rng(5)
+    at = {"q": rng.normal(size=3), "v": rng.normal(size=3), "u": [0.7], "t": 0.4}
+    same_entries(tree, at | {"p": [2.0, 0.3]}, 5)
+
+
 @pytest.mark.parametrize(
     "more",
     [
-        "apply force value = [0, 0, 1] N end on d ;",
+        "apply force value = [0, 0, A*(1 N/rad)] N end on d ;",
         "require A = B ;",
         "apply potential value = 1 J*s * A*B' end ;",
     ],

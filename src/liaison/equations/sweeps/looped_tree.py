@@ -3,20 +3,21 @@
 What `tree_kernel` runs: recursions over the nodes in the coordinates of the tree itself, and the
 formulas of what acts along these coordinates, of outputs and events.
 
-Public names: LoopedTree, looped_tree, WrittenOut.
+Public names: LoopedTree, looped_tree, WrittenOut, BodyLoads.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
 
 from liaison.equations.equations import Chart
+from liaison.equations.formalisms.maximal import at_origin
 from liaison.equations.setting import Setting, charts_of
 from liaison.equations.theorems import unstored_power
 from liaison.errors import DerivationError
@@ -30,9 +31,20 @@ from liaison.expr import (
     topological,
     vanishes,
 )
-from liaison.model import AlongMeasure, Coordinate, Field, Mechanism, OfMechanism
+from liaison.model import (
+    AlongMeasure,
+    AtMarker,
+    Coordinate,
+    Distance,
+    Field,
+    Free,
+    Joint,
+    Mechanism,
+    OfMechanism,
+    RotationMatrix,
+)
 from liaison.spatial.plucker import compose
-from liaison.tree import Tree
+from liaison.tree import Tree, span
 from liaison.tree.tree import marker_pose
 from liaison.units import Label
 
@@ -71,6 +83,28 @@ class WrittenOut:
 
 @final
 @dataclass(frozen=True, slots=True)
+class BodyLoads:
+    """Loads on bodies: formulas of the poses and twists of the bodies they touch.
+
+    Attributes:
+        bodies: rows of `LoopedTree.frames`.
+        wrenches: moment and force on each body at its origin, in its axes.
+        potential: energy that they store [J].
+        power: of what `potential` does not hold [W].
+        unwatched: why the balance of energy cannot be kept; empty where it can.
+        places: symbol -> (array, index); q has p and R of each body, v its ω and v in its axes.
+    """
+
+    bodies: tuple[int, ...]
+    wrenches: tuple[Expr, ...]
+    potential: Expr
+    power: Expr
+    unwatched: str
+    places: Mapping[Expr, tuple[str, int]]
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class LoopedTree:
     """A tree as classes of nodes, tables, and recursions over both.
 
@@ -92,7 +126,8 @@ class LoopedTree:
         markers: of joints, by the order of nodes: node and pose of the successor's marker.
         bodies: names.
         joints: names.
-        written: loads, outputs, events.
+        written: loads along coordinates, outputs, events.
+        pushed: loads on bodies; None where there are none.
         charts: kinds of coordinates.
         labels: of q, v, u, p, outputs.
     """
@@ -115,6 +150,7 @@ class LoopedTree:
     bodies: tuple[str, ...]
     joints: tuple[str, ...]
     written: WrittenOut
+    pushed: BodyLoads | None
     charts: tuple[Chart, ...]
     labels: Mapping[str, tuple[Label, ...]]
 
@@ -125,7 +161,11 @@ class LoopedTree:
         listed += [x for one in (*self.retract, *self.rate) for x in one]
         listed += [*self.written.tau.values(), *(event[1] for event in self.written.events)]
         digest = hashlib.sha256(f"{[*self.written.tau]} {fingerprint(listed)}".encode())
-        for table in (self.nodes, self.constants, np.array(self.gravity)):
+        tables = [self.nodes, self.constants, np.array(self.gravity)]
+        if self.pushed is not None:
+            digest.update(fingerprint(list(self.pushed.wrenches)).encode())
+            tables += [np.array(self.pushed.bodies), self.frames]
+        for table in tables:
             digest.update(table.tobytes())
         return digest.hexdigest()
 
@@ -134,7 +174,8 @@ def looped_tree(tree: Tree) -> LoopedTree:
     """A tree of many bodies, ready for loops over its nodes.
 
     Args:
-        tree: without closures, relations and unilateral constraints; loads act along coordinates.
+        tree: without closures, relations and unilateral constraints; loads act along coordinates,
+            or on bodies by laws that name no coordinate.
 
     Raises:
         DerivationError: the mechanism has what the loops do not know, or a number is unknown.
@@ -149,7 +190,8 @@ def looped_tree(tree: Tree) -> LoopedTree:
         motion_recursion(grouping.classes),
     )
     check_smooth(tree, [x for sweep in recursions[0].sweeps for one in sweep.formulas for x in one])
-    setting = Setting(tree)
+    along, on_bodies = _parted(tree.mechanism)
+    setting = Setting(replace(tree, mechanism=replace(tree.mechanism, forces=along)))
     local = [local_steps(one.joint) for one in grouping.classes]
     bodies = tuple(body.name for body in tree.mechanism.bodies[1:])
     return LoopedTree(
@@ -171,19 +213,19 @@ def looped_tree(tree: Tree) -> LoopedTree:
         bodies=bodies,
         joints=tuple(node.joint.name for node in tree.nodes),
         written=_written(setting),
+        pushed=_pushed(tree, on_bodies) if on_bodies else None,
         charts=tuple(chart for node in tree.nodes for chart in charts_of(node)),
         labels=MappingProxyType(_labels(tree)),
     )
 
 
 def check_loopable(tree: Tree) -> None:
-    """Raises an error for closures, relations, contacts and loads that act on bodies."""
+    """Raises an error for closures, relations and contacts."""
     mechanism = tree.mechanism
     known = {
         "joints that close loops": [x.joint.name for x in tree.closures],
         "relations": [x.name for x in mechanism.constraints],
         "unilateral constraints": [x.name for x in mechanism.contacts],
-        "loads that act on bodies": [x.name for x in mechanism.forces if not _is_joint_load(x)],
     }
     for what, names in known.items():
         if names:
@@ -196,11 +238,90 @@ def check_loopable(tree: Tree) -> None:
         raise DerivationError(f"nothing moves in {mechanism.name!r}: there is no sweep.")
 
 
-def _is_joint_load(force: Any) -> bool:
-    """Gravity, an effort along a coordinate, or a function of coordinates and rates."""
-    if isinstance(force, AlongMeasure):
-        return isinstance(force.along(), Coordinate)
-    return isinstance(force, Field | OfMechanism)
+def _parted(mechanism: Mechanism) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Loads along coordinates and gravity; loads on bodies.
+
+    Raises:
+        DerivationError: a load on bodies depends on coordinates as well, or counts turns.
+    """
+    named = {*mechanism.coordinates, *mechanism.speeds}
+    along, on_bodies = [], []
+    for force in mechanism.forces:
+        measure = force.along() if isinstance(force, AlongMeasure) else None
+        if isinstance(measure, Coordinate) or isinstance(force, Field | OfMechanism):
+            along.append(force)
+            continue
+        used = symbols_of([x for x in force.formulas() if isinstance(x, Expr)])
+        if not isinstance(measure, Distance) and not isinstance(force, AtMarker):
+            why = "acts along an angle between bodies"
+        elif any(x.name.rstrip("'") in named or x.name in named for x in used):
+            why = "acts on bodies by a law of coordinates"
+        else:
+            on_bodies.append(force)
+            continue
+        raise DerivationError(
+            f"{force.name!r} {why}, which loops over the nodes of a tree do not know.",
+            hint="Derive the equations by newton_euler.",
+        )
+    return tuple(along), tuple(on_bodies)
+
+
+def _pushed(tree: Tree, forces: tuple[Any, ...]) -> BodyLoads:
+    """Loads on bodies, derived with these bodies free."""
+    mechanism = tree.mechanism
+    places = {body.name: k for k, body in enumerate(mechanism.bodies[1:])}
+    touched = sorted({places[x] for force in forces for x in _bodies_of(force) if x in places})
+    if not touched:
+        raise DerivationError(f"{forces[0].name!r} acts on nothing that moves.")
+    bodies = [mechanism.bodies[1 + k] for k in touched]
+    free = tuple(
+        Joint(
+            f"free {body.name}", Free(RotationMatrix()), at_origin("ground"), at_origin(body.name)
+        )
+        for body in bodies
+    )
+    loose = Mechanism(
+        name=mechanism.name, bodies=(mechanism.bodies[0], *bodies), joints=free, forces=forces,
+        parameters=mechanism.parameters, inputs=mechanism.inputs,
+    )  # fmt: skip
+    setting = Setting(span(loose))
+    order = [places[node.body] for node in setting.tree.nodes]
+    wrenches = tuple(as_expr(x) for x in setting.applied())
+    check_steady(setting, wrenches)
+    power, unwatched = _power(setting)
+    return BodyLoads(
+        bodies=tuple(order),
+        wrenches=wrenches,
+        potential=_potential(setting),
+        power=power,
+        unwatched=unwatched,
+        places=MappingProxyType(_symbol_places(setting)),
+    )
+
+
+def check_steady(setting: Setting, formulas: Sequence[Expr]) -> None:
+    """Raises an error for laws of states that bend or jump: steps must end where they do."""
+    moving = {*setting.symbols.q, *setting.symbols.v}
+    bends = [*switches(formulas), *(x for x in topological(formulas) if x.op == "table")]
+    if not moving.isdisjoint(symbols_of(bends)):
+        raise DerivationError(
+            "a load on bodies bends or jumps with the state, which loops over nodes do not know.",
+            hint="Derive the equations by newton_euler.",
+        )
+
+
+def _potential(setting: Setting) -> Expr:
+    """Energy that loads store."""
+    return as_expr(sum((load.potential for load in setting.loads), as_expr(0)))
+
+
+def _bodies_of(force: Any) -> list[str]:
+    """Bodies that a load touches."""
+    if isinstance(force, AtMarker):
+        turned = force.turned_with()
+        return [force.at().body, *([turned.body] if turned is not None else [])]
+    measure = force.along()
+    return [measure.a.body, measure.b.body]
 
 
 def check_smooth(tree: Tree, formulas: Sequence[Expr]) -> None:
@@ -238,7 +359,7 @@ def _markers(tree: Tree) -> list[tuple[int, Any]]:
 
 def _written(setting: Setting) -> WrittenOut:
     """Loads, outputs and events over the symbols of the tree."""
-    mechanism, symbols = setting.mechanism, setting.symbols
+    mechanism = setting.mechanism
     for load in setting.loads:
         if load.rate_potential is not None:
             raise DerivationError(
@@ -247,29 +368,31 @@ def _written(setting: Setting) -> WrittenOut:
                 hint="Derive the equations by newton_euler.",
             )
     tau = {j: as_expr(x) for j, x in enumerate(setting.applied()) if not vanishes(x)}
-    potential = as_expr(sum((load.potential for load in setting.loads), as_expr(0)))
     power, unwatched = _power(setting)
-    if {*symbols_of([potential])} & {*symbols.u}:
-        unwatched = "what is stored depends on an input"
-    listed = (("t", (symbols.t,)), ("q", symbols.q), ("v", symbols.v), ("u", symbols.u))
-    arrays = (*listed, ("p", symbols.p))
     return WrittenOut(
         tau=MappingProxyType(tau),
-        potential=potential,
+        potential=_potential(setting),
         power=power,
         unwatched=unwatched,
         outputs=MappingProxyType({x.name: setting.expressed(x.formula) for x in mechanism.outputs}),
         events=tuple(
             (x.name, setting.expressed(x.formula), x.direction, x.action) for x in mechanism.events
         ),
-        places=MappingProxyType(
-            {x: (array, k) for array, group in arrays for k, x in enumerate(group)}
-        ),
+        places=MappingProxyType(_symbol_places(setting)),
     )
 
 
+def _symbol_places(setting: Setting) -> dict[Expr, tuple[str, int]]:
+    symbols = setting.symbols
+    listed = (("t", (symbols.t,)), ("q", symbols.q), ("v", symbols.v), ("u", symbols.u))
+    arrays = (*listed, ("p", symbols.p))
+    return {x: (array, k) for array, group in arrays for k, x in enumerate(group)}
+
+
 def _power(setting: Setting) -> tuple[Expr, str]:
-    """The power of what is not stored, or why it is not known."""
+    """The power of what is not stored, or why the balance of energy cannot be kept."""
+    if {*symbols_of([_potential(setting)])} & {*setting.symbols.u}:
+        return ZERO, "what is stored depends on an input"
     try:
         return unstored_power(setting), ""
     except DerivationError as error:

@@ -56,7 +56,8 @@ class Recursion:
 def inverse_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion:
     """τ of (q, v, v̇): `moved` and `required` outwards, `at_parent` and `felt` inwards.
 
-    The place "reaction" has the wrench of each joint on its successor, in M's axes at M.
+    The place "needed" has the wrench that a node's own body needs after the first sweep, "reaction"
+    that of each joint on its successor, in M's axes at M.
     """
     nv = max(one.joint.nv for one in classes)
     slots = _slots(
@@ -79,7 +80,9 @@ def inverse_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion
         "inwards", True, _each(inwards, classes), slots["handed"].start, 6, slots["wrench"].start
     )
     ground = _ground(slots, {"state": _flat(at_ground(gravity))})
-    places = MappingProxyType({"reaction": slots["reaction"].start})
+    places = MappingProxyType(
+        {"reaction": slots["reaction"].start, "needed": slots["wrench"].start}
+    )
     ends = slots["input"].start, slots["output"].start
     return Recursion("inverse", (out, back), ground, *ends, places)
 
@@ -120,7 +123,10 @@ def motion_recursion(classes: Sequence[NodeClass]) -> Recursion:
 
 
 def forward_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion:
-    """v̇ of (q, v, τ): `coasted` outwards, `articulate` inwards, `accelerated` outwards."""
+    """v̇ of (q, v, τ): `coasted` outwards, `articulate` inwards, `accelerated` outwards.
+
+    The place "needed" has the wrench that a node's own body needs after the first sweep.
+    """
     nv = max(one.joint.nv for one in classes)
     slots = _slots(
         omega=3, drift=6, inertia=27, kept=_kept_size(classes), input=nv, handed=27, gain=7 * nv,
@@ -155,7 +161,9 @@ def forward_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion
         Sweep("accelerate", False, _each(accelerate, classes), slots["motion"].start),
     )
     ground = _ground(slots, {"motion": [0, 0, 0, *at_ground(gravity).a]})
-    return Recursion("forward", sweeps, ground, slots["input"].start, slots["output"].start)
+    places = MappingProxyType({"needed": slots["inertia"].stop - 6})
+    ends = slots["input"].start, slots["output"].start
+    return Recursion("forward", sweeps, ground, *ends, places)
 
 
 def _slots(**sizes: int) -> Slots:

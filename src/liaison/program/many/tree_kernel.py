@@ -23,7 +23,7 @@ from liaison.program.kernel import MachineKernel
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.llvm.trampolines import Trampoline
 from liaison.program.loops.compile import CompiledLoops, compile_loops
-from liaison.program.loops.language import entry_at, f64, i64, iptr, kernel, loop, ptr
+from liaison.program.loops.language import entry_at, f64, flat, i64, iptr, kernel, loop, ptr
 from liaison.program.loops.records import (
     Part,
     Record,
@@ -48,11 +48,12 @@ WRITTEN_OUT = "Derive the equations by newton_euler to see them."
 
 
 class Pass(Record):
-    """A recursion: its sweeps, and where the input of each joint goes in a record."""
+    """A recursion: its sweeps, where the input of each joint goes in a record, and loads."""
 
     first: i64
     end: i64
     input_slot: i64
+    needed_slot: i64  # of the wrench that a body needs, from which loads are taken; -1: none
 
 
 class TreeSystem(Record):
@@ -66,6 +67,7 @@ class TreeSystem(Record):
     nv: i64 = size()
     n_taus: i64 = size()
     n_frames: i64 = size()
+    n_pushed: i64 = size()
     n_scratch: i64 = size()
     vdot_slot: i64
     reaction_slot: i64
@@ -76,8 +78,13 @@ class TreeSystem(Record):
     tau_entry: kernel
     potential_entry: kernel
     power_entry: kernel
+    wrench_entry: kernel
+    body_potential_entry: kernel
+    body_power_entry: kernel
     has_potential: i64
     has_power: i64
+    has_body_potential: i64
+    has_body_power: i64
     passes: Rows[Pass] = rows("3")
     sweeps: Rows[Step] = rows("n_sweeps")
     entries: iptr = sized("n_sweeps", "n_classes")
@@ -86,6 +93,7 @@ class TreeSystem(Record):
     nodes: Rows[Node] = rows("n_nodes")
     taus: iptr = sized("n_taus")
     framed: iptr = sized("n_frames")
+    pushed: iptr = sized("n_pushed")  # rows of `frames` of bodies with loads
     marked: iptr = sized("n_nodes")
     frames: ptr = sized("n_frames", "12")
     markers: ptr = sized("n_nodes", "12")
@@ -101,6 +109,9 @@ class TreeWork(Part):
     loads: ptr = sized("n_taus")
     moved: ptr = sized("nq")
     pose: ptr = sized("12")
+    body_q: ptr = sized("n_pushed", "12")  # p, R of bodies with loads
+    body_v: ptr = sized("n_pushed", "6")  # ω, v in their axes
+    wrenches: ptr = sized("n_pushed", "6")
     scratch: ptr = sized("n_scratch")
 
 
@@ -137,6 +148,66 @@ def pass_over(system: TreeSystem, k: i64, q: ptr, v: ptr, values: ptr, work: Tre
             numbers[i + 1, these.input_slot + j] = values[node.v + j]
     for s in range(these.first, these.end):
         sweep_tree(system, s, q, v, work)
+        if s == these.first and these.needed_slot >= 0:
+            take_loads(system, these.needed_slot, work)
+
+
+@loop
+def take_loads(system: TreeSystem, slot: i64, work: TreeWork) -> None:
+    """What bodies need less what loads give them, moved to the nodes' frames."""
+    for b in range(system.n_pushed):
+        frame = system.frames[system.pushed[b]]
+        wrench = work.wrenches[b]
+        need = work.numbers[system.framed[system.pushed[b]] + 1, slot:]
+        turned = work.pose
+        for i in range(3):
+            turned[i] = 0.0
+            turned[3 + i] = 0.0
+            for j in range(3):
+                turned[i] += frame[3 * i + j] * wrench[j]
+                turned[3 + i] += frame[3 * i + j] * wrench[3 + j]
+        for i in range(3):
+            a = (i + 1) % 3
+            c = (i + 2) % 3
+            need[i] -= turned[i] + frame[9 + a] * turned[3 + c] - frame[9 + c] * turned[3 + a]
+            need[3 + i] -= turned[3 + i]
+
+
+@loop
+def look_at_bodies(system: TreeSystem, work: TreeWork) -> None:
+    """Poses and twists of bodies with loads, after a pass of motions."""
+    for b in range(system.n_pushed):
+        k = system.pushed[b]
+        node = State(work.numbers[system.framed[k] + 1])
+        pose = work.pose
+        placed(node.floats, system.frames[k], pose)
+        q = work.body_q[b]
+        v = work.body_v[b]
+        for i in range(3):
+            q[i] = pose[9 + i]
+            v[i] = 0.0
+            v[3 + i] = 0.0
+        for i in range(9):
+            q[3 + i] = pose[i]
+        for j in range(3):
+            a = (j + 1) % 3
+            c = (j + 2) % 3
+            speed = node.twist[3 + j] + node.twist[a] * (q[c] - node.p[c])
+            speed -= node.twist[c] * (q[a] - node.p[a])
+            for i in range(3):
+                v[i] += pose[3 * j + i] * node.twist[j]
+                v[3 + i] += pose[3 * j + i] * speed
+
+
+@loop
+def load_bodies(system: TreeSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, work: TreeWork) -> None:
+    """Wrenches of loads on bodies."""
+    if system.n_pushed > 0:
+        still_pass(system, q, v, work)
+        look_at_bodies(system, work)
+        bodies = flat(work.body_q)
+        twists = flat(work.body_v)
+        system.wrench_entry(t, bodies, twists, u, p, u, flat(work.wrenches), work.scratch)
 
 
 @loop
@@ -152,6 +223,7 @@ def accelerate(
     system: TreeSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, vdot: ptr, work: TreeWork
 ) -> None:
     """v̇ under gravity and loads."""
+    load_bodies(system, t, q, v, u, p, work)
     for k in range(system.nv):
         work.tau[k] = 0.0
     if system.n_taus > 0:
@@ -215,6 +287,12 @@ def tree_energy(
     out[1] = 0.0
     if system.has_potential > 0:
         system.potential_entry(t, q, v, u, p, u, out[1:], work.scratch)
+    if system.has_body_potential > 0:
+        look_at_bodies(system, work)
+        bodies = flat(work.body_q)
+        twists = flat(work.body_v)
+        system.body_potential_entry(t, bodies, twists, u, p, u, work.pose, work.scratch)
+        out[1] += work.pose[0]
     g = system.gravity
     for i in range(system.n_nodes):
         own = work.numbers[i + 1]
@@ -233,6 +311,12 @@ def tree_work(
     out[2] = 0.0
     if system.has_power > 0:
         system.power_entry(t, q, v, u, p, u, out[2:], work.scratch)
+    if system.has_body_power > 0:
+        look_at_bodies(system, work)
+        bodies = flat(work.body_q)
+        twists = flat(work.body_v)
+        system.body_power_entry(t, bodies, twists, u, p, u, work.pose, work.scratch)
+        out[2] += work.pose[0]
 
 
 @loop
@@ -276,6 +360,7 @@ def tree_reactions(
 ) -> None:
     """The wrench of each joint on its successor, in M's axes at M, of v̇ in x."""
     work = TreeWork(area, system)
+    load_bodies(system, t, q, v, u, p, work)
     pass_over(system, INVERSE, q, v, x, work)
     for i in range(system.n_nodes):
         for j in range(6):
@@ -322,7 +407,7 @@ LOCAL, LOADS, STORED = "local", "loads", "stored"
 
 NEEDS: dict[str, tuple[int | str, ...]] = {
     "forward": (FORWARD, LOADS), "rate": (FORWARD, LOADS, LOCAL), "retract": (LOCAL,),
-    "energy": (MOTION, STORED), "work": (MOTION, STORED), "reactions": (INVERSE,),
+    "energy": (MOTION, STORED), "work": (MOTION, STORED), "reactions": (INVERSE, LOADS),
 }  # fmt: skip
 """What an entry calls: recursions over nodes, steps of joints, written-out formulas; MOTION alone
 of all others."""
@@ -375,6 +460,7 @@ class _Tables:
         self._nodes = to_llvm(Program(f"{name}, nodes", self._node_entries(), model.inputs))
         self._local = to_llvm(Program(f"{name}, steps of joints", local, model.local_inputs))
         self._loads = to_llvm(_load_program(model))
+        self._pushed = to_llvm(_body_program(model))
         self._filled: set[int | str] = set()
         self.system = self._system()
 
@@ -405,7 +491,7 @@ class _Tables:
 
     def _system(self) -> TreeSystem:
         model, written = self.model, self.model.written
-        kernels = (self._nodes, self._local, self._loads)
+        kernels = (self._nodes, self._local, self._loads, self._pushed)
         system = TreeSystem.new(
             {"constants": len(model.constants)},
             n_nodes=len(model.nodes),
@@ -416,6 +502,7 @@ class _Tables:
             nv=model.nv,
             n_taus=len(written.tau),
             n_frames=len(model.frames),
+            n_pushed=0 if model.pushed is None else len(model.pushed.bodies),
             n_scratch=max(1, *(x.work_size(name) for x in kernels for name in x.program.entries)),
         )
         self._fill_steps(system)
@@ -424,8 +511,11 @@ class _Tables:
         system.taus[:] = [*written.tau]
         system.framed[:], system.frames[:] = model.frames[:, 0], model.frames[:, 1:]
         system.marked[:], system.markers[:] = model.markers[:, 0], model.markers[:, 1:]
-        system.has_potential = int(written.potential is not ZERO)
-        system.has_power = int(written.power is not ZERO)
+        for name in ("potential", "power"):
+            setattr(system, f"has_{name}", int(name in self._loads.program.entries))
+        for name in ("body_potential", "body_power"):
+            setattr(system, f"has_{name}", int(name in self._pushed.program.entries))
+        system.pushed[:] = () if model.pushed is None else model.pushed.bodies
         return system
 
     def _fill_steps(self, system: TreeSystem) -> None:
@@ -437,6 +527,7 @@ class _Tables:
         first = 0
         for k, (row, one) in enumerate(zip(system.passes, self.passes, strict=True)):
             row.first, row.end, row.input_slot = first, first + len(one.sweeps), one.input_slot
+            row.needed_slot = one.places.get("needed", -1)
             first += len(one.sweeps)
             system.grounds[k, : len(one.ground)] = one.ground
         forward, inverse, motion = self.passes
@@ -464,13 +555,15 @@ class _Tables:
             row[:] = [self._local.address(name) if name in known else 0 for name in names]
 
     def _fill_loads(self, need: int | str) -> None:
-        system, known = self.system, self._loads.program.entries
-        wanted = ("tau",) if need == LOADS else ("potential", "power")
-        names = [name for name in wanted if name in known]
-        if names:
-            self._loads.compile(*names)
-        for name in names:  # a field of this type reads as a function and is set to an address
-            setattr(system, f"{name}_entry", self._loads.address(name))
+        of_forces = ("tau", "wrench")
+        for code in (self._loads, self._pushed):
+            names = [x for x in code.program.entries if (x in of_forces) == (need == LOADS)]
+            if names:
+                code.compile(*names)
+            for name in names:  # a field of this type reads as a function and is set to an address
+                setattr(self.system, f"{name}_entry", code.address(name))
+        if need == LOADS and self.model.pushed is not None:
+            self.fill({MOTION})
 
 
 def _names(one: Recursion, sweep: str) -> list[str]:
@@ -490,6 +583,21 @@ def _load_program(model: LoopedTree) -> Program:
     }
     entries = {name: Entry(name, x) for name, x in formulas.items() if x}
     return Program(f"{model.mechanism.name}, loads", entries, written.places)
+
+
+def _body_program(model: LoopedTree) -> Program:
+    """What loads on bodies do, where there are any."""
+    pushed = model.pushed
+    if pushed is None:
+        return Program(f"{model.mechanism.name}, loads on bodies", {}, {})
+    formulas: dict[str, Sequence[Expr]] = {"wrench": pushed.wrenches}
+    formulas |= {
+        name: [x]
+        for name, x in (("body_potential", pushed.potential), ("body_power", pushed.power))
+        if x is not ZERO
+    }
+    entries = {name: Entry(name, x) for name, x in formulas.items()}
+    return Program(f"{model.mechanism.name}, loads on bodies", entries, pushed.places)
 
 
 def _written_out(model: LoopedTree) -> Program:
@@ -535,12 +643,13 @@ def _program(model: LoopedTree, written: Program, facts: Mapping[str, Any]) -> P
 def _facts(model: LoopedTree) -> dict[str, Any]:
     written = model.written
     laws = [*written.tau.values()]
+    pushes = () if model.pushed is None else model.pushed.wrenches
     return {
         "formalism": "newton_euler, looped",
         "charts": model.charts,
         "events": tuple((name, way, action) for name, _, way, action in written.events),
         "vanished": (),
-        "formulas": lambda: [*laws, *(event[1] for event in written.events)],
+        "formulas": lambda: [*laws, *pushes, *(event[1] for event in written.events)],
         "laws": lambda: laws,
         "closures": list,
         "energy": lambda: _watch(model),
@@ -552,9 +661,11 @@ def _facts(model: LoopedTree) -> dict[str, Any]:
 
 def _watch(model: LoopedTree) -> tuple[str, str]:
     """The entry by which the balance of energy is kept; "" and why there is none."""
-    if model.written.unwatched:
-        return "", model.written.unwatched
-    return ("energy" if model.written.power is ZERO else "work"), ""
+    listed = [model.written] + ([] if model.pushed is None else [model.pushed])
+    for one in listed:
+        if one.unwatched:
+            return "", one.unwatched
+    return ("energy" if all(one.power is ZERO for one in listed) else "work"), ""
 
 
 @cache
