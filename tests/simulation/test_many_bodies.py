@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import liaison
+from liaison.tree import span
 from liaison.verbs import ready
+from liaison.verbs.motion.simulate import _evaluations
 
 RUN = 1e-9  # relative, of whole runs
 LINKS = 12
@@ -111,7 +113,7 @@ def test_a_run_is_taken_up_from_its_checkpoint_and_from_its_file(tmp_path, monke
     settings = liaison.Settings(step=0.001)
     runs = []
     for _ in range(2):
-        kernel, state = ready.ready_for(hanging(5), None, None, None, loops=True)
+        kernel, state = ready.ready_for(hanging(5), None, None, None, evaluations=0.0)
         assert kernel.program.facts["formalism"] == "newton_euler, looped"
         runs.append(liaison.Run(kernel, state, 0.1, settings))
     first, again = runs
@@ -122,6 +124,16 @@ def test_a_run_is_taken_up_from_its_checkpoint_and_from_its_file(tmp_path, monke
         while not run.is_over:
             run.go()
     np.testing.assert_array_equal(first.trajectory().q, again.trajectory().q)
+
+
+def test_code_is_chosen_by_counted_cost():
+    tree = span(liaison.read(hanging(70)))
+    for evaluations, is_looped in ((0.0, True), (1e5, True), (1e6, False)):
+        assert (ready.looped_kernel(tree, evaluations) is not None) == is_looped
+    assert ready.looped_kernel(span(liaison.read(hanging(60)))) is None
+    assert _evaluations({"step": 0.001}, 2.0, None) == 8000
+    assert _evaluations({"rtol": 1e-9}, 2.0, None) == 0
+    assert _evaluations({"method": "radau"}, 2.0, None) is None
 
 
 @pytest.mark.slow

@@ -23,13 +23,14 @@ def ready_along(given: Given, run: Trajectory, *, loops: bool = False) -> Kernel
     Args:
         given: the mechanism, or the path of its text.
         run: of it.
-        loops: entries of explicit runs are all that is needed, as for `ready_for`.
+        loops: entries of explicit runs are all that is needed: loops over nodes may do.
 
     Raises:
         SimulationError: the run is of another mechanism.
     """
     mechanism, values = mechanism_of(given), values_of(mechanism_of(given), run)
-    kernel, _ = ready_for(mechanism, state_of(run, 0), None, values, loops=loops)
+    evaluations = 0.0 if loops else None
+    kernel, _ = ready_for(mechanism, state_of(run, 0), None, values, evaluations=evaluations)
     check_of(kernel.program, run)
     own = run.meta.get("equations")
     if own and own == looped_identity(with_values(mechanism, values)):

@@ -33,7 +33,15 @@ from liaison.units import Label
 from .given import Given, Value, in_si, mechanism_of, with_starts, with_values
 
 UNROLLED = 64
-"""Velocities of a tree up to which its equations are unrolled; beyond, loops run over its nodes."""
+"""Velocities of a tree up to which its equations are unrolled, in less than a second; beyond, loops
+run over its nodes."""
+
+WORTH = 170_000
+"""Evaluations after which unrolled code has made good what it costs: 12 ms a body to derive and
+compile, against 0.07 µs a body and evaluation that it is faster."""
+
+DERIVED = 1000
+"""Velocities up to which that holds; of larger trees derivation takes minutes, and gigabytes."""
 
 LARGEST = 40
 """Velocities of a mechanism whose first integrals are looked for before a run."""
@@ -48,7 +56,7 @@ def ready_for(
     guess: Mapping[str, Value] | None = None,
     invariants: bool = False,
     back_end: str = "llvm",
-    loops: bool = False,
+    evaluations: float | None = None,
 ) -> tuple[Kernel, State]:
     """The machine code of a mechanism, and where it starts.
 
@@ -60,8 +68,9 @@ def ready_for(
         guess: positions and rates near which to assemble.
         invariants: with first integrals.
         back_end: by name.
-        loops: entries of explicit runs are all that is needed: a tree of many bodies may come as
-            loops over its nodes, which have no others.
+        evaluations: how often an explicit run evaluates the equations, 0 where that is not known: a
+            tree of many bodies may come as loops over its nodes, which have the entries of explicit
+            runs; None where others are needed.
 
     Raises:
         NamingError: no back end has that name.
@@ -75,8 +84,8 @@ def ready_for(
         tree = span(mechanism)
         if state is not None:
             check_state_of(tree, state)
-        if loops and back_end == "llvm" and not invariants:
-            looped = looped_kernel(tree)
+        if evaluations is not None and back_end == "llvm" and not invariants:
+            looped = looped_kernel(tree, evaluations)
             if looped is not None:
                 begin = state or assembled(tree, looped, start)
                 check_attitudes(tree, begin)
@@ -92,13 +101,15 @@ def ready_for(
         return kernel, begin if state else start_of(kernel, begin, firm)
 
 
-def looped_kernel(tree: Tree) -> Kernel | None:
+def looped_kernel(tree: Tree, evaluations: float = 0.0) -> Kernel | None:
     """Loops over the nodes of a tree of many bodies; None where unrolled code is for it.
 
-    Unrolled code is faster to run, but takes some 8 ms a body to derive and compile; the loops
-    take 0.2 s for each type of joint, and nothing for each body.
+    Args:
+        tree: of a mechanism.
+        evaluations: how often a run evaluates its equations; 0 where that is not known.
     """
-    if tree.nv <= UNROLLED or tree.closures:
+    is_long = evaluations > WORTH and tree.nv <= DERIVED
+    if tree.nv <= UNROLLED or tree.closures or is_long:
         return None
     from liaison.equations.sweeps.looped_tree import looped_tree
     from liaison.program.many.tree_kernel import tree_kernel
