@@ -126,6 +126,16 @@ def test_a_run_is_taken_up_from_its_checkpoint_and_from_its_file(tmp_path, monke
     np.testing.assert_array_equal(first.trajectory().q, again.trajectory().q)
 
 
+def test_accelerations_at_a_state(monkeypatch):
+    start = {"J1": 0.3, "J2'": 2.0}
+    looped, unrolled = by_both(
+        monkeypatch, lambda: liaison.forward_dynamics(hanging(5), start, inputs={"u": 2.0})
+    )
+    np.testing.assert_allclose(looped, unrolled, rtol=RUN)
+    monkeypatch.setattr(ready, "UNROLLED", 3)
+    assert not np.allclose(looped, liaison.forward_dynamics(hanging(5), start, parameters={"k": 9}))
+
+
 def test_code_is_chosen_by_counted_cost():
     tree = span(liaison.read(hanging(70)))
     for evaluations, is_looped in ((0.0, True), (1e5, True), (1e6, False)):

@@ -43,9 +43,8 @@ from liaison.model import (
     OfMechanism,
     RotationMatrix,
 )
-from liaison.spatial.plucker import compose
 from liaison.tree import Tree, span
-from liaison.tree.tree import marker_pose
+from liaison.tree.tree import identity
 from liaison.units import Label
 
 from .blocks import local_steps
@@ -349,12 +348,11 @@ def _framed(listed: Sequence[tuple[int, Any]], known: Mapping[Expr, Any]) -> Num
 
 def _markers(tree: Tree) -> list[tuple[int, Any]]:
     """The marker of each node's joint on its successor: the node's own frame, or on its parent."""
-    listed = []
-    for node in tree.nodes:
-        marker = node.joint.successor
-        carrier, X_NB = tree.frames[marker.body]
-        listed.append((carrier, compose(*X_NB, *marker_pose(marker, tree.numbers))))
-    return listed
+    own = identity()
+    return [
+        (node.parent, node.X_PJ) if node.is_reversed else (i, own)
+        for i, node in enumerate(tree.nodes)
+    ]
 
 
 def _written(setting: Setting) -> WrittenOut:

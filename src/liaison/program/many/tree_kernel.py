@@ -671,4 +671,4 @@ def _watch(model: LoopedTree) -> tuple[str, str]:
 @cache
 def _loops() -> CompiledLoops:
     """All entries, once a process."""
-    return compile_loops([*ENTRIES.values()], optimize=3)
+    return compile_loops([*ENTRIES.values()])
