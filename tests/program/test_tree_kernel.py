@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.equations import newton_euler
+from liaison.equations import newton_euler, setting
 from liaison.equations.sweeps.looped_tree import looped_tree
 from liaison.errors import DerivationError
 from liaison.program import lower, to_numpy
@@ -109,3 +109,18 @@ def test_what_the_loops_do_not_know_is_left_to_unrolled_code(more, monkeypatch):
         looped_tree(span(mechanism))
     monkeypatch.setattr(ready, "UNROLLED", 1)
     assert ready.looped_kernel(span(mechanism)) is None
+
+
+def test_a_potential_is_differentiated_along_its_own_joints_alone(monkeypatch):
+    n = 12
+    text = "".join(
+        f"let b{k} = body mass = 1 kg, inertia = [1, 1, 1] kg*m^2 end ;\n"
+        f"let J{k} = join {f'b{k - 1}' if k else 'earth'} and b{k} with revolute end ;\n"
+        f"apply potential value = 1 J*cos(J{k}) end ;\n"
+        for k in range(n)
+    )
+    tree, calls = span(liaison.read(text)), []
+    plain = setting.directional
+    monkeypatch.setattr(setting, "directional", lambda *x: calls.append(x) or plain(*x))
+    assert len(looped_tree(tree).written.tau) == n
+    assert len(calls) == n  # not n²

@@ -108,7 +108,7 @@ def test_methods_that_need_other_entries_take_unrolled_code(method, monkeypatch)
     assert run.status == "done"
 
 
-def test_a_run_is_taken_up_from_its_checkpoint_and_from_its_file(tmp_path, monkeypatch):
+def test_a_run_is_taken_up_from_its_checkpoint(monkeypatch):
     monkeypatch.setattr(ready, "UNROLLED", 3)
     settings = liaison.Settings(step=0.001)
     runs = []

@@ -190,7 +190,7 @@ def looped_tree(tree: Tree) -> LoopedTree:
     )
     check_smooth(tree, [x for sweep in recursions[0].sweeps for one in sweep.formulas for x in one])
     along, on_bodies = _parted(tree.mechanism)
-    setting = Setting(replace(tree, mechanism=replace(tree.mechanism, forces=along)))
+    setting = Setting(_without_loads_on_bodies(tree, along) if on_bodies else tree)
     local = [local_steps(one.joint) for one in grouping.classes]
     bodies = tuple(body.name for body in tree.mechanism.bodies[1:])
     return LoopedTree(
@@ -263,6 +263,10 @@ def _parted(mechanism: Mechanism) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
             hint="Derive the equations by newton_euler.",
         )
     return tuple(along), tuple(on_bodies)
+
+
+def _without_loads_on_bodies(tree: Tree, along: tuple[Any, ...]) -> Tree:
+    return replace(tree, mechanism=replace(tree.mechanism, forces=along))
 
 
 def _pushed(tree: Tree, forces: tuple[Any, ...]) -> BodyLoads:
