@@ -75,8 +75,8 @@ from liaison.tree import (
     stretch_row,
     template,
     turning_path,
-    with_rates,
 )
+from liaison.tree.closure import dependent_rates
 from liaison.units import MOMENT, Label
 
 from .equations import Chart, Closures, Kinematic, Symbols
@@ -423,17 +423,31 @@ class Setting:
 
     def expressed(self, formula: Any) -> Expr:
         """A formula of the description in the symbols of these equations."""
-        return with_rates(as_expr(formula), self.q, self.v, self.qdot)
+        written = as_expr(formula)
+        rates = self._rates
+        used = {x: rates[x] for x in symbols_of([written]) if x in rates} if rates else {}
+        return substitute([written], used)[0] if used else written
+
+    @cached_property
+    def _rates(self) -> dict[Expr, Expr]:
+        """Rates of coordinates that are no velocity."""
+        return dependent_rates(self.q, self.v, self.qdot)
+
+    @cached_property
+    def carriers(self) -> dict[Expr, int]:
+        """The node that each coordinate belongs to."""
+        return {x: i for i, node in enumerate(self.tree.nodes) for x in self.q[node.q]}
 
     def flows(self, potential: Expr) -> list[Expr]:
         """Nᵀ ∂V/∂q: how V changes for a unit of each velocity."""
-        slopes: list[Expr] = []
-        for node in self.tree.nodes:
+        slopes: list[Expr] = [ZERO] * len(self.v)
+        used = {self.carriers[x] for x in symbols_of([potential]) if x in self.carriers}
+        for node in (self.tree.nodes[i] for i in sorted(used)):
             q = self.q[node.q]
             N = node.joint.type.kinematic_map(q)
             for k in range(N.shape[1]):
                 along = {x: as_expr(dx) for x, dx in zip(q, N[:, k], strict=True)}
-                slopes.append(directional([potential], along)[0])
+                slopes[node.v.start + k] = directional([potential], along)[0]
         return slopes
 
     @cached_property

@@ -236,13 +236,14 @@ def _along_measure(setting: Setting, force: AlongMeasure) -> Expr:
     x, rate = symbol("'measure"), symbol("'rate")
     effort, held = (as_expr(force.effort_at(x, y, read)) for y in (rate, 0))
     stored = as_expr(force.energy_at(x, read))
-    if {*symbols_of([stored])} & {*setting.symbols.v}:
+    used = symbols_of([stored])
+    if any(y.name in setting.kinematics.places for y in used):
         raise DerivationError(f"the energy of {force.name!r} depends on velocities.")
     lost = ZERO if effort is held else (effort - held) * rate
-    moved = sum(
-        (a * b for a, b in zip(setting.flows(stored), setting.symbols.v, strict=True)),
-        gradient(stored, [setting.symbols.t])[0],
-    )
+    moved = gradient(stored, [setting.symbols.t])[0]
+    if any(y in setting.carriers for y in used):
+        flows = zip(setting.flows(stored), setting.symbols.v, strict=True)
+        moved = sum((a * b for a, b in flows), moved)
     if lost is ZERO and moved is ZERO:
         return ZERO
     row = measure_row(setting.kinematics, force.along())

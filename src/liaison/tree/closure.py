@@ -24,9 +24,9 @@ of those of its terms that have one. The multiplier of Φ(q, t) times Φ̇ is a 
 of Φ(q, q̇, t) times Φ.
 
 Public names: Row, Push, closure_rows, relation_rows, joint_rows, tie_rows, relative_rows,
-distance_row, stretch_row, relation_row, rate_offset, is_curved, with_rates, power_row,
-marker_motion, template, R, P, OMEGA, V, FLOW, ORIGIN, WELDED, residual_template, derived,
-second_order, rate_along, at, dimension_of, multiplier_unit.
+distance_row, stretch_row, relation_row, rate_offset, is_curved, with_rates,
+dependent_rates, power_row, marker_motion, template, R, P, OMEGA, V, FLOW, ORIGIN, WELDED,
+residual_template, derived, second_order, rate_along, at, dimension_of, multiplier_unit.
 
 Source: RBDA §8.2, §8.7; docs/theory/closures.md (closure-1).
 Differs: RBDA writes K for G and k for γ.
@@ -346,10 +346,16 @@ def of_coordinates(constraint: Constraint) -> OfCoordinates:
 
 def with_rates(formula: Expr, q: Array, v: Array, qdot: Sequence[Any]) -> Expr:
     """The formula with rates of coordinates that are no velocity (a quaternion's) as N v."""
+    named = dependent_rates(q, v, qdot)
+    return substitute([formula], named)[0] if named else formula
+
+
+def dependent_rates(q: Array, v: Array, qdot: Sequence[Any]) -> dict[Expr, Expr]:
+    """The rate of each coordinate that is no velocity -> N v."""
     named = {symbol(f"{x.name}'"): as_expr(rate) for x, rate in zip(q, qdot, strict=True)}
     for speed in v:
         named.pop(speed, None)
-    return substitute([formula], named)[0] if named else formula
+    return named
 
 
 def row_place(mechanism: Mechanism, name: str) -> Place | None:

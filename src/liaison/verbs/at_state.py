@@ -32,7 +32,7 @@ from liaison.tree.tree import span
 
 from .assembling import Assembling
 from .given import Given, Value, in_seconds, in_si, mechanism_of
-from .ready import check_state_of
+from .ready import check_state_of, looped_kernel
 
 Positions: TypeAlias = State | Mapping[str, Value] | ArrayLike | None
 """A state; positions by label, the others assembled; an array (nq,); or the mechanism's start."""
@@ -61,7 +61,16 @@ class Known:
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.mechanism, self.tree = mechanism, span(mechanism)
-        self.kernel: Kernel = to_llvm(lower(newton_euler(self.tree)))
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """All entries, for any parameters."""
+        return to_llvm(lower(newton_euler(self.tree)))
+
+    @cached_property
+    def looped(self) -> Kernel | None:
+        """Loops over the nodes of a tree of many bodies, with its own parameters; else None."""
+        return looped_kernel(self.tree)
 
     @cached_property
     def _assembling(self) -> Assembling:
@@ -69,7 +78,7 @@ class Known:
 
     def state(self, start: Mapping[str, float], parameters: Mapping[str, float], t: float) -> State:
         """The consistent state near starts."""
-        if not self.kernel.program.sizes["nc"]:
+        if self.looped is not None or not self.kernel.program.sizes["nc"]:
             return assemble(self.tree, parameters, t=t, guess=None, **start)
         return self._assembling.state(start, None, parameters, t=t)
 
@@ -127,6 +136,7 @@ def at_state(
     t: Value = 0.0,
     inputs: Mapping[str, Value] | None = None,
     parameters: Mapping[str, Value] | None = None,
+    loops: bool = False,
 ) -> AtState:
     """The mechanism at a state.
 
@@ -137,9 +147,11 @@ def at_state(
         t: time [s], where the state does not say.
         inputs: values of inputs, by name.
         parameters: values of parameters, by name.
+        loops: accelerations or poses are all that is needed: loops over nodes may do.
     """
     known = _known_of(given)
-    mechanism, tree, kernel = known.mechanism, known.tree, known.kernel
+    looped = known.looped if loops and not parameters else None
+    mechanism, tree, kernel = known.mechanism, known.tree, looped or known.kernel
     program = kernel.program
     t = in_seconds(t, "t")
     q = _numbers(mechanism, q, "q") if isinstance(q, Mapping) else q

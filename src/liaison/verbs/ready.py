@@ -1,7 +1,7 @@
 """A mechanism made ready to run: assembled, derived, its closures completed, then compiled once.
 
 Public names: ready_for, start_for, check_one_start, equations_at, compiled, start_of,
-start_derivatives, with_invariants.
+start_derivatives, with_invariants, looped_kernel, looped_identity.
 """
 
 from __future__ import annotations
@@ -32,6 +32,17 @@ from liaison.units import Label
 
 from .given import Given, Value, in_si, mechanism_of, with_starts, with_values
 
+UNROLLED = 64
+"""Velocities of a tree up to which its equations are unrolled, in less than a second; beyond, loops
+run over its nodes."""
+
+WORTH = 170_000
+"""Evaluations after which unrolled code has made good what it costs: 12 ms a body to derive and
+compile, against 0.07 µs a body and evaluation that it is faster."""
+
+DERIVED = 1000
+"""Velocities up to which that holds; of larger trees derivation takes minutes, and gigabytes."""
+
 LARGEST = 40
 """Velocities of a mechanism whose first integrals are looked for before a run."""
 
@@ -45,8 +56,21 @@ def ready_for(
     guess: Mapping[str, Value] | None = None,
     invariants: bool = False,
     back_end: str = "llvm",
+    evaluations: float | None = None,
 ) -> tuple[Kernel, State]:
     """The machine code of a mechanism, and where it starts.
+
+    Args:
+        given: a mechanism, or the path of its text.
+        state: where it starts; assembled if None.
+        start: positions and rates to assemble from, by label.
+        parameters: values by name.
+        guess: positions and rates near which to assemble.
+        invariants: with first integrals.
+        back_end: by name.
+        evaluations: how often an explicit run evaluates the equations, 0 where that is not known: a
+            tree of many bodies may come as loops over its nodes, which have the entries of explicit
+            runs; None where others are needed.
 
     Raises:
         NamingError: no back end has that name.
@@ -60,6 +84,12 @@ def ready_for(
         tree = span(mechanism)
         if state is not None:
             check_state_of(tree, state)
+        if evaluations is not None and back_end == "llvm" and not invariants:
+            looped = looped_kernel(tree, evaluations)
+            if looped is not None:
+                begin = state or assembled(tree, looped, start)
+                check_attitudes(tree, begin)
+                return looped, begin
         equations = newton_euler(tree)
         kernel = compiled(tree, equations, invariants=invariants, back_end=back_end)
         begin = state or assembled(tree, kernel, start)
@@ -69,6 +99,32 @@ def ready_for(
             kernel = compiled(whole, completed, invariants=invariants, back_end=back_end)
         firm = [x.label for x in mechanism.starts if not x.is_guess]
         return kernel, begin if state else start_of(kernel, begin, firm)
+
+
+def looped_kernel(tree: Tree, evaluations: float = 0.0) -> Kernel | None:
+    """Loops over the nodes of a tree of many bodies; None where unrolled code is for it.
+
+    Args:
+        tree: of a mechanism.
+        evaluations: how often a run evaluates its equations; 0 where that is not known.
+    """
+    is_long = evaluations > WORTH and tree.nv <= DERIVED
+    if tree.nv <= UNROLLED or tree.closures or is_long:
+        return None
+    from liaison.equations.sweeps.looped_tree import looped_tree
+    from liaison.program.many.tree_kernel import tree_kernel
+
+    with suppress(DerivationError):
+        return tree_kernel(looped_tree(tree), starts=start_derivatives(tree.mechanism))
+    return None
+
+
+def looped_identity(mechanism: Mechanism) -> str:
+    """The word for the equations of a mechanism that runs by loops; empty of any other."""
+    if len(mechanism.bodies) <= 1 or len(mechanism.speeds) <= UNROLLED:
+        return ""
+    looped = looped_kernel(span(mechanism))
+    return "" if looped is None else str(looped.program.facts["identity"])
 
 
 def assembled(tree: Tree, kernel: Kernel, start: Mapping[str, float], *, t: float = 0.0) -> State:

@@ -7,8 +7,8 @@ Each body keeps its six accelerations, each joint its rows: what is unknown is h
 
 in the ground's axes at the origin of each node. Rows of the joints of the tree have γ = 0.
 
-Public names: BlockClass, ClosureClass, block_class, keeping_class, closure_classes, STATE,
-ROWS_SLOT.
+Public names: BlockClass, ClosureClass, block_class, keeping_class, closure_classes, local_steps,
+moved_state, STATE, ROWS_SLOT.
 
 Source: docs/theory/closures.md (closure-1), for the rows of a cut joint; RBDA §5.3 for f.
 """
@@ -29,6 +29,7 @@ from liaison.tree import Tree
 from liaison.tree.closure import WELDED, P, R, pinned, residual_template
 
 from .classes import NodeClass, above, number
+from .recursion import Link
 
 STATE = 24
 """Numbers of a node's state: R, p, then ω, v, α, a, all in the ground's axes."""
@@ -85,7 +86,7 @@ def block_class(one: NodeClass) -> BlockClass:
     S = one.link.S
     axes = _axes(one)
     x = array([above(k) for k in range(STATE)])
-    state, arm = _moved(x, one)
+    state, arm = moved_state(x, one.link)
     turned, wrench, weights = _inertia(one, state)
     formulas = [*_flat(state), *turned.flat, *wrench, *weights]
     held = [[int(j == k) for j in range(6)] for k in range(6) if k not in axes]
@@ -93,15 +94,15 @@ def block_class(one: NodeClass) -> BlockClass:
     pulled = [[row[axes.index(k)] if k in axes else 0 for k in range(6)] for row in pulls]
     for direction in (*held, *pulled):
         formulas += _pair(state[0], arm, array(list(direction)))
-    return BlockClass(tuple(map(as_expr, formulas)), len(held), *_local(one.joint))
+    return BlockClass(tuple(map(as_expr, formulas)), len(held), *local_steps(one.joint))
 
 
 def keeping_class(one: NodeClass) -> BlockClass:
     """The class of nodes that keep coordinates of cut joints, without equations of their own."""
-    return BlockClass((), 0, *_local(one.joint))
+    return BlockClass((), 0, *local_steps(one.joint))
 
 
-def _local(kind: JointType) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
+def local_steps(kind: JointType) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
     """q ⊞ ξ and ξ̇ of a joint."""
     q = array([symbol(f"q {k}") for k in range(kind.nq)])
     v, xi = (array([symbol(f"{name} {k}") for k in range(kind.nv)]) for name in ("v", "xi"))
@@ -145,14 +146,14 @@ def _inverse(A: list[list[Any]]) -> list[list[Any]]:
     return [[as_expr(x) / as_expr(whole) for x in row] for row in minors]
 
 
-def _moved(x: Array, one: NodeClass) -> tuple[list[Array], Array]:
+def moved_state(x: Array, link: Link) -> tuple[list[Array], Array]:
     """The state of a node from its parent's, v̇ = 0; and the arm from the parent's origin."""
     above_R, above_p = x[:9].reshape(3, 3), x[9:12]
     omega, v, alpha, a = x[12:15], x[15:18], x[18:21], x[21:24]
-    R, p = compose(above_R, above_p, *one.link.pose)
-    arm = product(above_R, one.link.pose[1])
-    turn, slide = product(R, one.link.twist[:3]), product(R, one.link.twist[3:])
-    bias = [product(R, one.link.bias[:3]), product(R, one.link.bias[3:])]
+    R, p = compose(above_R, above_p, *link.pose)
+    arm = product(above_R, link.pose[1])
+    turn, slide = product(R, link.twist[:3]), product(R, link.twist[3:])
+    bias = [product(R, link.bias[:3]), product(R, link.bias[3:])]
     faster = omega + turn
     rate = alpha + cross(omega, turn) + bias[0]
     push = a + cross(alpha, arm) + cross(omega, cross(omega, arm)) + bias[1]

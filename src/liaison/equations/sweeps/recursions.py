@@ -4,19 +4,22 @@ A *record* is what a node remembers while the sweeps run: slots of numbers, the 
 node. A sweep reads a node's own record and its parent's, and writes a part of its own; inwards it
 also hands the first of its results to the parent, where they are added.
 
-Public names: Sweep, Recursion, inverse_recursion, forward_recursion.
+Public names: Sweep, Recursion, inverse_recursion, forward_recursion, motion_recursion.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, TypeAlias, final
 
-from liaison.expr import Expr, as_expr
-from liaison.spatial.arrays import Array, array, is_formula
+from liaison.expr import Expr, as_expr, symbol
+from liaison.spatial.arrays import Array, array, dot, is_formula, minus, product, times, vector
+from liaison.spatial.plucker import act_force, act_force_inverse, apply_inertia
 
 from .articulated import Articulated, Drift, Gain, accelerated, articulate, coasted
+from .blocks import STATE, moved_state
 from .classes import NodeClass, above, lower_triangle, own, symmetric
 from .recursion import Link, State, at_ground, at_parent, felt, moved, required
 
@@ -46,13 +49,19 @@ class Recursion:
     ground: tuple[float, ...]  # the record of the ground, as long as every other
     input_slot: int  # slot of the input of each joint: v̇ or τ
     output_slot: int  # slot of the output of each joint: τ or v̇
+    places: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    # first slot of what else it leaves in the records
 
 
 def inverse_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion:
-    """τ of (q, v, v̇): `moved` and `required` outwards, `at_parent` and `felt` inwards."""
+    """τ of (q, v, v̇): `moved` and `required` outwards, `at_parent` and `felt` inwards.
+
+    The place "needed" has the wrench that a node's own body needs after the first sweep, "reaction"
+    that of each joint on its successor, in M's axes at M.
+    """
     nv = max(one.joint.nv for one in classes)
     slots = _slots(
-        state=18, wrench=6, kept=_kept_size(classes), input=nv, handed=6, output=nv
+        state=18, wrench=6, kept=_kept_size(classes), input=nv, handed=6, reaction=6, output=nv
     )  # fmt: skip
 
     def outwards(one: NodeClass) -> list[Any]:
@@ -63,18 +72,61 @@ def inverse_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion
         node = _remembered(one.link, slots["kept"])
         total = _read(own, slots["wrench"])
         wrench = (total[:3], total[3:])
-        return [*_flat(at_parent(node.pose, wrench)), *felt(node.S, wrench)]
+        reaction = _on_successor(one, total)
+        return [*_flat(at_parent(node.pose, wrench)), *reaction, *felt(node.S, wrench)]
 
     out = Sweep("outwards", False, _each(outwards, classes), slots["state"].start)
     back = Sweep(
         "inwards", True, _each(inwards, classes), slots["handed"].start, 6, slots["wrench"].start
     )
     ground = _ground(slots, {"state": _flat(at_ground(gravity))})
-    return Recursion("inverse", (out, back), ground, slots["input"].start, slots["output"].start)
+    places = MappingProxyType(
+        {"reaction": slots["reaction"].start, "needed": slots["wrench"].start}
+    )
+    ends = slots["input"].start, slots["output"].start
+    return Recursion("inverse", (out, back), ground, *ends, places)
+
+
+def _on_successor(one: NodeClass, wrench: Array) -> Array:
+    """The wrench that a node's joint puts on its successor, in the axes of the marker on it."""
+    if not one.is_reversed:
+        return wrench
+    R, p = one.joint.pose(vector(symbol(f"q {k}") for k in range(one.joint.nq)))
+    return act_force_inverse(R, p, array([minus(0, x) for x in wrench]))
+
+
+def motion_recursion(classes: Sequence[NodeClass]) -> Recursion:
+    """How every node moves in the ground's axes, of (q, v, v̇), and what its body has of it.
+
+    Places: "state" (R, p, ω, v, α, a), "kinetic" energy, "moment" of mass m p + R h, and
+    "momentum" (moment about the ground's origin, then resultant).
+    """
+    nv = max(one.joint.nv for one in classes)
+    slots = _slots(state=STATE, kinetic=1, moment=3, momentum=6, input=nv)
+
+    def outwards(one: NodeClass) -> list[Any]:
+        rate = one.link.bias + product(one.link.S, _joint_inputs(one, slots))
+        state, _ = moved_state(_read(above, slots["state"]), one.link._replace(bias=rate))
+        R, p, omega, v = state[:4]
+        m, h, I = one.link.inertia
+        V = array([*product(R.T, omega), *product(R.T, v)])
+        carried = apply_inertia(m, h, I, V)
+        moment = array([times(m, x) for x in p]) + product(R, h)
+        kinetic = as_expr(dot(V, carried)) / 2
+        return [*_flat(state), kinetic, *moment, *act_force(R, p, carried)]
+
+    out = Sweep("moving", False, _each(outwards, classes), slots["state"].start)
+    still = [1, 0, 0, 0, 1, 0, 0, 0, 1, *[0] * 15]
+    places = MappingProxyType({name: slot.start for name, slot in slots.items()})
+    ends = slots["input"].start, slots["input"].start
+    return Recursion("motion", (out,), _ground(slots, {"state": still}), *ends, places)
 
 
 def forward_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion:
-    """v̇ of (q, v, τ): `coasted` outwards, `articulate` inwards, `accelerated` outwards."""
+    """v̇ of (q, v, τ): `coasted` outwards, `articulate` inwards, `accelerated` outwards.
+
+    The place "needed" has the wrench that a node's own body needs after the first sweep.
+    """
     nv = max(one.joint.nv for one in classes)
     slots = _slots(
         omega=3, drift=6, inertia=27, kept=_kept_size(classes), input=nv, handed=27, gain=7 * nv,
@@ -109,7 +161,9 @@ def forward_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion
         Sweep("accelerate", False, _each(accelerate, classes), slots["motion"].start),
     )
     ground = _ground(slots, {"motion": [0, 0, 0, *at_ground(gravity).a]})
-    return Recursion("forward", sweeps, ground, slots["input"].start, slots["output"].start)
+    places = MappingProxyType({"needed": slots["inertia"].stop - 6})
+    ends = slots["input"].start, slots["output"].start
+    return Recursion("forward", sweeps, ground, *ends, places)
 
 
 def _slots(**sizes: int) -> Slots:

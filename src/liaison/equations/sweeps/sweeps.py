@@ -3,7 +3,8 @@
 For trees of many bodies: what is unrolled grows with the bodies, what is looped does not. The
 formulas are those of recursion.py and articulated.py, called once for each class of nodes.
 
-Public names: Sweeps, sweeps, Blocks, blocks_of, known_values.
+Public names: Sweeps, sweeps, Blocks, blocks_of, known_values, gravity_of, node_table, node_places,
+local_places.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def sweeps(tree: Tree, values: Mapping[str, float] | None = None) -> Sweeps:
     if not carried.nodes:
         raise DerivationError(f"nothing moves in {tree.mechanism.name!r}: there is no sweep.")
     grouping = grouped(carried, known)
-    gravity = _gravity(carried, known)
+    gravity = gravity_of(carried, known)
     inverse = inverse_recursion(grouping.classes, gravity)
     forward = forward_recursion(grouping.classes, gravity)
     return Sweeps(
@@ -79,9 +80,11 @@ def sweeps(tree: Tree, values: Mapping[str, float] | None = None) -> Sweeps:
         nq=tree.nq,
         nv=tree.nv,
         classes=tuple(_words(one.joint.name, one.is_reversed) for one in grouping.classes),
-        nodes=_table(carried, grouping),
+        nodes=node_table(carried, grouping),
         constants=grouping.constants,
-        inputs=MappingProxyType(_places(grouping, max(len(inverse.ground), len(forward.ground)))),
+        inputs=MappingProxyType(
+            node_places(grouping, max(len(inverse.ground), len(forward.ground)))
+        ),
         inverse=inverse,
         forward=forward,
     )
@@ -150,18 +153,18 @@ def blocks_of(
     kept = _kept(carried, known)
     grouping = grouped(carried, known)
     closed = closure_classes(carried, known)
-    gravity = _gravity(carried, known)
+    gravity = gravity_of(carried, known)
     upright = [1, 0, 0, 0, 1, 0, 0, 0, 1, *[0] * 12, *(-float(x) for x in gravity)]
     table, constants = _closure_table(carried, closed)
     return Blocks(
         name=tree.mechanism.name,
         nq=tree.nq,
         nv=tree.nv,
-        nodes=_table(carried, grouping),
+        nodes=node_table(carried, grouping),
         constants=grouping.constants,
         blocks=_block_classes(grouping, len(carried.nodes) - kept),
-        inputs=MappingProxyType(_places(grouping, STATE)),
-        local_inputs=MappingProxyType(_local_places(grouping)),
+        inputs=MappingProxyType(node_places(grouping, STATE)),
+        local_inputs=MappingProxyType(local_places(grouping)),
         needs_lending=tuple(_is_singular(node, known) for node in carried.nodes),
         kept=kept,
         closures=table,
@@ -181,7 +184,7 @@ def _block_classes(grouping: Grouping, bodies: int) -> tuple[BlockClass, ...]:
     )
 
 
-def _local_places(grouping: Grouping) -> dict[Expr, tuple[str, int]]:
+def local_places(grouping: Grouping) -> dict[Expr, tuple[str, int]]:
     """Addresses of q, ξ and v of one joint."""
     most = max(max(one.joint.nq, one.joint.nv) for one in grouping.classes)
     names = {"q": "q", "v": "v", "xi": "x"}
@@ -274,7 +277,8 @@ def check_plain(tree: Tree, *, with_closures: bool = False) -> None:
             )
 
 
-def _gravity(tree: Tree, values: Mapping[Expr, Any]) -> Array:
+def gravity_of(tree: Tree, values: Mapping[Expr, Any]) -> Array:
+    """The acceleration of free fall [m/s²]."""
     total = zeros(3)
     for force in tree.mechanism.forces:
         if isinstance(force, Field):
@@ -286,7 +290,8 @@ def _words(joint: str, is_reversed: bool) -> str:
     return f"{joint} reversed" if is_reversed else joint
 
 
-def _table(tree: Tree, grouping: Grouping) -> np.ndarray[Any, np.dtype[np.int64]]:
+def node_table(tree: Tree, grouping: Grouping) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """A row for each node: class, parent, starts of its q, v and constants, nv."""
     rows = [
         (c, node.parent, node.q.start, node.v.start, start, node.joint.type.nv)
         for c, node, start in zip(grouping.members, tree.nodes, grouping.starts, strict=True)
@@ -294,7 +299,7 @@ def _table(tree: Tree, grouping: Grouping) -> np.ndarray[Any, np.dtype[np.int64]
     return np.array(rows, dtype=np.int64)
 
 
-def _places(grouping: Grouping, record: int) -> dict[Expr, tuple[str, int]]:
+def node_places(grouping: Grouping, record: int) -> dict[Expr, tuple[str, int]]:
     """Addresses of the symbols of the formulas when an entry runs."""
     widest = max(len(one.varying) for one in grouping.classes)
     nq = max(one.joint.nq for one in grouping.classes)

@@ -28,6 +28,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias, TypeVar, final
 
@@ -371,8 +372,7 @@ class JointType(ABC):
     @classmethod
     def required(cls) -> tuple[str, ...]:
         """Fields of the type that have no default."""
-        fields = inspect.signature(cls).parameters.values()
-        return tuple(x.name for x in fields if x.default is inspect.Parameter.empty)
+        return _required(cls)
 
     def _scalars(self) -> tuple[str, ...]:
         return tuple(name for name, unit in self.OPTIONS.items() if unit != ATTITUDE)
@@ -389,6 +389,12 @@ class JointType(ABC):
 
 
 Kind = TypeVar("Kind", bound=type[JointType])
+
+
+@cache
+def _required(kind: type[JointType]) -> tuple[str, ...]:
+    fields = inspect.signature(kind).parameters.values()
+    return tuple(x.name for x in fields if x.default is inspect.Parameter.empty)
 
 
 @final

@@ -12,7 +12,7 @@ other (`implicit.py`).
 
 Public names: Tableau, EULER, RK4, DORMAND_PRINCE, TSITOURAS, RADAU, GAUSS_4, GAUSS_6, RATTLE,
 RATTLE_4, RATTLE_6, GENERALIZED_ALPHA, EDWARDS, MOREAU, TABLEAUX, Tableaux, tableau_named,
-collocation.
+explicit_stages, collocation.
 """
 
 from __future__ import annotations
@@ -424,6 +424,17 @@ TABLEAUX = Tableaux(
     GENERALIZED_ALPHA, MOREAU, EULER, EDWARDS,
 )  # fmt: skip
 """Every method by name."""
+
+
+def explicit_stages(name: str | None) -> int:
+    """Evaluations a step of the method of that name; 0 of one that is not explicit, or unknown.
+
+    None is the method by default.
+    """
+    tableau = RK4 if name is None else TABLEAUX.get(name)
+    if tableau is None or tableau.scheme != "stages" or tableau.is_implicit:
+        return 0
+    return len(tableau.b)
 
 
 def tableau_named(name: str) -> Tableau:

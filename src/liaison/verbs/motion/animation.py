@@ -85,5 +85,5 @@ def _with_poses(run: Trajectory, mechanism: Mechanism) -> Trajectory:
     """The run with poses, evaluated where it was recorded without."""
     if "poses" in run.series:
         return run
-    kernel = ready_along(mechanism, run)
+    kernel = ready_along(mechanism, run, loops=True)
     return replace(run, series={**run.series, "poses": poses_at(kernel, run.q, run.t)})

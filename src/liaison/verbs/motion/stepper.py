@@ -15,6 +15,7 @@ from liaison.program.kernel import Kernel
 from liaison.simulation.plan.options import OF_STEPS, RunOptions, StepKeywords, run_options
 from liaison.simulation.stepper import Stepper
 from liaison.simulation.stepper import stepper as stepper_of
+from liaison.simulation.steps.rungekutta import explicit_stages
 from liaison.verbs.given import Given, Value
 from liaison.verbs.ready import ready_for, start_for
 
@@ -55,5 +56,8 @@ def stepper(
         state = start_for("stepper", given, state, start=start, guess=guess, parameters=parameters)
         return stepper_of(given, state, parameters=parameters, **chosen)
     with interruptible("the preparation of a stepper"):
-        kernel, state = ready_for(given, state, start, parameters, guess=guess)
+        evaluations = 0.0 if explicit_stages(chosen.get("method")) else None
+        kernel, state = ready_for(
+            given, state, start, parameters, guess=guess, evaluations=evaluations
+        )
     return stepper_of(kernel, state, **chosen)

@@ -42,5 +42,5 @@ def forward_dynamics(
         >>> liaison.forward_dynamics("examples/pendulum.lsd", {"A": 0.5, "A'": 2.0}).round(6)
         array([-7.054747])
     """
-    state = at_state(given, q, v, t=t, inputs=inputs, parameters=parameters)
+    state = at_state(given, q, v, t=t, inputs=inputs, parameters=parameters, loops=True)
     return accelerations(state)
