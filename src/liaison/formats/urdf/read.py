@@ -19,10 +19,9 @@ from typing import Any, final
 import liaison.model as model
 from liaison.errors import ModelError, NamingError, OptionError, Place, TextError
 from liaison.expr import collector_paused
-from liaison.formats.guard import Reading, check_bodies, computable
+from liaison.formats.guard import Reading, check_bodies, computable, data_of
 from liaison.formats.merge import merged
 from liaison.formats.poses import rows_of
-from liaison.formats.read import data_of
 from liaison.spatial import identity, is_zero, product, rotation_onto_z
 
 from .equipment import (
