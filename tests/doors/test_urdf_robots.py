@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import liaison
+from doors.test_examples import EXAMPLES
+from doors.test_write_cli import run as run_command
 from liaison.formats.urdf.read import reading_of_urdf
 from liaison.model import Actuator, Contact, DryFriction, JointFriction, Servo, Unilateral
 
@@ -314,3 +316,67 @@ def test_merged_links_keep_their_feet_and_motors():
     assert len(merged.bodies) == len(whole.bodies) - 1
     assert {x.first.body for x in of(merged, Contact)} == {"lower"}
     assert whole.inputs == merged.inputs
+
+
+CUBE = (
+    "".join(f"v {x} {y} {z}\n" for x in (0, 1) for y in (0, 1) for z in (0, 3))
+    + """
+f 1 2 4 3
+f 5 7 8 6
+f 1 5 6 2
+f 3 4 8 7
+f 1 3 7 5
+f 2 6 8 4
+"""
+)
+
+
+def test_a_mesh_touches_by_its_hull_mirrored_and_scaled(tmp_path):
+    (tmp_path / "brick.obj").write_text(CUBE, encoding="utf-8")
+    shape = """<collision><origin xyz="0 0 0.1"/><geometry>
+    <mesh filename="brick.obj" scale="0.1 0.1 -0.1"/></geometry></collision>"""
+    path = tmp_path / "r.urdf"
+    path.write_text(f'<robot name="r">{link("base", at="0 0 0", more=shape)}</robot>')
+    m = liaison.read(path, floating=True, ground=True)
+    (foot,) = of(m, Contact)
+    assert foot.kind == "hull"
+    start = liaison.check(m).start.state["root.z"]
+    assert start == pytest.approx(0.3 - 0.1, abs=2e-9)
+    run = liaison.simulate(m, until=0.01, method="moreau", step=1e-3)
+    assert run["root.z"][-1] == pytest.approx(start, abs=1e-4)
+    path.write_text(path.read_text().replace("brick.obj", "../brick.obj"))
+    with pytest.raises(liaison.ModelError, match="no link that moves"):
+        liaison.read(path, floating=True, ground=True)
+
+
+def test_a_bad_mesh_is_named_and_does_not_touch(tmp_path):
+    (tmp_path / "flat.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", encoding="utf-8")
+    mesh = '<collision><geometry><mesh filename="flat.obj"/></geometry></collision>'
+    path = tmp_path / "r.urdf"
+    path.write_text(robot().replace("</link><link", f"{mesh}</link><link", 1), encoding="utf-8")
+    notes = liaison.reading(path, floating=True, ground=True).notes
+    assert any("flat.obj" in x for x in notes)
+    assert any("<mesh> does not touch the ground: links 'base'" in x for x in notes)
+
+
+def test_the_command_line_has_the_options_of_robots(tmp_path, capsys):
+    path = tmp_path / "r.urdf"
+    path.write_text(robot(), encoding="utf-8")
+    words = ["--floating", "--ground", "--motors", "position", "--stiffness", "50", "--damping"]
+    status, text, _ = run_command(
+        capsys, "check", path, *words, "2", "--pose", "h*=10 deg", "--ground-friction", "0.5",
+        "--explain",
+    )  # fmt: skip
+    assert status == 0
+    assert "motor of 'hip': input 'hip.target' [rad], stiffness 50, damping 2" in text
+    assert "hip = 0.174533 rad" in text
+    status, text, _ = run_command(
+        capsys, "simulate", path, "--motors", "torque", "--set", "hip.effort=2 N*m", "--no-limits",
+        "--until", "0.1", "--json",
+    )  # fmt: skip
+    assert status == 0
+    assert '"status": "done"' in text
+    for wrong in (["--motors", "steam"], ["--pose", "hip"], ["--stiffness", "3"], ["--base", "x"]):
+        assert run_command(capsys, "check", path, *wrong)[0] == 1
+    lsd = EXAMPLES / "pendulum.lsd"
+    assert run_command(capsys, "check", lsd, "--ground")[0] == 2

@@ -211,6 +211,16 @@ def test_a_hollow_rod_has_round_ends():
     assert np.ptp(capsule(1.0, 3.0).vertices[:, 2]) == pytest.approx(5)
 
 
+@pytest.mark.parametrize(("scale", "volume"), [((1, 1, 1), 1), ((1, -1, 1), 1), ((-2, -1, 1), 2)])
+def test_a_mirrored_surface_still_faces_outwards(tmp_path, scale, volume):
+    path = tmp_path / "corner.obj"
+    corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+    path.write_text(f"{corners}f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    surface = shape_piece(Mesh(str(path), scale=scale), (1, 1, 1), {}).surface
+    a, b, c = (surface.vertices[surface.faces[:, k]] for k in range(3))
+    assert np.einsum("ij,ij->i", a, np.cross(b, c)).sum() == pytest.approx(volume)
+
+
 def test_a_surface_that_cannot_be_read_is_told_and_the_joints_drawn(tmp_path):
     (tmp_path / "broken.stl").write_text("nothing")
     with pytest.raises(LiaisonError, match="cannot be read: no triangle"):

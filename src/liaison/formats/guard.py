@@ -2,15 +2,17 @@
 
 What a reader gives besides the mechanism: what it did not use, and what it deduced.
 
-Public names: computable, Computable, deep, check_bodies, MAX_BODIES, Reading.
+Public names: computable, Computable, deep, check_bodies, MAX_BODIES, Reading, data_of.
 """
 
 from __future__ import annotations
 
+import stat
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, final
 
 import numpy as np
@@ -39,6 +41,7 @@ class Reading(Shown):
 
 
 MAX_BODIES = 20_000  # of a mechanism
+MAX_BYTES = 32_000_000  # of a file
 FRAMES = 5_000  # calls inside calls; a formula of 100 levels takes some 1100
 
 
@@ -86,3 +89,16 @@ def check_bodies(count: int, place: Place) -> None:
     if count > MAX_BODIES:
         message = f"there are {count} bodies; the limit is {MAX_BODIES}."
         raise TextError(message, place=place)
+
+
+def data_of(path: Path) -> bytes:
+    """The content of a file, unless it is too large."""
+    try:
+        about = path.stat()
+        if not stat.S_ISREG(about.st_mode):
+            raise TextError(f"{path}: this is no plain file, so it has no text of a mechanism.")
+        if about.st_size > MAX_BYTES:
+            raise TextError(f"{path}: the file is larger than {MAX_BYTES} bytes.")
+        return path.read_bytes()
+    except OSError as error:
+        raise TextError(f"{path}: the file cannot be read: {error.strerror}.") from None

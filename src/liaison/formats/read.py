@@ -5,7 +5,6 @@ Public names: ReadKeywords, read, reading, data_of, text_of.
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
@@ -16,8 +15,8 @@ from liaison.model import Mechanism
 from liaison.model.checks import idle_relations
 
 from .guard import Reading
+from .guard import data_of as data_of
 
-MAX_BYTES = 32_000_000
 SUFFIXES = (".lsd", ".urdf", ".mjcf", ".xml")
 
 
@@ -155,19 +154,6 @@ def _read_xml(data: bytes, options: dict[str, Any]) -> Reading:
 
     OptionError.check("reading URDF", options, ("file", *OF_URDF))
     return reading_of_urdf(data, **options)
-
-
-def data_of(path: Path) -> bytes:
-    """The content of a file, unless it is too large."""
-    try:
-        about = path.stat()
-        if not stat.S_ISREG(about.st_mode):
-            raise TextError(f"{path}: this is no plain file, so it has no text of a mechanism.")
-        if about.st_size > MAX_BYTES:
-            raise TextError(f"{path}: the file is larger than {MAX_BYTES} bytes.")
-        return path.read_bytes()
-    except OSError as error:
-        raise TextError(f"{path}: the file cannot be read: {error.strerror}.") from None
 
 
 def text_of(data: bytes, path: Path) -> str:

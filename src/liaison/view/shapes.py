@@ -83,8 +83,9 @@ def _surface(shape: Shape, sizes: tuple[float, ...], values: Mapping[str, float]
         hull = shape.polytope()
         return Surface(hull.vertices, hull.triangles())
     if isinstance(shape, Mesh):
-        surface = read_surface(shape.file)
-        return replace(surface, vertices=surface.vertices * floats(shape.scale, values))
+        surface, scale = read_surface(shape.file), floats(shape.scale, values)
+        faces = surface.faces if scale.prod() > 0 else surface.faces[:, ::-1]  # mirrored: turned
+        return replace(surface, vertices=surface.vertices * scale, faces=faces)
     raise LiaisonError(f"a {type(shape).__name__} cannot be drawn.")
 
 

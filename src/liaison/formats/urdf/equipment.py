@@ -7,8 +7,8 @@ an SRDF file. Stops, motors and contacts with the ground are made where they are
     motor     a `Servo` whose target is an input; its effort is limited by <limit effort>, and that
               limit falls to nothing at <limit velocity>, as back EMF lets it
     rotor     M of its joint grows by ratio² times its inertia
-    foot      each collision shape against the plane z = height; friction is the smaller of the
-              link's and the ground's
+    foot      each collision shape against the plane z = height, meshes by their convex hulls;
+              friction is the smaller of the link's and the ground's
 
 Public names: Limits, limits_in, Wishes, Gear, gears_in, stops_of, motors_of, rotors_of, feet_of,
 frictions_in, gains_note, Srdf, srdf_of, inside, lowest, KINDS.
@@ -19,12 +19,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, final
 
 import numpy as np
 
 import liaison.model as model
-from liaison.errors import ModelError, NamingError, OptionError, TextError
+from liaison.errors import LiaisonError, ModelError, NamingError, OptionError, TextError
 from liaison.expr import symbol
 from liaison.formats.poses import rows_of
 from liaison.model.values import floats
@@ -361,21 +362,24 @@ def gains_note(motors: Iterable[model.Servo], wishes: Wishes) -> list[str]:
 
 def feet_of(
     links: Mapping[str, Element],
-    place: Callable[[Element], tuple[Any, Any]],
-    body: Callable[[str], str],
     frictions: Mapping[str, Fraction],
     wishes: Wishes,
+    *,
+    place: Callable[[Element], tuple[Any, Any]],
+    body: Callable[[str], str],
+    file: Callable[[Element], Path | None],
     notes: list[str],
 ) -> list[model.Contact]:
     """A contact with the ground for every collision shape of links.
 
     Args:
         links: those that move, by name.
-        place: pose of a shape in its link.
-        body: the name of a link's body.
         frictions: coefficients by link.
         wishes: height of the ground, its friction and restitution.
-        notes: what cannot touch is named there.
+        place: pose of a shape in its link.
+        body: the name of a link's body.
+        file: of a <mesh>, where it may be opened.
+        notes: what cannot touch is named there, and what was repaired of meshes.
     """
     plane = model.Marker("ground", p=(0, 0, wishes.height), name="ground plane")
     own = GRIP if wishes.friction is None else wishes.friction
@@ -385,12 +389,13 @@ def feet_of(
         shapes = link.all("collision")
         for k, shape in enumerate(shapes, start=1):
             form = _form(shape)
-            if form is None or form.tag not in TOUCHING:
+            known = _touching(form, file, notes)
+            if known is None:
                 without.setdefault(form.tag if form else "nothing", []).append(name)
                 continue
             R, p = place(shape)
             marker = model.Marker(body(name), rows_of(R), tuple(p), place=shape.place)
-            kind, sizes = TOUCHING[form.tag](form)
+            kind, sizes = known
             called = f"{name} on the ground" if len(shapes) == 1 else f"{name} on the ground {k}"
             mu = min(own, frictions[name]) if name in frictions else own
             common = {"friction": mu, "restitution": wishes.restitution, "place": shape.place}
@@ -404,6 +409,25 @@ def feet_of(
 def _form(shape: Element) -> Element | None:
     geometry = shape.one("geometry")
     return geometry.children[0] if geometry and geometry.children else None
+
+
+def _touching(
+    form: Element | None, file: Callable[[Element], Path | None], notes: list[str]
+) -> tuple[str, dict[str, Any]] | None:
+    """The contact shape of a geometry and its sizes; of a mesh its hull; None where it has none."""
+    if form is not None and form.tag in TOUCHING:
+        return TOUCHING[form.tag](form)
+    path = file(form) if form is not None and form.tag == "mesh" else None
+    if form is None or path is None:
+        return None
+    try:
+        x, y, z = numbers_in(form, "scale", 3, "1 1 1")
+        hull = model.Hull(file=str(path), scale=(x, y, z))
+    except LiaisonError as error:
+        notes.append(f"{error.message} (line {form.place.line})")
+        return None
+    notes += (x for x in hull.notes if x not in notes)
+    return "hull", {"more": (("points", hull),)}
 
 
 def _ball(form: Element) -> tuple[str, dict[str, Any]]:
@@ -473,6 +497,9 @@ def _bottom(contact: model.Contact, pose: tuple[Any, Any]) -> float:
     """The height of a shape's lowest point."""
     (R, p), r, length = pose, float(contact.radius), float(contact.length)
     along = abs(R[2, 2]) * length / 2
+    if contact.kind == "hull":
+        points = np.array(contact.value_of("points").points, dtype=float)
+        return float(p[2] + (points @ R[2]).min())
     if contact.kind == "box":
         return float(p[2] - np.abs(R[2]) @ floats(contact.size, {}) / 2)
     across = r * np.sqrt(max(0.0, 1 - R[2, 2] ** 2)) if contact.kind == "cylinder" else r

@@ -13,7 +13,7 @@ is in the axes of both. The element <constraint> that is proposed for URDF says 
 <parent>, <parent_origin>, <parent_axis>, <child>, <child_origin>, <child_axis>.
 
 Public names: body_of, possible_inertia, symmetric, colors_in, color_text, pose_in, exact_angle,
-snapped_in, Limits, limits_in, loop_of, direction_of.
+snapped_in, mesh_file, Limits, limits_in, loop_of, direction_of.
 """
 
 from __future__ import annotations
@@ -232,14 +232,34 @@ def _in_package(shape: Any, root: str | Path, link: Element) -> Any:
     """A mesh of `package://` as a file below the root; it never leaves it."""
     if not isinstance(shape, Mesh) or not shape.file.startswith(PACKAGE):
         return shape
-    folder = Path(root).resolve()
-    file = (folder / shape.file.removeprefix(PACKAGE)).resolve()
-    if not file.is_relative_to(folder):
-        raise TextError(
-            f"the mesh {shape.file!r} of {link} leaves the root of its packages, {str(root)!r}.",
-            place=link.place,
-        )
-    return replace(shape, file=str(file))
+    return replace(shape, file=str(mesh_file(shape.file, link, root)))
+
+
+def mesh_file(name: str, element: Element, root: str | Path) -> Path | None:
+    """The file of a mesh: below the root of packages, or in the model's folder; None elsewhere.
+
+    Args:
+        name: as the model has it, `package://` or relative.
+        element: that names it.
+        root: of packages; "" where there is none.
+
+    Raises:
+        TextError: a mesh of a package that leaves their root.
+    """
+    if name.startswith(PACKAGE):
+        if not root:
+            return None
+        folder = Path(root).resolve()
+        file = (folder / name.removeprefix(PACKAGE)).resolve()
+        if not file.is_relative_to(folder):
+            raise TextError(
+                f"the mesh {name!r} leaves the root of its packages, {str(root)!r}.",
+                place=element.place,
+            )
+        return file
+    folder = Path(element.place.file).parent.resolve()
+    file = (folder / name).resolve()
+    return file if file.is_relative_to(folder) and "://" not in name else None
 
 
 PACKAGE = "package://"

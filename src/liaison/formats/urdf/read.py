@@ -19,10 +19,9 @@ from typing import Any, final
 import liaison.model as model
 from liaison.errors import ModelError, NamingError, OptionError, Place, TextError
 from liaison.expr import collector_paused
-from liaison.formats.guard import Reading, check_bodies, computable
+from liaison.formats.guard import Reading, check_bodies, computable, data_of
 from liaison.formats.merge import merged
 from liaison.formats.poses import rows_of
-from liaison.formats.read import data_of
 from liaison.spatial import identity, is_zero, product, rotation_onto_z
 
 from .equipment import (
@@ -41,7 +40,7 @@ from .equipment import (
     srdf_of,
     stops_of,
 )
-from .links import body_of, colors_in, direction_of, loop_of, pose_in, snapped_in
+from .links import body_of, colors_in, direction_of, loop_of, mesh_file, pose_in, snapped_in
 from .xml import Element, elements_of, number_in
 
 JOINT_TYPES: dict[str, type[model.JointType]] = {
@@ -383,16 +382,24 @@ class _Robot:
             still = grown
         moving = {x: link for x, link in self.links.items() if self.body(x) not in still}
         frictions = frictions_in(self.root, self.links)
-        feet = feet_of(moving, pose_in, self.body, frictions, self.wishes, self.notes)
+        feet = feet_of(
+            moving, frictions, self.wishes, place=pose_in, body=self.body, file=self.mesh,
+            notes=self.notes,
+        )  # fmt: skip
         if not feet:
             raise ModelError(
                 "there is a ground, but no link that moves has a collision shape to touch it.",
                 place=self.root.place,
-                hint="Give <collision> with a sphere, box, cylinder or capsule to the feet.",
+                hint="Give <collision> to its feet; package_root= says where meshes lie.",
             )
         rule = "the smaller one of the link's and the ground's"
         self.lines.append(f"friction of {len(feet)} shapes with the ground: {rule}")
         return feet
+
+    def mesh(self, form: Element) -> Path | None:
+        """The file of a mesh, where it is and may be opened."""
+        path = mesh_file(form.get("filename"), form, self.options.package_root)
+        return path if path is not None and path.is_file() else None
 
     def standing(
         self, joints: list[model.Joint], feet: Any, starts: Any, held: model.Joint

@@ -94,7 +94,7 @@ def stops(
         >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
         >>> m = liaison.mechanism(A, liaison.stops(A, -1, 1), liaison.start(A, 0.9, 1.0))
         >>> [x.what for x in liaison.simulate(m, until=0.2).events]
-        ['impact']
+        ['impact', 'closes']
     """
     label, where = label_of(on), place or line_here()
     ends = [None if x is None else scalar(x, f"a stop of {label!r}", where) for x in (lower, upper)]

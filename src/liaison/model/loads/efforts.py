@@ -198,8 +198,8 @@ class Servo(AlongMeasure, Brief):
     effort: Any = 0  # [N] or [N·m]
     stiffness: Any = 0  # [N/m] or [N·m/rad]
     damping: Any = 0  # [N·s/m] or [N·m·s/rad]
-    limit: Any = None  # greatest effort; None: no bound [N] or [N·m]
     least: Any = None  # least effort; None: −limit
+    limit: Any = None  # greatest effort; None: no bound [N] or [N·m]
     no_load: Any = None  # speed without load [m/s] or [rad/s]; None: bounds do not fall
     place: Place | None = field(default=None, compare=False, repr=False)
 
@@ -213,12 +213,12 @@ class Servo(AlongMeasure, Brief):
         Property("effort", "N", "N*m", optional=True),
         Property("stiffness", "N/m", "N*m/rad", optional=True),
         Property("damping", "N*s/m", "N*m*s/rad", optional=True),
-        Property("limit", "N", "N*m", optional=True),
         Property("least", "N", "N*m", optional=True),
+        Property("limit", "N", "N*m", optional=True),
         Property("no_load", "m/s", "rad/s", optional=True),
     )
     SCALARS: ClassVar[tuple[str, ...]] = (
-        "target", "speed", "effort", "stiffness", "damping", "limit", "least", "no_load",
+        "target", "speed", "effort", "stiffness", "damping", "least", "limit", "no_load",
     )  # fmt: skip
     OPTIONAL: ClassVar[tuple[str, ...]] = ("limit", "least", "no_load")
     NOT_NEGATIVE: ClassVar[tuple[str, ...]] = ("stiffness", "damping", "limit", "no_load")
@@ -294,5 +294,5 @@ def servo(
         array([20.])
     """
     measure, word = between(where)
-    values = (target, speed, effort, stiffness, damping, limit, least, no_load)
+    values = (target, speed, effort, stiffness, damping, least, limit, no_load)
     return Servo(name or f"servo {word}", measure, *values, place=line_here())
