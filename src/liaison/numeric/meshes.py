@@ -81,7 +81,7 @@ def _stl(data: bytes) -> MeshFile:
         is_text = data[:5].lower() == b"solid"
         rows = VERTEX.findall(data) if is_text else []
         if not is_text:
-            raise ValueError(f"its header tells of {count} triangles, but it has {len(data)} bytes")
+            raise ValueError(f"its header counts {count} triangles, but it has {len(data)} bytes")
         if len(rows) % 3:
             raise ValueError(f"it ends within a triangle, after {len(rows)} corners")
         corners = np.array(rows, dtype=float).reshape(-1, 3, 3)

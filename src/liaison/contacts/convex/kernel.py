@@ -26,6 +26,7 @@ from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.language import at, f64, i64, iptr, kernel, loop, ptr
 from liaison.program.loops.records import Record, Rows, address, rows, size, sized
 
+from .distance import dot3
 from .layout import Bodies, Question, bodies_of
 from .manifold import MOST, plane_points, touch_points
 
@@ -143,13 +144,11 @@ def are_near(pair: Pair, bodies: Bodies, ask: Question) -> i64:
     one = bodies.body[pair.first]
     other = bodies.body[pair.second]
     reach = (1.0 + NEAR) * (one.size + one.radius + other.size + other.radius)
-    total = 0.0
     for i in range(3):
-        x = ask.p[i] - other.center[i]
+        ask.v[i] = ask.p[i] - other.center[i]
         for j in range(3):
-            x += ask.R[i, j] * one.center[j]
-        total += x * x
-    return 1 if total <= reach * reach else 0
+            ask.v[i] += ask.R[i, j] * one.center[j]
+    return 1 if dot3(ask.v, ask.v) <= reach * reach else 0
 
 
 @cache
