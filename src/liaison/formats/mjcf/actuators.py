@@ -201,15 +201,17 @@ class Actuators:
 
     def limits(self, element: Element, what: str) -> tuple[Any, Any] | None:
         """`ctrlrange` or `forcerange`, where it counts."""
-        key, said = f"{what}range", element.attributes.get(f"{what}limited", "auto")
-        if said not in ("true", "false", "auto"):
+        key, stated = f"{what}range", element.attributes.get(f"{what}limited", "auto")
+        if stated not in ("true", "false", "auto"):
             known = ("true", "false", "auto")
-            raise NamingError.unknown(f"value of '{what}limited'", said, known, place=element.place)
-        if said == "false" or (key not in element.attributes and said == "auto"):
+            raise NamingError.unknown(
+                f"value of '{what}limited'", stated, known, place=element.place
+            )
+        if stated == "false" or (key not in element.attributes and stated == "auto"):
             return None
         low, high = (plain(x) for x in numbers_in(element, key, 2, "0 0"))
         if low >= high:
-            if said == "auto" and low == high == 0:
+            if stated == "auto" and low == high == 0:
                 return None
             message = f"{key!r} of {element} ends at {float(high):g}, not above its begin."
             raise TextError(message, place=element.place)

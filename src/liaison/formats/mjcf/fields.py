@@ -3,7 +3,7 @@
 The names are those of the XML reference of MuJoCo 3 and 4; what is in none of the tables is noted
 as unknown.
 
-Public names: Fields, ELEMENTS, READ, STILL, MOVING.
+Public names: Fields, ELEMENTS, READ, STILL, MOVING, verdict.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ ELEMENTS: Mapping[str, Mapping[str, str]] = {
     "option": {"read": "flag"},
     "asset": {"read": "mesh", "ignored": "texture material hfield skin model"},
     "mesh": {"read": "plugin"},
-    "deformable": {"ignored": "skin", "refused": "flex"},
+    "deformable": {"ignored": "skin", "error": "flex"},
     "worldbody": {
         "read": "body geom site",
         "ignored": "camera light",
-        "refused": "composite flexcomp attach plugin inertial joint freejoint",
+        "error": "composite flexcomp attach plugin inertial joint freejoint",
     },
     "body": {
         "read": "body geom site joint freejoint inertial",
         "ignored": "camera light",
-        "refused": "composite flexcomp attach plugin",
+        "error": "composite flexcomp attach plugin",
     },
     "geom": {"ignored": "plugin"},
     "contact": {"read": "pair exclude"},
     "tendon": {"read": "fixed spatial"},
     "fixed": {"read": "joint"},
     "spatial": {"read": "site pulley geom"},
-    "equality": {"read": "connect weld joint tendon", "refused": "flex flexvert flexstrain"},
+    "equality": {"read": "connect weld joint tendon", "error": "flex flexvert flexstrain"},
     "actuator": {
         "read": "general motor position velocity intvelocity damper cylinder",
         "ignored": "adhesion",
-        "refused": "muscle dcmotor orientation pid plugin",
+        "error": "muscle dcmotor orientation pid plugin",
     },
     "sensor": {
         "read": "jointpos jointvel tendonpos tendonvel actuatorpos actuatorvel ballquat ballangvel "
@@ -209,7 +209,7 @@ class Fields:
             for child in element.children if verdicts else ():
                 if child.tag in verdicts.get("read", "").split():
                     front.append(child)
-                elif child.tag in verdicts.get("refused", "").split():
+                elif child.tag in verdicts.get("error", "").split():
                     self.drop(f"<{child.tag}> in <{element.tag}> is not read", child)
                 else:
                     self.count(f"<{child.tag}> in <{element.tag}>")
@@ -263,7 +263,7 @@ def verdict(kind: str, word: str) -> str:
     tables: tuple[tuple[str, Any], ...] = (
         ("read", READ.get(kind, "").split()),
         ("ignored", STILL.get(kind, "").split()),
-        ("refused", MOVING.get(kind, {})),
+        ("error", MOVING.get(kind, {})),
     )
     return next((name for name, table in tables if word in table), "")
 

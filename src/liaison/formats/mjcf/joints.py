@@ -236,21 +236,21 @@ class Joints:
         Raises:
             TextError: a range whose end is below its begin.
         """
-        said = element.attributes.get("limited", "auto")
-        if said not in ("true", "false", "auto"):
+        stated = element.attributes.get("limited", "auto")
+        if stated not in ("true", "false", "auto"):
             known = ("true", "false", "auto")
-            raise NamingError.unknown("value of 'limited'", said, known, place=element.place)
+            raise NamingError.unknown("value of 'limited'", stated, known, place=element.place)
         has_range = "range" in element.attributes
-        if said == "auto" and has_range and not self.settings.has_auto_limits:
+        if stated == "auto" and has_range and not self.settings.has_auto_limits:
             message = f"{element} has a 'range', but does not say whether it is limited."
             raise TextError(message, place=element.place, hint="Set limited='true' or 'false'.")
-        if said == "false" or not has_range:
+        if stated == "false" or not has_range:
             return False
         low, high = numbers_in(element, "range", 2, "")
         if low >= high and (low or high):
             message = f"'range' of {element} ends at {float(high):g}, below its begin."
             raise TextError(message, place=element.place)
-        return said == "true" or low < high
+        return stated == "true" or low < high
 
     def rotor(self, joint: model.Joint, element: Element) -> None:
         """`armature`: M of each speed of the joint grows by it, and nothing else changes."""

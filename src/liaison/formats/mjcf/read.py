@@ -3,8 +3,8 @@
 Read are bodies, their joints (hinge, slide, ball, free; several on a body one after another), their
 mass from <inertial> or from geoms, springs, dampers, friction and armature of joints, tendons,
 equalities, actuators, sensors, keyframes, gravity, classes of defaults, includes, frames and
-repetitions. What is read, ignored or refused is in the tables of fields.py; what is ignored is
-named in the notes, and what is refused is an error, or a note where the reading is lenient.
+repetitions. The tables of fields.py list what is read, what is ignored and named in the notes, and
+what is an error, or a note where the reading is lenient.
 
 Public names: read_mjcf, reading_of_mjcf.
 """
