@@ -32,18 +32,18 @@ ELEMENTS: Mapping[str, Mapping[str, str]] = {
     },
     "compiler": {"ignored": "lengthrange"},
     "option": {"read": "flag"},
-    "asset": {"read": "mesh", "ignored": "texture material hfield skin model"},
+    "asset": {"read": "mesh model", "ignored": "texture material hfield skin"},
     "mesh": {"read": "plugin"},
     "deformable": {"ignored": "skin", "error": "flex"},
     "worldbody": {
-        "read": "body geom site",
+        "read": "body geom site attach",
         "ignored": "camera light",
-        "error": "composite flexcomp attach plugin inertial joint freejoint",
+        "error": "composite flexcomp plugin inertial joint freejoint",
     },
     "body": {
-        "read": "body geom site joint freejoint inertial",
+        "read": "body geom site joint freejoint inertial attach",
         "ignored": "camera light",
-        "error": "composite flexcomp attach plugin",
+        "error": "composite flexcomp plugin",
     },
     "geom": {"ignored": "plugin"},
     "contact": {"read": "pair exclude"},
@@ -102,6 +102,8 @@ READ: Mapping[str, str] = {
     "cylinder": f"{_ACTUATOR} area diameter bias timeconst",
     "pair": "name class geom1 geom2 friction condim",
     "exclude": "name body1 body2",
+    "attach": "model body prefix",
+    "model": "name file",
     "key": "name time qpos qvel act ctrl",
     "jointpos": f"{_SENSOR} joint",
     "jointvel": f"{_SENSOR} joint",
@@ -154,6 +156,7 @@ STILL: Mapping[str, str] = {
     "cylinder": f"{_REST}",
     "pair": "solref solimp solreffriction margin gap",
     "key": "mpos mquat",
+    "model": "content_type",
     **dict.fromkeys(ELEMENTS["sensor"]["read"].split(), _SHOWN),
 }
 """Element -> its attributes that belong to MuJoCo's solver, its pictures or its filters."""
@@ -178,8 +181,13 @@ MOVING: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "cylinder": _LATE,
     "pair": {"adhesion": ("0",)},
     "key": {"plastic": ()},
+    "attach": {"frame": ()},
 }
 """Element -> its attributes that change the motion and are not read, with values that do not."""
+
+
+CHECKED = ("mujoco", "compiler", "option", "flag", "pair", "exclude", "key", "model")
+"""Elements whose attributes are checked with them; those of others where they are read."""
 
 
 @final
@@ -213,7 +221,16 @@ class Fields:
                     self.drop(f"<{child.tag}> in <{element.tag}> is not read", child)
                 else:
                     self.count(f"<{child.tag}> in <{element.tag}>")
-            if element.tag in ("mujoco", "compiler", "option", "flag", "pair", "exclude", "key"):
+            if element.tag in (
+                "mujoco",
+                "compiler",
+                "option",
+                "flag",
+                "pair",
+                "exclude",
+                "key",
+                "model",
+            ):
                 self.check(element)
 
     def check(self, element: Element, kind: str = "") -> Element:

@@ -2,7 +2,7 @@
 
 MuJoCo counts a coordinate from `ref` at the described configuration, we count it from 0.
 
-Public names: Joints, rotation_spring.
+Public names: Joints, rotation_spring, rotation_vector.
 
 Source: MuJoCo's XML reference, body/joint; Computation, passive forces.
 """
@@ -48,6 +48,16 @@ def rotation_spring(stiffness: Any, q: list[Expr]) -> Expr:
     beyond = squared - Fraction(1, 10**14)
     angle = 2 * atan2(sqrt(select(beyond, squared, 1)), absolute(w))
     return as_expr(stiffness * select(beyond, angle * angle / 2, 2 * squared))
+
+
+def rotation_vector(q: list[Expr]) -> list[Expr]:
+    """Axis times angle of a unit quaternion, the angle at most π."""
+    w, *vector = q
+    squared = sum((x * x for x in vector), as_expr(0))
+    beyond = squared - Fraction(1, 10**14)
+    size = sqrt(select(beyond, squared, 1))
+    factor = select(beyond, 2 * atan2(size, absolute(w)) / size, 2) * select(w, 1, -1)
+    return [as_expr(factor * x) for x in vector]
 
 
 @final
