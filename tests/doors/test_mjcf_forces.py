@@ -353,3 +353,15 @@ def test_cables_servos_and_dead_zones_are_written_as_lsd():
     assert {Servo, DeadZoneSpring} <= kinds
     assert any(isinstance(x.along(), Cable) for x in mechanism.forces)
     assert read_lsd(write_lsd(mechanism)) == mechanism
+
+
+def test_a_ball_falls_on_the_plane_of_its_file():
+    text = (
+        '<mujoco><worldbody><geom type="plane" size="1 1 1" euler="10 0 0" friction="2"/>'
+        '<body pos="0 0 1"><joint name="j" type="slide" axis="0 0 1"/><geom size="0.1"/></body>'
+        "</worldbody></mujoco>"
+    )
+    run = liaison.simulate(reading_of_mjcf(text, contacts=True).mechanism, until=2.0)
+    height = 0.1 / np.cos(np.radians(10))
+    assert 1 + run["j"][-1] == pytest.approx(height, abs=1e-6)
+    assert "1 pairs of geoms may touch" in " ".join(reading_of_mjcf(text).notes)

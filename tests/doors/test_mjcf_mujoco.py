@@ -90,3 +90,40 @@ def test_a_difference_is_seen():
     model = mujoco.MjModel.from_xml_string(text.replace('armature="0.3"', 'armature="0.31"'))
     pair = robots_mjcf.Pair(reading_of_mjcf(text).mechanism, model)
     assert pair.difference(np.random.default_rng(1)) > 1e-6
+
+
+TOUCHING = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/>
+  <body name="a" pos="0 0 2"><freejoint/><geom name="g1" size="0.1"/>
+    <body name="fixed" pos="0.5 0 0"><geom name="g2" size="0.1"/></body>
+    <body name="b" pos="0 0 0.5"><joint/><geom name="g3" type="capsule" size="0.1 0.2"/>
+      <body name="c" pos="0 0 0.5"><joint/><geom name="g4" size="0.2" condim="4"
+        friction="0.3 0.02"/></body></body></body>
+  <body name="d" pos="3 0 1"><freejoint/><geom name="g5" size="0.1" contype="2" conaffinity="2"/>
+    <geom name="g6" size="0.1" pos="0 0 1" priority="1" friction="0.7" condim="6"/></body>
+  <body name="e"><geom name="g7" type="capsule" size="0.1 0.1"/></body></worldbody>
+  <contact><exclude body1="a" body2="c"/><pair geom1="g5" geom2="g1" condim="1"/></contact>
+  </mujoco>"""
+
+
+def test_the_pairs_that_may_touch_are_those_of_mujoco():
+    wide = '<mujoco><default><geom margin="1e3"/><pair margin="1e3"/></default>'
+    model = mujoco.MjModel.from_xml_string(TOUCHING.replace("<mujoco>", wide))
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    theirs = {frozenset(model.geom(int(k)).name for k in contact.geom) for contact in data.contact}
+    laws = {
+        frozenset(model.geom(int(k)).name for k in x.geom): (x.dim, tuple(x.friction[[0, 2, 3]]))
+        for x in data.contact
+    }
+    content = reading_of_mjcf(TOUCHING, contacts=True)
+    ours = {frozenset(x.name.removeprefix("contact ").split("-")): x for x in
+            content.mechanism.contacts}  # fmt: skip
+    assert ours.keys() == theirs
+    for pair, contact in ours.items():
+        dim, (sliding, pivoting, rolling) = laws[pair]
+        friction = contact.friction
+        assert float(friction.sliding) == pytest.approx(sliding if dim >= 3 else 0), pair
+        assert float(friction.pivoting) == pytest.approx(pivoting if dim >= 4 else 0), pair
+        assert float(friction.rolling) == pytest.approx(rolling if dim >= 6 else 0), pair
+    noted = reading_of_mjcf(TOUCHING).notes
+    assert any(x.startswith(f"{len(theirs)} pairs of geoms may touch") for x in noted)

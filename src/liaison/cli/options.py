@@ -211,6 +211,12 @@ ROBOT: Mapping[str, tuple[Any, Any]] = {
         ],
         None,
     ),
+    "contacts": (
+        Annotated[
+            bool, typer.Option("--contacts", help="MJCF: contacts between geoms, not named only.")
+        ],
+        False,
+    ),
     "folder": (
         Annotated[
             Path | None,

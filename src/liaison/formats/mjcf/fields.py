@@ -83,7 +83,8 @@ READ: Mapping[str, str] = {
     "joint": "name class type pos axis user damping frictionloss stiffness springref ref range "
     "limited armature actuatorfrcrange actuatorfrclimited springdamper actuatorgravcomp",
     "freejoint": "name",
-    "geom": f"{_PLACE} type size fromto mass density group rgba mesh",
+    "geom": f"{_PLACE} type size fromto mass density group rgba mesh contype conaffinity condim "
+    "priority friction",
     "site": f"{_PLACE} fromto",
     "fixed": "name class range limited stiffness damping frictionloss armature springlength "
     "actuatorfrcrange actuatorfrclimited",
@@ -137,8 +138,7 @@ STILL: Mapping[str, str] = {
     "body": "mocap sleep fuse simple",
     "joint": "group solreflimit solimplimit solreffriction solimpfriction margin",
     "freejoint": "group align",
-    "geom": "contype conaffinity condim priority friction solmix solref solimp margin gap material "
-    "hfield castshadow fitscale",
+    "geom": "solmix solref solimp margin gap material hfield castshadow fitscale",
     "site": "type size group material rgba mesh",
     "fixed": "group margin solreflimit solimplimit solreffriction solimpfriction user",
     "spatial": "group margin solreflimit solimplimit solreffriction solimpfriction user width rgba "
