@@ -66,6 +66,8 @@ BAD = {
     "include in a text": (model(head='<include file="b.xml"/>'), "a text has no folder"),
     "include without file": (model(head="<include/>"), "has no attribute 'file'"),
     "mesh in a text": (mesh('file="m.stl"'), "a text has no folder"),
+    "model": (model('<attach model="zz" prefix="p"/>'), "no model is named 'zz'"),
+    "frame of a model": (model('<attach model="zz" frame="f"/>'), "attaches a frame"),
     # settings
     "angle": (model(head='<compiler angle="grad"/>'), "angle of <compiler>"),
     "eulerseq": (model(head='<compiler eulerseq="xyzx"/>'), "three of x, y, z"),
@@ -215,6 +217,14 @@ FILES = {
     "from the root": ({"m": '<mujoco><include file="/etc/passwd"/></mujoco>'}, "outside the fold"),
     "a folder": ({"m": '<mujoco><include file="."/></mujoco>'}, "which is not there"),
     "no XML": ({"m": '<mujoco><include file="b.xml"/></mujoco>', "b": "x"}, "not well-formed"),
+    "attached to itself": (
+        {"m": '<mujoco><asset><model name="m" file="m.xml"/></asset><worldbody>'
+              '<attach model="m" prefix="p"/></worldbody></mujoco>'}, "to itself"),
+    "attached in a loop": (
+        {"m": '<mujoco><asset><model name="b" file="b.xml"/></asset><worldbody>'
+              '<attach model="b" prefix="p"/></worldbody></mujoco>',
+         "b": '<mujoco><asset><model name="m" file="m.xml"/></asset><worldbody>'
+              '<attach model="m" prefix="p"/></worldbody></mujoco>'}, "to itself"),
     "a damaged mesh": (
         {"m": mesh('file="m.xml.stl"'), "m.xml.stl": ""}, "which is not there|is damaged"),
     "a mesh of another kind": ({"m": mesh('file="m.xml"')}, "no .obj, .stl or .msh"),

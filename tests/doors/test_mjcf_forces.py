@@ -232,6 +232,26 @@ def test_repetitions_turn_and_move_on():
     assert np.allclose(places, [(1, 0, 0), (0, 1, 1), (-1, 0, 2)])
 
 
+def test_a_model_is_attached_under_names_of_its_own(tmp_path):
+    (tmp_path / "arm.xml").write_text(
+        '<mujoco><default><joint damping="3"/><motor gear="7"/></default><worldbody>'
+        f'<body name="b"><joint name="j" axis="0 1 0"/>{ROD}</body></worldbody>'
+        '<actuator><motor name="m" joint="j"/></actuator></mujoco>'
+    )
+    text = (
+        '<mujoco><asset><model name="arm" file="arm.xml"/></asset><worldbody>'
+        '<replicate count="2" offset="0 2 0"><attach model="arm" body="b" prefix="x"/></replicate>'
+        "</worldbody></mujoco>"
+    )
+    mechanism = reading_of_mjcf(text, folder=tmp_path).mechanism
+    assert [x.name for x in mechanism.bodies[1:]] == ["xb0", "xb1"]
+    assert [x.name for x in mechanism.inputs] == ["xm0 ctrl", "xm1 ctrl"]
+    inputs = {"xm0 ctrl": 0.0, "xm1 ctrl": 0.5}
+    start = {"xj0": np.pi / 2, "xj0'": 1.0, "xj1": np.pi / 2, "xj1'": 0.0}
+    found = liaison.forward_dynamics(mechanism, start, inputs=inputs)
+    assert found == pytest.approx([-3 / MOMENT, 3.5 / MOMENT], rel=1e-12)
+
+
 # ---- limits, sensors, keyframes
 
 
@@ -333,3 +353,15 @@ def test_cables_servos_and_dead_zones_are_written_as_lsd():
     assert {Servo, DeadZoneSpring} <= kinds
     assert any(isinstance(x.along(), Cable) for x in mechanism.forces)
     assert read_lsd(write_lsd(mechanism)) == mechanism
+
+
+def test_a_ball_falls_on_the_plane_of_its_file():
+    text = (
+        '<mujoco><worldbody><geom type="plane" size="1 1 1" euler="10 0 0" friction="2"/>'
+        '<body pos="0 0 1"><joint name="j" type="slide" axis="0 0 1"/><geom size="0.1"/></body>'
+        "</worldbody></mujoco>"
+    )
+    run = liaison.simulate(reading_of_mjcf(text, contacts=True).mechanism, until=2.0)
+    height = 0.1 / np.cos(np.radians(10))
+    assert 1 + run["j"][-1] == pytest.approx(height, abs=1e-6)
+    assert "1 pairs of geoms may touch" in " ".join(reading_of_mjcf(text).notes)

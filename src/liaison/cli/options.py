@@ -199,7 +199,28 @@ ROBOT: Mapping[str, tuple[Any, Any]] = {
     "limits": (
         Annotated[
             bool | None,
-            typer.Option(help="URDF: stops at the ends of ranges; with motors or a ground."),
+            typer.Option(
+                help="Stops at the ends of ranges; MJCF has them, URDF with motors or a ground."
+            ),
+        ],
+        None,
+    ),
+    "keyframe": (
+        Annotated[
+            str | None, typer.Option(metavar="NAME", help="MJCF: the keyframe to start from.")
+        ],
+        None,
+    ),
+    "contacts": (
+        Annotated[
+            bool, typer.Option("--contacts", help="MJCF: contacts between geoms, not named only.")
+        ],
+        False,
+    ),
+    "folder": (
+        Annotated[
+            Path | None,
+            typer.Option(help="MJCF: below which files may be opened, not the file's own folder."),
         ],
         None,
     ),

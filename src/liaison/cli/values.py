@@ -99,10 +99,13 @@ def reader_options(file: Path, robot: Mapping[str, Any]) -> dict[str, Any]:
         robot: those that are set, by name.
     """
     suffix = file.suffix.lower()
-    known = {".urdf": tuple(robot), ".lsd": ()}.get(suffix, ("lenient",))
+    of_mjcf = ("lenient", "limits", "keyframe", "contacts", "folder")
+    of_urdf = tuple(x for x in robot if x not in ("keyframe", "contacts", "folder"))
+    known = {".urdf": of_urdf, ".lsd": ()}.get(suffix, of_mjcf)
     for word in robot:
         if word not in known:
-            message = "LSD says itself what holds." if suffix == ".lsd" else "it is for URDF."
+            other = "MJCF" if suffix == ".urdf" else "URDF"
+            message = "LSD says itself what holds." if suffix == ".lsd" else f"it is for {other}."
             option = "ground-friction" if word == "friction" else word.replace("_", "-")
             raise typer.BadParameter(message, param_hint=f"--{option}")
     options = {word: x for word, x in robot.items() if word != "lenient"}

@@ -28,6 +28,7 @@ class ReadKeywords(TypedDict, total=False):
         folder: of a text in LSD: below which files may be included; of MJCF: below which files
             may be opened, the file's own folder unless it is given.
         keyframe: of MJCF: the keyframe to start from, by name or number. None.
+        contacts: of MJCF: contacts between geoms, where they have formulas. False.
         strict: rejects impossible inertias; otherwise they are repaired, and noted. True.
         floating: of URDF: leave the root link free. False.
         gravity: of URDF: acceleration of gravity [m/s²]; that of the earth.
@@ -49,8 +50,9 @@ class ReadKeywords(TypedDict, total=False):
     """
 
     file: str
-    folder: Path | str | None
+    folder: Path | None
     keyframe: str | int | None
+    contacts: bool
     strict: bool
     floating: bool
     gravity: Sequence[Any]
@@ -69,8 +71,10 @@ class ReadKeywords(TypedDict, total=False):
     package_root: str | Path
 
 
-OF_MJCF = ("strict", "folder", "keyframe", "limits")
-OF_URDF = tuple(x for x in ReadKeywords.__annotations__ if x not in ("file", "folder", "keyframe"))
+OF_MJCF = ("strict", "folder", "keyframe", "contacts", "limits")
+OF_URDF = tuple(
+    x for x in ReadKeywords.__annotations__ if x not in ("file", "folder", "keyframe", "contacts")
+)
 
 
 @checked

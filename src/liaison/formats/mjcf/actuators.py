@@ -13,7 +13,6 @@ Source: MuJoCo's XML reference, section actuator; Computation, actuation model.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any, final
 
 import liaison.model as model
@@ -21,12 +20,9 @@ from liaison.errors import NamingError, TextError
 from liaison.expr import (
     PI,
     Expr,
-    absolute,
     as_expr,
-    atan2,
     maximum,
     minimum,
-    select,
     sqrt,
     symbol,
 )
@@ -34,6 +30,7 @@ from liaison.formats.lsd.formulas.values import plain
 from liaison.formats.urdf.xml import Element, number_in, numbers_in
 from liaison.spatial import dot
 
+from .joints import rotation_vector
 from .parts import Parts
 from .poses import Poses
 from .tendons import Tendon
@@ -201,15 +198,17 @@ class Actuators:
 
     def limits(self, element: Element, what: str) -> tuple[Any, Any] | None:
         """`ctrlrange` or `forcerange`, where it counts."""
-        key, said = f"{what}range", element.attributes.get(f"{what}limited", "auto")
-        if said not in ("true", "false", "auto"):
+        key, stated = f"{what}range", element.attributes.get(f"{what}limited", "auto")
+        if stated not in ("true", "false", "auto"):
             known = ("true", "false", "auto")
-            raise NamingError.unknown(f"value of '{what}limited'", said, known, place=element.place)
-        if said == "false" or (key not in element.attributes and said == "auto"):
+            raise NamingError.unknown(
+                f"value of '{what}limited'", stated, known, place=element.place
+            )
+        if stated == "false" or (key not in element.attributes and stated == "auto"):
             return None
         low, high = (plain(x) for x in numbers_in(element, key, 2, "0 0"))
         if low >= high:
-            if said == "auto" and low == high == 0:
+            if stated == "auto" and low == high == 0:
                 return None
             message = f"{key!r} of {element} ends at {float(high):g}, not above its begin."
             raise TextError(message, place=element.place)
@@ -410,16 +409,6 @@ class Actuators:
         if any(x is not None and any(y is not as_expr(0) for y in x)
                for key, x in parts.items() if key != "axes"):  # fmt: skip
             self.parts.forces.append(model.PointWrench(name, at, **parts))
-
-
-def rotation_vector(q: list[Expr]) -> list[Expr]:
-    """Axis times angle of a unit quaternion, the angle at most π."""
-    w, *vector = q
-    squared = sum((x * x for x in vector), as_expr(0))
-    beyond = squared - Fraction(1, 10**14)
-    size = sqrt(select(beyond, squared, 1))
-    factor = select(beyond, 2 * atan2(size, absolute(w)) / size, 2) * select(w, 1, -1)
-    return [as_expr(factor * x) for x in vector]
 
 
 def _plain_length(measure: model.Measure, length: Expr) -> Expr:

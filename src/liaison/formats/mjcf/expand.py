@@ -16,15 +16,23 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.errors import TextError
+from liaison.errors import NamingError, TextError
 from liaison.formats.urdf.xml import MAX_BYTES, MAX_ELEMENTS, Element, elements_of, numbers_in
 from liaison.model.values import floats
 from liaison.spatial import Array, compose, identity, product, quaternion_of, zeros
 
-from .values import TURNS, Settings, settings_of
+from .values import ACTUATORS, TURNS, Settings, settings_of
 
-PLACED = ("body", "geom", "site", "camera", "light", "attach", "flexcomp", "composite")
+PLACED = ("body", "geom", "site", "camera", "light", "flexcomp", "composite")
 CLASSED = ("geom", "site", "joint", "camera", "light")
+ATTACHED = ("tendon", "equality", "actuator", "sensor", "contact")
+SECTIONED = {*ACTUATORS, "fixed", "spatial", "connect", "weld"}
+"""Elements whose defaults are looked up by their class when they are read."""
+NAMES = {
+    *("name", "joint", "joint1", "joint2", "jointinparent", "site", "site1", "site2", "refsite"),
+    *("cranksite", "slidersite", "sidesite", "tendon", "tendon1", "tendon2", "body", "body1"),
+    *("body2", "geom", "geom1", "geom2", "actuator", "objname", "refname", "target"),
+}
 MAX_COPIES = 10_000
 """Elements that repetitions may make."""
 
@@ -86,13 +94,15 @@ def expanded(root: Element, folder: Folder) -> tuple[Element, Settings]:
     """
     root = _included(root, folder)
     settings = settings_of(root)
-    writer = _Writer(settings)
+    models = {x.get("name"): x for group in root.all("asset") for x in group.all("model")}
+    writer = _Writer(settings, folder, models)
     children = []
     for child in root.children:
         if child.tag == "worldbody":
             inside = list(writer.written(child.children, "main", HERE, ""))
             child = Element(child.tag, child.attributes, child.place, inside)
         children.append(child)
+    children += writer.sections
     return Element(root.tag, root.attributes, root.place, children), settings
 
 
@@ -145,9 +155,10 @@ def _content(include: Element, folder: Folder) -> list[Element]:
 class _Writer:
     """Writes out the bodies of a world."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(self, settings: Settings, folder: Folder, models: dict[str, Element]) -> None:
+        self.settings, self.folder, self.models = settings, folder, models
         self.copies = 0
+        self.sections: list[Element] = []  # of models that are attached
 
     def written(
         self, children: list[Element], default: str, X: tuple[Array, Array], suffix: str
@@ -170,6 +181,8 @@ class _Writer:
                 for Y, more in self.copied(child):
                     placed = compose(*X, *Y)
                     yield from self.written(child.children, default, placed, more + suffix)
+            elif child.tag == "attach":
+                yield from self.attached(child, X, suffix)
             else:
                 yield self.one(child, default, inner, X, suffix)
 
@@ -178,10 +191,7 @@ class _Writer:
     ) -> Element:
         """A body with what is in it, or another element."""
         if suffix:
-            self.copies += 1
-            if self.copies > MAX_COPIES:
-                message = f"repetitions make more than {MAX_COPIES} elements."
-                raise TextError(message, place=child.place)
+            self.count(child)
         if child.tag in CLASSED:
             child = self.settings.filled(child, default)
         attributes, inside = dict(child.attributes), child.children
@@ -195,6 +205,61 @@ class _Writer:
         if X is not HERE and child.tag in (*PLACED, "joint"):
             _move(placed, X, self.settings)
         return placed
+
+    def count(self, element: Element, more: int = 1) -> None:
+        """Counts copies, and rejects too many."""
+        self.copies += more
+        if self.copies > MAX_COPIES:
+            message = f"repetitions make more than {MAX_COPIES} elements."
+            raise TextError(message, place=element.place)
+
+    def attached(self, element: Element, X: tuple[Array, Array], suffix: str) -> Iterator[Element]:
+        """A body of another model with all that refers to it, under names of its own.
+
+        Raises:
+            TextError: a model that counts angles otherwise, or has meshes.
+        """
+        wish = element.get("model")
+        if "frame" in element.attributes:
+            message = f"{element} attaches a frame, which is not read; name a body."
+            raise TextError(message, place=element.place)
+        if wish not in self.models:
+            raise NamingError.unknown("model", wish, self.models, place=element.place)
+        model, prefix = self.models[wish], element.attributes.get("prefix", "")
+        path = self.folder.path(model.get("file"), model)
+        if path in self.folder.seen:
+            raise TextError(f"{element} attaches a model to itself.", place=element.place)
+        inside = elements_of(self.folder.data(model.get("file"), model), str(path))
+        files = Folder(self.folder.root, path.parent, {*self.folder.seen, path})
+        root, settings = expanded(inside, files)
+        self._check_alike(root, settings, element)
+        known = {f"{prefix}{wish}/{x}": x for x in settings.classes}
+        classes: Any = self.settings.classes
+        classes |= {name: settings.classes[x] for name, x in known.items()}
+        drives: Any = self.settings.actuators
+        drives |= {name: settings.actuators.get(x, ()) for name, x in known.items()}
+        for section in (x for x in root.children if x.tag in ATTACHED):
+            self.sections.append(_renamed(section, prefix, suffix, f"{prefix}{wish}/"))
+        name = element.attributes.get("body")
+        for body in _bodies(root, name, element):
+            self.count(element, 1 + body.count("body"))
+            placed = _renamed(body, prefix, suffix, f"{prefix}{wish}/")
+            _move(placed, X, self.settings)
+            yield placed
+
+    def _check_alike(self, root: Element, settings: Settings, element: Element) -> None:
+        """Rejects a model that cannot be attached as it is written."""
+        ours, theirs = (
+            (x.degrees, x.sequence, x.has_auto_limits, x.inertia_from_geoms, x.groups)
+            for x in (self.settings, settings)
+        )
+        if ours != theirs or any(group.all("mesh") for group in root.all("asset")):
+            raise TextError(
+                f"{element} attaches a model with meshes, or with another <compiler>, which is "
+                "not read.",
+                place=element.place,
+                hint="Write out what it makes.",
+            )
 
     def copied(self, element: Element) -> Iterator[tuple[tuple[Array, Array], str]]:
         """Poses and suffixes of the copies of a repetition: each is moved on from the one before.
@@ -214,6 +279,41 @@ class _Writer:
         for k in range(int(count)):
             yield Y, f"{element.attributes.get('sep', '')}{k:0{digits}d}"
             Y = product(Y[0], turn), Y[1] + product(Y[0], offset)
+
+
+def _bodies(root: Element, name: str | None, element: Element) -> list[Element]:
+    """The body of a name, or all bodies of a world."""
+    front = [x for world in root.all("worldbody") for x in world.all("body")]
+    if name is None:
+        return front
+    known: dict[str, Element] = {}
+    while front:
+        body = front.pop()
+        known[body.attributes.get("name", "")] = body
+        front += body.all("body")
+    if name not in known:
+        raise NamingError.unknown("body", name, known, place=element.place)
+    return [known[name]]
+
+
+def _renamed(element: Element, prefix: str, suffix: str, classes: str) -> Element:
+    """A copy whose names, and whose references to others, have a prefix and a suffix."""
+    top = Element(element.tag, dict(element.attributes), element.place, list(element.children))
+    front = [top]
+    while front:
+        one = front.pop()
+        own = one.attributes
+        for key in NAMES & own.keys():
+            if own[key] not in ("world", ""):
+                own[key] = f"{prefix}{own[key]}{suffix}"
+        if "class" in own or one.tag in SECTIONED:
+            own["class"] = classes + own.get("class", "main")
+        own |= {"childclass": classes + own["childclass"]} if "childclass" in own else {}
+        one.children[:] = [
+            Element(x.tag, dict(x.attributes), x.place, list(x.children)) for x in one.children
+        ]
+        front += one.children
+    return top
 
 
 def _move(element: Element, X: tuple[Array, Array], settings: Settings) -> None:

@@ -3,7 +3,7 @@
 The names are those of the XML reference of MuJoCo 3 and 4; what is in none of the tables is noted
 as unknown.
 
-Public names: Fields, ELEMENTS, READ, STILL, MOVING.
+Public names: Fields, ELEMENTS, READ, STILL, MOVING, verdict.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ ELEMENTS: Mapping[str, Mapping[str, str]] = {
     },
     "compiler": {"ignored": "lengthrange"},
     "option": {"read": "flag"},
-    "asset": {"read": "mesh", "ignored": "texture material hfield skin model"},
+    "asset": {"read": "mesh model", "ignored": "texture material hfield skin"},
     "mesh": {"read": "plugin"},
-    "deformable": {"ignored": "skin", "refused": "flex"},
+    "deformable": {"ignored": "skin", "error": "flex"},
     "worldbody": {
-        "read": "body geom site",
+        "read": "body geom site attach",
         "ignored": "camera light",
-        "refused": "composite flexcomp attach plugin inertial joint freejoint",
+        "error": "composite flexcomp plugin inertial joint freejoint",
     },
     "body": {
-        "read": "body geom site joint freejoint inertial",
+        "read": "body geom site joint freejoint inertial attach",
         "ignored": "camera light",
-        "refused": "composite flexcomp attach plugin",
+        "error": "composite flexcomp plugin",
     },
     "geom": {"ignored": "plugin"},
     "contact": {"read": "pair exclude"},
     "tendon": {"read": "fixed spatial"},
     "fixed": {"read": "joint"},
     "spatial": {"read": "site pulley geom"},
-    "equality": {"read": "connect weld joint tendon", "refused": "flex flexvert flexstrain"},
+    "equality": {"read": "connect weld joint tendon", "error": "flex flexvert flexstrain"},
     "actuator": {
         "read": "general motor position velocity intvelocity damper cylinder",
         "ignored": "adhesion",
-        "refused": "muscle dcmotor orientation pid plugin",
+        "error": "muscle dcmotor orientation pid plugin",
     },
     "sensor": {
         "read": "jointpos jointvel tendonpos tendonvel actuatorpos actuatorvel ballquat ballangvel "
@@ -83,7 +83,8 @@ READ: Mapping[str, str] = {
     "joint": "name class type pos axis user damping frictionloss stiffness springref ref range "
     "limited armature actuatorfrcrange actuatorfrclimited springdamper actuatorgravcomp",
     "freejoint": "name",
-    "geom": f"{_PLACE} type size fromto mass density group rgba mesh",
+    "geom": f"{_PLACE} type size fromto mass density group rgba mesh contype conaffinity condim "
+    "priority friction",
     "site": f"{_PLACE} fromto",
     "fixed": "name class range limited stiffness damping frictionloss armature springlength "
     "actuatorfrcrange actuatorfrclimited",
@@ -102,6 +103,8 @@ READ: Mapping[str, str] = {
     "cylinder": f"{_ACTUATOR} area diameter bias timeconst",
     "pair": "name class geom1 geom2 friction condim",
     "exclude": "name body1 body2",
+    "attach": "model body prefix",
+    "model": "name file",
     "key": "name time qpos qvel act ctrl",
     "jointpos": f"{_SENSOR} joint",
     "jointvel": f"{_SENSOR} joint",
@@ -135,8 +138,7 @@ STILL: Mapping[str, str] = {
     "body": "mocap sleep fuse simple",
     "joint": "group solreflimit solimplimit solreffriction solimpfriction margin",
     "freejoint": "group align",
-    "geom": "contype conaffinity condim priority friction solmix solref solimp margin gap material "
-    "hfield castshadow fitscale",
+    "geom": "solmix solref solimp margin gap material hfield castshadow fitscale",
     "site": "type size group material rgba mesh",
     "fixed": "group margin solreflimit solimplimit solreffriction solimpfriction user",
     "spatial": "group margin solreflimit solimplimit solreffriction solimpfriction user width rgba "
@@ -154,6 +156,7 @@ STILL: Mapping[str, str] = {
     "cylinder": f"{_REST}",
     "pair": "solref solimp solreffriction margin gap",
     "key": "mpos mquat",
+    "model": "content_type",
     **dict.fromkeys(ELEMENTS["sensor"]["read"].split(), _SHOWN),
 }
 """Element -> its attributes that belong to MuJoCo's solver, its pictures or its filters."""
@@ -178,8 +181,13 @@ MOVING: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "cylinder": _LATE,
     "pair": {"adhesion": ("0",)},
     "key": {"plastic": ()},
+    "attach": {"frame": ()},
 }
 """Element -> its attributes that change the motion and are not read, with values that do not."""
+
+
+CHECKED = ("mujoco", "compiler", "option", "flag", "pair", "exclude", "key", "model")
+"""Elements whose attributes are checked with them; those of others where they are read."""
 
 
 @final
@@ -209,11 +217,20 @@ class Fields:
             for child in element.children if verdicts else ():
                 if child.tag in verdicts.get("read", "").split():
                     front.append(child)
-                elif child.tag in verdicts.get("refused", "").split():
+                elif child.tag in verdicts.get("error", "").split():
                     self.drop(f"<{child.tag}> in <{element.tag}> is not read", child)
                 else:
                     self.count(f"<{child.tag}> in <{element.tag}>")
-            if element.tag in ("mujoco", "compiler", "option", "flag", "pair", "exclude", "key"):
+            if element.tag in (
+                "mujoco",
+                "compiler",
+                "option",
+                "flag",
+                "pair",
+                "exclude",
+                "key",
+                "model",
+            ):
                 self.check(element)
 
     def check(self, element: Element, kind: str = "") -> Element:
@@ -263,7 +280,7 @@ def verdict(kind: str, word: str) -> str:
     tables: tuple[tuple[str, Any], ...] = (
         ("read", READ.get(kind, "").split()),
         ("ignored", STILL.get(kind, "").split()),
-        ("refused", MOVING.get(kind, {})),
+        ("error", MOVING.get(kind, {})),
     )
     return next((name for name, table in tables if word in table), "")
 

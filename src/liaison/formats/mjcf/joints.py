@@ -2,7 +2,7 @@
 
 MuJoCo counts a coordinate from `ref` at the described configuration, we count it from 0.
 
-Public names: Joints, rotation_spring.
+Public names: Joints, rotation_spring, rotation_vector.
 
 Source: MuJoCo's XML reference, body/joint; Computation, passive forces.
 """
@@ -48,6 +48,16 @@ def rotation_spring(stiffness: Any, q: list[Expr]) -> Expr:
     beyond = squared - Fraction(1, 10**14)
     angle = 2 * atan2(sqrt(select(beyond, squared, 1)), absolute(w))
     return as_expr(stiffness * select(beyond, angle * angle / 2, 2 * squared))
+
+
+def rotation_vector(q: list[Expr]) -> list[Expr]:
+    """Axis times angle of a unit quaternion, the angle at most π."""
+    w, *vector = q
+    squared = sum((x * x for x in vector), as_expr(0))
+    beyond = squared - Fraction(1, 10**14)
+    size = sqrt(select(beyond, squared, 1))
+    factor = select(beyond, 2 * atan2(size, absolute(w)) / size, 2) * select(w, 1, -1)
+    return [as_expr(factor * x) for x in vector]
 
 
 @final
@@ -236,21 +246,21 @@ class Joints:
         Raises:
             TextError: a range whose end is below its begin.
         """
-        said = element.attributes.get("limited", "auto")
-        if said not in ("true", "false", "auto"):
+        stated = element.attributes.get("limited", "auto")
+        if stated not in ("true", "false", "auto"):
             known = ("true", "false", "auto")
-            raise NamingError.unknown("value of 'limited'", said, known, place=element.place)
+            raise NamingError.unknown("value of 'limited'", stated, known, place=element.place)
         has_range = "range" in element.attributes
-        if said == "auto" and has_range and not self.settings.has_auto_limits:
+        if stated == "auto" and has_range and not self.settings.has_auto_limits:
             message = f"{element} has a 'range', but does not say whether it is limited."
             raise TextError(message, place=element.place, hint="Set limited='true' or 'false'.")
-        if said == "false" or not has_range:
+        if stated == "false" or not has_range:
             return False
         low, high = numbers_in(element, "range", 2, "")
         if low >= high and (low or high):
             message = f"'range' of {element} ends at {float(high):g}, below its begin."
             raise TextError(message, place=element.place)
-        return said == "true" or low < high
+        return stated == "true" or low < high
 
     def rotor(self, joint: model.Joint, element: Element) -> None:
         """`armature`: M of each speed of the joint grows by it, and nothing else changes."""

@@ -3,8 +3,8 @@
 Read are bodies, their joints (hinge, slide, ball, free; several on a body one after another), their
 mass from <inertial> or from geoms, springs, dampers, friction and armature of joints, tendons,
 equalities, actuators, sensors, keyframes, gravity, classes of defaults, includes, frames and
-repetitions. What is read, ignored or refused is in the tables of fields.py; what is ignored is
-named in the notes, and what is refused is an error, or a note where the reading is lenient.
+repetitions. The tables of fields.py list what is read, what is ignored and named in the notes, and
+what is an error, or a note where the reading is lenient.
 
 Public names: read_mjcf, reading_of_mjcf.
 """
@@ -34,6 +34,7 @@ from liaison.spatial import (
 )
 
 from .actuators import Actuators
+from .contacts import Touching, contacts
 from .expand import Folder, expanded
 from .fields import Fields
 from .fluid import fluid_drag
@@ -60,6 +61,7 @@ def reading_of_mjcf(
     folder: str | Path | None = None,
     keyframe: str | int | None = None,
     limits: bool | None = None,
+    contacts: bool = False,
 ) -> Reading:
     """The mechanism of an MJCF text, with notes.
 
@@ -68,6 +70,7 @@ def reading_of_mjcf(
         file: its name, for messages; the files that it names are looked for beside it.
         keyframe: the keyframe to start from, by its name or number; as described if None.
         limits: stops at the ends of ranges; True unless it is False.
+        contacts: reads contacts between geoms that have formulas; others are noted.
         folder: below which files may be opened: the folder of a file that is read, none for a text.
         strict: rejects impossible inertias and geoms whose mass is not known; otherwise they are
             repaired or left out, and noted.
@@ -84,7 +87,7 @@ def reading_of_mjcf(
             raise TextError(f"the root is {root}; MJCF begins with <mujoco>.", place=root.place)
         home = Path(file).parent if Path(file).is_file() else None
         files = Folder(Path(folder) if folder is not None else home, home, {Path(file).resolve()})
-        wishes = _Wishes(strict, keyframe, limits is not False)
+        wishes = _Wishes(strict, keyframe, limits is not False, contacts)
         return _Model(root, files, wishes).reading()
 
 
@@ -96,6 +99,7 @@ class _Wishes:
     strict: bool = True
     keyframe: str | int | None = None
     limits: bool = True
+    contacts: bool = False
 
 
 @final
@@ -111,6 +115,7 @@ class _Model:
         self.geoms = Geoms(self.settings, self.fields, Meshes(self.root, self.settings, folder))
         self.joints = Joints(self.parts)
         self.compensated: list[tuple[Element, str]] = []
+        self.touching: list[Touching] = []
 
     def reading(self) -> Reading:
         """Everything, parents first."""
@@ -124,6 +129,8 @@ class _Model:
         equalities(self.root, parts, cables)
         actuators = Actuators(self.root, parts, cables)
         fluid_drag(self.root, parts, self.geoms)
+        is_read = self.options.contacts
+        contacts(self.root, parts, self.geoms, self.touching, is_read=is_read)
         sensors(self.root, parts, cables, actuators)
         keyframes(self.root, parts, actuators, self.options.keyframe)
         name = self.root.attributes.get("model", "") or PurePath(self.root.place.file).stem
@@ -148,7 +155,6 @@ class _Model:
         notes = [*self.fields.counted(), *self.fields.notes]
         if any(world.all("geom") for world in self.root.all("worldbody")):
             notes.append("the geoms of the world are not drawn")
-        notes.append("contacts between geoms are not read")
         if self.parts.limits and not self.parts.has_limits:
             notes.append(f"limits of {len(self.parts.limits)} joints are kept, but not enforced")
         return tuple(notes)
@@ -167,6 +173,7 @@ class _Model:
         check_bodies(world.count("body"), world.place)
         for site in world.all("site"):
             self.site(site, "ground")
+        self.touching += [Touching(self.fields.check(x), "ground") for x in world.all("geom")]
         front = [(child, "ground") for child in reversed(world.all("body"))]
         while front:
             child, on = front.pop()
@@ -191,6 +198,7 @@ class _Model:
         parts.bodies[name] = body
         for site in element.all("site"):
             self.site(site, name)
+        self.touching += [Touching(x, name) for x in element.all("geom")]
         if "gravcomp" in element.attributes:
             self.compensated.append((element, name))
         return name

@@ -193,8 +193,8 @@ def _rest(tendon: Tendon, parts: Parts) -> tuple[Any, Any]:
 def _limited(tendon: Tendon, parts: Parts) -> None:
     """`range` of a tendon, as unilateral relations."""
     element = tendon.element
-    said = element.attributes.get("limited", "auto")
-    if "range" not in element.attributes or said == "false":
+    stated = element.attributes.get("limited", "auto")
+    if "range" not in element.attributes or stated == "false":
         return
     low, high = numbers_in(element, "range", 2, "")
     if low > high:

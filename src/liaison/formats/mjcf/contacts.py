@@ -1,0 +1,202 @@
+"""Contacts of MJCF: which geoms may touch, and those pairs that have formulas.
+
+Two geoms may touch where a bit of `contype` of one is in `conaffinity` of the other, unless their
+bodies are one, a body and its parent, excluded, or both fixed to the world; or where <pair> names
+them. Friction is that of the geom of higher `priority`, else the greater of both.
+
+Public names: Touching, contacts.
+
+Source: MuJoCo's Computation, collision detection and contact parameters.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, final
+
+import liaison.model as model
+from liaison.errors import ModelError, NamingError
+from liaison.formats.lsd.formulas.values import plain
+from liaison.formats.urdf.xml import Element, number_in, numbers_in
+from liaison.model import Friction
+
+from .geoms import Geoms, kind_of
+from .parts import Parts, marker_at
+
+FRICTION = ("1", "0.005", "0.0001")
+"""MuJoCo's own: sliding [-], pivoting [m], rolling [m]."""
+
+MOST = 2000
+"""Pairs above which a mechanism would be too large; scenes of LSD take more."""
+
+
+@final
+@dataclass(frozen=True)
+class Touching:
+    """A geom that may touch: the body it is on, and what holds for its contacts."""
+
+    element: Element
+    body: str
+
+    @property
+    def bits(self) -> tuple[int, int]:
+        """`contype` and `conaffinity`."""
+        kinds = (number_in(self.element, key, "1") for key in ("contype", "conaffinity"))
+        first, second = (int(x) for x in kinds)
+        return first, second
+
+    @property
+    def priority(self) -> Any:
+        """Of two geoms, whose friction counts."""
+        return number_in(self.element, "priority", "0")
+
+    @property
+    def dimension(self) -> int:
+        """`condim`: 1 without friction, 3 sliding, 4 pivoting, 6 rolling too."""
+        return int(number_in(self.element, "condim", "3"))
+
+    @property
+    def friction(self) -> list[Any]:
+        """Sliding, pivoting, rolling."""
+        return friction_in(self.element, FRICTION)
+
+
+def friction_in(element: Element, default: tuple[str, ...]) -> list[Any]:
+    """Up to three coefficients; the rest as by default."""
+    words = element.attributes.get("friction", "").split()[:3]
+    text = " ".join([*words, *default[len(words) :]])
+    return numbers_in(Element(element.tag, {"friction": text}, element.place), "friction", 3, "")
+
+
+def contacts(
+    root: Element, parts: Parts, geoms: Geoms, listed: list[Touching], *, is_read: bool
+) -> None:
+    """Adds contacts to the parts, or notes how many pairs there are."""
+    if "contact" in parts.settings.disabled:
+        return
+    pairs = list(_pairs(root, parts, listed))
+    if not pairs:
+        return
+    if not is_read:
+        what = f"{len(pairs)} pairs of geoms may touch, and pass through each other"
+        parts.notes.append(f"{what}; contacts=True reads them")
+        return
+    if len(pairs) > MOST:
+        message = f"there are {len(pairs)} pairs of geoms that may touch; the limit is {MOST}."
+        raise ModelError(message, place=root.place, hint="Exclude pairs, or leave contacts out.")
+    strange: Counter[str] = Counter()
+    for first, second, friction in pairs:
+        contact = _contact(first, second, friction, parts, geoms)
+        if contact is None:
+            kinds = sorted((kind_of(first.element), kind_of(second.element)))
+            strange[" with ".join(kinds)] += 1
+        else:
+            parts.contacts.append(contact)
+    for words, count in strange.items():
+        parts.notes.append(f"contacts of {words} are not read ({count} pairs)")
+
+
+def _pairs(
+    root: Element, parts: Parts, listed: list[Touching]
+) -> Iterator[tuple[Touching, Touching, Friction]]:
+    """The pairs that may touch, and their friction."""
+    carriers = {x.successor.body: x for x in parts.joints.values()}
+
+    def welded(body: str) -> str:
+        while body != "ground" and not carriers[body].type.nv:
+            body = carriers[body].predecessor.body
+        return body
+
+    def above(body: str) -> str:
+        name = parts.carried.get(body, "ground")
+        return welded(name)
+
+    groups = [x for group in root.all("contact") for x in group.children]
+    apart = [{parts.body(x, "body1"), parts.body(x, "body2")} for x in groups if x.tag == "exclude"]
+    named = {x.element.attributes.get("name", ""): x for x in listed}
+    for pair in (x for x in groups if x.tag == "pair"):
+        yield _named(parts.settings.filled(pair, "main"), named)
+    for a, b in combinations(listed, 2):
+        one, other = welded(a.body), welded(b.body)
+        if one == other or {a.body, b.body} in apart:
+            continue
+        if "ground" not in (one, other) and (above(one) == other or above(other) == one):
+            continue
+        if a.bits[0] & b.bits[1] or b.bits[0] & a.bits[1]:
+            yield a, b, _law(*_combined(a, b))
+
+
+def _named(pair: Element, named: dict[str, Touching]) -> tuple[Touching, Touching, Friction]:
+    ends = []
+    for key in ("geom1", "geom2"):
+        if pair.get(key) not in named:
+            raise NamingError.unknown("geom", pair.get(key), named, place=pair.place)
+        ends.append(named[pair.get(key)])
+    coefficients, dimension = _combined(*ends)
+    words = pair.attributes.get("friction", "").split()
+    if words:  # sliding twice, pivoting, rolling twice
+        own = {"friction": " ".join([*words[:1], *words[2:4]])}
+        coefficients = friction_in(Element("pair", own, pair.place), FRICTION)
+    if "condim" in pair.attributes:
+        dimension = int(number_in(pair, "condim"))
+    return ends[0], ends[1], _law(coefficients, dimension)
+
+
+def _combined(a: Touching, b: Touching) -> tuple[list[Any], int]:
+    """Of the geom of higher priority, else the greater of each coefficient."""
+    if a.priority != b.priority:
+        chief = max((a, b), key=lambda x: x.priority)
+        return chief.friction, chief.dimension
+    both = [max(x, y) for x, y in zip(a.friction, b.friction, strict=True)]
+    return both, max(a.dimension, b.dimension)
+
+
+def _law(coefficients: list[Any], dimension: int) -> Friction:
+    sliding, pivoting, rolling = (plain(x) for x in coefficients)
+    return Friction(
+        sliding=sliding if dimension >= 3 else 0,
+        pivoting=pivoting if dimension >= 4 else 0,
+        rolling=rolling if dimension >= 6 else 0,
+    )
+
+
+def _contact(
+    a: Touching, b: Touching, friction: Friction, parts: Parts, geoms: Geoms
+) -> model.Contact | None:
+    """The contact of two geoms, if they have formulas: the first touches the second."""
+    taken = [x.name for x in parts.contacts]
+    words = [x.element.attributes.get("name") or x.body for x in (a, b)]
+    name = parts.free(f"contact {'-'.join(words)}", taken)
+    for first, second in ((a, b), (b, a)):
+        kind, target = kind_of(first.element), kind_of(second.element)
+        if kind not in TOUCHING or target not in TOUCHED:
+            continue
+        sizes = TOUCHING[kind](geoms.sizes(first.element))
+        below = TOUCHED[target](geoms.sizes(second.element) if target != "plane" else [])
+        near, far = (marker_at(x.body, *geoms.placed(x.element)) for x in (first, second))
+        place = first.element.place
+        try:
+            return model.Contact(name, near, far, friction=friction, place=place, **sizes, **below)
+        except (ModelError, KeyError):
+            continue
+    return None
+
+
+TOUCHING: dict[str, Any] = {
+    "sphere": lambda s: {"kind": "ball", "radius": s[0]},
+    "capsule": lambda s: {"kind": "capsule", "radius": s[0], "length": 2 * s[1]},
+    "cylinder": lambda s: {"kind": "cylinder", "radius": s[0], "length": 2 * s[1]},
+    "box": lambda s: {"kind": "box", "size": tuple(2 * x for x in s)},
+}
+"""Geom -> what touches, of its sizes."""
+
+TOUCHED: dict[str, Any] = {
+    "plane": lambda s: {},
+    "sphere": lambda s: {"outside": s[0]},
+    "capsule": lambda s: {"outside": s[0], "along": 2 * s[1]},
+    "box": lambda s: {"block": tuple(2 * x for x in s)},
+}
+"""Geom -> what is touched, of its sizes."""
