@@ -160,7 +160,11 @@ def own_row(fmu: Path, run: Any) -> dict[str, Any]:
         "own_compared": n,
     }
     if run.events:
-        own = [t for t, jump in record.events[:EVENTS] if not ROUNDING < jump < SEEN]
+        # declared events are indicators that count in one direction only
+        least = SEEN if any(not x.what for x in run.events) else 0.0
+        own = [
+            t for t, jump in record.events[:EVENTS] if jump >= least and not ROUNDING < jump < SEEN
+        ]
         all_of_run = np.array([x.t for x in run.events])
         facts["own_events"] = max(
             away(sharp_instants(run), np.array([t for t, _ in record.events])),

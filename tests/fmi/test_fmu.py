@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -351,6 +352,18 @@ def test_null_arrays_and_a_wrong_token_do_not_crash(opened: Any) -> None:
     create = library.fmi3InstantiateModelExchange
     create.restype = ctypes.c_void_p
     assert not create(b"x", b"{other}", None, False, False, None, None)
+
+
+def test_a_run_that_cannot_go_on_says_why(opened: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    fmu = begun(opened("degenerate_unilateral", 2, "CS"), 2)
+    with pytest.raises(Exception, match="status 3"):
+        fmu.doStep(0.0, 2.0)
+    words = r"the row of the relation of rates \S.* vanishes at t = 1\.4142"
+    assert re.search(words, capfd.readouterr().out)
+    with pytest.raises(Exception, match="status 3"):
+        fmu.doStep(2.0, 1.0)
+    fmu.reset()
+    assert values(fmu, 2, "time") == [0.0]
 
 
 def test_steps_return_early_where_the_importer_asks(opened: Any) -> None:

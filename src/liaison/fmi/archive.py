@@ -40,6 +40,10 @@ BINARIES = (
 
 SUFFIXES = {"linux": ".so", "windows": ".dll", "macos": ".dylib"}
 STATUSES = 32
+DEGENERATE = (
+    "\6the row of the relation of rates \2 vanishes at t = \1 s, and how the motion goes on is not "
+    "decided in an FMU. Run it with `liaison simulate`, or state it as a relation of positions."
+)
 DATE = (1980, 1, 1, 0, 0, 0)
 """Of all files, so that two exports give the same bytes."""
 
@@ -151,6 +155,7 @@ def _statuses(plan: Plan) -> list[str]:
     texts = failure_texts(plan, run, named, chr(SIZE), event=named, block=named)
     unknown = "the run cannot go on at t = \1 s."
     listed = [unknown] * STATUSES
+    listed[at.DEGENERATE] = DEGENERATE
     listed[0] = "instants at which tables bend are not known after t = \1 s: export for longer."
     for code in REASONS:
         if 0 < code < STATUSES and code in texts:
