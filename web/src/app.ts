@@ -309,11 +309,12 @@ export class App {
     // at rest nothing is drawn again
     const rows = `${simulation.serial} ${motion.count} ${this.clock.end} ${simulation.status?.status}`;
     const turn = this.isChartsTurn ? 1 : 0;
-    if (this.shownRows[turn] === rows) return;
+    const hasMore = this.shownRows[turn] !== rows;
     this.shownRows[turn] = rows;
-    if (this.isChartsTurn) this.charts.refresh();
-    else {
-      this.stage.refreshTraces();
+    if (this.isChartsTurn) {
+      if (hasMore) this.charts.refresh();
+    } else {
+      if (hasMore) this.stage.refreshTraces();
       simulation.refreshEvents(this.clock.begin, this.clock.end);
       this.transport.refreshEvents();
       this.happened?.refresh();
