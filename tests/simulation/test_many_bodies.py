@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 import liaison
+from liaison.numeric import State
 from liaison.tree import span
 from liaison.verbs import ready
 from liaison.verbs.motion.simulate import _evaluations
+from samples import sample
 
 RUN = 1e-9  # relative, of whole runs
 LINKS = 12
@@ -36,9 +38,9 @@ def hanging(n):
     return text + f"output swing = J0 + J1 in deg ;\nevent back when J{n - 1} crossing ;\n"
 
 
-def by_both(monkeypatch, ask):
+def by_both(monkeypatch, ask, least=3):
     """The answer by loops, and by unrolled code."""
-    monkeypatch.setattr(ready, "UNROLLED", 3)
+    monkeypatch.setattr(ready, "UNROLLED", least)
     looped = ask()
     monkeypatch.setattr(ready, "UNROLLED", 10_000)
     return looped, ask()
@@ -147,8 +149,25 @@ def test_code_is_chosen_by_counted_cost():
 
 
 @pytest.mark.slow
-def test_a_chain_of_two_hundred_bodies_by_both(monkeypatch):
-    text = hanging(200)
+@pytest.mark.parametrize("seed", [21, 22, 23, 27])
+def test_random_trees_with_loads_of_all_kinds(seed, monkeypatch):
+    drawn = sample(seed, loops=(0, 0), relations=False, bodies=(3, 6), loads=True)
+    tree = span(drawn.mechanism)
+    at = drawn.at(tree)
+    labels = {"q": tree.position_labels(), "v": tree.velocity_labels()}
+    state = State(0.0, np.array(at["q"]), 0.3 * np.array(at["v"]), labels)
+    monkeypatch.setattr(ready, "UNROLLED", 0)
+    assert ready.looped_kernel(tree) is not None
+    how = {"until": 0.2, "every": 0.05, "rtol": 1e-11, "atol": 1e-12, "series": EVERYTHING}
+    looped, unrolled = by_both(
+        monkeypatch, lambda: liaison.simulate(drawn.mechanism, state, **how), least=0
+    )
+    check_same(looped, unrolled)
+
+
+@pytest.mark.slow
+def test_a_chain_of_seventy_bodies_by_both(monkeypatch):
+    text = hanging(70)
     looped, unrolled = by_both(
         monkeypatch,
         lambda: liaison.simulate(text, until=0.02, step=0.001, every=0.01, series=EVERYTHING),
