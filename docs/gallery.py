@@ -1,5 +1,7 @@
 """Writes docs/gallery.md: every shipped mechanism with loops, its picture and its mobility.
 
+Pictures of the robots in `examples/robots`, too, for docs/robots.md.
+
 python docs/gallery.py          (or: make gallery)
 
 Verdicts come from `liaison.mobility` with its defaults, pictures from a run: the start, and pale
@@ -168,9 +170,38 @@ def moved(mechanism: liaison.Mechanism, moment: float) -> liaison.Trajectory:
         return liaison.simulate(liaison.compile(mechanism), state, until=1e-9)
 
 
+ROBOTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "delta.lsd": ({}, {"inputs": {"target1": 0.1, "target2": 0.6, "target3": 0.8}}),
+    "gripper.urdf": ({"motors": "position"}, {"inputs": {"left_drive.target": 0.6}}),
+    "parallel_leg.urdf": (
+        {"ground": True, "motors": "position", "pose": "crouch"},
+        {"inputs": {"front_hip.target": -0.3, "rear_hip.target": 0.3}},
+    ),
+    "quadruped.urdf": (
+        {"floating": True, "ground": True, "motors": "position", "pose": "stand"},
+        {"method": "moreau", "step": 1e-3},
+    ),
+}
+"""Robot -> keywords of its reader, and of a run."""
+
+
+def robots() -> None:
+    """Makes the pictures of the robots."""
+    (HERE / "robots").mkdir(exist_ok=True)
+    for name, (reader, runner) in ROBOTS.items():
+        path = EXAMPLES / "robots" / name
+        srdf = {"srdf": path.with_suffix(".srdf")} if "pose" in reader else {}
+        mechanism = liaison.read(path, **reader, **srdf)
+        run = liaison.simulate(mechanism, until=0.4, **runner)
+        place = HERE / "robots" / f"{path.stem}.png"
+        place.write_bytes(picture(run, mechanism))
+        print(name, place.stat().st_size, "bytes", flush=True)
+
+
 def main() -> None:
     """Makes all pictures and the page."""
     mpl.use("Agg")
+    robots()
     PICTURES.mkdir(exist_ok=True)
     table = ["| mechanism | n | eq. | count | naive | rank | first | finite | status | |",
              "|---|---|---|---|---|---|---|---|---|---|"]  # fmt: skip

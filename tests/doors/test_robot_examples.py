@@ -109,3 +109,12 @@ def test_a_leg_hops_and_gains_no_energy_from_nothing():
 @pytest.mark.slow
 def test_a_leg_hops_a_thousand_times():
     assert hopping(262.0)[1] >= 1000
+
+
+def test_every_robot_has_its_picture_on_the_page():
+    docs = EXAMPLES.parent / "docs"
+    page = (docs / "robots.md").read_text(encoding="utf-8")
+    for path in [*ROBOTS.glob("*.urdf"), *ROBOTS.glob("*.lsd")]:
+        assert f"(../examples/robots/{path.name})" in page
+        assert f"(robots/{path.stem}.png)" in page
+        assert (docs / "robots" / f"{path.stem}.png").stat().st_size > 1000

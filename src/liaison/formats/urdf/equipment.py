@@ -10,8 +10,8 @@ an SRDF file. Stops, motors and contacts with the ground are made where they are
     foot      each collision shape against the plane z = height, meshes by their convex hulls;
               friction is the smaller of the link's and the ground's
 
-Public names: Limits, limits_in, Wishes, Gear, gears_in, stops_of, motors_of, rotors_of, feet_of,
-frictions_in, gains_note, Srdf, srdf_of, inside, lowest, KINDS.
+Public names: Limits, limits_in, Equipment, EquipmentKeywords, Gear, gears_in, stops_of, motors_of,
+rotors_of, feet_of, frictions_in, gains_note, Srdf, srdf_of, inside, lowest, KINDS.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, final
+from typing import Any, TypedDict, final
 
 import numpy as np
 
@@ -68,9 +68,22 @@ def limits_in(element: Element) -> Limits | None:
     return Limits(*(number_in(limit, k) if k in limit.attributes else None for k in keys))
 
 
+class EquipmentKeywords(TypedDict, total=False):
+    """Keywords of `Equipment`; see its fields."""
+
+    limits: bool | None
+    restitution: Any
+    motors: str
+    stiffness: Any
+    damping: Any
+    ground: Any
+    friction: Any
+    sticking: bool
+
+
 @final
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class Equipment:
     """What is asked for besides the links and joints of a file."""
 
     limits: bool | None = None  # stops; None: where there are motors or a ground
@@ -247,7 +260,10 @@ def srdf_of(data: bytes, file: str, joints: Mapping[str, Element]) -> Srdf:
 
 
 def stops_of(
-    joints: Iterable[model.Joint], limits: Mapping[str, Limits], wishes: Wishes, notes: list[str]
+    joints: Iterable[model.Joint],
+    limits: Mapping[str, Limits],
+    equipment: Equipment,
+    notes: list[str],
 ) -> list[model.Unilateral]:
     """Stops at the ends of every range; a range of no length is noted, and has none."""
     stops: list[model.Unilateral] = []
@@ -260,7 +276,9 @@ def stops_of(
             notes.append(f"joint {joint.name!r} has the range {float(lower):g} … {float(upper):g}, "
                          "which would hold it: it has no stops")  # fmt: skip
             continue
-        stops += model.stops(joint, lower, upper, restitution=wishes.restitution, place=joint.place)
+        stops += model.stops(
+            joint, lower, upper, restitution=equipment.restitution, place=joint.place
+        )
     return stops
 
 
@@ -287,7 +305,7 @@ def motors_of(
     joints: Iterable[model.Joint],
     limits: Mapping[str, Limits],
     starts: Mapping[str, Any],
-    wishes: Wishes,
+    equipment: Equipment,
     lines: list[str],
 ) -> tuple[list[model.Servo], list[model.Input]]:
     """A motor for each joint, and the input that it follows.
@@ -295,19 +313,19 @@ def motors_of(
     Args:
         joints: that are driven.
         limits: of joints by name.
-        starts: positions at which joints start, by name: what motors hold unless they are told.
-        wishes: kind of the motors, and gains.
+        starts: positions at which joints start, by name: defaults of what motors hold.
+        equipment: kind of the motors, and gains.
         lines: what is deduced; a line for each motor is added.
     """
     servos, inputs = [], []
     for joint in joints:
         limit = limits.get(joint.name) or Limits()
         turns = joint.type.coordinate_units[0] == "rad"
-        word, unit = _INPUTS[wishes.motors, turns]
+        word, unit = _INPUTS[equipment.motors, turns]
         called = f"{joint.name}.{word}"
-        wish = starts.get(joint.name, 0) if word == "target" else 0
-        inputs.append(model.Input(called, unit, wish, place=joint.place))
-        values = {word: symbol(called)} | _gains(limit, turns, wishes)
+        default = starts.get(joint.name, 0) if word == "target" else 0
+        inputs.append(model.Input(called, unit, default, place=joint.place))
+        values = {word: symbol(called)} | _gains(limit, turns, equipment)
         if limit.effort:
             values["limit"] = limit.effort
             values |= {"no_load": limit.velocity} if limit.velocity else {}
@@ -330,28 +348,28 @@ _INPUTS = {
 """Kind of a motor, and whether its joint turns -> the field its input stands for, and its unit."""
 
 
-def _gains(limit: Limits, turns: bool, wishes: Wishes) -> dict[str, Any]:
-    """Stiffness and damping: as wished, else by the limits, else by STIFF and DAMPED."""
-    if wishes.motors == "torque":
+def _gains(limit: Limits, turns: bool, equipment: Equipment) -> dict[str, Any]:
+    """Stiffness and damping: as given, else by the limits, else by STIFF and DAMPED."""
+    if equipment.motors == "torque":
         return {}
-    if wishes.motors == "velocity":
+    if equipment.motors == "velocity":
         known = limit.effort and limit.velocity
         own = limit.effort / (SLIP * limit.velocity) if known else DAMPED[not turns]  # type: ignore[operator]
-        return {"damping": own if wishes.damping is None else wishes.damping}
+        return {"damping": own if equipment.damping is None else equipment.damping}
     reach = REACH if turns else REACH / 10
     stiffness: Any = limit.effort / reach if limit.effort else STIFF[not turns]
-    if wishes.stiffness is not None:
-        stiffness = wishes.stiffness
-    damping = stiffness * LAG if wishes.damping is None else wishes.damping
+    if equipment.stiffness is not None:
+        stiffness = equipment.stiffness
+    damping = stiffness * LAG if equipment.damping is None else equipment.damping
     return {"stiffness": stiffness, "damping": damping}
 
 
-def gains_note(motors: Iterable[model.Servo], wishes: Wishes) -> list[str]:
+def gains_note(motors: Iterable[model.Servo], equipment: Equipment) -> list[str]:
     """A line for each gain that was not given: its least and greatest value."""
     notes = []
     for word in ("stiffness", "damping"):
         values = [float(x) for motor in motors if (x := getattr(motor, word))]
-        if values and getattr(wishes, word) is None:
+        if values and getattr(equipment, word) is None:
             span = f"{min(values):g} … {max(values):g}"
             notes.append(f"the {word} of {len(values)} motors is not given: {span} is taken")
     return notes
@@ -363,7 +381,7 @@ def gains_note(motors: Iterable[model.Servo], wishes: Wishes) -> list[str]:
 def feet_of(
     links: Mapping[str, Element],
     frictions: Mapping[str, Fraction],
-    wishes: Wishes,
+    equipment: Equipment,
     *,
     place: Callable[[Element], tuple[Any, Any]],
     body: Callable[[str], str],
@@ -375,14 +393,14 @@ def feet_of(
     Args:
         links: those that move, by name.
         frictions: coefficients by link.
-        wishes: height of the ground, its friction and restitution.
+        equipment: height of the ground, its friction and restitution.
         place: pose of a shape in its link.
         body: the name of a link's body.
         file: of a <mesh>, where it may be opened.
         notes: what cannot touch is named there, and what was repaired of meshes.
     """
-    plane = model.Marker("ground", p=(0, 0, wishes.height), name="ground plane")
-    own = GRIP if wishes.friction is None else wishes.friction
+    plane = model.Marker("ground", p=(0, 0, equipment.height), name="ground plane")
+    own = GRIP if equipment.friction is None else equipment.friction
     feet: list[model.Contact] = []
     without: dict[str, list[str]] = {}
     for name, link in links.items():
@@ -398,7 +416,7 @@ def feet_of(
             kind, sizes = known
             called = f"{name} on the ground" if len(shapes) == 1 else f"{name} on the ground {k}"
             mu = min(own, frictions[name]) if name in frictions else own
-            common = {"friction": mu, "restitution": wishes.restitution, "place": shape.place}
+            common = {"friction": mu, "restitution": equipment.restitution, "place": shape.place}
             feet.append(model.Contact(called, marker, plane, kind, **common, **sizes))
     for tag, names in without.items():
         listed = ", ".join(map(repr, dict.fromkeys(names)))

@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from math import ceil
 from pathlib import Path, PurePath
-from typing import Any, final
+from typing import Any, Unpack, final
 
 import liaison.model as model
 from liaison.errors import ModelError, NamingError, OptionError, Place, TextError
@@ -25,9 +25,10 @@ from liaison.formats.poses import rows_of
 from liaison.spatial import identity, is_zero, product, rotation_onto_z
 
 from .equipment import (
+    Equipment,
+    EquipmentKeywords,
     Limits,
     Srdf,
-    Wishes,
     feet_of,
     frictions_in,
     gains_note,
@@ -140,7 +141,7 @@ class Options:
     srdf: str | Path = ""
     pose: str | Mapping[str, Any] = ""
     package_root: str | Path = ""
-    wishes: Wishes = field(default_factory=Wishes)
+    equipment: Equipment = field(default_factory=Equipment)
 
 
 def reading_of_urdf(
@@ -155,7 +156,7 @@ def reading_of_urdf(
     srdf: str | Path = "",
     pose: str | Mapping[str, Any] = "",
     package_root: str | Path = "",
-    **wishes: Any,
+    **equipment: Unpack[EquipmentKeywords],
 ) -> Reading:
     """The mechanism of a URDF text, with notes.
 
@@ -177,7 +178,7 @@ def reading_of_urdf(
         srdf: path or text of an SRDF file: loops, passive joints, rotors, poses.
         pose: a group state of it to start in; or positions by joint, "*_knee" for all such.
         package_root: folder with the packages that `package://` names; meshes stay inside it.
-        **wishes: `limits` (stops at the ends of ranges; True where there are motors or a ground),
+        **equipment: `limits` (stops at the ends of ranges; True with motors or a ground),
             `motors` ("torque", "velocity" or "position") with `stiffness` and `damping`, `ground`
             (True, or the height of a plane [m]) with `friction`, `restitution` of stops and
             ground, `sticking` (dry friction of joints holds at rest).
@@ -200,15 +201,22 @@ def reading_of_urdf(
             message = f"the root is {root}; a URDF file begins with <robot>."
             raise TextError(message, place=root.place)
         options = Options(
-            floating, strict, merge_fixed, base, srdf, pose, package_root, _wishes(wishes)
+            floating,
+            strict,
+            merge_fixed,
+            base,
+            srdf,
+            pose,
+            package_root,
+            _equipment(dict(equipment)),
         )
         return _Robot(root, options).reading(tuple(gravity))
 
 
-def _wishes(words: dict[str, Any]) -> Wishes:
+def _equipment(words: dict[str, Any]) -> Equipment:
     """What is asked for, each word known."""
-    OptionError.check("reading URDF", words, tuple(Wishes.__dataclass_fields__))
-    return Wishes(**words)
+    OptionError.check("reading URDF", words, tuple(Equipment.__dataclass_fields__))
+    return Equipment(**words)
 
 
 class _Robot:
@@ -216,7 +224,7 @@ class _Robot:
 
     def __init__(self, root: Element, options: Options) -> None:
         self.root, self.options, self.strict = root, options, options.strict
-        self.floating, self.wishes = options.floating, options.wishes
+        self.floating, self.equipment = options.floating, options.equipment
         self.notes: list[str] = []
         self.lines: list[str] = []  # what is deduced
         self.links = _by_name(root, "link")
@@ -301,26 +309,26 @@ class _Robot:
         held: model.Joint,
     ) -> model.Mechanism:
         """The mechanism with rotors, stops, motors and feet, as far as they are asked for."""
-        wishes, known = self.wishes, len(mechanism.joints) - 1 - len(joints)
-        firm = self.strict and bool(wishes.motors)
+        equipment, known = self.equipment, len(mechanism.joints) - 1 - len(joints)
+        firm = self.strict and bool(equipment.motors)
         own = gears_in(self.root, self.joints, self.notes, firm)
         ranges = {x: y for x, y in limits.items() if self.joints[x].get("type") in RANGED}
         starts = self.starts(joints, ranges)
         forces: list[Any] = list(rotors_of(joints, own | dict(self.srdf.gears)))
         contacts: list[Any] = []
-        if wishes.has_stops:
-            contacts += stops_of(joints, ranges, wishes, self.notes)
+        if equipment.has_stops:
+            contacts += stops_of(joints, ranges, equipment, self.notes)
         elif ranges:
             count = len(ranges)
             self.notes.append(f"limits of {count} joints are kept, but not enforced")
         inputs: list[model.Input] = []
-        if wishes.motors:
+        if equipment.motors:
             driven = self.driven(joints, own)
-            motors, inputs = motors_of(driven, limits, starts, wishes, self.lines)
+            motors, inputs = motors_of(driven, limits, starts, equipment, self.lines)
             forces += motors
-            self.notes += gains_note(motors, wishes)
+            self.notes += gains_note(motors, equipment)
         begun = [model.Start(name, x, is_guess=known > 0) for name, x in starts.items() if x]
-        if wishes.has_ground:
+        if equipment.has_ground:
             feet = self.feet(mechanism)
             contacts += feet
             begun += self.standing(joints, feet, starts, held)
@@ -363,7 +371,7 @@ class _Robot:
             name = joint.name
             if joint.type.nq != 1 or self.joints[name].one("mimic"):
                 continue
-            within = inside(ranges.get(name)) if self.wishes.has_stops else Fraction(0)
+            within = inside(ranges.get(name)) if self.equipment.has_stops else Fraction(0)
             starts[name] = pose.get(name, within)
             if name not in pose and within:
                 line = f"joint {name!r} starts at {float(within):g}, because 0 is out of its range"
@@ -383,7 +391,7 @@ class _Robot:
         moving = {x: link for x, link in self.links.items() if self.body(x) not in still}
         frictions = frictions_in(self.root, self.links)
         feet = feet_of(
-            moving, frictions, self.wishes, place=pose_in, body=self.body, file=self.mesh,
+            moving, frictions, self.equipment, place=pose_in, body=self.body, file=self.mesh,
             notes=self.notes,
         )  # fmt: skip
         if not feet:
@@ -414,7 +422,7 @@ class _Robot:
                 ratio, offset = number_in(mimic, "multiplier", "1"), number_in(mimic, "offset", "0")
                 values[name] = ratio * values[mimic.get("joint")] + offset
         bottom = lowest(joints, feet, values, held.successor.body)
-        height = Fraction(ceil((float(self.wishes.height) - bottom) * 10**9), 10**9)
+        height = Fraction(ceil((float(self.equipment.height) - bottom) * 10**9), 10**9)
         self.lines.append(
             f"the base starts at height {float(height):g} m: its lowest shape touches"
         )
@@ -452,7 +460,7 @@ class _Robot:
         front, used = [root], self.used()
         while front:
             element = front.pop()
-            drawn = not self.wishes.has_ground and bool(element.all("visual"))
+            drawn = not self.equipment.has_ground and bool(element.all("visual"))
             for child in element.children:
                 is_known = child.tag in KNOWN.get(element.tag, {child.tag}) | used.get(
                     element.tag, set()
@@ -472,10 +480,10 @@ class _Robot:
     def used(self) -> dict[str, set[str]]:
         """Element -> elements in it that are used because of what is asked for."""
         tags: dict[str, set[str]] = {"robot": set()}
-        if self.wishes.motors:
+        if self.equipment.motors:
             tags["robot"] |= {"transmission", "ros2_control"}
             tags["ros2_control"] = {"joint", "transmission"}
-        if self.wishes.has_ground:
+        if self.equipment.has_ground:
             tags["robot"].add("gazebo")
             tags |= {"gazebo": {"mu1"}, "link": {"contact"}, "collision": {"contact_coefficients"}}
         return tags
@@ -645,7 +653,7 @@ class _Robot:
                 self.drop(f"<dynamics> of the {kind} joint {joint.name!r} is not read", dynamics)
             elif (viscous or coulomb) and joint.type.nq == 1:
                 name, on, place = f"friction of {joint.name}", joint.name, dynamics.place
-                if self.wishes.sticking and coulomb:
+                if self.equipment.sticking and coulomb:
                     dry.append(model.DryFriction(name, on, coulomb, None, viscous, place=place))
                 else:
                     smooth.append(model.JointFriction(name, on, viscous, coulomb, place=place))
