@@ -90,7 +90,11 @@ def test_a_contact_shape_has_its_word_its_symbol_and_something_to_touch(kind):
     assert has_word(LSD, kind.WORD)
     assert kind.SYMBOL in SYMBOLS
     assert [target for shape, target in PAIRS if shape == kind.WORD]
-    told = {one.key: (0.1, 0.2, 0.3) if one.vector else 0.1 for one in kind.SIZES}
+    corner = liaison.Hull([(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)])
+    told = {
+        one.key: corner if one.shape else (0.1, 0.2, 0.3) if one.vector else 0.1
+        for one in kind.SIZES
+    }
     a, b = Marker("a"), Marker("ground")
     touched = {} if (kind.WORD, "plane") in PAIRS else {"edge": 0.2}
     contact = liaison.contact(a, b, kind.WORD, **told, **touched)

@@ -11,6 +11,7 @@ import pytest
 
 import liaison as li
 from liaison.errors import LiaisonError, SimulationError
+from samples.polytopes import Pose, features, signed_distance
 
 BRICK = [*product((-0.2, 0.2), (-0.15, 0.15), (-0.1, 0.1))]
 TABLE = li.Hull([*product((-3, 3), (-3, 3), (-0.5, 0))])
@@ -95,6 +96,24 @@ def test_a_tetrahedron_comes_to_rest(target: dict[str, Any]) -> None:
     assert force(result) == pytest.approx(float(body.mass) * 9.81, rel=1e-9)
     energy = result["energy"].sum(axis=1)
     assert energy.max() < energy[0] * (1 + 1e-5)  # error of the steps in flight
+
+
+def test_a_hull_of_many_faces_never_enters_the_table() -> None:
+    """The face that looks most against the table need not have the deepest corner."""
+    draw = np.random.default_rng(7)
+    table = features(TABLE.polytope())
+    for _ in range(3):
+        points = draw.normal(size=(40, 3))
+        points *= [0.2, 0.14, 0.1] / np.linalg.norm(points, axis=1)[:, None]
+        hull = li.Hull(points)
+        one = mechanism("hull", li.body("b", shapes=hull, density=500), points=hull, hull=TABLE)
+        spin = dict(zip(("F.wx", "F.wy", "F.wz"), draw.uniform(-5, 5, 3), strict=True))
+        result = run(one, {"F.z": 0.3, **spin}, 0.6, every=0.01)
+        for q in result.q:
+            w, x, y, z = q[3:]
+            turn = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+            pose = Pose(np.eye(3) + 2 * w * turn + 2 * turn @ turn, q[:3])
+            assert signed_distance(features(hull.polytope(), pose), table) > -1e-9
 
 
 def test_hulls_on_joints_collide_without_neighbours() -> None:

@@ -1,9 +1,10 @@
 """Points at which two convex bodies touch: a face with what of the other lies above it, or a point.
 
 The normal of their distance or depth decides. If a face of one looks along it, the opposite face of
-the other is cut to the outline of that face, and every corner that is left is a point with a gap of
-its own to the plane of the face; of many, those that span the largest area are kept. Where no face
-looks along the normal (corner on corner, edge across edge), it is the nearest points alone.
+the other, at its deepest corner, is cut to the outline of that face, and every corner that is left
+is a point with a gap of its own to the plane of the face; of many, those that span the largest area
+are kept. Where no face looks along the normal (corner on corner, edge across edge), it is the
+nearest points alone.
 
 Each point is fixed on the bodies, and the normal on one of them, so that its gap is a smooth
 function of their poses for the rest of a step:
@@ -80,6 +81,30 @@ def facing(body: Convex, d: ptr, bodies: Bodies) -> i64:
             most = along
             best = k
     return best
+
+
+@loop
+def lowest_face(body: Convex, d: ptr, bodies: Bodies) -> i64:
+    """Of the faces at the corner farthest along a direction, that which looks most along it.
+
+    The face that looks most along it of all need not have that corner.
+    """
+    far = -1e300
+    for k in range(body.first, body.first + body.corners):
+        far = max(far, dot3(bodies.vertex[k], d))
+    far -= 1e-9 * body.size
+    best = -1
+    most = -2.0
+    for k in range(body.first_face, body.first_face + body.faces):
+        face = bodies.face[k]
+        along = dot3(face.normal, d)
+        if along > most:
+            for m in range(face.first, face.first + face.corners):
+                if dot3(bodies.vertex[bodies.outline[m]], d) >= far:
+                    most = along
+                    best = k
+                    break
+    return best if best >= 0 else facing(body, d, bodies)
 
 
 @loop
@@ -185,7 +210,7 @@ def opposite(body: Convex, is_first: i64, bodies: Bodies, ask: Question) -> i64:
     if body.kind == CYLINDER:
         count = cylinder_end(body, d, ask)
     elif body.faces > 0:
-        face = bodies.face[facing(body, d, bodies)]
+        face = bodies.face[lowest_face(body, d, bodies)]
         for m in range(face.corners):
             corner = bodies.outline[face.first + m]
             ask.key[m] = 1 + corner - body.first

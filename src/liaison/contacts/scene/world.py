@@ -93,7 +93,7 @@ def _world_of(model: SceneModel, capacity: int) -> World:
     )  # fmt: skip
     world = new_world(sizes)
     world.solid.floats[:], world.law.floats[:] = solid, laws.values
-    if forms is not None:
+    if forms is not None and b.corners is not None:
         world.forms[:], world.form[:] = forms.ints, b.corners > 0
     world.law_between[:], world.order[:] = laws.table, np.arange(wide)
     fill(world.body, Body, mass=b.mass, inertia=b.inertia, inverse=np.linalg.inv(b.inertia))

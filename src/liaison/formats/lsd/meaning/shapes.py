@@ -63,10 +63,11 @@ def shape_of(
         raise Unfit(f"a colour is a text in quotes, not {kind_of(color)}.")
     try:
         if name == "hull":
-            shape: Any = _hull(values, sizes, folder)
+            plain_shape: Any = _hull(values, sizes, folder)
         else:
-            shape = _line(values) if name == "line" else make(sizes)
-        return replace(shape, color=color.text)
+            plain_shape = _line(values) if name == "line" else make(sizes)
+        shape: Shape = replace(plain_shape, color=color.text)
+        return shape
     except KeyError as missing:
         raise Unfit(f"{name} needs {missing}; it takes {', '.join(takes)}.") from None
     except LiaisonError as error:
