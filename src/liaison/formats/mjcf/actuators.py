@@ -7,7 +7,7 @@ within `forcerange`; the effort along the joint or tendon is gear · force. u is
 
 Public names: Actuators.
 
-Source: MuJoCo's XML reference, section actuator; Computation, actuation model.
+Source: MUJOCO XML reference, section actuator, and Computation, actuation model.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ them. Friction is that of the geom of higher `priority`, else the greater of bot
 
 Public names: Touching, contacts.
 
-Source: MuJoCo's Computation, collision detection and contact parameters.
+Source: MUJOCO Computation, collision detection and contact parameters.
 """
 
 from __future__ import annotations

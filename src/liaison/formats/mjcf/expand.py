@@ -4,7 +4,7 @@ Nothing outside the folder of the model is opened, and no file twice.
 
 Public names: Folder, expanded.
 
-Source: MuJoCo's XML reference, sections include, frame, replicate and default.
+Source: MUJOCO XML reference, sections include, frame, replicate and default.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ MuJoCo counts a coordinate from `ref` at the described configuration, we count i
 
 Public names: Joints, rotation_spring, rotation_vector.
 
-Source: MuJoCo's XML reference, body/joint; Computation, passive forces.
+Source: MUJOCO XML reference, body/joint, and Computation, passive forces.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ With `exact`, d keeps its sign, which is right for closed surfaces of any form.
 
 Public names: Mesh, Meshes.
 
-Source: MuJoCo's XML reference, asset/mesh.
+Source: MUJOCO XML reference, asset/mesh.
 """
 
 from __future__ import annotations

@@ -3,24 +3,30 @@
     M = Σ m Jᵀ J + Jωᵀ I Jω + armature                                                  (poses-1)
 
 over all bodies at the described configuration is what MuJoCo scales its automatic springs and
-dampers with.
+dampers with. A fluid acts on boxes that have the bodies' inertia, by Rayleigh's function
 
-Public names: Poses, described, weights.
+    D = Σ ½ c v² + ½ k ω² + Σ ⅓ (ρ/2) bⱼ bₖ |vᵢ|³ + ⅓ (ρ/64) bᵢ (bⱼ⁴ + bₖ⁴) |ωᵢ|³     (poses-2)
 
-Source: MuJoCo's Computation, section kinematics; docs/theory/kinematics.md.
+with c = 3 π d β and k = π d³ β, d the mean side of the box b, v the velocity of the centre of mass
+against the wind and ω, both in the principal axes.
+
+Public names: Poses, described, weights, fluid_drag.
+
+Source: MUJOCO Computation, kinematics and passive forces.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 import liaison.model as model
-from liaison.expr import as_expr, directional, symbol
-from liaison.formats.urdf.xml import numbers_in
+from liaison.expr import absolute, as_expr, directional, symbol
+from liaison.formats.urdf.xml import Element, number_in, numbers_in
 from liaison.model.values import floats
 from liaison.spatial import Array, array, compose, identity, product, zeros
 from liaison.spatial.plucker import inverse
@@ -171,3 +177,69 @@ def _inertia(
             M[range(at, at + k), range(at, at + k)] += float(armature)
         at += k
     return M
+
+
+# ---- a fluid
+
+
+SMALLEST = 1e-15
+"""Mass or moment below which MuJoCo takes none."""
+
+
+def fluid_drag(root: Element, parts: Parts, single: Mapping[str, Any]) -> None:
+    """Adds the drag of every body that moves, where the file has a medium, by (poses-2).
+
+    Args:
+        root: of the file.
+        parts: with all bodies and joints.
+        single: axes of a body's only geom, by body.
+    """
+    options = {key: x.attributes[key] for x in root.all("option") for key in x.attributes}
+    option = Element("option", options, root.place)
+    density, viscosity = number_in(option, "density", "0"), number_in(option, "viscosity", "0")
+    if not (density or viscosity):
+        return
+    wind = [float(x) for x in numbers_in(option, "wind", 3, "0 0 0")]
+    poses = Poses(parts)
+    for name, body in parts.bodies.items():
+        mass = float(floats(body.mass, {}))
+        path = [poses.joints[x] for x in poses.path(name)]
+        if mass < SMALLEST or not any(x.type.nv for x in path):
+            continue
+        axes, moments = principal(body, single.get(name))
+        b = np.sqrt(np.maximum(SMALLEST, moments.sum() - 2 * moments) / mass * 6)
+        drag = _drag(poses, body, axes, b, (float(density), float(viscosity)), wind)
+        parts.forces.append(model.Dissipation(f"fluid on {name}", drag, place=body.place))
+
+
+def principal(body: model.Body, single: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Principal axes and moments: those of a body's only geom, in its order, or sorted."""
+    tensor = floats(body.inertia, {})
+    if single is not None:
+        R = floats(single, {})
+        return R, np.diag(R.T @ tensor @ R)
+    moments, axes = np.linalg.eigh(tensor)
+    return axes, moments
+
+
+def _drag(
+    poses: Poses, body: model.Body, axes: Any, b: Any, medium: tuple[float, float], wind: Any
+) -> Any:
+    """(poses-2)."""
+    density, viscosity = medium
+    R, center = poses.at(model.Marker(body.name, p=body.com))
+    back = array(product(R, array(axes)).T)
+    slip = array(poses.rates(list(center), body.name)) - array(wind)
+    v, w = product(back, slip), product(back, poses.turning(body.name))
+    d = float(b.mean())
+    total: Any = as_expr(0)
+    if viscosity:
+        total = total + 3 * np.pi * d * viscosity / 2 * sum(x * x for x in v)
+        total = total + np.pi * d**3 * viscosity / 2 * sum(x * x for x in w)
+    third = Fraction(1, 3)
+    for i, (x, y) in enumerate(zip(v, w, strict=True)) if density else ():
+        j, k = (i + 1) % 3, (i + 2) % 3
+        push = density / 2 * float(b[j] * b[k])
+        turn = density / 64 * float(b[i] * (b[j] ** 4 + b[k] ** 4))
+        total = total + third * push * absolute(x) * x * x + third * turn * absolute(y) * y * y
+    return as_expr(total)

@@ -37,12 +37,11 @@ from .actuators import Actuators
 from .contacts import Touching, contacts
 from .expand import Folder, expanded
 from .fields import Fields
-from .fluid import fluid_drag
 from .geoms import Geoms
 from .joints import Joints
 from .meshes import Meshes
 from .parts import Parts, Pose, marker_at
-from .poses import weights
+from .poses import fluid_drag, weights
 from .states import keyframes, sensors
 from .tendons import equalities, tendons
 from .values import number
@@ -128,7 +127,7 @@ class _Model:
         cables = tendons(self.root, parts)
         equalities(self.root, parts, cables)
         actuators = Actuators(self.root, parts, cables)
-        fluid_drag(self.root, parts, self.geoms)
+        fluid_drag(self.root, parts, self.geoms.single)
         is_read = self.options.contacts
         contacts(self.root, parts, self.geoms, self.touching, is_read=is_read)
         sensors(self.root, parts, cables, actuators)

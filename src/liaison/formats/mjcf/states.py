@@ -2,7 +2,7 @@
 
 Public names: sensors, keyframes.
 
-Source: MuJoCo's XML reference, sections sensor and keyframe.
+Source: MUJOCO XML reference, sections sensor and keyframe.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ springs of its solver, equalities and ranges, is held exactly here.
 
 Public names: Tendon, tendons, equalities.
 
-Source: MuJoCo's XML reference, sections tendon and equality.
+Source: MUJOCO XML reference, sections tendon and equality.
 """
 
 from __future__ import annotations
