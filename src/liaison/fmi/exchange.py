@@ -485,17 +485,12 @@ def weight_place(fmu: Instance, array: i64) -> i64:
 
 
 @loop
-def against(
-    fmu: Instance, function: i64, unknowns: i64, count: i64, knowns: i64, wanted: i64, seed: ptr,
-    sensitivity: ptr,
-) -> i64:  # fmt: skip
-    """How a weighted sum of unknowns changes with each of the knowns."""
-    run = Run(fmu.ints[fmu.run_at :])
-    own = fmu.nq + fmu.nv
+def take_weights(fmu: Instance, function: i64, unknowns: i64, count: i64, seed: ptr) -> i64:
+    """Weights of unknowns, and of those that are states; an FMI status."""
     for i in range(fmu.nx):
         fmu.weights[i] = 0.0
         fmu.change[i] = 0.0
-    for i in range(own):
+    for i in range(fmu.nq + fmu.nv):
         fmu.state_weights[i] = 0.0
     place = 0
     for i in range(count):
@@ -514,6 +509,20 @@ def against(
             elif start >= 0:
                 fmu.weights[start + variable.first + j] += seed[place]
             place += 1
+    return OK
+
+
+@loop
+def against(
+    fmu: Instance, function: i64, unknowns: i64, count: i64, knowns: i64, wanted: i64, seed: ptr,
+    sensitivity: ptr,
+) -> i64:  # fmt: skip
+    """How a weighted sum of unknowns changes with each of the knowns."""
+    run = Run(fmu.ints[fmu.run_at :])
+    own = fmu.nq + fmu.nv
+    status = take_weights(fmu, function, unknowns, count, seed)
+    if status != OK:
+        return status
     if fmu.has_adjoint > 0:
         t = run.t
         fmu.adjoint_entry(t, run.q, run.v, run.u, run.p, fmu.weights, fmu.change, fmu.work)
