@@ -258,6 +258,14 @@ def test_arrays_larger_than_their_file_are_refused(tmp_path):
         load(path)
 
 
+def test_complex_numbers_are_no_results(tmp_path):
+    """Their imaginary parts were left out."""
+    q = files.Variable(("time",), np.full(3, 1 + 2j))
+    files.write_netcdf(tmp_path / "a.nc", {"q": q}, "{}")
+    with pytest.raises(LiaisonError, match=r"a\.nc .*q holds complex numbers"):
+        files.read_netcdf(tmp_path / "a.nc")
+
+
 def test_readings_of_a_file_are_bounded():
     image, buffer = files._Image(b"x" * 1000), bytearray(1000)
     times = (files.READINGS * 1000 + files.LEAST_READ) // 1000

@@ -387,6 +387,8 @@ def _check_size(path: str | os.PathLike[str], stored: Any, data: bytes) -> None:
 
 def _variable(stored: Any) -> Variable:
     values = np.asarray(stored[...])
+    if values.dtype.kind == "c":
+        raise ValueError(f"{stored.name} holds complex numbers")
     if values.dtype.kind in "OS":
         text = [x.decode() if isinstance(x, bytes) else str(x) for x in values.ravel()]
         values = np.array(text, dtype=object).reshape(values.shape)
