@@ -206,7 +206,7 @@ class Equations(Typeset):
         >>> equations
         <Equations pendulum, by lagrange: 1 equation>
         >>> print(equations.text().splitlines()[4])
-          A: ⅓ l Ä + 4.905 sin(A) = 0      (divided by m l)
+          A: ⅓ l A'' + 4.905 sin(A) = 0      (divided by m l)
     """
 
     name: str

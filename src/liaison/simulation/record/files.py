@@ -331,7 +331,7 @@ class _Image(io.BytesIO):
 def _check_heap(data: bytes, place: int) -> None:
     """Rejects a global heap whose entries do not follow each other to its end.
 
-    Source: HDF5 File Format Specification, III.E. Global Heap, with lengths of eight bytes.
+    Source: HDF5, III.E, with lengths of eight bytes.
     """
     size = int.from_bytes(data[place + 8 : place + 16], "little")
     end, at = place + size, place + 16
