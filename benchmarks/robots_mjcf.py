@@ -31,8 +31,9 @@ WHEELS = ("gymnasium", "dm_control", "mujoco_warp")
 STATES = 100
 TOLERANCE = 1e-9
 """Of q̈, relative to its largest entry, or to 1 where that is smaller."""
-ROUNDED = 2e-7
-"""Of masses, centres and moments: MuJoCo diagonalizes tensors to 1e-12, whatever their size."""
+ROUNDED = 1e-6
+"""Of masses, centres and moments: MuJoCo diagonalizes tensors to 1e-12, whatever their size, which
+is 1e-7 of small ones; its masses of hulls differ by 4e-7 from ours, which are SciPy's to 1e-14."""
 
 HEAD = re.compile(rb"<mujoco(\s[^>]*)?>")
 NO_FRICTION = b'<option><flag frictionloss="disable"/></option>'

@@ -170,6 +170,19 @@ def test_a_mesh_encloses_its_mass(how):
     assert floats(body.inertia, {}) == pytest.approx(np.diag([10, 13, 5]))
 
 
+def test_a_mesh_may_count_the_mass_of_its_hull():
+    inner = [*CUBE, (1, 0.5, 1.5)]  # a dent in the top: its corner is inside
+    corners = " ".join(str(x) for corner in inner for x in corner)
+    dented = FACES.removesuffix("1 5 7 1 7 3") + "1 5 8 5 7 8 7 3 8 3 1 8"
+    text = '<asset><mesh name="m" vertex="{}" face="{}" inertia="{}"/></asset>'
+    masses = {}
+    for how in ("exact", "convex"):
+        asset = text.format(corners, dented, how)
+        body = reading_of_mjcf(slide('<geom type="mesh" mesh="m" density="2"/>', more=asset))
+        masses[how] = float(body.mechanism.body("a").mass)
+    assert masses == {"exact": pytest.approx(12 - 2 * 2 * 1.5 / 3), "convex": pytest.approx(12)}
+
+
 def test_a_mesh_is_read_from_each_kind_of_file(tmp_path):
     corners, faces = np.array(CUBE, float), np.array(FACES.split(), int).reshape(-1, 3)
     lines = [f"v {x} {y} {z}" for x, y, z in CUBE] + [

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from liaison.errors import ModelError, NamingError, TextError
 from liaison.formats.urdf.xml import Element, numbers_in
+from liaison.model.shapes import Hull
 from liaison.spatial import rotation_quaternion
 
 from .expand import Folder
@@ -110,15 +111,28 @@ class Meshes:
         if key not in self.solids:
             mesh = self.mesh(element)
             if how == "convex" and not mesh.is_convex:
-                message = f"{element} counts the mass of its hull, and is not convex itself"
-                hint = "Give the body an <inertial>, or the mesh inertia='exact'."
-                raise ModelError(f"{message}.", place=element.place, hint=hint)
+                self.solids[key] = self.hull(mesh, element)
+                return self.solids[key]
             try:
                 self.solids[key] = mesh.solid(how == "exact")
             except (ValueError, FloatingPointError) as error:
                 message = f"{element} encloses no mass: {error}."
                 raise ModelError(message, place=element.place) from None
         return self.solids[key]
+
+    def hull(self, mesh: Mesh, element: Element) -> tuple[float, Floats, Floats]:
+        """The same of the convex hull of a mesh.
+
+        Raises:
+            ModelError: a hull of more corners than are taken.
+        """
+        hull = Hull(tuple(map(tuple, mesh.corners.tolist())))
+        if any("replaced" in note for note in hull.notes):
+            message = f"the hull of {element} has too many corners to count its mass."
+            raise ModelError(message, place=element.place, hint="Give the body an <inertial>.")
+        volume = float(hull.volume())
+        center, tensor = (np.array(x, dtype=float) for x in (hull.center(), hull.tensor(volume)))
+        return volume, center, tensor
 
     def mesh(self, element: Element) -> Mesh:
         """Corners and triangles, moved and scaled as <mesh> says."""
