@@ -16,15 +16,14 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, final
 
-import numpy as np
-
 from liaison.errors import ProgramError
-from liaison.program import Kernel
+from liaison.program import Kernel, Program
 from liaison.program.kernel import MachineKernel
 from liaison.program.llvm.trampolines import trampoline
 from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.language import at, f64, i64, iptr, kernel, loop, ptr
-from liaison.program.loops.records import Record, Rows, address, rows, size, sized
+from liaison.program.loops.records import Record, Rows, address, inline, rows, size, sized
+from liaison.simulation.steps.layout import Law
 
 from .distance import dot3
 from .layout import Bodies, Question, bodies_of
@@ -34,6 +33,9 @@ FRAME = 12
 PLACE = 13
 """Numbers of a frame, and of a place of contact."""
 WORDS = Question.header
+KEYS = 1048576
+"""Keys of the points on one face, at most."""
+LAW = Law.header
 NEAR = 1.0
 """Distance beside the size within which points are sought."""
 
@@ -44,6 +46,7 @@ class Pair(Record):
 
     first: i64
     second: i64
+    gap: iptr = inline(8)  # the word of `out` that takes the key of each place
 
 
 @final
@@ -79,7 +82,8 @@ def places_at(
     bodies = Bodies(touches.bodies)
     frames = at(work, WORDS)
     places = at(frames, FRAME * count)
-    rest = at(places, PLACE * MOST * count)
+    keys = at(places, PLACE * MOST * count)
+    rest = at(keys, MOST * count)
     touches.frames(t, q, v, u, p, x, frames, rest)
     for k in range(count):
         pair = touches.pair[k]
@@ -88,15 +92,20 @@ def places_at(
             ask.p[i] = frame[9 + i]
             for j in range(3):
                 ask.R[i, j] = frame[3 * i + j]
-        find_places(pair, bodies, ask, at(places, PLACE * MOST * k))
+        find_places(pair, bodies, ask, at(places, PLACE * MOST * k), at(keys, MOST * k))
     touches.gaps(t, q, v, u, p, places, out, rest)
+    for k in range(count):
+        for slot in range(MOST):
+            out[touches.pair[k].gap[slot]] = keys[MOST * k + slot]
 
 
 @loop
-def find_places(pair: Pair, bodies: Bodies, ask: Question, places: ptr) -> None:
+def find_places(pair: Pair, bodies: Bodies, ask: Question, places: ptr, keys: ptr) -> None:
     """The places of one pair: those in use, by their keys; zeros elsewhere."""
     for i in range(PLACE * MOST):
         places[i] = 0.0
+    for i in range(MOST):
+        keys[i] = 0.0
     ask.points = 0
     if pair.second < 0:
         plane_points(pair.first, bodies, ask)
@@ -112,6 +121,7 @@ def find_places(pair: Pair, bodies: Bodies, ask: Question, places: ptr) -> None:
         while used(at(places, PLACE * slot)) == 1:
             slot = (slot + 1) % MOST
         write_place(k, ask, at(places, PLACE * slot))
+        keys[slot] = float(1 + ask.keys[k] + KEYS * (2 * ask.face + ask.owner))
         ask.keys[k] = -1
 
 
@@ -171,7 +181,7 @@ def with_convex(base: Kernel) -> Kernel:
             f"{pairs[0][0]!r} is a contact of convex bodies, which this back end does not find.",
             hint="Take the back end 'llvm'.",
         )
-    touches = _touches(pairs)
+    touches = _touches(pairs, base.program)
 
     def compiler(names: tuple[str, ...]) -> tuple[Mapping[str, int], Any]:
         base.compile(*names, *(["frames"] if "one_sided" in names else []))
@@ -191,7 +201,7 @@ def with_convex(base: Kernel) -> Kernel:
         if entry != "one_sided":
             return base.work_size(entry)
         own = max(base.work_size(x) for x in ("frames", "one_sided"))
-        return WORDS + (FRAME + PLACE * MOST) * len(pairs) + own
+        return WORDS + (FRAME + (PLACE + 1) * MOST) * len(pairs) + own
 
     reads = {"one_sided": {**base._read("one_sided"), **base._read("frames"), "x": 0}}
     for name in ("q", "v", "u", "p", "t"):
@@ -205,8 +215,12 @@ def with_convex(base: Kernel) -> Kernel:
     return whole
 
 
-def _touches(pairs: Any) -> Touches:
+def _touches(pairs: Any, program: Program) -> Touches:
     """The table of pairs; its entries are set when they are compiled."""
+    sides = program.facts["sides"]
+    number = {x[0]: b for b, x in enumerate(sides)}
+    count = sum(x[4] for x in sides)
+    laws = len(sides) + 2 * count + count * program.sizes["nv"] + Law.fields["spare"].slot
     solids = []
     numbers = []
     for _, first, second in pairs:
@@ -216,5 +230,7 @@ def _touches(pairs: Any) -> Touches:
     block = bodies_of(solids)
     touches = Touches.new({"bodies": block.words}, pairs=len(pairs))
     touches.bodies[:] = block.ints
-    touches.pair.ints[:] = np.array(numbers, dtype=np.int64)
+    for pair, (first, second), (name, *_) in zip(touches.pair, numbers, pairs, strict=True):
+        pair.first, pair.second = first, second
+        pair.gap[:] = [laws + LAW * number[f"{name}[{k + 1}]"] for k in range(MOST)]
     return touches

@@ -89,6 +89,7 @@ class Question(Record):
     owner: i64  # whose axes the normal keeps to: 0 of the first, 1 of the second
     keys: iptr = inline(8)  # which corners or crossings they are
     reach: f64  # radius of the first about its points
+    face: i64  # that is touched, of all; −1: none, so that its points are known by nothing
     # of the simplex: difference w = a − b and the point a
     size: f64
     count: i64

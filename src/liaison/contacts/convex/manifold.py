@@ -126,6 +126,7 @@ def single_point(one: Convex, other: Convex, ask: Question) -> None:
     """The nearest points of the cores alone, the normal fixed on the second body."""
     R = ask.R
     ask.owner = 1
+    ask.face = -1
     ask.points = 1
     ask.keys[0] = 0
     for i in range(3):
@@ -153,6 +154,7 @@ def to_second(x: ptr, is_direction: i64, out: ptr, ask: Question) -> None:
 def on_face(face: i64, one: Convex, other: Convex, bodies: Bodies, ask: Question) -> None:
     """Points of the body that does not own a face, above its outline."""
     n = ask.normal
+    ask.face = face
     normal = bodies.face[face].normal
     sign = 1.0 if ask.owner == 1 else -1.0
     if ask.owner == 1:
@@ -365,6 +367,7 @@ def plane_points(first: i64, bodies: Bodies, ask: Question) -> f64:
     body = bodies.body[first]
     ask.size = body.size
     ask.reach = body.radius
+    ask.face = 0
     n = ask.normal
     for i in range(3):
         n[i] = 1.0 if i == 2 else 0.0

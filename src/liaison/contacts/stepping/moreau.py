@@ -151,6 +151,19 @@ def speed_midway(k: i64, run: Run) -> f64:
 
 
 @loop
+def is_same_place(k: i64, there: OneSided, run: Run) -> i64:
+    """1 if a block, or its load, is of the same place there as midway.
+
+    Contacts of hulls have places that loops find, each with a key; the key of others is 0. One
+    below 0 is that of a point that may be another at every state.
+    """
+    load = run.blocks[k].load
+    one = k if load < 0 else load
+    key = run.mid.laws[one].spare[0]
+    return 1 if key >= 0.0 and key == there.laws[one].spare[0] else 0
+
+
+@loop
 def rates(m: i64, part: f64, run: Run) -> None:
     """b of the problem: rates of the free motion at the end of the step, with restitution."""
     nv = run.nv
@@ -159,17 +172,25 @@ def rates(m: i64, part: f64, run: Run) -> None:
     before = run.sides.rate
     free = run.free.v
     v = run.v
-    for i in range(m):
-        r = run.chosen[i]
-        u = mid.rate[r]
-        b[i] = u + (1.0 - run.theta) / run.theta * (u - before[r])
-        for j in range(nv):
-            b[i] += mid.D[r, j] * (free[j] - v[j])
+    for k in range(run.nb):
+        if run.active[k] == 1:
+            first = run.cone[run.cone_of[k]].first
+            goes_on = is_same_place(k, run.sides, run)
+            for i in range(first, first + run.blocks[k].rows):
+                r = run.chosen[i]
+                u = mid.rate[r]
+                b[i] = u
+                if goes_on == 1:
+                    b[i] = u + (1.0 - run.theta) / run.theta * (u - before[r])
+                for j in range(nv):
+                    b[i] += mid.D[r, j] * (free[j] - v[j])
     for k in range(run.nb):
         block = run.blocks[k]
         if run.active[k] == 1 and block.kind == GAP:
             i = run.cone[run.cone_of[k]].first
-            u = before[block.first]
+            u = mid.rate[block.first]
+            if is_same_place(k, run.sides, run) == 1:
+                u = before[block.first]
             run.hits[k] = 0
             if u >= 0.0:
                 b[i] += u
@@ -416,8 +437,18 @@ def predict(e: Entries, run: Run, scratch: ptr) -> None:
         active[k] = 1
         if block.kind == GAP:
             active[k] = 1 if end.gap[k] <= 0.0 or run.sides.gap[k] <= near(k, run) else 0
+            if is_same_place(k, end, run) == 0 or is_same_place(k, run.sides, run) == 0:
+                active[k] = 1 if mid_closes(k, run) == 1 else 0
         elif block.kind == FRICTION and block.load >= 0:
             active[k] = active[block.load]
+
+
+@loop
+def mid_closes(k: i64, run: Run) -> i64:
+    """1 if a gap closes by its rate midway, or touches: of a place that is another elsewhere."""
+    rate = run.mid.rate[run.blocks[k].first]
+    ahead = run.mid.gap[k] + (1.0 - run.theta) * run.h * min(rate, 0.0)
+    return 1 if ahead <= near(k, run) else 0
 
 
 @loop
@@ -441,8 +472,9 @@ def closing(e: Entries, run: Run, scratch: ptr) -> i64:
     for k in range(run.nb):
         block = run.blocks[k]
         if block.kind == GAP and active[k] == 0 and end.gap[k] < 0.0:
-            active[k] = 1
-            count += 1
+            if is_same_place(k, end, run) == 1:
+                active[k] = 1
+                count += 1
         elif block.kind == FRICTION and block.load >= 0:
             active[k] = active[block.load]
     return count
