@@ -29,10 +29,8 @@ from .distance import dot3
 from .layout import Bodies, Question, bodies_of
 from .manifold import MOST, plane_points, touch_points
 
-FRAME = 12
 PLACE = 13
-"""Numbers of a frame, and of a place of contact."""
-WORDS = Question.header
+"""Numbers of a place of contact."""
 KEYS = 1048576
 """Keys of the points on one face, at most."""
 LAW = Law.header
@@ -41,11 +39,29 @@ NEAR = 1.0
 
 
 @final
+class Frame(Record):
+    """The first body of a pair, seen from the second."""
+
+    R: ptr = inline(3, 3)
+    p: ptr = inline(3)
+
+
+@final
+class Places(Record):
+    """The places of a pair: n on the first body or on the second, both points, the radius."""
+
+    numbers: ptr = inline(MOST, PLACE)
+
+
+@final
 class Pair(Record):
     """Two bodies by number; −1 in the second place: the plane z = 0."""
 
     first: i64
     second: i64
+    frame: i64  # words of the workspace at which its frame begins,
+    places: i64  # its places,
+    keys: i64  # and their keys
     gap: iptr = inline(8)  # the word of `out` that takes the key of each place
 
 
@@ -54,6 +70,9 @@ class Touches(Record):
     """All pairs, their bodies, and the entries that know their frames and rows."""
 
     pairs: i64 = size()
+    first_frame: i64  # words of the workspace at which frames begin,
+    first_place: i64  # places,
+    rest: i64  # and what the entries work in
     frames: kernel
     gaps: kernel
     pair: Rows[Pair] = rows("pairs")
@@ -77,35 +96,33 @@ def places_at(
         out: result, as of the entry.
         work: workspace.
     """
-    count = touches.pairs
     ask = Question(work)
     bodies = Bodies(touches.bodies)
-    frames = at(work, WORDS)
-    places = at(frames, FRAME * count)
-    keys = at(places, PLACE * MOST * count)
-    rest = at(keys, MOST * count)
-    touches.frames(t, q, v, u, p, x, frames, rest)
-    for k in range(count):
+    rest = at(work, touches.rest)
+    touches.frames(t, q, v, u, p, x, at(work, touches.first_frame), rest)
+    for k in range(touches.pairs):
         pair = touches.pair[k]
-        frame = at(frames, FRAME * k)
+        frame = Frame(at(work, pair.frame))
         for i in range(3):
-            ask.p[i] = frame[9 + i]
+            ask.p[i] = frame.p[i]
             for j in range(3):
-                ask.R[i, j] = frame[3 * i + j]
-        find_places(pair, bodies, ask, at(places, PLACE * MOST * k), at(keys, MOST * k))
-    touches.gaps(t, q, v, u, p, places, out, rest)
-    for k in range(count):
+                ask.R[i, j] = frame.R[i, j]
+        find_places(pair, bodies, ask, Places(at(work, pair.places)), at(work, pair.keys))
+    touches.gaps(t, q, v, u, p, at(work, touches.first_place), out, rest)
+    for k in range(touches.pairs):
+        pair = touches.pair[k]
+        keys = at(work, pair.keys)
         for slot in range(MOST):
-            out[touches.pair[k].gap[slot]] = keys[MOST * k + slot]
+            out[pair.gap[slot]] = keys[slot]
 
 
 @loop
-def find_places(pair: Pair, bodies: Bodies, ask: Question, places: ptr, keys: ptr) -> None:
+def find_places(pair: Pair, bodies: Bodies, ask: Question, places: Places, keys: ptr) -> None:
     """The places of one pair: those in use, by their keys; zeros elsewhere."""
-    for i in range(PLACE * MOST):
-        places[i] = 0.0
-    for i in range(MOST):
-        keys[i] = 0.0
+    for slot in range(MOST):
+        keys[slot] = 0.0
+        for i in range(PLACE):
+            places.numbers[slot, i] = 0.0
     ask.points = 0
     if pair.second < 0:
         plane_points(pair.first, bodies, ask)
@@ -117,11 +134,11 @@ def find_places(pair: Pair, bodies: Bodies, ask: Question, places: ptr, keys: pt
         for j in range(ask.points):
             if ask.keys[j] >= 0 and (ask.keys[k] < 0 or ask.keys[j] < ask.keys[k]):
                 k = j
-        slot = ask.keys[k] % MOST
-        while used(at(places, PLACE * slot)) == 1:
-            slot = (slot + 1) % MOST
-        write_place(k, ask, at(places, PLACE * slot))
-        keys[slot] = float(1 + ask.keys[k] + KEYS * (2 * ask.face + ask.owner))
+        taken = ask.keys[k] % MOST
+        while used(places.numbers[taken]) == 1:
+            taken = (taken + 1) % MOST
+        write_place(k, ask, places.numbers[taken])
+        keys[taken] = float(1 + ask.keys[k] + KEYS * (2 * ask.face + ask.owner))
         ask.keys[k] = -1
 
 
@@ -201,7 +218,7 @@ def with_convex(base: Kernel) -> Kernel:
         if entry != "one_sided":
             return base.work_size(entry)
         own = max(base.work_size(x) for x in ("frames", "one_sided"))
-        return WORDS + (FRAME + (PLACE + 1) * MOST) * len(pairs) + own
+        return int(touches.rest) + own
 
     reads = {"one_sided": {**base._read("one_sided"), **base._read("frames"), "x": 0}}
     for name in ("q", "v", "u", "p", "t"):
@@ -230,7 +247,14 @@ def _touches(pairs: Any, program: Program) -> Touches:
     block = bodies_of(solids)
     touches = Touches.new({"bodies": block.words}, pairs=len(pairs))
     touches.bodies[:] = block.ints
-    for pair, (first, second), (name, *_) in zip(touches.pair, numbers, pairs, strict=True):
-        pair.first, pair.second = first, second
-        pair.gap[:] = [laws + LAW * number[f"{name}[{k + 1}]"] for k in range(MOST)]
+    touches.first_frame = Question.header
+    touches.first_place = touches.first_frame + Frame.header * len(pairs)
+    keys = touches.first_place + Places.header * len(pairs)
+    touches.rest = keys + MOST * len(pairs)
+    for k, pair in enumerate(touches.pair):
+        (pair.first, pair.second), name = numbers[k], pairs[k][0]
+        pair.frame = touches.first_frame + Frame.header * k
+        pair.places = touches.first_place + Places.header * k
+        pair.keys = keys + MOST * k
+        pair.gap[:] = [laws + LAW * number[f"{name}[{j + 1}]"] for j in range(MOST)]
     return touches
