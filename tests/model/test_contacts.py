@@ -41,7 +41,7 @@ def test_a_number_is_the_friction_of_sliding():
 
 REFUSED = {
     "a cube": (
-        lambda: touching("cube"), "of a point, ball, disc, cylinder, capsule, box, ellipsoid or"
+        lambda: touching("cube"), "capsule, box, ellipsoid, edge or hull"
     ),
     "with itself": (lambda: Contact("c", A, A), "of body 'a' with itself"),
     "a point with a radius": (lambda: touching(radius=1), "no radius; make it a ball"),
@@ -53,7 +53,7 @@ REFUSED = {
     "a box turned in": (lambda: touching("box", size=(1, -2, 1)), r"is \[1, -2, 1\] m"),
     "a capsule on a surface": (
         lambda: touching("capsule", radius=1, length=2, surface=X * X),
-        "of a capsule with a surface, which is not known; .* a disc or a cylinder or a box",
+        "of a capsule with a surface, which is not known; .* a cylinder or a box or a hull",
     ),
     "a box on a profile": (
         lambda: touching("box", size=(1, 1, 1), profile=1), "of a box with a profile"
@@ -235,7 +235,7 @@ def test_a_word_that_no_contact_has_is_refused_with_the_nearest():
     ball = liaison.body("ball", 1, inertia=(1, 1, 1))
     with pytest.raises(NamingError, match="'fricton'; did you mean 'friction'") as error:
         liaison.contact(ball, liaison.ground, fricton=1)
-    assert "radius" in error.value.hint
+    assert "length" in error.value.hint
     assert error.value.place is not None
     assert "test_contacts" in error.value.place.file
 

@@ -211,7 +211,7 @@ def option(x: Any) -> dict[str, Any]:
     found = {
         "kind": x.param_type_name,
         "flags": sorted([*x.opts, *x.secondary_opts]) if x.param_type_name == "option" else [],
-        "type": annotation(x.type_descriptor.annotation),
+        "type": _type_of(x),
         "default": _plain(x.default),
         "required": x.required,
         "count": x.nargs,
@@ -219,6 +219,20 @@ def option(x: Any) -> dict[str, Any]:
     if x.param_type_name == "option":
         found |= {"is_flag": bool(x.is_flag), "repeats": x.multiple}
     return found
+
+
+CLICK = {"text": "str", "integer": "int", "boolean": "bool", "path": "Path", "file": "Path"}
+"""Types of options that click names otherwise than Python."""
+
+
+def _type_of(x: Any) -> str:
+    """The annotation of an option; versions of typer without pydantic have types of click."""
+    if hasattr(x, "type_descriptor"):
+        return annotation(x.type_descriptor.annotation)
+    name = x.type.name.removesuffix(" range")
+    kind = CLICK.get(name, name)
+    repeats = getattr(x, "multiple", False) or x.nargs == -1
+    return f"list[{kind}]" if repeats else kind
 
 
 def _plain(x: Any) -> Any:

@@ -8,7 +8,7 @@ the gap of each is a formula of what they find, in the second frame's axes,
 with a on the first body and b on the second, n fixed on one of them, and r the radius of the first
 about a. A place that is not in use has n = 0, and is 1 m away.
 
-Public names: Hull, HullTarget, slots, FEATURES, SLOTS, CORNERS.
+Public names: Hull, HullTarget, slots, CORNERS.
 
 Source: docs/theory/convex.md (convex-3), (convex-4).
 """
@@ -21,7 +21,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError
-from liaison.expr import Expr, as_expr, symbol
+from liaison.expr import Expr, as_expr
 from liaison.model.kinds import Property
 from liaison.spatial.arrays import Array, array, dot, product
 
@@ -36,14 +36,10 @@ from .shape import (
     target_kind,
     touching,
 )
-from .touch import FAR, Touching, around
+from .touch import FAR, SLOTS, Touching, around, features
 
-SLOTS = 8
-"""Places at which two convex bodies touch at once, at most."""
 CORNERS = 16
 """Corners up to which each is a place of its own on a plane or surface."""
-FEATURES = ("n1x", "n1y", "n1z", "n2x", "n2y", "n2z", "ax", "ay", "az", "bx", "by", "bz", "r")
-"""What the loops find of a place."""
 POINTS = Property("points", "m", shape=True)
 HULL = Property("hull", "m", shape=True)
 
@@ -94,11 +90,6 @@ class HullTarget(ContactTarget):
     @classmethod
     def core(cls, sizes: Sizes) -> Core:
         return Core(tuple(sizes.contact.value_of("hull").points))
-
-
-def features(name: str, slot: int) -> list[Expr]:
-    """Symbols of what the loops find of a place of a contact."""
-    return [symbol(f"'{name}[{slot}].{x}") for x in FEATURES]
 
 
 def slots(sizes: Sizes, R: Array, p: Array) -> list[Touching]:

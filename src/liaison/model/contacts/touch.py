@@ -8,7 +8,8 @@ seeks the minimum. Tangents of a ball turn with its normal by the shortest way.
 Below NONE a length is 0 and has no direction, nor derivatives: a disc that lies flat, a point in
 the middle of a ball.
 
-Public names: Touching, Least, NONE, length, unit, around, within, round_touching, FAR, SHALLOW.
+Public names: Touching, Least, NONE, length, unit, around, within, round_touching, FAR, SHALLOW,
+SLOTS, features.
 
 Source: docs/theory/contacts.md (contact-1), (foot-1).
 """
@@ -19,7 +20,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from liaison.expr import Expr, as_expr, maximum, minimum, select, sqrt
+from liaison.expr import Expr, as_expr, maximum, minimum, select, sqrt, symbol
 from liaison.spatial.arrays import Array, array, dot
 
 
@@ -105,3 +106,14 @@ def around(normal: Array) -> tuple[Array, Array]:
 def _turned(v: Array, n: Array) -> Array:
     share = dot(v, n) / (1 + dot(POLE, n))
     return v - array([share * (a + b) for a, b in zip(n, POLE, strict=True)])
+
+
+SLOTS = 8
+"""Places at which two convex bodies touch at once, at most."""
+FEATURES = ("n1x", "n1y", "n1z", "n2x", "n2y", "n2z", "ax", "ay", "az", "bx", "by", "bz", "r")
+"""What compiled loops find of such a place."""
+
+
+def features(name: str, slot: int) -> list[Expr]:
+    """Symbols of what the loops find of a place of a contact."""
+    return [symbol(f"'{name}[{slot}].{x}") for x in FEATURES]

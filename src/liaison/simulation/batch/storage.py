@@ -23,6 +23,7 @@ from liaison.errors import LiaisonError, NamingError, needed
 from liaison.numeric import Array
 from liaison.simulation.record.files import (
     Variable,
+    parsed,
     plain,
     read_netcdf,
     readable,
@@ -110,7 +111,7 @@ class Stored:
         """The runs that `save` wrote, bit for bit."""
         variables, text = read_netcdf(path)
         with readable(path):
-            header = json.loads(text)
+            header = parsed(text)
             if header.get("kind") != KIND:
                 raise LiaisonError(
                     f"{path} holds one run, not many.", hint="`liaison.load` reads it."

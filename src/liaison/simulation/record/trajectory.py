@@ -38,7 +38,7 @@ from liaison.numeric import State
 from liaison.units import Label, si_value
 
 from . import resampling
-from .files import Variable, plain, read_netcdf, readable, write_file, write_netcdf
+from .files import Variable, parsed, plain, read_netcdf, readable, write_file, write_netcdf
 from .series import Array, EventRecord, Series, as_series, event_variables, events_in, frozen
 
 
@@ -533,7 +533,7 @@ def load(path: str | os.PathLike[str]) -> Trajectory:
     """
     variables, text = read_netcdf(path)
     with readable(path):
-        header = json.loads(text)
+        header = parsed(text)
         if header.get("kind") == "runs":
             raise LiaisonError(
                 f"{path} holds many runs, not one.", hint="`liaison.Runs.load` reads them."

@@ -40,8 +40,8 @@ from liaison.model import (
     Unilateral,
 )
 from liaison.model.contacts.friction import GROUPS
-from liaison.model.contacts.hull import SLOTS, features
 from liaison.model.contacts.shape import Core
+from liaison.model.contacts.touch import SLOTS, features
 from liaison.model.pairing import paired
 from liaison.numeric.hulls import Solid, convex_hull
 from liaison.spatial.arrays import identity, zeros

@@ -1,6 +1,6 @@
 """Robots from the files that others published, against Pinocchio and MuJoCo: one table.
 
-    python benchmarks/robots.py --out out/robots.json      (or: make robots)
+    python benchmarks/compare_robots.py --out out/robots.json      (or: make robots)
 
 A format is a file `robots_<format>.py` of this folder with a function `rows(states)`. The wheels
 with the robots are extras; a format whose wheel is missing has no rows, and the table says so.
