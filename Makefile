@@ -22,8 +22,8 @@ FIND_PYTHON := for p in python3 python3.14 python3.13 python3.12 python3.11; do 
 PAGES := { $(BIN)/python web/front_end.py || true; }
 TESTED_PAGES := { $(BIN)/python web/front_end.py --tests || true; }
 
-# one more process than cores, as pages and other processes are waited for; who is done first takes from the others
-PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
+# files stay whole, so that what their tests share is made once; who is done first takes from the other
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: robots fmi study net net-write reference orders invariants help demo web test test-all setup setup-all lint tree gallery bench fuzz attack algebra clean docs
 
