@@ -33,6 +33,7 @@ def terminal(monkeypatch, patience=0.02):
 
 @pytest.fixture(autouse=True)
 def _on():
+    liaison.show_progress(True)
     yield
     liaison.show_progress(True)
 
