@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import liaison
+from samples.pages import opened, until
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 FOCUSABLE = "button, input, select, textarea, summary, canvas, a[href], [tabindex='0']"
@@ -37,26 +38,8 @@ def tab(browser, mechanism, tmp_path_factory):
     """The four-bar's page, offline; at its end nothing was asked of a network or reported."""
     path = tmp_path_factory.mktemp("keys") / "four_bar.html"
     liaison.page(liaison.simulate(mechanism, until=0.5, every=0.02), mechanism, path, live=True)
-    size = {"width": 900, "height": 500}
-    context = browser.new_context(viewport=size, offline=True, reduced_motion="reduce")
-    page = context.new_page()
-    seen: list[str] = []
-    page.on("console", lambda m: m.type == "error" and seen.append(m.text))
-    page.on("pageerror", lambda error: seen.append(str(error)))
-    page.on("request", lambda x: x.url.startswith(("file", "blob", "data")) or seen.append(x.url))
-    page.goto(path.as_uri())
-    page.wait_for_selector("[data-ready]")
-    yield page
-    context.close()
-    assert seen == []
-
-
-def until(tab, expression: str) -> None:
-    for _ in range(400):
-        if tab.evaluate(expression):
-            return
-        tab.wait_for_timeout(50)
-    pytest.fail(f"{expression} does not come true")
+    with opened(browser, path) as page:
+        yield page
 
 
 def angles(tab) -> tuple[np.ndarray, np.ndarray]:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import liaison
+from samples.pages import opened, until
 
 PRESS = """
 name = "press" ;
@@ -58,24 +59,8 @@ def tab(browser, mechanism, tmp_path_factory):
     path = tmp_path_factory.mktemp("controls") / "press.html"
     run = liaison.simulate(mechanism, until=0.3, every=0.02, series=("reactions",))
     liaison.page(run, mechanism, path, live=True, forces=True)
-    size = {"width": 900, "height": 560}
-    context = browser.new_context(viewport=size, offline=True, reduced_motion="reduce")
-    page = context.new_page()
-    seen: list[str] = []
-    page.on("pageerror", lambda error: seen.append(str(error)))
-    page.goto(path.as_uri())
-    page.wait_for_selector("[data-ready]")
-    yield page
-    context.close()
-    assert seen == []
-
-
-def until(tab, expression: str) -> None:
-    for _ in range(400):
-        if tab.evaluate(expression):
-            return
-        tab.wait_for_timeout(50)
-    pytest.fail(f"{expression} does not come true")
+    with opened(browser, path, 560) as page:
+        yield page
 
 
 def put(tab, label: str, value: float) -> None:

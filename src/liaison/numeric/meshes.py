@@ -1,6 +1,6 @@
 """Mesh files as points and triangles: STL (binary and text) and OBJ.
 
-Public names: read_mesh, MeshFile, MOST_BYTES.
+Public names: read_mesh, mesh_of, READERS, MeshFile, MOST_BYTES.
 """
 
 from __future__ import annotations
@@ -46,8 +46,7 @@ def read_mesh(file: str | os.PathLike[str], owner: str = "") -> MeshFile:
     """
     path = Path(file)
     what = owner or f"the mesh {str(file)!r}"
-    readers = {".stl": _stl, ".obj": _obj}
-    if path.suffix.lower() not in readers:
+    if path.suffix.lower() not in READERS:
         raise ModelError(f"{what} is neither .stl nor .obj; other meshes are not read.")
     try:
         about = path.stat()
@@ -59,23 +58,35 @@ def read_mesh(file: str | os.PathLike[str], owner: str = "") -> MeshFile:
                 f"{what} has {size:.0f} MB; {MOST_BYTES >> 20} MB are the limit.",
                 hint="Simplify it: of a hull only the corners count.",
             )
-        mesh = readers[path.suffix.lower()](path.read_bytes())
+        mesh = mesh_of(path.read_bytes(), path.suffix)
     except OSError as error:
         why = error.strerror or str(error)
         raise ModelError(f"{what} cannot be read: {why}.", hint="Check its path.") from None
     except (ValueError, IndexError) as error:
         raise ModelError(f"{what} is damaged: {error}.") from None
+    return mesh
+
+
+def mesh_of(data: bytes, suffix: str) -> MeshFile:
+    """The triangles in the bytes of a file.
+
+    Args:
+        data: its content.
+        suffix: ".stl" or ".obj".
+
+    Raises:
+        ValueError: the data are damaged.
+    """
+    mesh = READERS[suffix.lower()](data)
     bad = np.flatnonzero(~np.all(np.isfinite(mesh.vertices), axis=1))
     if len(bad):
-        raise ModelError(
-            f"{what} is damaged: its point {bad[0] + 1} is {mesh.vertices[bad[0]].tolist()}."
-        )
+        raise ValueError(f"its point {bad[0] + 1} is {mesh.vertices[bad[0]].tolist()}")
     return mesh
 
 
 def _stl(data: bytes) -> MeshFile:
     count = int.from_bytes(data[80:84], "little") if len(data) >= 84 else 0
-    if count and len(data) == 84 + 50 * count:
+    if len(data) == 84 + 50 * count:
         corners = np.frombuffer(data, STL_FACET, count, 84)["corners"].astype(float)
     else:
         is_text = data[:5].lower() == b"solid"
@@ -109,3 +120,7 @@ def _obj(data: bytes) -> MeshFile:
     if triangles.max() >= len(vertices) or triangles.min() < 0:
         raise ValueError("a face names a corner that is not there")
     return MeshFile(np.array(vertices), triangles)
+
+
+READERS = {".stl": _stl, ".obj": _obj}
+"""Suffix -> reader."""

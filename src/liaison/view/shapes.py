@@ -5,12 +5,10 @@ Public names: shape_piece, color_named, check_colors, read_surface.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +16,7 @@ from numpy.typing import NDArray
 from liaison.errors import LiaisonError
 from liaison.model import Box, Cone, Cylinder, Hull, Line, Mechanism, Mesh, Shape, Sphere
 from liaison.model.values import floats
+from liaison.numeric.meshes import read_mesh
 
 from .solids import Color, Piece, Surface, cone, pipe, polyline
 
@@ -47,7 +46,6 @@ NAMES: dict[str, Color] = {
     "slategrey": (112, 128, 144), "dimgrey": (105, 105, 105),
 }  # fmt: skip
 LINE_RADIUS = 0.006  # of a drawn line, by the extent of it
-STL_FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("more", "<u2")])
 
 
 def shape_piece(shape: Shape, color: Color, values: Mapping[str, float]) -> Piece:
@@ -125,42 +123,5 @@ def read_surface(file: str) -> Surface:
     Raises:
         LiaisonError: the file is not there, not of these kinds, or damaged.
     """
-    path = Path(file.removeprefix("file://"))
-    readers = {".stl": _stl, ".obj": _obj}
-    if path.suffix.lower() not in readers:
-        raise LiaisonError(f"{file} is no surface that can be drawn; .stl and .obj can.")
-    try:
-        return readers[path.suffix.lower()](path.read_bytes())
-    except (OSError, ValueError, IndexError) as error:
-        raise LiaisonError(f"the surface {file} cannot be read: {error}.") from error
-
-
-def _stl(data: bytes) -> Surface:
-    count = int.from_bytes(data[80:84], "little")
-    if len(data) == 84 + 50 * count:
-        corners = np.frombuffer(data, STL_FACET, count, 84)["corners"].astype(float)
-    else:
-        rows = re.findall(rb"vertex\s+(\S+)\s+(\S+)\s+(\S+)", data)
-        corners = np.array(rows, dtype=float).reshape(-1, 3, 3)
-    if not len(corners):
-        raise ValueError("no triangle in it")
-    return Surface(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))
-
-
-def _obj(data: bytes) -> Surface:
-    vertices: list[list[float]] = []
-    faces: list[list[int]] = []
-    for line in data.decode("utf-8", "replace").splitlines():
-        words = line.split()
-        if words[:1] == ["v"]:
-            vertices.append([float(x) for x in words[1:4]])
-        elif words[:1] == ["f"]:
-            corners = [int(x.split("/")[0]) for x in words[1:]]
-            corners = [k - 1 if k > 0 else len(vertices) + k for k in corners]
-            faces += [[corners[0], b, c] for b, c in itertools.pairwise(corners[1:])]
-    if not faces:
-        raise ValueError("no face in it")
-    surface = Surface(np.array(vertices), np.array(faces))
-    if surface.faces.max() >= len(vertices) or surface.faces.min() < 0:
-        raise ValueError("a face names a corner that is not there")
-    return surface
+    mesh = read_mesh(file.removeprefix("file://"), f"the surface {file}")
+    return Surface(mesh.vertices, mesh.triangles)

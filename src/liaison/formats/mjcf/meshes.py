@@ -13,7 +13,6 @@ Source: MUJOCO XML reference, asset/mesh.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple, final
 
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 from liaison.errors import ModelError, NamingError, TextError
 from liaison.formats.urdf.xml import Element, numbers_in
 from liaison.model.shapes import Hull
+from liaison.numeric.meshes import READERS, mesh_of
 from liaison.spatial import rotation_quaternion
 
 from .expand import Folder
@@ -143,13 +143,13 @@ class Meshes:
         if name is None:
             corners, triangles = _written(element)
         else:
-            reader = _READERS.get(PurePosixPath(name).suffix.lower())
-            if reader is None:
+            suffix = PurePosixPath(name).suffix.lower()
+            if suffix not in (".msh", *READERS):
                 message = f"the file {name!r} of {element} is no .obj, .stl or .msh"
                 raise TextError(f"{message}.", place=element.place)
             data = self.folder.data(name, element, self.settings.meshes_in)
             try:
-                corners, triangles = reader(data)
+                corners, triangles = _msh(data) if suffix == ".msh" else _triangles(data, suffix)
             except (ValueError, IndexError, OverflowError) as error:
                 message = f"the file {name!r} of {element} is damaged: {error}."
                 raise TextError(message, place=element.place) from None
@@ -196,29 +196,10 @@ def _written(element: Element) -> tuple[Floats, Any]:
     return corners, np.array([int(x) for x in numbers["face"]], dtype=np.int64).reshape(-1, 3)
 
 
-def _obj(data: bytes) -> tuple[Floats, Any]:
-    """Wavefront OBJ: polygons cut into triangles from their first corner."""
-    corners: list[list[float]] = []
-    triangles: list[tuple[int, int, int]] = []
-    for line in data.decode("utf-8", errors="replace").splitlines():
-        words = line.split()
-        if words[:1] == ["v"]:
-            corners.append([float(x) for x in words[1:4]])
-        elif words[:1] == ["f"]:
-            face = [int(x.split("/")[0]) for x in words[1:]]
-            face = [k - 1 if k > 0 else len(corners) + k for k in face]
-            triangles += [(face[0], b, c) for b, c in pairwise(face[1:])]
-    return np.array(corners).reshape(-1, 3), np.array(triangles, dtype=np.int64).reshape(-1, 3)
-
-
-def _stl(data: bytes) -> tuple[Floats, Any]:
-    """Binary STL: 80 bytes, a count, and 50 bytes a triangle."""
-    count = int(np.frombuffer(data, "<u4", 1, 80)[0])
-    if len(data) < 84 + 50 * count:
-        raise ValueError(f"{count} triangles do not fit into {len(data)} bytes")
-    rows = np.frombuffer(data, np.uint8, 50 * count, 84).reshape(count, 50)
-    corners = rows[:, 12:48].copy().view("<f4").reshape(-1, 3).astype(float)
-    return corners, np.arange(3 * count).reshape(-1, 3)
+def _triangles(data: bytes, suffix: str) -> tuple[Floats, Any]:
+    """Of STL and OBJ files."""
+    mesh = mesh_of(data, suffix)
+    return mesh.vertices, mesh.triangles
 
 
 def _msh(data: bytes) -> tuple[Floats, Any]:
@@ -229,6 +210,3 @@ def _msh(data: bytes) -> tuple[Floats, Any]:
     at = 16 + 4 * (3 * corners + 3 * normals + 2 * places)
     points = np.frombuffer(data, "<f4", 3 * corners, 16).reshape(-1, 3).astype(float)
     return points, np.frombuffer(data, "<i4", 3 * faces, at).reshape(-1, 3).astype(np.int64)
-
-
-_READERS = {".obj": _obj, ".stl": _stl, ".msh": _msh}
