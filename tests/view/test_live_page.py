@@ -9,6 +9,7 @@ import liaison
 from liaison.errors import LiaisonError, SimulationError
 from liaison.view.pages.document import _geometry
 from liaison.view.scene import sampled
+from samples.pages import until
 
 COVERED = """() => {
   const canvas = document.querySelector("canvas[role=img]");
@@ -34,14 +35,6 @@ def live_file(four_bar, tmp_path_factory):
 
 def test_a_live_page_of_the_four_bar_is_small(live_file):
     assert live_file.stat().st_size < 900_000
-
-
-def until(tab, expression: str) -> None:
-    for _ in range(300):
-        if tab.evaluate(expression):
-            return
-        tab.wait_for_timeout(50)
-    pytest.fail(f"{expression} does not come true")
 
 
 def column(tab, name: str, begins: float) -> tuple[np.ndarray, np.ndarray]:

@@ -192,8 +192,8 @@ def _hull(value: Any, what: str, place: Place | None) -> Hull:
     if isinstance(value, Hull):
         return value
     if isinstance(value, Shape) or not isinstance(value, Sequence | np.ndarray):
-        message = f"{what} is {value!r}; it must be a Hull, or points."
-        raise ModelError(message, place=place)
+        message = f"{what} must be a hull, or points, not a {type(value).__name__}."
+        raise ModelError(message, place=place, hint="In LSD: hull([1, 0, 0] m, …), or a file.")
     return Hull(tuple(value))
 
 
