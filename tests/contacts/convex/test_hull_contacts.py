@@ -164,8 +164,8 @@ def test_kernels_batches_and_pages_know_hulls(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"points": 3}, "must be a Hull, or points"),
-        ({"points": li.Sphere(1)}, "must be a Hull, or points"),
+        ({"points": 3}, "must be a hull, or points"),
+        ({"points": li.Sphere(1)}, "must be a hull, or points"),
         ({"points": [(0, 0, 0), (1, 0, 0), (0, 1, 0)]}, "four or more"),
         ({"points": [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)]}, "lie in a plane"),
         ({"points": [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, float("nan"))]}, "finite"),
