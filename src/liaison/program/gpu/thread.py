@@ -17,7 +17,7 @@ is alive keep fewer values by count, and were no faster on a GPU.
 Source: SU70.
 Differs: formulas are shared, so that the order is not optimal.
 
-Public names: DeviceModule, Body, Memory, body_of, written, chained, compact.
+Public names: DeviceModule, Body, Memory, Thread, body_of, written, chained, compact.
 """
 
 from __future__ import annotations
@@ -130,11 +130,16 @@ ANGLES = 8  # sines and cosines with one branch for those that are far
 
 
 class DeviceModule(Module):
-    """What the kernels of a module share."""
+    """What the kernels of a module share.
 
-    def __init__(self, form: Form) -> None:
+    Args:
+        form: double or float.
+        estimates: inverses begin with the device's estimate; processors have none.
+    """
+
+    def __init__(self, form: Form, *, estimates: bool = True) -> None:
         super().__init__()
-        self.form = form
+        self.form, self.estimates = form, estimates
         self.functions: set[str] = set()
 
     def declarations(self) -> list[str]:
@@ -187,7 +192,7 @@ def body_of(
     outputs = chained(program.entry(entry).outputs)
     single = Program(program.name, {entry: Entry(entry, outputs)}, program.inputs)
     entry_plan = plan(single, entry, lanes=ANGLES, size=WHOLE)
-    return _Thread(module, program, entry_plan, entry_plan.pieces[0], read, prefix, block).body()
+    return Thread(module, program, entry_plan, entry_plan.pieces[0], read, prefix, block).body()
 
 
 def written(
@@ -198,7 +203,7 @@ def written(
     Of an entry in one piece all loads come first, so that a thread waits for them once. Of one that
     is cut, values are read when they are needed and written when they are there.
     """
-    thread = _Thread(module, program, entry_plan, piece, memory.loads(), "n", "entry")
+    thread = Thread(module, program, entry_plan, piece, memory.loads(), "n", "entry")
     if len(entry_plan.pieces) > 1:
         memory.lines = thread.lines
         thread.memory = memory
@@ -210,7 +215,7 @@ def written(
     return "\n".join([*loads, *body.lines, *memory.taken()])
 
 
-class _Thread(Writer):
+class Thread(Writer):
     """Writes an entry for one thread; outputs stay in registers."""
 
     def __init__(
@@ -283,6 +288,8 @@ class _Thread(Writer):
         """
         kind, bits = self.form.kind, self.form.real[0]
         one, minus = self.form.number(1.0), self.put(f"fneg {kind} {x}")
+        if not self.device.estimates:
+            return self.put(f"fdiv {kind} {one}, {x}")
         y = self.put(f"call {kind} @llvm.nvvm.rcp.approx.ftz.{bits}({kind} {x})")
         e = self.fused(minus, y, one)
         y = self.fused(y, self.fused(e, e, e), y)
