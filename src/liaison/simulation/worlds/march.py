@@ -3,17 +3,22 @@
 The state of world i lies component by component, `count` numbers apart. A world that is lost keeps
 its last good state and the status that says why; it is left alone until it is reset.
 
-Public names: march_world, MEASURES, CARRIED.
+Random numbers of a start follow from the seed, the world and the component alone: they are the same
+on any device, in both precisions.
+
+Public names: march_world, reset_world, random_number, MEASURES, LEFT_OUT.
 """
 
 from __future__ import annotations
 
 from liaison.contacts.stepping.modes import note_block, note_impact, note_modes
 from liaison.contacts.stepping.moreau import moreau_step
-from liaison.contacts.stepping.phases import keep, set_out, stand
+from liaison.contacts.stepping.phases import keep, place, set_out, stand
 from liaison.contacts.stepping.rows import one_sided
 from liaison.program.loops.language import f64, i64, iptr, loop, ptr
+from liaison.simulation.steps.explicit import refresh
 from liaison.simulation.steps.layout import GOOD, Entries, Run
+from liaison.simulation.steps.projection import project
 
 MEASURES = ("complementarity", "penetration", "contacts")
 """Largest values of every world since it was reset."""
@@ -116,3 +121,75 @@ def march_world(
     t[i] = start + float(done) * step
     store_world(i, count, q, v, carried, run)
     note_world(i, count, status, measures, codes, run)
+
+
+LOW, FIRST, SECOND = 0x7FFFFFFF, 0x45D9F3B, 0x2C1B3C6D
+"""A hash of 31 bits, whose numbers are the same in words of 32 and of 64 bits."""
+
+
+@loop
+def mixed(x: i64) -> i64:
+    """A whole number of 31 bits that looks unlike x."""
+    x = x & LOW
+    x = ((x ^ (x >> 16)) * FIRST) & LOW
+    x = ((x ^ (x >> 15)) * SECOND) & LOW
+    return x ^ (x >> 16)
+
+
+@loop
+def random_number(seed: i64, i: i64, k: i64) -> f64:
+    """A number between −1 and 1 for the component k of world i."""
+    x = mixed(mixed(mixed(seed + 1) + i) + k)
+    return float(x - (LOW >> 1)) / float(LOW >> 1)
+
+
+@loop
+def scatter(seed: i64, i: i64, spread: ptr, e: Entries, run: Run, scratch: ptr) -> i64:
+    """A random start about the one at hand: on closures, out of penetration; GOOD, or why not."""
+    nv = run.nv
+    xi = run.y
+    q = run.landed.q
+    for k in range(nv):
+        xi[k] = spread[k] * random_number(seed, i, k)
+        run.v[k] += spread[nv + k] * random_number(seed, i, nv + k)
+    e.retract(run.t, run.q, run.v, run.u, run.p, xi, q, scratch)
+    for k in range(run.nq):
+        run.q[k] = q[k]
+    refresh(e, run.t, run.q, run.v, run, scratch)
+    status = project(e, run.t, run.q, run.v, run, scratch)
+    if status == GOOD:
+        status = place(e, run.t, run.q, run.v, run, scratch)
+    if status == GOOD:
+        status = project(e, run.t, run.q, run.v, run, scratch)
+    return status
+
+
+@loop
+def reset_world(
+    i: i64, count: i64, seed: i64, scatters: i64, q_one: i64, v_one: i64, u_one: i64, p_one: i64,
+    start: f64, chosen: iptr, q_start: ptr, v_start: ptr, spread: ptr,
+    t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
+    e: Entries, run: Run, scratch: ptr,
+) -> None:  # fmt: skip
+    """World i, if it is chosen, at a start of its own or one that all share, or about it."""
+    if chosen[i] == 0:
+        return
+    for k in range(run.nq):
+        run.q[k] = q_start[k * count + i] if q_one > 0 else q_start[k]
+    for k in range(run.nv):
+        run.v[k] = v_start[k * count + i] if v_one > 0 else v_start[k]
+    for k in range(run.np):
+        run.p[k] = p[k * count + i] if p_one > 0 else p[k]
+    load_inputs(i, 0, count, u_one, u, run)
+    run.t = start
+    status = GOOD
+    if scatters > 0:
+        status = scatter(seed, i, spread, e, run, scratch)
+    for k in range(run.nr):
+        run.impulse[k] = 0.0
+    t[i] = start
+    store_world(i, count, q, v, carried, run)
+    for k in range(3):
+        measures[k * count + i] = 0.0
+    codes[i] = status
+    codes[count + i] = 0

@@ -2,7 +2,7 @@
 
 The same text serves a GPU and this processor; only the first lines of the kernel differ.
 
-Public names: Module, module_of, ARGUMENTS.
+Public names: Module, module_of, KERNELS, STATE.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from liaison.simulation.plan.plan import Plan, arrays_of, entries_of
 from liaison.simulation.prepared import scale_run
 from liaison.simulation.steps.layout import NOT_KEPT, Entries, Run, dense_size
 
-from .march import LEFT_OUT, march_world
+from .march import LEFT_OUT, march_world, reset_world
 
 KNOWN = frozenset({"scales", "blocks", "tolerance", "has_correct", "a", "b", "c", "e", "input"})
 """Arrays of a run that no step writes."""
@@ -33,10 +33,16 @@ SINGLE_CLOSURE, SINGLE_LOST = 1e-10, 1e-4
 """Residuals of closures in single precision: below rounding, so that corrections end where they no
 longer help; and the largest that a step may end with."""
 
-NUMBERS = ("count", "steps", "hold", "rows", "u_one", "p_one")
-ARRAYS = ("t", "q", "v", "u", "p", "carried", "measures", "codes")
-ARGUMENTS = (*NUMBERS, "step", *ARRAYS)
-"""Of the kernel, in order: whole numbers, a step, and where arrays begin."""
+STATE = ("t", "q", "v", "u", "p", "carried", "measures", "codes")
+KERNELS = {
+    "march": (("count", "steps", "hold", "rows", "u_one", "p_one"), "step", STATE),
+    "reset": (
+        ("count", "seed", "scatters", "q_one", "v_one", "u_one", "p_one"),
+        "start",
+        ("chosen", "q_start", "v_start", "spread", *STATE),
+    ),
+}
+"""Kernel -> its arguments in order: whole numbers, a number, and where arrays begin."""
 
 
 @final
@@ -63,7 +69,7 @@ def module_of(plan: Plan, *, single: bool = False, gpu: bool = True, block: int 
     run, scratch = _template(plan, listed, form)
     names = {Entries.slot(name): name for name in listed}
     special = Special(run, KNOWN, Entries, names, LEFT_OUT)
-    loops, functions = special_ir([march_world], special)
+    loops, functions = special_ir([march_world, reset_world], special)
     device = DeviceModule(form, estimates=gpu)
     if single:
         loops = in_words_of_32_bits(loops)
@@ -71,9 +77,9 @@ def module_of(plan: Plan, *, single: bool = False, gpu: bool = True, block: int 
         entry_text(device, program, name, f"{PREFIX}{name}") for name, program in listed.items()
     ]
     own = functions_text(device, functions)
-    kernel = _kernel(run, scratch, form, gpu)
+    kernels = [_kernel(name, run, scratch, form, gpu) for name in KERNELS]
     tail = f'attributes #0 = {{ nounwind "nvvm.maxntid"="{block}" }}' if gpu else ""
-    text = "\n".join([*_registers(gpu), loops, *bodies, own, kernel, device.tail(), tail, ""])
+    text = "\n".join([*_registers(gpu), loops, *bodies, own, *kernels, device.tail(), tail, ""])
     return Module(text, int(run.words) + scratch, form)
 
 
@@ -109,55 +115,73 @@ def _template(plan: Plan, listed: Mapping[str, Program], form: Form) -> tuple[Ru
 
 def _registers(gpu: bool) -> list[str]:
     names = ("tid", "ctaid", "ntid") if gpu else ()
-    return [f"declare i32 @llvm.nvvm.read.ptx.sreg.{name}.x()" for name in names]
+    declared = [f"declare i32 @llvm.nvvm.read.ptx.sreg.{name}.x()" for name in names]
+    return [*declared, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"]
 
 
-HEAD = """\
+GPU_HEAD = """\
+enter:
+  %run = alloca [{words} x {bits}], align 8
+  %scratch = alloca [{scratch} x {real}], align 8
   %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
   %width = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
   %before = mul i32 %block, %width
-  %own = add i32 %before, %thread"""
+  %own = add i32 %before, %thread
+  %i = {widened}
+  %mine = icmp ult {bits} %i, %count
+  br i1 %mine, label %world, label %done
+world:"""
+GPU_TAIL = """\
+  br label %done
+done:
+  ret void
+}"""
+HOST_HEAD = """\
+enter:
+  %run = alloca [{words} x {bits}], align 8
+  %scratch = alloca [{scratch} x {real}], align 8
+  br label %test
+test:
+  %i = phi {bits} [%first, %enter], [%next, %world]
+  %going = icmp slt {bits} %i, %last
+  br i1 %going, label %world, label %done
+world:"""
+HOST_TAIL = """\
+  %next = add {bits} %i, 1
+  br label %test
+done:
+  ret void
+}}"""
+CLEAR = "  call void @llvm.memset.p0.i64(ptr align 8 %run, i8 0, i64 {bytes}, i1 false)"
 
 
-def _kernel(run: Run, scratch: int, form: Form, gpu: bool) -> str:
-    """The kernel `march`: thread i is world i."""
-    word, bits = form.real, "i64" if form.real == "double" else "i32"
-    size = 8 if bits == "i64" else 4
+def _kernel(name: str, run: Run, scratch: int, form: Form, gpu: bool) -> str:
+    """A kernel: thread i is world i; on this processor a loop over worlds."""
+    real, bits = form.real, "i64" if form.real == "double" else "i32"
+    words = int(run.words)
+    numbers, number, arrays = KERNELS[name]
     space = "ptr addrspace(1)" if gpu else "ptr"
-    arguments = [f"{bits} %{name}" for name in NUMBERS] + [f"{word} %step"]
-    arguments += [f"{space} %{name}" for name in ARRAYS]
-    own = HEAD.splitlines() if gpu else []
-    if gpu:
-        own.append(f"  %i = zext i32 %own to i64" if bits == "i64" else "  %i = add i32 %own, 0")
-    else:
-        arguments = [f"{bits} %i", *arguments]
-    head = "define ptx_kernel void" if gpu else "define void"
-    casts = [f"  %{x}.any = addrspacecast {space} %{x} to ptr" for x in ARRAYS] if gpu else []
-    passed = [f"{bits} %{name}" for name in ("i", *NUMBERS)] + [f"{word} %step"]
-    passed += [f"ptr %{x}.any" if gpu else f"ptr %{x}" for x in ARRAYS]
+    own = [] if gpu else [f"{bits} %first", f"{bits} %last"]
+    arguments = own + [f"{bits} %{x}" for x in numbers] + [f"{real} %{number}"]
+    arguments += [f"{space} %{x}" for x in arrays]
+    casts = [f"  %{x}.any = addrspacecast {space} %{x} to ptr" for x in arrays] if gpu else []
+    passed = [f"{bits} %{x}" for x in ("i", *numbers)] + [f"{real} %{number}"]
+    passed += [f"ptr %{x}.any" if gpu else f"ptr %{x}" for x in arrays]
     passed += ["ptr null", "ptr %run", "ptr %scratch"]
-    return "\n".join(
-        [
-            f"declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
-            f"{head} @march({', '.join(arguments)}) {'#0 ' if gpu else ''}{{",
-            "start:",
-            f"  %run = alloca [{int(run.words)} x {bits}], align 8",
-            f"  %scratch = alloca [{scratch} x {word}], align 8",
-            *own,
-            f"  %mine = icmp ult {bits} %i, %count",
-            "  br i1 %mine, label %world, label %done",
-            "world:",
-            *casts,
-            f"  call void @llvm.memset.p0.i64(ptr align 8 %run, i8 0, i64 {size * int(run.words)}, i1 false)",
-            *_initial(run, word, bits),
-            f"  call void @liaison_march_world({', '.join(passed)})",
-            "  br label %done",
-            "done:",
-            "  ret void",
-            "}",
-        ]
-    )
+    widened = "zext i32 %own to i64" if bits == "i64" else "add i32 %own, 0"
+    sizes = {"words": words, "scratch": scratch, "bits": bits, "real": real, "widened": widened}
+    head = f"define {'ptx_kernel ' if gpu else ''}void @{name}({', '.join(arguments)})"
+    lines = [
+        f"{head} {'#0 ' if gpu else ''}{{",
+        (GPU_HEAD if gpu else HOST_HEAD).format(**sizes),
+        *casts,
+        CLEAR.format(bytes=(8 if bits == "i64" else 4) * words),
+        *_initial(run, real, bits),
+        f"  call void @liaison_{name}_world({', '.join(passed)})",
+        GPU_TAIL if gpu else HOST_TAIL.format(bits=bits),
+    ]
+    return "\n".join(lines)
 
 
 def _initial(run: Run, word: str, bits: str) -> list[str]:
