@@ -48,7 +48,15 @@ from liaison.solvers.linear.dense import dot, largest_in
 from liaison.solvers.linear.lemke import SOLVED, polyhedral_missed, solve_polyhedral
 
 from .modes import still
-from .rows import delassus, free_motion, metric_of, one_sided, pushed, rows_in_metric
+from .rows import (
+    delassus,
+    forget_rows,
+    free_motion,
+    metric_of,
+    one_sided,
+    pushed,
+    rows_in_metric,
+)
 
 UNSOLVABLE = 1e300
 """The residual of a problem whose pivots end on a ray."""
@@ -70,6 +78,7 @@ def impulses(part: f64, run: Run) -> f64:
     P = problem.P
     limits = problem.limits
     kept = run.impulse
+    rows_in_metric(m, chosen, run.rank, flat(run.mid.D), run)
     delassus(m, chosen, A, run)
     rates(m, part, run)
     for i in range(m):
@@ -340,7 +349,7 @@ def find_impulses(e: Entries, run: Run, scratch: ptr) -> i64:
 
 @loop
 def midway(e: Entries, run: Run, scratch: ptr) -> i64:
-    """Terms, unilateral rows and the metric at q_θ; X of all rows."""
+    """Terms, unilateral rows and the metric at q_θ."""
     nv = run.nv
     v = run.v
     moved = run.free.moved
@@ -357,7 +366,7 @@ def midway(e: Entries, run: Run, scratch: ptr) -> i64:
     if rank < 0:
         return SINGULAR_MASS
     run.rank = rank
-    rows_in_metric(rank, flat(run.mid.D), run)
+    forget_rows(run)
     return GOOD
 
 
