@@ -71,7 +71,8 @@ def test_what_is_known_is_written_as_numbers():
     text, functions = special_ir([weighted], known())
     assert "liaison_known_weight = internal constant [3 x double]" in text
     body = text.split("@liaison_weighted(")[1]
-    assert "noted" not in text and not functions
+    assert "noted" not in text
+    assert not functions
     assert "icmp slt i64 %i.test.1, 3" in body or ", 3\n" in body
     slot = Sizes.fields["n"].slot
     assert f"getelementptr inbounds i64, ptr %x1, i64 {slot}\n" not in body
@@ -83,7 +84,7 @@ def test_the_text_runs_in_words_of_both_lengths(real, whole, word):
     text = special_ir([weighted], special)[0] + SQUARE.format(r="double")
     if real == "float":
         text = in_words_of_32_bits(text)
-    text += f"define void @go(ptr %s, ptr %out) {{\n  call void @liaison_weighted(ptr null, ptr %s, ptr %out)\n  ret void\n}}\n"  # noqa: E501
+    text += "define void @go(ptr %s, ptr %out) {\n  call void @liaison_weighted(ptr null, ptr %s, ptr %out)\n  ret void\n}\n"  # noqa: E501
     code = load(text, ["go"], keep=False, passes=True)
     kinds = {"double": (np.float64, np.int64), "float": (np.float32, np.int32)}[real]
     block = np.zeros(int(special.block.words), kinds[1])
@@ -92,7 +93,8 @@ def test_the_text_runs_in_words_of_both_lengths(real, whole, word):
         ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(code["go"])(
             block.ctypes.data, out.ctypes.data
         )
-    assert out[0] == pytest.approx(4.0) and out[3] == 2.0
+    assert out[0] == pytest.approx(4.0)
+    assert out[3] == 2.0
     x = block.view(kinds[0])[special.block.span("x")]
     assert x == pytest.approx([2.0, 4.0, 6.0])
 
@@ -102,7 +104,9 @@ def test_tolerances_written_in_loops_are_those_of_single_precision():
     line = in_words_of_32_bits(f"  %x = fcmp olt double %y, {tolerance}\n")
     value = np.frombuffer(bytes.fromhex(line.split("0x")[1].strip()), ">f8")[0]
     assert 1e-8 < value < 1e-6
-    data = in_words_of_32_bits(f"@liaison_known_a = internal constant [1 x double] [double {tolerance}]")  # noqa: E501
+    data = in_words_of_32_bits(
+        f"@liaison_known_a = internal constant [1 x double] [double {tolerance}]"
+    )
     kept = np.frombuffer(bytes.fromhex(data.split("0x")[1].split("]")[0]), ">f8")[0]
     assert kept == pytest.approx(1e-15)
 
@@ -128,7 +132,8 @@ class Lent:
 def test_dlpack_hands_out_the_same_memory_and_lets_go_of_it():
     lent, before = Lent(), len(_KEPT)
     taken = np.from_dlpack(lent)
-    assert np.shares_memory(taken, lent.array) and np.array_equal(taken, lent.array)
+    assert np.shares_memory(taken, lent.array)
+    assert np.array_equal(taken, lent.array)
     assert len(_KEPT) == before + 1
     del taken
     capsule = lent.__dlpack__()

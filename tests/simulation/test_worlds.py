@@ -1,4 +1,4 @@
-"""Worlds: many copies through contacts. The same code runs on a GPU; here it is this processor's."""
+"""Worlds: many copies through contacts, by the code of a GPU on this processor."""
 
 from pathlib import Path
 
@@ -56,10 +56,12 @@ def test_worlds_move_as_a_run_by_moreau_steps_does():
     assert np.max(np.abs(worlds.q[:, 0] - run.q[1])) < ONE_STEP
     assert np.max(np.abs(worlds.v[:, 0] - run.v[1])) < ONE_STEP
     worlds.step(399)
-    assert worlds.lost == 0 and worlds.contacts.max() >= 3
+    assert worlds.lost == 0
+    assert worlds.contacts.max() >= 3
     assert worlds.q == pytest.approx(np.tile(run.q[-1][:, None], 4), abs=1e-9)
     assert worlds.t == pytest.approx(0.4, abs=1e-12)
-    assert worlds.residuals.max() < 1e-12 and worlds.penetrations.max() < 1e-9
+    assert worlds.residuals.max() < 1e-12
+    assert worlds.penetrations.max() < 1e-9
 
 
 def test_many_launches_are_one():
@@ -78,7 +80,8 @@ def test_single_precision_follows_double():
     for worlds in (double, single):
         worlds.step(100)
     assert single.q == pytest.approx(double.q, abs=1e-5)
-    assert single.lost == 0 and single.residuals.max() < 1e-5
+    assert single.lost == 0
+    assert single.residuals.max() < 1e-5
 
 
 def test_closed_loops_stay_closed_on_the_ground():
@@ -101,17 +104,21 @@ def test_a_lost_world_stays_at_its_last_good_state_and_is_counted():
     before = worlds.state(2)
     worlds.step(5, inputs={"kick": np.array([0.0, 1.0, 1e308, 2.0])})
     assert worlds.lost == 1
-    assert worlds.why(2) == "no mode" and worlds.why(1) == ""
+    assert worlds.why(2) == "no mode"
+    assert worlds.why(1) == ""
     assert worlds.state(2).q == pytest.approx(before.q, abs=0)
-    assert np.all(np.isfinite(worlds.q)) and np.all(np.isfinite(worlds.v))
+    assert np.all(np.isfinite(worlds.q))
+    assert np.all(np.isfinite(worlds.v))
     assert worlds.steps_taken.tolist() == [15, 15, 10, 15]
     runs = worlds.simulate(2)
-    assert runs.statuses[2] == "failed" and "no mode" in runs.messages[2]
+    assert runs.statuses[2] == "failed"
+    assert "no mode" in runs.messages[2]
     assert [x for x in runs.statuses if x == "done"] == ["done"] * 3
     worlds.step(1, inputs={"kick": 0.0})
     worlds.reset(2)
     worlds.step(3)
-    assert worlds.lost == 0 and worlds.steps_taken[2] == 3
+    assert worlds.lost == 0
+    assert worlds.steps_taken[2] == 3
 
 
 def test_random_starts_are_those_of_their_seed():
@@ -119,7 +126,8 @@ def test_random_starts_are_those_of_their_seed():
     for x in (worlds, again):
         x.reset(spread={"A": 0.2, "Z'": 0.5}, seed=9)
     assert worlds.q == pytest.approx(again.q, abs=1e-6)
-    assert np.ptp(worlds.q[1]) > 0.3 and np.max(np.abs(worlds.q[1] - np.deg2rad(30))) <= 0.2
+    assert np.ptp(worlds.q[1]) > 0.3
+    assert np.max(np.abs(worlds.q[1] - np.deg2rad(30))) <= 0.2
     assert np.ptp(worlds.v[0]) > 0.7
     first = worlds.q.copy()
     worlds.reset([3, 5], spread={"A": 0.2}, seed=10)
@@ -144,12 +152,14 @@ def test_worlds_have_parameters_of_their_own():
         kernel, 3, step=H, device="processor", parameters={"mu": np.array([0.0, 0.5, 1.0])}
     )
     worlds.step(300)
-    assert worlds.lost == 0 and np.ptp(worlds.q[1]) > 1e-6
+    assert worlds.lost == 0
+    assert np.ptp(worlds.q[1]) > 1e-6
 
 
 def test_results_have_labels_and_units():
     runs = hoppers().simulate(20, every=10)
-    assert isinstance(runs, liaison.Runs) and runs["A"].shape == (4, 3)
+    assert isinstance(runs, liaison.Runs)
+    assert runs["A"].shape == (4, 3)
     assert [str(x.unit) for x in runs.labels["q"]] == ["m", "rad"]
     assert runs.t == pytest.approx([0.0, 0.01, 0.02])
     assert runs.series["energy"][0].shape[:2] == (4, 3)
@@ -161,13 +171,17 @@ def test_memory_that_does_not_fit_is_refused_before_anything_is_taken():
         hoppers(10**13)
 
 
+def one(**options):
+    return liaison.worlds(HOPPER_M, 1, **{"step": H, "device": "processor", **options})
+
+
 @pytest.mark.parametrize(
     ("error", "words", "call"),
     [
-        (ArgumentError, "'gpu:1' for the second", lambda w: liaison.worlds(HOPPER_M, 1, step=H, device="tpu")),
-        (SimulationError, "precision is 'half'", lambda w: liaison.worlds(HOPPER_M, 1, step=H, device="processor", precision="half")),
-        (SimulationError, "0 worlds", lambda w: liaison.worlds(HOPPER_M, 0, step=H, device="processor")),
-        (SimulationError, "step", lambda w: liaison.worlds(HOPPER_M, 1, step=-1, device="processor")),
+        (ArgumentError, "'gpu:1' for the second", lambda w: one(device="tpu")),
+        (SimulationError, "precision is 'half'", lambda w: one(precision="half")),
+        (SimulationError, "0 worlds", lambda w: hoppers(0)),
+        (SimulationError, "step", lambda w: one(step=-1)),
         (SimulationError, "0 steps", lambda w: w.step(0)),
         (SimulationError, "shape", lambda w: w.step(1, inputs=np.zeros((3, 7)))),
         (SimulationError, "not finite", lambda w: w.step(1, inputs=[np.nan, 0.0])),
@@ -175,8 +189,9 @@ def test_memory_that_does_not_fit_is_refused_before_anything_is_taken():
         (SimulationError, "0 to 3", lambda w: w.reset([4])),
         (SimulationError, "shape", lambda w: w.reset(q=np.zeros(5))),
         (NamingError, "B", lambda w: w.reset(spread={"B": 1.0})),
+        (SimulationError, "not negative", lambda w: w.reset(spread=-1.0)),
     ],
-)  # fmt: skip
+)
 def test_wrong_arguments_are_rejected(error, words, call):
     with pytest.raises(error, match=words):
         call(WORLDS)
@@ -205,14 +220,15 @@ def test_a_start_that_penetrates_is_a_lost_world():
     q[0, 1] = 0.0
     worlds.reset(q=q)
     worlds.step(2)
-    assert worlds.statuses.tolist()[0] == 0 and worlds.why(1) == "inconsistent start"
+    assert worlds.statuses.tolist()[0] == 0
+    assert worlds.why(1) == "inconsistent start"
 
 
 def test_no_gpu_is_said_in_words():
     try:
         driver()
     except ProgramError:
-        with pytest.raises(LiaisonError, match="no NVIDIA driver|driver reports"):
+        with pytest.raises(LiaisonError, match=r"no NVIDIA driver|driver reports"):
             liaison.worlds(HOPPER_M, 1, step=H)
     else:
         pytest.skip("this computer has a GPU")

@@ -17,7 +17,7 @@ is alive keep fewer values by count, and were no faster on a GPU.
 Source: SU70.
 Differs: formulas are shared, so that the order is not optimal.
 
-Public names: DeviceModule, Body, Memory, Thread, body_of, written, chained, compact.
+Public names: DeviceModule, Body, Memory, Stores, Thread, body_of, written, chained, compact.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeAlias, final
+from typing import Protocol, TypeAlias, final
 
 from liaison.errors import ProgramError
 from liaison.expr import Expr, topological
@@ -119,6 +119,13 @@ def _chain(terms: list[Term], uses: Mapping[Expr, int], new: Mapping[Expr, Expr]
 
 def _fuses(term: Expr, uses: Mapping[Expr, int]) -> bool:
     return term.op == "mul" and uses[term] == 1
+
+
+class Stores(Protocol):
+    """Where results go."""
+
+    def store(self, array: str, index: int, value: str) -> None:
+        """One of them."""
 
 
 Readers: TypeAlias = Mapping[str, Callable[[int], str]]
@@ -231,7 +238,7 @@ class Thread(Writer):
         super().__init__(module, program, entry_plan, replace(piece, items=compact(piece)))
         self.device, self.form = module, module.form
         self.loads, self.prefix, self.block = read, prefix, block
-        self.memory: Memory | None = None
+        self.memory: Stores | None = None
 
     def body(self) -> Body:
         """All instructions; with a memory, results are written as soon as they are there."""

@@ -1,6 +1,6 @@
 """Printing loops as LLVM IR: one function for each, locals on the stack (passes lift them).
 
-Public names: loops_ir, unique_names, reader_of, Printer, declaration, ir, number.
+Public names: loops_ir, unique_names, reader_of, declaration, ir, number.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def loops_ir(roots: Sequence[Loop[..., Any]], *, portable: bool = False) -> str:
     """
     routines = reachable(roots, reader_of(portable))
     names = unique_names([*roots, *(read.loop for read in routines)])
-    printers = [Printer(routine, names, set(roots)) for routine in routines]
+    printers = [_Printer(routine, names, set(roots)) for routine in routines]
     texts = [printer.text() for printer in printers]
     used = {name: None for printer in printers for name in printer.used}
     tables = [line for printer in printers for line in printer.tables]
@@ -97,7 +97,7 @@ def number(value: float | int, kind: str) -> str:
     return str(int(value))
 
 
-class Printer:
+class _Printer:
     """One function; `value` appends the lines of an expression and returns its operand."""
 
     def __init__(

@@ -21,7 +21,7 @@ import numpy as np
 from liaison.errors import ProgramError
 
 from .language import Loop
-from .llvm import Printer, declaration, ir, number, unique_names
+from .llvm import _Printer, declaration, ir, number, unique_names
 from .read import reachable
 from .records import Record
 from .tree import KERNEL_ARGUMENTS, Kind, Routine, Step, Value
@@ -103,7 +103,7 @@ def _symbol(name: str) -> str:
     return f"liaison_known_{name}"
 
 
-class _Special(Printer):
+class _Special(_Printer):
     """Prints one loop, with what is known."""
 
     def __init__(
@@ -132,9 +132,9 @@ class _Special(Printer):
 
     def value_offset(self, value: Value) -> str:
         word = value.args[1]
-        if word.kind == "field" and word.data.is_array and self.is_known(word, self.record):
-            if word.data.name in self.special.arrays:
-                return f"@{_symbol(word.data.name)}"
+        is_array = word.kind == "field" and word.data.is_array
+        if is_array and self.is_known(word, self.record) and word.data.name in self.special.arrays:
+            return f"@{_symbol(word.data.name)}"
         return super().value_offset(value)
 
     def value_inline(self, value: Value) -> str:

@@ -17,7 +17,6 @@ import numpy as np
 from liaison.program.gpu.pointers import entry_text, functions_text, work_size
 from liaison.program.gpu.thread import DeviceModule
 from liaison.program.llvm.entries import Form
-from liaison.program.loops.records import Record
 from liaison.program.loops.special import PREFIX, Special, in_words_of_32_bits, special_ir
 from liaison.program.program import Program
 from liaison.simulation.plan.plan import Plan, arrays_of, entries_of
@@ -194,7 +193,9 @@ def _initial(run: Run, word: str, bits: str) -> list[str]:
         value = getattr(run, name)
         if value == 0:
             continue
-        kind, text = (word, real.number(float(value))) if shape.type == "f64" else (bits, str(int(value)))
+        kind, text = (
+            (word, real.number(float(value))) if shape.type == "f64" else (bits, str(int(value)))
+        )
         if shape.type == "i64" and bits == "i32":
             text = str(min(int(value), 2**31 - 1))
         lines.append(f"  %at.{name} = getelementptr inbounds {bits}, ptr %run, i64 {shape.slot}")

@@ -84,7 +84,8 @@ class Recorder:
         cuts = np.cumsum([1, *sizes])
         p = w.place.numpy(w.p).astype(float)
         p = p.T if p.ndim > 1 else np.tile(p, (w.count, 1))
-        starts = Starts(float(self._times[0]), *np.split(first, cuts, axis=1)[1:], p)
+        _, q, v, u = np.split(first, cuts, axis=1)
+        starts = Starts(float(self._times[0]), q, v, u, p)
         return runs_of(plan, starts, self._records, self._ends(sum(sizes)), series)
 
     def _ends(self, size: int) -> Ends:

@@ -21,18 +21,18 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import NamingError, SimulationError, checked
+from liaison.errors import SimulationError, checked
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulation.batch.result import Runs
 from liaison.simulation.batch.run import BATCH_SERIES
 from liaison.simulation.events.watched import sides_in
 from liaison.simulation.outcome import REASONS
-from liaison.simulation.plan.plan import Plan, check_state, plan_of
+from liaison.simulation.plan.plan import Plan, plan_of
 from liaison.simulation.plan.settings import Settings
-from liaison.units import si_value
 
-from .module import KERNELS, STATE, module_of
+from .arguments import check_inputs, columns, mask_of, spread_of
+from .module import KERNELS, module_of
 from .places import Place, place_named
 from .recording import Recorder
 
@@ -198,38 +198,7 @@ class Worlds:
         if not any(np.ndim(x) for x in values.values()):
             return table
         labels = self.plan.program.labels.get("p", ())
-        return self._columns(table, [(x.name, x.unit) for x in labels], values, "parameter")
-
-    def _columns(
-        self,
-        shared: Array,
-        labels: Sequence[tuple[str, str]],
-        values: Mapping[str, Any],
-        kind: str,
-    ) -> Array:
-        """A column for each world from values by name; what is not named is as it was."""
-        names = [name for name, _ in labels]
-        is_wide = any(np.ndim(x) for x in values.values()) or shared.ndim > 1
-        table = np.array(shared, dtype=float)
-        if is_wide and table.ndim == 1:
-            table = np.repeat(table[:, None], self.count, axis=1)
-        for name, value in values.items():
-            if name not in names:
-                raise NamingError.unknown(kind, name, names)
-            k = names.index(name)
-            row = np.asarray(
-                si_value(value, labels[k][1], f"{kind} {name!r}") if np.ndim(value) == 0 else value,
-                dtype=float,
-            )
-            if row.ndim and row.shape != (self.count,):
-                raise SimulationError(
-                    f"{kind} {name!r} has shape {row.shape}; it is a number, or one for each of "
-                    f"{self.count} worlds."
-                )
-            if not np.all(np.isfinite(row)):
-                raise SimulationError(f"{kind} {name!r} is not finite in some world.")
-            table[k] = row
-        return table
+        return columns(table, labels, values, "parameter", self.count)
 
     def step(self, steps: int = 1, *, inputs: Any = None, hold: int | None = None) -> None:
         """So many steps of every world, in one launch.
@@ -276,38 +245,20 @@ class Worlds:
         if values is None:
             return self.u, 1
         if isinstance(values, Mapping):
-            labels = [(x.name, x.unit) for x in self.plan.program.labels.get("u", ())]
-            values = self._columns(self.place.numpy(self.u), labels, values, "input")
+            labels = self.plan.program.labels.get("u", ())
+            values = columns(self.place.numpy(self.u), labels, values, "input", self.count)
         if not hasattr(values, "__cuda_array_interface__"):
             values = np.asarray(values, dtype=float)
             if not np.all(np.isfinite(values)):
                 raise SimulationError("inputs are not finite.")
             values = self.place.array(values, self.real)
         shape, nu = tuple(values.shape), self._sizes()["u"]
-        self._check_inputs(values, shape, nu)
+        check_inputs(values, nu, self.count, self.real if self.place.is_gpu else None)
         is_table = len(shape) == 3 or (len(shape) == 2 and shape != (nu, self.count))
         if is_table:
             return values, shape[0]
         self.u = values
         return values, 1
-
-    def _check_inputs(self, values: Any, shape: tuple[int, ...], nu: int) -> None:
-        n = self.count
-        is_fit = shape in ((nu,), (nu, n)) or (len(shape) == 2 and shape[1] == nu and shape[0] > 0)
-        is_fit = is_fit or (len(shape) == 3 and shape[1:] == (nu, n) and shape[0] > 0)
-        if not is_fit:
-            raise SimulationError(
-                f"inputs have shape {shape}; it is ({nu},), ({nu}, {n}), (rows, {nu}) or "
-                f"(rows, {nu}, {n})."
-            )
-        interface = getattr(values, "__cuda_array_interface__", None)
-        if interface is not None:
-            kind = np.dtype(interface["typestr"])
-            if not self.place.is_gpu or kind != self.real or interface.get("strides"):
-                raise SimulationError(
-                    f"inputs on a device are contiguous and of {np.dtype(self.real)}, and worlds "
-                    f"are on {'that device' if self.place.is_gpu else 'the processor'}."
-                )
 
     def reset(
         self,
@@ -331,12 +282,12 @@ class Worlds:
             seed: of random starts; the same seed gives the same starts on any device.
             t: the time they begin at [s].
         """
-        chosen = self._chosen(which)
+        chosen = mask_of(which, self.count)
         state, sizes = self.plan.state, self._sizes()
         starts = [self._start(x, own, x_name, sizes[x_name]) for x, own, x_name in (
             (q, state.q, "q"), (v, state.v, "v"),
         )]  # fmt: skip
-        far = self._spread(spread)
+        far = spread_of(spread, self.plan.program.labels["v"])
         numbers = {
             "count": self.count, "seed": int(seed) & 0x3FFFFFFF, "scatters": int(np.any(far)),
             "q_one": int(len(starts[0].shape) > 1), "v_one": int(len(starts[1].shape) > 1),
@@ -351,27 +302,6 @@ class Worlds:
         }  # fmt: skip
         self._launch("reset", numbers, begin, more)
         self._keep = more
-
-    def _chosen(self, which: Any) -> NDArray[np.bool_]:
-        """A mask with an entry for each world."""
-        mask = np.zeros(self.count, dtype=bool)
-        if which is None:
-            mask[:] = True
-            return mask
-        listed = np.asarray(which)
-        if listed.dtype == bool:
-            if listed.shape != mask.shape:
-                raise SimulationError(
-                    f"the mask has shape {listed.shape}; there are {self.count} worlds."
-                )
-            return listed
-        numbers = np.atleast_1d(listed)
-        if numbers.size and (
-            numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() >= self.count
-        ):
-            raise SimulationError(f"worlds are numbered 0 to {self.count - 1}; found {which!r}.")
-        mask[numbers.astype(np.int64)] = True
-        return mask
 
     def _start(self, values: Any, own: Array, name: str, size: int) -> Any:
         """States where kernels run, checked."""
@@ -388,34 +318,19 @@ class Worlds:
             raise SimulationError(f"{name} is not finite in some world.")
         return self.place.array(array, self.real)
 
-    def _spread(self, spread: Any) -> Array:
-        """Of ξ and of v, a number for each velocity coordinate."""
-        nv = self._sizes()["v"]
-        far = np.zeros(2 * nv)
-        if spread is None:
-            return far
-        if not isinstance(spread, Mapping):
-            far[:nv] = float(spread)
-            return far
-        velocities = [x.name for x in self.plan.program.labels["v"]]
-        turned = {name.rstrip("'"): k for k, name in enumerate(velocities)}
-        known = {**{name: k for name, k in turned.items()}}
-        known |= {name: nv + k for k, name in enumerate(velocities)}
-        for name, value in spread.items():
-            if name not in known:
-                raise NamingError.unknown("coordinate or velocity", name, known)
-            far[known[name]] = float(value)
-        return far
+    def _row(self, array: Any, k: int) -> NDArray[Any]:
+        row: NDArray[Any] = self.place.numpy(array)[k]
+        return row
 
     @property
     def statuses(self) -> NDArray[Any]:
         """0 of a world that goes on, else why it is lost; see `why`."""
-        return self.place.numpy(self._codes)[0]
+        return self._row(self._codes, 0)
 
     @property
     def steps_taken(self) -> NDArray[Any]:
         """Steps of each world since it was reset."""
-        return self.place.numpy(self._codes)[1]
+        return self._row(self._codes, 1)
 
     @property
     def lost(self) -> int:
@@ -430,17 +345,17 @@ class Worlds:
     @property
     def residuals(self) -> NDArray[Any]:
         """The largest residual of the cones of each world since it was reset, beside its rates."""
-        return self.place.numpy(self._measures)[0]
+        return self._row(self._measures, 0)
 
     @property
     def penetrations(self) -> NDArray[Any]:
         """The deepest penetration of each world since it was reset [m]."""
-        return self.place.numpy(self._measures)[1]
+        return self._row(self._measures, 1)
 
     @property
     def contacts(self) -> NDArray[Any]:
         """The most contacts, stops and friction blocks at once in each world since its reset."""
-        return self.place.numpy(self._measures)[2]
+        return self._row(self._measures, 2)
 
     @property
     def resources(self) -> tuple[int, int]:
@@ -477,6 +392,3 @@ class Worlds:
             "worlds live in the memory of a device and cannot be copied elsewhere.",
             hint="Keep what worlds.state(i) and worlds.simulate(…) give.",
         )
-
-
-__all__ = ["STATE", "Worlds", "check_state", "worlds_of"]
