@@ -372,8 +372,7 @@ def to_ptx(
             raise ProgramError(
                 f"{block[1]!r} is unilateral; a march on a GPU does not find where such "
                 "constraints close and open.",
-                hint="simulate_batch does, on all cores; here evaluate 'forward', of the free "
-                "mechanism, and 'one_sided'.",
+                hint="liaison.worlds goes through them on a GPU, simulate_batch on all cores.",
             )
         return ptx(march_ir(program, form, shared, BLOCK), processor)
     return ptx(evaluate_ir(_chosen(program, entry, rows), entry, form, shared, BLOCK), processor)

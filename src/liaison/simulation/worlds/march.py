@@ -6,7 +6,7 @@ its last good state and the status that says why; it is left alone until it is r
 Random numbers of a start follow from the seed, the world and the component alone: they are the same
 on any device, in both precisions.
 
-Public names: march_world, reset_world, random_number, MEASURES, LEFT_OUT.
+Public names: march_world, reset_world, scatter_world, random_number, MEASURES, LEFT_OUT.
 """
 
 from __future__ import annotations
@@ -102,12 +102,10 @@ def march_world(
     if codes[i] != GOOD:
         return
     load_world(i, count, q, v, carried, run)
-    for k in range(run.np):
-        run.p[k] = p[k * count + i] if p_one > 0 else p[k]
+    load_constants(i, count, u_one, p_one, u, p, run)
     run.steps = codes[count + i]
     start = t[i]
     run.t = start
-    load_inputs(i, 0, count, u_one, u, run)
     status = begin_world(e, run, scratch)
     done = 0
     while done < steps and status == GOOD:
@@ -165,31 +163,49 @@ def scatter(seed: i64, i: i64, spread: ptr, e: Entries, run: Run, scratch: ptr) 
 
 
 @loop
+def load_constants(i: i64, count: i64, u_one: i64, p_one: i64, u: ptr, p: ptr, run: Run) -> None:
+    """Parameters and the first row of inputs of a world."""
+    for k in range(run.np):
+        run.p[k] = p[k * count + i] if p_one > 0 else p[k]
+    load_inputs(i, 0, count, u_one, u, run)
+
+
+@loop
 def reset_world(
-    i: i64, count: i64, seed: i64, scatters: i64, q_one: i64, v_one: i64, u_one: i64, p_one: i64,
-    start: f64, chosen: iptr, q_start: ptr, v_start: ptr, spread: ptr,
+    i: i64, count: i64, q_one: i64, v_one: i64,
+    start: f64, chosen: iptr, q_start: ptr, v_start: ptr,
     t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
     e: Entries, run: Run, scratch: ptr,
 ) -> None:  # fmt: skip
-    """World i, if it is chosen, at a start of its own or one that all share, or about it."""
+    """World i, if it is chosen, at a start of its own or one that all share."""
     if chosen[i] == 0:
         return
     for k in range(run.nq):
         run.q[k] = q_start[k * count + i] if q_one > 0 else q_start[k]
     for k in range(run.nv):
         run.v[k] = v_start[k * count + i] if v_one > 0 else v_start[k]
-    for k in range(run.np):
-        run.p[k] = p[k * count + i] if p_one > 0 else p[k]
-    load_inputs(i, 0, count, u_one, u, run)
-    run.t = start
-    status = GOOD
-    if scatters > 0:
-        status = scatter(seed, i, spread, e, run, scratch)
-    for k in range(run.nr):
-        run.impulse[k] = 0.0
     t[i] = start
     store_world(i, count, q, v, carried, run)
     for k in range(3):
         measures[k * count + i] = 0.0
-    codes[i] = status
+    codes[i] = GOOD
     codes[count + i] = 0
+
+
+@loop
+def scatter_world(
+    i: i64, count: i64, seed: i64, u_one: i64, p_one: i64,
+    start: f64, chosen: iptr, spread: ptr,
+    t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
+    e: Entries, run: Run, scratch: ptr,
+) -> None:  # fmt: skip
+    """World i, if it is chosen, at a random start about the one at hand."""
+    if chosen[i] == 0:
+        return
+    load_world(i, count, q, v, carried, run)
+    load_constants(i, count, u_one, p_one, u, p, run)
+    run.t = start
+    codes[i] = scatter(seed, i, spread, e, run, scratch)
+    for k in range(run.nr):
+        run.impulse[k] = 0.0
+    store_world(i, count, q, v, carried, run)
