@@ -41,6 +41,9 @@ SINGLE_CLOSURE, SINGLE_LOST = 1e-10, 1e-4
 """Residuals of closures in single precision: below rounding, so that corrections end where they no
 longer help; and the largest that a step may end with."""
 
+LARGEST_BLOCK = 1024
+"""Threads in a block at most, which then have 64 registers each: measured, more do not help."""
+
 STATE = ("t", "q", "v", "u", "p", "carried", "measures", "codes")
 KERNELS = {
     "march": (("count", "steps", "hold", "rows", "u_one", "p_one"), "step", STATE),
@@ -71,7 +74,7 @@ def module_of(
     *,
     single: bool = False,
     gpu: bool = True,
-    block: int = 128,
+    block: int = LARGEST_BLOCK,
 ) -> Module:
     """A module of a plan of Moreau's steps.
 
@@ -131,10 +134,23 @@ def _template(plan: Plan, listed: Mapping[str, Program], form: Form) -> tuple[Ru
     return run, work + (dense_size(run) if int(run.nc) else 0) + 1
 
 
+BARRIER = """\
+declare void @llvm.nvvm.barrier0()
+define internal void @liaison_barrier() convergent alwaysinline nounwind {
+  call void @llvm.nvvm.barrier0()
+  ret void
+}"""
+NO_BARRIER = """\
+define internal void @liaison_barrier() alwaysinline nounwind {
+  ret void
+}"""
+
+
 def _registers(gpu: bool) -> list[str]:
     names = ("tid", "ctaid", "ntid") if gpu else ()
     declared = [f"declare i32 @llvm.nvvm.read.ptx.sreg.{name}.x()" for name in names]
-    return [*declared, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"]
+    barrier = BARRIER if gpu else NO_BARRIER
+    return [*declared, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)", barrier]
 
 
 GPU_HEAD = """\

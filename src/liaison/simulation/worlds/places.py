@@ -22,8 +22,8 @@ from liaison.program.llvm.machine import load, ptx
 
 from .module import Module
 
-WORLD_BLOCK = 64
-"""Threads in a block: each has kilobytes beside its registers."""
+WORLD_BLOCK = 128
+"""Threads in a block, which go from phase to phase of a step together."""
 
 SHARES = 4
 """Ranges of worlds for each thread of this processor, so that none waits long for the last."""
