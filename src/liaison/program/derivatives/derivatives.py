@@ -59,6 +59,7 @@ from liaison.program.program import Entry
 from liaison.program.solve import Factor, dense
 
 from .columns import LANES, Block, Columns, Group, substituted
+from .stages import Stages
 
 
 def curvature_makers(
@@ -103,7 +104,7 @@ Solution: TypeAlias = tuple[list[Expr], list[Expr], Expr]
 
 def derivative_makers(
     equations: Equations, factored: Callable[[], Factor], solution: Callable[[], Solution]
-) -> dict[str, Callable[[], Blocks | Columns]]:
+) -> dict[str, Callable[[], Blocks | Columns | Stages]]:
     """Name -> what makes the entry.
 
     d_inverse (x = v̇): tau_q, tau_v, tau_vdot, tau_u; d_inverse_p: tau_p;
@@ -170,11 +171,13 @@ class Derivatives:
             lam.append((f"lam_{name}", _rows([y for _, y in solved], self.nc)))
         return vdot + lam
 
-    def solved_columns(self, names: Sequence[str]) -> Blocks | Columns:
+    def solved_columns(self, names: Sequence[str]) -> Blocks | Columns | Stages:
         """The same with the elimination kept once for all columns, where there are enough."""
         size = self.nv + self.nc
         if size < FEWEST:
             return self.forward(names)
+        if self.is_swept(names):
+            return self.by_sweeps(names)
         values = dict(zip((*self.symbols.vdot, *self.symbols.lam), self.at(), strict=True))
         groups = []
         for name in names:
@@ -185,6 +188,21 @@ class Derivatives:
         vdot, lam, _ = self.factored().solve(right[: self.nv], right[self.nv :], refinements=0)
         parts = (("vdot", tuple(vdot)), ("lam", tuple(lam)))
         return Columns(tuple(right), parts, tuple(groups), lambda: self.forward(names))
+
+    def is_swept(self, names: Sequence[str]) -> bool:
+        """Whether sweeps over the tree give these columns in fewer operations."""
+        return not self.nc and "p" not in names and self.equations.dynamics.swept is not None
+
+    def by_sweeps(self, names: Sequence[str]) -> Stages:
+        """The columns of a tree by sweeps over its bodies."""
+        from .tree_columns import tree_columns
+
+        dynamics, widths = self.equations.dynamics, {name: self.width(name) for name in names}
+        assert dynamics.swept is not None
+        slopes = self.by(dynamics.tau, [name for name in names if name != "tau"])
+        return tree_columns(
+            dynamics.swept, dynamics.tau, slopes, widths, lambda: self.forward(names)
+        )
 
     def inverse_columns(self, names: Sequence[str]) -> Blocks | Columns:
         """∂(M v̇ + h − τ) by each of the names, for several columns at once."""

@@ -1,0 +1,424 @@
+"""Derivatives of forward dynamics of a tree by sweeps, bodies and columns beside each other.
+
+    ∂v̇ = −M⁻¹ ∂(M v̇ + h − τ)                                                     (tree-1)
+
+All is seen from the first node of the tree (`equations.sweeps.common_frame`). What belongs to one
+body or one velocity is computed for eight of them at once; sums along branches, the elimination of
+M and v̇ as single numbers; then columns of one limb together: their right-hand sides are zero
+outside of the limb and what carries it, so that the inward half of the elimination is short.
+
+Public names: tree_columns, runs.
+
+Source: CM18, §III.
+Differs: vectors over bodies and columns; M is eliminated once and never inverted by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from liaison.equations.sweeps.common_frame import (
+    Swept,
+    body_terms,
+    inertia_slope,
+    momentum_slope,
+    own_changes,
+    seen,
+)
+from liaison.expr import ONE, ZERO, Expr, as_expr, select, symbol, vanishes
+from liaison.program.solve import Factor, Saddle, factor
+from liaison.spatial.arrays import Array, array, dot, product, zeros
+from liaison.spatial.plucker import (
+    act_motion,
+    apply_inertia,
+    cross_force,
+    cross_motion,
+    move_inertia,
+)
+from liaison.tree import GROUND, Tree
+
+from .columns import Blocks
+from .stages import WIDEST, Call, Component, Draft, Stages, padded
+
+Entries: TypeAlias = Mapping[tuple[int, int], Expr]
+
+LOWER = ((0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2))
+
+
+def tree_columns(
+    swept: Swept,
+    tau: Sequence[Expr],
+    slopes: Mapping[str, Entries],
+    widths: Mapping[str, int],
+    written_out: Callable[[], Blocks],
+) -> Stages:
+    """∂v̇ by each of the names.
+
+    Args:
+        swept: the tree.
+        tau: generalized forces of loads.
+        slopes: name -> ∂τ by it; nothing of "tau".
+        widths: name -> columns, in order.
+        written_out: the same as formulas.
+    """
+    arranged = _Arranged(swept, tau)
+    arranged.sweep()
+    for name in widths:
+        if name not in ("q", "v", "tau"):
+            arranged.load_columns(name, slopes[name], widths[name], list(widths))
+    for first, count in runs(swept.kinematics.tree):
+        arranged.solve(first, count, slopes, list(widths))
+    nv = swept.kinematics.tree.nv
+    layout = [(f"vdot_{name}", nv * width) for name, width in widths.items()]
+    layout += [(f"lam_{name}", 0) for name in widths]
+    return arranged.draft.stages(layout, written_out)
+
+
+def runs(tree: Tree) -> list[tuple[int, int]]:
+    """Columns that are computed together, (first, count): those of one limb, in a row."""
+    carried = [0] * len(tree.nodes)
+    for node in tree.nodes:
+        if node.parent != GROUND:
+            carried[node.parent] += 1
+    listed: list[tuple[int, int]] = []
+    last = GROUND
+    for i, node in enumerate(tree.nodes):
+        if node.v.start == node.v.stop:
+            continue
+        for k in range(node.v.start, node.v.stop):
+            goes_on = k > node.v.start or (
+                node.parent == last != GROUND and carried[node.parent] == 1
+            )
+            if listed and goes_on and listed[-1][1] < WIDEST:
+                listed[-1] = (listed[-1][0], listed[-1][1] + 1)
+            else:
+                listed.append((k, 1))
+        last = i
+    return listed
+
+
+class _Arranged:
+    """The stages of one tree while they are put together."""
+
+    def __init__(self, swept: Swept, tau: Sequence[Expr]) -> None:
+        self.swept, self.tau = swept, tau
+        self.kinematics, self.nodes = swept.kinematics, swept.kinematics.tree.nodes
+        self.nv = swept.kinematics.tree.nv
+        self.draft = Draft()
+        self.bodies, self.width = padded(len(self.nodes)), padded(self.nv) + WIDEST
+        self.owner = [i for i, node in enumerate(self.nodes) for _ in range(*_span(node.v))]
+        self.carriers = self._carriers()
+        self.own: dict[tuple[int, int], Expr] = {}  # −∂τ of S(q) of the joint itself
+
+    def _carriers(self) -> list[set[int]]:
+        """By node: those that carry it."""
+        carriers: list[set[int]] = []
+        for node in self.nodes:
+            above = carriers[node.parent] | {node.parent} if node.parent != GROUND else set()
+            carriers.append(above)
+        return carriers
+
+    def of_bodies(self, rows: Sequence[Any]) -> Array:
+        """A quantity of every node, given as arrays of one shape: lanes, the same shape."""
+        return self._kept(rows, self.bodies)[0]
+
+    def of_columns(self, rows: Sequence[Any]) -> tuple[Array, Array]:
+        """A quantity of every velocity: lanes, and entries with a row for each of them."""
+        return self._kept(rows, self.width)
+
+    def _kept(self, rows: Sequence[Any], width: int) -> tuple[Array, Array]:
+        table = np.array([np.array(row, dtype=object).reshape(-1) for row in rows], dtype=object)
+        kept = [self.draft.kept([as_expr(x) for x in column], width) for column in table.T]
+        shape = np.shape(rows[0])
+        return _lanes(kept).reshape(shape), _entries(kept, len(rows)).reshape(len(rows), *shape)
+
+    def along(self, formulas: Array, width: int, count: int) -> tuple[Array, Array]:
+        """Formulas of lanes, computed for all of them: lanes and entries."""
+        kept = self.draft.along([as_expr(x) for x in formulas.flat], width)
+        shape = formulas.shape
+        return _lanes(kept).reshape(shape), _entries(kept, count).reshape(count, *shape)
+
+    def by_column(self, values: Sequence[Any]) -> list[Any]:
+        """What nodes have, for each velocity."""
+        return [values[i] for i in self.owner]
+
+    def before(self, values: Sequence[Any], at_ground: Any) -> list[Any]:
+        """What parents have, for each velocity."""
+        parents = [self.nodes[i].parent for i in self.owner]
+        return [at_ground if i == GROUND else values[i] for i in parents]
+
+    def sweep(self) -> None:
+        """All that columns need."""
+        self.moving()
+        self.inertias()
+        self.eliminated()
+        self.changes()
+
+    def moving(self) -> None:
+        """Positions, twists, and accelerations where v̇ = 0."""
+        views = seen(self.swept)
+        self.R = self.of_bodies([view.pose[0] for view in views])
+        self.p = self.of_bodies([view.pose[1] for view in views])
+        self.V = self.of_bodies([view.V for view in views])
+        columns = [view.S[:, k] for view in views for k in range(view.S.shape[1])]
+        self.S, self.S_of = self.of_columns(columns)
+        self.V_before = self.of_columns(self.before([view.V for view in views], zeros(6)))[0]
+        bias = [[self.draft.single(as_expr(x)) for x in view.bias] for view in views]
+        falls = {
+            i: array([self.draft.single(as_expr(x)) for x in views[i].fall])
+            for i, node in enumerate(self.nodes)
+            if node.parent == GROUND
+        }
+        self._own_moving(views)
+        across = cross_motion(self.V_before, self.S)
+        self.across, across_of = self.along(across, self.width, self.nv)
+        speeds = self.kinematics.v
+        still: list[Array] = []
+        for i, node in enumerate(self.nodes):
+            above = falls[i] if node.parent == GROUND else still[node.parent]
+            total = above + array(bias[i])
+            for k in range(*_span(node.v)):
+                total = total + array([x * speeds[k] for x in across_of[k]])
+            still.append(total)
+        self.still, self.still_of = self._kept(still, self.bodies)
+        self.falls = falls
+
+    def _own_moving(self, views: Sequence[Any]) -> None:
+        """w, the rest of φ, and what ψ' has besides, of joints whose S depends on q; see slopes-2."""
+        zero, speeds = zeros(6), self.kinematics.v
+        w, more, self.spread, self.slid = [], [], [], []
+        for i, (node, view) in enumerate(zip(self.nodes, views, strict=True)):
+            before = zero if node.parent == GROUND else views[node.parent].V
+            for k, change in enumerate(own_changes(self.kinematics, i)):
+                own = act_motion(*view.pose, product(change.S, speeds[node.v]))
+                rated = act_motion(*view.pose, change.by_rate)
+                w.append(own)
+                more.append(cross_motion(view.V - before, view.S[:, k]) + rated)
+                turned = act_motion(*view.pose, change.bias) + cross_motion(before + view.V, own)
+                moved = [act_motion(*view.pose, change.S[:, n]) for n in range(view.S.shape[1])]
+                self.spread.append([self.draft.single(as_expr(x)) for x in turned])
+                self.slid.append(
+                    [[self.draft.single(as_expr(x)) for x in column] for column in moved]
+                )
+        self.w, self.more = self.of_columns(w)[0], self.of_columns(more)[0]
+
+    def inertias(self) -> None:
+        """Inertias, momenta and forces of all that nodes carry, and rows of M."""
+        own = [node.inertia for node in self.nodes]
+        m, h = self.of_bodies([[x[0]] for x in own])[0], self.of_bodies([x[1] for x in own])
+        I = self.of_bodies([[x[2][r, s] for r, s in LOWER] for x in own])
+        m, h, I = move_inertia(self.R, self.p, m, h, _full(I))
+        terms = body_terms(m, h, I, self.V)
+        F0 = apply_inertia(m, h, I, self.still) + terms.gyroscopic
+        flat = [*h, *(I[r, s] for r, s in LOWER), *terms.momentum, *terms.slope.flat]
+        lanes, sums = self.along(array([*flat, *terms.gyroscopic, *F0]), self.bodies, len(own))
+        self.body = (m, lanes[:3], _full(lanes[3:9]), lanes[21:27])
+        totals = self.carried([*self.columns_of(sums, [*range(21), *range(27, 33)])])
+        kept, _ = self.of_columns(self.by_column(totals))
+        masses = self.carried([[x[0]] for x in own])
+        mass = self.of_columns(self.by_column(masses))[0][0]
+        self.total = (mass, kept[:3], _full(kept[3:9]))
+        self.momentum, self.slope = kept[9:12], kept[12:21].reshape(3, 3)
+        wrench = apply_inertia(*self.total, self.S)
+        row = inertia_slope(self.slope, self.momentum, self.S)
+        bias = dot(self.S, kept[21:])
+        _, rows = self.along(array([*wrench, bias]), self.width, self.nv)
+        self.mass_rows, self.bias = rows[:, :6], rows[:, 6]
+        negative = array([-as_expr(x) for x in (*row, *wrench)])
+        self.rows = self.along(negative, self.width, self.nv)[1]
+
+    @staticmethod
+    def columns_of(rows: Array, which: Sequence[int]) -> list[Array]:
+        """Some entries of every row."""
+        return [row[list(which)] for row in rows]
+
+    def carried(self, own: Sequence[Any]) -> list[Array]:
+        """Sums over all that each node carries, itself included."""
+        totals = [array(list(x)) for x in own]
+        for i in range(len(self.nodes) - 1, -1, -1):
+            if self.nodes[i].parent != GROUND:
+                totals[self.nodes[i].parent] = totals[self.nodes[i].parent] + totals[i]
+        return totals
+
+    def eliminated(self) -> None:
+        """M by L D Lᵀ, v̇, and accelerations."""
+        M = {}
+        for j in range(self.nv):
+            near = self.carriers[self.owner[j]] | {self.owner[j]}
+            for i in range(j + 1):
+                if self.owner[i] in near:
+                    M[j, i] = as_expr(dot(self.S_of[i], self.mass_rows[j]))
+        labels = [label.name for label in self.kinematics.tree.velocity_labels()]
+        known = factor(Saddle(self.nv, 0, M, {}), labels)
+        f = [force - bias for force, bias in zip(self.tau, self.bias, strict=True)]
+        vdot, _, _ = known.solve(f, [])
+        single = self.draft.single
+        columns = tuple({i: single(x) for i, x in column.items()} for column in known.columns)
+        self.factor = replace(
+            known, columns=columns, reciprocals=tuple(single(x) for x in known.reciprocals)
+        )
+        self.accelerated(vdot)
+
+    def accelerated(self, vdot: Sequence[Expr]) -> None:
+        """Accelerations of nodes and of parents."""
+        more: list[Array] = []
+        for node in self.nodes:
+            total = zeros(6) if node.parent == GROUND else more[node.parent]
+            for k in range(*_span(node.v)):
+                total = total + array([x * vdot[k] for x in self.S_of[k]])
+            more.append(total)
+        A = [a + b for a, b in zip(self.still_of, more, strict=True)]
+        self.A = self.of_bodies(A)
+        A_before = self.before(A, None)
+        for k, value in enumerate(A_before):
+            if value is None:
+                A_before[k] = self.falls[self.owner[k]]
+        self.A_before = self.of_columns(A_before)[0]
+        spread = []
+        for k, rest in enumerate(self.spread):
+            total = array(rest)
+            speeds = vdot[self.nodes[self.owner[k]].v]
+            for column, rate in zip(self.slid[k], speeds, strict=True):
+                total = total + array([x * rate for x in column])
+            spread.append(total)
+        self.rest = self.of_columns(spread)[0]
+
+    def changes(self) -> None:
+        """ψ, ψ' and ∂F of every column, forces taken off."""
+        m, h, I, gyroscopic = self.body
+        F, forces = self.along(
+            apply_inertia(m, h, I, self.A) + gyroscopic, self.bodies, len(self.nodes)
+        )
+        wrench, wrench_of = self.of_columns(self.by_column(self.carried([*forces])))
+        psi = self.across + self.w
+        again = cross_motion(self.A_before, self.S) + cross_motion(self.V_before, self.across)
+        again = again + self.rest
+        phi = array([2 * as_expr(x) for x in self.across]) + self.more
+        by_q = cross_force(self.S, wrench) + apply_inertia(*self.total, again)
+        by_q = by_q + momentum_slope(self.slope, self.momentum, psi[:3])
+        by_v = apply_inertia(*self.total, phi)
+        by_v = by_v + momentum_slope(self.slope, self.momentum, self.S[:3])
+        less = [-as_expr(x) for x in (*by_q, *by_v)]
+        kept, _ = self.along(array([*less, *psi[:3], *again, *phi]), self.width, self.nv)
+        self.inward = {"q": kept[:6], "v": kept[6:12]}
+        self.outward = {"q": kept[12:21], "v": array([*self.S[:3], *kept[21:]])}
+        for k, columns in enumerate(self.slid):
+            node = self.nodes[self.owner[k]]
+            for n, column in enumerate(columns):
+                change = as_expr(dot(column, wrench_of[k]))
+                if not vanishes(change):
+                    self.own[node.v.start + n, k] = -change
+
+    def solve(
+        self, first: int, count: int, slopes: Mapping[str, Entries], names: Sequence[str]
+    ) -> None:
+        """The columns of one run, of every name they have."""
+        own = {name: dict(slopes.get(name, {})) for name in ("q", "v")}
+        for key, change in self.own.items():
+            own["q"][key] = own["q"].get(key, ZERO) + change
+        listed = [name for name in ("q", "v", "tau") if name in names]
+        rights = {name: self.right(name, first, count, own.get(name, {})) for name in listed}
+        pattern = sorted({i for rows in rights.values() for i in rows})
+        places = {i: self.draft.room(WIDEST) for i in pattern}
+        self.draft.flush()
+        index = self.solution(places, first, count)
+        for name, rows in rights.items():
+            written = [(places[i], rows.get(i, ZERO)) for i in pattern]
+            self.draft.calls.append(
+                Call(self.draft.function(written, first=first, count=count))
+            )
+            self.draft.calls.append(Call(index, 0, names.index(name) * self.nv**2))
+
+    def load_columns(
+        self, name: str, slopes: Entries, width: int, names: Sequence[str]
+    ) -> None:
+        """Columns of loads alone: of inputs."""
+        start = names.index(name) * self.nv**2
+        for first in range(0, width, WIDEST):
+            count = min(WIDEST, width - first)
+            rows = self.loaded(slopes, first, count)
+            places = {i: self.draft.room(WIDEST) for i in rows}
+            written = [(places[i], row) for i, row in rows.items()]
+            self.draft.calls.append(Call(self.draft.function(written, count=count)))
+            index = self.solution(places, first, count, width)
+            self.draft.calls.append(Call(index, 0, start))
+
+    def loaded(self, slopes: Entries, first: int, count: int) -> dict[int, Expr]:
+        """∂τ of some columns, row by row, as lanes."""
+        rows: dict[int, Expr] = {}
+        columns = range(first, first + count)
+        for i in sorted({i for i, j in slopes if j in columns}):
+            values = [slopes.get((i, j), ZERO) for j in columns]
+            rows[i] = self.draft.kept(values, WIDEST, moves=False).lanes
+        return rows
+
+    def right(self, name: str, first: int, count: int, slopes: Entries) -> dict[int, Expr]:
+        """Right-hand sides of a run of columns, row by row, zero where nothing is said."""
+        columns = range(first, first + count)
+        if name == "tau":
+            units = {(k, k): ONE for k in columns}
+            return self.loaded(units, first, count)
+        rows = {}
+        for i in range(self.nv):
+            row = self.row(name, i, columns)
+            if row is not ZERO:
+                rows[i] = row
+        for i, load in self.loaded(slopes, first, count).items():
+            rows[i] = rows.get(i, ZERO) + load
+        return rows
+
+    def row(self, name: str, i: int, columns: range) -> Expr:
+        """−∂(M v̇ + h) of row i: inwards of what it carries, outwards of what carries it."""
+        node, owners = self.owner[i], [self.owner[j] for j in columns]
+        inward = [node in self.carriers[k] for k in owners]
+        outward = [node == k or k in self.carriers[node] for k in owners]
+        value = ZERO
+        if any(outward):
+            value = as_expr(dot(self.rows[i], self.outward[name]))
+            if not all(a or b for a, b in zip(inward, outward, strict=True)):
+                value = select(self.mask(outward), value, ZERO)
+        if any(inward):
+            other = as_expr(dot(self.S_of[i], self.inward[name]))
+            value = other if all(inward) else select(self.mask(inward), other, value)
+        return value
+
+    def mask(self, lanes: Sequence[bool]) -> Expr:
+        """1 in some lanes."""
+        values = [ONE if x else ZERO for x in lanes]
+        return self.draft.kept(values, WIDEST, moves=False).lanes
+
+    def solution(
+        self, places: Mapping[int, int], first: int, count: int, width: int | None = None
+    ) -> int:
+        """The function that solves for the rows at these places, zero elsewhere."""
+        lanes = {i: self.draft.at(place) for i, place in places.items()}
+        right = [lanes.get(i, ZERO) for i in range(self.nv)]
+        x, _, _ = self.factor.solve(right, [], refinements=0)
+        step = self.nv if width is None else width
+        results = [(i * step + first, value) for i, value in enumerate(x)]
+        return self.draft.function([], results, count=count)
+
+
+def _span(part: slice) -> tuple[int, int]:
+    return part.start, part.stop
+
+
+def _lanes(kept: Sequence[Component]) -> Array:
+    return np.array([component.lanes for component in kept], dtype=object)
+
+
+def _entries(kept: Sequence[Component], count: int) -> Array:
+    rows = [component.entries[:count] for component in kept]
+    return np.array(rows, dtype=object).reshape(len(kept), count).T
+
+
+def _full(lower: Array) -> Array:
+    """A symmetric matrix from its lower triangle."""
+    whole = zeros(3, 3)
+    for (r, s), x in zip(LOWER, lower, strict=True):
+        whole[r, s] = whole[s, r] = x
+    return whole
