@@ -5,7 +5,7 @@ and of earlier places; a function of vectors computes formulas of lanes, which a
 and of single places, the same in every lane. The latter runs over a row of lanes several times,
 moved along, so that code is there once for all bodies of a tree.
 
-Public names: Stages, Numbers, Vectors, Call, Component, Draft, WIDEST.
+Public names: Stages, Numbers, Vectors, Result, Call, Component, Draft, WIDEST.
 """
 
 from __future__ import annotations
@@ -35,6 +35,17 @@ class Numbers:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Result:
+    """Some lanes of a formula, from `first` on, side by side in `out` from an index on."""
+
+    index: int
+    formula: Expr
+    first: int
+    count: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Vectors:
     """A function of vectors.
 
@@ -43,21 +54,19 @@ class Vectors:
         reads: symbol -> where its first lane lies.
         constants: the same for symbols whose lanes lie among the constants.
         writes: (place of the first lane, formula).
-        results: (index in `out` of the first lane, formula).
-        count: lanes of a result that are written.
+        results: what goes into `out`.
     """
 
     lanes: int
     reads: Mapping[Expr, int]
     constants: Mapping[Expr, int]
     writes: tuple[tuple[int, Expr], ...]
-    results: tuple[tuple[int, Expr], ...] = ()
-    count: int = WIDEST
+    results: tuple[Result, ...] = ()
 
     @property
     def formulas(self) -> list[Expr]:
         """All that it computes."""
-        return [x for _, x in (*self.writes, *self.results)]
+        return [x for _, x in self.writes] + [result.formula for result in self.results]
 
 
 Function: TypeAlias = Numbers | Vectors
@@ -194,6 +203,21 @@ class Draft:
 
     def along(self, formulas: Sequence[Expr], width: int) -> list[Component]:
         """Formulas of lanes, computed for a whole row of them."""
+        written, components = self._targets(formulas, width, moves=True)
+        index = self.function(written)
+        self.calls += [Call(index, shift) for shift in range(0, width, WIDEST)]
+        return components
+
+    def once(self, formulas: Sequence[Expr], count: int) -> list[Component]:
+        """Formulas of so many lanes, computed once."""
+        written, components = self._targets(formulas, count, moves=False)
+        self.calls.append(Call(self.function(written, lanes=count)))
+        return components
+
+    def _targets(
+        self, formulas: Sequence[Expr], width: int, *, moves: bool
+    ) -> tuple[list[tuple[int, Expr]], list[Component]]:
+        """Where formulas of lanes are written; what is known already is not written again."""
         written, components = [], []
         for formula in formulas:
             if formula.op == "const" or formula in self._known:
@@ -203,36 +227,33 @@ class Draft:
             written.append((start, formula))
             entries = [symbol(f"'stage {start + k}") for k in range(width)]
             self.places.update((x, start + k) for k, x in enumerate(entries))
-            components.append(self._component(entries, self._named(False, start, True)))
-        index = self.function(written)
-        self.calls += [Call(index, shift) for shift in range(0, width, WIDEST)]
-        return components
+            components.append(self._component(entries, self._named(False, start, moves)))
+        return written, components
 
     def function(
         self,
         writes: Sequence[tuple[int, Expr]],
-        results: Sequence[tuple[int, Expr]] = (),
+        results: Sequence[Result] = (),
         *,
         first: int = 0,
-        count: int = WIDEST,
+        lanes: int = WIDEST,
     ) -> int:
         """A function of vectors, to be called: its number.
 
         Args:
             writes: (place, formula).
-            results: (index in `out`, formula).
+            results: what goes into `out`.
             first: the lane that is the first one here.
-            count: how many there are.
+            lanes: how many there are at least.
         """
         self.flush()
-        lanes = next(n for n in (1, 2, 4, 8) if n >= count)
+        lanes = next(n for n in (1, 2, 4, 8) if n >= lanes)
         read: tuple[dict[Expr, int], dict[Expr, int]] = ({}, {})
-        for x in symbols_of([formula for _, formula in (*writes, *results)]):
+        for x in symbols_of([*(x for _, x in writes), *(x.formula for x in results)]):
             if x in self._lanes:
                 is_constant, start, moves = self._lanes[x]
                 read[is_constant][x] = start + first * moves
-        made = Vectors(lanes, *read, tuple(writes), tuple(results), count)
-        self.functions.append(made)
+        self.functions.append(Vectors(lanes, *read, tuple(writes), tuple(results)))
         return len(self.functions) - 1
 
     def flush(self) -> None:

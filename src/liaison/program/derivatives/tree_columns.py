@@ -16,7 +16,6 @@ Differs: vectors over bodies and columns; M is eliminated once and never inverte
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -29,8 +28,7 @@ from liaison.equations.sweeps.common_frame import (
     own_changes,
     seen,
 )
-from liaison.expr import ONE, ZERO, Expr, as_expr, select, symbol, vanishes
-from liaison.program.solve import Factor, Saddle, factor
+from liaison.expr import ONE, ZERO, Expr, as_expr, select, vanishes
 from liaison.spatial.arrays import Array, array, dot, product, zeros
 from liaison.spatial.plucker import (
     act_motion,
@@ -42,7 +40,8 @@ from liaison.spatial.plucker import (
 from liaison.tree import GROUND, Tree
 
 from .columns import Blocks
-from .stages import WIDEST, Call, Component, Draft, Stages, padded
+from .runs import eliminated
+from .stages import WIDEST, Call, Component, Draft, Result, Stages, padded
 
 Entries: TypeAlias = Mapping[tuple[int, int], Expr]
 
@@ -245,23 +244,18 @@ class _Arranged:
         return totals
 
     def eliminated(self) -> None:
-        """M by L D Lᵀ, v̇, and accelerations."""
-        M = {}
+        """M by runs, v̇, and accelerations."""
+        M: dict[tuple[int, int], Expr] = {}
         for j in range(self.nv):
             near = self.carriers[self.owner[j]] | {self.owner[j]}
             for i in range(j + 1):
                 if self.owner[i] in near:
                     M[j, i] = as_expr(dot(self.S_of[i], self.mass_rows[j]))
         labels = [label.name for label in self.kinematics.tree.velocity_labels()]
-        known = factor(Saddle(self.nv, 0, M, {}), labels)
+        self.solver = eliminated(self.draft, M, runs(self.kinematics.tree), labels)
+        self.draft.flush()
         f = [force - bias for force, bias in zip(self.tau, self.bias, strict=True)]
-        vdot, _, _ = known.solve(f, [])
-        single = self.draft.single
-        columns = tuple({i: single(x) for i, x in column.items()} for column in known.columns)
-        self.factor = replace(
-            known, columns=columns, reciprocals=tuple(single(x) for x in known.reciprocals)
-        )
-        self.accelerated(vdot)
+        self.accelerated(self.solver.solve(f))
 
     def accelerated(self, vdot: Sequence[Expr]) -> None:
         """Accelerations of nodes and of parents."""
@@ -321,17 +315,82 @@ class _Arranged:
         for key, change in self.own.items():
             own["q"][key] = own["q"].get(key, ZERO) + change
         listed = [name for name in ("q", "v", "tau") if name in names]
+        places = {name: k * self.nv**2 for k, name in enumerate(names)}
+        if self.floats(first, count, own):
+            listed = self.floating(first, count, listed, places)
         rights = {name: self.right(name, first, count, own.get(name, {})) for name in listed}
+        together = max(1, WIDEST // count)
+        for k in range(0, len(listed), together):
+            part = {name: rights[name] for name in listed[k : k + together]}
+            self.packed(first, count, part, places)
+
+    def packed(
+        self,
+        first: int,
+        count: int,
+        rights: Mapping[str, Mapping[int, Expr]],
+        places: Mapping[str, int],
+    ) -> None:
+        """Solves for the columns of some names beside each other."""
         pattern = sorted({i for rows in rights.values() for i in rows})
-        places = {i: self.draft.room(WIDEST) for i in pattern}
-        self.draft.flush()
-        index = self.solution(places, first, count)
-        for name, rows in rights.items():
-            written = [(places[i], rows.get(i, ZERO)) for i in pattern]
+        target = {i: self.draft.room(WIDEST) for i in pattern}
+        for k, rows in enumerate(rights.values()):
+            written = [(target[i] + k * count, rows.get(i, ZERO)) for i in pattern]
+            index = self.draft.function(written, first=first, lanes=count)
+            self.draft.calls.append(Call(index))
+        spans = [
+            (places[name] + first, k * count, count) for k, name in enumerate(rights)
+        ]
+        self.solution(target, spans, len(rights) * count, self.nv)
+
+    def floats(self, first: int, count: int, own: Mapping[str, Entries]) -> bool:
+        """Whether a run is a free body that nothing but gravity holds: S = 1, no load depends."""
+        node = self.nodes[self.owner[first]]
+        here = range(first, first + count)
+        is_free = node.parent == GROUND and _span(node.v) == (first, first + count) and count == 6
+        is_unit = is_free and all(
+            self.S_of[first + k][n] is (ONE if k == n else ZERO)
+            for k in range(6)
+            for n in range(6)
+        )
+        return is_unit and not any(j in here for entries in own.values() for _, j in entries)
+
+    def floating(
+        self, first: int, count: int, names: Sequence[str], places: Mapping[str, int]
+    ) -> list[str]:
+        """Columns of a free first body, as far as its own accelerations alone answer them.
+
+        A change of acceleration that all bodies share, ψ' or φ, is answered by the first body's
+        v̇: S_iᵀ I ψ' is the row of M. What is left of ∂/∂v is 2 B η of its three turns.
+        """
+        for name in names:
+            if name == "tau":
+                continue
+            lanes = [-as_expr(x) for x in self.outward[name][3:]]
+            rows = [lanes[i - first] if first <= i < first + 6 else ZERO for i in range(self.nv)]
+            start = 0 if name == "q" else 3
+            results = [
+                Result(places[name] + i * self.nv + first + start, row, start, 6 - start)
+                for i, row in enumerate(rows)
+            ]
             self.draft.calls.append(
-                Call(self.draft.function(written, first=first, count=count))
+                Call(self.draft.function([], results, first=first, lanes=WIDEST))
             )
-            self.draft.calls.append(Call(index, 0, names.index(name) * self.nv**2))
+        if "v" in names:
+            turns = self.S[:3]
+            written = {
+                i: as_expr(dot(self.rows[i][:3], turns))
+                for i in range(self.nv)
+                if self.owner[first] == self.owner[i] or self.owner[first] in self.carriers[self.owner[i]]
+            }
+            target = {i: self.draft.room(WIDEST) for i in written}
+            index = self.draft.function(
+                [(target[i], row) for i, row in written.items()], first=first, lanes=3
+            )
+            self.draft.calls.append(Call(index))
+            more = {first + k: -as_expr(x) for k, x in enumerate(self.outward["v"][3:])}
+            self.solution(target, [(places["v"] + first, 0, 3)], 3, self.nv, (first, more))
+        return [name for name in names if name == "tau"]
 
     def load_columns(
         self, name: str, slopes: Entries, width: int, names: Sequence[str]
@@ -341,11 +400,10 @@ class _Arranged:
         for first in range(0, width, WIDEST):
             count = min(WIDEST, width - first)
             rows = self.loaded(slopes, first, count)
-            places = {i: self.draft.room(WIDEST) for i in rows}
-            written = [(places[i], row) for i, row in rows.items()]
-            self.draft.calls.append(Call(self.draft.function(written, count=count)))
-            index = self.solution(places, first, count, width)
-            self.draft.calls.append(Call(index, 0, start))
+            target = {i: self.draft.room(WIDEST) for i in rows}
+            written = [(target[i], row) for i, row in rows.items()]
+            self.draft.calls.append(Call(self.draft.function(written, lanes=count)))
+            self.solution(target, [(start + first, 0, count)], count, width)
 
     def loaded(self, slopes: Entries, first: int, count: int) -> dict[int, Expr]:
         """∂τ of some columns, row by row, as lanes."""
@@ -392,15 +450,25 @@ class _Arranged:
         return self.draft.kept(values, WIDEST, moves=False).lanes
 
     def solution(
-        self, places: Mapping[int, int], first: int, count: int, width: int | None = None
-    ) -> int:
-        """The function that solves for the rows at these places, zero elsewhere."""
-        lanes = {i: self.draft.at(place) for i, place in places.items()}
-        right = [lanes.get(i, ZERO) for i in range(self.nv)]
-        x, _, _ = self.factor.solve(right, [], refinements=0)
-        step = self.nv if width is None else width
-        results = [(i * step + first, value) for i, value in enumerate(x)]
-        return self.draft.function([], results, count=count)
+        self,
+        target: Mapping[int, int],
+        spans: Sequence[tuple[int, int, int]],
+        lanes: int,
+        step: int,
+        more: tuple[int, Mapping[int, Expr]] = (0, {}),
+    ) -> None:
+        """Solves for the rows at these places, zero elsewhere; spans of lanes go into `out`."""
+        right = [self.draft.at(target[i]) if i in target else ZERO for i in range(self.nv)]
+        x = self.solver.solve(right)
+        first, added = more
+        x = [value + added[i] if i in added else value for i, value in enumerate(x)]
+        results = [
+            Result(start + i * step, value, lane, count)
+            for i, value in enumerate(x)
+            for start, lane, count in spans
+        ]
+        index = self.draft.function([], results, first=first, lanes=lanes)
+        self.draft.calls.append(Call(index))
 
 
 def _span(part: slice) -> tuple[int, int]:

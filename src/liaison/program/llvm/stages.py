@@ -17,7 +17,14 @@ from liaison.program.program import Program
 from .entries import ARGUMENTS, Form, Module, Writer
 from .sincos import double
 
-STAGED = ARGUMENTS.replace("ptr noalias %out, ptr noalias %work", "ptr %out, ptr %work")
+STAGED = f"{ARGUMENTS}, ptr noalias readonly %stage"
+"""No function writes a place that it reads: reads by `stage` and writes by `out` never meet."""
+
+MOVED = (
+    "ptr noalias readonly %stage0, ptr noalias readonly %stage1, ptr noalias readonly %lanes, ptr noalias %target, "
+    "ptr noalias readonly %constants, ptr noalias %out"
+)
+SHORT = 150  # operations of a piece: as many stores make a compiler take more than linear time
 LINE = 8  # doubles of a cache line, at which the workspace begins
 
 
@@ -46,7 +53,7 @@ def stages_plan(stages: Stages, lanes: int, size: int, functions: Functions) -> 
     for k, function in enumerate(stages.functions):
         if isinstance(function, Numbers):
             formulas, places = [x for _, x in function.writes], [i for i, _ in function.writes]
-            plan = plan_of(formulas, lanes=lanes, size=size, functions=functions)
+            plan = plan_of(formulas, lanes=lanes, size=min(size, SHORT), functions=functions)
             pieces = [
                 replace(piece, outputs=tuple((places[i], node) for i, node in piece.outputs))
                 for piece in plan.pieces
@@ -83,7 +90,7 @@ def _whole(name: str, plan: StagesPlan) -> str:
         "  %stage = getelementptr i8, ptr %work, i64 %skip",
         f"  %own = getelementptr double, ptr %stage, i64 {stages.size}",
     ]
-    passed = "double %t, ptr %q, ptr %v, ptr %u, ptr %p, ptr %x, ptr %stage, ptr %own"
+    passed = "double %t, ptr %q, ptr %v, ptr %u, ptr %p, ptr %x, ptr %stage, ptr %own, ptr %stage"
     constants = f"@{name}.constants" if stages.constants else "%stage"
     for n, call in enumerate(stages.calls):
         if call.function in plan.plans:
@@ -91,12 +98,13 @@ def _whole(name: str, plan: StagesPlan) -> str:
             lines += [f"  call void @{name}.{call.function}.{k}({passed})" for k in range(count)]
             continue
         starts = [("%stage", call.shift), (constants, call.shift), ("%out", call.out)]
+        order = (0, 0, 1, 2)
         lines += [
             f"  %a{n}.{k} = getelementptr double, ptr {base}, i64 {shift}"
             for k, (base, shift) in enumerate(starts)
         ]
-        arguments = ", ".join(f"ptr %a{n}.{k}" for k in range(3))
-        lines.append(f"  call void @{name}.{call.function}(ptr %stage, {arguments})")
+        arguments = ", ".join(f"ptr %a{n}.{k}" for k in order)
+        lines.append(f"  call void @{name}.{call.function}(ptr %stage, ptr %stage, {arguments})")
     return "\n".join([*lines, "  ret void", "}"])
 
 
@@ -123,7 +131,7 @@ class _Inputs(dict[Expr, tuple[str, int]]):
         self.known, self.places = inputs, places
 
     def __missing__(self, x: Expr) -> tuple[str, int]:
-        return ("out", self.places[x]) if x in self.places else self.known[x]
+        return ("stage", self.places[x]) if x in self.places else self.known[x]
 
 
 class _OfVectors(Writer):
@@ -139,13 +147,17 @@ class _OfVectors(Writer):
         super().__init__(module, program, Plan((), 0, numbers), Piece(items, {}, {}, ()))
         self.vectors, self.places = vectors, plan.stages.places
         self.mask = f"<{vectors.lanes} x i1>"
+        self.used: dict[Expr, int] = {}  # single number -> by which name it was loaded last
 
     def written(self, name: str) -> str:
         """The whole function."""
-        targets: dict[Expr, list[tuple[str, int]]] = {}
-        for array, listed in (("lanes", self.vectors.writes), ("out", self.vectors.results)):
-            for place, node in listed:
-                targets.setdefault(node, []).append((array, place))
+        lanes = self.vectors.lanes
+        targets: dict[Expr, list[tuple[str, int, int, int]]] = {}
+        for place, node in self.vectors.writes:
+            targets.setdefault(node, []).append(("target", place, 0, lanes))
+        for result in self.vectors.results:
+            target = ("out", result.index - result.first, result.first, result.count)
+            targets.setdefault(result.formula, []).append(target)
         for item in self.piece.items:
             self.item(item)
             for target in targets.pop(item[0], ()):
@@ -153,18 +165,18 @@ class _OfVectors(Writer):
         for node, places in targets.items():
             for target in places:
                 self.kept(*target, self.operand(node))
-        arguments = "ptr %stage, ptr %lanes, ptr %constants, ptr %out"
-        head = f"define internal void {name}({arguments}) noinline nounwind {{"
+        head = f"define internal void {name}({MOVED}) noinline nounwind {{"
         return "\n".join([head, "entry:", *self.lines, "  ret void", "}"])
 
-    def kept(self, array: str, place: int, value: str) -> None:
-        """Stores lanes: all of them, or of a result as many as there are."""
-        target, kind = self.place(array, place), self.form.kind
-        count = self.vectors.count if array == "out" else self.vectors.lanes
-        if count >= self.vectors.lanes:
+    def kept(self, array: str, place: int, first: int, count: int, value: str) -> None:
+        """Stores lanes: all of them, or some."""
+        kind = self.form.kind
+        target = self.put(f"getelementptr double, ptr %{array}, i64 {place}")
+        if count == self.vectors.lanes:
             self.lines.append(f"  store {kind} {value}, ptr {target}, align 8")
             return
-        bits = ", ".join(f"i1 {int(k < count)}" for k in range(self.vectors.lanes))
+        stored = range(first, first + count)
+        bits = ", ".join(f"i1 {int(k in stored)}" for k in range(self.vectors.lanes))
         store = masked_store(self.vectors.lanes)
         self.module.stores.add(self.vectors.lanes)
         arguments = f"{kind} {value}, ptr {target}, i32 8, {self.mask} <{bits}>"
@@ -181,7 +193,18 @@ class _OfVectors(Writer):
             if node in listed:
                 place = self.place(array, listed[node])
                 return self.put(f"load {self.form.kind}, ptr {place}, align 8")
-        one = self.load("stage", self.places[node])
+        raise KeyError(node)
+
+    def operand(self, node: Expr) -> str:
+        """The name of a value; a single number is loaded anew where it is used again.
+
+        It is a part of the instruction then. Kept in a register as wide as a vector it would be
+        stored meanwhile: the same place by two names is loaded twice.
+        """
+        if node not in self.places or node in self.vectors.reads:
+            return super().operand(node)
+        self.used[node] = 1 - self.used.get(node, 1)
+        one = self.load(f"stage{self.used[node]}", self.places[node])
         if self.form.lanes == 1:
             return one
         kind, lanes = self.form.kind, self.form.lanes
