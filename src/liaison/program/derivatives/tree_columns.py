@@ -319,29 +319,20 @@ class _Arranged:
         if self.floats(first, count, own):
             listed = self.floating(first, count, listed, places)
         rights = {name: self.right(name, first, count, own.get(name, {})) for name in listed}
-        together = max(1, WIDEST // count)
-        for k in range(0, len(listed), together):
-            part = {name: rights[name] for name in listed[k : k + together]}
-            self.packed(first, count, part, places)
-
-    def packed(
-        self,
-        first: int,
-        count: int,
-        rights: Mapping[str, Mapping[int, Expr]],
-        places: Mapping[str, int],
-    ) -> None:
-        """Solves for the columns of some names beside each other."""
         pattern = sorted({i for rows in rights.values() for i in rows})
         target = {i: self.draft.room(WIDEST) for i in pattern}
-        for k, rows in enumerate(rights.values()):
-            written = [(target[i] + k * count, rows.get(i, ZERO)) for i in pattern]
-            index = self.draft.function(written, first=first, lanes=count)
-            self.draft.calls.append(Call(index))
-        spans = [
-            (places[name] + first, k * count, count) for k, name in enumerate(rights)
-        ]
-        self.solution(target, spans, len(rights) * count, self.nv)
+        together = max(1, WIDEST // count)  # names whose columns fit beside each other
+        parts = [listed[k : k + together] for k in range(0, len(listed), together)]
+        solve = -1
+        for part in parts:
+            for k, name in enumerate(part):
+                written = [(target[i] + k * count, rights[name].get(i, ZERO)) for i in pattern]
+                index = self.draft.function(written, first=first, lanes=count)
+                self.draft.calls.append(Call(index))
+            spans = [(k * self.nv**2 + first, k * count, count) for k in range(len(part))]
+            if solve < 0 or len(part) < len(parts[0]):
+                solve = self.solution(target, spans, len(part) * count, self.nv)
+            self.draft.calls.append(Call(solve, 0, places[part[0]]))
 
     def floats(self, first: int, count: int, own: Mapping[str, Entries]) -> bool:
         """Whether a run is a free body that nothing but gravity holds: S = 1, no load depends."""
@@ -389,7 +380,8 @@ class _Arranged:
             )
             self.draft.calls.append(Call(index))
             more = {first + k: -as_expr(x) for k, x in enumerate(self.outward["v"][3:])}
-            self.solution(target, [(places["v"] + first, 0, 3)], 3, self.nv, (first, more))
+            solve = self.solution(target, [(first, 0, 3)], 3, self.nv, (first, more))
+            self.draft.calls.append(Call(solve, 0, places["v"]))
         return [name for name in names if name == "tau"]
 
     def load_columns(
@@ -403,7 +395,8 @@ class _Arranged:
             target = {i: self.draft.room(WIDEST) for i in rows}
             written = [(target[i], row) for i, row in rows.items()]
             self.draft.calls.append(Call(self.draft.function(written, lanes=count)))
-            self.solution(target, [(start + first, 0, count)], count, width)
+            solve = self.solution(target, [(first, 0, count)], count, width)
+            self.draft.calls.append(Call(solve, 0, start))
 
     def loaded(self, slopes: Entries, first: int, count: int) -> dict[int, Expr]:
         """∂τ of some columns, row by row, as lanes."""
@@ -456,8 +449,8 @@ class _Arranged:
         lanes: int,
         step: int,
         more: tuple[int, Mapping[int, Expr]] = (0, {}),
-    ) -> None:
-        """Solves for the rows at these places, zero elsewhere; spans of lanes go into `out`."""
+    ) -> int:
+        """What solves for the rows at these places, zero elsewhere; spans of lanes go to `out`."""
         right = [self.draft.at(target[i]) if i in target else ZERO for i in range(self.nv)]
         x = self.solver.solve(right)
         first, added = more
@@ -467,8 +460,7 @@ class _Arranged:
             for i, value in enumerate(x)
             for start, lane, count in spans
         ]
-        index = self.draft.function([], results, first=first, lanes=lanes)
-        self.draft.calls.append(Call(index))
+        return self.draft.function([], results, first=first, lanes=lanes)
 
 
 def _span(part: slice) -> tuple[int, int]:
