@@ -56,10 +56,8 @@ class Seen(NamedTuple):
     """A node in the axes of the first node of its tree."""
 
     pose: tuple[Array, Array]
-    S: Array  # shape (6, nv)
-    V: Array  # twist
     bias: Array  # Ṡ v, the part of S(q) alone
-    fall: Array  # of a first node: the ground's acceleration in its axes, gravity taken off
+    fall: Array  # the ground's acceleration, gravity taken off
 
 
 def seen(swept: Swept) -> list[Seen]:
@@ -70,16 +68,11 @@ def seen(swept: Swept) -> list[Seen]:
     for i, node in enumerate(nodes):
         R, p = kinematics.pose(i)
         if node.parent == GROUND:
-            pose, before = (identity(), zeros(3)), zeros(6)
-            fall = array([0, 0, 0, *product(R.T, up)])
+            pose, fall = (identity(), zeros(3)), array([0, 0, 0, *product(R.T, up)])
         else:
             parent = listed[node.parent]
-            pose, before, fall = compose(*parent.pose, R, p), parent.V, parent.fall
-        S = kinematics.subspace(i)
-        columns = [act_motion(*pose, S[:, k]) for k in range(S.shape[1])]
-        S = array(columns).reshape(-1, 6).T
-        V = before + product(S, kinematics.v[node.v])
-        listed.append(Seen(pose, S, V, act_motion(*pose, kinematics.bias(i)), fall))
+            pose, fall = compose(*parent.pose, R, p), parent.fall
+        listed.append(Seen(pose, act_motion(*pose, kinematics.bias(i)), fall))
     return listed
 
 

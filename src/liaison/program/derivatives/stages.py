@@ -168,24 +168,27 @@ class Draft:
         self.places[kept] = place
         return kept
 
-    def kept(self, values: Sequence[Expr], width: int, *, moves: bool = True) -> Component:
+    def kept(self, values: Sequence[Expr | None], width: int, *, moves: bool = True) -> Component:
         """One value for each lane, as single numbers and as lanes.
 
         Args:
-            values: of the first lanes; the others stay undetermined.
+            values: of the first lanes; the others, and those that are None, stay undetermined.
             width: how many lanes there are.
             moves: whether functions that are moved along read other lanes.
         """
-        if all(x is ZERO for x in values):
-            return Component(tuple(values), ZERO)
-        if all(x.op == "const" for x in values):
+        known = [ZERO if x is None else x for x in values]
+        if all(x is ZERO for x in known):
+            return Component(tuple(known), ZERO)
+        if all(x.op == "const" for x in known):
             start = len(self.constants)
-            self.constants += [float(x.value) for x in values]
-            self.constants += [0.0] * (padded(width) - len(values))
-            return self._component(values, self._named(True, start, moves))
+            self.constants += [float(x.value) for x in known]
+            self.constants += [0.0] * (padded(width) - len(known))
+            return self._component(known, self._named(True, start, moves))
         start = self.room(width)
-        entries = [self._placed(start + k, x) for k, x in enumerate(values)]
-        known = [x if x.op == "const" else y for x, y in zip(values, entries, strict=True)]
+        for k, x in enumerate(values):
+            if x is not None:
+                kept = self._placed(start + k, x)
+                known[k] = x if x.op == "const" else kept
         return self._component(known, self._named(False, start, moves))
 
     def _component(self, entries: Sequence[Expr], lanes: Expr) -> Component:
@@ -201,11 +204,11 @@ class Draft:
         """Lanes at a place, wherever a function is moved."""
         return self._named(False, place, False)
 
-    def along(self, formulas: Sequence[Expr], width: int) -> list[Component]:
-        """Formulas of lanes, computed for a whole row of them."""
+    def along(self, formulas: Sequence[Expr], width: int, count: int) -> list[Component]:
+        """Formulas of lanes, computed for the first `count` of a row of them."""
         written, components = self._targets(formulas, width, moves=True)
         index = self.function(written)
-        self.calls += [Call(index, shift) for shift in range(0, width, WIDEST)]
+        self.calls += [Call(index, shift) for shift in range(0, count, WIDEST)]
         return components
 
     def once(self, formulas: Sequence[Expr], count: int) -> list[Component]:

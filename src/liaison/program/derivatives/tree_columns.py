@@ -29,7 +29,7 @@ from liaison.equations.sweeps.common_frame import (
     seen,
 )
 from liaison.expr import ONE, ZERO, Expr, as_expr, select, vanishes
-from liaison.spatial.arrays import Array, array, dot, product, zeros
+from liaison.spatial.arrays import Array, array, dot, product, times, zeros
 from liaison.spatial.plucker import (
     act_motion,
     apply_inertia,
@@ -108,7 +108,7 @@ class _Arranged:
         self.kinematics, self.nodes = swept.kinematics, swept.kinematics.tree.nodes
         self.nv = swept.kinematics.tree.nv
         self.draft = Draft()
-        self.bodies, self.width = padded(len(self.nodes)), padded(self.nv) + WIDEST
+        self.width = padded(self.nv) + WIDEST
         self.owner = [i for i, node in enumerate(self.nodes) for _ in range(*_span(node.v))]
         self.carriers = self._carriers()
         self.own: dict[tuple[int, int], Expr] = {}  # −∂τ of S(q) of the joint itself
@@ -121,34 +121,53 @@ class _Arranged:
             carriers.append(above)
         return carriers
 
-    def of_bodies(self, rows: Sequence[Any]) -> Array:
-        """A quantity of every node, given as arrays of one shape: lanes, the same shape."""
-        return self._kept(rows, self.bodies)[0]
+    def kept(self, rows: Sequence[Any]) -> tuple[Array, Array]:
+        """A quantity of every velocity, arrays of one shape: lanes, and entries row by row.
 
-    def of_columns(self, rows: Sequence[Any]) -> tuple[Array, Array]:
-        """A quantity of every velocity: lanes, and entries with a row for each of them."""
-        return self._kept(rows, self.width)
+        None stands for what nobody reads.
+        """
+        shape = next(np.shape(row) for row in rows if row is not None)
+        nothing = (None,) * int(np.prod(shape))
+        flat = [nothing if row is None else tuple(np.array(row).flat) for row in rows]
+        listed = [
+            self.draft.kept([None if x is None else as_expr(x) for x in column], self.width)
+            for column in zip(*flat, strict=True)
+        ]
+        return self.shaped(listed, shape)
 
-    def _kept(self, rows: Sequence[Any], width: int) -> tuple[Array, Array]:
-        table = np.array([np.array(row, dtype=object).reshape(-1) for row in rows], dtype=object)
-        kept = [self.draft.kept([as_expr(x) for x in column], width) for column in table.T]
-        shape = np.shape(rows[0])
-        return _lanes(kept).reshape(shape), _entries(kept, len(rows)).reshape(len(rows), *shape)
-
-    def along(self, formulas: Array, width: int, count: int) -> tuple[Array, Array]:
+    def along(self, formulas: Array) -> tuple[Array, Array]:
         """Formulas of lanes, computed for all of them: lanes and entries."""
-        kept = self.draft.along([as_expr(x) for x in formulas.flat], width)
-        shape = formulas.shape
-        return _lanes(kept).reshape(shape), _entries(kept, count).reshape(count, *shape)
+        kept = self.draft.along([as_expr(x) for x in formulas.flat], self.width, self.nv)
+        return self.shaped(kept, formulas.shape)
 
-    def by_column(self, values: Sequence[Any]) -> list[Any]:
-        """What nodes have, for each velocity."""
-        return [values[i] for i in self.owner]
+    def shaped(self, kept: Sequence[Component], shape: tuple[int, ...]) -> tuple[Array, Array]:
+        """Lanes and entries of components."""
+        lanes = np.array([component.lanes for component in kept], dtype=object)
+        rows = [component.entries[: self.nv] for component in kept]
+        entries = np.array(rows, dtype=object).reshape(len(kept), self.nv).T
+        return lanes.reshape(shape), entries.reshape(self.nv, *shape)
 
-    def before(self, values: Sequence[Any], at_ground: Any) -> list[Any]:
-        """What parents have, for each velocity."""
-        parents = [self.nodes[i].parent for i in self.owner]
-        return [at_ground if i == GROUND else values[i] for i in parents]
+    def of_nodes(self, values: Sequence[Any], *, once: bool = False) -> list[Any]:
+        """What nodes have, for each velocity, or for the first one of a node only."""
+        starts = {node.v.start for node in self.nodes}
+        return [
+            None if once and k not in starts else values[i] for k, i in enumerate(self.owner)
+        ]
+
+    def before(self, values: Sequence[Any], at_ground: Callable[[int], Any]) -> list[Any]:
+        """What parents have, for each velocity; the ground for a first node."""
+        parents = [(i, self.nodes[i].parent) for i in self.owner]
+        return [at_ground(i) if k == GROUND else values[k] for i, k in parents]
+
+    def outwards(self, starts: Callable[[int], Array], rows: Array, rates: Sequence[Any]) -> Any:
+        """Sums of rows times rates along branches, for each node."""
+        totals: list[Array] = []
+        for i, node in enumerate(self.nodes):
+            total = starts(i) if node.parent == GROUND else totals[node.parent]
+            for k in range(*_span(node.v)):
+                total = total + array([times(x, rates[k]) for x in rows[k]])
+            totals.append(total)
+        return totals
 
     def sweep(self) -> None:
         """All that columns need."""
@@ -158,82 +177,96 @@ class _Arranged:
         self.changes()
 
     def moving(self) -> None:
-        """Positions, twists, and accelerations where v̇ = 0."""
-        views = seen(self.swept)
-        self.R = self.of_bodies([view.pose[0] for view in views])
-        self.p = self.of_bodies([view.pose[1] for view in views])
-        self.V = self.of_bodies([view.V for view in views])
-        columns = [view.S[:, k] for view in views for k in range(view.S.shape[1])]
-        self.S, self.S_of = self.of_columns(columns)
-        self.V_before = self.of_columns(self.before([view.V for view in views], zeros(6)))[0]
-        bias = [[self.draft.single(as_expr(x)) for x in view.bias] for view in views]
-        falls = {
-            i: array([self.draft.single(as_expr(x)) for x in views[i].fall])
+        """Positions, S, twists."""
+        views = self.views = seen(self.swept)
+        single = self.draft.single
+        self.falls = {
+            i: array([single(as_expr(x)) for x in views[i].fall])
             for i, node in enumerate(self.nodes)
             if node.parent == GROUND
         }
-        self._own_moving(views)
-        across = cross_motion(self.V_before, self.S)
-        self.across, across_of = self.along(across, self.width, self.nv)
+        self.bias_of = [array([single(as_expr(x)) for x in view.bias]) for view in views]
+        self.R, R_of = self.kept(self.of_nodes([view.pose[0] for view in views]))
+        self.p, p_of = self.kept(self.of_nodes([view.pose[1] for view in views]))
+        own = [self.kinematics.subspace(i) for i in range(len(self.nodes))]
+        S, own_of = self.kept([x[:, k] for x in own for k in range(x.shape[1])])
+        self.S, self.S_of = self.along(act_motion(self.R, self.p, S))
+        for k, i in enumerate(self.owner):
+            if self.nodes[i].parent == GROUND:  # seen from itself
+                self.S_of[k] = own_of[k]
         speeds = self.kinematics.v
-        still: list[Array] = []
-        for i, node in enumerate(self.nodes):
-            above = falls[i] if node.parent == GROUND else still[node.parent]
-            total = above + array(bias[i])
-            for k in range(*_span(node.v)):
-                total = total + array([x * speeds[k] for x in across_of[k]])
-            still.append(total)
-        self.still, self.still_of = self._kept(still, self.bodies)
-        self.falls = falls
+        V = self.outwards(lambda i: zeros(6), self.S_of, speeds)
+        before = self.before(V, lambda i: zeros(6))
+        self.V, self.V_before = self.kept(self.of_nodes(V))[0], self.kept(before)[0]
+        self.own_changes([(R_of[node.v.start], p_of[node.v.start]) for node in self.nodes], before)
 
-    def _own_moving(self, views: Sequence[Any]) -> None:
-        """w, the rest of φ, and what ψ' has besides, of joints whose S depends on q; see slopes-2."""
-        zero, speeds = zeros(6), self.kinematics.v
-        w, more, self.spread, self.slid = [], [], [], []
-        for i, (node, view) in enumerate(zip(self.nodes, views, strict=True)):
-            before = zero if node.parent == GROUND else views[node.parent].V
-            for k, change in enumerate(own_changes(self.kinematics, i)):
-                own = act_motion(*view.pose, product(change.S, speeds[node.v]))
-                rated = act_motion(*view.pose, change.by_rate)
+    def own_changes(self, poses: Sequence[tuple[Array, Array]], before: Sequence[Array]) -> None:
+        """w, β, and what ψ' has besides, of joints whose S depends on q; see slopes-2.
+
+        What goes with velocities is kept here; ∂S, for v̇, by column.
+        """
+        speeds, k = self.kinematics.v, 0
+        w, rates, spread = [], [], []
+        self.slid: list[list[list[Expr]]] = []
+        for i, node in enumerate(self.nodes):
+            for change in own_changes(self.kinematics, i):
+                def seen_here(x: Array, pose: tuple[Array, Array] = poses[i]) -> Array:
+                    return act_motion(*pose, x)
+
+                own = seen_here(product(change.S, speeds[node.v]))
+                joint = before[k] + before[k] + self.twist(node)
                 w.append(own)
-                more.append(cross_motion(view.V - before, view.S[:, k]) + rated)
-                turned = act_motion(*view.pose, change.bias) + cross_motion(before + view.V, own)
-                moved = [act_motion(*view.pose, change.S[:, n]) for n in range(view.S.shape[1])]
-                self.spread.append([self.draft.single(as_expr(x)) for x in turned])
-                self.slid.append(
-                    [[self.draft.single(as_expr(x)) for x in column] for column in moved]
-                )
-        self.w, self.more = self.of_columns(w)[0], self.of_columns(more)[0]
+                rates.append(seen_here(change.by_rate))
+                spread.append(seen_here(change.bias) + cross_motion(joint, own))
+                moved = [seen_here(change.S[:, n]) for n in range(change.S.shape[1])]
+                self.slid.append([[self.draft.single(as_expr(x)) for x in c] for c in moved])
+                k += 1
+        self.w, self.rates, self.spread = (self.kept(x) for x in (w, rates, spread))
+
+    def twist(self, node: Any) -> Array:
+        """S v of a joint."""
+        total = zeros(6)
+        for k in range(*_span(node.v)):
+            total = total + array([times(x, self.kinematics.v[k]) for x in self.S_of[k]])
+        return total
 
     def inertias(self) -> None:
-        """Inertias, momenta and forces of all that nodes carry, and rows of M."""
+        """Inertias, momenta and forces of all that nodes carry, where v̇ = 0; rows of M."""
         own = [node.inertia for node in self.nodes]
-        m, h = self.of_bodies([[x[0]] for x in own])[0], self.of_bodies([x[1] for x in own])
-        I = self.of_bodies([[x[2][r, s] for r, s in LOWER] for x in own])
-        m, h, I = move_inertia(self.R, self.p, m, h, _full(I))
+        flat = [[x[0], *x[1], *(x[2][r, s] for r, s in LOWER)] for x in own]
+        owned = self.kept(self.of_nodes(flat, once=True))[0]
+        m, h, I = move_inertia(self.R, self.p, owned[0], owned[1:4], _full(owned[4:]))
         terms = body_terms(m, h, I, self.V)
-        F0 = apply_inertia(m, h, I, self.still) + terms.gyroscopic
-        flat = [*h, *(I[r, s] for r, s in LOWER), *terms.momentum, *terms.slope.flat]
-        lanes, sums = self.along(array([*flat, *terms.gyroscopic, *F0]), self.bodies, len(own))
-        self.body = (m, lanes[:3], _full(lanes[3:9]), lanes[21:27])
-        totals = self.carried([*self.columns_of(sums, [*range(21), *range(27, 33)])])
-        kept, _ = self.of_columns(self.by_column(totals))
-        masses = self.carried([[x[0]] for x in own])
-        mass = self.of_columns(self.by_column(masses))[0][0]
+        across = cross_motion(self.V_before, self.S)
+        phi = across + cross_motion(self.V, self.S) + self.rates[0]
+        listed = [*h, *(I[r, s] for r, s in LOWER), *terms.momentum, *terms.slope.flat]
+        lanes, of = self.along(array([*listed, *terms.gyroscopic, *across, *phi]))
+        self.across, self.phi, gyroscopic = lanes[27:33], lanes[33:], lanes[21:27]
+        self.body = (owned[0], lanes[:3], _full(lanes[3:9]), gyroscopic)
+        self.still = self.outwards(
+            lambda i: self.falls[i], of[:, 27:33], self.kinematics.v
+        )
+        still, self.still_of = self.kept(self.of_nodes(self.still, once=True))
+        force, forces = self.along(self.required(still))
+        sums = [[*of[node.v.start][:21], *forces[node.v.start]] for node in self.nodes]
+        kept = self.kept(self.of_nodes(self.carried(sums)))[0]
+        mass = self.kept(self.of_nodes(self.carried([[x[0]] for x in own])))[0][0]
         self.total = (mass, kept[:3], _full(kept[3:9]))
         self.momentum, self.slope = kept[9:12], kept[12:21].reshape(3, 3)
+        self.mass_rows(kept[21:])
+
+    def required(self, acceleration: Array) -> Array:
+        """The wrench that each body needs."""
+        m, h, I, gyroscopic = self.body
+        return apply_inertia(m, h, I, acceleration) + gyroscopic
+
+    def mass_rows(self, force: Array) -> None:
+        """Rows of M and of 2 B, and the generalized forces where v̇ = 0."""
         wrench = apply_inertia(*self.total, self.S)
         row = inertia_slope(self.slope, self.momentum, self.S)
-        bias = dot(self.S, kept[21:])
-        _, rows = self.along(array([*wrench, bias]), self.width, self.nv)
-        self.mass_rows, self.bias = rows[:, :6], rows[:, 6]
-        negative = array([-as_expr(x) for x in (*row, *wrench)])
-        self.rows = self.along(negative, self.width, self.nv)[1]
-
-    @staticmethod
-    def columns_of(rows: Array, which: Sequence[int]) -> list[Array]:
-        """Some entries of every row."""
-        return [row[list(which)] for row in rows]
+        listed = [*wrench, dot(self.S, force), *(-as_expr(x) for x in (*row, *wrench))]
+        entries = self.along(array(listed))[1]
+        self.wrenches, self.bias, self.rows = entries[:, :6], entries[:, 6], entries[:, 7:]
 
     def carried(self, own: Sequence[Any]) -> list[Array]:
         """Sums over all that each node carries, itself included."""
@@ -250,7 +283,7 @@ class _Arranged:
             near = self.carriers[self.owner[j]] | {self.owner[j]}
             for i in range(j + 1):
                 if self.owner[i] in near:
-                    M[j, i] = as_expr(dot(self.S_of[i], self.mass_rows[j]))
+                    M[j, i] = as_expr(dot(self.S_of[i], self.wrenches[j]))
         labels = [label.name for label in self.kinematics.tree.velocity_labels()]
         self.solver = eliminated(self.draft, M, runs(self.kinematics.tree), labels)
         self.draft.flush()
@@ -259,47 +292,36 @@ class _Arranged:
 
     def accelerated(self, vdot: Sequence[Expr]) -> None:
         """Accelerations of nodes and of parents."""
-        more: list[Array] = []
-        for node in self.nodes:
-            total = zeros(6) if node.parent == GROUND else more[node.parent]
-            for k in range(*_span(node.v)):
-                total = total + array([x * vdot[k] for x in self.S_of[k]])
-            more.append(total)
-        A = [a + b for a, b in zip(self.still_of, more, strict=True)]
-        self.A = self.of_bodies(A)
-        A_before = self.before(A, None)
-        for k, value in enumerate(A_before):
-            if value is None:
-                A_before[k] = self.falls[self.owner[k]]
-        self.A_before = self.of_columns(A_before)[0]
+        more = self.outwards(lambda i: zeros(6), self.S_of, vdot)
+        A = [self.still_of[n.v.start] + x for n, x in zip(self.nodes, more, strict=True)]
+        self.A = self.kept(self.of_nodes(A, once=True))[0]
+        self.A_before = self.kept(self.before(A, lambda i: self.falls[i]))[0]
         spread = []
-        for k, rest in enumerate(self.spread):
-            total = array(rest)
-            speeds = vdot[self.nodes[self.owner[k]].v]
-            for column, rate in zip(self.slid[k], speeds, strict=True):
-                total = total + array([x * rate for x in column])
+        for k, rest in enumerate(self.spread[1]):
+            total = array(list(rest))
+            for column, rate in zip(
+                self.slid[k], vdot[self.nodes[self.owner[k]].v], strict=True
+            ):
+                total = total + array([times(x, rate) for x in column])
             spread.append(total)
-        self.rest = self.of_columns(spread)[0]
+        self.rest = self.kept(spread)[0]
 
     def changes(self) -> None:
         """ψ, ψ' and ∂F of every column, forces taken off."""
-        m, h, I, gyroscopic = self.body
-        F, forces = self.along(
-            apply_inertia(m, h, I, self.A) + gyroscopic, self.bodies, len(self.nodes)
-        )
-        wrench, wrench_of = self.of_columns(self.by_column(self.carried([*forces])))
-        psi = self.across + self.w
+        forces = self.along(self.required(self.A))[1]
+        totals = self.carried([forces[node.v.start] for node in self.nodes])
+        wrench, wrench_of = self.kept(self.of_nodes(totals))
+        psi = self.across + self.w[0]
         again = cross_motion(self.A_before, self.S) + cross_motion(self.V_before, self.across)
         again = again + self.rest
-        phi = array([2 * as_expr(x) for x in self.across]) + self.more
         by_q = cross_force(self.S, wrench) + apply_inertia(*self.total, again)
         by_q = by_q + momentum_slope(self.slope, self.momentum, psi[:3])
-        by_v = apply_inertia(*self.total, phi)
+        by_v = apply_inertia(*self.total, self.phi)
         by_v = by_v + momentum_slope(self.slope, self.momentum, self.S[:3])
         less = [-as_expr(x) for x in (*by_q, *by_v)]
-        kept, _ = self.along(array([*less, *psi[:3], *again, *phi]), self.width, self.nv)
+        kept = self.along(array([*less, *psi[:3], *again]))[0]
         self.inward = {"q": kept[:6], "v": kept[6:12]}
-        self.outward = {"q": kept[12:21], "v": array([*self.S[:3], *kept[21:]])}
+        self.outward = {"q": kept[12:21], "v": array([*self.S[:3], *self.phi])}
         for k, columns in enumerate(self.slid):
             node = self.nodes[self.owner[k]]
             for n, column in enumerate(columns):
@@ -465,15 +487,6 @@ class _Arranged:
 
 def _span(part: slice) -> tuple[int, int]:
     return part.start, part.stop
-
-
-def _lanes(kept: Sequence[Component]) -> Array:
-    return np.array([component.lanes for component in kept], dtype=object)
-
-
-def _entries(kept: Sequence[Component], count: int) -> Array:
-    rows = [component.entries[:count] for component in kept]
-    return np.array(rows, dtype=object).reshape(len(kept), count).T
 
 
 def _full(lower: Array) -> Array:
