@@ -159,11 +159,14 @@ class _Arranged:
         parents = [(i, self.nodes[i].parent) for i in self.owner]
         return [at_ground(i) if k == GROUND else values[k] for i, k in parents]
 
-    def outwards(self, starts: Callable[[int], Array], rows: Array, rates: Sequence[Any]) -> Any:
-        """Sums of rows times rates along branches, for each node."""
+    def outwards(
+        self, at_ground: Callable[[int], Array], own: Sequence[Array], rows: Array, rates: Any
+    ) -> list[Array]:
+        """Sums along branches of what nodes have, and of rows times rates, for each node."""
         totals: list[Array] = []
         for i, node in enumerate(self.nodes):
-            total = starts(i) if node.parent == GROUND else totals[node.parent]
+            total = at_ground(i) if node.parent == GROUND else totals[node.parent]
+            total = total + own[i]
             for k in range(*_span(node.v)):
                 total = total + array([times(x, rates[k]) for x in rows[k]])
             totals.append(total)
@@ -195,7 +198,8 @@ class _Arranged:
             if self.nodes[i].parent == GROUND:  # seen from itself
                 self.S_of[k] = own_of[k]
         speeds = self.kinematics.v
-        V = self.outwards(lambda i: zeros(6), self.S_of, speeds)
+        self.nothing = [zeros(6)] * len(self.nodes)
+        V = self.outwards(lambda i: zeros(6), self.nothing, self.S_of, speeds)
         before = self.before(V, lambda i: zeros(6))
         self.V, self.V_before = self.kept(self.of_nodes(V))[0], self.kept(before)[0]
         self.own_changes([(R_of[node.v.start], p_of[node.v.start]) for node in self.nodes], before)
@@ -243,10 +247,10 @@ class _Arranged:
         lanes, of = self.along(array([*listed, *terms.gyroscopic, *across, *phi]))
         self.across, self.phi, gyroscopic = lanes[27:33], lanes[33:], lanes[21:27]
         self.body = (owned[0], lanes[:3], _full(lanes[3:9]), gyroscopic)
-        self.still = self.outwards(
-            lambda i: self.falls[i], of[:, 27:33], self.kinematics.v
+        fallen = self.outwards(
+            lambda i: self.falls[i], self.bias_of, of[:, 27:33], self.kinematics.v
         )
-        still, self.still_of = self.kept(self.of_nodes(self.still, once=True))
+        still, self.still_of = self.kept(self.of_nodes(fallen, once=True))
         force, forces = self.along(self.required(still))
         sums = [[*of[node.v.start][:21], *forces[node.v.start]] for node in self.nodes]
         kept = self.kept(self.of_nodes(self.carried(sums)))[0]
@@ -292,7 +296,7 @@ class _Arranged:
 
     def accelerated(self, vdot: Sequence[Expr]) -> None:
         """Accelerations of nodes and of parents."""
-        more = self.outwards(lambda i: zeros(6), self.S_of, vdot)
+        more = self.outwards(lambda i: zeros(6), self.nothing, self.S_of, vdot)
         A = [self.still_of[n.v.start] + x for n, x in zip(self.nodes, more, strict=True)]
         self.A = self.kept(self.of_nodes(A, once=True))[0]
         self.A_before = self.kept(self.before(A, lambda i: self.falls[i]))[0]
