@@ -196,6 +196,7 @@ class Module:
         self.lanes: set[int] = set()
         self.tables: dict[tuple[Table, int], str] = {}
         self.spread: dict[tuple[str, int], None] = {}  # (function of doubles, lanes), in order
+        self.stores: set[int] = set()  # lanes of vectors of which some are stored
 
     def declarations(self) -> list[str]:
         """Functions that are made elsewhere."""
