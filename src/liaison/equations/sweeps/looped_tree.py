@@ -49,6 +49,7 @@ from liaison.units import Label
 
 from .blocks import local_steps
 from .classes import Grouping, grouped, number
+from .cuts import Cuts, cuts_of
 from .recursions import Recursion, forward_recursion, inverse_recursion, motion_recursion
 from .sweeps import gravity_of, known_values, local_places, node_places, node_table
 
@@ -129,6 +130,8 @@ class LoopedTree:
         pushed: loads on bodies; None where there are none.
         charts: kinds of coordinates.
         labels: of q, v, u, p, outputs.
+        cuts: joints that close loops; None where there are none.
+        neutral: positions where every joint is neutral.
     """
 
     mechanism: Mechanism
@@ -152,6 +155,8 @@ class LoopedTree:
     pushed: BodyLoads | None
     charts: tuple[Chart, ...]
     labels: Mapping[str, tuple[Label, ...]]
+    cuts: Cuts | None
+    neutral: tuple[float, ...]
 
     @property
     def identity(self) -> str:
@@ -164,17 +169,20 @@ class LoopedTree:
         if self.pushed is not None:
             digest.update(fingerprint(list(self.pushed.wrenches)).encode())
             tables += [np.array(self.pushed.bodies), self.frames]
+        if self.cuts is not None:
+            digest.update(fingerprint([x for one in self.cuts.classes for x in one.formulas]).encode())
+            tables += [self.cuts.table, self.cuts.constants]
         for table in tables:
             digest.update(table.tobytes())
         return digest.hexdigest()
 
 
 def looped_tree(tree: Tree) -> LoopedTree:
-    """A tree of many bodies, ready for loops over its nodes.
+    """A tree of many bodies and its cut joints, ready for loops over its nodes.
 
     Args:
-        tree: without closures, relations and unilateral constraints; loads act along coordinates,
-            or on bodies by laws that name no coordinate.
+        tree: without relations and unilateral constraints; loads act along coordinates, or on
+            bodies by laws that name no coordinate. No load and no start names a cut joint.
 
     Raises:
         DerivationError: the mechanism has what the loops do not know, or a number is unknown.
@@ -215,14 +223,15 @@ def looped_tree(tree: Tree) -> LoopedTree:
         pushed=_pushed(tree, on_bodies) if on_bodies else None,
         charts=tuple(chart for node in tree.nodes for chart in charts_of(node)),
         labels=MappingProxyType(_labels(tree)),
+        cuts=cuts_of(tree, known) if tree.closures else None,
+        neutral=tuple(float(x) for node in tree.nodes for x in node.joint.type.neutral()),
     )
 
 
 def check_loopable(tree: Tree) -> None:
-    """Raises an error for closures, relations and contacts."""
+    """Raises an error for relations and contacts, and for bodies without mass."""
     mechanism = tree.mechanism
     known = {
-        "joints that close loops": [x.joint.name for x in tree.closures],
         "relations": [x.name for x in mechanism.constraints],
         "unilateral constraints": [x.name for x in mechanism.contacts],
     }
