@@ -1,7 +1,7 @@
 """A mechanism made ready to run: assembled, derived, its closures completed, then compiled once.
 
 Public names: ready_for, start_for, check_one_start, equations_at, compiled, start_of,
-start_derivatives, with_invariants, looped_kernel, looped_identity.
+start_derivatives, with_invariants, looped_kernel, looped_identity, assembled, runs_by_loops.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
+
+import numpy as np
 
 from liaison.equations.equations import Equations
 from liaison.equations.formalisms.newton_euler import newton_euler
@@ -89,7 +91,8 @@ def ready_for(
             if looped is not None:
                 begin = state or assembled(tree, looped, start)
                 check_attitudes(tree, begin)
-                return looped, begin
+                if runs_by_loops(looped, begin):
+                    return looped, begin
         equations = newton_euler(tree)
         kernel = compiled(tree, equations, invariants=invariants, back_end=back_end)
         begin = state or assembled(tree, kernel, start)
@@ -109,14 +112,30 @@ def looped_kernel(tree: Tree, evaluations: float = 0.0) -> Kernel | None:
         evaluations: how often a run evaluates its equations; 0 where that is not known.
     """
     is_long = evaluations > WORTH and tree.nv <= DERIVED
-    if tree.nv <= UNROLLED or tree.closures or is_long:
+    if tree.nv <= UNROLLED or is_long:
         return None
     from liaison.equations.sweeps.looped_tree import looped_tree
+    from liaison.program.many.closed_kernel import closed_kernel
     from liaison.program.many.tree_kernel import tree_kernel
 
     with suppress(DerivationError):
-        return tree_kernel(looped_tree(tree), starts=start_derivatives(tree.mechanism))
+        model, starts = looped_tree(tree), start_derivatives(tree.mechanism)
+        make = tree_kernel if model.cuts is None else closed_kernel
+        return make(model, starts=starts)
     return None
+
+
+def runs_by_loops(kernel: Kernel, state: State) -> bool:
+    """Whether loops give accelerations where a closed mechanism starts; of a tree they do.
+
+    They know neither joints that move no inertia nor closures that leave relations out.
+    """
+    if not kernel.program.sizes["nc"]:
+        return True
+    from .closing import is_obstructed_start
+
+    forward = kernel("forward", state.t, q=state.q, v=state.v)
+    return bool(np.all(np.isfinite(forward))) and not is_obstructed_start(kernel, state)
 
 
 def looped_identity(mechanism: Mechanism) -> str:
@@ -140,6 +159,10 @@ def assembled(tree: Tree, kernel: Kernel, start: Mapping[str, float], *, t: floa
         AssemblyError: no configuration satisfies the closures.
         NamingError: a label that there is none of.
     """
+    if "close_q" in kernel.program.entries:
+        from .closing import closed_start
+
+        return closed_start(tree, kernel, start, t=t)
     if kernel.program.sizes["nc"] and isinstance(kernel, MachineKernel):
         from .assembling import Assembling
 

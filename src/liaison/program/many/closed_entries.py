@@ -203,14 +203,19 @@ def bear_all(
 def close(
     system: TreeSystem, cuts: CutSystem, level: i64, q: ptr, v: ptr, free: ptr, out: ptr, area: ptr
 ) -> None:
-    """The shortest δ on what is free that takes away what is left over, and its size."""
+    """The shortest δ on what is free that takes away what is left over; its size; least pivot."""
     bears = TreeWork(area, system)
     states = TreeWork(area[cuts.tree_words :], system)
     work = CutWork(area[2 * cuts.tree_words :], cuts)
     bear_all(system, cuts, q, v, free, bears, states, work)
     factor(cuts, work)
     out[system.nv] = right_of(cuts, level, work)
+    out[system.nv + 1] = 1.0
     for k in range(cuts.nc):
+        i = cuts.order[k]
+        size = work.matrix[cuts.start[i] + i]
+        part = work.pivots[i] / size if size > 0.0 else 0.0
+        out[system.nv + 1] = min(out[system.nv + 1], part)
         work.lam[k] = 0.0
     multipliers(cuts, work.lam, work)
     for j in range(system.nv):
@@ -231,7 +236,7 @@ def closed_close_q(
     system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr,
     area: ptr,
 ) -> None:  # fmt: skip
-    """The shortest δ with G δ = −Φ where x is 1, 0 where it is 0; and the largest |Φ|."""
+    """The shortest δ with G δ = −Φ where x is 1, 0 where it is 0; the largest |Φ|; the least pivot."""
     close(system, cuts, PHI, q, v, x, out, area)
 
 
@@ -240,7 +245,7 @@ def closed_close_v(
     system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr,
     area: ptr,
 ) -> None:  # fmt: skip
-    """The shortest δ with G (v + δ) = 0 where x is 1, 0 where it is 0; and the largest |G v|."""
+    """The same of velocities: G (v + δ) = 0, and the largest |G v|."""
     close(system, cuts, RATE, q, v, x, out, area)
 
 
