@@ -8,7 +8,7 @@ Each body keeps its six accelerations, each joint its rows: what is unknown is h
 in the ground's axes at the origin of each node. Rows of the joints of the tree have γ = 0.
 
 Public names: BlockClass, ClosureClass, block_class, keeping_class, closure_classes, local_steps,
-moved_state, Ends, seen_from, STATE, ROWS_SLOT.
+moved_state, Ends, seen_from, tied, STATE, ROWS_SLOT.
 
 Source: docs/theory/closures.md (closure-1), for the rows of a cut joint; RBDA §5.3 for f.
 """
@@ -212,7 +212,7 @@ def _closure_class(
     constants = tuple(tuple(row[c] for c in varying) for row in classes)
     both = Ends(entries)
     rows = _held(kind[0], both)
-    kept = _kept(kind[0], both) if kind[1] else []
+    kept = tied(kind[0], both) if kind[1] else []
     return ClosureClass(_closure(both, rows, kept), len(rows), len(kept), tuple(listed), constants)
 
 
@@ -264,7 +264,7 @@ def _held(kind: JointType, ends: Ends) -> list[Expr]:
     return apart + seen_from(ends.pose(), residual_template(kind)[pins:])
 
 
-def _kept(kind: JointType, ends: Ends) -> list[tuple[Expr, Expr]]:
+def tied(kind: JointType, ends: Ends) -> list[tuple[Expr, Expr]]:
     """Residuals of position and rate for each velocity that a joint keeps.
 
     A coordinate q is tied by c(R, p) − q; an attitude by the pose of the second marker in the one

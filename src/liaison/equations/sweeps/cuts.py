@@ -19,15 +19,14 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.errors import DerivationError
 from liaison.expr import Expr, as_expr, directional, jacobian, symbol
 from liaison.model import JointType
 from liaison.spatial.arrays import array, cross, product
 from liaison.tree import GROUND, Kinematics, Tree
-from liaison.tree.closure import joint_labels, pinned, residual_template
+from liaison.tree.closure import joint_labels, pinned, residual_template, tie_labels
 from liaison.units import MOMENT, Label
 
-from .blocks import STATE, Ends, seen_from
+from .blocks import STATE, Ends, seen_from, tied
 from .classes import constant, number
 
 LEVELS = ("second", "phi", "rate")
@@ -41,11 +40,13 @@ class CutClass:
 
     Attributes:
         formulas: J on first, second and root, each row by row; then Φ̈, Φ and Φ̇ of all rows.
-        rows: how many.
+        rows: that hold the two markers.
+        ties: that define the velocities of a joint that keeps its coordinates, by (closure-2).
     """
 
     formulas: tuple[Expr, ...]
     rows: int
+    ties: int
 
 
 @final
@@ -56,9 +57,11 @@ class Cuts:
     Attributes:
         classes: what they compute.
         table: a row for each: class, nodes of the predecessor's and the successor's marker, their
-            common ancestor (−1 the ground), start of its constants.
+            common ancestor (−1 the ground), starts of its constants and of the q and v it keeps,
+            and how many of q.
         constants: of all.
-        inputs: symbol -> (array, index): states of the nodes in q, v and p, constants in u.
+        inputs: symbol -> (array, index): states of the nodes in q, v and p, constants in u; in x the
+            positions that it keeps, and from 12 on the velocities.
         markers: of successors: node and pose in it, 13 numbers each.
         joints: names.
         labels: of all rows, one joint after another.
@@ -76,22 +79,15 @@ class Cuts:
 
 
 def cuts_of(tree: Tree, values: Mapping[Expr, Any]) -> Cuts:
-    """The cut joints of a tree, parameters replaced by their values.
-
-    Raises:
-        DerivationError: a cut joint keeps coordinates, which loads, starts or outputs name.
-    """
-    kept = [x.joint.name for x in tree.closures if x.ghost is not None]
-    if kept:
-        raise DerivationError(
-            f"coordinates of {', '.join(kept[:5])} are used, and these joints close loops, which "
-            "loops over nodes do not know.",
-            hint="Derive the equations by newton_euler.",
-        )
+    """The cut joints of a tree, parameters replaced by their values."""
     numbers = [_numbers(closure, values) for closure in tree.closures]
     roots = [tree.common_ancestor(x.predecessor[0], x.successor[0]) for x in tree.closures]
     kinds = [
-        (closure.joint.type.mapped(lambda x: number(x, values)), root != GROUND)
+        (
+            closure.joint.type.mapped(lambda x: number(x, values)),
+            root != GROUND,
+            closure.ghost is not None,
+        )
         for closure, root in zip(tree.closures, roots, strict=True)
     ]
     order = {kind: c for c, kind in enumerate(dict.fromkeys(kinds))}
@@ -108,14 +104,14 @@ def cuts_of(tree: Tree, values: Mapping[Expr, Any]) -> Cuts:
     read = [[x[k] for k in varying[c]] for x, c in zip(numbers, members, strict=True)]
     starts = np.cumsum([0, *map(len, read)])[:-1]
     rows = [
-        (c, x.predecessor[0], x.successor[0], root, int(start))
+        (c, x.predecessor[0], x.successor[0], root, int(start), *_kept_places(tree, x.ghost))
         for c, x, root, start in zip(members, tree.closures, roots, starts, strict=True)
     ]
     marks = [[x.successor[0], *own[12:]] for x, own in zip(tree.closures, numbers, strict=True)]
     labels = _labels(tree)
     return Cuts(
         classes=tuple(classes),
-        table=np.array(rows, dtype=np.int64).reshape(-1, 5),
+        table=np.array(rows, dtype=np.int64).reshape(-1, 8),
         constants=np.array([x for row in read for x in row], dtype=float),
         inputs=MappingProxyType(_places(max(map(len, varying), default=0))),
         markers=np.array(marks, dtype=float).reshape(-1, 13),
@@ -135,10 +131,21 @@ def _numbers(closure: Any, values: Mapping[Expr, Any]) -> tuple[float, ...]:
     return tuple(float(number(x, values)) for R, p in ends for x in (*R.flat, *p))
 
 
+def _kept_places(tree: Tree, ghost: int | None) -> tuple[int, int, int]:
+    """Where the positions and velocities lie that a cut joint keeps, and how many positions."""
+    if ghost is None:
+        return (0, 0, 0)
+    node = tree.nodes[ghost]
+    return node.q.start, node.v.start, node.joint.type.nq
+
+
 def _labels(tree: Tree) -> list[list[Label]]:
     q = array([symbol(label.name) for label in tree.position_labels()])
     kinematics = Kinematics(tree, q)
-    return [joint_labels(kinematics, closure) for closure in tree.closures]
+    return [
+        joint_labels(kinematics, x) + ([] if x.ghost is None else tie_labels(x.joint))
+        for x in tree.closures
+    ]
 
 
 def _arms(tree: Tree, roots: Sequence[int], values: Mapping[Expr, Any]) -> list[float]:
@@ -163,10 +170,13 @@ def _places(constants: int) -> dict[Expr, tuple[str, int]]:
     for k in range(STATE):
         places |= {symbol(f"first {k}"): ("q", k), symbol(f"second {k}"): ("v", k)}
         places |= {symbol(f"root {k}"): ("p", k)}
-    return places
+    places |= {symbol(f"kept q {k}"): ("x", k) for k in range(12)}
+    return places | {symbol(f"kept v {k}"): ("x", 12 + k) for k in range(6)}
 
 
-def _cut_class(kind: JointType, is_rooted: bool, entries: Sequence[Any]) -> CutClass:
+def _cut_class(
+    kind: JointType, is_rooted: bool, is_kept: bool, entries: Sequence[Any]
+) -> CutClass:
     """The formulas of a joint between two nodes; pinned in the axes of a third, or the ground's."""
     ends = Ends(entries)
     flow, second = dict(ends.flow), dict(ends.second)
@@ -183,11 +193,13 @@ def _cut_class(kind: JointType, is_rooted: bool, entries: Sequence[Any]) -> CutC
     apart = product(R_root.T, apart) if is_rooted else apart
     held = [as_expr(x) for x in apart] if pins else []
     held += seen_from(ends.pose(), residual_template(kind)[pins:])
-    rate = directional(held, flow)
+    ties = tied(kind, ends) if is_kept else []
+    rate = [*directional(held, flow), *(x for _, x in ties)]
     faster = directional(rate, {**flow, **second})
     J = jacobian(faster, accelerations)
-    rows = range(len(held))
+    rows = range(len(rate))
     formulas = [
         J.get((i, c), as_expr(0)) for end in (0, 6, 12) for i in rows for c in range(end, end + 6)
     ]
-    return CutClass((*formulas, *faster, *held, *rate), len(held))
+    left = (*held, *(x for x, _ in ties))
+    return CutClass((*formulas, *faster, *left, *rate), len(held), len(ties))

@@ -113,13 +113,14 @@ class LoopedTree:
         nq: positions.
         nv: velocities.
         nodes: as in `Sweeps`; welds are nodes, too.
+        kept: nodes at the end that only keep coordinates of cut joints.
         constants: of all nodes, one after another.
         inputs: symbol of the formulas of a node -> (array, index).
         local_inputs: the same of q ⊞ ξ and ξ̇.
         forward: v̇ of (q, v, τ).
         inverse: wrenches of (q, v, v̇).
         motion: of the nodes, in the ground's axes.
-        retract: q ⊞ ξ of each class.
+        retract: q ⊞ ξ of each class; behind them of joints whose coordinates are kept.
         rate: ξ̇ of each class.
         gravity: [m/s²].
         frames: of bodies: node and pose in it, 13 numbers each.
@@ -138,6 +139,7 @@ class LoopedTree:
     nq: int
     nv: int
     nodes: Ints
+    kept: int
     constants: Numbers
     inputs: Mapping[Expr, tuple[str, int]]
     local_inputs: Mapping[Expr, tuple[str, int]]
@@ -182,14 +184,16 @@ def looped_tree(tree: Tree) -> LoopedTree:
 
     Args:
         tree: without relations and unilateral constraints; loads act along coordinates, or on
-            bodies by laws that name no coordinate. No load and no start names a cut joint.
+            bodies by laws that name no coordinate.
 
     Raises:
         DerivationError: the mechanism has what the loops do not know, or a number is unknown.
     """
     check_loopable(tree)
     known = known_values(tree, None)
-    grouping = grouped(tree, known)
+    ghosts = sum(x.ghost is not None for x in tree.closures)
+    moving = replace(tree, nodes=tree.nodes[: len(tree.nodes) - ghosts])
+    grouping = grouped(moving, known)
     gravity = gravity_of(tree, known)
     recursions = (
         forward_recursion(grouping.classes, gravity),
@@ -199,16 +203,19 @@ def looped_tree(tree: Tree) -> LoopedTree:
     check_smooth(tree, [x for sweep in recursions[0].sweeps for one in sweep.formulas for x in one])
     along, on_bodies = _parted(tree.mechanism)
     setting = Setting(_without_loads_on_bodies(tree, along) if on_bodies else tree)
-    local = [local_steps(one.joint) for one in grouping.classes]
+    kept = [node.joint.type for node in tree.nodes[len(moving.nodes) :]]
+    further = [*dict.fromkeys(kept)]
+    local = [local_steps(x) for x in (*(one.joint for one in grouping.classes), *further)]
     bodies = tuple(body.name for body in tree.mechanism.bodies[1:])
     return LoopedTree(
         mechanism=tree.mechanism,
         nq=tree.nq,
         nv=tree.nv,
-        nodes=node_table(tree, grouping),
+        nodes=np.vstack([node_table(moving, grouping), _kept_table(tree, grouping, further)]),
+        kept=ghosts,
         constants=grouping.constants,
         inputs=MappingProxyType(_places(grouping, recursions)),
-        local_inputs=MappingProxyType(local_places(grouping)),
+        local_inputs=MappingProxyType(local_places(grouping, further)),
         forward=recursions[0],
         inverse=recursions[1],
         motion=recursions[2],
@@ -216,9 +223,9 @@ def looped_tree(tree: Tree) -> LoopedTree:
         rate=tuple(rate for _, rate in local),
         gravity=tuple(float(x) for x in gravity),
         frames=_framed([tree.frames[name] for name in bodies], known),
-        markers=_framed(_markers(tree), known),
+        markers=_framed(_markers(moving), known),
         bodies=bodies,
-        joints=tuple(node.joint.name for node in tree.nodes),
+        joints=tuple(node.joint.name for node in moving.nodes),
         written=_written(setting),
         pushed=_pushed(tree, on_bodies) if on_bodies else None,
         charts=tuple(chart for node in tree.nodes for chart in charts_of(node)),
@@ -226,6 +233,16 @@ def looped_tree(tree: Tree) -> LoopedTree:
         cuts=cuts_of(tree, known) if tree.closures else None,
         neutral=tuple(float(x) for node in tree.nodes for x in node.joint.type.neutral()),
     )
+
+
+def _kept_table(tree: Tree, grouping: Grouping, further: Sequence[Any]) -> Ints:
+    """Rows of nodes that only keep coordinates."""
+    first = len(grouping.classes)
+    rows = [
+        (first + further.index(x.joint.type), -1, x.q.start, x.v.start, 0, x.joint.type.nv)
+        for x in tree.nodes[len(grouping.members) :]
+    ]
+    return np.array(rows, dtype=np.int64).reshape(-1, 6)
 
 
 def check_loopable(tree: Tree) -> None:
@@ -242,6 +259,16 @@ def check_loopable(tree: Tree) -> None:
                 "nodes of a tree do not know.",
                 hint="Derive its equations by newton_euler.",
             )
+    ghosts = [x.ghost for x in tree.closures if x.ghost is not None]
+    for i, node in enumerate(tree.nodes):
+        if node.joint.type.OWN_ROWS or ("'" in node.body and i not in ghosts):
+            raise DerivationError(
+                f"the joint {node.joint.name!r} ({node.joint.type.name}) has rows of its own, which "
+                "loops over nodes do not know.",
+                hint="Derive its equations by newton_euler.",
+            )
+    if ghosts != [*range(len(tree.nodes) - len(ghosts), len(tree.nodes))]:
+        raise DerivationError(f"coordinates that {mechanism.name!r} keeps are not its last.")
     if not tree.nv:
         raise DerivationError(f"nothing moves in {mechanism.name!r}: there is no sweep.")
 

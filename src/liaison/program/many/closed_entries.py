@@ -23,6 +23,8 @@ from .cut_loops import (
     multipliers,
     no_pushes,
     push_nodes,
+    put_matrix,
+    put_ties,
     right_of,
 )
 from .sparse_entries import placed, seen
@@ -56,16 +58,22 @@ def accelerate_closed(
     states = TreeWork(area[cuts.tree_words :], system)
     work = CutWork(area[2 * cuts.tree_words :], cuts)
     load_tree(system, t, q, v, u, p, gains)
-    pass_over(system, FORWARD, q, v, gains.tau, gains)
-    take_out(system, system.vdot_slot, gains, vdot)
-    pass_over(system, MOTION, q, v, vdot, states)
-    measure_cuts(system, cuts, states, work)
-    carry_rows(system, cuts, gains, states, work)
-    factor(cuts, work)
-    missed = right_of(cuts, SECOND, work)
-    enough = ENOUGH * missed
     for k in range(cuts.nc):
         lam[k] = 0.0
+    no_pushes(cuts, work)
+    if cuts.n_ties > 0:
+        look_at_cuts(system, cuts, q, v, states, work)
+        tie_efforts(cuts, gains.tau, lam)
+        push_nodes(system, cuts, cuts.nc, lam, states, work)
+    closed_pass(system, FORWARD, 1.0, q, v, gains.tau, gains, cuts, work)
+    take_out(system, system.vdot_slot, gains, vdot)
+    pass_over(system, MOTION, q, v, vdot, states)
+    measure_cuts(system, cuts, q, v, states, work)
+    carry_rows(system, cuts, gains, states, work)
+    put_matrix(cuts, 0, work)
+    factor(cuts, work)
+    missed = right_of(cuts, SECOND, 0, work)
+    enough = ENOUGH * missed
     for turn in range(REFINEMENTS):
         before = missed
         multipliers(cuts, lam, work)
@@ -73,11 +81,31 @@ def accelerate_closed(
         closed_pass(system, FORWARD, 1.0, q, v, gains.tau, gains, cuts, work)
         take_out(system, system.vdot_slot, gains, vdot)
         pass_over(system, MOTION, q, v, vdot, states)
-        measure_cuts(system, cuts, states, work)
-        missed = right_of(cuts, SECOND, work)
+        measure_cuts(system, cuts, q, v, states, work)
+        missed = right_of(cuts, SECOND, 0, work)
         if not (missed > enough) or (turn > 0 and missed > before / 2.0):
             break
+    clear_kept(system, vdot)
+    put_ties(cuts, SECOND, 1.0, vdot, work)
     return missed
+
+
+@loop
+def clear_kept(system: TreeSystem, values: ptr) -> None:
+    """0 for velocities that cut joints keep."""
+    for i in range(system.n_nodes, system.n_nodes + system.n_kept):
+        node = system.nodes[i]
+        for j in range(node.nv):
+            values[node.v + j] = 0.0
+
+
+@loop
+def tie_efforts(cuts: CutSystem, tau: ptr, lam: ptr) -> None:
+    """Multipliers of ties: the efforts along the velocities that they define."""
+    for c in range(cuts.n_cuts):
+        cut = cuts.cuts[c]
+        for r in range(cut.held, cut.rows):
+            lam[cuts.place[cut.row + r]] = tau[cut.v + r - cut.held]
 
 
 @loop
@@ -100,7 +128,7 @@ def closed_rate(
     work = CutWork(area[2 * cuts.tree_words :], cuts)
     scratch = TreeWork(area, system).scratch
     tree_retract(system, t, q, v, u, p, x, work.moved, area)
-    for i in range(system.n_nodes):
+    for i in range(system.n_nodes + system.n_kept):
         node = system.nodes[i]
         if node.nv > 0:
             f = entry_at(system.rate_entries, node.kind)
@@ -116,7 +144,7 @@ def look_at_cuts(
 ) -> None:
     """Rows of all cut joints, with no acceleration."""
     still_pass(system, q, v, states)
-    measure_cuts(system, cuts, states, work)
+    measure_cuts(system, cuts, q, v, states, work)
 
 
 @loop
@@ -159,12 +187,21 @@ def correct(
     closed_pass(system, FORWARD, 0.0, q, work.zeros, work.zeros, gains, cuts, work)
     look_at_cuts(system, cuts, q, v, states, work)
     carry_rows(system, cuts, gains, states, work)
+    put_matrix(cuts, 0, work)
     factor(cuts, work)
-    out[system.nv] = right_of(cuts, level, work)
+    out[system.nv] = right_of(cuts, level, 0, work)
     multipliers(cuts, work.lam, work)
     push_nodes(system, cuts, cuts.nc, work.lam, states, work)
+    clear_kept(system, out)
+    put_ties(cuts, level, 1.0, out, work)
     closed_pass(system, FORWARD, 0.0, q, work.zeros, work.zeros, gains, cuts, work)
     take_out(system, system.vdot_slot, gains, out)
+    if cuts.n_ties > 0:
+        for j in range(cuts.nv):
+            work.vdot[j] = out[j]
+        clear_kept(system, work.vdot)
+        look_at_cuts(system, cuts, q, work.vdot, states, work)
+        put_ties(cuts, RATE, 1.0, out, work)
 
 
 @loop
@@ -208,8 +245,10 @@ def close(
     states = TreeWork(area[cuts.tree_words :], system)
     work = CutWork(area[2 * cuts.tree_words :], cuts)
     bear_all(system, cuts, q, v, free, bears, states, work)
+    put_matrix(cuts, 1, work)
+    put_kept(cuts, free, work)
     factor(cuts, work)
-    out[system.nv] = right_of(cuts, level, work)
+    out[system.nv] = right_of(cuts, level, 1, work)
     out[system.nv + 1] = 1.0
     for k in range(cuts.nc):
         i = cuts.order[k]
@@ -229,6 +268,21 @@ def close(
                 z = work.efforts[step.place + 2 * step.nv * r + step.nv :]
                 for j in range(step.nv):
                     out[system.nodes[step.node].v + j] += z[j] * work.lam[k]
+    for c in range(cuts.n_cuts):
+        cut = cuts.cuts[c]
+        for r in range(cut.held, cut.rows):
+            place = cut.v + r - cut.held
+            out[place] -= free[place] * work.lam[cuts.place[cut.row + r]]
+
+
+@loop
+def put_kept(cuts: CutSystem, free: ptr, work: CutWork) -> None:
+    """1 on the diagonal for velocities that are kept, and free."""
+    for c in range(cuts.n_cuts):
+        cut = cuts.cuts[c]
+        for r in range(cut.held, cut.rows):
+            i = cuts.order[cuts.place[cut.row + r]]
+            work.matrix[cuts.start[i] + i] += free[cut.v + r - cut.held]
 
 
 @loop
@@ -262,7 +316,7 @@ def closed_markers(
     behind = out[12 * system.n_nodes :]
     for c in range(cuts.n_cuts):
         state = work.numbers[cuts.cuts[c].second + 1]
-        placed(state, cuts.markers[c], behind[12 * c :])
+        placed(state, cuts.markers[c], behind[12 * cuts.shown[c] :])
 
 
 @loop
@@ -287,7 +341,7 @@ def put_reactions(
                 for j in range(6):
                     wrench[j] += lam[k] * J[j]
         placed(state, cuts.markers[c], work.pose)
-        seen(work.pose, state[9:], wrench, out[6 * (system.n_nodes + c) :])
+        seen(work.pose, state[9:], wrench, out[6 * (system.n_nodes + cuts.shown[c]) :])
 
 
 @loop
@@ -350,6 +404,8 @@ def closed_terms(
         work.zeros[k] = 0.0
     no_pushes(cuts, work)
     closed_pass(system, INVERSE, 1.0, q, v, work.zeros, tree, cuts, work)
+    for k in range(nv):
+        work.vdot[k] = 0.0
     take_out(system, system.effort_slot, tree, work.vdot)
     for k in range(nv):
         f[k] -= work.vdot[k]
@@ -363,6 +419,8 @@ def put_mass(
     for k in range(system.nv):
         work.zeros[k] = 0.0
         work.vdot[k] = 0.0
+    for k in range(system.nv * system.nv):
+        out[k] = 0.0
     no_pushes(cuts, work)
     for k in range(system.nv):
         work.vdot[k] = 1.0
@@ -389,6 +447,10 @@ def put_rows(
                 y = work.efforts[step.place + 2 * step.nv * r :]
                 for j in range(step.nv):
                     G[k * system.nv + system.nodes[step.node].v + j] = y[j]
+    for c in range(cuts.n_cuts):
+        cut = cuts.cuts[c]
+        for r in range(cut.held, cut.rows):
+            G[cuts.place[cut.row + r] * system.nv + cut.v + r - cut.held] = -1.0
 
 
 ENTRIES = {

@@ -30,7 +30,7 @@ from liaison.program.program import Entry, Program
 
 from . import closed_entries, tree_loops
 from .cut_layout import CutWork
-from .cut_tables import CutTables
+from .cut_tables import CutTables, shown_cuts
 from .tree_kernel import LOADS, LOCAL, STORED, WRITTEN_OUT, TreeTables, facts_of, written_out
 from .tree_loops import FORWARD, INVERSE, MOTION
 
@@ -93,8 +93,8 @@ def _vanished(model: LoopedTree, kernel: MachineKernel) -> NDArray[np.bool_]:
         size = np.abs(left["rate"]) / reach
         vanished &= size <= VANISHED * np.max(size, initial=0.0)
     off = np.where(vanished, np.abs(left["phi"]) / reach, 0.0)
-    worst = int(np.argmax(off))
-    if off[worst] > HELD:
+    if np.max(off, initial=0.0) > HELD:
+        worst = int(np.argmax(off))
         raise DerivationError(
             f"the row {model.cuts.labels[worst].name!r} cannot hold: it is off by "
             f"{left['phi'][worst]:.3g} whatever moves."
@@ -145,6 +145,11 @@ class _Code:
 
         return MachineKernel(program, compiler, work_size, reads=_reads(program, vanished.size))
 
+    def _joints(self, vanished: NDArray[np.bool_]) -> tuple[str, ...]:
+        """All joints in the order of their reactions."""
+        shown = shown_cuts(self.cut_tables.multipliers(vanished))
+        return (*self.model.joints, *(self.cuts.joints[c] for c in shown))
+
     def _program(self, vanished: NDArray[np.bool_], facts: Mapping[str, Any]) -> Program:
         """What the kernel offers: names, sizes and labels; its loops have no formulas."""
         model, cuts = self.model, self.cuts
@@ -152,7 +157,7 @@ class _Code:
         nq, nv, nc = model.nq, model.nv, len(kept)
         entries = {
             name: Entry.of_loop(name, layout, hint=WRITTEN_OUT)
-            for name, layout in _layouts(model, cuts, nc).items()
+            for name, layout in _layouts(model, self._joints(vanished), nc).items()
             if name != "terms" or nv + nc <= DENSE
         }
         inputs, parameters = len(model.labels["u"]), len(model.labels["p"])
@@ -173,9 +178,11 @@ class _Code:
         )
 
 
-def _layouts(model: LoopedTree, cuts: Cuts, nc: int) -> dict[str, tuple[tuple[str, int], ...]]:
+def _layouts(
+    model: LoopedTree, joints: tuple[str, ...], nc: int
+) -> dict[str, tuple[tuple[str, int], ...]]:
     """Blocks of every entry."""
-    nq, nv, joints = model.nq, model.nv, (*model.joints, *cuts.joints)
+    nq, nv = model.nq, model.nv
     step = (("delta", nv), ("worst", 1))
     return {
         "forward": (("vdot", nv), ("lam", nc), ("residual", 1)),

@@ -22,7 +22,11 @@ class Cut(Record):
     root: i64
     constants: i64
     result: i64
-    rows: i64
+    rows: i64  # that hold, then those that tie coordinates that it keeps
+    held: i64
+    q: i64  # which it keeps
+    v: i64
+    nq: i64
     row: i64  # its first row among all rows
     begin: i64  # its first step
     end: i64
@@ -64,12 +68,15 @@ class CutSystem(Record):
     steps: Rows[PathStep] = rows("n_steps")
     passing: iptr = sized("n_steps")  # steps, by node
     passing_begin: iptr = sized("n_nodes + 1")
+    n_ties: i64
     place: iptr = sized("n_rows")  # multiplier of a row; from nc on those that vanish
-    owner: iptr = sized("nc")  # cut joint of a multiplier
     order: iptr = sized("nc")  # row of the matrix of a multiplier
+    owner: iptr = sized("nc")  # cut joint of a multiplier
+    is_tie: iptr = sized("nc")  # whether its row ties a coordinate
     first: iptr = sized("nc")  # first column of a row of the matrix
     start: iptr = sized("nc")  # where column 0 of a row would be
     reach: ptr = sized("nc")
+    shown: iptr = sized("n_cuts")  # place of a cut joint among reactions
     constants: ptr = sized()
     markers: ptr = sized("n_cuts", "12")
 
@@ -90,6 +97,7 @@ class CutWork(Part):
     pushes: ptr = sized("n_nodes + 1", "6")  # wrenches on nodes in their axes, the ground first
     forces: ptr = sized("longest + 1", "6")  # the same on the path of a cut joint
     handed: ptr = sized("24")
+    kept: ptr = sized("24")  # positions of a cut joint, then its velocities
     vdot: ptr = sized("nv")
     zeros: ptr = sized("nv")
     moved: ptr = sized("nq")

@@ -8,7 +8,7 @@ With y and z of (carry-1) at every joint on the way to the ground,
 rows that others determine already ask nothing.
 
 Public names: multipliers, right_of, measure_cuts, carry_rows, bear_rows, factor, push_nodes,
-no_pushes, closed_pass, SECOND, PHI, RATE.
+no_pushes, put_matrix, put_ties, closed_pass, SECOND, PHI, RATE.
 
 Source: RBDA §8.5 (loop-closure by G M⁻¹ Gᵀ); GVL13 §4.1.2, §4.3 (L D Lᵀ, envelopes).
 Differs: RBDA writes K for G; ρ is ours (docs/theory/closures.md).
@@ -61,16 +61,23 @@ def no_pushes(cuts: CutSystem, work: CutWork) -> None:
 
 
 @loop
-def measure_cuts(system: TreeSystem, cuts: CutSystem, states: TreeWork, work: CutWork) -> None:
-    """J, Φ̈, Φ and Φ̇ of every cut joint, from the states of its nodes."""
+def measure_cuts(
+    system: TreeSystem, cuts: CutSystem, q: ptr, v: ptr, states: TreeWork, work: CutWork
+) -> None:
+    """J, Φ̈, Φ and Φ̇ of every cut joint, from the states of its nodes and what it keeps."""
+    kept = work.kept
     for c in range(cuts.n_cuts):
         cut = cuts.cuts[c]
+        for j in range(cut.nq):
+            kept[j] = q[cut.q + j]
+        for j in range(cut.rows - cut.held):
+            kept[12 + j] = v[cut.v + j]
         f = entry_at(cuts.entries, cut.kind)
         first = states.numbers[cut.first + 1]
         second = states.numbers[cut.second + 1]
         root = states.numbers[cut.root + 1]
         constants = cuts.constants[cut.constants :]
-        f(0.0, first, second, constants, root, first, work.results[cut.result :], states.scratch)
+        f(0.0, first, second, constants, root, kept, work.results[cut.result :], states.scratch)
 
 
 @loop
@@ -110,7 +117,7 @@ def carry_rows(
     handed = work.handed
     for c in range(cuts.n_cuts):
         cut = cuts.cuts[c]
-        for r in range(cut.rows):
+        for r in range(cut.held):
             if cuts.place[cut.row + r] < cuts.nc:
                 put_row(system, cuts, c, r, states, work)
                 for s in range(cut.begin, cut.end):
@@ -166,27 +173,31 @@ def bear_rows(
 
 
 @loop
-def put_matrix(cuts: CutSystem, work: CutWork) -> None:
-    """Σ yᵀ z of every two rows whose paths meet."""
+def put_matrix(cuts: CutSystem, is_tied: i64, work: CutWork) -> None:
+    """Σ yᵀ z of every two rows whose paths meet; of ties where they are asked for, else 1."""
     for k in range(cuts.n_matrix):
         work.matrix[k] = 0.0
     for i in range(cuts.n_nodes):
         for a in range(cuts.passing_begin[i], cuts.passing_begin[i + 1]):
             for b in range(cuts.passing_begin[i], a + 1):
-                put_block(cuts, cuts.passing[a], cuts.passing[b], work)
+                put_block(cuts, is_tied, cuts.passing[a], cuts.passing[b], work)
+    if is_tied == 0:
+        for k in range(cuts.nc):
+            if cuts.is_tie[k] > 0:
+                work.matrix[cuts.start[cuts.order[k]] + cuts.order[k]] = 1.0
 
 
 @loop
-def put_block(cuts: CutSystem, a: i64, b: i64, work: CutWork) -> None:
+def put_block(cuts: CutSystem, is_tied: i64, a: i64, b: i64, work: CutWork) -> None:
     """Σ yᵀ z of the rows of two cut joints at one node."""
     one = cuts.steps[a]
     other = cuts.steps[b]
     mine = cuts.cuts[one.cut]
     theirs = cuts.cuts[other.cut]
     n = one.nv
-    for r in range(mine.rows):
+    for r in range(mine.rows if is_tied > 0 else mine.held):
         k = cuts.place[mine.row + r]
-        for s in range(theirs.rows):
+        for s in range(theirs.rows if is_tied > 0 else theirs.held):
             l = cuts.place[theirs.row + s]
             if k < cuts.nc and l < cuts.nc and (a != b or s <= r):
                 y = work.efforts[one.place + 2 * n * r :]
@@ -207,13 +218,13 @@ def put_noise(cuts: CutSystem, work: CutWork) -> None:
     for k in range(cuts.nc):
         i = cuts.order[k]
         size = work.matrix[cuts.start[i] + i] / (cuts.reach[k] * cuts.reach[k])
-        work.noise[cuts.owner[k]] = max(work.noise[cuts.owner[k]], size)
+        if cuts.is_tie[k] == 0:
+            work.noise[cuts.owner[k]] = max(work.noise[cuts.owner[k]], size)
 
 
 @loop
 def factor(cuts: CutSystem, work: CutWork) -> None:
     """L D Lᵀ of the matrix with ρ on its diagonal."""
-    put_matrix(cuts, work)
     put_noise(cuts, work)
     for k in range(cuts.nc):
         i = cuts.order[k]
@@ -272,8 +283,11 @@ def take_product(cuts: CutSystem, x: ptr, out: ptr, work: CutWork) -> None:
 
 
 @loop
-def right_of(cuts: CutSystem, level: i64, work: CutWork) -> f64:
-    """What is left over at a level into the right-hand side, turned round; the largest of it."""
+def right_of(cuts: CutSystem, level: i64, is_tied: i64, work: CutWork) -> f64:
+    """What is left over at a level into the right-hand side, turned round; the largest of it.
+
+    Of ties 0, unless they are asked for; they count where level is not Φ̈.
+    """
     largest = 0.0
     bad = 0.0
     for c in range(cuts.n_cuts):
@@ -282,10 +296,22 @@ def right_of(cuts: CutSystem, level: i64, work: CutWork) -> f64:
             k = cuts.place[cut.row + r]
             if k < cuts.nc:
                 left = work.results[cut.result + (18 + level) * cut.rows + r]
-                work.right_side[cuts.order[k]] = -left
-                largest = max(largest, abs(left))
-                bad += left - left
+                is_held = r < cut.held or is_tied > 0
+                work.right_side[cuts.order[k]] = -left if is_held else 0.0
+                if r < cut.held or level != SECOND:
+                    largest = max(largest, abs(left))
+                    bad += left - left
     return largest + bad
+
+
+@loop
+def put_ties(cuts: CutSystem, level: i64, sign: f64, out: ptr, work: CutWork) -> None:
+    """Adds what is left over of ties at a level to the velocities that they define."""
+    for c in range(cuts.n_cuts):
+        cut = cuts.cuts[c]
+        for r in range(cut.held, cut.rows):
+            left = work.results[cut.result + (18 + level) * cut.rows + r]
+            out[cut.v + r - cut.held] += sign * left
 
 
 @loop

@@ -1,6 +1,6 @@
 """Tables of the cut joints of a tree: paths to the ground, rows that vanish, the order of rows.
 
-Public names: CutTables, Envelope, envelope_of.
+Public names: CutTables, Envelope, envelope_of, shown_cuts.
 """
 
 from __future__ import annotations
@@ -142,14 +142,17 @@ class CutTables:
     def _begin_paths(self) -> None:
         """Steps of every path, and the steps at each node."""
         nodes = self.model.nodes
+        nodes = nodes[: len(nodes) - self.model.kept]
         parents, counts = nodes[:, 1].tolist(), nodes[:, 5].tolist()
-        rows = [self.cuts.classes[c].rows for c in self.cuts.table[:, 0]]
+        kinds = [self.cuts.classes[c] for c in self.cuts.table[:, 0]]
+        rows = [one.rows + one.ties for one in kinds]
+        self._held = [one.rows for one in kinds]
         self._rows = rows
         steps: list[tuple[int, ...]] = []
         self._ends: list[tuple[int, ...]] = []
         at_node: list[list[int]] = [[] for _ in parents]
         place = 0
-        for c, (_, first, second, root, _) in enumerate(self.cuts.table.tolist()):
+        for c, (_, first, second, root, *_) in enumerate(self.cuts.table.tolist()):
             path = sorted({*_path(parents, first), *_path(parents, second)}, reverse=True)
             step_of = {node: len(steps) + k for k, node in enumerate(path)}
             begin = len(steps)
@@ -170,6 +173,11 @@ class CutTables:
 
     # records
 
+    def multipliers(self, vanished: NDArray[np.bool_]) -> list[int]:
+        """How many multipliers each cut joint has."""
+        begins = itertools.pairwise(np.cumsum([0, *self._rows]))
+        return [int(np.sum(~vanished[a:b])) for a, b in begins]
+
     def system(self, tree_words: int, vanished: NDArray[np.bool_]) -> CutSystem:
         """The record of them.
 
@@ -179,13 +187,14 @@ class CutTables:
         """
         model, cuts, rows, kept = self.model, self.cuts, self._rows, ~vanished
         begins = np.cumsum([0, *rows])
-        sizes = [int(np.sum(kept[a:b])) for a, b in itertools.pairwise(begins)]
+        sizes = self.multipliers(vanished)
         envelope = envelope_of(self._near, sizes)
         nc = int(np.sum(kept))
         system = CutSystem.new(
             {"constants": len(cuts.constants)},
-            n_nodes=len(model.nodes), nq=model.nq, nv=model.nv, nc=nc, n_cuts=len(rows),
-            n_classes=len(cuts.classes), n_kinds=len(model.retract), n_steps=len(self._steps),
+            n_nodes=len(model.nodes) - model.kept, nq=model.nq, nv=model.nv, nc=nc,
+            n_cuts=len(rows), n_classes=len(cuts.classes), n_kinds=len(model.forward.carry),
+            n_steps=len(self._steps),
             n_rows=len(kept), n_results=21 * int(begins[-1]), n_efforts=self._efforts,
             n_matrix=envelope.size, longest=max((b - a for a, b, *_ in self._ends), default=0),
         )  # fmt: skip
@@ -195,19 +204,31 @@ class CutTables:
         system.passing[:], system.passing_begin[:] = self._passing, self._passing_begin
         system.place[:] = np.where(kept, np.cumsum(kept) - 1, nc + np.cumsum(vanished) - 1)
         system.owner[:] = np.repeat(np.arange(len(rows)), sizes)
+        ties = np.concatenate(
+            [np.arange(n) >= held for n, held in zip(rows, self._held, strict=True)]
+        )
+        system.is_tie[:], system.n_ties = ties[kept], int(np.sum(ties))
         system.order[:], system.first[:] = envelope.order, envelope.first
         system.start[:], system.reach[:] = envelope.start, np.array(cuts.reach)[kept]
+        system.shown[[*shown_cuts(sizes)]] = np.arange(len(sizes))
         system.constants[:], system.markers[:] = cuts.constants, cuts.markers[:, 1:]
         return system
 
     def _cut_rows(self, begins: Ints) -> Ints:
         table = [
-            (kind, first, second, root, constants, 21 * int(row), rows, int(row), *ends)
-            for (kind, first, second, root, constants), rows, row, ends in zip(
-                self.cuts.table.tolist(), self._rows, begins[:-1], self._ends, strict=True
+            (kind, first, second, root, constants, 21 * int(row), rows, held, *kept, int(row),
+             *ends)
+            for (kind, first, second, root, constants, *kept), rows, held, row, ends in zip(
+                self.cuts.table.tolist(), self._rows, self._held, begins[:-1], self._ends,
+                strict=True,
             )
-        ]
+        ]  # fmt: skip
         return np.array(table, dtype=np.int64).reshape(-1, Cut.header)
+
+
+def shown_cuts(sizes: Sequence[int]) -> list[int]:
+    """Cut joints in the order of their reactions: those without multipliers last."""
+    return sorted(range(len(sizes)), key=lambda c: sizes[c] == 0)
 
 
 assert PathStep.header == 5, "a step is what `_begin_paths` lists"

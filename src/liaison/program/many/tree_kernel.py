@@ -128,8 +128,10 @@ class TreeTables:
         kernels = (self._nodes, self._local, self._loads, self._pushed)
         system = TreeSystem.new(
             {"constants": len(model.constants)},
-            n_nodes=len(model.nodes),
-            n_classes=len(model.retract),
+            n_nodes=len(model.nodes) - model.kept,
+            n_kept=model.kept,
+            n_classes=len(model.forward.sweeps[0].formulas),
+            n_local=len(model.retract),
             n_sweeps=sum(len(one.sweeps) for one in self.passes),
             width=max(len(one.ground) for one in self.passes),
             nq=model.nq,
@@ -175,7 +177,6 @@ class TreeTables:
     def _fill_pass(self, k: int) -> None:
         one = self.passes[k]
         names = [_names(one, sweep.name) for sweep in one.sweeps]
-        names = [row[: len(self.model.retract)] for row in names]
         self._nodes.compile(*(name for row in names for name in row))
         first = int(self.system.passes[k].first)
         for s, row in enumerate(names):

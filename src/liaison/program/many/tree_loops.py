@@ -32,7 +32,9 @@ class TreeSystem(Record):
     """All that the loops know of a tree, for as long as it lives."""
 
     n_nodes: i64 = size()
+    n_kept: i64 = size()  # nodes behind them that only keep coordinates of cut joints
     n_classes: i64 = size()
+    n_local: i64 = size()
     n_sweeps: i64 = size()
     width: i64 = size()
     nq: i64 = size()
@@ -61,9 +63,9 @@ class TreeSystem(Record):
     passes: Rows[Pass] = rows("3")
     sweeps: Rows[Step] = rows("n_sweeps")
     entries: iptr = sized("n_sweeps", "n_classes")
-    retract_entries: iptr = sized("n_classes")
-    rate_entries: iptr = sized("n_classes")
-    nodes: Rows[Node] = rows("n_nodes")
+    retract_entries: iptr = sized("n_local")
+    rate_entries: iptr = sized("n_local")
+    nodes: Rows[Node] = rows("n_nodes + n_kept")
     taus: iptr = sized("n_taus")
     framed: iptr = sized("n_frames")
     pushed: iptr = sized("n_pushed")  # rows of `frames` of bodies with loads
@@ -244,7 +246,7 @@ def tree_retract(
 ) -> None:
     """q ⊞ ξ."""
     work = TreeWork(area, system)
-    for i in range(system.n_nodes):
+    for i in range(system.n_nodes + system.n_kept):
         node = system.nodes[i]
         if node.nv > 0:
             f = entry_at(system.retract_entries, node.kind)
