@@ -1,7 +1,8 @@
 """A mechanism made ready to run: assembled, derived, its closures completed, then compiled once.
 
 Public names: ready_for, start_for, check_one_start, equations_at, compiled, start_of,
-start_derivatives, with_invariants, looped_kernel, looped_identity, assembled, runs_by_loops.
+start_derivatives, with_invariants, looped_kernel, looped_identity, assembled, is_unrolled,
+runs_by_loops.
 """
 
 from __future__ import annotations
@@ -36,11 +37,16 @@ from .given import Given, Value, in_si, mechanism_of, with_starts, with_values
 
 UNROLLED = 64
 """Velocities of a tree up to which its equations are unrolled, in less than a second; beyond, loops
-run over its nodes."""
+run over its nodes. Closed mechanisms are unrolled up to what so many velocities cost in short loops.
+"""
 
 WORTH = 170_000
 """Evaluations after which unrolled code has made good what it costs: 12 ms a body to derive and
 compile, against 0.07 µs a body and evaluation that it is faster."""
+
+CLOSED, DEEP, FASTER = 0.02, 3.2e-4, 4e-7
+"""The same of closed mechanisms: seconds a velocity, and for each two joints that a velocity is
+carried by, to derive and compile; seconds a velocity and evaluation that unrolled code is faster."""
 
 DERIVED = 1000
 """Velocities up to which that holds; of larger trees derivation takes minutes, and gigabytes."""
@@ -111,8 +117,7 @@ def looped_kernel(tree: Tree, evaluations: float = 0.0) -> Kernel | None:
         tree: of a mechanism.
         evaluations: how often a run evaluates its equations; 0 where that is not known.
     """
-    is_long = evaluations > WORTH and tree.nv <= DERIVED
-    if tree.nv <= UNROLLED or is_long:
+    if is_unrolled(tree, evaluations):
         return None
     from liaison.equations.sweeps.looped_tree import looped_tree
     from liaison.program.many.closed_kernel import closed_kernel
@@ -123,6 +128,24 @@ def looped_kernel(tree: Tree, evaluations: float = 0.0) -> Kernel | None:
         make = tree_kernel if model.cuts is None else closed_kernel
         return make(model, starts=starts)
     return None
+
+
+def is_unrolled(tree: Tree, evaluations: float) -> bool:
+    """Whether unrolled code costs less than loops, of deriving, compiling and running together.
+
+    Args:
+        tree: of a mechanism.
+        evaluations: how often a run evaluates its equations; 0 where that is not known.
+    """
+    may_be_long = tree.nv <= DERIVED
+    if not tree.closures:
+        return tree.nv <= UNROLLED or (may_be_long and evaluations > WORTH)
+    depths: list[int] = []
+    for node in tree.nodes:
+        depths.append(node.joint.type.nv + (depths[node.parent] if node.parent >= 0 else 0))
+    seconds = CLOSED * tree.nv + DEEP * sum(x * x for x in depths)
+    saved = evaluations * FASTER * tree.nv
+    return seconds <= CLOSED * UNROLLED or (may_be_long and saved > seconds)
 
 
 def runs_by_loops(kernel: Kernel, state: State) -> bool:
