@@ -1,4 +1,4 @@
-"""Closed mechanisms of many bodies as loops over nodes: what unrolled code gives, entry by entry."""
+"""Closed mechanisms of many bodies as loops: what unrolled code gives, entry by entry."""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ def ladder(n):
     rod = "center = [0, 0.5, 0] m, inertia = [0.1, 0.02, 0.1] kg*m^2"
     text = (
         "gravity = [0.3, -9.81, 0.2] m/s^2 ;\n"
-        "let s0 = body mass = 2 kg, center = [0.4, 0.2, 0] m, inertia = [0.1, 0.2, 0.1] kg*m^2 end ;\n"
+        "let s0 = body mass = 2 kg, center = [0.4, 0.2, 0] m, "
+        "inertia = [0.1, 0.2, 0.1] kg*m^2 end ;\n"
         "let B = join earth and s0 with ball end ;\n"
     )
     for i in range(1, n + 1):
@@ -72,7 +73,8 @@ def ladder(n):
             f"let s{i} = body mass = 1 kg, center = [0.5, 0, 0] m, "
             "inertia = [0.02, 0.1, 0.1] kg*m^2 end ;\n"
             f"let L{i} = join s{i - 1} and l{i} with revolute axis = [0, 0, 1] end ;\n"
-            f"let R{i} = join [1, 0, 0] m @ s{i - 1} and r{i} with revolute axis = [0, 0, 1] end ;\n"
+            f"let R{i} = join [1, 0, 0] m @ s{i - 1} and r{i} with revolute "
+            "axis = [0, 0, 1] end ;\n"
             f"let T{i} = join [0, 1, 0] m @ l{i} and s{i} with revolute axis = [0, 0, 1] end ;\n"
             f"let C{i} = join [0, 1, 0] m @ r{i} and [1, 0, 0] m @ s{i} with revolute "
             "axis = [0, 0, 1] end ;\n"
@@ -98,17 +100,20 @@ def test_a_row_that_holds_nothing_and_is_off_is_left_to_unrolled_code():
         closed_kernel(looped_tree(span(liaison.read(text))))
 
 
+INERTIA = "inertia = [1, 1, 1] kg*m^2"
+
+
 def test_rows_that_depend_on_each_other_ask_nothing():
     """A bar more between two sides of a parallelogram: its rows are there twice."""
     n_four = (
         "gravity = [0, -9.81, 0] m/s^2 ;\n"
         + "".join(
-            f"let r{i} = body mass = 1 kg, center = [0, 0.5, 0] m, inertia = [1, 1, 1] kg*m^2 end ;\n"
+            f"let r{i} = body mass = 1 kg, center = [0, 0.5, 0] m, {INERTIA} end ;\n"
             f"let A{i} = join [{i}, 0, 0] m @ earth and r{i} with revolute axis = [0, 0, 1] end ;\n"
             for i in range(2)
         )
         + "".join(
-            f"let t{i} = body mass = 1 kg, center = [0.5, 0, 0] m, inertia = [1, 1, 1] kg*m^2 end ;\n"
+            f"let t{i} = body mass = 1 kg, center = [0.5, 0, 0] m, {INERTIA} end ;\n"
             f"let B{i} = join [0, {y}, 0] m @ r0 and t{i} with revolute axis = [0, 0, 1] end ;\n"
             f"let C{i} = join [1, 0, 0] m @ t{i} and [0, {y}, 0] m @ r1 with revolute "
             "axis = [0, 0, 1] end ;\n"

@@ -37,8 +37,7 @@ from .given import Given, Value, in_si, mechanism_of, with_starts, with_values
 
 UNROLLED = 64
 """Velocities of a tree up to which its equations are unrolled, in less than a second; beyond, loops
-run over its nodes. Closed mechanisms are unrolled up to what so many velocities cost in short loops.
-"""
+run over its nodes. Closed mechanisms are unrolled up to the cost of so many in short loops."""
 
 WORTH = 170_000
 """Evaluations after which unrolled code has made good what it costs: 12 ms a body to derive and
@@ -46,7 +45,7 @@ compile, against 0.07 µs a body and evaluation that it is faster."""
 
 CLOSED, DEEP, FASTER = 0.02, 3.2e-4, 4e-7
 """The same of closed mechanisms: seconds a velocity, and for each two joints that a velocity is
-carried by, to derive and compile; seconds a velocity and evaluation that unrolled code is faster."""
+carried by, to derive and compile; seconds a velocity and evaluation that unrolled code saves."""
 
 DERIVED = 1000
 """Velocities up to which that holds; of larger trees derivation takes minutes, and gigabytes."""
@@ -124,7 +123,9 @@ def looped_kernel(tree: Tree, evaluations: float = 0.0) -> Kernel | None:
     from liaison.program.many.tree_kernel import tree_kernel
 
     with suppress(DerivationError):
-        model, starts = looped_tree(tree), start_derivatives(tree.mechanism)
+        # fixed steps go across where laws bend, in unrolled code as well
+        model = looped_tree(tree, may_bend=evaluations > 0)
+        starts = start_derivatives(tree.mechanism)
         make = tree_kernel if model.cuts is None else closed_kernel
         return make(model, starts=starts)
     return None

@@ -60,8 +60,8 @@ class Cuts:
             common ancestor (−1 the ground), starts of its constants and of the q and v it keeps,
             and how many of q.
         constants: of all.
-        inputs: symbol -> (array, index): states of the nodes in q, v and p, constants in u; in x the
-            positions that it keeps, and from 12 on the velocities.
+        inputs: symbol -> (array, index): states of the nodes in q, v and p, constants in u; in x
+            the positions that it keeps, and from 12 on the velocities.
         markers: of successors: node and pose in it, 13 numbers each.
         joints: names.
         labels: of all rows, one joint after another.
@@ -174,9 +174,7 @@ def _places(constants: int) -> dict[Expr, tuple[str, int]]:
     return places | {symbol(f"kept v {k}"): ("x", 12 + k) for k in range(6)}
 
 
-def _cut_class(
-    kind: JointType, is_rooted: bool, is_kept: bool, entries: Sequence[Any]
-) -> CutClass:
+def _cut_class(kind: JointType, is_rooted: bool, is_kept: bool, entries: Sequence[Any]) -> CutClass:
     """The formulas of a joint between two nodes; pinned in the axes of a third, or the ground's."""
     ends = Ends(entries)
     flow, second = dict(ends.flow), dict(ends.second)

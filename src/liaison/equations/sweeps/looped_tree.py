@@ -3,7 +3,7 @@
 What `tree_kernel` runs: recursions over the nodes in the coordinates of the tree itself, and the
 formulas of what acts along these coordinates, of outputs and events.
 
-Public names: LoopedTree, looped_tree, WrittenOut, BodyLoads.
+Public names: LoopedTree, looped_tree, WrittenOut.
 """
 
 from __future__ import annotations
@@ -17,37 +17,29 @@ from typing import Any, final
 import numpy as np
 
 from liaison.equations.equations import Chart
-from liaison.equations.formalisms.maximal import at_origin
 from liaison.equations.setting import Setting, charts_of
-from liaison.equations.theorems import unstored_power
 from liaison.errors import DerivationError
 from liaison.expr import (
-    ZERO,
     Expr,
     as_expr,
     fingerprint,
     switches,
-    symbols_of,
     topological,
     vanishes,
 )
 from liaison.model import (
     AlongMeasure,
-    AtMarker,
     Coordinate,
-    Distance,
     Field,
-    Free,
-    Joint,
     Mechanism,
     OfMechanism,
-    RotationMatrix,
 )
-from liaison.tree import Tree, span
+from liaison.tree import Tree
 from liaison.tree.tree import identity
 from liaison.units import Label
 
 from .blocks import local_steps
+from .body_loads import BodyLoads, body_loads, is_on_bodies, potential_of, power_of, symbol_places
 from .classes import Grouping, grouped, number
 from .cuts import Cuts, cuts_of
 from .recursions import Recursion, forward_recursion, inverse_recursion, motion_recursion
@@ -78,28 +70,6 @@ class WrittenOut:
     unwatched: str
     outputs: Mapping[str, Expr]
     events: tuple[tuple[str, Expr, int, str], ...]
-    places: Mapping[Expr, tuple[str, int]]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class BodyLoads:
-    """Loads on bodies: formulas of the poses and twists of the bodies they touch.
-
-    Attributes:
-        bodies: rows of `LoopedTree.frames`.
-        wrenches: moment and force on each body at its origin, in its axes.
-        potential: energy that they store [J].
-        power: of what `potential` does not hold [W].
-        unwatched: why the balance of energy cannot be kept; empty where it can.
-        places: symbol -> (array, index); q has p and R of each body, v its ω and v in its axes.
-    """
-
-    bodies: tuple[int, ...]
-    wrenches: tuple[Expr, ...]
-    potential: Expr
-    power: Expr
-    unwatched: str
     places: Mapping[Expr, tuple[str, int]]
 
 
@@ -169,22 +139,28 @@ class LoopedTree:
         digest = hashlib.sha256(f"{[*self.written.tau]} {fingerprint(listed)}".encode())
         tables = [self.nodes, self.constants, np.array(self.gravity)]
         if self.pushed is not None:
-            digest.update(fingerprint(list(self.pushed.wrenches)).encode())
+            digest.update(
+                fingerprint([x for one in self.pushed.classes for x in one.wrenches]).encode()
+            )
             tables += [np.array(self.pushed.bodies), self.frames]
+            tables += [self.pushed.table, self.pushed.constants]
         if self.cuts is not None:
-            digest.update(fingerprint([x for one in self.cuts.classes for x in one.formulas]).encode())
+            digest.update(
+                fingerprint([x for one in self.cuts.classes for x in one.formulas]).encode()
+            )
             tables += [self.cuts.table, self.cuts.constants]
         for table in tables:
             digest.update(table.tobytes())
         return digest.hexdigest()
 
 
-def looped_tree(tree: Tree) -> LoopedTree:
+def looped_tree(tree: Tree, *, may_bend: bool = False) -> LoopedTree:
     """A tree of many bodies and its cut joints, ready for loops over its nodes.
 
     Args:
         tree: without relations and unilateral constraints; loads act along coordinates, or on
             bodies by laws that name no coordinate.
+        may_bend: loads on bodies may bend or jump with the state: who runs them takes steps across.
 
     Raises:
         DerivationError: the mechanism has what the loops do not know, or a number is unknown.
@@ -227,7 +203,7 @@ def looped_tree(tree: Tree) -> LoopedTree:
         bodies=bodies,
         joints=tuple(node.joint.name for node in moving.nodes),
         written=_written(setting),
-        pushed=_pushed(tree, on_bodies) if on_bodies else None,
+        pushed=(body_loads(tree.mechanism, on_bodies, may_bend=may_bend) if on_bodies else None),
         charts=tuple(chart for node in tree.nodes for chart in charts_of(node)),
         labels=MappingProxyType(_labels(tree)),
         cuts=cuts_of(tree, known) if tree.closures else None,
@@ -263,8 +239,8 @@ def check_loopable(tree: Tree) -> None:
     for i, node in enumerate(tree.nodes):
         if node.joint.type.OWN_ROWS or ("'" in node.body and i not in ghosts):
             raise DerivationError(
-                f"the joint {node.joint.name!r} ({node.joint.type.name}) has rows of its own, which "
-                "loops over nodes do not know.",
+                f"the joint {node.joint.name!r} ({node.joint.type.name}) has rows of its own, "
+                "which loops over nodes do not know.",
                 hint="Derive its equations by newton_euler.",
             )
     if ghosts != [*range(len(tree.nodes) - len(ghosts), len(tree.nodes))]:
@@ -285,82 +261,13 @@ def _parted(mechanism: Mechanism) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         measure = force.along() if isinstance(force, AlongMeasure) else None
         if isinstance(measure, Coordinate) or isinstance(force, Field | OfMechanism):
             along.append(force)
-            continue
-        used = symbols_of([x for x in force.formulas() if isinstance(x, Expr)])
-        if not isinstance(measure, Distance) and not isinstance(force, AtMarker):
-            why = "acts along an angle between bodies"
-        elif any(x.name.rstrip("'") in named or x.name in named for x in used):
-            why = "acts on bodies by a law of coordinates"
-        else:
+        elif is_on_bodies(force, named):
             on_bodies.append(force)
-            continue
-        raise DerivationError(
-            f"{force.name!r} {why}, which loops over the nodes of a tree do not know.",
-            hint="Derive the equations by newton_euler.",
-        )
     return tuple(along), tuple(on_bodies)
 
 
 def _without_loads_on_bodies(tree: Tree, along: tuple[Any, ...]) -> Tree:
     return replace(tree, mechanism=replace(tree.mechanism, forces=along))
-
-
-def _pushed(tree: Tree, forces: tuple[Any, ...]) -> BodyLoads:
-    """Loads on bodies, derived with these bodies free."""
-    mechanism = tree.mechanism
-    places = {body.name: k for k, body in enumerate(mechanism.bodies[1:])}
-    touched = sorted({places[x] for force in forces for x in _bodies_of(force) if x in places})
-    if not touched:
-        raise DerivationError(f"{forces[0].name!r} acts on nothing that moves.")
-    bodies = [mechanism.bodies[1 + k] for k in touched]
-    free = tuple(
-        Joint(
-            f"free {body.name}", Free(RotationMatrix()), at_origin("ground"), at_origin(body.name)
-        )
-        for body in bodies
-    )
-    loose = Mechanism(
-        name=mechanism.name, bodies=(mechanism.bodies[0], *bodies), joints=free, forces=forces,
-        parameters=mechanism.parameters, inputs=mechanism.inputs,
-    )  # fmt: skip
-    setting = Setting(span(loose))
-    order = [places[node.body] for node in setting.tree.nodes]
-    wrenches = tuple(as_expr(x) for x in setting.applied())
-    check_steady(setting, wrenches)
-    power, unwatched = _power(setting)
-    return BodyLoads(
-        bodies=tuple(order),
-        wrenches=wrenches,
-        potential=_potential(setting),
-        power=power,
-        unwatched=unwatched,
-        places=MappingProxyType(_symbol_places(setting)),
-    )
-
-
-def check_steady(setting: Setting, formulas: Sequence[Expr]) -> None:
-    """Raises an error for laws of states that bend or jump: steps must end where they do."""
-    moving = {*setting.symbols.q, *setting.symbols.v}
-    bends = [*switches(formulas), *(x for x in topological(formulas) if x.op == "table")]
-    if not moving.isdisjoint(symbols_of(bends)):
-        raise DerivationError(
-            "a load on bodies bends or jumps with the state, which loops over nodes do not know.",
-            hint="Derive the equations by newton_euler.",
-        )
-
-
-def _potential(setting: Setting) -> Expr:
-    """Energy that loads store."""
-    return as_expr(sum((load.potential for load in setting.loads), as_expr(0)))
-
-
-def _bodies_of(force: Any) -> list[str]:
-    """Bodies that a load touches."""
-    if isinstance(force, AtMarker):
-        turned = force.turned_with()
-        return [force.at().body, *([turned.body] if turned is not None else [])]
-    measure = force.along()
-    return [measure.a.body, measure.b.body]
 
 
 def check_smooth(tree: Tree, formulas: Sequence[Expr]) -> None:
@@ -406,35 +313,18 @@ def _written(setting: Setting) -> WrittenOut:
                 hint="Derive the equations by newton_euler.",
             )
     tau = {j: as_expr(x) for j, x in enumerate(setting.applied()) if not vanishes(x)}
-    power, unwatched = _power(setting)
+    power, unwatched = power_of(setting)
     return WrittenOut(
         tau=MappingProxyType(tau),
-        potential=_potential(setting),
+        potential=potential_of(setting),
         power=power,
         unwatched=unwatched,
         outputs=MappingProxyType({x.name: setting.expressed(x.formula) for x in mechanism.outputs}),
         events=tuple(
             (x.name, setting.expressed(x.formula), x.direction, x.action) for x in mechanism.events
         ),
-        places=MappingProxyType(_symbol_places(setting)),
+        places=MappingProxyType(symbol_places(setting)),
     )
-
-
-def _symbol_places(setting: Setting) -> dict[Expr, tuple[str, int]]:
-    symbols = setting.symbols
-    listed = (("t", (symbols.t,)), ("q", symbols.q), ("v", symbols.v), ("u", symbols.u))
-    arrays = (*listed, ("p", symbols.p))
-    return {x: (array, k) for array, group in arrays for k, x in enumerate(group)}
-
-
-def _power(setting: Setting) -> tuple[Expr, str]:
-    """The power of what is not stored, or why the balance of energy cannot be kept."""
-    if {*symbols_of([_potential(setting)])} & {*setting.symbols.u}:
-        return ZERO, "what is stored depends on an input"
-    try:
-        return unstored_power(setting), ""
-    except DerivationError as error:
-        return ZERO, error.message.rstrip(".")
 
 
 def _labels(tree: Tree) -> dict[str, tuple[Label, ...]]:

@@ -195,7 +195,11 @@ def _carried(one: NodeClass, slots: Slots) -> list[Any]:
     left = vector(wrench - product(gain.K.T, y))
     for row in freed_rows(S):
         left[row] = 0
-    return [*act_force(*node.pose, array(left)), *y, *solve_symmetric(joint_inertia(total, S), y)[0]]
+    return [
+        *act_force(*node.pose, array(left)),
+        *y,
+        *solve_symmetric(joint_inertia(total, S), y)[0],
+    ]
 
 
 def _slots(**sizes: int) -> Slots:

@@ -290,7 +290,7 @@ def closed_close_q(
     system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr,
     area: ptr,
 ) -> None:  # fmt: skip
-    """The shortest δ with G δ = −Φ where x is 1, 0 where it is 0; the largest |Φ|; the least pivot."""
+    """The shortest δ with G δ = −Φ, 0 where x is 0; the largest |Φ|; the least pivot."""
     close(system, cuts, PHI, q, v, x, out, area)
 
 

@@ -169,8 +169,15 @@ class _Code:
             entries=MappingProxyType(entries | dict(self.written.program.entries)),
             inputs=model.written.places,
             sizes=MappingProxyType(
-                {"nq": nq, "nv": nv, "nc": nc, "nphi": nc, "nu": inputs, "np": parameters,
-                 "nx": max(nq, nv + vanished.size)}
+                {
+                    "nq": nq,
+                    "nv": nv,
+                    "nc": nc,
+                    "nphi": nc,
+                    "nu": inputs,
+                    "np": parameters,
+                    "nx": max(nq, nv + vanished.size),
+                }
             ),  # fmt: skip
             labels=MappingProxyType({**model.labels, "lam": tuple(kept)}),
             defaults=MappingProxyType({k: np.array(x, dtype=float) for k, x in defaults.items()}),

@@ -106,9 +106,7 @@ class CutTables:
         self.model, self.cuts = model, cuts
         name = model.mechanism.name
         entries = {f"cut {c}": Entry(f"cut {c}", x.formulas) for c, x in enumerate(cuts.classes)}
-        carry = {
-            f"carry {c}": Entry(f"carry {c}", x) for c, x in enumerate(model.forward.carry)
-        }
+        carry = {f"carry {c}": Entry(f"carry {c}", x) for c, x in enumerate(model.forward.carry)}
         self._joints = to_llvm(Program(f"{name}, cut joints", entries, cuts.inputs))
         self._carry = to_llvm(Program(f"{name}, wrenches carried", carry, model.inputs))
         self._begin_paths()

@@ -16,6 +16,7 @@ from typing import Any, final
 import numpy as np
 
 from liaison.equations.completion import bounds_of, defaults_of
+from liaison.equations.sweeps.body_loads import LoadClass
 from liaison.equations.sweeps.looped_tree import LoopedTree
 from liaison.equations.sweeps.recursions import Recursion
 from liaison.expr import ZERO, Expr
@@ -94,7 +95,8 @@ class TreeTables:
         self._nodes = to_llvm(Program(f"{name}, nodes", self._node_entries(), model.inputs))
         self._local = to_llvm(Program(f"{name}, steps of joints", local, model.local_inputs))
         self._loads = to_llvm(_load_program(model))
-        self._pushed = to_llvm(_body_program(model))
+        classes = () if model.pushed is None else model.pushed.classes
+        self._pushed = [to_llvm(_body_program(name, one)) for one in classes]
         self._filled: set[int | str] = set()
         self.system = self._system()
 
@@ -125,9 +127,13 @@ class TreeTables:
 
     def _system(self) -> TreeSystem:
         model, written = self.model, self.model.written
-        kernels = (self._nodes, self._local, self._loads, self._pushed)
+        kernels = (self._nodes, self._local, self._loads, *self._pushed)
+        pushed = model.pushed
         system = TreeSystem.new(
-            {"constants": len(model.constants)},
+            {
+                "constants": len(model.constants),
+                "load_constants": 0 if pushed is None else len(pushed.constants),
+            },
             n_nodes=len(model.nodes) - model.kept,
             n_kept=model.kept,
             n_classes=len(model.forward.sweeps[0].formulas),
@@ -138,10 +144,11 @@ class TreeTables:
             nv=model.nv,
             n_taus=len(written.tau),
             n_frames=len(model.frames),
-            n_pushed=0 if model.pushed is None else len(model.pushed.bodies),
+            n_pushed=0 if pushed is None else len(pushed.bodies),
+            n_loads=0 if pushed is None else len(pushed.table),
+            n_load_kinds=0 if pushed is None else len(pushed.classes),
             n_scratch=max(
-                [self._scratch]
-                + [x.work_size(name) for x in kernels for name in x.program.entries]
+                [self._scratch] + [x.work_size(name) for x in kernels for name in x.program.entries]
             ),
         )
         self._fill_steps(system)
@@ -152,9 +159,9 @@ class TreeTables:
         system.marked[:], system.markers[:] = model.markers[:, 0], model.markers[:, 1:]
         for name in ("potential", "power"):
             setattr(system, f"has_{name}", int(name in self._loads.program.entries))
-        for name in ("body_potential", "body_power"):
-            setattr(system, f"has_{name}", int(name in self._pushed.program.entries))
-        system.pushed[:] = () if model.pushed is None else model.pushed.bodies
+        if pushed is not None:
+            system.pushed[:], system.load_constants[:] = pushed.bodies, pushed.constants
+            system.body_loads.ints[:] = pushed.table
         return system
 
     def _fill_steps(self, system: TreeSystem) -> None:
@@ -193,13 +200,15 @@ class TreeTables:
             row[:] = [self._local.address(name) if name in known else 0 for name in names]
 
     def _fill_loads(self, need: int | str) -> None:
-        of_forces = ("tau", "wrench")
-        for code in (self._loads, self._pushed):
-            names = [x for x in code.program.entries if (x in of_forces) == (need == LOADS)]
-            if names:
-                code.compile(*names)
-            for name in names:  # a field of this type reads as a function and is set to an address
-                setattr(self.system, f"{name}_entry", code.address(name))
+        names = [x for x in self._loads.program.entries if (x == "tau") == (need == LOADS)]
+        if names:
+            self._loads.compile(*names)
+        for name in names:  # a field of this type reads as a function and is set to an address
+            setattr(self.system, f"{name}_entry", self._loads.address(name))
+        for kind in ("wrench",) if need == LOADS else ("body_potential", "body_power"):
+            for c, code in enumerate(self._pushed):
+                if kind in code.program.entries:
+                    getattr(self.system, f"{kind}_entries")[c] = code.address(kind)
         if need == LOADS and self.model.pushed is not None:
             self.fill({MOTION})
 
@@ -223,19 +232,16 @@ def _load_program(model: LoopedTree) -> Program:
     return Program(f"{model.mechanism.name}, loads", entries, written.places)
 
 
-def _body_program(model: LoopedTree) -> Program:
-    """What loads on bodies do, where there are any."""
-    pushed = model.pushed
-    if pushed is None:
-        return Program(f"{model.mechanism.name}, loads on bodies", {}, {})
-    formulas: dict[str, Sequence[Expr]] = {"wrench": pushed.wrenches}
+def _body_program(name: str, one: LoadClass) -> Program:
+    """What the loads on bodies of a class do."""
+    formulas: dict[str, Sequence[Expr]] = {"wrench": one.wrenches}
     formulas |= {
         name: [x]
-        for name, x in (("body_potential", pushed.potential), ("body_power", pushed.power))
+        for name, x in (("body_potential", one.potential), ("body_power", one.power))
         if x is not ZERO
     }
     entries = {name: Entry(name, x) for name, x in formulas.items()}
-    return Program(f"{model.mechanism.name}, loads on bodies", entries, pushed.places)
+    return Program(f"{name}, loads on bodies", entries, one.places)
 
 
 def written_out(model: LoopedTree) -> Program:
@@ -279,9 +285,11 @@ def _program(model: LoopedTree, written: Program, facts: Mapping[str, Any]) -> P
 
 
 def facts_of(model: LoopedTree) -> dict[str, Any]:
+    """What a kernel of a tree says of itself."""
     written = model.written
     laws = [*written.tau.values()]
-    pushes = () if model.pushed is None else model.pushed.wrenches
+    classes = () if model.pushed is None else model.pushed.classes
+    pushes = [x for one in classes for x in one.wrenches]
     return {
         "formalism": "newton_euler, looped",
         "charts": model.charts,
@@ -299,7 +307,7 @@ def facts_of(model: LoopedTree) -> dict[str, Any]:
 
 def _watch(model: LoopedTree) -> tuple[str, str]:
     """The entry by which the balance of energy is kept; "" and why there is none."""
-    listed = [model.written] + ([] if model.pushed is None else [model.pushed])
+    listed = [model.written, *(() if model.pushed is None else model.pushed.classes)]
     for one in listed:
         if one.unwatched:
             return "", one.unwatched

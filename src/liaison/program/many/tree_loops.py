@@ -28,6 +28,15 @@ class Pass(Record):
     needed_slot: i64  # of the wrench that a body needs, from which loads are taken; -1: none
 
 
+class BodyLoad(Record):
+    """A load on bodies: its class, its bodies among those with loads (−1: none), its numbers."""
+
+    kind: i64
+    first: i64
+    second: i64
+    constants: i64
+
+
 class TreeSystem(Record):
     """All that the loops know of a tree, for as long as it lives."""
 
@@ -42,6 +51,8 @@ class TreeSystem(Record):
     n_taus: i64 = size()
     n_frames: i64 = size()
     n_pushed: i64 = size()
+    n_loads: i64 = size()
+    n_load_kinds: i64 = size()
     n_scratch: i64 = size()
     vdot_slot: i64
     effort_slot: i64
@@ -53,13 +64,13 @@ class TreeSystem(Record):
     tau_entry: kernel
     potential_entry: kernel
     power_entry: kernel
-    wrench_entry: kernel
-    body_potential_entry: kernel
-    body_power_entry: kernel
     has_potential: i64
     has_power: i64
-    has_body_potential: i64
-    has_body_power: i64
+    wrench_entries: iptr = sized("n_load_kinds")
+    body_potential_entries: iptr = sized("n_load_kinds")  # 0: it stores nothing
+    body_power_entries: iptr = sized("n_load_kinds")
+    body_loads: Rows[BodyLoad] = rows("n_loads")
+    load_constants: ptr = sized()
     passes: Rows[Pass] = rows("3")
     sweeps: Rows[Step] = rows("n_sweeps")
     entries: iptr = sized("n_sweeps", "n_classes")
@@ -87,6 +98,9 @@ class TreeWork(Part):
     body_q: ptr = sized("n_pushed", "12")  # p, R of bodies with loads
     body_v: ptr = sized("n_pushed", "6")  # ω, v in their axes
     wrenches: ptr = sized("n_pushed", "6")
+    pair_q: ptr = sized("24")  # of the bodies of one load
+    pair_v: ptr = sized("12")
+    pair: ptr = sized("12")
     scratch: ptr = sized("n_scratch")
 
 
@@ -182,14 +196,74 @@ def look_at_bodies(system: TreeSystem, work: TreeWork) -> None:
 
 
 @loop
+def look_at_pair(system: TreeSystem, k: i64, work: TreeWork) -> None:
+    """Poses and twists of the bodies of one load."""
+    load = system.body_loads[k]
+    for j in range(12):
+        work.pair_q[j] = work.body_q[load.first, j]
+    for j in range(6):
+        work.pair_v[j] = work.body_v[load.first, j]
+    if load.second >= 0:
+        for j in range(12):
+            work.pair_q[12 + j] = work.body_q[load.second, j]
+        for j in range(6):
+            work.pair_v[6 + j] = work.body_v[load.second, j]
+
+
+@loop
 def load_bodies(system: TreeSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, work: TreeWork) -> None:
     """Wrenches of loads on bodies."""
     if system.n_pushed > 0:
         still_pass(system, q, v, work)
         look_at_bodies(system, work)
-        bodies = flat(work.body_q)
-        twists = flat(work.body_v)
-        system.wrench_entry(t, bodies, twists, u, p, u, flat(work.wrenches), work.scratch)
+        wrenches = flat(work.wrenches)
+        for k in range(6 * system.n_pushed):
+            wrenches[k] = 0.0
+        for k in range(system.n_loads):
+            load = system.body_loads[k]
+            look_at_pair(system, k, work)
+            f = entry_at(system.wrench_entries, load.kind)
+            numbers = system.load_constants[load.constants :]
+            f(t, work.pair_q, work.pair_v, u, p, numbers, work.pair, work.scratch)
+            for j in range(6):
+                work.wrenches[load.first, j] += work.pair[j]
+            if load.second >= 0:
+                for j in range(6):
+                    work.wrenches[load.second, j] += work.pair[6 + j]
+
+
+@loop
+def stored_in_loads(system: TreeSystem, t: f64, u: ptr, p: ptr, work: TreeWork) -> f64:
+    """Energy that loads on bodies store, after a pass of motions."""
+    total = 0.0
+    if system.n_pushed > 0:
+        look_at_bodies(system, work)
+    for k in range(system.n_loads):
+        load = system.body_loads[k]
+        if system.body_potential_entries[load.kind] != 0:
+            look_at_pair(system, k, work)
+            f = entry_at(system.body_potential_entries, load.kind)
+            numbers = system.load_constants[load.constants :]
+            f(t, work.pair_q, work.pair_v, u, p, numbers, work.pair, work.scratch)
+            total += work.pair[0]
+    return total
+
+
+@loop
+def power_of_loads(system: TreeSystem, t: f64, u: ptr, p: ptr, work: TreeWork) -> f64:
+    """The power of loads on bodies that is not stored, after a pass of motions."""
+    total = 0.0
+    if system.n_pushed > 0:
+        look_at_bodies(system, work)
+    for k in range(system.n_loads):
+        load = system.body_loads[k]
+        if system.body_power_entries[load.kind] != 0:
+            look_at_pair(system, k, work)
+            f = entry_at(system.body_power_entries, load.kind)
+            numbers = system.load_constants[load.constants :]
+            f(t, work.pair_q, work.pair_v, u, p, numbers, work.pair, work.scratch)
+            total += work.pair[0]
+    return total
 
 
 @loop
@@ -281,12 +355,7 @@ def tree_energy(
     out[1] = 0.0
     if system.has_potential > 0:
         system.potential_entry(t, q, v, u, p, u, out[1:], work.scratch)
-    if system.has_body_potential > 0:
-        look_at_bodies(system, work)
-        bodies = flat(work.body_q)
-        twists = flat(work.body_v)
-        system.body_potential_entry(t, bodies, twists, u, p, u, work.pose, work.scratch)
-        out[1] += work.pose[0]
+    out[1] += stored_in_loads(system, t, u, p, work)
     g = system.gravity
     for i in range(system.n_nodes):
         own = work.numbers[i + 1]
@@ -305,12 +374,7 @@ def tree_work(
     out[2] = 0.0
     if system.has_power > 0:
         system.power_entry(t, q, v, u, p, u, out[2:], work.scratch)
-    if system.has_body_power > 0:
-        look_at_bodies(system, work)
-        bodies = flat(work.body_q)
-        twists = flat(work.body_v)
-        system.body_power_entry(t, bodies, twists, u, p, u, work.pose, work.scratch)
-        out[2] += work.pose[0]
+    out[2] += power_of_loads(system, t, u, p, work)
 
 
 @loop
