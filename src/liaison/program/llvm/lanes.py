@@ -50,6 +50,9 @@ def lanes_ir(
 
 def _functions(module: Module, name: str, program: Program, entry_plan: Plan, lanes: int) -> str:
     """The function of an entry, and those it is cut into."""
+    if len(entry_plan.pieces) == 1:
+        writer = _Writer(module, program, entry_plan, entry_plan.pieces[0], lanes)
+        return writer.function(f"define void @{name}({ARGUMENTS})")
     names = [f"@{name}.{k}" for k in range(len(entry_plan.pieces))]
     parts = [
         _Writer(module, program, entry_plan, piece, lanes).function(

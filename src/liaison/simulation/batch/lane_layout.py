@@ -1,21 +1,192 @@
-"""Layout of runs that march together: the record `Group`, and lanes taken out and put back.
+"""Layout of runs that march together: the record `Group`, and the loops that work on its arrays.
 
 Lane l of every array belongs to one run; an array of n numbers a state holds `lanes` of each, those
 of number i at i × lanes. All runs of a group share their instants and steps: a `Run` of its own is
 their clock, with tableau and tolerances. What a run keeps for itself (its recording, its balance of
 energy, matrices of the pivoted solver) is in a `Run` a lane, `blocks`, one after the other.
 
-Public names: Group, take_lane, put_lane, drop.
+The loops over whole arrays are those in which runs on lanes spend their time. They are few and
+short, so that LLVM's long list of passes, which puts them on vectors, takes little time; the others
+call them by address. Each number has the bits of the same loop of one run.
+
+Public names: Group, LaneLoops, with_lane_loops, LOOPS, take_lane, put_lane, drop.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import final
 
-from liaison.program.loops.language import i64, iptr, loop, ptr
-from liaison.program.loops.records import Record, nested, size, sized
+from liaison.program.loops.compile import CompiledLoops, compile_loops
+from liaison.program.loops.language import at, f64, hook, i64, iptr, loop, ptr
+from liaison.program.loops.records import Record, like, nested, set_hook, size, sized
+from liaison.simulation.steps.projection import SLACK, STALL
 
-from .lane_arrays import LaneArrays
+
+@loop
+def combined(
+    n: i64, between: i64, count: i64, h: f64, weights: ptr, v: ptr, k: ptr, y: ptr
+) -> None:
+    """y = (0, v) + h Σ weights_j k_j; n numbers each, and rows of k that lie `between` apart."""
+    for i in range(n):
+        y[i] = 0.0
+    rates = at(y, n)
+    for i in range(n):
+        rates[i] = v[i]
+    for j in range(count):
+        c = h * weights[j]
+        if c != 0.0:
+            row = at(k, j * between)
+            for i in range(2 * n):
+                y[i] += c * row[i]
+
+
+@loop
+def copied(n: i64, x: ptr, y: ptr) -> None:
+    """y = x."""
+    for i in range(n):
+        y[i] = x[i]
+
+
+@loop
+def added(n: i64, x: ptr, y: ptr, z: ptr) -> None:
+    """z = x + y."""
+    for i in range(n):
+        z[i] = x[i] + y[i]
+
+
+@loop
+def replaced(n: i64, lanes: i64, where: iptr, x: ptr, y: ptr) -> None:
+    """y = x in some lanes."""
+    for i in range(n):
+        new = at(x, i * lanes)
+        row = at(y, i * lanes)
+        for k in range(lanes):
+            row[k] = new[k] if where[k] > 0 else row[k]
+
+
+@loop
+def largest_of(n: i64, lanes: i64, x: ptr, unit: ptr, most: ptr, bad: ptr) -> None:
+    """max |x_i|/unit_i of every lane; NaN of a lane in which an entry is not finite."""
+    for k in range(lanes):
+        most[k] = 0.0
+        bad[k] = 0.0
+    for i in range(n):
+        row = at(x, i * lanes)
+        scale = unit[i]
+        if scale == 1.0:  # nearly always, and divisions take long
+            for k in range(lanes):
+                size = abs(row[k])
+                bad[k] += size - size
+                most[k] = size if size > most[k] else most[k]
+        else:
+            for k in range(lanes):
+                size = abs(row[k]) / scale
+                bad[k] += size - size
+                most[k] = size if size > most[k] else most[k]
+    for k in range(lanes):
+        most[k] += bad[k]
+
+
+@loop
+def infinite_of(n: i64, lanes: i64, x: ptr, bad: ptr) -> i64:
+    """How many lanes have a number that is not finite; their `bad` is NaN, that of others 0."""
+    for k in range(lanes):
+        bad[k] = 0.0
+    for i in range(n):
+        row = at(x, i * lanes)
+        for k in range(lanes):
+            bad[k] += row[k] - row[k]
+    count = 0
+    for k in range(lanes):
+        count += 0 if bad[k] == 0.0 else 1
+    return count
+
+
+@loop
+def count_above(lanes: i64, limit: f64, x: ptr, where: iptr) -> i64:
+    """Of some lanes, how many have a number that is above a limit or NaN."""
+    count = 0
+    for k in range(lanes):
+        count += 0 if x[k] <= limit else where[k]
+    return count
+
+
+@loop
+def begin_projection(group: Group) -> None:
+    """Lanes that are not under way need no projection; none has moved yet."""
+    for k in range(group.lanes):
+        group.is_done[k] = 1 - group.is_active[k]
+        group.has_moved[k] = 0
+
+
+@loop
+def count_pending(tolerance: f64, group: Group) -> i64:
+    """Marks the lanes whose residual is above a tolerance times 1 + their measure."""
+    count = 0
+    for k in range(group.lanes):
+        size = 1.0 + group.measure[k]
+        limit = tolerance * size
+        is_there = 1 if group.worst[k] <= limit else group.is_done[k]
+        group.measure[k] = size
+        group.tolerance[k] = limit
+        group.is_pending[k] = 1 - is_there
+        count += 1 - is_there
+    return count
+
+
+@loop
+def count_open(group: Group) -> i64:
+    """Lanes that are pending and still above their tolerance."""
+    count = 0
+    for k in range(group.lanes):
+        is_open = 0 if group.worst[k] <= group.tolerance[k] else group.is_pending[k]
+        group.is_pending[k] = is_open
+        count += is_open
+    return count
+
+
+@loop
+def compare(group: Group) -> i64:
+    """Which lanes take their correction (still pending), and how many stall away from rounding."""
+    count = 0
+    for k in range(group.lanes):
+        worst = group.worst[k]
+        was = group.is_pending[k]
+        helps = was if group.after[k] < STALL * worst else 0
+        is_rounding = 1 if worst <= SLACK * group.tolerance[k] else 0
+        stuck = (was - helps) * (1 - is_rounding)
+        group.worst[k] = group.after[k] if helps > 0 else worst
+        group.is_pending[k] = helps
+        group.is_stuck[k] = stuck
+        group.has_moved[k] = max(group.has_moved[k], helps)
+        count += stuck
+    return count
+
+
+@loop
+def end_projection(group: Group) -> None:
+    """Counts the lanes that were moved, but those that were moved alone."""
+    for k in range(group.lanes):
+        group.projections[k] += group.has_moved[k] * (1 - group.is_done[k])
+
+
+@final
+class LaneLoops(Record):
+    """The addresses of these loops."""
+
+    combined: hook = like(combined)
+    copied: hook = like(copied)
+    added: hook = like(added)
+    replaced: hook = like(replaced)
+    largest_of: hook = like(largest_of)
+    infinite_of: hook = like(infinite_of)
+    count_above: hook = like(count_above)
+    begin_projection: hook = like(begin_projection)
+    count_pending: hook = like(count_pending)
+    count_open: hook = like(count_open)
+    compare: hook = like(compare)
+    end_projection: hook = like(end_projection)
 
 
 @final
@@ -40,8 +211,9 @@ class Group(Record):
     budget: i64  # what is left of the allotted steps
     record_words: i64  # of one run
     left_count: i64  # runs that march on alone
+    active: i64  # lanes whose runs are under way
 
-    does: LaneArrays = nested()
+    does: LaneLoops = nested()
 
     # the states, and what a step is made of
     q: ptr = sized("nq * lanes")
@@ -79,6 +251,27 @@ class Group(Record):
     left: iptr = sized("most")  # numbers of those that march on alone
 
 
+LOOPS = {
+    x.name: x
+    for x in (
+        combined, copied, added, replaced, largest_of, infinite_of, count_above, begin_projection,
+        count_pending, count_open, compare, end_projection,
+    )
+}  # fmt: skip
+
+
+@cache
+def _compiled() -> CompiledLoops:
+    """The loops as machine code, once a process; they call no functions."""
+    return compile_loops([*LOOPS.values()], optimize=3)
+
+
+def with_lane_loops(record: LaneLoops, *, is_compiled: bool = True) -> None:
+    """Stores the loops in a record: their machine code, or as plain Python."""
+    for name, one in LOOPS.items():
+        set_hook(record, name, one, _compiled().address(one) if is_compiled else None)
+
+
 @loop
 def take_lane(n: i64, lanes: i64, lane: i64, x: ptr, y: ptr) -> None:
     """The numbers of one lane of x into y."""
@@ -98,5 +291,6 @@ def drop(group: Group, lane: i64) -> None:
     """The run of a lane marches on alone, from its beginning; its lane is not looked at again."""
     if group.is_active[lane] > 0:
         group.is_active[lane] = 0
+        group.active -= 1
         group.left[group.left_count] = group.runs[group.next + lane]
         group.left_count += 1

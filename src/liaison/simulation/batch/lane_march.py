@@ -36,6 +36,7 @@ def start_group(
     """The next runs of the share, each in its lane; lanes that are left over repeat the last."""
     lanes = group.lanes
     group.count = min(lanes, group.last - group.next)
+    group.active = group.count
     start_run(group.runs[group.next], task, first, clock, starts)
     clock.ledger.event = RESUMED
     clock.ledger.due = clock.ledger.stride
@@ -138,10 +139,7 @@ def is_marching(group: Group, clock: Run) -> i64:
     if clock.steps >= clock.steps_allowed:
         for lane in range(group.lanes):
             drop(group, lane)
-    count = 0
-    for lane in range(group.lanes):
-        count += group.is_active[lane]
-    return 1 if count > 0 else 0
+    return 1 if group.active > 0 else 0
 
 
 @loop

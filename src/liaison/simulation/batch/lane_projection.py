@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from liaison.program.loops.language import at, entry_at, f64, i64, loop, ptr
 from liaison.simulation.steps.layout import GOOD, Entries, Run
-from liaison.simulation.steps.projection import SLACK, STALL, project
+from liaison.simulation.steps.projection import project
 
 from .lane_layout import Group, drop, put_lane, take_lane
 
@@ -38,27 +38,17 @@ def lane_project(
 ) -> None:  # fmt: skip
     """q and v of every lane back to the closures, in place; drops lanes that cannot be."""
     lanes = group.lanes
-    nphi = clock.nphi
-    scales = clock.scales
     does = group.does
     does.copied(clock.nq * lanes, q, group.kept_q)
     does.copied(clock.nv * lanes, v, group.kept_v)
-    for k in range(lanes):
-        group.is_done[k] = 1 - group.is_active[k]
-        group.has_moved[k] = 0
+    does.begin_projection(group)
     wide.closure(t, q, v, group.u, group.p, q, group.out, work)
-    does.largest_of(nphi, lanes, group.out, scales.closure, group.worst, group.bad)
-    does.largest_of(clock.nq, lanes, q, scales.position, group.measure, group.bad)
-    if pending(e, 0, t, q, v, group, clock, blocks, scratch) > 0:
-        lane_corrections(e, wide, 0, t, q, v, group, clock, blocks, scratch, work)
-        wide.closure(t, q, v, group.u, group.p, q, group.out, work)
-    rates = at(group.out, nphi * lanes)
-    does.largest_of(clock.nc, lanes, rates, scales.closure_rate, group.worst, group.bad)
-    does.largest_of(clock.nv, lanes, v, scales.velocity, group.measure, group.bad)
-    if pending(e, 1, t, q, v, group, clock, blocks, scratch) > 0:
-        lane_corrections(e, wide, 1, t, q, v, group, clock, blocks, scratch, work)
-    for k in range(lanes):
-        group.projections[k] += group.has_moved[k] * group.is_active[k] * (1 - group.is_done[k])
+    for level in range(2):
+        if pending(e, level, t, q, v, group, clock, blocks, scratch) > 0:
+            lane_corrections(e, wide, level, t, q, v, group, clock, blocks, scratch, work)
+            if level == 0:
+                wide.closure(t, q, v, group.u, group.p, q, group.out, work)
+    does.end_projection(group)
 
 
 @loop
@@ -68,13 +58,17 @@ def pending(
 ) -> i64:  # fmt: skip
     """Lanes that are not on their closures; runs that begin are brought there alone."""
     lanes = group.lanes
-    count = 0
-    for k in range(lanes):
-        group.measure[k] = 1.0 + group.measure[k]
-        group.tolerance[k] = clock.tolerance[level] * group.measure[k]
-        is_there = 1 if group.worst[k] <= group.tolerance[k] else group.is_done[k]
-        group.is_pending[k] = 1 - is_there
-        count += 1 - is_there
+    does = group.does
+    scales = clock.scales
+    tolerance = clock.tolerance[level]
+    lane_residuals(level, group.worst, group, clock)
+    if does.count_above(lanes, tolerance, group.worst, group.is_active) == 0:
+        return 0  # whatever the sizes are
+    if level == 0:
+        does.largest_of(clock.nq, lanes, q, scales.position, group.measure, group.bad)
+    else:
+        does.largest_of(clock.nv, lanes, v, scales.velocity, group.measure, group.bad)
+    count = does.count_pending(tolerance, group)
     if count > 0 and clock.pivots_left > 0:
         clock.pivots_left = 0
         for k in range(lanes):
@@ -84,6 +78,18 @@ def pending(
                 project_alone(e, t, k, q, v, group, clock, blocks, scratch)
                 count -= 1
     return count
+
+
+@loop
+def lane_residuals(level: i64, most: ptr, group: Group, clock: Run) -> None:
+    """The largest residual of every lane, of positions (level 0) or of rates."""
+    lanes = group.lanes
+    scales = clock.scales
+    if level == 0:
+        group.does.largest_of(clock.nphi, lanes, group.out, scales.closure, most, group.bad)
+    else:
+        rates = at(group.out, clock.nphi * lanes)
+        group.does.largest_of(clock.nc, lanes, rates, scales.closure_rate, most, group.bad)
 
 
 @loop
@@ -115,71 +121,27 @@ def lane_corrections(
 ) -> None:  # fmt: skip
     """Corrections of q (level 0) or v (level 1) while they help."""
     lanes = group.lanes
+    does = group.does
+    correct = entry_at(wide.correct, level)
     for _ in range(clock.iterations):
-        count = 0
-        for k in range(lanes):
-            is_there = 1 if group.worst[k] <= group.tolerance[k] else 0
-            group.is_pending[k] = group.is_pending[k] * (1 - is_there)
-            count += group.is_pending[k]
-        if count == 0:
+        if does.count_open(group) == 0:
             return
-        correct = entry_at(wide.correct, level)
         correct(t, q, v, group.u, group.p, q, group.stage, work)
-        lane_residuals_moved(wide, level, t, q, v, group, clock, work)
-        if compared(group) > 0:
+        if level == 0:
+            wide.retract(t, q, v, group.u, group.p, group.stage, group.moved_q, work)
+            wide.closure(t, group.moved_q, v, group.u, group.p, group.moved_q, group.out, work)
+        else:
+            does.added(clock.nv * lanes, v, group.stage, group.moved_v)
+            wide.closure(t, q, group.moved_v, group.u, group.p, q, group.out, work)
+        lane_residuals(level, group.after, group, clock)
+        if does.compare(group) > 0:
             for k in range(lanes):
                 if group.is_stuck[k] > 0:
                     project_alone(e, t, k, q, v, group, clock, blocks, scratch)
-        lane_take(level, q, v, group, clock)
+        if level == 0:
+            does.replaced(clock.nq, lanes, group.is_pending, group.moved_q, q)
+        else:
+            does.replaced(clock.nv, lanes, group.is_pending, group.moved_v, v)
     for k in range(lanes):
         if group.is_pending[k] > 0 and not (group.worst[k] <= clock.lost * group.measure[k]):
             drop(group, k)
-
-
-@loop
-def lane_residuals_moved(
-    wide: Entries, level: i64, t: f64, q: ptr, v: ptr, group: Group, clock: Run, work: ptr
-) -> None:
-    """The largest residuals after a move by δ; the states moved lie beside."""
-    lanes = group.lanes
-    does = group.does
-    delta = group.stage
-    out = group.out
-    scales = clock.scales
-    if level == 0:
-        wide.retract(t, q, v, group.u, group.p, delta, group.moved_q, work)
-        wide.closure(t, group.moved_q, v, group.u, group.p, group.moved_q, out, work)
-        does.largest_of(clock.nphi, lanes, out, scales.closure, group.after, group.bad)
-    else:
-        does.added(clock.nv * lanes, v, delta, group.moved_v)
-        wide.closure(t, q, group.moved_v, group.u, group.p, q, out, work)
-        rates = at(out, clock.nphi * lanes)
-        does.largest_of(clock.nc, lanes, rates, scales.closure_rate, group.after, group.bad)
-
-
-@loop
-def compared(group: Group) -> i64:
-    """Which lanes take their correction (still pending), and how many stall away from rounding."""
-    count = 0
-    for k in range(group.lanes):
-        worst = group.worst[k]
-        helps = group.is_pending[k] if group.after[k] < STALL * worst else 0
-        is_rounding = 1 if worst <= SLACK * group.tolerance[k] else 0
-        stuck = (group.is_pending[k] - helps) * (1 - is_rounding)
-        group.worst[k] = group.after[k] if helps > 0 else worst
-        group.is_pending[k] = helps
-        group.is_stuck[k] = stuck
-        count += stuck
-    return count
-
-
-@loop
-def lane_take(level: i64, q: ptr, v: ptr, group: Group, clock: Run) -> None:
-    """The state moved becomes the state, in lanes that take it."""
-    lanes = group.lanes
-    if level == 0:
-        group.does.replaced(clock.nq, lanes, group.is_pending, group.moved_q, q)
-    else:
-        group.does.replaced(clock.nv, lanes, group.is_pending, group.moved_v, v)
-    for k in range(lanes):
-        group.has_moved[k] = max(group.has_moved[k], group.is_pending[k])

@@ -68,12 +68,10 @@ def lane_derivatives(
     wide.rate(t, group.q, v, group.u, group.p, y, k, work)
     if clock.nc > 0:
         residual = at(k, 2 * nv * lanes)
-        missed = 0
-        for i in range(lanes):
-            missed += 0 if residual[i] <= clock.residual_tolerance else group.is_active[i]
-        if missed > 0:
+        limit = clock.residual_tolerance
+        if group.does.count_above(lanes, limit, residual, group.is_active) > 0:
             for i in range(lanes):
-                if group.is_active[i] > 0 and not (residual[i] <= clock.residual_tolerance):
+                if group.is_active[i] > 0 and not (residual[i] <= limit):
                     solve_alone(e, t, i, k, group, clock, blocks, scratch)
 
 
@@ -102,10 +100,10 @@ def solve_alone(
 def drop_not_finite(group: Group, clock: Run) -> None:
     """Drops lanes whose new state is not finite."""
     lanes = group.lanes
-    group.does.infinite_of(2 * clock.nv, lanes, group.y, group.bad)
-    for k in range(lanes):
-        if group.bad[k] != 0.0:  # NaN differs from all
-            drop(group, k)
+    if group.does.infinite_of(2 * clock.nv, lanes, group.y, group.bad) > 0:
+        for k in range(lanes):
+            if group.bad[k] != 0.0:  # NaN differs from all
+                drop(group, k)
 
 
 @loop

@@ -27,8 +27,7 @@ from liaison.simulation.plan.plan import Plan
 from liaison.simulation.steps.layout import Entries, Run
 from liaison.simulation.steps.recording import keep
 
-from .lane_arrays import with_lane_arrays
-from .lane_layout import Group
+from .lane_layout import Group, with_lane_loops
 from .lane_march import compiled_lanes, run_lanes
 from .lane_steps import share_out
 from .loop import MOST_RUNS, End, Task, end_run
@@ -139,10 +138,10 @@ def lane_shares(
     return [runs[k : k + size] for k in range(0, len(runs), size)]
 
 
-def _aligned(size: int) -> Array:
-    """Zeros that begin at a cache line."""
+def _aligned(size: int, before: int = 0) -> Array:
+    """Zeros of which all but some first ones begin at a cache line."""
     whole = np.zeros(size + LINE)
-    skip = -whole.ctypes.data // 8 % LINE
+    skip = -(whole.ctypes.data // 8 + before) % LINE
     return whole[skip : skip + size]
 
 
@@ -183,14 +182,14 @@ class Lanes:
         self._budget = 32
 
     def _new_group(self, run: Run) -> Group:
-        """On cache lines, as far as the layout has it."""
+        """Its arrays begin at cache lines."""
         counts = {x: int(getattr(run, x)) for x in ("nq", "nv", "nu", "np", "ni", "ns")}
         rows = int(run.nphi + run.nc)
         plain = Group.new({}, lanes=self.lanes, rows=rows, most=MOST_RUNS, **counts)
-        words = _aligned(plain.ints.size)
+        words = _aligned(plain.ints.size, Group.header)
         words.view(np.int64)[:] = plain.ints
         group = Group(words)
-        with_lane_arrays(group.does)
+        with_lane_loops(group.does)
         group.record_words = self._tables[1][0].size
         return group
 

@@ -66,6 +66,10 @@ FIRST_CAPACITY, EVENTS_KEPT = 256, 128
 PIVOTING = 4e6
 """Work of the pivoted solver, in (nv + nc)³, done before two entries are compiled: about 2 ms."""
 
+PIVOTED_STEPS = 8
+"""Corrections that the pivoted solver makes at most in a run of fixed explicit steps: nearly all of
+them need some, runs of a batch need them again and again, and lanes of a vector share the entries."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -370,7 +374,9 @@ def _fill_settings(arrays: Arrays, settings: Settings) -> None:
     run.t_control = run.h_look = run.h_knot = math.inf
     run.t_blind, run.records_stop = -math.inf, 1
     work = max(1, int(run.nv) + int(run.nc)) ** 3  # nothing moves: as little as one
-    run.pivots_left = min(1000, int(PIVOTING / work))
+    is_explicit = settings.tableau.scheme == "stages" and not settings.tableau.is_implicit
+    most = PIVOTED_STEPS if is_explicit and not settings.is_adaptive else 1000
+    run.pivots_left = min(most, int(PIVOTING / work))
 
 
 DAMPING = ("alpha", "moreau")
