@@ -17,10 +17,11 @@ from __future__ import annotations
 from functools import cache
 from typing import final
 
+from liaison.program.llvm.lane_loops import LANE_LOOPS, lane_loops
 from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.language import at, f64, hook, i64, iptr, loop, ptr
 from liaison.program.loops.records import Record, like, nested, set_hook, size, sized
-from liaison.simulation.steps.projection import SLACK, STALL
+from liaison.simulation.steps.layout import Run
 
 
 @loop
@@ -113,62 +114,52 @@ def count_above(lanes: i64, limit: f64, x: ptr, where: iptr) -> i64:
 
 
 @loop
-def begin_projection(group: Group) -> None:
-    """Lanes that are not under way need no projection; none has moved yet."""
-    for k in range(group.lanes):
-        group.is_done[k] = 1 - group.is_active[k]
-        group.has_moved[k] = 0
-
-
-@loop
-def count_pending(tolerance: f64, group: Group) -> i64:
+def count_pending(
+    lanes: i64, tolerance: f64, worst: ptr, measure: ptr, limit: ptr, is_done: iptr,
+    is_pending: iptr,
+) -> i64:  # fmt: skip
     """Marks the lanes whose residual is above a tolerance times 1 + their measure."""
     count = 0
-    for k in range(group.lanes):
-        size = 1.0 + group.measure[k]
-        limit = tolerance * size
-        is_there = 1 if group.worst[k] <= limit else group.is_done[k]
-        group.measure[k] = size
-        group.tolerance[k] = limit
-        group.is_pending[k] = 1 - is_there
+    for k in range(lanes):
+        measure[k] = 1.0 + measure[k]
+        limit[k] = tolerance * measure[k]
+        is_there = 1 if worst[k] <= limit[k] else is_done[k]
+        is_pending[k] = 1 - is_there
         count += 1 - is_there
     return count
 
 
 @loop
-def count_open(group: Group) -> i64:
-    """Lanes that are pending and still above their tolerance."""
+def count_open(lanes: i64, worst: ptr, limit: ptr, is_pending: iptr) -> i64:
+    """Lanes that are pending and still above their limit."""
     count = 0
-    for k in range(group.lanes):
-        is_open = 0 if group.worst[k] <= group.tolerance[k] else group.is_pending[k]
-        group.is_pending[k] = is_open
-        count += is_open
+    for k in range(lanes):
+        is_pending[k] = 0 if worst[k] <= limit[k] else is_pending[k]
+        count += is_pending[k]
     return count
 
 
 @loop
-def compare(group: Group) -> i64:
+def count_stuck(
+    lanes: i64, stall: f64, slack: f64, worst: ptr, after: ptr, limit: ptr, is_pending: iptr,
+    is_stuck: iptr, has_moved: iptr,
+) -> i64:  # fmt: skip
     """Which lanes take their correction (still pending), and how many stall away from rounding."""
     count = 0
-    for k in range(group.lanes):
-        worst = group.worst[k]
-        was = group.is_pending[k]
-        helps = was if group.after[k] < STALL * worst else 0
-        is_rounding = 1 if worst <= SLACK * group.tolerance[k] else 0
-        stuck = (was - helps) * (1 - is_rounding)
-        group.worst[k] = group.after[k] if helps > 0 else worst
-        group.is_pending[k] = helps
-        group.is_stuck[k] = stuck
-        group.has_moved[k] = max(group.has_moved[k], helps)
-        count += stuck
+    for k in range(lanes):
+        helps = is_pending[k] if after[k] < stall * worst[k] else 0
+        stalled = is_pending[k] - helps
+        is_stuck[k] = 0 if worst[k] <= slack * limit[k] else stalled
+        worst[k] = after[k] if helps > 0 else worst[k]
+        is_pending[k] = helps
+        has_moved[k] = has_moved[k] | helps
+        count += is_stuck[k]
     return count
 
 
 @loop
-def end_projection(group: Group) -> None:
-    """Counts the lanes that were moved, but those that were moved alone."""
-    for k in range(group.lanes):
-        group.projections[k] += group.has_moved[k] * (1 - group.is_done[k])
+def noting(lane: i64, ends: i64, group: Group, clock: Run, blocks: ptr) -> None:
+    """What notes what a lane has seen in the balance of its run; see `enter_alone`."""
 
 
 @final
@@ -182,11 +173,10 @@ class LaneLoops(Record):
     largest_of: hook = like(largest_of)
     infinite_of: hook = like(infinite_of)
     count_above: hook = like(count_above)
-    begin_projection: hook = like(begin_projection)
     count_pending: hook = like(count_pending)
     count_open: hook = like(count_open)
-    compare: hook = like(compare)
-    end_projection: hook = like(end_projection)
+    count_stuck: hook = like(count_stuck)
+    note: hook = like(noting)
 
 
 @final
@@ -231,6 +221,7 @@ class Group(Record):
     moved_q: ptr = sized("nq * lanes")
     moved_v: ptr = sized("nv * lanes")
     out: ptr = sized("rows * lanes")
+    moved_out: ptr = sized("rows * lanes")
     formulas: ptr = sized("ni * lanes")
     seen_u: ptr = sized("nu * lanes")
     seen: ptr = sized("3 * lanes")  # T, U and power
@@ -254,22 +245,23 @@ class Group(Record):
 LOOPS = {
     x.name: x
     for x in (
-        combined, copied, added, replaced, largest_of, infinite_of, count_above, begin_projection,
-        count_pending, count_open, compare, end_projection,
+        combined, copied, added, replaced, largest_of, infinite_of, count_above, count_pending,
+        count_open, count_stuck,
     )
 }  # fmt: skip
 
 
 @cache
 def _compiled() -> CompiledLoops:
-    """The loops as machine code, once a process; they call no functions."""
-    return compile_loops([*LOOPS.values()], optimize=3)
+    """Those loops that LLVM puts on vectors by itself, as machine code, once a process."""
+    return compile_loops([x for name, x in LOOPS.items() if name not in LANE_LOOPS], optimize=3)
 
 
-def with_lane_loops(record: LaneLoops, *, is_compiled: bool = True) -> None:
-    """Stores the loops in a record: their machine code, or as plain Python."""
+def with_lane_loops(record: LaneLoops, lanes: int, *, is_compiled: bool = True) -> None:
+    """Stores the loops in a record: their machine code for so many lanes, or as plain Python."""
     for name, one in LOOPS.items():
-        set_hook(record, name, one, _compiled().address(one) if is_compiled else None)
+        place = lane_loops(lanes)[name] if name in LANE_LOOPS else _compiled().address(one)
+        set_hook(record, name, one, place if is_compiled else None)
 
 
 @loop

@@ -3,7 +3,7 @@
 `run_lanes` comes back when the share is done or its steps are used up. The start of a run, what it
 records and its end are those of one run, done one after the other by the functions of one run.
 
-Public names: run_lanes, compiled_lanes.
+Public names: run_lanes, compiled_lanes, compiled_note.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from liaison.simulation.steps.recording import (
 )
 
 from .lane_layout import Group, drop, put_lane, take_lane
-from .lane_steps import lane_commit, lane_step, observe_lanes, share_out
+from .lane_steps import enter_alone, lane_commit, lane_step, observe_lanes, share_out
 from .loop import End, Task, end_run, start_run
 
 
@@ -171,3 +171,9 @@ def run_lanes(
 def compiled_lanes(*, portable: bool = False) -> CompiledLoops:
     """The loop above as machine code, once a process."""
     return compile_loops([run_lanes], portable=portable)
+
+
+@cache
+def compiled_note() -> CompiledLoops:
+    """`enter_alone`, which calls no functions of the system, with all of LLVM's passes."""
+    return compile_loops([enter_alone], optimize=3)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from liaison.program.loops.language import at, entry_at, f64, i64, loop, ptr
 from liaison.simulation.steps.layout import GOOD, Entries, Run
-from liaison.simulation.steps.projection import project
+from liaison.simulation.steps.projection import SLACK, STALL, project
 
 from .lane_layout import Group, drop, put_lane, take_lane
 
@@ -41,14 +41,15 @@ def lane_project(
     does = group.does
     does.copied(clock.nq * lanes, q, group.kept_q)
     does.copied(clock.nv * lanes, v, group.kept_v)
-    does.begin_projection(group)
+    for k in range(lanes):
+        group.is_done[k] = 1 - group.is_active[k]
+        group.has_moved[k] = 0
     wide.closure(t, q, v, group.u, group.p, q, group.out, work)
     for level in range(2):
         if pending(e, level, t, q, v, group, clock, blocks, scratch) > 0:
             lane_corrections(e, wide, level, t, q, v, group, clock, blocks, scratch, work)
-            if level == 0:
-                wide.closure(t, q, v, group.u, group.p, q, group.out, work)
-    does.end_projection(group)
+    for k in range(lanes):
+        group.projections[k] += group.has_moved[k] * (1 - group.is_done[k])
 
 
 @loop
@@ -61,14 +62,17 @@ def pending(
     does = group.does
     scales = clock.scales
     tolerance = clock.tolerance[level]
-    lane_residuals(level, group.worst, group, clock)
+    lane_residuals(level, group.out, group.worst, group, clock)
     if does.count_above(lanes, tolerance, group.worst, group.is_active) == 0:
         return 0  # whatever the sizes are
     if level == 0:
         does.largest_of(clock.nq, lanes, q, scales.position, group.measure, group.bad)
     else:
         does.largest_of(clock.nv, lanes, v, scales.velocity, group.measure, group.bad)
-    count = does.count_pending(tolerance, group)
+    limit = group.tolerance
+    count = does.count_pending(
+        lanes, tolerance, group.worst, group.measure, limit, group.is_done, group.is_pending
+    )
     if count > 0 and clock.pivots_left > 0:
         clock.pivots_left = 0
         for k in range(lanes):
@@ -81,14 +85,14 @@ def pending(
 
 
 @loop
-def lane_residuals(level: i64, most: ptr, group: Group, clock: Run) -> None:
+def lane_residuals(level: i64, out: ptr, most: ptr, group: Group, clock: Run) -> None:
     """The largest residual of every lane, of positions (level 0) or of rates."""
     lanes = group.lanes
     scales = clock.scales
     if level == 0:
-        group.does.largest_of(clock.nphi, lanes, group.out, scales.closure, most, group.bad)
+        group.does.largest_of(clock.nphi, lanes, out, scales.closure, most, group.bad)
     else:
-        rates = at(group.out, clock.nphi * lanes)
+        rates = at(out, clock.nphi * lanes)
         group.does.largest_of(clock.nc, lanes, rates, scales.closure_rate, most, group.bad)
 
 
@@ -124,24 +128,39 @@ def lane_corrections(
     does = group.does
     correct = entry_at(wide.correct, level)
     for _ in range(clock.iterations):
-        if does.count_open(group) == 0:
+        if does.count_open(lanes, group.worst, group.tolerance, group.is_pending) == 0:
             return
         correct(t, q, v, group.u, group.p, q, group.stage, work)
         if level == 0:
             wide.retract(t, q, v, group.u, group.p, group.stage, group.moved_q, work)
-            wide.closure(t, group.moved_q, v, group.u, group.p, group.moved_q, group.out, work)
+            wide.closure(
+                t, group.moved_q, v, group.u, group.p, group.moved_q, group.moved_out, work
+            )
         else:
             does.added(clock.nv * lanes, v, group.stage, group.moved_v)
-            wide.closure(t, q, group.moved_v, group.u, group.p, q, group.out, work)
-        lane_residuals(level, group.after, group, clock)
-        if does.compare(group) > 0:
+            wide.closure(t, q, group.moved_v, group.u, group.p, q, group.moved_out, work)
+        lane_residuals(level, group.moved_out, group.after, group, clock)
+        if lanes_stuck(group) > 0:
             for k in range(lanes):
                 if group.is_stuck[k] > 0:
                     project_alone(e, t, k, q, v, group, clock, blocks, scratch)
         if level == 0:
+            # what is left of the rates goes with the positions
             does.replaced(clock.nq, lanes, group.is_pending, group.moved_q, q)
+            does.replaced(group.rows, lanes, group.is_pending, group.moved_out, group.out)
         else:
             does.replaced(clock.nv, lanes, group.is_pending, group.moved_v, v)
     for k in range(lanes):
         if group.is_pending[k] > 0 and not (group.worst[k] <= clock.lost * group.measure[k]):
             drop(group, k)
+
+
+@loop
+def lanes_stuck(group: Group) -> i64:
+    """How many lanes stall away from rounding; those that take their correction stay pending."""
+    return int(
+        group.does.count_stuck(
+            group.lanes, STALL, SLACK, group.worst, group.after, group.tolerance, group.is_pending,
+            group.is_stuck, group.has_moved,
+        )
+    )  # fmt: skip

@@ -201,7 +201,7 @@ def observe_lanes(
     wide.watch(clock.t_new, q, v, u, group.p, q, group.seen, work)
     for lane in range(lanes):
         if group.is_active[lane] > 0:
-            enter_alone(lane, ends, group, clock, blocks)
+            group.does.note(lane, ends, group, clock, blocks)
 
 
 @loop

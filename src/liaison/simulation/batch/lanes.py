@@ -20,7 +20,7 @@ import numpy as np
 from liaison.errors import SimulationError
 from liaison.numeric import Array
 from liaison.program.llvm.lanes import LaneCode
-from liaison.program.loops.records import Rows, address
+from liaison.program.loops.records import Rows, address, set_hook
 from liaison.simulation.events.watched import sides_in
 from liaison.simulation.machine import Machine
 from liaison.simulation.plan.plan import Plan
@@ -28,8 +28,8 @@ from liaison.simulation.steps.layout import Entries, Run
 from liaison.simulation.steps.recording import keep
 
 from .lane_layout import Group, with_lane_loops
-from .lane_march import compiled_lanes, run_lanes
-from .lane_steps import share_out
+from .lane_march import compiled_lanes, compiled_note, run_lanes
+from .lane_steps import enter_alone, share_out
 from .loop import MOST_RUNS, End, Task, end_run
 
 WORTH = 200_000
@@ -189,7 +189,8 @@ class Lanes:
         words = _aligned(plain.ints.size, Group.header)
         words.view(np.int64)[:] = plain.ints
         group = Group(words)
-        with_lane_loops(group.does)
+        with_lane_loops(group.does, self.lanes)
+        set_hook(group.does, "note", enter_alone, compiled_note().address(enter_alone))
         group.record_words = self._tables[1][0].size
         return group
 

@@ -66,9 +66,9 @@ FIRST_CAPACITY, EVENTS_KEPT = 256, 128
 PIVOTING = 4e6
 """Work of the pivoted solver, in (nv + nc)³, done before two entries are compiled: about 2 ms."""
 
-PIVOTED_STEPS = 8
-"""Corrections that the pivoted solver makes at most in a run of fixed explicit steps: nearly all of
-them need some, runs of a batch need them again and again, and lanes of a vector share the entries."""
+PIVOTED_STEPS = 4
+"""Corrections at most that the pivoted solver makes in a run of fixed explicit steps: nearly every
+such step needs some, and runs of a batch, which share the two entries, begin again and again."""
 
 
 @final
