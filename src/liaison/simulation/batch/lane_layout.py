@@ -43,6 +43,23 @@ def combined(
 
 
 @loop
+def interpolated(
+    n: i64, between: i64, count: i64, h: f64, weights: ptr, v: ptr, k: ptr, y: ptr
+) -> None:
+    """As `combined`, with weights that are zero as well."""
+    for i in range(n):
+        y[i] = 0.0
+    rates = at(y, n)
+    for i in range(n):
+        rates[i] = v[i]
+    for j in range(count):
+        c = weights[j] * h
+        row = at(k, j * between)
+        for i in range(2 * n):
+            y[i] += c * row[i]
+
+
+@loop
 def copied(n: i64, x: ptr, y: ptr) -> None:
     """y = x."""
     for i in range(n):
@@ -167,6 +184,7 @@ class LaneLoops(Record):
     """The addresses of these loops."""
 
     combined: hook = like(combined)
+    interpolated: hook = like(interpolated)
     copied: hook = like(copied)
     added: hook = like(added)
     replaced: hook = like(replaced)
@@ -226,6 +244,8 @@ class Group(Record):
     seen_u: ptr = sized("nu * lanes")
     seen: ptr = sized("3 * lanes")  # T, U and power
 
+    weights: ptr = sized("ns")  # of an instant inside a step
+
     # one number a lane
     worst: ptr = sized("lanes")  # residual
     after: ptr = sized("lanes")
@@ -245,8 +265,8 @@ class Group(Record):
 LOOPS = {
     x.name: x
     for x in (
-        combined, copied, added, replaced, largest_of, infinite_of, count_above, count_pending,
-        count_open, count_stuck,
+        combined, interpolated, copied, added, replaced, largest_of, infinite_of, count_above,
+        count_pending, count_open, count_stuck,
     )
 }  # fmt: skip
 

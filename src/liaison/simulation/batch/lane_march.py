@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import cache
 
 from liaison.program.loops.compile import CompiledLoops, compile_loops
-from liaison.program.loops.language import at, i64, loop, ptr
+from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.program.loops.records import Rows
 from liaison.simulation.steps.advance import begin
 from liaison.simulation.steps.layout import DONE, GOOD, NOT_KEPT, RESUMED, Entries, Run
@@ -19,11 +19,11 @@ from liaison.simulation.steps.recording import (
     ROUNDING,
     arrive,
     begin_balance,
-    sample,
     sample_time,
 )
 
 from .lane_layout import Group, drop, put_lane, take_lane
+from .lane_projection import lane_project, lane_refresh
 from .lane_steps import enter_alone, lane_commit, lane_step, observe_lanes, share_out
 from .loop import End, Task, end_run, start_run
 
@@ -87,24 +87,63 @@ def passed_instants(clock: Run) -> i64:
 
 @loop
 def sample_lanes(
-    e: Entries, group: Group, clock: Run, blocks: ptr, scratch: ptr, records: ptr
-) -> None:
-    """Records every requested instant inside the step, run by run."""
+    e: Entries, wide: Entries, group: Group, clock: Run, blocks: ptr, scratch: ptr, work: ptr,
+    records: ptr,
+) -> None:  # fmt: skip
+    """Records every requested instant inside the step, from the dense output, projected."""
     end = clock.t_new - ROUNDING * max(abs(clock.t_new), clock.h)
-    before = clock.next_sample
-    while clock.next_sample < clock.samples and sample_time(clock.next_sample, clock) < end:
+    while clock.next_sample < clock.samples:
+        t = sample_time(clock.next_sample, clock)
+        if t >= end:
+            return
+        lane_states_at((t - clock.t) / clock.h, wide, group, clock, work)
+        q = group.trial_q
+        v = group.trial_v
+        lane_refresh(wide, t, q, v, group.u, group, clock, work)
+        if clock.has_closure > 0:
+            lane_project(e, wide, t, q, v, group, clock, blocks, scratch, work)
+            lane_refresh(wide, t, q, v, group.u, group, clock, work)
+        for lane in range(group.count):
+            if group.is_active[lane] > 0:
+                own = Run(at(blocks, lane * clock.words))
+                record_lane(t, lane, group, own, records)
         clock.next_sample += 1
-    if clock.next_sample == before:
-        return
-    for lane in range(group.count):
-        if group.is_active[lane] > 0:
-            share_out(lane, group, clock, blocks)
-            own = Run(at(blocks, lane * clock.words))
-            for j in range(clock.ns):
-                take_lane(2 * clock.nv + 1, group.lanes, lane, group.k[j], own.k[j])
-            row = at(records, group.runs[group.next + lane] * group.record_words)
-            if sample(e, own, scratch, row) != GOOD:
-                drop(group, lane)
+
+
+@loop
+def lane_states_at(theta: f64, wide: Entries, group: Group, clock: Run, work: ptr) -> None:
+    """q, v of every lane at the fraction θ of the step under way."""
+    lanes = group.lanes
+    n = clock.nv * lanes
+    degree = clock.nd
+    for j in range(clock.ns):
+        c = 0.0
+        for d in range(degree):
+            c = (c + clock.dense[j, degree - 1 - d]) * theta
+        group.weights[j] = c
+    y = group.stage
+    k = group.k[0]
+    group.does.interpolated(n, 2 * n + lanes, clock.ns, clock.h, group.weights, group.v, k, y)
+    v = group.trial_v
+    group.does.copied(n, at(y, n), v)
+    t = clock.t + theta * clock.h
+    wide.retract(t, group.q, v, group.u, group.p, y, group.trial_q, work)
+
+
+@loop
+def record_lane(t: f64, lane: i64, group: Group, own: Run, records: ptr) -> None:
+    """One row of the recording of a run: t, q, v, u."""
+    lanes = group.lanes
+    nq = own.nq
+    nv = own.nv
+    first = group.runs[group.next + lane] * group.record_words
+    row = at(records, first + own.recorded * (1 + nq + nv + own.nu))
+    row[0] = t
+    take_lane(nq, lanes, lane, group.trial_q, at(row, 1))
+    take_lane(nv, lanes, lane, group.trial_v, at(row, 1 + nq))
+    take_lane(own.nu, lanes, lane, group.u, at(row, 1 + nq + nv))
+    own.recorded += 1
+    own.next_sample += 1
 
 
 @loop
@@ -157,7 +196,7 @@ def run_lanes(
         while group.budget > 0 and is_marching(group, clock) == 1:
             group.budget -= 1
             lane_step(e, wide, group, clock, blocks, scratch, work)
-            sample_lanes(e, group, clock, blocks, scratch, records)
+            sample_lanes(e, wide, group, clock, blocks, scratch, work, records)
             observe_lanes(e, wide, group, clock, blocks, scratch, work)
             lane_commit(group, clock)
             arrive_lanes(e, task, group, clock, blocks, scratch, records, ends, last)
