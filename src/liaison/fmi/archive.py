@@ -63,7 +63,7 @@ def fmu(
         SimulationError: runs that need Python between their steps.
     """
     variables = variables_of(plan, arrays=version == 3, poses=options.poses)
-    memory = prepared(plan, variables, closing)
+    memory = prepared(plan, variables, closing, adjoint=version == 3)
     texts = texts_of(plan, variables, version)
     token = _identify(memory, texts)
     texts = Texts(tuple(token if x == "{token}" else x for x in texts.listed), texts.starts)
@@ -133,12 +133,12 @@ def texts_of(plan: Plan, variables: Variables, version: int) -> Texts:
     rows = [x.name for x in plan.program.labels.get("lam", ())]
     rows += [x.name for x in plan.program.labels.get("force", ())]
     groups = {
-        "function_texts": list(exports(version)),
-        "variable_texts": [x.name for x in variables.rows],
         "status_texts": _statuses(plan),
         "row_texts": rows or ["closure"],
         "event_texts": list(variables.events) or ["event"],
         "block_texts": [x[0] for x in sides_in(plan.program)] or ["contact"],
+        "variable_texts": [x.name for x in variables.rows],
+        "function_texts": list(exports(version)),  # last: code is the same in both versions
     }
     listed = [*TEXTS, "{token}", f"{version}.0", "default"]
     starts = {"row_count": max(1, len(rows))}

@@ -58,6 +58,9 @@ SIDES: Mapping[str, Loop[..., Any]] = {
 }  # fmt: skip
 """What is called of a smooth motion, and of one with contacts."""
 
+FEW = 32
+"""Knowns up to which adjoint derivatives are put together from directional ones, as exact."""
+
 HORIZON = 10.0
 """Times the length of the default experiment for which instants of tables are known."""
 
@@ -222,13 +225,16 @@ class Closing:
     held: frozenset[str] = frozenset()
 
 
-def prepared(plan: Plan, variables: Variables, closing: Closing | None) -> Memory:
+def prepared(
+    plan: Plan, variables: Variables, closing: Closing | None, *, adjoint: bool = True
+) -> Memory:
     """The memory of an instance.
 
     Args:
         plan: of a run, with a kernel that computes here.
         variables: of the FMU.
         closing: how loops are closed; None: they are not.
+        adjoint: whether adjoint derivatives are asked for.
 
     Raises:
         SimulationError: runs that need Python between their steps.
@@ -241,16 +247,20 @@ def prepared(plan: Plan, variables: Variables, closing: Closing | None) -> Memor
     memory = Memory()
     added = None if plan.added is None else MarkedKernel(plan.added, memory)
     return _Preparation(
-        replace(plan, kernel=MarkedKernel(plan.kernel, memory), added=added), memory, variables
-    ).filled(closing)
+        replace(plan, kernel=MarkedKernel(plan.kernel, memory), added=added), memory, variables,
+        adjoint,
+    ).filled(closing)  # fmt: skip
 
 
 @final
 class _Preparation:
     """A run prepared in the memory of an instance."""
 
-    def __init__(self, plan: Plan, memory: Memory, variables: Variables) -> None:
+    def __init__(
+        self, plan: Plan, memory: Memory, variables: Variables, adjoint: bool
+    ) -> None:
         self.own, self.memory, self.variables = plan, memory, variables
+        self.adjoint = adjoint and sum(map(plan.size, ("nq", "nv", "nu", "np"))) > FEW
         self.contacts: Marching | None = marching_of(plan)
         self.plan = plan if self.contacts is None else self.contacts.plan
         self.instants, self.until = _instants(plan)
@@ -323,7 +333,9 @@ class _Preparation:
         poses = self.variables.of(POSE)
         names = ["qdot", "energy", *(["outputs"] if outputs else []), *(["poses"] if poses else [])]
         smooth, kernel = self.contacts is None, own.kernel
-        names += ["variation", "adjoint"] if smooth else []
+        has_adjoint = smooth and self.adjoint
+        names += ["variation"] if smooth else []
+        names += ["adjoint"] if has_adjoint else []
         room = max(map(kernel.work_size, [*names, *(ENTRIES if work is not None else ())]))
         fmu = Instance.new(
             {"message": MESSAGE, "work": max(1, room)},
@@ -333,7 +345,7 @@ class _Preparation:
         )  # fmt: skip
         for name in names:
             fmu.ints[Instance.fields[f"{name}_entry"].slot] = kernel.address(name)
-        fmu.has_adjoint = smooth
+        fmu.has_adjoint = has_adjoint
         fmu.drift, fmu.multipliers, fmu.own_events = DRIFT, nc, len(own.events)
         hooks = SMOOTH if smooth else SIDES
         for name, loop in {**hooks, **({"close": close_loops} if work is not None else {})}.items():

@@ -8,16 +8,28 @@ Public names: c_sources.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from liaison.program.c.to_c import ARGUMENTS, c_name, module_c
-from liaison.program.loops.c import loops_to_c
+from liaison.program.loops.c import loops_to_c, routines_to_c
 from liaison.program.loops.language import Loop
 from liaison.program.loops.llvm import unique_names
-from liaison.program.loops.tree import signature
+from liaison.program.loops.tree import Routine, signature
+from liaison.program.wasm.fold import values_in
 
-from .code import Texts, count_beside, exports, image_of, loops_of, parameters_at
+from .calls import is_allowed, is_missing
+from .code import (
+    Texts,
+    count_beside,
+    exports,
+    image_of,
+    linked_words,
+    loops_of,
+    parameters_at,
+    roots_of,
+)
+from .folding import folded_routines, is_foldable
 from .functions import Function
 from .memory import Bound, Memory
 
@@ -103,20 +115,42 @@ FILES = ("fmu.c", "entries.c")
 
 def c_sources(memory: Memory, texts: Texts, version: int, name: str) -> dict[str, str]:
     """File -> text."""
-    loops = loops_of(memory)
-    names = unique_names(loops)
     entries, symbols = _entries(memory)
+    if is_foldable(memory):
+        roots = roots_of()
+        routines = folded_routines(memory, roots, symbols.__getitem__)
+        used = _reached(routines, [x.loop for x in exports(version).values() if x.loop])
+        loops, text = roots, routines_to_c(used, roots, static=True)
+    else:
+        loops = loops_of(memory)
+        text = loops_to_c(loops, portable=True, static=True)
+    names = unique_names(loops)
     declared = [f"void {x}({ARGUMENTS});" for x in symbols.values()]
     parts = [
         HEAD.format(name=name, log=LOGS[version]),
-        loops_to_c(loops, portable=True, static=True),
         *declared,
+        text,
         *_bound(memory, names),
         *_tables(memory, texts),
         _links(memory, names, symbols),
         *(_wrapper(x, k, names) for k, x in enumerate(exports(version).values())),
     ]
     return dict(zip(FILES, ("\n".join(parts), entries), strict=True))
+
+
+def _reached(
+    routines: Sequence[Routine], roots: Iterable[Loop[..., Any]]
+) -> list[Routine]:
+    """Those of routines that roots need, and what every FMI function calls."""
+    known = {x.loop: x for x in routines}
+    todo = [is_allowed, is_missing, *roots]
+    reached = {*todo}
+    while todo:
+        for value in values_in(known[todo.pop()].body):
+            if value.kind == "call" and value.data not in reached:
+                reached.add(value.data)
+                todo.append(value.data)
+    return [x for x in routines if x.loop in reached]
 
 
 def _entries(memory: Memory) -> tuple[str, dict[Any, str]]:
@@ -159,7 +193,7 @@ def _tables(memory: Memory, texts: Texts) -> list[str]:
 
 def _links(memory: Memory, names: Mapping[Loop[..., Any], str], symbols: Mapping[Any, str]) -> str:
     lines = ["static void liaison_link_functions(int64_t *words) {"]
-    for place, key in memory.marked.items():
+    for place, key in linked_words(memory).items():
         symbol = names[key] if isinstance(key, Loop) else symbols.get(key) or _bound_name(key)
         lines.append(f"  words[{place}] = (int64_t)(intptr_t){symbol};")
     return "\n".join([*lines, "}", ""])

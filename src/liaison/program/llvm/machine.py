@@ -389,6 +389,10 @@ def _improve(module: Any, optimize: int, machine: Any) -> None:
     if optimize > 2:
         builder.getModulePassManager().run(module, builder)
         return
+    if any(b"alwaysinline" in x for one in module.functions for x in one.attributes):
+        whole = llvm.create_new_module_pass_manager()
+        whole.add_always_inliner_pass()
+        whole.run(module, builder)
     manager = llvm.create_new_function_pass_manager()
     manager.add_sroa_pass()
     manager.add_instruction_combine_pass()

@@ -1,6 +1,6 @@
 """Printing loops as C99 text.
 
-Public names: loops_to_c.
+Public names: loops_to_c, routines_to_c.
 """
 
 from __future__ import annotations
@@ -90,7 +90,19 @@ def loops_to_c(
             contracting sums of products (-ffp-contract=off) then gives the bits of every other.
         static: the roots are not visible from outside either.
     """
-    routines = reachable(roots, reader_of(portable))
+    return routines_to_c(reachable(roots, reader_of(portable)), roots, static=static)
+
+
+def routines_to_c(
+    routines: Sequence[Routine], roots: Sequence[Loop[..., Any]], *, static: bool = False
+) -> str:
+    """C99 text of routines.
+
+    Args:
+        routines: of the loops, and of all they call.
+        roots: loops that are visible from outside.
+        static: they are not either.
+    """
     names = unique_names([*roots, *(read.loop for read in routines)])
     structs = _structs(routines)
     visible = set() if static else set(roots)
@@ -279,6 +291,8 @@ class _Printer:
         if kind in ("field", "inline"):
             place = f"{args[0]}->{value.data.name}{'' if value.data.name == 'words' else '_'}"
             return f"(&{place})" if value.data.layout == "nested" else place
+        if kind == "symbol":
+            return str(value.data)
         if kind == "external":
             return f"liaison_{value.data.name}({', '.join(args)})"
         if kind in ("kernel", "hook"):
