@@ -4,7 +4,7 @@ Loops and entries are those of a run, portable. What is special about one FMU is
 signatures, in the C convention of the target; the table of texts; the content of a new instance;
 the addresses of functions in it; and a few functions that the loop language does not have.
 
-Public names: modules, exports, Texts, loops_of, roots_of, image_of, linked_words, parameters_at,
+Public names: modules, exports, Texts, loops_of, image_of, linked_words, parameters_at,
 count_beside.
 """
 
@@ -32,7 +32,7 @@ from liaison.program.loops.tree import Routine, signature
 from liaison.program.wasm.fold import values_in
 from liaison.simulation.steps.layout import Run
 
-from .folding import folded_routines, is_foldable, needless_words
+from .folding import folded_routines, is_foldable, roots_of, unread_words
 from .functions import FMI2, FMI3, LOOPS, Function
 from .layout import Instance
 from .memory import Bound, Memory
@@ -200,22 +200,17 @@ def modules(memory: Memory, texts: Texts, version: int) -> list[str | Module]:
         ACCESS, MACHINE, LOG2 if version == 2 else LOG3, UPDATE,
         *(_wrapper(x, k, names) for k, x in enumerate(exports(version).values())),
     ])  # fmt: skip
-    common = _declared(common, LOOPS, names, None)
+    common = _declared(common.replace(" nounwind {", f" nounwind {SMALL} {{"), LOOPS, names, None)
     if not is_foldable(memory):
         shared = Module(partial(loops_ir, loops, portable=True), loops_key(loops, portable=True))
         return [own, common, _entries(memory), shared]
     return [own, common, _entries(memory), _folded(memory), _elementary()]
 
 
-def roots_of() -> list[Loop[..., Any]]:
-    """Loops that FMI functions and entries call."""
-    return list(dict.fromkeys([*FUNCTIONS.values(), *LOOPS]))
-
-
 def _folded(memory: Memory) -> str:
     """Loops for one model, small; without elementary functions."""
     elementary = list(FUNCTIONS.values())
-    routines = folded_routines(memory, roots_of(), symbol_of)
+    routines = folded_routines(memory, symbol_of)
     kept = [x for x in routines if x.loop not in elementary]
     inline = ACCESS.replace("define ", "define internal ").replace("nounwind", "alwaysinline")
     calls = Counter(x.data for one in kept for x in values_in(one.body) if x.kind == "call")
@@ -277,11 +272,6 @@ def _texts(texts: Texts) -> str:
         f'@texts = hidden constant [{len(blob)} x i8] c"{body}"\n'
         f"@text_starts = hidden constant [{len(starts)} x i64] [{places}]\n"
     )
-
-
-def unread_words(memory: Memory) -> list[int]:
-    """Words of an instance that stand in the code."""
-    return needless_words(memory, roots_of()) if is_foldable(memory) else []
 
 
 def image_of(memory: Memory) -> list[int]:

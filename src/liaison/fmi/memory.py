@@ -256,9 +256,7 @@ def prepared(
 class _Preparation:
     """A run prepared in the memory of an instance."""
 
-    def __init__(
-        self, plan: Plan, memory: Memory, variables: Variables, adjoint: bool
-    ) -> None:
+    def __init__(self, plan: Plan, memory: Memory, variables: Variables, adjoint: bool) -> None:
         self.own, self.memory, self.variables = plan, memory, variables
         self.adjoint = adjoint and sum(map(plan.size, ("nq", "nv", "nu", "np"))) > FEW
         self.contacts: Marching | None = marching_of(plan)

@@ -228,7 +228,9 @@ class Module:
             _spread(name, LIBM.get(name.removeprefix(self.prefix), 1), Form(lanes))
             for name, lanes in self.spread
         ]
-        return "\n".join([*turns, *cold, *tables, *spread, '!0 = !{!"branch_weights", i32 100000, i32 1}'])
+        return "\n".join(
+            [*turns, *cold, *tables, *spread, '!0 = !{!"branch_weights", i32 100000, i32 1}']
+        )
 
 
 def _turn(lanes: int, arithmetic: Arithmetic) -> str:

@@ -52,6 +52,7 @@ class Memory:
         fields: record and name of a field -> its number, of records that exist once each.
         instead: loop -> the one that is called in its place.
         reader: what reads a loop.
+        used: those of `fields` that some loop reads, in the end.
     """
 
     words: dict[int, int] = field(default_factory=dict)
@@ -62,6 +63,7 @@ class Memory:
     fields: Mapping[tuple[type, str], int] = field(default_factory=dict)
     instead: Mapping[AnyLoop, AnyLoop] = field(default_factory=dict)
     reader: Callable[[AnyLoop], Routine] = routine
+    used: set[tuple[type, str]] = field(default_factory=set)
 
 
 @final
@@ -274,12 +276,15 @@ class _Folding:
         return _same(value, args[0].data) if args[0].kind == "const" else None
 
     def field(self, value: Value, args: Sequence[Value]) -> Value | None:
-        if args[0].kind != "const":
-            kind = args[0].type
-            record = kind.record if isinstance(kind, Kind) else None
-            word = self.memory.fields.get((record, value.data.name))
-        else:
+        kind = args[0].type
+        if args[0].kind == "const":
             word = self.memory.words.get(args[0].data + 8 * value.data.slot)
+        elif isinstance(kind, Kind):
+            key: tuple[type, str] = (kind.record, value.data.name)
+            self.memory.used.add(key)
+            word = self.memory.fields.get(key)
+        else:
+            return None
         return None if word is None or value.type != "i64" else _same(value, word)
 
     def call(self, value: Value, args: Sequence[Value]) -> Value | None:
@@ -293,7 +298,7 @@ class _Folding:
 
     def offset(self, value: Value, args: Sequence[Value]) -> Value | None:
         if any(x.kind != "const" for x in args):
-            return None
+            return _further(value, args) if self.memory.fields else None
         return _same(value, args[0].data + stride(value.type) * args[1].data)
 
     def quotient(self, value: Value, args: Sequence[Value]) -> Value | None:
@@ -360,6 +365,19 @@ class _Folding:
 
 def _same(value: Value, number: Any) -> Value:
     return Value("const", value.type, data=number)
+
+
+def _further(value: Value, args: Sequence[Value]) -> Value | None:
+    """A place some words behind a place some words behind another: the sum of both."""
+    base, words = args
+    while base.kind == "cast":
+        base = base.args[0]
+    if base.kind != "offset" or words.kind != "const" or base.args[1].kind != "const":
+        return None
+    if stride(value.type) != stride(base.type):
+        return None
+    total = Value("const", "i64", data=base.args[1].data + words.data)
+    return Value("offset", value.type, (Value("cast", value.type, (base.args[0],)), total))
 
 
 def stride(kind: str) -> int:
