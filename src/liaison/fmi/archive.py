@@ -22,8 +22,9 @@ from liaison.simulation.outcome import REASONS, failure_texts
 from liaison.simulation.plan.plan import Plan, arrays_of
 from liaison.simulation.steps import layout as at
 
-from .code import Texts, exports, modules
+from .code import Texts, modules
 from .description import Facts, Options, build_description, description
+from .functions import exports
 from .layout import OUT, QDOT, VDOT, Instance, Q, U, V
 from .memory import Closing, Memory, prepared
 from .messages import COUNT, NAME, NOW, OF_BLOCK, OF_EVENT, SIZE, TEXTS
@@ -72,7 +73,7 @@ def fmu(
         SimulationError: runs that need Python between their steps.
     """
     variables = variables_of(plan, arrays=version == 3, poses=options.poses)
-    memory = prepared(plan, variables, closing, adjoint=version == 3)
+    memory = prepared(plan, variables, closing, version)
     texts = texts_of(plan, variables, version)
     token = _identify(memory, texts)
     texts = Texts(tuple(token if x == "{token}" else x for x in texts.listed), texts.starts)

@@ -4,7 +4,7 @@ Loops and entries are those of a run, portable. What is special about one FMU is
 signatures, in the C convention of the target; the table of texts; the content of a new instance;
 the addresses of functions in it; and a few functions that the loop language does not have.
 
-Public names: modules, exports, Texts, loops_of, image_of, linked_words, parameters_at,
+Public names: modules, Texts, loops_of, image_of, linked_words, parameters_at,
 count_beside.
 """
 
@@ -33,7 +33,7 @@ from liaison.program.wasm.fold import values_in
 from liaison.simulation.steps.layout import Run
 
 from .folding import folded_routines, is_foldable, roots_of, unread_words
-from .functions import FMI2, FMI3, LOOPS, Function
+from .functions import LOOPS, Function, exports
 from .layout import Instance
 from .memory import Bound, Memory
 
@@ -185,14 +185,10 @@ class Texts:
     starts: Mapping[str, int]
 
 
-def exports(version: int) -> Mapping[str, Function]:
-    """The functions of a version of FMI."""
-    return FMI2 if version == 2 else FMI3
-
-
 def modules(memory: Memory, texts: Texts, version: int) -> list[str | Module]:
     """The code of an FMU, in parts of which those that many FMUs share come from the cache."""
-    loops = loops_of(memory)
+    folds = is_foldable(memory)
+    loops = roots_of(memory) if folds else loops_of(memory)
     names = unique_names(loops)
     own = "\n".join([_texts(texts), _image(memory), *_links(memory, names)])
     own = _declared(own, loops, names, memory)
@@ -200,8 +196,8 @@ def modules(memory: Memory, texts: Texts, version: int) -> list[str | Module]:
         ACCESS, MACHINE, LOG2 if version == 2 else LOG3, UPDATE,
         *(_wrapper(x, k, names) for k, x in enumerate(exports(version).values())),
     ])  # fmt: skip
-    common = _declared(common.replace(" nounwind {", f" nounwind {SMALL} {{"), LOOPS, names, None)
-    if not is_foldable(memory):
+    common = _declared(common.replace(" nounwind {", f" nounwind {SMALL} {{"), loops, names, None)
+    if not folds:
         shared = Module(partial(loops_ir, loops, portable=True), loops_key(loops, portable=True))
         return [own, common, _entries(memory), shared]
     return [own, common, _entries(memory), _folded(memory), _elementary()]
@@ -216,11 +212,11 @@ def _folded(memory: Memory) -> str:
     calls = Counter(x.data for one in kept for x in values_in(one.body) if x.kind == "call")
 
     def attributes(one: Routine) -> str:
-        is_once = calls[one.loop] == 1 and one.loop not in roots_of()
+        is_once = calls[one.loop] == 1 and one.loop not in roots_of(memory)
         is_short = sum(1 for _ in values_in(one.body)) <= LONG
         return f"alwaysinline {SMALL}" if is_once and is_short else SMALL
 
-    text = routines_ir(kept, roots_of(), attributes, inline)
+    text = routines_ir(kept, roots_of(memory), attributes, inline)
     return _declared(text, elementary, unique_names(elementary), None)
 
 

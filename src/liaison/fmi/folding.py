@@ -39,7 +39,8 @@ from liaison.simulation.steps.layout import (
 )
 from liaison.simulation.steps.recording import arrive, keep, sample
 
-from .functions import LOOPS
+from .calls import is_allowed, is_missing
+from .functions import exports
 from .layout import Instance
 from .memory import MARK, Bound, Memory
 
@@ -71,9 +72,10 @@ def only_arrive(e: Entries, run: Run, scratch: ptr, records: ptr) -> i64:
     return GOOD
 
 
-def roots_of() -> list[AnyLoop]:
-    """Loops that FMI functions and entries call."""
-    return list(dict.fromkeys([*FUNCTIONS.values(), *LOOPS]))
+def roots_of(memory: Memory) -> list[AnyLoop]:
+    """Loops that entries and the functions of a version of FMI call."""
+    own = [x.loop for x in exports(memory.version).values() if x.loop]
+    return list(dict.fromkeys([*FUNCTIONS.values(), is_allowed, is_missing, *own]))
 
 
 def is_foldable(memory: Memory) -> bool:
@@ -106,7 +108,7 @@ def _model(memory: Memory) -> tuple[Known, dict[AnyLoop, Folded]]:
         reader=portable_routine,
         instead=instead,
     )
-    free = {x: [None] * len(portable_routine(x).arguments) for x in roots_of()}
+    free = {x: [None] * len(portable_routine(x).arguments) for x in roots_of(memory)}
     return known, fold_loops(free, (), known)
 
 
@@ -192,7 +194,7 @@ def _words(record: Record) -> Iterable[tuple[int, type[Record], str]]:
 def _fields(memory: Memory) -> dict[tuple[type, str], int]:
     """Fields that are the same in every instance, at every time."""
     own = [x for x in memory.functions if isinstance(x, Loop)]
-    changed = changed_by([*roots_of(), *own])
+    changed = changed_by([*roots_of(memory), *own])
     fields: dict[tuple[type, str], int] = {}
     several: set[tuple[type, str]] = set()
     for record in _records(memory).values():

@@ -79,10 +79,12 @@ class Memory:
     """Blocks of an instance, and functions by their marks.
 
     Attributes:
+        version: of FMI, 2 or 3.
         functions: entries as (program, name), loops and bound loops, in the order of marks.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, version: int) -> None:
+        self.version = version
         self.functions: list[Hashable] = []
         self.plans: dict[tuple[int, str], EntryPlan] = {}
         self.programs: list[Program] = []
@@ -225,16 +227,14 @@ class Closing:
     held: frozenset[str] = frozenset()
 
 
-def prepared(
-    plan: Plan, variables: Variables, closing: Closing | None, *, adjoint: bool = True
-) -> Memory:
+def prepared(plan: Plan, variables: Variables, closing: Closing | None, version: int) -> Memory:
     """The memory of an instance.
 
     Args:
         plan: of a run, with a kernel that computes here.
         variables: of the FMU.
         closing: how loops are closed; None: they are not.
-        adjoint: whether adjoint derivatives are asked for.
+        version: of FMI, 2 or 3.
 
     Raises:
         SimulationError: runs that need Python between their steps.
@@ -244,21 +244,19 @@ def prepared(
         raise SimulationError(
             f"{plan.program.name!r} cannot become an FMU: {why}.", status="not exported"
         )
-    memory = Memory()
+    memory = Memory(version)
     added = None if plan.added is None else MarkedKernel(plan.added, memory)
-    return _Preparation(
-        replace(plan, kernel=MarkedKernel(plan.kernel, memory), added=added), memory, variables,
-        adjoint,
-    ).filled(closing)  # fmt: skip
+    marked = replace(plan, kernel=MarkedKernel(plan.kernel, memory), added=added)
+    return _Preparation(marked, memory, variables).filled(closing)
 
 
 @final
 class _Preparation:
     """A run prepared in the memory of an instance."""
 
-    def __init__(self, plan: Plan, memory: Memory, variables: Variables, adjoint: bool) -> None:
+    def __init__(self, plan: Plan, memory: Memory, variables: Variables) -> None:
         self.own, self.memory, self.variables = plan, memory, variables
-        self.adjoint = adjoint and sum(map(plan.size, ("nq", "nv", "nu", "np"))) > FEW
+        self.adjoint = memory.version == 3 and sum(map(plan.size, ("nq", "nv", "nu", "np"))) > FEW
         self.contacts: Marching | None = marching_of(plan)
         self.plan = plan if self.contacts is None else self.contacts.plan
         self.instants, self.until = _instants(plan)

@@ -21,18 +21,16 @@ from liaison.program.plan import Plan
 from liaison.program.program import Program
 from liaison.program.wasm.fold import values_in
 
-from .calls import is_allowed, is_missing
 from .code import (
     Texts,
     count_beside,
-    exports,
     image_of,
     linked_words,
     loops_of,
     parameters_at,
 )
 from .folding import folded_routines, is_foldable, roots_of
-from .functions import Function
+from .functions import Function, exports
 from .memory import Bound, Memory
 
 KINDS = {"I": "void *", "A": "void *", "D": "double *", "q": "void *", "a": "void *",
@@ -120,10 +118,10 @@ def c_sources(memory: Memory, texts: Texts, version: int, name: str) -> dict[str
     symbols = {key: c_name(memory.programs[key[0]], key[1]) for key in _used(memory)}
     entries, called = entries_c(_planned(memory), FUNCTIONS, nested=True)
     if is_foldable(memory):
-        loops = roots_of()
+        loops = roots_of(memory)
         routines = folded_routines(memory, symbols.__getitem__)
-        own = [x.loop for x in exports(version).values() if x.loop]
-        used = _reached(routines, [is_allowed, is_missing, *own, *called])
+        own = [x for x in loops if x not in FUNCTIONS.values()]
+        used = _reached(routines, [*own, *called])
         text = routines_to_c(used, loops, static=True, short=True)
     else:
         loops = loops_of(memory)

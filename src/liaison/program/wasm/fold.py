@@ -265,10 +265,10 @@ class _Folding:
             return value if number is None else Value("const", value.type, data=number)
         if not value.args:
             return value
-        args = tuple(self.value(x) for x in value.args)
+        args = tuple([self.value(x) for x in value.args])
         rule = RULES.get(value.kind)
         result = rule(self, value, args) if rule else None
-        return replace(value, args=args) if result is None else result
+        return Value(value.kind, value.type, args, value.data) if result is None else result
 
     # rules: the folded value, or None where nothing folds
 
