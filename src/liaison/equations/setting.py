@@ -93,6 +93,7 @@ class Load:
     potential: Any = 0  # energy; of a potential V of velocities V − v · ∂V/∂v
     rate_potential: Expr | None = None  # V, where it depends on velocities
     inertia: tuple[tuple[tuple[int, int], Expr], ...] = ()  # −∂²V/∂v², lower triangle
+    states: tuple[tuple[int, Expr], ...] = ()  # ż of its own states, by their places in v
 
 
 class Calculus(Protocol):
@@ -134,8 +135,8 @@ def loads(kinematics: Kinematics, forces: Sequence[Force], calculus: Calculus) -
 
 def load(kinematics: Kinematics, force: Force, calculus: Calculus) -> Load:
     """One force of the mechanism as a load, by the way in which it acts."""
+    read = reading(kinematics, calculus)
     if isinstance(force, AlongMeasure):
-        read = reading(kinematics, calculus)
         pull = without_free_length(kinematics, force, read)
         if pull is not None:
             return pull
@@ -145,7 +146,10 @@ def load(kinematics: Kinematics, force: Force, calculus: Calculus) -> Load:
             force.effort_at(row.value, row.rate, read),
             force.energy_at(row.value, read),
         )
-        return along(force.name, row, effort, potential=0 if stored is None else stored)
+        acting = along(force.name, row, effort, potential=0 if stored is None else stored)
+        return with_states(kinematics, force, acting, row.value, row.rate, read)
+    if force.states():
+        return with_states(kinematics, force, Load(force.name, {}), 0, 0, read)
     if isinstance(force, AtMarker):
         return point_load(kinematics, force, calculus)
     if isinstance(force, OfMechanism):
@@ -157,13 +161,25 @@ def load(kinematics: Kinematics, force: Force, calculus: Calculus) -> Load:
     )
 
 
+def with_states(
+    kinematics: Kinematics, force: Force, acting: Load, x: Any, rate: Any, read: Any
+) -> Load:
+    """The load with the rates of its own states."""
+    labels = force.states()
+    if not labels:
+        return acting
+    places = [kinematics.places[label.name] for label in labels]
+    rates = [as_expr(f) for f in force.state_rates(x, rate, read)]
+    return replace(acting, states=tuple(zip(places, rates, strict=True)))
+
+
 def without_free_length(kinematics: Kinematics, force: AlongMeasure, read: Any) -> Load | None:
     """An effort c·d along a distance d, as of a spring without free length; None of any other.
 
     The force is c (p_b − p_a), which is smooth where the two points meet and d has no direction.
     """
     measure, x, rate = force.along(), symbol("'distance"), symbol("'rate")
-    if not isinstance(measure, Distance):
+    if not isinstance(measure, Distance) or force.states():
         return None
     effort, stored = as_expr(force.effort_at(x, rate, read)), force.energy_at(x, read)
     (factor,) = gradient(effort, [x])
@@ -467,6 +483,11 @@ class Setting:
         turn = commutator_terms(self.tree, momenta, self.symbols.v)
         along = self.flows(potential)
         return [a - b - c for a, b, c in zip(change, turn, along, strict=True)]
+
+    @cached_property
+    def states(self) -> dict[int, Expr]:
+        """ż of the states of loads, by their places in v."""
+        return {j: f for load in self.loads for j, f in load.states}
 
     @cached_property
     def rate_potential(self) -> Expr:

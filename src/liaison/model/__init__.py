@@ -13,14 +13,14 @@ __all__ = offer(
         "contacts.collisions": "Collision",
         "describe": "armature at_most bearing body collision contact coordinate damper "
         "dead_zone_spring dissipation event friction gear gravity ground guess holonomic imposed "
-        "join law motor nonholonomic output parameter potential rate rolling servo signal spring "
+        "join law memory motor nonholonomic output parameter pid potential rate rolling servo signal spring "
         "start stops time touch turned wrench",
         "joints": "ATTITUDES Attitude BryantXYZ Composition Cylindrical EulerZXZ Fixed Free "
         "Helical JOINT_TYPES JointType LineOnPlane ParallelAxes Perpendicular Planar "
         "PlacedJoint PointOnLine PointOnPlane Prismatic Quaternion Revolute Rod RodByAngles "
         "Rotation RotationMatrix Screw Spherical SphericalPin Translation Universal",
         "loads": "Actuator AlongMeasure Armature AtMarker Damper DeadZoneSpring Dissipation Field "
-        "Force Gravity JointFriction LOAD_KINDS Law OfMechanism PointWrench Potential Servo Spring",
+        "Force Gravity JointFriction LOAD_KINDS Law Memory OfMechanism Pid PointWrench Potential Servo Spring",
         "loads.drives": "Drive Transmission drive",
         "markers": "Angle Cable Coordinate Distance Marker Measure",
         "mechanism": "Body Event GROUND Input Joint Mechanism Output Parameter Start",

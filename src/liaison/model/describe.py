@@ -10,7 +10,7 @@ inputs stand for their symbols in formulas.
 Parts of a mechanism, in any order and nesting, become the mechanism.
 
 Public names: ground, body, join, mechanism, parameter, signal, time, t, coordinate, rate, gravity,
-spring, damper, motor, servo, armature, law, wrench, potential, dissipation, friction, bearing,
+spring, damper, motor, servo, pid, memory, armature, law, wrench, potential, dissipation, friction, bearing,
 imposed, gear, holonomic, nonholonomic, rolling, at_most, stops, contact, touch, collision, output,
 event, start, guess, turned.
 """
@@ -34,6 +34,8 @@ from liaison.model.loads.drives import armature as armature
 from liaison.model.loads.efforts import law as law
 from liaison.model.loads.efforts import motor as motor
 from liaison.model.loads.efforts import servo as servo
+from liaison.model.loads.control import memory as memory
+from liaison.model.loads.control import pid as pid
 from liaison.model.loads.efforts import wrench as wrench
 from liaison.model.loads.formulas import dissipation as dissipation
 from liaison.model.loads.formulas import potential as potential

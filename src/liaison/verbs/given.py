@@ -123,7 +123,7 @@ def units(mechanism: Mechanism) -> dict[str, str]:
     for joint in mechanism.joints:
         by_label |= zip(joint.coordinates, joint.type.coordinate_units, strict=True)
         by_label |= zip(joint.speeds, joint.type.speed_units, strict=True)
-    return by_label
+    return by_label | {x.name: x.unit for x in mechanism.states}
 
 
 def in_si(mechanism: Mechanism, values: Mapping[str, Any] | None, what: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from .formulas import Dissipation, Potential  # isort: skip
 from .efforts import PointWrench, Servo  # isort: skip
 from .gravity import Gravity  # isort: skip
 from .drives import Armature  # isort: skip
+from .control import Memory, Pid  # isort: skip
 
 __all__ = [
     "LOAD_KINDS",
@@ -29,7 +30,9 @@ __all__ = [
     "Gravity",
     "JointFriction",
     "Law",
+    "Memory",
     "OfMechanism",
+    "Pid",
     "PointWrench",
     "Potential",
     "Servo",
