@@ -123,7 +123,9 @@ def check_labels_differ(m: Described) -> None:
             else (joint.name, *joint.coordinates)
         )
         labels += [(label, joint.place) for label in (*own_labels, *own)]
-    labels += [(x.name, force.place) for force in m.forces for x in force.states()]
+    for force in (x for x in m.forces if x.states()):
+        own_states = {force.name, *(x.name for x in force.states())}
+        labels += [(label, force.place) for label in sorted(own_states)]
     named: tuple[Any, ...] = (*m.parameters, *m.inputs, *m.outputs)
     labels += [(record.name, record.place) for record in named]
     for label, place in labels:

@@ -26,7 +26,7 @@ from liaison.formats.lsd.meaning.joints import Joined, joint_of
 from liaison.formats.lsd.meaning.statements import Enough, Statements
 from liaison.formats.lsd.syntax.nodes import Node, path_text
 from liaison.formats.lsd.syntax.parse import parse, parse_formula, together
-from liaison.model import GROUND, Body, Constraint, Gravity, Joint, Mechanism, OneSided
+from liaison.model import GROUND, LOAD_KINDS, Body, Constraint, Gravity, Joint, Mechanism, OneSided
 
 from .expand import expanded
 
@@ -238,6 +238,11 @@ class _Reading:
             self.things.append((name, thing, place))
             if thing.kind == "join":
                 self.book.joint_names.add(name)
+            if thing.kind == "apply":
+                kind = LOAD_KINDS.named(str(thing.parts[1]))
+                for end in () if kind is None else kind.STATES:
+                    self.book.symbols[name + end] = Quantity(symbol(name + end), None)
+                    self.book.labels.add(name + end)
         else:
             self.book.lets[name] = thing
 

@@ -16,7 +16,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
-from liaison.errors import ModelError, Place, checked
+from liaison.errors import LiaisonError, ModelError, Place, checked
 from liaison.expr import Expr, as_expr, gradient, maximum, minimum, symbol, symbols_of
 from liaison.lazy import Brief
 from liaison.model.acts import NO_UNITS
@@ -24,7 +24,7 @@ from liaison.model.kinds import Property
 from liaison.model.markers import Measure
 from liaison.model.places import between, line_here
 from liaison.spatial import is_zero, number
-from liaison.units import Label
+from liaison.units import Label, si_unit, unit_of
 
 from .load import AlongMeasure, Force, OfMechanism, Read, load_kind
 
@@ -47,8 +47,22 @@ class Memory(OfMechanism, Brief):
     LSD: ClassVar[str] = "state"
     PYTHON: ClassVar[str] = "memory"
     SYMBOL: ClassVar[str] = "none"
+    STATES: ClassVar[tuple[str, ...]] = ("",)
     PROPERTIES: ClassVar[tuple[Property, ...]] = (Property("rate", "any"),)
     SCALARS: ClassVar[tuple[str, ...]] = ("rate",)
+
+    def __post_init__(self) -> None:
+        Force.__post_init__(self)
+        try:
+            parsed = unit_of(self.unit, self.place)
+        except LiaisonError:
+            return  # one that is not known, as of a current, is kept as it is written
+        if parsed.factor != 1 or parsed.pi:
+            raise ModelError(
+                f"state '{self.name}' has the unit {self.unit!r}; states are in SI: "
+                f"{si_unit(parsed.dimension)!r}.",
+                place=self.place,
+            )
 
     @property
     def symbol(self) -> Expr:
@@ -118,6 +132,7 @@ class Pid(AlongMeasure, Brief):
     LSD: ClassVar[str] = "pid"
     PYTHON: ClassVar[str] = "pid"
     SYMBOL: ClassVar[str] = "motor"
+    STATES: ClassVar[tuple[str, ...]] = (".integral", ".rate")
     PROPERTIES: ClassVar[tuple[Property, ...]] = (
         Property("target", "m", "rad", optional=True),
         Property("stiffness", "N/m", "N*m/rad", optional=True),

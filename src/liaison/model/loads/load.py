@@ -43,6 +43,7 @@ class Force(Act):
     SYMBOL: ClassVar[str] = ""  # of SYMBOLS: how it is drawn
     SCOPE: ClassVar[str] = "anything"  # what its formulas may depend on
     KEEPS_ENERGY: ClassVar[bool] = False  # all that it does is stored in its energy
+    STATES: ClassVar[tuple[str, ...]] = ()  # ends of the names of states that it may have
     ON: ClassVar[str] = ""  # the field of what it acts on: "measure", or "coordinate" of a label
 
     def along(self) -> Measure | None:
