@@ -624,6 +624,11 @@ def check_no_inertia(setting: Setting, where: str) -> None:
         where: what has no place for such inertia, in the plural.
     """
     for load in setting.loads:
+        if load.states:
+            raise DerivationError(
+                f"{load.name!r} has a state of its own, which {where} do not support.",
+                hint="Run or derive the mechanism in its own coordinates by another formalism.",
+            )
         if load.inertia:
             raise DerivationError(
                 f"the potential {load.name!r} is of degree two or more in velocities: it adds "
