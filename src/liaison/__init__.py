@@ -52,6 +52,7 @@ __all__ = offer(
         "verbs.summary": "Summary",
         "verbs.unshadowed": "to_kernel reduction",
         "numeric.progress": "show_progress",
+        "analyse.control.feedback": "computed_torque gravity_compensation",
         "analyse.along.attitude_along": "AttitudeAlong attitude_along",
         "analyse.along.joint_motion": "joint_motion",
         "analyse.proofs.linear_cases": "solve_linear",
