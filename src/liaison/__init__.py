@@ -22,9 +22,9 @@ __all__ = offer(
         "Rotation Screw EulerZXZ BryantXYZ Quaternion RotationMatrix Box Cone Cylinder Hull Line "
         "Mesh Sphere",
         "model.describe": "ground body join mechanism parameter signal coordinate rate "
-        "time t turned gravity spring dead_zone_spring damper motor servo pid memory armature law wrench "
-        "potential dissipation friction bearing imposed gear holonomic nonholonomic rolling "
-        "at_most stops contact touch collision output event start guess",
+        "time t turned gravity spring dead_zone_spring damper motor servo pid memory balanced "
+        "armature law wrench potential dissipation friction bearing imposed gear holonomic "
+        "nonholonomic rolling at_most stops contact touch collision output event start guess",
         "model.contacts.friction": "Friction",
         "model.contacts": "CURVE PROFILE SURFACE",
         "formats.read": "read reading",

@@ -40,7 +40,6 @@ from liaison.expr import (
     substitute,
     symbol,
     symbols_of,
-    topological,
     vanishes,
 )
 from liaison.model import (
@@ -56,6 +55,7 @@ from liaison.model import (
     Mechanism,
     OfMechanism,
 )
+from liaison.model.loads.control import GravityCompensation
 from liaison.spatial.arrays import Array, array, number, plus, product, times, zeros
 from liaison.tree import (
     GROUND,
@@ -80,6 +80,7 @@ from liaison.tree.closure import dependent_rates
 from liaison.units import MOMENT, Label
 
 from .equations import Chart, Closures, Kinematic, Symbols
+from .periodic import is_periodic
 
 
 @final
@@ -208,35 +209,6 @@ def check_continuous(kinematics: Kinematics, force: AlongMeasure, read: Any) -> 
             hint="Act on the coordinates of the joints between them, write it as a potential, or "
             "give a law of sines and cosines of the angle, which does not jump.",
         )
-
-
-def is_periodic(formulas: Sequence[Expr], x: Expr) -> bool:
-    """Whether formulas stay the same for x + 2π: x stands in sines, cosines and tangents alone.
-
-    Their arguments are n x + c with whole n, in tangents n x/2 + c; no other form is looked for.
-    """
-    jumps = {x}  # nodes that may change with x + 2π
-    for node in topological(list(formulas)):
-        if not jumps.intersection(node.args):
-            continue
-        turns = TURNS.get(node.op)
-        if turns is None or not _is_whole(gradient(node.args[0], [x])[0], turns):
-            jumps.add(node)
-    return not jumps.intersection(formulas)
-
-
-TURNS = {"sin": 1, "cos": 1, "tan": 2}
-"""Periods in 2π."""
-
-
-def _is_whole(slope: Expr, turns: int) -> bool:
-    """Whether a slope is a number, and that many times it is whole."""
-    value = number(slope)
-    return value is not None and abs(turns * value - round(turns * value)) < WHOLE
-
-
-WHOLE = 1e-12
-"""By how much a whole number in floats may be off."""
 
 
 def reading(kinematics: Kinematics, calculus: Calculus) -> Callable[[Any], Any]:
@@ -471,7 +443,13 @@ class Setting:
         """Every load but gravity."""
         if self.alike is not None:
             return self.alike.loads
-        return loads(self.kinematics, self.mechanism.forces, self)
+        balancing = [x for x in self.mechanism.forces if isinstance(x, GravityCompensation)]
+        if not balancing:
+            return loads(self.kinematics, self.mechanism.forces, self)
+        from .motors.compensation import compensations
+
+        others = [x for x in self.mechanism.forces if x not in balancing]
+        return loads(self.kinematics, others, self) + compensations(self, balancing)
 
     def lagrangian_effort(self, potential: Expr) -> list[Expr]:
         """d/dt ∂V/∂v − Σ c v ∂V/∂v − Nᵀ ∂V/∂q where v̇ = 0."""

@@ -19,7 +19,6 @@ from liaison.expr import Expr, as_expr, maximum, minimum, substitute, symbol, sy
 from liaison.model import Force, Mechanism, Output
 from liaison.units import si_value
 
-
 NO_LIMITS: Mapping[str, Any] = MappingProxyType({})
 
 

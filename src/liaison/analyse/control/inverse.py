@@ -6,7 +6,7 @@ the closures allow,
     Zᵀ B u = Zᵀ (M v̇ + h − τ₀),   Z = (1, −G_d⁻¹ G_i),                          (control-1)
 
 with τ = τ₀ + B u. Where there are more motors than degrees of freedom, u is the shortest. Linear
-systems of formulas are solved by L D Lᵀ of K Kᵀ, which needs no pivots wherever K has full rank.
+systems of formulas are solved without pivots (`equations/motors/shortest.py`).
 
 Public names: Actuation, actuation.
 """
@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
 from liaison.analyse.rest.local import chosen_rows
 from liaison.equations import Equations, newton_euler
+from liaison.equations.motors.shortest import Matrix, dot_product, least_squares, shortest
 from liaison.errors import DerivationError, LiaisonError, NamingError
 from liaison.expr import ZERO, Expr, as_expr, evaluate, jacobian, substitute, symbols_of
 from liaison.model import Mechanism
@@ -29,8 +30,6 @@ from liaison.tree import Tree, as_float, assemble, span
 
 RANK = 1e-9
 """Part of the largest singular value below which one counts as zero."""
-
-Matrix = list[list[Expr]]
 
 
 @final
@@ -74,8 +73,10 @@ class Actuation:
         self._check_affine(slopes, u)
         B = [[slopes.get((j, k), ZERO) for k in range(len(u))] for j in range(len(offset))]
         moving = [*self.chosen, *self.rest]
-        across = [[_dot([(z[j], B[j][k]) for j in moving]) for k in range(len(u))] for z in ways]
-        right = [_dot([(z[j], need[j]) for j in moving]) for z in ways]
+        across = [
+            [dot_product([(z[j], B[j][k]) for j in moving]) for k in range(len(u))] for z in ways
+        ]
+        right = [dot_product([(z[j], need[j]) for j in moving]) for z in ways]
         formulas = [*(x for row in across for x in row), *right]
         if at_rest:
             still |= dict.fromkeys(symbols.v, ZERO)
@@ -98,12 +99,12 @@ class Actuation:
             whole[j] = as_expr(a)
         if self.rest:
             K = [[G[k, j] for j in self.rest] for k in self.rows]
-            moved = [_dot([(G[k, j], whole[j]) for j in self.chosen]) for k in self.rows]
+            moved = [dot_product([(G[k, j], whole[j]) for j in self.chosen]) for k in self.rows]
             sides = [
                 [*(-G[k, j] for j in self.chosen), closures.gamma[k] - x]
                 for k, x in zip(self.rows, moved, strict=True)
             ]
-            for j, row in zip(self.rest, shortest(K, sides), strict=True):
+            for j, row in zip(self.rest, least_squares(K, sides), strict=True):
                 whole[j] = row[-1]
                 for way, entry in zip(ways, row, strict=False):
                     way[j] = entry
@@ -245,52 +246,3 @@ def _kept_rows(K: Array) -> tuple[int, ...]:
     """Rows of K that are independent, as many as it has columns."""
     length = np.linalg.norm(K, axis=1, keepdims=True)
     return tuple(chosen_rows(_orthonormal(K / np.maximum(length, 1e-300)), ()))
-
-
-def shortest(K: Matrix, sides: Matrix) -> Matrix:
-    """X = Kᵀ (K Kᵀ)⁻¹ sides: the shortest solutions of K X = sides, for rows of full rank.
-
-    A square K whose rows have one entry each is divided by, entry by entry.
-    """
-    columns = range(len(K[0]) if K else 0)
-    alone = [[j for j in columns if row[j] is not ZERO] for row in K]
-    if len(K) == len(columns) and sorted(k for one in alone for k in one) == list(columns):
-        by_column = {one[0]: i for i, one in enumerate(alone) if len(one) == 1}
-        if len(by_column) == len(columns):
-            return [[x / K[by_column[j]][j] for x in sides[by_column[j]]] for j in columns]
-    normal = [[_dot([(a[j], b[j]) for j in columns]) for b in K] for a in K]
-    y = _solved(normal, sides)
-    count = len(sides[0]) if sides else 0
-    return [
-        [_dot([(K[i][j], y[i][c]) for i in range(len(K))]) for c in range(count)] for j in columns
-    ]
-
-
-def _solved(S: Matrix, sides: Matrix) -> Matrix:
-    """S⁻¹ sides of a positive definite S, by L D Lᵀ in order."""
-    n = len(S)
-    L: dict[tuple[int, int], Expr] = {}
-    D: list[Expr] = []
-    for j in range(n):
-        D.append(S[j][j] - _dot([(L[j, k] * L[j, k], D[k]) for k in range(j)]))
-        for i in range(j + 1, n):
-            L[i, j] = (S[i][j] - _dot([(L[i, k] * L[j, k], D[k]) for k in range(j)])) / D[j]
-    solution = [list(row) for row in sides]
-    for c in range(len(sides[0]) if sides else 0):
-        for i in range(n):
-            solution[i][c] = solution[i][c] - _dot([(L[i, k], solution[k][c]) for k in range(i)])
-        for i in range(n):
-            solution[i][c] = solution[i][c] / D[i]
-        for i in reversed(range(n)):
-            later = [(L[k, i], solution[k][c]) for k in range(i + 1, n)]
-            solution[i][c] = solution[i][c] - _dot(later)
-    return solution
-
-
-def _dot(pairs: Sequence[tuple[Any, Any]]) -> Expr:
-    """Σ a b, without the terms that vanish."""
-    total = ZERO
-    for a, b in pairs:
-        if a is not ZERO and b is not ZERO:
-            total = total + a * b
-    return total

@@ -3,7 +3,9 @@
 A state z is a number that has a rate and no place: ż = f(q, v, z, t). Formulas of all loads, of
 outputs and of events may use its name, and `start` says where it begins (0 otherwise).
 
-Public names: Memory, memory, Pid, pid.
+Motors that balance gravity, wherever the mechanism is.
+
+Public names: Memory, memory, Pid, pid, GravityCompensation, balanced.
 
 Source: AH06 §3.5 (integrator windup: back-calculation), §3.3 (filtered derivative).
 """
@@ -22,7 +24,8 @@ from liaison.lazy import Brief
 from liaison.model.acts import NO_UNITS
 from liaison.model.kinds import Property
 from liaison.model.markers import Measure
-from liaison.model.places import between, line_here
+from liaison.model.places import between, label_of, line_here
+from liaison.model.records import Joint
 from liaison.spatial import is_zero, number
 from liaison.units import Label, si_unit, unit_of
 
@@ -242,7 +245,7 @@ def pid(
     damping: Any = 0,
     speed: Any = None,
     effort: Any = 0,
-    filter: Any = None,  # noqa: A002 (the word of the field)
+    filter: Any = None,
     limit: Any = None,
     least: Any = None,
     tracking: Any = None,
@@ -278,3 +281,42 @@ def pid(
         target, stiffness, integral, damping, speed, effort, filter, least, limit, tracking
     )  # fmt: skip
     return Pid(name or f"pid_{word}", measure, *values, place=line_here())
+
+
+@load_kind
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class GravityCompensation(Force, Brief):
+    """A motor that balances gravity on a coordinate (compensation de la gravité).
+
+    In closed loops there is one for each degree of freedom, and they balance it together.
+    """
+
+    name: str
+    coordinate: str
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    WORD: ClassVar[str] = "gravity compensation"
+    LSD: ClassVar[str] = "gravity_compensation"
+    PYTHON: ClassVar[str] = "balanced"
+    SYMBOL: ClassVar[str] = "motor"
+    ON: ClassVar[str] = "coordinate"
+
+    def labels(self) -> tuple[str, ...]:
+        return (self.coordinate,)
+
+
+@checked
+def balanced(on: str | Joint, *, name: str = "") -> GravityCompensation:
+    """A motor on a joint that balances gravity in every position.
+
+    Example:
+        >>> import liaison
+        >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+        >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+        >>> m = liaison.mechanism(A, liaison.balanced(A), liaison.gravity())
+        >>> liaison.forward_dynamics(m, {"A": 0.5}).round(12)
+        array([0.])
+    """
+    label = label_of(on)
+    return GravityCompensation(name or f"balanced_{label}", label, line_here())
