@@ -2,7 +2,8 @@
 
 A state z with ż = f is one more entry of v, behind those of the joints. Its node is a massless body
 that stays where the ground is: S = 0, N has no row for it, and the equations give it the row
-1 · ż = f. Its local coordinate ξ = ∫ z dt within a step moves nothing. So every formalism, time step and back end takes it as it takes any velocity.
+1 · ż = f. Its local coordinate ξ = ∫ z dt within a step moves nothing. So every formalism, time
+step and back end takes it as it takes any velocity.
 
 Public names: StateType, state_joint, is_state.
 """

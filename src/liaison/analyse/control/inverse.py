@@ -177,7 +177,7 @@ def _independent(
     if not len(G):
         chosen = moving
     else:
-        U, s, Vt = np.linalg.svd(G / np.maximum(np.linalg.norm(G, axis=1, keepdims=True), 1e-300))
+        _, s, Vt = np.linalg.svd(G / np.maximum(np.linalg.norm(G, axis=1, keepdims=True), 1e-300))
         rank = int(np.count_nonzero(s > RANK * s[0]))
         Z = Vt[rank:].T
         Z = Z[:, np.linalg.norm(Z[moving], axis=0) > RANK] if states else Z
