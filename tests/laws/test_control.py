@@ -257,9 +257,7 @@ def test_regulator_of_a_closed_loop_in_independent_coordinates():
     hold = liaison.lqr(m, independent=["A1", "A2", "A3"])
     assert [x.name for x in hold.labels][:3] == ["A1", "A2", "A3"]
     closed = liaison.linearize(liaison.controlled(m, hold), independent=["A1", "A2", "A3"])
-    assert np.allclose(
-        np.sort(closed.eigenvalues.real), np.sort(hold.eigenvalues.real), rtol=1e-8
-    )
+    assert np.allclose(np.sort(closed.eigenvalues.real), np.sort(hold.eigenvalues.real), rtol=1e-8)
 
 
 # inverse kinematics

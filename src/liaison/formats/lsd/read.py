@@ -239,12 +239,19 @@ class _Reading:
             if thing.kind == "join":
                 self.book.joint_names.add(name)
             if thing.kind == "apply":
-                kind = LOAD_KINDS.named(str(thing.parts[1]))
-                for end in () if kind is None else kind.STATES:
-                    self.book.symbols[name + end] = Quantity(symbol(name + end), None)
-                    self.book.labels.add(name + end)
+                self.foresee_states(name, thing)
         else:
             self.book.lets[name] = thing
+
+    def foresee_states(self, name: str, thing: Node) -> None:
+        """Names of states that a load may have, with the unit that is written there."""
+        kind = LOAD_KINDS.named(str(thing.parts[1]))
+        pairs = {str(pair.parts[0]): pair.parts[1] for pair in thing.parts[2].parts}
+        written = value_of(pairs["unit"], self.book, Where(name)) if "unit" in pairs else None
+        dimension = known_dimension(written.text) if isinstance(written, Word) else None
+        for end in () if kind is None else kind.STATES:
+            self.book.symbols[name + end] = Quantity(symbol(name + end), dimension)
+            self.book.labels.add(name + end)
 
     def instance(self, statement: Node) -> None:
         """The name of an instance of a sub-mechanism is taken."""
