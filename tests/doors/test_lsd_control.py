@@ -57,7 +57,7 @@ def test_gravity_compensation_reads_back():
         ("stiffness = kp, ", "", "say by its `tracking` time", 7),
         ("limit = 8 N*m", "limit = 8 N*m, least = 9 N*m", "above its limit", 7),
         ('unit = "rad/s"', 'unit = "deg/s"', "states are in SI: 'rad/s'", 10),
-        ('unit = "rad/s"', 'unit = "m"', "rate of state 'slow' must be", 10),
+        ('unit = "rad/s"', 'unit = "m"', "cannot be subtracted from an angular velocity", 10),
         ("start current", "start curent", "did you mean 'current'?", 12),
         ("let current", "let A.current", "", 9),
     ],
