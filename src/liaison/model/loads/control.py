@@ -286,7 +286,7 @@ def pid(
 @load_kind
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class GravityCompensation(Force, Brief):
+class GravityCompensation(OfMechanism, Brief):
     """A motor that balances gravity on a coordinate (compensation de la gravité).
 
     In closed loops there is one for each degree of freedom, and they balance it together.
@@ -299,7 +299,7 @@ class GravityCompensation(Force, Brief):
     WORD: ClassVar[str] = "gravity compensation"
     LSD: ClassVar[str] = "gravity_compensation"
     PYTHON: ClassVar[str] = "balanced"
-    SYMBOL: ClassVar[str] = "motor"
+    SYMBOL: ClassVar[str] = "none"
     ON: ClassVar[str] = "coordinate"
 
     def labels(self) -> tuple[str, ...]:
