@@ -20,7 +20,7 @@ from liaison.expr import Expr, Table
 from liaison.program.plan import LARGEST_POWER, TURNING, Functions, Item, Piece, Plan
 from liaison.program.program import Program
 
-from .sincos import double, sincos_lines, single, slow_function
+from .sincos import Lines, double, single, slow_function
 
 SEARCH = """\
 entry:
@@ -145,14 +145,14 @@ class Arithmetic:
 
     Attributes:
         contract: a mark of sums and products that may be fused; empty where none may.
-        sincos: writes sines and cosines, as `sincos_lines` does.
+        sincos: writes sines and cosines: of a prefix of names, and so many lanes.
         prefix: of the names of other functions.
         addresses: where these lie; none for functions of the system.
         functions: what computes formulas without symbols; those of Python where empty.
     """
 
     contract: str = "contract "
-    sincos: Callable[[str, str, int, str], tuple[list[str], str, str, str]] = sincos_lines
+    sincos: Callable[[str, int], Lines] = Lines
     prefix: str = ""
     addresses: Callable[[], Mapping[str, int]] = dict
     functions: Functions = field(default_factory=dict)
@@ -196,6 +196,7 @@ class Module:
         self.lanes: set[int] = set()
         self.tables: dict[tuple[Table, int], str] = {}
         self.spread: dict[tuple[str, int], None] = {}  # (function of doubles, lanes), in order
+        self.stores: set[int] = set()  # lanes of vectors of which some are stored
 
     def declarations(self) -> list[str]:
         """Functions that are made elsewhere."""
@@ -274,7 +275,7 @@ class Writer:
             return
         for node in zeros:
             del outputs[node]
-        length = f"i64 {8 * self.size}"
+        length = f"i64 {8 * self.size * self.form.lanes}"
         self.lines.append(f"  call void @llvm.memset.p0.i64(ptr %out, i8 0, {length}, i1 false)")
 
     def put(self, text: str) -> str:
@@ -360,9 +361,8 @@ class Writer:
         """Sine and cosine of a vector."""
         self.module.lanes.add(lanes)
         self.count += 1
-        sincos = self.module.arithmetic.sincos
-        written = sincos(f"s{self.count}", operand, lanes, self.block)
-        lines, sine, cosine, self.block = written
+        writer = self.module.arithmetic.sincos(f"s{self.count}", lanes)
+        lines, sine, cosine, self.block = writer.both(operand, self.block)
         self.lines += lines
         return sine, cosine
 

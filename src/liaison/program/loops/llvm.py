@@ -32,16 +32,22 @@ TO_INTEGER = "llvm.fptosi.sat.i64.f64"
 TWO = {"copysign", "minnum", "maxnum", "atan2", "pow"}
 
 
-def loops_ir(roots: Sequence[Loop[..., Any]], *, portable: bool = False) -> str:
+def loops_ir(
+    roots: Sequence[Loop[..., Any]],
+    *,
+    portable: bool = False,
+    apart: Sequence[Loop[..., Any]] = (),
+) -> str:
     """IR text of the loops and of all they call; `unique_names(roots)` are the symbols.
 
     Args:
         roots: the loops.
         portable: with functions of our own instead of the mathematical library of the system.
+        apart: loops that they call and that another module defines.
     """
-    routines = reachable(roots, reader_of(portable))
-    names = unique_names([*roots, *(read.loop for read in routines)])
-    printers = [_Printer(routine, names, set(roots)) for routine in routines]
+    routines = reachable(roots, reader_of(portable), apart)
+    names = unique_names([*roots, *apart, *(read.loop for read in routines)])
+    printers = [_Printer(routine, names, set(roots), set(apart)) for routine in routines]
     texts = [printer.text() for printer in printers]
     used = {name: None for printer in printers for name in printer.used}
     tables = [line for printer in printers for line in printer.tables]
@@ -101,9 +107,13 @@ class _Printer:
     """One function; `value` appends the lines of an expression and returns its operand."""
 
     def __init__(
-        self, routine: Routine, names: dict[Loop[..., Any], str], roots: set[Loop[..., Any]]
+        self,
+        routine: Routine,
+        names: dict[Loop[..., Any], str],
+        roots: set[Loop[..., Any]],
+        apart: set[Loop[..., Any]],
     ) -> None:
-        self.routine, self.names = routine, names
+        self.routine, self.names, self.apart = routine, names, apart
         self.linkage = "" if routine.loop in roots else "internal "
         self.lines: list[str] = []
         self.used: dict[str, None] = {}
@@ -402,6 +412,8 @@ class _Printer:
         return self.fresh(f"call double @{name}({', '.join(f'double {a}' for a in args)})")
 
     def value_call(self, value: Value) -> str:
+        if value.data in self.apart:
+            return self.value_external(value)
         args = ", ".join(f"{ir(a.type)} {self.value(a)}" for a in value.args)
         return self.invoke(ir(value.type), f"@{self.names[value.data]}", args)
 

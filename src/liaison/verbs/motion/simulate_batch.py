@@ -83,9 +83,11 @@ def simulate_batch(
         controller: what gives inputs as formulas, compiled with the mechanism, as of `simulate`.
         options: how to run, as a record.
         **keywords: the same one by one, each explained at `RunOptions`, and threads: how many; all
-            cores if not given. Recorded are the instants of `every`, or the first and the last;
-            inputs may be arrays with a number for each run. A run that fails raises, unless
-            on_failure="return". progress is called with the fraction of runs that are over.
+            cores if not given. lanes=False marches runs one by one also where vector lanes could
+            take several at a time, to the same bits. Recorded are the instants of `every`, or the
+            first and the last; inputs may be arrays with a number for each run. A run that fails
+            raises, unless on_failure="return". progress is called with the fraction of runs that
+            are over.
             Evaluated are energy, outputs and closure, and what `series` adds: poses, momentum,
             contacts.
 
