@@ -70,6 +70,7 @@ def impulses(part: f64, run: Run) -> f64:
     P = problem.P
     limits = problem.limits
     kept = run.impulse
+    rows_in_metric(run.rank, m, chosen, flat(run.mid.D), run)
     delassus(m, chosen, A, run)
     rates(m, part, run)
     for i in range(m):
@@ -330,6 +331,8 @@ def find_impulses(e: Entries, run: Run, scratch: ptr) -> i64:
         if not (residual <= UNSOLVED):
             return NO_MODE
         finish_step(run)
+        if run.rows_chosen == 0:
+            break  # `predict` has seen every gap at this end
         if work(run) > 0.0:
             residual = max(residual, without_gain(run))
         if closing(e, run, scratch) == 0:
@@ -340,7 +343,7 @@ def find_impulses(e: Entries, run: Run, scratch: ptr) -> i64:
 
 @loop
 def midway(e: Entries, run: Run, scratch: ptr) -> i64:
-    """Terms, unilateral rows and the metric at q_θ; X of all rows."""
+    """Terms, unilateral rows and the metric at q_θ."""
     nv = run.nv
     v = run.v
     moved = run.free.moved
@@ -357,7 +360,6 @@ def midway(e: Entries, run: Run, scratch: ptr) -> i64:
     if rank < 0:
         return SINGULAR_MASS
     run.rank = rank
-    rows_in_metric(rank, flat(run.mid.D), run)
     return GOOD
 
 

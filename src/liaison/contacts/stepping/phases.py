@@ -126,8 +126,7 @@ def push_out(
     for i in range(nv):
         rest[i] = 0.0
     free_motion(rows, rank, held, rest, at(held, (run.nphi + run.nb) * nv), delta, run)
-    rows_in_metric(rank, flat(run.end.D), run)
-    add_guarded(holds, deepest, delta, rest, run)
+    add_guarded(holds, rank, deepest, delta, rest, run)
     e.retract(t, q, v, run.u, run.p, delta, moved, scratch)
     for i in range(run.nq):
         q[i] = moved[i]
@@ -157,7 +156,7 @@ def held_rows(holds: i64, held: ptr, run: Run) -> i64:
 
 
 @loop
-def add_guarded(holds: i64, deepest: f64, delta: ptr, rest: ptr, run: Run) -> None:
+def add_guarded(holds: i64, rank: i64, deepest: f64, delta: ptr, rest: ptr, run: Run) -> None:
     """Adds to δ what the gaps that are not held need in order not to be negative after it."""
     nv = run.nv
     problem = run.problem
@@ -182,6 +181,7 @@ def add_guarded(holds: i64, deepest: f64, delta: ptr, rest: ptr, run: Run) -> No
             limit.coefficient[1] = 0.0
             limit.constant = 0.0
             m += 1
+    rows_in_metric(rank, m, chosen, flat(run.end.D), run)
     delassus(m, chosen, problem.A, run)
     solve_cones(m, m, problem.A, problem.b, run.cone, problem.limits, f, run.area)
     pushed(m, chosen, f, rest, run)

@@ -80,12 +80,13 @@ def free_motion(rows: i64, rank: i64, G: ptr, force: ptr, right: ptr, x: ptr, ru
 
 
 @loop
-def rows_in_metric(rank: i64, D: ptr, run: Run) -> None:
-    """X of every row of D into `run.in_metric`."""
+def rows_in_metric(rank: i64, m: i64, chosen: iptr, D: ptr, run: Run) -> None:
+    """X of the rows of D that are chosen into `run.in_metric`."""
     nv = run.nv
     L = run.metric
     Q = at(L, nv * nv + 1)
-    for r in range(run.nr):
+    for c in range(m):
+        r = chosen[c]
         x = run.in_metric[r]
         for i in range(nv):
             x[i] = D[r * nv + i]
