@@ -48,7 +48,15 @@ from liaison.solvers.linear.dense import dot, largest_in
 from liaison.solvers.linear.lemke import SOLVED, polyhedral_missed, solve_polyhedral
 
 from .modes import still
-from .rows import delassus, free_motion, metric_of, one_sided, pushed, rows_in_metric
+from .rows import (
+    delassus,
+    forget_rows,
+    free_motion,
+    metric_of,
+    one_sided,
+    pushed,
+    rows_in_metric,
+)
 
 UNSOLVABLE = 1e300
 """The residual of a problem whose pivots end on a ray."""
@@ -70,7 +78,7 @@ def impulses(part: f64, run: Run) -> f64:
     P = problem.P
     limits = problem.limits
     kept = run.impulse
-    rows_in_metric(run.rank, m, chosen, flat(run.mid.D), run)
+    rows_in_metric(m, chosen, run.rank, flat(run.mid.D), run)
     delassus(m, chosen, A, run)
     rates(m, part, run)
     for i in range(m):
@@ -360,6 +368,7 @@ def midway(e: Entries, run: Run, scratch: ptr) -> i64:
     if rank < 0:
         return SINGULAR_MASS
     run.rank = rank
+    forget_rows(run)
     return GOOD
 
 

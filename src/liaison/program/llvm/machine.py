@@ -301,14 +301,30 @@ def _machine_for(target: Target, optimize: int) -> Any:
     )  # fmt: skip
 
 
-def ptx(ir: str, processor: str) -> str:
-    """The text for NVIDIA GPUs of that kind and newer; any host will do."""
+def ptx(ir: str, processor: str, *, passes: bool = False) -> str:
+    """The text for NVIDIA GPUs of that kind and newer; any host will do.
+
+    Args:
+        ir: a module, without target lines.
+        processor: the kind, as PTX names it.
+        passes: run LLVM's own passes first (for loops); the text is then kept in the disk cache.
+    """
+    version = ".".join(map(str, _llvm().llvm_version_info))
+    key = key_of(ir, GPU, processor, version, f"passes={passes}")
+    text = fetch(key) if passes else None
+    if text is not None:
+        return text.decode()
     with _LOCK:
         machine = _gpu_machine(processor)
         module = _llvm().parse_assembly(f'target triple = "{GPU}"\n{ir}')
         module.data_layout = str(machine.target_data)
         module.verify()
-        return str(machine.emit_assembly(module))
+        if passes:
+            _improve(module, 3, machine)
+        written = str(machine.emit_assembly(module))
+    if passes:
+        store(key, written.encode())
+    return written
 
 
 @cache

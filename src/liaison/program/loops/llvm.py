@@ -1,6 +1,6 @@
 """Printing loops as LLVM IR: one function for each, locals on the stack (passes lift them).
 
-Public names: loops_ir, routines_ir, unique_names, reader_of.
+Public names: loops_ir, routines_ir, unique_names, reader_of, declaration, ir, number.
 """
 
 from __future__ import annotations
