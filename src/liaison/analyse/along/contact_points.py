@@ -21,7 +21,9 @@ from liaison.model import Mechanism
 from liaison.model.values import floats
 from liaison.numeric import Array
 from liaison.simulation import Trajectory
+from liaison.simulation.hull_places import hull_places
 from liaison.tree import ContactPlace, contact_places, on_symbols, span
+from liaison.tree.contact.sides import ConvexPair
 
 
 @final
@@ -91,7 +93,18 @@ def contact_points(mechanism: Mechanism, run: Trajectory) -> tuple[ContactAlong,
     moves, qdot = on_symbols(tree)
     columns = zip([*moves.q, *moves.v], [*run.q.T, *run.v.T], strict=True)
     values = parameters_had(mechanism, run) | {symbol("t"): run.t} | dict(columns)
-    return tuple(_along(place, values, run) for place in contact_places(moves, qdot))
+    listed = contact_places(moves, qdot, with_hulls=True)
+    for pair in (x.pair for x in listed if x.pair is not None and x.slot == 0):
+        values |= _found(pair, values, len(run.t))
+    return tuple(_along(place, values, run) for place in listed)
+
+
+def _found(pair: ConvexPair, values: Mapping[Expr, Any], count: int) -> dict[Expr, Array]:
+    """What loops find of the places of a pair at every instant."""
+    columns = [np.broadcast_to(x, count) for x in evaluate(list(pair.pose), values)]
+    bodies = [(pair.name, pair.first, pair.second)]
+    features = hull_places(bodies, np.stack(columns, axis=1)).reshape(count, -1)
+    return dict(zip(pair.features, features.T, strict=True))
 
 
 def parameters_had(mechanism: Mechanism, run: Trajectory) -> dict[Expr, Any]:
@@ -111,10 +124,14 @@ def _along(place: ContactPlace, values: Mapping[Expr, Any], run: Trajectory) -> 
     frame = [in_ground(place.normal), *map(in_ground, place.tangents)]
     turning = [f"{place.name}: pivoting", *(f"{place.name}: rolling {x}" for x in "xy")]
     acting = [place.name, *(f"{place.name}: sliding {x}" for x in "xy")]
+    is_used = np.ones(len(run.t), dtype=bool)
+    if place.pair is not None:
+        # a place that is not in use has no normal
+        is_used = np.any(frame[0] != 0, axis=1)
     return ContactAlong(
         place.name,
         place.bodies,
-        is_closed=_is_closed(run, place.name),
+        is_closed=_is_closed(run, place.name) & is_used,
         point=in_ground(place.point),
         normal=frame[0],
         force=_sum(run, acting, frame),

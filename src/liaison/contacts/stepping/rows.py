@@ -6,7 +6,8 @@ With M = L Lᵀ and Q an orthonormal basis of the rows of closures L⁻¹Gᵀ,
 
 so that impulses P of unilateral rows change their rates by A P and leave those of closures alone.
 
-Public names: one_sided, metric_of, free_motion, rows_in_metric, delassus, pushed.
+Public names: one_sided, metric_of, free_motion, rows_in_metric,
+row_in_metric, delassus, pushed.
 
 Source: GVL13 §5.4.2 (QR with column pivoting), §6.1 (least squares in a metric).
 """
@@ -82,18 +83,24 @@ def free_motion(rows: i64, rank: i64, G: ptr, force: ptr, right: ptr, x: ptr, ru
 @loop
 def rows_in_metric(rank: i64, D: ptr, run: Run) -> None:
     """X of every row of D into `run.in_metric`."""
+    for r in range(run.nr):
+        row_in_metric(r, rank, D, run)
+
+
+@loop
+def row_in_metric(r: i64, rank: i64, D: ptr, run: Run) -> None:
+    """X of one row of D."""
     nv = run.nv
     L = run.metric
     Q = at(L, nv * nv + 1)
-    for r in range(run.nr):
-        x = run.in_metric[r]
+    x = run.in_metric[r]
+    for i in range(nv):
+        x[i] = D[r * nv + i]
+    forward_solve(nv, L, x)
+    for k in range(rank):
+        along = dot(nv, at(Q, k * nv), x)
         for i in range(nv):
-            x[i] = D[r * nv + i]
-        forward_solve(nv, L, x)
-        for k in range(rank):
-            along = dot(nv, at(Q, k * nv), x)
-            for i in range(nv):
-                x[i] -= along * Q[k * nv + i]
+            x[i] -= along * Q[k * nv + i]
 
 
 @loop
