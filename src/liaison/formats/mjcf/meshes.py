@@ -13,6 +13,7 @@ Source: MUJOCO XML reference, asset/mesh.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple, final
 
@@ -84,6 +85,7 @@ class Meshes:
     def __init__(self, root: Element, settings: Settings, folder: Folder) -> None:
         self.settings, self.folder = settings, folder
         self.solids: dict[tuple[str, bool], tuple[float, Floats, Floats]] = {}
+        self.hulls: dict[str, Hull] = {}
         self.elements: dict[str, Element] = {}
         for asset in root.all("asset"):
             for mesh in asset.all("mesh"):
@@ -133,6 +135,24 @@ class Meshes:
         volume = float(hull.volume())
         center, tensor = (np.array(x, dtype=float) for x in (hull.center(), hull.tensor(volume)))
         return volume, center, tensor
+
+    def contact_hull(self, name: str, geom: Element) -> Hull:
+        """The convex hull with which a mesh touches, in the axes of its file.
+
+        Raises:
+            ModelError: its points have no volume.
+        """
+        if name not in self.hulls:
+            element = self.element(name, geom)
+            points = self.mesh(element).corners
+            try:
+                hull = Hull(tuple(map(tuple, np.unique(points, axis=0).tolist())))
+            except ModelError as error:
+                message = error.message.replace("a hull", str(element))
+                raise ModelError(message, place=element.place) from None
+            notes = tuple(x.replace("a hull", str(element)) for x in hull.notes)
+            self.hulls[name] = replace(hull, notes=notes)
+        return self.hulls[name]
 
     def mesh(self, element: Element) -> Mesh:
         """Corners and triangles, moved and scaled as <mesh> says."""
