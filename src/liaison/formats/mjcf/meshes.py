@@ -23,13 +23,15 @@ from numpy.typing import NDArray
 from liaison.errors import ModelError, NamingError, TextError
 from liaison.formats.urdf.xml import Element, numbers_in
 from liaison.model.shapes import Hull
-from liaison.numeric.meshes import READERS, mesh_of
+from liaison.numeric.meshes import MOST_BYTES, READERS, mesh_of
 from liaison.spatial import rotation_quaternion
 
 from .expand import Folder
 from .values import Settings
 
 Floats = NDArray[np.float64]
+MOST_CHECKS = 10**8
+"""Corners times triangles up to which it is looked whether a mesh is convex."""
 SMALLEST = 1e-15
 """Volume [m³] below which MuJoCo takes a mesh as none."""
 
@@ -112,6 +114,9 @@ class Meshes:
         key = (name, how == "exact")
         if key not in self.solids:
             mesh = self.mesh(element)
+            if how == "convex" and len(mesh.triangles) * len(mesh.corners) > MOST_CHECKS:
+                message = f"{element} has {len(mesh.triangles)} triangles, too many for its hull."
+                raise ModelError(message, place=element.place, hint="Give the body an <inertial>.")
             if how == "convex" and not mesh.is_convex:
                 self.solids[key] = self.hull(mesh, element)
                 return self.solids[key]
@@ -167,7 +172,7 @@ class Meshes:
             if suffix not in (".msh", *READERS):
                 message = f"the file {name!r} of {element} is no .obj, .stl or .msh"
                 raise TextError(f"{message}.", place=element.place)
-            data = self.folder.data(name, element, self.settings.meshes_in)
+            data = self.folder.data(name, element, self.settings.meshes_in, MOST_BYTES)
             try:
                 corners, triangles = _msh(data) if suffix == ".msh" else _triangles(data, suffix)
             except (ValueError, IndexError, OverflowError) as error:
