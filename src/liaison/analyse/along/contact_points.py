@@ -35,7 +35,8 @@ class ContactAlong(Shown):
         name: of the gap: that of the contact, or with the number of a corner or rim.
         bodies: what touches, and what is touched.
         is_closed: when it touches.
-        point: I [m]; where it is open, where it would touch.
+        point: I [m]; where it is open, where it would touch; of convex bodies whose places loops
+            find, a point inside the first.
         normal: from the second body to the first.
         force: on the first body [N].
         moment: on the first body at I, of rolling and pivoting friction [N·m].
@@ -95,16 +96,21 @@ def contact_points(mechanism: Mechanism, run: Trajectory) -> tuple[ContactAlong,
     values = parameters_had(mechanism, run) | {symbol("t"): run.t} | dict(columns)
     listed = contact_places(moves, qdot, with_hulls=True)
     for pair in (x.pair for x in listed if x.pair is not None and x.slot == 0):
-        values |= _found(pair, values, len(run.t))
+        values |= _found(pair, values, run)
     return tuple(_along(place, values, run) for place in listed)
 
 
-def _found(pair: ConvexPair, values: Mapping[Expr, Any], count: int) -> dict[Expr, Array]:
-    """What loops find of the places of a pair at every instant."""
+def _found(pair: ConvexPair, values: Mapping[Expr, Any], run: Trajectory) -> dict[Expr, Array]:
+    """What loops find of the places of a pair at every instant; of open ones a point inside."""
+    count = len(run.t)
     columns = [np.broadcast_to(x, count) for x in evaluate(list(pair.pose), values)]
     bodies = [(pair.name, pair.first, pair.second)]
-    features = hull_places(bodies, np.stack(columns, axis=1)).reshape(count, -1)
-    return dict(zip(pair.features, features.T, strict=True))
+    features = hull_places(bodies, np.stack(columns, axis=1))[:, 0]
+    for slot in range(features.shape[1]):
+        is_open = ~_is_closed(run, f"{pair.name}[{slot + 1}]")
+        features[is_open, slot] = 0.0
+        features[is_open, slot, 6:9] = pair.first.middle
+    return dict(zip(pair.features, features.reshape(count, -1).T, strict=True))
 
 
 def parameters_had(mechanism: Mechanism, run: Trajectory) -> dict[Expr, Any]:

@@ -67,5 +67,5 @@ def places_along(
     _compiled(portable)[places_over](touches, count, table, out, work)
     for k, (_, first, _) in enumerate(pairs):
         is_unused = ~np.any(out[:, k, :, :6], axis=2)
-        out[:, k, :, 6:9][is_unused] = np.mean([*first.vertices] or [np.zeros(3)], axis=0)
+        out[:, k, :, 6:9][is_unused] = first.middle
     return out

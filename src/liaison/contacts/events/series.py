@@ -188,9 +188,12 @@ def direct(sides: Sides, modes: iptr, v: ptr) -> None:
     limit = still(sides, v)
     begins = 0
     for b in range(sides.nb):
-        # a place of hulls that is not there at this instant holds nothing
-        load = sides.blocks[b].load if sides.blocks[b].kind == FRICTION else b
-        if load >= 0 and sides.blocks[load].kind == GAP and sides.seen.gap[load] == NO_FACE:
+        # a place of hulls that is not there at this instant holds nothing, and nothing is held by
+        # friction where nothing presses
+        block = sides.blocks[b]
+        if block.kind == GAP and sides.seen.gap[b] == NO_FACE:
+            modes[b] = OPEN
+        if block.kind == FRICTION and block.load >= 0 and modes[block.load] == OPEN:
             modes[b] = OPEN
         sides.mode[b] = modes[b]
         # what is left of the run's last switch is not of this instant
