@@ -40,7 +40,7 @@ from liaison.solvers.cones.cones import ONE_WAY, solve_cones
 from liaison.solvers.linear.dense import dot, largest_in
 
 from .modes import has_room, note_modes
-from .moreau import moreau_step
+from .moreau import is_same_place, moreau_step
 from .rows import (
     delassus,
     forget_rows,
@@ -101,7 +101,8 @@ def is_held(k: i64, run: Run) -> i64:
     gap = run.end.gap[k]
     if block.kind != GAP or run.mode[k] != CLOSED or gap > EDGE * run.scales.gap[k]:
         return 0
-    if gap == NO_FACE:
+    # a place of hulls that is another than that which carried is not held
+    if gap == NO_FACE or is_same_place(k, run.end, run) == 0:
         return 0
     return 1 if run.impulse[block.first] > 0.0 else 0
 
