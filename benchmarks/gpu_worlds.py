@@ -4,10 +4,10 @@ Run on a machine with an NVIDIA GPU and its driver:
 
     python benchmarks/gpu_worlds.py [MODEL …] [--long]
 
-Models are `leg` (a closed loop of five bars, one foot, stops, motors), `quadruped` (18 velocities, four feet,
-48 contacts, stops and friction blocks), or the path of a description. Each is compared after a step and after
-100 with the same code on the processor, then timed on many worlds from random starts. With --long the leg
-takes 10⁹ steps under random targets.
+Models are `leg` (a closed loop of five bars, one foot, stops, motors), `quadruped` (18 velocities,
+four feet, 48 contacts, stops and friction blocks), or the path of a description. Each is compared
+after a step and after 100 with the same code on the processor, then timed on many worlds from
+random starts. With --long the leg takes 10⁹ steps under random targets.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from .dlpack import CUDA, FLOATS, INTEGERS, capsule_of
 NAMES = ("libcuda.so.1", "libcuda.so", "nvcuda.dll")
 REGISTERS, LOCAL_BYTES = 4, 3
 CAPABILITY = (75, 76)
-MULTIPROCESSORS, RESIDENT = 16, 39
+MULTIPROCESSORS, RESIDENT, ALL_REGISTERS = 16, 39, 82
 ORDINAL = 9  # attribute of a pointer: whose memory it is
 Address = ctypes.c_uint64
 
@@ -72,10 +72,10 @@ class Driver:
         self.call("cuDeviceGetAttribute", ctypes.byref(value), which, self.device)
         return value.value
 
-    @property
-    def resident(self) -> int:
-        """Threads that it runs at the same time, at most."""
-        return self.attribute(MULTIPROCESSORS) * self.attribute(RESIDENT)
+    def resident(self, registers: int) -> int:
+        """Threads with so many registers that it runs at the same time."""
+        most = self.attribute(ALL_REGISTERS) // max(1, registers)
+        return self.attribute(MULTIPROCESSORS) * min(self.attribute(RESIDENT), most)
 
     @property
     def free_bytes(self) -> int:

@@ -50,6 +50,10 @@ class Place(ABC):
     def free_bytes(self) -> int:
         """Memory that arrays may take."""
 
+    def kept_bytes(self, kernels: Kernels) -> int:
+        """Memory that threads keep beside their registers while kernels run."""
+        return 0
+
     @abstractmethod
     def load(self, module: Module) -> Kernels:
         """The kernels of a module."""
@@ -92,8 +96,12 @@ class Gpu(Place):
         return address
 
     def free_bytes(self) -> int:
-        """What the driver says, less what threads keep beside their registers."""
+        """What the driver says."""
         return self.driver.free_bytes
+
+    def kept_bytes(self, kernels: Kernels) -> int:
+        """Of as many threads as have registers at the same time."""
+        return kernels.local_bytes * self.driver.resident(kernels.registers)
 
     def load(self, module: Module) -> Kernels:
         """Through the driver's compiler."""

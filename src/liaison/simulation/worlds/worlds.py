@@ -36,6 +36,7 @@ from .module import KERNELS, module_of
 from .places import Kernels, Place, place_named
 from .recording import Recorder
 
+LARGEST = 2**31 - 1
 PRECISIONS = {"double": (np.float64, np.int64), "single": (np.float32, np.int32)}
 
 
@@ -165,10 +166,10 @@ class Worlds:
     def _check_memory(self) -> None:
         """Raises an error before anything is allocated that does not fit."""
         free = self.place.free_bytes()
-        if self.place.is_gpu:
-            resident = self.place.driver.resident  # type: ignore[attr-defined]
-            free -= self._kernels.local_bytes * min(resident, self.count)
-        most = max(0, int(0.95 * free) // self.bytes_per_world)
+        free -= self.place.kept_bytes(self._kernels)
+        # places in arrays are numbers of 31 bits
+        rows = max(3, *self._sizes().values())
+        most = min(max(0, int(0.95 * free) // self.bytes_per_world), LARGEST // rows)
         if self.count > most:
             raise SimulationError(
                 f"{self.count} worlds of {self.plan.program.name!r} need "
