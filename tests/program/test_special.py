@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from liaison.errors import ProgramError
-from liaison.program.gpu.dlpack import _KEPT, FLOATS, capsule_of
+from liaison.program.gpu.cuda import _KEPT, FLOATS, capsule_of
 from liaison.program.llvm.machine import load
 from liaison.program.loops.language import entry_at, f64, i64, iptr, kernel, loop, ptr
 from liaison.program.loops.records import Record, inline, size, sized

@@ -1,8 +1,10 @@
 """The wall around CUDA's driver: devices, memory, modules and launches, through ctypes.
 
 Only the driver's own library is asked for, which every computer with an NVIDIA GPU has; no toolkit.
+Arrays are lent to other libraries by DLPack: memory without a copy, as a capsule they understand
+(DLManagedTensor of dlpack.h, version 0.8, and its deleter).
 
-Public names: Driver, driver, DeviceArray.
+Public names: Driver, driver, DeviceArray, capsule_of, CUDA, FLOATS, INTEGERS.
 """
 
 from __future__ import annotations
@@ -17,8 +19,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liaison.errors import ProgramError
-
-from .dlpack import CUDA, FLOATS, INTEGERS, capsule_of
 
 NAMES = ("libcuda.so.1", "libcuda.so", "nvcuda.dll")
 REGISTERS, LOCAL_BYTES = 4, 3
@@ -72,10 +72,15 @@ class Driver:
         self.call("cuDeviceGetAttribute", ctypes.byref(value), which, self.device)
         return value.value
 
+    @property
+    def multiprocessors(self) -> int:
+        """How many it has."""
+        return self.attribute(MULTIPROCESSORS)
+
     def resident(self, registers: int) -> int:
         """Threads with so many registers that it runs at the same time."""
         most = self.attribute(ALL_REGISTERS) // max(1, registers)
-        return self.attribute(MULTIPROCESSORS) * min(self.attribute(RESIDENT), most)
+        return self.multiprocessors * min(self.attribute(RESIDENT), most)
 
     @property
     def free_bytes(self) -> int:
@@ -255,3 +260,91 @@ class DeviceArray:
 def _free(owner: Driver, address: int) -> None:
     owner.enter()
     owner.call("cuMemFree_v2", Address(address))
+
+
+CUDA, INTEGERS, FLOATS = 2, 0, 2
+NAME = b"dltensor"
+
+
+class _Tensor(ctypes.Structure):
+    """DLTensor."""
+
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device_kind", ctypes.c_int32),
+        ("device", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("offset", ctypes.c_uint64),
+    )
+
+
+class _Managed(ctypes.Structure):
+    """DLManagedTensor."""
+
+
+Deleter = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Managed))
+_Managed._fields_ = (("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", Deleter))
+
+_KEPT: dict[int, tuple[Any, ...]] = {}
+"""What is handed out: it lives until whoever took it lets go."""
+
+
+def _forget(managed: Any) -> None:
+    _KEPT.pop(ctypes.addressof(managed.contents), None)
+
+
+_DELETER = Deleter(_forget)
+_Destructor = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+def _dropped(capsule: int) -> None:
+    """A capsule that nobody took is forgotten; one that was taken has another name by now."""
+    api = ctypes.pythonapi
+    if api.PyCapsule_IsValid(ctypes.c_void_p(capsule), NAME):
+        get = api.PyCapsule_GetPointer
+        get.restype = ctypes.c_void_p
+        address = get(ctypes.c_void_p(capsule), NAME)
+        _KEPT.pop(int(address), None)
+
+
+_DESTRUCTOR = _Destructor(_dropped)
+
+
+def capsule_of(
+    owner: Any,
+    address: int,
+    shape: tuple[int, ...],
+    kind: tuple[int, int],
+    device: tuple[int, int],
+) -> Any:
+    """A capsule of an array in memory, rows contiguous.
+
+    Args:
+        owner: kept alive as long as the capsule or what is made of it.
+        address: of the first element.
+        shape: of the array.
+        kind: FLOATS or INTEGERS, and bits of an element.
+        device: kind of device and its number.
+    """
+    sizes = (ctypes.c_int64 * len(shape))(*shape)
+    steps = [1]
+    for size in reversed(shape[1:]):
+        steps.insert(0, steps[0] * size)
+    strides = (ctypes.c_int64 * len(shape))(*steps[: len(shape)])
+    pointer = ctypes.POINTER(ctypes.c_int64)
+    tensor = _Tensor(
+        address, *device, len(shape), *kind, 1,
+        ctypes.cast(sizes, pointer), ctypes.cast(strides, pointer), 0,
+    )  # fmt: skip
+    managed = _Managed(tensor, None, _DELETER)
+    place = ctypes.addressof(managed)
+    _KEPT[place] = (owner, sizes, strides, managed)
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype = ctypes.py_object
+    make.argtypes = (ctypes.c_void_p, ctypes.c_char_p, _Destructor)
+    return make(place, NAME, _DESTRUCTOR)

@@ -24,7 +24,7 @@ from liaison.program.loops.special import (
 )
 from liaison.program.program import Program
 
-from .pointers import PIECE, entry_text, functions_text, work_size
+from .pointers import entry_text, functions_text, work_size
 from .thread import DeviceModule
 
 ENTRIES = ("rate", "retract", "correct_q", "correct_v")
@@ -152,9 +152,14 @@ def march_state(
     at(residual, i)[0] = s.worst
 
 
+LONG = {"double": 3000, "float": 20_000}
+"""Operations of a right-hand side from which on it is cut. Measured: floats that registers do not
+hold are better left to the driver's compiler."""
+
+
 def is_long(program: Program, form: Form) -> bool:
     """Whether the right-hand side is more than registers hold."""
-    return sum(program.operations("rate").values()) > 2 * PIECE[form.real]
+    return sum(program.operations("rate").values()) > LONG[form.real]
 
 
 def long_march_ir(program: Program, form: Form, shared: frozenset[str], block: int) -> str:

@@ -114,7 +114,7 @@ class _Special(_Printer):
         special: Special,
         written: frozenset[str],
     ) -> None:
-        super().__init__(routine, names, set())
+        super().__init__(routine, names, set(), set())
         self.special, self.written = special, written
         self.record = type(special.block)
 
@@ -201,9 +201,9 @@ SHORT = 40
 def graded(text: str) -> str:
     """The same text, in which short functions are inlined and no others."""
 
-    def marked(found: re.Match[str]) -> str:
-        mark = "alwaysinline" if found[0].count("\n") <= SHORT else "noinline"
-        return found[0].replace(" nounwind {", f" nounwind {mark} {{", 1)
+    def marked(match: re.Match[str]) -> str:
+        mark = "alwaysinline" if match[0].count("\n") <= SHORT else "noinline"
+        return match[0].replace(" nounwind {", f" nounwind {mark} {{", 1)
 
     return FUNCTION.sub(marked, text)
 
@@ -215,10 +215,10 @@ def rolled(text: str) -> str:
     """The same text with a mark at every `for`: copies of its body would crowd a GPU's caches."""
     count = 0
 
-    def marked(found: re.Match[str]) -> str:
+    def marked(match: re.Match[str]) -> str:
         nonlocal count
         count += 1
-        return f"{found[1]}, !llvm.loop !{LOOPS + count}"
+        return f"{match[1]}, !llvm.loop !{LOOPS + count}"
 
     text = AGAIN.sub(marked, text)
     marks = [f"!{k} = distinct !{{!{k}, !{LOOPS}}}" for k in range(LOOPS + 1, LOOPS + count + 1)]

@@ -1,6 +1,6 @@
 """Where worlds live: the memory and the threads of a GPU, or of this processor.
 
-Public names: Place, Gpu, Processor, place_named, WORLD_BLOCK.
+Public names: Place, Gpu, Processor, place_named, Kernels.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from liaison.program.llvm.machine import load, ptx
 
 from .module import Module
 
-WORLD_BLOCK = 128
-"""Threads in a block, which go from phase to phase of a step together."""
+BLOCKS, SMALL_BLOCK, MUCH = (1024, 512, 256), 128, 65536
+"""Threads in a block, which go from phase to phase of a step together and share instructions:
+as many as leave a block for each multiprocessor. Measured: few where a thread keeps more than so
+many bytes beside its registers."""
 
 SHARES = 4
 """Ranges of worlds for each thread of this processor, so that none waits long for the last."""
@@ -106,19 +108,26 @@ class Gpu(Place):
     def load(self, module: Module) -> Kernels:
         """Through the driver's compiler."""
         text = ptx(module.text, self.driver.processor, passes=True)
-        return _OnGpu(self.driver.load_all(text, module.names))
+        return _OnGpu(self.driver.load_all(text, module.names), self.driver.multiprocessors)
 
 
 @final
 class _OnGpu(Kernels):
-    def __init__(self, functions: Mapping[str, Function]) -> None:
-        self._functions = functions
+    def __init__(self, functions: Mapping[str, Function], multiprocessors: int) -> None:
+        self._functions, self._multiprocessors = functions, multiprocessors
         self.registers = max(x.attribute(REGISTERS) for x in functions.values())
         self.local_bytes = max(x.attribute(LOCAL_BYTES) for x in functions.values())
 
     def launch(self, name: str, count: int, arguments: Sequence[Any]) -> None:
         """One thread a world; does not wait."""
-        self._functions[name].launch(count, WORLD_BLOCK, arguments)
+        self._functions[name].launch(count, self.block(count), arguments)
+
+    def block(self, count: int) -> int:
+        """Threads in a block for so many worlds."""
+        if self.local_bytes > MUCH:
+            return SMALL_BLOCK
+        fit = [size for size in BLOCKS if count >= size * self._multiprocessors]
+        return fit[0] if fit else SMALL_BLOCK
 
 
 @final

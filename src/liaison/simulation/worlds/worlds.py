@@ -104,7 +104,7 @@ class Worlds:
     NumPy arrays on the processor. What is written into them counts from the next step on.
 
     A world that is lost (no finite state, no impulses that satisfy all contacts, closures that
-    cannot be met) keeps its last good state; `lost` counts such worlds, `why` says what happened,
+    cannot be met) keeps its last good state; `lost` counts such worlds, `why` gives the reason,
     `reset` begins them anew.
 
     Attributes:
