@@ -269,6 +269,10 @@ def bounds_of(mechanism: Mechanism) -> Mapping[str, tuple[float, float]]:
     )
 
 
+ROUNDED = 1e-12
+"""Lengths [m] below this are what rounding left of 0."""
+
+
 def length_of(mechanism: Mechanism) -> float:
     """The largest length of what moves [m]: shapes, centers, markers, sizes of contacts.
 
@@ -280,13 +284,21 @@ def length_of(mechanism: Mechanism) -> float:
         if body.name in moving:
             lengths += body.com
             lengths += [getattr(x, part) for x in body.shapes for part in getattr(x, "SIZES", ())]
+            lengths += [y for x in body.shapes for point in _corners(x) for y in point]
     for joint in mechanism.joints:
         for marker in (joint.predecessor, joint.successor):
             lengths += marker.p if marker.body in moving else ()
     for contact in mechanism.contacts:
         lengths += [getattr(contact, x, 0) for x in ("radius", "length")]
         lengths += getattr(contact, "size", ())
+        corners = _corners(dict(getattr(contact, "more", ())).get("points"))
+        lengths += [x for point in corners for x in point]
         first = getattr(contact, "first", None)
         lengths += first.p if first is not None and first.body in moving else ()
     numbers = [abs(float(x)) for x in lengths if x is not None and not isinstance(x, Expr)]
-    return max(numbers, default=0.0)
+    return max((x for x in numbers if x > ROUNDED), default=0.0)
+
+
+def _corners(shape: Any) -> tuple[Any, ...]:
+    """The points of a hull; of other shapes none."""
+    return tuple(getattr(shape, "points", ()))
