@@ -35,6 +35,7 @@ from liaison.expr import (
     cos,
     directional,
     gradient,
+    is_periodic,
     jacobian,
     sin,
     substitute,
@@ -80,7 +81,6 @@ from liaison.tree.closure import dependent_rates
 from liaison.units import MOMENT, Label
 
 from .equations import Chart, Closures, Kinematic, Symbols
-from .periodic import is_periodic
 
 
 @final
