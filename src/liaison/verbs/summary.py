@@ -343,14 +343,11 @@ def _start(tree: Tree, start: Mapping[str, float]) -> Assembly | None:
 
 def _rank(equations: Equations, start: Assembly) -> int | None:
     """The rank of G at the assembled start; None where it depends on an unknown."""
-    nv, nc = len(equations.symbols.v), len(equations.closures.gamma)
-    if not nc:
+    if not equations.closures.gamma:
         return 0
-    from liaison.program.lower import lower
-    from liaison.program.to_numpy import to_numpy
+    from liaison.equations.start_checks import closure_matrix
 
-    kernel, state = to_numpy(lower(equations)), start.state
-    G = kernel.call("terms", t=state.t, q=state.q, v=state.v)["G"].reshape(nc, nv)
+    G = closure_matrix(equations, start.state)
     if not np.all(np.isfinite(G)):
         return None
     length = np.linalg.norm(G, axis=1, keepdims=True)
