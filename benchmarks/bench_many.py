@@ -3,8 +3,8 @@
     python benchmarks/bench_many.py [names …]
 
 Every row is in one process, without a cache; what belongs to no mechanism (the time loop, the loops
-over nodes) is compiled before, by a first run of another model. Beside each row stands what is asked
-of it. Names choose rows: those that contain one of them.
+over nodes) is compiled before, by a first run of another model. Beside each row stands what is
+asked of it. Names choose rows: those that contain one of them.
 
 Chains of hinged rods; a closed chain; four-bars in a row, on top of each other and in many separate
 frames; a net of rods with ball joints; a tree of rods; the track of 200 shoes of
@@ -24,12 +24,13 @@ from typing import TypeVar
 
 import numpy as np
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
-sys.path.insert(0, str(EXAMPLES))
+sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 from bench_maximal import hinged
 from n_four_bar import n_four_bar
 
 from liaison import forward_dynamics, read, simulate, write_lsd
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
 
 STEP, STEPS = 0.001, 10
 
@@ -51,12 +52,14 @@ def ring(n: int) -> str:
             f"guess J{k} = {turn if k else 0.0!r} deg ;",
         ]
     last = f"[{x!r}, {y!r}, 0] m @ earth"
-    text.append(f"let C = join [1, 0, 0] m @ b{n - 2} and {last} with revolute axis = [0, 0, 1] end ;")
+    text.append(
+        f"let C = join [1, 0, 0] m @ b{n - 2} and {last} with revolute axis = [0, 0, 1] end ;"
+    )
     return "\n".join(text)
 
 
 def lattice(columns: int, floors: int) -> str:
-    """LSD of four-bars beside and on top of each other: posts on a row of hinges, floors of bars."""
+    """LSD of four-bars beside and on top of each other: posts on hinges, floors of bars."""
     text = ["gravity = [0, -9.81, 0] m/s^2 ;"]
     for j in range(floors):
         for i in range(columns + 1):
