@@ -8,7 +8,7 @@ asked of it. Names choose rows: those that contain one of them.
 
 Chains of hinged rods; a closed chain; four-bars in a row, on top of each other and in many separate
 frames; a net of rods with ball joints; a tree of rods; the track of 200 shoes of
-`examples/crawler.lsd`, whose pins meet wheels and teeth in 3600 springs.
+`examples/many/crawler.lsd`, whose pins meet wheels and teeth in 3600 springs.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ ROWS: dict[str, tuple[Callable[[], str], float | None, float | None]] = {
     "lattice of 40 by 5 four-bars": (lambda: lattice(40, 5), None, None),
     "net of 12 by 12 rods": (lambda: net(12), None, None),
     "tree of 10 000 rods": (lambda: branches(10_000), None, None),
-    "crawler, 200 shoes": (lambda: (EXAMPLES / "crawler.lsd").read_text(), None, None),
+    "crawler, 200 shoes": (lambda: (EXAMPLES / "many" / "crawler.lsd").read_text(), None, None),
 }
 """Name -> text; seconds asked to ten steps, and from a mechanism to its accelerations."""
 
