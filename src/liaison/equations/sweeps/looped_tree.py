@@ -227,6 +227,7 @@ def check_loopable(tree: Tree) -> None:
     known = {
         "relations": [x.name for x in mechanism.constraints],
         "unilateral constraints": [x.name for x in mechanism.contacts],
+        "states of loads": [x.name for x in mechanism.states],
     }
     for what, names in known.items():
         if names:
