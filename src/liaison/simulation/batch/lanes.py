@@ -241,7 +241,8 @@ class Lanes:
                 share_out(lane, group, self._clock, self._blocks)
                 own, i = self._own(lane), int(group.runs[group.next + lane])
                 keep(own)
-                own.steps, own.evaluations = self._clock.steps, self._clock.evaluations
+                own.steps = self._clock.steps
+                own.evaluations += self._clock.evaluations
                 own.projections += group.projections[lane]
                 end_run(i, status, self._task, own, Rows(End, codes), last.ravel())
                 ended.append((i, own))
