@@ -2,8 +2,9 @@
 
 Runs of fixed explicit steps march side by side, one in each lane of a vector: see `lane_steps.py`.
 Whether a batch does changes nothing but the time: a lane has the bits of a run that marches alone,
-whatever its neighbours are, and a run whose step is no ordinary one is made again alone. Adaptive
-steps, implicit methods, events, contacts and drives whose rates jump march alone from the start.
+whatever its neighbours are (`lane_check.py` compares), and a run whose step is no ordinary one is
+made again alone. Adaptive steps, implicit methods, events, contacts and drives whose rates jump
+march alone from the start.
 
 Public names: Lanes, LanePlan, lane_plan, lane_shares.
 """
@@ -27,6 +28,7 @@ from liaison.simulation.plan.plan import Plan
 from liaison.simulation.steps.layout import Entries, Run
 from liaison.simulation.steps.recording import keep
 
+from .lane_check import different_entries
 from .lane_layout import Group, with_lane_loops
 from .lane_march import compiled_lanes, compiled_note, run_lanes
 from .lane_steps import enter_alone, share_out
@@ -50,10 +52,12 @@ class LanePlan:
     Attributes:
         codes: of the kernel, and of formulas of inputs.
         alone: entries that runs of a lane may call alone.
+        different: entries whose bits are not those of one state.
     """
 
     codes: tuple[LaneCode, ...]
     alone: tuple[str, ...]
+    different: tuple[str, ...] = ()
 
     @property
     def lanes(self) -> int:
@@ -79,13 +83,15 @@ def lane_plan(plan: Plan, run: Run, count: int, wanted: bool | None) -> LanePlan
     if not why and wanted is None and _evaluations(run, count) < WORTH:
         return None
     lanes = None if why else _compiled(plan, run)
-    if lanes is None and wanted:
-        why = why or "the back end computes one state at a time"
+    why = why or ("the back end computes one state at a time" if lanes is None else "")
+    if lanes is not None and lanes.different:
+        why = f"of the entry {lanes.different[0]!r} lanes differ from one state in the last bits"
+    if why and wanted:
         raise SimulationError(
             f"lanes is True, and these runs march one by one: {why}.",
             hint="Leave lanes out: runs that can march on vector lanes then do.",
         )
-    return lanes
+    return None if why else lanes
 
 
 def _evaluations(run: Run, count: int) -> float:
@@ -119,13 +125,16 @@ def _compiled(plan: Plan, run: Run) -> LanePlan | None:
     """The code, where the back end makes some."""
     closed = ("closure", "correct_q", "correct_v") if run.nc else ()
     watched = (plan.watch[0],) if plan.watch[0] else ()
-    codes = [plan.kernel.lane_code("rate", "retract", *closed, *watched)]
+    kernels = [(plan.kernel, ("rate", "retract", *closed, *watched))]
     if plan.added is not None:
-        codes.append(plan.added.lane_code(*plan.added.program.entries))
-    known = tuple(x for x in codes if x is not None)
-    if len(known) < len(codes) or len({x.lanes for x in known}) > 1:
+        kernels.append((plan.added, tuple(plan.added.program.entries)))
+    codes = [(kernel, kernel.lane_code(*names)) for kernel, names in kernels]
+    known = [(kernel, code) for kernel, code in codes if code is not None]
+    if len(known) < len(codes) or len({code.lanes for _, code in known}) > 1:
         return None
-    return LanePlan(known, CORRECTING if run.nc else ())
+    different = [x for kernel, code in known for x in different_entries(kernel, code)]
+    alone = CORRECTING if run.nc else ()
+    return LanePlan(tuple(code for _, code in known), alone, tuple(different))
 
 
 def lane_shares(
