@@ -20,6 +20,7 @@ import numpy as np
 
 from liaison.errors import SimulationError
 from liaison.numeric import Array
+from liaison.program import Kernel
 from liaison.program.llvm.lanes import LaneCode
 from liaison.program.loops.records import Rows, address, set_hook
 from liaison.simulation.events.watched import sides_in
@@ -34,11 +35,15 @@ from .lane_march import compiled_lanes, compiled_note, run_lanes
 from .lane_steps import enter_alone, share_out
 from .loop import MOST_RUNS, End, Task, end_run
 
-WORTH = 200_000
-"""Evaluations of a batch from which on code for lanes is worth the time it takes to compile."""
+WORTH, FEW = 2_000_000, 4
+"""Evaluations of a kernel's batches from which on code for lanes is worth the time it takes to
+compile; and runs that are not, since most lanes would be idle."""
 
 LINE = 8
 """Doubles of a cache line."""
+
+EVALUATIONS = "evaluations of batches that could march on lanes"
+"""Under this name a kernel knows how many there were."""
 
 CORRECTING = ("terms", "correct_q", "correct_v")
 """Entries that bring a state back to its closures."""
@@ -80,7 +85,7 @@ def lane_plan(plan: Plan, run: Run, count: int, wanted: bool | None) -> LanePlan
     if wanted is False:
         return None
     why = _hindrance(plan, run)
-    if not why and wanted is None and _evaluations(run, count) < WORTH:
+    if not why and wanted is None and not _is_worth(plan.kernel, run, count):
         return None
     lanes = None if why else _compiled(plan, run)
     why = why or ("the back end computes one state at a time" if lanes is None else "")
@@ -94,8 +99,12 @@ def lane_plan(plan: Plan, run: Run, count: int, wanted: bool | None) -> LanePlan
     return None if why else lanes
 
 
-def _evaluations(run: Run, count: int) -> float:
-    return float(count * run.ns * (run.t_end - run.t_start) / run.step)
+def _is_worth(kernel: Kernel, run: Run, count: int) -> bool:
+    """Whether a kernel's batches, this one included, are long enough; the answer changes no bit."""
+    evaluations = float(count * run.ns * (run.t_end - run.t_start) / run.step)
+    total: float = kernel.prepared.get(EVALUATIONS, 0.0) + evaluations
+    kernel.prepared[EVALUATIONS] = total
+    return total >= WORTH and count >= FEW
 
 
 def _hindrance(plan: Plan, run: Run) -> str:
