@@ -82,7 +82,7 @@ def pending(
             if group.is_pending[k] > 0 and own.pivots_left > 0:
                 project_alone(e, t, k, q, v, group, clock, blocks, scratch)
                 count -= 1
-    return count
+    return int(count)
 
 
 @loop
