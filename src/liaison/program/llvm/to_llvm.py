@@ -20,11 +20,12 @@ from dataclasses import dataclass, replace
 from functools import cache as memo
 from functools import partial
 from types import MappingProxyType
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 from liaison.errors import checked
 from liaison.expr import Expr, collector_paused
 from liaison.program.derivatives.columns import LANES, Columns, steps_of, unit
+from liaison.program.derivatives.stages import Stages
 from liaison.program.kernel import MachineKernel
 from liaison.program.plan import PIECE, Functions, Piece, Plan, plan, plan_of
 from liaison.program.program import Program
@@ -43,10 +44,10 @@ from .entries import (
 from .lanes import LaneCode, lanes_ir
 from .machine import Code, load, vector_lanes
 from .sincos import double
+from .stages import StagesPlan, masked_store, stages_functions, stages_plan
 
 VECTOR, MASK = f"<{LANES} x double>", f"<{LANES} x i1>"
-STORE = f"@llvm.masked.store.v{LANES}f64.p0"
-DECLARED = f"declare void {STORE}({VECTOR}, ptr, i32, {MASK})"
+STORE = masked_store(LANES)
 
 
 @final
@@ -69,26 +70,39 @@ class ColumnsPlan:
         return self.first.pieces
 
 
+AnyPlan: TypeAlias = Plan | ColumnsPlan | StagesPlan
+
+
 def columns_plan(
-    columns: Columns, lanes: int, size: int = PIECE, functions: Functions = MappingProxyType({})
-) -> ColumnsPlan:
-    """The plan of an entry of columns; so many angles may be turned at once."""
+    columns: Columns | Stages,
+    lanes: int,
+    size: int = PIECE,
+    functions: Functions = MappingProxyType({}),
+) -> ColumnsPlan | StagesPlan:
+    """The plan of an entry of columns or stages; so many angles may be turned at once."""
+    if isinstance(columns, Stages):
+        return stages_plan(columns, lanes, size, functions)
     shared = plan_of(columns.shared, lanes=lanes, size=size, functions=functions)
     return ColumnsPlan(columns, shared)
 
 
 def module_of(
-    program: Program, plans: Mapping[str, Plan | ColumnsPlan], arithmetic: Arithmetic = NATIVE
+    program: Program, plans: Mapping[str, AnyPlan], arithmetic: Arithmetic = NATIVE
 ) -> str:
     """IR text of a module: one function for each plan, by name, and those it is cut into."""
-    module, bodies, has_columns = Module(arithmetic), [], False
+    module, bodies = Module(arithmetic), []
     for name, entry_plan in plans.items():
         if isinstance(entry_plan, ColumnsPlan):
             bodies.append(columns_functions(module, name, program, entry_plan))
-            has_columns = True
+            module.stores.add(LANES)
+        elif isinstance(entry_plan, StagesPlan):
+            bodies.append(stages_functions(module, name, program, entry_plan))
         else:
             bodies.append(entry_functions(module, name, program, entry_plan))
-    declared = [*module.declarations(), *([DECLARED] if has_columns else [])]
+    declared = module.declarations()
+    for n in sorted(module.stores):
+        kinds = f"<{n} x double>, ptr, i32, <{n} x i1>"
+        declared.append(f"declare void {masked_store(n)}({kinds})")
     return "\n".join([*declared, *bodies, module.tail(), ""])
 
 
@@ -279,13 +293,13 @@ def to_llvm(
         return plan(program, entry, lanes=angles, size=size, functions=arithmetic.functions)
 
     @memo
-    def arranged(entry: str) -> Plan | ColumnsPlan:
+    def arranged(entry: str) -> AnyPlan:
         columns = program.entry(entry).columns
         if columns is None:
             return planned(entry, vector_lanes())
         return columns_plan(columns, vector_lanes(), size, arithmetic.functions)
 
-    def loaded(text: str, symbols: Iterable[str], *plans: Plan | ColumnsPlan) -> Code:
+    def loaded(text: str, symbols: Iterable[str], *plans: AnyPlan) -> Code:
         level = _level(plans) if optimize is None else optimize
         return load(text, symbols, optimize=level, keep=cache, imports=arithmetic.addresses())
 
@@ -326,7 +340,7 @@ def to_llvm(
     )  # fmt: skip
 
 
-def _level(plans: Iterable[Plan | ColumnsPlan]) -> int:
+def _level(plans: Iterable[AnyPlan]) -> int:
     """Of code generation, where none is chosen."""
     return 2 if all(len(entry_plan.pieces) == 1 for entry_plan in plans) else 1
 
