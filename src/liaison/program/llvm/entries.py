@@ -20,7 +20,7 @@ from liaison.expr import Expr, Table
 from liaison.program.plan import LARGEST_POWER, TURNING, Functions, Item, Piece, Plan
 from liaison.program.program import Program
 
-from .sincos import double, sincos_lines, single, slow_function
+from .sincos import Lines, double, single, slow_function
 
 SEARCH = """\
 entry:
@@ -145,14 +145,14 @@ class Arithmetic:
 
     Attributes:
         contract: a mark of sums and products that may be fused; empty where none may.
-        sincos: writes sines and cosines, as `sincos_lines` does.
+        sincos: writes sines and cosines: of a prefix of names, and so many lanes.
         prefix: of the names of other functions.
         addresses: where these lie; none for functions of the system.
         functions: what computes formulas without symbols; those of Python where empty.
     """
 
     contract: str = "contract "
-    sincos: Callable[[str, str, int, str], tuple[list[str], str, str, str]] = sincos_lines
+    sincos: Callable[[str, int], Lines] = Lines
     prefix: str = ""
     addresses: Callable[[], Mapping[str, int]] = dict
     functions: Functions = field(default_factory=dict)
@@ -210,6 +210,7 @@ class Module:
         self.turns: set[int] = set()
         self.tables: dict[tuple[Table, int], str] = {}
         self.spread: dict[tuple[str, int], None] = {}  # (function of doubles, lanes), in order
+        self.stores: set[int] = set()  # lanes of vectors of which some are stored
 
     def declarations(self) -> list[str]:
         """Functions that are made elsewhere."""
@@ -237,7 +238,7 @@ def _turn(lanes: int, arithmetic: Arithmetic) -> str:
     """A function of sine and cosine, for entries that are rather small than fast."""
     kind = Form(lanes).kind
     pair = f"{{ {kind}, {kind} }}"
-    lines, sine, cosine, _ = arithmetic.sincos("s", "%x", lanes, "entry")
+    lines, sine, cosine, _ = arithmetic.sincos("s", lanes).both("%x", "entry")
     return "\n".join([
         f"define internal {pair} @liaison_turn{lanes}({kind} %x) noinline nounwind {{", "entry:",
         *lines,
@@ -306,7 +307,7 @@ class Writer:
             return
         for node in zeros:
             del outputs[node]
-        length = f"i64 {8 * self.size}"
+        length = f"i64 {8 * self.size * self.form.lanes}"
         self.lines.append(f"  call void @llvm.memset.p0.i64(ptr %out, i8 0, {length}, i1 false)")
 
     def put(self, text: str) -> str:
@@ -399,9 +400,8 @@ class Writer:
             both = self.put(f"call {pair} @liaison_turn{lanes}({Form(lanes).kind} {operand})")
             sine, cosine = (self.put(f"extractvalue {pair} {both}, {k}") for k in (0, 1))
             return sine, cosine
-        sincos = self.module.arithmetic.sincos
-        written = sincos(f"s{self.count}", operand, lanes, self.block)
-        lines, sine, cosine, self.block = written
+        writer = self.module.arithmetic.sincos(f"s{self.count}", lanes)
+        lines, sine, cosine, self.block = writer.both(operand, self.block)
         self.lines += lines
         return sine, cosine
 

@@ -188,6 +188,7 @@ def load(
     keep: bool = True,
     key: str = "",
     imports: Mapping[str, int] = MappingProxyType({}),
+    vectors: bool = False,
 ) -> Code:
     """Machine code of the IR text.
 
@@ -199,9 +200,11 @@ def load(
         keep: look in the disk cache, and store there.
         key: what stands for the text in the cache.
         imports: addresses of functions that it calls, besides those of libm.
+        vectors: at level 3, equal operations side by side become those of vectors.
     """
     text = ir if isinstance(ir, str) else ""
-    key = key_of(key or text, *host(), f"O{optimize} passes={passes}")
+    mark = f"O{optimize} passes={passes}{' vectors' if vectors else ''}"
+    key = key_of(key or text, *host(), mark)
     content = fetch(key) if keep else None
     with _LOCK:
         if content is not None:
@@ -210,7 +213,8 @@ def load(
             except RuntimeError:
                 content = None
         with working("program", "compiling"):
-            content = _object_code(ir if isinstance(ir, str) else ir(), optimize, passes)
+            text = ir if isinstance(ir, str) else ir()
+            content = _object_code(text, optimize, passes, vectors)
         if keep:
             store(key, content)
         return _link(content, symbols, imports)
@@ -297,14 +301,30 @@ def _machine_for(target: Target, optimize: int) -> Any:
     )  # fmt: skip
 
 
-def ptx(ir: str, processor: str) -> str:
-    """The text for NVIDIA GPUs of that kind and newer; any host will do."""
+def ptx(ir: str, processor: str, *, passes: bool = False) -> str:
+    """The text for NVIDIA GPUs of that kind and newer; any host will do.
+
+    Args:
+        ir: a module, without target lines.
+        processor: the kind, as PTX names it.
+        passes: run LLVM's own passes first (for loops); the text is then kept in the disk cache.
+    """
+    version = ".".join(map(str, _llvm().llvm_version_info))
+    key = key_of(ir, GPU, processor, version, f"passes={passes}")
+    text = fetch(key) if passes else None
+    if text is not None:
+        return text.decode()
     with _LOCK:
         machine = _gpu_machine(processor)
         module = _llvm().parse_assembly(f'target triple = "{GPU}"\n{ir}')
         module.data_layout = str(machine.target_data)
         module.verify()
-        return str(machine.emit_assembly(module))
+        if passes:
+            _improve(module, 3, machine)
+        written = str(machine.emit_assembly(module))
+    if passes:
+        store(key, written.encode())
+    return written
 
 
 @cache
@@ -384,23 +404,24 @@ def _linker() -> tuple[Any, int]:
     return linker, 0
 
 
-def _object_code(ir: str, optimize: int, passes: bool) -> bytes:
+def _object_code(ir: str, optimize: int, passes: bool, vectors: bool = False) -> bytes:
     llvm, machine = _llvm(), _target_machine(optimize)
     module = llvm.parse_assembly(f'target triple = "{host()[2]}"\n{ir}')
     module.data_layout = str(machine.target_data)
     module.verify()
     if passes:
-        _improve(module, optimize, machine)
+        _improve(module, optimize, machine, vectors)
     return bytes(machine.emit_object(module))
 
 
-def _improve(module: Any, optimize: int, machine: Any) -> None:
+def _improve(module: Any, optimize: int, machine: Any, vectors: bool = False) -> None:
     """Locals into registers and what follows from it; everything LLVM knows at level 3.
 
     The long list takes ten times as long, and runs a time loop no faster.
     """
     llvm = _llvm()
     options = llvm.create_pipeline_tuning_options(speed_level=max(1, optimize))
+    options.slp_vectorization = vectors
     builder = llvm.create_pass_builder(machine, options)
     if optimize > 2:
         builder.getModulePassManager().run(module, builder)

@@ -1,6 +1,6 @@
 """Printing loops as LLVM IR: one function for each, locals on the stack (passes lift them).
 
-Public names: loops_ir, routines_ir, unique_names, reader_of.
+Public names: loops_ir, routines_ir, unique_names, reader_of, declaration, ir, number.
 """
 
 from __future__ import annotations
@@ -32,14 +32,20 @@ TO_INTEGER = "llvm.fptosi.sat.i64.f64"
 TWO = {"copysign", "minnum", "maxnum", "atan2", "pow"}
 
 
-def loops_ir(roots: Sequence[Loop[..., Any]], *, portable: bool = False) -> str:
+def loops_ir(
+    roots: Sequence[Loop[..., Any]],
+    *,
+    portable: bool = False,
+    apart: Sequence[Loop[..., Any]] = (),
+) -> str:
     """IR text of the loops and of all they call; `unique_names(roots)` are the symbols.
 
     Args:
         roots: the loops.
         portable: with functions of our own instead of the mathematical library of the system.
+        apart: loops that they call and that another module defines.
     """
-    return routines_ir(reachable(roots, reader_of(portable)), roots)
+    return routines_ir(reachable(roots, reader_of(portable), apart), roots, apart=apart)
 
 
 def routines_ir(
@@ -47,6 +53,8 @@ def routines_ir(
     roots: Sequence[Loop[..., Any]],
     attributes: Callable[[Routine], str] = lambda _: "",
     inline: str = "",
+    *,
+    apart: Sequence[Loop[..., Any]] = (),
 ) -> str:
     """IR text of routines.
 
@@ -55,9 +63,13 @@ def routines_ir(
         roots: loops that others see.
         attributes: of a routine's function, as IR has them.
         inline: definitions of functions that are no loops, which stand in this module.
+        apart: loops that they call and that another module defines.
     """
-    names = unique_names([*roots, *(read.loop for read in routines)])
-    printers = [_Printer(routine, names, set(roots), attributes(routine)) for routine in routines]
+    names = unique_names([*roots, *apart, *(read.loop for read in routines)])
+    printers = [
+        _Printer(routine, names, set(roots), set(apart), attributes(routine))
+        for routine in routines
+    ]
     texts = [printer.text() for printer in printers]
     used = {name: None for printer in printers for name in printer.used}
     tables = [line for printer in printers for line in printer.tables]
@@ -121,10 +133,14 @@ class _Printer:
     """One function; `value` appends the lines of an expression and returns its operand."""
 
     def __init__(
-        self, routine: Routine, names: dict[Loop[..., Any], str], roots: set[Loop[..., Any]],
+        self,
+        routine: Routine,
+        names: dict[Loop[..., Any], str],
+        roots: set[Loop[..., Any]],
+        apart: set[Loop[..., Any]],
         attributes: str = "",
-    ) -> None:  # fmt: skip
-        self.routine, self.names = routine, names
+    ) -> None:
+        self.routine, self.names, self.apart = routine, names, apart
         self.attributes = f"nounwind {attributes}".rstrip()
         self.linkage = "" if routine.loop in roots else "internal "
         self.lines: list[str] = []
@@ -431,6 +447,8 @@ class _Printer:
         return self.fresh(f"call double @{name}({', '.join(f'double {a}' for a in args)})")
 
     def value_call(self, value: Value) -> str:
+        if value.data in self.apart:
+            return self.value_external(value)
         args = ", ".join(f"{ir(a.type)} {self.value(a)}" for a in value.args)
         return self.invoke(ir(value.type), f"@{self.names[value.data]}", args)
 
