@@ -204,13 +204,14 @@ class _OfVectors(Writer):
         if node not in self.places or node in self.vectors.reads:
             return super().operand(node)
         self.used[node] = 1 - self.used.get(node, 1)
-        one = self.load(f"stage{self.used[node]}", self.places[node])
+        place = self.place(f"stage{self.used[node]}", self.places[node])
         if self.form.lanes == 1:
-            return one
-        kind, lanes = self.form.kind, self.form.lanes
-        first = self.put(f"insertelement {kind} poison, double {one}, i32 0")
-        everywhere = f"<{lanes} x i32> zeroinitializer"
-        return self.put(f"shufflevector {kind} {first}, {kind} poison, {everywhere}")
+            return self.put(f"load double, ptr {place}, align 8")
+        one = self.put(f"load <1 x double>, ptr {place}, align 8")
+        everywhere = f"<{self.form.lanes} x i32> zeroinitializer"
+        return self.put(
+            f"shufflevector <1 x double> {one}, <1 x double> poison, {everywhere}"
+        )
 
 
 def masked_store(lanes: int) -> str:
