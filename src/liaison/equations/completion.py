@@ -173,7 +173,9 @@ def with_inertia(setting: Setting, dynamics: Dynamics) -> Dynamics:
         inverse[i] = inverse[i] + entry * setting.symbols.vdot[j]
         if i != j:
             inverse[j] = inverse[j] + entry * setting.symbols.vdot[i]
-    return replace(dynamics, M=MappingProxyType(M), inverse=tuple(inverse), articulated=None, swept=None)
+    return replace(
+        dynamics, M=MappingProxyType(M), inverse=tuple(inverse), articulated=None, swept=None
+    )
 
 
 def plain_dynamics(
