@@ -353,7 +353,7 @@ def dependent(M: Entries, attitudes: Attitudes = ()) -> set[int]:
 def _rotation(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
     """A rotation matrix near nine numbers, row by row."""
     Q = np.linalg.qr(drawn.reshape(3, 3) + np.diag([1.0, 2.0, 3.0]))[0]
-    return (Q * np.linalg.det(Q)).ravel()
+    return np.asarray(Q * np.linalg.det(Q)).ravel()
 
 
 def with_lent(M: Entries, ties: Ties, lent: Mapping[int, Expr]) -> Entries:
