@@ -29,7 +29,7 @@ LATER = {
     "formats.lsd.read": "formats.merge",
     "formats.read": "formats.mjcf.read formats.urdf.read",
     "model.checks": "model.contacts.targets",
-    "model.pairing": "model.contacts.contact",
+    "model.pairing": "model.contacts.between model.contacts.contact",
     "model.shapes": "numeric.hulls numeric.meshes",
     "program.back_ends": "program.libraries.package",
     "program.c.to_c": "program.functions.table",
@@ -39,6 +39,7 @@ LATER = {
     "program.loops.llvm": "program.functions.table",
     "program.lower": "program.derivatives.derivatives "
     "program.derivatives.discrete program.derivatives.variation",
+    "simulation.hull_places": "contacts.convex.along",
     "simulation.plan.plan": "program.to_numpy simulation.steps.sides_layout",
     "simulation.steps.layout": "solvers.cones.cones solvers.linear.lemke",
     "simulation.outcome": "simulation.plan.scales",

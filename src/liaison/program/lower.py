@@ -87,7 +87,7 @@ def lower(equations: Equations) -> Program:
                 "nphi": len(equations.closures.phi),
                 "nu": len(symbols.u),
                 "np": len(symbols.p),
-                "nx": max(nq, nv + nc + len(symbols.force), len(_features(equations))),
+                "nx": max(nq, nv + nc + len(symbols.force) + len(_features(equations))),
             }
         ),
         labels=equations.labels,
@@ -120,7 +120,7 @@ def _weights(equations: Equations) -> list[Expr]:
 
 
 def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
-    """Where each symbol is found; v̇ then λ then f, ξ, and a target position each begin x.
+    """Where each symbol is found; v̇, λ, f and places of hulls, ξ, and a target each begin x.
 
     Raises:
         NamingError: two quantities share a name.
@@ -131,7 +131,6 @@ def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
     listed += [("p", symbols.p), ("x", extra), ("x", symbols.xi)]
     listed += [("x", equations.kinematics.target), ("x", symbols.stress)]
     listed += [("x", tuple(_changes(equations))), ("x", tuple(_weights(equations)))]
-    listed += [("x", _features(equations))]
     places: dict[Expr, tuple[str, int]] = {}
     for array, group in listed:
         for i, x in enumerate(group):
@@ -139,11 +138,12 @@ def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
                 raise NamingError.double("quantities", x.name)
             places[x] = (array, i)
     after = len(symbols.vdot) + len(symbols.lam)
-    return places | {x: ("x", after + i) for i, x in enumerate(symbols.force)}
+    behind = (*symbols.force, *_features(equations))
+    return places | {x: ("x", after + i) for i, x in enumerate(behind)}
 
 
 def _features(equations: Equations) -> tuple[Expr, ...]:
-    """What x holds in the entry `one_sided`: places of contact that loops find."""
+    """What x holds behind v̇, λ and f: places of contact that loops find."""
     return tuple(x for pair in equations.sides.pairs for x in pair.features)
 
 

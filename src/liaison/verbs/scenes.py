@@ -1,4 +1,4 @@
-"""Scenes from a description: free bodies whose spheres, boxes and hulls touch, also planes.
+"""Scenes from a description: free bodies whose shapes touch each other, and planes.
 
 Runs of mechanisms whose bodies collide in many pairs: as a scene, in their own coordinates.
 
@@ -14,11 +14,17 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.contacts.scene import Bodies, Laws
+from liaison.contacts.scene import ROUND, Bodies, Laws
 from liaison.errors import Interrupted, ModelError, NamingError, SimulationError
 from liaison.expr import Expr, as_expr, collector_paused, evaluate, symbol, symbols_of
-from liaison.model import Body, Box, Collision, Hull, Marker, Mechanism, Sphere
-from liaison.model.contacts.collisions import Surfaces, collisions, plane_names, surfaces_of
+from liaison.model import Body, Box, Collision, Cylinder, Hull, Marker, Mechanism, Sphere
+from liaison.model.contacts.collisions import (
+    Surfaces,
+    collisions,
+    plane_names,
+    surfaces_of,
+    touching,
+)
 from liaison.model.loads.load import Field
 from liaison.model.pairing import obstacle
 from liaison.numeric import Array
@@ -159,6 +165,7 @@ def placed_on(mechanism: Mechanism, start: Mapping[str, float], planes: Any, law
     named = [bool(np.any(pair_laws.table[k] >= 0)) for k in pair_laws.bodies]
     balls = [part.balls(needed) for part, needed in zip(parts, named, strict=True)]
     solids = [part.boxes() for part in parts]
+    corners = [x for part in parts for x in part.corners()]
     bodies = Bodies(
         names=tuple(part.body.name for part in parts),
         mass=np.array([values.number(part.body.mass) for part in parts]),
@@ -170,8 +177,8 @@ def placed_on(mechanism: Mechanism, start: Mapping[str, float], planes: Any, law
         frame=np.array([part.frame() for part in parts]).reshape(-1, 3, 4),
         solid=np.concatenate([*solids, np.zeros((0, 10))]),
         solid_owner=np.repeat(np.arange(len(solids)), [len(x) for x in solids]),
-        corners=np.array([len(x) for part in parts for x in part.corners()], dtype=np.int64),
-        corner=np.concatenate([np.zeros((0, 3)), *(x for part in parts for x in part.corners())]),
+        corners=np.array([count for count, _ in corners], dtype=np.int64),
+        corner=np.concatenate([np.zeros((0, 3)), *(x for _, x in corners)]),
     )
     scene = Scene(bodies, planes, gravity=_gravity(mechanism, values), laws=pair_laws)
     return Placed(
@@ -241,22 +248,25 @@ class _Part:
                 places += [(place + turn @ (half * np.array(s)), 0.0) for s in signs]
             elif isinstance(shape, Hull):
                 places += [(place + turn @ x, 0.0) for x in self.values.floats(shape.points)]
-        if not places and needed:
-            message = f"body '{self.body.name}' has neither a sphere nor a box nor a hull"
+        if needed and not touching(self.body):
+            message = f"body '{self.body.name}' has no sphere, box, cylinder or hull"
             raise _no_place(message, self.body.place)
         rows = [[*(self.p + self.R @ at - self.center), radius] for at, radius in places]
         return np.array(rows).reshape(-1, 4)
 
     def boxes(self) -> Array:
-        """Centers, half sizes and quaternions of boxes, and of those about hulls, in the axes of
-        the joint."""
+        """Centers, half sizes and quaternions of boxes, and of those about hulls and cylinders, in
+        the axes of the joint."""
         rows = []
         for shape in self.body.shapes:
-            if not isinstance(shape, Box | Hull):
+            if not isinstance(shape, Box | Cylinder | Hull):
                 continue
             turn, place = self.values.floats(shape.R), self.values.floats(shape.p)
             if isinstance(shape, Box):
                 half = self.values.floats([shape.x, shape.y, shape.z]) / 2
+            elif isinstance(shape, Cylinder):
+                radius = self.values.number(shape.radius)
+                half = np.array([radius, radius, self.values.number(shape.length) / 2])
             else:
                 points = self.values.floats(shape.points)
                 half = np.ptp(points, axis=0) / 2
@@ -265,13 +275,15 @@ class _Part:
             rows.append([*middle, *half, *_floats(quaternion_of(self.R @ turn))])
         return np.array(rows).reshape(-1, 10)
 
-    def corners(self) -> list[Array]:
-        """Of each box nothing, of each hull its corners from the center of the box about it."""
+    def corners(self) -> list[tuple[int, Array]]:
+        """How many corners each box has as a hull, and where, from the center of the box about it:
+        none of a box, ROUND of a cylinder."""
         listed = []
-        for shape in (x for x in self.body.shapes if isinstance(x, Box | Hull)):
+        for shape in (x for x in self.body.shapes if isinstance(x, Box | Cylinder | Hull)):
             points = self.values.floats(getattr(shape, "points", ())).reshape(-1, 3)
             middle = (np.min(points, axis=0) + np.max(points, axis=0)) / 2 if len(points) else 0.0
-            listed.append(points - middle)
+            count = ROUND if isinstance(shape, Cylinder) else len(points)
+            listed.append((count, points - middle))
         return listed
 
 

@@ -94,7 +94,7 @@ def _world_of(model: SceneModel, capacity: int) -> World:
     world = new_world(sizes)
     world.solid.floats[:], world.law.floats[:] = solid, laws.values
     if forms is not None and b.corners is not None:
-        world.forms[:], world.form[:] = forms.ints, b.corners > 0
+        world.forms[:], world.form[:] = forms.ints, np.sign(b.corners)
     world.law_between[:], world.order[:] = laws.table, np.arange(wide)
     fill(world.body, Body, mass=b.mass, inertia=b.inertia, inverse=np.linalg.inv(b.inertia))
     surface = laws.bodies[owner]

@@ -41,6 +41,7 @@ from .entries import (
     Writer,
     entry_functions,
 )
+from .lanes import LaneCode, lanes_ir
 from .machine import Code, load, vector_lanes
 from .sincos import double
 from .stages import StagesPlan, masked_store, stages_functions, stages_plan
@@ -273,7 +274,8 @@ def to_llvm(
             entry is so long that it is cut: a fifth less time to compile, a hundredth more to run.
         cache: keep object code on disk, and take it from there.
         size: operations in one function, about.
-        lanes: states that a batch computes at once; as many as a register holds if None.
+        lanes: states that a batch computes at once, and runs that march together; as many as a
+            register holds if None.
         portable: results with the same bits on every machine: functions of our own, no
             contraction. Loops that call such a kernel are compiled likewise.
 
@@ -316,12 +318,26 @@ def to_llvm(
         numbers = tuple(entry_plan.numbers_written())
         return BatchCode(code["liaison_batch"], width, entry_plan.work_size, numbers, code)
 
+    def lane_compiler(entries: tuple[str, ...]) -> LaneCode | None:
+        arrangements, width = [arranged(entry) for entry in entries], lanes or vector_lanes()
+        plans = {f"liaison_{k}": x for k, x in enumerate(arrangements) if isinstance(x, Plan)}
+        if len(plans) < len(entries) or width == 1:
+            return None
+        text = lanes_ir(program, plans, width, arithmetic)
+        code = loaded(text, plans, *plans.values())
+        work_size = width * max(x.work_size for x in plans.values())
+        addresses = {entry: code[name] for entry, name in zip(entries, plans, strict=True)}
+        return LaneCode(addresses, width, work_size, code)
+
     def work(entry: str) -> int:
         return arranged(entry).work_size
 
     again = partial(to_llvm, **options, portable=portable)
     recipe = again, (program,)
-    return MachineKernel(program, compiler, work, batch_compiler, recipe=recipe, portable=portable)
+    return MachineKernel(
+        program, compiler, work, batch_compiler, lane_compiler=lane_compiler, recipe=recipe,
+        portable=portable,
+    )  # fmt: skip
 
 
 def _level(plans: Iterable[AnyPlan]) -> int:
