@@ -21,7 +21,8 @@ EVENTS = 16
 
 PROGRESS = (
     "h", "left", "turning_residual", "residual", "penetration", "strongest", "worst_residual",
-    "worst_depth", "sweeps", "most", "followed", "turns", "missed", "parts", "tried",
+    "worst_depth", "sweeps", "most", "followed", "turns", "missed", "limited",
+    "parts", "tried",
 )  # fmt: skip
 """What a world keeps when it gets more room, besides the pairs it follows."""
 
