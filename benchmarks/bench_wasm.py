@@ -140,7 +140,8 @@ def main() -> None:
         sizes = [x["size"] / 1e3 for x in rows]
         print(f"{len(rows)} run; size median {median(sizes):.1f} kB, largest {max(sizes):.1f} kB")
         print(f"ratio median {median(ratios):.2f}, worst {max(ratios):.2f}")
-        print(f"{near} within 1e-9 of machine code; {same} with the bits of portable code")
+        words = f"; {same} with the bits of portable code" if asked.bits else ""
+        print(f"{near} within 1e-9 of machine code{words}")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import liaison
-from liaison.equations.setting import is_periodic
+from liaison.equations.periodic import is_periodic
 from liaison.errors import DerivationError
 from liaison.expr import cos, exp, sin, symbol, tan
 from liaison.model import Angle, Measure

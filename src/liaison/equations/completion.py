@@ -2,7 +2,7 @@
 
 Unilateral rows of a mechanism as formulas: gaps, rates, slips, and what bounds their forces.
 
-Public names: completed, plain_dynamics, sides_of, with_inertia.
+Public names: completed, plain_dynamics, sides_of, with_inertia, with_states.
 
 Source: docs/theory/one_sided.md.
 """
@@ -10,12 +10,12 @@ Source: docs/theory/one_sided.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from liaison.expr import ZERO, Expr, as_expr, switches, symbol, vanishes
+from liaison.expr import ONE, ZERO, Expr, as_expr, switches, symbol, vanishes
 from liaison.model import Mechanism
 from liaison.tree import Tree, as_float
 from liaison.tree.closure import is_curved
@@ -118,6 +118,7 @@ def completed(
         is_whole: M has the inertia of potentials of velocities already; it is added otherwise.
     """
     dynamics = dynamics if is_whole else with_inertia(setting, dynamics)
+    dynamics = with_states(setting, dynamics)
     kept, vanished = setting.rows
     mechanism, closures = setting.mechanism, setting.closures()
     lam = tuple(symbol(f"lambda {label.name}") for label, _ in kept)
@@ -173,7 +174,30 @@ def with_inertia(setting: Setting, dynamics: Dynamics) -> Dynamics:
         inverse[i] = inverse[i] + entry * setting.symbols.vdot[j]
         if i != j:
             inverse[j] = inverse[j] + entry * setting.symbols.vdot[i]
-    return replace(dynamics, M=MappingProxyType(M), inverse=tuple(inverse), articulated=None)
+    return replace(dynamics, M=MappingProxyType(M), inverse=tuple(inverse), articulated=None, swept=None)
+
+
+def with_states(setting: Setting, dynamics: Dynamics) -> Dynamics:
+    """The rows 1 · ż = f of the states of loads, which no mass and no other force enters."""
+    states = setting.states
+    if not states:
+        return dynamics
+    M = {k: x for k, x in dynamics.M.items() if not states.keys() & {*k}}
+    M |= {(j, j): ONE for j in states}
+    vdot = setting.symbols.vdot
+
+    def rows(plain: Sequence[Expr], ours: Callable[[int], Expr]) -> tuple[Expr, ...]:
+        return tuple(ours(j) if j in states else as_expr(x) for j, x in enumerate(plain))
+
+    return replace(
+        dynamics,
+        M=MappingProxyType(M),
+        h=rows(dynamics.h, lambda j: ZERO),
+        tau=rows(dynamics.tau, lambda j: states[j]),
+        f=rows(dynamics.f, lambda j: states[j]),
+        inverse=rows(dynamics.inverse, lambda j: vdot[j] - states[j]),
+        articulated=None,
+    )
 
 
 def plain_dynamics(

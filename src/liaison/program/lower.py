@@ -32,6 +32,7 @@ from liaison.expr import (
     vanishes,
 )
 from liaison.program.derivatives.columns import Columns
+from liaison.program.derivatives.stages import Stages
 from liaison.units import FORCE
 
 from .program import Entry, Program
@@ -46,7 +47,7 @@ operations for certain: chains of revolute joints cross at 6."""
 ARTICULATED_WEIGHT = 1.15
 """Their operations wait for each other more: measured, a seventh more time for as many."""
 
-Makers: TypeAlias = Mapping[str, Callable[[], Blocks | Columns]]
+Makers: TypeAlias = Mapping[str, Callable[[], Blocks | Columns | Stages]]
 
 
 @checked
@@ -266,8 +267,8 @@ def _entries_of(equations: Equations) -> LazyEntries:
     return LazyEntries(lowering.makers(), lowering.reports(), lowering.derivatives, equations)
 
 
-def _entry(name: str, content: Blocks | Columns) -> Entry:
-    if isinstance(content, Columns):
+def _entry(name: str, content: Blocks | Columns | Stages) -> Entry:
+    if isinstance(content, Columns | Stages):
         return Entry.of_columns(name, content)
     return Entry(
         name,
@@ -327,7 +328,7 @@ class _Lowering:
             "bearings": self.bearings,
         }
 
-    def derivatives(self) -> dict[str, Callable[[], Blocks | Columns]]:
+    def derivatives(self) -> dict[str, Callable[[], Blocks | Columns | Stages]]:
         """The same for derivatives; their modules are loaded now."""
         from liaison.program.derivatives import derivatives as of
         from liaison.program.derivatives.discrete import discrete_makers

@@ -67,7 +67,8 @@ def _over_states() -> Callable[..., None]:
 @cache
 def compiled_steps(kind: str, *, portable: bool = False) -> CompiledLoops:
     """The time loop with steps of a kind as machine code, once a process."""
-    return compile_loops([advance, *_phases_of(kind).values()], portable=portable)
+    apart = getattr(import_module(KINDS[kind][0]), "APART", ())
+    return compile_loops([advance, *_phases_of(kind).values()], portable=portable, apart=apart)
 
 
 def _kind_of(run: Run) -> str:

@@ -32,7 +32,7 @@ from liaison.tree.tree import span
 
 from .assembling import Assembling
 from .given import Given, Value, in_seconds, in_si, mechanism_of
-from .ready import check_state_of, looped_kernel
+from .ready import assembled, check_state_of, looped_kernel
 
 Positions: TypeAlias = State | Mapping[str, Value] | ArrayLike | None
 """A state; positions by label, the others assembled; an array (nq,); or the mechanism's start."""
@@ -78,7 +78,9 @@ class Known:
 
     def state(self, start: Mapping[str, float], parameters: Mapping[str, float], t: float) -> State:
         """The consistent state near starts."""
-        if self.looped is not None or not self.kernel.program.sizes["nc"]:
+        if self.looped is not None and not parameters:
+            return assembled(self.tree, self.looped, start, t=t)
+        if not self.kernel.program.sizes["nc"]:
             return assemble(self.tree, parameters, t=t, guess=None, **start)
         return self._assembling.state(start, None, parameters, t=t)
 

@@ -216,8 +216,9 @@ class Summary(Shown):
 
     @property
     def freedoms(self) -> int | None:
-        """nv − rank G: independent velocities at the start."""
-        return None if self.rank is None else self.tree.nv - self.rank
+        """nv − rank G: independent velocities at the start, without states of loads."""
+        moving = self.tree.nv - len(self.mechanism.states)
+        return None if self.rank is None else moving - self.rank
 
     def value(self, x: Any) -> float | None:
         """A scalar of the description as a number; None where it depends on an unknown."""

@@ -13,7 +13,7 @@ docs/theory/contact_solvers.md, eliminate. Source: GVL13 §11.1.9 (least degree)
 from __future__ import annotations
 
 from liaison.contacts.scene.layout import PAIRS_A_BLOCK, Contact, System, Twist
-from liaison.program.loops.language import i64, loop, ptr
+from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.program.loops.records import Rows
 
 
@@ -214,8 +214,9 @@ def factorize_bodies(s: System) -> i64:
             return 1
         first = s.first[turn]
         last = s.first[turn + 1]
+        invert_pivots(pivot, s.inverse)
         for p in range(first, last):
-            divide_right(pivot, s.lower[p])
+            divide_right(pivot, s.inverse, s.lower[p])
             divide_left(pivot, s.upper[p])
         for p in range(first, last):
             minus_product(s.lower[p], s.upper[p], s.diagonal[s.below[p]])
@@ -271,15 +272,22 @@ def factorize_block(a: ptr) -> i64:
 
 
 @loop
-def divide_right(pivot: ptr, x: ptr) -> None:
-    """x := x U⁻¹."""
+def invert_pivots(pivot: ptr, inverse: ptr) -> None:
+    """One over each pivot of a block."""
     for p in range(SIDE):
-        size = 1.0 / pivot[7 * p]
-        for i in range(SIDE):
-            total = x[6 * i + p]
-            for q in range(p):
-                total -= x[6 * i + q] * pivot[6 * q + p]
-            x[6 * i + p] = total * size
+        inverse[p] = 1.0 / pivot[7 * p]
+
+
+@loop
+def divide_right(pivot: ptr, inverse: ptr, x: ptr) -> None:
+    """x := x U⁻¹."""
+    for i in range(SIDE):
+        row = x[6 * i :]
+        for p in range(SIDE):
+            t = row[p] * inverse[p]
+            row[p] = t
+            for j in range(p + 1, SIDE):
+                row[j] -= t * pivot[6 * p + j]
 
 
 @loop
@@ -287,9 +295,24 @@ def divide_left(pivot: ptr, x: ptr) -> None:
     """x := L⁻¹ x."""
     for i in range(1, SIDE):
         for p in range(i):
-            t = pivot[6 * i + p]
-            for j in range(SIDE):
-                x[6 * i + j] -= t * x[6 * p + j]
+            minus_row(pivot[6 * i + p], x[6 * p :], x[6 * i :])
+
+
+@loop
+def minus_row(t: f64, a: ptr, out: ptr) -> None:
+    """out −= t a, six numbers each."""
+    k = out[0] - t * a[0]
+    m = out[1] - t * a[1]
+    n = out[2] - t * a[2]
+    p = out[3] - t * a[3]
+    q = out[4] - t * a[4]
+    r = out[5] - t * a[5]
+    out[0] = k
+    out[1] = m
+    out[2] = n
+    out[3] = p
+    out[4] = q
+    out[5] = r
 
 
 @loop

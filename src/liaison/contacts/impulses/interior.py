@@ -1,11 +1,4 @@
-"""Impulses of many contacts at once, from inside their cones, where sweeps do not get there.
-
-Each turn solves (interior-1) of all contacts, linearized, for the velocities of bodies,
-
-    ((1 + δ) M + Dᵀ G D) δv = Dᵀ c                                                  (interior-2)
-
-and goes most of the way to the first bound. τ follows what is left of the products, after
-Mehrotra; δ damps turns that hardly move. The matrix is not symmetric, since Coulomb's law is not.
+"""The interior method for many contacts: pairs of cones, linearized, and bodies that answer them.
 
 One contact of the interior method: its two pairs of cones, scaled, linearized and stepped.
 
@@ -15,11 +8,16 @@ Coulomb's law with τ in place of 0 is smooth,
 
 f_n and w positive, the others inside the cone |t| < n, ∘ the product of that cone's algebra. λ is
 free and becomes |u_t|. After scaling by the point of Nesterov and Todd a change of the rates gives
-one of the impulses, δf = c − G δu, G three by three.
+one of the impulses, δf = c − G δu, G three by three. All contacts, linearized, are solved for the
+velocities of bodies,
 
-Public names: from_inside, keep_best, take_best, with_impulses.
+    (M + Dᵀ G D) δv = Dᵀ c                                                          (interior-2)
 
-Source: MEH92 (second order); ACA ch. 13; NT98 §2 (scaling); docs/theory/contact_solvers.md.
+The matrix is not symmetric, since Coulomb's law is not. `central_path` takes the turns.
+
+Public names: scale_pair, mean_product, least_room, solve_for, assemble.
+
+Source: NT98 §2 (scaling); ACA ch. 13; docs/theory/contact_solvers.md.
 """
 
 from __future__ import annotations
@@ -27,15 +25,11 @@ from __future__ import annotations
 from math import sqrt
 from typing import final
 
-from liaison.contacts.scene.bodies import copy_twists
 from liaison.contacts.scene.layout import ConePair, Contact, System, World
-from liaison.contacts.scene.rates import rate, residual_of, start_from
 from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.program.loops.records import Record, inline
-from liaison.solvers.cones.table import shrink
 
-from .block_factors import eliminate, factorize_bodies, solve_bodies
-from .sweeps import swept
+from .block_factors import factorize_bodies, solve_bodies
 
 TINY = 1e-300
 
@@ -103,12 +97,13 @@ def forth(n: f64, x: f64, y: f64, sign: f64, q: ConePair, out: ptr) -> None:
 @loop
 def aim(f: ptr, q: ConePair, tau: f64, second: f64) -> None:
     """What complementarity asks of a contact on the way to τ; with the product of its changes."""
-    q.dn = (tau - second * q.df[0] * q.dw) / q.w - f[0]
+    q.dn = (q.weight[0] * tau - second * q.df[0] * q.dw) / q.w - f[0]
     if q.mu > 0.0:
         a = q.d
         s = q.scaled
+        own = q.weight[1] * tau
         if second == 0.0:
-            divide(s, tau, 0.0, 0.0, a)
+            divide(s, own, 0.0, 0.0, a)
         else:
             # a holds one factor of the product, c the other
             b = q.constant
@@ -117,7 +112,7 @@ def aim(f: ptr, q: ConePair, tau: f64, second: f64) -> None:
             n = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
             x = a[0] * b[1] + b[0] * a[1]
             y = a[0] * b[2] + b[0] * a[2]
-            divide(s, tau - n, -x, -y, a)
+            divide(s, own - n, -x, -y, a)
         for i in range(3):
             a[i] -= s[i]
     constant_part(q)
@@ -207,173 +202,6 @@ def products(s: f64, f: ptr, q: ConePair) -> f64:
 def cones_of(q: ConePair) -> i64:
     """Pairs of cones of a contact."""
     return 2 if q.mu > 0.0 else 1
-
-
-PART = 0.95
-"""Of the way to the first bound that a turn goes."""
-
-CENTERING = 0.1
-"""The least part of the mean product that a turn aims at."""
-
-LOOK, SLOW = 12, 0.1
-"""Turns after which the mean product must have shrunk, and to what part."""
-
-NEAR, LAST = 30.0, 20
-"""Residual, beside the tolerance, from which sweeps may end the search, and how many."""
-
-STUCK, DAMPING, DAMPED = 0.05, 4.0, 3
-"""Way below which a turn is damped, by what factor more each time, and how often."""
-
-
-@loop
-def from_inside(mu: f64, tolerance: f64, begin: f64, turns: i64, world: World) -> f64:
-    """Impulses with a residual up to the tolerance, from those there are on; the residual.
-
-    Args:
-        mu: 1, or 0 where nothing has friction.
-        tolerance: residual that is enough.
-        begin: how far inside their cones impulses and rates begin, beside the strongest impulse.
-        turns: at most.
-        world: velocities without impulses are `unloaded`; impulses and velocities become the best.
-    """
-    best = float(residual_of(mu, world))
-    keep_best(world)
-    if eliminate(world.contacts, world.contact, System(world.system)) < 0:
-        return best
-    enter(mu, begin, world)
-    damping = 0.0
-    before = mean_product(0.0, world)
-    for turn in range(turns):
-        if turn % LOOK == LOOK - 1:
-            product = mean_product(0.0, world)
-            if product > SLOW * before:
-                break
-            before = product
-        damping = turn_inside(damping, world)
-        world.turns += 1
-        if damping < 0.0:
-            break
-        with_impulses(world)
-        now = float(residual_of(mu, world))
-        if now < best:
-            best = now
-            keep_best(world)
-        if best > tolerance and now <= best and best <= NEAR * tolerance:
-            best = finished(mu, tolerance, best, world)
-        if best <= tolerance:
-            break
-    take_best(world)
-    with_impulses(world)
-    return best
-
-
-@loop
-def keep_best(world: World) -> None:
-    """Keeps the impulses as the best so far."""
-    for c in range(world.contacts):
-        for r in range(3):
-            world.best_force[c, r] = world.contact[c].force[r]
-
-
-@loop
-def take_best(world: World) -> None:
-    """The best impulses so far become those of the contacts."""
-    for c in range(world.contacts):
-        for r in range(3):
-            world.contact[c].force[r] = world.best_force[c, r]
-
-
-@loop
-def finished(mu: f64, tolerance: f64, best: f64, world: World) -> f64:
-    """Sweeps from impulses that are nearly right; kept if they get there. The best residual."""
-    now = swept(mu, tolerance, LAST, world)
-    if now <= tolerance:
-        keep_best(world)
-        return now
-    take_best(world)
-    return best
-
-
-@loop
-def with_impulses(world: World) -> None:
-    """Velocities with the impulses as they are."""
-    copy_twists(world.bodies, world.unloaded, world.next)
-    start_from(world)
-
-
-@loop
-def enter(mu: f64, begin: f64, world: World) -> None:
-    """Impulses, rates and λ a little inside their cones."""
-    strongest = 0.0
-    for c in range(world.contacts):
-        strongest = max(strongest, world.contact[c].force[0] * world.contact[c].normal)
-    if strongest == 0.0:
-        # no impulse shows how strong they will be: as strong as what approaches
-        strongest = 1e-300
-        for c in range(world.contacts):
-            strongest = max(strongest, -rate(world.contact[c], 0, world))
-    little = begin * strongest
-    for c in range(world.contacts):
-        contact = world.contact[c]
-        q = world.cone[c]
-        f = contact.force
-        q.mu = mu * contact.friction
-        f[0] = max(f[0], little / contact.normal)
-        part = shrink(f[1], f[2], PART * q.mu * f[0])
-        f[1] = part * f[1]
-        f[2] = part * f[2]
-    with_impulses(world)
-    copy_twists(world.bodies, world.next, world.inner)
-    for c in range(world.contacts):
-        q = world.cone[c]
-        for r in range(3):
-            q.rate[r] = rate(world.contact[c], r, world)
-        q.w = max(q.rate[0], little)
-        if q.mu > 0.0:
-            slip = sqrt(q.rate[1] * q.rate[1] + q.rate[2] * q.rate[2])
-            q.slack = 1.1 * slip + 0.5 * little / q.mu
-
-
-@loop
-def turn_inside(damping: f64, world: World) -> f64:
-    """One turn; the damping of the next, −1 where the matrix has no factors."""
-    for c in range(world.contacts):
-        scale_pair(world.contact[c].force, world.cone[c])
-    used = damping
-    for tried in range(DAMPED + 1):
-        if assemble(used, world) != 0:
-            return -1.0
-        far = direction(world)
-        if far >= STUCK or tried == DAMPED:
-            break
-        used = max(DAMPING * used, 1.0)
-    for c in range(world.contacts):
-        q = world.cone[c]
-        for r in range(3):
-            world.contact[c].force[r] += far * q.df[r]
-        # rates by what they change: of what sticks they are far below the rounding of v
-        q.rate[0] += far * (q.dw + q.w - q.rate[0])
-        q.rate[1] += far * q.dz[1]
-        q.rate[2] += far * q.dz[2]
-        q.w += far * q.dw
-        q.slack += far * q.dz[0]
-    for i in range(world.bodies):
-        v = world.inner[i].floats
-        for j in range(6):
-            v[j] += far * world.change[i].floats[j]
-    return used / DAMPING if used > 1.0 else 0.0
-
-
-@loop
-def direction(world: World) -> f64:
-    """Changes of everything, aimed as Mehrotra does; how far they may go."""
-    now = mean_product(0.0, world)
-    solve_for(0.0, 0.0, world)
-    far = min(1.0, least_room(world))
-    part = max(mean_product(far, world) / now, 0.0)
-    part = min(1.0, max(CENTERING, part * part * part))
-    solve_for(part * now, 1.0, world)
-    return float(min(1.0, PART * least_room(world)))
 
 
 @loop
@@ -531,12 +359,33 @@ def add_product(contact: Contact, left: i64, right: i64, q: ConePair, out: ptr) 
     """out += Lᵀ G R of three rows each of the contact, which begin at `left` and at `right`."""
     g = q.g
     rows = contact.rows
+    x = rows[right]
+    y = rows[right + 1]
+    t = rows[right + 2]
+    GR = q.product
+    a = GR[0]
+    b = GR[1]
+    c = GR[2]
     for j in range(6):
-        x = rows[right, j]
-        y = rows[right + 1, j]
-        t = rows[right + 2, j]
-        a = g[0, 0] * x
-        b = g[1, 0] * x + g[1, 1] * y + g[1, 2] * t
-        c = g[2, 0] * x + g[2, 1] * y + g[2, 2] * t
-        for i in range(6):
-            out[6 * i + j] += rows[left, i] * a + rows[left + 1, i] * b + rows[left + 2, i] * c
+        a[j] = g[0, 0] * x[j]
+        b[j] = g[1, 0] * x[j] + g[1, 1] * y[j] + g[1, 2] * t[j]
+        c[j] = g[2, 0] * x[j] + g[2, 1] * y[j] + g[2, 2] * t[j]
+    for i in range(6):
+        add_row(rows[left, i], a, rows[left + 1, i], b, rows[left + 2, i], c, out[6 * i :])
+
+
+@loop
+def add_row(x: f64, a: ptr, y: f64, b: ptr, t: f64, c: ptr, out: ptr) -> None:
+    """out += x a + y b + t c, six numbers each."""
+    k = out[0] + (x * a[0] + y * b[0] + t * c[0])
+    m = out[1] + (x * a[1] + y * b[1] + t * c[1])
+    n = out[2] + (x * a[2] + y * b[2] + t * c[2])
+    p = out[3] + (x * a[3] + y * b[3] + t * c[3])
+    q = out[4] + (x * a[4] + y * b[4] + t * c[4])
+    r = out[5] + (x * a[5] + y * b[5] + t * c[5])
+    out[0] = k
+    out[1] = m
+    out[2] = n
+    out[3] = p
+    out[4] = q
+    out[5] = r

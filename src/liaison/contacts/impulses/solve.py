@@ -19,7 +19,7 @@ from liaison.contacts.scene.rates import rate, residual_of, start_from
 from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.solvers.cones.cones import DISC, ONE_WAY, Limit, solve_cones
 
-from .interior import from_inside, keep_best, take_best, with_impulses
+from .central_path import from_inside, keep_best, take_best, with_impulses
 from .sweeps import swept
 
 
@@ -102,7 +102,7 @@ before that is tried again."""
 FAR = 1e-3
 """Residual after the first sweeps that is far."""
 
-BEGIN, TRIES, MOST = (0.1, 1.0), 2, 60
+BEGIN, TRIES, MOST = (0.1, 1.0), 6, 80
 """How far inside their cones impulses begin, beside the strongest, by tries; turns of each."""
 
 
@@ -127,7 +127,10 @@ def solve_scene(mu: f64, tolerance: f64, allowed: i64, world: World) -> f64:
     for turn in range(TRIES):
         if residual <= tolerance:
             break
-        residual = from_inside(mu, tolerance, BEGIN[turn], MOST, world)
+        if turn > 0:
+            forget(world)
+        way = max(turn - 1, 0)
+        residual = from_inside(mu, tolerance, BEGIN[min(turn, 1)], way, MOST, world)
         if residual <= tolerance or left <= 0:
             break
         residual = swept(mu, tolerance, min(left, MORE), world)
@@ -135,6 +138,15 @@ def solve_scene(mu: f64, tolerance: f64, allowed: i64, world: World) -> f64:
     if residual > tolerance and left > 0:
         residual = swept(mu, tolerance, left, world)
     return float(residual)
+
+
+@loop
+def forget(world: World) -> None:
+    """No impulses: where the way from those at hand ended, another one begins without."""
+    copy_twists(world.bodies, world.unloaded, world.next)
+    for c in range(world.contacts):
+        for r in range(3):
+            world.contact[c].force[r] = 0.0
 
 
 @loop
@@ -149,7 +161,7 @@ def solve_few(mu: f64, limit: f64, allowed: i64, world: World) -> f64:
         residual = together(mu, residual, world)
     if residual > limit:
         # from elsewhere: impulses that the interior method comes to
-        from_inside(mu, limit, BEGIN[0], MOST, world)
+        from_inside(mu, limit, BEGIN[0], 0, MOST, world)
         residual = together(mu, 1e300, world)
     return float(residual)
 

@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from liaison.contacts.impulses.central_path import from_inside
+from liaison.contacts.impulses.sweeps import swept
 from liaison.program import Entry, Kernel, Program, to_llvm
 from liaison.program.extend import places_of
 from liaison.program.kernel import MachineKernel
@@ -254,6 +256,9 @@ def turning_energy(place: ptr, w: ptr, inertia: ptr) -> f64:
 
 SCENE = MappingProxyType({"start": set_out, "attempt": one_step, "land": stand, "commit": commit})
 """The phases of steps of a scene, which `advance` calls."""
+
+APART: tuple[Loop[..., Any], ...] = (swept, from_inside)
+"""Loops in which its steps spend their time, compiled apart (`compile_loops`)."""
 
 
 ENTRIES: Mapping[str, Loop[..., Any]] = MappingProxyType(

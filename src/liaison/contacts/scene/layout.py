@@ -219,6 +219,8 @@ class ConePair(Record):
     df: ptr = inline(3)  # changes of f, w, and λ with u_t
     dw: f64
     dz: ptr = inline(3)
+    product: ptr = inline(3, 6)  # G D of one body
+    weight: ptr = inline(2)  # of its products, beside τ
 
 
 @final
@@ -242,6 +244,7 @@ class System(Record):
     target: iptr = sized(f"{PAIRS_A_BLOCK} * blocks")  # what pairs of blocks of a column change
     pool: iptr = sized(f"{PAIRS_A_BLOCK} * blocks + 4 * contacts")  # neighbors, in lists
     between: iptr = sized("contacts")  # the block between bodies that touch
+    inverse: ptr = inline(6)  # of the pivots of one block
     diagonal: ptr = sized("bodies", "36")
     lower: ptr = sized("blocks", "36")  # (later, sooner)
     upper: ptr = sized("blocks", "36")  # (sooner, later)

@@ -50,12 +50,13 @@ from liaison.solvers.linear.lemke import SOLVED, polyhedral_missed, solve_polyhe
 
 from .modes import still
 from .rows import (
+    NOT_YET,
     delassus,
+    forget_rows,
     free_motion,
     metric_of,
     one_sided,
     pushed,
-    row_in_metric,
     rows_in_metric,
 )
 
@@ -84,6 +85,7 @@ def impulses(part: f64, run: Run) -> f64:
     P = problem.P
     limits = problem.limits
     kept = run.impulse
+    rows_in_metric(m, chosen, run.rank, flat(run.mid.D), run)
     delassus(m, chosen, A, run)
     rates(m, part, run)
     for i in range(m):
@@ -344,6 +346,8 @@ def find_impulses(e: Entries, run: Run, scratch: ptr) -> i64:
         if not (residual <= UNSOLVED):
             return NO_MODE
         finish_step(run)
+        if run.rows_chosen == 0:
+            break  # `predict` has seen every gap at this end
         if work(run) > 0.0:
             residual = max(residual, without_gain(run))
         if closing(e, run, scratch) == 0:
@@ -354,7 +358,7 @@ def find_impulses(e: Entries, run: Run, scratch: ptr) -> i64:
 
 @loop
 def midway(e: Entries, run: Run, scratch: ptr) -> i64:
-    """Terms, unilateral rows and the metric at q_θ; X of all rows."""
+    """Terms, unilateral rows and the metric at q_θ."""
     nv = run.nv
     v = run.v
     moved = run.free.moved
@@ -371,7 +375,7 @@ def midway(e: Entries, run: Run, scratch: ptr) -> i64:
     if rank < 0:
         return SINGULAR_MASS
     run.rank = rank
-    rows_in_metric(rank, flat(run.mid.D), run)
+    forget_rows(run)
     return GOOD
 
 
@@ -522,4 +526,4 @@ def adopt_rows(b: i64, run: Run) -> None:
         for i in range(nv):
             mid.D[r, i] = end.D[r, i]
             mid.rate[r] -= end.D[r, i] * (run.y[nv + i] - run.v[i])
-        row_in_metric(r, run.rank, flat(mid.D), run)
+        run.in_metric[r, 0] = NOT_YET

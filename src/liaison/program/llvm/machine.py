@@ -32,7 +32,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, final
@@ -188,6 +188,7 @@ def load(
     keep: bool = True,
     key: str = "",
     imports: Mapping[str, int] = MappingProxyType({}),
+    vectors: bool = False,
 ) -> Code:
     """Machine code of the IR text.
 
@@ -199,9 +200,11 @@ def load(
         keep: look in the disk cache, and store there.
         key: what stands for the text in the cache.
         imports: addresses of functions that it calls, besides those of libm.
+        vectors: at level 3, equal operations side by side become those of vectors.
     """
     text = ir if isinstance(ir, str) else ""
-    key = key_of(key or text, *host(), f"O{optimize} passes={passes}")
+    mark = f"O{optimize} passes={passes}{' vectors' if vectors else ''}"
+    key = key_of(key or text, *host(), mark)
     content = fetch(key) if keep else None
     with _LOCK:
         if content is not None:
@@ -210,7 +213,8 @@ def load(
             except RuntimeError:
                 content = None
         with working("program", "compiling"):
-            content = _object_code(ir if isinstance(ir, str) else ir(), optimize, passes)
+            text = ir if isinstance(ir, str) else ir()
+            content = _object_code(text, optimize, passes, vectors)
         if keep:
             store(key, content)
         return _link(content, symbols, imports)
@@ -240,6 +244,13 @@ class Target:
     model: str = "jitdefault"
 
 
+ANY = Target("x86_64-unknown-linux-gnu", model="small")
+"""For which passes run that give code for all."""
+
+IMPROVED = 8
+"""Modules that are kept between one target and the next."""
+
+
 def object_code_for(
     target: Target, ir: str | Callable[[], str], *, optimize: int = 2, key: str = ""
 ) -> bytes:
@@ -255,19 +266,28 @@ def object_code_for(
         machine = _machine_for(target, optimize)
         features = target.processor, target.features, target.model, f"O{optimize}"
         version = ".".join(map(str, _llvm().llvm_version_info))
-        name = key_of(key, target.triple, *features, version)
+        name = key_of(f"{ANY.triple} {key}", target.triple, *features, version)
         content = fetch(name) if key else None
         if content is None:
             text = ir if isinstance(ir, str) else ir()
-            module = _llvm().parse_assembly(f'target triple = "{target.triple}"\n{text}')
-            module.data_layout = str(machine.target_data)
-            module.verify()
-            if optimize:
-                _improve(module, optimize, machine)
+            module = _llvm().parse_bitcode(_improved(text, optimize))
+            module.triple, module.data_layout = target.triple, str(machine.target_data)
             content = bytes(machine.emit_object(module))
             if key:
                 store(name, content)
         return content
+
+
+@lru_cache(maxsize=IMPROVED)
+def _improved(text: str, optimize: int) -> bytes:
+    """A module after LLVM's own passes, the same for every target."""
+    machine = _machine_for(ANY, optimize)
+    module = _llvm().parse_assembly(f'target triple = "{ANY.triple}"\n{text}')
+    module.data_layout = str(machine.target_data)
+    module.verify()
+    if optimize:
+        _improve(module, optimize, machine)
+    return bytes(module.as_bitcode())
 
 
 @cache
@@ -281,14 +301,30 @@ def _machine_for(target: Target, optimize: int) -> Any:
     )  # fmt: skip
 
 
-def ptx(ir: str, processor: str) -> str:
-    """The text for NVIDIA GPUs of that kind and newer; any host will do."""
+def ptx(ir: str, processor: str, *, passes: bool = False) -> str:
+    """The text for NVIDIA GPUs of that kind and newer; any host will do.
+
+    Args:
+        ir: a module, without target lines.
+        processor: the kind, as PTX names it.
+        passes: run LLVM's own passes first (for loops); the text is then kept in the disk cache.
+    """
+    version = ".".join(map(str, _llvm().llvm_version_info))
+    key = key_of(ir, GPU, processor, version, f"passes={passes}")
+    text = fetch(key) if passes else None
+    if text is not None:
+        return text.decode()
     with _LOCK:
         machine = _gpu_machine(processor)
         module = _llvm().parse_assembly(f'target triple = "{GPU}"\n{ir}')
         module.data_layout = str(machine.target_data)
         module.verify()
-        return str(machine.emit_assembly(module))
+        if passes:
+            _improve(module, 3, machine)
+        written = str(machine.emit_assembly(module))
+    if passes:
+        store(key, written.encode())
+    return written
 
 
 @cache
@@ -368,27 +404,32 @@ def _linker() -> tuple[Any, int]:
     return linker, 0
 
 
-def _object_code(ir: str, optimize: int, passes: bool) -> bytes:
+def _object_code(ir: str, optimize: int, passes: bool, vectors: bool = False) -> bytes:
     llvm, machine = _llvm(), _target_machine(optimize)
     module = llvm.parse_assembly(f'target triple = "{host()[2]}"\n{ir}')
     module.data_layout = str(machine.target_data)
     module.verify()
     if passes:
-        _improve(module, optimize, machine)
+        _improve(module, optimize, machine, vectors)
     return bytes(machine.emit_object(module))
 
 
-def _improve(module: Any, optimize: int, machine: Any) -> None:
+def _improve(module: Any, optimize: int, machine: Any, vectors: bool = False) -> None:
     """Locals into registers and what follows from it; everything LLVM knows at level 3.
 
     The long list takes ten times as long, and runs a time loop no faster.
     """
     llvm = _llvm()
     options = llvm.create_pipeline_tuning_options(speed_level=max(1, optimize))
+    options.slp_vectorization = vectors
     builder = llvm.create_pass_builder(machine, options)
     if optimize > 2:
         builder.getModulePassManager().run(module, builder)
         return
+    if any(b"alwaysinline" in x for one in module.functions for x in one.attributes):
+        whole = llvm.create_new_module_pass_manager()
+        whole.add_always_inliner_pass()
+        whole.run(module, builder)
     manager = llvm.create_new_function_pass_manager()
     manager.add_sroa_pass()
     manager.add_instruction_combine_pass()

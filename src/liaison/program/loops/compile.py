@@ -116,8 +116,11 @@ DTYPES = {"f64": np.dtype(np.float64), "i64": np.dtype(np.int64)}
 class CompiledLoops:
     """Loops as machine code; `loops[name]` is called with numbers, arrays and addresses."""
 
-    def __init__(self, code: Code, symbols: dict[Loop[..., Any], str]) -> None:
+    def __init__(
+        self, code: Code, symbols: dict[Loop[..., Any], str], apart: CompiledLoops | None = None
+    ) -> None:
         self._code = code
+        self._apart = apart  # lives as long as what calls it
         self._symbols = {loop.name: (loop, symbol) for loop, symbol in symbols.items()}
 
     def address(self, loop: str | Loop[..., Any]) -> int:
@@ -130,7 +133,7 @@ class CompiledLoops:
         kinds = [ctypes.c_void_p if isinstance(x, Kind) else CTYPES[x] for _, x in arguments]
         prototype = ctypes.CFUNCTYPE(CTYPES[result], *kinds)
         function = prototype(self.address(loop))
-        function.code = self._code  # type: ignore[attr-defined]  # the code lives as long as this
+        function.code = self  # type: ignore[attr-defined]  # the code lives as long as this
         return function
 
     def __getitem__(self, loop: str | Loop[..., Any]) -> Callable[..., Any]:
@@ -157,6 +160,8 @@ def compile_loops(
     optimize: int = 2,
     cache: bool = True,
     portable: bool = False,
+    vectors: bool = False,
+    apart: Sequence[Loop[..., Any]] = (),
 ) -> CompiledLoops:
     """Machine code of the loops and of all they call, through LLVM, cached on disk.
 
@@ -165,17 +170,27 @@ def compile_loops(
         optimize: level of code generation, 0 to 3.
         cache: look in the disk cache, and store there.
         portable: with functions of our own, so that results have the same bits on every machine.
+        vectors: at level 3, equal operations side by side become those of vectors; bits stay.
+        apart: loops that they call and where they spend their time: they become a module of their
+            own, at level 3 and with vectors, since all of it at that level takes long to compile.
     """
     symbols = unique_names(roots)
+    other = None
+    if apart:
+        other = compile_loops(apart, optimize=3, cache=cache, portable=portable, vectors=True)
+    outside = {f"liaison_{x.name}": other.address(x) for x in apart if other is not None}
+    marks = "".join(f" apart {name}" for name in outside)
     code = load(
-        partial(loops_ir, roots, portable=portable),
+        partial(loops_ir, roots, portable=portable, apart=apart),
         symbols.values(),
         optimize=optimize,
         passes=True,
         keep=cache,
-        key=loops_key(roots, portable=portable),
+        key=loops_key(roots, portable=portable) + marks,
+        imports=outside,
+        vectors=vectors,
     )
-    return CompiledLoops(code, symbols)
+    return CompiledLoops(code, symbols, other)
 
 
 def _argument(loop: Loop[..., Any], value: Any, kind: str) -> Any:

@@ -1,6 +1,6 @@
 """Printing loops as LLVM IR: one function for each, locals on the stack (passes lift them).
 
-Public names: loops_ir, unique_names, reader_of.
+Public names: loops_ir, routines_ir, unique_names, reader_of, declaration, ir, number.
 """
 
 from __future__ import annotations
@@ -32,21 +32,53 @@ TO_INTEGER = "llvm.fptosi.sat.i64.f64"
 TWO = {"copysign", "minnum", "maxnum", "atan2", "pow"}
 
 
-def loops_ir(roots: Sequence[Loop[..., Any]], *, portable: bool = False) -> str:
+def loops_ir(
+    roots: Sequence[Loop[..., Any]],
+    *,
+    portable: bool = False,
+    apart: Sequence[Loop[..., Any]] = (),
+) -> str:
     """IR text of the loops and of all they call; `unique_names(roots)` are the symbols.
 
     Args:
         roots: the loops.
         portable: with functions of our own instead of the mathematical library of the system.
+        apart: loops that they call and that another module defines.
     """
-    routines = reachable(roots, reader_of(portable))
-    names = unique_names([*roots, *(read.loop for read in routines)])
-    printers = [_Printer(routine, names, set(roots)) for routine in routines]
+    return routines_ir(reachable(roots, reader_of(portable), apart), roots, apart=apart)
+
+
+def routines_ir(
+    routines: Sequence[Routine],
+    roots: Sequence[Loop[..., Any]],
+    attributes: Callable[[Routine], str] = lambda _: "",
+    inline: str = "",
+    *,
+    apart: Sequence[Loop[..., Any]] = (),
+) -> str:
+    """IR text of routines.
+
+    Args:
+        routines: of the loops, and of all they call.
+        roots: loops that others see.
+        attributes: of a routine's function, as IR has them.
+        inline: definitions of functions that are no loops, which stand in this module.
+        apart: loops that they call and that another module defines.
+    """
+    names = unique_names([*roots, *apart, *(read.loop for read in routines)])
+    printers = [
+        _Printer(routine, names, set(roots), set(apart), attributes(routine))
+        for routine in routines
+    ]
     texts = [printer.text() for printer in printers]
     used = {name: None for printer in printers for name in printer.used}
     tables = [line for printer in printers for line in printer.tables]
     outside = {x: None for printer in printers for x in printer.outside}
-    declared = [*map(declaration, used), *map(external_declaration, outside)]
+    entries = {x: None for printer in printers for x in printer.entries}
+    outside = {x: None for x in outside if f"@liaison_{x.name}(" not in inline}
+    declared = [inline, *map(declaration, used), *map(external_declaration, outside)]
+    kinds = ", ".join(ir(kind) for kind in KERNEL_ARGUMENTS)
+    declared += [f"declare void @{name}({kinds})" for name in entries]
     return "\n".join([*declared, *tables, *texts, INVARIANT, ""])
 
 
@@ -101,13 +133,20 @@ class _Printer:
     """One function; `value` appends the lines of an expression and returns its operand."""
 
     def __init__(
-        self, routine: Routine, names: dict[Loop[..., Any], str], roots: set[Loop[..., Any]]
+        self,
+        routine: Routine,
+        names: dict[Loop[..., Any], str],
+        roots: set[Loop[..., Any]],
+        apart: set[Loop[..., Any]],
+        attributes: str = "",
     ) -> None:
-        self.routine, self.names = routine, names
+        self.routine, self.names, self.apart = routine, names, apart
+        self.attributes = f"nounwind {attributes}".rstrip()
         self.linkage = "" if routine.loop in roots else "internal "
         self.lines: list[str] = []
         self.used: dict[str, None] = {}
         self.outside: dict[Loop[..., Any], None] = {}
+        self.entries: dict[str, None] = {}
         self.tables: list[str] = []
         self.count = 0
         self.label = "entry"
@@ -117,7 +156,8 @@ class _Printer:
         read = self.routine
         arguments = ", ".join(f"{ir(kind)} %a.{name}" for name, kind in read.arguments)
         symbol = self.names[read.loop]
-        head = f"define {self.linkage}{ir(read.result)} @{symbol}({arguments}) nounwind {{"
+        kind = f"{self.linkage}{ir(read.result)}"
+        head = f"define {kind} @{symbol}({arguments}) {self.attributes} {{"
         for name, kind in [*read.arguments, *read.locals.items()]:
             self.lines.append(f"  %v.{name} = alloca {ir(kind)}")
         for name, kind in read.arguments:
@@ -247,6 +287,11 @@ class _Printer:
 
     def value_const(self, value: Value) -> str:
         return number(value.data, value.type)
+
+    def value_symbol(self, value: Value) -> str:
+        """An entry by its name."""
+        self.entries[value.data] = None
+        return f"@{value.data}"
 
     def value_local(self, value: Value) -> str:
         return self.fresh(f"load {ir(value.type)}, ptr %v.{value.data}")
@@ -402,6 +447,8 @@ class _Printer:
         return self.fresh(f"call double @{name}({', '.join(f'double {a}' for a in args)})")
 
     def value_call(self, value: Value) -> str:
+        if value.data in self.apart:
+            return self.value_external(value)
         args = ", ".join(f"{ir(a.type)} {self.value(a)}" for a in value.args)
         return self.invoke(ir(value.type), f"@{self.names[value.data]}", args)
 

@@ -10,7 +10,7 @@ Public names: routine, reachable.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import cache
 from typing import Any, final
 
@@ -20,13 +20,16 @@ from .values import Values
 
 
 def reachable(
-    roots: Iterable[Loop[..., Any]], reader: Callable[[Loop[..., Any]], Routine] | None = None
+    roots: Iterable[Loop[..., Any]],
+    reader: Callable[[Loop[..., Any]], Routine] | None = None,
+    apart: Collection[Loop[..., Any]] = (),
 ) -> list[Routine]:
     """The loops and all they call, callees first where they do not call each other in turn.
 
     Args:
         roots: the loops.
         reader: what reads one; `routine` if None.
+        apart: left out, with what only they call.
     """
     reader = reader or routine
     routines: dict[Loop[..., Any], Routine | None] = {}
@@ -38,7 +41,8 @@ def reachable(
             order.append(routines[current])  # type: ignore[arg-type]
         elif current not in routines:
             routines[current] = read = reader(current)
-            stack += [(current, True), *((callee, False) for callee in reversed(read.calls))]
+            called = [callee for callee in reversed(read.calls) if callee not in apart]
+            stack += [(current, True), *((callee, False) for callee in called)]
     return order
 
 
