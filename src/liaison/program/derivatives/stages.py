@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias, final
 
-from liaison.expr import ZERO, Expr, as_expr, symbol, symbols_of, topological
+from liaison.expr import ZERO, Expr, symbol, symbols_of, topological
 
 from .columns import Blocks
 
@@ -290,8 +290,3 @@ class Draft:
 def padded(width: int) -> int:
     """The next multiple of WIDEST."""
     return -(-width // WIDEST) * WIDEST
-
-
-def formulas_of(values: Iterable[object]) -> list[Expr]:
-    """Scalars as formulas."""
-    return [as_expr(x) for x in values]

@@ -207,23 +207,19 @@ class _Arranged:
 
         What goes with velocities is kept here; ∂S, for v̇, by column.
         """
-        speeds, k = self.kinematics.v, 0
+        speeds = self.kinematics.v
         w, rates, spread = [], [], []
         self.slid: list[list[list[Expr]]] = []
-        for i, node in enumerate(self.nodes):
-            for change in own_changes(self.kinematics, i):
-
-                def seen_here(x: Array, pose: tuple[Array, Array] = poses[i]) -> Array:
-                    return act_motion(*pose, x)
-
-                own = seen_here(product(change.S, speeds[node.v]))
-                joint = before[k] + before[k] + self.twist(node)
-                w.append(own)
-                rates.append(seen_here(change.by_rate))
-                spread.append(seen_here(change.bias) + cross_motion(joint, own))
-                moved = [seen_here(change.S[:, n]) for n in range(change.S.shape[1])]
-                self.slid.append([[self.draft.single(as_expr(x)) for x in c] for c in moved])
-                k += 1
+        changes = [x for i in range(len(self.nodes)) for x in own_changes(self.kinematics, i)]
+        for k, (i, change) in enumerate(zip(self.owner, changes, strict=True)):
+            node, pose = self.nodes[i], poses[i]
+            own = act_motion(*pose, product(change.S, speeds[node.v]))
+            joint = before[k] + before[k] + self.twist(node)
+            w.append(own)
+            rates.append(act_motion(*pose, change.by_rate))
+            spread.append(act_motion(*pose, change.bias) + cross_motion(joint, own))
+            moved = [act_motion(*pose, column) for column in change.S.T]
+            self.slid.append([[self.draft.single(as_expr(x)) for x in c] for c in moved])
         self.w, self.rates, self.spread = (self.kept(x) for x in (w, rates, spread))
 
     def twist(self, node: Any) -> Array:
@@ -250,7 +246,7 @@ class _Arranged:
             lambda i: self.falls[i], self.bias_of, of[:, 27:33], self.kinematics.v
         )
         still, self.still_of = self.kept(self.of_nodes(fallen, once=True))
-        force, forces = self.along(self.required(still))
+        forces = self.along(self.required(still))[1]
         sums = [[*of[node.v.start][:21], *forces[node.v.start]] for node in self.nodes]
         kept = self.kept(self.of_nodes(self.carried(sums)))[0]
         mass = self.kept(self.of_nodes(self.carried([[x[0]] for x in own])))[0][0]
