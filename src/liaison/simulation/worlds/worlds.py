@@ -393,12 +393,23 @@ class Worlds:
     ) -> Runs:
         """So many steps from where the worlds are, recorded each `every` steps.
 
+        Args:
+            steps: how many.
+            every: steps between two records.
+            inputs: as of `step`, without tables.
+            series: evaluated at the records, on the processor: as of `simulate_batch`.
+
         Returns:
             All worlds as `Runs`, with labels and units; a lost world has the status "failed".
         """
         recorder = Recorder(self, steps, every)
+        if self._inputs(inputs)[1] > 1:
+            raise SimulationError(
+                "simulate takes inputs that hold for all its steps, and found a table of them.",
+                hint="Give its rows one by one: worlds.step(…, inputs=row), or simulate for each.",
+            )
         for done in range(0, steps, every):
-            self.step(min(every, steps - done), inputs=inputs)
+            self.step(min(every, steps - done))
             recorder.note()
         return recorder.runs(series)
 
