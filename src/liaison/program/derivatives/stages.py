@@ -224,9 +224,7 @@ class Draft:
         written, components = [], []
         for formula in formulas:
             if formula.op == "const" or formula in self._known:
-                components.append(
-                    self._known.get(formula) or Component((formula,) * width, formula)
-                )
+                components.append(self._known.get(formula) or Component((formula,) * width, formula))
                 continue
             start = self.room(width)
             written.append((start, formula))

@@ -150,7 +150,9 @@ class _Arranged:
     def of_nodes(self, values: Sequence[Any], *, once: bool = False) -> list[Any]:
         """What nodes have, for each velocity, or for the first one of a node only."""
         starts = {node.v.start for node in self.nodes}
-        return [None if once and k not in starts else values[i] for k, i in enumerate(self.owner)]
+        return [
+            None if once and k not in starts else values[i] for k, i in enumerate(self.owner)
+        ]
 
     def before(self, values: Sequence[Any], at_ground: Callable[[int], Any]) -> list[Any]:
         """What parents have, for each velocity; the ground for a first node."""
@@ -212,7 +214,6 @@ class _Arranged:
         self.slid: list[list[list[Expr]]] = []
         for i, node in enumerate(self.nodes):
             for change in own_changes(self.kinematics, i):
-
                 def seen_here(x: Array, pose: tuple[Array, Array] = poses[i]) -> Array:
                     return act_motion(*pose, x)
 
@@ -302,7 +303,9 @@ class _Arranged:
         spread = []
         for k, rest in enumerate(self.spread[1]):
             total = array(list(rest))
-            for column, rate in zip(self.slid[k], vdot[self.nodes[self.owner[k]].v], strict=True):
+            for column, rate in zip(
+                self.slid[k], vdot[self.nodes[self.owner[k]].v], strict=True
+            ):
                 total = total + array([times(x, rate) for x in column])
             spread.append(total)
         self.rest = self.kept(spread)[0]
@@ -363,7 +366,9 @@ class _Arranged:
         here = range(first, first + count)
         is_free = node.parent == GROUND and _span(node.v) == (first, first + count) and count == 6
         is_unit = is_free and all(
-            self.S_of[first + k][n] is (ONE if k == n else ZERO) for k in range(6) for n in range(6)
+            self.S_of[first + k][n] is (ONE if k == n else ZERO)
+            for k in range(6)
+            for n in range(6)
         )
         return is_unit and not any(j in here for entries in own.values() for _, j in entries)
 
@@ -393,8 +398,7 @@ class _Arranged:
             written = {
                 i: as_expr(dot(self.rows[i][:3], turns))
                 for i in range(self.nv)
-                if self.owner[first] == self.owner[i]
-                or self.owner[first] in self.carriers[self.owner[i]]
+                if self.owner[first] == self.owner[i] or self.owner[first] in self.carriers[self.owner[i]]
             }
             target = {i: self.draft.room(WIDEST) for i in written}
             index = self.draft.function(
@@ -406,7 +410,9 @@ class _Arranged:
             self.draft.calls.append(Call(solve, 0, places["v"]))
         return [name for name in names if name == "tau"]
 
-    def load_columns(self, name: str, slopes: Entries, width: int, names: Sequence[str]) -> None:
+    def load_columns(
+        self, name: str, slopes: Entries, width: int, names: Sequence[str]
+    ) -> None:
         """Columns of loads alone: of inputs."""
         start = names.index(name) * self.nv**2
         for first in range(0, width, WIDEST):

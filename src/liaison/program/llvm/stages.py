@@ -124,7 +124,9 @@ class _OfNumbers(Writer):
 class _Inputs(dict[Expr, tuple[str, int]]):
     """Where a symbol is found: a place, or an argument of the entry."""
 
-    def __init__(self, inputs: Mapping[Expr, tuple[str, int]], places: Mapping[Expr, int]) -> None:
+    def __init__(
+        self, inputs: Mapping[Expr, tuple[str, int]], places: Mapping[Expr, int]
+    ) -> None:
         super().__init__()
         self.known, self.places = inputs, places
 
