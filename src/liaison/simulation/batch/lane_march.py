@@ -25,7 +25,7 @@ from liaison.simulation.steps.recording import (
 from .lane_layout import Group, drop, put_lane, take_lane
 from .lane_projection import lane_project, lane_refresh
 from .lane_steps import enter_alone, lane_commit, lane_step, observe_lanes, share_out
-from .loop import End, Task, end_run, start_run
+from .loop import End, Task, end_run, start_run, supply
 
 
 @loop
@@ -44,9 +44,6 @@ def start_group(
         i = group.runs[group.next + min(lane, group.count - 1)]
         own = Run(at(blocks, lane * clock.words))
         start_run(i, task, first, own, starts)
-        own.has_terms = e.has_terms
-        for level in range(2):
-            own.has_correct[level] = 1 if e.correct[level] != 0 else 0
         group.is_active[lane] = 1 if lane < group.count else 0
         group.projections[lane] = 0
         if lane < group.count:
@@ -66,7 +63,10 @@ def start_lane(
     """The start of one run made fit and recorded; a run that cannot begin is dropped."""
     if own.ledger.kind != NOT_KEPT:
         begin_balance(e, own, scratch)
-    if begin(e, own, scratch, event_log) != GOOD or arrive(e, own, scratch, records) != GOOD:
+    status = begin(e, own, scratch, event_log)
+    while supply(status, e, own) == 1:
+        status = begin(e, own, scratch, event_log)
+    if status != GOOD or arrive(e, own, scratch, records) != GOOD:
         drop(group, lane)
 
 
@@ -164,7 +164,7 @@ def arrive_lanes(
                 drop(group, lane)
             elif is_over == 1:
                 own.steps = clock.steps
-                own.evaluations = clock.evaluations
+                own.evaluations += clock.evaluations
                 own.projections += group.projections[lane]
                 end_run(i, DONE, task, own, ends, last)
     clock.next_sample = passed_instants(clock)

@@ -2,8 +2,9 @@
 
 Runs of fixed explicit steps march side by side, one in each lane of a vector: see `lane_steps.py`.
 Whether a batch does changes nothing but the time: a lane has the bits of a run that marches alone,
-whatever its neighbours are, and a run whose step is no ordinary one is made again alone. Adaptive
-steps, implicit methods, events, contacts and drives whose rates jump march alone from the start.
+whatever its neighbours are (`lane_check.py` compares), and a run whose step is no ordinary one is
+made again alone. Adaptive steps, implicit methods, events, contacts and drives whose rates jump
+march alone from the start.
 
 Public names: Lanes, LanePlan, lane_plan, lane_shares.
 """
@@ -19,6 +20,7 @@ import numpy as np
 
 from liaison.errors import SimulationError
 from liaison.numeric import Array
+from liaison.program import Kernel
 from liaison.program.llvm.lanes import LaneCode
 from liaison.program.loops.records import Rows, address, set_hook
 from liaison.simulation.events.watched import sides_in
@@ -27,16 +29,21 @@ from liaison.simulation.plan.plan import Plan
 from liaison.simulation.steps.layout import Entries, Run
 from liaison.simulation.steps.recording import keep
 
+from .lane_check import different_entries
 from .lane_layout import Group, with_lane_loops
 from .lane_march import compiled_lanes, compiled_note, run_lanes
 from .lane_steps import enter_alone, share_out
 from .loop import MOST_RUNS, End, Task, end_run
 
-WORTH = 200_000
-"""Evaluations of a batch from which on code for lanes is worth the time it takes to compile."""
+WORTH, FEW = 2_000_000, 4
+"""Evaluations of a kernel's batches from which on code for lanes is worth the time it takes to
+compile; and runs that are not, since most lanes would be idle."""
 
 LINE = 8
 """Doubles of a cache line."""
+
+EVALUATIONS = "evaluations of batches that could march on lanes"
+"""Under this name a kernel knows how many there were."""
 
 CORRECTING = ("terms", "correct_q", "correct_v")
 """Entries that bring a state back to its closures."""
@@ -50,10 +57,12 @@ class LanePlan:
     Attributes:
         codes: of the kernel, and of formulas of inputs.
         alone: entries that runs of a lane may call alone.
+        different: entries whose bits are not those of one state.
     """
 
     codes: tuple[LaneCode, ...]
     alone: tuple[str, ...]
+    different: tuple[str, ...] = ()
 
     @property
     def lanes(self) -> int:
@@ -76,20 +85,26 @@ def lane_plan(plan: Plan, run: Run, count: int, wanted: bool | None) -> LanePlan
     if wanted is False:
         return None
     why = _hindrance(plan, run)
-    if not why and wanted is None and _evaluations(run, count) < WORTH:
+    if not why and wanted is None and not _is_worth(plan.kernel, run, count):
         return None
     lanes = None if why else _compiled(plan, run)
-    if lanes is None and wanted:
-        why = why or "the back end computes one state at a time"
+    why = why or ("the back end computes one state at a time" if lanes is None else "")
+    if lanes is not None and lanes.different:
+        why = f"of the entry {lanes.different[0]!r} lanes differ from one state in the last bits"
+    if why and wanted:
         raise SimulationError(
             f"lanes is True, and these runs march one by one: {why}.",
             hint="Leave lanes out: runs that can march on vector lanes then do.",
         )
-    return lanes
+    return None if why else lanes
 
 
-def _evaluations(run: Run, count: int) -> float:
-    return float(count * run.ns * (run.t_end - run.t_start) / run.step)
+def _is_worth(kernel: Kernel, run: Run, count: int) -> bool:
+    """Whether a kernel's batches, this one included, are long enough; the answer changes no bit."""
+    evaluations = float(count * run.ns * (run.t_end - run.t_start) / run.step)
+    total: float = kernel.prepared.get(EVALUATIONS, 0.0) + evaluations
+    kernel.prepared[EVALUATIONS] = total
+    return total >= WORTH and count >= FEW
 
 
 def _hindrance(plan: Plan, run: Run) -> str:
@@ -119,13 +134,16 @@ def _compiled(plan: Plan, run: Run) -> LanePlan | None:
     """The code, where the back end makes some."""
     closed = ("closure", "correct_q", "correct_v") if run.nc else ()
     watched = (plan.watch[0],) if plan.watch[0] else ()
-    codes = [plan.kernel.lane_code("rate", "retract", *closed, *watched)]
+    kernels = [(plan.kernel, ("rate", "retract", *closed, *watched))]
     if plan.added is not None:
-        codes.append(plan.added.lane_code(*plan.added.program.entries))
-    known = tuple(x for x in codes if x is not None)
-    if len(known) < len(codes) or len({x.lanes for x in known}) > 1:
+        kernels.append((plan.added, tuple(plan.added.program.entries)))
+    codes = [(kernel, kernel.lane_code(*names)) for kernel, names in kernels]
+    known = [(kernel, code) for kernel, code in codes if code is not None]
+    if len(known) < len(codes) or len({code.lanes for _, code in known}) > 1:
         return None
-    return LanePlan(known, CORRECTING if run.nc else ())
+    different = [x for kernel, code in known for x in different_entries(kernel, code)]
+    alone = CORRECTING if run.nc else ()
+    return LanePlan(tuple(code for _, code in known), alone, tuple(different))
 
 
 def lane_shares(
@@ -241,7 +259,8 @@ class Lanes:
                 share_out(lane, group, self._clock, self._blocks)
                 own, i = self._own(lane), int(group.runs[group.next + lane])
                 keep(own)
-                own.steps, own.evaluations = self._clock.steps, self._clock.evaluations
+                own.steps = self._clock.steps
+                own.evaluations += self._clock.evaluations
                 own.projections += group.projections[lane]
                 end_run(i, status, self._task, own, Rows(End, codes), last.ravel())
                 ended.append((i, own))
