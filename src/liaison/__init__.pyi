@@ -185,6 +185,7 @@ from liaison.simulation import Runs as Runs
 from liaison.simulation import Settings as Settings
 from liaison.simulation import Stepper as Stepper
 from liaison.simulation import Trajectory as Trajectory
+from liaison.simulation import Worlds as Worlds
 from liaison.simulation import load as load
 from liaison.studies import Indices as Indices
 from liaison.studies import Study as Study
@@ -252,6 +253,7 @@ from liaison.verbs.studies.open_study import open_study as open_study
 from liaison.verbs.studies.optimize import optimize as optimize
 from liaison.verbs.studies.sobol_indices import sobol_indices as sobol_indices
 from liaison.verbs.studies.study import study as study
+from liaison.verbs.studies.worlds import worlds as worlds
 from liaison.verbs.summary import Summary as Summary
 from liaison.verbs.symbolic.gausselim import gausselim as gausselim
 from liaison.verbs.symbolic.psi import psi as psi
