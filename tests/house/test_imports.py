@@ -24,7 +24,7 @@ LATER = {
     "expr.reading.reading expr.reading.ring expr.reading.simplify",
     "equations.formalisms.newton_euler": "equations.sweeps.articulated",
     "equations.reading_order": "equations.modes",
-    "equations.setting": "equations.commutators tree.contact.sides",
+    "equations.setting": "equations.commutators equations.motors.compensation tree.contact.sides",
     "formats.lsd.meaning.statements": "formats.lsd.meaning.contacts",
     "formats.lsd.read": "formats.merge",
     "formats.read": "formats.mjcf.read formats.urdf.read",

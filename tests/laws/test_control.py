@@ -300,3 +300,33 @@ def test_path_to_a_pose_turns_the_body():
     path = liaison.joint_path(arm, "lower", **options)
     assert path["A"][0] == pytest.approx(0.4, abs=1e-9)
     assert path["B"][0] == pytest.approx(0.5, abs=1e-9)
+
+
+def test_a_state_on_a_long_chain_changes_nothing_else():
+    """Forward dynamics of deep trees go by articulated bodies, which states leave alone."""
+    joints, place = [], liaison.ground
+    for k in range(12):
+        link = liaison.body(f"b{k}", mass=1, center=(0, 0, -0.05), inertia=(1e-3, 1e-3, 1e-3))
+        joints.append(liaison.join(place, link, "revolute", name=f"J{k}", axis=(0, 1, 0)))
+        place = link.at((0, 0, -0.1))
+    m = liaison.mechanism(joints, liaison.gravity())
+    z = liaison.memory("z", rate=liaison.symbol("J3") - liaison.symbol("z"), unit="rad")
+    watched = liaison.mechanism(joints, liaison.gravity(), z)
+    vdot = []
+    for x in (m, watched):
+        equations = liaison.newton_euler(liaison.span(x))
+        symbols = (*equations.symbols.q, *equations.symbols.v)
+        values = {s: np.sin(sum(map(ord, s.name))) for s in symbols}
+        vdot.append(liaison.expr.evaluate(equations.dynamics.articulated(), values))
+    assert np.allclose(vdot[0], vdot[1][:12], rtol=1e-12)
+    J3, z = (np.sin(sum(map(ord, name))) for name in ("J3", "z"))
+    assert vdot[1][12] == pytest.approx(J3 - z)
+
+
+def test_theorems_and_reactions_leave_states_alone():
+    m = liaison.read("examples/four_bar.lsd")
+    drive = liaison.pid("A", target=0.9, stiffness=5, integral=6, damping=1, name="P")
+    m = replace(m, forces=(*m.forces, drive))
+    run = liaison.simulate(m, until=0.2, series=("reactions",), **TIGHT)
+    assert "P.integral" not in run.series["reactions"].axes["joint"]
+    assert all(x.error < 1e-6 for x in liaison.verify(m, run).theorems)

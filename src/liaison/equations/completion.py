@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -174,7 +175,9 @@ def with_inertia(setting: Setting, dynamics: Dynamics) -> Dynamics:
         inverse[i] = inverse[i] + entry * setting.symbols.vdot[j]
         if i != j:
             inverse[j] = inverse[j] + entry * setting.symbols.vdot[i]
-    return replace(dynamics, M=MappingProxyType(M), inverse=tuple(inverse), articulated=None, swept=None)
+    return replace(
+        dynamics, M=MappingProxyType(M), inverse=tuple(inverse), articulated=None, swept=None
+    )
 
 
 def with_states(setting: Setting, dynamics: Dynamics) -> Dynamics:
@@ -189,6 +192,7 @@ def with_states(setting: Setting, dynamics: Dynamics) -> Dynamics:
     def rows(plain: Sequence[Expr], ours: Callable[[int], Expr]) -> tuple[Expr, ...]:
         return tuple(ours(j) if j in states else as_expr(x) for j, x in enumerate(plain))
 
+    recursion = dynamics.articulated
     return replace(
         dynamics,
         M=MappingProxyType(M),
@@ -196,8 +200,14 @@ def with_states(setting: Setting, dynamics: Dynamics) -> Dynamics:
         tau=rows(dynamics.tau, lambda j: states[j]),
         f=rows(dynamics.f, lambda j: states[j]),
         inverse=rows(dynamics.inverse, lambda j: vdot[j] - states[j]),
-        articulated=None,
+        articulated=recursion and partial(_recursed, recursion, states),
+        swept=None,
     )
+
+
+def _recursed(recursion: Callable[[], list[Expr]], states: Mapping[int, Expr]) -> list[Expr]:
+    """v̇ by a recursion, with the rates of states."""
+    return [states.get(j, x) for j, x in enumerate(recursion())]
 
 
 def plain_dynamics(

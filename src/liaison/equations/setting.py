@@ -35,6 +35,7 @@ from liaison.expr import (
     cos,
     directional,
     gradient,
+    is_periodic,
     jacobian,
     sin,
     substitute,
@@ -80,7 +81,6 @@ from liaison.tree.closure import dependent_rates
 from liaison.units import MOMENT, Label
 
 from .equations import Chart, Closures, Kinematic, Symbols
-from .periodic import is_periodic
 
 
 @final
@@ -136,8 +136,8 @@ def loads(kinematics: Kinematics, forces: Sequence[Force], calculus: Calculus) -
 
 def load(kinematics: Kinematics, force: Force, calculus: Calculus) -> Load:
     """One force of the mechanism as a load, by the way in which it acts."""
-    read = reading(kinematics, calculus)
     if isinstance(force, AlongMeasure):
+        read = reading(kinematics, calculus)
         pull = without_free_length(kinematics, force, read)
         if pull is not None:
             return pull
@@ -150,6 +150,7 @@ def load(kinematics: Kinematics, force: Force, calculus: Calculus) -> Load:
         acting = along(force.name, row, effort, potential=0 if stored is None else stored)
         return with_states(kinematics, force, acting, row.value, row.rate, read)
     if force.states():
+        read = reading(kinematics, calculus)
         return with_states(kinematics, force, Load(force.name, {}), 0, 0, read)
     if isinstance(force, AtMarker):
         return point_load(kinematics, force, calculus)
@@ -449,7 +450,9 @@ class Setting:
         from .motors.compensation import compensations
 
         others = [x for x in self.mechanism.forces if x not in balancing]
-        return loads(self.kinematics, others, self) + compensations(self, balancing)
+        efforts = compensations(self, balancing)
+        balances = [Load(name, {j: effort}) for name, j, effort in efforts]
+        return loads(self.kinematics, others, self) + balances
 
     def lagrangian_effort(self, potential: Expr) -> list[Expr]:
         """d/dt ∂V/∂v − Σ c v ∂V/∂v − Nᵀ ∂V/∂q where v̇ = 0."""

@@ -42,6 +42,9 @@ LOOK, SLOW = 20, 0.5
 STUCK, DAMPING, DAMPED = 0.05, 4.0, 3
 """Way below which a turn is damped, by what factor more each time, and how often."""
 
+SOFT = 0.05
+"""ε beside the tolerance."""
+
 GOLDEN = 0.6180339887498949
 
 
@@ -61,7 +64,7 @@ def from_inside(mu: f64, tolerance: f64, begin: f64, way: i64, turns: i64, world
     keep_best(world)
     if eliminate(world.contacts, world.contact, System(world.system)) < 0:
         return best
-    enter(mu, begin, world)
+    enter(mu, tolerance, begin, world)
     weigh(way, world)
     damping = 0.0
     before = mean_product(0.0, world)
@@ -124,7 +127,7 @@ def with_impulses(world: World) -> None:
 
 
 @loop
-def enter(mu: f64, begin: f64, world: World) -> None:
+def enter(mu: f64, tolerance: f64, begin: f64, world: World) -> None:
     """Impulses, rates and λ a little inside their cones."""
     strongest = 0.0
     for c in range(world.contacts):
@@ -150,7 +153,8 @@ def enter(mu: f64, begin: f64, world: World) -> None:
         q = world.cone[c]
         for r in range(3):
             q.rate[r] = rate(world.contact[c], r, world)
-        q.w = max(q.rate[0], little)
+        q.soft = SOFT * tolerance * world.contact[c].normal
+        q.w = max(q.rate[0] + q.soft * world.contact[c].force[0], little)
         if q.mu > 0.0:
             slip = sqrt(q.rate[1] * q.rate[1] + q.rate[2] * q.rate[2])
             q.slack = 1.1 * slip + 0.5 * little / q.mu
@@ -185,7 +189,7 @@ def turn_inside(damping: f64, world: World) -> f64:
         for r in range(3):
             world.contact[c].force[r] += far * q.df[r]
         # rates by what they change: of what sticks they are far below the rounding of v
-        q.rate[0] += far * (q.dw + q.w - q.rate[0])
+        q.rate[0] += far * (q.dw + q.lag - q.soft * q.df[0])
         q.rate[1] += far * q.dz[1]
         q.rate[2] += far * q.dz[2]
         q.w += far * q.dw

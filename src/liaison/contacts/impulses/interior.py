@@ -4,10 +4,11 @@ One contact of the interior method: its two pairs of cones, scaled, linearized a
 
 Coulomb's law with τ in place of 0 is smooth,
 
-    f_n w = τ,   (μ f_n, f_t) ∘ (λ, u_t) = (τ, 0),   w = u_n                       (interior-1)
+    f_n w = τ,   (μ f_n, f_t) ∘ (λ, u_t) = (τ, 0),   w = u_n + ε a f_n             (interior-1)
 
 f_n and w positive, the others inside the cone |t| < n, ∘ the product of that cone's algebra. λ is
-free and becomes |u_t|. After scaling by the point of Nesterov and Todd a change of the rates gives
+free and becomes |u_t|. ε, far below the tolerance, bounds impulses that only press against each
+other, as in a wedge with friction, where they would grow without end. After scaling by the point of Nesterov and Todd a change of the rates gives
 one of the impulses, δf = c − G δu, G three by three. All contacts, linearized, are solved for the
 velocities of bodies,
 
@@ -40,7 +41,9 @@ def scale_pair(f: ptr, q: ConePair) -> None:
     for i in range(3):
         for j in range(3):
             q.g[i, j] = 0.0
-    q.g[0, 0] = f[0] / q.w
+    q.part = 1.0 / (1.0 + f[0] / q.w * q.soft)
+    q.lag = q.w - q.rate[0] - q.soft * f[0]
+    q.g[0, 0] = f[0] / q.w * q.part
     if q.mu > 0.0:
         scaling_point(f, q)
         along = 2.0 * q.point[0] * q.point[0] - 1.0
@@ -130,7 +133,7 @@ def divide(s: ptr, n: f64, x: f64, y: f64, out: ptr) -> None:
 @loop
 def constant_part(q: ConePair) -> None:
     """c of δf = c − G δu."""
-    q.constant[0] = q.dn + q.g[0, 0] * (q.w - q.rate[0])
+    q.constant[0] = q.dn * q.part + q.g[0, 0] * q.lag
     q.constant[1] = 0.0
     q.constant[2] = 0.0
     if q.mu > 0.0:
@@ -148,7 +151,7 @@ def respond(n: f64, x: f64, y: f64, q: ConePair) -> None:
     for i in range(3):
         row = q.g[i]
         q.df[i] = q.constant[i] - row[0] * n - row[1] * x - row[2] * y
-    q.dw = n - (q.w - q.rate[0])
+    q.dw = n + q.soft * q.df[0] - q.lag
     if q.mu > 0.0:
         q.dz[0] = (q.first - q.mu * q.df[0]) / q.h - q.kappa[0] * x - q.kappa[1] * y
         q.dz[1] = x

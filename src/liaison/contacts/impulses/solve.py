@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from liaison.contacts.scene.bodies import copy_twists
 from liaison.contacts.scene.layout import FEW, World
-from liaison.contacts.scene.rates import rate, residual_of, start_from
+from liaison.contacts.scene.rates import note_scale, rate, residual_of, start_from
 from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.solvers.cones.cones import DISC, ONE_WAY, Limit, solve_cones
 
@@ -102,8 +102,8 @@ before that is tried again."""
 FAR = 1e-3
 """Residual after the first sweeps that is far."""
 
-BEGIN, TRIES, MOST = (0.1, 1.0), 6, 80
-"""How far inside their cones impulses begin, beside the strongest, by tries; turns of each."""
+BEGIN, MOST = (0.1, 1.0), 60
+"""How far inside their cones impulses begin, beside the strongest, at first and later; turns of each try."""
 
 
 @loop
@@ -117,6 +117,7 @@ def solve_scene(mu: f64, tolerance: f64, allowed: i64, world: World) -> f64:
         world: velocities without impulses come in `next`.
     """
     copy_twists(world.bodies, world.next, world.unloaded)
+    note_scale(world)
     if world.contacts <= FEW:
         return solve_few(mu, min(TOGETHER, tolerance), min(allowed, BRIEFLY), world)
     start_from(world)
@@ -124,7 +125,7 @@ def solve_scene(mu: f64, tolerance: f64, allowed: i64, world: World) -> f64:
     left = allowed - FIRST
     if residual > tolerance and residual < FAR:
         residual = swept(mu, tolerance, min(allowed, FIRST) - SOON, world)
-    for turn in range(TRIES):
+    for turn in range(world.tries):
         if residual <= tolerance:
             break
         if turn > 0:
@@ -135,7 +136,7 @@ def solve_scene(mu: f64, tolerance: f64, allowed: i64, world: World) -> f64:
             break
         residual = swept(mu, tolerance, min(left, MORE), world)
         left -= MORE
-    if residual > tolerance and left > 0:
+    if residual > tolerance and left > 0 and world.tries > 1:
         residual = swept(mu, tolerance, left, world)
     return float(residual)
 

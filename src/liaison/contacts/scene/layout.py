@@ -149,6 +149,8 @@ class Contact(Record):
     rows: ptr = inline((PAIR_ROWS - 1) // 6, 6)
     push: ptr = inline(6, 6)  # M⁻¹Dᵀ, likewise
     right: ptr = inline(3)  # what restitution and gaps add to the rates
+    apart: f64  # what a gap adds along n
+    bounce: f64  # what restitution adds
     force: ptr = inline(3)  # impulses along n and across it
     moment: ptr = inline(3)  # about n and across it
     normal: f64  # mobility along n
@@ -203,6 +205,9 @@ class ConePair(Record):
     """One contact of the interior method; names as in `cone_pairs`."""
 
     w: f64
+    soft: f64  # ε a
+    part: f64  # of a change along n that ε leaves
+    lag: f64  # of w behind u_n + ε a f_n
     slack: f64  # λ
     mu: f64
     rate: ptr = inline(3)
@@ -286,6 +291,9 @@ class World(Record):
     sweeps_allowed: i64
     has_events: i64  # contacts are followed for their events
     has_turning: i64  # rolling or pivoting friction anywhere
+    has_bounce: i64  # restitution at a contact of this step
+    is_limited: i64  # and less of it than asked
+    tries: i64  # of the interior method
 
     # progress
     h: f64  # the step, or the part of it, under way
@@ -298,12 +306,14 @@ class World(Record):
     sweeps: i64
     turns: i64
     missed: i64
+    limited: i64  # steps with less restitution than asked
     most: i64  # contacts
     left: f64  # residual of the impulses
     turning_residual: f64
     residual: f64
     penetration: f64
     strongest: f64
+    scale: f64  # the strongest impulse that residuals are taken beside, as a velocity
     worst_residual: f64
     worst_depth: f64
 

@@ -11,19 +11,39 @@ Public names: compensations.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Protocol
 
-from liaison.equations.setting import Load, Setting, coordinate_row
 from liaison.errors import DerivationError
 from liaison.expr import ZERO, Expr, as_expr
 from liaison.model.loads.control import GravityCompensation
-from liaison.spatial.arrays import dot, product
-from liaison.tree import GROUND
+from liaison.spatial.arrays import Array, dot, product
+from liaison.tree import GROUND, Kinematics, Tree
 
 from .shortest import dot_product, least_squares
 
 
-def compensations(setting: Setting, forces: Sequence[GravityCompensation]) -> list[Load]:
-    """The efforts of motors that together balance gravity.
+class Moving(Protocol):
+    """What a tree on formulas says of itself, for the efforts that balance it."""
+
+    tree: Tree
+    kinematics: Kinematics
+
+    @property
+    def gravity(self) -> Array:
+        """The acceleration of free fall [m/s²]."""
+
+    @property
+    def rows(self) -> Any:
+        """Rows that constrain, and those that vanish."""
+
+    def flows(self, potential: Expr) -> list[Expr]:
+        """Nᵀ ∂V/∂q."""
+
+
+def compensations(
+    setting: Moving, forces: Sequence[GravityCompensation]
+) -> list[tuple[str, int, Expr]]:
+    """The efforts of motors that together balance gravity: names, places in v, formulas.
 
     Args:
         setting: of the tree.
@@ -32,15 +52,16 @@ def compensations(setting: Setting, forces: Sequence[GravityCompensation]) -> li
     Raises:
         DerivationError: closed loops leave more freedom than there are such motors.
     """
-    places = [next(iter(coordinate_row(setting.kinematics, x.coordinate).G)) for x in forces]
+    places = [setting.kinematics.places[f"{x.coordinate}'"] for x in forces]
     need = setting.flows(_potential(setting))
-    loads = []
-    for force, j, way in zip(forces, places, _ways(setting, forces, places), strict=True):
-        loads.append(Load(force.name, {j: dot_product(zip(way, need, strict=True))}))
-    return loads
+    ways = _ways(setting, forces, places)
+    return [
+        (force.name, j, dot_product(zip(way, need, strict=True)))
+        for force, j, way in zip(forces, places, ways, strict=True)
+    ]
 
 
-def _potential(setting: Setting) -> Expr:
+def _potential(setting: Moving) -> Expr:
     """U of gravity."""
     total = ZERO
     for i, node in enumerate(setting.tree.nodes):
@@ -52,10 +73,10 @@ def _potential(setting: Setting) -> Expr:
 
 
 def _ways(
-    setting: Setting, forces: Sequence[GravityCompensation], places: Sequence[int]
+    setting: Moving, forces: Sequence[GravityCompensation], places: Sequence[int]
 ) -> list[list[Expr]]:
     """All velocities for a unit of each compensated one."""
-    nv = len(setting.v)
+    nv = setting.tree.nv
     ways = [[ZERO] * nv for _ in places]
     for way, j in zip(ways, places, strict=True):
         way[j] = as_expr(1)

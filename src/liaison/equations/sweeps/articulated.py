@@ -33,7 +33,8 @@ from liaison.spatial.arrays import (
     zeros,
 )
 from liaison.spatial.plucker import act_force, act_motion_inverse
-from liaison.tree import GROUND, Inertia, Kinematics
+from liaison.tree import GROUND, Inertia, Kinematics, Node
+from liaison.tree.memory import is_state
 
 from .recursion import Link, State, link, moved, required, whirl
 
@@ -62,7 +63,7 @@ class Gain(NamedTuple):
 
 
 def articulated_body(kinematics: Kinematics, tau: Sequence[Any], gravity: Array) -> list[Expr]:
-    """v̇ of a tree without closures.
+    """v̇ of a tree without closures; 0 of states of loads.
 
     Args:
         kinematics: of the tree, at (q, v).
@@ -71,9 +72,9 @@ def articulated_body(kinematics: Kinematics, tau: Sequence[Any], gravity: Array)
 
     Source: RBDA §7.3, table 7.1.
     """
-    nodes = kinematics.tree.nodes
+    nodes = [node for node in kinematics.tree.nodes if not is_state(node.joint)]  # those come last
     links = [link(kinematics, i) for i in range(len(nodes))]
-    drifts, own = _coasted_all(kinematics, links)
+    drifts, own = _coasted_all(nodes, links)
     gains: dict[int, Gain] = {}
     for i in range(len(nodes) - 1, -1, -1):
         force = array(list(tau[nodes[i].v]))
@@ -89,12 +90,12 @@ def articulated_body(kinematics: Kinematics, tau: Sequence[Any], gravity: Array)
 
 
 def _coasted_all(
-    kinematics: Kinematics, links: Sequence[Link]
+    nodes: Sequence[Node], links: Sequence[Link]
 ) -> tuple[list[Drift], list[Articulated]]:
     """The first sweep: drifts and the bodies' own inertias."""
     turning = {GROUND: zeros(3)}
     drifts, own = [], []
-    for i, node in enumerate(kinematics.tree.nodes):
+    for i, node in enumerate(nodes):
         drift, inertia = coasted(turning[node.parent], links[i])
         turning[i] = drift.omega
         drifts.append(drift)

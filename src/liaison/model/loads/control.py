@@ -96,7 +96,7 @@ def memory(name: str, *, rate: Any, unit: str = "") -> Memory:
         >>> winding = liaison.memory("current", rate=(12 - 2 * z) / 0.5, unit="A")
         >>> m = liaison.mechanism(A, winding, liaison.motor(A, effort=0.1 * z))
         >>> run = liaison.simulate(m, until=5, rtol=1e-10)
-        >>> round(run["current"][-1], 6)
+        >>> print(run["current"][-1].round(6))
         6.0
     """
     return Memory(name, rate, unit, line_here())
@@ -273,7 +273,7 @@ def pid(
         >>> A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
         >>> arm = liaison.pid(A, target="90 deg", stiffness=20, integral=20, damping=5)
         >>> run = liaison.simulate(liaison.mechanism(A, arm, liaison.gravity()), until=15)
-        >>> round(run["A"][-1], 4)  # without an error, though gravity pulls
+        >>> print(run["A"][-1].round(4))  # without an error, though gravity pulls
         1.5708
     """
     measure, word = between(where)

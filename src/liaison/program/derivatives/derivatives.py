@@ -209,10 +209,10 @@ class Derivatives:
         swept = dynamics.swept
         if swept is None or self.nc or "p" in names:
             return None
-        if any(node.v.start == node.v.stop for node in swept.kinematics.tree.nodes):
-            return None
         limit = self.columns_cost(names) / STAGED_WEIGHT
-        if limit < LEAST_STAGED * self.nv:
+        is_singular = any(vanishes(dynamics.M[i, i]) for i in range(self.nv))  # an error, by words
+        has_bare = any(node.v.start == node.v.stop for node in swept.kinematics.tree.nodes)
+        if is_singular or has_bare or limit < LEAST_STAGED * self.nv:
             return None
         slopes = self.by(dynamics.tau, [name for name in names if name != "tau"])
         stages = tree_columns(swept, dynamics.tau, slopes, widths, lambda: self.forward(names))

@@ -108,9 +108,7 @@ def _begun(
 ) -> tuple[Factor, Rows]:
     """M_rr eliminated, and M_ra kept as lanes."""
     first, count = run
-    square = {
-        (i, j): entries[first + i, first + j] for i in range(count) for j in range(i + 1)
-    }
+    square = {(i, j): entries[first + i, first + j] for i in range(count) for j in range(i + 1)}
     known = factor(Saddle(count, 0, square, {}), names[first : first + count])
     own = replace(
         known,

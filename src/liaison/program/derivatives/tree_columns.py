@@ -150,9 +150,7 @@ class _Arranged:
     def of_nodes(self, values: Sequence[Any], *, once: bool = False) -> list[Any]:
         """What nodes have, for each velocity, or for the first one of a node only."""
         starts = {node.v.start for node in self.nodes}
-        return [
-            None if once and k not in starts else values[i] for k, i in enumerate(self.owner)
-        ]
+        return [None if once and k not in starts else values[i] for k, i in enumerate(self.owner)]
 
     def before(self, values: Sequence[Any], at_ground: Callable[[int], Any]) -> list[Any]:
         """What parents have, for each velocity; the ground for a first node."""
@@ -209,22 +207,19 @@ class _Arranged:
 
         What goes with velocities is kept here; ∂S, for v̇, by column.
         """
-        speeds, k = self.kinematics.v, 0
+        speeds = self.kinematics.v
         w, rates, spread = [], [], []
         self.slid: list[list[list[Expr]]] = []
-        for i, node in enumerate(self.nodes):
-            for change in own_changes(self.kinematics, i):
-                def seen_here(x: Array, pose: tuple[Array, Array] = poses[i]) -> Array:
-                    return act_motion(*pose, x)
-
-                own = seen_here(product(change.S, speeds[node.v]))
-                joint = before[k] + before[k] + self.twist(node)
-                w.append(own)
-                rates.append(seen_here(change.by_rate))
-                spread.append(seen_here(change.bias) + cross_motion(joint, own))
-                moved = [seen_here(change.S[:, n]) for n in range(change.S.shape[1])]
-                self.slid.append([[self.draft.single(as_expr(x)) for x in c] for c in moved])
-                k += 1
+        changes = [x for i in range(len(self.nodes)) for x in own_changes(self.kinematics, i)]
+        for k, (i, change) in enumerate(zip(self.owner, changes, strict=True)):
+            node, pose = self.nodes[i], poses[i]
+            own = act_motion(*pose, product(change.S, speeds[node.v]))
+            joint = before[k] + before[k] + self.twist(node)
+            w.append(own)
+            rates.append(act_motion(*pose, change.by_rate))
+            spread.append(act_motion(*pose, change.bias) + cross_motion(joint, own))
+            moved = [act_motion(*pose, column) for column in change.S.T]
+            self.slid.append([[self.draft.single(as_expr(x)) for x in c] for c in moved])
         self.w, self.rates, self.spread = (self.kept(x) for x in (w, rates, spread))
 
     def twist(self, node: Any) -> Array:
@@ -251,7 +246,7 @@ class _Arranged:
             lambda i: self.falls[i], self.bias_of, of[:, 27:33], self.kinematics.v
         )
         still, self.still_of = self.kept(self.of_nodes(fallen, once=True))
-        force, forces = self.along(self.required(still))
+        forces = self.along(self.required(still))[1]
         sums = [[*of[node.v.start][:21], *forces[node.v.start]] for node in self.nodes]
         kept = self.kept(self.of_nodes(self.carried(sums)))[0]
         mass = self.kept(self.of_nodes(self.carried([[x[0]] for x in own])))[0][0]
@@ -303,9 +298,7 @@ class _Arranged:
         spread = []
         for k, rest in enumerate(self.spread[1]):
             total = array(list(rest))
-            for column, rate in zip(
-                self.slid[k], vdot[self.nodes[self.owner[k]].v], strict=True
-            ):
+            for column, rate in zip(self.slid[k], vdot[self.nodes[self.owner[k]].v], strict=True):
                 total = total + array([times(x, rate) for x in column])
             spread.append(total)
         self.rest = self.kept(spread)[0]
@@ -366,9 +359,7 @@ class _Arranged:
         here = range(first, first + count)
         is_free = node.parent == GROUND and _span(node.v) == (first, first + count) and count == 6
         is_unit = is_free and all(
-            self.S_of[first + k][n] is (ONE if k == n else ZERO)
-            for k in range(6)
-            for n in range(6)
+            self.S_of[first + k][n] is (ONE if k == n else ZERO) for k in range(6) for n in range(6)
         )
         return is_unit and not any(j in here for entries in own.values() for _, j in entries)
 
@@ -398,7 +389,8 @@ class _Arranged:
             written = {
                 i: as_expr(dot(self.rows[i][:3], turns))
                 for i in range(self.nv)
-                if self.owner[first] == self.owner[i] or self.owner[first] in self.carriers[self.owner[i]]
+                if self.owner[first] == self.owner[i]
+                or self.owner[first] in self.carriers[self.owner[i]]
             }
             target = {i: self.draft.room(WIDEST) for i in written}
             index = self.draft.function(
@@ -410,9 +402,7 @@ class _Arranged:
             self.draft.calls.append(Call(solve, 0, places["v"]))
         return [name for name in names if name == "tau"]
 
-    def load_columns(
-        self, name: str, slopes: Entries, width: int, names: Sequence[str]
-    ) -> None:
+    def load_columns(self, name: str, slopes: Entries, width: int, names: Sequence[str]) -> None:
         """Columns of loads alone: of inputs."""
         start = names.index(name) * self.nv**2
         for first in range(0, width, WIDEST):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, final
 
@@ -23,7 +23,7 @@ from .dlpack import CUDA, FLOATS, INTEGERS, capsule_of
 NAMES = ("libcuda.so.1", "libcuda.so", "nvcuda.dll")
 REGISTERS, LOCAL_BYTES = 4, 3
 CAPABILITY = (75, 76)
-MULTIPROCESSORS, RESIDENT = 16, 39
+MULTIPROCESSORS, RESIDENT, ALL_REGISTERS = 16, 39, 82
 ORDINAL = 9  # attribute of a pointer: whose memory it is
 Address = ctypes.c_uint64
 
@@ -72,10 +72,10 @@ class Driver:
         self.call("cuDeviceGetAttribute", ctypes.byref(value), which, self.device)
         return value.value
 
-    @property
-    def resident(self) -> int:
-        """Threads that it runs at the same time, at most."""
-        return self.attribute(MULTIPROCESSORS) * self.attribute(RESIDENT)
+    def resident(self, registers: int) -> int:
+        """Threads with so many registers that it runs at the same time."""
+        most = self.attribute(ALL_REGISTERS) // max(1, registers)
+        return self.attribute(MULTIPROCESSORS) * min(self.attribute(RESIDENT), most)
 
     @property
     def free_bytes(self) -> int:
@@ -98,11 +98,19 @@ class Driver:
 
     def load(self, text: str, name: str) -> Function:
         """A kernel from PTX text, compiled for the device by the driver."""
+        return self.load_all(text, [name])[name]
+
+    def load_all(self, text: str, names: Iterable[str]) -> dict[str, Function]:
+        """Kernels of one text, by name."""
         self.enter()
-        module, function = ctypes.c_void_p(), ctypes.c_void_p()
-        self.call("cuModuleLoadData", ctypes.byref(module), ctypes.c_char_p(text.encode()))
-        self.call("cuModuleGetFunction", ctypes.byref(function), module, name.encode())
-        return Function(self, module, function)
+        handle = ctypes.c_void_p()
+        self.call("cuModuleLoadData", ctypes.byref(handle), ctypes.c_char_p(text.encode()))
+        module, functions = _Module(self, handle), {}
+        for name in names:
+            function = ctypes.c_void_p()
+            self.call("cuModuleGetFunction", ctypes.byref(function), handle, name.encode())
+            functions[name] = Function(self, module, function)
+        return functions
 
     def synchronize(self) -> None:
         """Waits until everything that was launched is done."""
@@ -110,12 +118,19 @@ class Driver:
 
 
 @final
+class _Module:
+    """What the driver compiled, unloaded after the last of its kernels is gone."""
+
+    def __init__(self, owner: Driver, handle: ctypes.c_void_p) -> None:
+        weakref.finalize(self, owner._library.cuModuleUnload, handle)
+
+
+@final
 class Function:
     """A kernel on the device."""
 
-    def __init__(self, owner: Driver, module: ctypes.c_void_p, handle: ctypes.c_void_p) -> None:
+    def __init__(self, owner: Driver, module: _Module, handle: ctypes.c_void_p) -> None:
         self._driver, self._module, self._handle = owner, module, handle
-        weakref.finalize(self, owner._library.cuModuleUnload, module)
 
     def attribute(self, which: int) -> int:
         """What the driver's compiler made of it."""

@@ -127,7 +127,8 @@ class _Code:
             if CARRY in needs:
                 self.cut_tables.fill_carry(cuts)
             pointers = [tables.system.ints.ctypes.data, cuts.ints.ctypes.data]
-            compiled, kept = {}, []
+            compiled: dict[str, int] = {}
+            kept: list[Trampoline] = []
             for entries, count in ((_of_tree(), 1), (closed_entries.ENTRIES, 2)):
                 own = [name for name in names if name in entries]
                 if own:
@@ -178,7 +179,7 @@ class _Code:
                     "np": parameters,
                     "nx": max(nq, nv + vanished.size),
                 }
-            ),  # fmt: skip
+            ),
             labels=MappingProxyType({**model.labels, "lam": tuple(kept)}),
             defaults=MappingProxyType({k: np.array(x, dtype=float) for k, x in defaults.items()}),
             facts=MappingProxyType({**facts_of(model), **more, **facts}),

@@ -64,6 +64,11 @@ def check_inputs(values: Any, nu: int, count: int, real: Any) -> None:
             f"inputs have shape {shape}; it is ({nu},), ({nu}, {count}), (rows, {nu}) or "
             f"(rows, {nu}, {count})."
         )
+    if np.prod(shape, dtype=float) >= 2**31:
+        raise SimulationError(
+            f"inputs of shape {shape} are more numbers than a launch takes, 2³¹.",
+            hint="Give fewer rows at a time.",
+        )
     interface = getattr(values, "__cuda_array_interface__", None)
     if interface is None:
         return

@@ -6,37 +6,85 @@ its last good state and the status that says why; it is left alone until it is r
 Random numbers of a start follow from the seed, the world and the component alone: they are the same
 on any device, in both precisions.
 
-Public names: march_world, reset_world, random_number, MEASURES, LEFT_OUT.
+Public names: march_world, reset_world, scatter_world, random_number, MEASURES, LEFT_OUT.
 """
 
 from __future__ import annotations
 
 from liaison.contacts.stepping.modes import note_block, note_impact, note_modes
-from liaison.contacts.stepping.moreau import moreau_step
+from liaison.contacts.stepping.moreau import (
+    displacement,
+    find_impulses,
+    free_velocities,
+    midway,
+    predict,
+)
 from liaison.contacts.stepping.phases import keep, place, set_out, stand
 from liaison.contacts.stepping.rows import one_sided
-from liaison.program.loops.language import f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import at, external, f64, i64, iptr, loop, ptr
 from liaison.simulation.steps.explicit import refresh
-from liaison.simulation.steps.layout import GOOD, Entries, Run
+from liaison.simulation.steps.layout import GOOD, NOT_FINITE, SINGULAR_MASS, Entries, Run
 from liaison.simulation.steps.projection import project
 
 MEASURES = ("complementarity", "penetration", "contacts")
 """Largest values of every world since it was reset."""
 
+PHASES = 6
+"""Of a step, see `phase_of_step`."""
+
 LEFT_OUT = (note_block, note_impact)
 """There is no log of events on a device."""
 
 
+@external
+def barrier() -> None:
+    """Waits for the other threads of the block, so that all read the same instructions."""
+
+
 @loop
-def step_world(e: Entries, run: Run, scratch: ptr) -> i64:
-    """One step of size `run.h` to `run.t_new`; GOOD, or why the state stays as it was."""
-    status = moreau_step(e, run, scratch)
-    if status == GOOD:
-        note_modes(run, scratch)
-        status = stand(e, run, scratch, scratch)
-    if status == GOOD:
-        status = keep(e, run, scratch, scratch)
-    return status
+def predicted(e: Entries, run: Run, scratch: ptr) -> i64:
+    """The free motion of a step, and what it meets."""
+    if midway(e, run, scratch) != GOOD:
+        return SINGULAR_MASS
+    free_velocities(e, run.v, run, scratch)
+    free_velocities(e, run.free.v, run, scratch)
+    for i in range(run.nv):
+        run.y[run.nv + i] = run.free.v[i]
+    predict(e, run, scratch)
+    return GOOD
+
+
+@loop
+def displaced(e: Entries, run: Run, scratch: ptr) -> i64:
+    """The displacement of a step, and what became of its contacts."""
+    displacement(e, at(run.y, run.nv), run.y, run, scratch)
+    bad = 0.0
+    for i in range(2 * run.nv):
+        bad += run.y[i] - run.y[i]
+    if bad != 0.0:
+        return NOT_FINITE
+    note_modes(run, scratch)
+    return GOOD
+
+
+@loop
+def phase_of_step(phase: i64, e: Entries, run: Run, scratch: ptr) -> i64:
+    """One of the phases of `moreau_step`, and of what follows it; GOOD, or why not."""
+    if phase == 0:
+        return predicted(e, run, scratch)
+    if phase == 1:
+        return find_impulses(e, run, scratch)
+    if phase == 2:
+        if run.rows_chosen == 0:
+            return GOOD
+        # forces that depend on velocities, with those that impulses led to
+        free_velocities(e, at(run.y, run.nv), run, scratch)
+        return find_impulses(e, run, scratch)
+    if phase == 3:
+        return displaced(e, run, scratch)
+    if phase == 4:
+        return stand(e, run, scratch, scratch)
+    return keep(e, run, scratch, scratch)
 
 
 @loop
@@ -102,20 +150,21 @@ def march_world(
     if codes[i] != GOOD:
         return
     load_world(i, count, q, v, carried, run)
-    for k in range(run.np):
-        run.p[k] = p[k * count + i] if p_one > 0 else p[k]
+    load_constants(i, count, u_one, p_one, u, p, run)
     run.steps = codes[count + i]
     start = t[i]
     run.t = start
-    load_inputs(i, 0, count, u_one, u, run)
     status = begin_world(e, run, scratch)
     done = 0
-    while done < steps and status == GOOD:
-        if done % hold == 0:
-            load_inputs(i, min(done // hold, rows - 1), count, u_one, u, run)
-        run.t_new = start + float(done + 1) * step
+    for n in range(steps):
+        if n % hold == 0:
+            load_inputs(i, min(n // hold, rows - 1), count, u_one, u, run)
+        run.t_new = start + float(n + 1) * step
         run.h = step
-        status = step_world(e, run, scratch)
+        for phase in range(PHASES):
+            barrier()
+            if status == GOOD:
+                status = phase_of_step(phase, e, run, scratch)
         if status == GOOD:
             done += 1
     t[i] = start + float(done) * step
@@ -165,31 +214,49 @@ def scatter(seed: i64, i: i64, spread: ptr, e: Entries, run: Run, scratch: ptr) 
 
 
 @loop
+def load_constants(i: i64, count: i64, u_one: i64, p_one: i64, u: ptr, p: ptr, run: Run) -> None:
+    """Parameters and the first row of inputs of a world."""
+    for k in range(run.np):
+        run.p[k] = p[k * count + i] if p_one > 0 else p[k]
+    load_inputs(i, 0, count, u_one, u, run)
+
+
+@loop
 def reset_world(
-    i: i64, count: i64, seed: i64, scatters: i64, q_one: i64, v_one: i64, u_one: i64, p_one: i64,
-    start: f64, chosen: iptr, q_start: ptr, v_start: ptr, spread: ptr,
+    i: i64, count: i64, q_one: i64, v_one: i64,
+    start: f64, chosen: iptr, q_start: ptr, v_start: ptr,
     t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
     e: Entries, run: Run, scratch: ptr,
 ) -> None:  # fmt: skip
-    """World i, if it is chosen, at a start of its own or one that all share, or about it."""
+    """World i, if it is chosen, at a start of its own or one that all share."""
     if chosen[i] == 0:
         return
     for k in range(run.nq):
         run.q[k] = q_start[k * count + i] if q_one > 0 else q_start[k]
     for k in range(run.nv):
         run.v[k] = v_start[k * count + i] if v_one > 0 else v_start[k]
-    for k in range(run.np):
-        run.p[k] = p[k * count + i] if p_one > 0 else p[k]
-    load_inputs(i, 0, count, u_one, u, run)
-    run.t = start
-    status = GOOD
-    if scatters > 0:
-        status = scatter(seed, i, spread, e, run, scratch)
-    for k in range(run.nr):
-        run.impulse[k] = 0.0
     t[i] = start
     store_world(i, count, q, v, carried, run)
     for k in range(3):
         measures[k * count + i] = 0.0
-    codes[i] = status
+    codes[i] = GOOD
     codes[count + i] = 0
+
+
+@loop
+def scatter_world(
+    i: i64, count: i64, seed: i64, u_one: i64, p_one: i64,
+    start: f64, chosen: iptr, spread: ptr,
+    t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
+    e: Entries, run: Run, scratch: ptr,
+) -> None:  # fmt: skip
+    """World i, if it is chosen, at a random start about the one at hand."""
+    if chosen[i] == 0:
+        return
+    load_world(i, count, q, v, carried, run)
+    load_constants(i, count, u_one, p_one, u, p, run)
+    run.t = start
+    codes[i] = scatter(seed, i, spread, e, run, scratch)
+    for k in range(run.nr):
+        run.impulse[k] = 0.0
+    store_world(i, count, q, v, carried, run)

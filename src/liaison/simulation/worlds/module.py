@@ -17,13 +17,22 @@ import numpy as np
 from liaison.program.gpu.pointers import entry_text, functions_text, work_size
 from liaison.program.gpu.thread import DeviceModule
 from liaison.program.llvm.entries import Form
-from liaison.program.loops.special import PREFIX, Special, in_words_of_32_bits, special_ir
+from liaison.program.loops.language import Loop
+from liaison.program.loops.special import (
+    PREFIX,
+    Special,
+    graded,
+    in_words_of_32_bits,
+    rolled,
+    special_ir,
+    with_short_integers,
+)
 from liaison.program.program import Program
 from liaison.simulation.plan.plan import Plan, arrays_of, entries_of
 from liaison.simulation.prepared import scale_run
 from liaison.simulation.steps.layout import NOT_KEPT, Entries, Run, dense_size
 
-from .march import LEFT_OUT, march_world, reset_world
+from .march import LEFT_OUT, march_world, reset_world, scatter_world
 
 KNOWN = frozenset({"scales", "blocks", "tolerance", "has_correct", "a", "b", "c", "e", "input"})
 """Arrays of a run that no step writes."""
@@ -32,16 +41,20 @@ SINGLE_CLOSURE, SINGLE_LOST = 1e-10, 1e-4
 """Residuals of closures in single precision: below rounding, so that corrections end where they no
 longer help; and the largest that a step may end with."""
 
+LARGEST_BLOCK = 1024
+"""Threads in a block at most, which then have 64 registers each: measured, more do not help."""
+
 STATE = ("t", "q", "v", "u", "p", "carried", "measures", "codes")
 KERNELS = {
     "march": (("count", "steps", "hold", "rows", "u_one", "p_one"), "step", STATE),
-    "reset": (
-        ("count", "seed", "scatters", "q_one", "v_one", "u_one", "p_one"),
-        "start",
-        ("chosen", "q_start", "v_start", "spread", *STATE),
-    ),
+    "reset": (("count", "q_one", "v_one"), "start", ("chosen", "q_start", "v_start", *STATE)),
+    "scatter": (("count", "seed", "u_one", "p_one"), "start", ("chosen", "spread", *STATE)),
 }
 """Kernel -> its arguments in order: whole numbers, a number, and where arrays begin."""
+
+LOOPS: Mapping[str, Loop[..., None]] = {
+    "march": march_world, "reset": reset_world, "scatter": scatter_world,
+}  # fmt: skip
 
 
 @final
@@ -50,15 +63,24 @@ class Module:
     """A kernel's text, and what a thread of it keeps beside its registers."""
 
     text: str
+    names: tuple[str, ...]  # of kernels
     words: int  # of a run and of the workspace, in units of the precision
     form: Form
 
 
-def module_of(plan: Plan, *, single: bool = False, gpu: bool = True, block: int = 128) -> Module:
-    """The module of a plan of Moreau's steps.
+def module_of(
+    plan: Plan,
+    names: tuple[str, ...] = ("march", "reset"),
+    *,
+    single: bool = False,
+    gpu: bool = True,
+    block: int = LARGEST_BLOCK,
+) -> Module:
+    """A module of a plan of Moreau's steps.
 
     Args:
         plan: as for a run with method="moreau".
+        names: of the kernels wanted.
         single: floats and integers of 32 bits.
         gpu: as a kernel of a GPU; else as a function of this processor.
         block: threads in a block, at most.
@@ -66,20 +88,20 @@ def module_of(plan: Plan, *, single: bool = False, gpu: bool = True, block: int 
     form = Form(real="float" if single else "double")
     listed = _entries(plan)
     run, scratch = _template(plan, listed, form)
-    names = {Entries.slot(name): name for name in listed}
-    special = Special(run, KNOWN, Entries, names, LEFT_OUT)
-    loops, functions = special_ir([march_world, reset_world], special)
+    slots = {Entries.slot(name): name for name in listed}
+    special = Special(run, KNOWN, Entries, slots, LEFT_OUT)
+    loops, functions = special_ir([LOOPS[name] for name in names], special)
     device = DeviceModule(form, estimates=gpu)
-    if single:
-        loops = in_words_of_32_bits(loops)
+    loops = in_words_of_32_bits(loops) if single else with_short_integers(loops)
+    loops = rolled(graded(loops)) if gpu else loops
     bodies = [
         entry_text(device, program, name, f"{PREFIX}{name}") for name, program in listed.items()
     ]
     own = functions_text(device, functions)
-    kernels = [_kernel(name, run, scratch, form, gpu) for name in KERNELS]
+    kernels = [_kernel(name, run, scratch, form, gpu) for name in names]
     tail = f'attributes #0 = {{ nounwind "nvvm.maxntid"="{block}" }}' if gpu else ""
     text = "\n".join([*_registers(gpu), loops, *bodies, own, *kernels, device.tail(), tail, ""])
-    return Module(text, int(run.words) + scratch, form)
+    return Module(text, names, int(run.words) + scratch, form)
 
 
 def _entries(plan: Plan) -> dict[str, Program]:
@@ -112,10 +134,23 @@ def _template(plan: Plan, listed: Mapping[str, Program], form: Form) -> tuple[Ru
     return run, work + (dense_size(run) if int(run.nc) else 0) + 1
 
 
+BARRIER = """\
+declare void @llvm.nvvm.barrier0()
+define internal void @liaison_barrier() convergent alwaysinline nounwind {
+  call void @llvm.nvvm.barrier0()
+  ret void
+}"""
+NO_BARRIER = """\
+define internal void @liaison_barrier() alwaysinline nounwind {
+  ret void
+}"""
+
+
 def _registers(gpu: bool) -> list[str]:
     names = ("tid", "ctaid", "ntid") if gpu else ()
     declared = [f"declare i32 @llvm.nvvm.read.ptx.sreg.{name}.x()" for name in names]
-    return [*declared, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"]
+    barrier = BARRIER if gpu else NO_BARRIER
+    return [*declared, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)", barrier]
 
 
 GPU_HEAD = """\
@@ -126,9 +161,8 @@ enter:
   %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
   %width = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
   %before = mul i32 %block, %width
-  %own = add i32 %before, %thread
-  %i = {widened}
-  %mine = icmp ult {bits} %i, %count
+  %i = add i32 %before, %thread
+  %mine = icmp ult i32 %i, %count
   br i1 %mine, label %world, label %done
 world:"""
 GPU_TAIL = """\
@@ -142,16 +176,16 @@ enter:
   %scratch = alloca [{scratch} x {real}], align 8
   br label %test
 test:
-  %i = phi {bits} [%first, %enter], [%next, %world]
-  %going = icmp slt {bits} %i, %last
+  %i = phi i32 [%first, %enter], [%next, %world]
+  %going = icmp slt i32 %i, %last
   br i1 %going, label %world, label %done
 world:"""
 HOST_TAIL = """\
-  %next = add {bits} %i, 1
+  %next = add i32 %i, 1
   br label %test
 done:
   ret void
-}}"""
+}"""
 CLEAR = "  call void @llvm.memset.p0.i64(ptr align 8 %run, i8 0, i64 {bytes}, i1 false)"
 
 
@@ -161,15 +195,14 @@ def _kernel(name: str, run: Run, scratch: int, form: Form, gpu: bool) -> str:
     words = int(run.words)
     numbers, number, arrays = KERNELS[name]
     space = "ptr addrspace(1)" if gpu else "ptr"
-    own = [] if gpu else [f"{bits} %first", f"{bits} %last"]
-    arguments = own + [f"{bits} %{x}" for x in numbers] + [f"{real} %{number}"]
+    own = [] if gpu else ["i32 %first", "i32 %last"]
+    arguments = own + [f"i32 %{x}" for x in numbers] + [f"{real} %{number}"]
     arguments += [f"{space} %{x}" for x in arrays]
     casts = [f"  %{x}.any = addrspacecast {space} %{x} to ptr" for x in arrays] if gpu else []
-    passed = [f"{bits} %{x}" for x in ("i", *numbers)] + [f"{real} %{number}"]
+    passed = [f"i32 %{x}" for x in ("i", *numbers)] + [f"{real} %{number}"]
     passed += [f"ptr %{x}.any" if gpu else f"ptr %{x}" for x in arrays]
     passed += ["ptr null", "ptr %run", "ptr %scratch"]
-    widened = "zext i32 %own to i64" if bits == "i64" else "add i32 %own, 0"
-    sizes = {"words": words, "scratch": scratch, "bits": bits, "real": real, "widened": widened}
+    sizes = {"words": words, "scratch": scratch, "bits": bits, "real": real}
     head = f"define {'ptx_kernel ' if gpu else ''}void @{name}({', '.join(arguments)})"
     lines = [
         f"{head} {'#0 ' if gpu else ''}{{",
@@ -178,7 +211,7 @@ def _kernel(name: str, run: Run, scratch: int, form: Form, gpu: bool) -> str:
         CLEAR.format(bytes=(8 if bits == "i64" else 4) * words),
         *_initial(run, real, bits),
         f"  call void @liaison_{name}_world({', '.join(passed)})",
-        GPU_TAIL if gpu else HOST_TAIL.format(bits=bits),
+        GPU_TAIL if gpu else HOST_TAIL,
     ]
     return "\n".join(lines)
 

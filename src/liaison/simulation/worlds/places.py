@@ -20,10 +20,10 @@ from liaison.errors import ArgumentError
 from liaison.program.gpu.cuda import LOCAL_BYTES, REGISTERS, DeviceArray, Function, driver
 from liaison.program.llvm.machine import load, ptx
 
-from .module import KERNELS
+from .module import Module
 
-WORLD_BLOCK = 64
-"""Threads in a block: each has kilobytes beside its registers."""
+WORLD_BLOCK = 128
+"""Threads in a block, which go from phase to phase of a step together."""
 
 SHARES = 4
 """Ranges of worlds for each thread of this processor, so that none waits long for the last."""
@@ -50,8 +50,12 @@ class Place(ABC):
     def free_bytes(self) -> int:
         """Memory that arrays may take."""
 
+    def kept_bytes(self, kernels: Kernels) -> int:
+        """Memory that threads keep beside their registers while kernels run."""
+        return 0
+
     @abstractmethod
-    def load(self, text: str) -> Kernels:
+    def load(self, module: Module) -> Kernels:
         """The kernels of a module."""
 
 
@@ -92,19 +96,23 @@ class Gpu(Place):
         return address
 
     def free_bytes(self) -> int:
-        """What the driver says, less what threads keep beside their registers."""
+        """What the driver says."""
         return self.driver.free_bytes
 
-    def load(self, text: str) -> Kernels:
+    def kept_bytes(self, kernels: Kernels) -> int:
+        """Of as many threads as have registers at the same time."""
+        return kernels.local_bytes * self.driver.resident(kernels.registers)
+
+    def load(self, module: Module) -> Kernels:
         """Through the driver's compiler."""
-        whole = ptx(text, self.driver.processor, passes=True)
-        return _OnGpu({name: self.driver.load(whole, name) for name in KERNELS}, self.driver)
+        text = ptx(module.text, self.driver.processor, passes=True)
+        return _OnGpu(self.driver.load_all(text, module.names))
 
 
 @final
 class _OnGpu(Kernels):
-    def __init__(self, functions: Mapping[str, Function], owner: Any) -> None:
-        self._functions, self._driver = functions, owner
+    def __init__(self, functions: Mapping[str, Function]) -> None:
+        self._functions = functions
         self.registers = max(x.attribute(REGISTERS) for x in functions.values())
         self.local_bytes = max(x.attribute(LOCAL_BYTES) for x in functions.values())
 
@@ -137,15 +145,15 @@ class Processor(Place):
             return 1 << 62
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
-    def load(self, text: str) -> Kernels:
+    def load(self, module: Module) -> Kernels:
         """Machine code of this processor, from the disk cache where it is there."""
-        return _OnProcessor(text)
+        return _OnProcessor(module)
 
 
 @final
 class _OnProcessor(Kernels):
-    def __init__(self, text: str) -> None:
-        self._code = load(text, list(KERNELS), passes=True)
+    def __init__(self, module: Module) -> None:
+        self._code = load(module.text, module.names, passes=True)
 
     def launch(self, name: str, count: int, arguments: Sequence[Any]) -> None:
         """Worlds in ranges, on all cores; waits for them."""

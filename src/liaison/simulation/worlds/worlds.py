@@ -33,9 +33,10 @@ from liaison.simulation.plan.settings import Settings
 
 from .arguments import check_inputs, columns, mask_of, spread_of
 from .module import KERNELS, module_of
-from .places import Place, place_named
+from .places import Kernels, Place, place_named
 from .recording import Recorder
 
+LARGEST = 2**31 - 1
 PRECISIONS = {"double": (np.float64, np.int64), "single": (np.float32, np.int32)}
 
 
@@ -134,9 +135,8 @@ class Worlds:
         self.plan, self.count, self.place, self.precision = plan, count, place, precision
         self.real, self.whole = PRECISIONS[precision]
         self._c_real = ctypes.c_double if precision == "double" else ctypes.c_float
-        self._c_whole = ctypes.c_int64 if precision == "double" else ctypes.c_int32
-        module = module_of(plan, single=precision == "single", gpu=place.is_gpu)
-        self._kernels = place.load(module.text)
+        self._kernels = self._loaded("march", "reset")
+        self._scatter: Kernels | None = None
         self._check_memory()
         self._allocate(parameters)
         self.reset()
@@ -151,6 +151,11 @@ class Worlds:
     def __len__(self) -> int:
         return self.count
 
+    def _loaded(self, *names: str) -> Kernels:
+        """Kernels where the worlds are."""
+        single, gpu = self.precision == "single", self.place.is_gpu
+        return self.place.load(module_of(self.plan, names, single=single, gpu=gpu))
+
     @property
     def bytes_per_world(self) -> int:
         """Memory of one world beside what a thread keeps while it runs."""
@@ -161,10 +166,10 @@ class Worlds:
     def _check_memory(self) -> None:
         """Raises an error before anything is allocated that does not fit."""
         free = self.place.free_bytes()
-        if self.place.is_gpu:
-            resident = self.place.driver.resident  # type: ignore[attr-defined]
-            free -= self._kernels.local_bytes * min(resident, self.count)
-        most = max(0, int(0.95 * free) // self.bytes_per_world)
+        free -= self.place.kept_bytes(self._kernels)
+        # places in arrays are numbers of 31 bits
+        rows = max(3, *self._sizes().values())
+        most = min(max(0, int(0.95 * free) // self.bytes_per_world), LARGEST // rows)
         if self.count > most:
             raise SimulationError(
                 f"{self.count} worlds of {self.plan.program.name!r} need "
@@ -220,21 +225,28 @@ class Worlds:
             "count": self.count, "steps": int(steps), "hold": hold, "rows": rows,
             "u_one": int(self._is_wide(u, rows)), "p_one": int(len(self.p.shape) > 1),
         }  # fmt: skip
-        self._launch("march", numbers, float(self.plan.settings.step or 0.0), {"u": u})
+        self._launch(
+            self._kernels, "march", numbers, float(self.plan.settings.step or 0.0), {"u": u}
+        )
 
     def _launch(
-        self, name: str, numbers: Mapping[str, int], number: float, more: Mapping[str, Any]
+        self,
+        kernels: Kernels,
+        name: str,
+        numbers: Mapping[str, int],
+        number: float,
+        more: Mapping[str, Any],
     ) -> None:
         listed = {
             "t": self.t, "q": self.q, "v": self.v, "u": self.u, "p": self.p,
             "carried": self._carried, "measures": self._measures, "codes": self._codes, **more,
         }  # fmt: skip
         wholes, _, arrays = KERNELS[name]
-        values = [self._c_whole(numbers[x]) for x in wholes]
+        values = [ctypes.c_int32(numbers[x]) for x in wholes]
         arguments: list[Any] = [*values, self._c_real(number)]
         address = ctypes.c_uint64
         arguments += [address(self.place.address(listed[x], x)) for x in arrays]
-        self._kernels.launch(name, self.count, arguments)
+        kernels.launch(name, self.count, arguments)
 
     def _is_wide(self, u: Any, rows: int) -> bool:
         """Whether every world has inputs of its own."""
@@ -288,11 +300,6 @@ class Worlds:
             (q, state.q, "q"), (v, state.v, "v"),
         )]  # fmt: skip
         far = spread_of(spread, self.plan.program.labels["v"])
-        numbers = {
-            "count": self.count, "seed": int(seed) & 0x3FFFFFFF, "scatters": int(np.any(far)),
-            "q_one": int(len(starts[0].shape) > 1), "v_one": int(len(starts[1].shape) > 1),
-            "u_one": int(len(self.u.shape) > 1), "p_one": int(len(self.p.shape) > 1),
-        }  # fmt: skip
         begin = state.t if t is None else float(t)
         if not math.isfinite(begin):
             raise SimulationError(f"t is {begin}; worlds begin at a finite time.")
@@ -300,8 +307,16 @@ class Worlds:
             "chosen": self.place.array(chosen, self.whole), "q_start": starts[0],
             "v_start": starts[1], "spread": self.place.array(far, self.real),
         }  # fmt: skip
-        self._launch("reset", numbers, begin, more)
-        self._keep = more
+        numbers = {
+            "count": self.count, "q_one": len(starts[0].shape) - 1,
+            "v_one": len(starts[1].shape) - 1, "seed": int(seed) & 0x3FFFFFFF,
+            "u_one": len(self.u.shape) - 1, "p_one": len(self.p.shape) - 1,
+        }  # fmt: skip
+        self._launch(self._kernels, "reset", numbers, begin, more)
+        if np.any(far):
+            self._scatter = self._scatter or self._loaded("scatter")
+            self._launch(self._scatter, "scatter", numbers, begin, more)
+        self._keep = more  # until these launches are over
 
     def _start(self, values: Any, own: Array, name: str, size: int) -> Any:
         """States where kernels run, checked."""

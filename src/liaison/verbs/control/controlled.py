@@ -10,9 +10,11 @@ from typing import Any
 from liaison.analyse.control.controlled import controlled as under_control
 from liaison.errors import checked
 from liaison.model.mechanism import Mechanism
+from liaison.numeric.progress import lasting
 from liaison.verbs.given import Given, mechanism_of
 
 
+@lasting("analyse")
 @checked
 def controlled(given: Given, controller: Any) -> Mechanism:
     """The mechanism under controllers: their formulas stand in the place of its inputs.

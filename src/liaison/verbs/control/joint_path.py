@@ -1,4 +1,4 @@
-"""Find coordinates that put a body at poses in time, within limits.
+"""Find joint coordinates that lead a body along poses.
 
 Public names: joint_path.
 """

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from liaison.expr import Expr, gradient, topological
-from liaison.spatial.arrays import number
+from liaison.expr.graph.diff import gradient
+from liaison.expr.graph.evaluate import evaluate
+from liaison.expr.graph.node import Expr
+from liaison.expr.graph.walk import topological
 
 
 def is_periodic(formulas: Sequence[Expr], x: Expr) -> bool:
@@ -32,8 +34,10 @@ TURNS = {"sin": 1, "cos": 1, "tan": 2}
 
 def _is_whole(slope: Expr, turns: int) -> bool:
     """Whether a slope is a number, and that many times it is whole."""
-    value = number(slope)
-    return value is not None and abs(turns * value - round(turns * value)) < WHOLE
+    if any(node.op in ("symbol", "call") for node in topological([slope])):
+        return False
+    value = float(evaluate([slope], {})[0])
+    return abs(turns * value - round(turns * value)) < WHOLE
 
 
 WHOLE = 1e-12
