@@ -17,7 +17,7 @@ RUNS_ALL = os.environ.get("LIAISON_TESTS") == "all"
 # a tenth of the time of tests is saved
 gc.set_threshold(50_000, 20, 100)
 
-settings.register_profile("test", derandomize=True, max_examples=25, deadline=None, database=None)
+settings.register_profile("test", derandomize=True, max_examples=12, deadline=None, database=None)
 settings.register_profile("all", derandomize=True, max_examples=200, deadline=None, database=None)
 settings.load_profile("all" if RUNS_ALL else "test")
 

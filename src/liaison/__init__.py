@@ -22,9 +22,9 @@ __all__ = offer(
         "Rotation Screw EulerZXZ BryantXYZ Quaternion RotationMatrix Box Cone Cylinder Hull Line "
         "Mesh Sphere",
         "model.describe": "ground body join mechanism parameter signal coordinate rate "
-        "time t turned gravity spring dead_zone_spring damper motor servo armature law wrench "
-        "potential dissipation friction bearing imposed gear holonomic nonholonomic rolling "
-        "at_most stops contact touch collision output event start guess",
+        "time t turned gravity spring dead_zone_spring damper motor servo pid memory balanced "
+        "armature law wrench potential dissipation friction bearing imposed gear holonomic "
+        "nonholonomic rolling at_most stops contact touch collision output event start guess",
         "model.contacts.friction": "Friction",
         "model.contacts": "CURVE PROFILE SURFACE",
         "formats.read": "read reading",
@@ -43,7 +43,7 @@ __all__ = offer(
         "program": "Program Kernel to_numpy to_llvm to_c to_ptx to_gpu to_wasm DeviceArray",
         "program.lower": "lower",
         "numeric": "State",
-        "simulation": "Trajectory Run Runs RunOptions Settings Projection Stepper load",
+        "simulation": "Trajectory Run Runs RunOptions Settings Projection Stepper Worlds load",
         "view": "plot save_plot",
         "studies": "Study Indices",
         "verbs.studies.optimize": "Optimum",
@@ -52,6 +52,7 @@ __all__ = offer(
         "verbs.summary": "Summary",
         "verbs.unshadowed": "to_kernel reduction",
         "numeric.progress": "show_progress",
+        "analyse.control.feedback": "computed_torque gravity_compensation",
         "analyse.along.attitude_along": "AttitudeAlong attitude_along",
         "analyse.along.joint_motion": "joint_motion",
         "analyse.proofs.linear_cases": "solve_linear",

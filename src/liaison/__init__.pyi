@@ -8,6 +8,8 @@ from liaison.analyse.along.contact_points import contact_points as contact_point
 from liaison.analyse.along.joint_motion import joint_motion as joint_motion
 from liaison.analyse.along.maximal_run import maximal_run as maximal_run
 from liaison.analyse.compare.compare import Comparison as Comparison
+from liaison.analyse.control.feedback import computed_torque as computed_torque
+from liaison.analyse.control.feedback import gravity_compensation as gravity_compensation
 from liaison.analyse.proofs.deflate import deflate as deflate
 from liaison.analyse.proofs.linear_cases import solve_linear as solve_linear
 from liaison.analyse.proofs.no_impact import NoImpact as NoImpact
@@ -124,6 +126,7 @@ from liaison.model.contacts import SURFACE as SURFACE
 from liaison.model.contacts.friction import Friction as Friction
 from liaison.model.describe import armature as armature
 from liaison.model.describe import at_most as at_most
+from liaison.model.describe import balanced as balanced
 from liaison.model.describe import bearing as bearing
 from liaison.model.describe import body as body
 from liaison.model.describe import collision as collision
@@ -143,10 +146,12 @@ from liaison.model.describe import imposed as imposed
 from liaison.model.describe import join as join
 from liaison.model.describe import law as law
 from liaison.model.describe import mechanism as mechanism
+from liaison.model.describe import memory as memory
 from liaison.model.describe import motor as motor
 from liaison.model.describe import nonholonomic as nonholonomic
 from liaison.model.describe import output as output
 from liaison.model.describe import parameter as parameter
+from liaison.model.describe import pid as pid
 from liaison.model.describe import potential as potential
 from liaison.model.describe import rate as rate
 from liaison.model.describe import rolling as rolling
@@ -180,6 +185,7 @@ from liaison.simulation import Runs as Runs
 from liaison.simulation import Settings as Settings
 from liaison.simulation import Stepper as Stepper
 from liaison.simulation import Trajectory as Trajectory
+from liaison.simulation import Worlds as Worlds
 from liaison.simulation import load as load
 from liaison.studies import Indices as Indices
 from liaison.studies import Study as Study
@@ -197,6 +203,9 @@ from liaison.verbs.analyse.no_impact import no_impact as no_impact
 from liaison.verbs.analyse.sensitivities import sensitivities as sensitivities
 from liaison.verbs.analyse.solutions import solutions as solutions
 from liaison.verbs.analyse.verify import verify as verify
+from liaison.verbs.control.controlled import controlled as controlled
+from liaison.verbs.control.joint_path import joint_path as joint_path
+from liaison.verbs.control.lqr import lqr as lqr
 from liaison.verbs.derive.assignments import assignments as assignments
 from liaison.verbs.derive.compare import compare as compare
 from liaison.verbs.derive.compile import compile as compile
@@ -244,6 +253,7 @@ from liaison.verbs.studies.open_study import open_study as open_study
 from liaison.verbs.studies.optimize import optimize as optimize
 from liaison.verbs.studies.sobol_indices import sobol_indices as sobol_indices
 from liaison.verbs.studies.study import study as study
+from liaison.verbs.studies.worlds import worlds as worlds
 from liaison.verbs.summary import Summary as Summary
 from liaison.verbs.symbolic.gausselim import gausselim as gausselim
 from liaison.verbs.symbolic.psi import psi as psi

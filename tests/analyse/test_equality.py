@@ -60,7 +60,7 @@ def test_every_formalism_is_proved_equal(name):
     assert all(row.verdict.chance < 1e-15 for row in found.rows)
 
 
-@pytest.mark.parametrize("seed", some(range(6), 3))
+@pytest.mark.parametrize("seed", some(range(6), 1))
 def test_random_mechanisms_are_proved_equal(seed):
     sample = draw(seed, bodies=(1, 8))
     with collector_paused():

@@ -135,6 +135,7 @@ def test_slanted_gravity_leaves_the_momentum_across_it():
     assert "momentum along x" not in found
 
 
+@pytest.mark.slow
 def test_friction_leaves_nothing(examples):
     assert not liaison.first_integrals(examples / "arm7.urdf")
 

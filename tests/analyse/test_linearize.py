@@ -7,6 +7,7 @@ from scipy.linalg import expm
 import liaison
 from liaison import analyse
 from liaison.errors import ModelError, NamingError
+from samples import some
 
 
 def made(path, **starts):
@@ -52,7 +53,7 @@ STEADY = {
 }
 
 
-@pytest.mark.parametrize("model", STEADY)
+@pytest.mark.parametrize("model", some(STEADY, 4))
 def test_the_motion_follows_the_matrix_exponential(examples, model):
     """Small perturbations of a steady motion, moved by the equations themselves."""
     kernel, state = made(examples / model, **(STEADY[model] or {}))

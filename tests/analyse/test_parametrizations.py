@@ -34,7 +34,7 @@ def test_the_document_s_table(name):
     assert minimal.drift < joint.drift
 
 
-@pytest.mark.parametrize("formalism", some(["newton_euler", "hamilton", "kane", "gibbs_appell"], 2))
+@pytest.mark.parametrize("formalism", some(["hamilton", "newton_euler", "kane", "gibbs_appell"], 1))
 @pytest.mark.parametrize("name", ["four_bar", "rolling_disc"])
 def test_every_formalism_takes_every_parametrization(name, formalism):
     table = liaison.parametrizations(f"examples/{name}.lsd", formalism=formalism, until=0.01)
@@ -42,7 +42,7 @@ def test_every_formalism_takes_every_parametrization(name, formalism):
     assert all(x.difference < EQUAL for x in table.columns)
 
 
-@pytest.mark.parametrize("name", ["slider_crank", "bennett", "cam"])
+@pytest.mark.parametrize("name", some(["slider_crank", "cam", "bennett"], 2))
 def test_the_motion_is_the_same(name):
     mechanism = liaison.read(f"examples/{name}.lsd")
     runs = []
@@ -64,6 +64,7 @@ def test_what_cannot_be_said_is_told():
         table["minimal"]
 
 
+@pytest.mark.slow
 def test_loops_in_space():
     table = liaison.parametrizations("examples/double_wishbone.lsd", until=0.01)
     counts = [(x.parameters, x.constraints) for x in table.columns]
@@ -72,7 +73,7 @@ def test_loops_in_space():
     assert all(x.difference < EQUAL for x in table.columns)
 
 
-@pytest.mark.parametrize("seed", [3, 8, 10])
+@pytest.mark.parametrize("seed", some([3, 8, 10], 1))
 def test_rare_joints_relations_and_loads(seed):
     # ball with a pin, rods, screws, lines on planes, … with springs, motors and relations on them
     drawn = draw(seed, bodies=(2, 3))

@@ -164,6 +164,7 @@ def test_a_six_bar_driven_at_either_end():
     assert assembly_modes(six_bar(), at={"G": 2}).complex == 6
 
 
+@pytest.mark.slow
 def test_two_plates_and_three_loops_have_eighteen():
     """As many as a double butterfly linkage has."""
     first, second, p, q, r, u, v = (body(f"b{k}", mass=1) for k in range(7))

@@ -140,6 +140,7 @@ def test_an_arm_on_a_table_of_seven_hinges_has_sixteen():
     assert all(mode.residual < 1e-12 for mode in found.modes)
 
 
+@pytest.mark.slow
 def test_loops_with_ball_joints_are_solved_locally():
     """A double wishbone with its lower arm held: one freedom is left without, none with it."""
     wishbone = read("examples/double_wishbone.lsd")

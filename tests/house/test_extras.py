@@ -22,6 +22,14 @@ def run():
     return liaison.simulate(PENDULUM, until=0.01, step=0.01)
 
 
+def mesh_in(path):
+    corners = "".join(
+        f"v {x} {y} {z}\n" for x, y, z in ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))
+    )
+    (path / "a.obj").write_text(corners + "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n")
+    return str(path / "a.obj")
+
+
 CALLS = {
     ("pandas", "tables"): lambda path: run().to_pandas(),
     ("xarray", "tables"): lambda path: run().to_xarray(),
@@ -29,6 +37,7 @@ CALLS = {
     ("matplotlib.figure", "plots"): lambda path: liaison.save_plot(run(), path / "a.png"),
     ("sympy", "sympy"): lambda path: liaison.to_sympy(liaison.t),
     ("casadi", "casadi"): lambda path: liaison.to_casadi(PENDULUM, "forward"),
+    ("coacd", "meshes"): lambda path: liaison.Hull.parts(mesh_in(path)),
     ("jax", "jax"): lambda path: liaison.to_jax(
         liaison.lower(liaison.derive(liaison.read(PENDULUM))), "forward"
     ),

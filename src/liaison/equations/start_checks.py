@@ -8,15 +8,15 @@ such motions; forces along them would accelerate without bound.
 Where y with yᵀ G = 0 and a velocity v with G v = ν give yᵀ γ(v) ≠ 0 (analysis-7), G v̇ = γ has no
 solution: the mechanism is obstructed, and its closures leave relations out. `deflate` adds them.
 
-Public names: MasslessMotion, massless_motions, check_inertia, is_obstructed, is_completed, moving,
-ADDED.
+Public names: MasslessMotion, massless_motions, check_inertia, is_obstructed, is_obstructed_by,
+closure_matrix, is_completed, moving, ADDED.
 
 Source: docs/theory/satellite.md (massless-1); docs/theory/mobility.md (mobility-7).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -151,10 +151,25 @@ def _motions(tree: Tree, equations: Equations, state: State) -> tuple[MasslessMo
 
 def is_obstructed(equations: Equations, state: State) -> bool:
     """True if some velocity that the closures allow at a state leads nowhere, by (analysis-7)."""
-    nc, nv = len(equations.closures.gamma), len(equations.symbols.v)
-    if not nc:
+    if not equations.closures.gamma:
         return False
-    G = _closure_matrix(equations, state)
+
+    def gamma(v: Floats) -> Floats:
+        faster = State(state.t, state.q, v, state.labels)
+        return _numbers(equations, faster, equations.closures.gamma)
+
+    return is_obstructed_by(closure_matrix(equations, state), np.asarray(state.v), gamma)
+
+
+def is_obstructed_by(G: Floats, v: Floats, gamma: Callable[[Floats], Floats]) -> bool:
+    """The same of numbers.
+
+    Args:
+        G: rows of the closures at a position.
+        v: velocities there.
+        gamma: velocities -> γ there.
+    """
+    nc, nv = G.shape
     length = np.linalg.norm(G, axis=1)
     rows = np.where(length > LOOSE * np.max(length), length, max(1.0, float(np.max(length))))
     U, s, Vt = np.linalg.svd(G / rows[:, None])
@@ -163,14 +178,12 @@ def is_obstructed(equations: Equations, state: State) -> bool:
         return False
     loose, allowed = U[:, rank:] / rows[:, None], Vt[rank:]
     draws = np.random.default_rng(0).normal(size=(TRIES, nv - rank))
-    return any(_misses(equations, state, loose, draw @ allowed) for draw in draws)
+    speed = max(1.0, float(np.linalg.norm(v)))
+    return any(_misses(gamma(v + speed * (draw @ allowed)), loose, speed) for draw in draws)
 
 
-def _misses(equations: Equations, state: State, loose: Floats, way: Floats) -> bool:
+def _misses(gamma: Floats, loose: Floats, speed: float) -> bool:
     """Whether γ along a velocity has a part that no acceleration meets."""
-    speed = max(1.0, float(np.linalg.norm(state.v)))
-    faster = State(state.t, state.q, state.v + speed * way, state.labels)
-    gamma = _numbers(equations, faster, equations.closures.gamma)
     size = np.abs(loose).T @ np.abs(gamma)
     return bool(np.any(np.abs(loose.T @ gamma) > OBSTRUCTED * (size + speed**2 * LOOSE)))
 
@@ -200,7 +213,7 @@ def moving(state: State, firm: Collection[str], G: Floats, nu: Floats) -> State:
     return State(state.t, state.q, v, state.labels) if good else state
 
 
-def _closure_matrix(equations: Equations, state: State) -> Floats:
+def closure_matrix(equations: Equations, state: State) -> Floats:
     """G at a state, dense."""
     G = equations.closures.G
     matrix = np.zeros((len(equations.closures.gamma), len(equations.symbols.v)))

@@ -24,6 +24,7 @@ __all__ = offer(
         "graph.ops": "OPS apply partial",
         "graph.pack": "Packed fingerprint pack unpack",
         "graph.row": "Op",
+        "periodic": "is_periodic",
         "smooth": "arc_ratio cos_sqrt dexpinv_coefficient sinc_sqrt stumpff",
         "table": "Table",
         "reading.shared": "to_latex to_text",

@@ -56,6 +56,7 @@ from liaison.expr.graph.walk import substitute as substitute
 from liaison.expr.graph.walk import switches as switches
 from liaison.expr.graph.walk import symbols_of as symbols_of
 from liaison.expr.graph.walk import topological as topological
+from liaison.expr.periodic import is_periodic as is_periodic
 from liaison.expr.reading.shared import to_latex as to_latex
 from liaison.expr.reading.shared import to_text as to_text
 from liaison.expr.reading.sympy import from_sympy as from_sympy

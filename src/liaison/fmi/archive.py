@@ -6,9 +6,9 @@ Public names: fmu, BINARIES.
 from __future__ import annotations
 
 import hashlib
-import io
 import re
-import zipfile
+import struct
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,11 +22,12 @@ from liaison.simulation.outcome import REASONS, failure_texts
 from liaison.simulation.plan.plan import Plan, arrays_of
 from liaison.simulation.steps import layout as at
 
-from .code import Texts, exports, modules
+from .code import Texts, modules
 from .description import Facts, Options, build_description, description
+from .functions import exports
 from .layout import OUT, QDOT, VDOT, Instance, Q, U, V
 from .memory import Closing, Memory, prepared
-from .messages import COUNT, NAME, NOW, OF_BLOCK, OF_EVENT, SIZE, TEXTS
+from .messages import NAME, NOW, OF_BLOCK, OF_EVENT, SIZE, TEXTS
 from .sources import FILES, c_sources
 from .variables import Variables, variables_of
 
@@ -40,12 +41,25 @@ BINARIES = (
 
 SUFFIXES = {"linux": ".so", "windows": ".dll", "macos": ".dylib"}
 STATUSES = 32
+CONTACTS = (at.NO_MODE, at.BAD_GAP, at.BAD_SIDE, at.STANDSTILL, at.STEP_UP)
+"""Statuses of runs with unilateral constraints."""
+
 DEGENERATE = (
     "\6the row of the relation of rates \2 vanishes at t = \1 s, and how the motion goes on is not "
     "decided in an FMU. Run it with `liaison simulate`, or state it as a relation of positions."
 )
-DATE = (1980, 1, 1, 0, 0, 0)
-"""Of all files, so that two exports give the same bytes."""
+MANY = (
+    "ten million steps were not enough for one step of the importer: t = \1 s is reached. Look at "
+    "parameters and start values; loosen the tolerance, or take shorter communication steps."
+)
+DATE = 1 << 5 | 1
+"""Of all files 1980-01-01, so that two exports give the same bytes."""
+
+FILE, ENTRY, END = (struct.Struct(x) for x in ("<4s5H3I2H", "<4s6H3I5H2I", "<4s4H2IH"))
+"""Headers of an archive: of a file, of its entry in the listing, and of the end."""
+
+BLOCKS, UNIX = 6, 3 << 8
+"""How much of a file has codes of its own, as zlib counts it; who wrote the archive."""
 
 
 def fmu(
@@ -63,7 +77,7 @@ def fmu(
         SimulationError: runs that need Python between their steps.
     """
     variables = variables_of(plan, arrays=version == 3, poses=options.poses)
-    memory = prepared(plan, variables, closing)
+    memory = prepared(plan, variables, closing, version)
     texts = texts_of(plan, variables, version)
     token = _identify(memory, texts)
     texts = Texts(tuple(token if x == "{token}" else x for x in texts.listed), texts.starts)
@@ -101,14 +115,21 @@ def identifier(name: str) -> str:
 
 
 def _zipped(files: Mapping[str, bytes]) -> bytes:
-    """An archive whose bytes depend on its content alone."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, content in files.items():
-            entry = zipfile.ZipInfo(name, DATE)
-            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-            archive.writestr(entry, content)
-    return stream.getvalue()
+    """An archive whose bytes depend on its content alone.
+
+    Blocks are shorter than those of zipfile: codes suit what they are of, code or texts.
+    """
+    content, listing = bytearray(), bytearray()
+    for name, data in files.items():
+        deflate = zlib.compressobj(9, zlib.DEFLATED, -15, BLOCKS)
+        packed = deflate.compress(data) + deflate.flush()
+        path, crc = name.encode(), zlib.crc32(data)
+        facts = (20, 0, 8, 0, DATE, crc, len(packed), len(data), len(path), 0)
+        rest = (0, 0, 0, 0o644 << 16, len(content))
+        listing += ENTRY.pack(b"PK\1\2", 20 | UNIX, *facts, *rest) + path
+        content += FILE.pack(b"PK\3\4", *facts) + path + packed
+    end = END.pack(b"PK\5\6", 0, 0, len(files), len(files), len(listing), len(content), 0)
+    return bytes(content + listing + end)
 
 
 def _identify(memory: Memory, texts: Texts) -> str:
@@ -133,12 +154,12 @@ def texts_of(plan: Plan, variables: Variables, version: int) -> Texts:
     rows = [x.name for x in plan.program.labels.get("lam", ())]
     rows += [x.name for x in plan.program.labels.get("force", ())]
     groups = {
-        "function_texts": list(exports(version)),
-        "variable_texts": [x.name for x in variables.rows],
         "status_texts": _statuses(plan),
         "row_texts": rows or ["closure"],
         "event_texts": list(variables.events) or ["event"],
         "block_texts": [x[0] for x in sides_in(plan.program)] or ["contact"],
+        "variable_texts": [x.name for x in variables.rows],
+        "function_texts": list(exports(version)),  # last: code is the same in both versions
     }
     listed = [*TEXTS, "{token}", f"{version}.0", "default"]
     starts = {"row_count": max(1, len(rows))}
@@ -156,12 +177,13 @@ def _statuses(plan: Plan) -> list[str]:
     unknown = "the run cannot go on at t = \1 s."
     listed = [unknown] * STATUSES
     listed[at.DEGENERATE] = DEGENERATE
+    listed[at.TOO_MANY_STEPS] = MANY
     listed[0] = "instants at which tables bend are not known after t = \1 s: export for longer."
-    for code in REASONS:
+    never = CONTACTS if not sides_in(plan.program) else ()
+    for code in REASONS.keys() - {at.TOO_MANY_STEPS, *never}:
         if 0 < code < STATUSES and code in texts:
             sentence, advice = texts[code]
             sentence = sentence.replace("{now}", f"t = {chr(NOW)} s")
-            sentence = sentence.replace(f"{run.steps} steps", f"{chr(COUNT)} steps")
             listed[code] = f"{_subject(code)}{sentence} {advice}".replace("'" + named + "'", named)
     return listed
 
@@ -170,8 +192,7 @@ def _subject(code: int) -> str:
     """A mark of what a text names."""
     if code in (at.CHATTER, at.EVENT_NOT_FINITE):
         return chr(OF_EVENT)
-    contacts = (at.NO_MODE, at.BAD_GAP, at.BAD_SIDE, at.STANDSTILL, at.STEP_UP)
-    return chr(OF_BLOCK) if code in contacts else ""
+    return chr(OF_BLOCK) if code in CONTACTS else ""
 
 
 def dependencies(plan: Plan, variables: Variables) -> dict[int, list[int]]:

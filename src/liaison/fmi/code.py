@@ -4,11 +4,13 @@ Loops and entries are those of a run, portable. What is special about one FMU is
 signatures, in the C convention of the target; the table of texts; the content of a new instance;
 the addresses of functions in it; and a few functions that the loop language does not have.
 
-Public names: modules, exports, Texts, loops_of, image_of, parameters_at, count_beside.
+Public names: modules, Texts, loops_of, image_of, linked_words, parameters_at,
+count_beside.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,31 +19,37 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.program.functions.table import FUNCTIONS
+from liaison.program.functions.table import FUNCTIONS, portable_routine
 from liaison.program.libraries.modules import Module
 from liaison.program.llvm.entries import Module as EntryModule
 from liaison.program.llvm.entries import entry_functions
 from liaison.program.llvm.portable import PORTABLE
 from liaison.program.loops.compile import loops_key
 from liaison.program.loops.language import Loop
-from liaison.program.loops.llvm import ir, loops_ir, unique_names
-from liaison.program.loops.tree import signature
+from liaison.program.loops.llvm import ir, loops_ir, routines_ir, unique_names
+from liaison.program.loops.read import reachable
+from liaison.program.loops.tree import Routine, signature
+from liaison.program.wasm.fold import values_in
 from liaison.simulation.steps.layout import Run
 
-from .functions import FMI2, FMI3, LOOPS, Function
+from .folding import folded_routines, is_foldable, roots_of, unread_words
+from .functions import LOOPS, Function, exports
 from .layout import Instance
 from .memory import Bound, Memory
 
 KINDS = {"I": "ptr", "A": "ptr", "D": "ptr", "q": "ptr", "a": "ptr", "z": "i64", "i": "i32",
          "u": "i32", "b": "i8", "d": "double"}  # fmt: skip
 RESULTS = {"s": "i32", "p": "ptr", "v": "void"}
+SMALL = "minsize optsize"
+"""What LLVM is asked for where speed does not matter, and in loops, which it does not slow down."""
+
+LONG = 400
+"""Values in a loop that stands in the place of its only call, at most."""
+
 CLOSE = 4
 """Words of zeros between two stretches of memory that are stored with them."""
 
-MACHINE = """\
-@__imp_calloc = external global ptr
-@__imp_free = external global ptr
-
+ACCESS = """\
 define ptr @liaison_words_at(i64 %a) nounwind {
   %p = inttoptr i64 %a to ptr
   ret ptr %p
@@ -88,6 +96,16 @@ define void @liaison_store_word(i64 %a, i64 %x) nounwind {
   store i64 %x, ptr %p, align 8
   ret void
 }
+"""
+"""Memory by its address: in the module of folded loops each stands in the place of its calls."""
+
+MACHINE = """\
+@__imp_calloc = external global ptr
+@__imp_free = external global ptr
+@image = external hidden constant [0 x i64]
+@texts = external hidden constant [0 x i8]
+@text_starts = external hidden constant [0 x i64]
+
 define i64 @liaison_allocate(i64 %n) nounwind {
   %f = load ptr, ptr @__imp_calloc
   %p = call ptr %f(i64 %n, i64 8)
@@ -167,23 +185,49 @@ class Texts:
     starts: Mapping[str, int]
 
 
-def exports(version: int) -> Mapping[str, Function]:
-    """The functions of a version of FMI."""
-    return FMI2 if version == 2 else FMI3
-
-
 def modules(memory: Memory, texts: Texts, version: int) -> list[str | Module]:
     """The code of an FMU, in parts of which those that many FMUs share come from the cache."""
-    loops = loops_of(memory)
+    folds = is_foldable(memory)
+    loops = roots_of(memory) if folds else loops_of(memory)
     names = unique_names(loops)
-    listed = [
-        MACHINE, LOG2 if version == 2 else LOG3, UPDATE, _texts(texts), _image(memory),
-        *_links(memory, names),
+    own = "\n".join([_texts(texts), _image(memory), *_links(memory, names)])
+    own = _declared(own, loops, names, memory)
+    common = "\n".join([
+        ACCESS, MACHINE, LOG2 if version == 2 else LOG3, UPDATE,
         *(_wrapper(x, k, names) for k, x in enumerate(exports(version).values())),
-    ]  # fmt: skip
-    own = _declared("\n".join(listed), [*LOOPS, *loops], names, memory)
-    shared = Module(partial(loops_ir, loops, portable=True), loops_key(loops, portable=True))
-    return [own, _entries(memory), shared]
+    ])  # fmt: skip
+    common = _declared(common.replace(" nounwind {", f" nounwind {SMALL} {{"), loops, names, None)
+    if not folds:
+        shared = Module(partial(loops_ir, loops, portable=True), loops_key(loops, portable=True))
+        return [own, common, _entries(memory), shared]
+    return [own, common, _entries(memory), _folded(memory), _elementary()]
+
+
+def _folded(memory: Memory) -> str:
+    """Loops for one model, small; without elementary functions."""
+    elementary = list(FUNCTIONS.values())
+    routines = folded_routines(memory, symbol_of)
+    kept = [x for x in routines if x.loop not in elementary]
+    inline = ACCESS.replace("define ", "define internal ").replace("nounwind", "alwaysinline")
+    calls = Counter(x.data for one in kept for x in values_in(one.body) if x.kind == "call")
+
+    def attributes(one: Routine) -> str:
+        is_once = calls[one.loop] == 1 and one.loop not in roots_of(memory)
+        is_short = sum(1 for _ in values_in(one.body)) <= LONG
+        return f"alwaysinline {SMALL}" if is_once and is_short else SMALL
+
+    text = routines_ir(kept, roots_of(memory), attributes, inline)
+    return _declared(text, elementary, unique_names(elementary), None)
+
+
+def _elementary() -> Module:
+    """Elementary functions, the same in every FMU."""
+    listed = list(FUNCTIONS.values())
+
+    def text() -> str:
+        return routines_ir(reachable(listed, portable_routine), listed, lambda _: SMALL)
+
+    return Module(text, f"{SMALL} {loops_key(listed, portable=True)}")
 
 
 def loops_of(memory: Memory) -> list[Loop[..., Any]]:
@@ -200,7 +244,7 @@ def _entries(memory: Memory) -> str:
     for key, plan in memory.plans.items():
         if key in memory.functions:
             program = memory.programs[key[0]]
-            bodies.append(entry_functions(module, symbol_of(key), program, plan))
+            bodies.append(entry_functions(module, symbol_of(key), program, plan, small=True))
     return "\n".join([*module.declarations(), *bodies, module.tail(), ""])
 
 
@@ -221,15 +265,15 @@ def _texts(texts: Texts) -> str:
     body = "".join(f"\\{x:02X}" for x in blob)
     places = ", ".join(f"i64 {x}" for x in starts)
     return (
-        f'@texts = internal constant [{len(blob)} x i8] c"{body}"\n'
-        f"@text_starts = internal constant [{len(starts)} x i64] [{places}]\n"
+        f'@texts = hidden constant [{len(blob)} x i8] c"{body}"\n'
+        f"@text_starts = hidden constant [{len(starts)} x i64] [{places}]\n"
     )
 
 
 def image_of(memory: Memory) -> list[int]:
     """The table that a new instance is filled from."""
     words: NDArray[np.int64] = memory.words.copy()
-    words[list(memory.marked)] = 0
+    words[[*memory.marked, *unread_words(memory)]] = 0
     filled = np.flatnonzero(words)
     table = [memory.end, 0]
     if filled.size:
@@ -244,13 +288,19 @@ def image_of(memory: Memory) -> list[int]:
 def _image(memory: Memory) -> str:
     table = image_of(memory)
     body = ", ".join(f"i64 {x}" for x in table)
-    return f"@image = internal constant [{len(table)} x i64] [{body}]\n"
+    return f"@image = hidden constant [{len(table)} x i64] [{body}]\n"
+
+
+def linked_words(memory: Memory) -> dict[int, Hashable]:
+    """Word of an instance -> the function whose address is read there."""
+    unread = {*unread_words(memory)}
+    return {place: key for place, key in memory.marked.items() if place not in unread}
 
 
 def _links(memory: Memory, names: Mapping[Loop[..., Any], str]) -> list[str]:
     """What writes the addresses of functions, and entries that are loops with a record."""
     lines = ["define void @liaison_link_functions(ptr %words) nounwind {"]
-    for n, (place, key) in enumerate(memory.marked.items()):
+    for n, (place, key) in enumerate(linked_words(memory).items()):
         symbol = names[key] if isinstance(key, Loop) else symbol_of(key)
         lines.append(f"  %p{n} = getelementptr i64, ptr %words, i64 {place}")
         lines.append(f"  store ptr @{symbol}, ptr %p{n}")
@@ -372,7 +422,10 @@ def _call(
 
 
 def _declared(
-    text: str, loops: Sequence[Loop[..., Any]], names: Mapping[Loop[..., Any], str], memory: Memory
+    text: str,
+    loops: Sequence[Loop[..., Any]],
+    names: Mapping[Loop[..., Any], str],
+    memory: Memory | None,
 ) -> str:
     """The text with declarations of loops and entries that other parts define."""
     lines = []
@@ -382,7 +435,7 @@ def _declared(
             kinds = ", ".join(ir(kind) for _, kind in arguments)
             lines.append(f"declare {ir(result)} @{names[loop]}({kinds})")
     entry = "double, ptr, ptr, ptr, ptr, ptr, ptr, ptr"
-    for key in memory.functions:
+    for key in memory.functions if memory else ():
         if isinstance(key, tuple):
             lines.append(f"declare void @{symbol_of(key)}({entry})")
     return "\n".join([*lines, text])

@@ -5,7 +5,7 @@ the count beside it is not zero; q an address that must be there; a one that nee
 an integer, u an unsigned one; b a Boolean of FMI 3.0; d a double. Of results: s a status, p a
 pointer, v nothing.
 
-Public names: Function, FMI2, FMI3, LOOPS.
+Public names: Function, FMI2, FMI3, LOOPS, exports.
 """
 
 from __future__ import annotations
@@ -194,3 +194,8 @@ LOOPS: tuple[Loop[..., Any], ...] = (
     *{x.loop: None for table in (FMI2, FMI3) for x in table.values() if x.loop is not None},
 )
 """All loops of the tables, and those that check their arguments."""
+
+
+def exports(version: int) -> Mapping[str, Function]:
+    """The functions of a version of FMI."""
+    return FMI2 if version == 2 else FMI3

@@ -18,7 +18,7 @@ from liaison.errors import LiaisonError
 from liaison.units import unit_of
 
 from .archive import BINARIES, SUFFIXES
-from .code import exports
+from .functions import exports
 from .sources import FILES
 
 REALS = ("Real", "Float64")

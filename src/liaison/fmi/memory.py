@@ -58,6 +58,9 @@ SIDES: Mapping[str, Loop[..., Any]] = {
 }  # fmt: skip
 """What is called of a smooth motion, and of one with contacts."""
 
+FEW = 32
+"""Knowns up to which adjoint derivatives are put together from directional ones, as exact."""
+
 HORIZON = 10.0
 """Times the length of the default experiment for which instants of tables are known."""
 
@@ -76,10 +79,12 @@ class Memory:
     """Blocks of an instance, and functions by their marks.
 
     Attributes:
+        version: of FMI, 2 or 3.
         functions: entries as (program, name), loops and bound loops, in the order of marks.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, version: int) -> None:
+        self.version = version
         self.functions: list[Hashable] = []
         self.plans: dict[tuple[int, str], EntryPlan] = {}
         self.programs: list[Program] = []
@@ -222,13 +227,14 @@ class Closing:
     held: frozenset[str] = frozenset()
 
 
-def prepared(plan: Plan, variables: Variables, closing: Closing | None) -> Memory:
+def prepared(plan: Plan, variables: Variables, closing: Closing | None, version: int) -> Memory:
     """The memory of an instance.
 
     Args:
         plan: of a run, with a kernel that computes here.
         variables: of the FMU.
         closing: how loops are closed; None: they are not.
+        version: of FMI, 2 or 3.
 
     Raises:
         SimulationError: runs that need Python between their steps.
@@ -238,11 +244,10 @@ def prepared(plan: Plan, variables: Variables, closing: Closing | None) -> Memor
         raise SimulationError(
             f"{plan.program.name!r} cannot become an FMU: {why}.", status="not exported"
         )
-    memory = Memory()
+    memory = Memory(version)
     added = None if plan.added is None else MarkedKernel(plan.added, memory)
-    return _Preparation(
-        replace(plan, kernel=MarkedKernel(plan.kernel, memory), added=added), memory, variables
-    ).filled(closing)
+    marked = replace(plan, kernel=MarkedKernel(plan.kernel, memory), added=added)
+    return _Preparation(marked, memory, variables).filled(closing)
 
 
 @final
@@ -251,6 +256,7 @@ class _Preparation:
 
     def __init__(self, plan: Plan, memory: Memory, variables: Variables) -> None:
         self.own, self.memory, self.variables = plan, memory, variables
+        self.adjoint = memory.version == 3 and sum(map(plan.size, ("nq", "nv", "nu", "np"))) > FEW
         self.contacts: Marching | None = marching_of(plan)
         self.plan = plan if self.contacts is None else self.contacts.plan
         self.instants, self.until = _instants(plan)
@@ -323,7 +329,9 @@ class _Preparation:
         poses = self.variables.of(POSE)
         names = ["qdot", "energy", *(["outputs"] if outputs else []), *(["poses"] if poses else [])]
         smooth, kernel = self.contacts is None, own.kernel
-        names += ["variation", "adjoint"] if smooth else []
+        has_adjoint = smooth and self.adjoint
+        names += ["variation"] if smooth else []
+        names += ["adjoint"] if has_adjoint else []
         room = max(map(kernel.work_size, [*names, *(ENTRIES if work is not None else ())]))
         fmu = Instance.new(
             {"message": MESSAGE, "work": max(1, room)},
@@ -333,7 +341,7 @@ class _Preparation:
         )  # fmt: skip
         for name in names:
             fmu.ints[Instance.fields[f"{name}_entry"].slot] = kernel.address(name)
-        fmu.has_adjoint = smooth
+        fmu.has_adjoint = has_adjoint
         fmu.drift, fmu.multipliers, fmu.own_events = DRIFT, nc, len(own.events)
         hooks = SMOOTH if smooth else SIDES
         for name, loop in {**hooks, **({"close": close_loops} if work is not None else {})}.items():

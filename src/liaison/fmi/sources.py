@@ -1,6 +1,6 @@
 """The code of an FMU as C99: what its binaries hold, for systems that they are not made for.
 
-Two files: the entries, and all else. Compiled without contraction of sums and products
+Compiled without contraction of sums and products
 (-ffp-contract=off) they give the bits of the binaries.
 
 Public names: c_sources.
@@ -8,17 +8,29 @@ Public names: c_sources.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from liaison.program.c.to_c import ARGUMENTS, c_name, module_c
-from liaison.program.loops.c import loops_to_c
+from liaison.program.c.to_c import ARGUMENTS, PRELUDE, c_name, entries_c
+from liaison.program.functions.table import FUNCTIONS
+from liaison.program.loops.c import loops_to_c, routines_to_c
 from liaison.program.loops.language import Loop
 from liaison.program.loops.llvm import unique_names
-from liaison.program.loops.tree import signature
+from liaison.program.loops.tree import Routine, signature
+from liaison.program.plan import Plan
+from liaison.program.program import Program
+from liaison.program.wasm.fold import values_in
 
-from .code import Texts, count_beside, exports, image_of, loops_of, parameters_at
-from .functions import Function
+from .code import (
+    Texts,
+    count_beside,
+    image_of,
+    linked_words,
+    loops_of,
+    parameters_at,
+)
+from .folding import folded_routines, is_foldable, roots_of
+from .functions import Function, exports
 from .memory import Bound, Memory
 
 KINDS = {"I": "void *", "A": "void *", "D": "double *", "q": "void *", "a": "void *",
@@ -42,7 +54,7 @@ HEAD = """\
 
 static const int64_t image[];
 static const int64_t text_starts[];
-static const unsigned char texts[];
+static const char texts[];
 
 static inline int64_t *liaison_words_at(int64_t a) {{ return (int64_t *)(intptr_t)a; }}
 static inline double *liaison_doubles_at(int64_t a) {{ return (double *)(intptr_t)a; }}
@@ -98,68 +110,89 @@ LOGS = {
       (void *)(intptr_t)environment, (int)status, (const char *)(intptr_t)category,
       (const char *)(intptr_t)message);""",
 }
-FILES = ("fmu.c", "entries.c")
+FILES = ("fmu.c",)
 
 
 def c_sources(memory: Memory, texts: Texts, version: int, name: str) -> dict[str, str]:
     """File -> text."""
-    loops = loops_of(memory)
+    symbols = {key: c_name(memory.programs[key[0]], key[1]) for key in _used(memory)}
+    entries, called = entries_c(_planned(memory), FUNCTIONS, nested=True)
+    if is_foldable(memory):
+        loops = roots_of(memory)
+        routines = folded_routines(memory, symbols.__getitem__)
+        own = [x for x in loops if x not in FUNCTIONS.values()]
+        used = _reached(routines, [*own, *called])
+        text = routines_to_c(used, loops, static=True, short=True)
+    else:
+        loops = loops_of(memory)
+        text = loops_to_c(loops, portable=True, static=True)
     names = unique_names(loops)
-    entries, symbols = _entries(memory)
-    declared = [f"void {x}({ARGUMENTS});" for x in symbols.values()]
     parts = [
         HEAD.format(name=name, log=LOGS[version]),
-        loops_to_c(loops, portable=True, static=True),
-        *declared,
+        *(f"static void {x}({ARGUMENTS});" for x in symbols.values()),
+        text,
+        PRELUDE,
+        entries.replace("\nvoid ", "\nstatic void "),
         *_bound(memory, names),
         *_tables(memory, texts),
         _links(memory, names, symbols),
         *(_wrapper(x, k, names) for k, x in enumerate(exports(version).values())),
     ]
-    return dict(zip(FILES, ("\n".join(parts), entries), strict=True))
+    return {FILES[0]: "\n".join(parts)}
 
 
-def _entries(memory: Memory) -> tuple[str, dict[Any, str]]:
-    """The text of all entries, and their symbols."""
-    texts: list[str] = []
-    symbols: dict[Any, str] = {}
-    for k, program in enumerate(memory.programs):
-        plans = {
-            n: x for (j, n), x in memory.plans.items() if j == k and (j, n) in memory.functions
-        }
-        texts.append(module_c(program, plans, portable=True))
-        symbols |= {(k, n): c_name(program, n) for n in plans}
-    # further programs are few formulas: what they share with the first stays in their own text
-    return "\n".join(texts[:1]) if len(texts) == 1 else _joined(texts), symbols
+def _used(memory: Memory) -> list[tuple[int, str]]:
+    """Entries whose address some block or loop has."""
+    return [key for key in memory.plans if key in memory.functions]
 
 
-def _joined(texts: list[str]) -> str:
-    """Texts in one file: the helpers of the first serve all."""
-    first, *others = texts
-    return "\n".join([first, *(x[x.index("\n/* ") :] for x in others)])
+def _planned(memory: Memory) -> list[tuple[Program, dict[str, Plan]]]:
+    """Programs with the plans of their entries."""
+    used = _used(memory)
+    return [
+        (program, {n: memory.plans[j, n] for j, n in used if j == k})
+        for k, program in enumerate(memory.programs)
+    ]
 
 
-def _bytes(content: bytes) -> str:
-    return ", ".join(map(str, content))
+def _reached(routines: Sequence[Routine], roots: Iterable[Loop[..., Any]]) -> list[Routine]:
+    """Those of routines that roots need."""
+    known = {x.loop: x for x in routines}
+    todo = [*roots]
+    reached = {*todo}
+    while todo:
+        for value in values_in(known[todo.pop()].body):
+            if value.kind == "call" and value.data not in reached:
+                reached.add(value.data)
+                todo.append(value.data)
+    return [x for x in routines if x.loop in reached]
 
 
 def _tables(memory: Memory, texts: Texts) -> list[str]:
     """Texts, where each begins, and the first content of an instance."""
-    blob, starts = b"", []
+    starts, end = [], 0
     for text in texts.listed:
-        starts.append(len(blob))
-        blob += text.encode() + b"\0"
+        starts.append(end)
+        end += len(text.encode()) + 1
+    lines = [f'  "{_escaped(text)}\\0"' for text in texts.listed]
     words = ", ".join(f"INT64_C({x})" if abs(x) > 2**31 - 1 else str(x) for x in image_of(memory))
     return [
-        f"static const unsigned char texts[] = {{{_bytes(blob)}}};",
+        "\n".join(["static const char texts[] =", *lines, "  ;"]),
         f"static const int64_t text_starts[] = {{{', '.join(map(str, starts))}}};",
         f"static const int64_t image[] = {{{words}}};",
     ]
 
 
+def _escaped(text: str) -> str:
+    """A text as C writes it between quotes, in ASCII."""
+    return "".join(
+        chr(x) if 32 <= x < 127 and chr(x) not in '"\\?' else f"\\{x:03o}" for x in text.encode()
+    )
+
+
 def _links(memory: Memory, names: Mapping[Loop[..., Any], str], symbols: Mapping[Any, str]) -> str:
     lines = ["static void liaison_link_functions(int64_t *words) {"]
-    for place, key in memory.marked.items():
+    for place, key in linked_words(memory).items():
         symbol = names[key] if isinstance(key, Loop) else symbols.get(key) or _bound_name(key)
         lines.append(f"  words[{place}] = (int64_t)(intptr_t){symbol};")
     return "\n".join([*lines, "}", ""])
@@ -189,7 +222,10 @@ def _wrapper(function: Function, number: int, names: Mapping[Loop[..., Any], str
     """An FMI function."""
     arguments = ", ".join(f"{KINDS[x]}a{k}" for k, x in enumerate(function.arguments))
     head = f"EXPORT {RESULTS[function.result]}{function.name}({arguments or 'void'}) {{"
-    lines = [f"  (void)a{k};" for k in range(len(function.arguments))]
+    passed = {int(x) for x in function.passed if not x.startswith("#")}
+    passed |= {k for k, x in enumerate(function.arguments) if x in "IADq"}
+    others = [f"(void)a{k};" for k in range(len(function.arguments)) if k not in passed]
+    lines = [f"  {' '.join(others)}"] if others else []
     if function.loop is None:
         text = f"texts + text_starts[{function.passed[0][1:]}]" if function.passed else "NULL"
         return "\n".join([head, *lines, f"  return (void *)({text});", "}", ""])

@@ -28,7 +28,7 @@ class ReadKeywords(TypedDict, total=False):
         folder: of a text in LSD: below which files may be included; of MJCF: below which files
             may be opened, the file's own folder unless it is given.
         keyframe: of MJCF: the keyframe to start from, by name or number. None.
-        contacts: of MJCF: contacts between geoms, where they have formulas. False.
+        contacts: of MJCF: contacts between geoms. False.
         strict: rejects impossible inertias; otherwise they are repaired, and noted. True.
         floating: of URDF: leave the root link free. False.
         gravity: of URDF: acceleration of gravity [m/s²]; that of the earth.
@@ -43,6 +43,7 @@ class ReadKeywords(TypedDict, total=False):
         friction: of that plane; 0.8.
         restitution: of stops and of that plane; 0.
         sticking: of URDF: dry friction of joints holds at rest, exactly. False.
+        self_collision: of URDF: links touch each other, but for neighbours. False.
         srdf: of URDF: path or text of its SRDF file.
         pose: of URDF: where joints start, by name ("*_knee" for all such) [rad, m]; or the name of
             a group state of the SRDF file.
@@ -66,6 +67,7 @@ class ReadKeywords(TypedDict, total=False):
     friction: Any
     restitution: Any
     sticking: bool
+    self_collision: bool
     srdf: str | Path
     pose: str | Mapping[str, Any]
     package_root: str | Path

@@ -11,16 +11,17 @@ __all__ = offer(
         "contacts": "BearingFriction CONTACT_KINDS CURVE Contact DryFriction Friction "
         "GapContact OneSided PROFILE SURFACE Unilateral",
         "contacts.collisions": "Collision",
-        "describe": "armature at_most bearing body collision contact coordinate damper "
+        "describe": "armature at_most balanced bearing body collision contact coordinate damper "
         "dead_zone_spring dissipation event friction gear gravity ground guess holonomic imposed "
-        "join law motor nonholonomic output parameter potential rate rolling servo signal spring "
-        "start stops time touch turned wrench",
+        "join law memory motor nonholonomic output parameter pid potential rate rolling servo "
+        "signal spring start stops time touch turned wrench",
         "joints": "ATTITUDES Attitude BryantXYZ Composition Cylindrical EulerZXZ Fixed Free "
         "Helical JOINT_TYPES JointType LineOnPlane ParallelAxes Perpendicular Planar "
         "PlacedJoint PointOnLine PointOnPlane Prismatic Quaternion Revolute Rod RodByAngles "
         "Rotation RotationMatrix Screw Spherical SphericalPin Translation Universal",
         "loads": "Actuator AlongMeasure Armature AtMarker Damper DeadZoneSpring Dissipation Field "
-        "Force Gravity JointFriction LOAD_KINDS Law OfMechanism PointWrench Potential Servo Spring",
+        "Force Gravity GravityCompensation JointFriction LOAD_KINDS Law Memory OfMechanism Pid "
+        "PointWrench Potential Servo Spring",
         "loads.drives": "Drive Transmission drive",
         "markers": "Angle Cable Coordinate Distance Marker Measure",
         "mechanism": "Body Event GROUND Input Joint Mechanism Output Parameter Start",

@@ -14,6 +14,7 @@ from liaison.model.contacts import Unilateral as Unilateral
 from liaison.model.contacts.collisions import Collision as Collision
 from liaison.model.describe import armature as armature
 from liaison.model.describe import at_most as at_most
+from liaison.model.describe import balanced as balanced
 from liaison.model.describe import bearing as bearing
 from liaison.model.describe import body as body
 from liaison.model.describe import collision as collision
@@ -32,10 +33,12 @@ from liaison.model.describe import holonomic as holonomic
 from liaison.model.describe import imposed as imposed
 from liaison.model.describe import join as join
 from liaison.model.describe import law as law
+from liaison.model.describe import memory as memory
 from liaison.model.describe import motor as motor
 from liaison.model.describe import nonholonomic as nonholonomic
 from liaison.model.describe import output as output
 from liaison.model.describe import parameter as parameter
+from liaison.model.describe import pid as pid
 from liaison.model.describe import potential as potential
 from liaison.model.describe import rate as rate
 from liaison.model.describe import rolling as rolling
@@ -89,9 +92,12 @@ from liaison.model.loads import Dissipation as Dissipation
 from liaison.model.loads import Field as Field
 from liaison.model.loads import Force as Force
 from liaison.model.loads import Gravity as Gravity
+from liaison.model.loads import GravityCompensation as GravityCompensation
 from liaison.model.loads import JointFriction as JointFriction
 from liaison.model.loads import Law as Law
+from liaison.model.loads import Memory as Memory
 from liaison.model.loads import OfMechanism as OfMechanism
+from liaison.model.loads import Pid as Pid
 from liaison.model.loads import PointWrench as PointWrench
 from liaison.model.loads import Potential as Potential
 from liaison.model.loads import Servo as Servo

@@ -36,7 +36,7 @@ from liaison.model.contacts.friction import Friction
 from liaison.model.contacts.joint_friction import BearingFriction
 from liaison.model.contacts.one_sided import OneSided
 from liaison.model.loads.gravity import Gravity
-from liaison.model.loads.load import Force
+from liaison.model.loads.load import Force, states_of
 from liaison.model.relations.relation import Constraint, OfCoordinates
 from liaison.spatial import array, inertia_violation, is_zero, number
 from liaison.spatial.inertia import ROUNDING
@@ -123,6 +123,9 @@ def check_labels_differ(m: Described) -> None:
             else (joint.name, *joint.coordinates)
         )
         labels += [(label, joint.place) for label in (*own_labels, *own)]
+    for force in (x for x in m.forces if x.states()):
+        own_states = {force.name, *(x.name for x in force.states())}
+        labels += [(label, force.place) for label in sorted(own_states)]
     named: tuple[Any, ...] = (*m.parameters, *m.inputs, *m.outputs)
     labels += [(record.name, record.place) for record in named]
     for label, place in labels:
@@ -202,6 +205,7 @@ def check_coordinates_exist(m: Described) -> None:
 def check_starts(m: Described) -> None:
     """Starts name coordinates or speeds, each once, with values of parameters and numbers."""
     known = {x for joint in m.joints for x in (*joint.coordinates, *joint.speeds)}
+    known |= {x.name for x in states_of(m.forces)}
     for start in m.starts:
         if start.label not in known:
             raise NamingError.unknown("coordinate or speed", start.label, known, place=start.place)
@@ -280,6 +284,8 @@ RELATION_TOLERANCE = 1e-9  # by which a relation without coordinates may miss ze
 def check_formulas(m: Described) -> None:
     """Symbols in formulas are known and stand where they may; numbers in them are numbers."""
     scopes = known_symbols(m)
+    for force in m.forces:
+        force.check_among(scopes["motion"] - scopes["time"])
     for what, entries, scope, place in _formulas(m):
         formulas = [x for x in entries if x.__class__ is Expr]
         for node in topological(formulas) if formulas else ():
@@ -337,6 +343,7 @@ def known_symbols(m: Described) -> dict[str, set[str]]:
     parameters = {p.name for p in m.parameters}
     positions = {x for joint in m.joints for x in joint.coordinates}
     speeds = {x for joint in m.joints for x in joint.speeds} | {f"{x}'" for x in positions}
+    speeds |= {x.name for x in states_of(m.forces)}
     time = parameters | {"t"}
     anything = time | positions | speeds | {i.name for i in m.inputs}
     return _of_targets(m, parameters) | {

@@ -10,7 +10,8 @@ inputs stand for their symbols in formulas.
 Parts of a mechanism, in any order and nesting, become the mechanism.
 
 Public names: ground, body, join, mechanism, parameter, signal, time, t, coordinate, rate, gravity,
-spring, damper, motor, servo, armature, law, wrench, potential, dissipation, friction, bearing,
+spring, damper, motor, servo, pid, memory, balanced,
+armature, law, wrench, potential, dissipation, friction, bearing,
 imposed, gear, holonomic, nonholonomic, rolling, at_most, stops, contact, touch, collision, output,
 event, start, guess, turned.
 """
@@ -30,6 +31,9 @@ from liaison.model.contacts.formulas import stops as stops
 from liaison.model.contacts.formulas import touch as touch
 from liaison.model.contacts.joint_friction import bearing as bearing
 from liaison.model.contacts.one_sided import OneSided
+from liaison.model.loads.control import balanced as balanced
+from liaison.model.loads.control import memory as memory
+from liaison.model.loads.control import pid as pid
 from liaison.model.loads.drives import armature as armature
 from liaison.model.loads.efforts import law as law
 from liaison.model.loads.efforts import motor as motor

@@ -19,8 +19,9 @@ from liaison.errors import ModelError, NamingError, Place
 from liaison.expr import Expr, as_expr, substitute, symbols_of
 from liaison.lazy import Shown
 from liaison.model.contacts.one_sided import OneSided
-from liaison.model.loads.load import Force
+from liaison.model.loads.load import Force, states_of
 from liaison.model.relations.relation import Constraint
+from liaison.units import Label
 
 from .checks import CHECKS, FORMULA_CHECKS, names_used
 from .markers import Marker
@@ -157,11 +158,17 @@ class Mechanism(Shown):
             records: tuple[Any, ...] = getattr(self, kind)
             if not any(map(_has_texts, records)):
                 continue
-            for joint in self.joints if not units else ():
-                units |= zip(joint.coordinates, joint.type.coordinate_units, strict=True)
-                units |= zip(joint.speeds, joint.type.speed_units, strict=True)
+            units = units or self._units()
             converted = (x.with_units(units) if _has_texts(x) else x for x in records)
             object.__setattr__(self, kind, tuple(converted))
+
+    def _units(self) -> dict[str, str]:
+        """SI units of coordinates, speeds and states, by label."""
+        units: dict[str, str] = {}
+        for joint in self.joints:
+            units |= zip(joint.coordinates, joint.type.coordinate_units, strict=True)
+            units |= zip(joint.speeds, joint.type.speed_units, strict=True)
+        return units | {x.name: x.unit for x in states_of(self.forces, units)}
 
     def body(self, name: str) -> Body:
         """The body of that name.
@@ -197,4 +204,16 @@ class Mechanism(Shown):
     @property
     def speeds(self) -> tuple[str, ...]:
         """Labels of all velocities, in the order of declaration."""
-        return tuple(label for joint in self.joints for label in joint.speeds)
+        speeds = [label for joint in self.joints for label in joint.speeds]
+        return (*speeds, *(x.name for x in states_of(self.forces)))
+
+    @property
+    def states(self) -> tuple[Label, ...]:
+        """States of loads, with their units: they stand behind the velocities of joints in v.
+
+        Example:
+            >>> import liaison
+            >>> liaison.read("examples/pendulum.lsd").states
+            ()
+        """
+        return states_of(self.forces, self._units()) if states_of(self.forces) else ()

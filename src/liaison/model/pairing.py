@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from liaison.errors import ModelError, Place
 from liaison.expr import as_expr, symbols_of
@@ -27,10 +27,13 @@ from .joints import Free, Quaternion
 from .markers import Marker
 from .mechanism import Mechanism
 from .records import Body
-from .shapes import Box, Hull, Shape, Sphere
+from .shapes import Box, Cylinder, Hull, Shape, Sphere
 
 if TYPE_CHECKING:
     from liaison.model.contacts.contact import Contact
+
+Solid: TypeAlias = Box | Cylinder | Hull | Sphere
+"""Shapes with which bodies collide."""
 
 FEW_PAIRS = 50
 """Pairs up to which each is written as a contact of its own."""
@@ -50,22 +53,20 @@ def is_scene(mechanism: Mechanism) -> bool:
     if not collisions(mechanism):
         return False
     surfaces = surfaces_of(mechanism)
-    strange = _pair_with(mechanism, surfaces, Box, Box)
-    hulls = _pair_with(mechanism, surfaces, Hull, Box | Hull | Sphere)
-    if surfaces.pairs <= FEW_PAIRS and not (strange or hulls):
+    by_loops = _pair_with(mechanism, surfaces, Box, Box) or _pair_with(
+        mechanism, surfaces, Cylinder | Hull, Box | Cylinder | Hull | Sphere
+    )
+    if surfaces.pairs <= FEW_PAIRS and not by_loops:
         return False
     why = obstacle(mechanism)
     if why is None:
         return True
-    if surfaces.pairs <= MOST_PAIRS and not strange:
+    if surfaces.pairs <= MOST_PAIRS:
         return False
     reason = (
         f"its {surfaces.pairs} pairs of bodies that may touch are too many to be written one by one"
     )
     hint = f"Name fewer bodies, up to {MOST_PAIRS} pairs, or let all be free."
-    if strange:
-        reason = f"{strange} may touch with boxes, which only scenes of free bodies know"
-        hint = "Let all be free, or write corners on faces by 'contact … with box' and its 'block'."
     raise ModelError(
         f"{reason}, and this is no scene: {why[0]}.", place=why[1] or mechanism.place, hint=hint
     )
@@ -194,36 +195,50 @@ def _contacts(pair: Pair, bodies: dict[str, Body]) -> Iterator[Contact]:
         yield _contact(f"{pair.name} {k}" if several else pair.name, pair, one, other)
 
 
-def _contact(
-    name: str, pair: Pair, one: Sphere | Box | Hull, other: Sphere | Box | Hull | None
-) -> Contact:
-    """The contact of two shapes; a hull is the second, of a ball and a box the box is the first."""
+def _contact(name: str, pair: Pair, one: Solid, other: Solid | None) -> Contact:
+    """The contact of two shapes, the one that can be touched in fewer ways as the first."""
     options: dict[str, Any] = {"friction": pair.law.friction, "restitution": pair.law.restitution}
     first, second = _on(pair.first.body, one), pair.second
     if other is not None:
         second = _on(pair.second.body, other)
-        if isinstance(one, Hull) or (isinstance(other, Box) and not isinstance(one, Box)):
+        if RANK[type(one)] > RANK[type(other)]:
             one, other, first, second = other, one, second, first
-        if isinstance(other, Hull):
-            options["more"] = (("hull", other),)
-        else:
-            assert isinstance(other, Sphere)
-            options["outside"] = other.radius
-    if isinstance(one, Hull):
-        options["more"] = (*options.get("more", ()), ("points", one))
-    options |= _size_of(one)
+        options |= _touched(one, other)
+    sizes = _size_of(one)
+    options["more"] = (*options.get("more", ()), *sizes.pop("more", ()))
     from liaison.model.contacts.contact import Contact
 
-    return Contact(name, first, second, place=pair.law.place, **options)
+    return Contact(name, first, second, place=pair.law.place, **options, **sizes)
 
 
-def _size_of(shape: Sphere | Box | Hull) -> dict[str, Any]:
+RANK = {Box: 0, Sphere: 1, Cylinder: 2, Hull: 3}
+"""Of two shapes the one further back is touched: a ball by a box, a drum by both, a hull by all."""
+
+
+def _size_of(shape: Solid) -> dict[str, Any]:
     """Kind and sizes of what touches."""
     if isinstance(shape, Hull):
-        return {"kind": "hull"}
+        return {"kind": "hull", "more": (("points", shape),)}
     if isinstance(shape, Box):
         return {"kind": "box", "size": (shape.x, shape.y, shape.z)}
+    if isinstance(shape, Cylinder):
+        return {"kind": "cylinder", "radius": shape.radius, "length": shape.length}
     return {"kind": "ball", "radius": shape.radius}
+
+
+def _touched(one: Solid, other: Solid) -> dict[str, Any]:
+    """What is touched, and its sizes."""
+    if isinstance(other, Hull):
+        return {"more": (("hull", other),)}
+    if isinstance(other, Cylinder):
+        return {"more": (("drum", other.radius), ("height", other.length))}
+    if isinstance(other, Sphere):
+        return {"outside": other.radius}
+    assert isinstance(one, Box), one
+    # a block has formulas of the corners above it only; two boxes meet in every way as hulls
+    from liaison.model.contacts.between import box_hull
+
+    return {"more": (("hull", box_hull((other.x, other.y, other.z))),)}
 
 
 def _on(body: str, shape: Shape) -> Marker:

@@ -164,7 +164,7 @@ class Joint(Brief):
             return tuple([f"{label}'" for label in self.coordinates])
         rate = dict(zip(self.type.coordinate_names, self.coordinates, strict=True))
         return tuple(
-            f"{rate[part]}'" if part in rate else f"{self.name}.{part}"
+            f"{rate[part]}'" if part in rate else f"{self.name}.{part}" if part else self.name
             for part in self.type.speed_names
         )
 

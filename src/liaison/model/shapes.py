@@ -275,6 +275,31 @@ class Hull(Shape, Brief):
         object.__setattr__(self, "points", tuple(map(tuple, hull.vertices.tolist())))
         object.__setattr__(self, "notes", hull.notes)
 
+    @classmethod
+    def parts(
+        cls, file: str, scale: Triple = (1, 1, 1), *, most: int = 16, threshold: float = 0.05
+    ) -> tuple[Hull, ...]:
+        """Hulls of the convex parts that a mesh nearly consists of; needs the extra `meshes`.
+
+        Args:
+            file: a mesh (.stl, .obj) that encloses a volume.
+            scale: of its points.
+            most: parts at most.
+            threshold: by which a part may be concave, beside the size, 0.01 to 1.
+
+        Raises:
+            MissingModule: the package coacd is not installed.
+            ModelError: no mesh, or numbers out of their range.
+        """
+        from liaison.numeric.meshes import convex_parts, read_mesh
+
+        if not (most >= 1 and 0.01 <= threshold <= 1):
+            message = f"a mesh is taken apart into {most} parts, by a threshold of {threshold:g}"
+            raise ModelError(f"{message}; it takes 1 or more, and 0.01 to 1.")
+        factors = np.array([float(x) for x in scale])
+        listed = convex_parts(read_mesh(file), most, threshold)
+        return tuple(cls(tuple(map(tuple, (x * factors).tolist()))) for x in listed)
+
     def polytope(self) -> Any:
         """Corners, faces, volume: a `Polytope`."""
         return _hull_of(tuple(tuple(float(x) for x in point) for point in self.points), "a hull")

@@ -96,6 +96,13 @@ class Solid:
             return self.polytope.vertices
         return np.zeros((0, 3)) if self.core is None else np.array(self.core, dtype=float)
 
+    @property
+    def middle(self) -> Array:
+        """A point inside."""
+        corners = self.vertices
+        middle: Array = np.mean(corners, axis=0) if len(corners) else np.zeros(3)
+        return middle
+
 
 def convex_hull(points: Any, owner: str = "a hull") -> Polytope:
     """The convex hull of points.

@@ -43,6 +43,7 @@ from liaison.program.llvm.batch import (
     numbers_of,
     states,
 )
+from liaison.program.llvm.lanes import LaneCode
 from liaison.program.llvm.machine import load
 
 from .program import Array, Program
@@ -155,6 +156,10 @@ class Kernel(Shown, ABC):
             What stands for its address; 0 where loops are machine code of this process.
         """
         return 0
+
+    def lane_code(self, *entries: str) -> LaneCode | None:
+        """Entries over as many states as a register has lanes; None of a back end that has none."""
+        return None
 
     def out_size(self, entry: str) -> int:
         """How many doubles the entry writes."""
@@ -289,6 +294,8 @@ class MachineKernel(Kernel):
         work_size: entry name -> its workspace, known before compiling.
         batch_compiler: entry name and how its arrays lie -> code over many states; None where
             states are computed one after the other.
+        lane_compiler: entry names -> their code over the lanes of a register; None, also as its
+            result, where there is none.
         reads: entry name -> how many leading elements of each array it looks at; those of its
             formulas by default.
         recipe: see `Kernel`.
@@ -301,6 +308,8 @@ class MachineKernel(Kernel):
         compiler: Callable[[tuple[str, ...]], tuple[Mapping[str, int], Any]],
         work_size: Callable[[str], int],
         batch_compiler: Callable[[str, Variant], BatchCode] | None = None,
+        *,
+        lane_compiler: Callable[[tuple[str, ...]], LaneCode | None] | None = None,
         reads: Mapping[str, dict[str, int]] | None = None,
         recipe: Recipe | None = None,
         portable: bool = False,
@@ -309,6 +318,8 @@ class MachineKernel(Kernel):
         self.recipe, self.portable = recipe, portable
         self._compiler = compiler
         self._batch_compiler = batch_compiler
+        self._lane_compiler = lane_compiler
+        self._lanes: dict[tuple[str, ...], LaneCode | None] = {}
         self._batches: dict[tuple[str, Variant], BatchCode] = {}
         self._work_size = work_size
         self._addresses: dict[str, int] = {}
@@ -331,6 +342,14 @@ class MachineKernel(Kernel):
         if entry not in self._addresses:
             self.compile(entry)
         return self._addresses[entry]
+
+    def lane_code(self, *entries: str) -> LaneCode | None:
+        """Entries over as many states as a register has lanes, compiled now if not yet."""
+        if self._lane_compiler is None:
+            return None
+        if entries not in self._lanes:
+            self._lanes[entries] = self._lane_compiler(entries)
+        return self._lanes[entries]
 
     def work_size(self, entry: str) -> int:
         """How many doubles of workspace the entry wants."""

@@ -32,6 +32,7 @@ from liaison.expr import (
     vanishes,
 )
 from liaison.program.derivatives.columns import Columns
+from liaison.program.derivatives.stages import Stages
 from liaison.units import FORCE
 
 from .program import Entry, Program
@@ -46,7 +47,7 @@ operations for certain: chains of revolute joints cross at 6."""
 ARTICULATED_WEIGHT = 1.15
 """Their operations wait for each other more: measured, a seventh more time for as many."""
 
-Makers: TypeAlias = Mapping[str, Callable[[], Blocks | Columns]]
+Makers: TypeAlias = Mapping[str, Callable[[], Blocks | Columns | Stages]]
 
 
 @checked
@@ -86,7 +87,7 @@ def lower(equations: Equations) -> Program:
                 "nphi": len(equations.closures.phi),
                 "nu": len(symbols.u),
                 "np": len(symbols.p),
-                "nx": max(nq, nv + nc + len(symbols.force), len(_features(equations))),
+                "nx": max(nq, nv + nc + len(symbols.force) + len(_features(equations))),
             }
         ),
         labels=equations.labels,
@@ -119,7 +120,7 @@ def _weights(equations: Equations) -> list[Expr]:
 
 
 def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
-    """Where each symbol is found; v̇ then λ then f, ξ, and a target position each begin x.
+    """Where each symbol is found; v̇, λ, f and places of hulls, ξ, and a target each begin x.
 
     Raises:
         NamingError: two quantities share a name.
@@ -130,7 +131,6 @@ def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
     listed += [("p", symbols.p), ("x", extra), ("x", symbols.xi)]
     listed += [("x", equations.kinematics.target), ("x", symbols.stress)]
     listed += [("x", tuple(_changes(equations))), ("x", tuple(_weights(equations)))]
-    listed += [("x", _features(equations))]
     places: dict[Expr, tuple[str, int]] = {}
     for array, group in listed:
         for i, x in enumerate(group):
@@ -138,11 +138,12 @@ def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
                 raise NamingError.double("quantities", x.name)
             places[x] = (array, i)
     after = len(symbols.vdot) + len(symbols.lam)
-    return places | {x: ("x", after + i) for i, x in enumerate(symbols.force)}
+    behind = (*symbols.force, *_features(equations))
+    return places | {x: ("x", after + i) for i, x in enumerate(behind)}
 
 
 def _features(equations: Equations) -> tuple[Expr, ...]:
-    """What x holds in the entry `one_sided`: places of contact that loops find."""
+    """What x holds behind v̇, λ and f: places of contact that loops find."""
     return tuple(x for pair in equations.sides.pairs for x in pair.features)
 
 
@@ -266,8 +267,8 @@ def _entries_of(equations: Equations) -> LazyEntries:
     return LazyEntries(lowering.makers(), lowering.reports(), lowering.derivatives, equations)
 
 
-def _entry(name: str, content: Blocks | Columns) -> Entry:
-    if isinstance(content, Columns):
+def _entry(name: str, content: Blocks | Columns | Stages) -> Entry:
+    if isinstance(content, Columns | Stages):
         return Entry.of_columns(name, content)
     return Entry(
         name,
@@ -327,7 +328,7 @@ class _Lowering:
             "bearings": self.bearings,
         }
 
-    def derivatives(self) -> dict[str, Callable[[], Blocks | Columns]]:
+    def derivatives(self) -> dict[str, Callable[[], Blocks | Columns | Stages]]:
         """The same for derivatives; their modules are loaded now."""
         from liaison.program.derivatives import derivatives as of
         from liaison.program.derivatives.discrete import discrete_makers
@@ -374,12 +375,20 @@ class _Lowering:
         return Saddle(
             nv=self.nv,
             nc=nc,
-            M=with_metric(self.equations.dynamics.M, closures.G, nc),
+            M=with_metric(self.equations.dynamics.M, closures.G, nc, self.attitudes),
             G={key: entry for key, entry in closures.G.items() if key[0] < nc},
             defines={k: j for k, j in closures.defines.items() if k < nc},
             reach=closures.reach,
             slides=frozenset(j for j, label in enumerate(speeds) if label.unit == "m/s"),
+            attitudes=self.attitudes,
         )
+
+    @property
+    def attitudes(self) -> list[tuple[Expr, ...]]:
+        """Coordinates that are unit quaternions, and those that are rotation matrices."""
+        sizes = {"quaternion": 4, "free": 4, "matrix": 9, "free matrix": 9}
+        charts = [chart for chart in self.equations.kinematics.charts if chart.kind in sizes]
+        return [self.symbols.q[chart.q][-sizes[chart.kind] :] for chart in charts]
 
     @cached_property
     def solution(self) -> tuple[list[Expr], list[Expr], Expr]:

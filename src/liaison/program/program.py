@@ -22,6 +22,7 @@ from liaison.errors import NamingError, ProgramError
 from liaison.expr import Expr, topological
 from liaison.lazy import Shown
 from liaison.program.derivatives.columns import Columns, Later
+from liaison.program.derivatives.stages import Stages
 from liaison.units import Label
 
 Array: TypeAlias = NDArray[np.float64]
@@ -42,15 +43,16 @@ class Entry:
         outputs: the formulas; made when first looked at where there are columns.
         layout: name and size of each block.
         columns: the same as one linear system with many right-hand sides, where it is one.
+            Or as stages, on single numbers and on vectors.
     """
 
     name: str
     outputs: Sequence[Expr]
     layout: tuple[tuple[str, int], ...] = ()
-    columns: Columns | None = None
+    columns: Columns | Stages | None = None
 
     @staticmethod
-    def of_columns(name: str, columns: Columns) -> Entry:
+    def of_columns(name: str, columns: Columns | Stages) -> Entry:
         """The same linear system for many right-hand sides; written out where someone looks."""
         size = sum(size for _, size in columns.layout)
         later = Later(size, lambda: [x for _, block in columns.written_out() for x in block])
@@ -70,7 +72,7 @@ class Entry:
     @property
     def formulas(self) -> Sequence[Expr]:
         """Outputs, or what they come from where columns are not written out."""
-        return self.outputs if self.columns is None else self.columns.shared
+        return self.outputs if self.columns is None else self.columns.formulas
 
     def __post_init__(self) -> None:
         if not self.layout:
@@ -135,11 +137,8 @@ class Program(Shown):
     def operations(self, name: str) -> Counter[str]:
         """How many operations of each kind the entry takes, shared formulas counted once."""
         columns = self.entry(name).columns
-        order = self.schedule(name) if columns is None else topological(columns.shared)
-        counts = Counter(node.op for node in order if node.op not in LEAVES)
-        if columns is not None:
-            counts.update(node.op for node in columns.operations())
-        return counts
+        order = self.schedule(name) if columns is None else columns.operations()
+        return Counter(node.op for node in order if node.op not in LEAVES)
 
     def reads(self, name: str) -> dict[str, int]:
         """How many leading elements of each array the entry looks at."""

@@ -24,6 +24,7 @@ from liaison.simulation.record.series import Series
 from liaison.simulation.steps.explicit import CONSISTENCY
 from liaison.solvers.linear.dense import NOISE, saddle_area
 
+from .hull_places import with_places
 from .machine import compiled_loops, map_entry, over_saddles
 
 if TYPE_CHECKING:
@@ -152,6 +153,8 @@ def reactions(
     """
     loose = redundancy(plan, rows, begins)
     x = accelerations(plan, rows, loose, contacts)
+    if contacts is not None:
+        x = with_places(plan.kernel, rows, plan.parameters, x)
     values = map_entry(plan.kernel, "reactions", rows, plan.parameters, x)
     joints = tuple(name for name, _ in plan.program.entry("reactions").layout)
     shape, axes = (len(rows), len(joints), 6), {"joint": joints, "component": COMPONENTS}

@@ -57,7 +57,7 @@ OPTIONS: Mapping[str, tuple[type, ...]] = {
     "step": TIME, "method": TEXT, "rtol": NUMBER, "atol": NUMBER, "max_step": TIME,
     "max_steps": WHOLE, "residual": NUMBER, "spectral_radius": NUMBER, "impacts": TEXT,
     "theta": NUMBER, "facets": WHOLE, "watch": (bool,), "inputs": (dict,), "stop": (str, list),
-    "series": (list,), "threads": WHOLE,
+    "series": (list,), "threads": WHOLE, "lanes": (bool,),
 }  # fmt: skip
 """Keys of the table [options]."""
 

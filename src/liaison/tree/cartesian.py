@@ -32,7 +32,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import NamingError
+from liaison.errors import DerivationError, NamingError
 from liaison.expr import (
     PI,
     Expr,
@@ -52,6 +52,7 @@ from liaison.model import (
     Dissipation,
     Force,
     Free,
+    GravityCompensation,
     Holonomic,
     Joint,
     JointType,
@@ -331,6 +332,14 @@ class _Rewriter:
     def force(self, force: Force) -> Iterator[Force]:
         """A load in the new coordinates: an effort along a joint acts on its two bodies."""
         measure = force.along()
+        is_controller = isinstance(force, GravityCompensation) or (measure and force.states())
+        if is_controller and set(force.labels()) & set(self.known):
+            raise DerivationError(
+                f"{force.WORD} {force.name!r} acts along a coordinate that Cartesian coordinates "
+                "do not have.",
+                place=force.place,
+                hint="Run or derive the mechanism in its own coordinates.",
+            )
         if isinstance(force, OfMechanism) and set(force.labels()) & set(self.known):
             yield Potential(force.name, self.formula(force.potential()), force.place)
             return

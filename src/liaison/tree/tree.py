@@ -33,6 +33,8 @@ from liaison.spatial.arrays import identity as identity_matrix
 from liaison.spatial.plucker import compose, inverse, move_inertia
 from liaison.units import Label
 
+from .memory import state_joint
+
 
 def coordinates_in_use(mechanism: Mechanism) -> frozenset[str]:
     """Names of the joints whose coordinates or rates a load, relation, output or start names."""
@@ -272,6 +274,9 @@ def span(
     cut = [joint for joint in mechanism.joints if joint.name not in in_tree]
     for joint in sorted(cut, key=lambda joint: natural(joint.name)):
         builder.close(joint)
+    for state in mechanism.states:
+        body = f"{state.name}' state"
+        builder.add(state_joint(state, body), body, (0, zeros(3), zeros(3, 3)))
     return builder.tree()
 
 

@@ -1,7 +1,8 @@
 """Arguments of the verbs: a mechanism, or the path of its text, with other values and starts.
 
 Public names: Given, Value, mechanism_of, with_notes, mechanism_or_tree, with_values, with_starts,
-units, in_si, exact_in_si, in_seconds, is_conservative, check_positive.
+under_control, check_no_controller, units, in_si, exact_in_si, in_seconds, is_conservative,
+check_positive.
 """
 
 from __future__ import annotations
@@ -116,6 +117,25 @@ def with_starts(
     return replace(mechanism, starts=kept + held + moved) if held or moved else mechanism
 
 
+def under_control(given: Given, controller: Any) -> Mechanism:
+    """The mechanism, with the formulas of its controllers in it; none where that is None."""
+    mechanism = mechanism_of(given)
+    if controller is None:
+        return mechanism
+    from liaison.analyse.control.controlled import controlled
+
+    return controlled(mechanism, controller)
+
+
+def check_no_controller(verb: str, controller: Any) -> None:
+    """Raises an error for a controller of a kernel, which is compiled already."""
+    if controller is not None:
+        raise ArgumentError(
+            f"{verb}: controller becomes part of a mechanism; this is a kernel.",
+            hint="Pass the mechanism, or compile controlled(mechanism, controller).",
+        )
+
+
 def units(mechanism: Mechanism) -> dict[str, str]:
     """The unit of every parameter, input, output, coordinate and speed; only outputs are not SI."""
     records = (*mechanism.parameters, *mechanism.inputs, *mechanism.outputs)
@@ -123,7 +143,7 @@ def units(mechanism: Mechanism) -> dict[str, str]:
     for joint in mechanism.joints:
         by_label |= zip(joint.coordinates, joint.type.coordinate_units, strict=True)
         by_label |= zip(joint.speeds, joint.type.speed_units, strict=True)
-    return by_label
+    return by_label | {x.name: x.unit for x in mechanism.states}
 
 
 def in_si(mechanism: Mechanism, values: Mapping[str, Any] | None, what: str) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """A mechanism made ready to run: assembled, derived, its closures completed, then compiled once.
 
 Public names: ready_for, start_for, check_one_start, equations_at, compiled, start_of,
-start_derivatives, with_invariants, looped_kernel, looped_identity.
+start_derivatives, with_invariants, looped_kernel, looped_identity, assembled, is_unrolled,
+runs_by_loops.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
+
+import numpy as np
 
 from liaison.equations.equations import Equations
 from liaison.equations.formalisms.newton_euler import newton_euler
@@ -34,11 +37,15 @@ from .given import Given, Value, in_si, mechanism_of, with_starts, with_values
 
 UNROLLED = 64
 """Velocities of a tree up to which its equations are unrolled, in less than a second; beyond, loops
-run over its nodes."""
+run over its nodes. Closed mechanisms are unrolled up to the cost of so many in short loops."""
 
 WORTH = 170_000
 """Evaluations after which unrolled code has made good what it costs: 12 ms a body to derive and
 compile, against 0.07 µs a body and evaluation that it is faster."""
+
+CLOSED, DEEP, FASTER = 0.02, 3.2e-4, 4e-7
+"""The same of closed mechanisms: seconds a velocity, and for each two joints that a velocity is
+carried by, to derive and compile; seconds a velocity and evaluation that unrolled code saves."""
 
 DERIVED = 1000
 """Velocities up to which that holds; of larger trees derivation takes minutes, and gigabytes."""
@@ -89,7 +96,8 @@ def ready_for(
             if looped is not None:
                 begin = state or assembled(tree, looped, start)
                 check_attitudes(tree, begin)
-                return looped, begin
+                if runs_by_loops(looped, begin):
+                    return looped, begin
         equations = newton_euler(tree)
         kernel = compiled(tree, equations, invariants=invariants, back_end=back_end)
         begin = state or assembled(tree, kernel, start)
@@ -108,15 +116,50 @@ def looped_kernel(tree: Tree, evaluations: float = 0.0) -> Kernel | None:
         tree: of a mechanism.
         evaluations: how often a run evaluates its equations; 0 where that is not known.
     """
-    is_long = evaluations > WORTH and tree.nv <= DERIVED
-    if tree.nv <= UNROLLED or tree.closures or is_long:
+    if is_unrolled(tree, evaluations):
         return None
     from liaison.equations.sweeps.looped_tree import looped_tree
+    from liaison.program.many.closed_kernel import closed_kernel
     from liaison.program.many.tree_kernel import tree_kernel
 
     with suppress(DerivationError):
-        return tree_kernel(looped_tree(tree), starts=start_derivatives(tree.mechanism))
+        # fixed steps go across where laws bend, in unrolled code as well
+        model = looped_tree(tree, may_bend=evaluations > 0)
+        starts = start_derivatives(tree.mechanism)
+        make = tree_kernel if model.cuts is None else closed_kernel
+        return make(model, starts=starts)
     return None
+
+
+def is_unrolled(tree: Tree, evaluations: float) -> bool:
+    """Whether unrolled code costs less than loops, of deriving, compiling and running together.
+
+    Args:
+        tree: of a mechanism.
+        evaluations: how often a run evaluates its equations; 0 where that is not known.
+    """
+    may_be_long = tree.nv <= DERIVED
+    if not tree.closures:
+        return tree.nv <= UNROLLED or (may_be_long and evaluations > WORTH)
+    depths: list[int] = []
+    for node in tree.nodes:
+        depths.append(node.joint.type.nv + (depths[node.parent] if node.parent >= 0 else 0))
+    seconds = CLOSED * tree.nv + DEEP * sum(x * x for x in depths)
+    saved = evaluations * FASTER * tree.nv
+    return seconds <= CLOSED * UNROLLED or (may_be_long and saved > seconds)
+
+
+def runs_by_loops(kernel: Kernel, state: State) -> bool:
+    """Whether loops give accelerations where a closed mechanism starts; of a tree they do.
+
+    They know neither joints that move no inertia nor closures that leave relations out.
+    """
+    if not kernel.program.sizes["nc"]:
+        return True
+    from .closing import is_obstructed_start
+
+    forward = kernel("forward", state.t, q=state.q, v=state.v)
+    return bool(np.all(np.isfinite(forward))) and not is_obstructed_start(kernel, state)
 
 
 def looped_identity(mechanism: Mechanism) -> str:
@@ -140,6 +183,10 @@ def assembled(tree: Tree, kernel: Kernel, start: Mapping[str, float], *, t: floa
         AssemblyError: no configuration satisfies the closures.
         NamingError: a label that there is none of.
     """
+    if "close_q" in kernel.program.entries:
+        from .closing import closed_start
+
+        return closed_start(tree, kernel, start, t=t)
     if kernel.program.sizes["nc"] and isinstance(kernel, MachineKernel):
         from .assembling import Assembling
 

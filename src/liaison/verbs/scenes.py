@@ -1,8 +1,8 @@
-"""Scenes from a description: free bodies whose spheres, boxes and hulls touch, also planes.
+"""Scenes from a description: free bodies whose shapes touch each other, and planes.
 
 Runs of mechanisms whose bodies collide in many pairs: as a scene, in their own coordinates.
 
-Public names: placed_scene, placed_on, Placed, run_scene.
+Public names: placed_scene, placed_on, Placed, run_scene, ScenePlace, scene_places.
 """
 
 from __future__ import annotations
@@ -13,12 +13,20 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from liaison.contacts.scene import Bodies, Laws
+from liaison.contacts.scene import ROUND, Bodies, Laws, SceneModel
+from liaison.contacts.scene.points import scene_points
 from liaison.errors import Interrupted, ModelError, NamingError, SimulationError
 from liaison.expr import Expr, as_expr, collector_paused, evaluate, symbol, symbols_of
-from liaison.model import Body, Box, Collision, Hull, Marker, Mechanism, Sphere
-from liaison.model.contacts.collisions import Surfaces, collisions, plane_names, surfaces_of
+from liaison.model import Body, Box, Collision, Cylinder, Hull, Marker, Mechanism, Sphere
+from liaison.model.contacts.collisions import (
+    Surfaces,
+    collisions,
+    plane_names,
+    surfaces_of,
+    touching,
+)
 from liaison.model.loads.load import Field
 from liaison.model.pairing import obstacle
 from liaison.numeric import Array
@@ -159,6 +167,7 @@ def placed_on(mechanism: Mechanism, start: Mapping[str, float], planes: Any, law
     named = [bool(np.any(pair_laws.table[k] >= 0)) for k in pair_laws.bodies]
     balls = [part.balls(needed) for part, needed in zip(parts, named, strict=True)]
     solids = [part.boxes() for part in parts]
+    corners = [x for part in parts for x in part.corners()]
     bodies = Bodies(
         names=tuple(part.body.name for part in parts),
         mass=np.array([values.number(part.body.mass) for part in parts]),
@@ -170,8 +179,8 @@ def placed_on(mechanism: Mechanism, start: Mapping[str, float], planes: Any, law
         frame=np.array([part.frame() for part in parts]).reshape(-1, 3, 4),
         solid=np.concatenate([*solids, np.zeros((0, 10))]),
         solid_owner=np.repeat(np.arange(len(solids)), [len(x) for x in solids]),
-        corners=np.array([len(x) for part in parts for x in part.corners()], dtype=np.int64),
-        corner=np.concatenate([np.zeros((0, 3)), *(x for part in parts for x in part.corners())]),
+        corners=np.array([count for count, _ in corners], dtype=np.int64),
+        corner=np.concatenate([np.zeros((0, 3)), *(x for _, x in corners)]),
     )
     scene = Scene(bodies, planes, gravity=_gravity(mechanism, values), laws=pair_laws)
     return Placed(
@@ -241,22 +250,25 @@ class _Part:
                 places += [(place + turn @ (half * np.array(s)), 0.0) for s in signs]
             elif isinstance(shape, Hull):
                 places += [(place + turn @ x, 0.0) for x in self.values.floats(shape.points)]
-        if not places and needed:
-            message = f"body '{self.body.name}' has neither a sphere nor a box nor a hull"
+        if needed and not touching(self.body):
+            message = f"body '{self.body.name}' has no sphere, box, cylinder or hull"
             raise _no_place(message, self.body.place)
         rows = [[*(self.p + self.R @ at - self.center), radius] for at, radius in places]
         return np.array(rows).reshape(-1, 4)
 
     def boxes(self) -> Array:
-        """Centers, half sizes and quaternions of boxes, and of those about hulls, in the axes of
-        the joint."""
+        """Centers, half sizes and quaternions of boxes, and of those about hulls and cylinders, in
+        the axes of the joint."""
         rows = []
         for shape in self.body.shapes:
-            if not isinstance(shape, Box | Hull):
+            if not isinstance(shape, Box | Cylinder | Hull):
                 continue
             turn, place = self.values.floats(shape.R), self.values.floats(shape.p)
             if isinstance(shape, Box):
                 half = self.values.floats([shape.x, shape.y, shape.z]) / 2
+            elif isinstance(shape, Cylinder):
+                radius = self.values.number(shape.radius)
+                half = np.array([radius, radius, self.values.number(shape.length) / 2])
             else:
                 points = self.values.floats(shape.points)
                 half = np.ptp(points, axis=0) / 2
@@ -265,13 +277,15 @@ class _Part:
             rows.append([*middle, *half, *_floats(quaternion_of(self.R @ turn))])
         return np.array(rows).reshape(-1, 10)
 
-    def corners(self) -> list[Array]:
-        """Of each box nothing, of each hull its corners from the center of the box about it."""
+    def corners(self) -> list[tuple[int, Array]]:
+        """How many corners each box has as a hull, and where, from the center of the box about it:
+        none of a box, ROUND of a cylinder."""
         listed = []
-        for shape in (x for x in self.body.shapes if isinstance(x, Box | Hull)):
+        for shape in (x for x in self.body.shapes if isinstance(x, Box | Cylinder | Hull)):
             points = self.values.floats(getattr(shape, "points", ())).reshape(-1, 3)
             middle = (np.min(points, axis=0) + np.max(points, axis=0)) / 2 if len(points) else 0.0
-            listed.append(points - middle)
+            count = ROUND if isinstance(shape, Cylinder) else len(points)
+            listed.append((count, points - middle))
         return listed
 
 
@@ -408,6 +422,74 @@ def _outputs(mechanism: Mechanism, values: Mapping[Expr, Any], size: int) -> dic
     columns = [np.broadcast_to(x, size) for x in evaluate(formulas, values)]
     names, units = zip(*((x.name, x.unit) for x in mechanism.outputs), strict=True)
     return {"outputs": Series(np.stack(columns, axis=1), units, {"output": names})}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ScenePlace:
+    """One of the points at which bodies of a scene touch, at the instants of a run.
+
+    Attributes:
+        name: 'contact[k]', the k-th of those that are there.
+        is_closed: where there are k or more.
+        point: [m]; elsewhere the center of the first body.
+        slip: speed [m/s].
+        force: zeros; forces are recorded by plane.
+        moment: zeros.
+    """
+
+    name: str
+    is_closed: NDArray[np.bool_]
+    point: Array
+    slip: Array
+    force: Array
+    moment: Array
+
+
+def scene_places(mechanism: Mechanism, run: Trajectory) -> tuple[ScenePlace, ...]:
+    """Where bodies touch at the instants of a run of a scene, for its picture."""
+    known = dict(run.meta.get("parameters", {}))
+    start = {
+        label.name: float(x)
+        for part in ("q", "v")
+        for label, x in zip(run.labels[part], getattr(run, part)[0], strict=True)
+    }
+    placed = placed_scene(with_values(mechanism, known), start)
+    scene = placed.scene
+    model = SceneModel(scene.bodies, scene.planes, scene.laws, scene.gravity)
+    poses, twists = _centers(placed, run)
+    touching_points = scene_points(model, poses, twists, MOST_POINTS)
+    nothing = np.zeros((len(run.t), 3))
+    return tuple(
+        ScenePlace(
+            f"contact[{k + 1}]",
+            is_closed := touching_points.counts > k,
+            np.where(is_closed[:, None], touching_points.points[:, k], poses[:, :3]),
+            touching_points.slips[:, k],
+            nothing,
+            nothing,
+        )
+        for k in range(int(np.max(touching_points.counts, initial=0)))
+    )
+
+
+def _centers(placed: Placed, run: Trajectory) -> tuple[Array, Array]:
+    """Poses and twists of the centers of mass at every instant, as a scene has them."""
+    poses, twists = [], []
+    for k, node in enumerate(placed.tree.nodes):
+        R0, p0 = placed.base[k]
+        q, v = run.q[:, node.q], run.v[:, node.v]
+        turn = quaternion_product(placed.turn[k], q[:, 3:].T).T
+        R = rotation_of(turn)
+        arm = R @ placed.center[k]
+        spin, velocity = (np.einsum("tij,tj->ti", R, x) for x in (v[:, :3], v[:, 3:]))
+        poses.append(np.hstack([p0 + q[:, :3] @ R0.T + arm, turn]))
+        twists.append(np.hstack([spin, velocity + np.cross(spin, arm)]))
+    return np.hstack(poses), np.hstack(twists)
+
+
+MOST_POINTS = 200
+"""Points of contact of a scene that are drawn at most."""
 
 
 def _coordinates(placed: Placed, run: Trajectory) -> tuple[Array, Array]:

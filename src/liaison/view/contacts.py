@@ -93,6 +93,12 @@ def _block(contact: Contact, color: Color, values: Values) -> Iterable[Piece]:
     return _pieces(contact.second, [solid], color, values)
 
 
+def _drum(contact: Contact, color: Color, values: Values) -> Iterable[Piece]:
+    read = sizes(contact, values)
+    solid = Solid("cylinder", (read("drum"), read("height")))
+    return _pieces(contact.second, [solid], color, values)
+
+
 def _hull(contact: Contact, color: Color, values: Values) -> Iterable[Piece]:
     """The hull that is touched."""
     hull = contact.value_of("hull").polytope()
@@ -201,6 +207,7 @@ SOLID: dict[str, Drawn] = {
     "capsule": _rod,
     "box": _block,
     "mesh": _hull,
+    "cylinder": _drum,
     "cam": _swept(_cam),
     "ribbon": _swept(_ribbon),
     "plane": _nothing,

@@ -36,6 +36,7 @@ STRUCK = 0.06  # seconds that a body of a scene is seen struck
 FAINT = 0.2  # of the fastest impact of a scene: slower ones do not flash
 SLIPPING = 2  # as the series "modes" has it
 STILL = 1e-3  # of its largest speed, below which a place of contact stays where it is
+SLOW = 0.1  # radii of its dot in a second, below which it stays, too: a robot that stands
 DOT, MOST_OF_BODY = 0.026, 0.3  # radius of a dot, in sizes of the scene, and of what touches
 
 
@@ -89,8 +90,9 @@ def marks(
             np.where(closed, scale * np.nan_to_num(x), 0.0)
             for scale, x in zip(scales, (place.force, place.moment), strict=True)
         )
-        states_and_hits = _states(run, place, can_roll), _hits(run, place.name, FLASH * speed)
         radius, is_placed = radii[place.name.partition("[")[0]], getattr(place, "is_placed", True)
+        hits = _hits(run, place.name, FLASH * speed)
+        states_and_hits = _states(run, place, can_roll, SLOW * radius), hits
         point = np.asarray(place.point)
         listed.append(Mark(place.name, point, force, moment, *states_and_hits, radius, is_placed))
     return listed
@@ -123,12 +125,14 @@ def _hits(run: Trajectory, name: str, flash: float) -> NDArray[np.bool_]:
     return hits
 
 
-def _states(run: Trajectory, place: Any, can_roll: Collection[str]) -> States:
+def _states(run: Trajectory, place: Any, can_roll: Collection[str], slow: float) -> States:
     closed = np.asarray(place.is_closed)
+    if hasattr(place, "slip"):  # of a scene, whose places have no modes
+        return np.where(closed, np.where(place.slip > slow, SLIPS, STICKS), OPEN)
     sliding = _mode(run, f"{place.name}: sliding")
     slips = closed & ((sliding == SLIPPING) | (_mode(run, place.name) == SLIPPING))
     states = np.where(closed, STICKS, OPEN)
-    states[closed & (sliding > 0) & _moves_on(place, can_roll)] = ROLLS
+    states[closed & (sliding > 0) & _moves_on(place, can_roll, slow)] = ROLLS
     states[slips] = SLIPS
     return states
 
@@ -142,13 +146,13 @@ def _mode(run: Trajectory, block: str) -> States:
     return np.asarray(series.values[:, blocks.index(block)], dtype=np.int64)
 
 
-def _moves_on(place: Any, can_roll: Collection[str]) -> NDArray[np.bool_]:
-    """Where the place of contact goes on over the body, as under a wheel."""
+def _moves_on(place: Any, can_roll: Collection[str], slow: float) -> NDArray[np.bool_]:
+    """Where the place of contact goes on over the body, as under a wheel, faster than `slow`."""
     if not hasattr(place, "geometric") or place.name.partition("[")[0] not in can_roll:
         return np.zeros(len(place.is_closed), dtype=bool)
     over = np.linalg.norm(place.geometric - place.on_first, axis=1)
     fastest = np.nanmax(over[np.asarray(place.is_closed)], initial=0.0)
-    return np.asarray(over > STILL * fastest)
+    return np.asarray(over > max(STILL * fastest, slow))
 
 
 def struck(run: Trajectory, bodies: Collection[str], speed: float) -> dict[str, NDArray[np.bool_]]:

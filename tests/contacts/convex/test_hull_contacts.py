@@ -138,7 +138,7 @@ def test_hulls_on_joints_collide_without_neighbours() -> None:
 
 
 def test_event_driven_methods_refuse_hull_pairs_by_name() -> None:
-    with pytest.raises(SimulationError, match=r"'floor' is a contact of a hull") as caught:
+    with pytest.raises(SimulationError, match=r"'floor' is a contact of convex bodies") as caught:
         li.simulate(mechanism("hull", points=BRICK, hull=TABLE), until=0.1, start={"F.z": 0.1})
     assert "moreau" in str(caught.value)
     # corners on a plane are formulas, and go from event to event
@@ -157,8 +157,53 @@ def test_kernels_batches_and_pages_know_hulls(tmp_path: Path) -> None:
     assert np.array_equal(alone.q[-1], batch[0].q[-1])
     li.page(alone, one, tmp_path / "page.html")
     assert (tmp_path / "page.html").stat().st_size > 0
-    with pytest.raises(SimulationError, match="no formula"):
-        li.verify(one, alone)
+
+
+def test_theorems_hold_of_runs_with_hulls() -> None:
+    """Also that of the power of friction, over time: modes and forces are those of the steps."""
+    one = mechanism("hull", points=BRICK, hull=TABLE)
+    result = run(one, {"F.z": 0.1, "F.vx": 1.0}, 0.2)
+    verification = li.verify(one, result)
+    assert verification.holds
+    lost = sum(x for name, x in verification.work.items() if "sliding" in name)
+    assert lost == pytest.approx((1 - 0.3 * 9.81 * 0.2) ** 2 - 1, rel=3e-3)  # ½ m (v² − v₀²)
+    assert {"momentum over time", "kinetic energy over time"} <= {
+        x.name for x in verification.theorems
+    }
+
+
+def test_reactions_of_a_joint_beside_a_hull() -> None:
+    """A bar on a hinge, its foot on a table: each carries what the lever says."""
+    foot = li.Hull([*product((0.9, 1.1), (-0.1, 0.1), (-0.1, 0.1))])
+    bar = li.body("bar", mass=2, center=(0.4, 0, 0), inertia=(0.01, 0.2, 0.2))
+    hinge = li.join(li.ground.at((0, 0, 0.1)), bar, "revolute", name="J", axis=(0, 1, 0))
+    on = li.contact(bar, li.ground, "hull", points=foot, hull=TABLE, name="c")
+    one = li.mechanism(hinge, on, li.gravity((0, 0, -9.81)))
+    result = run(one, {}, 0.05, series=["reactions"])
+    points = [x for x in li.contact_points(one, result) if x.is_closed[-1]]
+    place = sum(x.point[-1, 0] * x.force[-1, 2] for x in points) / sum(
+        x.force[-1, 2] for x in points
+    )
+    lift = WEIGHT * 0.4 / place
+    assert sum(x.force[-1, 2] for x in points) == pytest.approx(lift)
+    wrench = result["reactions"][-1, 0]
+    assert np.linalg.norm(wrench[3:]) == pytest.approx(WEIGHT - lift)
+    assert np.abs(wrench[:3]).max() < 1e-6  # a hinge without friction, and all forces in a plane
+    assert li.verify(one, result).holds
+
+
+def test_points_of_contact_carry_the_weight() -> None:
+    """Four corners of a brick at rest, and no other place of the eight; the points in a page."""
+    one = mechanism("hull", points=BRICK, hull=TABLE)
+    result = run(one, {"F.z": 0.1}, 0.02)
+    points = li.contact_points(one, result)
+    assert len(points) == 8
+    closed = [x for x in points if x.is_closed[-1]]
+    assert {tuple(np.round(x.point[-1], 9)) for x in closed} == {
+        (x, y, 0.0) for x in (-0.2, 0.2) for y in (-0.15, 0.15)
+    }
+    assert sum(x.force[-1] for x in closed) == pytest.approx([0, 0, WEIGHT], abs=1e-9)
+    assert all(not x.force[-1].any() for x in points if not x.is_closed[-1])
 
 
 @pytest.mark.parametrize(
@@ -169,7 +214,7 @@ def test_kernels_batches_and_pages_know_hulls(tmp_path: Path) -> None:
         ({"points": [(0, 0, 0), (1, 0, 0), (0, 1, 0)]}, "four or more"),
         ({"points": [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)]}, "lie in a plane"),
         ({"points": [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, float("nan"))]}, "finite"),
-        ({"points": BRICK, "outside": 1}, "is not known"),
+        ({"points": BRICK, "inside": 1}, "is not known"),
         ({}, "give its points"),
     ],
 )

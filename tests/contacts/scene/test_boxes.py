@@ -238,6 +238,7 @@ def test_boxes_and_balls_in_a_box_come_to_rest():
     assert run["penetration"].max() < 1e-6
 
 
+@pytest.mark.slow
 def test_bricks_and_balls_of_the_example_come_to_rest_in_their_tray():
     run = liaison.simulate(PILE, until=2.0, every=0.05)
     weight = liaison.check(PILE).mass * G

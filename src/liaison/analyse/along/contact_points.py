@@ -21,7 +21,9 @@ from liaison.model import Mechanism
 from liaison.model.values import floats
 from liaison.numeric import Array
 from liaison.simulation import Trajectory
+from liaison.simulation.hull_places import hull_places
 from liaison.tree import ContactPlace, contact_places, on_symbols, span
+from liaison.tree.contact.sides import ConvexPair
 
 
 @final
@@ -33,7 +35,8 @@ class ContactAlong(Shown):
         name: of the gap: that of the contact, or with the number of a corner or rim.
         bodies: what touches, and what is touched.
         is_closed: when it touches.
-        point: I [m]; where it is open, where it would touch.
+        point: I [m]; where it is open, where it would touch; of convex bodies whose places loops
+            find, a point inside the first.
         normal: from the second body to the first.
         force: on the first body [N].
         moment: on the first body at I, of rolling and pivoting friction [N·m].
@@ -91,7 +94,25 @@ def contact_points(mechanism: Mechanism, run: Trajectory) -> tuple[ContactAlong,
     moves, qdot = on_symbols(tree)
     columns = zip([*moves.q, *moves.v], [*run.q.T, *run.v.T], strict=True)
     values = parameters_had(mechanism, run) | {symbol("t"): run.t} | dict(columns)
-    return tuple(_along(place, values, run) for place in contact_places(moves, qdot))
+    listed = contact_places(moves, qdot, with_hulls=True)
+    for pair in (x.pair for x in listed if x.pair is not None and x.slot == 0):
+        values |= _features_along(pair, values, run)
+    return tuple(_along(place, values, run) for place in listed)
+
+
+def _features_along(
+    pair: ConvexPair, values: Mapping[Expr, Any], run: Trajectory
+) -> dict[Expr, Array]:
+    """What loops find of the places of a pair at every instant; of open ones a point inside."""
+    count = len(run.t)
+    columns = [np.broadcast_to(x, count) for x in evaluate(list(pair.pose), values)]
+    bodies = [(pair.name, pair.first, pair.second)]
+    features = hull_places(bodies, np.stack(columns, axis=1))[:, 0]
+    for slot in range(features.shape[1]):
+        is_open = ~_is_closed(run, f"{pair.name}[{slot + 1}]")
+        features[is_open, slot] = 0.0
+        features[is_open, slot, 6:9] = pair.first.middle
+    return dict(zip(pair.features, features.reshape(count, -1).T, strict=True))
 
 
 def parameters_had(mechanism: Mechanism, run: Trajectory) -> dict[Expr, Any]:
@@ -111,10 +132,14 @@ def _along(place: ContactPlace, values: Mapping[Expr, Any], run: Trajectory) -> 
     frame = [in_ground(place.normal), *map(in_ground, place.tangents)]
     turning = [f"{place.name}: pivoting", *(f"{place.name}: rolling {x}" for x in "xy")]
     acting = [place.name, *(f"{place.name}: sliding {x}" for x in "xy")]
+    is_used = np.ones(len(run.t), dtype=bool)
+    if place.pair is not None:
+        # a place that is not in use has no normal
+        is_used = np.any(frame[0] != 0, axis=1)
     return ContactAlong(
         place.name,
         place.bodies,
-        is_closed=_is_closed(run, place.name),
+        is_closed=_is_closed(run, place.name) & is_used,
         point=in_ground(place.point),
         normal=frame[0],
         force=_sum(run, acting, frame),

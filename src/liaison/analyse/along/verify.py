@@ -30,6 +30,7 @@ from liaison.numeric import Array
 from liaison.program import Kernel
 from liaison.simulation import Series, Settings, Trajectory, simulate
 from liaison.simulation.between import can_go_on, rows_between
+from liaison.simulation.hull_places import with_places
 from liaison.simulation.machine import map_entry
 from liaison.simulation.outcome import OUTSIDE, missed
 from liaison.simulation.plan.plan import Plan, plan_of
@@ -193,12 +194,6 @@ def verify(
     """
     if len(run.t) < 1:
         raise SimulationError("a run without instants cannot be verified.", status="inconsistent")
-    for name, *_ in kernel.program.facts.get("convex", ()):
-        raise SimulationError(
-            f"{name!r} is a contact of a hull, whose power has no formula: theorems about its "
-            "run are not verified.",
-            status="inconsistent",
-        )
     plan, rows = plan_along(kernel, run)
     x = _accelerated(plan, run, rows)
     balance = _balance(plan, rows, x, about)
@@ -271,9 +266,10 @@ def _balance(
 ) -> _Balance:
     """What the theorems compare, at rows (t, q, v, u) with accelerations and forces x."""
     kernel, p, n = plan.kernel, plan.parameters, len(rows)
-    sides = _blocks(kernel, "balance", map_entry(kernel, "balance", rows, p, x))
+    whole = with_places(kernel, rows, p, x)
+    sides = _blocks(kernel, "balance", map_entry(kernel, "balance", rows, p, whole))
     place, speed = _point(kernel, rows, p, x, about)
-    forces = map_entry(kernel, "reactions", rows, p, x).reshape(n, -1, 6)
+    forces = map_entry(kernel, "reactions", rows, p, whole).reshape(n, -1, 6)
     sizes = [forces[:, :, 3:].reshape(n, -1), forces[:, :, :3].reshape(n, -1)]
     sizes = _with_contacts(sizes, sides, x[:, plan.size("nv") + plan.size("nc") :])
     return _Balance(sides, place, speed, *sizes)

@@ -39,7 +39,7 @@ from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulation import Trajectory, simulate
 
-from .linearize import Linearization, linearize
+from .linearize import Linearization, linearize, state_places
 from .local import RANK, Local, local
 from .open_sides import TOUCHING
 from .rest_steps import (
@@ -353,6 +353,19 @@ class Equilibrium(Shown):
         }
 
 
+def _check_no_states(kernel: Kernel) -> None:
+    """Raises an error for states of loads, whose values at rest are not looked for."""
+    names = [kernel.program.labels["v"][k].name for k in sorted(state_places(kernel.program))]
+    if names:
+        raise SimulationError(
+            f"{names[0]!r} is a state of a load: an equilibrium is looked for among positions "
+            "alone.",
+            status="no equilibrium",
+            hint="Simulate until it comes to rest, and take `run.state(-1)`; `linearize` "
+            "takes states.",
+        )
+
+
 def equilibrium(
     kernel: Kernel,
     state: State,
@@ -379,6 +392,7 @@ def equilibrium(
     """
     if kind not in ("stable", "nearest"):
         raise NamingError.unknown("kind of equilibrium", kind, ("stable", "nearest"))
+    _check_no_states(kernel)
     here = local(kernel, at_rest(state), inputs=inputs, parameters=parameters)
     _check_still(here)
     if has_sides(here):

@@ -28,7 +28,7 @@ from liaison.errors import ModelError, NamingError, SimulationError
 from liaison.expr import evaluate, switches, symbols_of
 from liaison.lazy import Shown
 from liaison.numeric import Array, State
-from liaison.program import Kernel
+from liaison.program import Kernel, Program
 from liaison.units import Label
 
 from .local import Local, check_closed, local
@@ -373,13 +373,17 @@ def linearize(
     check_inactive_here(here, "linearize")
     check_differentiable(here, ("q", "v", "u"))
     check_no_corner(here)
-    shapes = shapes_of(here)
     nv, labels = here.nv, kernel.program.labels
+    states = state_places(kernel.program)
+    kept = [k for k, j in enumerate(here.positions.chosen) if j not in states]
+    count = len(here.positions.chosen)
+    all_shapes = shapes_of(here)
+    shapes = all_shapes[:, [*kept, *range(count, all_shapes.shape[1])]]
     slopes, tangent = here.residual_slopes, here.tangent
     by_state = np.hstack([slopes["q"], slopes["v"]]) @ shapes
     vdot, _ = here.solved(-by_state[:nv], -by_state[nv:])
     vdot_u, _ = here.solved(-slopes["u"][:nv], -slopes["u"][nv:])
-    positions = list(here.positions.chosen)
+    positions = [here.positions.chosen[k] for k in kept]
     rates = here.drift @ shapes[:nv] + shapes[nv:]
     speeds = list(here.velocities.chosen)
     slope = np.hstack([tangent["out_q"], tangent["out_v"]])
@@ -400,6 +404,12 @@ def linearize(
         inputs=labels["u"],
         outputs=tuple(x for x, good in zip(labels["outputs"], smooth, strict=True) if good),
     )
+
+
+def state_places(program: Program) -> frozenset[int]:
+    """Places in v of states of loads, which have no coordinate."""
+    charts = (x for x in program.facts.get("charts", ()) if x.kind == "state")
+    return frozenset(k for x in charts for k in range(x.v.start, x.v.stop))
 
 
 def shapes_of(here: Local) -> Array:

@@ -5,18 +5,19 @@ and its normal. Here it is a loop: where the frames of every pair are (`frames`)
 which they touch there, then the formulas. It keeps nothing between calls; a point goes to a place
 by its key, so that it has the same one from call to call while it is there.
 
-Public names: with_convex, places_at.
+Public names: with_convex, places_at, table_of, Touches, Places, Frame, find_places, PLACE.
 
 Source: docs/theory/convex.md (convex-4).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, final
 
 from liaison.errors import ProgramError
+from liaison.numeric.hulls import Solid
 from liaison.program import Kernel, Program
 from liaison.program.kernel import MachineKernel
 from liaison.program.llvm.trampolines import trampoline
@@ -29,10 +30,14 @@ from .distance import dot3
 from .layout import Bodies, Question, bodies_of
 from .manifold import MOST, plane_points, touch_points
 
-PLACE = 13
+PLACE = 14
 """Numbers of a place of contact."""
 KEYS = 1048576
 """Keys of the points on one face, at most."""
+POINTS = 2.0**48
+"""Keys from here on are those of points on no face."""
+MIXED = 509
+"""A prime by which such keys go to different places."""
 LAW = Law.header
 NEAR = 1.0
 """Distance beside the size within which points are sought."""
@@ -48,7 +53,7 @@ class Frame(Record):
 
 @final
 class Places(Record):
-    """The places of a pair: n on the first body or on the second, both points, the radius."""
+    """The places of a pair: n on the first body or on the second, both points, their radii."""
 
     numbers: ptr = inline(MOST, PLACE)
 
@@ -72,6 +77,7 @@ class Touches(Record):
     pairs: i64 = size()
     first_frame: i64  # words of the workspace at which frames begin,
     first_place: i64  # places,
+    first_x: i64  # what entries take as x, in which places stand behind v̇, λ and f,
     rest: i64  # and what the entries work in
     frames: kernel
     gaps: kernel
@@ -108,7 +114,7 @@ def places_at(
             for j in range(3):
                 ask.R[i, j] = frame.R[i, j]
         find_places(pair, bodies, ask, Places(at(work, pair.places)), at(work, pair.keys))
-    touches.gaps(t, q, v, u, p, at(work, touches.first_place), out, rest)
+    touches.gaps(t, q, v, u, p, at(work, touches.first_x), out, rest)
     for k in range(touches.pairs):
         pair = touches.pair[k]
         keys = at(work, pair.keys)
@@ -134,11 +140,14 @@ def find_places(pair: Pair, bodies: Bodies, ask: Question, places: Places, keys:
         for j in range(ask.points):
             if ask.keys[j] >= 0 and (ask.keys[k] < 0 or ask.keys[j] < ask.keys[k]):
                 k = j
-        taken = ask.keys[k] % MOST
+        taken = (ask.keys[k] if ask.face >= 0 else ask.keys[k] % MIXED) % MOST
         while used(places.numbers[taken]) == 1:
             taken = (taken + 1) % MOST
         write_place(k, ask, places.numbers[taken])
-        keys[taken] = float(1 + ask.keys[k] + KEYS * (2 * ask.face + ask.owner))
+        if ask.face >= 0:
+            keys[taken] = float(1 + ask.keys[k] + KEYS * (2 * ask.face + ask.owner))
+        else:
+            keys[taken] = POINTS + ask.keys[k]
         ask.keys[k] = -1
 
 
@@ -153,7 +162,7 @@ def used(place: ptr) -> i64:
 
 @loop
 def write_place(k: i64, ask: Question, place: ptr) -> None:
-    """One point: n fixed on its owner, both points, the radius of the first."""
+    """One point: n fixed on its owner, both points, the radii about them."""
     n = ask.normal
     for i in range(3):
         if ask.owner == 1:
@@ -163,6 +172,7 @@ def write_place(k: i64, ask: Question, place: ptr) -> None:
         place[6 + i] = ask.first_points[k, i]
         place[9 + i] = ask.second_points[k, i]
     place[12] = ask.reach
+    place[13] = ask.reach_second
 
 
 @loop
@@ -234,11 +244,21 @@ def with_convex(base: Kernel) -> Kernel:
 
 def _touches(pairs: Any, program: Program) -> Touches:
     """The table of pairs; its entries are set when they are compiled."""
-    sides = program.facts["sides"]
+    sides, nv, nc = program.facts["sides"], program.sizes["nv"], program.sizes["nc"]
     number = {x[0]: b for b, x in enumerate(sides)}
     count = sum(x[4] for x in sides)
-    laws = len(sides) + 2 * count + count * program.sizes["nv"] + Law.fields["spare"].slot
-    solids = []
+    laws = len(sides) + 2 * count + count * nv + Law.fields["spare"].slot
+    touches = table_of(pairs)
+    touches.first_x = touches.first_place - (nv + nc + count)
+    for k, pair in enumerate(touches.pair):
+        name = pairs[k][0]
+        pair.gap[:] = [laws + LAW * number[f"{name}[{j + 1}]"] for j in range(MOST)]
+    return touches
+
+
+def table_of(pairs: Sequence[tuple[str, Solid, Solid | None]]) -> Touches:
+    """The table of pairs, each a name and two bodies; None in the place of the plane z = 0."""
+    solids: list[Solid] = []
     numbers = []
     for _, first, second in pairs:
         solids.append(first)
@@ -252,9 +272,8 @@ def _touches(pairs: Any, program: Program) -> Touches:
     keys = touches.first_place + Places.header * len(pairs)
     touches.rest = keys + MOST * len(pairs)
     for k, pair in enumerate(touches.pair):
-        (pair.first, pair.second), name = numbers[k], pairs[k][0]
+        pair.first, pair.second = numbers[k]
         pair.frame = touches.first_frame + Frame.header * k
         pair.places = touches.first_place + Places.header * k
         pair.keys = keys + MOST * k
-        pair.gap[:] = [laws + LAW * number[f"{name}[{j + 1}]"] for j in range(MOST)]
     return touches

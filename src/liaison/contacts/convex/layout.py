@@ -88,8 +88,9 @@ class Question(Record):
     second_points: ptr = inline(8, 3)  # of the core of the second, in its own
     owner: i64  # whose axes the normal keeps to: 0 of the first, 1 of the second
     keys: iptr = inline(8)  # which corners or crossings they are
-    reach: f64  # radius of the first about its points
-    face: i64  # that is touched, of all; −1: none, so that its points are known by nothing
+    reach: f64  # radius of the first about its points,
+    reach_second: f64  # and of the second
+    face: i64  # that is touched, of all; −1: none
     # of the simplex: difference w = a − b and the point a
     size: f64
     count: i64

@@ -31,6 +31,14 @@ MOST = 8
 """Points at most."""
 ALIGNED = 1e-6
 """Square of the angle [rad] from the normal of a face up to which that face touches."""
+LEVEL = 1e-6
+"""Height beside the size by which corners are equally far along a normal."""
+NUMBERS = 512
+"""More than a hull has corners."""
+ENDS = 65536
+"""Numbers of the ends of a cylinder, as faces."""
+OUTLINE = 32
+"""Corners of the polygon that stands for an end of a cylinder."""
 ROOM = 150  # corners of a polygon
 PI = 3.141592653589793
 
@@ -46,16 +54,17 @@ def touch_points(first: i64, second: i64, bodies: Bodies, ask: Question) -> f64:
         ask: the question; points, their keys, the normal and whose it is are written into it.
     """
     distance = separate(first, second, bodies, ask)
-    ask.reach = bodies.body[first].radius
     one = bodies.body[first]
     other = bodies.body[second]
+    ask.reach = one.radius
+    ask.reach_second = other.radius
     n = ask.normal
     for i in range(3):
         ask.direction[i] = -(ask.R[0, i] * n[0] + ask.R[1, i] * n[1] + ask.R[2, i] * n[2])
     mine = facing(one, ask.direction, bodies)
     yours = facing(other, n, bodies)
-    off_mine = off_normal(mine, ask.direction, bodies)
-    off_yours = off_normal(yours, n, bodies)
+    off_mine = off_normal(one, mine, ask.direction, bodies)
+    off_yours = off_normal(other, yours, n, bodies)
     # the face of the second is preferred, so that points stay where they were
     if yours >= 0 and off_yours <= ALIGNED and off_yours <= off_mine + 1e-9:
         ask.owner = 1
@@ -64,15 +73,20 @@ def touch_points(first: i64, second: i64, bodies: Bodies, ask: Question) -> f64:
         ask.owner = 0
         on_face(mine, one, other, bodies, ask)
     else:
-        single_point(one, other, ask)
+        single_point(one, other, bodies, ask)
     if ask.points == 0:
-        single_point(one, other, ask)
+        single_point(one, other, bodies, ask)
     return distance
 
 
 @loop
 def facing(body: Convex, d: ptr, bodies: Bodies) -> i64:
-    """The face of a body that looks most along a direction of its own axes; −1 without faces."""
+    """The face of a body that looks most along a direction of its own axes; −1 without faces.
+
+    The ends of a cylinder are faces, too.
+    """
+    if body.kind == CYLINDER:
+        return ENDS if d[2] >= 0.0 else ENDS + 1
     best = -1
     most = -2.0
     for k in range(body.first_face, body.first_face + body.faces):
@@ -108,10 +122,12 @@ def lowest_face(body: Convex, d: ptr, bodies: Bodies) -> i64:
 
 
 @loop
-def off_normal(face: i64, d: ptr, bodies: Bodies) -> f64:
+def off_normal(body: Convex, face: i64, d: ptr, bodies: Bodies) -> f64:
     """Square of the sine of the angle of a face from a direction; 2 behind it or without a face."""
     if face < 0:
         return 2.0
+    if body.kind == CYLINDER:
+        return float(d[0] * d[0] + d[1] * d[1])
     n = bodies.face[face].normal
     if dot3(n, d) <= 0.0:
         return 2.0
@@ -122,20 +138,105 @@ def off_normal(face: i64, d: ptr, bodies: Bodies) -> f64:
 
 
 @loop
-def single_point(one: Convex, other: Convex, ask: Question) -> None:
-    """The nearest points of the cores alone, the normal fixed on the second body."""
+def features_along(body: Convex, d: ptr, bodies: Bodies) -> i64:
+    """A number of what of a body is farthest along a direction of its axes: a corner, an edge.
+
+    Of a polytope, its first and last such corner, low + 1 + NUMBERS · high.
+    """
+    if body.kind == CYLINDER:
+        if abs(d[2]) <= LEVEL:
+            return 3  # its side
+        return 1 if d[2] >= 0.0 else 2
+    far = -1e300
+    for k in range(body.first, body.first + body.corners):
+        far = max(far, dot3(bodies.vertex[k], d))
+    far -= LEVEL * body.size
+    low = -1
+    high = 0
+    for k in range(body.corners):
+        if dot3(bodies.vertex[body.first + k], d) >= far:
+            low = k if low < 0 else low
+            high = k
+    return low + 1 + NUMBERS * high
+
+
+@loop
+def single_point(one: Convex, other: Convex, bodies: Bodies, ask: Question) -> None:
+    """The nearest points of the cores alone, the normal fixed on the second body.
+
+    Their key is that of the corners and edges they are on.
+    """
     R = ask.R
     ask.owner = 1
     ask.face = -1
     ask.points = 1
-    ask.keys[0] = 0
+    for i in range(3):
+        ask.direction[i] = 0.0
+        for j in range(3):
+            ask.direction[i] -= R[j, i] * ask.normal[j]
+    mine = features_along(one, ask.direction, bodies)
+    yours = features_along(other, ask.normal, bodies)
+    ask.keys[0] = NUMBERS * NUMBERS * yours + mine
     for i in range(3):
         ask.second_points[0, i] = ask.on_second[i] - other.radius * ask.normal[i]
         ask.near[i] = ask.on_first[i] + one.radius * ask.normal[i]
+    if one.kind != CYLINDER and other.kind != CYLINDER:
+        cross_edges(one, mine, other, yours, bodies, ask)
     for i in range(3):
         ask.first_points[0, i] = 0.0
         for j in range(3):
             ask.first_points[0, i] += R[j, i] * (ask.near[j] - ask.p[j])
+
+
+@loop
+def cross_edges(
+    one: Convex, mine: i64, other: Convex, yours: i64, bodies: Bodies, ask: Question
+) -> None:
+    """Points of two edges, or of a corner and what is below it, where they are nearest.
+
+    A face of the difference of two bodies is made of triangles that share a plane, and any of them
+    may end the search for the depth: the points of bodies that overlap follow from the edges.
+    """
+    a1 = ask.w[0]
+    a2 = ask.w[1]
+    low = mine % NUMBERS - 1
+    high = mine // NUMBERS
+    to_second(bodies.vertex[one.first + low], 0, a1, ask)
+    to_second(bodies.vertex[one.first + high], 0, a2, ask)
+    low = yours % NUMBERS - 1
+    high = yours // NUMBERS
+    b1 = bodies.vertex[other.first + low]
+    b2 = bodies.vertex[other.first + high]
+    # along both edges and between them, without what is along the normal
+    aa = 0.0
+    bb = 0.0
+    ab = 0.0
+    ac = 0.0
+    bc = 0.0
+    for i in range(3):
+        along = a2[i] - a1[i]
+        across = b2[i] - b1[i]
+        between = b1[i] - a1[i] + (ask.distance + one.radius + other.radius) * ask.normal[i]
+        aa += along * along
+        bb += across * across
+        ab += along * across
+        ac += along * between
+        bc += across * between
+    wide = aa * bb - ab * ab
+    s = 0.0
+    t = 0.0
+    if wide > 1e-12 * aa * bb and aa > 0.0 and bb > 0.0:
+        s = min(max((ac * bb - bc * ab) / wide, 0.0), 1.0)
+        t = min(max((ab * s - bc) / bb, 0.0), 1.0)
+    elif aa > 0.0 and bb > 0.0:
+        return  # parallel edges: any point of both
+    elif aa > 0.0:
+        s = min(max(ac / aa, 0.0), 1.0)
+    elif bb > 0.0:
+        t = min(max(-bc / bb, 0.0), 1.0)
+    for i in range(3):
+        ask.near[i] = a1[i] + s * (a2[i] - a1[i])
+        ask.second_points[0, i] = b1[i] + t * (b2[i] - b1[i])
 
 
 @loop
@@ -155,21 +256,22 @@ def on_face(face: i64, one: Convex, other: Convex, bodies: Bodies, ask: Question
     """Points of the body that does not own a face, above its outline."""
     n = ask.normal
     ask.face = face
-    normal = bodies.face[face].normal
+    owner = other if ask.owner == 1 else one
     sign = 1.0 if ask.owner == 1 else -1.0
+    face_normal(owner, face, ask.near, bodies)
     if ask.owner == 1:
         for i in range(3):
-            n[i] = normal[i]
+            n[i] = ask.near[i]
         count = opposite(one, 1, bodies, ask)
     else:
-        to_second(normal, 1, n, ask)
+        to_second(ask.near, 1, n, ask)
         for i in range(3):
             n[i] = -n[i]
         count = opposite(other, 0, bodies, ask)
-    outline_size = bodies.face[face].corners
+    outline_size = OUTLINE if owner.kind == CYLINDER else bodies.face[face].corners
     for m in range(outline_size):
-        outline_corner(face, m, ask.near, bodies, ask)
-        outline_corner(face, (m + 1) % outline_size, ask.local, bodies, ask)
+        outline_corner(owner, face, m, ask.near, bodies, ask)
+        outline_corner(owner, face, (m + 1) % outline_size, ask.local, bodies, ask)
         # the side of the outline, outwards: its edge × the outward normal of the face
         for i in range(3):
             ask.side[i] = ask.local[i] - ask.near[i]
@@ -180,19 +282,38 @@ def on_face(face: i64, one: Convex, other: Convex, bodies: Bodies, ask: Question
             ask.side[i] = ask.side[i] / long
         limit = dot3(ask.side, ask.near) + 1e-9 * ask.size
         count = cut(ask.side, limit, m, count, ask)
-    outline_corner(face, 0, ask.near, bodies, ask)
+    outline_corner(owner, face, 0, ask.near, bodies, ask)
     keep_points(count, dot3(n, ask.near), ask)
 
 
 @loop
-def outline_corner(face: i64, m: i64, out: ptr, bodies: Bodies, ask: Question) -> None:
-    """A corner of the face that is touched, in the axes of the second body."""
-    x = bodies.vertex[bodies.outline[bodies.face[face].first + m]]
-    if ask.owner == 0:
-        to_second(x, 0, out, ask)
+def face_normal(body: Convex, face: i64, out: ptr, bodies: Bodies) -> None:
+    """The outward normal of a face or of an end of a cylinder, in the axes of its body."""
+    for i in range(3):
+        out[i] = 0.0
+    if body.kind == CYLINDER:
+        out[2] = 1.0 if face == ENDS else -1.0
     else:
         for i in range(3):
+            out[i] = bodies.face[face].normal[i]
+
+
+@loop
+def outline_corner(
+    body: Convex, face: i64, m: i64, out: ptr, bodies: Bodies, ask: Question
+) -> None:
+    """A corner of the face that is touched, in the axes of the second body, counterclockwise."""
+    if body.kind == CYLINDER:
+        turn = 2.0 * PI * m / OUTLINE if face == ENDS else -2.0 * PI * m / OUTLINE
+        out[0] = body.disc * cos(turn)
+        out[1] = body.disc * sin(turn)
+        out[2] = body.half if face == ENDS else -body.half
+    else:
+        x = bodies.vertex[bodies.outline[bodies.face[face].first + m]]
+        for i in range(3):
             out[i] = x[i]
+    if ask.owner == 0:
+        to_second(out, 0, out, ask)
 
 
 @loop
@@ -243,7 +364,11 @@ def cylinder_end(body: Convex, d: ptr, ask: Question) -> i64:
             ask.polygon[m, 0] = 0.0
             ask.polygon[m, 1] = 0.0
             ask.polygon[m, 2] = body.half if m == 0 else -body.half
-        ask.reach = body.disc * wide
+        reach = body.disc * wide
+        if ask.owner == 1:
+            ask.reach = reach
+        else:
+            ask.reach_second = reach
         return 2
     x = d[0] / wide if wide > 1e-9 else 1.0
     y = d[1] / wide if wide > 1e-9 else 0.0
@@ -367,6 +492,7 @@ def plane_points(first: i64, bodies: Bodies, ask: Question) -> f64:
     body = bodies.body[first]
     ask.size = body.size
     ask.reach = body.radius
+    ask.reach_second = 0.0
     ask.face = 0
     n = ask.normal
     for i in range(3):

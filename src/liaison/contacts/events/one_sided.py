@@ -371,7 +371,7 @@ def marching(plan: Plan, law: str = "energetic") -> Marching | None:
         return None
     for name, *_ in plan.program.facts.get("convex", ()):
         raise SimulationError(
-            f"{name!r} is a contact of a hull, whose places jump from corner to corner: "
+            f"{name!r} is a contact of convex bodies, whose places jump from corner to corner: "
             f"method {tableau.name!r}, which goes from event to event, does not take it.",
             hint="Take method='moreau' with a fixed step.",
         )

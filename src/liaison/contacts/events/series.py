@@ -23,6 +23,7 @@ from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
 from liaison.simulation.events import log
 from liaison.simulation.events.log import entries_of
 from liaison.simulation.plan.plan import Plan
+from liaison.simulation.plan.scales import NO_FACE
 from liaison.simulation.record.series import Series
 from liaison.simulation.steps import sides_layout as side
 from liaison.simulation.steps.sides_layout import (
@@ -187,6 +188,13 @@ def direct(sides: Sides, modes: iptr, v: ptr) -> None:
     limit = still(sides, v)
     begins = 0
     for b in range(sides.nb):
+        # a place of hulls that is not there at this instant holds nothing, and nothing is held by
+        # friction where nothing presses
+        block = sides.blocks[b]
+        if block.kind == GAP and sides.seen.gap[b] == NO_FACE:
+            modes[b] = OPEN
+        if block.kind == FRICTION and block.load >= 0 and modes[block.load] == OPEN:
+            modes[b] = OPEN
         sides.mode[b] = modes[b]
         # what is left of the run's last switch is not of this instant
         sides.before[b] = modes[b]

@@ -19,7 +19,7 @@ from __future__ import annotations
 from math import sqrt
 
 from liaison.contacts.convex.layout import Bodies
-from liaison.contacts.convex.manifold import touch_points
+from liaison.contacts.convex.manifold import cylinder_end, touch_points
 from liaison.program.loops.language import f64, flat, i64, iptr, loop, ptr
 from liaison.program.loops.records import Rows
 from liaison.simulation.steps.layout import CROWDED, GOOD, Entries
@@ -398,7 +398,49 @@ def candidates(e: Entries, world: World) -> i64:
                     plane = world.plane[j].floats
                     if noted(BALL_PLANE, -1 - j, i, plane, 4, world) == 0:
                         return CROWDED
+        elif is_of_hull(i, world) == 1 and world.form[i - world.balls] < 0:
+            for j in range(world.planes):
+                if law_of(-1 - j, i, world) >= 0 and drum_on_plane(i, j, world) == 0:
+                    return CROWDED
     return GOOD
+
+
+@loop
+def drum_on_plane(i: i64, j: i64, world: World) -> i64:
+    """Adds the points at which a cylinder may touch a plane; 0 where there is no room.
+
+    Where it lies they are the ends of its axis, about which it rolls; elsewhere points of the rim
+    that looks at the plane, the lowest of them first.
+    """
+    plane = world.plane[j]
+    extent = world.extent[i]
+    lowest = -plane.d - world.margin
+    for a in range(3):
+        lowest += min(plane.normal[a] * extent.low[a], plane.normal[a] * extent.high[a])
+    if lowest > 0.0:
+        return 1
+    box = world.box[0]
+    ask = world.ask[0]
+    box_at(i, world.mid, box, world)
+    for a in range(3):
+        ask.direction[a] = -along(box, a, plane.normal)
+    ask.owner = 1
+    ask.reach = 0.0
+    count = cylinder_end(Bodies(world.forms).body[i - world.balls], ask.direction, ask)
+    for m in range(count):
+        c = added(BALL_PLANE, -1 - j, i, m, world)
+        if c < 0:
+            return 0
+        for a in range(3):
+            world.point[a] = box.center[a]
+            for b in range(3):
+                world.point[a] += box.axes[a, b] * ask.polygon[m, b]
+        candidate = world.candidate[c]
+        for a in range(4):
+            candidate.one[a] = plane.floats[a]
+        on_body(i, world.point, 0, candidate.other, world)
+        candidate.other[3] = ask.reach
+    return 1
 
 
 @loop
@@ -429,9 +471,11 @@ def come_near(first: i64, second: i64, world: World) -> i64:
 
 @loop
 def is_of_hull(i: i64, world: World) -> i64:
-    """1 if a collider is a hull."""
+    """1 if a collider is a hull or a cylinder."""
     k = i - world.balls
-    return int(world.form[k]) if world.hulls == 1 and k >= 0 else 0
+    if world.hulls == 0 or k < 0 or k >= world.boxes:
+        return 0
+    return 1 if world.form[k] != 0 else 0
 
 
 @loop
@@ -467,7 +511,7 @@ def hulls_meet(first: i64, second: i64, world: World) -> i64:
             for j in range(3):
                 world.point[i] += box.axes[i, j] * x[j]
         on_body(other, world.point, 0, candidate.other, world)
-        candidate.other[3] = 0.0
+        candidate.other[3] = ask.reach if ask.owner == 1 else ask.reach_second
     return 1
 
 

@@ -354,7 +354,7 @@ class World(Record):
     collider: Rows[Collider] = rows("colliders")
     plane: Rows[Plane] = rows("planes")
     solid: Rows[Solid] = rows("boxes")
-    form: iptr = sized("boxes")  # 1 of a hull, 0 of a box
+    form: iptr = sized("boxes")  # 1 of a hull, 0 of a box, −1 of a cylinder
     forms: iptr = sized()  # where there are hulls: `Bodies`, of every box and hull, and a point
     ask: Rows[Question] = rows("hulls")
     law: Rows[Law] = rows("laws")

@@ -1,6 +1,6 @@
 """What a scene consists of: bodies with balls, boxes, hulls and points on them, planes, and laws.
 
-Public names: Bodies, Laws, SceneModel, check_start, inside_each_other, DEEP.
+Public names: Bodies, Laws, SceneModel, check_start, inside_each_other, DEEP, ROUND.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from liaison.numeric.hulls import Solid as ConvexSolid
 from liaison.numeric.hulls import convex_hull
 from liaison.simulation.plan.scales import power_near
 
+ROUND = -1
+"""Corners of a cylinder, in the place of how many."""
 DEEP = 1e-6
 """Penetration at the start, beside 1 + the largest coordinate, in units, that is pushed out."""
 
@@ -39,8 +41,8 @@ class Bodies:
         solid: center of each box on its body, half sizes, quaternion of its axes there, shape
             (b, 10); None: no boxes.
         solid_owner: body of each box, shape (b,).
-        corners: how many corners the hull in each box has, shape (b,), 0 of a box itself; None: no
-            hulls.
+        corners: how many corners the hull in each box has, shape (b,), 0 of a box itself, ROUND of
+            a cylinder along z of its box; None: boxes alone.
         corner: corners of all hulls, in the axes of their boxes, from their centers, shape (c, 3).
         frame: [R | p] of the frame that poses are given for, from the center of mass, shape
             (n, 3, 4); None: axes of the inertia, at the center of mass.
@@ -66,16 +68,29 @@ class Bodies:
         return self.solid, self.solid_owner
 
     def forms(self) -> list[ConvexSolid]:
-        """Every box and hull in the axes of its box, then a point; nothing without hulls."""
+        """Every box, hull and cylinder in the axes of its box, then a point; nothing where all are
+        boxes."""
         if self.corners is None or self.corner is None or not np.any(self.corners):
             return []
         signs = np.array(list(itertools.product((-1, 1), repeat=3)))
-        parts = np.split(self.corner, np.cumsum(self.corners)[:-1])
+        parts = np.split(self.corner, np.cumsum(np.maximum(self.corners, 0))[:-1])
         listed = [
-            part if count else signs * half
+            ConvexSolid(disc=float(half[0]), half=float(half[2]))
+            if count == ROUND
+            else ConvexSolid(convex_hull(part if count else signs * half))
             for part, count, half in zip(parts, self.corners, self.boxes()[0][:, 3:6], strict=True)
         ]
-        return [*(ConvexSolid(convex_hull(x)) for x in listed), ConvexSolid(core=np.zeros((1, 3)))]
+        return [*listed, ConvexSolid(core=np.zeros((1, 3)))]
+
+    def rounds(self) -> tuple[Array, Array, Array, NDArray[np.int64]]:
+        """Middles, axes and (radius, half length) of the cylinders on the ground, and bodies."""
+        solid, owner = self.boxes()
+        chosen = np.zeros(len(solid), dtype=bool) if self.corners is None else self.corners == ROUND
+        solid, owner = solid[chosen], owner[chosen]
+        pose = self.pose[owner]
+        along = _turned(solid[:, 6:10], np.tile([0.0, 0.0, 1.0], (len(solid), 1)))
+        middle = pose[:, :3] + _turned(pose[:, 3:7], solid[:, :3])
+        return middle, _turned(pose[:, 3:7], along), solid[:, [3, 5]], owner
 
 
 @final
@@ -185,6 +200,7 @@ def check_start(bodies: Bodies, planes: Array, laws: Laws) -> None:
     if depth.size and np.max(depth) > limit:
         i, j = np.unravel_index(int(np.argmax(depth)), depth.shape)
         raise _start_error(f"body {names[i]!r} begins {depth[i, j]:.3g} m below {laws.names[j]}")
+    _check_rounds(bodies, planes, laws, limit)
     big = np.flatnonzero(radii > 0)
     for n, i in enumerate(big):
         rest = big[n + 1 :][bodies.owner[big[n + 1 :]] != bodies.owner[i]]
@@ -195,13 +211,34 @@ def check_start(bodies: Bodies, planes: Array, laws: Laws) -> None:
             raise inside_each_other(names[i], names[j], float(-np.min(apart)))
 
 
+def _check_rounds(bodies: Bodies, planes: Array, laws: Laws, limit: float) -> None:
+    """Rejects cylinders that begin below a plane."""
+    middle, axis, size, owner = bodies.rounds()
+    if not len(owner) or not len(planes):
+        return
+    along = np.abs(axis @ planes[:, :3].T)
+    reach = size[:, 1:] * along + size[:, :1] * np.sqrt(np.maximum(1 - along**2, 0.0))
+    depth = reach - middle @ planes[:, :3].T + planes[:, 3]
+    depth = np.where(laws.table[laws.bodies[owner]][:, laws.planes] >= 0, depth, -np.inf)
+    if np.max(depth) > limit:
+        i, j = np.unravel_index(int(np.argmax(depth)), depth.shape)
+        name = bodies.names[owner[i]]
+        raise _start_error(f"body {name!r} begins {depth[i, j]:.3g} m below {laws.names[j]}")
+
+
 def _centers(bodies: Bodies) -> Array:
     """Where the balls are."""
     pose = bodies.pose[bodies.owner]
-    w, e, c = pose[:, 3:4], pose[:, 4:7], bodies.ball[:, :3]
-    once = np.cross(e, c)
-    centers: Array = pose[:, :3] + c + 2 * (w * once + np.cross(e, once))
+    centers: Array = pose[:, :3] + _turned(pose[:, 3:7], bodies.ball[:, :3])
     return centers
+
+
+def _turned(turn: Array, c: Array) -> Array:
+    """Vectors turned by quaternions (w, x, y, z)."""
+    w, e = turn[:, :1], turn[:, 1:4]
+    once = np.cross(e, c)
+    turned: Array = c + 2 * (w * once + np.cross(e, once))
+    return turned
 
 
 def inside_each_other(one: str, other: str, depth: float) -> SimulationError:

@@ -21,7 +21,7 @@ impulses without restitution, which cannot, are mixed with those that have it,
 
 which lie within the cones and leave gaps open as both do.
 
-Public names: moreau_step. Source: MOR88 §10 (midpoint scheme), JEAN99 §5 (θ-scheme);
+Public names: moreau_step, is_same_place. Source: MOR88 §10 (midpoint scheme), JEAN99 §5 (θ-scheme);
 docs/theory/time_stepping.md, impulses, finish_step, work, without_gain. Source:
 docs/theory/time_stepping.md.
 """
@@ -38,6 +38,7 @@ from liaison.simulation.steps.layout import (
     NOT_FINITE,
     SINGULAR_MASS,
     Entries,
+    Law,
     OneSided,
     Run,
 )
@@ -48,10 +49,24 @@ from liaison.solvers.linear.dense import dot, largest_in
 from liaison.solvers.linear.lemke import SOLVED, polyhedral_missed, solve_polyhedral
 
 from .modes import still
-from .rows import delassus, free_motion, metric_of, one_sided, pushed, rows_in_metric
+from .rows import (
+    NOT_YET,
+    delassus,
+    forget_rows,
+    free_motion,
+    metric_of,
+    one_sided,
+    pushed,
+    rows_in_metric,
+)
 
 UNSOLVABLE = 1e300
 """The residual of a problem whose pivots end on a ray."""
+
+NOWHERE = -1.0
+"""The key of a place that is the same at no other state."""
+
+LAW = Law.header
 
 ROUNDING = 1e-12
 """Work beside the sum of all its parts that counts as none."""
@@ -70,6 +85,7 @@ def impulses(part: f64, run: Run) -> f64:
     P = problem.P
     limits = problem.limits
     kept = run.impulse
+    rows_in_metric(m, chosen, run.rank, flat(run.mid.D), run)
     delassus(m, chosen, A, run)
     rates(m, part, run)
     for i in range(m):
@@ -330,6 +346,8 @@ def find_impulses(e: Entries, run: Run, scratch: ptr) -> i64:
         if not (residual <= UNSOLVED):
             return NO_MODE
         finish_step(run)
+        if run.rows_chosen == 0:
+            break  # `predict` has seen every gap at this end
         if work(run) > 0.0:
             residual = max(residual, without_gain(run))
         if closing(e, run, scratch) == 0:
@@ -340,7 +358,7 @@ def find_impulses(e: Entries, run: Run, scratch: ptr) -> i64:
 
 @loop
 def midway(e: Entries, run: Run, scratch: ptr) -> i64:
-    """Terms, unilateral rows and the metric at q_θ; X of all rows."""
+    """Terms, unilateral rows and the metric at q_θ."""
     nv = run.nv
     v = run.v
     moved = run.free.moved
@@ -357,7 +375,7 @@ def midway(e: Entries, run: Run, scratch: ptr) -> i64:
     if rank < 0:
         return SINGULAR_MASS
     run.rank = rank
-    rows_in_metric(rank, flat(run.mid.D), run)
+    forget_rows(run)
     return GOOD
 
 
@@ -472,9 +490,40 @@ def closing(e: Entries, run: Run, scratch: ptr) -> i64:
     for k in range(run.nb):
         block = run.blocks[k]
         if block.kind == GAP and active[k] == 0 and end.gap[k] < 0.0:
-            if is_same_place(k, end, run) == 1:
-                active[k] = 1
-                count += 1
+            if is_same_place(k, end, run) == 0:
+                adopt(k, run)
+            active[k] = 1
+            count += 1
         elif block.kind == FRICTION and block.load >= 0:
             active[k] = active[block.load]
     return count
+
+
+@loop
+def adopt(k: i64, run: Run) -> None:
+    """Rows of a place that is there only at the end of the step, in the place of those midway.
+
+    A corner or edge that comes to the ground while the body turns is met by an impulse along its
+    own normal. Its rates are those of the velocities before the step.
+    """
+    run.mid.gap[k] = run.end.gap[k]
+    for b in range(run.nb):
+        if b == k or (run.blocks[b].kind == FRICTION and run.blocks[b].load == k):
+            adopt_rows(b, run)
+    run.mid.laws[k].spare[0] = NOWHERE
+
+
+@loop
+def adopt_rows(b: i64, run: Run) -> None:
+    """The same of one block."""
+    nv = run.nv
+    mid = run.mid
+    end = run.end
+    for i in range(LAW):
+        mid.laws[b].floats[i] = end.laws[b].floats[i]
+    for r in range(run.blocks[b].first, run.blocks[b].first + run.blocks[b].rows):
+        mid.rate[r] = end.rate[r]
+        for i in range(nv):
+            mid.D[r, i] = end.D[r, i]
+            mid.rate[r] -= end.D[r, i] * (run.y[nv + i] - run.v[i])
+        run.in_metric[r, 0] = NOT_YET

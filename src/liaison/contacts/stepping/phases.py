@@ -40,8 +40,16 @@ from liaison.solvers.cones.cones import ONE_WAY, solve_cones
 from liaison.solvers.linear.dense import dot, largest_in
 
 from .modes import has_room, note_modes
-from .moreau import moreau_step
-from .rows import delassus, free_motion, metric_of, one_sided, pushed, rows_in_metric
+from .moreau import is_same_place, moreau_step
+from .rows import (
+    delassus,
+    forget_rows,
+    free_motion,
+    metric_of,
+    one_sided,
+    pushed,
+    rows_in_metric,
+)
 
 ROUNDS = 12
 """Corrections at most: they are Newton's, and two or three are enough as a rule."""
@@ -93,7 +101,8 @@ def is_held(k: i64, run: Run) -> i64:
     gap = run.end.gap[k]
     if block.kind != GAP or run.mode[k] != CLOSED or gap > EDGE * run.scales.gap[k]:
         return 0
-    if gap == NO_FACE:
+    # a place of hulls that is another than that which carried is not held
+    if gap == NO_FACE or is_same_place(k, run.end, run) == 0:
         return 0
     return 1 if run.impulse[block.first] > 0.0 else 0
 
@@ -126,8 +135,8 @@ def push_out(
     for i in range(nv):
         rest[i] = 0.0
     free_motion(rows, rank, held, rest, at(held, (run.nphi + run.nb) * nv), delta, run)
-    rows_in_metric(rank, flat(run.end.D), run)
-    add_guarded(holds, deepest, delta, rest, run)
+    forget_rows(run)
+    add_guarded(holds, deepest, rank, delta, rest, run)
     e.retract(t, q, v, run.u, run.p, delta, moved, scratch)
     for i in range(run.nq):
         q[i] = moved[i]
@@ -157,7 +166,7 @@ def held_rows(holds: i64, held: ptr, run: Run) -> i64:
 
 
 @loop
-def add_guarded(holds: i64, deepest: f64, delta: ptr, rest: ptr, run: Run) -> None:
+def add_guarded(holds: i64, deepest: f64, rank: i64, delta: ptr, rest: ptr, run: Run) -> None:
     """Adds to δ what the gaps that are not held need in order not to be negative after it."""
     nv = run.nv
     problem = run.problem
@@ -182,6 +191,7 @@ def add_guarded(holds: i64, deepest: f64, delta: ptr, rest: ptr, run: Run) -> No
             limit.coefficient[1] = 0.0
             limit.constant = 0.0
             m += 1
+    rows_in_metric(m, chosen, rank, flat(run.end.D), run)
     delassus(m, chosen, problem.A, run)
     solve_cones(m, m, problem.A, problem.b, run.cone, problem.limits, f, run.area)
     pushed(m, chosen, f, rest, run)

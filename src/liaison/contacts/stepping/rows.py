@@ -6,7 +6,8 @@ With M = L Lᵀ and Q an orthonormal basis of the rows of closures L⁻¹Gᵀ,
 
 so that impulses P of unilateral rows change their rates by A P and leave those of closures alone.
 
-Public names: one_sided, metric_of, free_motion, rows_in_metric, delassus, pushed.
+Public names: one_sided, metric_of, free_motion, forget_rows, rows_in_metric,
+delassus, pushed.
 
 Source: GVL13 §5.4.2 (QR with column pivoting), §6.1 (least squares in a metric).
 """
@@ -25,6 +26,9 @@ from liaison.solvers.linear.dense import (
     scaled_rows,
     solve_rows,
 )
+
+NOT_YET = 1e300
+"""In the place of the first number of a row whose X is not computed."""
 
 
 @loop
@@ -80,20 +84,29 @@ def free_motion(rows: i64, rank: i64, G: ptr, force: ptr, right: ptr, x: ptr, ru
 
 
 @loop
-def rows_in_metric(rank: i64, D: ptr, run: Run) -> None:
-    """X of every row of D into `run.in_metric`."""
+def forget_rows(run: Run) -> None:
+    """No row has its X yet."""
+    for r in range(run.nr):
+        run.in_metric[r, 0] = NOT_YET
+
+
+@loop
+def rows_in_metric(m: i64, chosen: iptr, rank: i64, D: ptr, run: Run) -> None:
+    """X of the rows chosen into `run.in_metric`, of those that have none yet."""
     nv = run.nv
     L = run.metric
     Q = at(L, nv * nv + 1)
-    for r in range(run.nr):
+    for j in range(m):
+        r = chosen[j]
         x = run.in_metric[r]
-        for i in range(nv):
-            x[i] = D[r * nv + i]
-        forward_solve(nv, L, x)
-        for k in range(rank):
-            along = dot(nv, at(Q, k * nv), x)
+        if x[0] == NOT_YET:
             for i in range(nv):
-                x[i] -= along * Q[k * nv + i]
+                x[i] = D[r * nv + i]
+            forward_solve(nv, L, x)
+            for k in range(rank):
+                along = dot(nv, at(Q, k * nv), x)
+                for i in range(nv):
+                    x[i] -= along * Q[k * nv + i]
 
 
 @loop

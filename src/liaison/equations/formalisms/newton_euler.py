@@ -14,6 +14,7 @@ from typing import final
 from liaison.equations.completion import completed
 from liaison.equations.equations import Dynamics, Equations
 from liaison.equations.setting import Setting, setting_of
+from liaison.equations.sweeps.common_frame import Swept
 from liaison.equations.sweeps.recursion import (
     generalized,
     mass_matrix,
@@ -86,6 +87,7 @@ def newton_euler(tree: Tree) -> Equations:
         f=tuple(a - b for a, b in zip(tau, bias, strict=True)),
         inverse=tuple(a - b for a, b in zip(full, tau, strict=True)),
         articulated=partial(_articulated, kinematics, tau, setting),
+        swept=Swept(kinematics, setting.gravity),
     )
     return completed("newton_euler", tree, setting, dynamics)
 

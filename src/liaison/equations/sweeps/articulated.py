@@ -5,7 +5,7 @@ their joints left free. As a symmetric 6 × 6 matrix on (α, a) it is kept by it
 The bodies of the sweeps are `coasted`, `articulate`, `accelerated`, pure functions of one node.
 
 Public names: Articulated, Drift, Gain, articulated_body, coasted, articulate, accelerated,
-of_body, move_articulated, joined, solve_symmetric.
+of_body, move_articulated, joined, joint_inertia, freed_rows, solve_symmetric.
 
 Source: RBDA §7.3, table 7.1.
 Differs: classical instead of spatial accelerations, so that no linear velocity appears; gravity
@@ -33,7 +33,8 @@ from liaison.spatial.arrays import (
     zeros,
 )
 from liaison.spatial.plucker import act_force, act_motion_inverse
-from liaison.tree import GROUND, Inertia, Kinematics
+from liaison.tree import GROUND, Inertia, Kinematics, Node
+from liaison.tree.memory import is_state
 
 from .recursion import Link, State, link, moved, required, whirl
 
@@ -62,7 +63,7 @@ class Gain(NamedTuple):
 
 
 def articulated_body(kinematics: Kinematics, tau: Sequence[Any], gravity: Array) -> list[Expr]:
-    """v̇ of a tree without closures.
+    """v̇ of a tree without closures; 0 of states of loads.
 
     Args:
         kinematics: of the tree, at (q, v).
@@ -71,9 +72,9 @@ def articulated_body(kinematics: Kinematics, tau: Sequence[Any], gravity: Array)
 
     Source: RBDA §7.3, table 7.1.
     """
-    nodes = kinematics.tree.nodes
+    nodes = [node for node in kinematics.tree.nodes if not is_state(node.joint)]  # those come last
     links = [link(kinematics, i) for i in range(len(nodes))]
-    drifts, own = _coasted_all(kinematics, links)
+    drifts, own = _coasted_all(nodes, links)
     gains: dict[int, Gain] = {}
     for i in range(len(nodes) - 1, -1, -1):
         force = array(list(tau[nodes[i].v]))
@@ -89,12 +90,12 @@ def articulated_body(kinematics: Kinematics, tau: Sequence[Any], gravity: Array)
 
 
 def _coasted_all(
-    kinematics: Kinematics, links: Sequence[Link]
+    nodes: Sequence[Node], links: Sequence[Link]
 ) -> tuple[list[Drift], list[Articulated]]:
     """The first sweep: drifts and the bodies' own inertias."""
     turning = {GROUND: zeros(3)}
     drifts, own = [], []
-    for i, node in enumerate(kinematics.tree.nodes):
+    for i, node in enumerate(nodes):
         drift, inertia = coasted(turning[node.parent], links[i])
         turning[i] = drift.omega
         drifts.append(drift)
@@ -130,12 +131,18 @@ def articulate(
     D = product(S.T, U)
     efforts = [minus(tau[j], dot(S[:, j], total.wrench)) for j in range(S.shape[1])]
     gain = Gain(*solve_symmetric(D, U.T, array(efforts)))
-    freed = _freed(S)
+    freed = freed_rows(S)
     left = _less(total, U, gain.K, freed)
     wrench = vector(total.wrench + _applied(left, drift) + product(U, gain.k))
     for row, (column, sign) in freed.items():
         wrench[row] = times(sign, tau[column])
     return gain, move_articulated(*node.pose, left._replace(wrench=array(wrench)))
+
+
+def joint_inertia(total: Articulated, S: Array) -> Array:
+    """D = Sᵀ I S, what the joint of a node feels of it and all it carries."""
+    U = array([list(_applied(total, S[:, j])) for j in range(S.shape[1])]).reshape(-1, 6).T
+    return product(S.T, U)
 
 
 def accelerated(parent: Array, node: Link, drift: Drift, gain: Gain) -> tuple[Array, list[Any]]:
@@ -179,7 +186,7 @@ def _applied(body: Articulated, motion: Array) -> Array:
     return array([*moment, *(product(body.B.T, alpha) + product(body.C, a))])
 
 
-def _freed(S: Array) -> dict[int, tuple[int, int]]:
+def freed_rows(S: Array) -> dict[int, tuple[int, int]]:
     """Rows along which the joint alone moves the node: row -> (velocity, ±1).
 
     There I_a is zero, since I_a S = 0, and w_a is τ, since Sᵀ w_a = τ.

@@ -8,7 +8,7 @@ Each body keeps its six accelerations, each joint its rows: what is unknown is h
 in the ground's axes at the origin of each node. Rows of the joints of the tree have γ = 0.
 
 Public names: BlockClass, ClosureClass, block_class, keeping_class, closure_classes, local_steps,
-moved_state, STATE, ROWS_SLOT.
+moved_state, Ends, seen_from, tied, STATE, ROWS_SLOT.
 
 Source: docs/theory/closures.md (closure-1), for the rows of a cut joint; RBDA §5.3 for f.
 """
@@ -210,13 +210,13 @@ def _closure_class(
     for place, c in enumerate(varying):
         entries[c] = symbol(f"constant {place}")
     constants = tuple(tuple(row[c] for c in varying) for row in classes)
-    both = _Ends(entries)
+    both = Ends(entries)
     rows = _held(kind[0], both)
-    kept = _kept(kind[0], both) if kind[1] else []
+    kept = tied(kind[0], both) if kind[1] else []
     return ClosureClass(_closure(both, rows, kept), len(rows), len(kept), tuple(listed), constants)
 
 
-class _Ends:
+class Ends:
     """The two markers of a closure, on the symbols of the states of their nodes."""
 
     def __init__(self, entries: Sequence[Any]) -> None:
@@ -251,20 +251,20 @@ class _Ends:
         return [as_expr(x) for x in (*product(R_M.T, omega_M - omega_F), *product(R_M.T, slip))]
 
 
-def _seen(pose: tuple[Array, Array], formulas: Sequence[Expr]) -> list[Expr]:
+def seen_from(pose: tuple[Array, Array], formulas: Sequence[Expr]) -> list[Expr]:
     """Formulas of a relative pose at this one."""
     entries = map(as_expr, [*pose[0].flat, *pose[1]])
     return substitute(list(formulas), dict(zip([*R.flat, *P], entries, strict=True)))
 
 
-def _held(kind: JointType, ends: _Ends) -> list[Expr]:
+def _held(kind: JointType, ends: Ends) -> list[Expr]:
     """Φ of a cut joint: rows that pin its origin in the ground's axes, the others in F's."""
     pins = pinned(kind)
     apart = [as_expr(x) for x in ends.frames[1][1] - ends.frames[0][1]] if pins else []
-    return apart + _seen(ends.pose(), residual_template(kind)[pins:])
+    return apart + seen_from(ends.pose(), residual_template(kind)[pins:])
 
 
-def _kept(kind: JointType, ends: _Ends) -> list[tuple[Expr, Expr]]:
+def tied(kind: JointType, ends: Ends) -> list[tuple[Expr, Expr]]:
     """Residuals of position and rate for each velocity that a joint keeps.
 
     A coordinate q is tied by c(R, p) − q; an attitude by the pose of the second marker in the one
@@ -279,16 +279,16 @@ def _kept(kind: JointType, ends: _Ends) -> list[tuple[Expr, Expr]]:
     for k, name in enumerate(kind.speed_names):
         if name in kind.coordinate_names and coordinates is not None:
             i = kind.coordinate_names.index(name)
-            value = _seen(ends.pose(), [as_expr(coordinates[i])])[0]
+            value = seen_from(ends.pose(), [as_expr(coordinates[i])])[0]
             left, rate = value - q[i], directional([value], ends.flow)[0]
         else:
-            left = _seen(apart, [WELDED[name]])[0]
+            left = seen_from(apart, [WELDED[name]])[0]
             rate = twist[list(WELDED).index(name)]
         pairs.append((as_expr(left), as_expr(rate - symbol(f"kept v {k}"))))
     return pairs
 
 
-def _closure(ends: _Ends, held: list[Expr], kept: list[tuple[Expr, Expr]]) -> tuple[Expr, ...]:
+def _closure(ends: Ends, held: list[Expr], kept: list[tuple[Expr, Expr]]) -> tuple[Expr, ...]:
     """J on both nodes, then Φ̈ at Ā, Φ and Φ̇, of rows that hold and of those that tie."""
     first = [*directional(held, ends.flow), *(rate for _, rate in kept)]
     second = directional(first, {**ends.flow, **ends.second})

@@ -3,7 +3,7 @@
 What `tree_kernel` runs: recursions over the nodes in the coordinates of the tree itself, and the
 formulas of what acts along these coordinates, of outputs and events.
 
-Public names: LoopedTree, looped_tree, WrittenOut, BodyLoads.
+Public names: LoopedTree, looped_tree, WrittenOut.
 """
 
 from __future__ import annotations
@@ -17,38 +17,31 @@ from typing import Any, final
 import numpy as np
 
 from liaison.equations.equations import Chart
-from liaison.equations.formalisms.maximal import at_origin
 from liaison.equations.setting import Setting, charts_of
-from liaison.equations.theorems import unstored_power
 from liaison.errors import DerivationError
 from liaison.expr import (
-    ZERO,
     Expr,
     as_expr,
     fingerprint,
     switches,
-    symbols_of,
     topological,
     vanishes,
 )
 from liaison.model import (
     AlongMeasure,
-    AtMarker,
     Coordinate,
-    Distance,
     Field,
-    Free,
-    Joint,
     Mechanism,
     OfMechanism,
-    RotationMatrix,
 )
-from liaison.tree import Tree, span
+from liaison.tree import Tree
 from liaison.tree.tree import identity
 from liaison.units import Label
 
 from .blocks import local_steps
+from .body_loads import BodyLoads, body_loads, is_on_bodies, potential_of, power_of, symbol_places
 from .classes import Grouping, grouped, number
+from .cuts import Cuts, cuts_of
 from .recursions import Recursion, forward_recursion, inverse_recursion, motion_recursion
 from .sweeps import gravity_of, known_values, local_places, node_places, node_table
 
@@ -82,28 +75,6 @@ class WrittenOut:
 
 @final
 @dataclass(frozen=True, slots=True)
-class BodyLoads:
-    """Loads on bodies: formulas of the poses and twists of the bodies they touch.
-
-    Attributes:
-        bodies: rows of `LoopedTree.frames`.
-        wrenches: moment and force on each body at its origin, in its axes.
-        potential: energy that they store [J].
-        power: of what `potential` does not hold [W].
-        unwatched: why the balance of energy cannot be kept; empty where it can.
-        places: symbol -> (array, index); q has p and R of each body, v its ω and v in its axes.
-    """
-
-    bodies: tuple[int, ...]
-    wrenches: tuple[Expr, ...]
-    potential: Expr
-    power: Expr
-    unwatched: str
-    places: Mapping[Expr, tuple[str, int]]
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class LoopedTree:
     """A tree as classes of nodes, tables, and recursions over both.
 
@@ -112,13 +83,14 @@ class LoopedTree:
         nq: positions.
         nv: velocities.
         nodes: as in `Sweeps`; welds are nodes, too.
+        kept: nodes at the end that only keep coordinates of cut joints.
         constants: of all nodes, one after another.
         inputs: symbol of the formulas of a node -> (array, index).
         local_inputs: the same of q ⊞ ξ and ξ̇.
         forward: v̇ of (q, v, τ).
         inverse: wrenches of (q, v, v̇).
         motion: of the nodes, in the ground's axes.
-        retract: q ⊞ ξ of each class.
+        retract: q ⊞ ξ of each class; behind them of joints whose coordinates are kept.
         rate: ξ̇ of each class.
         gravity: [m/s²].
         frames: of bodies: node and pose in it, 13 numbers each.
@@ -129,12 +101,15 @@ class LoopedTree:
         pushed: loads on bodies; None where there are none.
         charts: kinds of coordinates.
         labels: of q, v, u, p, outputs.
+        cuts: joints that close loops; None where there are none.
+        neutral: positions where every joint is neutral.
     """
 
     mechanism: Mechanism
     nq: int
     nv: int
     nodes: Ints
+    kept: int
     constants: Numbers
     inputs: Mapping[Expr, tuple[str, int]]
     local_inputs: Mapping[Expr, tuple[str, int]]
@@ -152,6 +127,8 @@ class LoopedTree:
     pushed: BodyLoads | None
     charts: tuple[Chart, ...]
     labels: Mapping[str, tuple[Label, ...]]
+    cuts: Cuts | None
+    neutral: tuple[float, ...]
 
     @property
     def identity(self) -> str:
@@ -162,26 +139,37 @@ class LoopedTree:
         digest = hashlib.sha256(f"{[*self.written.tau]} {fingerprint(listed)}".encode())
         tables = [self.nodes, self.constants, np.array(self.gravity)]
         if self.pushed is not None:
-            digest.update(fingerprint(list(self.pushed.wrenches)).encode())
+            digest.update(
+                fingerprint([x for one in self.pushed.classes for x in one.wrenches]).encode()
+            )
             tables += [np.array(self.pushed.bodies), self.frames]
+            tables += [self.pushed.table, self.pushed.constants]
+        if self.cuts is not None:
+            digest.update(
+                fingerprint([x for one in self.cuts.classes for x in one.formulas]).encode()
+            )
+            tables += [self.cuts.table, self.cuts.constants]
         for table in tables:
             digest.update(table.tobytes())
         return digest.hexdigest()
 
 
-def looped_tree(tree: Tree) -> LoopedTree:
-    """A tree of many bodies, ready for loops over its nodes.
+def looped_tree(tree: Tree, *, may_bend: bool = False) -> LoopedTree:
+    """A tree of many bodies and its cut joints, ready for loops over its nodes.
 
     Args:
-        tree: without closures, relations and unilateral constraints; loads act along coordinates,
-            or on bodies by laws that name no coordinate.
+        tree: without relations and unilateral constraints; loads act along coordinates, or on
+            bodies by laws that name no coordinate.
+        may_bend: loads on bodies may bend or jump with the state: who runs them takes steps across.
 
     Raises:
         DerivationError: the mechanism has what the loops do not know, or a number is unknown.
     """
     check_loopable(tree)
     known = known_values(tree, None)
-    grouping = grouped(tree, known)
+    ghosts = sum(x.ghost is not None for x in tree.closures)
+    moving = replace(tree, nodes=tree.nodes[: len(tree.nodes) - ghosts])
+    grouping = grouped(moving, known)
     gravity = gravity_of(tree, known)
     recursions = (
         forward_recursion(grouping.classes, gravity),
@@ -191,16 +179,19 @@ def looped_tree(tree: Tree) -> LoopedTree:
     check_smooth(tree, [x for sweep in recursions[0].sweeps for one in sweep.formulas for x in one])
     along, on_bodies = _parted(tree.mechanism)
     setting = Setting(_without_loads_on_bodies(tree, along) if on_bodies else tree)
-    local = [local_steps(one.joint) for one in grouping.classes]
+    kept = [node.joint.type for node in tree.nodes[len(moving.nodes) :]]
+    further = [*dict.fromkeys(kept)]
+    local = [local_steps(x) for x in (*(one.joint for one in grouping.classes), *further)]
     bodies = tuple(body.name for body in tree.mechanism.bodies[1:])
     return LoopedTree(
         mechanism=tree.mechanism,
         nq=tree.nq,
         nv=tree.nv,
-        nodes=node_table(tree, grouping),
+        nodes=np.vstack([node_table(moving, grouping), _kept_table(tree, grouping, further)]),
+        kept=ghosts,
         constants=grouping.constants,
         inputs=MappingProxyType(_places(grouping, recursions)),
-        local_inputs=MappingProxyType(local_places(grouping)),
+        local_inputs=MappingProxyType(local_places(grouping, further)),
         forward=recursions[0],
         inverse=recursions[1],
         motion=recursions[2],
@@ -208,23 +199,35 @@ def looped_tree(tree: Tree) -> LoopedTree:
         rate=tuple(rate for _, rate in local),
         gravity=tuple(float(x) for x in gravity),
         frames=_framed([tree.frames[name] for name in bodies], known),
-        markers=_framed(_markers(tree), known),
+        markers=_framed(_markers(moving), known),
         bodies=bodies,
-        joints=tuple(node.joint.name for node in tree.nodes),
+        joints=tuple(node.joint.name for node in moving.nodes),
         written=_written(setting),
-        pushed=_pushed(tree, on_bodies) if on_bodies else None,
+        pushed=(body_loads(tree.mechanism, on_bodies, may_bend=may_bend) if on_bodies else None),
         charts=tuple(chart for node in tree.nodes for chart in charts_of(node)),
         labels=MappingProxyType(_labels(tree)),
+        cuts=cuts_of(tree, known) if tree.closures else None,
+        neutral=tuple(float(x) for node in tree.nodes for x in node.joint.type.neutral()),
     )
 
 
+def _kept_table(tree: Tree, grouping: Grouping, further: Sequence[Any]) -> Ints:
+    """Rows of nodes that only keep coordinates."""
+    first = len(grouping.classes)
+    rows = [
+        (first + further.index(x.joint.type), -1, x.q.start, x.v.start, 0, x.joint.type.nv)
+        for x in tree.nodes[len(grouping.members) :]
+    ]
+    return np.array(rows, dtype=np.int64).reshape(-1, 6)
+
+
 def check_loopable(tree: Tree) -> None:
-    """Raises an error for closures, relations and contacts."""
+    """Raises an error for relations and contacts, and for bodies without mass."""
     mechanism = tree.mechanism
     known = {
-        "joints that close loops": [x.joint.name for x in tree.closures],
         "relations": [x.name for x in mechanism.constraints],
         "unilateral constraints": [x.name for x in mechanism.contacts],
+        "states of loads": [x.name for x in mechanism.states],
     }
     for what, names in known.items():
         if names:
@@ -233,6 +236,16 @@ def check_loopable(tree: Tree) -> None:
                 "nodes of a tree do not know.",
                 hint="Derive its equations by newton_euler.",
             )
+    ghosts = [x.ghost for x in tree.closures if x.ghost is not None]
+    for i, node in enumerate(tree.nodes):
+        if node.joint.type.OWN_ROWS or ("'" in node.body and i not in ghosts):
+            raise DerivationError(
+                f"the joint {node.joint.name!r} ({node.joint.type.name}) has rows of its own, "
+                "which loops over nodes do not know.",
+                hint="Derive its equations by newton_euler.",
+            )
+    if ghosts != [*range(len(tree.nodes) - len(ghosts), len(tree.nodes))]:
+        raise DerivationError(f"coordinates that {mechanism.name!r} keeps are not its last.")
     if not tree.nv:
         raise DerivationError(f"nothing moves in {mechanism.name!r}: there is no sweep.")
 
@@ -249,82 +262,13 @@ def _parted(mechanism: Mechanism) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         measure = force.along() if isinstance(force, AlongMeasure) else None
         if isinstance(measure, Coordinate) or isinstance(force, Field | OfMechanism):
             along.append(force)
-            continue
-        used = symbols_of([x for x in force.formulas() if isinstance(x, Expr)])
-        if not isinstance(measure, Distance) and not isinstance(force, AtMarker):
-            why = "acts along an angle between bodies"
-        elif any(x.name.rstrip("'") in named or x.name in named for x in used):
-            why = "acts on bodies by a law of coordinates"
-        else:
+        elif is_on_bodies(force, named):
             on_bodies.append(force)
-            continue
-        raise DerivationError(
-            f"{force.name!r} {why}, which loops over the nodes of a tree do not know.",
-            hint="Derive the equations by newton_euler.",
-        )
     return tuple(along), tuple(on_bodies)
 
 
 def _without_loads_on_bodies(tree: Tree, along: tuple[Any, ...]) -> Tree:
     return replace(tree, mechanism=replace(tree.mechanism, forces=along))
-
-
-def _pushed(tree: Tree, forces: tuple[Any, ...]) -> BodyLoads:
-    """Loads on bodies, derived with these bodies free."""
-    mechanism = tree.mechanism
-    places = {body.name: k for k, body in enumerate(mechanism.bodies[1:])}
-    touched = sorted({places[x] for force in forces for x in _bodies_of(force) if x in places})
-    if not touched:
-        raise DerivationError(f"{forces[0].name!r} acts on nothing that moves.")
-    bodies = [mechanism.bodies[1 + k] for k in touched]
-    free = tuple(
-        Joint(
-            f"free {body.name}", Free(RotationMatrix()), at_origin("ground"), at_origin(body.name)
-        )
-        for body in bodies
-    )
-    loose = Mechanism(
-        name=mechanism.name, bodies=(mechanism.bodies[0], *bodies), joints=free, forces=forces,
-        parameters=mechanism.parameters, inputs=mechanism.inputs,
-    )  # fmt: skip
-    setting = Setting(span(loose))
-    order = [places[node.body] for node in setting.tree.nodes]
-    wrenches = tuple(as_expr(x) for x in setting.applied())
-    check_steady(setting, wrenches)
-    power, unwatched = _power(setting)
-    return BodyLoads(
-        bodies=tuple(order),
-        wrenches=wrenches,
-        potential=_potential(setting),
-        power=power,
-        unwatched=unwatched,
-        places=MappingProxyType(_symbol_places(setting)),
-    )
-
-
-def check_steady(setting: Setting, formulas: Sequence[Expr]) -> None:
-    """Raises an error for laws of states that bend or jump: steps must end where they do."""
-    moving = {*setting.symbols.q, *setting.symbols.v}
-    bends = [*switches(formulas), *(x for x in topological(formulas) if x.op == "table")]
-    if not moving.isdisjoint(symbols_of(bends)):
-        raise DerivationError(
-            "a load on bodies bends or jumps with the state, which loops over nodes do not know.",
-            hint="Derive the equations by newton_euler.",
-        )
-
-
-def _potential(setting: Setting) -> Expr:
-    """Energy that loads store."""
-    return as_expr(sum((load.potential for load in setting.loads), as_expr(0)))
-
-
-def _bodies_of(force: Any) -> list[str]:
-    """Bodies that a load touches."""
-    if isinstance(force, AtMarker):
-        turned = force.turned_with()
-        return [force.at().body, *([turned.body] if turned is not None else [])]
-    measure = force.along()
-    return [measure.a.body, measure.b.body]
 
 
 def check_smooth(tree: Tree, formulas: Sequence[Expr]) -> None:
@@ -370,35 +314,18 @@ def _written(setting: Setting) -> WrittenOut:
                 hint="Derive the equations by newton_euler.",
             )
     tau = {j: as_expr(x) for j, x in enumerate(setting.applied()) if not vanishes(x)}
-    power, unwatched = _power(setting)
+    power, unwatched = power_of(setting)
     return WrittenOut(
         tau=MappingProxyType(tau),
-        potential=_potential(setting),
+        potential=potential_of(setting),
         power=power,
         unwatched=unwatched,
         outputs=MappingProxyType({x.name: setting.expressed(x.formula) for x in mechanism.outputs}),
         events=tuple(
             (x.name, setting.expressed(x.formula), x.direction, x.action) for x in mechanism.events
         ),
-        places=MappingProxyType(_symbol_places(setting)),
+        places=MappingProxyType(symbol_places(setting)),
     )
-
-
-def _symbol_places(setting: Setting) -> dict[Expr, tuple[str, int]]:
-    symbols = setting.symbols
-    listed = (("t", (symbols.t,)), ("q", symbols.q), ("v", symbols.v), ("u", symbols.u))
-    arrays = (*listed, ("p", symbols.p))
-    return {x: (array, k) for array, group in arrays for k, x in enumerate(group)}
-
-
-def _power(setting: Setting) -> tuple[Expr, str]:
-    """The power of what is not stored, or why the balance of energy cannot be kept."""
-    if {*symbols_of([_potential(setting)])} & {*setting.symbols.u}:
-        return ZERO, "what is stored depends on an input"
-    try:
-        return unstored_power(setting), ""
-    except DerivationError as error:
-        return ZERO, error.message.rstrip(".")
 
 
 def _labels(tree: Tree) -> dict[str, tuple[Label, ...]]:

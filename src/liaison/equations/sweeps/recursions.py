@@ -18,7 +18,17 @@ from liaison.expr import Expr, as_expr, symbol
 from liaison.spatial.arrays import Array, array, dot, is_formula, minus, product, times, vector
 from liaison.spatial.plucker import act_force, act_force_inverse, apply_inertia
 
-from .articulated import Articulated, Drift, Gain, accelerated, articulate, coasted
+from .articulated import (
+    Articulated,
+    Drift,
+    Gain,
+    accelerated,
+    articulate,
+    coasted,
+    freed_rows,
+    joint_inertia,
+    solve_symmetric,
+)
 from .blocks import STATE, moved_state
 from .classes import NodeClass, above, lower_triangle, own, symmetric
 from .recursion import Link, State, at_ground, at_parent, felt, moved, required
@@ -51,6 +61,8 @@ class Recursion:
     output_slot: int  # slot of the output of each joint: τ or v̇
     places: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     # first slot of what else it leaves in the records
+    carry: tuple[tuple[Expr, ...], ...] = ()
+    # for each class what passes on of a wrench on the node, as `forward_recursion` explains
 
 
 def inverse_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion:
@@ -125,7 +137,13 @@ def motion_recursion(classes: Sequence[NodeClass]) -> Recursion:
 def forward_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion:
     """v̇ of (q, v, τ): `coasted` outwards, `articulate` inwards, `accelerated` outwards.
 
-    The place "needed" has the wrench that a node's own body needs after the first sweep.
+    The place "needed" has the wrench that a node's own body needs after the first sweep. With K the
+    gain of the joint, a wrench f on the node (where a parent's record would be) has
+
+    y = Sᵀ f,  z = D⁻¹ y,  f' = f − Kᵀ y                                           (carry-1)
+
+    of which f' passes to the parent: f', y, z are what `carry` computes. M⁻¹ is Σ yᵀ z over the
+    joints, for two wrenches or sums of wrenches.
     """
     nv = max(one.joint.nv for one in classes)
     slots = _slots(
@@ -163,7 +181,25 @@ def forward_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion
     ground = _ground(slots, {"motion": [0, 0, 0, *at_ground(gravity).a]})
     places = MappingProxyType({"needed": slots["inertia"].stop - 6})
     ends = slots["input"].start, slots["output"].start
-    return Recursion("forward", sweeps, ground, *ends, places)
+    carry = _each(lambda one: _carried(one, slots), classes)
+    return Recursion("forward", sweeps, ground, *ends, places, carry)
+
+
+def _carried(one: NodeClass, slots: Slots) -> list[Any]:
+    """(carry-1) of a node, after the inward sweep."""
+    node = _remembered(one.link, slots["kept"])
+    total, S = _unpacked(_read(own, slots["inertia"])), node.S
+    gain = _gain(one.joint.nv, slots["gain"])
+    wrench = array([above(k) for k in range(6)])
+    y = product(S.T, wrench)
+    left = vector(wrench - product(gain.K.T, y))
+    for row in freed_rows(S):
+        left[row] = 0
+    return [
+        *act_force(*node.pose, array(left)),
+        *y,
+        *solve_symmetric(joint_inertia(total, S), y)[0],
+    ]
 
 
 def _slots(**sizes: int) -> Slots:

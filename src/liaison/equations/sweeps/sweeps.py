@@ -9,7 +9,7 @@ local_places.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, final
@@ -18,7 +18,7 @@ import numpy as np
 
 from liaison.errors import DerivationError
 from liaison.expr import Expr, symbol
-from liaison.model import Field
+from liaison.model import Field, JointType
 from liaison.spatial.arrays import Array, array, zeros
 from liaison.tree import Node, Tree, merged
 
@@ -184,9 +184,12 @@ def _block_classes(grouping: Grouping, bodies: int) -> tuple[BlockClass, ...]:
     )
 
 
-def local_places(grouping: Grouping) -> dict[Expr, tuple[str, int]]:
-    """Addresses of q, ξ and v of one joint."""
-    most = max(max(one.joint.nq, one.joint.nv) for one in grouping.classes)
+def local_places(
+    grouping: Grouping, further: Sequence[JointType] = ()
+) -> dict[Expr, tuple[str, int]]:
+    """Addresses of q, ξ and v of one joint, of a class or further ones."""
+    joints = (*(one.joint for one in grouping.classes), *further)
+    most = max(max(joint.nq, joint.nv) for joint in joints)
     names = {"q": "q", "v": "v", "xi": "x"}
     return {symbol(f"{name} {k}"): (array, k) for name, array in names.items() for k in range(most)}
 

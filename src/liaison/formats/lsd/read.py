@@ -26,7 +26,7 @@ from liaison.formats.lsd.meaning.joints import Joined, joint_of
 from liaison.formats.lsd.meaning.statements import Enough, Statements
 from liaison.formats.lsd.syntax.nodes import Node, path_text
 from liaison.formats.lsd.syntax.parse import parse, parse_formula, together
-from liaison.model import GROUND, Body, Constraint, Gravity, Joint, Mechanism, OneSided
+from liaison.model import GROUND, LOAD_KINDS, Body, Constraint, Gravity, Joint, Mechanism, OneSided
 
 from .expand import expanded
 
@@ -238,8 +238,20 @@ class _Reading:
             self.things.append((name, thing, place))
             if thing.kind == "join":
                 self.book.joint_names.add(name)
+            if thing.kind == "apply":
+                self.foresee_states(name, thing)
         else:
             self.book.lets[name] = thing
+
+    def foresee_states(self, name: str, thing: Node) -> None:
+        """Names of states that a load may have, with the unit that is written there."""
+        kind = LOAD_KINDS.named(str(thing.parts[1]))
+        pairs = {str(pair.parts[0]): pair.parts[1] for pair in thing.parts[2].parts}
+        written = value_of(pairs["unit"], self.book, Where(name)) if "unit" in pairs else None
+        dimension = known_dimension(written.text) if isinstance(written, Word) else None
+        for end in () if kind is None else kind.STATES:
+            self.book.symbols[name + end] = Quantity(symbol(name + end), dimension)
+            self.book.labels.add(name + end)
 
     def instance(self, statement: Node) -> None:
         """The name of an instance of a sub-mechanism is taken."""

@@ -1,4 +1,4 @@
-"""Contacts of MJCF: which geoms may touch, and those pairs that have formulas.
+"""Contacts of MJCF: which geoms may touch, and how: by formulas, or by loops that find places.
 
 Two geoms may touch where a bit of `contype` of one is in `conaffinity` of the other, unless their
 bodies are one, a body and its parent, excluded, or both fixed to the world; or where <pair> names
@@ -22,6 +22,7 @@ from liaison.errors import ModelError, NamingError
 from liaison.formats.lsd.formulas.values import plain
 from liaison.formats.urdf.xml import Element, number_in, numbers_in
 from liaison.model import Friction
+from liaison.model.contacts.between import contact_between
 
 from .geoms import Geoms, kind_of
 from .parts import Parts, marker_at
@@ -97,6 +98,10 @@ def contacts(
             parts.contacts.append(contact)
     for words, count in strange.items():
         parts.notes.append(f"contacts of {words} are not read ({count} pairs)")
+    loops = sum(x.cores is not None for x in parts.contacts if isinstance(x, model.Contact))
+    if loops:
+        words = f"{loops} contacts have no formulas, and are found by loops"
+        parts.notes.append(f"{words}: simulate them by method='moreau'")
 
 
 def _pairs(
@@ -166,13 +171,16 @@ def _law(coefficients: list[Any], dimension: int) -> Friction:
 def _contact(
     a: Touching, b: Touching, friction: Friction, parts: Parts, geoms: Geoms
 ) -> model.Contact | None:
-    """The contact of two geoms, if they have formulas: the first touches the second."""
+    """The contact of two geoms, the first of which touches the second; None where there is none.
+
+    Pairs without formulas, and two boxes, are found by loops: meshes by their convex hulls.
+    """
     taken = [x.name for x in parts.contacts]
     words = [x.element.attributes.get("name") or x.body for x in (a, b)]
     name = parts.free(f"contact {'-'.join(words)}", taken)
     for first, second in ((a, b), (b, a)):
         kind, target = kind_of(first.element), kind_of(second.element)
-        if kind not in TOUCHING or target not in TOUCHED:
+        if kind not in TOUCHING or target not in TOUCHED or kind == target == "box":
             continue
         sizes = TOUCHING[kind](geoms.sizes(first.element))
         below = TOUCHED[target](geoms.sizes(second.element) if target != "plane" else [])
@@ -182,7 +190,44 @@ def _contact(
             return model.Contact(name, near, far, friction=friction, place=place, **sizes, **below)
         except (ModelError, KeyError):
             continue
+    return _by_loops(name, a, b, friction, parts, geoms)
+
+
+def _by_loops(
+    name: str, a: Touching, b: Touching, friction: Friction, parts: Parts, geoms: Geoms
+) -> model.Contact | None:
+    """The contact of two convex geoms, or of a mesh with a plane."""
+    solids = [_solid(x, parts, geoms) for x in (a, b)]
+    known = [x for x in solids if x is not None]
+    law = {"friction": friction, "place": a.element.place}
+    if len(known) == 2:
+        return contact_between(name, known[0], known[1], **law)
+    planes = [x for x in (a, b) if kind_of(x.element) == "plane"]
+    if len(known) == 1 and planes and known[0][1] == "hull":
+        marker, kind, sizes = known[0]
+        plane = marker_at(planes[0].body, *geoms.placed(planes[0].element))
+        more = tuple(sizes.items())
+        return model.Contact(name, marker, plane, kind, more=more, friction=friction,
+                             place=a.element.place)  # fmt: skip
     return None
+
+
+def _solid(x: Touching, parts: Parts, geoms: Geoms) -> tuple[Any, str, dict[str, Any]] | None:
+    """Frame, kind and sizes of a geom that is convex; of a mesh those of its hull."""
+    kind = kind_of(x.element)
+    if kind == "mesh":
+        try:
+            hull = geoms.meshes.contact_hull(x.element.get("mesh"), x.element)
+        except ModelError as error:
+            note = f"{error.message} (line {x.element.place.line}); it touches nothing"
+            parts.notes += [note] if note not in parts.notes else []
+            return None
+        parts.notes += [note for note in hull.notes if note not in parts.notes]
+        return marker_at(x.body, *geoms.placed(x.element)), "hull", {"points": hull}
+    if kind not in TOUCHING:
+        return None
+    sizes = dict(TOUCHING[kind](geoms.sizes(x.element)))
+    return marker_at(x.body, *geoms.placed(x.element)), sizes.pop("kind"), sizes
 
 
 TOUCHING: dict[str, Any] = {

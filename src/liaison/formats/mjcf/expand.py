@@ -70,15 +70,15 @@ class Folder:
             )
         return wish
 
-    def data(self, name: str, element: Element, under: str = "") -> bytes:
-        """The content of a file that an element names."""
+    def data(self, name: str, element: Element, under: str = "", most: int = MAX_BYTES) -> bytes:
+        """The content of a file that an element names, of so many bytes at most."""
         path = self.path(name, element, under)
         try:
             if not path.is_file():
                 message = f"{element} names the file {name!r}, which is not there."
                 raise TextError(message, place=element.place)
-            if path.stat().st_size > MAX_BYTES:
-                message = f"{element} names the file {name!r}, which is over {MAX_BYTES} bytes."
+            if path.stat().st_size > most:
+                message = f"{element} names the file {name!r}, which is over {most} bytes."
                 raise TextError(message, place=element.place)
             return path.read_bytes()
         except OSError as error:

@@ -13,6 +13,7 @@ Source: MUJOCO XML reference, asset/mesh.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple, final
 
@@ -22,13 +23,15 @@ from numpy.typing import NDArray
 from liaison.errors import ModelError, NamingError, TextError
 from liaison.formats.urdf.xml import Element, numbers_in
 from liaison.model.shapes import Hull
-from liaison.numeric.meshes import READERS, mesh_of
+from liaison.numeric.meshes import MOST_BYTES, READERS, mesh_of
 from liaison.spatial import rotation_quaternion
 
 from .expand import Folder
 from .values import Settings
 
 Floats = NDArray[np.float64]
+MOST_CHECKS = 10**8
+"""Corners times triangles up to which it is looked whether a mesh is convex."""
 SMALLEST = 1e-15
 """Volume [m³] below which MuJoCo takes a mesh as none."""
 
@@ -84,6 +87,7 @@ class Meshes:
     def __init__(self, root: Element, settings: Settings, folder: Folder) -> None:
         self.settings, self.folder = settings, folder
         self.solids: dict[tuple[str, bool], tuple[float, Floats, Floats]] = {}
+        self.hulls: dict[str, Hull] = {}
         self.elements: dict[str, Element] = {}
         for asset in root.all("asset"):
             for mesh in asset.all("mesh"):
@@ -110,6 +114,9 @@ class Meshes:
         key = (name, how == "exact")
         if key not in self.solids:
             mesh = self.mesh(element)
+            if how == "convex" and len(mesh.triangles) * len(mesh.corners) > MOST_CHECKS:
+                message = f"{element} has {len(mesh.triangles)} triangles, too many for its hull."
+                raise ModelError(message, place=element.place, hint="Give the body an <inertial>.")
             if how == "convex" and not mesh.is_convex:
                 self.solids[key] = self.hull(mesh, element)
                 return self.solids[key]
@@ -134,6 +141,24 @@ class Meshes:
         center, tensor = (np.array(x, dtype=float) for x in (hull.center(), hull.tensor(volume)))
         return volume, center, tensor
 
+    def contact_hull(self, name: str, geom: Element) -> Hull:
+        """The convex hull with which a mesh touches, in the axes of its file.
+
+        Raises:
+            ModelError: its points have no volume.
+        """
+        if name not in self.hulls:
+            element = self.element(name, geom)
+            points = self.mesh(element).corners
+            try:
+                hull = Hull(tuple(map(tuple, np.unique(points, axis=0).tolist())))
+            except ModelError as error:
+                message = error.message.replace("a hull", str(element))
+                raise ModelError(message, place=element.place) from None
+            notes = tuple(x.replace("a hull", str(element)) for x in hull.notes)
+            self.hulls[name] = replace(hull, notes=notes)
+        return self.hulls[name]
+
     def mesh(self, element: Element) -> Mesh:
         """Corners and triangles, moved and scaled as <mesh> says."""
         if element.children or "builtin" in element.attributes:
@@ -147,7 +172,7 @@ class Meshes:
             if suffix not in (".msh", *READERS):
                 message = f"the file {name!r} of {element} is no .obj, .stl or .msh"
                 raise TextError(f"{message}.", place=element.place)
-            data = self.folder.data(name, element, self.settings.meshes_in)
+            data = self.folder.data(name, element, self.settings.meshes_in, MOST_BYTES)
             try:
                 corners, triangles = _msh(data) if suffix == ".msh" else _triangles(data, suffix)
             except (ValueError, IndexError, OverflowError) as error:

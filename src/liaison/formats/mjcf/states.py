@@ -15,7 +15,7 @@ import numpy as np
 import liaison.model as model
 from liaison.errors import NamingError, TextError
 from liaison.expr import as_expr, symbol
-from liaison.formats.urdf.xml import Element, numbers_in
+from liaison.formats.urdf.xml import Element, number_in, numbers_in
 from liaison.model.values import floats
 from liaison.spatial import array, product, rotation_quaternion
 
@@ -179,6 +179,7 @@ def keyframes(root: Element, parts: Parts, actuators: Actuators, wish: str | int
         "act": sum(kind == "act" for _, kind in actuators.controls),
     }
     for key in keys.values():
+        number_in(key, "time", "0")
         for word, count in counts.items():
             if word in key.attributes and not parts.fields.is_lossy:
                 numbers_in(key, word, count, "")

@@ -11,7 +11,8 @@ an SRDF file. Stops, motors and contacts with the ground are made where they are
               friction is the smaller of the link's and the ground's
 
 Public names: Limits, limits_in, Equipment, EquipmentKeywords, Gear, gears_in, stops_of, motors_of,
-rotors_of, feet_of, frictions_in, gains_note, Srdf, srdf_of, inside, lowest, KINDS.
+rotors_of, feet_of, form_of, touching_form, frictions_in, gains_note, Srdf, srdf_of, inside, lowest,
+KINDS, GRIP.
 """
 
 from __future__ import annotations
@@ -79,6 +80,7 @@ class EquipmentKeywords(TypedDict, total=False):
     ground: Any
     friction: Any
     sticking: bool
+    self_collision: bool
 
 
 @final
@@ -94,6 +96,7 @@ class Equipment:
     ground: Any = None  # height of a plane that collision shapes touch [m]; None: no plane
     friction: Any = None  # of the ground; None: GRIP
     sticking: bool = False  # dry friction of joints holds at rest, exactly
+    self_collision: bool = False  # links touch each other, but for neighbours
 
     def __post_init__(self) -> None:
         if self.motors and self.motors not in KINDS:
@@ -232,6 +235,7 @@ class Srdf:
     gears: Mapping[str, Gear] = field(default_factory=dict)
     poses: Mapping[str, Mapping[str, Fraction]] = field(default_factory=dict)  # of group states
     notes: tuple[str, ...] = ()
+    apart: frozenset[frozenset[str]] = frozenset()  # pairs of links that never touch
 
 
 def srdf_of(data: bytes, file: str, joints: Mapping[str, Element]) -> Srdf:
@@ -250,10 +254,14 @@ def srdf_of(data: bytes, file: str, joints: Mapping[str, Element]) -> Srdf:
         values = poses.setdefault(state.get("name"), {})
         single = [x for x in state.all("joint") if len(x.get("value").split()) == 1]
         values |= {_known(x, joints): number_in(x, "value") for x in single}
+    apart = frozenset(
+        frozenset((x.get("link1"), x.get("link2"))) for x in root.all("disable_collisions")
+    )
     used = ("passive_joint", "rotor_params", "group_state", "loop", "constraint")
     strange = sorted({x.tag for x in root.children} - {*used})
     notes = tuple(f"<{tag}> of {file} is not used" for tag in strange)
-    return Srdf((*root.all("loop"), *root.all("constraint")), passive, gears, poses, notes)
+    loops = (*root.all("loop"), *root.all("constraint"))
+    return Srdf(loops, passive, gears, poses, notes, apart)
 
 
 # ---- what is made of it
@@ -406,8 +414,8 @@ def feet_of(
     for name, link in links.items():
         shapes = link.all("collision")
         for k, shape in enumerate(shapes, start=1):
-            form = _form(shape)
-            known = _touching(form, file, notes)
+            form = form_of(shape)
+            known = touching_form(form, file, notes)
             if known is None:
                 without.setdefault(form.tag if form else "nothing", []).append(name)
                 continue
@@ -424,12 +432,13 @@ def feet_of(
     return feet
 
 
-def _form(shape: Element) -> Element | None:
+def form_of(shape: Element) -> Element | None:
+    """The geometry of a shape; None where there is none."""
     geometry = shape.one("geometry")
     return geometry.children[0] if geometry and geometry.children else None
 
 
-def _touching(
+def touching_form(
     form: Element | None, file: Callable[[Element], Path | None], notes: list[str]
 ) -> tuple[str, dict[str, Any]] | None:
     """The contact shape of a geometry and its sizes; of a mesh its hull; None where it has none."""

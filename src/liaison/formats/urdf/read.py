@@ -24,6 +24,7 @@ from liaison.formats.merge import merged
 from liaison.formats.poses import rows_of
 from liaison.spatial import identity, is_zero, product, rotation_onto_z
 
+from .collisions import self_contacts, solids_of
 from .equipment import (
     Equipment,
     EquipmentKeywords,
@@ -181,7 +182,8 @@ def reading_of_urdf(
         **equipment: `limits` (stops at the ends of ranges; True with motors or a ground),
             `motors` ("torque", "velocity" or "position") with `stiffness` and `damping`, `ground`
             (True, or the height of a plane [m]) with `friction`, `restitution` of stops and
-            ground, `sticking` (dry friction of joints holds at rest).
+            ground, `sticking` (dry friction of joints holds at rest), `self_collision` (links
+            touch each other, but for those that a joint connects).
 
     Raises:
         TextError: not XML, not URDF, or a number that is none, with file and line.
@@ -242,7 +244,8 @@ class _Robot:
         is_text = isinstance(source, str) and source.lstrip().startswith("<")
         data = str(source).encode() if is_text else data_of(Path(source))
         content = srdf_of(data, "text.srdf" if is_text else str(source), self.joints)
-        self.notes += content.notes
+        used = "<disable_collisions>" if self.equipment.self_collision else "<>"
+        self.notes += (x for x in content.notes if used not in x)
         if isinstance(pose, str) and pose and pose not in content.poses:
             raise NamingError.unknown("group state", pose, content.poses)
         return content
@@ -332,6 +335,7 @@ class _Robot:
             feet = self.feet(mechanism)
             contacts += feet
             begun += self.standing(joints, feet, starts, held)
+        contacts += self.touching_links(mechanism) if equipment.self_collision else []
         return replace(
             mechanism,
             forces=(*mechanism.forces, *forces),
@@ -403,6 +407,16 @@ class _Robot:
         rule = "the smaller one of the link's and the ground's"
         self.lines.append(f"friction of {len(feet)} shapes with the ground: {rule}")
         return feet
+
+    def touching_links(self, mechanism: model.Mechanism) -> list[model.Contact]:
+        """Contacts of links with each other, but for neighbours."""
+        solids = solids_of(self.links, place=pose_in, body=self.body, file=self.mesh,
+                           notes=self.notes)  # fmt: skip
+        frictions = frictions_in(self.root, self.links)
+        listed = self_contacts(solids, mechanism.joints, self.srdf.apart, body=self.body,
+                               frictions=frictions, equipment=self.equipment)  # fmt: skip
+        self.lines.append(f"{len(listed)} pairs of shapes of links may touch, without neighbours")
+        return listed
 
     def mesh(self, form: Element) -> Path | None:
         """The file of a mesh, where it is and may be opened."""

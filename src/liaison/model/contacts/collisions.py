@@ -18,7 +18,7 @@ from liaison.model.markers import Marker
 from liaison.model.places import line_here, marker_of
 from liaison.model.records import Body, Joint
 from liaison.model.scalars import UPRIGHT
-from liaison.model.shapes import Box, Hull, Sphere
+from liaison.model.shapes import Box, Cylinder, Hull, Sphere
 
 from .friction import friction_of
 from .one_sided import OneSided, Scoped, check_restitution
@@ -45,8 +45,8 @@ class Described(Protocol):
 class Collision(OneSided, Brief):
     """A contact between every two of some bodies, or between those of two groups.
 
-    A body touches with its spheres, boxes and hulls; a frame on the ground is the plane z = 0 of
-    it. Two bodies that a joint connects pass through each other.
+    A body touches with its spheres, boxes, cylinders and hulls; a frame on the ground is the plane
+    z = 0 of it. Two bodies that a joint connects pass through each other.
     """
 
     name: str
@@ -120,8 +120,8 @@ def collision(
     """Contact between every two of these, or of these with those they are `against`.
 
     Args:
-        *bodies: each touches with its spheres, boxes and hulls; `ground`, or a frame on it, with
-            the plane z = 0 of that frame.
+        *bodies: each touches with its spheres, boxes, cylinders and hulls; `ground`, or a frame on
+            it, with the plane z = 0 of that frame.
         against: another group.
         friction: the coefficient of sliding, or a `Friction` with all of them.
         restitution: the part of the speed of approach that is given back.
@@ -160,9 +160,9 @@ def collisions(mechanism: Described) -> list[Collision]:
     return [x for x in mechanism.contacts if isinstance(x, Collision)]
 
 
-def touching(body: Body) -> list[Sphere | Box | Hull]:
+def touching(body: Body) -> list[Sphere | Box | Cylinder | Hull]:
     """The shapes with which a body touches."""
-    return [x for x in body.shapes if isinstance(x, Sphere | Box | Hull)]
+    return [x for x in body.shapes if isinstance(x, Sphere | Box | Cylinder | Hull)]
 
 
 def plane_names(surfaces: Surfaces) -> dict[Marker, str]:
@@ -249,8 +249,8 @@ def _count(
 def _check_shapes(body: Body, marker: Marker, law: Collision) -> None:
     if body.name != "ground" and not touching(body):
         raise ModelError(
-            f"collide '{law.name}' names body '{body.name}', which has neither a sphere nor a box "
-            "nor a hull.",
+            f"collide '{law.name}' names body '{body.name}', which has no sphere, box, cylinder "
+            "or hull.",
             place=marker.place or law.place,
-            hint="Give it a shape; what touches are spheres, boxes and hulls.",
+            hint="Give it a shape; what touches are spheres, boxes, cylinders and hulls.",
         )

@@ -1,12 +1,12 @@
-"""Convex hulls that touch: on planes and surfaces by their corners, elsewhere by points of a step.
+"""Convex bodies that touch: hulls on planes by their corners, all others by points of a step.
 
 Where convex bodies touch has no formula: compiled loops find up to eight points at every state, and
 the gap of each is a formula of what they find, in the second frame's axes,
 
-    g = n·(p + R a − b) − r + (1 − n₁·n₁ − n₂·n₂),   n = n₂ + R n₁                  (convex-4)
+    g = n·(p + R a − b) − r − s + (1 − n₁·n₁ − n₂·n₂),   n = n₂ + R n₁              (convex-4)
 
-with a on the first body and b on the second, n fixed on one of them, and r the radius of the first
-about a. A place that is not in use has n = 0, and is 1 m away.
+with a on the first body and b on the second, n fixed on one of them, and r, s the radii of the
+first about a and of the second about b. A place that is not in use has n = 0, and is 1 m away.
 
 Public names: Hull, HullTarget, slots, CORNERS.
 
@@ -53,7 +53,10 @@ class Hull(ContactShape):
     SYMBOL: ClassVar[str] = "mesh"
     SIZES: ClassVar[tuple[Property, ...]] = (POINTS,)
     ROLLS: ClassVar[bool] = False
-    ONLY: ClassVar[str] = "A hull touches planes, surfaces and hulls; give what it touches a hull."
+    ONLY: ClassVar[str] = (
+        "A hull touches planes, surfaces, balls, rods, drums, blocks and hulls from outside; give "
+        "what it touches a hull."
+    )
 
     @classmethod
     def spots(cls, sizes: Sizes) -> list[Array]:
@@ -100,15 +103,22 @@ def slots(sizes: Sizes, R: Array, p: Array) -> list[Touching]:
 
 def _slot(values: list[Expr], R: Array, p: Array) -> Touching:
     n1, n2, a, b = (array(values[k : k + 3]) for k in (0, 3, 6, 9))
-    r = values[12]
+    r, s = values[12:]
     normal = n2 + product(R, n1)
     arm = product(R, a)
     none = FAR * (1 - dot(n1, n1) - dot(n2, n2))
-    gap = as_expr(dot(normal, p + arm - b) - r + none)
+    gap = as_expr(dot(normal, p + arm - b) - r - s + none)
     return Touching(gap, arm - r * normal, normal, around(normal))
 
 
-touching("ball capsule box cylinder hull", "hull", by_loops=True)(slots)
+for shapes, target in (
+    ("ball capsule box cylinder hull", "hull"),
+    ("ball capsule box cylinder hull", "drum"),
+    ("capsule cylinder hull", "block"),
+    ("cylinder box hull", "rod"),
+    ("hull", "ball"),
+):
+    touching(shapes, target, by_loops=True)(slots)
 
 
 @touching("hull", "plane", by_loops=lambda sizes: len(sizes.spots()) > CORNERS)

@@ -396,7 +396,6 @@ class Cylinder(ContactShape):
     INSTEAD: ClassVar[dict[str, str]] = {
         "profile": "Make it a disc about the same axis.",
         "curve": "Make it a disc about the same axis.",
-        "block": "Touch the plane of a face, or make it a ball.",
     }
 
     @classmethod

@@ -1,7 +1,7 @@
-"""Contact targets: planes, balls, rods, surfaces, profiles, blocks, edges, curves.
+"""Contact targets: planes, balls, rods, drums, surfaces, profiles, blocks, edges, curves.
 
 Public names: SURFACE, PROFILE, CURVE, Plane, Ball, HollowBall, Rod, Tube, Surface, Profile, Block,
-Edge, Curve.
+Edge, Curve, Drum.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
@@ -15,7 +15,7 @@ from liaison.expr import symbol
 from liaison.model.kinds import Property
 from liaison.spatial import is_zero, number
 
-from .shape import ContactTarget, target_kind
+from .shape import ContactTarget, Core, Sizes, corners, target_kind
 
 SURFACE = (symbol("'x"), symbol("'y"))
 """x and y of the second frame, in the formula of a surface z = h(x, y).
@@ -68,6 +68,10 @@ class Ball(ContactTarget):
     @classmethod
     def check(cls, one: Any) -> None:
         check_room(one, "outside")
+
+    @classmethod
+    def core(cls, sizes: Sizes) -> Core:
+        return Core(((0, 0, 0),), sizes("outside"))
 
 
 @target_kind
@@ -122,6 +126,19 @@ class Block(ContactTarget):
             message += "no side may be negative, and one alone may be 0."
             raise ModelError(message, place=one.place)
 
+    @classmethod
+    def core(cls, sizes: Sizes) -> Core:
+        sides = sizes.halves("block")
+        if not all(x > 0 for x in sides):
+            one = sizes.contact
+            raise ModelError(
+                f"the block of contact '{one.name}' is {written(one.block)} m; only points, balls "
+                "and boxes touch one that is flat.",
+                place=one.place,
+                hint="Give it some thickness.",
+            )
+        return Core(tuple(map(tuple, corners(sides))))
+
 
 @target_kind
 @final
@@ -161,6 +178,11 @@ class Rod(ContactTarget):
     def check(cls, one: Any) -> None:
         check_room(one, "along")
 
+    @classmethod
+    def core(cls, sizes: Sizes) -> Core:
+        half = sizes("along") / 2
+        return Core(((0, 0, -half), (0, 0, half)), sizes("outside"))
+
 
 @target_kind
 @final
@@ -175,6 +197,29 @@ class Tube(ContactTarget):
     @classmethod
     def check(cls, one: Any) -> None:
         check_room(one, "along")
+
+
+@target_kind
+@final
+class Drum(ContactTarget):
+    """A cylinder along z with flat ends, touched from outside."""
+
+    WORD: ClassVar[str] = "drum"
+    SYMBOL: ClassVar[str] = "cylinder"
+    KEYS: ClassVar[tuple[Property, ...]] = (Property("drum", "m"), Property("height", "m"))
+    HAS_X: ClassVar[bool] = False
+
+    @classmethod
+    def check(cls, one: Any) -> None:
+        if one.value_of("height") is None:
+            message = f"contact '{one.name}' has a drum, but not its height."
+            raise ModelError(message, place=one.place, hint="Give drum = RADIUS, height = LENGTH.")
+        for key in ("drum", "height"):
+            check_room(one, key)
+
+    @classmethod
+    def core(cls, sizes: Sizes) -> Core:
+        return Core(disc=sizes("drum"), half=sizes("height") / 2)
 
 
 def check_room(one: Any, key: str, least: float = 0) -> None:

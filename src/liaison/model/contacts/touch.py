@@ -110,7 +110,7 @@ def _turned(v: Array, n: Array) -> Array:
 
 SLOTS = 8
 """Places at which two convex bodies touch at once, at most."""
-FEATURES = ("n1x", "n1y", "n1z", "n2x", "n2y", "n2z", "ax", "ay", "az", "bx", "by", "bz", "r")
+FEATURES = ("n1x", "n1y", "n1z", "n2x", "n2y", "n2z", "ax", "ay", "az", "bx", "by", "bz", "r", "s")
 """What compiled loops find of such a place."""
 
 

@@ -14,6 +14,7 @@ from .formulas import Dissipation, Potential  # isort: skip
 from .efforts import PointWrench, Servo  # isort: skip
 from .gravity import Gravity  # isort: skip
 from .drives import Armature  # isort: skip
+from .control import GravityCompensation, Memory, Pid  # isort: skip
 
 __all__ = [
     "LOAD_KINDS",
@@ -27,9 +28,12 @@ __all__ = [
     "Field",
     "Force",
     "Gravity",
+    "GravityCompensation",
     "JointFriction",
     "Law",
+    "Memory",
     "OfMechanism",
+    "Pid",
     "PointWrench",
     "Potential",
     "Servo",

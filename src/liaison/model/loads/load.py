@@ -8,9 +8,11 @@ A load acts in one of four ways, and the class of that way is its base:
     OfMechanism    a potential V(q, q̇, t) or a dissipation D(q, q̇, t) of the whole mechanism;
     Field          an acceleration that every mass feels.
 
-Efforts are positive where they increase their measure.
+Efforts are positive where they increase their measure. A load may have states of its own, as the
+integral of a controller: ż = f(q, v, z, t), one formula each.
 
-Public names: Force, AlongMeasure, AtMarker, OfMechanism, Field, LOAD_KINDS, load_kind, Read.
+Public names: Force, AlongMeasure, AtMarker, OfMechanism, Field, LOAD_KINDS, load_kind,
+states_of, Read.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
@@ -18,13 +20,14 @@ Public names: Force, AlongMeasure, AtMarker, OfMechanism, Field, LOAD_KINDS, loa
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
-from liaison.model.acts import Act
+from liaison.model.acts import NO_UNITS, Act
 from liaison.model.kinds import Kinds
 from liaison.model.markers import Marker, Measure
 from liaison.model.scalars import Triple
+from liaison.units import Label
 
 Read: TypeAlias = Callable[[Any], Any]
 """How a field of a description enters formulas: as it is, as a float, in other symbols."""
@@ -40,6 +43,7 @@ class Force(Act):
     SYMBOL: ClassVar[str] = ""  # of SYMBOLS: how it is drawn
     SCOPE: ClassVar[str] = "anything"  # what its formulas may depend on
     KEEPS_ENERGY: ClassVar[bool] = False  # all that it does is stored in its energy
+    STATES: ClassVar[tuple[str, ...]] = ()  # ends of the names of states that it may have
     ON: ClassVar[str] = ""  # the field of what it acts on: "measure", or "coordinate" of a label
 
     def along(self) -> Measure | None:
@@ -53,6 +57,21 @@ class Force(Act):
     def labels(self) -> tuple[str, ...]:
         measure = self.along()
         return () if measure is None else measure.labels()
+
+    def states(self, units: Mapping[str, str] = NO_UNITS) -> tuple[Label, ...]:
+        """States of its own, by name and SI unit; formulas of all loads may use these names.
+
+        Args:
+            units: SI units of coordinates, by label.
+        """
+        return ()
+
+    def check_among(self, moving: Collection[str]) -> None:
+        """Raises an error for formulas that may not depend on these names, which move."""
+
+    def state_rates(self, x: Any, rate: Any, read: Read) -> tuple[Any, ...]:
+        """ż of each of them, as formulas of the measure and its rate; 0 where it has none."""
+        return ()
 
 
 class AlongMeasure(Force):
@@ -121,6 +140,16 @@ class Field(Force):
     __slots__ = ()
 
     vector: Triple
+
+
+def states_of(forces: Iterable[Force], units: Mapping[str, str] = NO_UNITS) -> tuple[Label, ...]:
+    """The states of all loads, in order.
+
+    Args:
+        forces: of a mechanism.
+        units: SI units of its coordinates, by label.
+    """
+    return tuple(label for force in forces for label in force.states(units))
 
 
 LOAD_KINDS: Kinds[type[Force]] = Kinds("load", ("LSD", "PYTHON"))

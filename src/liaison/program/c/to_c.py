@@ -3,13 +3,14 @@
 The text needs a C compiler and libm, nothing else: it includes <math.h> only. Portable text has its
 elementary functions within it; compiled with FLAGS, it gives the bits of every other machine.
 
-Public names: to_c, compile_c, c_name, own_functions, FLAGS.
+Public names: to_c, compile_c, c_name, own_functions, entries_c, FLAGS, PRELUDE.
 """
 
 from __future__ import annotations
 
 import ctypes
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache as memo
 from functools import partial
@@ -56,6 +57,9 @@ static inline double liaison_table(int n, int m, const double *breaks, const dou
   return y;
 }
 """
+NESTED = 400
+"""Characters of what stands where it is used, at most."""
+
 FLAGS = ("-ffp-contract=off",)
 """What keeps a C compiler from contracting a product and a sum to one operation."""
 
@@ -140,22 +144,39 @@ def c_name(program: Program, entry: str) -> str:
 
 def module_c(program: Program, plans: dict[str, Plan], *, portable: bool = False) -> str:
     """C text of planned entries."""
-    shared = _Shared(own_functions(portable))
-    functions: list[str] = []
-    for entry, entry_plan in plans.items():
-        functions += _entry(program, entry, entry_plan, shared)
+    text, called = entries_c([(program, plans)], own_functions(portable))
+    head = [NO_CONTRACTION, loops_to_c(called, static=True)] if portable else []
+    return "\n".join([PRELUDE, *head, text])
+
+
+def entries_c(
+    planned: Iterable[tuple[Program, Mapping[str, Plan]]],
+    functions: Mapping[str, Loop[..., Any]],
+    *,
+    nested: bool = False,
+) -> tuple[str, list[Loop[..., Any]]]:
+    """C text of entries alone, and the elementary functions that it calls.
+
+    Args:
+        planned: programs and plans of their entries.
+        functions: name of an operation -> the loop that computes it.
+        nested: what is used once stands where it is used.
+    """
+    shared = _Shared(functions, nested)
+    entries: list[str] = []
+    for program, plans in planned:
+        for entry, entry_plan in plans.items():
+            entries += _entry(program, entry, entry_plan, shared)
     data = [line for key, name in shared.tables.items() for line in _table(key, name)]
-    if portable:
-        data = [NO_CONTRACTION, loops_to_c([*shared.called], static=True), *data]
-    return "\n".join([PRELUDE, *data, *functions])
+    return "\n".join([*data, *entries]), [*shared.called]
 
 
 @final
 class _Shared:
     """What the functions of a text share: tables, and the elementary functions they call."""
 
-    def __init__(self, functions: Mapping[str, Loop[..., Any]]) -> None:
-        self.functions = functions
+    def __init__(self, functions: Mapping[str, Loop[..., Any]], nested: bool) -> None:
+        self.functions, self.nested = functions, nested
         self.tables: dict[tuple[Table, int], str] = {}
         self.called: dict[Loop[..., Any], None] = {}
 
@@ -214,13 +235,23 @@ class _Writer:
         self.inputs, self.numbers = program.inputs, entry_plan.numbers
         self.piece, self.shared = piece, shared
         self.names: dict[Expr, str] = {}
+        self.uses: Counter[Expr] = Counter()
+        if shared.nested:
+            nodes = [node for item in piece.items for node in item]
+            self.uses.update(x for node in nodes for x in node.args)
+            self.uses.update([*piece.saves, *(x for _, x in piece.outputs)])
 
     def lines(self) -> list[str]:
         lines = []
+        count = 0
         for item in self.piece.items:
             for node in item:
                 value = self.value(node)
-                self.names[node] = name = f"t{len(self.names)}"
+                if self.uses[node] == 1 and len(value) <= NESTED:
+                    self.names[node] = value
+                    continue
+                self.names[node] = name = f"t{count}"
+                count += 1
                 lines.append(f"  const double {name} = {value};")
         saves = self.piece.saves.items()
         lines += [f"  work[{place}] = {self.names[node]};" for node, place in saves]

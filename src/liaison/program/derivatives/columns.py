@@ -93,9 +93,15 @@ class Columns:
             outer |= outside(block.rows, steps_of(block.rows, block.seeds), block.seeds)
         return [node for node in outer if node.op != "const"]
 
+    @property
+    def formulas(self) -> list[Expr]:
+        """What is computed once for all columns, from the inputs."""
+        return self.shared
+
     def operations(self) -> list[Expr]:
-        """Every operation on a vector, as often as it is done."""
-        operations = [x for block in self.blocks for x in steps_of(block.rows, block.seeds)]
+        """Every operation, on a number or a vector, as often as it is done."""
+        once = [x for x in topological(self.shared) if x.op not in ("symbol", "const")]
+        operations = once + [x for block in self.blocks for x in steps_of(block.rows, block.seeds)]
         return operations + self.steps * len(self.blocks)
 
 

@@ -59,6 +59,8 @@ from liaison.program.program import Entry
 from liaison.program.solve import Factor, dense
 
 from .columns import LANES, Block, Columns, Group, substituted
+from .cost import directional_cost, elimination_cost
+from .stages import Stages
 
 
 def curvature_makers(
@@ -97,13 +99,23 @@ SPARSE = 5
 """Entries of M, of so many places, from which columns of inverse dynamics are: short branches
 beside each other have more zeros than vectors can skip."""
 
+STAGED_WEIGHT = 1.5
+"""Operations of columns that take as long as one of stages, which are fewer, and wait more for
+what is stored and loaded between them: measured on trees of 5 to 38 velocities."""
+
+LEAST_STAGED = 260
+"""Operations of stages for each velocity, at least."""
+
+SHARED = 2.5
+"""Operations that all columns share, of those of inverse dynamics: v̇ and the elimination."""
+
 Blocks: TypeAlias = list[tuple[str, Sequence[Expr]]]
 Solution: TypeAlias = tuple[list[Expr], list[Expr], Expr]
 
 
 def derivative_makers(
     equations: Equations, factored: Callable[[], Factor], solution: Callable[[], Solution]
-) -> dict[str, Callable[[], Blocks | Columns]]:
+) -> dict[str, Callable[[], Blocks | Columns | Stages]]:
     """Name -> what makes the entry.
 
     d_inverse (x = v̇): tau_q, tau_v, tau_vdot, tau_u; d_inverse_p: tau_p;
@@ -170,11 +182,14 @@ class Derivatives:
             lam.append((f"lam_{name}", _rows([y for _, y in solved], self.nc)))
         return vdot + lam
 
-    def solved_columns(self, names: Sequence[str]) -> Blocks | Columns:
+    def solved_columns(self, names: Sequence[str]) -> Blocks | Columns | Stages:
         """The same with the elimination kept once for all columns, where there are enough."""
         size = self.nv + self.nc
         if size < FEWEST:
             return self.forward(names)
+        swept = self.by_sweeps(names)
+        if swept is not None:
+            return swept
         values = dict(zip((*self.symbols.vdot, *self.symbols.lam), self.at(), strict=True))
         groups = []
         for name in names:
@@ -185,6 +200,39 @@ class Derivatives:
         vdot, lam, _ = self.factored().solve(right[: self.nv], right[self.nv :], refinements=0)
         parts = (("vdot", tuple(vdot)), ("lam", tuple(lam)))
         return Columns(tuple(right), parts, tuple(groups), lambda: self.forward(names))
+
+    def by_sweeps(self, names: Sequence[str]) -> Stages | None:
+        """The columns of a tree by sweeps over its bodies; None where these would take longer."""
+        from .tree_columns import tree_columns
+
+        dynamics, widths = self.equations.dynamics, {name: self.width(name) for name in names}
+        swept = dynamics.swept
+        if swept is None or self.nc or "p" in names:
+            return None
+        limit = self.columns_cost(names) / STAGED_WEIGHT
+        is_singular = any(vanishes(dynamics.M[i, i]) for i in range(self.nv))  # an error, by words
+        has_bare = any(node.v.start == node.v.stop for node in swept.kinematics.tree.nodes)
+        if is_singular or has_bare or limit < LEAST_STAGED * self.nv:
+            return None
+        slopes = self.by(dynamics.tau, [name for name in names if name != "tau"])
+        stages = tree_columns(swept, dynamics.tau, slopes, widths, lambda: self.forward(names))
+        return stages if len(stages.operations()) < limit else None
+
+    def columns_cost(self, names: Sequence[str]) -> float:
+        """About how many operations columns take: shared ones, right-hand sides, solutions."""
+        dynamics, symbols, blocks = self.equations.dynamics, self.symbols, dict[Expr, int]()
+        count = 0
+        for name in names:
+            bits = {k: 1 << (count + k // LANES) for k in range(self.width(name))}
+            count += len(self.firsts(name))
+            if name == "q":
+                for (i, k), _ in self.equations.kinematics.N.items():
+                    blocks[symbols.q[i]] = blocks.get(symbols.q[i], 0) | bits[k]
+            elif name != "tau":
+                blocks |= {x: bits[k] for k, x in enumerate(getattr(symbols, name))}
+        shared = SHARED * sum(count_operations(dynamics.inverse).values())
+        solved = count * elimination_cost(dynamics.M, self.nv)
+        return shared + directional_cost(dynamics.inverse, blocks) + solved
 
     def inverse_columns(self, names: Sequence[str]) -> Blocks | Columns:
         """∂(M v̇ + h − τ) by each of the names, for several columns at once."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, final
 
@@ -18,9 +18,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from liaison.errors import ProgramError
 
+from .dlpack import CUDA, FLOATS, INTEGERS, capsule_of
+
 NAMES = ("libcuda.so.1", "libcuda.so", "nvcuda.dll")
 REGISTERS, LOCAL_BYTES = 4, 3
 CAPABILITY = (75, 76)
+MULTIPROCESSORS, RESIDENT, ALL_REGISTERS = 16, 39, 82
+ORDINAL = 9  # attribute of a pointer: whose memory it is
 Address = ctypes.c_uint64
 
 
@@ -29,9 +33,14 @@ class Driver:
     """One device and its primary context."""
 
     def __init__(self, library: Any, device: int = 0) -> None:
-        self._library = library
+        self._library, self.index = library, device
         self.call("cuInit", 0)
-        handle = ctypes.c_int()
+        known, handle = ctypes.c_int(), ctypes.c_int()
+        self.call("cuDeviceGetCount", ctypes.byref(known))
+        if not 0 <= device < known.value:
+            raise ProgramError(
+                f"GPU {device} was asked for; this computer has {known.value}, counted from 0."
+            )
         self.call("cuDeviceGet", ctypes.byref(handle), device)
         self._context = ctypes.c_void_p()
         self.call("cuDevicePrimaryCtxRetain", ctypes.byref(self._context), handle)
@@ -54,20 +63,54 @@ class Driver:
     @property
     def processor(self) -> str:
         """The kind of the device, as PTX names it."""
-        version = []
-        for attribute in CAPABILITY:
-            value = ctypes.c_int()
-            self.call("cuDeviceGetAttribute", ctypes.byref(value), attribute, self.device)
-            version.append(value.value)
+        version = [self.attribute(x) for x in CAPABILITY]
         return f"sm_{version[0]}{version[1]}"
+
+    def attribute(self, which: int) -> int:
+        """A number of the device."""
+        value = ctypes.c_int()
+        self.call("cuDeviceGetAttribute", ctypes.byref(value), which, self.device)
+        return value.value
+
+    def resident(self, registers: int) -> int:
+        """Threads with so many registers that it runs at the same time."""
+        most = self.attribute(ALL_REGISTERS) // max(1, registers)
+        return self.attribute(MULTIPROCESSORS) * min(self.attribute(RESIDENT), most)
+
+    @property
+    def free_bytes(self) -> int:
+        """Memory that nobody has taken."""
+        free, total = ctypes.c_size_t(), ctypes.c_size_t()
+        self.enter()
+        self.call("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
+        return free.value
+
+    def check_owner(self, address: int, what: str) -> None:
+        """Raises an error for an array in the memory of another device."""
+        ordinal = ctypes.c_int()
+        self.enter()
+        self.call("cuPointerGetAttribute", ctypes.byref(ordinal), ORDINAL, Address(address))
+        if ordinal.value != self.index:
+            raise ProgramError(
+                f"{what} lies on GPU {ordinal.value}, but is used on GPU {self.index}.",
+                hint=f"Move it there, or take device='gpu:{ordinal.value}'.",
+            )
 
     def load(self, text: str, name: str) -> Function:
         """A kernel from PTX text, compiled for the device by the driver."""
+        return self.load_all(text, [name])[name]
+
+    def load_all(self, text: str, names: Iterable[str]) -> dict[str, Function]:
+        """Kernels of one text, by name."""
         self.enter()
-        module, function = ctypes.c_void_p(), ctypes.c_void_p()
-        self.call("cuModuleLoadData", ctypes.byref(module), ctypes.c_char_p(text.encode()))
-        self.call("cuModuleGetFunction", ctypes.byref(function), module, name.encode())
-        return Function(self, module, function)
+        handle = ctypes.c_void_p()
+        self.call("cuModuleLoadData", ctypes.byref(handle), ctypes.c_char_p(text.encode()))
+        module, functions = _Module(self, handle), {}
+        for name in names:
+            function = ctypes.c_void_p()
+            self.call("cuModuleGetFunction", ctypes.byref(function), handle, name.encode())
+            functions[name] = Function(self, module, function)
+        return functions
 
     def synchronize(self) -> None:
         """Waits until everything that was launched is done."""
@@ -75,12 +118,19 @@ class Driver:
 
 
 @final
+class _Module:
+    """What the driver compiled, unloaded after the last of its kernels is gone."""
+
+    def __init__(self, owner: Driver, handle: ctypes.c_void_p) -> None:
+        weakref.finalize(self, owner._library.cuModuleUnload, handle)
+
+
+@final
 class Function:
     """A kernel on the device."""
 
-    def __init__(self, owner: Driver, module: ctypes.c_void_p, handle: ctypes.c_void_p) -> None:
+    def __init__(self, owner: Driver, module: _Module, handle: ctypes.c_void_p) -> None:
         self._driver, self._module, self._handle = owner, module, handle
-        weakref.finalize(self, owner._library.cuModuleUnload, module)
 
     def attribute(self, which: int) -> int:
         """What the driver's compiler made of it."""
@@ -98,17 +148,18 @@ class Function:
 
 
 @cache
-def driver() -> Driver:
-    """The driver of this computer's first GPU.
+def driver(device: int = 0) -> Driver:
+    """The driver of one of this computer's GPUs, the first if not said otherwise.
 
     Raises:
         ProgramError: there is none.
     """
     for name in NAMES:
         try:
-            return Driver(ctypes.CDLL(name))
+            library = ctypes.CDLL(name)
         except OSError:
             continue
+        return Driver(library, device)
     raise ProgramError(
         "this computer has no NVIDIA driver, so no GPU can run the kernel.",
         hint="to_ptx(program, entry) makes the text anywhere; to_llvm(program).batch runs here.",
@@ -119,12 +170,13 @@ def driver() -> Driver:
 class DeviceArray:
     """An array in the memory of the GPU, rows contiguous.
 
-    Other libraries see it through `__cuda_array_interface__` without a copy.
+    Other libraries see it without a copy: through `__cuda_array_interface__`, or DLPack as in
+    `torch.from_dlpack(array)`, `cupy.from_dlpack(array)` and `jax.dlpack.from_dlpack(array)`.
 
     Attributes:
         address: of its first element.
         shape: as NumPy's.
-        dtype: float64 or float32.
+        dtype: of floats or whole numbers.
 
     Example:
         >>> import liaison
@@ -148,10 +200,12 @@ class DeviceArray:
         return f"<DeviceArray {' × '.join(map(str, self.shape))} of {self.dtype}>"
 
     @classmethod
-    def of(cls, values: ArrayLike, dtype: Any = np.float64) -> DeviceArray:
+    def of(
+        cls, values: ArrayLike, dtype: Any = np.float64, owner: Driver | None = None
+    ) -> DeviceArray:
         """A copy of an array of this computer."""
         array = np.ascontiguousarray(values, dtype=dtype)
-        copy = cls(array.shape, dtype)
+        copy = cls(array.shape, dtype, owner)
         copy.fill(array)
         return copy
 
@@ -184,6 +238,18 @@ class DeviceArray:
             "version": 3,
             "strides": None,
         }
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Kind of device, CUDA, and its number."""
+        return CUDA, self._driver.index
+
+    def __dlpack__(self, **_: Any) -> Any:
+        """The same memory as a capsule of DLPack; what was launched before is over."""
+        self._driver.enter()
+        self._driver.synchronize()
+        code = {"f": FLOATS, "i": INTEGERS}[self.dtype.kind]
+        kind = (code, 8 * self.dtype.itemsize)
+        return capsule_of(self, self.address, self.shape, kind, self.__dlpack_device__())
 
 
 def _free(owner: Driver, address: int) -> None:

@@ -17,7 +17,7 @@ is alive keep fewer values by count, and were no faster on a GPU.
 Source: SU70.
 Differs: formulas are shared, so that the order is not optimal.
 
-Public names: DeviceModule, Body, Memory, body_of, written, chained, compact.
+Public names: DeviceModule, Body, Memory, Stores, Thread, body_of, written, chained, compact.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeAlias, final
+from typing import Protocol, TypeAlias, final
 
 from liaison.errors import ProgramError
 from liaison.expr import Expr, topological
@@ -121,6 +121,13 @@ def _fuses(term: Expr, uses: Mapping[Expr, int]) -> bool:
     return term.op == "mul" and uses[term] == 1
 
 
+class Stores(Protocol):
+    """Where results go."""
+
+    def store(self, array: str, index: int, value: str) -> None:
+        """One of them."""
+
+
 Readers: TypeAlias = Mapping[str, Callable[[int], str]]
 """Array -> the operand of its value with an index."""
 
@@ -130,11 +137,16 @@ ANGLES = 8  # sines and cosines with one branch for those that are far
 
 
 class DeviceModule(Module):
-    """What the kernels of a module share."""
+    """What the kernels of a module share.
 
-    def __init__(self, form: Form) -> None:
+    Args:
+        form: double or float.
+        estimates: inverses begin with the device's estimate; processors have none.
+    """
+
+    def __init__(self, form: Form, *, estimates: bool = True) -> None:
         super().__init__()
-        self.form = form
+        self.form, self.estimates = form, estimates
         self.functions: set[str] = set()
 
     def declarations(self) -> list[str]:
@@ -187,7 +199,7 @@ def body_of(
     outputs = chained(program.entry(entry).outputs)
     single = Program(program.name, {entry: Entry(entry, outputs)}, program.inputs)
     entry_plan = plan(single, entry, lanes=ANGLES, size=WHOLE)
-    return _Thread(module, program, entry_plan, entry_plan.pieces[0], read, prefix, block).body()
+    return Thread(module, program, entry_plan, entry_plan.pieces[0], read, prefix, block).body()
 
 
 def written(
@@ -198,7 +210,7 @@ def written(
     Of an entry in one piece all loads come first, so that a thread waits for them once. Of one that
     is cut, values are read when they are needed and written when they are there.
     """
-    thread = _Thread(module, program, entry_plan, piece, memory.loads(), "n", "entry")
+    thread = Thread(module, program, entry_plan, piece, memory.loads(), "n", "entry")
     if len(entry_plan.pieces) > 1:
         memory.lines = thread.lines
         thread.memory = memory
@@ -210,7 +222,7 @@ def written(
     return "\n".join([*loads, *body.lines, *memory.taken()])
 
 
-class _Thread(Writer):
+class Thread(Writer):
     """Writes an entry for one thread; outputs stay in registers."""
 
     def __init__(
@@ -226,7 +238,7 @@ class _Thread(Writer):
         super().__init__(module, program, entry_plan, replace(piece, items=compact(piece)))
         self.device, self.form = module, module.form
         self.loads, self.prefix, self.block = read, prefix, block
-        self.memory: Memory | None = None
+        self.memory: Stores | None = None
 
     def body(self) -> Body:
         """All instructions; with a memory, results are written as soon as they are there."""
@@ -283,6 +295,8 @@ class _Thread(Writer):
         """
         kind, bits = self.form.kind, self.form.real[0]
         one, minus = self.form.number(1.0), self.put(f"fneg {kind} {x}")
+        if not self.device.estimates:
+            return self.put(f"fdiv {kind} {one}, {x}")
         y = self.put(f"call {kind} @llvm.nvvm.rcp.approx.ftz.{bits}({kind} {x})")
         e = self.fused(minus, y, one)
         y = self.fused(y, self.fused(e, e, e), y)

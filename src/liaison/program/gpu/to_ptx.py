@@ -27,6 +27,7 @@ from liaison.program.llvm.machine import ptx
 from liaison.program.plan import plan
 from liaison.program.program import ARRAYS, Entry, Program
 
+from .long_march import is_long, long_march_ir
 from .thread import ANGLES, GLOBAL, LOCAL, Body, DeviceModule, Memory, Readers, body_of, written
 
 STRIDED = ("t", "q", "v", "u", "p", "x")
@@ -372,9 +373,10 @@ def to_ptx(
             raise ProgramError(
                 f"{block[1]!r} is unilateral; a march on a GPU does not find where such "
                 "constraints close and open.",
-                hint="simulate_batch does, on all cores; here evaluate 'forward', of the free "
-                "mechanism, and 'one_sided'.",
+                hint="liaison.worlds goes through them on a GPU, simulate_batch on all cores.",
             )
+        if is_long(program, form):
+            return ptx(long_march_ir(program, form, shared, BLOCK), processor, passes=True)
         return ptx(march_ir(program, form, shared, BLOCK), processor)
     return ptx(evaluate_ir(_chosen(program, entry, rows), entry, form, shared, BLOCK), processor)
 

@@ -18,11 +18,11 @@ from typing import Any, final
 
 from liaison.program.functions.table import FUNCTIONS
 from liaison.program.llvm.portable import PORTABLE
-from liaison.program.llvm.to_llvm import ColumnsPlan, columns_plan, module_of
+from liaison.program.llvm.to_llvm import AnyPlan, columns_plan, module_of
 from liaison.program.loops.compile import loops_key
 from liaison.program.loops.language import Loop
 from liaison.program.loops.llvm import loops_ir
-from liaison.program.plan import PIECE, Plan, plan
+from liaison.program.plan import PIECE, plan
 from liaison.program.program import Program
 
 from .objects import Object, Section, Symbol
@@ -69,7 +69,7 @@ def entries_module(program: Program, symbols: Mapping[str, str]) -> tuple[str, d
     return module_of(program, plans, PORTABLE), works
 
 
-def _planned(program: Program, entry: str) -> Plan | ColumnsPlan:
+def _planned(program: Program, entry: str) -> AnyPlan:
     columns = program.entry(entry).columns
     if columns is None:
         return plan(program, entry, lanes=LANES, functions=FUNCTIONS)

@@ -20,7 +20,7 @@ from liaison.expr import Expr, Table
 from liaison.program.plan import LARGEST_POWER, TURNING, Functions, Item, Piece, Plan
 from liaison.program.program import Program
 
-from .sincos import double, sincos_lines, single, slow_function
+from .sincos import Lines, double, single, slow_function
 
 SEARCH = """\
 entry:
@@ -145,14 +145,14 @@ class Arithmetic:
 
     Attributes:
         contract: a mark of sums and products that may be fused; empty where none may.
-        sincos: writes sines and cosines, as `sincos_lines` does.
+        sincos: writes sines and cosines: of a prefix of names, and so many lanes.
         prefix: of the names of other functions.
         addresses: where these lie; none for functions of the system.
         functions: what computes formulas without symbols; those of Python where empty.
     """
 
     contract: str = "contract "
-    sincos: Callable[[str, str, int, str], tuple[list[str], str, str, str]] = sincos_lines
+    sincos: Callable[[str, int], Lines] = Lines
     prefix: str = ""
     addresses: Callable[[], Mapping[str, int]] = dict
     functions: Functions = field(default_factory=dict)
@@ -170,17 +170,30 @@ def module_ir(program: Program, plans: Mapping[str, Plan], arithmetic: Arithmeti
     return "\n".join([*module.declarations(), *bodies, module.tail(), ""])
 
 
-def entry_functions(module: Module, name: str, program: Program, entry_plan: Plan) -> str:
-    """The function of an entry, and those it is cut into."""
+def entry_functions(
+    module: Module, name: str, program: Program, entry_plan: Plan, *, small: bool = False
+) -> str:
+    """The function of an entry, and those it is cut into.
+
+    Args:
+        module: in which they stand.
+        name: of the function.
+        program: with the entry.
+        entry_plan: how it is computed.
+        small: rather than fast: sines and cosines are calls.
+    """
     count = len(entry_plan.pieces)
+
+    def written(head: str, piece: Piece) -> str:
+        writer = Writer(module, program, entry_plan, piece)
+        writer.is_small = small
+        return writer.function(f"{head}({ARGUMENTS}){' minsize optsize' if small else ''}")
+
     if count == 1:
-        writer = Writer(module, program, entry_plan, entry_plan.pieces[0])
-        return writer.function(f"define void @{name}({ARGUMENTS})")
+        return written(f"define void @{name}", entry_plan.pieces[0])
     names = [f"@{name}.{k}" for k in range(count)]
     parts = [
-        Writer(module, program, entry_plan, piece).function(
-            f"define internal void {part}({ARGUMENTS})"
-        )
+        written(f"define internal void {part}", piece)
         for part, piece in zip(names, entry_plan.pieces, strict=True)
     ]
     calls = [f"  call void {part}({PASSED})" for part in names]
@@ -194,8 +207,10 @@ class Module:
     def __init__(self, arithmetic: Arithmetic = NATIVE) -> None:
         self.arithmetic, self.prefix = arithmetic, arithmetic.prefix
         self.lanes: set[int] = set()
+        self.turns: set[int] = set()
         self.tables: dict[tuple[Table, int], str] = {}
         self.spread: dict[tuple[str, int], None] = {}  # (function of doubles, lanes), in order
+        self.stores: set[int] = set()  # lanes of vectors of which some are stored
 
     def declarations(self) -> list[str]:
         """Functions that are made elsewhere."""
@@ -206,6 +221,7 @@ class Module:
 
     def tail(self) -> str:
         """The cold functions that were asked for, and the weight of the branches to them."""
+        turns = [_turn(lanes, self.arithmetic) for lanes in sorted(self.turns)]
         cold = [slow_function(lanes, self.prefix) for lanes in sorted(self.lanes)]
         contract = self.arithmetic.contract
         tables = [table_function(*key, name, contract) for key, name in self.tables.items()]
@@ -213,7 +229,23 @@ class Module:
             _spread(name, LIBM.get(name.removeprefix(self.prefix), 1), Form(lanes))
             for name, lanes in self.spread
         ]
-        return "\n".join([*cold, *tables, *spread, '!0 = !{!"branch_weights", i32 100000, i32 1}'])
+        return "\n".join(
+            [*turns, *cold, *tables, *spread, '!0 = !{!"branch_weights", i32 100000, i32 1}']
+        )
+
+
+def _turn(lanes: int, arithmetic: Arithmetic) -> str:
+    """A function of sine and cosine, for entries that are rather small than fast."""
+    kind = Form(lanes).kind
+    pair = f"{{ {kind}, {kind} }}"
+    lines, sine, cosine, _ = arithmetic.sincos("s", lanes).both("%x", "entry")
+    return "\n".join([
+        f"define internal {pair} @liaison_turn{lanes}({kind} %x) noinline nounwind {{", "entry:",
+        *lines,
+        f"  %both0 = insertvalue {pair} poison, {kind} {sine}, 0",
+        f"  %both = insertvalue {pair} %both0, {kind} {cosine}, 1",
+        f"  ret {pair} %both", "}",
+    ])  # fmt: skip
 
 
 def _spread(name: str, arity: int, form: Form) -> str:
@@ -241,6 +273,7 @@ class Writer:
     """Writes the function of one piece, for one state."""
 
     form = SCALAR
+    is_small = False
 
     def __init__(self, module: Module, program: Program, entry_plan: Plan, piece: Piece) -> None:
         self.module, self.inputs, self.piece = module, program.inputs, piece
@@ -274,7 +307,7 @@ class Writer:
             return
         for node in zeros:
             del outputs[node]
-        length = f"i64 {8 * self.size}"
+        length = f"i64 {8 * self.size * self.form.lanes}"
         self.lines.append(f"  call void @llvm.memset.p0.i64(ptr %out, i8 0, {length}, i1 false)")
 
     def put(self, text: str) -> str:
@@ -348,7 +381,8 @@ class Writer:
     def turn(self, item: Item) -> None:
         """Sines and cosines of one angle, or of several as a vector."""
         angles = list(dict.fromkeys(node.args[0] for node in item))
-        lanes = next(n for n in (1, 2, 4, 8) if n >= len(angles))
+        least = 2 if self.is_small else 1  # one function serves all
+        lanes = next(n for n in (1, 2, 4, 8) if n >= max(least, len(angles)))
         sine, cosine = self.turned(self.gathered([self.operand(a) for a in angles], lanes), lanes)
         for node in item:
             vector = sine if node.op == "sin" else cosine
@@ -360,9 +394,14 @@ class Writer:
         """Sine and cosine of a vector."""
         self.module.lanes.add(lanes)
         self.count += 1
-        sincos = self.module.arithmetic.sincos
-        written = sincos(f"s{self.count}", operand, lanes, self.block)
-        lines, sine, cosine, self.block = written
+        if self.is_small:
+            self.module.turns.add(lanes)
+            pair = f"{{ {Form(lanes).kind}, {Form(lanes).kind} }}"
+            both = self.put(f"call {pair} @liaison_turn{lanes}({Form(lanes).kind} {operand})")
+            sine, cosine = (self.put(f"extractvalue {pair} {both}, {k}") for k in (0, 1))
+            return sine, cosine
+        writer = self.module.arithmetic.sincos(f"s{self.count}", lanes)
+        lines, sine, cosine, self.block = writer.both(operand, self.block)
         self.lines += lines
         return sine, cosine
 

@@ -32,7 +32,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, final
@@ -244,6 +244,13 @@ class Target:
     model: str = "jitdefault"
 
 
+ANY = Target("x86_64-unknown-linux-gnu", model="small")
+"""For which passes run that give code for all."""
+
+IMPROVED = 8
+"""Modules that are kept between one target and the next."""
+
+
 def object_code_for(
     target: Target, ir: str | Callable[[], str], *, optimize: int = 2, key: str = ""
 ) -> bytes:
@@ -259,19 +266,28 @@ def object_code_for(
         machine = _machine_for(target, optimize)
         features = target.processor, target.features, target.model, f"O{optimize}"
         version = ".".join(map(str, _llvm().llvm_version_info))
-        name = key_of(key, target.triple, *features, version)
+        name = key_of(f"{ANY.triple} {key}", target.triple, *features, version)
         content = fetch(name) if key else None
         if content is None:
             text = ir if isinstance(ir, str) else ir()
-            module = _llvm().parse_assembly(f'target triple = "{target.triple}"\n{text}')
-            module.data_layout = str(machine.target_data)
-            module.verify()
-            if optimize:
-                _improve(module, optimize, machine)
+            module = _llvm().parse_bitcode(_improved(text, optimize))
+            module.triple, module.data_layout = target.triple, str(machine.target_data)
             content = bytes(machine.emit_object(module))
             if key:
                 store(name, content)
         return content
+
+
+@lru_cache(maxsize=IMPROVED)
+def _improved(text: str, optimize: int) -> bytes:
+    """A module after LLVM's own passes, the same for every target."""
+    machine = _machine_for(ANY, optimize)
+    module = _llvm().parse_assembly(f'target triple = "{ANY.triple}"\n{text}')
+    module.data_layout = str(machine.target_data)
+    module.verify()
+    if optimize:
+        _improve(module, optimize, machine)
+    return bytes(module.as_bitcode())
 
 
 @cache
@@ -285,14 +301,30 @@ def _machine_for(target: Target, optimize: int) -> Any:
     )  # fmt: skip
 
 
-def ptx(ir: str, processor: str) -> str:
-    """The text for NVIDIA GPUs of that kind and newer; any host will do."""
+def ptx(ir: str, processor: str, *, passes: bool = False) -> str:
+    """The text for NVIDIA GPUs of that kind and newer; any host will do.
+
+    Args:
+        ir: a module, without target lines.
+        processor: the kind, as PTX names it.
+        passes: run LLVM's own passes first (for loops); the text is then kept in the disk cache.
+    """
+    version = ".".join(map(str, _llvm().llvm_version_info))
+    key = key_of(ir, GPU, processor, version, f"passes={passes}")
+    text = fetch(key) if passes else None
+    if text is not None:
+        return text.decode()
     with _LOCK:
         machine = _gpu_machine(processor)
         module = _llvm().parse_assembly(f'target triple = "{GPU}"\n{ir}')
         module.data_layout = str(machine.target_data)
         module.verify()
-        return str(machine.emit_assembly(module))
+        if passes:
+            _tighten(module, machine)
+        written = str(machine.emit_assembly(module))
+    if passes:
+        store(key, written.encode())
+    return written
 
 
 @cache
@@ -394,6 +426,10 @@ def _improve(module: Any, optimize: int, machine: Any, vectors: bool = False) ->
     if optimize > 2:
         builder.getModulePassManager().run(module, builder)
         return
+    if any(b"alwaysinline" in x for one in module.functions for x in one.attributes):
+        whole = llvm.create_new_module_pass_manager()
+        whole.add_always_inliner_pass()
+        whole.run(module, builder)
     manager = llvm.create_new_function_pass_manager()
     manager.add_sroa_pass()
     manager.add_instruction_combine_pass()
@@ -401,6 +437,16 @@ def _improve(module: Any, optimize: int, machine: Any, vectors: bool = False) ->
     for function in module.functions:
         if not function.is_declaration:
             manager.run(function, builder)
+
+
+def _tighten(module: Any, machine: Any) -> None:
+    """What makes code of a GPU quicker without making it longer: its caches are small."""
+    llvm = _llvm()
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_unrolling = options.loop_interleaving = False
+    options.loop_vectorization = options.slp_vectorization = False
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
 
 
 def _link(

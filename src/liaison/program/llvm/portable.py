@@ -4,7 +4,7 @@ Inline they come from the text of the functions, on one double or on a vector: a
 and one return is printed in place, calls with it, and an operation on the same operands once. Sine
 and cosine, each with its reduction, share it so.
 
-Public names: PORTABLE, portable_sincos, library, addresses.
+Public names: PORTABLE, Straight, library, addresses.
 """
 
 from __future__ import annotations
@@ -25,11 +25,6 @@ from .entries import Arithmetic
 from .sincos import Lines
 
 
-def portable_sincos(tag: str, x: str, lanes: int, block: str) -> tuple[list[str], str, str, str]:
-    """As `sincos_lines`, with the bits of `sin` and `cos` in `program/functions`."""
-    return _Straight(tag, lanes).both(x, block)
-
-
 @cache
 def library() -> CompiledLoops:
     """The functions as machine code, once a process."""
@@ -43,8 +38,8 @@ def addresses() -> Mapping[str, int]:
 
 
 @final
-class _Straight(Lines):
-    """Appends lines, equal ones once."""
+class Straight(Lines):
+    """As `Lines`, with the bits of `sin` and `cos` in `program/functions`; equal lines once."""
 
     def __init__(self, tag: str, lanes: int) -> None:
         super().__init__(tag, lanes)
@@ -106,5 +101,5 @@ class _Straight(Lines):
         return self.once(f"{name} {after} {args[0]}, {args[1]}")
 
 
-PORTABLE = Arithmetic("", portable_sincos, "liaison_", addresses, FUNCTIONS)
+PORTABLE = Arithmetic("", Straight, "liaison_", addresses, FUNCTIONS)
 """No contraction, and functions of our own."""

@@ -12,12 +12,17 @@ Source: CW80, chapter 8 (sine and cosine), for the reduction.
 Differs: the polynomials are minimax fits (Remez exchange, 300 bits) of
 (sin r − r)/r³ and (cos r − 1 + r²/2)/r⁴ in r², relative error 2⁻⁵⁸ and 2⁻⁶⁴.
 
-Public names: sincos_lines, slow_function, Lines, double, single, REACH.
+Vectors of angles have one branch for all of them, and in the cold branch only angles that are far
+ask libm: what a lane gives does not depend on its neighbours.
+
+Public names: slow_function, Lines, turned_together, double, single, REACH.
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
+from functools import reduce
 
 import numpy as np
 
@@ -45,42 +50,85 @@ def single(value: float) -> str:
 
 
 def slow_function(lanes: int, prefix: str = "") -> str:
-    """The cold function: sine and cosine of each lane by libm, or by functions with a prefix."""
+    """The cold function: sine and cosine by libm, or by functions with a prefix.
+
+    That of several lanes takes what the inline code gave, and replaces it where an angle is far.
+    """
     kind = _kinds(lanes)[0]
     pair = f"{{ {kind}, {kind} }}"
-    lines = [f"define internal {pair} @liaison_sincos{lanes}({kind} %x) noinline cold nounwind {{"]
-    results = []
-    for name in ("sin", "cos"):
-        previous = "poison"
-        for i in range(lanes):
-            if lanes == 1:
-                lines.append(f"  %{name}0 = call double @{prefix}{name}(double %x)")
-                previous = f"%{name}0"
-                continue
-            lines.append(f"  %{name}x{i} = extractelement {kind} %x, i32 {i}")
-            lines.append(f"  %{name}y{i} = call double @{prefix}{name}(double %{name}x{i})")
-            value = f"double %{name}y{i}, i32 {i}"
-            lines.append(f"  %{name}{i} = insertelement {kind} {previous}, {value}")
-            previous = f"%{name}{i}"
-        results.append(previous)
+    given = "" if lanes == 1 else f", {kind} %sin, {kind} %cos"
+    name = f"@liaison_sincos{lanes}({kind} %x{given})"
+    lines = [f"define internal {pair} {name} noinline cold nounwind {{"]
+    results = [_by_libm(name, lanes, prefix, lines) for name in ("sin", "cos")]
+    if lanes > 1:
+        own = Lines("near", lanes)
+        size = own.put(f"call {kind} @llvm.fabs.{own.suffix}({kind} %x)")
+        test = own.put(f"fcmp ole {kind} {size}, {own.real(REACH)}")
+        pick = f"select <{lanes} x i1> {test}, {kind}"
+        results = [
+            own.put(f"{pick} %{name}, {kind} {x}")
+            for name, x in zip(("sin", "cos"), results, strict=True)
+        ]
+        lines += own.lines
     lines.append(f"  %both0 = insertvalue {pair} poison, {kind} {results[0]}, 0")
     lines.append(f"  %both = insertvalue {pair} %both0, {kind} {results[1]}, 1")
     return "\n".join([*lines, f"  ret {pair} %both", "}"])
 
 
-def sincos_lines(tag: str, x: str, lanes: int, block: str) -> tuple[list[str], str, str, str]:
-    """IR that computes sine and cosine of the operand `x`.
+def _by_libm(name: str, lanes: int, prefix: str, lines: list[str]) -> str:
+    """The operand of a function of every lane; its lines are appended."""
+    if lanes == 1:
+        lines.append(f"  %{name}0 = call double @{prefix}{name}(double %x)")
+        return f"%{name}0"
+    kind, previous = _kinds(lanes)[0], "poison"
+    for i in range(lanes):
+        lines.append(f"  %{name}x{i} = extractelement {kind} %x, i32 {i}")
+        lines.append(f"  %{name}y{i} = call double @{prefix}{name}(double %{name}x{i})")
+        value = f"double %{name}y{i}, i32 {i}"
+        lines.append(f"  %{name}{i} = insertelement {kind} {previous}, {value}")
+        previous = f"%{name}{i}"
+    return previous
+
+
+def turned_together(
+    writers: Sequence[Lines], operands: Sequence[str], block: str
+) -> tuple[list[str], list[tuple[str, str]], str]:
+    """IR that computes sines and cosines of several vectors of angles, with one branch for all.
 
     Args:
-        tag: prefix of every name made here, unique in the function.
-        x: a double (lanes = 1) or a vector of doubles.
-        lanes: 1, 2, 4 or 8.
+        writers: one for each vector, with names of its own.
+        operands: the vectors.
         block: label of the block these lines are appended to.
 
     Returns:
-        The lines, the operands of sine and cosine, and the label of the block they end in.
+        The lines, the operands of sine and cosine of each, and the label of the block they end in.
     """
-    return Lines(tag, lanes).both(x, block)
+    first = writers[0]
+    kind, slow, end = first.kind, f"{first.tag}.slow", f"{first.tag}.end"
+    pair = f"{{ {kind}, {kind} }}"
+    near, quick = [], []
+    for own, x in zip(writers, operands, strict=True):
+        size = own.put(f"call {kind} @llvm.fabs.{own.suffix}({kind} {x})")
+        near.append(own.near(size))
+        quick.append(own.fast(x, size))
+    lines = [line for own in writers for line in own.lines]
+    last = Lines(f"{first.tag}.all", first.lanes)
+    all_near = reduce(lambda a, b: last.put(f"and i1 {a}, {b}"), near)
+    last.lines += [f"  br i1 {all_near}, label %{end}, label %{slow}, !prof !0", f"{slow}:"]
+    far = []
+    for x, (sine, cosine) in zip(operands, quick, strict=True):
+        passed = f"{kind} {x}, {kind} {sine}, {kind} {cosine}"
+        both = last.put(f"call {pair} @liaison_sincos{first.lanes}({passed})")
+        far.append([last.put(f"extractvalue {pair} {both}, {i}") for i in (0, 1)])
+    last.lines += [f"  br label %{end}", f"{end}:"]
+    turned = [
+        tuple(
+            last.put(f"phi {kind} [{a}, %{block}], [{b}, %{slow}]")
+            for a, b in zip(x, y, strict=True)
+        )
+        for x, y in zip(quick, far, strict=True)
+    ]
+    return [*lines, *last.lines], [(s, c) for s, c in turned], end
 
 
 def _kinds(lanes: int) -> tuple[str, str, str]:
@@ -134,7 +182,22 @@ class Lines:
         return self.put(f"bitcast {before} {a} to {after}")
 
     def both(self, x: str, block: str) -> tuple[list[str], str, str, str]:
-        """Fast path, range check and cold branch, joined."""
+        """IR that computes sine and cosine of the operand `x`.
+
+        Args:
+            x: a double, or a vector of doubles.
+            block: label of the block these lines are appended to.
+
+        Returns:
+            The lines, the operands of sine and cosine, and the label of the block they end in.
+        """
+        if self.lanes > 1:
+            lines, ((sine, cosine),), end = turned_together([self], [x], block)
+            return lines, sine, cosine, end
+        return self.branched(x)
+
+    def branched(self, x: str) -> tuple[list[str], str, str, str]:
+        """Of one angle: fast path, range check and cold branch, joined."""
         kind, tag = self.kind, self.tag
         size = self.put(f"call {kind} @llvm.fabs.{self.suffix}({kind} {x})")
         near = self.near(size)

@@ -20,11 +20,12 @@ from dataclasses import dataclass, replace
 from functools import cache as memo
 from functools import partial
 from types import MappingProxyType
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 from liaison.errors import checked
 from liaison.expr import Expr, collector_paused
 from liaison.program.derivatives.columns import LANES, Columns, steps_of, unit
+from liaison.program.derivatives.stages import Stages
 from liaison.program.kernel import MachineKernel
 from liaison.program.plan import PIECE, Functions, Piece, Plan, plan, plan_of
 from liaison.program.program import Program
@@ -40,12 +41,13 @@ from .entries import (
     Writer,
     entry_functions,
 )
+from .lanes import LaneCode, lanes_ir
 from .machine import Code, load, vector_lanes
 from .sincos import double
+from .stages import StagesPlan, masked_store, stages_functions, stages_plan
 
 VECTOR, MASK = f"<{LANES} x double>", f"<{LANES} x i1>"
-STORE = f"@llvm.masked.store.v{LANES}f64.p0"
-DECLARED = f"declare void {STORE}({VECTOR}, ptr, i32, {MASK})"
+STORE = masked_store(LANES)
 
 
 @final
@@ -68,26 +70,39 @@ class ColumnsPlan:
         return self.first.pieces
 
 
+AnyPlan: TypeAlias = Plan | ColumnsPlan | StagesPlan
+
+
 def columns_plan(
-    columns: Columns, lanes: int, size: int = PIECE, functions: Functions = MappingProxyType({})
-) -> ColumnsPlan:
-    """The plan of an entry of columns; so many angles may be turned at once."""
+    columns: Columns | Stages,
+    lanes: int,
+    size: int = PIECE,
+    functions: Functions = MappingProxyType({}),
+) -> ColumnsPlan | StagesPlan:
+    """The plan of an entry of columns or stages; so many angles may be turned at once."""
+    if isinstance(columns, Stages):
+        return stages_plan(columns, lanes, size, functions)
     shared = plan_of(columns.shared, lanes=lanes, size=size, functions=functions)
     return ColumnsPlan(columns, shared)
 
 
 def module_of(
-    program: Program, plans: Mapping[str, Plan | ColumnsPlan], arithmetic: Arithmetic = NATIVE
+    program: Program, plans: Mapping[str, AnyPlan], arithmetic: Arithmetic = NATIVE
 ) -> str:
     """IR text of a module: one function for each plan, by name, and those it is cut into."""
-    module, bodies, has_columns = Module(arithmetic), [], False
+    module, bodies = Module(arithmetic), []
     for name, entry_plan in plans.items():
         if isinstance(entry_plan, ColumnsPlan):
             bodies.append(columns_functions(module, name, program, entry_plan))
-            has_columns = True
+            module.stores.add(LANES)
+        elif isinstance(entry_plan, StagesPlan):
+            bodies.append(stages_functions(module, name, program, entry_plan))
         else:
             bodies.append(entry_functions(module, name, program, entry_plan))
-    declared = [*module.declarations(), *([DECLARED] if has_columns else [])]
+    declared = module.declarations()
+    for n in sorted(module.stores):
+        kinds = f"<{n} x double>, ptr, i32, <{n} x i1>"
+        declared.append(f"declare void {masked_store(n)}({kinds})")
     return "\n".join([*declared, *bodies, module.tail(), ""])
 
 
@@ -259,7 +274,8 @@ def to_llvm(
             entry is so long that it is cut: a fifth less time to compile, a hundredth more to run.
         cache: keep object code on disk, and take it from there.
         size: operations in one function, about.
-        lanes: states that a batch computes at once; as many as a register holds if None.
+        lanes: states that a batch computes at once, and runs that march together; as many as a
+            register holds if None.
         portable: results with the same bits on every machine: functions of our own, no
             contraction. Loops that call such a kernel are compiled likewise.
 
@@ -277,13 +293,13 @@ def to_llvm(
         return plan(program, entry, lanes=angles, size=size, functions=arithmetic.functions)
 
     @memo
-    def arranged(entry: str) -> Plan | ColumnsPlan:
+    def arranged(entry: str) -> AnyPlan:
         columns = program.entry(entry).columns
         if columns is None:
             return planned(entry, vector_lanes())
         return columns_plan(columns, vector_lanes(), size, arithmetic.functions)
 
-    def loaded(text: str, symbols: Iterable[str], *plans: Plan | ColumnsPlan) -> Code:
+    def loaded(text: str, symbols: Iterable[str], *plans: AnyPlan) -> Code:
         level = _level(plans) if optimize is None else optimize
         return load(text, symbols, optimize=level, keep=cache, imports=arithmetic.addresses())
 
@@ -302,15 +318,29 @@ def to_llvm(
         numbers = tuple(entry_plan.numbers_written())
         return BatchCode(code["liaison_batch"], width, entry_plan.work_size, numbers, code)
 
+    def lane_compiler(entries: tuple[str, ...]) -> LaneCode | None:
+        arrangements, width = [arranged(entry) for entry in entries], lanes or vector_lanes()
+        plans = {f"liaison_{k}": x for k, x in enumerate(arrangements) if isinstance(x, Plan)}
+        if len(plans) < len(entries) or width == 1:
+            return None
+        text = lanes_ir(program, plans, width, arithmetic)
+        code = loaded(text, plans, *plans.values())
+        work_size = width * max(x.work_size for x in plans.values())
+        addresses = {entry: code[name] for entry, name in zip(entries, plans, strict=True)}
+        return LaneCode(addresses, width, work_size, code)
+
     def work(entry: str) -> int:
         return arranged(entry).work_size
 
     again = partial(to_llvm, **options, portable=portable)
     recipe = again, (program,)
-    return MachineKernel(program, compiler, work, batch_compiler, recipe=recipe, portable=portable)
+    return MachineKernel(
+        program, compiler, work, batch_compiler, lane_compiler=lane_compiler, recipe=recipe,
+        portable=portable,
+    )  # fmt: skip
 
 
-def _level(plans: Iterable[Plan | ColumnsPlan]) -> int:
+def _level(plans: Iterable[AnyPlan]) -> int:
     """Of code generation, where none is chosen."""
     return 2 if all(len(entry_plan.pieces) == 1 for entry_plan in plans) else 1
 

@@ -1,6 +1,6 @@
 """Printing loops as C99 text.
 
-Public names: loops_to_c.
+Public names: loops_to_c, routines_to_c.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from .language import Loop
 from .llvm import reader_of, unique_names
 from .read import reachable
-from .records import Record
+from .records import Field, Record
 from .tree import SATURATING, Kind, Routine, Step, Value, signature
 
 Names: TypeAlias = dict[Any, str]
@@ -90,20 +90,50 @@ def loops_to_c(
             contracting sums of products (-ffp-contract=off) then gives the bits of every other.
         static: the roots are not visible from outside either.
     """
-    routines = reachable(roots, reader_of(portable))
+    return routines_to_c(reachable(roots, reader_of(portable)), roots, static=static)
+
+
+def routines_to_c(
+    routines: Sequence[Routine],
+    roots: Sequence[Loop[..., Any]],
+    *,
+    static: bool = False,
+    short: bool = False,
+) -> str:
+    """C99 text of routines.
+
+    Args:
+        routines: of the loops, and of all they call.
+        roots: loops that are visible from outside.
+        static: they are not either.
+        short: functions come before those that call them, and are not declared; of records only
+            what is used has a name.
+    """
     names = unique_names([*roots, *(read.loop for read in routines)])
     structs = _structs(routines)
     visible = set() if static else set(roots)
     heads = [_head(read, names, read.loop in visible, structs) for read in routines]
-    printers = [_Printer(read, names, structs) for read in routines]
+    printers = [_Printer(read, names, structs, " " if short else "  ") for read in routines]
     bodies = [printer.lines() for printer in printers]
     tables = [line for printer in printers for line in printer.tables]
-    records = [line for x in structs if not isinstance(x, Loop) for line in _typedef(x, structs)]
+    used = {x for printer in printers for x in printer.fields} if short else None
+    kinds = [x for x in structs if not isinstance(x, Loop)]
+    records = [line for x in kinds for line in _typedef(x, structs, used)]
     records += [_hook(x, structs) for x in structs if isinstance(x, Loop)]
-    parts = [PRELUDE, *records, *tables, *(f"{head};" for head in heads)]
+    parts = [PRELUDE, *records, *tables, *(() if short else (f"{head};" for head in heads))]
     for head, body in zip(heads, bodies, strict=True):
         parts += ["", f"{head} {{", *body, "}"]
     return "\n".join([*parts, ""])
+
+
+def bare(text: str) -> str:
+    """A value without a pair of parentheses around all of it."""
+    depth = 0
+    for k, letter in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if depth == 0:
+            return text[1:-1] if text[0] == "(" and k == len(text) - 1 else text
+    return text
 
 
 def constant(value: float | int, kind: str) -> str:
@@ -166,18 +196,30 @@ def _kinds(read: Routine) -> Iterator[str]:
             yield value.type
 
 
-def _typedef(record: type[Record], structs: Names) -> list[str]:
+def _typedef(record: type[Record], structs: Names, used: set[tuple[type, str]] | None) -> list[str]:
     """The header of a record; arrays, behind it, are there by their offsets in words."""
-    lines = [] if record.is_fixed else ["  int64_t words;"]
+    lines: list[str] = []
+    rest = 0 if record.is_fixed else 1
+    lines += ["  int64_t words;"] if rest and used is None else []
     for field in record.fields.values():
-        if field.layout == "nested":
-            lines.append(f"  {structs[field.record]} {field.name}_;")
-        elif field.layout == "inline":
-            lines.append(f"  {C[field.type]}{field.name}_[{field.width}];".replace(" *", " "))
-        else:
-            kind = "double" if field.type == "f64" else "int64_t"
-            lines.append(f"  {kind} {field.name}_;{'  /* offset */' if field.is_array else ''}")
+        if used is not None and (record, field.name) not in used:
+            rest += field.width
+            continue
+        lines += [f"  int64_t rest{len(lines)}[{rest}];"] if rest and used is not None else []
+        lines.append(_member(field, structs))
+        rest = 0
+    lines += [f"  int64_t rest[{rest}];"] if rest and used is not None else []
     return ["typedef struct {", *lines, f"}} {structs[record]};", ""]
+
+
+def _member(field: Field, structs: Names) -> str:
+    """A field of the header."""
+    if field.layout == "nested":
+        return f"  {structs[field.record]} {field.name}_;"
+    if field.layout == "inline":
+        return f"  {C[field.type]}{field.name}_[{field.width}];".replace(" *", " ")
+    kind = "double" if field.type == "f64" else "int64_t"
+    return f"  {kind} {field.name}_;{'  /* offset */' if field.is_array else ''}"
 
 
 def _hook(like: Loop[..., Any], structs: Names) -> str:
@@ -208,31 +250,38 @@ def _head(read: Routine, names: dict[Loop[..., Any], str], visible: bool, struct
 class _Printer:
     """Statements as lines, values as text; local names end in _ so that none is a C word."""
 
-    def __init__(self, routine: Routine, names: dict[Loop[..., Any], str], structs: Names) -> None:
+    def __init__(
+        self, routine: Routine, names: dict[Loop[..., Any], str], structs: Names, indent: str
+    ) -> None:
         self.routine, self.names, self.structs = routine, names, structs
+        self.indent = indent
         self.tables: list[str] = []
+        self.fields: set[tuple[type, str]] = set()
         self.count = 0
 
     def lines(self) -> list[str]:
         start = {"f64": " = 0", "i64": " = 0", "bool": " = 0"}
         local = [
-            f"  {_type(kind, self.structs)} {name}_{start.get(kind, '')};".replace("* ", "*")
+            f"{self.indent}{_type(kind, self.structs)} {name}_{start.get(kind, '')};".replace(
+                "* ", "*"
+            )
             for name, kind in self.routine.locals.items()
         ]
-        body = self.block(self.routine.body, "  ")
-        return [*local, *body, *([] if self.routine.result == "void" else ["  return 0;"])]
+        body = self.block(self.routine.body, self.indent)
+        steps = self.routine.body
+        ends = self.routine.result == "void" or (steps and steps[-1].kind == "return")
+        return [*local, *body, *([] if ends else [f"{self.indent}return 0;"])]
 
     def block(self, steps: tuple[Step, ...], indent: str) -> list[str]:
         return [line for step in steps for line in self.step(step, indent)]
 
     def step(self, step: Step, indent: str) -> list[str]:
         values = [self.value(value) for value in step.values]
-        deeper = indent + "  "
+        deeper = indent + self.indent
         if step.kind == "for":
             return self.for_(step, values, indent)
         if step.kind in ("while", "if"):
-            # compilers warn of two pairs of parentheses
-            test = values[0][1:-1] if step.values[0].kind in INFIX else values[0]
+            test = bare(values[0])  # compilers warn of two pairs of parentheses
         if step.kind == "while":
             inner = self.block(step.body, deeper)
             return [f"{indent}while ({test}) {{", *inner, f"{indent}}}"]
@@ -244,10 +293,11 @@ class _Printer:
         return [indent + self.simple(step, values)]
 
     def simple(self, step: Step, values: list[str]) -> str:
+        values = [bare(x) for x in values]
         if step.kind == "assign":
             return f"{step.name}_ = {values[0]};"
         if step.kind == "store":
-            return f"{values[0]}[{values[1]}] = {values[2]};"
+            return f"{self.value(step.values[0])}[{values[1]}] = {values[2]};"
         if step.kind == "put":
             return f"{values[0]} = {values[1]};"
         if step.kind == "do":
@@ -261,33 +311,50 @@ class _Printer:
         sign = "<" if step.values[2].data > 0 else ">"
         start = f"int64_t {i} = {values[0]}, {end} = {values[1]}"
         head = f"for ({start}; {i} {sign} {end}; {i} += {values[2]})"
-        inner = self.block(step.body, indent + "  ")
-        return [f"{indent}{head} {{", f"{indent}  {step.name}_ = {i};", *inner, f"{indent}}}"]
+        deeper = indent + self.indent
+        inner = [f"{deeper}{step.name}_ = {i};", *self.block(step.body, deeper)]
+        return [f"{indent}{head} {{", *inner, f"{indent}}}"]
 
     def value(self, value: Value) -> str:
+        if value.kind == "cast":
+            return self.cast(value)
         kind, args = value.kind, [self.value(a) for a in value.args]
         if kind in INFIX:
             return f"({args[0]} {INFIX[kind]} {args[1]})"
         if kind == "convert" and value.data == SATURATING:
             return f"whole_i64({args[0]})"
+        if kind == "load":
+            return f"{args[0]}[{bare(args[1])}]"
         if kind in FORMS:
             return FORMS[kind].format(*args, type=_type(value.type, self.structs), kind=value.type)
         if kind == "const":
             return constant(value.data, value.type)
         if kind == "table":
-            return f"{self.table(value)}[{args[0]}]"
+            return f"{self.table(value)}[{bare(args[0])}]"
         if kind in ("field", "inline"):
+            self.fields.add((value.args[0].type.record, value.data.name))  # type: ignore[attr-defined]
             place = f"{args[0]}->{value.data.name}{'' if value.data.name == 'words' else '_'}"
             return f"(&{place})" if value.data.layout == "nested" else place
+        if kind == "symbol":
+            return str(value.data)
         if kind == "external":
-            return f"liaison_{value.data.name}({', '.join(args)})"
+            return f"liaison_{value.data.name}({', '.join(map(bare, args))})"
         if kind in ("kernel", "hook"):
-            return f"{args[0]}({', '.join(args[1:])})"
+            return f"{args[0]}({', '.join(map(bare, args[1:]))})"
         if kind == "power":
             return f"power_{value.type}({args[0]}, {value.data})"
         names = {"call": self.names.get(value.data, "") if kind == "call" else ""}
         name = names.get(kind) or (f"{value.data}_" if kind != "math" else value.data)
-        return name if kind == "local" else f"{name}({', '.join(args)})"
+        return name if kind == "local" else f"{name}({', '.join(map(bare, args))})"
+
+    def cast(self, value: Value) -> str:
+        """A pointer of another type, where it is one."""
+        inner = value.args[0]
+        while inner.kind == "cast":
+            inner = inner.args[0]
+        kind = _type(value.type, self.structs)
+        text = self.value(inner)
+        return text if _type(inner.type, self.structs) == kind else f"(({kind}){text})"
 
     def table(self, value: Value) -> str:
         name = f"{self.names[self.routine.loop]}_table{len(self.tables)}"
@@ -300,9 +367,7 @@ FORMS = {
     "neg": "(-{0})",
     "not": "(!{0})",
     "convert": "(({type}){0})",
-    "load": "{0}[{1}]",
     "offset": "({0} + {1})",
-    "cast": "(({type}){0})",
     "address": "(({type})(intptr_t){0})",
     "entry": "((liaison_kernel)(intptr_t){0}[{1}])",
     "choice": "({0} ? {1} : {2})",

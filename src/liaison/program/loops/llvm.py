@@ -1,12 +1,12 @@
 """Printing loops as LLVM IR: one function for each, locals on the stack (passes lift them).
 
-Public names: loops_ir, unique_names, reader_of.
+Public names: loops_ir, routines_ir, unique_names, reader_of, declaration, ir, number.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from .language import Loop
@@ -45,14 +45,40 @@ def loops_ir(
         portable: with functions of our own instead of the mathematical library of the system.
         apart: loops that they call and that another module defines.
     """
-    routines = reachable(roots, reader_of(portable), apart)
+    return routines_ir(reachable(roots, reader_of(portable), apart), roots, apart=apart)
+
+
+def routines_ir(
+    routines: Sequence[Routine],
+    roots: Sequence[Loop[..., Any]],
+    attributes: Callable[[Routine], str] = lambda _: "",
+    inline: str = "",
+    *,
+    apart: Sequence[Loop[..., Any]] = (),
+) -> str:
+    """IR text of routines.
+
+    Args:
+        routines: of the loops, and of all they call.
+        roots: loops that others see.
+        attributes: of a routine's function, as IR has them.
+        inline: definitions of functions that are no loops, which stand in this module.
+        apart: loops that they call and that another module defines.
+    """
     names = unique_names([*roots, *apart, *(read.loop for read in routines)])
-    printers = [_Printer(routine, names, set(roots), set(apart)) for routine in routines]
+    printers = [
+        _Printer(routine, names, set(roots), set(apart), attributes(routine))
+        for routine in routines
+    ]
     texts = [printer.text() for printer in printers]
     used = {name: None for printer in printers for name in printer.used}
     tables = [line for printer in printers for line in printer.tables]
     outside = {x: None for printer in printers for x in printer.outside}
-    declared = [*map(declaration, used), *map(external_declaration, outside)]
+    entries = {x: None for printer in printers for x in printer.entries}
+    outside = {x: None for x in outside if f"@liaison_{x.name}(" not in inline}
+    declared = [inline, *map(declaration, used), *map(external_declaration, outside)]
+    kinds = ", ".join(ir(kind) for kind in KERNEL_ARGUMENTS)
+    declared += [f"declare void @{name}({kinds})" for name in entries]
     return "\n".join([*declared, *tables, *texts, INVARIANT, ""])
 
 
@@ -111,13 +137,16 @@ class _Printer:
         routine: Routine,
         names: dict[Loop[..., Any], str],
         roots: set[Loop[..., Any]],
-        apart: set[Loop[..., Any]],
+        apart: Collection[Loop[..., Any]] = (),
+        attributes: str = "",
     ) -> None:
         self.routine, self.names, self.apart = routine, names, apart
+        self.attributes = f"nounwind {attributes}".rstrip()
         self.linkage = "" if routine.loop in roots else "internal "
         self.lines: list[str] = []
         self.used: dict[str, None] = {}
         self.outside: dict[Loop[..., Any], None] = {}
+        self.entries: dict[str, None] = {}
         self.tables: list[str] = []
         self.count = 0
         self.label = "entry"
@@ -127,7 +156,8 @@ class _Printer:
         read = self.routine
         arguments = ", ".join(f"{ir(kind)} %a.{name}" for name, kind in read.arguments)
         symbol = self.names[read.loop]
-        head = f"define {self.linkage}{ir(read.result)} @{symbol}({arguments}) nounwind {{"
+        kind = f"{self.linkage}{ir(read.result)}"
+        head = f"define {kind} @{symbol}({arguments}) {self.attributes} {{"
         for name, kind in [*read.arguments, *read.locals.items()]:
             self.lines.append(f"  %v.{name} = alloca {ir(kind)}")
         for name, kind in read.arguments:
@@ -257,6 +287,11 @@ class _Printer:
 
     def value_const(self, value: Value) -> str:
         return number(value.data, value.type)
+
+    def value_symbol(self, value: Value) -> str:
+        """An entry by its name."""
+        self.entries[value.data] = None
+        return f"@{value.data}"
 
     def value_local(self, value: Value) -> str:
         return self.fresh(f"load {ir(value.type)}, ptr %v.{value.data}")

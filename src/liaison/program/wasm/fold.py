@@ -19,7 +19,7 @@ from typing import Any, TypeAlias, final
 from liaison.program.functions.table import broken_power
 from liaison.program.loops.language import Loop
 from liaison.program.loops.read import routine
-from liaison.program.loops.tree import Kind, Step, Value
+from liaison.program.loops.tree import Kind, Routine, Step, Value
 
 AnyLoop: TypeAlias = Loop[..., Any]
 Numbers: TypeAlias = dict[str, int | float]
@@ -49,6 +49,10 @@ class Memory:
         functions: number of a function -> its key: a loop, a `Bound`, or any other of an entry.
         elementary: name of a function such as sin -> the loop that computes it.
         idle: loops that no run calls.
+        fields: record and name of a field -> its number, of records that exist once each.
+        instead: loop -> the one that is called in its place.
+        reader: what reads a loop.
+        used: those of `fields` that some loop reads, in the end.
     """
 
     words: dict[int, int] = field(default_factory=dict)
@@ -56,6 +60,10 @@ class Memory:
     functions: dict[int, Hashable] = field(default_factory=dict)
     elementary: Mapping[str, AnyLoop] = field(default_factory=dict)
     idle: frozenset[AnyLoop] = frozenset()
+    fields: Mapping[tuple[type, str], int] = field(default_factory=dict)
+    instead: Mapping[AnyLoop, AnyLoop] = field(default_factory=dict)
+    reader: Callable[[AnyLoop], Routine] = routine
+    used: set[tuple[type, str]] = field(default_factory=set)
 
 
 @final
@@ -107,7 +115,7 @@ def fold_loops(
     for loop, numbers in roots.items():
         meet(loop, numbers)
     for one in bound:
-        rest = len(routine(one.loop).arguments) - 1
+        rest = len(memory.reader(one.loop).arguments) - 1
         meet(one.loop, [one.address, *[None] * rest])
     while waiting:
         loop = next(iter(waiting))
@@ -167,7 +175,7 @@ def called(steps: Iterable[Step], memory: Memory) -> Iterator[tuple[AnyLoop, tup
             yield value.data, value.args
         elif value.kind == "math" and value.data in memory.elementary:
             yield memory.elementary[value.data], value.args
-        elif value.kind == "hook" and value.args[0].kind == "const":
+        elif value.kind == "hook" and value.args[0].kind == "const" and value.args[0].data:
             target = memory.functions[value.args[0].data]
             assert isinstance(target, Loop)
             yield target, value.args[1:]
@@ -190,7 +198,7 @@ class _Folding:
     """Folds one loop under what is known of its arguments."""
 
     def __init__(self, loop: AnyLoop, arguments: Sequence[Any], memory: Memory) -> None:
-        self.read, self.memory = routine(loop), memory
+        self.read, self.memory = memory.reader(loop), memory
         changed = _assigned(self.read.body)
         names = [name for name, _ in self.read.arguments]
         self.numbers: Numbers = {
@@ -257,10 +265,10 @@ class _Folding:
             return value if number is None else Value("const", value.type, data=number)
         if not value.args:
             return value
-        args = tuple(self.value(x) for x in value.args)
+        args = tuple([self.value(x) for x in value.args])
         rule = RULES.get(value.kind)
         result = rule(self, value, args) if rule else None
-        return replace(value, args=args) if result is None else result
+        return Value(value.kind, value.type, args, value.data) if result is None else result
 
     # rules: the folded value, or None where nothing folds
 
@@ -268,10 +276,20 @@ class _Folding:
         return _same(value, args[0].data) if args[0].kind == "const" else None
 
     def field(self, value: Value, args: Sequence[Value]) -> Value | None:
-        if args[0].kind != "const":
+        kind = args[0].type
+        if args[0].kind == "const":
+            word = self.memory.words.get(args[0].data + 8 * value.data.slot)
+        elif isinstance(kind, Kind):
+            key: tuple[type, str] = (kind.record, value.data.name)
+            self.memory.used.add(key)
+            word = self.memory.fields.get(key)
+        else:
             return None
-        word = self.memory.words.get(args[0].data + 8 * value.data.slot)
         return None if word is None or value.type != "i64" else _same(value, word)
+
+    def call(self, value: Value, args: Sequence[Value]) -> Value | None:
+        other = self.memory.instead.get(value.data)
+        return None if other is None else Value("call", value.type, tuple(args), other)
 
     def inline(self, value: Value, args: Sequence[Value]) -> Value | None:
         if args[0].kind != "const":
@@ -280,7 +298,7 @@ class _Folding:
 
     def offset(self, value: Value, args: Sequence[Value]) -> Value | None:
         if any(x.kind != "const" for x in args):
-            return None
+            return _further(value, args) if self.memory.fields else None
         return _same(value, args[0].data + stride(value.type) * args[1].data)
 
     def quotient(self, value: Value, args: Sequence[Value]) -> Value | None:
@@ -342,11 +360,24 @@ class _Folding:
             return args[0] if bool(args[0].data) is decides else args[1]
         if args[1].kind == "const" and bool(args[1].data) is not decides:
             return args[0]
-        return None
+        return args[1] if args[1].kind == "const" and is_pure(args[0]) else None
 
 
 def _same(value: Value, number: Any) -> Value:
     return Value("const", value.type, data=number)
+
+
+def _further(value: Value, args: Sequence[Value]) -> Value | None:
+    """A place some words behind a place some words behind another: the sum of both."""
+    base, words = args
+    while base.kind == "cast":
+        base = base.args[0]
+    if base.kind != "offset" or words.kind != "const" or base.args[1].kind != "const":
+        return None
+    if stride(value.type) != stride(base.type):
+        return None
+    total = Value("const", "i64", data=base.args[1].data + words.data)
+    return Value("offset", value.type, (Value("cast", value.type, (base.args[0],)), total))
 
 
 def stride(kind: str) -> int:
@@ -462,6 +493,7 @@ RULES: dict[str, Callable[[_Folding, Value, Sequence[Value]], Value | None]] = {
     "cast": _Folding.cast,
     "address": _Folding.cast,
     "field": _Folding.field,
+    "call": _Folding.call,
     "inline": _Folding.inline,
     "offset": _Folding.offset,
     **dict.fromkeys(("add", "sub", "mul", "floordiv", "mod", "min", "max"), _Folding.arithmetic),

@@ -1,7 +1,8 @@
 """simulate_batch: many runs of one mechanism on all cores, from many starts or parameters.
 
 Each run is computed as `simulate` computes it, bit for bit, by a thread that runs machine code
-only; how many threads there are changes nothing but the time.
+only; how many threads there are changes nothing but the time, and neither does whether runs march
+side by side on vector lanes (see `lanes.py`).
 
 A batch of runs under way: threads that take one share of it after the other.
 
@@ -50,6 +51,7 @@ from liaison.simulation.steps.projection import Projection
 from liaison.simulation.steps.sides_layout import no_sides
 
 from . import loop as each
+from .lanes import Lanes, lane_plan, lane_shares
 from .plan import Starts, instants_of, is_column, starts_of
 from .result import Ends, Runs, check_series, runs_of
 
@@ -76,6 +78,7 @@ class Batch:
         threads: how many.
         has_contacts: whether contacts are evaluated at the recorded states.
         rejected: why some of them cannot begin, by their numbers.
+        lanes: whether runs march on vector lanes; where they can and it is worth it if None.
     """
 
     def __init__(
@@ -86,6 +89,7 @@ class Batch:
         *,
         has_contacts: bool,
         rejected: Mapping[int, Outcome] = NONE_REJECTED,
+        lanes: bool | None = None,
     ) -> None:
         self.plan, self.starts, self.has_contacts = plan, starts, has_contacts
         modes = marching(plan, plan.settings.impacts)
@@ -105,6 +109,7 @@ class Batch:
         self.rejected = frozenset(rejected)
         self.table = starts.table
         self.threads = min(threads, count)
+        self.lane_plan = lane_plan(plan, run, count, lanes)
         self.lock = Lock()
         self._ended = ""
         self.is_interrupted = False
@@ -114,7 +119,7 @@ class Batch:
     ) -> None:
         """Goes on until all runs are over, the time is, or Ctrl-C."""
         deadline = math.inf if time_limit is None else time.perf_counter() + time_limit
-        shares = iter(_shares(len(self.starts), self.threads, self.rejected))
+        shares = iter(self._shares())
         with ThreadPoolExecutor(self.threads, thread_name_prefix="liaison") as pool:
             workers = [pool.submit(self._work, shares, deadline) for _ in range(self.threads)]
             try:
@@ -135,7 +140,14 @@ class Batch:
             if progress is not None:
                 progress(self.ends.fraction)
 
-    def _work(self, shares: Iterator[tuple[int, int]], deadline: float) -> None:
+    def _shares(self) -> Sequence[Sequence[int]]:
+        """Numbers of runs, those of a share one after the other where they march alone."""
+        count, threads, rejected = len(self.starts), self.threads, self.rejected
+        if self.lane_plan is not None:
+            return lane_shares(count, threads, self.lane_plan.lanes, rejected)
+        return [range(*x) for x in _shares(count, threads, rejected)]
+
+    def _work(self, shares: Iterator[Sequence[int]], deadline: float) -> None:
         with self.lock:
             worker = _Worker(self)
         while not self._ended:
@@ -143,7 +155,7 @@ class Batch:
                 share = next(shares, None)
             if share is None:
                 return
-            worker.begin(*share)
+            worker.begin(share)
             while not worker.is_done and not self._ended:
                 worker.go()
                 if time.perf_counter() > deadline and not worker.is_done:
@@ -178,7 +190,20 @@ class _Worker:
         self._call = each.compiled_batch(portable=self._portable).function(each.run_each)
         self._task = self._share(room)
         self._budget = 256
+        self._lanes = self._side_by_side()
+        self._alone: list[int] = []
         self._addresses = self._bound()
+
+    def _side_by_side(self) -> Lanes | None:
+        """What marches runs of a share on vector lanes; None where they march alone."""
+        b = self._batch
+        if b.lane_plan is None:
+            return None
+        self._machine.add(self._plan.kernel, *b.lane_plan.alone)
+        tables = b.table, b.records, b.ends.codes, b.ends.last
+        return Lanes(
+            b.lane_plan, self._machine, b.template.run, tables, self._task, portable=self._portable
+        )
 
     def _share(self, room: int) -> each.Task:
         a, b = self._batch.template, self._batch
@@ -200,18 +225,39 @@ class _Worker:
         )  # fmt: skip
         return [address(x) for x in listed]
 
-    def begin(self, first: int, end: int) -> None:
-        """Takes a share of the runs."""
+    def begin(self, runs: Sequence[int]) -> None:
+        """Takes a share of the runs, one after the other by number unless they march on lanes."""
+        if self._lanes is None:
+            self._take(runs[0], runs[-1] + 1)
+        else:
+            self._take(0, 0)
+            self._lanes.begin(runs)
+
+    def _take(self, first: int, end: int) -> None:
+        """Runs that march alone."""
         task = self._task
         task.next, task.last, task.is_under_way = first, end, 0
 
     @property
     def is_done(self) -> bool:
         """The share is done."""
-        return bool(self._task.next >= self._task.last)
+        is_lane_done = self._lanes is None or self._lanes.is_done
+        return bool(self._task.next >= self._task.last) and is_lane_done and not self._alone
 
     def go(self) -> None:
         """Works for about 50 ms, or until Python has something to do, and does it."""
+        if self._lanes is not None and not self._lanes.is_done:
+            self._lanes.go(SLICE)
+            self._take(0, 0)
+            self._alone = self._lanes.left if self._lanes.is_done else []
+            return
+        if self._task.next >= self._task.last and self._alone:
+            i = self._alone.pop(0)
+            self._take(i, i + 1)
+        self._march()
+
+    def _march(self) -> None:
+        """Goes on with runs that march alone."""
         self._task.budget = self._budget
         began = time.perf_counter()
         status = int(self._call(*self._addresses))
@@ -283,7 +329,11 @@ class _Worker:
         current.event_count = 0
 
     def leave(self, ended: str) -> None:
-        """Notes the run that was under way when the batch was ended."""
+        """Notes the runs that were under way when the batch was ended."""
+        for i, run in self._lanes.under_way(at.GOOD) if self._lanes is not None else ():
+            arrays = replace(self._machine.arrays, run=run)
+            self._batch.ends.outcomes[i] = outcome_of(self._plan, arrays, at.GOOD, ended)
+            self._take(0, 0)
         if not self._task.is_under_way:
             return self.take_events()
         i = int(self._task.next)
@@ -332,6 +382,7 @@ def simulate_batch(
     residual: float = 1e-8,
     progress: Callable[[float], None] | None = None,
     rejected: Sequence[Outcome | None] = (),
+    lanes: bool | None = None,
     **more: Any,
 ) -> Runs:
     """Integrates from many starts until a time, on all cores.
@@ -360,6 +411,8 @@ def simulate_batch(
         progress: called with the fraction of runs that are over, about every 0.1 s.
         rejected: an outcome for each run that cannot begin, whose state is not used, and None for
             each that can; where it is shorter than the batch, the rest can.
+        lanes: whether runs march side by side on vector lanes, to the same bits; None where they
+            can (fixed explicit steps, no events, no contacts) and are long enough to be worth it.
         **more: impacts, theta and the like, as for `Settings`.
 
     Returns:
@@ -380,7 +433,9 @@ def simulate_batch(
     left_out = {k: x for k, x in enumerate(rejected) if x is not None}
     plan, starts = _planned(kernel, states, until, settings, parameters, inputs, stop, left_out)
     has_contacts = "contacts" in series and bool(sides_in(kernel.program))
-    batch = Batch(plan, starts, threads or _cores(), has_contacts=has_contacts, rejected=left_out)
+    batch = Batch(
+        plan, starts, threads or _cores(), has_contacts=has_contacts, rejected=left_out, lanes=lanes
+    )
     batch.finish(time_limit, progress)
     with interruptible("the evaluation of a batch"):
         runs = runs_of(plan, starts, batch.records, batch.ends, series)

@@ -87,11 +87,7 @@ class Entry(NamedTuple):
     v: Array
 
 
-WORDS, NUMBERS = (
-    np.array(Event.slots("what", "first", "second")),
-    np.array(Event.slots("t", "speed")),
-)
-(TIME,) = Event.slots("t")
+WHAT, FIRST, SECOND, TIME, SPEED = Event.slots("what", "first", "second", "t", "speed")
 
 
 def entries_of(event_rows: Array, nq: int = 0) -> Iterator[Entry]:
@@ -101,12 +97,13 @@ def entries_of(event_rows: Array, nq: int = 0) -> Iterator[Entry]:
         event_rows: one row each.
         nq: how many numbers of a state are positions.
     """
-    t = event_rows[:, NUMBERS[0]]
-    if (t[1:] < t[:-1]).any():
-        event_rows = event_rows[np.argsort(t, kind="stable")]
-    words = event_rows.view(np.int64)[:, WORDS].tolist()
-    numbers = event_rows[:, NUMBERS].tolist()
-    states = event_rows[:, Event.header :]
-    rows = zip(words, numbers, states[:, :nq], states[:, nq:], strict=True)
-    for (what, first, second), (at_time, speed), q, v in rows:
-        yield Entry(what, first, second, at_time, speed, q, v)
+    if not len(event_rows):
+        return
+    numbers = event_rows[:, : Event.header].tolist()
+    times = [row[TIME] for row in numbers]
+    order = sorted(range(len(times)), key=times.__getitem__)
+    words = event_rows.view(np.int64)[:, : Event.header].tolist()
+    for k in order:
+        word, state = words[k], event_rows[k, Event.header :]
+        which = word[WHAT], word[FIRST], word[SECOND]
+        yield Entry(*which, times[k], numbers[k][SPEED], state[:nq], state[nq:])

@@ -3,7 +3,7 @@
 A run is prepared as for machine code, with a kernel whose entries have numbers. Its blocks are then
 stored as the first content of a module's memory, and what never changes in them is known.
 
-Public names: Places, LiveKernel, LiveLoops, Preparation, changed_by.
+Public names: Places, LiveKernel, LiveLoops, Preparation, changed_by, headers.
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ class Preparation:
         """Words of a record that no loop and no user changes are known."""
         words, address = self.builder.memory.words, self.places.address(record.ints)
         user = SET if self.arrays.run.breaks else SET - INSTANTS
-        for base, owner, field in _headers(type(record), 0):
+        for base, owner, field in headers(type(record), 0):
             is_choice = (
                 field.layout in ("scalar", "hook")
                 and field.type != "f64"
@@ -271,12 +271,12 @@ def _idle(run: Run) -> Iterable[Loop[..., Any]]:
         yield from (reject, is_torn)
 
 
-def _headers(record: type[Record], base: int) -> Iterable[tuple[int, type[Record], Field]]:
+def headers(record: type[Record], base: int) -> Iterable[tuple[int, type[Record], Field]]:
     """Fields of a record and of those nested in it, each with the word where its record begins."""
     for field in record.fields.values():
         yield base, record, field
         if field.layout == "nested":
-            yield from _headers(field.record, base + field.slot)
+            yield from headers(field.record, base + field.slot)
 
 
 def changed_by(loops: Sequence[Loop[..., Any]]) -> set[tuple[type, str]]:

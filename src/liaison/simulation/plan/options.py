@@ -100,6 +100,8 @@ class RunOptions(Brief):
         sweeps: of scenes: over all contacts, at most, in one problem; 1000.
         events: of scenes: record the events of contacts; True.
         threads: of batches: how many; all cores.
+        lanes: of batches: whether runs march side by side on vector lanes, to the same bits; where
+            they can (fixed explicit steps, no events, no contacts) and it is worth it.
 
     Example:
         >>> import liaison
@@ -151,6 +153,9 @@ class RunOptions(Brief):
     sweeps: int | None = _option("Sweeps over all contacts, at most; 1000.", of="scenes")
     events: bool | None = _option("Record the events of contacts.", of="scenes")
     threads: int | None = _option("How many threads; all cores if not given.", of="batches")
+    lanes: bool | None = _option(
+        "March runs side by side on vector lanes; where they can if not given.", of="batches"
+    )
 
     def chosen(self) -> dict[str, Any]:
         """The options that are set, by name."""
@@ -201,6 +206,7 @@ class BatchKeywords(RunKeywords, total=False):
     """How many runs are made: options of `simulate_batch`, explained at `RunOptions`."""
 
     threads: int | None
+    lanes: bool | None
 
 
 DEFAULT_SERIES = ("energy", "outputs", "poses", "closure", "contacts")

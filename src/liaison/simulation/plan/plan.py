@@ -66,6 +66,11 @@ FIRST_CAPACITY, EVENTS_KEPT = 256, 128
 PIVOTING = 4e6
 """Work of the pivoted solver, in (nv + nc)³, done before two entries are compiled: about 2 ms."""
 
+LONG, PIVOTED_STEPS = 50, 4
+"""Corrections at most that the pivoted solver makes in a run of more than so many fixed explicit
+steps: nearly each of them needs some, so that the two entries are compiled in any case, and runs of
+a batch, which share them, begin again and again."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -353,7 +358,17 @@ def fill_run(arrays: Arrays, plan: Plan) -> None:
     run.records_steps, run.records_end = samples == 0, grid.size == 0
     if grid.size:
         run.instants[: grid.size] = grid
+    if _has_many_steps(plan) and not sides_in(plan.program):
+        run.pivots_left = min(PIVOTED_STEPS, run.pivots_left)
     load_instants(run, plan.instants, plan.settings.max_step)
+
+
+def _has_many_steps(plan: Plan) -> bool:
+    """Whether a run takes many fixed explicit steps."""
+    settings, tableau = plan.settings, plan.settings.tableau
+    if settings.is_adaptive or settings.step is None or tableau.is_implicit:
+        return False
+    return tableau.scheme == "stages" and plan.until - plan.state.t > LONG * settings.step
 
 
 def _fill_settings(arrays: Arrays, settings: Settings) -> None:

@@ -165,8 +165,12 @@ def correction(
     else:
         if run.has_correct[level] == 0:
             return NEEDS_CORRECT_Q + level
-        correct = entry_at(e.correct, level)
-        correct(t, q, v, run.u, run.p, q, run.stage, scratch)
+        if level == 0:
+            correct_q = entry_at(e.correct, 0)
+            correct_q(t, q, v, run.u, run.p, q, run.stage, scratch)
+        else:
+            correct_v = entry_at(e.correct, 1)
+            correct_v(t, q, v, run.u, run.p, q, run.stage, scratch)
     return GOOD
 
 

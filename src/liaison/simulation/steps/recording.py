@@ -10,7 +10,8 @@ changes of the quadratic, six times, is its doubt, which covers a jump between n
 jump the polynomial begins anew. An impact takes energy, or none; a closure whose rate jumps may
 give any.
 
-Public names: sample, arrive, keep, begin_balance, observe.
+Public names: sample, arrive, keep, begin_balance, observe, resume, note_energy, enter, add_node,
+close_nodes, sample_time.
 
 Source: docs/theory/energy.md.
 """
@@ -154,8 +155,14 @@ def look(e: Entries, t: f64, q: ptr, v: ptr, run: Run, scratch: ptr) -> f64:
         e.inputs(t, q, v, u, run.p, q, run.formulas, scratch)
         for i in range(run.ni):
             u[run.input[i]] = run.formulas[i]
+    e.watch(t, q, v, u, run.p, q, ledger.out, scratch)
+    return note_energy(ledger)
+
+
+@loop
+def note_energy(ledger: Ledger) -> f64:
+    """T + U of what was seen, whose extremes are noted."""
     out = ledger.out
-    e.watch(t, q, v, u, run.p, q, out, scratch)
     ledger.kinetic = max(ledger.kinetic, out[0])
     ledger.lowest = min(ledger.lowest, out[1])
     ledger.highest = max(ledger.highest, out[1])

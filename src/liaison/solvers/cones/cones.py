@@ -205,14 +205,15 @@ def search(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> f64:
     best = keep_best(m, area, natural_residual(m, nb, blocks, area), 1e300)
     sweeps = 1 if nb < FEW else max(FIRST, m // ROWS_A_SWEEP)
     for turn in range(ALL_TURNS if m <= MANY else TURNS):
-        if is_solved(m, area, best) == 0:
-            if turn >= TURNS:
-                spread(m, nb, turn, blocks, area)
-                project(m, nb, blocks, area)
-                refresh(m, area)
-            sweeps_from(m, nb, blocks, area, sweeps, NEAR if turn == 0 else 0.0)
-            best = newton_from(m, nb, blocks, area, best)
-            sweeps = MORE * sweeps if turn < TURNS - 1 else ELSEWHERE
+        if is_solved(m, area, best) == 1:
+            break
+        if turn >= TURNS:
+            spread(m, nb, turn, blocks, area)
+            project(m, nb, blocks, area)
+            refresh(m, area)
+        sweeps_from(m, nb, blocks, area, sweeps, NEAR if turn == 0 else 0.0)
+        best = newton_from(m, nb, blocks, area, best)
+        sweeps = MORE * sweeps if turn < TURNS - 1 else ELSEWHERE
         if is_solved(m, area, best) == 0:
             which = turn % TURNS
             size = SIZE[which]

@@ -21,6 +21,7 @@ from liaison.tree.closure import P, R, marker_motion, relative
 from liaison.tree.kinematics import Kinematics
 from liaison.tree.tree import GROUND
 
+from .sides import ConvexPair, convex_pair, pose_seen
 from .templates import Touch
 from .touches import touches
 
@@ -36,22 +37,31 @@ class ContactPlace(NamedTuple):
     on_first: Array  # velocities at I [m/s]
     on_second: Array
     geometric: Array
+    pair: ConvexPair | None = None  # where loops find it: it is a formula of their features, too
+    slot: int = 0  # which of the places of that pair it is
 
 
-def contact_places(kinematics: Kinematics, qdot: Sequence[Any]) -> list[ContactPlace]:
-    """Every place at which bodies may touch; contacts by formulas and those of hulls have none.
+def contact_places(
+    kinematics: Kinematics, qdot: Sequence[Any], *, with_hulls: bool = False
+) -> list[ContactPlace]:
+    """Every place at which bodies may touch; contacts by formulas have none.
 
     Args:
         kinematics: on formulas of q and v.
         qdot: N v.
+        with_hulls: those of hulls as well, which depend on what loops find at a state.
     """
     contact_list: list[ContactPlace] = []
     for one in paired(kinematics.tree.mechanism).contacts:
-        if isinstance(one, Contact) and one.cores is None:
-            places = touches(one, kinematics.tree.numbers)
-            for k, touch in enumerate(places):
-                name = one.name if len(places) == 1 else f"{one.name}[{k + 1}]"
-                contact_list.append(_place(kinematics, qdot, one, touch.evaluated(), name))
+        if not isinstance(one, Contact) or (one.cores is not None and not with_hulls):
+            continue
+        places = touches(one, kinematics.tree.numbers)
+        ends = [kinematics.tree.located(x) for x in (one.second, one.first)]
+        pair = None if one.cores is None else convex_pair(one, pose_seen(kinematics, *ends))
+        for k, touch in enumerate(places):
+            name = one.name if len(places) == 1 else f"{one.name}[{k + 1}]"
+            place = _place(kinematics, qdot, one, touch.evaluated(), name)
+            contact_list.append(place._replace(pair=pair, slot=k))
     return contact_list
 
 

@@ -12,8 +12,8 @@ A place of contact as people read it: its gap without cases, its foot, its direc
 
 Contacts whose formulas do not hold for their mechanism are errors that name them.
 
-Public names: ConvexPair, SideBlock, side_blocks, SideReading, pose_seen, side_reading,
-check_not_tilted.
+Public names: ConvexPair, convex_pair, SideBlock, side_blocks, SideReading, pose_seen,
+side_reading, check_not_tilted.
 
 Source: docs/theory/contacts.md (contact-2); LL 1.5.1 for the groups of friction.
 """
@@ -229,7 +229,7 @@ class _Sides:
             (gap,) = groups.pop("gap")
             first_block = len(self.blocks)
             self.touch(name, one, gap, groups, side_reading(place, pose))
-            if k == 0 and (pair := _pair(one, pose)) is not None:
+            if k == 0 and (pair := convex_pair(one, pose)) is not None:
                 self.blocks[first_block] = replace(self.blocks[first_block], pair=pair)
 
     def touch(
@@ -301,7 +301,7 @@ class _Sides:
         return tuple(template_rows(self.kinematics, F, M, templates))
 
 
-def _pair(one: Contact, pose: Mapping[Expr, Expr]) -> ConvexPair | None:
+def convex_pair(one: Contact, pose: Mapping[Expr, Expr]) -> ConvexPair | None:
     """The bodies of a contact whose places loops find."""
     cores = one.cores
     if cores is None:

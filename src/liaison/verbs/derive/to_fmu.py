@@ -12,6 +12,8 @@ from html import escape
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, final
 
+import numpy as np
+
 from liaison.display import html_of
 from liaison.equations.start_checks import is_completed
 from liaison.errors import NamingError, OptionError, SimulationError, checked
@@ -35,6 +37,9 @@ from liaison.verbs.ready import ready_for
 TIMES = frozenset({"step", "max_step"})
 RTOL, ATOL = 1e-10, 1e-12
 """Tolerances of co-simulation: errors of importers are larger."""
+
+SHORT = 256.0
+"""Steps in a unit of what further attempts of closing loops begin with: any will do."""
 
 PARTS = 500
 """Communications in the default experiment."""
@@ -166,7 +171,8 @@ def to_fmu(
 def _closing(mechanism: Mechanism, nv: int) -> Closing:
     """Starts of the mechanism are held where loops are closed; guesses are not."""
     own = Starts(span(mechanism)).own
-    return Closing(shakes_of(nv), frozenset(x for x, (_, is_guess) in own.items() if not is_guess))
+    shakes = np.round(shakes_of(nv) * SHORT) / SHORT
+    return Closing(shakes, frozenset(x for x, (_, is_guess) in own.items() if not is_guess))
 
 
 def _tool() -> str:

@@ -31,7 +31,15 @@ from liaison.simulation.plan.options import (
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.simulation.run import simulate as simulate_kernel
 from liaison.simulation.steps.rungekutta import explicit_stages
-from liaison.verbs.given import Given, Value, in_seconds, in_si, mechanism_of, with_starts
+from liaison.verbs.given import (
+    Given,
+    Value,
+    check_no_controller,
+    in_seconds,
+    in_si,
+    under_control,
+    with_starts,
+)
 from liaison.verbs.ready import ready_for, start_for
 
 run = unchecked(simulate_kernel)  # the verb has checked them
@@ -49,6 +57,7 @@ def simulate(
     start: Mapping[str, Value] | None = None,
     guess: Mapping[str, Value] | None = None,
     parameters: Mapping[str, Any] | None = None,
+    controller: Any = None,
     invariants: bool = False,
     back_end: str = "llvm",
     options: RunOptions | None = None,
@@ -63,6 +72,8 @@ def simulate(
         start: positions and rates to assemble from, by label, instead of the mechanism's own.
         guess: positions and rates near which to assemble, which may move as the closures need.
         parameters: values by name.
+        controller: what gives its inputs as formulas, compiled with it: `computed_torque(…)`,
+            `gravity_compensation(…)`, what `lqr` returns, a load such as `pid(…)`, or a list.
         invariants: find the first integrals and follow them: `trajectory.invariants`.
         back_end: what computes, as for `compile`; "portable": the same bits on every machine.
         options: how to run, as a record; all of it is optional.
@@ -93,11 +104,12 @@ def simulate(
     chosen = run_options("simulate", options, keywords)
     until = in_seconds(until, "simulate: until")
     if isinstance(given, Kernel):
+        check_no_controller("simulate", controller)
         _check_is_none("invariants", invariants, "finds first integrals of a mechanism")
         _check_is_none("back_end", back_end != "llvm", "compiles a mechanism")
         state = start_for("simulate", given, state, start=start, guess=guess, parameters=parameters)
         return run(given, state, until, parameters=parameters, **_single(chosen, keywords))
-    mechanism = mechanism_of(given)
+    mechanism = under_control(given, controller)
     if state is None and is_scene(mechanism):
         from liaison.verbs.scenes import run_scene
 

@@ -44,7 +44,14 @@ from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, span
 from liaison.units import Label, si_values
 from liaison.verbs.assembling import Assembling, Wanted, attempt, of_run
-from liaison.verbs.given import Value, in_seconds, in_si, mechanism_of, with_starts
+from liaison.verbs.given import (
+    Value,
+    check_no_controller,
+    in_seconds,
+    in_si,
+    under_control,
+    with_starts,
+)
 from liaison.verbs.ready import compiled, equations_at, start_of
 
 OPTIONS_TAKEN = tuple(x for x in OF_BATCHES if x not in OF_SCENES)
@@ -60,6 +67,7 @@ def simulate_batch(
     start: Mapping[str, Any] | None = None,
     guess: Mapping[str, Any] | None = None,
     parameters: Mapping[str, Any] | None = None,
+    controller: Any = None,
     options: RunOptions | None = None,
     **keywords: Unpack[BatchKeywords],
 ) -> Runs:
@@ -72,11 +80,14 @@ def simulate_batch(
         start: positions and rates to assemble from, by label: numbers, or one for each run.
         guess: positions and rates near which to assemble, which may move; likewise.
         parameters: values by name: numbers in SI or texts with a unit, or one for each run.
+        controller: what gives inputs as formulas, compiled with the mechanism, as of `simulate`.
         options: how to run, as a record.
         **keywords: the same one by one, each explained at `RunOptions`, and threads: how many; all
-            cores if not given. Recorded are the instants of `every`, or the first and the last;
-            inputs may be arrays with a number for each run. A run that fails raises, unless
-            on_failure="return". progress is called with the fraction of runs that are over.
+            cores if not given. lanes=False marches runs one by one also where vector lanes could
+            take several at a time, to the same bits. Recorded are the instants of `every`, or the
+            first and the last; inputs may be arrays with a number for each run. A run that fails
+            raises, unless on_failure="return". progress is called with the fraction of runs that
+            are over.
             Evaluated are energy, outputs and closure, and what `series` adds: poses, momentum,
             contacts.
 
@@ -97,6 +108,7 @@ def simulate_batch(
     chosen = run_options("simulate_batch", options, keywords, OPTIONS_TAKEN, BATCH_SERIES)
     until = in_seconds(until, "simulate_batch: until")
     if isinstance(given, Kernel):
+        check_no_controller("simulate_batch", controller)
         if states is None or start or guess:
             raise ArgumentError(
                 "simulate_batch(kernel, states, until=…): a kernel needs its states."
@@ -106,7 +118,7 @@ def simulate_batch(
             labels = given.program.labels.get("u", ())
             chosen["inputs"] = _in_units(labels, chosen["inputs"], "input")
         return run(given, states, until, parameters=values, **chosen)
-    mechanism = mechanism_of(given)
+    mechanism = under_control(given, controller)
     parameters = in_si(mechanism, parameters, "parameters")
     if "inputs" in chosen:
         chosen["inputs"] = in_si(mechanism, chosen["inputs"], "inputs")

@@ -16,7 +16,7 @@ from liaison.simulation.plan.options import OF_STEPS, RunOptions, StepKeywords, 
 from liaison.simulation.stepper import Stepper
 from liaison.simulation.stepper import stepper as stepper_of
 from liaison.simulation.steps.rungekutta import explicit_stages
-from liaison.verbs.given import Given, Value
+from liaison.verbs.given import Given, Value, check_no_controller, under_control
 from liaison.verbs.ready import ready_for, start_for
 
 
@@ -29,6 +29,7 @@ def stepper(
     start: Mapping[str, Value] | None = None,
     guess: Mapping[str, Value] | None = None,
     parameters: Mapping[str, Any] | None = None,
+    controller: Any = None,
     options: RunOptions | None = None,
     **keywords: Unpack[StepKeywords],
 ) -> Stepper:
@@ -40,6 +41,8 @@ def stepper(
         start: positions and rates to assemble from, by label, instead of the mechanism's own.
         guess: positions and rates near which to assemble, which may move.
         parameters: values by name, in SI.
+        controller: what gives inputs as formulas, compiled with the mechanism, as of `simulate`;
+            the other inputs are set at every step.
         options: how steps are taken, as a record; what it says of a record of the run is left
             aside.
         **keywords: the same one by one: step, method, rtol, atol and others, each explained at
@@ -53,8 +56,10 @@ def stepper(
     """
     chosen = run_options("stepper", options, keywords, OF_STEPS)
     if isinstance(given, Kernel):
+        check_no_controller("stepper", controller)
         state = start_for("stepper", given, state, start=start, guess=guess, parameters=parameters)
         return stepper_of(given, state, parameters=parameters, **chosen)
+    given = under_control(given, controller)
     with interruptible("the preparation of a stepper"):
         evaluations = 0.0 if explicit_stages(chosen.get("method")) else None
         kernel, state = ready_for(

@@ -191,6 +191,7 @@ class Family:
         kept: NDArray[np.intp] | None = None,
         series: Sequence[str] = (),
         threads: int = 1,
+        lanes: bool | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> tuple[Runs, dict[str, tuple[Array, Series]]]:
         """The runs of some rows of values, and series at some of their instants alone.
@@ -200,6 +201,7 @@ class Family:
             kept: numbers of instants at which further series are evaluated.
             series: their names, as a batch takes them.
             threads: how many.
+            lanes: whether runs march on vector lanes; where they can and it is worth it if None.
             progress: called with the fraction of runs that are over.
 
         Raises:
@@ -211,7 +213,9 @@ class Family:
             where = plan.timed, plan.program, starts.t, plan.until
             plan = replace(plan, instants=instants_of_all(*where, starts.p, starts.u))
         has_contacts = "contacts" in self.series and bool(sides_in(plan.program))
-        batch = Batch(plan, starts, threads, has_contacts=has_contacts, rejected=rejected)
+        batch = Batch(
+            plan, starts, threads, has_contacts=has_contacts, rejected=rejected, lanes=lanes
+        )
         batch.finish(None, progress)
         if batch.is_interrupted:
             raise Interrupted("the study was interrupted.", t=0.0, trajectory=None)

@@ -405,16 +405,25 @@ class Making:
         asked: what the study asks for.
         family: its digest.
         threads: of one chunk.
+        lanes: whether runs march on vector lanes; where they can and it is worth it if None.
         version: of liaison that all workers must have.
     """
 
-    def __init__(self, asked: Asked, family: str, threads: int, version: str = VERSION) -> None:
+    def __init__(
+        self,
+        asked: Asked,
+        family: str,
+        threads: int,
+        lanes: bool | None = None,
+        version: str = VERSION,
+    ) -> None:
         self.asked, self.family, self.threads, self.version = asked, family, threads, version
+        self.lanes = lanes
         self._family: Family | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Without what was compiled."""
-        return Making, (self.asked, self.family, self.threads, self.version)
+        return Making, (self.asked, self.family, self.threads, self.lanes, self.version)
 
     @property
     def runs_of(self) -> Family:
@@ -462,7 +471,9 @@ class Making:
         """Columns of the measures and of the runs."""
         asked, kept = self.asked, np.array(self.asked.kept, dtype=np.intp)
         family = self.runs_of
-        runs, series = family.stored_runs(values, kept=kept, series=asked.series, threads=threads)
+        runs, series = family.stored_runs(
+            values, kept=kept, series=asked.series, threads=threads, lanes=self.lanes
+        )
         samples = samples_of(runs, family, asked, values)
         columns = {f"measure.{x.name}": self.measured(x, runs, samples) for x in asked.measures}
         runs = _without_formulas(replace(runs, series=series), asked)

@@ -71,6 +71,7 @@ def measure_gradients(
     check_choice("gradient", gradient, EXACT)
     chosen = run_options("measure_gradients", None, keywords, _TAKEN, BATCH_SERIES)
     chosen.pop("threads", None)
+    chosen.pop("lanes", None)
     mechanism = mechanism_of(given)
     shared = _shared(mechanism, start, guess, parameters)
     own = {**shared["start"], **shared["parameters"]}

@@ -161,6 +161,7 @@ def optimize(
     check_choice("robust", robust, ROBUST)
     chosen = run_options("optimize", options, keywords, _TAKEN, BATCH_SERIES)
     chosen.pop("threads", None)
+    chosen.pop("lanes", None)
     mechanism = mechanism_of(given)
     shared = _shared(mechanism, start, guess, parameters)
     kinds = _bounds(mechanism, vary, {**shared["start"], **shared["parameters"]})

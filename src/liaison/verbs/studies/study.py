@@ -118,7 +118,7 @@ def study(
         array([2.808, 1.986, 1.404])
     """
     chosen = run_options("study", options, keywords, _TAKEN, BATCH_SERIES)
-    threads = chosen.pop("threads", None)
+    threads, lanes = chosen.pop("threads", None), chosen.pop("lanes", None)
     if threads is not None and threads < 1:
         raise ArgumentError(f"study: threads is {threads}; it must be positive.")
     until = in_seconds(until, "study: until")
@@ -137,12 +137,12 @@ def study(
     )  # fmt: skip
     asked, _ = with_reference(asked, points)
     return carried_out(
-        asked, points, folder, threads=threads or _cores(), workers=workers, cluster=cluster,
-        report=watch_progress,
+        asked, points, folder, threads=threads or _cores(), lanes=lanes, workers=workers,
+        cluster=cluster, report=watch_progress,
     )  # fmt: skip
 
 
-_TAKEN = (*PLAIN_OPTIONS, "every", "threads", "only_series", "on_failure")
+_TAKEN = (*PLAIN_OPTIONS, "every", "threads", "lanes", "only_series", "on_failure")
 
 
 def _shared(
@@ -222,6 +222,7 @@ def carried_out(
     folder: str | Path | None,
     *,
     threads: int,
+    lanes: bool | None = None,
     workers: int | None = None,
     cluster: Any = None,
     report: Callable[[Progress], None] | None = None,
@@ -236,7 +237,7 @@ def carried_out(
     family = definition.family
     table: Columns = {"value": points.values, "key": keys_of(family, points.values)}
     name = store.put_study(table, definition.header())
-    making = Making(asked, family, 1 if workers or cluster else threads)
+    making = Making(asked, family, 1 if workers or cluster else threads, lanes)
     make, size = _executor(workers, cluster)
     what = f"study of {definition.title}"
     try:

@@ -26,7 +26,7 @@ from liaison.formats.lsd.syntax.nodes import Node, Source
 from liaison.formats.poses import HERE
 from liaison.model import Joint, Marker, Parameter
 from liaison.spatial import Array, array, compose, identity, product, zeros
-from liaison.units import LENGTH, TIME, VELOCITY, Dimension
+from liaison.units import LENGTH, TIME, VELOCITY, Dimension, Label
 
 from .formulas import Where, component, path_of, value_of
 from .values import (
@@ -235,6 +235,21 @@ class Book:
                 for prime in ("", "'"):
                     of = self.symbols[f"{joint.coordinates[0]}{prime}"]
                     self.aliases[f"{joint.name}.{part}{prime}"] = of
+
+    def add_states(self, states: Iterable[Label]) -> None:
+        """The symbols of states of loads, with their dimensions."""
+        for label in states:
+            self.symbols[label.name] = Quantity(symbol(label.name), known_dimension(label.unit))
+            self.labels.add(label.name)
+
+    def units(self) -> dict[str, str]:
+        """SI units of coordinates, by label."""
+        joints = self.joints.values()
+        return {
+            label: unit
+            for joint in joints
+            for label, unit in zip(joint.coordinates, joint.type.coordinate_units, strict=True)
+        }
 
     def parts_of(self, name: str) -> set[str]:
         """What the text names behind this name and a dot."""

@@ -24,12 +24,21 @@ from liaison.formats.lsd.formulas.formulas import (
     value_of,
 )
 from liaison.formats.lsd.formulas.names import Book, bases, no_such
-from liaison.formats.lsd.formulas.values import Quantity, Vector, kind_of, plain
+from liaison.formats.lsd.formulas.values import (
+    Quantity,
+    Vector,
+    Word,
+    kind_of,
+    known_dimension,
+    plain,
+    product_of,
+    si_unit,
+)
 from liaison.formats.lsd.syntax.nodes import Node
 from liaison.model import BearingFriction, Coordinate, DryFriction, OneSided
 from liaison.model.kinds import Derived
 from liaison.spatial import cross3, dot, is_zero, norm
-from liaison.units import ANGLE
+from liaison.units import ANGLE, TIME
 
 from .joints import Joined
 from .properties import (
@@ -197,7 +206,10 @@ def force_of(
     applied = Applied(name, node, place, book)
     make, takes = FORCE_KINDS[str(kind)]
     applied.keys.check(takes)
-    return make(applied), applied.inputs, applied.parts
+    force = make(applied)
+    if isinstance(force, model.Force):
+        book.add_states(force.states(book.units()))
+    return force, applied.inputs, applied.parts
 
 
 def _load(a: Applied) -> model.Force:
@@ -219,6 +231,25 @@ def _load(a: Applied) -> model.Force:
     construct: Any = kind
     force: model.Force = construct(name=a.name, **arguments, place=a.place)
     return force
+
+
+def _memory(a: Applied) -> model.Force:
+    """A state: its rate, and its unit, which is that of the rate times seconds if not given."""
+    node, written = a.keys.need("rate", a.place), a.keys.get("unit")
+    unit = ""
+    if written is not None:
+        word = value_of(written, a.book, Where(f"{a.name}.unit"))
+        if not isinstance(word, Word):
+            raise a.error(f'{a.what("unit")} is a text in quotes: unit = "A".', written)
+        unit = word.text
+    where = Where(f"{a.name}.rate", f"{unit}/s" if known_dimension(unit) else ANY)
+    value = value_of(node, a.book, where)
+    rate = in_unit(value, node, a.book, where, a.what("rate"))
+    if not unit and isinstance(value, Quantity) and not value.bare:
+        unit = si_unit(product_of(value.dimension, TIME, 1)) if value.dimension else ""
+    if a.targets:
+        raise a.error(f"state {a.name!r} is on nothing; leave 'on' out.", a.targets[0])
+    return model.Memory(a.name, rate.value, unit, place=a.place)
 
 
 def _friction(a: Applied) -> model.Force | model.OneSided:
@@ -332,6 +363,7 @@ _OWN: dict[str, tuple[Callable[[Applied], Any], tuple[str, ...]]] = {
     "motor": (_actuator, ("torque", "force", "ratio", *GEARED)),
     "actuator": (_actuator, ("torque", "force")),
     "gravity": (_load, ("value",)),
+    "state": (_memory, ("rate", "unit")),
 }
 """Words with a reader of their own, in the order in which they are listed."""
 

@@ -20,7 +20,7 @@ from liaison.errors import LiaisonError
 from liaison.expr import Expr, as_expr, collector_paused, substitute, symbol, symbols_of
 from liaison.formats.guard import MAX_BODIES
 from liaison.formats.lsd.formulas.formulas import ANY
-from liaison.formats.lsd.formulas.values import si_unit, unit_of
+from liaison.formats.lsd.formulas.values import known_dimension, si_unit, unit_of
 from liaison.formats.lsd.meaning.contacts import FRICTION
 from liaison.formats.lsd.meaning.statements import DIRECTIONS
 from liaison.formats.lsd.syntax.parse import MAX_LINE, MAX_TEXT
@@ -97,6 +97,15 @@ class Acts:
         if unit == ANY or unit.startswith("@"):
             return f"{one.key} = {self.writer.formula(value)}"
         return self.pair(one.key, value, unit)
+
+    def memory(self, x: model.Memory) -> Any:
+        """A state: its rate and its unit."""
+        unit = [f"unit = {quoted(x.unit)}"] if x.unit else []
+        is_known = known_dimension(x.unit)
+        rate = (
+            self.writer.scalar(x.rate, f"{x.unit}/s") if is_known else self.writer.formula(x.rate)
+        )
+        return "state", [f"rate = {rate}", *unit], ""
 
     def actuator(self, x: model.Actuator) -> Any:
         """torque or force."""
@@ -319,7 +328,11 @@ def _is_unit(unit: str) -> bool:
     return " " not in unit and not unit.startswith("1")
 
 
-_FORCES: dict[type, Any] = {model.Actuator: Acts.actuator, model.PointWrench: Acts.wrench}
+_FORCES: dict[type, Any] = {
+    model.Actuator: Acts.actuator,
+    model.PointWrench: Acts.wrench,
+    model.Memory: Acts.memory,
+}
 _RELATIONS: dict[type, Any] = {
     model.PrescribedMotion: Acts.imposed,
     model.Holonomic: Acts.required,
@@ -368,6 +381,7 @@ class _Text:
         labels: tuple[Any, ...] = (*m.joints, *m.parameters, *m.inputs, *m.outputs)
         self.taken = {*MEANINGS, *(x.name for x in labels)}
         self.renames: list[str] = []
+        self.taken |= {x.name for x in m.forces if x.states()}  # formulas name their states
         self.relations: tuple[Any, ...] = (*m.constraints, *m.contacts)
         kinds = (m.bodies[1:], self.relations, m.forces, m.events)
         self.handles = [self.handles_of(records) for records in kinds]
@@ -382,7 +396,8 @@ class _Text:
         handles = {}
         for record in records:
             handle, count = record.name, 1
-            while handle in self.taken:
+            is_label = isinstance(record, model.Force) and record.states()
+            while handle in self.taken and not is_label:
                 count += 1
                 handle = f"{record.name}_{count}"
             if handle != record.name:
@@ -452,7 +467,8 @@ def _units(mechanism: Mechanism) -> dict[str, str]:
     for joint in mechanism.joints:
         units |= zip(joint.coordinates, joint.type.coordinate_units, strict=True)
         units |= zip(joint.speeds, joint.type.speed_units, strict=True)
-    return units
+    known = {x.name: x.unit if known_dimension(x.unit) else "" for x in mechanism.states}
+    return units | known
 
 
 WIDTH = 100

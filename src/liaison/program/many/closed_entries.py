@@ -1,0 +1,462 @@
+"""Entries of a kernel of a tree with cut joints, as loops over nodes and paths.
+
+Two passes over the tree work side by side: one keeps the gains of its joints, the other the states
+of its nodes in the ground's axes.
+
+Public names: ENTRIES.
+"""
+
+from __future__ import annotations
+
+from liaison.program.loops.language import entry_at, f64, i64, loop, ptr
+
+from .cut_layout import CutSystem, CutWork
+from .cut_loops import (
+    PHI,
+    RATE,
+    SECOND,
+    bear_rows,
+    carry_rows,
+    closed_pass,
+    factor,
+    measure_cuts,
+    multipliers,
+    no_pushes,
+    push_nodes,
+    put_matrix,
+    put_ties,
+    right_of,
+)
+from .sparse_entries import placed, seen
+from .tree_loops import (
+    FORWARD,
+    INVERSE,
+    MOTION,
+    TreeSystem,
+    TreeWork,
+    load_tree,
+    pass_over,
+    still_pass,
+    take_out,
+    tree_retract,
+)
+
+REFINEMENTS = 3
+"""At most, of accelerations; each solves for what the rows miss with the accelerations found."""
+
+ENOUGH = 1e-13
+"""Part of Φ̈ without cut joints below which a miss is rounding."""
+
+
+@loop
+def accelerate_closed(
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, vdot: ptr,
+    lam: ptr, area: ptr,
+) -> f64:  # fmt: skip
+    """v̇ and λ under gravity and loads; returns what the rows miss."""
+    gains = TreeWork(area, system)
+    states = TreeWork(area[cuts.tree_words :], system)
+    work = CutWork(area[2 * cuts.tree_words :], cuts)
+    load_tree(system, t, q, v, u, p, gains)
+    for k in range(cuts.nc):
+        lam[k] = 0.0
+    no_pushes(cuts, work)
+    if cuts.n_ties > 0:
+        look_at_cuts(system, cuts, q, v, states, work)
+        tie_efforts(cuts, gains.tau, lam)
+        push_nodes(system, cuts, cuts.nc, lam, states, work)
+    closed_pass(system, FORWARD, 1.0, q, v, gains.tau, gains, cuts, work)
+    take_out(system, system.vdot_slot, gains, vdot)
+    pass_over(system, MOTION, q, v, vdot, states)
+    measure_cuts(system, cuts, q, v, states, work)
+    carry_rows(system, cuts, gains, states, work)
+    put_matrix(cuts, 0, work)
+    factor(cuts, work)
+    missed = right_of(cuts, SECOND, 0, work)
+    enough = ENOUGH * missed
+    for turn in range(REFINEMENTS):
+        before = missed
+        multipliers(cuts, lam, work)
+        push_nodes(system, cuts, cuts.nc, lam, states, work)
+        closed_pass(system, FORWARD, 1.0, q, v, gains.tau, gains, cuts, work)
+        take_out(system, system.vdot_slot, gains, vdot)
+        pass_over(system, MOTION, q, v, vdot, states)
+        measure_cuts(system, cuts, q, v, states, work)
+        missed = right_of(cuts, SECOND, 0, work)
+        if not (missed > enough) or (turn > 0 and missed > before / 2.0):
+            break
+    clear_kept(system, vdot)
+    put_ties(cuts, SECOND, 1.0, vdot, work)
+    return missed
+
+
+@loop
+def clear_kept(system: TreeSystem, values: ptr) -> None:
+    """0 for velocities that cut joints keep."""
+    for i in range(system.n_nodes, system.n_nodes + system.n_kept):
+        node = system.nodes[i]
+        for j in range(node.nv):
+            values[node.v + j] = 0.0
+
+
+@loop
+def tie_efforts(cuts: CutSystem, tau: ptr, lam: ptr) -> None:
+    """Multipliers of ties: the efforts along the velocities that they define."""
+    for c in range(cuts.n_cuts):
+        cut = cuts.cuts[c]
+        for r in range(cut.held, cut.rows):
+            lam[cuts.place[cut.row + r]] = tau[cut.v + r - cut.held]
+
+
+@loop
+def closed_forward(
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr,
+    area: ptr,
+) -> None:  # fmt: skip
+    """v̇, λ and what the rows miss."""
+    lam = out[system.nv :]
+    missed = accelerate_closed(system, cuts, t, q, v, u, p, out, lam, area)
+    out[system.nv + cuts.nc] = missed
+
+
+@loop
+def closed_rate(
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr,
+    area: ptr,
+) -> None:  # fmt: skip
+    """ξ̇, v̇ and what the rows miss, at q ⊞ ξ."""
+    work = CutWork(area[2 * cuts.tree_words :], cuts)
+    scratch = TreeWork(area, system).scratch
+    tree_retract(system, t, q, v, u, p, x, work.moved, area)
+    for i in range(system.n_nodes + system.n_kept):
+        node = system.nodes[i]
+        if node.nv > 0:
+            f = entry_at(system.rate_entries, node.kind)
+            f(t, q[node.q :], v[node.v :], u, p, x[node.v :], out[node.v :], scratch)
+    vdot = out[system.nv :]
+    missed = accelerate_closed(system, cuts, t, work.moved, v, u, p, vdot, work.lam, area)
+    out[2 * system.nv] = missed
+
+
+@loop
+def look_at_cuts(
+    system: TreeSystem, cuts: CutSystem, q: ptr, v: ptr, states: TreeWork, work: CutWork
+) -> None:
+    """Rows of all cut joints, with no acceleration."""
+    still_pass(system, q, v, states)
+    measure_cuts(system, cuts, q, v, states, work)
+
+
+@loop
+def closed_closure(
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr,
+    area: ptr,
+) -> None:  # fmt: skip
+    """Φ, then Φ̇."""
+    states = TreeWork(area[cuts.tree_words :], system)
+    work = CutWork(area[2 * cuts.tree_words :], cuts)
+    look_at_cuts(system, cuts, q, v, states, work)
+    put_left(cuts, PHI, out, work)
+    put_left(cuts, RATE, out[cuts.nc :], work)
+
+
+@loop
+def put_left(cuts: CutSystem, level: i64, out: ptr, work: CutWork) -> None:
+    """What is left over at a level, in the order of the multipliers."""
+    for c in range(cuts.n_cuts):
+        cut = cuts.cuts[c]
+        for r in range(cut.rows):
+            k = cuts.place[cut.row + r]
+            if k < cuts.nc:
+                out[k] = work.results[cut.result + (18 + level) * cut.rows + r]
+
+
+@loop
+def correct(
+    system: TreeSystem, cuts: CutSystem, level: i64, q: ptr, v: ptr, out: ptr, area: ptr
+) -> None:
+    """δ of least kinetic energy that takes away what is left over at a level, and its size."""
+    gains = TreeWork(area, system)
+    states = TreeWork(area[cuts.tree_words :], system)
+    work = CutWork(area[2 * cuts.tree_words :], cuts)
+    for k in range(cuts.nv):
+        work.zeros[k] = 0.0
+    for k in range(cuts.nc):
+        work.lam[k] = 0.0
+    no_pushes(cuts, work)
+    closed_pass(system, FORWARD, 0.0, q, work.zeros, work.zeros, gains, cuts, work)
+    look_at_cuts(system, cuts, q, v, states, work)
+    carry_rows(system, cuts, gains, states, work)
+    put_matrix(cuts, 0, work)
+    factor(cuts, work)
+    out[system.nv] = right_of(cuts, level, 0, work)
+    multipliers(cuts, work.lam, work)
+    push_nodes(system, cuts, cuts.nc, work.lam, states, work)
+    clear_kept(system, out)
+    put_ties(cuts, level, 1.0, out, work)
+    closed_pass(system, FORWARD, 0.0, q, work.zeros, work.zeros, gains, cuts, work)
+    take_out(system, system.vdot_slot, gains, out)
+    if cuts.n_ties > 0:
+        for j in range(cuts.nv):
+            work.vdot[j] = out[j]
+        clear_kept(system, work.vdot)
+        look_at_cuts(system, cuts, q, work.vdot, states, work)
+        put_ties(cuts, RATE, 1.0, out, work)
+
+
+@loop
+def closed_correct_q(
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr,
+    area: ptr,
+) -> None:  # fmt: skip
+    """δ with G δ = −Φ, and the largest |Φ|."""
+    correct(system, cuts, PHI, q, v, out, area)
+
+
+@loop
+def closed_correct_v(
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr,
+    area: ptr,
+) -> None:  # fmt: skip
+    """δ with G (v + δ) = 0, and the largest |G v|."""
+    correct(system, cuts, RATE, q, v, out, area)
+
+
+@loop
+def bear_all(
+    system: TreeSystem, cuts: CutSystem, q: ptr, v: ptr, free: ptr, bears: TreeWork,
+    states: TreeWork, work: CutWork,
+) -> None:  # fmt: skip
+    """Rows of G along all paths; those of velocities that are free as z."""
+    for k in range(cuts.nv):
+        work.zeros[k] = 0.0
+    no_pushes(cuts, work)
+    closed_pass(system, INVERSE, 0.0, q, work.zeros, work.zeros, bears, cuts, work)
+    look_at_cuts(system, cuts, q, v, states, work)
+    bear_rows(system, cuts, q, free, bears, states, work)
+
+
+@loop
+def close(
+    system: TreeSystem, cuts: CutSystem, level: i64, q: ptr, v: ptr, free: ptr, out: ptr, area: ptr
+) -> None:
+    """The shortest δ on what is free that takes away what is left over; its size; least pivot."""
+    bears = TreeWork(area, system)
+    states = TreeWork(area[cuts.tree_words :], system)
+    work = CutWork(area[2 * cuts.tree_words :], cuts)
+    bear_all(system, cuts, q, v, free, bears, states, work)
+    put_matrix(cuts, 1, work)
+    put_kept(cuts, free, work)
+    factor(cuts, work)
+    out[system.nv] = right_of(cuts, level, 1, work)
+    out[system.nv + 1] = 1.0
+    for k in range(cuts.nc):
+        i = cuts.order[k]
+        size = work.matrix[cuts.start[i] + i]
+        part = work.pivots[i] / size if size > 0.0 else 0.0
+        out[system.nv + 1] = min(out[system.nv + 1], part)
+        work.lam[k] = 0.0
+    multipliers(cuts, work.lam, work)
+    for j in range(system.nv):
+        out[j] = 0.0
+    for s in range(cuts.n_steps):
+        step = cuts.steps[s]
+        cut = cuts.cuts[step.cut]
+        for r in range(cut.rows):
+            k = cuts.place[cut.row + r]
+            if k < cuts.nc:
+                z = work.efforts[step.place + 2 * step.nv * r + step.nv :]
+                for j in range(step.nv):
+                    out[system.nodes[step.node].v + j] += z[j] * work.lam[k]
+    for c in range(cuts.n_cuts):
+        cut = cuts.cuts[c]
+        for r in range(cut.held, cut.rows):
+            place = cut.v + r - cut.held
+            out[place] -= free[place] * work.lam[cuts.place[cut.row + r]]
+
+
+@loop
+def put_kept(cuts: CutSystem, free: ptr, work: CutWork) -> None:
+    """1 on the diagonal for velocities that are kept, and free."""
+    for c in range(cuts.n_cuts):
+        cut = cuts.cuts[c]
+        for r in range(cut.held, cut.rows):
+            i = cuts.order[cuts.place[cut.row + r]]
+            work.matrix[cuts.start[i] + i] += free[cut.v + r - cut.held]
+
+
+@loop
+def closed_close_q(
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr,
+    area: ptr,
+) -> None:  # fmt: skip
+    """The shortest δ with G δ = −Φ, 0 where x is 0; the largest |Φ|; the least pivot."""
+    close(system, cuts, PHI, q, v, x, out, area)
+
+
+@loop
+def closed_close_v(
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr,
+    area: ptr,
+) -> None:  # fmt: skip
+    """The same of velocities: G (v + δ) = 0, and the largest |G v|."""
+    close(system, cuts, RATE, q, v, x, out, area)
+
+
+@loop
+def closed_markers(
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr,
+    area: ptr,
+) -> None:  # fmt: skip
+    """R row by row and p of the marker in which each joint's reaction is expressed."""
+    work = TreeWork(area, system)
+    still_pass(system, q, v, work)
+    for k in range(system.n_nodes):
+        placed(work.numbers[system.marked[k] + 1], system.markers[k], out[12 * k :])
+    behind = out[12 * system.n_nodes :]
+    for c in range(cuts.n_cuts):
+        state = work.numbers[cuts.cuts[c].second + 1]
+        placed(state, cuts.markers[c], behind[12 * cuts.shown[c] :])
+
+
+@loop
+def put_reactions(
+    system: TreeSystem, cuts: CutSystem, count: i64, lam: ptr, tree: TreeWork, states: TreeWork,
+    work: CutWork, out: ptr,
+) -> None:  # fmt: skip
+    """What an inverse pass says of the joints of the tree; of cut joints what λ says."""
+    for i in range(system.n_nodes):
+        for j in range(6):
+            out[6 * i + j] = tree.numbers[i + 1, system.reaction_slot + j]
+    for c in range(cuts.n_cuts):
+        cut = cuts.cuts[c]
+        state = states.numbers[cut.second + 1]
+        wrench = work.wrench
+        for j in range(6):
+            wrench[j] = 0.0
+        for r in range(cut.rows):
+            k = cuts.place[cut.row + r]
+            if k < count:
+                J = work.results[cut.result + 6 * (cut.rows + r) :]
+                for j in range(6):
+                    wrench[j] += lam[k] * J[j]
+        placed(state, cuts.markers[c], work.pose)
+        seen(work.pose, state[9:], wrench, out[6 * (system.n_nodes + cuts.shown[c]) :])
+
+
+@loop
+def closed_reactions(
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr,
+    area: ptr,
+) -> None:  # fmt: skip
+    """The wrench of each joint on its successor, in M's axes at M, of v̇ and λ in x."""
+    tree = TreeWork(area, system)
+    states = TreeWork(area[cuts.tree_words :], system)
+    work = CutWork(area[2 * cuts.tree_words :], cuts)
+    lam = x[system.nv :]
+    load_tree(system, t, q, v, u, p, tree)
+    look_at_cuts(system, cuts, q, v, states, work)
+    push_nodes(system, cuts, cuts.nc, lam, states, work)
+    closed_pass(system, INVERSE, 1.0, q, v, x, tree, cuts, work)
+    put_reactions(system, cuts, cuts.nc, lam, tree, states, work, out)
+
+
+@loop
+def closed_self_stress(
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr,
+    area: ptr,
+) -> None:  # fmt: skip
+    """What multipliers alone cause in the joints: rows kept, then rows that vanish, in x."""
+    tree = TreeWork(area, system)
+    states = TreeWork(area[cuts.tree_words :], system)
+    work = CutWork(area[2 * cuts.tree_words :], cuts)
+    for k in range(cuts.nv):
+        work.zeros[k] = 0.0
+    look_at_cuts(system, cuts, q, v, states, work)
+    push_nodes(system, cuts, cuts.n_rows, x, states, work)
+    closed_pass(system, INVERSE, 0.0, q, work.zeros, work.zeros, tree, cuts, work)
+    put_reactions(system, cuts, cuts.n_rows, x, tree, states, work, out)
+
+
+@loop
+def closed_terms(
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr,
+    area: ptr,
+) -> None:  # fmt: skip
+    """M, G, f, γ, Φ and ν, dense: for algebra of a state that the loops cannot solve."""
+    tree = TreeWork(area, system)
+    states = TreeWork(area[cuts.tree_words :], system)
+    work = CutWork(area[2 * cuts.tree_words :], cuts)
+    nv = system.nv
+    nc = cuts.nc
+    put_mass(system, cuts, q, tree, work, out)
+    G = out[nv * nv :]
+    f = G[nc * nv :]
+    put_rows(system, cuts, q, v, G, tree, states, work)
+    put_left(cuts, SECOND, f[nv:], work)
+    for k in range(nc):
+        f[nv + k] = -f[nv + k]
+        f[nv + 2 * nc + k] = 0.0
+    put_left(cuts, PHI, f[nv + nc :], work)
+    load_tree(system, t, q, v, u, p, tree)
+    for k in range(nv):
+        f[k] = tree.tau[k]
+        work.zeros[k] = 0.0
+    no_pushes(cuts, work)
+    closed_pass(system, INVERSE, 1.0, q, v, work.zeros, tree, cuts, work)
+    for k in range(nv):
+        work.vdot[k] = 0.0
+    take_out(system, system.effort_slot, tree, work.vdot)
+    for k in range(nv):
+        f[k] -= work.vdot[k]
+
+
+@loop
+def put_mass(
+    system: TreeSystem, cuts: CutSystem, q: ptr, tree: TreeWork, work: CutWork, out: ptr
+) -> None:
+    """M, column by column: what a unit acceleration needs at rest without gravity."""
+    for k in range(system.nv):
+        work.zeros[k] = 0.0
+        work.vdot[k] = 0.0
+    for k in range(system.nv * system.nv):
+        out[k] = 0.0
+    no_pushes(cuts, work)
+    for k in range(system.nv):
+        work.vdot[k] = 1.0
+        closed_pass(system, INVERSE, 0.0, q, work.zeros, work.vdot, tree, cuts, work)
+        take_out(system, system.effort_slot, tree, out[k * system.nv :])
+        work.vdot[k] = 0.0
+
+
+@loop
+def put_rows(
+    system: TreeSystem, cuts: CutSystem, q: ptr, v: ptr, G: ptr, tree: TreeWork, states: TreeWork,
+    work: CutWork,
+) -> None:  # fmt: skip
+    """G, dense."""
+    for k in range(cuts.nc * system.nv):
+        G[k] = 0.0
+    bear_all(system, cuts, q, v, work.zeros, tree, states, work)
+    for s in range(cuts.n_steps):
+        step = cuts.steps[s]
+        cut = cuts.cuts[step.cut]
+        for r in range(cut.rows):
+            k = cuts.place[cut.row + r]
+            if k < cuts.nc:
+                y = work.efforts[step.place + 2 * step.nv * r :]
+                for j in range(step.nv):
+                    G[k * system.nv + system.nodes[step.node].v + j] = y[j]
+    for c in range(cuts.n_cuts):
+        cut = cuts.cuts[c]
+        for r in range(cut.held, cut.rows):
+            G[cuts.place[cut.row + r] * system.nv + cut.v + r - cut.held] = -1.0
+
+
+ENTRIES = {
+    "forward": closed_forward, "rate": closed_rate, "closure": closed_closure,
+    "correct_q": closed_correct_q, "correct_v": closed_correct_v, "markers": closed_markers,
+    "reactions": closed_reactions, "self_stress": closed_self_stress, "terms": closed_terms,
+    "close_q": closed_close_q, "close_v": closed_close_v,
+}  # fmt: skip
+"""Name -> loop."""

@@ -1,0 +1,1 @@
+"""Many worlds of one mechanism at once, on a GPU or on this processor."""

@@ -1,0 +1,236 @@
+"""The text of a device's module: loops of Moreau's steps for one model, its entries, the kernel.
+
+The same text serves a GPU and this processor; only the first lines of the kernel differ.
+
+Public names: Module, module_of, KERNELS, STATE.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from liaison.program.gpu.pointers import entry_text, functions_text, work_size
+from liaison.program.gpu.thread import DeviceModule
+from liaison.program.llvm.entries import Form
+from liaison.program.loops.language import Loop
+from liaison.program.loops.special import (
+    PREFIX,
+    Special,
+    graded,
+    in_words_of_32_bits,
+    rolled,
+    special_ir,
+    with_short_integers,
+)
+from liaison.program.program import Program
+from liaison.simulation.plan.plan import Plan, arrays_of, entries_of
+from liaison.simulation.prepared import scale_run
+from liaison.simulation.steps.layout import NOT_KEPT, Entries, Run, dense_size
+
+from .march import LEFT_OUT, march_world, reset_world, scatter_world
+
+KNOWN = frozenset({"scales", "blocks", "tolerance", "has_correct", "a", "b", "c", "e", "input"})
+"""Arrays of a run that no step writes."""
+
+SINGLE_CLOSURE, SINGLE_LOST = 1e-10, 1e-4
+"""Residuals of closures in single precision: below rounding, so that corrections end where they no
+longer help; and the largest that a step may end with."""
+
+LARGEST_BLOCK = 1024
+"""Threads in a block at most, which then have 64 registers each: measured, more do not help."""
+
+STATE = ("t", "q", "v", "u", "p", "carried", "measures", "codes")
+KERNELS = {
+    "march": (("count", "steps", "hold", "rows", "u_one", "p_one"), "step", STATE),
+    "reset": (("count", "q_one", "v_one"), "start", ("chosen", "q_start", "v_start", *STATE)),
+    "scatter": (("count", "seed", "u_one", "p_one"), "start", ("chosen", "spread", *STATE)),
+}
+"""Kernel -> its arguments in order: whole numbers, a number, and where arrays begin."""
+
+LOOPS: Mapping[str, Loop[..., None]] = {
+    "march": march_world, "reset": reset_world, "scatter": scatter_world,
+}  # fmt: skip
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A kernel's text, and what a thread of it keeps beside its registers."""
+
+    text: str
+    names: tuple[str, ...]  # of kernels
+    words: int  # of a run and of the workspace, in units of the precision
+    form: Form
+
+
+def module_of(
+    plan: Plan,
+    names: tuple[str, ...] = ("march", "reset"),
+    *,
+    single: bool = False,
+    gpu: bool = True,
+    block: int = LARGEST_BLOCK,
+) -> Module:
+    """A module of a plan of Moreau's steps.
+
+    Args:
+        plan: as for a run with method="moreau".
+        names: of the kernels wanted.
+        single: floats and integers of 32 bits.
+        gpu: as a kernel of a GPU; else as a function of this processor.
+        block: threads in a block, at most.
+    """
+    form = Form(real="float" if single else "double")
+    listed = _entries(plan)
+    run, scratch = _template(plan, listed, form)
+    slots = {Entries.slot(name): name for name in listed}
+    special = Special(run, KNOWN, Entries, slots, LEFT_OUT)
+    loops, functions = special_ir([LOOPS[name] for name in names], special)
+    device = DeviceModule(form, estimates=gpu)
+    loops = in_words_of_32_bits(loops) if single else with_short_integers(loops)
+    loops = rolled(graded(loops)) if gpu else loops
+    bodies = [
+        entry_text(device, program, name, f"{PREFIX}{name}") for name, program in listed.items()
+    ]
+    own = functions_text(device, functions)
+    kernels = [_kernel(name, run, scratch, form, gpu) for name in names]
+    tail = f'attributes #0 = {{ nounwind "nvvm.maxntid"="{block}" }}' if gpu else ""
+    text = "\n".join([*_registers(gpu), loops, *bodies, own, *kernels, device.tail(), tail, ""])
+    return Module(text, names, int(run.words) + scratch, form)
+
+
+def _entries(plan: Plan) -> dict[str, Program]:
+    """Entries that steps call, with the programs they are of."""
+    program = plan.program
+    names = [*entries_of(plan.settings.tableau, program)]
+    if program.sizes.get("nc", 0):
+        names += ["correct_v"] + ["correct_q"] * bool(program.sizes.get("nphi", 0))
+    listed = dict.fromkeys(names, program)
+    if plan.added is not None and "inputs" in plan.added.program.entries:
+        listed["inputs"] = plan.added.program
+    return listed
+
+
+def _template(plan: Plan, listed: Mapping[str, Program], form: Form) -> tuple[Run, int]:
+    """The block of a run before its first step, and the length of its workspace."""
+    arrays = arrays_of(plan)
+    run = arrays.run
+    scale_run(run, plan, None)
+    work = max([work_size(program, name, form) for name, program in listed.items()])
+    run.scratch_dense = work
+    run.ledger.kind = NOT_KEPT
+    run.t_end, run.step = math.inf, 0.0
+    run.has_terms, run.pivots_left = 1, 0
+    run.has_correct[:] = ["correct_q" in listed, "correct_v" in listed]
+    run.break_count = run.point_count = 0
+    if form.real == "float":
+        run.tolerance[:], run.lost, run.start_tolerance = SINGLE_CLOSURE, SINGLE_LOST, SINGLE_LOST
+    run.steps_allowed = np.iinfo(np.int32).max
+    return run, work + (dense_size(run) if int(run.nc) else 0) + 1
+
+
+BARRIER = """\
+declare void @llvm.nvvm.barrier0()
+define internal void @liaison_barrier() convergent alwaysinline nounwind {
+  call void @llvm.nvvm.barrier0()
+  ret void
+}"""
+NO_BARRIER = """\
+define internal void @liaison_barrier() alwaysinline nounwind {
+  ret void
+}"""
+
+
+def _registers(gpu: bool) -> list[str]:
+    names = ("tid", "ctaid", "ntid") if gpu else ()
+    declared = [f"declare i32 @llvm.nvvm.read.ptx.sreg.{name}.x()" for name in names]
+    barrier = BARRIER if gpu else NO_BARRIER
+    return [*declared, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)", barrier]
+
+
+GPU_HEAD = """\
+enter:
+  %run = alloca [{words} x {bits}], align 8
+  %scratch = alloca [{scratch} x {real}], align 8
+  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %width = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %before = mul i32 %block, %width
+  %i = add i32 %before, %thread
+  %mine = icmp ult i32 %i, %count
+  br i1 %mine, label %world, label %done
+world:"""
+GPU_TAIL = """\
+  br label %done
+done:
+  ret void
+}"""
+HOST_HEAD = """\
+enter:
+  %run = alloca [{words} x {bits}], align 8
+  %scratch = alloca [{scratch} x {real}], align 8
+  br label %test
+test:
+  %i = phi i32 [%first, %enter], [%next, %world]
+  %going = icmp slt i32 %i, %last
+  br i1 %going, label %world, label %done
+world:"""
+HOST_TAIL = """\
+  %next = add i32 %i, 1
+  br label %test
+done:
+  ret void
+}"""
+CLEAR = "  call void @llvm.memset.p0.i64(ptr align 8 %run, i8 0, i64 {bytes}, i1 false)"
+
+
+def _kernel(name: str, run: Run, scratch: int, form: Form, gpu: bool) -> str:
+    """A kernel: thread i is world i; on this processor a loop over worlds."""
+    real, bits = form.real, "i64" if form.real == "double" else "i32"
+    words = int(run.words)
+    numbers, number, arrays = KERNELS[name]
+    space = "ptr addrspace(1)" if gpu else "ptr"
+    own = [] if gpu else ["i32 %first", "i32 %last"]
+    arguments = own + [f"i32 %{x}" for x in numbers] + [f"{real} %{number}"]
+    arguments += [f"{space} %{x}" for x in arrays]
+    casts = [f"  %{x}.any = addrspacecast {space} %{x} to ptr" for x in arrays] if gpu else []
+    passed = [f"i32 %{x}" for x in ("i", *numbers)] + [f"{real} %{number}"]
+    passed += [f"ptr %{x}.any" if gpu else f"ptr %{x}" for x in arrays]
+    passed += ["ptr null", "ptr %run", "ptr %scratch"]
+    sizes = {"words": words, "scratch": scratch, "bits": bits, "real": real}
+    head = f"define {'ptx_kernel ' if gpu else ''}void @{name}({', '.join(arguments)})"
+    lines = [
+        f"{head} {'#0 ' if gpu else ''}{{",
+        (GPU_HEAD if gpu else HOST_HEAD).format(**sizes),
+        *casts,
+        CLEAR.format(bytes=(8 if bits == "i64" else 4) * words),
+        *_initial(run, real, bits),
+        f"  call void @liaison_{name}_world({', '.join(passed)})",
+        GPU_TAIL if gpu else HOST_TAIL,
+    ]
+    return "\n".join(lines)
+
+
+def _initial(run: Run, word: str, bits: str) -> list[str]:
+    """Stores of the numbers of the header that are not zero."""
+    lines = []
+    real = Form(real=word)
+    for name, shape in Run.fields.items():
+        if shape.layout != "scalar" or shape.type not in ("f64", "i64"):
+            continue
+        value = getattr(run, name)
+        if value == 0:
+            continue
+        kind, text = (
+            (word, real.number(float(value))) if shape.type == "f64" else (bits, str(int(value)))
+        )
+        if shape.type == "i64" and bits == "i32":
+            text = str(min(int(value), 2**31 - 1))
+        lines.append(f"  %at.{name} = getelementptr inbounds {bits}, ptr %run, i64 {shape.slot}")
+        lines.append(f"  store {kind} {text}, ptr %at.{name}")
+    return lines

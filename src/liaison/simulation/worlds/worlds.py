@@ -1,0 +1,409 @@
+"""Worlds: many copies of one mechanism that step together, through contacts, one world a thread.
+
+    worlds = worlds_of(kernel, state, 4096, step=1e-3)
+    worlds.reset(spread=0.1, seed=1)
+    worlds.step(100)                   # 100 steps of every world, one launch
+    worlds.step(1, inputs=torques)     # with inputs of a policy, used where they lie
+    runs = worlds.simulate(1000, every=100)
+
+Steps are Moreau and Jean's, as those of `simulate` with method="moreau", by the same loops.
+
+Public names: Worlds, worlds_of.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.errors import SimulationError, checked
+from liaison.numeric import Array, State
+from liaison.program import Kernel
+from liaison.simulation.batch.result import Runs
+from liaison.simulation.batch.run import BATCH_SERIES
+from liaison.simulation.events.watched import sides_in
+from liaison.simulation.outcome import REASONS
+from liaison.simulation.plan.plan import Plan, plan_of
+from liaison.simulation.plan.settings import Settings
+
+from .arguments import check_inputs, columns, mask_of, spread_of
+from .module import KERNELS, module_of
+from .places import Kernels, Place, place_named
+from .recording import Recorder
+
+LARGEST = 2**31 - 1
+PRECISIONS = {"double": (np.float64, np.int64), "single": (np.float32, np.int32)}
+
+
+@checked
+def worlds_of(
+    kernel: Kernel,
+    state: State,
+    count: int,
+    *,
+    step: float,
+    device: str = "gpu",
+    precision: str = "double",
+    parameters: Mapping[str, Any] | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    **more: Any,
+) -> Worlds:
+    """Worlds that begin at a state; see `Worlds`."""
+    settings = Settings(step=step, method="moreau", watch=False, **more)
+    if precision not in PRECISIONS:
+        raise SimulationError(f"precision is {precision!r}; it is 'double' or 'single'.")
+    if int(count) != count or count < 1:
+        raise SimulationError(f"{count} worlds were asked for; there is one at least.")
+    numbers = {k: x for k, x in (parameters or {}).items() if np.ndim(x) == 0}
+    plan = plan_of(
+        kernel, state, state.t + 1000 * step, settings, inputs=inputs, parameters=numbers
+    )
+    _check(plan)
+    return Worlds(plan, int(count), place_named(device), precision, parameters or {})
+
+
+def _check(plan: Plan) -> None:
+    """Raises an error for what steps on a device do not take."""
+    program = plan.program
+    for name, *_ in program.facts.get("convex", ()):
+        raise SimulationError(
+            f"{name!r} is a contact of a hull, whose places are found by loops that no device has "
+            "yet.",
+            hint="simulate and simulate_batch take it on the processor, with method='moreau'.",
+        )
+    if plan.is_scene:
+        raise SimulationError(
+            f"{program.name!r} is a scene of free bodies; worlds are copies of a mechanism.",
+            hint="simulate and simulate_batch take scenes, on the processor.",
+        )
+    if plan.instants.corners:
+        t, row = plan.instants.corners[0]
+        raise SimulationError(
+            f"the rate of closure {row} jumps at t = {t:g} s, within a step of fixed size.",
+            hint="simulate takes it on the processor: its steps end there.",
+        )
+    if plan.inputs.controllers:
+        raise SimulationError(
+            f"input {plan.inputs.controllers[0].name!r} has a controller, which is Python.",
+            hint="Give inputs between steps: worlds.step(1, inputs=…).",
+        )
+
+
+@final
+class Worlds:
+    """Many copies of one mechanism, stepped together by one launch.
+
+    Each world has a state, a time, inputs and, where they are given so, parameters of its own.
+    Arrays lie component by component, shape (size, worlds), on the device: `worlds.q`, `worlds.v`
+    and `worlds.t` are `DeviceArray` on a GPU, which CuPy, PyTorch and JAX use without a copy, and
+    NumPy arrays on the processor. What is written into them counts from the next step on.
+
+    A world that is lost (no finite state, no impulses that satisfy all contacts, closures that
+    cannot be met) keeps its last good state; `lost` counts such worlds, `why` says what happened,
+    `reset` begins them anew.
+
+    Attributes:
+        count: of worlds.
+        q: positions, shape (nq, count).
+        v: velocities, shape (nv, count).
+        t: time of each world [s], shape (count,).
+        u: inputs, shape (nu,) where all worlds share them, or (nu, count).
+        p: parameters, shape (np,) or (np, count).
+
+    Example:
+        >>> import liaison
+        >>> leg = "examples/contact/hopping_leg.lsd"
+        >>> worlds = liaison.worlds(leg, 8, step=1e-3, device="processor")
+        >>> worlds.step(20)
+        >>> worlds.lost
+        0
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        count: int,
+        place: Place,
+        precision: str,
+        parameters: Mapping[str, Any],
+    ) -> None:
+        self.plan, self.count, self.place, self.precision = plan, count, place, precision
+        self.real, self.whole = PRECISIONS[precision]
+        self._c_real = ctypes.c_double if precision == "double" else ctypes.c_float
+        self._kernels = self._loaded("march", "reset")
+        self._scatter: Kernels | None = None
+        self._check_memory()
+        self._allocate(parameters)
+        self.reset()
+
+    def __repr__(self) -> str:
+        where = "a GPU" if self.place.is_gpu else "this processor"
+        return (
+            f"<Worlds {self.plan.program.name}: {self.count} in {self.precision} precision on "
+            f"{where}>"
+        )
+
+    def __len__(self) -> int:
+        return self.count
+
+    def _loaded(self, *names: str) -> Kernels:
+        """Kernels where the worlds are."""
+        single, gpu = self.precision == "single", self.place.is_gpu
+        return self.place.load(module_of(self.plan, names, single=single, gpu=gpu))
+
+    @property
+    def bytes_per_world(self) -> int:
+        """Memory of one world beside what a thread keeps while it runs."""
+        sizes = self._sizes()
+        numbers = 1 + sizes["q"] + sizes["v"] + sizes["u"] + sizes["p"] + sizes["carried"] + 3 + 3
+        return numbers * np.dtype(self.real).itemsize
+
+    def _check_memory(self) -> None:
+        """Raises an error before anything is allocated that does not fit."""
+        free = self.place.free_bytes()
+        free -= self.place.kept_bytes(self._kernels)
+        # places in arrays are numbers of 31 bits
+        rows = max(3, *self._sizes().values())
+        most = min(max(0, int(0.95 * free) // self.bytes_per_world), LARGEST // rows)
+        if self.count > most:
+            raise SimulationError(
+                f"{self.count} worlds of {self.plan.program.name!r} need "
+                f"{self.count * self.bytes_per_world / 1e9:.3g} GB, and {free / 1e9:.3g} GB are "
+                f"free: {most} worlds fit.",
+                hint="Take fewer worlds, or precision='single'.",
+            )
+
+    def _sizes(self) -> dict[str, int]:
+        sides = sides_in(self.plan.program)
+        size = self.plan.size
+        rows = sum(block[4] for block in sides)
+        return {
+            "q": size("nq"), "v": size("nv"), "u": self.plan.inputs.held.size,
+            "p": self.plan.parameters.size, "carried": rows + len(sides),
+        }  # fmt: skip
+
+    def _allocate(self, parameters: Mapping[str, Any]) -> None:
+        sizes, n, array = self._sizes(), self.count, self.place.array
+        self.t = array(np.zeros(n), self.real)
+        self.q, self.v = (array(np.zeros((sizes[x], n)), self.real) for x in "qv")
+        self._carried = array(np.zeros((max(1, sizes["carried"]), n)), self.real)
+        self._measures = array(np.zeros((3, n)), self.real)
+        self._codes = array(np.zeros((2, n)), self.whole)
+        self.u = array(self.plan.inputs.held, self.real)
+        self.p = array(self._parameters(parameters), self.real)
+
+    def _parameters(self, values: Mapping[str, Any]) -> Array:
+        """Parameters of all worlds, or of each where one is a list."""
+        table = self.plan.parameters
+        if not any(np.ndim(x) for x in values.values()):
+            return table
+        labels = self.plan.program.labels.get("p", ())
+        return columns(table, labels, values, "parameter", self.count)
+
+    def step(self, steps: int = 1, *, inputs: Any = None, hold: int | None = None) -> None:
+        """So many steps of every world, in one launch.
+
+        Args:
+            steps: how many.
+            inputs: None keeps those at hand. Name -> number, or one for each world. Or an array of
+                shape (nu,), (nu, worlds), or a table (rows, nu, worlds) or (rows, nu) whose rows
+                are taken in turn; one that lies on the device is used there.
+            hold: steps for which a row of a table holds; as many as make the table last if None.
+        """
+        if int(steps) != steps or steps < 1:
+            raise SimulationError(f"{steps} steps were asked for; it is one or more.")
+        u, rows = self._inputs(inputs)
+        hold = max(1, -(-int(steps) // rows)) if hold is None else int(hold)
+        if hold < 1:
+            raise SimulationError(f"hold is {hold}; a row of inputs holds for one step or more.")
+        numbers = {
+            "count": self.count, "steps": int(steps), "hold": hold, "rows": rows,
+            "u_one": int(self._is_wide(u, rows)), "p_one": int(len(self.p.shape) > 1),
+        }  # fmt: skip
+        self._launch(
+            self._kernels, "march", numbers, float(self.plan.settings.step or 0.0), {"u": u}
+        )
+
+    def _launch(
+        self,
+        kernels: Kernels,
+        name: str,
+        numbers: Mapping[str, int],
+        number: float,
+        more: Mapping[str, Any],
+    ) -> None:
+        listed = {
+            "t": self.t, "q": self.q, "v": self.v, "u": self.u, "p": self.p,
+            "carried": self._carried, "measures": self._measures, "codes": self._codes, **more,
+        }  # fmt: skip
+        wholes, _, arrays = KERNELS[name]
+        values = [ctypes.c_int32(numbers[x]) for x in wholes]
+        arguments: list[Any] = [*values, self._c_real(number)]
+        address = ctypes.c_uint64
+        arguments += [address(self.place.address(listed[x], x)) for x in arrays]
+        kernels.launch(name, self.count, arguments)
+
+    def _is_wide(self, u: Any, rows: int) -> bool:
+        """Whether every world has inputs of its own."""
+        return len(u.shape) == (3 if rows > 1 or len(u.shape) == 3 else 2)
+
+    def _inputs(self, values: Any) -> tuple[Any, int]:
+        """Inputs where kernels run, kept for later steps; and how many rows of them there are."""
+        if values is None:
+            return self.u, 1
+        if isinstance(values, Mapping):
+            labels = self.plan.program.labels.get("u", ())
+            values = columns(self.place.numpy(self.u), labels, values, "input", self.count)
+        if not hasattr(values, "__cuda_array_interface__"):
+            values = np.asarray(values, dtype=float)
+            if not np.all(np.isfinite(values)):
+                raise SimulationError("inputs are not finite.")
+            values = self.place.array(values, self.real)
+        shape, nu = tuple(values.shape), self._sizes()["u"]
+        check_inputs(values, nu, self.count, self.real if self.place.is_gpu else None)
+        is_table = len(shape) == 3 or (len(shape) == 2 and shape != (nu, self.count))
+        if is_table:
+            return values, shape[0]
+        self.u = values
+        return values, 1
+
+    def reset(
+        self,
+        which: Any = None,
+        *,
+        q: Any = None,
+        v: Any = None,
+        spread: Any = None,
+        seed: int = 0,
+        t: float | None = None,
+    ) -> None:
+        """Begins worlds anew: at the start of the mechanism, at states, or about them.
+
+        Args:
+            which: all if None; numbers of worlds, or a mask with an entry for each.
+            q: positions, shape (nq,) or (nq, worlds); those of the start if None.
+            v: velocities, likewise.
+            spread: how far a random start lies from that at most, in each velocity coordinate: a
+                number, or name of a velocity or position -> number. It is brought onto closures
+                and out of penetration on the device.
+            seed: of random starts; the same seed gives the same starts on any device.
+            t: the time they begin at [s].
+        """
+        chosen = mask_of(which, self.count)
+        state, sizes = self.plan.state, self._sizes()
+        starts = [self._start(x, own, x_name, sizes[x_name]) for x, own, x_name in (
+            (q, state.q, "q"), (v, state.v, "v"),
+        )]  # fmt: skip
+        far = spread_of(spread, self.plan.program.labels["v"])
+        begin = state.t if t is None else float(t)
+        if not math.isfinite(begin):
+            raise SimulationError(f"t is {begin}; worlds begin at a finite time.")
+        more = {
+            "chosen": self.place.array(chosen, self.whole), "q_start": starts[0],
+            "v_start": starts[1], "spread": self.place.array(far, self.real),
+        }  # fmt: skip
+        numbers = {
+            "count": self.count, "q_one": len(starts[0].shape) - 1,
+            "v_one": len(starts[1].shape) - 1, "seed": int(seed) & 0x3FFFFFFF,
+            "u_one": len(self.u.shape) - 1, "p_one": len(self.p.shape) - 1,
+        }  # fmt: skip
+        self._launch(self._kernels, "reset", numbers, begin, more)
+        if np.any(far):
+            self._scatter = self._scatter or self._loaded("scatter")
+            self._launch(self._scatter, "scatter", numbers, begin, more)
+        self._keep = more  # until these launches are over
+
+    def _start(self, values: Any, own: Array, name: str, size: int) -> Any:
+        """States where kernels run, checked."""
+        if hasattr(values, "__cuda_array_interface__"):
+            if tuple(values.shape) not in ((size,), (size, self.count)):
+                raise SimulationError(f"{name} has shape {values.shape}; its first axis is {size}.")
+            return values
+        array = np.asarray(own if values is None else values, dtype=float)
+        if array.shape not in ((size,), (size, self.count)):
+            raise SimulationError(
+                f"{name} has shape {array.shape}; it is ({size},) or ({size}, {self.count})."
+            )
+        if not np.all(np.isfinite(array)):
+            raise SimulationError(f"{name} is not finite in some world.")
+        return self.place.array(array, self.real)
+
+    def _row(self, array: Any, k: int) -> NDArray[Any]:
+        row: NDArray[Any] = self.place.numpy(array)[k]
+        return row
+
+    @property
+    def statuses(self) -> NDArray[Any]:
+        """0 of a world that goes on, else why it is lost; see `why`."""
+        return self._row(self._codes, 0)
+
+    @property
+    def steps_taken(self) -> NDArray[Any]:
+        """Steps of each world since it was reset."""
+        return self._row(self._codes, 1)
+
+    @property
+    def lost(self) -> int:
+        """How many worlds are lost; each keeps its last good state."""
+        return int(np.count_nonzero(self.statuses))
+
+    def why(self, i: int) -> str:
+        """Why a world is lost, in a few words; empty if it goes on."""
+        code = int(self.statuses[i])
+        return REASONS.get(code, f"status {code}") if code else ""
+
+    @property
+    def residuals(self) -> NDArray[Any]:
+        """The largest residual of the cones of each world since it was reset, beside its rates."""
+        return self._row(self._measures, 0)
+
+    @property
+    def penetrations(self) -> NDArray[Any]:
+        """The deepest penetration of each world since it was reset [m]."""
+        return self._row(self._measures, 1)
+
+    @property
+    def contacts(self) -> NDArray[Any]:
+        """The most contacts, stops and friction blocks at once in each world since its reset."""
+        return self._row(self._measures, 2)
+
+    @property
+    def resources(self) -> tuple[int, int]:
+        """Registers of a thread, and bytes that it keeps beside them; 0 on a processor."""
+        return self._kernels.registers, self._kernels.local_bytes
+
+    def state(self, i: int) -> State:
+        """The state of a world."""
+        labels = {x: self.plan.program.labels[x] for x in ("q", "v")}
+        q, v, t = (self.place.numpy(x)[..., i].astype(float) for x in (self.q, self.v, self.t))
+        return State(float(t), q, v, labels)
+
+    def simulate(
+        self,
+        steps: int,
+        *,
+        every: int = 1,
+        inputs: Any = None,
+        series: Sequence[str] = BATCH_SERIES,
+    ) -> Runs:
+        """So many steps from where the worlds are, recorded each `every` steps.
+
+        Returns:
+            All worlds as `Runs`, with labels and units; a lost world has the status "failed".
+        """
+        recorder = Recorder(self, steps, every)
+        for done in range(0, steps, every):
+            self.step(min(every, steps - done), inputs=inputs)
+            recorder.note()
+        return recorder.runs(series)
+
+    def __getstate__(self) -> Any:
+        raise SimulationError(
+            "worlds live in the memory of a device and cannot be copied elsewhere.",
+            hint="Keep what worlds.state(i) and worlds.simulate(…) give.",
+        )

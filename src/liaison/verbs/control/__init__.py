@@ -1,0 +1,1 @@
+"""Verbs of control: mechanisms under controllers, regulators, paths of joints to poses."""

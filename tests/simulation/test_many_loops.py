@@ -1,0 +1,138 @@
+"""Closed mechanisms of many bodies run by loops over their nodes: users notice only speed."""
+
+from __future__ import annotations
+
+from math import cos, radians, sin
+
+import numpy as np
+import pytest
+from test_many_bodies import EVERYTHING, RUN, by_both, check_same
+
+import liaison
+from liaison.tree import span
+from liaison.verbs import ready
+
+
+def ring(n, more=""):
+    """A closed chain of n hinges, the ground between its ends, from a regular polygon."""
+    turn = 360 / n
+    x, y = -cos(radians(turn)), sin(radians(turn))
+    text = 'name = "ring" ;\nparameter k = 2 N*m/rad ;\ninput u = 0.2 N*m ;\n'
+    text += "gravity = [0, -9.81, 0] m/s^2 ;\n"
+    for i in range(n - 1):
+        on = f"[1, 0, 0] m @ b{i - 1}" if i else "earth"
+        text += (
+            f"let b{i} = body mass = 1 kg, center = [0.5, 0, 0] m, "
+            "inertia = [0.01, 0.1, 0.1] kg*m^2 end ;\n"
+            f"let J{i} = join {on} and b{i} with revolute axis = [0, 0, 1] end ;\n"
+            f"{'start' if i < n - 3 else 'guess'} J{i} = {turn if i else 10.0!r} deg ;\n"
+        )
+    text += (
+        f"let C = join [1, 0, 0] m @ b{n - 2} and [{x!r}, {y!r}, 0] m @ earth with revolute "
+        "axis = [0, 0, 1] end ;\n"
+    )
+    return text + more
+
+
+LOADED = """
+apply motor torque = u*sin(4 rad/s*t) end on J0 ;
+apply spring stiffness = k end on J3 ;
+apply damper coefficient = 0.1 N*m*s/rad end on J4 ;
+apply force value = [0, 3, 0] N end on b2 ;
+output swing = J0 + J4 in deg ;
+output height = position(b3).y in mm ;
+event flat when J3 - 0.7 crossing ;
+"""
+
+
+def test_a_run_has_everything_that_unrolled_code_has(monkeypatch):
+    text = ring(8, LOADED)
+    assert any(x.ghost is not None for x in span(liaison.read(text)).closures)
+    looped, unrolled = by_both(
+        monkeypatch,
+        lambda: liaison.simulate(
+            text, until=0.4, step=0.002, every=0.1, series=(*EVERYTHING, "lam", "closure"),
+            parameters={"k": 8}, inputs={"u": 0.7}, start={"J0'": 1.0},
+        ),
+    )  # fmt: skip
+    check_same(looped, unrolled)
+    assert looped.events
+    balance = looped.meta["energy_balance"]
+    assert balance["missed"] < 1e-6 * balance["turned_over"]
+    assert np.max(looped.series["position_residual"].values) < 1e-12
+
+
+def test_energy_is_conserved_and_loops_stay_closed(monkeypatch):
+    monkeypatch.setattr(ready, "UNROLLED", 3)
+    run = liaison.simulate(ring(20), until=1.0, rtol=1e-10, atol=1e-12)
+    assert run.meta["equations"] == ready.looped_identity(liaison.read(ring(20)))
+    energy = run["energy"].sum(axis=1)
+    assert np.ptp(energy) < 1e-7 * np.max(np.abs(run["energy"]))
+    assert np.max(run.series["position_residual"].values) < 1e-11
+
+
+def test_starts_are_assembled_as_unrolled_code_does(monkeypatch):
+    text = ring(7).replace("start J3 =", "guess J3 =")
+    starts = {"J0": 0.3, "J1": 0.7, "J1'": 0.5, "J2'": -0.25}
+    looped, unrolled = by_both(
+        monkeypatch, lambda: ready.ready_for(text, None, starts, None, evaluations=0.0)[1]
+    )
+    np.testing.assert_allclose(looped.q, unrolled.q, atol=1e-9)
+    np.testing.assert_allclose(looped.v, unrolled.v, atol=1e-9)
+
+
+def test_a_loop_that_cannot_be_closed_is_said_in_the_same_words(monkeypatch):
+    text = ring(5).replace("let C = join [1, 0, 0]", "let C = join [9, 0, 0]")
+    messages = []
+    for unrolled in (3, 10_000):
+        monkeypatch.setattr(ready, "UNROLLED", unrolled)
+        with pytest.raises(liaison.AssemblyError) as caught:
+            liaison.simulate(text, until=0.1)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+
+
+def test_accelerations_at_a_state(monkeypatch):
+    looped, unrolled = by_both(
+        monkeypatch, lambda: liaison.forward_dynamics(ring(8, LOADED), {"J0": 0.3, "J2'": 2.0})
+    )
+    np.testing.assert_allclose(looped, unrolled, rtol=RUN, atol=RUN)
+
+
+def test_what_has_no_inertia_or_no_room_is_left_to_unrolled_code(monkeypatch):
+    monkeypatch.setattr(ready, "UNROLLED", 3)
+    weightless = ring(6).replace(
+        "let b3 = body mass = 1 kg, center = [0.5, 0, 0] m, inertia = [0.01, 0.1, 0.1] kg*m^2 end",
+        "let b3 = body mass = 0 kg, center = [0.5, 0, 0] m, inertia = [0, 0, 0] kg*m^2 end",
+    )
+    run = liaison.simulate(weightless, until=0.01, step=0.005, only_series=())
+    assert run.status == "done"
+    assert run.meta["equations"] != ready.looped_identity(liaison.read(weightless))
+    gear = ring(6) + "require J1 = 2*J0 + 0.5 ;"
+    assert ready.looped_kernel(span(liaison.read(gear))) is None
+
+
+@pytest.mark.parametrize("method", ["radau", "rattle"])
+def test_methods_that_need_other_entries_take_unrolled_code(method, monkeypatch):
+    monkeypatch.setattr(ready, "UNROLLED", 3)
+    run = liaison.simulate(ring(6), until=0.01, step=0.005, method=method, only_series=())
+    assert run.status == "done"
+
+
+def test_code_is_chosen_by_counted_cost():
+    short = span(liaison.read(ring(20)))
+    assert ready.is_unrolled(short, 0.0)
+    tree = span(liaison.read(ring(60)))
+    seconds = 60 * ready.CLOSED  # and more for each two joints
+    assert not ready.is_unrolled(tree, 0.0)
+    assert not ready.is_unrolled(tree, seconds / (ready.FASTER * 60))
+    assert ready.is_unrolled(tree, 1e7)
+
+
+@pytest.mark.slow
+def test_a_ring_of_forty_by_both(monkeypatch):
+    looped, unrolled = by_both(
+        monkeypatch,
+        lambda: liaison.simulate(ring(40), until=0.02, step=0.001, every=0.01, series=EVERYTHING),
+    )
+    check_same(looped, unrolled)
