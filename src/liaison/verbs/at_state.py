@@ -32,7 +32,7 @@ from liaison.tree.tree import span
 
 from .assembling import Assembling
 from .given import Given, Value, in_seconds, in_si, mechanism_of
-from .ready import assembled, check_state_of, looped_kernel
+from .ready import STILL, assembled, check_state_of, looped_kernel
 
 Positions: TypeAlias = State | Mapping[str, Value] | ArrayLike | None
 """A state; positions by label, the others assembled; an array (nq,); or the mechanism's start."""
@@ -70,7 +70,7 @@ class Known:
     @cached_property
     def looped(self) -> Kernel | None:
         """Loops over the nodes of a tree of many bodies, with its own parameters; else None."""
-        return looped_kernel(self.tree)
+        return looped_kernel(self.tree, STILL)
 
     @cached_property
     def _assembling(self) -> Assembling:

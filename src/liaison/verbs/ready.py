@@ -2,7 +2,7 @@
 
 Public names: ready_for, start_for, check_one_start, equations_at, compiled, start_of,
 start_derivatives, with_invariants, looped_kernel, looped_identity, assembled, is_unrolled,
-runs_by_loops.
+runs_by_loops, STILL.
 """
 
 from __future__ import annotations
@@ -49,6 +49,9 @@ carried by, to derive and compile; seconds a velocity and evaluation that unroll
 
 DERIVED = 1000
 """Velocities up to which that holds; of larger trees derivation takes minutes, and gigabytes."""
+
+STILL = 1.0
+"""Evaluations of who takes no steps: where laws bend does not matter."""
 
 LARGEST = 40
 """Velocities of a mechanism whose first integrals are looked for before a run."""
@@ -164,9 +167,10 @@ def runs_by_loops(kernel: Kernel, state: State) -> bool:
 
 def looped_identity(mechanism: Mechanism) -> str:
     """The word for the equations of a mechanism that runs by loops; empty of any other."""
-    if len(mechanism.bodies) <= 1 or len(mechanism.speeds) <= UNROLLED:
+    is_open = len(mechanism.joints) < len(mechanism.bodies)
+    if len(mechanism.bodies) <= 1 or (is_open and len(mechanism.speeds) <= UNROLLED):
         return ""
-    looped = looped_kernel(span(mechanism))
+    looped = looped_kernel(span(mechanism), STILL)
     return "" if looped is None else str(looped.program.facts["identity"])
 
 

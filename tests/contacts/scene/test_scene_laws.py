@@ -79,3 +79,21 @@ def test_the_residual_is_that_of_the_contacts_of_the_step():
             assert world.left == pytest.approx(residual_by_hand(world), rel=1e-3, abs=1e-12)
             assert world.left <= 1e-6
     assert compared > 20
+
+
+def pyramid():
+    """Sixteen, nine and four balls in three layers that touch, held by walls."""
+    layers = [[[x, y, 0] for x in range(4) for y in range(4)]]
+    layers += [[[x + 0.5, y + 0.5, 0.5**0.5] for x in range(3) for y in range(3)]]
+    layers += [[[x + 1, y + 1, 2**0.5] for x in range(2) for y in range(2)]]
+    return Scene(balls(0.1 * np.concatenate(layers) + 0.05), walls(0.4), friction=0.3)
+
+
+@pytest.mark.parametrize("steps", [2000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_a_pile_at_rest_stays_where_it_is(steps):
+    run = pyramid().simulate(1e-3 * steps, step=1e-3, every=steps // 10, events=False)
+    places = run.q.reshape(len(run.t), -1, 7)[:, :, :3]
+    assert run.counts["missed"] == 0
+    assert run["contacts"].max() > 40
+    # a few times the penetration that is left alone, 1e-6 of a radius
+    assert np.abs(places - places[0]).max() < 4e-6 * 0.05

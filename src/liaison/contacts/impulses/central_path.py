@@ -18,7 +18,7 @@ from __future__ import annotations
 from math import sqrt
 
 from liaison.contacts.scene.bodies import copy_twists
-from liaison.contacts.scene.layout import System, World
+from liaison.contacts.scene.layout import MANY_BODIES, System, World
 from liaison.contacts.scene.rates import rate, residual_of, start_from
 from liaison.program.loops.language import f64, i64, loop
 from liaison.solvers.cones.table import shrink
@@ -42,8 +42,9 @@ LOOK, SLOW = 20, 0.5
 STUCK, DAMPING, DAMPED = 0.05, 4.0, 3
 """Way below which a turn is damped, by what factor more each time, and how often."""
 
-SOFT = 0.05
-"""ε beside the tolerance."""
+SOFT, WEDGE = 0.05, 0.55
+"""ε beside the tolerance; friction from which three balls hold each other by it, tan 30° or so, so
+that ε is there from the first try on."""
 
 GOLDEN = 0.6180339887498949
 
@@ -56,15 +57,18 @@ def from_inside(mu: f64, tolerance: f64, begin: f64, way: i64, turns: i64, world
         mu: 1, or 0 where nothing has friction.
         tolerance: residual that is enough.
         begin: how far inside their cones impulses and rates begin, beside the strongest impulse.
-        way: number of the way to take: products of the first are equal, those of others differ.
+        way: number of the way to take: from 1 on with ε everywhere, from 2 on with products that
+            differ.
         turns: at most.
         world: velocities without impulses are `unloaded`; impulses and velocities become the best.
     """
     best = float(residual_of(mu, world))
     keep_best(world)
+    if world.bodies > MANY_BODIES:
+        return best
     if eliminate(world.contacts, world.contact, System(world.system)) < 0:
         return best
-    enter(mu, tolerance, begin, world)
+    enter(mu, tolerance, begin, way, world)
     weigh(way, world)
     damping = 0.0
     before = mean_product(0.0, world)
@@ -127,7 +131,7 @@ def with_impulses(world: World) -> None:
 
 
 @loop
-def enter(mu: f64, tolerance: f64, begin: f64, world: World) -> None:
+def enter(mu: f64, tolerance: f64, begin: f64, way: i64, world: World) -> None:
     """Impulses, rates and λ a little inside their cones."""
     strongest = 0.0
     for c in range(world.contacts):
@@ -153,7 +157,8 @@ def enter(mu: f64, tolerance: f64, begin: f64, world: World) -> None:
         q = world.cone[c]
         for r in range(3):
             q.rate[r] = rate(world.contact[c], r, world)
-        q.soft = SOFT * tolerance * world.contact[c].normal
+        is_soft = 1.0 if way > 0 or q.mu > WEDGE else 0.0
+        q.soft = is_soft * SOFT * tolerance * world.contact[c].normal
         q.w = max(q.rate[0] + q.soft * world.contact[c].force[0], little)
         if q.mu > 0.0:
             slip = sqrt(q.rate[1] * q.rate[1] + q.rate[2] * q.rate[2])
@@ -167,7 +172,7 @@ def weigh(way: i64, world: World) -> None:
         for r in range(2):
             x = GOLDEN * float((2 * c + r + 1) * (2 * way + 1))
             x -= float(int(x))
-            world.cone[c].weight[r] = 1.0 if way == 0 else 0.25 + 3.75 * x * x
+            world.cone[c].weight[r] = 1.0 if way < 2 else 0.25 + 3.75 * x * x
 
 
 @loop

@@ -8,8 +8,10 @@ Coulomb's law with τ in place of 0 is smooth,
 
 f_n and w positive, the others inside the cone |t| < n, ∘ the product of that cone's algebra. λ is
 free and becomes |u_t|. ε, far below the tolerance, bounds impulses that only press against each
-other, as in a wedge with friction, where they would grow without end. After scaling by the point of Nesterov and Todd a change of the rates gives
-one of the impulses, δf = c − G δu, G three by three. All contacts, linearized, are solved for the
+other, as in a wedge with friction, where they would grow without end.
+
+After scaling by the point of Nesterov and Todd a change of the rates gives one of the impulses,
+δf = c − G δu, G three by three. All contacts, linearized, are solved for the
 velocities of bodies,
 
     (M + Dᵀ G D) δv = Dᵀ c                                                          (interior-2)

@@ -103,7 +103,8 @@ FAR = 1e-3
 """Residual after the first sweeps that is far."""
 
 BEGIN, MOST = (0.1, 1.0), 60
-"""How far inside their cones impulses begin, beside the strongest, at first and later; turns of each try."""
+"""How far inside their cones impulses begin, beside the strongest, at first and later; turns of
+each try."""
 
 
 @loop
@@ -123,6 +124,7 @@ def solve_scene(mu: f64, tolerance: f64, allowed: i64, world: World) -> f64:
     start_from(world)
     residual = swept(mu, tolerance, min(allowed, SOON), world)
     left = allowed - FIRST
+    best = 1e300
     if residual > tolerance and residual < FAR:
         residual = swept(mu, tolerance, min(allowed, FIRST) - SOON, world)
     for turn in range(world.tries):
@@ -130,15 +132,37 @@ def solve_scene(mu: f64, tolerance: f64, allowed: i64, world: World) -> f64:
             break
         if turn > 0:
             forget(world)
-        way = max(turn - 1, 0)
-        residual = from_inside(mu, tolerance, BEGIN[min(turn, 1)], way, MOST, world)
+        residual = from_inside(mu, tolerance, BEGIN[min(turn, 1)], turn, MOST, world)
         if residual <= tolerance or left <= 0:
+            best = hold_best(turn, residual, best, world)
             break
         residual = swept(mu, tolerance, min(left, MORE), world)
         left -= MORE
-    if residual > tolerance and left > 0 and world.tries > 1:
-        residual = swept(mu, tolerance, left, world)
+        best = hold_best(turn, residual, best, world)
+    if residual > tolerance and world.tries > 1:
+        take_held(world)
+        residual = swept(mu, tolerance, max(left, 1), world)
     return float(residual)
+
+
+@loop
+def hold_best(turn: i64, residual: f64, best: f64, world: World) -> f64:
+    """Holds the impulses of the best try so far; the least residual."""
+    if turn > 0 and residual >= best:
+        return best
+    for c in range(world.contacts):
+        for r in range(3):
+            world.held_force[c, r] = world.contact[c].force[r]
+    return residual
+
+
+@loop
+def take_held(world: World) -> None:
+    """The impulses of the best try, and velocities with them."""
+    for c in range(world.contacts):
+        for r in range(3):
+            world.contact[c].force[r] = world.held_force[c, r]
+    with_impulses(world)
 
 
 @loop

@@ -26,6 +26,9 @@ R = TypeVar("R", bound=Record)
 FEW = 20
 """Contacts up to which they are solved together."""
 
+MANY_BODIES = 2000
+"""Bodies above which contacts are solved by sweeps alone."""
+
 PAIRS_A_BLOCK = 24
 """Room for pairs of blocks that meet, for each block beside the diagonal."""
 
@@ -392,6 +395,7 @@ class World(Record):
     change: Rows[Twist] = rows("bodies")
     cone: Rows[ConePair] = rows("capacity")
     best_force: ptr = sized("capacity", "3")
+    held_force: ptr = sized("capacity", "3")  # of the best try
     system: iptr = sized()  # a System
 
 
@@ -443,7 +447,12 @@ class SceneSizes:
 
 
 def block_room(n: int) -> int:
-    """Blocks beside the diagonal that there is room for: a pile of n bodies fills in far fewer."""
+    """Blocks beside the diagonal that there is room for: a pile of n bodies fills in far fewer.
+
+    None beyond `MANY_BODIES`, whose factors would take longer than sweeps.
+    """
+    if n > MANY_BODIES:
+        return 1
     return min(n * (n - 1) // 2, int(n * (8 + 3 * sqrt(n)))) + 1
 
 

@@ -22,6 +22,8 @@ from .layout import World
 from .notes import CODES
 from .parts import Bodies, SceneModel
 
+COUNTED = ("steps", "sweeps", "turns", "contacts", "missed", "limited")
+
 GROUPS = ("sliding", "rolling", "pivoting")
 
 
@@ -62,7 +64,9 @@ def scene_trajectory(
         events=events,
         status=status,
         message=f"{message.rstrip('.')}{_missed(summary)}.",
-        counts={x: summary[x] for x in ("steps", "sweeps", "turns", "contacts", "missed", "limited")},
+        counts={
+            x: summary[x] for x in ("steps", "sweeps", "turns", "contacts", "missed", "limited")
+        },
         meta={"method": "moreau", **summary, **meta},
     )
 

@@ -183,6 +183,7 @@ def attempt(e: Entries, world: World) -> i64:
         move(world.next, world.end, world)
         if activate(e, -world.depth, 1, world.end, world) == 0:
             break
+        keep_impulses(world)  # those that join begin with none, the others with what they have
     world.left = max(residual_of(1.0, world), world.turning_residual)
     return GOOD
 

@@ -39,8 +39,40 @@ from liaison.spatial.arrays import (
     times,
     zeros,
 )
-from liaison.spatial.plucker import act_motion, apply_inertia, compose, cross_force
-from liaison.tree import GROUND, Kinematics
+from liaison.spatial.plucker import (
+    act_motion,
+    apply_inertia,
+    compose,
+    cross_force,
+    cross_motion,
+    move_inertia,
+)
+from liaison.tree import GROUND, Kinematics, Tree
+
+__all__ = [
+    "GROUND",
+    "Array",
+    "BodyTerms",
+    "OwnChange",
+    "Seen",
+    "Swept",
+    "Tree",
+    "act_motion",
+    "apply_inertia",
+    "array",
+    "body_terms",
+    "cross_force",
+    "cross_motion",
+    "dot",
+    "inertia_slope",
+    "momentum_slope",
+    "move_inertia",
+    "own_changes",
+    "product",
+    "seen",
+    "times",
+    "zeros",
+]
 
 
 @final

@@ -58,9 +58,17 @@ from liaison.expr import (
 from liaison.program.program import Entry
 from liaison.program.solve import Factor, dense
 
-from .columns import LANES, Block, Columns, Group, substituted
-from .cost import directional_cost, elimination_cost
+from .columns import (
+    LANES,
+    Block,
+    Columns,
+    Group,
+    directional_cost,
+    elimination_cost,
+    substituted,
+)
 from .stages import Stages
+from .tree_columns import tree_columns
 
 
 def curvature_makers(
@@ -203,8 +211,6 @@ class Derivatives:
 
     def by_sweeps(self, names: Sequence[str]) -> Stages | None:
         """The columns of a tree by sweeps over its bodies; None where these would take longer."""
-        from .tree_columns import tree_columns
-
         dynamics, widths = self.equations.dynamics, {name: self.width(name) for name in names}
         swept = dynamics.swept
         if swept is None or self.nc or "p" in names:

@@ -21,23 +21,27 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from liaison.equations.sweeps.common_frame import (
+    GROUND,
+    Array,
     Swept,
-    body_terms,
-    inertia_slope,
-    momentum_slope,
-    own_changes,
-    seen,
-)
-from liaison.expr import ONE, ZERO, Expr, as_expr, select, vanishes
-from liaison.spatial.arrays import Array, array, dot, product, times, zeros
-from liaison.spatial.plucker import (
+    Tree,
     act_motion,
     apply_inertia,
+    array,
+    body_terms,
     cross_force,
     cross_motion,
+    dot,
+    inertia_slope,
+    momentum_slope,
     move_inertia,
+    own_changes,
+    product,
+    seen,
+    times,
+    zeros,
 )
-from liaison.tree import GROUND, Tree
+from liaison.expr import ONE, ZERO, Expr, as_expr, select, vanishes
 
 from .columns import Blocks
 from .runs import eliminated

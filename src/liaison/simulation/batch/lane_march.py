@@ -172,7 +172,7 @@ def arrive_lanes(
 
 @loop
 def is_marching(group: Group, clock: Run) -> i64:
-    """1 if runs of the group are under way; too many steps are told of by a run alone."""
+    """1 if runs of the group are under way; too many steps are reported by a run alone."""
     if clock.t >= clock.t_end:
         return 0
     if clock.steps >= clock.steps_allowed:
