@@ -3,7 +3,8 @@
 A shape stands on its body at (R, p). Cylinders and cones run along z, a cylinder and a box about
 their middle, a cone from its base.
 
-Public names: Shape, Box, Cylinder, Sphere, Cone, Mesh, Hull, HeightField, Line, filled, check_solid.
+Public names: Shape, Box, Cylinder, Sphere, Cone, Mesh, Hull, HeightField, Line, filled,
+check_solid.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
@@ -362,15 +363,16 @@ class HeightField(Shape, Brief):
         from liaison.numeric.height_fields import HeightGrid, checked_heights, read_heights
 
         rows: Any = self.heights
-        if self.file and not len(rows):
+        if self.file:
             rows = read_heights(self.file)
+        elif isinstance(rows, np.ndarray):
+            object.__setattr__(self, "heights", tuple(map(tuple, rows.tolist())))
         else:
-            listed = [[scalar(x, "a height", unit="m") for x in row] for row in rows]
-            rows = [[_fixed(x, "height") for x in row] for row in listed]
+            exact = tuple(tuple(scalar(x, "a height", unit="m") for x in row) for row in rows)
+            object.__setattr__(self, "heights", exact)
+            rows = [[_fixed(x, "height") for x in row] for row in exact]
         sides = [_fixed(getattr(self, side), f"side {side}") for side in ("x", "y")]
         scaled = checked_heights(rows) * _fixed(self.scale, "scale")
-        if not self.file:
-            object.__setattr__(self, "heights", tuple(map(tuple, rows)))
         object.__setattr__(self, "grid", HeightGrid.of(*sides, scaled))
 
 

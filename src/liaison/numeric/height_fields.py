@@ -4,7 +4,7 @@ Each cell is two triangles, parted by the diagonal from its corner of least x an
 triangles of one plane have the same number, so that a body that goes from one to the other stays
 where it is.
 
-A text has a row of heights in each line, that of the least y first; a PNG is the field as it is seen
+A text has a row of heights in each line, that of the least y first; a PNG is the field as seen
 from above, grey, of 8 or 16 bits, not interlaced: black is 0 and white 1.
 
 Public names: HeightGrid, checked_heights, read_heights, png_heights, MOST_HEIGHTS.
@@ -61,7 +61,8 @@ class HeightGrid:
         """Corners, row by row, shape (m n, 3) [m]."""
         rows, columns = self.heights.shape
         x, y = np.meshgrid(
-            np.linspace(-self.x / 2, self.x / 2, columns), np.linspace(-self.y / 2, self.y / 2, rows)
+            np.linspace(-self.x / 2, self.x / 2, columns),
+            np.linspace(-self.y / 2, self.y / 2, rows),
         )
         return np.stack([x.ravel(), y.ravel(), self.heights.ravel()], axis=1)
 

@@ -19,7 +19,9 @@ from liaison.program import Kernel
 from .machine import map_entry
 
 
-def hull_places(pairs: Sequence[tuple[str, Solid, Solid | HeightGrid | None]], frames: Array) -> Array:
+def hull_places(
+    pairs: Sequence[tuple[str, Solid, Solid | HeightGrid | None]], frames: Array
+) -> Array:
     """Features of the places of pairs of bodies, shape (n, pairs, places, features).
 
     Args:

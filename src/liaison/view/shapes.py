@@ -14,7 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import LiaisonError
-from liaison.model import Box, Cone, Cylinder, HeightField, Hull, Line, Mechanism, Mesh, Shape, Sphere
+from liaison.model import (
+    Box,
+    Cone,
+    Cylinder,
+    HeightField,
+    Hull,
+    Line,
+    Mechanism,
+    Mesh,
+    Shape,
+    Sphere,
+)
 from liaison.model.values import floats
 from liaison.numeric.meshes import read_mesh
 

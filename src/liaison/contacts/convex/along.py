@@ -46,9 +46,7 @@ def places_over(touches: Touches, asked: Asked, work: ptr) -> None:
             ask.p[i] = frame.p[i]
             for j in range(3):
                 ask.R[i, j] = frame.R[i, j]
-        find_places(
-            pair, bodies, fields, ask, found, asked.places[number], at(work, pair.keys)
-        )
+        find_places(pair, bodies, fields, ask, found, asked.places[number], at(work, pair.keys))
 
 
 @cache

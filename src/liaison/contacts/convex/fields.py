@@ -328,6 +328,11 @@ def cylinder_places(
         triangle = found.triangle
         triangle_of(i, j, half, field, fields, triangle)
         normal_of(triangle, found.n)
+        high = 0.0
+        for k in range(3):
+            high += found.n[k] * (found.center[k] - triangle[k])
+        if high > found.reach + found.margin:
+            continue
         ask.owner = 1
         ask.reach = 0.0
         for k in range(3):

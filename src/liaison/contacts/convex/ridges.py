@@ -1,4 +1,4 @@
-"""Peaks and ridges of a height field that touch faces and edges of a body, and all places of a pair.
+"""Peaks and ridges of a height field that touch a body, and all places of a body on a field.
 
 A point of the grid touches a face of the body, or its round side, and an edge of two triangles an
 edge of the body that it crosses, if the normal is one of the field there: no neighbour of it is
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from math import cos, sin, sqrt
 
-from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.program.loops.language import f64, i64, loop
 
 from .distance import cross3, dot3
 from .field_layout import Field, Fields, Found
@@ -138,7 +138,7 @@ def peak_on_face(
     body: Convex, i: i64, j: i64, key: f64, field: Field, fields: Fields, bodies: Bodies,
     ask: Question, found: Found,
 ) -> None:  # fmt: skip
-    """The place of a point of the grid, at `local` of the body, on the nearest face it can touch."""
+    """The place of a point of the grid, at `local` of the body, on the face it can touch."""
     y = ask.local
     best = -1
     most = -found.reach
@@ -337,7 +337,7 @@ def cylinder_on_ridge(body: Convex, key: f64, ask: Question, found: Found) -> No
 def edge_on_ridge(
     radius: f64, slack: f64, body: Convex, key: f64, ask: Question, found: Found
 ) -> None:
-    """The place of an edge of the body, `near` to `support`, on that of the field, if they cross."""
+    """The place of an edge of the body, `near` to `support`, on one of the field, if they cross."""
     a = ask.near
     b = ask.support
     n = found.n
