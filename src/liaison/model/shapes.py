@@ -358,10 +358,12 @@ class HeightField(Shape, Brief):
     def __post_init__(self) -> None:
         Shape.__post_init__(self)
         object.__setattr__(self, "scale", scalar(self.scale, "the scale of a height field"))
-        if self.grid is not None:
-            return
         from liaison.numeric.height_fields import HeightGrid, checked_heights, read_heights
 
+        x, y = (_fixed(side, "side") for side in (self.x, self.y))
+        scale = _fixed(self.scale, "scale")
+        if self.file and self.grid is not None and self.grid.is_of(x, y, scale):
+            return  # read before, by whoever knows the folder
         rows: Any = self.heights
         if self.file:
             rows = read_heights(self.file)
@@ -371,9 +373,7 @@ class HeightField(Shape, Brief):
             exact = tuple(tuple(scalar(x, "a height", unit="m") for x in row) for row in rows)
             object.__setattr__(self, "heights", exact)
             rows = [[_fixed(x, "height") for x in row] for row in exact]
-        sides = [_fixed(getattr(self, side), f"side {side}") for side in ("x", "y")]
-        scaled = checked_heights(rows) * _fixed(self.scale, "scale")
-        object.__setattr__(self, "grid", HeightGrid.of(*sides, scaled))
+        object.__setattr__(self, "grid", HeightGrid.of(x, y, checked_heights(rows), scale))
 
 
 def _fixed(value: Any, what: str) -> float:

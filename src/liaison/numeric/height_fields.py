@@ -27,6 +27,7 @@ from liaison.errors import ModelError
 
 from .state import Array
 
+Bytes = NDArray[np.uint8]
 MOST_HEIGHTS = 4_000_000
 """Heights of a field at most."""
 MOST_BYTES = 64 * 2**20
@@ -45,17 +46,24 @@ class HeightGrid:
         y: side along y [m].
         heights: rows along y, columns along x, shape (m, n) [m].
         planes: number of the plane of both triangles of each cell, shape (m − 1, n − 1, 2).
+        scale: by which the heights were multiplied.
     """
 
     x: float
     y: float
     heights: Array
     planes: NDArray[np.int64]
+    scale: float = 1.0
 
     @classmethod
-    def of(cls, x: float, y: float, heights: Array) -> HeightGrid:
-        """The grid, with its planes."""
-        return cls(x, y, heights, _planes(x, y, heights))
+    def of(cls, x: float, y: float, heights: Array, scale: float = 1.0) -> HeightGrid:
+        """The grid of heights times a scale, with its planes."""
+        scaled = heights * scale
+        return cls(x, y, scaled, _planes(x, y, scaled), scale)
+
+    def is_of(self, x: float, y: float, scale: float) -> bool:
+        """Whether it has these sides and this scale."""
+        return (self.x, self.y, self.scale) == (x, y, scale)
 
     def vertices(self) -> Array:
         """Corners, row by row, shape (m n, 3) [m]."""
@@ -215,7 +223,7 @@ def _png_parts(data: bytes, owner: str) -> tuple[int, int, int, bytes]:
     return width, height, depth, b"".join(packed)
 
 
-def _unfiltered(kind: int, line: Array, above: Array, count: int, owner: str) -> Array:
+def _unfiltered(kind: int, line: Bytes, above: Bytes, count: int, owner: str) -> Bytes:
     """A line of a PNG without its filter."""
     if kind == 0:
         return line

@@ -192,7 +192,7 @@ def height_above(x: ptr, field: Field, fields: Fields, found: Found) -> f64:
     z = 0.0
     for k in range(3):
         z += found.n[k] * (x[k] - found.other[k])
-    return z / found.n[2]
+    return float(z / found.n[2])
 
 
 @loop

@@ -155,8 +155,8 @@ class Parts:
         if isinstance(shape, HeightField):
             size = f"size = {write.vector((shape.x, shape.y), 'm')}"
             if shape.file:
-                scale = f"scale = {write.scalar(shape.scale, 'm')}"
-                return [size, f"file = {quoted(shape.file)}", scale]
+                factor = f"scale = {write.scalar(shape.scale, 'm')}"
+                return [size, f"file = {quoted(shape.file)}", factor]
             scaled = ([x * shape.scale for x in row] for row in shape.heights)
             rows = ", ".join(write.vector(row) for row in scaled)
             return [size, f"heights = [{rows}] m"]
