@@ -357,7 +357,7 @@ def assembled(tree: Tree, kernel: Kernel, start: Mapping[str, float], *, t: floa
         AssemblyError: no configuration satisfies the closures.
         NamingError: a label that there is none of.
     """
-    if "close_q" in kernel.program.entries:
+    if "identity" in kernel.program.facts and "close_q" in kernel.program.entries:
         return closed_start(tree, kernel, start, t=t)
     if kernel.program.sizes["nc"] and isinstance(kernel, MachineKernel):
         from .assembling import Assembling

@@ -2,8 +2,8 @@
 
 Runs of fixed explicit steps march side by side, one in each lane of a vector: see `lane_steps.py`.
 Whether a batch does changes nothing but the time: a lane has the bits of a run that marches alone,
-whatever its neighbours are (`different_entries` compares), and a run whose step is no ordinary one is
-made again alone. Adaptive steps, implicit methods, events, contacts and drives whose rates jump
+whatever its neighbours are (`different_entries` compares), and a run whose step is no ordinary one
+is made again alone. Adaptive steps, implicit methods, events, contacts and drives whose rates jump
 march alone from the start.
 
 Whether entries over lanes have the bits of the entries of one state: compared, once a kernel.
