@@ -195,7 +195,7 @@ class Efforts(Shown):
     Args:
         values: series (instants, drives); of least norm where `undetermined`.
         missing: largest generalised force that they cannot give, relative to the largest needed,
-            at each instant: 0 where the motion can be driven so.
+            at each instant: 0 where the motion can be driven so. Bounds of motors count.
         internal: how many combinations of the efforts move nothing, at each instant.
     """
 
@@ -256,7 +256,36 @@ def inverse_dynamics(
     G = terms[:, nv * nv : nv * nv + nc * nv].reshape(n, nc, nv)
     unit = np.eye(nv)
     columns = [-by_u[:, :, k] if kind == "u" else np.tile(unit[k], (n, 1)) for kind, k in ways]
-    return _efforts(run.t, need, np.stack(columns, axis=2), G, tuple(drives))
+    B = np.stack(columns, axis=2)
+    efforts = _efforts(run.t, need, B, G, tuple(drives))
+    # once more with these inputs: a motor may have bounds, or not act in proportion
+    values = efforts.values.values
+    acting = [k for k, (kind, _) in enumerate(ways) if kind == "u"]
+    for k in acting:
+        rows[:, 1 + plan.size("nq") + nv + ways[k][1]] = values[:, k]
+    given = need - map_entry(kernel, "inverse", rows, plan.parameters, x)
+    meant = np.einsum("njk,nk->nj", B[:, :, acting], values[:, acting])
+    return replace(
+        efforts,
+        values=replace(efforts.values, unit=_units(kernel, ways)),
+        missing=np.maximum(efforts.missing, _part(meant - given, need, G)),
+    )
+
+
+def _part(force: Array, need: Array, G: Array) -> Array:
+    """What of a generalised force acts on the motion, relative to the largest needed."""
+    sizes = [np.max(np.abs(_beside(g).T @ x), initial=0.0) for x, g in zip(force, G, strict=True)]
+    return np.asarray(sizes) / np.maximum(np.max(np.abs(need), axis=1, initial=0.0), 1e-30)
+
+
+def _units(kernel: Kernel, ways: Sequence[tuple[str, int]]) -> tuple[str, ...]:
+    """Of the efforts of drives: of an input its own, along a coordinate N or N·m."""
+    labels = kernel.program.labels
+    forces = {"rad/s": "N*m", "m/s": "N"}
+    return tuple(
+        labels["u"][k].unit if kind == "u" else forces.get(labels["v"][k].unit, "")
+        for kind, k in ways
+    )
 
 
 def _efforts(t: Array, need: Array, B: Array, G: Array, drives: tuple[str, ...]) -> Efforts:
