@@ -57,8 +57,8 @@ def inverse_dynamics(
         tau = inverse_dynamics(mechanism, q, v, a)                    at one state
 
     At a state it is M v̇ + h − τ, shape (nv,): the generalized force that must act beside the loads
-    of the mechanism, by motors or, in a closed loop, by its closures. Along a run `is_solvable` says
-    whether the drives can do it, by their number, their places and their bounds.
+    of the mechanism, by motors or, in a closed loop, by its closures. Along a run
+    `is_solvable` says whether the drives can do it, by their number, their places and their bounds.
 
     Args:
         given: the mechanism, or the path of its text.
