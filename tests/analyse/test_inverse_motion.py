@@ -144,3 +144,16 @@ def test_bounds_of_a_motor_count(limit, is_enough):
 def test_one_state_needs_accelerations(crank):
     with pytest.raises(ArgumentError, match="no accelerations are given"):
         liaison.inverse_dynamics(crank, {"A": 0.5})
+
+
+def test_targets_of_a_servo_are_found_through_its_bounds():
+    """At a target of 0 the servo is at its bound; the target that holds 90° is beyond them."""
+    rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+    A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+    u = liaison.signal("u", "rad")
+    motor = liaison.servo(A, target=u, stiffness=100, damping=5, limit=10)
+    m = liaison.mechanism(A, u, motor, liaison.gravity())
+    held = liaison.kinematic_run(m, {"A": liaison.PI / 2 + 0 * liaison.t}, until=1, every=0.5)
+    efforts = liaison.inverse_dynamics(m, held, ["u"])
+    assert efforts["u"] == pytest.approx([np.pi / 2 + 4.905 / 100] * 3, rel=1e-12)
+    assert efforts.is_solvable

@@ -146,7 +146,7 @@ def test_a_wheel_of_negative_radius_is_rejected():
     couple wheel and earth with rolling_disc radius = r, axis = [0, 1, 0] end ;
     guess F.z = r ; start F.wy = 1 rad/s ;
     """
-    with pytest.raises(ModelError, match="radius .* must not be negative"):
+    with pytest.raises(ModelError, match=r"radius .* must not be negative"):
         liaison.simulate(text, until=0.1, parameters={"r": -0.2})
-    with pytest.raises(ModelError, match="radius .* must not be negative"):
+    with pytest.raises(ModelError, match=r"radius .* must not be negative"):
         liaison.pose(text, "wheel", parameters={"r": -0.2})

@@ -218,7 +218,12 @@ class Efforts(Shown):
 
 
 def inverse_dynamics(
-    kernel: Kernel, run: Trajectory, drives: Sequence[str], *, accelerations: Array | None = None
+    kernel: Kernel,
+    run: Trajectory,
+    drives: Sequence[str],
+    *,
+    accelerations: Array | None = None,
+    linear: Kernel | None = None,
 ) -> Efforts:
     """The efforts of drives that bring about a motion.
 
@@ -229,6 +234,7 @@ def inverse_dynamics(
             inputs did in the run is set aside.
         accelerations: v̇ at every instant; by default the series of the run, or those of the
             kernel at the states, if the run was made with these equations.
+        linear: of the same mechanism, its motors without bounds, by which efforts are found.
 
     Raises:
         SimulationError: the run has no accelerations, and was made with other equations.
@@ -248,8 +254,8 @@ def inverse_dynamics(
         if kind == "u":
             rows[:, 1 + plan.size("nq") + nv + k] = 0.0
     x = np.hstack([vdot, np.zeros((n, nc))])
-    need = map_entry(kernel, "inverse", rows, plan.parameters, x)
-    slopes = map_entry(kernel, "d_residual", rows, plan.parameters, x)
+    need = map_entry(linear or kernel, "inverse", rows, plan.parameters, x)
+    slopes = map_entry(linear or kernel, "d_residual", rows, plan.parameters, x)
     by_u = slopes[:, 2 * (nv + nc) * nv :][:, : (nv + nc) * plan.size("nu")]
     by_u = by_u.reshape(n, nv + nc, plan.size("nu"))[:, :nv]
     terms = map_entry(kernel, "terms", rows, plan.parameters)
@@ -275,7 +281,8 @@ def inverse_dynamics(
 def _part(force: Array, need: Array, G: Array) -> Array:
     """What of a generalised force acts on the motion, relative to the largest needed."""
     sizes = [np.max(np.abs(_beside(g).T @ x), initial=0.0) for x, g in zip(force, G, strict=True)]
-    return np.asarray(sizes) / np.maximum(np.max(np.abs(need), axis=1, initial=0.0), 1e-30)
+    most = np.maximum(np.max(np.abs(need), axis=1, initial=0.0), 1e-30)
+    return np.asarray(np.asarray(sizes) / most)
 
 
 def _units(kernel: Kernel, ways: Sequence[tuple[str, int]]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ a servo (its greatest effort, its speed without load) are its own: u is what it 
 systems of formulas are solved without pivots (`equations/motors/shortest.py`).
 
 Public names: ComputedTorque, computed_torque, GravityCompensation, gravity_compensation, Actuation,
-actuation.
+actuation, unbounded.
 
 Source: SS09 §8.5.2 (inverse dynamics control), §8.5.1 (gravity compensation).
 """
@@ -155,7 +155,7 @@ def actuation(
         DerivationError: there are fewer motors than degrees of freedom, or preferred coordinates
             are not independent.
     """
-    tree = span(_unbounded(mechanism))
+    tree = span(unbounded(mechanism))
     equations = newton_euler(tree)
     chosen, rest, rows = _independent(tree, equations, preferred)
     motors = _motors(equations, inputs)
@@ -171,7 +171,7 @@ def actuation(
     return Actuation(equations, motors, chosen, rest, rows)
 
 
-def _unbounded(mechanism: Mechanism) -> Mechanism:
+def unbounded(mechanism: Mechanism) -> Mechanism:
     """The same, its motors with inputs without bounds: these clip what the controller asks for."""
     inputs = {x.name for x in mechanism.inputs}
 
@@ -185,7 +185,7 @@ def _unbounded(mechanism: Mechanism) -> Mechanism:
         else x
         for x in mechanism.forces
     )
-    return replace(mechanism, forces=forces)
+    return mechanism if forces == mechanism.forces else replace(mechanism, forces=forces)
 
 
 def _motors(equations: Equations, inputs: Sequence[str]) -> tuple[str, ...]:

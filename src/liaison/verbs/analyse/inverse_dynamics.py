@@ -13,13 +13,14 @@ from numpy.typing import ArrayLike
 
 from liaison.analyse.along.inverse_motion import Efforts
 from liaison.analyse.along.inverse_motion import inverse_dynamics as efforts_along
+from liaison.analyse.control.feedback import unbounded
 from liaison.errors import ArgumentError, SimulationError, checked
 from liaison.numeric import Array
 from liaison.numeric.progress import lasting
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.along import ready_along
 from liaison.verbs.at_state import Positions, Velocities, at_state
-from liaison.verbs.given import Given, Value
+from liaison.verbs.given import Given, Value, mechanism_of
 
 
 @overload
@@ -86,9 +87,11 @@ def inverse_dynamics(
                 f"inverse_dynamics: {word} is of one state; a run has its own instants and values.",
                 hint=f"Leave {word} out, or simulate with the values that are meant.",
             )
-        kernel = ready_along(given, run)
+        mechanism, names = mechanism_of(given), _drives(drives)
+        kernel, free = ready_along(mechanism, run), unbounded(mechanism)
         along = None if accelerations is None else _floats(accelerations)
-        return efforts_along(kernel, run, _drives(drives), accelerations=along)
+        linear = None if free is mechanism else ready_along(free, run)
+        return efforts_along(kernel, run, names, accelerations=along, linear=linear)
     state = at_state(given, run, drives, t=t, parameters=parameters)
     if accelerations is None:
         raise ArgumentError(
