@@ -210,6 +210,10 @@ def check_humanoid(made: Kernel, model) -> None:
     agree(made("inverse", q=q, v=v, x=a), torques, 1e-9, "humanoid, rnea, Pinocchio")
     found = pin.aba(model, data, theirs, sides[0], 0 * a)[order]
     agree(made.call("forward", q=q, v=v)["vdot"], found, 1e-8, "humanoid, fd, Pinocchio")
+    pin.computeABADerivatives(model, data, theirs, sides[0], 0 * a)
+    slopes = made.call("d_forward", q=q, v=v)
+    for name, matrix in (("vdot_q", data.ddq_dq), ("vdot_v", data.ddq_dv)):
+        agree(slopes[name], matrix[np.ix_(order, order)], 1e-8, f"humanoid, {name}, Pinocchio")
 
 
 def loops() -> Rows:

@@ -7,7 +7,7 @@ Run on a machine with an NVIDIA GPU and its driver:
 The first description is a seven-axis arm, the second a floating humanoid (may be left out). Every
 kernel is compared with the processor's before it is timed. Times are by the device's own events,
 medians of several launches. Limits are measured first: bytes a second of a copy, and fused
-multiply-adds a second.
+multiply-adds a second. The table of worlds, through contacts, follows (see gpu_worlds.py).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "src"), str(ROOT / "examples")]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "examples"), str(ROOT / "benchmarks")]
 
 import liaison  # noqa: E402
 from liaison.model import Actuator, Coordinate, Fixed, Gravity, Input  # noqa: E402
@@ -274,7 +274,7 @@ def main() -> None:
         for precision in ("double", "single"):
             evaluate(table, "humanoid", program, "inverse", precision, COUNT // 10)
             evaluate(table, "humanoid", program, "forward", precision, COUNT // 10, rows)
-        march(table, "humanoid", program, state, "double", ROBOTS // 8, 20)
+            march(table, "humanoid", program, state, precision, ROBOTS // 8, 20)
     from n_four_bar import n_four_bar
 
     bars = n_four_bar(4)
@@ -284,6 +284,10 @@ def main() -> None:
     out.mkdir(exist_ok=True)
     limits = {"copy": table.copy, "fma": table.fma}
     (out / "gpu.json").write_text(json.dumps({"limits": limits, "rows": table.rows}, indent=1))
+    import gpu_worlds
+
+    sys.argv[1:] = []
+    gpu_worlds.main()
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ FLOORS = {
     "fourbar40.fd.best": 17, "stewart.fd.best": 6.5,
     "fourbar40.simulate.mujoco": 130, "fourbar40.simulate.exudyn": 450,
     "arm7.derive.sympy": 100, "arm7.evaluate.sympy": 1500,
-    "chain1000.fd.mujoco": 100, "panda.dfd.pinocchio": 5,
+    "chain1000.fd.mujoco": 100, "panda.dfd.pinocchio": 5, "humanoid.dfd.pinocchio": 5,
 }  # fmt: skip
 
 

@@ -134,6 +134,31 @@ def test_the_gate_finds_what_validation_does_not(written: Any, tmp_path: Path) -
         assert any(words in x for x in fmu_problems(path)), words
 
 
+def test_libraries_and_sources_of_smooth_models_are_small(written: Any) -> None:
+    """Five libraries of 32 kB and a source of as many are an FMU of 200 kB."""
+    with zipfile.ZipFile(written("four_bar", 2)) as archive:
+        sizes = {Path(x.filename).suffix: x.compress_size for x in archive.infolist()}
+    assert max(sizes[".so"], sizes[".c"]) < 34_000
+
+
+def test_folded_loops_give_the_bits_of_all_others(
+    fmpy: Any, written: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [written("pendulum", 3), tmp_path / "shared.fmu"]
+    for module in ("code", "sources", "folding"):
+        monkeypatch.setattr(f"liaison.fmi.{module}.is_foldable", lambda _: False)
+    liaison.to_fmu(ROOT / "examples/pendulum.lsd", files[1], until=2, systems=["linux-x86_64"])
+    shared, folded = (files[k].stat().st_size for k in (1, 0))
+    assert folded < 0.8 * shared
+    for kind in ("ModelExchange", "CoSimulation"):
+        runs = [
+            fmpy.simulate_fmu(str(x), fmi_type=kind, stop_time=0.5, output_interval=0.1)
+            for x in files
+        ]
+        assert runs[0].dtype == runs[1].dtype
+        assert runs[0].tobytes() == runs[1].tobytes()
+
+
 def test_outputs_are_those_of_the_description(fmpy: Any, written: Any) -> None:
     for name, outputs in (("contact/table_edge", []), ("four_bar", ["rocker_angle"])):
         about = fmpy.read_model_description(str(written(name, 2)))
@@ -307,6 +332,9 @@ def test_calls_of_the_other_kind_are_rejected(opened: Any) -> None:
             wrong()
     fmu.getDerivatives(room, 6)
     assert np.all(np.isfinite(room))
+    fmu.setContinuousStates((ctypes.c_double * 6)(*[1e200] * 6), 6)
+    with pytest.raises(Exception, match=r"status 2 \(discard\)"):  # speeds squared
+        fmu.getDerivatives(room, 6)
     fmu.terminate()
     with pytest.raises(Exception, match="status 3"):
         fmu.setTime(1.0)
@@ -451,6 +479,8 @@ def test_fmus_give_the_same_digits_elsewhere(
     for program in (ELSEWHERE[where][2], *ELSEWHERE[where][3][:1]):
         if shutil.which(program) is None:
             pytest.skip(f"no {program} here")
+    assert everywhere["four_bar"].size < 200_000
+    assert everywhere["contact/stops"].size < 1_000_000
     for done in everywhere.values():
         here = stepped(done, ("x86_64-linux", ".so", c_compiler, []), tmp_path)
         assert len(here) == 2
@@ -458,12 +488,13 @@ def test_fmus_give_the_same_digits_elsewhere(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["four_bar", "contact/stops"])
 def test_sources_give_the_bits_of_the_binaries(
-    fmpy: Any, written: Any, c_compiler: str, tmp_path: Path
+    fmpy: Any, written: Any, c_compiler: str, tmp_path: Path, name: str
 ) -> None:
-    path = written("contact/stops", 2)
+    path = written(name, 2)
     folder = Path(fmpy.extract(str(path), str(tmp_path / "files")))
-    library = folder / "binaries" / "linux64" / "stops.so"
+    library = folder / "binaries" / "linux64" / f"{Path(name).name}.so"
     runs = []
     for _ in range(2):
         result = fmpy.simulate_fmu(
@@ -471,7 +502,7 @@ def test_sources_give_the_bits_of_the_binaries(
             output=["A", "A'"],
         )  # fmt: skip
         runs.append(np.array([result["A"], result["A'"]]))
-        sources = [str(folder / "sources" / x) for x in ("fmu.c",)]
+        sources = [str(folder / "sources" / "fmu.c")]
         flags = ("-std=c99", "-O1", "-ffp-contract=off", "-shared", "-fPIC", "-w")
         library.unlink()
         subprocess.run([c_compiler, *flags, *sources, "-o", str(library), "-lm"], check=True)

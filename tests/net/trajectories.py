@@ -77,10 +77,10 @@ SHOWN, EVENTS = 4, 6
 
 
 def example_paths() -> dict[str, Path]:
-    """Every description under examples/, and those of this folder, by name."""
+    """Every description under examples/ but for many bodies, and those of this folder, by name."""
     folder = ROOT / "examples"
     paths = [p for p in folder.rglob("*") if p.suffix in (".lsd", ".urdf", ".xml", ".mjcf")]
-    found = {str(p.relative_to(folder)): p for p in paths}
+    found = {str(p.relative_to(folder)): p for p in paths if p.parent.name != "many"}
     found |= {f"net/{p.name}": p for p in MODELS.iterdir()}
     return dict(sorted(found.items()))
 

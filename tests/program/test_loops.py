@@ -439,3 +439,32 @@ def test_what_is_outside_the_subset_is_refused_with_its_line(function, message):
     assert "test_loops.py, line " in text
     line = refusal.value.place.line
     assert refusal.value.place.text.strip() in Path(__file__).read_text().splitlines()[line - 1]
+
+
+@loop
+def apart_squares(n: i64, x: ptr) -> f64:
+    """Squares of some numbers in their place, and their sum."""
+    total = 0.0
+    for i in range(n):
+        x[i] = x[i] * x[i]
+        total += x[i]
+    return total
+
+
+@loop
+def with_apart(n: i64, x: ptr) -> f64:
+    """Calls another loop."""
+    return 2.0 * apart_squares(n, x)
+
+
+def test_loops_compiled_apart_are_called_as_others():
+    rng = np.random.default_rng(0)
+    first = rng.normal(size=7)
+    plain, near, far = first.copy(), first.copy(), first.copy()
+    wanted = with_apart(7, plain)
+    code = compile_loops([with_apart], cache=False, apart=(apart_squares,))
+    call = code[with_apart]
+    del code  # the code that is called lives as long as the caller
+    assert call(7, far) == wanted == compile_loops([with_apart], cache=False)[with_apart](7, near)
+    assert np.array_equal(plain, far)
+    assert np.array_equal(near, far)

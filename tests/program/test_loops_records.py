@@ -351,7 +351,7 @@ def test_counts_and_offsets_may_stay_in_registers():
 def test_c_text_names_fields():
     text = loops_to_c([scalars, records])
     assert "  double turn_[6];\n" in text
-    assert "run_->t_ = (run_->t_ + 1.0);" in text
+    assert "run_->t_ = run_->t_ + 1.0;" in text
     assert "typedef struct {\n  int64_t kind_;\n  double friction_;\n" in text
     assert "  int64_t detail_[3];\n  liaison_Held held_;\n  double tolerance_[2];\n" in text
     assert "  int64_t q_;  /* offset */" in text

@@ -9,8 +9,19 @@ import numpy as np
 import pytest
 from program_samples import program_of, synthetic
 
+from liaison.equations import newton_euler
 from liaison.errors import NamingError, ProgramError
 from liaison.expr import Function, constant, cos, sin, symbol
+from liaison.model import (
+    Body,
+    Joint,
+    Marker,
+    Mechanism,
+    Quaternion,
+    RotationMatrix,
+    Spherical,
+    Universal,
+)
 from liaison.program import (
     Entry,
     Program,
@@ -23,6 +34,8 @@ from liaison.program import (
     to_llvm,
     to_numpy,
 )
+from liaison.program.solve import dependent
+from liaison.tree import span
 from samples.derived import solved
 
 Q = [symbol(f"q[{i}]") for i in range(2)]
@@ -206,3 +219,15 @@ def test_velocities_that_share_their_inertia():
     for entry in ("correct_q", "correct_v", "d_forward"):
         for values in found.call(entry).values():
             assert np.isfinite(values).all()
+
+
+@pytest.mark.parametrize("attitude", [Quaternion(), RotationMatrix()])
+def test_a_ball_shares_its_inertia_with_nobody(attitude):
+    """M is probed at attitudes: a drawn quaternion of another length made it indefinite."""
+    tensor = ((0.3, 0.01, 0), (0.01, 0.2, 0), (0, 0, 0.2))
+    rod, plate = Body("rod", 1, (0, 0, 0.4), tensor), Body("plate", 9, (0.1, 0.2, 0.3), tensor)
+    ends = Marker("ground"), Marker("rod"), Marker("rod", p=(0, 0, 0.7)), Marker("plate")
+    joints = Joint("U", Universal(), *ends[:2]), Joint("S", Spherical(attitude), *ends[2:])
+    equations = newton_euler(span(Mechanism("ball", (rod, plate), joints)))
+    names = [x for x in equations.symbols.q if x.name.startswith("S.")]
+    assert dependent(equations.dynamics.M, [names]) == set()

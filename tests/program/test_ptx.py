@@ -16,11 +16,11 @@ import liaison
 from liaison.errors import ProgramError
 from liaison.expr import acos, asin, atan, atan2, cos, exp, log, sin, symbol, tan
 from liaison.program import Entry, Program, lower, to_llvm, to_numpy
-from liaison.program.gpu import cuda
+from liaison.program.gpu import cuda, long_march, pointers
 from liaison.program.gpu import to_ptx as ptx_ir
 from liaison.program.gpu.thread import compact
 from liaison.program.gpu.to_gpu import check_size
-from liaison.program.gpu.to_ptx import evaluate_ir, march_ir, to_ptx
+from liaison.program.gpu.to_ptx import evaluate_ir, long_march_ir, march_ir, to_ptx
 from liaison.program.llvm.entries import Form
 from liaison.program.plan import plan
 
@@ -178,8 +178,9 @@ def test_a_long_entry_is_cut_and_computes_the_same(monkeypatch):
     np.testing.assert_allclose(evaluated(program, "f", arrays), expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("form", [march_ir, long_march_ir])
 @pytest.mark.parametrize("name", ["double_pendulum", "spinning_top", "four_bar"])
-def test_a_march_is_the_run_with_the_same_fixed_step(name):
+def test_a_march_is_the_run_with_the_same_fixed_step(name, form):
     mechanism = liaison.read(EXAMPLES / f"{name}.lsd")
     tree = liaison.span(mechanism)
     program = lower(liaison.newton_euler(tree))
@@ -188,7 +189,7 @@ def test_a_march_is_the_run_with_the_same_fixed_step(name):
     q, v = (np.repeat(np.array(a)[:, None], 2, axis=1) for a in (state.q, state.v))
     given = [np.zeros(1), q, v, program.defaults["u"], program.defaults["p"], np.zeros((1, 2))]
     shared = frozenset({"t", "u", "p"})
-    ir = march_ir(program, DOUBLE, shared, 128)
+    ir = form(program, DOUBLE, shared, 128)
     run(ir, "march", 2, [2, steps, step, *given, 0, 2, 2, 0, 0])
     kernel = to_llvm(program, cache=False)
     run_ = liaison.simulate(kernel, state, until=step * steps, step=step, method="rk4")
@@ -197,13 +198,14 @@ def test_a_march_is_the_run_with_the_same_fixed_step(name):
     assert np.all(given[-1] <= 1e-9)
 
 
-def test_a_lost_state_is_seen():
+@pytest.mark.parametrize("form", [march_ir, long_march_ir])
+def test_a_lost_state_is_seen(form):
     """A velocity that is no number leaves a residual that is none."""
     tree = liaison.span(liaison.read(EXAMPLES / "pendulum.lsd"))
     program = lower(liaison.newton_euler(tree))
     q, v, residual = np.zeros((1, 2)), np.array([[1.0, np.nan]]), np.zeros((1, 2))
     given = [np.zeros(1), q, v, program.defaults["u"], program.defaults["p"], residual]
-    ir = march_ir(program, DOUBLE, frozenset({"t", "u", "p"}), 128)
+    ir = form(program, DOUBLE, frozenset({"t", "u", "p"}), 128)
     run(ir, "march", 2, [2, 3, 1e-3, *given, 0, 2, 2, 0, 0])
     assert residual[0, 0] == 0
     assert np.isnan(residual[0, 1])
@@ -219,6 +221,17 @@ def test_ptx_comes_out_without_a_gpu(precision, entry):
     assert f".entry {kernel}(" in text
     assert ("fma.rn.f64" if precision == "double" else "fma.rn.f32") in text
     assert ".extern" not in text  # nothing is left to link
+
+
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_a_long_march_calls_its_entries(precision, monkeypatch):
+    kind = "double" if precision == "double" else "float"
+    monkeypatch.setitem(pointers.PIECE, kind, 20)
+    monkeypatch.setitem(long_march.LONG, kind, 20)
+    program = program_of(liaison.read(EXAMPLES / "double_pendulum.lsd"))
+    text = to_ptx(program, "march", precision=precision)
+    assert ".func" in text.split(".entry march(")[0]
+    assert ".extern" not in text
 
 
 def test_some_rows_are_the_rows():

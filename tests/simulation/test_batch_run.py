@@ -201,7 +201,7 @@ def test_time_limit():
     starts = states_of(kernel.program, [(1.0, 0.0)] * 4)
     runs = simulate_batch(
         kernel, starts, 1e6, step=1e-3, time_limit=0.2, max_steps=10**10, on_failure="return",
-        threads=2,
+        threads=2, lanes=False,
     )  # fmt: skip
     assert not runs.success.any()
     assert set(runs.statuses) == {"time limit", "interrupted"}

@@ -146,6 +146,16 @@ def test_a_table_of_inputs_is_steps_one_by_one():
     assert np.ptp(table.q[1]) > 1e-3
 
 
+def test_inputs_may_be_formulas_of_time_and_state():
+    wish = {"wish": liaison.symbol("t") * 2.0}
+    worlds = hoppers(2, inputs=wish)
+    worlds.step(150)
+    run = liaison.simulate(
+        HOPPER_M, until=150 * H, step=H, method="moreau", inputs=wish, every=150 * H
+    )
+    assert worlds.q[:, 1] == pytest.approx(run.q[-1], abs=1e-11)
+
+
 def test_worlds_have_parameters_of_their_own():
     kernel, _ = liaison.compile(read_lsd(HOPPER)), None
     worlds = liaison.worlds(
@@ -189,6 +199,7 @@ def one(**options):
         (SimulationError, "0 to 3", lambda w: w.reset([4])),
         (SimulationError, "shape", lambda w: w.reset(q=np.zeros(5))),
         (NamingError, "B", lambda w: w.reset(spread={"B": 1.0})),
+        (SimulationError, "table", lambda w: w.simulate(4, inputs=np.zeros((3, 2, 4)))),
         (SimulationError, "not negative", lambda w: w.reset(spread=-1.0)),
     ],
 )

@@ -59,8 +59,9 @@ def explained(shown: Any) -> tuple[Table, ...]:
         (f"{body} on {parent} by {name} ({joints[name].type.name if name in joints else 'fixed'})",)
         for body, parent, name in shown.carriers()
     )
-    rows = [str(label) for label in shown.equations.labels["lam"]] if shown.tree.closures else []
-    rows += [f"{x}: always satisfied" for x in shown.equations.closures.vanished] if rows else []
+    own = shown.derived
+    rows = [str(label) for label in own.labels["lam"]] if shown.tree.closures else []
+    rows += [f"{x}: always satisfied" for x in own.closures.vanished] if rows else []
     return (
         Table(("",), carried, "The tree, parents first:"),
         Table(("",), tuple((x,) for x in rows), "The closures, and what each row transmits:"),

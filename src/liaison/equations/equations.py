@@ -24,9 +24,8 @@ from liaison.lazy import Shown, Typeset
 from liaison.units import Label
 
 if TYPE_CHECKING:
+    from liaison.equations.sweeps.common_frame import Swept
     from liaison.tree import SideReading
-
-    from .sweeps.common_frame import Swept
 
 Entries: TypeAlias = Mapping[tuple[int, int], Expr]
 """A matrix by its nonzeros: (row, column) -> formula."""

@@ -447,7 +447,7 @@ class Setting:
         balancing = [x for x in self.mechanism.forces if isinstance(x, GravityCompensation)]
         if not balancing:
             return loads(self.kinematics, self.mechanism.forces, self)
-        from .motors.compensation import compensations
+        from liaison.equations.motors.compensation import compensations
 
         others = [x for x in self.mechanism.forces if x not in balancing]
         efforts = compensations(self, balancing)

@@ -9,7 +9,7 @@ Where y with yᵀ G = 0 and a velocity v with G v = ν give yᵀ γ(v) ≠ 0 (an
 solution: the mechanism is obstructed, and its closures leave relations out. `deflate` adds them.
 
 Public names: MasslessMotion, massless_motions, check_inertia, is_obstructed, is_obstructed_by,
-is_completed, moving, ADDED.
+closure_matrix, is_completed, moving, ADDED.
 
 Source: docs/theory/satellite.md (massless-1); docs/theory/mobility.md (mobility-7).
 """
@@ -158,7 +158,7 @@ def is_obstructed(equations: Equations, state: State) -> bool:
         faster = State(state.t, state.q, v, state.labels)
         return _numbers(equations, faster, equations.closures.gamma)
 
-    return is_obstructed_by(_closure_matrix(equations, state), np.asarray(state.v), gamma)
+    return is_obstructed_by(closure_matrix(equations, state), np.asarray(state.v), gamma)
 
 
 def is_obstructed_by(G: Floats, v: Floats, gamma: Callable[[Floats], Floats]) -> bool:
@@ -213,7 +213,7 @@ def moving(state: State, firm: Collection[str], G: Floats, nu: Floats) -> State:
     return State(state.t, state.q, v, state.labels) if good else state
 
 
-def _closure_matrix(equations: Equations, state: State) -> Floats:
+def closure_matrix(equations: Equations, state: State) -> Floats:
     """G at a state, dense."""
     G = equations.closures.G
     matrix = np.zeros((len(equations.closures.gamma), len(equations.symbols.v)))

@@ -27,7 +27,7 @@ from .description import Facts, Options, build_description, description
 from .functions import exports
 from .layout import OUT, QDOT, VDOT, Instance, Q, U, V
 from .memory import Closing, Memory, prepared
-from .messages import COUNT, NAME, NOW, OF_BLOCK, OF_EVENT, SIZE, TEXTS
+from .messages import NAME, NOW, OF_BLOCK, OF_EVENT, SIZE, TEXTS
 from .sources import FILES, c_sources
 from .variables import Variables, variables_of
 
@@ -47,6 +47,10 @@ CONTACTS = (at.NO_MODE, at.BAD_GAP, at.BAD_SIDE, at.STANDSTILL, at.STEP_UP)
 DEGENERATE = (
     "\6the row of the relation of rates \2 vanishes at t = \1 s, and how the motion goes on is not "
     "decided in an FMU. Run it with `liaison simulate`, or state it as a relation of positions."
+)
+MANY = (
+    "ten million steps were not enough for one step of the importer: t = \1 s is reached. Look at "
+    "parameters and start values; loosen the tolerance, or take shorter communication steps."
 )
 DATE = 1 << 5 | 1
 """Of all files 1980-01-01, so that two exports give the same bytes."""
@@ -173,13 +177,13 @@ def _statuses(plan: Plan) -> list[str]:
     unknown = "the run cannot go on at t = \1 s."
     listed = [unknown] * STATUSES
     listed[at.DEGENERATE] = DEGENERATE
+    listed[at.TOO_MANY_STEPS] = MANY
     listed[0] = "instants at which tables bend are not known after t = \1 s: export for longer."
     never = CONTACTS if not sides_in(plan.program) else ()
-    for code in REASONS:
-        if 0 < code < STATUSES and code in texts and code not in never:
+    for code in REASONS.keys() - {at.TOO_MANY_STEPS, *never}:
+        if 0 < code < STATUSES and code in texts:
             sentence, advice = texts[code]
             sentence = sentence.replace("{now}", f"t = {chr(NOW)} s")
-            sentence = sentence.replace(f"{run.steps} steps", f"{chr(COUNT)} steps")
             listed[code] = f"{_subject(code)}{sentence} {advice}".replace("'" + named + "'", named)
     return listed
 

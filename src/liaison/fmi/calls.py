@@ -278,8 +278,8 @@ def is_saved(fmu: Instance, function: i64, state: i64) -> i64:
     """1 if a saved state is one of this model."""
     if state != 0 and state % 8 == 0:
         is_own = 1 if load_word(state + 8) == fmu.identity else 0
-        is_whole = 1 if load_word(state + 16) == fmu.saved_words else 0
-        if load_word(state) == SAVED and is_own == 1 and is_whole == 1:
+        fits = 1 if load_word(state + 16) == fmu.saved_words else 0
+        if load_word(state) == SAVED and is_own == 1 and fits == 1:
             return 1
     complain(fmu, function, OTHER_MODEL, 0, 0.0, 0)
     return 0
@@ -292,6 +292,15 @@ def checksum(count: i64, words: iptr) -> i64:
     for i in range(count):
         total = (total ^ words[i]) * PRIME
     return total
+
+
+@loop
+def is_whole(fmu: Instance, function: i64, state: i64) -> i64:
+    """1 if nothing of a saved state was changed."""
+    if checksum(fmu.saved_words, words_at(state + 8 * HEADER)) == load_word(state + 24):
+        return 1
+    complain(fmu, function, OTHER_MODEL, 0, 0.0, 0)
+    return 0
 
 
 @loop
@@ -330,7 +339,7 @@ def save(fmu: Instance, function: i64, place: i64) -> i64:
 @loop
 def restore(fmu: Instance, function: i64, state: i64) -> i64:
     """Goes on from a saved state."""
-    if is_saved(fmu, function, state) == 0:
+    if is_saved(fmu, function, state) == 0 or is_whole(fmu, function, state) == 0:
         return ERROR
     other = Instance(words_at(state + 8 * HEADER))
     take_over(fmu, other)
@@ -382,13 +391,7 @@ def read_saved(fmu: Instance, function: i64, content: i64, count: i64, place: i6
         return complain(fmu, function, NO_MEMORY, 0, 0.0, 0)
     for i in range(count):
         store_byte(copy + i, load_byte(content + i))
-    is_own = is_saved(fmu, function, copy)
-    if is_own == 1 and checksum(fmu.saved_words, words_at(copy + 8 * HEADER)) != load_word(
-        copy + 24
-    ):
-        complain(fmu, function, OTHER_MODEL, 0, 0.0, 0)
-        is_own = 0
-    if is_own == 0:
+    if is_saved(fmu, function, copy) == 0 or is_whole(fmu, function, copy) == 0:
         release(copy)
         return ERROR
     store_word(place, copy)

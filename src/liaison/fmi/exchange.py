@@ -72,6 +72,9 @@ from .smooth import BESIDE
 ROUNDING, PATIENCE = 1e-13, 100
 """Part of the time that is rounding; slices of steps after which a run that stands still fails."""
 
+MOST = 10_000_000
+"""Steps in one step of the importer."""
+
 DRIFT = 1e-10
 """Residual of closures, in units, at which an importer is asked to let the state be projected."""
 
@@ -315,6 +318,7 @@ def march_to(fmu: Instance, function: i64, t: f64) -> i64:
     run.t_end = t
     run.phase = TRY
     run.is_stopping = 0
+    run.steps_allowed = run.steps + MOST
     fmu.returns_early = 0
     slice = SLICE if fmu.update == 0 else 1
     status = GOOD

@@ -14,7 +14,17 @@ from liaison.simulation.assembly import CLOSED as IS_CLOSED
 from liaison.simulation.assembly import Work, assemble_each
 from liaison.simulation.events.events import sign_of
 from liaison.simulation.steps.explicit import derivative
-from liaison.simulation.steps.layout import DONE, FULL, GOOD, START, STOPPED, TRY, Entries, Run
+from liaison.simulation.steps.layout import (
+    DONE,
+    FULL,
+    GOOD,
+    NOT_FINITE,
+    START,
+    STOPPED,
+    TRY,
+    Entries,
+    Run,
+)
 from liaison.simulation.steps.projection import correction, residuals
 from liaison.simulation.steps.sides_layout import Sides
 from liaison.solvers.linear.dense import largest, largest_in
@@ -35,6 +45,7 @@ from .layout import (
     RESIDUAL,
     TIME,
     VDOT,
+    WARNING,
     Instance,
     P,
     Q,
@@ -44,6 +55,7 @@ from .layout import (
     load_half,
 )
 from .messages import (
+    CATEGORY_WARNING,
     NO_REFERENCE,
     NOT_CLOSED,
     NOT_FINITE_VALUE,
@@ -53,6 +65,7 @@ from .messages import (
     complain,
     explained,
     failed,
+    report,
 )
 
 PULL = 20.0
@@ -132,6 +145,8 @@ def rates_known(fmu: Instance) -> i64:
         if fmu.nq > nv:
             fmu.qdot[i] += PULL * fmu.off[i]
         run.q[i] = fmu.q_before[i]
+    if status == GOOD and not isfinite(largest(fmu.nq, fmu.qdot) + largest(nv, fmu.vdot)):
+        status = NOT_FINITE
     if status == GOOD:
         fmu.known = fmu.known | KNOWS_RATES
     return status
@@ -424,8 +439,9 @@ def mode_of(fmu: Instance, k: i64) -> i64:
 def get_doubles(
     fmu: Instance, function: i64, references: i64, count: i64, values: ptr, room: i64
 ) -> i64:
-    """Values of real variables."""
+    """Values of real variables; a warning where one is not finite."""
     place = 0
+    verdict = 0
     for i in range(count):
         k = load_half(references + 4 * i)
         if k >= fmu.variables_count:
@@ -440,11 +456,17 @@ def get_doubles(
             if status != GOOD:
                 return explained(fmu, DISCARD, function, status)
         for j in range(variable.count):
-            values[place] = value_of(fmu, variable.array, variable.first + j)
+            x = value_of(fmu, variable.array, variable.first + j)
+            if not isfinite(x):
+                name = fmu.variable_texts + k
+                verdict = report(
+                    fmu, WARNING, CATEGORY_WARNING, function, NOT_FINITE_VALUE, name, x, k
+                )
+            values[place] = x
             place += 1
     if place != room:
         return complain(fmu, function, WRONG_COUNT, 0, 0.0, room)
-    return 0
+    return int(verdict)
 
 
 @loop

@@ -375,12 +375,20 @@ class _Lowering:
         return Saddle(
             nv=self.nv,
             nc=nc,
-            M=with_metric(self.equations.dynamics.M, closures.G, nc),
+            M=with_metric(self.equations.dynamics.M, closures.G, nc, self.attitudes),
             G={key: entry for key, entry in closures.G.items() if key[0] < nc},
             defines={k: j for k, j in closures.defines.items() if k < nc},
             reach=closures.reach,
             slides=frozenset(j for j, label in enumerate(speeds) if label.unit == "m/s"),
+            attitudes=self.attitudes,
         )
+
+    @property
+    def attitudes(self) -> list[tuple[Expr, ...]]:
+        """Coordinates that are unit quaternions, and those that are rotation matrices."""
+        sizes = {"quaternion": 4, "free": 4, "matrix": 9, "free matrix": 9}
+        charts = [chart for chart in self.equations.kinematics.charts if chart.kind in sizes]
+        return [self.symbols.q[chart.q][-sizes[chart.kind] :] for chart in charts]
 
     @cached_property
     def solution(self) -> tuple[list[Expr], list[Expr], Expr]:

@@ -41,6 +41,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liaison.errors import DerivationError
 from liaison.expr import (
@@ -144,6 +145,9 @@ def ratio(x: Expr, a: Expr) -> Expr:
 
 Entries: TypeAlias = Mapping[tuple[int, int], Expr]
 
+Attitudes: TypeAlias = Sequence[Sequence[Expr]]
+"""Symbols that are no attitude but together: four of a unit quaternion, nine of a rotation."""
+
 EPSILON = 1e-12
 """ρ relative to its row. Rounding (1e-16) over ε bounds the noise of undetermined multipliers
 (1e-4); a singular value σ is resolved down to √ε of its regular size, where steps of a
@@ -182,6 +186,7 @@ class Saddle:
     defines: Mapping[int, int] = field(default_factory=dict)  # row -> velocity without inertia
     reach: Sequence[float] = ()  # by row: how large its entries can be by rad/s; 0: not known
     slides: frozenset[int] = frozenset()  # velocities in m/s: an entry of a force is a cosine
+    attitudes: Attitudes = ()
 
     def size(self, k: int, j: int) -> float:
         """How large the entry of row k at velocity j can be; 0 where it is not known."""
@@ -269,7 +274,7 @@ def factor(saddle: Saddle, names: Sequence[str] = ()) -> Factor:
     """
     heavy = {i for (i, j), entry in saddle.M.items() if i == j and not vanishes(entry)}
     ties = ties_of(saddle.rows(), saddle.defines, heavy)
-    lent = lenders(saddle.M, ties)
+    lent = lenders(saddle.M, ties, saddle.attitudes)
     work = _Elimination(saddle, with_lent(saddle.M, ties, lent), ties)
     order: list[int] = []
     columns: list[Mapping[int, Expr]] = []
@@ -283,10 +288,10 @@ def factor(saddle: Saddle, names: Sequence[str] = ()) -> Factor:
     return Factor(saddle, ties, tuple(order), tuple(columns), tuple(reciprocals), lent)
 
 
-def lenders(M: Entries, ties: Ties) -> dict[int, Expr]:
+def lenders(M: Entries, ties: Ties, attitudes: Attitudes = ()) -> dict[int, Expr]:
     """Rows that touch a velocity without inertia of its own, and their Λ."""
     inertia = {i: entry for (i, j), entry in M.items() if i == j and not vanishes(entry)}
-    shared = dependent(M) if any(ties.rows) and len(inertia) <= PROBED else set()
+    shared = dependent(M, attitudes) if any(ties.rows) and len(inertia) <= PROBED else set()
     lent = {}
     for k, row in enumerate(ties.rows):
         if row.keys() - inertia.keys() or row.keys() & shared:
@@ -295,13 +300,14 @@ def lenders(M: Entries, ties: Ties) -> dict[int, Expr]:
     return lent
 
 
-def with_metric(M: Entries, G: Entries, first: int) -> Entries:
+def with_metric(M: Entries, G: Entries, first: int, attitudes: Attitudes = ()) -> Entries:
     """M, to which rows of G from `first` on lend inertia where velocities share theirs.
 
     Corrections of positions leave these rows aside; without them nothing would say which of two
     slides along one axis is to move.
     """
-    shared = dependent(M) if any(k >= first for k, _ in G) and len(M) <= PROBED**2 else set()
+    is_probed = any(k >= first for k, _ in G) and len(M) <= PROBED**2
+    shared = dependent(M, attitudes) if is_probed else set()
     rows: dict[int, dict[int, Expr]] = {}
     for (k, j), entry in G.items():
         if k >= first and not vanishes(entry):
@@ -314,11 +320,12 @@ def with_metric(M: Entries, G: Entries, first: int) -> Entries:
     return with_lent(M, Ties((), table), weights) if lent else M
 
 
-def dependent(M: Entries) -> set[int]:
+def dependent(M: Entries, attitudes: Attitudes = ()) -> set[int]:
     """Velocities whose inertia is that of others, wherever the mechanism is: M is singular.
 
     Two slides along one axis move the same mass. M is probed at a random position, where its null
-    space shows them.
+    space shows them. Attitudes are drawn as such: at a quaternion of another length M would be no
+    mass matrix.
     """
     entries = {key: as_expr(entry) for key, entry in M.items()}
     chance = random.Random(1)
@@ -326,6 +333,10 @@ def dependent(M: Entries) -> set[int]:
         x: 0.2 + chance.random()
         for x in sorted(symbols_of(list(entries.values())), key=lambda x: x.name)
     }
+    for group in attitudes:
+        drawn = np.array([values.get(x, 1.0) for x in group])
+        unit = drawn / np.linalg.norm(drawn) if len(group) == 4 else _rotation(drawn)
+        values |= {x: float(y) for x, y in zip(group, unit, strict=True) if x in values}
     size = 1 + max((i for i, _ in entries), default=-1)
     A = np.zeros((size, size))
     for (i, j), value in zip(entries, evaluate(list(entries.values()), values), strict=True):
@@ -337,6 +348,12 @@ def dependent(M: Entries) -> set[int]:
     sizes, directions = np.linalg.eigh(A[np.ix_(heavy, heavy)] / np.outer(scale, scale))
     null = directions[:, sizes <= SINGULAR]
     return {int(i) for i, row in zip(heavy, null, strict=True) if np.any(np.abs(row) > 1e-6)}
+
+
+def _rotation(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A rotation matrix near nine numbers, row by row."""
+    Q = np.linalg.qr(drawn.reshape(3, 3) + np.diag([1.0, 2.0, 3.0]))[0]
+    return np.asarray(Q * np.linalg.det(Q)).ravel()
 
 
 def with_lent(M: Entries, ties: Ties, lent: Mapping[int, Expr]) -> Entries:

@@ -1,6 +1,6 @@
 """Places of contact that loops find, at recorded states: what formulas of hulls are evaluated with.
 
-Public names: hull_places, found_places, with_places.
+Public names: hull_places, places_at_rows, with_places.
 
 Source: docs/theory/convex.md (convex-4).
 """
@@ -30,7 +30,7 @@ def hull_places(pairs: Sequence[tuple[str, Solid, Solid | None]], frames: Array)
     return places_along(pairs, frames)
 
 
-def found_places(kernel: Kernel, rows: Array, p: Array) -> Array:
+def places_at_rows(kernel: Kernel, rows: Array, p: Array) -> Array:
     """The features of all places at every row (t, q, v, u), as x has them behind v̇, λ and f.
 
     Args:
@@ -52,7 +52,7 @@ def found_places(kernel: Kernel, rows: Array, p: Array) -> Array:
 
 def with_places(kernel: Kernel, rows: Array, p: Array, x: Array) -> Array:
     """v̇, λ and f with the features of places behind them, where there are any."""
-    places = found_places(kernel, rows, p)
+    places = places_at_rows(kernel, rows, p)
     if not places.shape[1]:
         return x
     sizes, sides = kernel.program.sizes, kernel.program.facts["sides"]

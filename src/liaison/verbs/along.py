@@ -14,7 +14,7 @@ from liaison.program.kernel import Kernel
 from liaison.simulation.record.trajectory import Trajectory
 
 from .given import Given, mechanism_of, with_values
-from .ready import looped_identity, ready_for
+from .ready import STILL, looped_identity, ready_for
 
 
 def ready_along(given: Given, run: Trajectory, *, loops: bool = False) -> Kernel:
@@ -29,7 +29,7 @@ def ready_along(given: Given, run: Trajectory, *, loops: bool = False) -> Kernel
         SimulationError: the run is of another mechanism.
     """
     mechanism, values = mechanism_of(given), values_of(mechanism_of(given), run)
-    evaluations = 0.0 if loops else None
+    evaluations = STILL if loops else None
     kernel, _ = ready_for(mechanism, state_of(run, 0), None, values, evaluations=evaluations)
     check_of(kernel.program, run)
     own = run.meta.get("equations")

@@ -33,7 +33,7 @@ from liaison.tree.tree import span
 
 from .assembling import Assembling
 from .given import Given, Value, in_seconds, in_si, mechanism_of
-from .ready import assembled, check_state_of, looped_kernel
+from .ready import STILL, assembled, check_state_of, looped_kernel
 
 Positions: TypeAlias = State | Mapping[str, Value] | ArrayLike | None
 """A state; positions by label, the others assembled; an array (nq,); or the mechanism's start."""
@@ -71,7 +71,7 @@ class Known:
     @cached_property
     def looped(self) -> Kernel | None:
         """Loops over the nodes of a tree of many bodies, with its own parameters; else None."""
-        return looped_kernel(self.tree)
+        return looped_kernel(self.tree, STILL)
 
     @cached_property
     def _assembling(self) -> Assembling:
@@ -209,11 +209,11 @@ def accelerations(state: AtState) -> Array:
             "constraints are closed: run it with `simulate` and series=('accelerations',)."
         )
     blocks = state("forward")
-    _check_closures(state, float(blocks["residual"][0]))
+    _check_closures(state, float(blocks["residual"][0]), blocks["vdot"])
     return blocks["vdot"]
 
 
-def _check_closures(state: AtState, residual: float) -> None:
+def _check_closures(state: AtState, residual: float, vdot: Array) -> None:
     if not state.kernel.program.sizes.get("nc", 0):
         return
     closure = state("closure")
@@ -224,7 +224,9 @@ def _check_closures(state: AtState, residual: float) -> None:
                 f"the {what} are off the closures by {off:.3g}: accelerations there belong to no "
                 "motion. Give them by label, so that loops are closed, or take the state of a run."
             )
-    scale = 1.0 + float(abs(state("terms")["gamma"]).max(initial=0.0))
+    is_looped = "close_v" in state.kernel.program.entries  # which has G by its rows, not dense
+    sizes = vdot if is_looped else state("terms")["gamma"]
+    scale = 1.0 + float(abs(sizes).max(initial=0.0))
     if not residual <= LIMIT * scale:
         raise SimulationError(
             f"no acceleration meets the closures at this state: they are missed by {residual:.3g}. "

@@ -15,7 +15,9 @@ from liaison.model.mechanism import Mechanism
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.view.shapes import check_colors
 
-Places = tuple[ContactAlong | FormulaAlong, ...]
+from .scenes import ScenePlace, scene_places
+
+Places = tuple[ContactAlong | FormulaAlong | ScenePlace, ...]
 """Where bodies touch along a run."""
 
 
@@ -48,7 +50,12 @@ def drawable(mechanism: Mechanism) -> list[str]:
 
 
 def picture_options(
-    verb: str, mechanism: Mechanism, options: Mapping[str, Any], more: Iterable[str] = ()
+    verb: str,
+    mechanism: Mechanism,
+    options: Mapping[str, Any],
+    more: Iterable[str] = (),
+    *,
+    moved: Mechanism | None = None,
 ) -> dict[str, Any]:
     """The options of a picture; places of contact are drawn where the run has them.
 
@@ -57,6 +64,7 @@ def picture_options(
         mechanism: that is shown.
         options: of PictureKeywords.
         more: names of further options that the verb takes.
+        moved: the mechanism of the run, where what is shown has other contacts.
 
     Raises:
         OptionError: an option that the verb does not take.
@@ -65,18 +73,18 @@ def picture_options(
     chosen = dict(options)
     if not (chosen.pop("contacts", True) and mechanism.contacts):
         return chosen
-    return chosen | {"contacts": _finder(mechanism)}
+    return chosen | {"contacts": _finder(mechanism, mechanism if moved is None else moved)}
 
 
-def _finder(mechanism: Mechanism) -> Callable[[Trajectory], Places]:
-    return lambda run: _places(mechanism, run)
+def _finder(mechanism: Mechanism, moved: Mechanism) -> Callable[[Trajectory], Places]:
+    return lambda run: _places(mechanism, moved, run)
 
 
-def _places(mechanism: Mechanism, run: Trajectory) -> Places:
+def _places(mechanism: Mechanism, moved: Mechanism, run: Trajectory) -> Places:
     """Where a run touches, also by formulas; nothing of a run in other coordinates."""
-    if run.meta.get("scene"):
-        return ()
     try:
+        if run.meta.get("scene"):
+            return scene_places(moved, run)
         return contact_points(mechanism, run) + formula_contacts(mechanism, run)
     except SimulationError:
         return ()

@@ -2,7 +2,7 @@
 
 Runs of mechanisms whose bodies collide in many pairs: as a scene, in their own coordinates.
 
-Public names: placed_scene, placed_on, Placed, run_scene.
+Public names: placed_scene, placed_on, Placed, run_scene, ScenePlace, scene_places.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from liaison.contacts.scene import ROUND, Bodies, Laws
+from liaison.contacts.scene import ROUND, Bodies, Laws, SceneModel
+from liaison.contacts.scene.points import scene_points
 from liaison.errors import Interrupted, ModelError, NamingError, SimulationError
 from liaison.expr import Expr, as_expr, collector_paused, evaluate, symbol, symbols_of
 from liaison.model import Body, Box, Collision, Cylinder, Hull, Marker, Mechanism, Sphere
@@ -420,6 +422,74 @@ def _outputs(mechanism: Mechanism, values: Mapping[Expr, Any], size: int) -> dic
     columns = [np.broadcast_to(x, size) for x in evaluate(formulas, values)]
     names, units = zip(*((x.name, x.unit) for x in mechanism.outputs), strict=True)
     return {"outputs": Series(np.stack(columns, axis=1), units, {"output": names})}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ScenePlace:
+    """One of the points at which bodies of a scene touch, at the instants of a run.
+
+    Attributes:
+        name: 'contact[k]', the k-th of those that are there.
+        is_closed: where there are k or more.
+        point: [m]; elsewhere the center of the first body.
+        slip: speed [m/s].
+        force: zeros; forces are recorded by plane.
+        moment: zeros.
+    """
+
+    name: str
+    is_closed: NDArray[np.bool_]
+    point: Array
+    slip: Array
+    force: Array
+    moment: Array
+
+
+def scene_places(mechanism: Mechanism, run: Trajectory) -> tuple[ScenePlace, ...]:
+    """Where bodies touch at the instants of a run of a scene, for its picture."""
+    known = dict(run.meta.get("parameters", {}))
+    start = {
+        label.name: float(x)
+        for part in ("q", "v")
+        for label, x in zip(run.labels[part], getattr(run, part)[0], strict=True)
+    }
+    placed = placed_scene(with_values(mechanism, known), start)
+    scene = placed.scene
+    model = SceneModel(scene.bodies, scene.planes, scene.laws, scene.gravity)
+    poses, twists = _centers(placed, run)
+    touching_points = scene_points(model, poses, twists, MOST_POINTS)
+    nothing = np.zeros((len(run.t), 3))
+    return tuple(
+        ScenePlace(
+            f"contact[{k + 1}]",
+            is_closed := touching_points.counts > k,
+            np.where(is_closed[:, None], touching_points.points[:, k], poses[:, :3]),
+            touching_points.slips[:, k],
+            nothing,
+            nothing,
+        )
+        for k in range(int(np.max(touching_points.counts, initial=0)))
+    )
+
+
+def _centers(placed: Placed, run: Trajectory) -> tuple[Array, Array]:
+    """Poses and twists of the centers of mass at every instant, as a scene has them."""
+    poses, twists = [], []
+    for k, node in enumerate(placed.tree.nodes):
+        R0, p0 = placed.base[k]
+        q, v = run.q[:, node.q], run.v[:, node.v]
+        turn = quaternion_product(placed.turn[k], q[:, 3:].T).T
+        R = rotation_of(turn)
+        arm = R @ placed.center[k]
+        spin, velocity = (np.einsum("tij,tj->ti", R, x) for x in (v[:, :3], v[:, 3:]))
+        poses.append(np.hstack([p0 + q[:, :3] @ R0.T + arm, turn]))
+        twists.append(np.hstack([spin, velocity + np.cross(spin, arm)]))
+    return np.hstack(poses), np.hstack(twists)
+
+
+MOST_POINTS = 200
+"""Points of contact of a scene that are drawn at most."""
 
 
 def _coordinates(placed: Placed, run: Trajectory) -> tuple[Array, Array]:

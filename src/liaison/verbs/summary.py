@@ -138,6 +138,9 @@ RANK = 1e-9
 FEW = 500
 """Boxes of positions in which freedom from impact may be proved: about a second."""
 
+MANY_LOADS = 100
+"""Loads up to which they are derived with the closures."""
+
 TINY = 1e-300
 """Keeps a division by the length of a vanishing row defined."""
 
@@ -150,7 +153,8 @@ class Summary(Shown):
     Attributes:
         mechanism: as described.
         tree: its spanning tree and closures.
-        derived: the equations where relations hold; None where they were not needed.
+        derived: the equations where relations hold, of many loads without these; None where they
+            were not needed.
         start: its assembled start; None where a parameter has no value.
         rank: of G there; None without a start.
         entry: whether unilateral relations of rates are entered without impact; None without any.
@@ -177,7 +181,10 @@ class Summary(Shown):
             AssemblyError: the loops cannot be closed from the mechanism's start.
         """
         tree = span(replace(mechanism, contacts=()) if mechanism.contacts else mechanism)
-        derived = _equations(tree) if tree.closures or mechanism.constraints else None
+        derived = None
+        if tree.closures or mechanism.constraints:  # whose rows many loads have no part in
+            is_loaded = len(mechanism.forces) > MANY_LOADS
+            derived = _equations(_unloaded(tree) if is_loaded else tree)
         begin = _start(tree, start or {})
         rank = None if begin is None else 0 if derived is None else _rank(derived, begin)
         return cls(mechanism, tree, derived, begin, rank, _entry(mechanism))
@@ -185,7 +192,8 @@ class Summary(Shown):
     @property
     def equations(self) -> Equations:
         """By recursive Newton–Euler, in the coordinates of the tree."""
-        return _equations(self.tree) if self.derived is None else self.derived
+        is_whole = len(self.mechanism.forces) <= MANY_LOADS
+        return self.derived if self.derived and is_whole else _equations(self.tree)
 
     @property
     def closure_rows(self) -> int:
@@ -323,6 +331,10 @@ def _equations(tree: Tree) -> Equations:
     return newton_euler(tree)
 
 
+def _unloaded(tree: Tree) -> Tree:
+    return replace(tree, mechanism=replace(tree.mechanism, forces=()))
+
+
 def _entry(mechanism: Mechanism) -> NoImpact | None:
     """Whether unilateral relations of rates are entered without impact; None without any."""
     if not any(isinstance(x, Unilateral) for x in mechanism.contacts):
@@ -344,14 +356,11 @@ def _start(tree: Tree, start: Mapping[str, float]) -> Assembly | None:
 
 def _rank(equations: Equations, start: Assembly) -> int | None:
     """The rank of G at the assembled start; None where it depends on an unknown."""
-    nv, nc = len(equations.symbols.v), len(equations.closures.gamma)
-    if not nc:
+    if not equations.closures.gamma:
         return 0
-    from liaison.program.lower import lower
-    from liaison.program.to_numpy import to_numpy
+    from liaison.equations.start_checks import closure_matrix
 
-    kernel, state = to_numpy(lower(equations)), start.state
-    G = kernel.call("terms", t=state.t, q=state.q, v=state.v)["G"].reshape(nc, nv)
+    G = closure_matrix(equations, start.state)
     if not np.all(np.isfinite(G)):
         return None
     length = np.linalg.norm(G, axis=1, keepdims=True)

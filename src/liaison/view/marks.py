@@ -127,6 +127,8 @@ def _hits(run: Trajectory, name: str, flash: float) -> NDArray[np.bool_]:
 
 def _states(run: Trajectory, place: Any, can_roll: Collection[str], slow: float) -> States:
     closed = np.asarray(place.is_closed)
+    if hasattr(place, "slip"):  # of a scene, whose places have no modes
+        return np.where(closed, np.where(place.slip > slow, SLIPS, STICKS), OPEN)
     sliding = _mode(run, f"{place.name}: sliding")
     slips = closed & ((sliding == SLIPPING) | (_mode(run, place.name) == SLIPPING))
     states = np.where(closed, STICKS, OPEN)

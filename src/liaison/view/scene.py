@@ -122,7 +122,9 @@ def show(
 
 def _places(run: Trajectory, contacts: Contacts | None) -> tuple[Any, ...]:
     """Places of contact at the pictures of a run, where it knows of any."""
-    return () if contacts is None or "modes" not in run.series else tuple(contacts(run))
+    if contacts is None or not ("modes" in run.series or run.meta.get("scene")):
+        return ()
+    return tuple(contacts(run))
 
 
 def sampled(trajectory: Trajectory, speed: float, fps: float) -> Trajectory:

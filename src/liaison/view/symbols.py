@@ -5,6 +5,7 @@ Public names: Symbol, symbols, placed_loads, supports, joint_entries, JOINT_COLO
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
@@ -29,6 +30,9 @@ JOINT_COLORS: tuple[Color, ...] = (
 
 NEAR = 0.1
 """Markers that stay nearer than this, in sizes of the scene, are no ends of what is drawn."""
+
+SYMBOLS = 500
+"""Loads of one kind that are drawn at most; of more of them none is."""
 
 LOAD_COLORS: dict[str, Color] = {
     "coil": (74, 124, 150), "dashpot": (126, 87, 168), "motor": (226, 136, 16),
@@ -106,7 +110,8 @@ def placed_loads(
 
     What acts along a length has two ends, each a body and a place on it; what acts along an angle
     has a body and a frame on it, about whose z axis it turns. Several of one kind at one place are
-    one symbol; `beside` counts the others that have the same place before it.
+    one symbol; `beside` counts the others that have the same place before it. More than SYMBOLS of
+    one kind would hide what moves, and are left out.
 
     Args:
         mechanism: that moves.
@@ -130,7 +135,8 @@ def placed_loads(
             at = _ends(joint.predecessor, joint.successor, drawn, rank)
             kind = type(joint.type).WORD.replace("_", " ")
             entries.append({"name": joint.name, "kind": kind, "symbol": "strut"} | at)
-    return _side_by_side(entries)
+    counts = Counter(entry["kind"] for entry in entries)
+    return _side_by_side([entry for entry in entries if counts[entry["kind"]] <= SYMBOLS])
 
 
 def _along(

@@ -221,3 +221,26 @@ def test_points_of_contact_carry_the_weight() -> None:
 def test_wrong_hulls_are_errors(options: dict[str, Any], words: str) -> None:
     with pytest.raises(LiaisonError, match=words):
         mechanism("hull", **options)
+
+
+@pytest.mark.parametrize(
+    ("kind", "sizes", "target", "height"),
+    [
+        ("cylinder", {"radius": 0.1, "length": 0.2}, {"drum": 0.3, "height": 0.4}, 0.3),
+        ("capsule", {"radius": 0.1, "length": 0.2}, {"block": (1, 1, 0.4)}, 0.4),
+        ("box", {"size": (0.4, 0.3, 0.2)}, {"outside": 0.2, "along": 0.4}, 0.5),
+        ("hull", {"points": BRICK}, {"outside": 0.2}, 0.3),
+        ("hull", {"points": BRICK}, {"drum": 0.5, "height": 0.4}, 0.3),
+    ],
+)
+def test_convex_bodies_rest_on_each_other(
+    kind: str, sizes: dict[str, Any], target: dict[str, Any], height: float
+) -> None:
+    """At the height of both, carried by their points, which are where both are."""
+    one = mechanism(kind, **sizes, **target)
+    result = run(one, {"F.z": height + 0.002}, 0.05)
+    assert result.q[-1, 2] == pytest.approx(height, abs=1e-12)
+    closed = [x for x in li.contact_points(one, result) if x.is_closed[-1]]
+    assert sum(x.force[-1, 2] for x in closed) == pytest.approx(WEIGHT)
+    below = height - 0.1 if kind != "capsule" else height - 0.2
+    assert all(x.point[-1, 2] == pytest.approx(below, abs=1e-9) for x in closed)

@@ -242,8 +242,9 @@ def test_boxes_and_balls_in_a_box_come_to_rest():
 def test_bricks_and_balls_of_the_example_come_to_rest_in_their_tray():
     run = liaison.simulate(PILE, until=2.0, every=0.05)
     weight = liaison.check(PILE).mass * G
-    # a hundred points, each to 1e-6 of the strongest impulse, and what still moves a little
-    assert run["planes"][-1].sum(axis=0)[2] == pytest.approx(weight, rel=1e-3)
+    # a hundred points, each to 1e-6 of the strongest impulse; a ball that still rolls may hit one
+    late = run["planes"][run.t > 1.5].sum(axis=1)[:, 2]
+    assert np.median(late) == pytest.approx(weight, rel=1e-3)
     assert run["penetration"].max() < 1e-6 * 0.025
     places = run["poses"][-1, :, :, 3]
     assert np.all(places[:, 2] > 0.02)

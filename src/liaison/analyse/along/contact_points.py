@@ -96,11 +96,13 @@ def contact_points(mechanism: Mechanism, run: Trajectory) -> tuple[ContactAlong,
     values = parameters_had(mechanism, run) | {symbol("t"): run.t} | dict(columns)
     listed = contact_places(moves, qdot, with_hulls=True)
     for pair in (x.pair for x in listed if x.pair is not None and x.slot == 0):
-        values |= _found(pair, values, run)
+        values |= _features_along(pair, values, run)
     return tuple(_along(place, values, run) for place in listed)
 
 
-def _found(pair: ConvexPair, values: Mapping[Expr, Any], run: Trajectory) -> dict[Expr, Array]:
+def _features_along(
+    pair: ConvexPair, values: Mapping[Expr, Any], run: Trajectory
+) -> dict[Expr, Array]:
     """What loops find of the places of a pair at every instant; of open ones a point inside."""
     count = len(run.t)
     columns = [np.broadcast_to(x, count) for x in evaluate(list(pair.pose), values)]

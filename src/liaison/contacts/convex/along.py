@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import final
 
 import numpy as np
 
@@ -14,30 +15,35 @@ from liaison.numeric import Array
 from liaison.numeric.hulls import Solid
 from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.language import at, i64, loop, ptr
+from liaison.program.loops.records import Record, Rows, rows, size
 
 from .kernel import PLACE, Frame, Places, Touches, find_places, table_of
 from .layout import Bodies, Question
 from .manifold import MOST
 
-FRAME, PLACES = Frame.header, Places.header
+
+@final
+class Asked(Record):
+    """The frames of all pairs at many instants, and the places that are found there."""
+
+    count: i64 = size()  # pairs times instants
+    frame: Rows[Frame] = rows("count")
+    places: Rows[Places] = rows("count")
 
 
 @loop
-def places_over(touches: Touches, count: i64, frames: ptr, out: ptr, work: ptr) -> None:
-    """The places of all pairs at every row of frames."""
+def places_over(touches: Touches, asked: Asked, work: ptr) -> None:
+    """The places of all pairs at every instant."""
     ask = Question(work)
     bodies = Bodies(touches.bodies)
-    for row in range(count):
-        for k in range(touches.pairs):
-            pair = touches.pair[k]
-            number = row * touches.pairs + k
-            frame = Frame(at(frames, number * FRAME))
-            for i in range(3):
-                ask.p[i] = frame.p[i]
-                for j in range(3):
-                    ask.R[i, j] = frame.R[i, j]
-            places = Places(at(out, number * PLACES))
-            find_places(pair, bodies, ask, places, at(work, pair.keys))
+    for number in range(asked.count):
+        pair = touches.pair[number % touches.pairs]
+        frame = asked.frame[number]
+        for i in range(3):
+            ask.p[i] = frame.p[i]
+            for j in range(3):
+                ask.R[i, j] = frame.R[i, j]
+        find_places(pair, bodies, ask, asked.places[number], at(work, pair.keys))
 
 
 @cache
@@ -62,9 +68,10 @@ def places_along(
     """
     count = len(frames)
     touches = table_of(pairs)
-    out, work = np.zeros((count, len(pairs), MOST, PLACE)), np.zeros(int(touches.rest))
-    table = np.ascontiguousarray(frames, dtype=float)
-    _compiled(portable)[places_over](touches, count, table, out, work)
+    asked = Asked.new(count=count * len(pairs))
+    asked.frame.floats[:] = np.reshape(frames, (count * len(pairs), Frame.header))
+    _compiled(portable)[places_over](touches, asked, np.zeros(int(touches.rest)))
+    out: Array = asked.places.floats.reshape(count, len(pairs), MOST, PLACE).copy()
     for k, (_, first, _) in enumerate(pairs):
         is_unused = ~np.any(out[:, k, :, :6], axis=2)
         out[:, k, :, 6:9][is_unused] = first.middle

@@ -199,10 +199,14 @@ def cross_edges(
     """
     a1 = ask.w[0]
     a2 = ask.w[1]
-    to_second(bodies.vertex[one.first + mine % NUMBERS - 1], 0, a1, ask)
-    to_second(bodies.vertex[one.first + mine // NUMBERS], 0, a2, ask)
-    b1 = bodies.vertex[other.first + yours % NUMBERS - 1]
-    b2 = bodies.vertex[other.first + yours // NUMBERS]
+    low = mine % NUMBERS - 1
+    high = mine // NUMBERS
+    to_second(bodies.vertex[one.first + low], 0, a1, ask)
+    to_second(bodies.vertex[one.first + high], 0, a2, ask)
+    low = yours % NUMBERS - 1
+    high = yours // NUMBERS
+    b1 = bodies.vertex[other.first + low]
+    b2 = bodies.vertex[other.first + high]
     # along both edges and between them, without what is along the normal
     aa = 0.0
     bb = 0.0

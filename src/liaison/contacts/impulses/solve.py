@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from liaison.contacts.scene.bodies import copy_twists
 from liaison.contacts.scene.layout import FEW, World
-from liaison.contacts.scene.rates import rate, residual_of, start_from
+from liaison.contacts.scene.rates import note_scale, rate, residual_of, start_from
 from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.solvers.cones.cones import DISC, ONE_WAY, Limit, solve_cones
 
-from .central_path import from_inside, keep_best, take_best, with_impulses
+from .interior import from_inside, keep_best, take_best, with_impulses
 from .sweeps import swept
 
 
@@ -102,8 +102,9 @@ before that is tried again."""
 FAR = 1e-3
 """Residual after the first sweeps that is far."""
 
-BEGIN, TRIES, MOST = (0.1, 1.0), 6, 80
-"""How far inside their cones impulses begin, beside the strongest, by tries; turns of each."""
+BEGIN, MOST = (0.1, 1.0), 60
+"""How far inside their cones impulses begin, beside the strongest, at first and later; turns of
+each try."""
 
 
 @loop
@@ -117,27 +118,51 @@ def solve_scene(mu: f64, tolerance: f64, allowed: i64, world: World) -> f64:
         world: velocities without impulses come in `next`.
     """
     copy_twists(world.bodies, world.next, world.unloaded)
+    note_scale(world)
     if world.contacts <= FEW:
         return solve_few(mu, min(TOGETHER, tolerance), min(allowed, BRIEFLY), world)
     start_from(world)
     residual = swept(mu, tolerance, min(allowed, SOON), world)
     left = allowed - FIRST
+    best = 1e300
     if residual > tolerance and residual < FAR:
         residual = swept(mu, tolerance, min(allowed, FIRST) - SOON, world)
-    for turn in range(TRIES):
+    for turn in range(world.tries):
         if residual <= tolerance:
             break
         if turn > 0:
             forget(world)
-        way = max(turn - 1, 0)
-        residual = from_inside(mu, tolerance, BEGIN[min(turn, 1)], way, MOST, world)
+        residual = from_inside(mu, tolerance, BEGIN[min(turn, 1)], turn, MOST, world)
         if residual <= tolerance or left <= 0:
+            best = hold_best(turn, residual, best, world)
             break
         residual = swept(mu, tolerance, min(left, MORE), world)
         left -= MORE
-    if residual > tolerance and left > 0:
-        residual = swept(mu, tolerance, left, world)
+        best = hold_best(turn, residual, best, world)
+    if residual > tolerance and world.tries > 1:
+        take_held(world)
+        residual = swept(mu, tolerance, max(left, 1), world)
     return float(residual)
+
+
+@loop
+def hold_best(turn: i64, residual: f64, best: f64, world: World) -> f64:
+    """Holds the impulses of the best try so far; the least residual."""
+    if turn > 0 and residual >= best:
+        return best
+    for c in range(world.contacts):
+        for r in range(3):
+            world.held_force[c, r] = world.contact[c].force[r]
+    return residual
+
+
+@loop
+def take_held(world: World) -> None:
+    """The impulses of the best try, and velocities with them."""
+    for c in range(world.contacts):
+        for r in range(3):
+            world.contact[c].force[r] = world.held_force[c, r]
+    with_impulses(world)
 
 
 @loop

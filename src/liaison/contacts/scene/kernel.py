@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from liaison.contacts.impulses.central_path import from_inside
+from liaison.contacts.impulses.interior import from_inside
 from liaison.contacts.impulses.sweeps import swept
 from liaison.program import Entry, Kernel, Program, to_llvm
 from liaison.program.extend import places_of
@@ -110,6 +110,7 @@ def one_step(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
         note_contacts(run, world, event_log)
     keep_impulses(world)
     note_forces(world)
+    world.limited += world.is_limited
     if world.h < run.h:
         run.is_part = 1
         run.h = world.h

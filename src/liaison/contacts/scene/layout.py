@@ -26,6 +26,9 @@ R = TypeVar("R", bound=Record)
 FEW = 20
 """Contacts up to which they are solved together."""
 
+MANY_BODIES = 2000
+"""Bodies above which contacts are solved by sweeps alone."""
+
 PAIRS_A_BLOCK = 24
 """Room for pairs of blocks that meet, for each block beside the diagonal."""
 
@@ -149,6 +152,8 @@ class Contact(Record):
     rows: ptr = inline((PAIR_ROWS - 1) // 6, 6)
     push: ptr = inline(6, 6)  # M⁻¹Dᵀ, likewise
     right: ptr = inline(3)  # what restitution and gaps add to the rates
+    apart: f64  # what a gap adds along n
+    bounce: f64  # what restitution adds
     force: ptr = inline(3)  # impulses along n and across it
     moment: ptr = inline(3)  # about n and across it
     normal: f64  # mobility along n
@@ -203,6 +208,9 @@ class ConePair(Record):
     """One contact of the interior method; names as in `cone_pairs`."""
 
     w: f64
+    soft: f64  # ε a
+    part: f64  # of a change along n that ε leaves
+    lag: f64  # of w behind u_n + ε a f_n
     slack: f64  # λ
     mu: f64
     rate: ptr = inline(3)
@@ -286,6 +294,9 @@ class World(Record):
     sweeps_allowed: i64
     has_events: i64  # contacts are followed for their events
     has_turning: i64  # rolling or pivoting friction anywhere
+    has_bounce: i64  # restitution at a contact of this step
+    is_limited: i64  # and less of it than asked
+    tries: i64  # of the interior method
 
     # progress
     h: f64  # the step, or the part of it, under way
@@ -298,12 +309,14 @@ class World(Record):
     sweeps: i64
     turns: i64
     missed: i64
+    limited: i64  # steps with less restitution than asked
     most: i64  # contacts
     left: f64  # residual of the impulses
     turning_residual: f64
     residual: f64
     penetration: f64
     strongest: f64
+    scale: f64  # the strongest impulse that residuals are taken beside, as a velocity
     worst_residual: f64
     worst_depth: f64
 
@@ -382,6 +395,7 @@ class World(Record):
     change: Rows[Twist] = rows("bodies")
     cone: Rows[ConePair] = rows("capacity")
     best_force: ptr = sized("capacity", "3")
+    held_force: ptr = sized("capacity", "3")  # of the best try
     system: iptr = sized()  # a System
 
 
@@ -433,7 +447,12 @@ class SceneSizes:
 
 
 def block_room(n: int) -> int:
-    """Blocks beside the diagonal that there is room for: a pile of n bodies fills in far fewer."""
+    """Blocks beside the diagonal that there is room for: a pile of n bodies fills in far fewer.
+
+    None beyond `MANY_BODIES`, whose factors would take longer than sweeps.
+    """
+    if n > MANY_BODIES:
+        return 1
     return min(n * (n - 1) // 2, int(n * (8 + 3 * sqrt(n)))) + 1
 
 

@@ -1,6 +1,6 @@
 """Rates of contacts with impulses, and what impulses still miss.
 
-Public names: start_from, change_velocities, rate, rate_at, residual_of.
+Public names: start_from, change_velocities, rate, rate_at, residual_of, note_scale.
 
 Source: docs/theory/contact_solvers.md.
 """
@@ -15,6 +15,9 @@ from .layout import Contact, Twist, World
 
 SOLVED, ROUNDED = 1e-12, 4e-15
 """Residual up to which rounding is not asked for, and rounding of a rate beside its terms."""
+
+LEAST = 10
+"""Contacts at least that may press as one."""
 
 
 @loop
@@ -68,7 +71,9 @@ def residual_of(mu: f64, world: World) -> f64:
     """What the impulses miss of (scene-1), all at once, beside the strongest, as velocities.
 
     It is 1 where something is missed and no contact has an impulse, and 0 where what is missed is
-    the rounding of the velocities that the rates are differences of.
+    the rounding of the velocities that the rates are differences of. Impulses that only press
+    against each other, as in a wedge with friction, may be as strong as one likes: no more of them
+    counts than `note_scale` found.
     """
     worst = 0.0
     strongest = 0.0
@@ -87,11 +92,23 @@ def residual_of(mu: f64, world: World) -> f64:
             y = f[2] - rate(contact, 2, world) / across
             part = shrink(x, y, mu * contact.friction * f[0])
             worst = max(worst, across * max(abs(part * x - f[1]), abs(part * y - f[2])))
+    strongest = min(strongest, world.scale)
     if worst > SOLVED * strongest and worst <= ROUNDED * fastest(world):
         return 0.0
     if strongest > 0.0:
         return float(worst / strongest)
     return 1.0 if worst > 0.0 else 0.0
+
+
+@loop
+def note_scale(world: World) -> None:
+    """The strongest impulse that counts, as a velocity: all contacts at the fastest approach."""
+    approach = 0.0
+    for c in range(world.contacts):
+        approach = max(approach, -rate_at(world.contact[c], 0, 0.0, world.unloaded))
+        approach = max(approach, -rate_at(world.contact[c], 0, 0.0, world.speed))
+        approach = max(approach, abs(world.contact[c].right[0]))
+    world.scale = approach * float(max(world.contacts, LEAST))
 
 
 @loop

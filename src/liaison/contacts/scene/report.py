@@ -22,6 +22,8 @@ from .layout import World
 from .notes import CODES
 from .parts import Bodies, SceneModel
 
+COUNTED = ("steps", "sweeps", "turns", "contacts", "missed", "limited")
+
 GROUPS = ("sliding", "rolling", "pivoting")
 
 
@@ -62,7 +64,9 @@ def scene_trajectory(
         events=events,
         status=status,
         message=f"{message.rstrip('.')}{_missed(summary)}.",
-        counts={x: summary[x] for x in ("steps", "sweeps", "turns", "contacts", "missed")},
+        counts={
+            x: summary[x] for x in ("steps", "sweeps", "turns", "contacts", "missed", "limited")
+        },
         meta={"method": "moreau", **summary, **meta},
     )
 
@@ -115,7 +119,7 @@ def _summary(plan: Plan, arrays: Arrays) -> dict[str, Any]:
     run, world = arrays.run, World(arrays.run.beside)
     return {
         "steps": int(run.steps), "sweeps": int(world.sweeps), "contacts": int(world.most),
-        "turns": int(world.turns), "missed": int(world.missed),
+        "turns": int(world.turns), "missed": int(world.missed), "limited": int(world.limited),
         "penetration": float(world.worst_depth), "residual": float(world.worst_residual),
         "step": float(run.step), "until": plan.until,
     }  # fmt: skip

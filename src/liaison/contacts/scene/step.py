@@ -19,7 +19,7 @@ from liaison.simulation.steps.layout import GOOD, Entries
 from .bodies import copy_twists, free_bodies, move, moved_pose
 from .candidates import candidates, law_of
 from .layout import FEW, KINDS, Candidate, Contact, PairEntries, Pose, World
-from .rates import rate, residual_of
+from .rates import rate_at, residual_of
 from .turning import guess_moments, keep_moments, solve_turning
 
 
@@ -134,6 +134,12 @@ ROUNDING = 1e-10
 NEAR = 4.0
 """Gaps up to this many penetrations wide are guarded while others are pushed out."""
 
+LESS, GAINED = 6, 1e-9
+"""Times that restitution is made less, and work of impulses beside its terms that is rounding."""
+
+TRIES, FEWER = 4, 1
+"""Ways of the interior method that are tried, and those where restitution may have none."""
+
 PLACED = 30
 """Corrections of places at most."""
 
@@ -177,6 +183,7 @@ def attempt(e: Entries, world: World) -> i64:
         move(world.next, world.end, world)
         if activate(e, -world.depth, 1, world.end, world) == 0:
             break
+        keep_impulses(world)  # those that join begin with none, the others with what they have
     world.left = max(residual_of(1.0, world), world.turning_residual)
     return GOOD
 
@@ -190,36 +197,98 @@ def limit_of(world: World) -> f64:
 @loop
 def impulses(world: World) -> None:
     """Impulses of all contacts and the velocities with them."""
-    copy_twists(world.bodies, world.speed, world.next)
-    for c in range(world.contacts):
-        contact = world.contact[c]
-        for r in range(3):
-            contact.right[r] = 0.0
-        contact.right[0] = rate(contact, 0, world)
-    copy_twists(world.bodies, world.free, world.next)
+    set_rates(world)
+    world.is_limited = 0
+    left = solve_with(1.0, world)
+    if world.has_bounce == 1:
+        limit_bounce(left, world)
+    world.touching = world.contacts
+    world.most = max(world.most, world.contacts)
+
+
+@loop
+def set_rates(world: World) -> None:
+    """What every contact adds to its rate: by its gap, and by its restitution."""
     # gaps as small as penetrations that are left alone are none: a pile would shift its load
     # from step to step as they open and close
     slack = MANY * world.depth if world.contacts > FEW else 0.0
+    world.has_bounce = 0
     for c in range(world.contacts):
         contact = world.contact[c]
-        u = contact.right[0]
-        contact.right[0] = 0.0
-        free = rate(contact, 0, world)
+        u = rate_at(contact, 0, 0.0, world.speed)
+        free = rate_at(contact, 0, 0.0, world.free)
         # as in moreau.py: at rest where forces of one step could make it so; what is at rest a
         # little apart may come nearer, and so may what is too slow to arrive within the step
         apart = max(contact.gap - slack, 0.0) / world.h
+        contact.bounce = 0.0
+        contact.apart = apart
         if u >= 0.0:
-            contact.right[0] = max(u, apart)
+            contact.apart = max(u, apart)
         elif free >= 2.0 * u and -u >= apart:
-            contact.right[0] = contact.restitution * u
-        else:
-            contact.right[0] = apart
+            contact.apart = 0.0
+            contact.bounce = contact.restitution * u
+            if contact.bounce < 0.0:
+                world.has_bounce = 1
+
+
+@loop
+def solve_with(part: f64, world: World) -> f64:
+    """Impulses with a part of the restitution; their residual."""
+    copy_twists(world.bodies, world.free, world.next)
+    for c in range(world.contacts):
+        contact = world.contact[c]
+        contact.right[0] = contact.apart + part * contact.bounce
+        contact.right[1] = 0.0
+        contact.right[2] = 0.0
     if world.has_turning == 1:
         solve_turning(world)
-    else:
-        solve_scene(1.0, world.tolerance, world.sweeps_allowed, world)
-    world.touching = world.contacts
-    world.most = max(world.most, world.contacts)
+        return max(residual_of(1.0, world), world.turning_residual)
+    # impulses without restitution exist always, with it they may not: that is tried less
+    world.tries = TRIES if part == 0.0 or world.has_bounce == 0 else FEWER
+    return float(solve_scene(1.0, world.tolerance, world.sweeps_allowed, world))
+
+
+@loop
+def limit_bounce(left: f64, world: World) -> None:
+    """Less restitution, the same part of all, where impulses with all of it would give energy.
+
+    The gain of a mixture of impulses with the part s and with none is convex: the chord between
+    both is above it, so that its root is a part with which the mixture gives none. Where impulses
+    with restitution are not found there is none: in a wedge with friction they need not exist.
+    """
+    gain = gained(world)
+    if gain <= 0.0 and left <= limit_of(world):
+        return
+    world.is_limited = 1
+    missed = left > limit_of(world)
+    solve_with(0.0, world)
+    least = gained(world)
+    s = 1.0
+    for _ in range(0 if missed or least >= 0.0 else LESS):
+        s = s * least / (least - gain)
+        left = solve_with(s, world)
+        gain = gained(world)
+        if left > limit_of(world):
+            break
+        if gain <= 0.0:
+            return
+    if s < 1.0:
+        solve_with(0.0, world)
+
+
+@loop
+def gained(world: World) -> f64:
+    """The work of the impulses of the step, P·(u + u₁)/2; 0 where it is rounding."""
+    total = 0.0
+    size = 0.0
+    for c in range(world.contacts):
+        contact = world.contact[c]
+        for r in range(3):
+            u = rate_at(contact, r, 0.0, world.speed)
+            after = rate_at(contact, r, 0.0, world.next)
+            total += 0.5 * contact.force[r] * (u + after)
+            size += abs(contact.force[r]) * (abs(u) + abs(after))
+    return total if total > GAINED * size else min(total, 0.0)
 
 
 @loop
@@ -242,6 +311,7 @@ def place(e: Entries, world: World) -> None:
             for j in range(3):
                 world.next[i].spin[j] = 0.0
                 world.next[i].velocity[j] = 0.0
+        world.tries = TRIES
         solve_scene(0.0, 1e-3, world.sweeps_allowed, world)
         for i in range(world.bodies):
             moved_pose(1.0, world.end[i], world.next[i], world.end[i])

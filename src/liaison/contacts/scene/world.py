@@ -1,6 +1,6 @@
 """The world of a scene as a run begins, and with more room while it goes on.
 
-Public names: scene_arrays, enlarged, with_room, start_error.
+Public names: scene_arrays, world_of, enlarged, with_room, start_error.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ EVENTS = 16
 
 PROGRESS = (
     "h", "left", "turning_residual", "residual", "penetration", "strongest", "worst_residual",
-    "worst_depth", "sweeps", "most", "followed", "turns", "missed", "parts", "tried",
+    "worst_depth", "sweeps", "most", "followed", "turns", "missed", "limited",
+    "parts", "tried",
 )  # fmt: skip
 """What a world keeps when it gets more room, besides the pairs it follows."""
 
@@ -29,7 +30,7 @@ PROGRESS = (
 def scene_arrays(plan: Plan) -> Arrays:
     """As `lasting_arrays`, with the world of the plan's scene in the block of the run."""
     model: SceneModel = plan.program.facts["scene"]
-    world = _world_of(model, model.capacity)
+    world = world_of(model, model.capacity)
     room = EVENTS * model.capacity if model.events else 0
     arrays = lasting_arrays(plan, beside=world.words, logged=room)
     arrays.run.beside[:] = world.ints
@@ -44,7 +45,7 @@ def enlarged(plan: Plan, arrays: Arrays) -> Arrays:
     model: SceneModel = plan.program.facts["scene"]
     run, before = arrays.run, World(arrays.run.beside)
     capacity = 2 * int(before.capacity)
-    world = _world_of(model, capacity)
+    world = world_of(model, capacity)
     kept, followed = World.slots(*PROGRESS), int(before.followed)
     world.ints[kept] = before.ints[kept]
     world.pair.ints[:followed] = before.pair.ints[:followed]
@@ -74,7 +75,7 @@ def start_error(plan: Plan, arrays: Arrays) -> SimulationError:
     return inside_each_other(one, other, float(arrays.run.worst))
 
 
-def _world_of(model: SceneModel, capacity: int) -> World:
+def world_of(model: SceneModel, capacity: int) -> World:
     """The world before the first step, with room for so many contacts."""
     b, laws = model.bodies, model.laws
     solid, solid_owner = b.boxes()

@@ -8,8 +8,8 @@ S, in these axes, is η; parents P, nodes J and what they carry L:
     ψ = V_P × η + w,   ψ' = A_P × η + V_P × (V_P × η) + (V_P + V_J) × w + e        (slopes-2)
     ∂F/∂q = η ×* F + 2 B ψ + I ψ',   ∂F/∂v = 2 B η + I φ,  φ = (V_P + V_J) × η + β (slopes-3)
 
-and ∂τ_i = S_iᵀ ∂F, F of the column's node where i carries it, of node i, without η ×* F, where it is
-carried. w, e and β are what S(q) of the joint itself changes: zero where S is constant. As
+and ∂τ_i = S_iᵀ ∂F, F of the column's node where i carries it, of node i, without η ×* F, where it
+is carried. w, e and β are what S(q) of the joint itself changes: zero where S is constant. As
 2 B x = (D x_ω, 2 x_ω × l) with l the momentum and D = 2 ω̃ I − tr I ω̃ − 2 v hᵀ + 2 h·v 1,
 nine numbers and l sum up where B has thirty-six.
 
@@ -39,8 +39,40 @@ from liaison.spatial.arrays import (
     times,
     zeros,
 )
-from liaison.spatial.plucker import act_motion, apply_inertia, compose, cross_force
-from liaison.tree import GROUND, Kinematics
+from liaison.spatial.plucker import (
+    act_motion,
+    apply_inertia,
+    compose,
+    cross_force,
+    cross_motion,
+    move_inertia,
+)
+from liaison.tree import GROUND, Kinematics, Tree
+
+__all__ = [
+    "GROUND",
+    "Array",
+    "BodyTerms",
+    "OwnChange",
+    "Seen",
+    "Swept",
+    "Tree",
+    "act_motion",
+    "apply_inertia",
+    "array",
+    "body_terms",
+    "cross_force",
+    "cross_motion",
+    "dot",
+    "inertia_slope",
+    "momentum_slope",
+    "move_inertia",
+    "own_changes",
+    "product",
+    "seen",
+    "times",
+    "zeros",
+]
 
 
 @final

@@ -94,12 +94,8 @@ def cuts_of(tree: Tree, values: Mapping[Expr, Any]) -> Cuts:
     members = [order[kind] for kind in kinds]
     classes, varying = [], []
     for c, kind in enumerate(order):
-        columns = [*zip(*(x for x, own in zip(numbers, members, strict=True) if own == c),
-                        strict=True)]  # fmt: skip
-        varying.append([k for k, column in enumerate(columns) if len(set(column)) > 1])
-        entries: list[Any] = [column[0] for column in columns]
-        for place, k in enumerate(varying[-1]):
-            entries[k] = constant(place)
+        entries, places = _entries([x for x, own in zip(numbers, members, strict=True) if own == c])
+        varying.append(places)
         classes.append(_cut_class(*kind, entries))
     read = [[x[k] for k in varying[c]] for x, c in zip(numbers, members, strict=True)]
     starts = np.cumsum([0, *map(len, read)])[:-1]
@@ -123,6 +119,16 @@ def cuts_of(tree: Tree, values: Mapping[Expr, Any]) -> Cuts:
             for label in own
         ),
     )
+
+
+def _entries(rows: Sequence[Sequence[float]]) -> tuple[list[Any], list[int]]:
+    """Numbers that cut joints share, constants in place of the others; and which those are."""
+    columns = [*zip(*rows, strict=True)]
+    varying = [k for k, column in enumerate(columns) if len(set(column)) > 1]
+    entries: list[Any] = [column[0] for column in columns]
+    for place, k in enumerate(varying):
+        entries[k] = constant(place)
+    return entries, varying
 
 
 def _numbers(closure: Any, values: Mapping[Expr, Any]) -> tuple[float, ...]:

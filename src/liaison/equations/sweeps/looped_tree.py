@@ -34,6 +34,7 @@ from liaison.model import (
     Mechanism,
     OfMechanism,
 )
+from liaison.spatial.arrays import Array
 from liaison.tree import Tree
 from liaison.tree.tree import identity
 from liaison.units import Label
@@ -171,16 +172,10 @@ def looped_tree(tree: Tree, *, may_bend: bool = False) -> LoopedTree:
     moving = replace(tree, nodes=tree.nodes[: len(tree.nodes) - ghosts])
     grouping = grouped(moving, known)
     gravity = gravity_of(tree, known)
-    recursions = (
-        forward_recursion(grouping.classes, gravity),
-        inverse_recursion(grouping.classes, gravity),
-        motion_recursion(grouping.classes),
-    )
-    check_smooth(tree, [x for sweep in recursions[0].sweeps for one in sweep.formulas for x in one])
+    recursions = _recursions(tree, grouping, gravity)
     along, on_bodies = _parted(tree.mechanism)
     setting = Setting(_without_loads_on_bodies(tree, along) if on_bodies else tree)
-    kept = [node.joint.type for node in tree.nodes[len(moving.nodes) :]]
-    further = [*dict.fromkeys(kept)]
+    further = [*dict.fromkeys(x.joint.type for x in tree.nodes[len(moving.nodes) :])]
     local = [local_steps(x) for x in (*(one.joint for one in grouping.classes), *further)]
     bodies = tuple(body.name for body in tree.mechanism.bodies[1:])
     return LoopedTree(
@@ -209,6 +204,16 @@ def looped_tree(tree: Tree, *, may_bend: bool = False) -> LoopedTree:
         cuts=cuts_of(tree, known) if tree.closures else None,
         neutral=tuple(float(x) for node in tree.nodes for x in node.joint.type.neutral()),
     )
+
+
+def _recursions(
+    tree: Tree, grouping: Grouping, gravity: Array
+) -> tuple[Recursion, Recursion, Recursion]:
+    """Forward and inverse dynamics, and motions."""
+    forward = forward_recursion(grouping.classes, gravity)
+    check_smooth(tree, [x for sweep in forward.sweeps for one in sweep.formulas for x in one])
+    inverse = inverse_recursion(grouping.classes, gravity)
+    return forward, inverse, motion_recursion(grouping.classes)
 
 
 def _kept_table(tree: Tree, grouping: Grouping, further: Sequence[Any]) -> Ints:

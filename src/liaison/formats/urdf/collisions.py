@@ -142,7 +142,7 @@ def _pieces(joints: Iterable[model.Joint]) -> Callable[[str], str]:
         return body
 
     for joint in joints:
-        if isinstance(joint.type, model.Fixed):
+        if not joint.type.nv:
             one, other = (first(x.body) for x in (joint.predecessor, joint.successor))
             group[other] = one
     return first

@@ -58,9 +58,17 @@ from liaison.expr import (
 from liaison.program.program import Entry
 from liaison.program.solve import Factor, dense
 
-from .columns import LANES, Block, Columns, Group, substituted
-from .cost import directional_cost, elimination_cost
+from .columns import (
+    LANES,
+    Block,
+    Columns,
+    Group,
+    directional_cost,
+    elimination_cost,
+    substituted,
+)
 from .stages import Stages
+from .tree_columns import tree_columns
 
 
 def curvature_makers(
@@ -203,16 +211,14 @@ class Derivatives:
 
     def by_sweeps(self, names: Sequence[str]) -> Stages | None:
         """The columns of a tree by sweeps over its bodies; None where these would take longer."""
-        from .tree_columns import tree_columns
-
         dynamics, widths = self.equations.dynamics, {name: self.width(name) for name in names}
         swept = dynamics.swept
         if swept is None or self.nc or "p" in names:
             return None
-        if any(node.v.start == node.v.stop for node in swept.kinematics.tree.nodes):
-            return None
         limit = self.columns_cost(names) / STAGED_WEIGHT
-        if limit < LEAST_STAGED * self.nv:
+        is_singular = any(vanishes(dynamics.M[i, i]) for i in range(self.nv))  # an error, by words
+        has_bare = any(node.v.start == node.v.stop for node in swept.kinematics.tree.nodes)
+        if is_singular or has_bare or limit < LEAST_STAGED * self.nv:
             return None
         slopes = self.by(dynamics.tau, [name for name in names if name != "tau"])
         stages = tree_columns(swept, dynamics.tau, slopes, widths, lambda: self.forward(names))

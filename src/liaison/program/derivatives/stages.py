@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias, final
 
-from liaison.expr import ZERO, Expr, as_expr, symbol, symbols_of, topological
+from liaison.expr import ZERO, Expr, symbol, symbols_of, topological
 
 from .columns import Blocks
 
@@ -224,7 +224,9 @@ class Draft:
         written, components = [], []
         for formula in formulas:
             if formula.op == "const" or formula in self._known:
-                components.append(self._known.get(formula) or Component((formula,) * width, formula))
+                components.append(
+                    self._known.get(formula) or Component((formula,) * width, formula)
+                )
                 continue
             start = self.room(width)
             written.append((start, formula))
@@ -288,8 +290,3 @@ class Draft:
 def padded(width: int) -> int:
     """The next multiple of WIDEST."""
     return -(-width // WIDEST) * WIDEST
-
-
-def formulas_of(values: Iterable[object]) -> list[Expr]:
-    """Scalars as formulas."""
-    return [as_expr(x) for x in values]

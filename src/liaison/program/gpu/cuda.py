@@ -1,15 +1,17 @@
 """The wall around CUDA's driver: devices, memory, modules and launches, through ctypes.
 
 Only the driver's own library is asked for, which every computer with an NVIDIA GPU has; no toolkit.
+Arrays are lent to other libraries by DLPack: memory without a copy, as a capsule they understand
+(DLManagedTensor of dlpack.h, version 0.8, and its deleter).
 
-Public names: Driver, driver, DeviceArray.
+Public names: Driver, driver, DeviceArray, capsule_of, CUDA, FLOATS, INTEGERS.
 """
 
 from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, final
 
@@ -18,12 +20,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from liaison.errors import ProgramError
 
-from .dlpack import CUDA, FLOATS, INTEGERS, capsule_of
-
 NAMES = ("libcuda.so.1", "libcuda.so", "nvcuda.dll")
 REGISTERS, LOCAL_BYTES = 4, 3
 CAPABILITY = (75, 76)
-MULTIPROCESSORS, RESIDENT = 16, 39
+MULTIPROCESSORS, RESIDENT, ALL_REGISTERS = 16, 39, 82
 ORDINAL = 9  # attribute of a pointer: whose memory it is
 Address = ctypes.c_uint64
 
@@ -73,9 +73,14 @@ class Driver:
         return value.value
 
     @property
-    def resident(self) -> int:
-        """Threads that it runs at the same time, at most."""
-        return self.attribute(MULTIPROCESSORS) * self.attribute(RESIDENT)
+    def multiprocessors(self) -> int:
+        """How many it has."""
+        return self.attribute(MULTIPROCESSORS)
+
+    def resident(self, registers: int) -> int:
+        """Threads with so many registers that it runs at the same time."""
+        most = self.attribute(ALL_REGISTERS) // max(1, registers)
+        return self.multiprocessors * min(self.attribute(RESIDENT), most)
 
     @property
     def free_bytes(self) -> int:
@@ -98,11 +103,29 @@ class Driver:
 
     def load(self, text: str, name: str) -> Function:
         """A kernel from PTX text, compiled for the device by the driver."""
+        return self.load_all(text, [name])[name]
+
+    def load_all(self, text: str, names: Iterable[str]) -> dict[str, Function]:
+        """Kernels of one text, by name."""
         self.enter()
-        module, function = ctypes.c_void_p(), ctypes.c_void_p()
-        self.call("cuModuleLoadData", ctypes.byref(module), ctypes.c_char_p(text.encode()))
-        self.call("cuModuleGetFunction", ctypes.byref(function), module, name.encode())
-        return Function(self, module, function)
+        handle = ctypes.c_void_p()
+        self.call("cuModuleLoadData", ctypes.byref(handle), ctypes.c_char_p(text.encode()))
+        module, functions = _Module(self, handle), {}
+        for name in names:
+            function = ctypes.c_void_p()
+            self.call("cuModuleGetFunction", ctypes.byref(function), handle, name.encode())
+            functions[name] = Function(self, module, function)
+        return functions
+
+    def copied(self, array: Any) -> NDArray[Any]:
+        """A copy on this computer of any array on the device, also of another library's."""
+        interface = array.__cuda_array_interface__
+        copy = np.empty(tuple(interface["shape"]), np.dtype(interface["typestr"]))
+        if copy.size:
+            place, size = Address(int(interface["data"][0])), ctypes.c_size_t(copy.nbytes)
+            self.enter()
+            self.call("cuMemcpyDtoH_v2", ctypes.c_void_p(copy.ctypes.data), place, size)
+        return copy
 
     def synchronize(self) -> None:
         """Waits until everything that was launched is done."""
@@ -110,12 +133,19 @@ class Driver:
 
 
 @final
+class _Module:
+    """What the driver compiled, unloaded after the last of its kernels is gone."""
+
+    def __init__(self, owner: Driver, handle: ctypes.c_void_p) -> None:
+        weakref.finalize(self, owner._library.cuModuleUnload, handle)
+
+
+@final
 class Function:
     """A kernel on the device."""
 
-    def __init__(self, owner: Driver, module: ctypes.c_void_p, handle: ctypes.c_void_p) -> None:
+    def __init__(self, owner: Driver, module: _Module, handle: ctypes.c_void_p) -> None:
         self._driver, self._module, self._handle = owner, module, handle
-        weakref.finalize(self, owner._library.cuModuleUnload, module)
 
     def attribute(self, which: int) -> int:
         """What the driver's compiler made of it."""
@@ -206,12 +236,7 @@ class DeviceArray:
 
     def numpy(self) -> NDArray[Any]:
         """A copy on this computer; waits for what was launched before."""
-        array = np.empty(self.shape, self.dtype)
-        if array.size:
-            place, size = Address(self.address), ctypes.c_size_t(array.nbytes)
-            self._driver.enter()
-            self._driver.call("cuMemcpyDtoH_v2", ctypes.c_void_p(array.ctypes.data), place, size)
-        return array
+        return self._driver.copied(self)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -240,3 +265,91 @@ class DeviceArray:
 def _free(owner: Driver, address: int) -> None:
     owner.enter()
     owner.call("cuMemFree_v2", Address(address))
+
+
+CUDA, INTEGERS, FLOATS = 2, 0, 2
+NAME = b"dltensor"
+
+
+class _Tensor(ctypes.Structure):
+    """DLTensor."""
+
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device_kind", ctypes.c_int32),
+        ("device", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("offset", ctypes.c_uint64),
+    )
+
+
+class _Managed(ctypes.Structure):
+    """DLManagedTensor."""
+
+
+Deleter = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Managed))
+_Managed._fields_ = (("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", Deleter))
+
+_KEPT: dict[int, tuple[Any, ...]] = {}
+"""What is handed out: it lives until whoever took it lets go."""
+
+
+def _forget(managed: Any) -> None:
+    _KEPT.pop(ctypes.addressof(managed.contents), None)
+
+
+_DELETER = Deleter(_forget)
+_Destructor = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+def _dropped(capsule: int) -> None:
+    """A capsule that nobody took is forgotten; one that was taken has another name by now."""
+    api = ctypes.pythonapi
+    if api.PyCapsule_IsValid(ctypes.c_void_p(capsule), NAME):
+        get = api.PyCapsule_GetPointer
+        get.restype = ctypes.c_void_p
+        address = get(ctypes.c_void_p(capsule), NAME)
+        _KEPT.pop(int(address), None)
+
+
+_DESTRUCTOR = _Destructor(_dropped)
+
+
+def capsule_of(
+    owner: Any,
+    address: int,
+    shape: tuple[int, ...],
+    kind: tuple[int, int],
+    device: tuple[int, int],
+) -> Any:
+    """A capsule of an array in memory, rows contiguous.
+
+    Args:
+        owner: kept alive as long as the capsule or what is made of it.
+        address: of the first element.
+        shape: of the array.
+        kind: FLOATS or INTEGERS, and bits of an element.
+        device: kind of device and its number.
+    """
+    sizes = (ctypes.c_int64 * len(shape))(*shape)
+    steps = [1]
+    for size in reversed(shape[1:]):
+        steps.insert(0, steps[0] * size)
+    strides = (ctypes.c_int64 * len(shape))(*steps[: len(shape)])
+    pointer = ctypes.POINTER(ctypes.c_int64)
+    tensor = _Tensor(
+        address, *device, len(shape), *kind, 1,
+        ctypes.cast(sizes, pointer), ctypes.cast(strides, pointer), 0,
+    )  # fmt: skip
+    managed = _Managed(tensor, None, _DELETER)
+    place = ctypes.addressof(managed)
+    _KEPT[place] = (owner, sizes, strides, managed)
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype = ctypes.py_object
+    make.argtypes = (ctypes.c_void_p, ctypes.c_char_p, _Destructor)
+    return make(place, NAME, _DESTRUCTOR)

@@ -43,7 +43,7 @@ def entry_text(module: DeviceModule, program: Program, entry: str, symbol: str) 
 
 
 def work_size(program: Program, entry: str, form: Form) -> int:
-    """Numbers that the pieces of an entry hand on."""
+    """Numbers that pass between the pieces of an entry."""
     outputs = chained(program.entry(entry).outputs)
     single = Program(program.name, {entry: Entry(entry, outputs)}, program.inputs)
     return plan(single, entry, lanes=ANGLES, size=PIECE[form.real]).work_size

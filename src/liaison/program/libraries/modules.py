@@ -22,7 +22,7 @@ from liaison.program.llvm.to_llvm import AnyPlan, columns_plan, module_of
 from liaison.program.loops.compile import loops_key
 from liaison.program.loops.language import Loop
 from liaison.program.loops.llvm import loops_ir
-from liaison.program.plan import PIECE, Plan, plan
+from liaison.program.plan import PIECE, plan
 from liaison.program.program import Program
 
 from .objects import Object, Section, Symbol

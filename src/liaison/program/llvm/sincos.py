@@ -56,8 +56,8 @@ def slow_function(lanes: int, prefix: str = "") -> str:
     """
     kind = _kinds(lanes)[0]
     pair = f"{{ {kind}, {kind} }}"
-    given = "" if lanes == 1 else f", {kind} %sin, {kind} %cos"
-    name = f"@liaison_sincos{lanes}({kind} %x{given})"
+    near = "" if lanes == 1 else f", {kind} %sin, {kind} %cos"
+    name = f"@liaison_sincos{lanes}({kind} %x{near})"
     lines = [f"define internal {pair} {name} noinline cold nounwind {{"]
     results = [_by_libm(name, lanes, prefix, lines) for name in ("sin", "cos")]
     if lanes > 1:

@@ -21,8 +21,8 @@ STAGED = f"{ARGUMENTS}, ptr noalias readonly %stage"
 """No function writes a place that it reads: reads by `stage` and writes by `out` never meet."""
 
 MOVED = (
-    "ptr noalias readonly %stage0, ptr noalias readonly %stage1, ptr noalias readonly %lanes, ptr noalias %target, "
-    "ptr noalias readonly %constants, ptr noalias %out"
+    "ptr noalias readonly %stage0, ptr noalias readonly %stage1, ptr noalias readonly %lanes, "
+    "ptr noalias %target, ptr noalias readonly %constants, ptr noalias %out"
 )
 SHORT = 150  # operations of a piece: as many stores make a compiler take more than linear time
 LINE = 8  # doubles of a cache line, at which the workspace begins
@@ -124,9 +124,7 @@ class _OfNumbers(Writer):
 class _Inputs(dict[Expr, tuple[str, int]]):
     """Where a symbol is found: a place, or an argument of the entry."""
 
-    def __init__(
-        self, inputs: Mapping[Expr, tuple[str, int]], places: Mapping[Expr, int]
-    ) -> None:
+    def __init__(self, inputs: Mapping[Expr, tuple[str, int]], places: Mapping[Expr, int]) -> None:
         super().__init__()
         self.known, self.places = inputs, places
 
@@ -204,13 +202,12 @@ class _OfVectors(Writer):
         if node not in self.places or node in self.vectors.reads:
             return super().operand(node)
         self.used[node] = 1 - self.used.get(node, 1)
-        one = self.load(f"stage{self.used[node]}", self.places[node])
+        place = self.place(f"stage{self.used[node]}", self.places[node])
         if self.form.lanes == 1:
-            return one
-        kind, lanes = self.form.kind, self.form.lanes
-        first = self.put(f"insertelement {kind} poison, double {one}, i32 0")
-        everywhere = f"<{lanes} x i32> zeroinitializer"
-        return self.put(f"shufflevector {kind} {first}, {kind} poison, {everywhere}")
+            return self.put(f"load double, ptr {place}, align 8")
+        one = self.put(f"load <1 x double>, ptr {place}, align 8")
+        everywhere = f"<{self.form.lanes} x i32> zeroinitializer"
+        return self.put(f"shufflevector <1 x double> {one}, <1 x double> poison, {everywhere}")
 
 
 def masked_store(lanes: int) -> str:

@@ -318,26 +318,32 @@ def to_llvm(
         numbers = tuple(entry_plan.numbers_written())
         return BatchCode(code["liaison_batch"], width, entry_plan.work_size, numbers, code)
 
-    def lane_compiler(entries: tuple[str, ...]) -> LaneCode | None:
-        arrangements, width = [arranged(entry) for entry in entries], lanes or vector_lanes()
-        plans = {f"liaison_{k}": x for k, x in enumerate(arrangements) if isinstance(x, Plan)}
-        if len(plans) < len(entries) or width == 1:
-            return None
-        text = lanes_ir(program, plans, width, arithmetic)
-        code = loaded(text, plans, *plans.values())
-        work_size = width * max(x.work_size for x in plans.values())
-        addresses = {entry: code[name] for entry, name in zip(entries, plans, strict=True)}
-        return LaneCode(addresses, width, work_size, code)
-
     def work(entry: str) -> int:
         return arranged(entry).work_size
 
-    again = partial(to_llvm, **options, portable=portable)
-    recipe = again, (program,)
-    return MachineKernel(
-        program, compiler, work, batch_compiler, lane_compiler=lane_compiler, recipe=recipe,
-        portable=portable,
-    )  # fmt: skip
+    side_by_side = partial(_lane_code, program, arithmetic, lanes, arranged, loaded)
+    recipe = partial(to_llvm, **options, portable=portable), (program,)
+    more: dict[str, Any] = {"lane_compiler": side_by_side, "recipe": recipe, "portable": portable}
+    return MachineKernel(program, compiler, work, batch_compiler, **more)
+
+
+def _lane_code(
+    program: Program,
+    arithmetic: Arithmetic,
+    lanes: int | None,
+    arranged: Callable[[str], AnyPlan],
+    loaded: Callable[..., Code],
+    entries: tuple[str, ...],
+) -> LaneCode | None:
+    """Entries over the lanes of a register; None where they are columns, or there is one lane."""
+    arrangements, width = [arranged(entry) for entry in entries], lanes or vector_lanes()
+    plans = {f"liaison_{k}": x for k, x in enumerate(arrangements) if isinstance(x, Plan)}
+    if len(plans) < len(entries) or width == 1:
+        return None
+    code = loaded(lanes_ir(program, plans, width, arithmetic), plans, *plans.values())
+    work_size = width * max(x.work_size for x in plans.values())
+    addresses = {entry: code[name] for entry, name in zip(entries, plans, strict=True)}
+    return LaneCode(addresses, width, work_size, code)
 
 
 def _level(plans: Iterable[AnyPlan]) -> int:

@@ -6,7 +6,7 @@ Public names: loops_ir, routines_ir, unique_names, reader_of, declaration, ir, n
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from .language import Loop
@@ -137,7 +137,7 @@ class _Printer:
         routine: Routine,
         names: dict[Loop[..., Any], str],
         roots: set[Loop[..., Any]],
-        apart: set[Loop[..., Any]],
+        apart: Collection[Loop[..., Any]] = (),
         attributes: str = "",
     ) -> None:
         self.routine, self.names, self.apart = routine, names, apart

@@ -4,7 +4,8 @@ What no loop writes is a number in the text; arrays that no loop writes are cons
 module; entries are called by their names. LLVM then unrolls loops and forgets branches that this
 model never takes. The result has no addresses from outside: it serves any target, a GPU's too.
 
-Public names: Special, special_ir, in_words_of_32_bits.
+Public names: Special, special_ir, in_words_of_32_bits, with_short_integers,
+graded, rolled.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ class _Special(_Printer):
         special: Special,
         written: frozenset[str],
     ) -> None:
-        super().__init__(routine, names, set())
+        super().__init__(routine, names, set(), set())
         self.special, self.written = special, written
         self.record = type(special.block)
 
@@ -163,6 +164,70 @@ class _Special(_Printer):
             return ""
         return super().value_call(value)
 
+
+LOAD = re.compile(r"  (%\S+) = load i64, ptr (\S+?)(,.*)?$")
+STORE = re.compile(r"  store i64 (\S+), ptr (\S+)$")
+STEP = re.compile(r"(getelementptr inbounds (?:i64|double|\[\d+ x i64\]), ptr \S+), i64 (\S+)$")
+
+
+def with_short_integers(text: str) -> str:
+    """The same text with integers of 32 bits in registers; words in memory are as they were.
+
+    A GPU takes two instructions and more for one on 64 bits.
+    """
+    return "\n".join(_short(line, k) for k, line in enumerate(text.splitlines())) + "\n"
+
+
+def _short(line: str, k: int) -> str:
+    if line.startswith("@") or "i64" not in line:
+        return line
+    step = STEP.search(line)
+    if step:
+        return line[: step.start()] + f"{step[1]}, i32 {step[2]}"
+    load, store = LOAD.match(line), STORE.match(line)
+    if load and not load[2].startswith("%v."):
+        whole = f"  %w{k} = load i64, ptr {load[2]}{load[3] or ''}"
+        return f"{whole}\n  {load[1]} = trunc i64 %w{k} to i32"
+    if store and not store[2].startswith("%v."):
+        return f"  %w{k} = sext i32 {store[1]} to i64\n  store i64 %w{k}, ptr {store[2]}"
+    return re.sub(r"\bi64\b", "i32", line)
+
+
+FUNCTION = re.compile(r"^define internal [^\n]*\) nounwind \{\n.*?^\}", re.M | re.S)
+SHORT = 40
+"""Lines of a function that is written where it is called; longer ones are called."""
+
+
+def graded(text: str) -> str:
+    """The same text, in which short functions are inlined and no others."""
+
+    def marked(match: re.Match[str]) -> str:
+        mark = "alwaysinline" if match[0].count("\n") <= SHORT else "noinline"
+        return match[0].replace(" nounwind {", f" nounwind {mark} {{", 1)
+
+    return FUNCTION.sub(marked, text)
+
+
+AGAIN = re.compile(r"(  %j\.\S+ = add nsw .*\n  br label %\S+)")
+
+
+def rolled(text: str) -> str:
+    """The same text with a mark at every `for`: copies of its body would crowd a GPU's caches."""
+    count = 0
+
+    def marked(match: re.Match[str]) -> str:
+        nonlocal count
+        count += 1
+        return f"{match[1]}, !llvm.loop !{LOOPS + count}"
+
+    text = AGAIN.sub(marked, text)
+    marks = [f"!{k} = distinct !{{!{k}, !{LOOPS}}}" for k in range(LOOPS + 1, LOOPS + count + 1)]
+    mark = f'!{LOOPS} = !{{!"llvm.loop.unroll.disable"}}'
+    return "\n".join([text, mark, *marks, ""])
+
+
+LOOPS = 1000
+"""Number of the first mark of a loop."""
 
 HEX = re.compile(r"0x([0-9A-F]{16})\b")
 SMALLEST, TINY, HUGE = 1e-8, 1e-37, 1e37

@@ -233,7 +233,7 @@ def bear_all(
     no_pushes(cuts, work)
     closed_pass(system, INVERSE, 0.0, q, work.zeros, work.zeros, bears, cuts, work)
     look_at_cuts(system, cuts, q, v, states, work)
-    bear_rows(system, cuts, q, free, bears, states, work)
+    bear_rows(system, cuts, INVERSE, q, free, bears, states, work)
 
 
 @loop

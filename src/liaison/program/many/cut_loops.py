@@ -21,7 +21,6 @@ from liaison.program.solve import EPSILON, FLOOR, NOISE
 
 from .cut_layout import CutSystem, CutWork
 from .tree_loops import (
-    INVERSE,
     TreeSystem,
     TreeWork,
     begin_pass,
@@ -144,12 +143,12 @@ def pass_up(cuts: CutSystem, begin: i64, above: i64, handed: ptr, work: CutWork)
 
 @loop
 def bear_rows(
-    system: TreeSystem, cuts: CutSystem, q: ptr, free: ptr, bears: TreeWork, states: TreeWork,
-    work: CutWork,
+    system: TreeSystem, cuts: CutSystem, k: i64, q: ptr, free: ptr, bears: TreeWork,
+    states: TreeWork, work: CutWork,
 ) -> None:  # fmt: skip
-    """The same with y a row of G, and z = y where velocities are free; after inverse dynamics."""
+    """The same with y a row of G, z = y where velocities are free; after a pass k, the inverse."""
     handed = work.handed
-    these = system.passes[INVERSE]
+    these = system.passes[k]
     entries = system.entries[these.first + 1]
     for c in range(cuts.n_cuts):
         cut = cuts.cuts[c]

@@ -17,7 +17,7 @@ import numpy as np
 
 from liaison.equations.completion import bounds_of, defaults_of
 from liaison.equations.sweeps.body_loads import LoadClass
-from liaison.equations.sweeps.looped_tree import LoopedTree
+from liaison.equations.sweeps.looped_tree import LoopedTree, WrittenOut
 from liaison.equations.sweeps.recursions import Recursion
 from liaison.expr import ZERO, Expr
 from liaison.program.kernel import MachineKernel
@@ -307,7 +307,8 @@ def facts_of(model: LoopedTree) -> dict[str, Any]:
 
 def _watch(model: LoopedTree) -> tuple[str, str]:
     """The entry by which the balance of energy is kept; "" and why there is none."""
-    listed = [model.written, *(() if model.pushed is None else model.pushed.classes)]
+    listed: list[WrittenOut | LoadClass] = [model.written]
+    listed += () if model.pushed is None else model.pushed.classes
     for one in listed:
         if one.unwatched:
             return "", one.unwatched

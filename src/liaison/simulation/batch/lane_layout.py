@@ -220,6 +220,7 @@ class Group(Record):
     record_words: i64  # of one run
     left_count: i64  # runs that march on alone
     active: i64  # lanes whose runs are under way
+    evaluated: i64  # rates, before the step under way
 
     does: LaneLoops = nested()
 

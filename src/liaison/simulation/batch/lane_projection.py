@@ -10,10 +10,11 @@ Public names: lane_project, lane_refresh.
 from __future__ import annotations
 
 from liaison.program.loops.language import at, entry_at, f64, i64, loop, ptr
-from liaison.simulation.steps.layout import GOOD, Entries, Run
+from liaison.simulation.steps.layout import GOOD, NEEDS_TERMS, Entries, Run
 from liaison.simulation.steps.projection import SLACK, STALL, project
 
 from .lane_layout import Group, drop, put_lane, take_lane
+from .loop import supply
 
 
 @loop
@@ -81,7 +82,7 @@ def pending(
             if group.is_pending[k] > 0 and own.pivots_left > 0:
                 project_alone(e, t, k, q, v, group, clock, blocks, scratch)
                 count -= 1
-    return count
+    return int(count)
 
 
 @loop
@@ -101,17 +102,22 @@ def project_alone(
     e: Entries, t: f64, lane: i64, q: ptr, v: ptr, group: Group, clock: Run, blocks: ptr,
     scratch: ptr,
 ) -> None:  # fmt: skip
-    """The projection of one lane anew, as one run does it."""
+    """The projection of one lane anew, as one run does it: from its beginning after each need."""
     lanes = group.lanes
     own = Run(at(blocks, lane * clock.words))
     own_q = own.landed.q
     own_v = own.landed.v
-    take_lane(clock.nq, lanes, lane, group.kept_q, own_q)
-    take_lane(clock.nv, lanes, lane, group.kept_v, own_v)
     take_lane(clock.nu, lanes, lane, group.u, own.u)
     group.is_pending[lane] = 0
     group.is_done[lane] = 1
-    if project(e, t, own_q, own_v, own, scratch) == GOOD:
+    status = NEEDS_TERMS
+    is_ready = 1
+    while is_ready == 1:
+        take_lane(clock.nq, lanes, lane, group.kept_q, own_q)
+        take_lane(clock.nv, lanes, lane, group.kept_v, own_v)
+        status = project(e, t, own_q, own_v, own, scratch)
+        is_ready = supply(status, e, own)
+    if status == GOOD:
         put_lane(clock.nq, lanes, lane, own_q, q)
         put_lane(clock.nv, lanes, lane, own_v, v)
     else:

@@ -25,6 +25,7 @@ from liaison.solvers.linear.dense import largest
 
 from .lane_layout import Group, drop, put_lane, take_lane
 from .lane_projection import lane_project, lane_refresh
+from .loop import supply
 
 
 @loop
@@ -90,7 +91,11 @@ def solve_alone(
     limit = clock.residual_tolerance * (1.0 + largest(nv, at(own_k, nv)))
     if own_k[2 * nv] <= limit:
         return
-    if solved_again(e, t, own.stage, own_k, own, scratch) == GOOD:
+    status = solved_again(e, t, own.stage, own_k, own, scratch)
+    if supply(status, e, own) == 1:
+        own.evaluations += clock.evaluations - group.evaluated  # one run begins the step anew
+        status = solved_again(e, t, own.stage, own_k, own, scratch)
+    if status == GOOD:
         put_lane(2 * nv, lanes, lane, own_k, k)
     else:
         drop(group, lane)
@@ -133,6 +138,7 @@ def lane_step(
     """The next step of every lane up to its new state: positions in `landed_q`, and in `y`."""
     lanes = group.lanes
     choose_step(clock)
+    group.evaluated = clock.evaluations
     for i in range(clock.is_fresh, clock.ns):
         lane_combine(i, clock.a[i], group.stage, group, clock)
         t = clock.t + clock.c[i] * clock.h

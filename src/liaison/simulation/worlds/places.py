@@ -1,6 +1,6 @@
 """Where worlds live: the memory and the threads of a GPU, or of this processor.
 
-Public names: Place, Gpu, Processor, place_named, WORLD_BLOCK.
+Public names: Place, Gpu, Processor, place_named, Kernels.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from liaison.errors import ArgumentError
 from liaison.program.gpu.cuda import LOCAL_BYTES, REGISTERS, DeviceArray, Function, driver
 from liaison.program.llvm.machine import load, ptx
 
-from .module import KERNELS
+from .module import Module
 
-WORLD_BLOCK = 64
-"""Threads in a block: each has kilobytes beside its registers."""
+BLOCKS, SMALL_BLOCK, MUCH = (1024, 512, 256), 128, 65536
+"""Threads in a block, which go from phase to phase of a step together and share instructions:
+as many as leave a block for each multiprocessor. Measured: few where a thread keeps more than so
+many bytes beside its registers."""
 
 SHARES = 4
 """Ranges of worlds for each thread of this processor, so that none waits long for the last."""
@@ -50,8 +52,12 @@ class Place(ABC):
     def free_bytes(self) -> int:
         """Memory that arrays may take."""
 
+    def kept_bytes(self, kernels: Kernels) -> int:
+        """Memory that threads keep beside their registers while kernels run."""
+        return 0
+
     @abstractmethod
-    def load(self, text: str) -> Kernels:
+    def load(self, module: Module) -> Kernels:
         """The kernels of a module."""
 
 
@@ -81,8 +87,7 @@ class Gpu(Place):
 
     def numpy(self, array: Any) -> NDArray[Any]:
         """A copy; waits for what was launched before."""
-        copy: NDArray[Any] = array.numpy()
-        return copy
+        return self.driver.copied(array)
 
     def address(self, array: Any, what: str) -> int:
         """Of an array on the same device."""
@@ -92,25 +97,36 @@ class Gpu(Place):
         return address
 
     def free_bytes(self) -> int:
-        """What the driver says, less what threads keep beside their registers."""
+        """What the driver says."""
         return self.driver.free_bytes
 
-    def load(self, text: str) -> Kernels:
+    def kept_bytes(self, kernels: Kernels) -> int:
+        """Of as many threads as have registers at the same time."""
+        return kernels.local_bytes * self.driver.resident(kernels.registers)
+
+    def load(self, module: Module) -> Kernels:
         """Through the driver's compiler."""
-        whole = ptx(text, self.driver.processor, passes=True)
-        return _OnGpu({name: self.driver.load(whole, name) for name in KERNELS}, self.driver)
+        text = ptx(module.text, self.driver.processor, passes=True)
+        return _OnGpu(self.driver.load_all(text, module.names), self.driver.multiprocessors)
 
 
 @final
 class _OnGpu(Kernels):
-    def __init__(self, functions: Mapping[str, Function], owner: Any) -> None:
-        self._functions, self._driver = functions, owner
+    def __init__(self, functions: Mapping[str, Function], multiprocessors: int) -> None:
+        self._functions, self._multiprocessors = functions, multiprocessors
         self.registers = max(x.attribute(REGISTERS) for x in functions.values())
         self.local_bytes = max(x.attribute(LOCAL_BYTES) for x in functions.values())
 
     def launch(self, name: str, count: int, arguments: Sequence[Any]) -> None:
         """One thread a world; does not wait."""
-        self._functions[name].launch(count, WORLD_BLOCK, arguments)
+        self._functions[name].launch(count, self.block(count), arguments)
+
+    def block(self, count: int) -> int:
+        """Threads in a block for so many worlds."""
+        if self.local_bytes > MUCH:
+            return SMALL_BLOCK
+        fit = [size for size in BLOCKS if count >= size * self._multiprocessors]
+        return fit[0] if fit else SMALL_BLOCK
 
 
 @final
@@ -137,15 +153,15 @@ class Processor(Place):
             return 1 << 62
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
-    def load(self, text: str) -> Kernels:
+    def load(self, module: Module) -> Kernels:
         """Machine code of this processor, from the disk cache where it is there."""
-        return _OnProcessor(text)
+        return _OnProcessor(module)
 
 
 @final
 class _OnProcessor(Kernels):
-    def __init__(self, text: str) -> None:
-        self._code = load(text, list(KERNELS), passes=True)
+    def __init__(self, module: Module) -> None:
+        self._code = load(module.text, module.names, passes=True)
 
     def launch(self, name: str, count: int, arguments: Sequence[Any]) -> None:
         """Worlds in ranges, on all cores; waits for them."""

@@ -8,7 +8,11 @@
 
 Steps are Moreau and Jean's, as those of `simulate` with method="moreau", by the same loops.
 
-Public names: Worlds, worlds_of.
+Arguments of worlds, checked: values by name, masks, how far random starts lie apart.
+
+Worlds as `Runs`: states at instants, how each world ended, series with labels and units.
+
+Public names: Worlds, worlds_of, columns, check_inputs, mask_of, spread_of, Recorder.
 """
 
 from __future__ import annotations
@@ -16,26 +20,220 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import SimulationError, checked
+from liaison.errors import NamingError, SimulationError, checked
 from liaison.numeric import Array, State
 from liaison.program import Kernel
-from liaison.simulation.batch.result import Runs
+from liaison.simulation.batch.loop import ENDS, MEASURED
+from liaison.simulation.batch.plan import Starts
+from liaison.simulation.batch.result import Ends, Runs, check_series, runs_of
 from liaison.simulation.batch.run import BATCH_SERIES
 from liaison.simulation.events.watched import sides_in
-from liaison.simulation.outcome import REASONS
+from liaison.simulation.outcome import REASONS, Outcome
 from liaison.simulation.plan.plan import Plan, plan_of
 from liaison.simulation.plan.settings import Settings
+from liaison.simulation.record.trajectory import FAILED
+from liaison.simulation.steps.layout import DONE
+from liaison.units import Label, si_value
 
-from .arguments import check_inputs, columns, mask_of, spread_of
 from .module import KERNELS, module_of
-from .places import Place, place_named
-from .recording import Recorder
+from .places import Kernels, Place, place_named
 
+NUMBERS = 1_000_000_000
+"""Recorded numbers at most: 8 GB."""
+
+
+@final
+class Recorder:
+    """States of worlds at instants a number of steps apart.
+
+    Args:
+        worlds: as they stand: the first instant.
+        steps: that will be taken.
+        every: steps between two instants.
+    """
+
+    def __init__(self, worlds: Worlds, steps: int, every: int) -> None:
+        if int(steps) != steps or steps < 1 or int(every) != every or every < 1:
+            raise SimulationError(
+                f"{steps} steps recorded every {every} were asked for; both are 1 or more."
+            )
+        self._worlds = worlds
+        first = self._now()
+        samples = 1 + -(-steps // every)
+        if samples * first.size > NUMBERS:
+            raise SimulationError(
+                f"{worlds.count} worlds at {samples} instants are {samples * first.size:.2g} "
+                f"numbers; {NUMBERS:.0g} are kept at most.",
+                hint="Record less often, or take fewer worlds.",
+            )
+        h = float(worlds.plan.settings.step or 0.0)
+        begin = float(np.median(first[:, 0]))
+        ends = [min(k * every, steps) for k in range(samples)]
+        self._times = begin + h * np.array(ends, dtype=float)
+        self._records = np.full((worlds.count, samples, first.shape[1]), np.nan)
+        self._records[:, 0] = first
+        self._recorded = np.where(worlds.statuses == 0, 1, 0)
+        self._taken = worlds.steps_taken.astype(np.int64)
+        self._next = 1
+
+    def _now(self) -> np.ndarray[Any, Any]:
+        """t, q, v and u of every world, a row each."""
+        w = self._worlds
+        t, q, v, u = (w.place.numpy(x).astype(float) for x in (w.t, w.q, w.v, w.u))
+        u = u if u.ndim > 1 else np.repeat(u[:, None], w.count, axis=1)
+        return np.concatenate([t[None], q, v, u]).T
+
+    def note(self) -> None:
+        """The states now; those of a lost world are no record of this instant."""
+        rows, is_good = self._now(), self._worlds.statuses == 0
+        self._records[is_good, self._next] = rows[is_good]
+        self._recorded[is_good] += 1
+        self._next += 1
+
+    def runs(self, series: Sequence[str]) -> Runs:
+        """All worlds, as a batch of runs."""
+        check_series(series)
+        w = self._worlds
+        plan = replace(w.plan, settings=replace(w.plan.settings, every=self._times))
+        first = self._records[:, 0]
+        sizes = (plan.size("nq"), plan.size("nv"))
+        cuts = np.cumsum([1, *sizes])
+        p = w.place.numpy(w.p).astype(float)
+        p = p.T if p.ndim > 1 else np.tile(p, (w.count, 1))
+        _, q, v, u = np.split(first, cuts, axis=1)
+        starts = Starts(float(self._times[0]), q, v, u, p)
+        return runs_of(plan, starts, self._records, self._ends(sum(sizes)), series)
+
+    def _ends(self, size: int) -> Ends:
+        w = self._worlds
+        ends, last = Ends.for_runs(w.count, size), self._now()
+        statuses, taken = w.statuses, w.steps_taken.astype(np.int64)
+        ends.codes[:, 0] = np.where(statuses == 0, DONE, statuses)
+        ends.codes[:, ENDS.index("recorded")] = self._recorded
+        ends.codes[:, ENDS.index("steps")] = taken - self._taken
+        ends.last[:, : 1 + size] = last[:, : 1 + size]
+        measures = (w.penetrations, w.residuals, w.contacts)
+        ends.last[:, -MEASURED : -MEASURED + 3] = np.stack(measures, axis=1)
+        for k in np.flatnonzero(statuses).tolist():
+            reason = REASONS.get(int(statuses[k]), f"status {int(statuses[k])}")
+            text = f"world {k} is lost after t = {last[k, 0]:.9g} s: {reason}."
+            hint = "Take smaller steps; simulate its last state on the processor to see why."
+            ends.outcomes[k] = Outcome(FAILED, text, hint, reason)
+        return ends
+
+
+def columns(
+    shared: Array, labels: Sequence[Label], values: Mapping[str, Any], kind: str, count: int
+) -> Array:
+    """A table of values by name: one column for all worlds, or one for each where a list is given.
+
+    Args:
+        shared: the table at hand; what is not named is as it was.
+        labels: name and unit of each row.
+        values: name -> number, text with a unit, or a number for each world.
+        kind: what they are, for messages.
+        count: of worlds.
+    """
+    table = np.array(shared, dtype=float)
+    if any(np.ndim(x) for x in values.values()) and table.ndim == 1:
+        table = np.repeat(table[:, None], count, axis=1)
+    names = [x.name for x in labels]
+    for name, value in values.items():
+        if name not in names:
+            raise NamingError.unknown(kind, name, names)
+        k, what = names.index(name), f"{kind} {name!r}"
+        number = si_value(value, labels[k].unit, what) if np.ndim(value) == 0 else value
+        row = np.asarray(number, dtype=float)
+        if row.ndim and row.shape != (count,):
+            raise SimulationError(
+                f"{what} has shape {row.shape}; it is a number, or one for each of {count} worlds."
+            )
+        if not np.all(np.isfinite(row)):
+            raise SimulationError(f"{what} is not finite in some world.")
+        table[k] = row
+    return table
+
+
+def check_inputs(values: Any, nu: int, count: int, real: Any) -> None:
+    """Raises an error for inputs of another shape or kind than kernels take.
+
+    Args:
+        values: an array.
+        nu: inputs of a world.
+        count: of worlds.
+        real: what numbers on the device are; None where worlds are on this processor.
+    """
+    shape = tuple(values.shape)
+    tables = [(*shape[:1], nu), (*shape[:1], nu, count)]
+    if shape not in ((nu,), (nu, count)) and (shape not in tables or not shape[0]):
+        raise SimulationError(
+            f"inputs have shape {shape}; it is ({nu},), ({nu}, {count}), (rows, {nu}) or "
+            f"(rows, {nu}, {count})."
+        )
+    if np.prod(shape, dtype=float) >= 2**31:
+        raise SimulationError(
+            f"inputs of shape {shape} are more numbers than a launch takes, 2³¹.",
+            hint="Give fewer rows at a time.",
+        )
+    interface = getattr(values, "__cuda_array_interface__", None)
+    if interface is None:
+        return
+    if real is None:
+        raise SimulationError("inputs lie on a GPU, and worlds on this processor.")
+    if np.dtype(interface["typestr"]) != real or interface.get("strides") is not None:
+        raise SimulationError(
+            f"inputs are of {np.dtype(interface['typestr'])}; on the device they are contiguous "
+            f"and of {np.dtype(real)}."
+        )
+
+
+def mask_of(which: Any, count: int) -> NDArray[np.bool_]:
+    """An entry for each world, of those that are meant: all, by number, or by a mask."""
+    mask = np.zeros(count, dtype=bool)
+    if which is None:
+        mask[:] = True
+        return mask
+    numbers = np.atleast_1d(np.asarray(which))
+    if numbers.dtype == bool:
+        if numbers.shape != mask.shape:
+            raise SimulationError(f"the mask has shape {numbers.shape}; there are {count} worlds.")
+        return numbers
+    if numbers.size and (
+        numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() >= count
+    ):
+        raise SimulationError(f"worlds are numbered 0 to {count - 1}; found {which!r}.")
+    mask[numbers.astype(np.int64)] = True
+    return mask
+
+
+def spread_of(spread: Any, labels: Sequence[Label]) -> Array:
+    """How far positions (by velocity coordinate), then velocities, lie from a start at most."""
+    nv = len(labels)
+    far = np.zeros(2 * nv)
+    if spread is None:
+        return far
+    if not isinstance(spread, Mapping):
+        far[:nv] = float(spread)
+    else:
+        velocities = [x.name for x in labels]
+        known = {name.rstrip("'"): k for k, name in enumerate(velocities)}
+        known |= {name: nv + k for k, name in enumerate(velocities)}
+        for name, value in spread.items():
+            if name not in known:
+                raise NamingError.unknown("coordinate or velocity", name, known)
+            far[known[name]] = float(value)
+    if not (np.all(np.isfinite(far)) and np.all(far >= 0)):
+        raise SimulationError(f"spread is {spread!r}; its numbers are finite and not negative.")
+    return far
+
+
+LARGEST = 2**31 - 1
 PRECISIONS = {"double": (np.float64, np.int64), "single": (np.float32, np.int32)}
 
 
@@ -103,7 +301,7 @@ class Worlds:
     NumPy arrays on the processor. What is written into them counts from the next step on.
 
     A world that is lost (no finite state, no impulses that satisfy all contacts, closures that
-    cannot be met) keeps its last good state; `lost` counts such worlds, `why` says what happened,
+    cannot be met) keeps its last good state; `lost` counts such worlds, `why` gives the reason,
     `reset` begins them anew.
 
     Attributes:
@@ -134,9 +332,8 @@ class Worlds:
         self.plan, self.count, self.place, self.precision = plan, count, place, precision
         self.real, self.whole = PRECISIONS[precision]
         self._c_real = ctypes.c_double if precision == "double" else ctypes.c_float
-        self._c_whole = ctypes.c_int64 if precision == "double" else ctypes.c_int32
-        module = module_of(plan, single=precision == "single", gpu=place.is_gpu)
-        self._kernels = place.load(module.text)
+        self._kernels = self._loaded("march", "reset")
+        self._scatter: Kernels | None = None
         self._check_memory()
         self._allocate(parameters)
         self.reset()
@@ -151,6 +348,11 @@ class Worlds:
     def __len__(self) -> int:
         return self.count
 
+    def _loaded(self, *names: str) -> Kernels:
+        """Kernels where the worlds are."""
+        single, gpu = self.precision == "single", self.place.is_gpu
+        return self.place.load(module_of(self.plan, names, single=single, gpu=gpu))
+
     @property
     def bytes_per_world(self) -> int:
         """Memory of one world beside what a thread keeps while it runs."""
@@ -161,10 +363,10 @@ class Worlds:
     def _check_memory(self) -> None:
         """Raises an error before anything is allocated that does not fit."""
         free = self.place.free_bytes()
-        if self.place.is_gpu:
-            resident = self.place.driver.resident  # type: ignore[attr-defined]
-            free -= self._kernels.local_bytes * min(resident, self.count)
-        most = max(0, int(0.95 * free) // self.bytes_per_world)
+        free -= self.place.kept_bytes(self._kernels)
+        # places in arrays are numbers of 31 bits
+        rows = max(3, *self._sizes().values())
+        most = min(max(0, int(0.95 * free) // self.bytes_per_world), LARGEST // rows)
         if self.count > most:
             raise SimulationError(
                 f"{self.count} worlds of {self.plan.program.name!r} need "
@@ -220,21 +422,28 @@ class Worlds:
             "count": self.count, "steps": int(steps), "hold": hold, "rows": rows,
             "u_one": int(self._is_wide(u, rows)), "p_one": int(len(self.p.shape) > 1),
         }  # fmt: skip
-        self._launch("march", numbers, float(self.plan.settings.step or 0.0), {"u": u})
+        self._launch(
+            self._kernels, "march", numbers, float(self.plan.settings.step or 0.0), {"u": u}
+        )
 
     def _launch(
-        self, name: str, numbers: Mapping[str, int], number: float, more: Mapping[str, Any]
+        self,
+        kernels: Kernels,
+        name: str,
+        numbers: Mapping[str, int],
+        number: float,
+        more: Mapping[str, Any],
     ) -> None:
         listed = {
             "t": self.t, "q": self.q, "v": self.v, "u": self.u, "p": self.p,
             "carried": self._carried, "measures": self._measures, "codes": self._codes, **more,
         }  # fmt: skip
         wholes, _, arrays = KERNELS[name]
-        values = [self._c_whole(numbers[x]) for x in wholes]
+        values = [ctypes.c_int32(numbers[x]) for x in wholes]
         arguments: list[Any] = [*values, self._c_real(number)]
         address = ctypes.c_uint64
         arguments += [address(self.place.address(listed[x], x)) for x in arrays]
-        self._kernels.launch(name, self.count, arguments)
+        kernels.launch(name, self.count, arguments)
 
     def _is_wide(self, u: Any, rows: int) -> bool:
         """Whether every world has inputs of its own."""
@@ -288,11 +497,6 @@ class Worlds:
             (q, state.q, "q"), (v, state.v, "v"),
         )]  # fmt: skip
         far = spread_of(spread, self.plan.program.labels["v"])
-        numbers = {
-            "count": self.count, "seed": int(seed) & 0x3FFFFFFF, "scatters": int(np.any(far)),
-            "q_one": int(len(starts[0].shape) > 1), "v_one": int(len(starts[1].shape) > 1),
-            "u_one": int(len(self.u.shape) > 1), "p_one": int(len(self.p.shape) > 1),
-        }  # fmt: skip
         begin = state.t if t is None else float(t)
         if not math.isfinite(begin):
             raise SimulationError(f"t is {begin}; worlds begin at a finite time.")
@@ -300,8 +504,16 @@ class Worlds:
             "chosen": self.place.array(chosen, self.whole), "q_start": starts[0],
             "v_start": starts[1], "spread": self.place.array(far, self.real),
         }  # fmt: skip
-        self._launch("reset", numbers, begin, more)
-        self._keep = more
+        numbers = {
+            "count": self.count, "q_one": len(starts[0].shape) - 1,
+            "v_one": len(starts[1].shape) - 1, "seed": int(seed) & 0x3FFFFFFF,
+            "u_one": len(self.u.shape) - 1, "p_one": len(self.p.shape) - 1,
+        }  # fmt: skip
+        self._launch(self._kernels, "reset", numbers, begin, more)
+        if np.any(far):
+            self._scatter = self._scatter or self._loaded("scatter")
+            self._launch(self._scatter, "scatter", numbers, begin, more)
+        self._keep = more  # until these launches are over
 
     def _start(self, values: Any, own: Array, name: str, size: int) -> Any:
         """States where kernels run, checked."""
@@ -378,12 +590,23 @@ class Worlds:
     ) -> Runs:
         """So many steps from where the worlds are, recorded each `every` steps.
 
+        Args:
+            steps: how many.
+            every: steps between two records.
+            inputs: as of `step`, without tables.
+            series: evaluated at the records, on the processor: as of `simulate_batch`.
+
         Returns:
             All worlds as `Runs`, with labels and units; a lost world has the status "failed".
         """
         recorder = Recorder(self, steps, every)
+        if self._inputs(inputs)[1] > 1:
+            raise SimulationError(
+                "simulate takes inputs that hold for all its steps, and found a table of them.",
+                hint="Give its rows one by one: worlds.step(…, inputs=row), or simulate for each.",
+            )
         for done in range(0, steps, every):
-            self.step(min(every, steps - done), inputs=inputs)
+            self.step(min(every, steps - done))
             recorder.note()
         return recorder.runs(series)
 

@@ -59,7 +59,7 @@ def animation(
     """
     moved = _mechanism(trajectory, given)
     trajectory, mechanism = _with_poses(trajectory, moved), drawn(moved)
-    look = picture_options("animation", mechanism, options, ("height",))
+    look = picture_options("animation", mechanism, options, ("height",), moved=moved)
     look.setdefault("speed", float(trajectory.meta.get("speed", 1.0)))
     moving = len(mechanism.bodies)
     look["fps"] = sparse_fps(trajectory, moving, look["speed"], look.get("fps", 30.0))

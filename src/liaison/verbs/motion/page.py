@@ -93,7 +93,7 @@ def page(
     """
     own = mechanism_of(given)
     mechanism = drawn(own)
-    look = picture_options("page", mechanism, options, ("live",))
+    look = picture_options("page", mechanism, options, ("live",), moved=own)
     simulates = _live(trajectory, own, bool(look.get("forces"))) if live else None
     written_page(trajectory, mechanism, path, live=simulates, **look)
 

@@ -45,6 +45,7 @@ def show(
         ...     print(view)
         <LiveView at 0.5 s, paused>
     """
-    mechanism = drawn(mechanism_of(given))
-    look = picture_options("show", mechanism, options, ("port", "browser", "block"))
+    own = mechanism_of(given)
+    mechanism = drawn(own)
+    look = picture_options("show", mechanism, options, ("port", "browser", "block"), moved=own)
     return shown(trajectory, mechanism, port=port, browser=browser, block=block, **look)
