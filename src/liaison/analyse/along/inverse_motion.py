@@ -269,12 +269,12 @@ def inverse_dynamics(
     acting = [k for k, (kind, _) in enumerate(ways) if kind == "u"]
     for k in acting:
         rows[:, 1 + plan.size("nq") + nv + ways[k][1]] = values[:, k]
-    given = need - map_entry(kernel, "inverse", rows, plan.parameters, x)
+    received = need - map_entry(kernel, "inverse", rows, plan.parameters, x)
     meant = np.einsum("njk,nk->nj", B[:, :, acting], values[:, acting])
     return replace(
         efforts,
         values=replace(efforts.values, unit=_units(kernel, ways)),
-        missing=np.maximum(efforts.missing, _part(meant - given, need, G)),
+        missing=np.maximum(efforts.missing, _part(meant - received, need, G)),
     )
 
 
