@@ -33,6 +33,7 @@ from liaison.errors import ArgumentError, DerivationError, SimulationError
 from liaison.expr import as_expr, evaluate, gradient, symbol, symbols_of
 from liaison.expr.bind import to_floats
 from liaison.expr.graph.node import collector_paused
+from liaison.model.checks import check_with
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import Array, State
 from liaison.numeric.progress import log
@@ -379,9 +380,14 @@ def start_for(
 
     Raises:
         ArgumentError: there is neither a state nor a mechanism.
+        ModelError: no mechanism has these parameters.
         SimulationError: there are both a state and a start.
     """
     check_one_start(state, {**(start or {}), **(guess or {})})
+    if kernel.origin is not None and parameters:
+        check_with(
+            kernel.origin.mechanism, in_si(kernel.origin.mechanism, parameters, "parameters")
+        )
     if state is not None:
         return state
     if kernel.origin is None:
