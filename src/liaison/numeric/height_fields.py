@@ -9,7 +9,7 @@ from above, grey, of 8 or 16 bits, not interlaced: black is 0 and white 1.
 
 Public names: HeightGrid, checked_heights, read_heights, png_heights, MOST_HEIGHTS.
 
-Source: docs/theory/convex.md, height fields; PNG 1.2 §2 to §6.
+Source: docs/theory/convex.md, height fields.
 """
 
 from __future__ import annotations

@@ -8,24 +8,22 @@ Source: docs/theory/convex.md (convex-4).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from liaison.numeric import Array
-from liaison.numeric.height_fields import HeightGrid
 from liaison.numeric.hulls import Solid
 from liaison.program import Kernel
 
 from .machine import map_entry
 
 
-def hull_places(
-    pairs: Sequence[tuple[str, Solid, Solid | HeightGrid | None]], frames: Array
-) -> Array:
+def hull_places(pairs: Sequence[tuple[str, Solid, Any]], frames: Array) -> Array:
     """Features of the places of pairs of bodies, shape (n, pairs, places, features).
 
     Args:
-        pairs: a name and two bodies each; None in the place of a plane.
+        pairs: a name and two bodies each; a HeightGrid, or None of a plane, in the second place.
         frames: R row by row and p of the first of each, seen from the second, shape (n, 12 pairs).
     """
     from liaison.contacts.convex.along import places_along

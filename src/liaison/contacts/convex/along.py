@@ -17,7 +17,7 @@ from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.language import at, i64, loop, ptr
 from liaison.program.loops.records import Record, Rows, rows, size
 
-from .field_layout import Fields, Found
+from .field_layout import Fields, Gathered
 from .kernel import PLACE, Frame, Places, Touched, Touches, find_places, table_of
 from .layout import Bodies, Question
 from .manifold import MOST
@@ -38,7 +38,7 @@ def places_over(touches: Touches, asked: Asked, work: ptr) -> None:
     ask = Question(work)
     bodies = Bodies(touches.bodies)
     fields = Fields(touches.terrain)
-    found = Found(at(work, touches.found))
+    gathered = Gathered(at(work, touches.gathered))
     for number in range(asked.count):
         pair = touches.pair[number % touches.pairs]
         frame = asked.frame[number]
@@ -46,7 +46,7 @@ def places_over(touches: Touches, asked: Asked, work: ptr) -> None:
             ask.p[i] = frame.p[i]
             for j in range(3):
                 ask.R[i, j] = frame.R[i, j]
-        find_places(pair, bodies, fields, ask, found, asked.places[number], at(work, pair.keys))
+        find_places(pair, bodies, fields, ask, gathered, asked.places[number], at(work, pair.keys))
 
 
 @cache

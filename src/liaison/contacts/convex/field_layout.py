@@ -1,6 +1,6 @@
 """Layout of height fields, and the workspace in which places on them are gathered.
 
-Public names: Field, Fields, Found, fields_of, ROOM, NUMBERS.
+Public names: Field, Fields, Gathered, fields_of, ROOM, NUMBERS.
 
 Source: docs/theory/convex.md, height fields.
 """
@@ -17,7 +17,7 @@ from liaison.program.loops.records import Record, Rows, inline, rows, size, size
 ROOM = 128
 """Places that are gathered at most; of more, the lowest."""
 NUMBERS = 16
-"""Numbers of a place that was found: n, a, b, the spot, radius, gap, key, owner."""
+"""Numbers of a place that was gathered: n, a, b, the spot, radius, gap, key, owner."""
 
 
 @final
@@ -49,7 +49,7 @@ class Fields(Record):
 
 
 @final
-class Found(Record):
+class Gathered(Record):
     """The places that a body has on a field, and what is worked in."""
 
     count: i64

@@ -23,7 +23,7 @@ from math import sqrt
 from liaison.program.loops.language import at, f64, floor, i64, loop, ptr
 
 from .distance import dot3
-from .field_layout import ROOM, Field, Fields, Found
+from .field_layout import ROOM, Field, Fields, Gathered
 from .layout import Bodies, Convex, Question
 from .manifold import MOST, cylinder_end, to_second
 
@@ -40,19 +40,21 @@ STEEP = 20.0
 
 
 @loop
-def begin_field(body: Convex, field: Field, bodies: Bodies, ask: Question, found: Found) -> i64:
+def begin_field(
+    body: Convex, field: Field, bodies: Bodies, ask: Question, gathered: Gathered
+) -> i64:
     """Where the body is, seen from the field; 0 if it is out of reach."""
-    found.count = 0
-    found.reach = body.size + body.radius
-    found.margin = NEAR * found.reach
-    to_second(body.center, 0, found.center, ask)
+    gathered.count = 0
+    gathered.reach = body.size + body.radius
+    gathered.margin = NEAR * gathered.reach
+    to_second(body.center, 0, gathered.center, ask)
     for k in range(body.corners):
-        to_second(bodies.vertex[body.first + k], 0, found.corner[k], ask)
-    wide = found.reach + found.margin
+        to_second(bodies.vertex[body.first + k], 0, gathered.corner[k], ask)
+    wide = gathered.reach + gathered.margin
     for i in range(3):
-        if abs(found.center[i]) > 1e9 * (wide + field.dx + field.dy):
+        if abs(gathered.center[i]) > 1e9 * (wide + field.dx + field.dy):
             return 0  # too far for numbers of cells
-    return 1 if found.center[2] - wide <= field.high else 0
+    return 1 if gathered.center[2] - wide <= field.high else 0
 
 
 @loop
@@ -108,14 +110,11 @@ def nearest_on(triangle: ptr, x: ptr, out: ptr) -> i64:
     vx = triangle[6] - triangle[0]
     vy = triangle[7] - triangle[1]
     vz = triangle[8] - triangle[2]
-    wx = x[0] - triangle[0]
-    wy = x[1] - triangle[1]
-    wz = x[2] - triangle[2]
     uu = ux * ux + uy * uy + uz * uz
     uv = ux * vx + uy * vy + uz * vz
     vv = vx * vx + vy * vy + vz * vz
-    uw = ux * wx + uy * wy + uz * wz
-    vw = vx * wx + vy * wy + vz * wz
+    uw = ux * (x[0] - triangle[0]) + uy * (x[1] - triangle[1]) + uz * (x[2] - triangle[2])
+    vw = vx * (x[0] - triangle[0]) + vy * (x[1] - triangle[1]) + vz * (x[2] - triangle[2])
     wide = uu * vv - uv * uv
     s = (vv * uw - uv * vw) / wide
     t = (uu * vw - uv * uw) / wide
@@ -155,9 +154,9 @@ def distance2(a: ptr, b: ptr) -> f64:
 
 
 @loop
-def is_nearest_of_all(x: ptr, field: Field, fields: Fields, found: Found) -> i64:
+def is_nearest_of_all(x: ptr, field: Field, fields: Fields, gathered: Gathered) -> i64:
     """1 if `near`, a point of an edge, is the nearest to x of every triangle that has it."""
-    near = found.near
+    near = gathered.near
     tiny = SAME * (field.dx + field.dy)
     left = cell_of(near[0] - tiny, field.x, field.dx, field.columns)
     right = cell_of(near[0] + tiny, field.x, field.dx, field.columns)
@@ -166,18 +165,18 @@ def is_nearest_of_all(x: ptr, field: Field, fields: Fields, found: Found) -> i64
     for j in range(low, high + 1):
         for i in range(left, right + 1):
             for half in range(2):
-                triangle_of(i, j, half, field, fields, found.other)
-                nearest_on(found.other, near, found.again)
-                if distance2(found.again, near) > tiny * tiny:
+                triangle_of(i, j, half, field, fields, gathered.other)
+                nearest_on(gathered.other, near, gathered.again)
+                if distance2(gathered.again, near) > tiny * tiny:
                     continue
-                nearest_on(found.other, x, found.again)
-                if distance2(found.again, near) > 16.0 * tiny * tiny:
+                nearest_on(gathered.other, x, gathered.again)
+                if distance2(gathered.again, near) > 16.0 * tiny * tiny:
                     return 0
     return 1
 
 
 @loop
-def height_above(x: ptr, field: Field, fields: Fields, found: Found) -> f64:
+def height_above(x: ptr, field: Field, fields: Fields, gathered: Gathered) -> f64:
     """How far x is above the surface along z; positive beside the field."""
     end_x = field.x + (field.columns - 1) * field.dx
     end_y = field.y + (field.rows - 1) * field.dy
@@ -187,30 +186,32 @@ def height_above(x: ptr, field: Field, fields: Fields, found: Found) -> f64:
     j = cell_of(x[1], field.y, field.dy, field.rows)
     s = (x[0] - field.x) / field.dx - i
     t = (x[1] - field.y) / field.dy - j
-    triangle_of(i, j, 0 if s >= t else 1, field, fields, found.other)
-    normal_of(found.other, found.n)
+    triangle_of(i, j, 0 if s >= t else 1, field, fields, gathered.other)
+    normal_of(gathered.other, gathered.n)
     z = 0.0
     for k in range(3):
-        z += found.n[k] * (x[k] - found.other[k])
-    return float(z / found.n[2])
+        z += gathered.n[k] * (x[k] - gathered.other[k])
+    return float(z / gathered.n[2])
 
 
 @loop
 def noted(
     key: f64, owner: i64, a: ptr, b: ptr, radius: f64, gap: f64, ask: Question,
-    found: Found,
+    gathered: Gathered,
 ) -> None:  # fmt: skip
     """Notes a place: n, the point of the first body in its own axes, b, the radius about a.
 
     What is there with the same point and the same normal stays alone; the lowest stay of too many.
     """
-    n = found.n
+    n = gathered.n
     for i in range(3):
-        found.spot[i] = a[i] - radius * n[i]
-    slot = found.count
-    for k in range(found.count):
-        one = found.number[k]
-        apart = distance2(one, n) + distance2(at(one, 9), found.spot) / (found.reach * found.reach)
+        gathered.spot[i] = a[i] - radius * n[i]
+    slot = gathered.count
+    for k in range(gathered.count):
+        one = gathered.number[k]
+        apart = distance2(one, n) + distance2(at(one, 9), gathered.spot) / (
+            gathered.reach * gathered.reach
+        )
         if one[14] == key or apart < 1e-18:
             if one[13] <= gap:
                 return
@@ -219,20 +220,20 @@ def noted(
     if slot == ROOM:
         slot = 0
         for k in range(1, ROOM):
-            if found.number[k, 13] > found.number[slot, 13]:
+            if gathered.number[k, 13] > gathered.number[slot, 13]:
                 slot = k
-        if found.number[slot, 13] <= gap:
+        if gathered.number[slot, 13] <= gap:
             return
-    elif slot == found.count:
-        found.count += 1
-    place = found.number[slot]
+    elif slot == gathered.count:
+        gathered.count += 1
+    place = gathered.number[slot]
     for i in range(3):
         place[i] = n[i]
         place[3 + i] = 0.0
         for j in range(3):
             place[3 + i] += ask.R[j, i] * (a[j] - ask.p[j])
         place[6 + i] = b[i]
-        place[9 + i] = found.spot[i]
+        place[9 + i] = gathered.spot[i]
     place[12] = radius
     place[13] = gap
     place[14] = key
@@ -241,24 +242,32 @@ def noted(
 
 @loop
 def corner_places(
-    x: ptr, radius: f64, corner: i64, field: Field, fields: Fields, ask: Question, found: Found
+    x: ptr,
+    radius: f64,
+    corner: i64,
+    field: Field,
+    fields: Fields,
+    ask: Question,
+    gathered: Gathered,
 ) -> None:
     """The places of a corner, or of a ball about it."""
-    above = height_above(x, field, fields, found)
+    above = height_above(x, field, fields, gathered)
     if above >= 0.0:
-        around_corner(x, radius, corner, 1.0, radius + found.margin, field, fields, ask, found)
+        around_corner(
+            x, radius, corner, 1.0, radius + gathered.margin, field, fields, ask, gathered
+        )
     else:
         # the surface is at most this far; of the places, those that are about as near as the first
-        found.least = -above
-        around_corner(x, radius, corner, 0.0, -above, field, fields, ask, found)
-        limit = 2.0 * found.least + 1e-6 * found.reach
-        around_corner(x, radius, corner, -1.0, limit, field, fields, ask, found)
+        gathered.least = -above
+        around_corner(x, radius, corner, 0.0, -above, field, fields, ask, gathered)
+        limit = 2.0 * gathered.least + 1e-6 * gathered.reach
+        around_corner(x, radius, corner, -1.0, limit, field, fields, ask, gathered)
 
 
 @loop
 def around_corner(
     x: ptr, radius: f64, corner: i64, sign: f64, far: f64, field: Field, fields: Fields,
-    ask: Question, found: Found,
+    ask: Question, gathered: Gathered,
 ) -> None:  # fmt: skip
     """Notes the places of x on triangles within `far`; with sign 0 finds their least distance."""
     left = cell_of(x[0] - far, field.x, field.dx, field.columns)
@@ -269,34 +278,34 @@ def around_corner(
     for j in range(low, high + 1):
         for i in range(left, right + 1):
             for half in range(2):
-                triangle = found.triangle
+                triangle = gathered.triangle
                 triangle_of(i, j, half, field, fields, triangle)
-                is_inside = nearest_on(triangle, x, found.near)
-                apart = distance2(x, found.near)
+                is_inside = nearest_on(triangle, x, gathered.near)
+                apart = distance2(x, gathered.near)
                 if apart > far * far + tiny * tiny:
                     continue
                 apart = sqrt(apart)
                 if sign == 0.0:
-                    found.least = min(found.least, apart)
+                    gathered.least = min(gathered.least, apart)
                     continue
-                normal_of(triangle, found.n)
+                normal_of(triangle, gathered.n)
                 height = 0.0
                 for k in range(3):
-                    height += found.n[k] * (x[k] - found.near[k])
+                    height += gathered.n[k] * (x[k] - gathered.near[k])
                 if sign * height < -tiny:
                     continue  # behind it
-                if is_inside == 0 and is_nearest_of_all(x, field, fields, found) == 0:
+                if is_inside == 0 and is_nearest_of_all(x, field, fields, gathered) == 0:
                     continue
                 if is_inside == 0 and apart > tiny:
                     for k in range(3):
-                        found.n[k] = sign * (x[k] - found.near[k]) / apart
+                        gathered.n[k] = sign * (x[k] - gathered.near[k]) / apart
                     height = sign * apart
-                if found.n[2] <= 1e-6:
+                if gathered.n[2] <= 1e-6:
                     continue  # beside the field
                 cell = 2 * (j * (field.columns - 1) + i) + half
                 plane = fields.plane[field.first_plane + cell]
                 key = 1.0 + corner + float(CORNERS) * plane
-                noted(key, 1, x, found.near, radius, height - radius, ask, found)
+                noted(key, 1, x, gathered.near, radius, height - radius, ask, gathered)
 
 
 @loop
@@ -320,25 +329,25 @@ def rim_points(body: Convex, d: ptr, ask: Question) -> i64:
 
 @loop
 def cylinder_places(
-    body: Convex, i: i64, j: i64, field: Field, fields: Fields, ask: Question, found: Found
+    body: Convex, i: i64, j: i64, field: Field, fields: Fields, ask: Question, gathered: Gathered
 ) -> None:
     """The places of a cylinder's rims, or of its side where it lies, on the triangles of a cell."""
     deepest = -min(body.disc, body.half)
     for half in range(2):
-        triangle = found.triangle
+        triangle = gathered.triangle
         triangle_of(i, j, half, field, fields, triangle)
-        normal_of(triangle, found.n)
+        normal_of(triangle, gathered.n)
         high = 0.0
         for k in range(3):
-            high += found.n[k] * (found.center[k] - triangle[k])
-        if high > found.reach + found.margin:
+            high += gathered.n[k] * (gathered.center[k] - triangle[k])
+        if high > gathered.reach + gathered.margin:
             continue
         ask.owner = 1
         ask.reach = 0.0
         for k in range(3):
             ask.direction[k] = 0.0
             for m in range(3):
-                ask.direction[k] -= ask.R[m, k] * found.n[m]
+                ask.direction[k] -= ask.R[m, k] * gathered.n[m]
         count = rim_points(body, ask.direction, ask)
         cell = 2 * (j * (field.columns - 1) + i) + half
         plane = fields.plane[field.first_plane + cell]
@@ -347,62 +356,63 @@ def cylinder_places(
             to_second(x, 0, x, ask)
             height = 0.0
             for m in range(3):
-                height += found.n[m] * (x[m] - triangle[m])
+                height += gathered.n[m] * (x[m] - triangle[m])
             gap = height - ask.reach
-            if gap > found.margin or gap < deepest:
+            if gap > gathered.margin or gap < deepest:
                 continue
             for m in range(3):
-                found.one[m] = x[m] - height * found.n[m]
-            nearest_on(triangle, found.one, found.near)
+                gathered.one[m] = x[m] - height * gathered.n[m]
+            nearest_on(triangle, gathered.one, gathered.near)
             tiny = SAME * (field.dx + field.dy)
-            if distance2(found.near, found.one) > tiny * tiny:
+            if distance2(gathered.near, gathered.one) > tiny * tiny:
                 continue
             key = 1.0 + k + (8.0 if count == 2 else 0.0) + float(CORNERS) * plane
-            noted(key, 1, x, found.one, ask.reach, gap, ask, found)
+            noted(key, 1, x, gathered.one, ask.reach, gap, ask, gathered)
 
 
 @loop
-def chosen_places(found: Found) -> i64:
+def chosen_places(gathered: Gathered) -> i64:
     """Which places are kept: the lowest, and those that are low and far from the others."""
     kept = 0
     for k in range(MOST):
         best = -1
         most = -1e300
-        for m in range(found.count):
+        for m in range(gathered.count):
             rank = 1e300 if k > 0 else 0.0
             for i in range(k):
-                one = found.number[found.chosen[i]]
-                turn = distance2(one, found.number[m])
-                apart = distance2(at(one, 9), at(found.number[m], 9))
-                rank = min(rank, sqrt(apart + found.reach * found.reach * turn))
-                if found.chosen[i] == m:
+                one = gathered.number[gathered.chosen[i]]
+                turn = distance2(one, gathered.number[m])
+                apart = distance2(at(one, 9), at(gathered.number[m], 9))
+                rank = min(rank, sqrt(apart + gathered.reach * gathered.reach * turn))
+                if gathered.chosen[i] == m:
                     rank = -1e300
                     break
-            rank -= STEEP * found.number[m, 13]
+            rank -= STEEP * gathered.number[m, 13]
             if rank > most:
                 most = rank
                 best = m
         if best < 0 or most < -1e290:
             break
-        found.chosen[k] = best
+        gathered.chosen[k] = best
         kept += 1
     return kept
 
 
 @loop
-def put_places(places: ptr, keys: ptr, width: i64, ask: Question, found: Found) -> None:
+def put_places(places: ptr, keys: ptr, width: i64, ask: Question, gathered: Gathered) -> None:
     """Writes what was chosen as places, each to a place of its key; the rest is zeros."""
-    kept = chosen_places(found)
+    kept = chosen_places(gathered)
     for _ in range(kept):
         # the least key first, so that the order of places does not matter
         k = 0
         for j in range(kept):
-            key = found.number[found.chosen[j], 14]
+            key = gathered.number[gathered.chosen[j], 14]
             if key >= 0.0 and (
-                found.number[found.chosen[k], 14] < 0.0 or key < found.number[found.chosen[k], 14]
+                gathered.number[gathered.chosen[k], 14] < 0.0
+                or key < gathered.number[gathered.chosen[k], 14]
             ):
                 k = j
-        one = found.number[found.chosen[k]]
+        one = gathered.number[gathered.chosen[k]]
         taken = int(one[14] - MOST * floor(one[14] / MOST))
         while keys[taken] > 0.0:
             taken = (taken + 1) % MOST

@@ -28,7 +28,7 @@ from liaison.program.loops.records import Record, Rows, address, inline, rows, s
 from liaison.simulation.steps.layout import Law
 
 from .distance import dot3
-from .field_layout import Fields, Found, fields_of
+from .field_layout import Fields, Gathered, fields_of
 from .fields import put_places
 from .layout import Bodies, Question, bodies_of
 from .manifold import MOST, plane_points, touch_points
@@ -89,7 +89,7 @@ class Touches(Record):
     first_frame: i64  # words of the workspace at which frames begin,
     first_place: i64  # places,
     first_x: i64  # what entries take as x, in which places stand behind v̇, λ and f,
-    found: i64  # what is found on height fields,
+    gathered: i64  # what is found on height fields,
     rest: i64  # and what the entries work in
     frames: kernel
     gaps: kernel
@@ -118,7 +118,7 @@ def places_at(
     ask = Question(work)
     bodies = Bodies(touches.bodies)
     fields = Fields(touches.terrain)
-    found = Found(at(work, touches.found))
+    gathered = Gathered(at(work, touches.gathered))
     rest = at(work, touches.rest)
     touches.frames(t, q, v, u, p, x, at(work, touches.first_frame), rest)
     for k in range(touches.pairs):
@@ -129,7 +129,7 @@ def places_at(
             for j in range(3):
                 ask.R[i, j] = frame.R[i, j]
         places = Places(at(work, pair.places))
-        find_places(pair, bodies, fields, ask, found, places, at(work, pair.keys))
+        find_places(pair, bodies, fields, ask, gathered, places, at(work, pair.keys))
     touches.gaps(t, q, v, u, p, at(work, touches.first_x), out, rest)
     for k in range(touches.pairs):
         pair = touches.pair[k]
@@ -140,7 +140,7 @@ def places_at(
 
 @loop
 def find_places(
-    pair: Pair, bodies: Bodies, fields: Fields, ask: Question, found: Found, places: Places,
+    pair: Pair, bodies: Bodies, fields: Fields, ask: Question, gathered: Gathered, places: Places,
     keys: ptr,
 ) -> None:  # fmt: skip
     """The places of one pair: those in use, by their keys; zeros elsewhere."""
@@ -150,8 +150,8 @@ def find_places(
             places.numbers[slot, i] = 0.0
     ask.points = 0
     if pair.second == FIELD:
-        field_points(bodies.body[pair.first], pair.field, fields, bodies, ask, found)
-        put_places(places.numbers[0], keys, PLACE, ask, found)
+        field_points(bodies.body[pair.first], pair.field, fields, bodies, ask, gathered)
+        put_places(places.numbers[0], keys, PLACE, ask, gathered)
     elif pair.second < 0:
         plane_points(pair.first, bodies, ask)
     elif are_near(pair, bodies, ask) == 1:
@@ -301,8 +301,8 @@ def table_of(pairs: Sequence[tuple[str, Solid, Touched]]) -> Touches:
     touches.first_frame = Question.header
     touches.first_place = touches.first_frame + Frame.header * len(pairs)
     keys = touches.first_place + Places.header * len(pairs)
-    touches.found = keys + MOST * len(pairs)
-    touches.rest = touches.found + (Found.header if grids else 0)
+    touches.gathered = keys + MOST * len(pairs)
+    touches.rest = touches.gathered + (Gathered.header if grids else 0)
     for k, pair in enumerate(touches.pair):
         pair.first, pair.second, pair.field = numbers[k]
         pair.frame = touches.first_frame + Frame.header * k

@@ -223,7 +223,7 @@ def _on_field(
     marker, kind, sizes = solid
     own = {key: x for key, x in sizes.items() if key in model.Contact.__slots__}
     more = {key: x for key, x in sizes.items() if key not in own}
-    more["terrain"] = geoms.meshes.terrains.field(field.element)
+    more["terrain"] = geoms.terrains.field(field.element)
     below = marker_at(field.body, *geoms.placed(field.element))
     return model.Contact(name, marker, below, kind, more=tuple(more.items()), **own, **law)
 

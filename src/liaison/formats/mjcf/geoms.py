@@ -30,6 +30,7 @@ from liaison.spatial import (
 )
 
 from .fields import Fields
+from .hfields import HeightFields
 from .meshes import Meshes
 from .values import Settings
 
@@ -43,8 +44,11 @@ DENSITY = "1000"
 class Geoms:
     """Reads the geoms of one body."""
 
-    def __init__(self, settings: Settings, fields: Fields, meshes: Meshes) -> None:
+    def __init__(
+        self, settings: Settings, fields: Fields, meshes: Meshes, terrains: HeightFields
+    ) -> None:
         self.settings, self.fields, self.meshes = settings, fields, meshes
+        self.terrains = terrains
         self.strict, self.notes = fields.strict, fields.notes
         self.single: dict[str, Any] = {}  # body -> axes of its only geom with a mass
 
@@ -200,7 +204,7 @@ class Geoms:
         if kind == "mesh":
             return self.drawn(geom, at)
         if kind == "hfield":
-            return [replace(self.meshes.terrains.field(geom), **at)]
+            return [replace(self.terrains.field(geom), **at)]
         s = self.sizes(geom)
         if kind == "sphere":
             return [Sphere(s[0], **at)]

@@ -38,6 +38,7 @@ from .contacts import Touching, contacts
 from .expand import Folder, expanded
 from .fields import Fields
 from .geoms import Geoms
+from .hfields import HeightFields
 from .joints import Joints
 from .meshes import Meshes
 from .parts import Parts, Pose, marker_at
@@ -111,7 +112,8 @@ class _Model:
         self.root, self.settings = expanded(root, folder)
         self.fields.check_elements(self.root)
         self.parts = Parts(self.settings, self.fields, wishes.limits)
-        self.geoms = Geoms(self.settings, self.fields, Meshes(self.root, self.settings, folder))
+        files = (self.root, self.settings, folder)
+        self.geoms = Geoms(self.settings, self.fields, Meshes(*files), HeightFields(*files))
         self.joints = Joints(self.parts)
         self.compensated: list[tuple[Element, str]] = []
         self.touching: list[Touching] = []

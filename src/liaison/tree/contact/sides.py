@@ -43,7 +43,6 @@ from liaison.model.contacts.friction import GROUPS
 from liaison.model.contacts.shape import Core
 from liaison.model.contacts.touch import SLOTS, features
 from liaison.model.pairing import paired
-from liaison.numeric.height_fields import HeightGrid
 from liaison.numeric.hulls import Solid, convex_hull
 from liaison.spatial.arrays import identity, zeros
 from liaison.tree.closure import (
@@ -131,7 +130,7 @@ class ConvexPair(NamedTuple):
     features: tuple[Expr, ...]
     pose: tuple[Expr, ...]
     first: Solid
-    second: Solid | HeightGrid | None
+    second: Any  # a Solid or a HeightGrid
 
 
 @final
@@ -313,11 +312,10 @@ def convex_pair(one: Contact, pose: Mapping[Expr, Expr]) -> ConvexPair | None:
     return ConvexPair(one.name, symbols, tuple(pose[x] for x in (*R.flat, *P)), first, second)
 
 
-def _solid(core: Core) -> Solid | HeightGrid:
+def _solid(core: Core) -> Any:
     """A body by its numbers; of a height field its grid."""
     if core.grid is not None:
-        grid: HeightGrid = core.grid
-        return grid
+        return core.grid
     points = np.array([[float(x) for x in point] for point in core.points]).reshape(-1, 3)
     polytope = convex_hull(points) if len(points) > 3 else None
     bare = points if 0 < len(points) < 4 else None
