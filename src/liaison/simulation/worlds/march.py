@@ -20,7 +20,7 @@ from liaison.contacts.stepping.moreau import (
     predict,
 )
 from liaison.contacts.stepping.phases import keep, place, set_out, stand
-from liaison.contacts.stepping.rows import one_sided
+from liaison.contacts.stepping.rows import forget_end, one_sided
 from liaison.program.loops.language import at, external, f64, i64, iptr, loop, ptr
 from liaison.simulation.steps.explicit import refresh
 from liaison.simulation.steps.layout import GOOD, NOT_FINITE, SINGULAR_MASS, Entries, Run
@@ -46,7 +46,6 @@ def predicted(e: Entries, run: Run, scratch: ptr) -> i64:
     """The free motion of a step, and what it meets."""
     if midway(e, run, scratch) != GOOD:
         return SINGULAR_MASS
-    free_velocities(e, run.v, run, scratch)
     free_velocities(e, run.free.v, run, scratch)
     for i in range(run.nv):
         run.y[run.nv + i] = run.free.v[i]
@@ -207,6 +206,7 @@ def scatter(seed: i64, i: i64, spread: ptr, e: Entries, run: Run, scratch: ptr) 
     refresh(e, run.t, run.q, run.v, run, scratch)
     status = project(e, run.t, run.q, run.v, run, scratch)
     if status == GOOD:
+        forget_end(run)
         status = place(e, run.t, run.q, run.v, run, scratch)
     if status == GOOD:
         status = project(e, run.t, run.q, run.v, run, scratch)
