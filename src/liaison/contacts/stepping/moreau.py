@@ -44,7 +44,7 @@ from liaison.simulation.steps.layout import (
 )
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP, OPEN, STICK, STRIBECK
 from liaison.simulation.steps.variational import note_stages
-from liaison.solvers.cones.cones import DISC, ONE_WAY, Limit, solve_cones
+from liaison.solvers.cones.cones import DISC, ONE_WAY, Limit, solve_cones_near
 from liaison.solvers.linear.dense import dot, largest_in
 from liaison.solvers.linear.lemke import SOLVED, polyhedral_missed, solve_polyhedral
 
@@ -97,7 +97,7 @@ def impulses(part: f64, run: Run) -> f64:
         if solve_polyhedral(m, count, A, b, cones, limits, run.facets, P, run.area) == SOLVED:
             residual = polyhedral_missed(m, count, cones, run.facets, run.area)
     else:
-        residual = solve_cones(m, count, A, b, cones, limits, P, run.area)
+        residual = solve_cones_near(m, count, A, b, cones, limits, P, run.area)
     for r in range(run.nr):
         kept[r] = 0.0
     for i in range(m):
@@ -118,15 +118,28 @@ def choose(run: Run) -> i64:
             run.cone_of[k] = count
             cone.kind = DISC if block.kind == FRICTION else ONE_WAY
             cone.first = m
-            cone.rows = block.rows
             cone.load = run.cone_of[block.load] if block.load >= 0 else -1
             bounds(k, run.problem.limits[count], run)
-            for r in range(block.rows):
-                run.chosen[m] = block.first + r
-                m += 1
+            for r in range(block.first, block.first + block.rows):
+                if r == block.first or moves(r, run) == 1:
+                    run.chosen[m] = r
+                    m += 1
+            cone.rows = m - cone.first
             count += 1
     run.rows_chosen = m
     return count
+
+
+@loop
+def moves(r: i64, run: Run) -> i64:
+    """0 for a row on which nothing moves, whatever acts: across the plane of a planar motion."""
+    if run.mid.rate[r] != 0.0 or run.sides.rate[r] != 0.0:
+        return 1
+    D = run.mid.D[r]
+    for i in range(run.nv):
+        if D[i] != 0.0:
+            return 1
+    return 0
 
 
 @loop
@@ -192,9 +205,9 @@ def rates(m: i64, part: f64, run: Run) -> None:
     v = run.v
     for k in range(run.nb):
         if run.active[k] == 1:
-            first = run.cone[run.cone_of[k]].first
+            cone = run.cone[run.cone_of[k]]
             goes_on = is_same_place(k, run.sides, run)
-            for i in range(first, first + run.blocks[k].rows):
+            for i in range(cone.first, cone.first + cone.rows):
                 r = run.chosen[i]
                 u = mid.rate[r]
                 D = mid.D[r]
@@ -307,8 +320,13 @@ AGAIN = 5
 @loop
 def near(k: i64, run: Run) -> f64:
     """The gap of a block up to which it touches."""
-    size = 1.0 + largest_in(run.nq, run.q, run.scales.position)
-    return float(TOUCH * size * run.scales.gap[k])
+    return float(reach(run) * run.scales.gap[k])
+
+
+@loop
+def reach(run: Run) -> f64:
+    """The same in units, of all blocks."""
+    return TOUCH * (1.0 + largest_in(run.nq, run.q, run.scales.position))
 
 
 @loop
@@ -467,11 +485,13 @@ def predict(e: Entries, run: Run, scratch: ptr) -> None:
     end = run.end
     state_after(e, run.free.v, run, scratch)
     active = run.active
+    touch = reach(run)
     for k in range(run.nb):
         block = run.blocks[k]
         active[k] = 1
         if block.kind == GAP:
-            active[k] = 1 if end.gap[k] <= 0.0 or run.sides.gap[k] <= near(k, run) else 0
+            touches = 1 if run.sides.gap[k] <= touch * run.scales.gap[k] else 0
+            active[k] = 1 if end.gap[k] <= 0.0 or touches == 1 else 0
             if is_same_place(k, end, run) == 0 or is_same_place(k, run.sides, run) == 0:
                 active[k] = 1 if mid_closes(k, run) == 1 else 0
         elif block.kind == FRICTION and block.load >= 0:

@@ -275,8 +275,10 @@ def keep(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """The new state becomes the state, and unilateral rows are those there."""
     status = commit(e, run, scratch, event_log)
     if is_at_end(run.t, run.q, run.v, run) == 1:
+        there = run.end.floats
+        sides = run.sides.floats
         for i in range(words_of(OneSided, run)):
-            run.sides.floats[i] = run.end.floats[i]
+            sides[i] = there[i]
     else:
         one_sided(e, run.t, run.q, run.v, run.sides, run, scratch)
     return status

@@ -58,13 +58,13 @@ def forget_end(run: Run) -> None:
 @loop
 def is_at_end(t: f64, q: ptr, v: ptr, run: Run) -> i64:
     """1 if `run.end` is of this state; inputs that are formulas may be others there."""
-    if run.ni > 0 or not (t == run.free.t_end[0]):
+    if run.ni > 0 or t != run.free.t_end[0]:
         return 0
     for i in range(run.nq):
-        if not (q[i] == run.free.q_end[i]):
+        if q[i] != run.free.q_end[i]:
             return 0
     for i in range(run.nv):
-        if not (v[i] == run.free.v_end[i]):
+        if v[i] != run.free.v_end[i]:
             return 0
     return 1
 
