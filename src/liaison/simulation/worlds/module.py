@@ -32,7 +32,7 @@ from liaison.contacts.stepping.moreau import (
     predict,
 )
 from liaison.contacts.stepping.phases import keep, place, set_out, stand
-from liaison.contacts.stepping.rows import one_sided
+from liaison.contacts.stepping.rows import forget_end, one_sided
 from liaison.program.gpu.pointers import entry_text, functions_text, work_size
 from liaison.program.gpu.thread import DeviceModule
 from liaison.program.llvm.entries import Form
@@ -81,7 +81,6 @@ def predicted(e: Entries, run: Run, scratch: ptr) -> i64:
     """The free motion of a step, and what it meets."""
     if midway(e, run, scratch) != GOOD:
         return SINGULAR_MASS
-    free_velocities(e, run.v, run, scratch)
     free_velocities(e, run.free.v, run, scratch)
     for i in range(run.nv):
         run.y[run.nv + i] = run.free.v[i]
@@ -242,6 +241,7 @@ def scatter(seed: i64, i: i64, spread: ptr, e: Entries, run: Run, scratch: ptr) 
     refresh(e, run.t, run.q, run.v, run, scratch)
     status = project(e, run.t, run.q, run.v, run, scratch)
     if status == GOOD:
+        forget_end(run)
         status = place(e, run.t, run.q, run.v, run, scratch)
     if status == GOOD:
         status = project(e, run.t, run.q, run.v, run, scratch)
