@@ -120,8 +120,8 @@ class Driver:
             self.call("cuModuleLoadData", ctypes.byref(handle), ctypes.c_char_p(text.encode()))
         except ProgramError as error:
             error.hint = (
-                f"The driver is of CUDA {self.version}, and the code is PTX {_version_of(text)} for "
-                f"{self.processor}. If it is older than that, install a newer driver."
+                f"The driver is of CUDA {self.version}; the code is PTX {_version_of(text)} for "
+                f"{self.processor}. A newer driver may take it."
             )
             raise
         module, functions = _Module(self, handle), {}

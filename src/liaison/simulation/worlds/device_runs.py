@@ -103,9 +103,7 @@ class DeviceRuns:
             )
         return most
 
-    def _launched(
-        self, table: Array, width: int
-    ) -> tuple[Array, NDArray[np.int64], Array, Array]:
+    def _launched(self, table: Array, width: int) -> tuple[Array, NDArray[np.int64], Array, Array]:
         """Records, codes, last states and reasons of some runs."""
         place, count = self._place, len(table)
         listed = {
@@ -191,5 +189,3 @@ def _refusal(plan: Plan, device: str, why: str) -> SimulationError:
         hint="A device takes fixed steps of explicit methods, and of 'moreau' through contacts; "
         "device='cpu' takes all.",
     )
-
-
