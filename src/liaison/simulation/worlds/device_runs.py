@@ -86,7 +86,7 @@ class DeviceRuns:
             )
             for k in np.flatnonzero(ends.codes[some, 0] != DONE).tolist():
                 i = int(some[k])
-                ends.outcomes[i] = self._outcome(ends, i, starts, why[k])
+                ends.outcomes[i] = self._outcome(ends, i, starts, why[:, k])
         _forget_rest(records, ends)
         return records, ends
 
@@ -111,7 +111,7 @@ class DeviceRuns:
             "records": place.array(np.full((count, self.samples, self.row), np.nan), np.float64),
             "ends": place.array(np.zeros((count, len(ENDS))), np.int64),
             "reached": place.array(np.full((count, width), np.nan), np.float64),
-            "why": place.array(np.zeros((count, 2)), np.float64),
+            "why": place.array(np.zeros((2, count)), np.float64),
         }
         arguments: list[Any] = [ctypes.c_int32(count), ctypes.c_double(0.0)]
         arguments += [ctypes.c_uint64(place.address(listed[x], x)) for x in KERNELS[self._name][2]]

@@ -40,11 +40,13 @@ def entered(e: Entries, run: Run, scratch: ptr, records: ptr) -> i64:
 
 
 @loop
-def over(i: i64, status: i64, run: Run, ends: Rows[End], last: ptr, why: ptr) -> None:
-    """Notes how a run ended, and what its status means."""
+def over(
+    i: i64, count: i64, status: i64, run: Run, ends: Rows[End], last: ptr, why: ptr
+) -> None:  # fmt: skip
+    """Notes how one of `count` runs ended, and which row its status means, missed by how much."""
     note_end(i, DONE if status == GOOD else status, run, ends, last)
-    why[2 * i] = run.worst
-    why[2 * i + 1] = float(run.detail[0])
+    why[i] = run.worst
+    why[count + i] = float(run.detail[0])
 
 
 @loop
@@ -70,7 +72,7 @@ def run_smooth_world(
             status = commit(e, run, scratch, scratch)
         if status == GOOD and run.phase == ARRIVED:
             status = arrive(e, run, scratch, own)
-    over(i, status, run, ends, last, why)
+    over(i, count, status, run, ends, last, why)
 
 
 @loop
@@ -96,4 +98,4 @@ def run_moreau_world(
             status = keep(e, run, scratch, scratch)
         if status == GOOD and run.phase == ARRIVED:
             status = arrive(e, run, scratch, own)
-    over(i, status, run, ends, last, why)
+    over(i, count, status, run, ends, last, why)

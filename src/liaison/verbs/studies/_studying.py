@@ -657,10 +657,7 @@ def asked_again(about: Mapping[str, Any]) -> Asked:
 
 
 def run_again(definition: Definition, values: Array) -> Trajectory:
-    """One run of a study, at all instants at which its measures were evaluated.
-
-    It is made on the processor, also where those of the study were made on a GPU.
-    """
+    """One run of a study, at all instants of its measures; on the processor in any case."""
     asked = asked_again(definition.about)
     family = Family(asked.recipe)
     return _without_formulas(family.runs(values[None, :]), asked)[0]
