@@ -1,10 +1,12 @@
 """Runs of a batch on a device: each from its start to its end, one run a thread, in one launch.
 
+Phases of a step are those of `advance`, called by name instead of by address.
+
 What comes back is what a batch on the processor leaves: records at the same instants, codes, last
 good states and the balance of energy; series and measures are evaluated from these in the same way.
 Steps are those of the processor, by the same loops; bits differ, since sums are fused otherwise.
 
-Public names: DeviceRuns, check_breaks.
+Public names: DeviceRuns, check_breaks, run_smooth_world, run_moreau_world.
 """
 
 from __future__ import annotations
@@ -17,9 +19,12 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from liaison.contacts.stepping.phases import keep, one_step, set_out, stand
 from liaison.errors import ProgramError, SimulationError
 from liaison.numeric import Array
-from liaison.simulation.batch.loop import ENDS
+from liaison.program.loops.language import at, f64, i64, loop, ptr
+from liaison.program.loops.records import Rows
+from liaison.simulation.batch.loop import ENDS, End, note_end, take_start
 from liaison.simulation.batch.plan import Starts
 from liaison.simulation.batch.result import Ends
 from liaison.simulation.events.watched import sides_in
@@ -27,7 +32,20 @@ from liaison.simulation.outcome import REASONS, Outcome, outcome_of
 from liaison.simulation.plan.plan import Plan, arrays_of
 from liaison.simulation.prepared import scale_run
 from liaison.simulation.record.trajectory import FAILED
-from liaison.simulation.steps.layout import DONE, Run
+from liaison.simulation.steps.advance import begin, commit, land, try_step
+from liaison.simulation.steps.layout import (
+    ARRIVED,
+    COMMIT,
+    DONE,
+    GOOD,
+    LAND,
+    NOT_KEPT,
+    SAMPLING,
+    TRY,
+    Entries,
+    Run,
+)
+from liaison.simulation.steps.recording import arrive, begin_balance, observe, sample
 
 from .module import KERNELS, runs_module
 from .places import Place, place_named
@@ -37,6 +55,79 @@ LARGEST = 2**31 - 1
 
 SHARE = 0.8
 """Of the free memory that arrays take at most."""
+
+
+@loop
+def entered(e: Entries, run: Run, scratch: ptr, records: ptr) -> i64:
+    """Instants inside the step recorded, and the step entered into the balance of energy."""
+    status = GOOD
+    if run.phase == SAMPLING:
+        status = sample(e, run, scratch, records)
+    if status == GOOD and run.phase == COMMIT and run.ledger.kind != NOT_KEPT:
+        observe(e, run, scratch)
+    return status
+
+
+@loop
+def over(
+    i: i64, count: i64, status: i64, run: Run, ends: Rows[End], last: ptr, why: ptr
+) -> None:  # fmt: skip
+    """Notes how one of `count` runs ended, and which row its status means, missed by how much."""
+    note_end(i, DONE if status == GOOD else status, run, ends, last)
+    why[i] = run.worst
+    why[count + i] = float(run.detail[0])
+
+
+@loop
+def run_smooth_world(
+    i: i64, count: i64, start: f64, starts: ptr, records: ptr, ends: Rows[End], last: ptr,
+    why: ptr, e: Entries, run: Run, scratch: ptr,
+) -> None:  # fmt: skip
+    """The i-th of `count` runs by fixed explicit steps."""
+    take_start(i, run, starts)
+    own = at(records, i * run.samples * (1 + run.nq + run.nv + run.nu))
+    if run.ledger.kind != NOT_KEPT:
+        begin_balance(e, run, scratch)
+    status = begin(e, run, scratch, scratch)
+    if status == GOOD:
+        status = arrive(e, run, scratch, own)
+    while status == GOOD and run.phase == TRY:
+        status = try_step(e, run, scratch, scratch)
+        if status == GOOD and run.phase == LAND:
+            status = land(e, run, scratch, scratch)
+        if status == GOOD:
+            status = entered(e, run, scratch, own)
+        if status == GOOD and run.phase == COMMIT:
+            status = commit(e, run, scratch, scratch)
+        if status == GOOD and run.phase == ARRIVED:
+            status = arrive(e, run, scratch, own)
+    over(i, count, status, run, ends, last, why)
+
+
+@loop
+def run_moreau_world(
+    i: i64, count: i64, start: f64, starts: ptr, records: ptr, ends: Rows[End], last: ptr,
+    why: ptr, e: Entries, run: Run, scratch: ptr,
+) -> None:  # fmt: skip
+    """The i-th of `count` runs by Moreau and Jean's steps; there is no log of events."""
+    take_start(i, run, starts)
+    own = at(records, i * run.samples * (1 + run.nq + run.nv + run.nu))
+    if run.ledger.kind != NOT_KEPT:
+        begin_balance(e, run, scratch)
+    status = set_out(e, run, scratch, scratch)
+    if status == GOOD:
+        status = arrive(e, run, scratch, own)
+    while status == GOOD and run.phase == TRY:
+        status = one_step(e, run, scratch, scratch)
+        if status == GOOD and run.phase == LAND:
+            status = stand(e, run, scratch, scratch)
+        if status == GOOD:
+            status = entered(e, run, scratch, own)
+        if status == GOOD and run.phase == COMMIT:
+            status = keep(e, run, scratch, scratch)
+        if status == GOOD and run.phase == ARRIVED:
+            status = arrive(e, run, scratch, own)
+    over(i, count, status, run, ends, last, why)
 
 
 @final
@@ -61,7 +152,8 @@ class DeviceRuns:
             run.pivots_left = 0
         run.records_stop, run.capacity = 0, run.samples + 1
         self._place = _place(device)
-        module = runs_module(plan, run, gpu=self._place.is_gpu)
+        whole = run_moreau_world if run.is_moreau else run_smooth_world
+        module = runs_module(plan, run, whole, gpu=self._place.is_gpu)
         (self._name,) = module.names
         self._kernels = self._place.load(module)
         self.samples, self.row = int(run.samples), int(1 + run.nq + run.nv + run.nu)
