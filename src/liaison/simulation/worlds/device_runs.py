@@ -200,7 +200,7 @@ class DeviceRuns:
         place, count = self._place, len(table)
         listed = {
             "starts": place.array(table, np.float64),
-            "records": place.array(np.full((count, self.samples, self.row), np.nan), np.float64),
+            "records": place.room((count, self.samples, self.row), np.float64),
             "ends": place.array(np.zeros((count, len(ENDS))), np.int64),
             "reached": place.array(np.full((count, width), np.nan), np.float64),
             "why": place.array(np.zeros((2, count)), np.float64),
