@@ -169,3 +169,24 @@ def test_equilibrium_says_that_states_have_none():
     m = liaison.mechanism(A, liaison.pid(A, stiffness=1, integral=1), liaison.gravity())
     with pytest.raises(liaison.SimulationError, match="state of a load"):
         liaison.equilibrium(m)
+
+
+def bounded(effort):
+    """A rod whose motor has a greatest effort, as motors of URDF files have."""
+    rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+    A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+    u = liaison.signal("u", "N*m")
+    motor = liaison.servo(A, effort=u, limit=effort, no_load=50)
+    return liaison.mechanism(A, u, motor, liaison.gravity())
+
+
+def test_bounds_of_a_motor_clip_what_a_controller_asks_for():
+    """Within them errors decay as they should; a motor that is too weak hangs where it balances."""
+    follow = liaison.computed_torque({"A": 1.0}, stiffness=25, damping=10)
+    strong, weak = (
+        liaison.simulate(bounded(x), until=4, controller=follow, rtol=1e-10) for x in (20, 2)
+    )
+    e = (1 + 5 * strong.t) * np.exp(-5 * strong.t)
+    assert np.allclose(1 - strong["A"], e, atol=1e-8)
+    assert abs(weak["A"][-1] - 1) > 0.3
+    assert np.max(weak["A"]) < 1  # 2 N·m lift 4.905 N·m sin A to 0.42 rad, and swing to twice that

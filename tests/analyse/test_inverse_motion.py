@@ -123,3 +123,37 @@ def test_events_and_stop_of_a_linkage(crank):
 def test_drives_along_a_run_are_a_list_of_names(crank, run, drives):
     with pytest.raises(ArgumentError, match=r"drives is .* a list of coordinates"):
         liaison.inverse_dynamics(crank, run, drives)
+
+
+@pytest.mark.parametrize(("limit", "is_enough"), [(10, True), (3, False)])
+def test_bounds_of_a_motor_count(limit, is_enough):
+    """A rod of 1 kg, 50 cm, at 90°: 4.905 N·m; a motor of 3 N·m does not hold it."""
+    rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+    A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+    u = liaison.signal("u", "N*m")
+    motor = liaison.servo(A, effort=u, limit=limit)
+    m = liaison.mechanism(A, u, motor, liaison.gravity())
+    held = liaison.kinematic_run(m, {"A": liaison.PI / 2 + 0 * liaison.t}, until=1, every=0.5)
+    efforts = liaison.inverse_dynamics(m, held, ["u"])
+    assert efforts["u"] == pytest.approx([4.905] * 3, rel=1e-12)
+    assert efforts.is_solvable == is_enough
+    assert efforts.missing.max() == pytest.approx(0 if is_enough else 1.905 / 4.905, abs=1e-12)
+    assert efforts.values.unit == ("N*m",)
+
+
+def test_one_state_needs_accelerations(crank):
+    with pytest.raises(ArgumentError, match="no accelerations are given"):
+        liaison.inverse_dynamics(crank, {"A": 0.5})
+
+
+def test_targets_of_a_servo_are_found_through_its_bounds():
+    """At a target of 0 the servo is at its bound; the target that holds 90° is beyond them."""
+    rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+    A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+    u = liaison.signal("u", "rad")
+    motor = liaison.servo(A, target=u, stiffness=100, damping=5, limit=10)
+    m = liaison.mechanism(A, u, motor, liaison.gravity())
+    held = liaison.kinematic_run(m, {"A": liaison.PI / 2 + 0 * liaison.t}, until=1, every=0.5)
+    efforts = liaison.inverse_dynamics(m, held, ["u"])
+    assert efforts["u"] == pytest.approx([np.pi / 2 + 4.905 / 100] * 3, rel=1e-12)
+    assert efforts.is_solvable

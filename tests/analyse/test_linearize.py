@@ -146,3 +146,23 @@ def test_an_output_without_a_slope_is_left_out(examples):
     found = liaison.linearize(examples / "gimbals.lsd")
     assert np.all(np.isfinite(found.C))
     assert len(found.outputs) == len(found.C)
+
+
+CART = """
+gravity = [0, 0, -9.81] m/s^2 ;
+let cart = body mass = 2 kg, inertia = 1 g*m^2 end ;
+let rod = body mass = 0.5 kg, center = [0, 0, -0.2] m, inertia = 0 end ;
+let x = join earth and cart with prismatic axis = [1, 0, 0] end ;
+let theta = join cart and rod with revolute axis = [0, -1, 0] end ;
+%s
+"""
+
+
+def test_what_nothing_brings_back_is_named():
+    """A cart that is pushed goes on; with a damper it stops elsewhere, with a spring it returns."""
+    assert liaison.linearize(CART % "").drifts == ("x",)
+    assert "stable, but x may drift" in str(liaison.linearize(CART % ""))
+    for load in ("damper coefficient = 1 N*s/m", "spring stiffness = 5 N/m"):
+        found = liaison.linearize(CART % f"apply {load} end on x ;")
+        assert found.is_stable
+        assert found.drifts == ()

@@ -116,3 +116,37 @@ def test_what_a_controller_lets_go_is_recorded_at_its_instant(every, name, push,
     assert run[away][-1] == pytest.approx(0.125 * rest, abs=1e-9)  # from 0.3 s on
     jump = np.isclose(run.t, 0.3, rtol=0, atol=1e-12)
     assert run[force][jump] == pytest.approx(kept, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("f", -0.3, "must not be negative"),
+        ("f", 0.5, "at rest, where it must not be less"),
+        ("e", 1.5, "above 1"),
+        ("e", -0.1, "must not be negative"),
+    ],
+)
+def test_values_that_no_contact_has_are_rejected_in_every_kind_of_run(name, value, message):
+    with pytest.raises(ModelError, match=message):
+        liaison.simulate(PUCK, until=0.1, parameters={name: value})
+    with pytest.raises(ModelError, match=message):
+        liaison.simulate(liaison.compile(liaison.read(PUCK)), until=0.1, parameters={name: value})
+    with pytest.raises(ModelError, match=f"run 1: .*{message}"):
+        liaison.simulate_batch(PUCK, until=0.1, parameters={name: np.array([0.2, value])})
+    study = liaison.study(PUCK, until=0.1, vary={name: [0.2, value]}, measure={"z": "final(F.z)"})
+    assert study.failures == {"impossible values": 1}
+
+
+def test_a_wheel_of_negative_radius_is_rejected():
+    text = """
+    parameter r = 20 cm ;
+    let wheel = body mass = 1 kg, inertia = 10 g*m^2 end ;
+    let F = join earth and wheel with free end ;
+    couple wheel and earth with rolling_disc radius = r, axis = [0, 1, 0] end ;
+    guess F.z = r ; start F.wy = 1 rad/s ;
+    """
+    with pytest.raises(ModelError, match=r"radius .* must not be negative"):
+        liaison.simulate(text, until=0.1, parameters={"r": -0.2})
+    with pytest.raises(ModelError, match=r"radius .* must not be negative"):
+        liaison.pose(text, "wheel", parameters={"r": -0.2})

@@ -48,6 +48,7 @@ def shown(examples):
         "Kernel": liaison.compile(four_bar),
         "Runs": liaison.simulate_batch(pendulum, until=0.2, start={"A": [0.1, 2.0]}),
         "Sensitivities": liaison.sensitivities(pendulum, run),
+        "Efforts": liaison.inverse_dynamics(pendulum, run, ["A"]),
         "Linearization": liaison.linearize(pendulum),
         "Equilibrium": liaison.equilibrium(pendulum),
         "Verification": liaison.verify(pendulum, run),
@@ -158,3 +159,24 @@ def test_what_was_read_shows_its_notes_and_its_mechanism(examples):
     text = str(content)
     assert all(note in text for note in content.notes)
     assert all(joint.name in text for joint in content.mechanism.joints)
+
+
+def test_a_guess_is_not_shown_as_a_start(examples):
+    text = (examples / "four_bar.lsd").read_text(encoding="utf-8")
+    linkage = liaison.mechanism(liaison.read(text), liaison.guess("C", 1.0))
+    facts = dict(page_of(linkage).facts)
+    assert "C = 1 rad" in facts["guess"]
+    assert "C" not in facts.get("start", "")
+
+
+def test_lines_of_a_first_integral_are_indented():
+    text = """
+    gravity = [0, 0, -9.81] m/s^2 ;
+    let cart = body mass = 2 kg, inertia = 0 end ;
+    let bob = body mass = 1 kg, center = [0, 0, -1] m, inertia = 0 end ;
+    let x = join earth and cart with prismatic axis = [1, 0, 0] end ;
+    let a = join cart and bob with revolute axis = [0, -1, 0] end ;
+    """
+    lines = str(liaison.first_integrals(text)[0]).splitlines()
+    assert len(lines) > 2
+    assert all(line.startswith("  ") and line[2] != " " for line in lines[1:])

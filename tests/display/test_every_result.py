@@ -32,7 +32,7 @@ DUMP = re.compile(r" object at 0x|mappingproxy|dtype=|np\.float64")
 NOT_HERE = {
     "GpuKernel": "needs a GPU", "DeviceArray": "needs a GPU", "LiveView": "opens a server",
     "JointType": "is abstract", "Explorer": "needs the extra `notebook`", "Kernel": "is abstract",
-    "Settings": "tried below", "Efforts": "only numbers", "RankAlong": "only numbers",
+    "Settings": "tried below", "RankAlong": "only numbers",
     "DryFriction": "as JointFriction", "MasslessMotion": "of one model of the tests only",
     "ScalarEquations": "as VectorEquations",
 }  # fmt: skip

@@ -5,8 +5,8 @@ import pytest
 
 import liaison
 from liaison.equations import hamilton, lagrange, newton_euler
+from liaison.equations.readable.readable import christoffel
 from liaison.equations.sweeps.rest import rest_of
-from liaison.equations.transform.christoffel import christoffel
 from liaison.errors import DerivationError
 from liaison.expr import cos, directional, sin
 from liaison.expr.reading.simplify import vanishes_exactly

@@ -16,10 +16,14 @@ from liaison.analyse.proofs.exact_motion import LooseRoots, random_point
 from liaison.equations import statement
 from liaison.equations.readable.forms import as_latex, as_sympy, as_unicode
 from liaison.equations.readable.pages import as_html, as_notebook
-from liaison.equations.readable.readable import named_recursion
+from liaison.equations.readable.readable import (
+    christoffel,
+    named_recursion,
+    power_identity,
+    product_identity,
+)
 from liaison.equations.readable.readable import readable as read_equations
 from liaison.equations.reading_order import order_of
-from liaison.equations.transform.christoffel import christoffel, power_identity, product_identity
 from liaison.errors import DerivationError
 from liaison.exact.residues import DEFAULT_PRIME, Residues, residues
 from liaison.expr import as_expr, evaluate, substitute, symbol

@@ -73,3 +73,19 @@ def test_a_length_that_is_a_parameter_counts_with_its_value():
     for name, places in wanted.dead_points.items():
         for one, other in zip(found.dead_points[name], places, strict=True):
             assert dict(one) == pytest.approx(dict(other), abs=1e-6)
+
+
+def test_a_driven_linkage_is_followed_without_its_drive():
+    free = liaison.read(LINKAGE % "let a = 10 cm ;")
+    driven = liaison.read(LINKAGE % "let a = 10 cm ; let turn = impose A = 1 rad + 2 rad/s * t ;")
+    found = liaison.singularities(driven, step=0.1)
+    assert found.left_out == ("turn",)
+    assert "without what drives it: turn" in str(found)
+    assert found.dead_points == liaison.singularities(free, step=0.1).dead_points
+    assert "turn, imposed over time" in liaison.mobility(driven).notes[-1]
+
+
+def test_a_linkage_that_is_held_is_not_set_free():
+    held = liaison.read(LINKAGE % "let a = 10 cm ; let lock = impose A = 1 rad ;")
+    with pytest.raises(DerivationError, match="mobility here is 0"):
+        liaison.singularities(held)

@@ -24,7 +24,8 @@ LATER = {
     "expr.reading.reading expr.reading.ring expr.reading.simplify",
     "equations.formalisms.newton_euler": "equations.sweeps.articulated",
     "equations.reading_order": "equations.modes",
-    "equations.setting": "equations.commutators equations.motors.compensation tree.contact.sides",
+    "equations.setting": "equations.commutators equations.motors.compensation expr.periodic "
+    "tree.contact.sides",
     "formats.lsd.meaning.statements": "formats.lsd.meaning.contacts",
     "formats.lsd.read": "formats.merge",
     "formats.read": "formats.mjcf.read formats.urdf.read",
@@ -34,7 +35,7 @@ LATER = {
     "program.back_ends": "program.libraries.package",
     "program.c.to_c": "program.functions.table",
     "program.instants": "exact.intervals",
-    "program.llvm.to_llvm": "program.llvm.portable",
+    "program.llvm.to_llvm": "program.llvm.lanes program.llvm.portable program.llvm.stages",
     "program.loops.compile": "program.functions.table",
     "program.loops.llvm": "program.functions.table",
     "program.lower": "program.derivatives.derivatives "

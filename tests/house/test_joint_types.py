@@ -42,11 +42,11 @@ NAMED = {
     "liaison.freedoms.global_.inverse_kinematics": "makes the weld of a hand",
     "liaison.freedoms.global_.legs": "sees legs; what has none goes the general way",
     "liaison.freedoms.placing": "roots avoided in coaxial joints; others by their poses",
-    "liaison.freedoms.global_.planar": "solves planar linkages; others go the general way",
+    "liaison.freedoms.global_.assembly": "solves planar linkages; others go the general way",
     "liaison.equations.formalisms.maximal": "makes the joints of bodies to the ground",
     "liaison.equations.sweeps.body_loads": "makes the joints of bodies with loads to the ground",
     "liaison.equations.transform.parametrization": "asks whether bodies move in a plane",
-    "liaison.equations.motors.transmissions": "rotors turn on hinges; others are refused",
+    "liaison.equations.motors.motorized": "rotors turn on hinges; others are refused",
     "liaison.analyse.along.maximal_run": "finds the joints of bodies to the ground",
 }
 

@@ -10,8 +10,7 @@ from liaison.equations import newton_euler
 from liaison.equations.sweeps.looped_tree import looped_tree
 from liaison.errors import DerivationError
 from liaison.program import lower, to_numpy
-from liaison.program.many.closed_kernel import closed_kernel
-from liaison.program.many.cut_tables import envelope_of
+from liaison.program.many.closed_kernel import closed_kernel, envelope_of
 from liaison.tree import span
 from samples import relative_difference, sample, some
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from liaison.errors import ProgramError
-from liaison.program.gpu.cuda import _KEPT, FLOATS, capsule_of
+from liaison.program.gpu.cuda import _KEPT, FLOATS, Driver, capsule_of
 from liaison.program.llvm.machine import load
 from liaison.program.loops.language import entry_at, f64, i64, iptr, kernel, loop, ptr
 from liaison.program.loops.records import Record, inline, size, sized
@@ -140,3 +141,34 @@ def test_dlpack_hands_out_the_same_memory_and_lets_go_of_it():
     assert len(_KEPT) == before + 1
     del capsule
     assert len(_KEPT) == before
+
+
+class Memory:
+    """A driver's library whose device memory is this computer's."""
+
+    def __getattr__(self, name):
+        return lambda *_: 0
+
+    @staticmethod
+    def cuDeviceGetCount(place):
+        place._obj.value = 1
+        return 0
+
+    @staticmethod
+    def cuMemcpyDtoH_v2(target, source, size):
+        ctypes.memmove(target.value, source.value, size.value)
+        return 0
+
+
+def test_arrays_of_other_libraries_are_copied_from_the_device():
+    array = np.arange(6, dtype=np.float32).reshape(2, 3)
+    interface = {"shape": (2, 3), "typestr": "<f4", "data": (array.ctypes.data, False)}
+    tensor = SimpleNamespace(__cuda_array_interface__=interface)
+    copy = Driver(Memory()).copied(tensor)
+    assert copy.dtype == np.float32
+    assert np.array_equal(copy, array)
+
+
+def test_a_gpu_that_is_not_there_is_named():
+    with pytest.raises(ProgramError, match="GPU 1 was asked for; this computer has 1"):
+        Driver(Memory(), 1)

@@ -46,10 +46,9 @@ from liaison.program.loops.language import (
 )
 from liaison.program.wasm import to_wasm as to_wasm_module
 from liaison.program.wasm.encode import OP, Assembly, Function, i64_const, signed, unsigned
-from liaison.program.wasm.entries import turn
 from liaison.program.wasm.fold import Memory, fold_loops
 from liaison.program.wasm.loops import loop_key
-from liaison.program.wasm.to_wasm import Builder
+from liaison.program.wasm.to_wasm import Builder, turn
 
 A = (3.0, -1.5, 0.25)
 

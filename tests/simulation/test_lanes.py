@@ -20,9 +20,8 @@ from liaison.program.llvm.lane_loops import LANE_LOOPS, lane_loops
 from liaison.program.lower import lower
 from liaison.simulation import simulate, simulate_batch
 from liaison.simulation.batch import run as batch_module
-from liaison.simulation.batch.lane_check import different_entries
 from liaison.simulation.batch.lane_layout import LOOPS
-from liaison.simulation.batch.lanes import lane_shares
+from liaison.simulation.batch.lanes import different_entries, lane_shares
 from samples import solved, some
 
 STATES = ("q", "v", "end_t", "end_q", "end_v", "recorded")

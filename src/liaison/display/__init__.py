@@ -30,6 +30,7 @@ PAGES = {
     "Indices": "study",
     "Optimum": "study",
     "Sensitivities": "runs",
+    "Efforts": "runs",
     "Linearization": "small_motions",
     "Equilibrium": "small_motions",
     "Summary": "summary",

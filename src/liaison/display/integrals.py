@@ -28,7 +28,8 @@ def page(shown: FirstIntegral | Integrability) -> Page:
     """The formula; each row of velocities."""
     if isinstance(shown, FirstIntegral):
         math = f"<p>$${escape(to_latex(shown.formula))}$$</p>"
-        return Page(title(shown), text=f"  {to_text(shown.formula)} = const", html=math)
+        lines = f"{to_text(shown.formula)} = const".splitlines()
+        return Page(title(shown), text="\n".join(f"  {x.strip()}" for x in lines), html=math)
     rows = tuple(
         (x.name, _verdict(x), "" if x.integral is None else to_text(x.integral)) for x in shown.rows
     )

@@ -7,6 +7,7 @@ Public names: title, page.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,7 @@ from liaison.expr import Expr, to_text
 from liaison.expr.graph.evaluate import evaluate
 from liaison.expr.graph.walk import symbols_of
 from liaison.model.mechanism import Mechanism
+from liaison.model.records import Start
 
 from .html import graph_svg
 from .page import Page, Table, listed, number, plural
@@ -34,11 +36,13 @@ def page(shown: Any) -> Page:
     """Its tables and its graph."""
     if not isinstance(shown, Mechanism):
         return _reading(shown)
+    units = _units(shown)
     facts = {
         "inputs": listed([f"{x.name} [{x.unit}]" for x in shown.inputs]),
         "outputs": listed([f"{x.name} [{x.unit}]" for x in shown.outputs]),
         "events": listed([x.name for x in shown.events]),
-        "start": listed([f"{x.label} = {_value(x.value)}" for x in shown.starts]),
+        "start": listed([_start(x, units) for x in shown.starts if not x.is_guess]),
+        "guess": listed([_start(x, units) for x in shown.starts if x.is_guess]),
     }
     edges = [(x.predecessor.body, x.successor.body, x.name) for x in shown.joints]
     return Page(
@@ -47,6 +51,19 @@ def page(shown: Any) -> Page:
         _tables(shown),
         html=graph_svg([x.name for x in shown.bodies], edges),
     )
+
+
+def _units(shown: Mechanism) -> dict[str, str]:
+    """Of coordinates and speeds, by label."""
+    units: dict[str, str] = {}
+    for joint in shown.joints:
+        units |= zip(joint.coordinates, joint.type.coordinate_units, strict=True)
+        units |= zip(joint.speeds, joint.type.speed_units, strict=True)
+    return units
+
+
+def _start(start: Start, units: Mapping[str, str]) -> str:
+    return f"{start.label} = {_value(start.value)} {units.get(start.label, '')}".rstrip()
 
 
 def _reading(shown: Any) -> Page:

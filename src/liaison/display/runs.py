@@ -1,4 +1,4 @@
-"""Many runs, shown: how they ended, and the range of every column; derivatives of a run.
+"""Many runs, shown: how they ended, and the range of every column; derivatives of a run; efforts.
 
 Public names: title, page.
 """
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from liaison.analyse.along.inverse_motion import Efforts
 from liaison.simulation.batch.result import Runs
 
 from .page import Page, Table, listed, number, plural
@@ -17,6 +18,10 @@ from .page import Page, Table, listed, number, plural
 
 def title(shown: Any) -> str:
     """The mechanism, how many runs, and how they ended; or by what a run is differentiated."""
+    if isinstance(shown, Efforts):
+        drives = listed(shown.values.axes["drive"])
+        can = "bring about" if shown.is_solvable else "cannot bring about"
+        return f"{drives} {can} the motion, {number(shown.t[0])} to {number(shown.t[-1])} s"
     if not isinstance(shown, Runs):
         by = listed(shown.parameters) or "no parameter"
         over = f"{number(shown.t[0])} to {number(shown.t[-1])} s"
@@ -28,6 +33,8 @@ def title(shown: Any) -> str:
 
 def page(shown: Any) -> Page:
     """Every position and velocity with its range at the start and at the end."""
+    if isinstance(shown, Efforts):
+        return _efforts(shown)
     if not isinstance(shown, Runs):
         return Page(title(shown), (), (_derivatives(shown),))
     rows = []
@@ -42,6 +49,24 @@ def page(shown: Any) -> Page:
         Table(("run", "failed because"), tuple(failed)),
     )
     return Page(title(shown), (), tables)
+
+
+def _efforts(shown: Efforts) -> Page:
+    """Every drive with the range of its effort; what the drives cannot give, or share."""
+    rows = []
+    for k, name in enumerate(shown.values.axes["drive"]):
+        x, unit = shown[name], shown.values.unit
+        at = shown.t[np.argmax(np.abs(x))]
+        word = unit if isinstance(unit, str) else unit[k]
+        rows.append((name, word, number(x.min()), number(x.max()), number(at)))
+    notes = []
+    if not shown.is_solvable:
+        part = f"{100 * float(np.max(shown.missing)):.3g} %"
+        notes.append(f"Up to {part} of the force that the motion needs is out of their reach.")
+    if np.any(shown.internal):
+        notes.append("Several efforts give the same motion: these are the least ones.")
+    head = ("drive", "unit", "least", "greatest", "largest at [s]")
+    return Page(title(shown), (), (Table(head, tuple(rows)),), tuple(notes))
 
 
 def _derivatives(shown: Any) -> Table:

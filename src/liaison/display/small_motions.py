@@ -61,7 +61,9 @@ def _rest(shown: Equilibrium) -> str:
 
 
 def _stable(shown: Linearization) -> str:
-    return "stable" if shown.is_stable else "not stable"
+    if not shown.is_stable:
+        return "not stable"
+    return f"stable, but {listed(shown.drifts)} may drift" if shown.drifts else "stable"
 
 
 def _states(shown: Linearization) -> str:

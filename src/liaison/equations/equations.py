@@ -24,8 +24,8 @@ from liaison.lazy import Shown, Typeset
 from liaison.units import Label
 
 if TYPE_CHECKING:
-    from liaison.equations.sweeps.common_frame import Swept
-    from liaison.tree import SideReading
+    from liaison.spatial import Array
+    from liaison.tree import Kinematics, SideReading
 
 Entries: TypeAlias = Mapping[tuple[int, int], Expr]
 """A matrix by its nonzeros: (row, column) -> formula."""
@@ -69,6 +69,15 @@ class Kinematic(Shown):
     local_rate: tuple[Expr, ...]  # ξ̇, shape (nv,), formulas of q, ξ and v
     difference: tuple[Expr, ...]  # ξ with q ⊞ ξ = q₁, shape (nv,); q₁ in the symbols `target`
     target: tuple[Expr, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """The tree whose sweeps M and h are, at symbols, and the acceleration of free fall [m/s²]."""
+
+    kinematics: Kinematics
+    gravity: Array
 
 
 @final

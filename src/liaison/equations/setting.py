@@ -35,7 +35,6 @@ from liaison.expr import (
     cos,
     directional,
     gradient,
-    is_periodic,
     jacobian,
     sin,
     substitute,
@@ -200,6 +199,8 @@ def check_continuous(kinematics: Kinematics, force: AlongMeasure, read: Any) -> 
         return
     effort, stored = force.effort_at(x, symbol("'rate"), read), force.energy_at(x, read)
     formulas = [as_expr(y) for y in (effort, 0 if stored is None else stored)]
+    from liaison.expr.periodic import is_periodic
+
     is_counted = turning_path(kinematics.tree.mechanism, measure) is not None
     if not is_counted and not is_periodic(formulas, x):
         raise DerivationError(
@@ -447,7 +448,7 @@ class Setting:
         balancing = [x for x in self.mechanism.forces if isinstance(x, GravityCompensation)]
         if not balancing:
             return loads(self.kinematics, self.mechanism.forces, self)
-        from .motors.compensation import compensations
+        from liaison.equations.motors.compensation import compensations
 
         others = [x for x in self.mechanism.forces if x not in balancing]
         efforts = compensations(self, balancing)

@@ -52,7 +52,7 @@ from .placing import as_written, valued
 from .psi import Parametrization, parametrization_of
 from .redundancy import Redundancy, redundancy_of
 from .screws import LoopSystem, System
-from .singular import STEP, STEPS, Singularities, singular_positions
+from .singular import STEP, STEPS, Singularities, driven_by_time, singular_positions
 
 STATUS = {
     "regular": "every motion that is possible to first order goes on",
@@ -291,7 +291,11 @@ def mobility(
         position = tuple((name, _as_typed(x)) for name, x in (at or {}).items())
         result = replace(result, generic=_generic(mechanism, result), seed=seed, at=position)
     excluded = left_out(mechanism.contacts)  # a sentence, and here a note
-    return replace(result, notes=(*result.notes, f"w{excluded[1:-1]}")) if excluded else result
+    notes = [f"w{excluded[1:-1]}"] if excluded else []
+    if drives := driven_by_time(mechanism):
+        takes = "takes its degree" if len(drives) == 1 else "take their degrees"
+        notes.append(f"{', '.join(drives)}, imposed over time, {takes} of freedom away")
+    return replace(result, notes=(*result.notes, *notes)) if notes else result
 
 
 def _as_typed(x: Any) -> str:
@@ -446,12 +450,25 @@ def singularities(
         at: positions by label instead of the mechanism's starts [m, rad].
         step: arc length of a step [rad, m].
         steps: how many at most.
+
+    Where imposed motions of time leave no mobility, the motion is followed without them.
     """
     mechanism = model.mechanism if isinstance(model, Tree) else model
     begun = _begun(mechanism, at or {})
     q, poses = _assembled(begun, at or {})
-    home = _started_home(begun) or numeric_home(begun, q, poses)
-    return singular_positions(home, begin=q, step=step, steps=steps)
+    drives = driven_by_time(mechanism)
+    try:
+        home = _started_home(begun) or numeric_home(begun, q, poses)
+        return singular_positions(home, begin=q, step=step, steps=steps)
+    except DerivationError:
+        if not drives:
+            raise
+    kept = tuple(x for x in begun.constraints if x.name not in drives)
+    free = replace(begun, constraints=kept)
+    home = _started_home(free) or numeric_home(free, q, poses)
+    return replace(
+        singular_positions(home, begin=q, step=step, steps=steps), left_out=tuple(drives)
+    )
 
 
 def _home(begun: Mechanism, at: Mapping[str, Any], near: list[Assembled]) -> Home:

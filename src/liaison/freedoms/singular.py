@@ -4,7 +4,7 @@ The motion is followed in floats from an assembled position, in steps of arc len
 closes or ends, and then back. Where the rank of the closure drops, branches may meet; where the
 rate of a coordinate changes sign, the mechanism cannot be driven by that coordinate.
 
-Public names: Singularities, singular_positions.
+Public names: Singularities, singular_positions, driven_by_time.
 
 Source: JB94 §3.5 (singular positions); docs/theory/mobility.md.
 """
@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import DerivationError
-from liaison.expr import evaluate
+from liaison.expr import as_expr, evaluate, symbols_of
 from liaison.freedoms.local.float_loops import twists_of
 from liaison.lazy import Shown
+from liaison.model import Mechanism, PrescribedMotion
 
 from .home import Home
 
@@ -55,10 +56,13 @@ class Singularities(Shown):
     length: float  # of the way followed [rad, m]
     bifurcations: tuple[Mapping[str, float], ...]  # where the rank drops
     dead_points: Mapping[str, tuple[Mapping[str, float], ...]]  # by the coordinate that stops
+    left_out: tuple[str, ...] = ()  # imposed motions that drive it
 
     def __str__(self) -> str:
         ends = "closes" if self.is_closed else "was followed forth and back and does not close"
         lines = [f"The motion {ends}; {self.length:.4g} rad and m long."]
+        if self.left_out:
+            lines.append(f"  It is followed without what drives it: {', '.join(self.left_out)}.")
         lines += [
             f"  rank drops, branches may meet: {_position_text(place)}"
             for place in self.bifurcations
@@ -76,6 +80,7 @@ class Singularities(Shown):
             "length": self.length,
             "bifurcations": [dict(place) for place in self.bifurcations],
             "dead_points": {k: [dict(x) for x in places] for k, places in self.dead_points.items()},
+            "left_out": list(self.left_out),
         }
 
 
@@ -188,7 +193,9 @@ def singular_positions(
     if mover.n - rank != 1:
         raise DerivationError(
             f"the first-order mobility here is {mover.n - rank}, not 1.",
-            hint="Give a position of a mechanism with mobility 1 there.",
+            hint="Hold all coordinates but one by imposed motions that are constant."
+            if mover.n - rank > 1
+            else "Give a position of a mechanism with mobility 1 there.",
         )
     along = np.linalg.svd(J)[2][-1] if J.size else np.ones(1)
     way = _followed(mover, along, step, steps)
@@ -196,6 +203,16 @@ def singular_positions(
         back = [(x, -t, gap) for x, t, gap in _followed(mover, -along, step, steps)]
         way = back[:0:-1] + way
     return _examined(mover, way, step)
+
+
+def driven_by_time(mechanism: Mechanism) -> list[str]:
+    """Names of imposed motions that depend on time."""
+    return [
+        x.name
+        for x in mechanism.constraints
+        if isinstance(x, PrescribedMotion)
+        and any(s.name == "t" for s in symbols_of([as_expr(x.law)]))
+    ]
 
 
 def _is_closed(mover: _Mover, way: list[Any], step: float) -> bool:

@@ -32,7 +32,7 @@ from liaison.expr import (
 )
 from liaison.model.contacts.collisions import collisions, surfaces_of
 from liaison.model.contacts.formulas import GapContact, Unilateral
-from liaison.model.contacts.friction import Friction
+from liaison.model.contacts.friction import LARGE, Friction, positive_formulas
 from liaison.model.contacts.joint_friction import BearingFriction
 from liaison.model.contacts.one_sided import OneSided
 from liaison.model.loads.gravity import Gravity
@@ -541,7 +541,7 @@ def check_values_of_parameters(m: Described) -> None:
 
 
 def check_with(m: Described, values: Mapping[str, float]) -> None:
-    """Bodies, loads and joints are possible at other values of parameters, by name.
+    """Bodies, loads, joints and contacts are possible at other values of parameters, by name.
 
     Raises:
         ModelError: one of them is not.
@@ -549,11 +549,12 @@ def check_with(m: Described, values: Mapping[str, float]) -> None:
     other = tuple(replace(x, value=values[x.name]) if x.name in values else x for x in m.parameters)
     parts: Any = SimpleNamespace(
         bodies=m.bodies, forces=m.forces, constraints=m.constraints, joints=m.joints,
-        parameters=other,
+        contacts=m.contacts, parameters=other,
     )  # fmt: skip
     check_values_of_parameters(parts)
     check_loads_with_values(parts)
     check_joints_with_values(parts)
+    check_contacts_with_values(parts)
 
 
 def doubtful_rows(m: Described, values: Mapping[str, Any], rows: int) -> NDArray[np.bool_]:
@@ -581,6 +582,9 @@ def doubtful_rows(m: Described, values: Mapping[str, Any], rows: int) -> NDArray
         formulas = [getattr(one, part) for part in one.NOT_NEGATIVE]
         sizes, is_known = _columns([x for x in formulas if isinstance(x, Expr)], numbers, rows)
         doubtful |= np.any(~(sizes[is_known] >= 0), axis=0)
+    for contact in m.contacts:
+        sizes, is_known = _columns(positive_formulas(contact), numbers, rows)
+        doubtful |= np.any(~(sizes[is_known] > 0), axis=0)
     options = [getattr(j.type, x) for j in m.joints for x in j.type.OPTIONS]
     return doubtful | any(isinstance(x, Expr) for x in options)
 
@@ -664,12 +668,9 @@ def check_contacts_with_values(m: Described) -> None:
     values = {symbol(x.name): x.value for x in m.parameters if x.value is not None}
     for one in m.contacts if values else ():
         contact: Any = one
-        parts = (x.name for x in fields(contact) if x.name not in _LARGE)
+        parts = (x.name for x in fields(contact) if x.name not in LARGE)
         valued = {part: _valued(getattr(one, part), values) for part in parts}
         replace(contact, **{part: x for part, x in valued.items() if x is not getattr(one, part)})
-
-
-_LARGE = ("formula", "gap", "slips", "surface", "profile", "curve")
 
 
 def _valued(x: Any, values: Mapping[Expr, Any]) -> Any:

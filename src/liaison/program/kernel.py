@@ -24,7 +24,7 @@ import ctypes
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from typing import Any, ClassVar, TypeAlias, final
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,10 +43,12 @@ from liaison.program.llvm.batch import (
     numbers_of,
     states,
 )
-from liaison.program.llvm.lanes import LaneCode
 from liaison.program.llvm.machine import load
 
 from .program import Array, Program
+
+if TYPE_CHECKING:
+    from liaison.program.llvm.lanes import LaneCode
 
 FIELDS = ("ptr", "double", *["ptr"] * 7)  # entry, t, q, v, u, p, x, out, work
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -32,11 +32,13 @@ from liaison.expr import (
     vanishes,
 )
 from liaison.program.derivatives.columns import Columns
-from liaison.program.derivatives.stages import Stages
 from liaison.units import FORCE
 
 from .program import Entry, Program
 from .solve import Factor, Saddle, dense, factor, with_metric
+
+if TYPE_CHECKING:
+    from liaison.program.derivatives.stages import Stages
 
 Blocks: TypeAlias = list[tuple[str, Sequence[Expr]]]
 
@@ -47,7 +49,7 @@ operations for certain: chains of revolute joints cross at 6."""
 ARTICULATED_WEIGHT = 1.15
 """Their operations wait for each other more: measured, a seventh more time for as many."""
 
-Makers: TypeAlias = Mapping[str, Callable[[], Blocks | Columns | Stages]]
+Makers: TypeAlias = "Mapping[str, Callable[[], Blocks | Columns | Stages]]"
 
 
 @checked
@@ -268,7 +270,7 @@ def _entries_of(equations: Equations) -> LazyEntries:
 
 
 def _entry(name: str, content: Blocks | Columns | Stages) -> Entry:
-    if isinstance(content, Columns | Stages):
+    if not isinstance(content, list):  # columns, or stages
         return Entry.of_columns(name, content)
     return Entry(
         name,

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,10 @@ from liaison.errors import NamingError, ProgramError
 from liaison.expr import Expr, topological
 from liaison.lazy import Shown
 from liaison.program.derivatives.columns import Columns, Later
-from liaison.program.derivatives.stages import Stages
 from liaison.units import Label
+
+if TYPE_CHECKING:
+    from liaison.program.derivatives.stages import Stages
 
 Array: TypeAlias = NDArray[np.float64]
 

@@ -249,7 +249,8 @@ class Origin:
             if [x.name for x in own] != [x.name for x in labels.get(name, ())]:
                 raise ArgumentError(
                     f"the kernel of {self.mechanism.name!r} is in coordinates of its formalism, "
-                    "which starts do not name: simulate(kernel, state, until=…) needs a state."
+                    "which starts do not name: simulate(kernel, state, until=…) needs a state.",
+                    hint="For maximal coordinates: maximal_run(mechanism, until=…).",
                 )
 
 

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.errors import ArgumentError, DerivationError, NamingError, SimulationError
+from liaison.model.checks import check_with
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import Array, State
 from liaison.program.kernel import Kernel
@@ -160,6 +161,8 @@ def at_state(
     v = _numbers(mechanism, v, "v") if isinstance(v, Mapping) else v
     parameters = _numbers(mechanism, parameters, "parameters")
     inputs = _numbers(mechanism, inputs, "inputs")
+    if parameters:
+        check_with(mechanism, parameters)
     values = parameters_of(program, parameters)
     state = q if isinstance(q, State) else None
     if state is not None:

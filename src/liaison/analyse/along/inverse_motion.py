@@ -195,7 +195,7 @@ class Efforts(Shown):
     Args:
         values: series (instants, drives); of least norm where `undetermined`.
         missing: largest generalised force that they cannot give, relative to the largest needed,
-            at each instant: 0 where the motion can be driven so.
+            at each instant: 0 where the motion can be driven so. Bounds of motors count.
         internal: how many combinations of the efforts move nothing, at each instant.
     """
 
@@ -218,7 +218,12 @@ class Efforts(Shown):
 
 
 def inverse_dynamics(
-    kernel: Kernel, run: Trajectory, drives: Sequence[str], *, accelerations: Array | None = None
+    kernel: Kernel,
+    run: Trajectory,
+    drives: Sequence[str],
+    *,
+    accelerations: Array | None = None,
+    linear: Kernel | None = None,
 ) -> Efforts:
     """The efforts of drives that bring about a motion.
 
@@ -229,6 +234,7 @@ def inverse_dynamics(
             inputs did in the run is set aside.
         accelerations: v̇ at every instant; by default the series of the run, or those of the
             kernel at the states, if the run was made with these equations.
+        linear: of the same mechanism, its motors without bounds, by which efforts are found.
 
     Raises:
         SimulationError: the run has no accelerations, and was made with other equations.
@@ -248,15 +254,45 @@ def inverse_dynamics(
         if kind == "u":
             rows[:, 1 + plan.size("nq") + nv + k] = 0.0
     x = np.hstack([vdot, np.zeros((n, nc))])
-    need = map_entry(kernel, "inverse", rows, plan.parameters, x)
-    slopes = map_entry(kernel, "d_residual", rows, plan.parameters, x)
+    need = map_entry(linear or kernel, "inverse", rows, plan.parameters, x)
+    slopes = map_entry(linear or kernel, "d_residual", rows, plan.parameters, x)
     by_u = slopes[:, 2 * (nv + nc) * nv :][:, : (nv + nc) * plan.size("nu")]
     by_u = by_u.reshape(n, nv + nc, plan.size("nu"))[:, :nv]
     terms = map_entry(kernel, "terms", rows, plan.parameters)
     G = terms[:, nv * nv : nv * nv + nc * nv].reshape(n, nc, nv)
     unit = np.eye(nv)
     columns = [-by_u[:, :, k] if kind == "u" else np.tile(unit[k], (n, 1)) for kind, k in ways]
-    return _efforts(run.t, need, np.stack(columns, axis=2), G, tuple(drives))
+    B = np.stack(columns, axis=2)
+    efforts = _efforts(run.t, need, B, G, tuple(drives))
+    # once more with these inputs: a motor may have bounds, or not act in proportion
+    values = efforts.values.values
+    acting = [k for k, (kind, _) in enumerate(ways) if kind == "u"]
+    for k in acting:
+        rows[:, 1 + plan.size("nq") + nv + ways[k][1]] = values[:, k]
+    received = need - map_entry(kernel, "inverse", rows, plan.parameters, x)
+    meant = np.einsum("njk,nk->nj", B[:, :, acting], values[:, acting])
+    return replace(
+        efforts,
+        values=replace(efforts.values, unit=_units(kernel, ways)),
+        missing=np.maximum(efforts.missing, _part(meant - received, need, G)),
+    )
+
+
+def _part(force: Array, need: Array, G: Array) -> Array:
+    """What of a generalised force acts on the motion, relative to the largest needed."""
+    sizes = [np.max(np.abs(_beside(g).T @ x), initial=0.0) for x, g in zip(force, G, strict=True)]
+    most = np.maximum(np.max(np.abs(need), axis=1, initial=0.0), 1e-30)
+    return np.asarray(np.asarray(sizes) / most)
+
+
+def _units(kernel: Kernel, ways: Sequence[tuple[str, int]]) -> tuple[str, ...]:
+    """Of the efforts of drives: of an input its own, along a coordinate N or N·m."""
+    labels = kernel.program.labels
+    forces = {"rad/s": "N*m", "m/s": "N"}
+    return tuple(
+        labels["u"][k].unit if kind == "u" else forces.get(labels["v"][k].unit, "")
+        for kind, k in ways
+    )
 
 
 def _efforts(t: Array, need: Array, B: Array, G: Array, drives: tuple[str, ...]) -> Efforts:

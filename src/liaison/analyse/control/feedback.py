@@ -5,11 +5,12 @@ the closures allow,
 
     Zᵀ B u = Zᵀ (M v̇ + h − τ₀),   Z = (1, −G_d⁻¹ G_i),                          (control-1)
 
-with τ = τ₀ + B u. Where there are more motors than degrees of freedom, u is the shortest. Linear
+with τ = τ₀ + B u. Where there are more motors than degrees of freedom, u is the shortest. Bounds of
+a servo (its greatest effort, its speed without load) are its own: u is what it is asked for. Linear
 systems of formulas are solved without pivots (`equations/motors/shortest.py`).
 
 Public names: ComputedTorque, computed_torque, GravityCompensation, gravity_compensation, Actuation,
-actuation.
+actuation, unbounded.
 
 Source: SS09 §8.5.2 (inverse dynamics control), §8.5.1 (gravity compensation).
 """
@@ -17,7 +18,7 @@ Source: SS09 §8.5.2 (inverse dynamics control), §8.5.1 (gravity compensation).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, final
 
@@ -39,7 +40,7 @@ from liaison.expr import (
     symbols_of,
 )
 from liaison.lazy import Brief
-from liaison.model import Mechanism
+from liaison.model import Mechanism, Servo
 from liaison.numeric import Array
 from liaison.tree import Tree, as_float, assemble, span
 from liaison.units import si_value
@@ -135,7 +136,7 @@ class Actuation:
                 raise DerivationError(
                     f"what input {u[k].name!r} does is not proportional to it: no formula gives "
                     "the input that an effort needs.",
-                    hint="Take motors whose effort is the input: motors='torque' of URDF files.",
+                    hint="Take motors whose effort is the input, or a multiple of it.",
                 )
 
 
@@ -154,7 +155,7 @@ def actuation(
         DerivationError: there are fewer motors than degrees of freedom, or preferred coordinates
             are not independent.
     """
-    tree = span(mechanism)
+    tree = span(unbounded(mechanism))
     equations = newton_euler(tree)
     chosen, rest, rows = _independent(tree, equations, preferred)
     motors = _motors(equations, inputs)
@@ -168,6 +169,23 @@ def actuation(
             "lqr(…).",
         )
     return Actuation(equations, motors, chosen, rest, rows)
+
+
+def unbounded(mechanism: Mechanism) -> Mechanism:
+    """The same, its motors with inputs without bounds: these clip what the controller asks for."""
+    inputs = {x.name for x in mechanism.inputs}
+
+    def has_input(load: Servo) -> bool:
+        parts = [as_expr(x) for x in (load.effort, load.target, load.speed)]
+        return bool(inputs & {x.name for x in symbols_of(parts)})
+
+    forces = tuple(
+        replace(x, limit=None, least=None, no_load=None)
+        if isinstance(x, Servo) and has_input(x)
+        else x
+        for x in mechanism.forces
+    )
+    return mechanism if forces == mechanism.forces else replace(mechanism, forces=forces)
 
 
 def _motors(equations: Equations, inputs: Sequence[str]) -> tuple[str, ...]:

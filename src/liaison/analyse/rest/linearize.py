@@ -168,6 +168,8 @@ COUPLED = 1e-9
 """States left out of a part must enter it less than this, relative to the largest entry of A."""
 SLOW = 1e-6
 """Growth [1/s] that is none: of eigenvalues at zero, and of what takes days."""
+NULL, DRIFT = 1e-11, 1e-6
+"""Singular values that are none: of A, relative to the largest; of left by right null vectors."""
 UNDAMPED = 1e-9
 """Growth, relative to the eigenvalue, that is none."""
 PERTURBED = 1e-14
@@ -250,10 +252,29 @@ class Linearization(Shown):
 
     @property
     def is_stable(self) -> bool:
-        """No eigenvalue grows faster than rounding lets it seem to, or than SLOW."""
+        """No eigenvalue grows faster than rounding lets it seem to, or than SLOW; see `drifts`."""
         values, _, noise = self._eig
         allowed = np.maximum(np.maximum(SLOW, UNDAMPED * np.abs(values)), noise)
         return bool(np.all(values.real <= allowed))
+
+    @property
+    def drifts(self) -> tuple[str, ...]:
+        """Positions that go on at a constant rate once pushed: 0 is an eigenvalue twice.
+
+        `is_stable` does not count them: they grow in proportion to time, not faster.
+        """
+        names: dict[str, None] = {}
+        for part in parts_of(self.A):
+            block = self.A[np.ix_(part, part)]
+            left, s, right = np.linalg.svd(block)
+            rank = int(np.count_nonzero(s > NULL * max(1.0, s[0])))
+            # shapes at eigenvalue 0 that are a rate of others, too: in the range of A
+            _, s, Vt = np.linalg.svd(left[:, rank:].T @ right[rank:].T)
+            for shape in Vt[s < DRIFT] @ right[rank:]:
+                most = np.max(np.abs(shape))
+                large = [k for k, x in zip(part, shape, strict=True) if abs(x) > 1e-6 * most]
+                names |= {self.labels[k].name: None for k in large if k < self.positions}
+        return tuple(names)
 
     def part(self, *names: str) -> Linearization:
         """Some of the states alone, in that order, where the others do not act on them.

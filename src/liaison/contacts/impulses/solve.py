@@ -19,7 +19,7 @@ from liaison.contacts.scene.rates import note_scale, rate, residual_of, start_fr
 from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.solvers.cones.cones import DISC, ONE_WAY, Limit, solve_cones
 
-from .central_path import from_inside, keep_best, take_best, with_impulses
+from .interior import from_inside, keep_best, take_best, with_impulses
 from .sweeps import swept
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from liaison.contacts.impulses.central_path import from_inside
+from liaison.contacts.impulses.interior import from_inside
 from liaison.contacts.impulses.sweeps import swept
 from liaison.program import Entry, Kernel, Program, to_llvm
 from liaison.program.extend import places_of

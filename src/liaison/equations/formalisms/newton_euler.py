@@ -12,9 +12,8 @@ from functools import cached_property, partial
 from typing import final
 
 from liaison.equations.completion import completed
-from liaison.equations.equations import Dynamics, Equations
+from liaison.equations.equations import Dynamics, Equations, Swept
 from liaison.equations.setting import Setting, setting_of
-from liaison.equations.sweeps.common_frame import Swept
 from liaison.equations.sweeps.recursion import (
     generalized,
     mass_matrix,

@@ -21,9 +21,9 @@ Differs: D and l instead of B; joints whose S depends on their own positions hav
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple
 
+from liaison.equations.equations import Swept
 from liaison.expr import Expr, as_expr, directional
 from liaison.spatial.arrays import (
     Array,
@@ -73,15 +73,6 @@ __all__ = [
     "times",
     "zeros",
 ]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Swept:
-    """The tree whose sweeps M and h are, at symbols, and the acceleration of free fall [m/s²]."""
-
-    kinematics: Kinematics
-    gravity: Array
 
 
 class Seen(NamedTuple):

@@ -3,7 +3,8 @@
 Each group has its norm: ‖R_t‖ ≤ f |R_n| against the sliding V_t, ‖M_t‖ ≤ r |R_n| against the
 rolling Ω_t, |m_n| ≤ p |R_n| against the pivoting ω_n, with f₀, r₀, p₀ while the group is at rest.
 
-Public names: Friction, LAWS, GROUPS, friction_of, check_speed, not_less_at_rest.
+Public names: Friction, LAWS, GROUPS, LARGE, friction_of, positive_formulas, check_speed,
+not_less_at_rest.
 
 Source: LL 1.5.1 (laws of Coulomb and Morin).
 """
@@ -14,6 +15,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place
+from liaison.expr import Expr, as_expr
 from liaison.lazy import Brief
 from liaison.model.scalars import scalar
 from liaison.spatial import is_zero, number
@@ -111,6 +113,35 @@ def friction_of(value: Any, owner: str, place: Place | None) -> Friction:
     """What the author gave: all coefficients, or that of sliding alone."""
     friction = value if isinstance(value, Friction) else Friction(value)
     return friction.checked(owner, place)
+
+
+LARGE = ("formula", "gap", "slips", "surface", "profile", "curve")
+"""Fields of contacts that are formulas of coordinates."""
+
+RESTS = (
+    ("static", "sliding"), ("static", "dry"), ("static", "coefficient"),
+    ("static_rolling", "rolling"), ("static_pivoting", "pivoting"),
+)  # fmt: skip
+"""A coefficient at rest, and the one of motion that is not above it."""
+
+
+def positive_formulas(contact: Any) -> list[Expr]:
+    """Formulas of parameters; where all of them are positive, nothing is wrong with a contact."""
+    friction = getattr(contact, "friction", None)
+    records = (contact, friction) if isinstance(friction, Friction) else (contact,)
+    formulas: list[Expr] = []
+    for record in records:
+        parts = {x.name: getattr(record, x.name) for x in fields(record) if x.name not in LARGE}
+        entries = [y for x in parts.values() for y in (x if isinstance(x, tuple) else (x,))]
+        formulas += [x for x in entries if isinstance(x, Expr)]
+        pairs = [(parts.get(rest), parts.get(moving)) for rest, moving in RESTS]
+        pairs += [(1, parts.get("restitution"))]
+        formulas += [
+            as_expr(high - low)
+            for high, low in pairs
+            if high is not None and low is not None and Expr in (type(high), type(low))
+        ]
+    return formulas
 
 
 def check_speed(

@@ -56,6 +56,7 @@ class Rolling(BetweenFrames, Brief):
     SYMBOL: ClassVar[str] = "wheel"
     COMPONENTS: ClassVar[tuple[str, str, str]] = ("slip along x", "slip along y", "contact")
     SCALARS: ClassVar[tuple[str, ...]] = ("radius",)
+    NOT_NEGATIVE: ClassVar[tuple[str, ...]] = ("radius",)
     QUANTITIES: ClassVar[tuple[Property, ...]] = (Property("radius", "m"),)
     ROWS: ClassVar[int] = 3
 

@@ -117,6 +117,16 @@ class Driver:
             functions[name] = Function(self, module, function)
         return functions
 
+    def copied(self, array: Any) -> NDArray[Any]:
+        """A copy on this computer of any array on the device, also of another library's."""
+        interface = array.__cuda_array_interface__
+        copy = np.empty(tuple(interface["shape"]), np.dtype(interface["typestr"]))
+        if copy.size:
+            place, size = Address(int(interface["data"][0])), ctypes.c_size_t(copy.nbytes)
+            self.enter()
+            self.call("cuMemcpyDtoH_v2", ctypes.c_void_p(copy.ctypes.data), place, size)
+        return copy
+
     def synchronize(self) -> None:
         """Waits until everything that was launched is done."""
         self.call("cuCtxSynchronize")
@@ -226,12 +236,7 @@ class DeviceArray:
 
     def numpy(self) -> NDArray[Any]:
         """A copy on this computer; waits for what was launched before."""
-        array = np.empty(self.shape, self.dtype)
-        if array.size:
-            place, size = Address(self.address), ctypes.c_size_t(array.nbytes)
-            self._driver.enter()
-            self._driver.call("cuMemcpyDtoH_v2", ctypes.c_void_p(array.ctypes.data), place, size)
-        return array
+        return self._driver.copied(self)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:

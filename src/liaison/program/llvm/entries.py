@@ -5,7 +5,8 @@ know of that is a `Form`. Functions that processors do not have are called once 
 
 Tables of data as LLVM IR: a search among the breaks, then one polynomial.
 
-Public names: Form, SCALAR, Arithmetic, NATIVE, Module, Writer, module_ir, table_function.
+Public names: Form, SCALAR, Arithmetic, NATIVE, Module, Writer, module_ir, table_function,
+masked_store.
 """
 
 from __future__ import annotations
@@ -469,3 +470,8 @@ SPECIAL: dict[str, Callable[..., str]] = {
     "pow": Writer.power,
     "table": Writer.table,
 }
+
+
+def masked_store(lanes: int) -> str:
+    """The name of the function that stores some lanes of a vector."""
+    return f"@llvm.masked.store.v{lanes}f64.p0"

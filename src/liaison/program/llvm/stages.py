@@ -1,6 +1,6 @@
 """Stages as LLVM IR: functions of single numbers and of vectors, and the entry that calls them.
 
-Public names: StagesPlan, stages_plan, stages_functions, masked_store.
+Public names: StagesPlan, stages_plan, stages_functions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from liaison.program.derivatives.stages import Numbers, Stages, Vectors
 from liaison.program.plan import Functions, Piece, Plan, plan_of
 from liaison.program.program import Program
 
-from .entries import ARGUMENTS, Form, Module, Writer
+from .entries import ARGUMENTS, Form, Module, Writer, masked_store
 from .sincos import double
 
 STAGED = f"{ARGUMENTS}, ptr noalias readonly %stage"
@@ -208,8 +208,3 @@ class _OfVectors(Writer):
         one = self.put(f"load <1 x double>, ptr {place}, align 8")
         everywhere = f"<{self.form.lanes} x i32> zeroinitializer"
         return self.put(f"shufflevector <1 x double> {one}, <1 x double> poison, {everywhere}")
-
-
-def masked_store(lanes: int) -> str:
-    """The name of the function that stores some lanes of a vector."""
-    return f"@llvm.masked.store.v{lanes}f64.p0"

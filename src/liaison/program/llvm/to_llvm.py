@@ -20,12 +20,11 @@ from dataclasses import dataclass, replace
 from functools import cache as memo
 from functools import partial
 from types import MappingProxyType
-from typing import Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 from liaison.errors import checked
 from liaison.expr import Expr, collector_paused
 from liaison.program.derivatives.columns import LANES, Columns, steps_of, unit
-from liaison.program.derivatives.stages import Stages
 from liaison.program.kernel import MachineKernel
 from liaison.program.plan import PIECE, Functions, Piece, Plan, plan, plan_of
 from liaison.program.program import Program
@@ -40,11 +39,16 @@ from .entries import (
     Module,
     Writer,
     entry_functions,
+    masked_store,
 )
-from .lanes import LaneCode, lanes_ir
 from .machine import Code, load, vector_lanes
 from .sincos import double
-from .stages import StagesPlan, masked_store, stages_functions, stages_plan
+
+if TYPE_CHECKING:
+    from liaison.program.derivatives.stages import Stages
+
+    from .lanes import LaneCode
+    from .stages import StagesPlan
 
 VECTOR, MASK = f"<{LANES} x double>", f"<{LANES} x i1>"
 STORE = masked_store(LANES)
@@ -70,7 +74,7 @@ class ColumnsPlan:
         return self.first.pieces
 
 
-AnyPlan: TypeAlias = Plan | ColumnsPlan | StagesPlan
+AnyPlan: TypeAlias = "Plan | ColumnsPlan | StagesPlan"
 
 
 def columns_plan(
@@ -80,7 +84,9 @@ def columns_plan(
     functions: Functions = MappingProxyType({}),
 ) -> ColumnsPlan | StagesPlan:
     """The plan of an entry of columns or stages; so many angles may be turned at once."""
-    if isinstance(columns, Stages):
+    if not isinstance(columns, Columns):
+        from .stages import stages_plan
+
         return stages_plan(columns, lanes, size, functions)
     shared = plan_of(columns.shared, lanes=lanes, size=size, functions=functions)
     return ColumnsPlan(columns, shared)
@@ -95,10 +101,12 @@ def module_of(
         if isinstance(entry_plan, ColumnsPlan):
             bodies.append(columns_functions(module, name, program, entry_plan))
             module.stores.add(LANES)
-        elif isinstance(entry_plan, StagesPlan):
-            bodies.append(stages_functions(module, name, program, entry_plan))
-        else:
+        elif isinstance(entry_plan, Plan):
             bodies.append(entry_functions(module, name, program, entry_plan))
+        else:
+            from .stages import stages_functions
+
+            bodies.append(stages_functions(module, name, program, entry_plan))
     declared = module.declarations()
     for n in sorted(module.stores):
         kinds = f"<{n} x double>, ptr, i32, <{n} x i1>"
@@ -336,6 +344,8 @@ def _lane_code(
     entries: tuple[str, ...],
 ) -> LaneCode | None:
     """Entries over the lanes of a register; None where they are columns, or there is one lane."""
+    from .lanes import LaneCode, lanes_ir
+
     arrangements, width = [arranged(entry) for entry in entries], lanes or vector_lanes()
     plans = {f"liaison_{k}": x for k, x in enumerate(arrangements) if isinstance(x, Plan)}
     if len(plans) < len(entries) or width == 1:

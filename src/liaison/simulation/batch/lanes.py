@@ -2,11 +2,25 @@
 
 Runs of fixed explicit steps march side by side, one in each lane of a vector: see `lane_steps.py`.
 Whether a batch does changes nothing but the time: a lane has the bits of a run that marches alone,
-whatever its neighbours are (`lane_check.py` compares), and a run whose step is no ordinary one is
-made again alone. Adaptive steps, implicit methods, events, contacts and drives whose rates jump
+whatever its neighbours are (`different_entries` compares), and a run whose step is no ordinary one
+is made again alone. Adaptive steps, implicit methods, events, contacts and drives whose rates jump
 march alone from the start.
 
-Public names: Lanes, LanePlan, lane_plan, lane_shares.
+Whether entries over lanes have the bits of the entries of one state: compared, once a kernel.
+
+Both are compiled from the same formulas in the same order, and LLVM fuses the same products and
+sums in both, but for a few that it sees only among numbers or only among vectors (a factor whose
+negative is also there). Such an entry is not used: its runs would differ from others in rounding,
+by whether they march alone. It differs at some states in a thousand or more; so many random ones
+are compared that none is overlooked. Portable kernels fuse nothing.
+
+Runs of a share side by side, a run a lane: groups of them, from their starts to their ends.
+
+`run_lanes` comes back when the share is done or its steps are used up. The start of a run, what it
+records and its end are those of one run, done one after the other by the functions of one run.
+
+Public names: Lanes, LanePlan, lane_plan, lane_shares, different_entries, run_lanes,
+compiled_lanes, compiled_note.
 """
 
 from __future__ import annotations
@@ -14,6 +28,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, final
 
 import numpy as np
@@ -22,18 +37,281 @@ from liaison.errors import SimulationError
 from liaison.numeric import Array
 from liaison.program import Kernel
 from liaison.program.llvm.lanes import LaneCode
+from liaison.program.loops.compile import CompiledLoops, compile_loops
+from liaison.program.loops.language import at, bits, f64, i64, kernel, loop, ptr
 from liaison.program.loops.records import Rows, address, set_hook
 from liaison.simulation.events.watched import sides_in
 from liaison.simulation.machine import Machine
 from liaison.simulation.plan.plan import Plan
-from liaison.simulation.steps.layout import Entries, Run
-from liaison.simulation.steps.recording import keep
+from liaison.simulation.steps.advance import begin
+from liaison.simulation.steps.layout import DONE, GOOD, NOT_KEPT, RESUMED, Entries, Run
+from liaison.simulation.steps.recording import ROUNDING, arrive, begin_balance, keep, sample_time
 
-from .lane_check import different_entries
-from .lane_layout import Group, with_lane_loops
-from .lane_march import compiled_lanes, compiled_note, run_lanes
-from .lane_steps import enter_alone, share_out
-from .loop import MOST_RUNS, End, Task, end_run
+from .lane_layout import Group, drop, put_lane, take_lane, with_lane_loops
+from .lane_projection import lane_project, lane_refresh
+from .lane_steps import enter_alone, lane_commit, lane_step, observe_lanes, share_out
+from .loop import MOST_RUNS, End, Task, end_run, start_run, supply
+
+
+@loop
+def start_group(
+    e: Entries, task: Task, group: Group, first: Run, clock: Run, blocks: ptr, scratch: ptr,
+    starts: ptr, records: ptr, event_log: ptr,
+) -> None:  # fmt: skip
+    """The next runs of the share, each in its lane; lanes that are left over repeat the last."""
+    lanes = group.lanes
+    group.count = min(lanes, group.last - group.next)
+    group.active = group.count
+    start_run(group.runs[group.next], task, first, clock, starts)
+    clock.ledger.event = RESUMED
+    clock.ledger.due = clock.ledger.stride
+    for lane in range(lanes):
+        i = group.runs[group.next + min(lane, group.count - 1)]
+        own = Run(at(blocks, lane * clock.words))
+        start_run(i, task, first, own, starts)
+        group.is_active[lane] = 1 if lane < group.count else 0
+        group.projections[lane] = 0
+        if lane < group.count:
+            start_lane(e, lane, group, own, scratch, at(records, i * group.record_words), event_log)
+        put_lane(clock.nq, lanes, lane, own.q, group.q)
+        put_lane(clock.nv, lanes, lane, own.v, group.v)
+        put_lane(clock.nu, lanes, lane, own.u, group.u)
+        put_lane(clock.np, lanes, lane, own.p, group.p)
+    clock.next_sample = passed_instants(clock)
+    group.is_under_way = 1
+
+
+@loop
+def start_lane(
+    e: Entries, lane: i64, group: Group, own: Run, scratch: ptr, records: ptr, event_log: ptr
+) -> None:
+    """The start of one run made fit and recorded; a run that cannot begin is dropped."""
+    if own.ledger.kind != NOT_KEPT:
+        begin_balance(e, own, scratch)
+    status = begin(e, own, scratch, event_log)
+    while supply(status, e, own) == 1:
+        status = begin(e, own, scratch, event_log)
+    if status != GOOD or arrive(e, own, scratch, records) != GOOD:
+        drop(group, lane)
+
+
+@loop
+def is_due(clock: Run) -> i64:
+    """1 if the instant reached is one to record, as `arrive` sees it."""
+    if clock.next_sample >= clock.samples:
+        return 0
+    instant = sample_time(clock.next_sample, clock)
+    return 1 if instant <= clock.t + ROUNDING * max(abs(clock.t), clock.h) else 0
+
+
+@loop
+def passed_instants(clock: Run) -> i64:
+    """The next instant to record after the one that was reached."""
+    return int(clock.next_sample + is_due(clock))
+
+
+@loop
+def sample_lanes(
+    e: Entries, wide: Entries, group: Group, clock: Run, blocks: ptr, scratch: ptr, work: ptr,
+    records: ptr,
+) -> None:  # fmt: skip
+    """Records every requested instant inside the step, from the dense output, projected."""
+    end = clock.t_new - ROUNDING * max(abs(clock.t_new), clock.h)
+    while clock.next_sample < clock.samples:
+        t = sample_time(clock.next_sample, clock)
+        if t >= end:
+            return
+        lane_states_at((t - clock.t) / clock.h, wide, group, clock, work)
+        q = group.trial_q
+        v = group.trial_v
+        lane_refresh(wide, t, q, v, group.u, group, clock, work)
+        if clock.has_closure > 0:
+            lane_project(e, wide, t, q, v, group, clock, blocks, scratch, work)
+            lane_refresh(wide, t, q, v, group.u, group, clock, work)
+        for lane in range(group.count):
+            if group.is_active[lane] > 0:
+                own = Run(at(blocks, lane * clock.words))
+                record_lane(t, lane, group, own, records)
+        clock.next_sample += 1
+
+
+@loop
+def lane_states_at(theta: f64, wide: Entries, group: Group, clock: Run, work: ptr) -> None:
+    """q, v of every lane at the fraction θ of the step under way."""
+    lanes = group.lanes
+    n = clock.nv * lanes
+    degree = clock.nd
+    for j in range(clock.ns):
+        c = 0.0
+        for d in range(degree):
+            c = (c + clock.dense[j, degree - 1 - d]) * theta
+        group.weights[j] = c
+    y = group.stage
+    k = group.k[0]
+    group.does.interpolated(n, 2 * n + lanes, clock.ns, clock.h, group.weights, group.v, k, y)
+    v = group.trial_v
+    group.does.copied(n, at(y, n), v)
+    t = clock.t + theta * clock.h
+    wide.retract(t, group.q, v, group.u, group.p, y, group.trial_q, work)
+
+
+@loop
+def record_lane(t: f64, lane: i64, group: Group, own: Run, records: ptr) -> None:
+    """One row of the recording of a run: t, q, v, u."""
+    lanes = group.lanes
+    nq = own.nq
+    nv = own.nv
+    first = group.runs[group.next + lane] * group.record_words
+    row = at(records, first + own.recorded * (1 + nq + nv + own.nu))
+    row[0] = t
+    take_lane(nq, lanes, lane, group.trial_q, at(row, 1))
+    take_lane(nv, lanes, lane, group.trial_v, at(row, 1 + nq))
+    take_lane(own.nu, lanes, lane, group.u, at(row, 1 + nq + nv))
+    own.recorded += 1
+    own.next_sample += 1
+
+
+@loop
+def arrive_lanes(
+    e: Entries, task: Task, group: Group, clock: Run, blocks: ptr, scratch: ptr, records: ptr,
+    ends: Rows[End], last: ptr,
+) -> None:  # fmt: skip
+    """Records the states where they are requested, and ends the runs at the last instant."""
+    is_over = 1 if clock.t >= clock.t_end else 0
+    if is_due(clock) + is_over == 0:
+        return
+    for lane in range(group.count):
+        if group.is_active[lane] > 0:
+            i = group.runs[group.next + lane]
+            share_out(lane, group, clock, blocks)
+            own = Run(at(blocks, lane * clock.words))
+            if arrive(e, own, scratch, at(records, i * group.record_words)) != GOOD:
+                drop(group, lane)
+            elif is_over == 1:
+                own.steps = clock.steps
+                own.evaluations += clock.evaluations
+                own.projections += group.projections[lane]
+                end_run(i, DONE, task, own, ends, last)
+    clock.next_sample = passed_instants(clock)
+
+
+@loop
+def is_marching(group: Group, clock: Run) -> i64:
+    """1 if runs of the group are under way; too many steps are reported by a run alone."""
+    if clock.t >= clock.t_end:
+        return 0
+    if clock.steps >= clock.steps_allowed:
+        for lane in range(group.lanes):
+            drop(group, lane)
+    return 1 if group.active > 0 else 0
+
+
+@loop
+def run_lanes(
+    e: Entries, wide: Entries, task: Task, group: Group, first: Run, clock: Run, blocks: ptr,
+    scratch: ptr, work: ptr, starts: ptr, records: ptr, event_log: ptr, ends: Rows[End], last: ptr,
+) -> i64:  # fmt: skip
+    """Goes on with a share of the runs until it is done or the allotted steps are used up.
+
+    wide: entries over all lanes.
+    """
+    while group.next < group.last and group.budget > 0:
+        if group.is_under_way == 0:
+            start_group(e, task, group, first, clock, blocks, scratch, starts, records, event_log)
+        while group.budget > 0 and is_marching(group, clock) == 1:
+            group.budget -= 1
+            lane_step(e, wide, group, clock, blocks, scratch, work)
+            sample_lanes(e, wide, group, clock, blocks, scratch, work, records)
+            observe_lanes(e, wide, group, clock, blocks, scratch, work)
+            lane_commit(group, clock)
+            arrive_lanes(e, task, group, clock, blocks, scratch, records, ends, last)
+        if is_marching(group, clock) == 0:
+            group.is_under_way = 0
+            group.next += group.count
+    return GOOD
+
+
+@cache
+def compiled_lanes(*, portable: bool = False) -> CompiledLoops:
+    """The loop above as machine code, once a process."""
+    return compile_loops([run_lanes], portable=portable)
+
+
+@cache
+def compiled_note() -> CompiledLoops:
+    """`enter_alone`, which calls no functions of the system, with all of LLVM's passes."""
+    return compile_loops([enter_alone], optimize=3)
+
+
+ROUNDS = 512
+"""Vectors of states that are compared."""
+
+
+@loop
+def count_different(
+    one: kernel, wide: kernel, rounds: i64, lanes: i64, width: i64, outputs: i64, states: ptr,
+    alone: ptr, space: ptr, work: ptr,
+) -> i64:  # fmt: skip
+    """States at which two entries differ in a bit.
+
+    Every array of a state has `width` numbers; `space` has room for what both write.
+    """
+    count = 0
+    n = width * lanes
+    other = at(space, outputs * lanes)
+    for r in range(rounds):
+        q = at(states, r * 5 * n)
+        v = at(q, n)
+        u = at(v, n)
+        p = at(u, n)
+        x = at(p, n)
+        wide(0.25, q, v, u, p, x, space, work)
+        for k in range(lanes):
+            take_lane(5 * width, lanes, k, q, alone)
+            v1 = at(alone, width)
+            u1 = at(v1, width)
+            p1 = at(u1, width)
+            one(0.25, alone, v1, u1, p1, at(p1, width), other, work)
+            differs = 0
+            for i in range(outputs):
+                a = other[i]
+                b = space[i * lanes + k]
+                if bits(a) != bits(b) and (a == a or b == b):
+                    differs = 1
+            count += differs
+    return count
+
+
+@cache
+def _count() -> Any:
+    """The loop above as machine code."""
+    return compile_loops([count_different]).function(count_different)
+
+
+def different_entries(kernel: Kernel, code: LaneCode) -> tuple[str, ...]:
+    """Entries of which a lane and the entry of one state differ in some bits."""
+    key = ("entries that differ on lanes", *code.addresses)
+    if key not in kernel.prepared:
+        kernel.prepared[key] = tuple(x for x in code.addresses if _differs(kernel, code, x))
+    known: tuple[str, ...] = kernel.prepared[key]
+    return known
+
+
+def _differs(kernel: Kernel, code: LaneCode, entry: str) -> bool:
+    """Whether it does at one of many states, drawn from numbers of several sizes."""
+    reads, rng = kernel.program.reads(entry), np.random.default_rng(1)
+    width, outputs, lanes = max(1, *reads.values()), kernel.out_size(entry), code.lanes
+    states = rng.uniform(-2.0, 2.0, (ROUNDS, 5, width, lanes))
+    states *= 10.0 ** rng.uniform(-2.0, 0.5, (ROUNDS, 1, 1, 1))
+    defaults = np.resize(np.append(kernel.program.defaults.get("p", ()), 1.0), width)
+    near = rng.uniform(0.9, 1.1, (ROUNDS, width, lanes))
+    states[:, 3] = defaults[:, None] * near
+    work = np.zeros(1 + max(code.work_size, kernel.work_size(entry)))
+    alone, space = np.zeros(5 * width), np.zeros(outputs * (lanes + 1))
+    listed = map(address, (np.ascontiguousarray(states), alone, space, work))
+    places = kernel.address(entry), code.addresses[entry]
+    return bool(_count()(*places, ROUNDS, lanes, width, outputs, *listed))
+
 
 WORTH, FEW = 2_000_000, 4
 """Evaluations of a kernel's batches from which on code for lanes is worth the time it takes to

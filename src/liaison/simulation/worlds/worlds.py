@@ -8,7 +8,11 @@
 
 Steps are Moreau and Jean's, as those of `simulate` with method="moreau", by the same loops.
 
-Public names: Worlds, worlds_of.
+Arguments of worlds, checked: values by name, masks, how far random starts lie apart.
+
+Worlds as `Runs`: states at instants, how each world ended, series with labels and units.
+
+Public names: Worlds, worlds_of, columns, check_inputs, mask_of, spread_of, Recorder.
 """
 
 from __future__ import annotations
@@ -16,25 +20,218 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import SimulationError, checked
+from liaison.errors import NamingError, SimulationError, checked
 from liaison.numeric import Array, State
 from liaison.program import Kernel
-from liaison.simulation.batch.result import Runs
+from liaison.simulation.batch.loop import ENDS, MEASURED
+from liaison.simulation.batch.plan import Starts
+from liaison.simulation.batch.result import Ends, Runs, check_series, runs_of
 from liaison.simulation.batch.run import BATCH_SERIES
 from liaison.simulation.events.watched import sides_in
-from liaison.simulation.outcome import REASONS
+from liaison.simulation.outcome import REASONS, Outcome
 from liaison.simulation.plan.plan import Plan, plan_of
 from liaison.simulation.plan.settings import Settings
+from liaison.simulation.record.trajectory import FAILED
+from liaison.simulation.steps.layout import DONE
+from liaison.units import Label, si_value
 
-from .arguments import check_inputs, columns, mask_of, spread_of
 from .module import KERNELS, module_of
 from .places import Kernels, Place, place_named
-from .recording import Recorder
+
+NUMBERS = 1_000_000_000
+"""Recorded numbers at most: 8 GB."""
+
+
+@final
+class Recorder:
+    """States of worlds at instants a number of steps apart.
+
+    Args:
+        worlds: as they stand: the first instant.
+        steps: that will be taken.
+        every: steps between two instants.
+    """
+
+    def __init__(self, worlds: Worlds, steps: int, every: int) -> None:
+        if int(steps) != steps or steps < 1 or int(every) != every or every < 1:
+            raise SimulationError(
+                f"{steps} steps recorded every {every} were asked for; both are 1 or more."
+            )
+        self._worlds = worlds
+        first = self._now()
+        samples = 1 + -(-steps // every)
+        if samples * first.size > NUMBERS:
+            raise SimulationError(
+                f"{worlds.count} worlds at {samples} instants are {samples * first.size:.2g} "
+                f"numbers; {NUMBERS:.0g} are kept at most.",
+                hint="Record less often, or take fewer worlds.",
+            )
+        h = float(worlds.plan.settings.step or 0.0)
+        begin = float(np.median(first[:, 0]))
+        ends = [min(k * every, steps) for k in range(samples)]
+        self._times = begin + h * np.array(ends, dtype=float)
+        self._records = np.full((worlds.count, samples, first.shape[1]), np.nan)
+        self._records[:, 0] = first
+        self._recorded = np.where(worlds.statuses == 0, 1, 0)
+        self._taken = worlds.steps_taken.astype(np.int64)
+        self._next = 1
+
+    def _now(self) -> np.ndarray[Any, Any]:
+        """t, q, v and u of every world, a row each."""
+        w = self._worlds
+        t, q, v, u = (w.place.numpy(x).astype(float) for x in (w.t, w.q, w.v, w.u))
+        u = u if u.ndim > 1 else np.repeat(u[:, None], w.count, axis=1)
+        return np.concatenate([t[None], q, v, u]).T
+
+    def note(self) -> None:
+        """The states now; those of a lost world are no record of this instant."""
+        rows, is_good = self._now(), self._worlds.statuses == 0
+        self._records[is_good, self._next] = rows[is_good]
+        self._recorded[is_good] += 1
+        self._next += 1
+
+    def runs(self, series: Sequence[str]) -> Runs:
+        """All worlds, as a batch of runs."""
+        check_series(series)
+        w = self._worlds
+        plan = replace(w.plan, settings=replace(w.plan.settings, every=self._times))
+        first = self._records[:, 0]
+        sizes = (plan.size("nq"), plan.size("nv"))
+        cuts = np.cumsum([1, *sizes])
+        p = w.place.numpy(w.p).astype(float)
+        p = p.T if p.ndim > 1 else np.tile(p, (w.count, 1))
+        _, q, v, u = np.split(first, cuts, axis=1)
+        starts = Starts(float(self._times[0]), q, v, u, p)
+        return runs_of(plan, starts, self._records, self._ends(sum(sizes)), series)
+
+    def _ends(self, size: int) -> Ends:
+        w = self._worlds
+        ends, last = Ends.for_runs(w.count, size), self._now()
+        statuses, taken = w.statuses, w.steps_taken.astype(np.int64)
+        ends.codes[:, 0] = np.where(statuses == 0, DONE, statuses)
+        ends.codes[:, ENDS.index("recorded")] = self._recorded
+        ends.codes[:, ENDS.index("steps")] = taken - self._taken
+        ends.last[:, : 1 + size] = last[:, : 1 + size]
+        measures = (w.penetrations, w.residuals, w.contacts)
+        ends.last[:, -MEASURED : -MEASURED + 3] = np.stack(measures, axis=1)
+        for k in np.flatnonzero(statuses).tolist():
+            reason = REASONS.get(int(statuses[k]), f"status {int(statuses[k])}")
+            text = f"world {k} is lost after t = {last[k, 0]:.9g} s: {reason}."
+            hint = "Take smaller steps; simulate its last state on the processor to see why."
+            ends.outcomes[k] = Outcome(FAILED, text, hint, reason)
+        return ends
+
+
+def columns(
+    shared: Array, labels: Sequence[Label], values: Mapping[str, Any], kind: str, count: int
+) -> Array:
+    """A table of values by name: one column for all worlds, or one for each where a list is given.
+
+    Args:
+        shared: the table at hand; what is not named is as it was.
+        labels: name and unit of each row.
+        values: name -> number, text with a unit, or a number for each world.
+        kind: what they are, for messages.
+        count: of worlds.
+    """
+    table = np.array(shared, dtype=float)
+    if any(np.ndim(x) for x in values.values()) and table.ndim == 1:
+        table = np.repeat(table[:, None], count, axis=1)
+    names = [x.name for x in labels]
+    for name, value in values.items():
+        if name not in names:
+            raise NamingError.unknown(kind, name, names)
+        k, what = names.index(name), f"{kind} {name!r}"
+        number = si_value(value, labels[k].unit, what) if np.ndim(value) == 0 else value
+        row = np.asarray(number, dtype=float)
+        if row.ndim and row.shape != (count,):
+            raise SimulationError(
+                f"{what} has shape {row.shape}; it is a number, or one for each of {count} worlds."
+            )
+        if not np.all(np.isfinite(row)):
+            raise SimulationError(f"{what} is not finite in some world.")
+        table[k] = row
+    return table
+
+
+def check_inputs(values: Any, nu: int, count: int, real: Any) -> None:
+    """Raises an error for inputs of another shape or kind than kernels take.
+
+    Args:
+        values: an array.
+        nu: inputs of a world.
+        count: of worlds.
+        real: what numbers on the device are; None where worlds are on this processor.
+    """
+    shape = tuple(values.shape)
+    tables = [(*shape[:1], nu), (*shape[:1], nu, count)]
+    if shape not in ((nu,), (nu, count)) and (shape not in tables or not shape[0]):
+        raise SimulationError(
+            f"inputs have shape {shape}; it is ({nu},), ({nu}, {count}), (rows, {nu}) or "
+            f"(rows, {nu}, {count})."
+        )
+    if np.prod(shape, dtype=float) >= 2**31:
+        raise SimulationError(
+            f"inputs of shape {shape} are more numbers than a launch takes, 2³¹.",
+            hint="Give fewer rows at a time.",
+        )
+    interface = getattr(values, "__cuda_array_interface__", None)
+    if interface is None:
+        return
+    if real is None:
+        raise SimulationError("inputs lie on a GPU, and worlds on this processor.")
+    if np.dtype(interface["typestr"]) != real or interface.get("strides") is not None:
+        raise SimulationError(
+            f"inputs are of {np.dtype(interface['typestr'])}; on the device they are contiguous "
+            f"and of {np.dtype(real)}."
+        )
+
+
+def mask_of(which: Any, count: int) -> NDArray[np.bool_]:
+    """An entry for each world, of those that are meant: all, by number, or by a mask."""
+    mask = np.zeros(count, dtype=bool)
+    if which is None:
+        mask[:] = True
+        return mask
+    numbers = np.atleast_1d(np.asarray(which))
+    if numbers.dtype == bool:
+        if numbers.shape != mask.shape:
+            raise SimulationError(f"the mask has shape {numbers.shape}; there are {count} worlds.")
+        return numbers
+    if numbers.size and (
+        numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() >= count
+    ):
+        raise SimulationError(f"worlds are numbered 0 to {count - 1}; found {which!r}.")
+    mask[numbers.astype(np.int64)] = True
+    return mask
+
+
+def spread_of(spread: Any, labels: Sequence[Label]) -> Array:
+    """How far positions (by velocity coordinate), then velocities, lie from a start at most."""
+    nv = len(labels)
+    far = np.zeros(2 * nv)
+    if spread is None:
+        return far
+    if not isinstance(spread, Mapping):
+        far[:nv] = float(spread)
+    else:
+        velocities = [x.name for x in labels]
+        known = {name.rstrip("'"): k for k, name in enumerate(velocities)}
+        known |= {name: nv + k for k, name in enumerate(velocities)}
+        for name, value in spread.items():
+            if name not in known:
+                raise NamingError.unknown("coordinate or velocity", name, known)
+            far[known[name]] = float(value)
+    if not (np.all(np.isfinite(far)) and np.all(far >= 0)):
+        raise SimulationError(f"spread is {spread!r}; its numbers are finite and not negative.")
+    return far
+
 
 LARGEST = 2**31 - 1
 PRECISIONS = {"double": (np.float64, np.int64), "single": (np.float32, np.int32)}

@@ -13,13 +13,14 @@ from numpy.typing import ArrayLike
 
 from liaison.analyse.along.inverse_motion import Efforts
 from liaison.analyse.along.inverse_motion import inverse_dynamics as efforts_along
+from liaison.analyse.control.feedback import unbounded
 from liaison.errors import ArgumentError, SimulationError, checked
 from liaison.numeric import Array
 from liaison.numeric.progress import lasting
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.along import ready_along
 from liaison.verbs.at_state import Positions, Velocities, at_state
-from liaison.verbs.given import Given, Value
+from liaison.verbs.given import Given, Value, mechanism_of
 
 
 @overload
@@ -57,7 +58,8 @@ def inverse_dynamics(
         tau = inverse_dynamics(mechanism, q, v, a)                    at one state
 
     At a state it is M v̇ + h − τ, shape (nv,): the generalized force that must act beside the loads
-    of the mechanism, by motors or, in a closed loop, by its closures.
+    of the mechanism, by motors or, in a closed loop, by its closures. Along a run
+    `is_solvable` says whether the drives can do it, by their number, their places and their bounds.
 
     Args:
         given: the mechanism, or the path of its text.
@@ -72,6 +74,11 @@ def inverse_dynamics(
         >>> import liaison
         >>> liaison.inverse_dynamics("examples/pendulum.lsd", {"A": 0.5}, accelerations=[0.0])
         array([2.35158227])
+        >>> run = liaison.kinematic_run(
+        ...     "examples/pendulum.lsd", {"A": liaison.sin(liaison.t)}, until=1
+        ... )
+        >>> liaison.inverse_dynamics("examples/pendulum.lsd", run, ["A"]).is_solvable
+        True
     """
     if isinstance(run, Trajectory):
         if parameters is not None or t:
@@ -80,11 +87,19 @@ def inverse_dynamics(
                 f"inverse_dynamics: {word} is of one state; a run has its own instants and values.",
                 hint=f"Leave {word} out, or simulate with the values that are meant.",
             )
-        kernel = ready_along(given, run)
+        mechanism, names = mechanism_of(given), _drives(drives)
+        kernel, free = ready_along(mechanism, run), unbounded(mechanism)
         along = None if accelerations is None else _floats(accelerations)
-        return efforts_along(kernel, run, _drives(drives), accelerations=along)
+        linear = None if free is mechanism else ready_along(free, run)
+        return efforts_along(kernel, run, names, accelerations=along, linear=linear)
     state = at_state(given, run, drives, t=t, parameters=parameters)
-    vdot = _floats(() if accelerations is None else accelerations)
+    if accelerations is None:
+        raise ArgumentError(
+            "inverse_dynamics: no accelerations are given; at one state they are needed.",
+            hint=f"For a position that is held: accelerations=[0] * {state.nv}; along a run: "
+            "inverse_dynamics(mechanism, run, drives).",
+        )
+    vdot = _floats(accelerations)
     if vdot.shape != (state.nv,):
         raise SimulationError(
             f"accelerations have shape {vdot.shape}; the mechanism has {state.nv} velocities: give "
