@@ -2,7 +2,7 @@
 
 Public names: ready_for, start_for, check_one_start, equations_at, compiled, start_of,
 start_derivatives, with_invariants, looped_kernel, looped_identity, assembled, is_unrolled,
-runs_by_loops, STILL.
+runs_by_loops, closed_seconds, STILL, DERIVED.
 """
 
 from __future__ import annotations
@@ -145,12 +145,17 @@ def is_unrolled(tree: Tree, evaluations: float) -> bool:
     may_be_long = tree.nv <= DERIVED
     if not tree.closures:
         return tree.nv <= UNROLLED or (may_be_long and evaluations > WORTH)
+    seconds = closed_seconds(tree)
+    saved = evaluations * FASTER * tree.nv
+    return seconds <= CLOSED * UNROLLED or (may_be_long and saved > seconds)
+
+
+def closed_seconds(tree: Tree) -> float:
+    """Time to derive and compile unrolled code of a closed mechanism, about [s]."""
     depths: list[int] = []
     for node in tree.nodes:
         depths.append(node.joint.type.nv + (depths[node.parent] if node.parent >= 0 else 0))
-    seconds = CLOSED * tree.nv + DEEP * sum(x * x for x in depths)
-    saved = evaluations * FASTER * tree.nv
-    return seconds <= CLOSED * UNROLLED or (may_be_long and saved > seconds)
+    return CLOSED * tree.nv + DEEP * sum(x * x for x in depths)
 
 
 def runs_by_loops(kernel: Kernel, state: State) -> bool:
