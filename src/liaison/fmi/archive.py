@@ -49,7 +49,7 @@ DEGENERATE = (
     "decided in an FMU. Run it with `liaison simulate`, or state it as a relation of positions."
 )
 MANY = (
-    "ten million steps were not enough for one step of the importer: t = \1 s is reached. Look at "
+    "one step of the importer takes more than ten million steps: t = \1 s is reached. Look at "
     "parameters and start values; loosen the tolerance, or take shorter communication steps."
 )
 DATE = 1 << 5 | 1
@@ -184,7 +184,7 @@ def _statuses(plan: Plan) -> list[str]:
         if 0 < code < STATUSES and code in texts:
             sentence, advice = texts[code]
             sentence = sentence.replace("{now}", f"t = {chr(NOW)} s")
-            listed[code] = f"{_subject(code)}{sentence} {advice}".replace("'" + named + "'", named)
+            listed[code] = f"{_subject(code)}{sentence} {advice}".replace(repr(named), named)
     return listed
 
 

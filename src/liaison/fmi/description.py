@@ -167,20 +167,20 @@ def _units(rows: Iterable[Row]) -> list[str]:
     names = sorted({x.unit for x in rows} - {""})
     lines = ["  <UnitDefinitions>"]
     for name in names:
-        lines += [f"    <Unit name={quoteattr(name)}>", f"      {_base_unit(name)}", "    </Unit>"]
+        lines += [f"    <Unit name={quoteattr(name)}>", *_base_unit(name), "    </Unit>"]
     return [*lines, "  </UnitDefinitions>"]
 
 
-def _base_unit(name: str) -> str:
-    """A unit by the base units of SI."""
+def _base_unit(name: str) -> list[str]:
+    """A unit by the base units of SI; nothing about one that only the description knows."""
     try:
         unit = unit_of(name)
     except LiaisonError:
-        return tag("BaseUnit")
+        return []
     exponents = {base: str(n) for base, n in zip(BASE, unit.dimension, strict=False) if n != 0}
     factor = float(unit.factor) * pi**unit.pi
     more = {"factor": number(factor)} if factor != 1.0 else {}
-    return tag("BaseUnit", **exponents, **more)
+    return [f"      {tag('BaseUnit', **exponents, **more)}"]
 
 
 def initial_of(row: Row, facts: Facts) -> str:

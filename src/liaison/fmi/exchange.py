@@ -16,6 +16,7 @@ from liaison.simulation.steps.layout import (
     GOOD,
     STEP_TOO_SMALL,
     STOPPED,
+    TOO_MANY_STEPS,
     TRY,
     Run,
 )
@@ -72,8 +73,8 @@ from .smooth import BESIDE
 ROUNDING, PATIENCE = 1e-13, 100
 """Part of the time that is rounding; slices of steps after which a run that stands still fails."""
 
-MOST = 10_000_000
-"""Steps in one step of the importer."""
+MOST, EARLY = 10_000_000, 100_000
+"""Steps in one step of the importer; attempts after which more than that are foreseen."""
 
 DRIFT = 1e-10
 """Residual of closures, in units, at which an importer is asked to let the state be projected."""
@@ -323,6 +324,8 @@ def march_to(fmu: Instance, function: i64, t: f64) -> i64:
     slice = SLICE if fmu.update == 0 else 1
     status = GOOD
     stays = 0
+    attempts = 0
+    begin = run.t
     while status * (status - FULL) == 0:
         run.recorded = 0
         run.event_count = 0
@@ -335,6 +338,9 @@ def march_to(fmu: Instance, function: i64, t: f64) -> i64:
             status = DONE
         elif status == GOOD and stays * slice >= PATIENCE * SLICE:
             status = STEP_TOO_SMALL
+        attempts += slice
+        if status == GOOD and attempts >= EARLY and MOST * (run.t - begin) < attempts * (t - begin):
+            status = TOO_MANY_STEPS
         if status == GOOD and fmu.update != 0 and run.t < t and wants_return(fmu) == 1:
             fmu.returns_early = 1
             status = DONE

@@ -20,6 +20,7 @@ from liaison.units import unit_of
 from .archive import BINARIES, SUFFIXES
 from .functions import exports
 from .sources import FILES
+from .variables import per_second
 
 REALS = ("Real", "Float64")
 
@@ -127,8 +128,11 @@ def _unit(
     if state is None:
         yield f"{name!r} is the derivative of nothing."
         return
+    names = [x.get("unit", "") for x in (row, state)]
+    if names[0] == per_second(names[1]):
+        return
     try:
-        own, other = (unit_of(x.get("unit", "")) for x in (row, state))
+        own, other = map(unit_of, names)
     except LiaisonError:
         yield f"{name!r} or {row['state']!r} has an unknown unit."
         return

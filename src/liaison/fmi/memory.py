@@ -58,7 +58,7 @@ SIDES: Mapping[str, Loop[..., Any]] = {
 }  # fmt: skip
 """What is called of a smooth motion, and of one with contacts."""
 
-FEW = 32
+FEW = 128
 """Knowns up to which adjoint derivatives are put together from directional ones, as exact."""
 
 HORIZON = 10.0

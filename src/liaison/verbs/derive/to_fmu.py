@@ -14,6 +14,7 @@ from typing import Any, TypedDict, Unpack, final
 
 import numpy as np
 
+from liaison.analyse.proofs.no_impact import no_impact
 from liaison.display import html_of
 from liaison.equations.start_checks import is_completed
 from liaison.errors import NamingError, OptionError, SimulationError, checked
@@ -22,17 +23,18 @@ from liaison.fmi.archive import fmu
 from liaison.fmi.description import Options
 from liaison.fmi.memory import Closing
 from liaison.lazy import Shown
+from liaison.model import Unilateral
 from liaison.model.mechanism import Mechanism
 from liaison.model.pairing import is_scene
 from liaison.numeric.progress import lasting
 from liaison.simulation.plan.plan import plan_of
 from liaison.simulation.plan.settings import settings_of
 from liaison.tree.starts import Starts
-from liaison.tree.tree import span
+from liaison.tree.tree import Tree, span
 from liaison.units import si_value
 from liaison.verbs.assembling import shakes_of
 from liaison.verbs.given import Given, Value, in_seconds, mechanism_of
-from liaison.verbs.ready import ready_for
+from liaison.verbs.ready import DERIVED, closed_seconds, ready_for
 
 TIMES = frozenset({"step", "max_step"})
 RTOL, ATOL = 1e-10, 1e-12
@@ -40,6 +42,12 @@ RTOL, ATOL = 1e-10, 1e-12
 
 SHORT = 256.0
 """Steps in a unit of what further attempts of closing loops begin with: any will do."""
+
+LONGEST = 10.0
+"""Time to derive equations of closed mechanisms [s]; their derivatives take many times as long."""
+
+BOXES = 500
+"""Of positions in which a proof that relations of rates keep their rows may look."""
 
 PARTS = 500
 """Communications in the default experiment."""
@@ -125,7 +133,8 @@ def to_fmu(
         **keywords: step, method, rtol, atol, max_step and impacts of Co-Simulation.
 
     Raises:
-        SimulationError: runs of this mechanism need Python between their steps.
+        SimulationError: runs of this mechanism need Python between their steps, as scenes do,
+            and relations of rates that may lose their rows; or it has very many bodies.
         NamingError: an unknown keyword, version or system.
 
     Example:
@@ -139,13 +148,7 @@ def to_fmu(
     if number is None:
         raise NamingError.unknown("version of FMI", str(version), ["2.0", "3.0"])
     mechanism = mechanism_of(given)
-    if is_scene(mechanism):
-        raise SimulationError(
-            f"{mechanism.name!r} cannot become an FMU: a scene makes room for more contacts while "
-            "it moves.",
-            hint="Let bodies touch by `contact` lines, whose pairs are known.",
-            status="not exported",
-        )
+    _check(mechanism)
     own = {} if "step" in keywords else {"rtol": RTOL, "atol": ATOL}
     options: dict[str, Any] = {**own, "watch": False, **keywords}
     for name in TIMES & options.keys():
@@ -166,6 +169,32 @@ def to_fmu(
     return Exported(
         file, f"{number}.0", len(content), facts["variables"], facts["token"], facts["files"]
     )
+
+
+def _check(mechanism: Mechanism) -> None:
+    """Rejects scenes, many bodies, and relations of rates that may lose their rows."""
+    why, hint = "", ""
+    if is_scene(mechanism):
+        why = "a scene makes room for more contacts while it moves."
+        hint = "Let bodies touch by `contact` lines, whose pairs are known."
+    elif _is_large(span(mechanism)):
+        why = (
+            f"it has {len(mechanism.bodies)} bodies, and formulas of all of them would be written "
+            "out, in minutes and megabytes."
+        )
+        hint = "Run it with `liaison simulate`, by loops over its bodies, or export a part of it."
+    elif any(isinstance(x, Unilateral) for x in mechanism.contacts):
+        for entry in no_impact(mechanism, boxes=BOXES).entries:
+            if any(x.effect != "free" for x in entry.losses):
+                why = f"a relation of rates may lose its row, after which no FMU goes on. {entry}"
+                hint = "Run it with `liaison simulate`, or state it as a relation of positions."
+    if why:
+        name = f"{mechanism.name!r} cannot become an FMU: "
+        raise SimulationError(name + why, hint=hint, status="not exported")
+
+
+def _is_large(tree: Tree) -> bool:
+    return closed_seconds(tree) > LONGEST if tree.closures else tree.nv > DERIVED
 
 
 def _closing(mechanism: Mechanism, nv: int) -> Closing:
