@@ -16,8 +16,7 @@ A unit word converts: what is given in it is kept in SI, what is shown in it is 
 Public names: ground, body, join, mechanism, parameter, signal, time, t, coordinate, rate,
 gravity, spring, damper, motor, servo, pid, memory, balanced, armature, law, wrench, potential,
 dissipation, friction, bearing, imposed, gear, holonomic, nonholonomic, rolling, at_most, stops,
-contact, touch, collision, output, event, start, guess, turned, in_si, written_unit, si_label,
-in_unit, joint_kind, check_output_units.
+contact, touch, collision, output, event, start, guess, turned.
 """
 
 from __future__ import annotations
