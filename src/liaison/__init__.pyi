@@ -93,6 +93,7 @@ from liaison.model import Cylindrical as Cylindrical
 from liaison.model import EulerZXZ as EulerZXZ
 from liaison.model import Fixed as Fixed
 from liaison.model import Free as Free
+from liaison.model import HeightField as HeightField
 from liaison.model import Helical as Helical
 from liaison.model import Hull as Hull
 from liaison.model import Joint as Joint

@@ -159,3 +159,20 @@ def test_facets_are_of_moreau_and_at_least_three():
     for options in ({"facets": 2}, {"facets": 4, "method": "rk4"}, {"facets": 4.5}):
         with pytest.raises((liaison.SimulationError, ArgumentError), match="facets"):
             liaison.simulate(ball, until=1, step=1e-3, **{"method": "moreau", **options})
+
+
+PLANAR = BALL.replace("with free end", "with planar axis = [0, -1, 0] end")
+"""In the plane of x and z, where F.x is the height."""
+
+
+def test_a_ball_in_a_plane_ends_rolling_and_nothing_acts_across_the_plane():
+    mechanism = read_lsd(PLANAR.format(e=0, friction=0.2))
+    run = liaison.simulate(
+        mechanism, until=0.6, step=1e-3, method="moreau", start={"F.x": 0.1, "F.y'": 3}
+    )
+    # angular momentum about the ground stays, to rounding
+    assert run["F.y'"][-1] == pytest.approx(3 * 5 / 7, rel=1e-12)
+    forces = run["contacts"]
+    assert forces.shape[1] == 3
+    assert np.all(forces[:, 2] == 0.0)
+    assert np.min(np.abs(forces[1:400, 1])) == pytest.approx(0.2 * 9.81, rel=1e-9)

@@ -26,6 +26,7 @@ LATER = {
     "equations.reading_order": "equations.modes",
     "equations.setting": "equations.commutators equations.motors.compensation expr.periodic "
     "tree.contact.sides",
+    "tree.tree": "tree.memory",
     "formats.lsd.meaning.statements": "formats.lsd.meaning.contacts",
     "formats.lsd.read": "formats.merge",
     "formats.read": "formats.mjcf.read formats.urdf.read",
@@ -49,7 +50,8 @@ LATER = {
     "simulation.report": "simulation.reactions contacts.events.series contacts.stepping.report "
     "contacts.events.touching contacts.scene.report simulation.balance simulation.between",
     "simulation.run": "simulation.between simulation.checkpoint contacts.scene.world",
-    "simulation.record.trajectory": "simulation.record.wrenches",
+    "simulation.record.series": "simulation.record.resampling",
+    "simulation.record.trajectory": "simulation.record.resampling simulation.record.wrenches",
 }
 VAGUE = {"utils", "util", "common", "core", "base", "helpers", "helper", "manager", "misc"}
 

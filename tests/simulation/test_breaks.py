@@ -5,7 +5,19 @@ import pytest
 from simulate_samples import driven, plain, start
 
 import liaison
-from liaison.expr import Table, absolute, as_expr, cos, exp, maximum, select, sign, sin, symbol
+from liaison.expr import (
+    Table,
+    absolute,
+    as_expr,
+    cos,
+    exp,
+    maximum,
+    select,
+    sign,
+    sin,
+    sqrt,
+    symbol,
+)
 from liaison.formats import read
 from liaison.program import to_llvm
 from liaison.program.instants import NOTHING, instants_between, timed
@@ -29,6 +41,13 @@ def test_switches_of_time_tell_their_instants():
 def test_kinks_and_jumps_of_formulas_are_found():
     formulas = [sign(T - 1), absolute(T - 2) * Q, maximum(T, 3), select(T - 4, Q, 0), cos(T)]
     assert instants(formulas).breaks.tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_a_formula_that_is_undefined_for_a_while_is_none_of_an_error_here():
+    """The run meets it, and says so."""
+    found = instants([sqrt(P - T) * Q], p=0.3)
+    assert np.all(np.isfinite(found.breaks))
+    assert np.all(np.isfinite(found.waypoints))
 
 
 def test_a_parameter_moves_its_instant():

@@ -14,6 +14,7 @@ from liaison.solvers.cones.cones import (
     PRESCRIBED,
     cone_area,
     solve_cones,
+    solve_cones_near,
     spread,
 )
 from liaison.solvers.cones.newton import newton_from_inside
@@ -317,3 +318,27 @@ def test_the_area_is_as_large_as_said(run):
     A, b, f = scene.A.ravel(), scene.b, np.zeros(12)
     run(12, 8, A, b, *scene.tables, f, area)
     assert area[-1] == 7.25
+
+
+def test_near_the_last_problem_forces_are_those_of_the_search(compiled):
+    near = compile_loops([solve_cones_near])[solve_cones_near]
+    rng = np.random.default_rng(7)
+    for seed in range(12):
+        scene = random_scene(np.random.default_rng(seed))
+        _, before, _ = solved(compiled, scene)
+        for size in (1e-9, 1e-4, 1e-1, 10.0):
+            b = scene.b + size * scene.D @ rng.standard_normal(scene.D.shape[1])
+            expected, _, _ = solved(compiled, scene, b=b)
+            residual, f, u = solved(near, scene, b=b, start=before)
+            # where the search finds forces, so does this, and they obey the law
+            assert residual <= max(FOUND, expected), (seed, size)
+            if residual <= FOUND:
+                assert misses_of_coulomb(scene, f, u) <= 1e-9 * (1 + np.abs(b).max()), (seed, size)
+
+
+def test_near_the_last_problem_forces_of_rows_that_repeat_stay_shared():
+    near = compile_loops([solve_cones_near])[solve_cones_near]
+    scene = box_on_floor([0.1, 0, -1, 0, 0, 0])
+    _, before, _ = solved(near, scene)
+    _, after, _ = solved(near, scene, b=scene.b * (1 + 1e-4), start=before)
+    assert_allclose(after, before, atol=1e-3 * np.abs(before).max())

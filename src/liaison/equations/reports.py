@@ -17,7 +17,6 @@ from liaison.spatial.arrays import Array, array, cross, dot, minus, plus, produc
 from liaison.spatial.plucker import act_force, act_force_inverse, apply_inertia
 from liaison.tree import GROUND, Kinematics, Push, Row, marker_motion, merged
 from liaison.tree.assemble import offsets, orientation
-from liaison.tree.memory import is_state
 from liaison.units import Label
 
 from .bodies import body_motions, joint_markers
@@ -173,11 +172,12 @@ class TreeReports:
         wrenches = {}
         passed = carried_wrenches(self.kinematics, own)
         ghosts = {closure.ghost for closure in self.setting.tree.closures}
+        moved = len(self.setting.tree.nodes) - len(self.setting.tree.mechanism.states)
         for i, node in enumerate(self.setting.tree.nodes):
             if i in ghosts or (node.joint.type.OWN_ROWS and "'" not in node.body):
                 continue  # the wrench belongs to what it is tied to, or to its own rows
-            if is_state(node.joint):
-                continue  # nothing passes through it
+            if i >= moved:
+                continue  # nothing passes through the node of a state
             wrench = array([*passed[i][0], *passed[i][1]])
             if node.is_reversed:
                 R, p = node.joint.type.pose(self.kinematics.q[node.q])

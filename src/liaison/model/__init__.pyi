@@ -132,6 +132,7 @@ from liaison.model.relations import Rolling as Rolling
 from liaison.model.shapes import Box as Box
 from liaison.model.shapes import Cone as Cone
 from liaison.model.shapes import Cylinder as Cylinder
+from liaison.model.shapes import HeightField as HeightField
 from liaison.model.shapes import Hull as Hull
 from liaison.model.shapes import Line as Line
 from liaison.model.shapes import Mesh as Mesh

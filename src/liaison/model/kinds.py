@@ -47,6 +47,7 @@ SYMBOLS = frozenset(
         "surface",
         "cam",
         "ribbon",
+        "terrain",
     ]
 )
 """Words for how a kind is drawn; `view` has a drawing for each, a front end may have its own."""
@@ -66,7 +67,7 @@ class Property:
     field: str = ""  # where it is not called as the key
     optional: bool = False  # may be left out: the field has a default
     vector: bool = False  # three components
-    shape: bool = False  # a shape, such as a hull
+    shape: Any = False  # a shape, such as a hull; a function of (value, what, place) makes it
 
     @property
     def name(self) -> str:

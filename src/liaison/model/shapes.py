@@ -3,7 +3,8 @@
 A shape stands on its body at (R, p). Cylinders and cones run along z, a cylinder and a box about
 their middle, a cone from its base.
 
-Public names: Shape, Box, Cylinder, Sphere, Cone, Mesh, Hull, Line, filled, check_solid.
+Public names: Shape, Box, Cylinder, Sphere, Cone, Mesh, Hull, HeightField, Line, filled,
+check_solid.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
@@ -323,6 +324,65 @@ def _hull_of(points: tuple[tuple[float, ...], ...], owner: str) -> Any:
     from liaison.numeric.hulls import convex_hull
 
     return convex_hull(points, owner)
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class HeightField(Shape, Brief):
+    """A surface z = h over a rectangle about the origin, by heights of a grid; solid below.
+
+    Rows of heights go along y, from the least to the greatest, columns along x. Each cell is two
+    triangles, parted by the diagonal from its corner of least x and y. A file has the heights
+    instead: a .txt or .csv of rows of numbers, or a grey .png (0 to 1) as seen from above; they are
+    multiplied by the scale.
+
+    Example:
+        >>> import liaison
+        >>> ramp = liaison.HeightField(x=2, y=1, heights=[[0, 0.1, 0.2], [0, 0.1, 0.2]])
+        >>> ramp.grid.heights.shape
+        (2, 3)
+    """
+
+    SIZES: ClassVar[tuple[str, ...]] = ("x", "y")
+
+    x: Any
+    y: Any
+    heights: tuple[tuple[Any, ...], ...] = ()
+    file: str = ""
+    scale: Any = 1
+    R: Matrix = UPRIGHT
+    p: Triple = (0, 0, 0)
+    color: str = ""
+    grid: Any = field(default=None, compare=False, repr=False)  # a HeightGrid
+
+    def __post_init__(self) -> None:
+        Shape.__post_init__(self)
+        object.__setattr__(self, "scale", scalar(self.scale, "the scale of a height field"))
+        from liaison.numeric.height_fields import HeightGrid, checked_heights, read_heights
+
+        x, y = (_fixed(side, "side") for side in (self.x, self.y))
+        scale = _fixed(self.scale, "scale")
+        if self.file and self.grid is not None and self.grid.is_of(x, y, scale):
+            return  # read before, by whoever knows the folder
+        rows: Any = self.heights
+        if self.file:
+            rows = read_heights(self.file)
+        elif isinstance(rows, np.ndarray):
+            object.__setattr__(self, "heights", tuple(map(tuple, rows.tolist())))
+        else:
+            exact = tuple(tuple(scalar(x, "a height", unit="m") for x in row) for row in rows)
+            object.__setattr__(self, "heights", exact)
+            rows = [[_fixed(x, "height") for x in row] for row in exact]
+        object.__setattr__(self, "grid", HeightGrid.of(x, y, checked_heights(rows), scale))
+
+
+def _fixed(value: Any, what: str) -> float:
+    """A size of a height field as a number."""
+    known = number(value)
+    if known is None:
+        message = f"a {what} of a height field depends on a parameter; it must be a number."
+        raise ModelError(message)
+    return known
 
 
 @final

@@ -399,7 +399,7 @@ class _Pieces:
                     fast.longest = min(fast.longest, 2 * (right - left) / count)
                     return NONE, True
                 is_short = right - left <= 2 * FINEST * (fast.end - fast.start)
-                whole = 1 if is_short or count == math.inf else math.ceil(count)
+                whole = math.ceil(count) if math.isfinite(count) and not is_short else 1
                 parts = min(max(whole, 1), MOST)
                 points.append(left + (right - left) * np.arange(1, parts + 1) / parts)
         return np.concatenate(points), is_bounded

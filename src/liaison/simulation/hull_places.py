@@ -12,13 +12,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from liaison.numeric import Array
+from liaison.numeric.height_fields import HeightGrid
 from liaison.numeric.hulls import Solid
 from liaison.program import Kernel
 
 from .machine import map_entry
 
 
-def hull_places(pairs: Sequence[tuple[str, Solid, Solid | None]], frames: Array) -> Array:
+def hull_places(
+    pairs: Sequence[tuple[str, Solid, Solid | HeightGrid | None]], frames: Array
+) -> Array:
     """Features of the places of pairs of bodies, shape (n, pairs, places, features).
 
     Args:

@@ -24,6 +24,9 @@ from liaison.simulation.events.log import (
     CUT_SHORT,
     IMPACTS,
     KICKS,
+    SECOND,
+    TIME,
+    WHAT,
     WHATS,
     entries_of,
 )
@@ -192,7 +195,7 @@ class RunFacts:
     def message(self) -> str:
         """The status in a sentence."""
         events = self.events()
-        several = several_impacts(self._plan.settings, events)
+        several = several_impacts(self._plan.settings, self._event_rows)
         text = message_of(self._plan, events, self._end) + shortened(self._plan, self._end)
         return text + self._notes + several
 
@@ -364,10 +367,18 @@ def _rest(length: float, step: float) -> float:
     return rest * step if rest > WHOLE * count else 0.0
 
 
-def several_impacts(settings: Settings, events: Sequence[EventRecord]) -> str:
+def several_impacts(settings: Settings, event_rows: Array) -> str:
     """Sentences on impacts of several contacts at once, whose answer is not unique; or none."""
-    at_once = sorted({x.t for x in events if x.together > 1})
-    cut = sorted({x.t for x in events if x.what == WHATS[CUT_SHORT]})
+    if not len(event_rows):
+        return ""
+    words = event_rows.view(np.int64)
+    what, second = words[:, WHAT], words[:, SECOND]
+    at_once = np.unique(event_rows[(what == IMPACTS) & (second > 1), TIME])
+    cut = np.unique(event_rows[what == CUT_SHORT, TIME])
+    return _several_words(settings, at_once.tolist(), cut.tolist())
+
+
+def _several_words(settings: Settings, at_once: Sequence[float], cut: Sequence[float]) -> str:
     law = "method 'moreau'" if settings.tableau.scheme == "moreau" else f"law {settings.impacts!r}"
     text = ""
     if at_once:

@@ -2,7 +2,7 @@
 
     mechanism = "four_bar.lsd"          below the folder of the study file
     until = "0.1 s"
-    design = "sobol"                    count, levels, seed, every, record, folder likewise
+    design = "sobol"                    count, levels, seed, every, record, folder, device likewise
 
     [vary]
     a = "9 cm .. 11 cm"
@@ -42,6 +42,7 @@ TIME, TIMES = (str, int, float), (str, int, float, list)
 KEYS: Mapping[str, tuple[type, ...]] = {
     "mechanism": TEXT, "until": TIME, "design": TEXT, "count": WHOLE, "levels": WHOLE,
     "seed": WHOLE, "folder": TEXT, "every": TIMES, "record": TIMES, "workers": WHOLE,
+    "device": TEXT,
     "vary": (dict,), "measure": (dict,), "correlation": (dict,), "start": (dict,),
     "guess": (dict,), "parameters": (dict,), "options": (dict,), "optimize": (dict,),
 }  # fmt: skip

@@ -33,8 +33,6 @@ from liaison.spatial.arrays import identity as identity_matrix
 from liaison.spatial.plucker import compose, inverse, move_inertia
 from liaison.units import Label
 
-from .memory import state_joint
-
 
 def coordinates_in_use(mechanism: Mechanism) -> frozenset[str]:
     """Names of the joints whose coordinates or rates a load, relation, output or start names."""
@@ -275,6 +273,8 @@ def span(
     for joint in sorted(cut, key=lambda joint: natural(joint.name)):
         builder.close(joint)
     for state in mechanism.states:
+        from .memory import state_joint
+
         body = f"{state.name}' state"
         builder.add(state_joint(state, body), body, (0, zeros(3), zeros(3, 3)))
     return builder.tree()

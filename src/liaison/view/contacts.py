@@ -106,6 +106,14 @@ def _hull(contact: Contact, color: Color, values: Values) -> Iterable[Piece]:
     return _pieces(contact.second, [solid], color, values)
 
 
+def _terrain(contact: Contact, color: Color, values: Values) -> Iterable[Piece]:
+    """The height field that is touched."""
+    grid = contact.value_of("terrain").grid
+    R, p = floats(contact.second.R, values), floats(contact.second.p, values)
+    surface = Surface(grid.vertices(), grid.triangles(), is_smooth=False)
+    yield Piece("mesh", (), R, p, TOUCHED_COLOR, 1.0, surface)
+
+
 def _swept(of: Callable[[Contact, Values], Surface]) -> Drawn:
     def drawn(contact: Contact, color: Color, values: Values) -> Iterable[Piece]:
         R, p = floats(contact.second.R, values), floats(contact.second.p, values)
@@ -207,6 +215,7 @@ SOLID: dict[str, Drawn] = {
     "capsule": _rod,
     "box": _block,
     "mesh": _hull,
+    "terrain": _terrain,
     "cylinder": _drum,
     "cam": _swept(_cam),
     "ribbon": _swept(_ribbon),

@@ -14,7 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import LiaisonError
-from liaison.model import Box, Cone, Cylinder, Hull, Line, Mechanism, Mesh, Shape, Sphere
+from liaison.model import (
+    Box,
+    Cone,
+    Cylinder,
+    HeightField,
+    Hull,
+    Line,
+    Mechanism,
+    Mesh,
+    Shape,
+    Sphere,
+)
 from liaison.model.values import floats
 from liaison.numeric.meshes import read_mesh
 
@@ -77,6 +88,8 @@ def _surface(shape: Shape, sizes: tuple[float, ...], values: Mapping[str, float]
     if isinstance(shape, Line):
         points = floats(shape.points, values)
         return polyline(points, LINE_RADIUS * float(np.linalg.norm(np.ptp(points, axis=0))))
+    if isinstance(shape, HeightField):
+        return Surface(shape.grid.vertices(), shape.grid.triangles(), is_smooth=False)
     if isinstance(shape, Hull):
         hull = shape.polytope()
         return Surface(hull.vertices, hull.triangles())

@@ -36,7 +36,7 @@ def optimize(
             f"{file}: there is no table [optimize].", hint='Add: [optimize] and minimize = "NAME".'
         )
     chosen = {**asked.arguments} | ({} if folder is None else {"folder": folder})
-    of_studies = ("design", "count", "levels", "correlation", "record", "workers")
+    of_studies = ("design", "count", "levels", "correlation", "record", "workers", "device")
     for name in of_studies:
         chosen.pop(name, None)
     with asked.placed():

@@ -17,7 +17,8 @@ from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.language import at, i64, loop, ptr
 from liaison.program.loops.records import Record, Rows, rows, size
 
-from .kernel import PLACE, Frame, Places, Touches, find_places, table_of
+from .field_layout import Fields, Found
+from .kernel import PLACE, Frame, Places, Touched, Touches, find_places, table_of
 from .layout import Bodies, Question
 from .manifold import MOST
 
@@ -36,6 +37,8 @@ def places_over(touches: Touches, asked: Asked, work: ptr) -> None:
     """The places of all pairs at every instant."""
     ask = Question(work)
     bodies = Bodies(touches.bodies)
+    fields = Fields(touches.terrain)
+    found = Found(at(work, touches.found))
     for number in range(asked.count):
         pair = touches.pair[number % touches.pairs]
         frame = asked.frame[number]
@@ -43,7 +46,7 @@ def places_over(touches: Touches, asked: Asked, work: ptr) -> None:
             ask.p[i] = frame.p[i]
             for j in range(3):
                 ask.R[i, j] = frame.R[i, j]
-        find_places(pair, bodies, ask, asked.places[number], at(work, pair.keys))
+        find_places(pair, bodies, fields, ask, found, asked.places[number], at(work, pair.keys))
 
 
 @cache
@@ -52,7 +55,7 @@ def _compiled(portable: bool) -> CompiledLoops:
 
 
 def places_along(
-    pairs: Sequence[tuple[str, Solid, Solid | None]], frames: Array, *, portable: bool = False
+    pairs: Sequence[tuple[str, Solid, Touched]], frames: Array, *, portable: bool = False
 ) -> Array:
     """What loops find of every place of every pair.
 

@@ -5,7 +5,7 @@ and its normal. Here it is a loop: where the frames of every pair are (`frames`)
 which they touch there, then the formulas. It keeps nothing between calls; a point goes to a place
 by its key, so that it has the same one from call to call while it is there.
 
-Public names: with_convex, places_at, table_of, Touches, Places, Frame, find_places, PLACE.
+Public names: with_convex, places_at, table_of, Touches, Touched, Places, Frame, find_places, PLACE.
 
 Source: docs/theory/convex.md (convex-4).
 """
@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 from liaison.errors import ProgramError
+from liaison.numeric.height_fields import HeightGrid
 from liaison.numeric.hulls import Solid
 from liaison.program import Kernel, Program
 from liaison.program.kernel import MachineKernel
@@ -27,8 +28,11 @@ from liaison.program.loops.records import Record, Rows, address, inline, rows, s
 from liaison.simulation.steps.layout import Law
 
 from .distance import dot3
+from .field_layout import Fields, Found, fields_of
+from .fields import put_places
 from .layout import Bodies, Question, bodies_of
 from .manifold import MOST, plane_points, touch_points
+from .ridges import field_points
 
 PLACE = 14
 """Numbers of a place of contact."""
@@ -39,8 +43,14 @@ POINTS = 2.0**48
 MIXED = 509
 """A prime by which such keys go to different places."""
 LAW = Law.header
+FIELD = -2
+"""In the place of the second body: a height field."""
 NEAR = 1.0
 """Distance beside the size within which points are sought."""
+
+
+Touched: TypeAlias = Solid | HeightGrid | None
+"""What is touched: a body, a height field, or the plane z = 0."""
 
 
 @final
@@ -60,10 +70,11 @@ class Places(Record):
 
 @final
 class Pair(Record):
-    """Two bodies by number; −1 in the second place: the plane z = 0."""
+    """Two bodies by number; −1 in the second place: the plane z = 0, −2: a height field."""
 
     first: i64
     second: i64
+    field: i64
     frame: i64  # words of the workspace at which its frame begins,
     places: i64  # its places,
     keys: i64  # and their keys
@@ -78,11 +89,13 @@ class Touches(Record):
     first_frame: i64  # words of the workspace at which frames begin,
     first_place: i64  # places,
     first_x: i64  # what entries take as x, in which places stand behind v̇, λ and f,
+    found: i64  # what is found on height fields,
     rest: i64  # and what the entries work in
     frames: kernel
     gaps: kernel
     pair: Rows[Pair] = rows("pairs")
     bodies: iptr = sized()
+    terrain: iptr = sized()
 
 
 @loop
@@ -104,6 +117,8 @@ def places_at(
     """
     ask = Question(work)
     bodies = Bodies(touches.bodies)
+    fields = Fields(touches.terrain)
+    found = Found(at(work, touches.found))
     rest = at(work, touches.rest)
     touches.frames(t, q, v, u, p, x, at(work, touches.first_frame), rest)
     for k in range(touches.pairs):
@@ -113,7 +128,8 @@ def places_at(
             ask.p[i] = frame.p[i]
             for j in range(3):
                 ask.R[i, j] = frame.R[i, j]
-        find_places(pair, bodies, ask, Places(at(work, pair.places)), at(work, pair.keys))
+        places = Places(at(work, pair.places))
+        find_places(pair, bodies, fields, ask, found, places, at(work, pair.keys))
     touches.gaps(t, q, v, u, p, at(work, touches.first_x), out, rest)
     for k in range(touches.pairs):
         pair = touches.pair[k]
@@ -123,14 +139,20 @@ def places_at(
 
 
 @loop
-def find_places(pair: Pair, bodies: Bodies, ask: Question, places: Places, keys: ptr) -> None:
+def find_places(
+    pair: Pair, bodies: Bodies, fields: Fields, ask: Question, found: Found, places: Places,
+    keys: ptr,
+) -> None:  # fmt: skip
     """The places of one pair: those in use, by their keys; zeros elsewhere."""
     for slot in range(MOST):
         keys[slot] = 0.0
         for i in range(PLACE):
             places.numbers[slot, i] = 0.0
     ask.points = 0
-    if pair.second < 0:
+    if pair.second == FIELD:
+        field_points(bodies.body[pair.first], pair.field, fields, bodies, ask, found)
+        put_places(places.numbers[0], keys, PLACE, ask, found)
+    elif pair.second < 0:
         plane_points(pair.first, bodies, ask)
     elif are_near(pair, bodies, ask) == 1:
         touch_points(pair.first, pair.second, bodies, ask)
@@ -256,23 +278,33 @@ def _touches(pairs: Any, program: Program) -> Touches:
     return touches
 
 
-def table_of(pairs: Sequence[tuple[str, Solid, Solid | None]]) -> Touches:
+def table_of(pairs: Sequence[tuple[str, Solid, Touched]]) -> Touches:
     """The table of pairs, each a name and two bodies; None in the place of the plane z = 0."""
     solids: list[Solid] = []
+    grids: list[HeightGrid] = []
     numbers = []
     for _, first, second in pairs:
         solids.append(first)
-        numbers.append((len(solids) - 1, -1 if second is None else len(solids)))
-        solids += [] if second is None else [second]
-    block = bodies_of(solids)
-    touches = Touches.new({"bodies": block.words}, pairs=len(pairs))
-    touches.bodies[:] = block.ints
+        one, other = len(solids) - 1, -1
+        if isinstance(second, HeightGrid):
+            known = [k for k, x in enumerate(grids) if x is second]
+            grids += [] if known else [second]
+            numbers.append((one, FIELD, known[0] if known else len(grids) - 1))
+            continue
+        if second is not None:
+            other = len(solids)
+            solids.append(second)
+        numbers.append((one, other, 0))
+    block, fields = bodies_of(solids), fields_of(grids)
+    touches = Touches.new({"bodies": block.words, "terrain": fields.words}, pairs=len(pairs))
+    touches.bodies[:], touches.terrain[:] = block.ints, fields.ints
     touches.first_frame = Question.header
     touches.first_place = touches.first_frame + Frame.header * len(pairs)
     keys = touches.first_place + Places.header * len(pairs)
-    touches.rest = keys + MOST * len(pairs)
+    touches.found = keys + MOST * len(pairs)
+    touches.rest = touches.found + (Found.header if grids else 0)
     for k, pair in enumerate(touches.pair):
-        pair.first, pair.second = numbers[k]
+        pair.first, pair.second, pair.field = numbers[k]
         pair.frame = touches.first_frame + Frame.header * k
         pair.places = touches.first_place + Places.header * k
         pair.keys = keys + MOST * k

@@ -105,11 +105,11 @@ def friction_mode(k: i64, run: Run) -> i64:
     block = run.blocks[k]
     if run.active[k] == 0 or (block.load >= 0 and run.mode[block.load] == OPEN):
         return OPEN
-    first = run.cone[run.cone_of[k]].first
+    cone = run.cone[run.cone_of[k]]
     m = run.rows_chosen
     problem = run.problem
     slip = 0.0
-    for i in range(first, first + block.rows):
+    for i in range(cone.first, cone.first + cone.rows):
         u = problem.b[i] + dot(m, problem.A[i * m :], problem.P)
         slip += u * u
     return STICK if sqrt(slip) <= still(k, run) else SLIP

@@ -44,7 +44,7 @@ from liaison.simulation.steps.layout import (
 )
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP, OPEN, STICK, STRIBECK
 from liaison.simulation.steps.variational import note_stages
-from liaison.solvers.cones.cones import DISC, ONE_WAY, Limit, solve_cones
+from liaison.solvers.cones.cones import DISC, ONE_WAY, Limit, solve_cones_near
 from liaison.solvers.linear.dense import dot, largest_in
 from liaison.solvers.linear.lemke import SOLVED, polyhedral_missed, solve_polyhedral
 
@@ -52,10 +52,12 @@ from .modes import still
 from .rows import (
     NOT_YET,
     delassus,
+    forget_end,
     forget_rows,
     free_motion,
     metric_of,
     one_sided,
+    one_sided_at_end,
     pushed,
     rows_in_metric,
 )
@@ -95,7 +97,7 @@ def impulses(part: f64, run: Run) -> f64:
         if solve_polyhedral(m, count, A, b, cones, limits, run.facets, P, run.area) == SOLVED:
             residual = polyhedral_missed(m, count, cones, run.facets, run.area)
     else:
-        residual = solve_cones(m, count, A, b, cones, limits, P, run.area)
+        residual = solve_cones_near(m, count, A, b, cones, limits, P, run.area)
     for r in range(run.nr):
         kept[r] = 0.0
     for i in range(m):
@@ -116,15 +118,28 @@ def choose(run: Run) -> i64:
             run.cone_of[k] = count
             cone.kind = DISC if block.kind == FRICTION else ONE_WAY
             cone.first = m
-            cone.rows = block.rows
             cone.load = run.cone_of[block.load] if block.load >= 0 else -1
             bounds(k, run.problem.limits[count], run)
-            for r in range(block.rows):
-                run.chosen[m] = block.first + r
-                m += 1
+            for r in range(block.first, block.first + block.rows):
+                if r == block.first or moves(r, run) == 1:
+                    run.chosen[m] = r
+                    m += 1
+            cone.rows = m - cone.first
             count += 1
     run.rows_chosen = m
     return count
+
+
+@loop
+def moves(r: i64, run: Run) -> i64:
+    """0 for a row on which nothing moves, whatever acts: across the plane of a planar motion."""
+    if run.mid.rate[r] != 0.0 or run.sides.rate[r] != 0.0:
+        return 1
+    D = run.mid.D[r]
+    for i in range(run.nv):
+        if D[i] != 0.0:
+            return 1
+    return 0
 
 
 @loop
@@ -190,16 +205,17 @@ def rates(m: i64, part: f64, run: Run) -> None:
     v = run.v
     for k in range(run.nb):
         if run.active[k] == 1:
-            first = run.cone[run.cone_of[k]].first
+            cone = run.cone[run.cone_of[k]]
             goes_on = is_same_place(k, run.sides, run)
-            for i in range(first, first + run.blocks[k].rows):
+            for i in range(cone.first, cone.first + cone.rows):
                 r = run.chosen[i]
                 u = mid.rate[r]
-                b[i] = u
+                D = mid.D[r]
                 if goes_on == 1:
-                    b[i] = u + (1.0 - run.theta) / run.theta * (u - before[r])
+                    u += (1.0 - run.theta) / run.theta * (u - before[r])
                 for j in range(nv):
-                    b[i] += mid.D[r, j] * (free[j] - v[j])
+                    u += D[j] * (free[j] - v[j])
+                b[i] = u
     for k in range(run.nb):
         block = run.blocks[k]
         if run.active[k] == 1 and block.kind == GAP:
@@ -304,8 +320,13 @@ AGAIN = 5
 @loop
 def near(k: i64, run: Run) -> f64:
     """The gap of a block up to which it touches."""
-    size = 1.0 + largest_in(run.nq, run.q, run.scales.position)
-    return float(TOUCH * size * run.scales.gap[k])
+    return float(reach(run) * run.scales.gap[k])
+
+
+@loop
+def reach(run: Run) -> f64:
+    """The same in units, of all blocks."""
+    return TOUCH * (1.0 + largest_in(run.nq, run.q, run.scales.position))
 
 
 @loop
@@ -315,7 +336,6 @@ def moreau_step(e: Entries, run: Run, scratch: ptr) -> i64:
     y = run.y
     if midway(e, run, scratch) != GOOD:
         return SINGULAR_MASS
-    free_velocities(e, run.v, run, scratch)
     free_velocities(e, run.free.v, run, scratch)
     for i in range(nv):
         y[nv + i] = run.free.v[i]
@@ -358,7 +378,7 @@ def find_impulses(e: Entries, run: Run, scratch: ptr) -> i64:
 
 @loop
 def midway(e: Entries, run: Run, scratch: ptr) -> i64:
-    """Terms, unilateral rows and the metric at q_θ."""
+    """Terms, unilateral rows and the metric at q_θ, and v_f with the forces of v there."""
     nv = run.nv
     v = run.v
     moved = run.free.moved
@@ -367,8 +387,7 @@ def midway(e: Entries, run: Run, scratch: ptr) -> i64:
     for i in range(nv):
         moved[i] = run.theta * run.h * v[i]
     e.retract(t, run.q, v, run.u, run.p, moved, q, scratch)
-    refresh(e, t, q, v, run, scratch)
-    e.terms(t, q, v, run.u, run.p, q, run.terms.floats, scratch)
+    terms_midway(e, v, run, scratch)
     one_sided(e, t, q, v, run.mid, run, scratch)
     dampen(run)
     rank = metric_of(run.nc, flat(run.terms.M), flat(run.terms.G), run)
@@ -376,36 +395,52 @@ def midway(e: Entries, run: Run, scratch: ptr) -> i64:
         return SINGULAR_MASS
     run.rank = rank
     forget_rows(run)
+    solve_free(run)
     return GOOD
 
 
 @loop
 def free_velocities(e: Entries, after: ptr, run: Run, scratch: ptr) -> None:
     """v_f, with forces at q_θ and the mean of the velocities before and `after`."""
+    theta = run.theta
+    mean = run.free.moved
+    for i in range(run.nv):
+        mean[i] = (1.0 - theta) * run.v[i] + theta * after[i]
+    terms_midway(e, mean, run, scratch)
+    dampen(run)
+    solve_free(run)
+
+
+@loop
+def terms_midway(e: Entries, v: ptr, run: Run, scratch: ptr) -> None:
+    """Terms at q_θ and these velocities."""
+    q = run.free.q
+    t = run.t + run.theta * run.h
+    refresh(e, t, q, v, run, scratch)
+    e.terms(t, q, v, run.u, run.p, q, run.terms.floats, scratch)
+    run.evaluations += 1
+
+
+@loop
+def solve_free(run: Run) -> None:
+    """v_f, with the terms at hand."""
     nv = run.nv
     nc = run.nc
     theta = run.theta
     v = run.v
     free = run.free.v
-    mean = run.free.moved
     force = run.free.force
-    q = run.free.q
-    t = run.t + theta * run.h
     terms = run.terms
     nu = terms.nu
-    for i in range(nv):
-        mean[i] = (1.0 - theta) * v[i] + theta * after[i]
-    refresh(e, t, q, mean, run, scratch)
-    e.terms(t, q, mean, run.u, run.p, q, terms.floats, scratch)
-    run.evaluations += 1
-    dampen(run)
     for i in range(nv):
         force[i] = run.h * terms.f[i]
     # what closures still ask of the change of v
     for k in range(nc):
-        nu[k] = nu[k] / theta
+        rest = nu[k] / theta
+        G = terms.G[k]
         for i in range(nv):
-            nu[k] -= terms.G[k, i] * v[i] / theta
+            rest -= G[i] * v[i] / theta
+        nu[k] = rest
     free_motion(nc, run.rank, flat(terms.G), force, nu, free, run)
     for i in range(nv):
         free[i] += v[i]
@@ -448,13 +483,15 @@ def is_loaded(k: i64, run: Run) -> i64:
 def predict(e: Entries, run: Run, scratch: ptr) -> None:
     """Which blocks are active: gaps that touch or that the free motion closes, rates, friction."""
     end = run.end
-    state_after(e, run.free.v, end, run, scratch)
+    state_after(e, run.free.v, run, scratch)
     active = run.active
+    touch = reach(run)
     for k in range(run.nb):
         block = run.blocks[k]
         active[k] = 1
         if block.kind == GAP:
-            active[k] = 1 if end.gap[k] <= 0.0 or run.sides.gap[k] <= near(k, run) else 0
+            touches = 1 if run.sides.gap[k] <= touch * run.scales.gap[k] else 0
+            active[k] = 1 if end.gap[k] <= 0.0 or touches == 1 else 0
             if is_same_place(k, end, run) == 0 or is_same_place(k, run.sides, run) == 0:
                 active[k] = 1 if mid_closes(k, run) == 1 else 0
         elif block.kind == FRICTION and block.load >= 0:
@@ -470,13 +507,14 @@ def mid_closes(k: i64, run: Run) -> i64:
 
 
 @loop
-def state_after(e: Entries, after: ptr, out: OneSided, run: Run, scratch: ptr) -> None:
-    """Unilateral rows at the end of a step that ends with the velocities `after`."""
+def state_after(e: Entries, after: ptr, run: Run, scratch: ptr) -> None:
+    """Unilateral rows at the end of a step that ends with the velocities `after`, `run.end`."""
     moved = run.free.moved
     q = run.free.q_end
     displacement(e, after, moved, run, scratch)
     e.retract(run.t_new, run.q, after, run.u, run.p, moved, q, scratch)
-    one_sided(e, run.t_new, q, after, out, run, scratch)
+    forget_end(run)
+    one_sided_at_end(e, run.t_new, q, after, run, scratch)
 
 
 @loop
@@ -484,7 +522,7 @@ def closing(e: Entries, run: Run, scratch: ptr) -> i64:
     """Gaps that the impulses of others close join the problem; how many."""
     nv = run.nv
     end = run.end
-    state_after(e, run.y[nv:], end, run, scratch)
+    state_after(e, run.y[nv:], run, scratch)
     active = run.active
     count = 0
     for k in range(run.nb):

@@ -18,6 +18,7 @@ from types import MappingProxyType
 
 from liaison.contacts.events.edges import EDGE
 from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
+from liaison.program.loops.records import words_of
 from liaison.simulation.plan.scales import NO_FACE
 from liaison.simulation.steps.advance import begin, commit
 from liaison.simulation.steps.explicit import refresh
@@ -31,6 +32,7 @@ from liaison.simulation.steps.layout import (
     SAMPLING,
     TOO_MANY_STEPS,
     Entries,
+    OneSided,
     Run,
 )
 from liaison.simulation.steps.projection import project
@@ -43,10 +45,13 @@ from .modes import has_room, note_modes
 from .moreau import is_same_place, moreau_step
 from .rows import (
     delassus,
+    forget_end,
     forget_rows,
     free_motion,
+    is_at_end,
     metric_of,
     one_sided,
+    one_sided_at_end,
     pushed,
     rows_in_metric,
 )
@@ -61,10 +66,9 @@ NEAR = 4.0
 @loop
 def place(e: Entries, t: f64, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
     """q out of penetration, in place; notes the largest that is left."""
-    end = run.end
     deepest = 0.0
     for turn in range(ROUNDS):
-        one_sided(e, t, q, v, end, run, scratch)
+        one_sided_at_end(e, t, q, v, run, scratch)
         deepest = penetration(run)
         off = 0.0 if turn > 1 else hovering(run)
         if not (max(deepest, off) > run.gap_tolerance):
@@ -218,6 +222,7 @@ def set_out(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
             run.worst = off
             run.detail[0] = k
             return BAD_GAP if block.kind == GAP else BAD_SIDE
+    forget_end(run)
     status = place(e, run.t, q, v, run, scratch)
     one_sided(e, run.t, q, v, sides, run, scratch)
     return status
@@ -269,7 +274,13 @@ def stand(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
 def keep(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     """The new state becomes the state, and unilateral rows are those there."""
     status = commit(e, run, scratch, event_log)
-    one_sided(e, run.t, run.q, run.v, run.sides, run, scratch)
+    if is_at_end(run.t, run.q, run.v, run) == 1:
+        there = run.end.floats
+        sides = run.sides.floats
+        for i in range(words_of(OneSided, run)):
+            sides[i] = there[i]
+    else:
+        one_sided(e, run.t, run.q, run.v, run.sides, run, scratch)
     return status
 
 

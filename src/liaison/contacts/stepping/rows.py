@@ -6,8 +6,8 @@ With M = L Lᵀ and Q an orthonormal basis of the rows of closures L⁻¹Gᵀ,
 
 so that impulses P of unilateral rows change their rates by A P and leave those of closures alone.
 
-Public names: one_sided, metric_of, free_motion, forget_rows, rows_in_metric,
-delassus, pushed.
+Public names: one_sided, one_sided_at_end, forget_end, is_at_end, metric_of, free_motion,
+forget_rows, rows_in_metric, delassus, pushed.
 
 Source: GVL13 §5.4.2 (QR with column pivoting), §6.1 (least squares in a metric).
 """
@@ -35,6 +35,38 @@ NOT_YET = 1e300
 def one_sided(e: Entries, t: f64, q: ptr, v: ptr, out: OneSided, run: Run, scratch: ptr) -> None:
     """Gaps, rates, D and coefficients of every block."""
     e.one_sided(t, q, v, run.u, run.p, q, out.floats, scratch)
+
+
+@loop
+def one_sided_at_end(e: Entries, t: f64, q: ptr, v: ptr, run: Run, scratch: ptr) -> None:
+    """The same at the end of a step, into `run.end`, unless that is of this state already."""
+    if is_at_end(t, q, v, run) == 0:
+        one_sided(e, t, q, v, run.end, run, scratch)
+        run.free.t_end[0] = t
+        for i in range(run.nq):
+            run.free.q_end[i] = q[i]
+        for i in range(run.nv):
+            run.free.v_end[i] = v[i]
+
+
+@loop
+def forget_end(run: Run) -> None:
+    """`run.end` is of no state: what comes may have other parameters and inputs."""
+    run.free.t_end[0] = NOT_YET
+
+
+@loop
+def is_at_end(t: f64, q: ptr, v: ptr, run: Run) -> i64:
+    """1 if `run.end` is of this state; inputs that are formulas may be others there."""
+    if run.ni > 0 or t != run.free.t_end[0]:
+        return 0
+    for i in range(run.nq):
+        if q[i] != run.free.q_end[i]:
+            return 0
+    for i in range(run.nv):
+        if v[i] != run.free.v_end[i]:
+            return 0
+    return 1
 
 
 @loop

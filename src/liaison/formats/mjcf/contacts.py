@@ -202,6 +202,9 @@ def _by_loops(
     law = {"friction": friction, "place": a.element.place}
     if len(known) == 2:
         return contact_between(name, known[0], known[1], **law)
+    fields = [x for x in (a, b) if kind_of(x.element) == "hfield"]
+    if len(known) == 1 and fields:
+        return _on_field(name, known[0], fields[0], geoms, law)
     planes = [x for x in (a, b) if kind_of(x.element) == "plane"]
     if len(known) == 1 and planes and known[0][1] == "hull":
         marker, kind, sizes = known[0]
@@ -210,6 +213,19 @@ def _by_loops(
         return model.Contact(name, marker, plane, kind, more=more, friction=friction,
                              place=a.element.place)  # fmt: skip
     return None
+
+
+def _on_field(
+    name: str, solid: tuple[Any, str, dict[str, Any]], field: Touching, geoms: Geoms,
+    law: dict[str, Any],
+) -> model.Contact:  # fmt: skip
+    """The contact of a convex geom with a height field."""
+    marker, kind, sizes = solid
+    own = {key: x for key, x in sizes.items() if key in model.Contact.__slots__}
+    more = {key: x for key, x in sizes.items() if key not in own}
+    more["terrain"] = geoms.meshes.terrains.field(field.element)
+    below = marker_at(field.body, *geoms.placed(field.element))
+    return model.Contact(name, marker, below, kind, more=tuple(more.items()), **own, **law)
 
 
 def _solid(x: Touching, parts: Parts, geoms: Geoms) -> tuple[Any, str, dict[str, Any]] | None:

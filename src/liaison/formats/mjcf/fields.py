@@ -32,7 +32,7 @@ ELEMENTS: Mapping[str, Mapping[str, str]] = {
     },
     "compiler": {"ignored": "lengthrange"},
     "option": {"read": "flag"},
-    "asset": {"read": "mesh model", "ignored": "texture material hfield skin"},
+    "asset": {"read": "mesh model hfield", "ignored": "texture material skin"},
     "mesh": {"read": "plugin"},
     "deformable": {"ignored": "skin", "error": "flex"},
     "worldbody": {
@@ -78,13 +78,14 @@ READ: Mapping[str, str] = {
     "flag": "gravity spring damper passive frictionloss equality constraint limit contact "
     "actuation clampctrl",
     "mesh": "name class file scale refpos refquat vertex face inertia builtin",
+    "hfield": "name file content_type nrow ncol elevation size",
     "body": f"{_PLACE} childclass gravcomp",
     "inertial": f"{_PLACE} mass diaginertia fullinertia",
     "joint": "name class type pos axis user damping frictionloss stiffness springref ref range "
     "limited armature actuatorfrcrange actuatorfrclimited springdamper actuatorgravcomp",
     "freejoint": "name",
-    "geom": f"{_PLACE} type size fromto mass density group rgba mesh contype conaffinity condim "
-    "priority friction",
+    "geom": f"{_PLACE} type size fromto mass density group rgba mesh hfield contype conaffinity "
+    "condim priority friction",
     "site": f"{_PLACE} fromto",
     "fixed": "name class range limited stiffness damping frictionloss armature springlength "
     "actuatorfrcrange actuatorfrclimited",
@@ -138,7 +139,7 @@ STILL: Mapping[str, str] = {
     "body": "mocap sleep fuse simple",
     "joint": "group solreflimit solimplimit solreffriction solimpfriction margin",
     "freejoint": "group align",
-    "geom": "solmix solref solimp margin gap material hfield castshadow fitscale",
+    "geom": "solmix solref solimp margin gap material castshadow fitscale",
     "site": "type size group material rgba mesh",
     "fixed": "group margin solreflimit solimplimit solreffriction solimpfriction user",
     "spatial": "group margin solreflimit solimplimit solreffriction solimpfriction user width rgba "

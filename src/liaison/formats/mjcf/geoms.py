@@ -5,6 +5,7 @@ Public names: Geoms, kind_of, SOLID, SIZES.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -33,9 +34,9 @@ from .meshes import Meshes
 from .values import Settings
 
 SOLID = ("sphere", "capsule", "cylinder", "ellipsoid", "box")
-MASSLESS = ("plane",)
+MASSLESS = ("plane", "hfield")
 SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
-KINDS = (*SOLID, *MASSLESS, "mesh", "sdf", "hfield")
+KINDS = (*SOLID, *MASSLESS, "mesh", "sdf")
 DENSITY = "1000"
 
 
@@ -192,12 +193,14 @@ class Geoms:
     def shapes(self, geom: Element) -> list[Any]:
         """What can be drawn of a geom: a capsule as a cylinder between two balls."""
         kind = kind_of(geom)
-        if kind not in (*SOLID, "mesh") or ("mesh" in geom.attributes and kind != "mesh"):
+        if kind not in (*SOLID, "mesh", "hfield") or ("mesh" in geom.attributes and kind != "mesh"):
             return []
         R, p = self.placed(geom)
         at: dict[str, Any] = {"R": rows_of(R), "p": tuple(p), "color": _color(geom)}
         if kind == "mesh":
             return self.drawn(geom, at)
+        if kind == "hfield":
+            return [replace(self.meshes.terrains.field(geom), **at)]
         s = self.sizes(geom)
         if kind == "sphere":
             return [Sphere(s[0], **at)]

@@ -27,6 +27,7 @@ from liaison.numeric.meshes import MOST_BYTES, READERS, mesh_of
 from liaison.spatial import rotation_quaternion
 
 from .expand import Folder
+from .hfields import HeightFields
 from .values import Settings
 
 Floats = NDArray[np.float64]
@@ -86,6 +87,7 @@ class Meshes:
 
     def __init__(self, root: Element, settings: Settings, folder: Folder) -> None:
         self.settings, self.folder = settings, folder
+        self.terrains = HeightFields(root, settings, folder)
         self.solids: dict[tuple[str, bool], tuple[float, Floats, Floats]] = {}
         self.hulls: dict[str, Hull] = {}
         self.elements: dict[str, Element] = {}

@@ -18,7 +18,7 @@ from liaison.model.markers import Marker
 from liaison.model.places import line_here, marker_of
 from liaison.model.records import Body, Joint
 from liaison.model.scalars import UPRIGHT
-from liaison.model.shapes import Box, Cylinder, Hull, Sphere
+from liaison.model.shapes import Box, Cylinder, HeightField, Hull, Sphere
 
 from .friction import friction_of
 from .one_sided import OneSided, Scoped, check_restitution
@@ -247,6 +247,13 @@ def _count(
 
 
 def _check_shapes(body: Body, marker: Marker, law: Collision) -> None:
+    if any(isinstance(x, HeightField) for x in body.shapes):
+        raise ModelError(
+            f"collide '{law.name}' names '{body.name}', which has a height field; a height field "
+            "is touched by contacts that name it.",
+            place=marker.place or law.place,
+            hint="Write 'contact … with … terrain = height_field(…) end' for each body.",
+        )
     if body.name != "ground" and not touching(body):
         raise ModelError(
             f"collide '{law.name}' names body '{body.name}', which has no sphere, box, cylinder "

@@ -99,14 +99,15 @@ class Contact(OneSided, Brief):
     def _checked(self, more: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
         """Further sizes as scalars, or triples of them, in the order of their words."""
         listed = [x for kind in (*SHAPE_KINDS, *TARGET_KINDS) for x in _sizes(kind)]
-        known, shaped = [x.key for x in listed], {x.key for x in listed if x.shape}
+        known, shaped = [x.key for x in listed], {x.key: x.shape for x in listed if x.shape}
         properties: list[tuple[str, Any]] = []
         for key in sorted(more):
             if key not in known:
                 raise NamingError.unknown("property of a contact", key, known, place=self.place)
             what = f"the {key} of contact '{self.name}'"
             if key in shaped:
-                properties.append((key, _hull(more[key], what, self.place)))
+                make = shaped[key] if callable(shaped[key]) else _hull
+                properties.append((key, make(more[key], what, self.place)))
                 continue
             convert = triple if isinstance(more[key], tuple | list) else scalar
             properties.append((key, convert(more[key], what, self.place, self.unit_of(key))))
@@ -165,7 +166,7 @@ class Contact(OneSided, Brief):
         lists = (*(self.block or ()), *(self.span or ()))
         touched = (self.outside, self.inside, self.along, self.edge, *lists)
         sizes = (x for x in touched if x is not None)
-        plain = (x for _, x in self.more if not isinstance(x, Hull))
+        plain = (x for _, x in self.more if not isinstance(x, Shape))
         more = (y for x in plain for y in (x if isinstance(x, tuple) else (x,)))
         yield "parameters", (self.radius, self.length, *self.size, *sizes, *more)
         yield "time", (self.restitution, *self.friction.formulas())
@@ -227,7 +228,8 @@ def contact(
             `inside` (radius of a ball about b, of a rod or tube if `along` is its length),
             `surface` (a formula of `SURFACE`), `profile` (a formula of `PROFILE`), `curve` (two
             formulas of `CURVE`, for s within `span`), `block` (three sides), `edge` (a length) or
-            `hull` (a `Hull`, or points); of a hull that touches its `points`.
+            `hull` (a `Hull`, or points) or `terrain` (a `HeightField`); of a hull that touches
+            its `points`.
 
     Raises:
         NamingError: a word that a contact does not have.

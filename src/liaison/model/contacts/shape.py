@@ -45,6 +45,7 @@ class Core(NamedTuple):
     radius: Any = 0  # [m]
     disc: Any = 0  # radius of a cylinder [m]
     half: Any = 0  # half its length [m]
+    grid: Any = None  # a HeightGrid instead: a height field
 
 
 class Sizes:

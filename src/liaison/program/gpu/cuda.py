@@ -73,6 +73,13 @@ class Driver:
         return value.value
 
     @property
+    def version(self) -> str:
+        """Of CUDA, that the driver knows: "12.4"."""
+        number = ctypes.c_int()
+        self.call("cuDriverGetVersion", ctypes.byref(number))
+        return f"{number.value // 1000}.{number.value % 1000 // 10}"
+
+    @property
     def multiprocessors(self) -> int:
         """How many it has."""
         return self.attribute(MULTIPROCESSORS)
@@ -109,7 +116,14 @@ class Driver:
         """Kernels of one text, by name."""
         self.enter()
         handle = ctypes.c_void_p()
-        self.call("cuModuleLoadData", ctypes.byref(handle), ctypes.c_char_p(text.encode()))
+        try:
+            self.call("cuModuleLoadData", ctypes.byref(handle), ctypes.c_char_p(text.encode()))
+        except ProgramError as error:
+            error.hint = (
+                f"The driver is of CUDA {self.version}; the code is PTX {_version_of(text)} for "
+                f"{self.processor}. A newer driver may take it."
+            )
+            raise
         module, functions = _Module(self, handle), {}
         for name in names:
             function = ctypes.c_void_p()
@@ -130,6 +144,12 @@ class Driver:
     def synchronize(self) -> None:
         """Waits until everything that was launched is done."""
         self.call("cuCtxSynchronize")
+
+
+def _version_of(text: str) -> str:
+    """The version that a PTX text says it is of."""
+    lines = (line.split() for line in text.splitlines() if line.startswith(".version"))
+    return next((words[1] for words in lines), "unknown")
 
 
 @final

@@ -5,7 +5,7 @@ used up, a run failed or ended with events to take out, or Python has something 
 under way. What goes on with a run is a hook of the thread's task: `free_march`, or the march from
 event to event of contacts.
 
-Public names: run_each, free_march, end_run, compiled_batch, Task, End, Last,
+Public names: run_each, free_march, end_run, take_start, note_end, compiled_batch, Task, End, Last,
 ENDS, MEASURED, MOST_RUNS.
 """
 
@@ -126,13 +126,8 @@ ON = -1
 
 
 @loop
-def start_run(i: i64, task: Task, first: Run, run: Run, starts: ptr) -> None:
-    """The block as it is before any run, with the i-th start in its places."""
-    dense = run.scratch_dense
-    words = run.ints
-    for k in range(run.words):
-        words[k] = first.ints[k]
-    run.scratch_dense = dense
+def take_start(i: i64, run: Run, starts: ptr) -> None:
+    """The i-th start into its places of a block."""
     start = Start(at(starts, i * words_of(Start, run)), run)
     for k in range(run.nq):
         run.q[k] = start.q[k]
@@ -144,6 +139,17 @@ def start_run(i: i64, task: Task, first: Run, run: Run, starts: ptr) -> None:
         run.u[k] = start.u[k]
     for k in range(run.np):
         run.p[k] = start.p[k]
+
+
+@loop
+def start_run(i: i64, task: Task, first: Run, run: Run, starts: ptr) -> None:
+    """The block as it is before any run, with the i-th start in its places."""
+    dense = run.scratch_dense
+    words = run.ints
+    for k in range(run.words):
+        words[k] = first.ints[k]
+    run.scratch_dense = dense
+    take_start(i, run, starts)
     task.is_under_way = 1
 
 
@@ -160,7 +166,7 @@ def note_balance(run: Run, good: Last) -> None:
 
 
 @loop
-def end_run(i: i64, status: i64, task: Task, run: Run, ends: Rows[End], last: ptr) -> None:
+def note_end(i: i64, status: i64, run: Run, ends: Rows[End], last: ptr) -> None:
     """Notes how the i-th run ended, and its last good state."""
     end = ends[i]
     end.status = status
@@ -183,6 +189,12 @@ def end_run(i: i64, status: i64, task: Task, run: Run, ends: Rows[End], last: pt
         good.penetration = run.penetration
         good.complementarity = run.complementarity
         good.contacts = float(run.contacts)
+
+
+@loop
+def end_run(i: i64, status: i64, task: Task, run: Run, ends: Rows[End], last: ptr) -> None:
+    """Notes how the i-th run ended, and goes on to the next."""
+    note_end(i, status, run, ends, last)
     task.next = i + 1
     task.is_under_way = 0
 

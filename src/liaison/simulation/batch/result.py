@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from liaison.errors import NamingError
 from liaison.lazy import Shown
 from liaison.numeric import Array, State
-from liaison.simulation.events.log import CUT_SHORT, IMPACTS, Event
+from liaison.simulation.events.log import Event
 from liaison.simulation.outcome import UNDEFINED, Balance, Outcome, are_off, is_off
 from liaison.simulation.plan.plan import Plan, may_lose
 from liaison.simulation.record.series import EventRecord, Series
@@ -252,11 +252,8 @@ def _outcome(code: int, t: float) -> Outcome:
 
 
 def _message(plan: Plan, events: _Events, k: int, outcome: Outcome) -> str:
-    has_several = events.has_several(k)
-    if outcome.status != STOPPED and not has_several:
-        return outcome.message
-    listed = events[k] if outcome.status == STOPPED or has_several else ()
-    return message_of(plan, listed, outcome) + several_impacts(plan.settings, listed)
+    listed = events[k] if outcome.status == STOPPED else ()
+    return message_of(plan, listed, outcome) + several_impacts(plan.settings, events.rows(k))
 
 
 @final
@@ -279,13 +276,9 @@ class _Events(Sequence[tuple[EventRecord, ...]]):
         """Numbers of the runs that have events."""
         return sorted(self._ends.event_rows)
 
-    def has_several(self, k: int) -> bool:
-        """Whether several contacts were hit at once in a run, or a sequence was cut short."""
-        if k not in self._ends.event_rows:
-            return False
-        words = self._ends.events_in(k).view(np.int64)
-        what, second = (words[:, Event.fields[x].slot] for x in ("what", "second"))
-        return bool(np.any(((what == IMPACTS) & (second > 1)) | (what == CUT_SHORT)))
+    def rows(self, k: int) -> Array:
+        """Rows of the log of a run."""
+        return self._ends.events_in(k) if k in self._ends.event_rows else np.empty((0, 0))
 
     @overload
     def __getitem__(self, k: int) -> tuple[EventRecord, ...]: ...

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,15 @@ from liaison.errors import SimulationError
 from liaison.lazy import Shown
 from liaison.units import Label
 
-from . import resampling
 from .files import Variable
 
 Array = NDArray[np.float64]
 
 POSE_UNITS = ("", "", "", "m")
 POSE_AXES = {"row": ("x", "y", "z"), "column": ("ex", "ey", "ez", "p")}
+
+if TYPE_CHECKING:
+    from . import resampling
 
 
 @final
@@ -100,6 +102,8 @@ class Series(Shown):
         A series with undetermined entries, and forces of contacts, which jump, are joined by
         straight lines; modes and inputs hold until the next instant.
         """
+        from . import resampling
+
         if "block" in self.axes or "input" in self.axes:
             later = np.minimum(spot.i + (spot.s >= 1), len(self.values) - 1)
             return replace(self, values=self.values[later])

@@ -37,7 +37,6 @@ from liaison.lazy import Moving, Shown
 from liaison.numeric import State
 from liaison.units import Label, si_value
 
-from . import resampling
 from .files import Variable, parsed, plain, read_netcdf, readable, write_file, write_netcdf
 from .series import Array, EventRecord, Series, as_series, event_variables, events_in, frozen
 
@@ -103,6 +102,7 @@ def invariants_of(series: Mapping[str, Series]) -> dict[str, Invariant]:
 
 
 if TYPE_CHECKING:
+    from . import resampling
     from .wrenches import Point
 
 __all__ = [
@@ -426,6 +426,8 @@ class Trajectory(Later, Moving, Shown):
             >>> run.resample([0.1, 0.2]).t
             array([0.1, 0.2])
         """
+        from . import resampling
+
         t = np.atleast_1d(np.asarray(times, dtype=float))
         resampling.check_within(self.t, t)
         t_in = np.clip(t, self.t[0], self.t[-1])
@@ -614,6 +616,8 @@ def _reject(reason: str) -> None:
 
 def _charts(run: Trajectory) -> list[resampling.Chart]:
     """How q follows from v, by slices; one plain chart if none is given and sizes agree."""
+    from . import resampling
+
     nq, nv = run.q.shape[1], run.v.shape[1]
     charts = run.meta.get("charts", ())
     if not charts and nq == nv:
@@ -625,6 +629,8 @@ def _interpolated(
     run: Trajectory, t: Array, before: NDArray[np.bool_], *, rough: bool = True
 ) -> Trajectory:
     """The run between its instants and events; `before` a jump at its instant, or after it."""
+    from . import resampling
+
     knots = resampling.with_events(run.t, run.q, run.v, run.events)
     inside = np.clip(t, run.t[0], run.t[-1])
     spot = resampling.spots(knots.t, inside, before)

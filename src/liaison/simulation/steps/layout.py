@@ -141,7 +141,9 @@ class FreeMotion(Part):
     moved: ptr = sized("nv")
     force: ptr = sized("nv")
     q: ptr = sized("nq")
+    t_end: ptr = sized("1")  # of the rows at the end, as q_end and v_end
     q_end: ptr = sized("nq")
+    v_end: ptr = sized("nv")
 
 
 @final

@@ -10,8 +10,8 @@ its last good state and the status that says why; it is left alone until it is r
 Random numbers of a start follow from the seed, the world and the component alone: they are the same
 on any device, in both precisions.
 
-Public names: Module, module_of, KERNELS, STATE, march_world, reset_world, scatter_world,
-random_number, MEASURES, LEFT_OUT.
+Public names: Module, module_of, runs_module, KERNELS, STATE, march_world, reset_world,
+scatter_world, random_number, MEASURES, LEFT_OUT.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from liaison.contacts.stepping.moreau import (
     predict,
 )
 from liaison.contacts.stepping.phases import keep, place, set_out, stand
-from liaison.contacts.stepping.rows import one_sided
+from liaison.contacts.stepping.rows import forget_end, one_sided
 from liaison.program.gpu.pointers import entry_text, functions_text, work_size
 from liaison.program.gpu.thread import DeviceModule
 from liaison.program.llvm.entries import Form
@@ -81,7 +81,6 @@ def predicted(e: Entries, run: Run, scratch: ptr) -> i64:
     """The free motion of a step, and what it meets."""
     if midway(e, run, scratch) != GOOD:
         return SINGULAR_MASS
-    free_velocities(e, run.v, run, scratch)
     free_velocities(e, run.free.v, run, scratch)
     for i in range(run.nv):
         run.y[run.nv + i] = run.free.v[i]
@@ -242,6 +241,7 @@ def scatter(seed: i64, i: i64, spread: ptr, e: Entries, run: Run, scratch: ptr) 
     refresh(e, run.t, run.q, run.v, run, scratch)
     status = project(e, run.t, run.q, run.v, run, scratch)
     if status == GOOD:
+        forget_end(run)
         status = place(e, run.t, run.q, run.v, run, scratch)
     if status == GOOD:
         status = project(e, run.t, run.q, run.v, run, scratch)
@@ -300,6 +300,9 @@ def scatter_world(
 KNOWN = frozenset({"scales", "blocks", "tolerance", "has_correct", "a", "b", "c", "e", "input"})
 """Arrays of a run that no step writes."""
 
+RECORDING = KNOWN | {"dense", "instants"}
+"""The same of a run that records."""
+
 SINGLE_CLOSURE, SINGLE_LOST = 1e-10, 1e-4
 """Residuals of closures in single precision: below rounding, so that corrections end where they no
 longer help; and the largest that a step may end with."""
@@ -312,6 +315,10 @@ KERNELS = {
     "march": (("count", "steps", "hold", "rows", "u_one", "p_one"), "step", STATE),
     "reset": (("count", "q_one", "v_one"), "start", ("chosen", "q_start", "v_start", *STATE)),
     "scatter": (("count", "seed", "u_one", "p_one"), "start", ("chosen", "spread", *STATE)),
+    **dict.fromkeys(
+        ("run_smooth", "run_moreau"),
+        (("count",), "start", ("starts", "records", "ends", "reached", "why")),
+    ),
 }
 """Kernel -> its arguments in order: whole numbers, a number, and where arrays begin."""
 
@@ -329,6 +336,17 @@ class Module:
     names: tuple[str, ...]  # of kernels
     words: int  # of a run and of the workspace, in units of the precision
     form: Form
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Laid:
+    """A run as a kernel begins with it."""
+
+    run: Run  # before its first step
+    scratch: int  # the length of its workspace
+    known: frozenset[str]  # arrays that no loop writes
+    initial: tuple[str, ...]  # stores into a block of zeros
 
 
 def module_of(
@@ -351,9 +369,53 @@ def module_of(
     form = Form(real="float" if single else "double")
     listed = _entries(plan)
     run, scratch = _template(plan, listed, form)
+    initial = _initial(run, form.real, "i32" if single else "i64")
+    laid = _Laid(run, scratch, KNOWN, tuple(initial))
+    loops = {name: LOOPS[name] for name in names}
+    return _written(laid, listed, loops, form, gpu=gpu, block=block)
+
+
+def runs_module(
+    plan: Plan,
+    run: Run,
+    whole: Loop[..., None],
+    *,
+    gpu: bool = True,
+    block: int = LARGEST_BLOCK,
+) -> Module:
+    """A module whose kernel takes runs from their starts to their ends, in double precision.
+
+    Args:
+        plan: of runs with fixed steps.
+        run: the block as it is before any of them; where its matrices begin is noted in it.
+        whole: the loop of one run, whose kernel has its name without "_world".
+        gpu: as a kernel of a GPU; else as a function of this processor.
+        block: threads in a block, at most.
+    """
+    form = Form(real="double")
+    listed = _entries(plan)
+    if plan.watch[0]:
+        listed[plan.watch[0]] = plan.program
+    scratch = _with_room(run, listed, form)
+    loops = {whole.name.removesuffix("_world"): whole}
+    laid = _Laid(run, scratch, RECORDING, tuple(_words(run, RECORDING)))
+    return _written(laid, listed, loops, form, gpu=gpu, block=block)
+
+
+def _written(
+    laid: _Laid,
+    listed: Mapping[str, Program],
+    written: Mapping[str, Loop[..., None]],
+    form: Form,
+    *,
+    gpu: bool,
+    block: int,
+) -> Module:
+    """The text of a module."""
+    run, single = laid.run, form.real == "float"
     slots = {Entries.slot(name): name for name in listed}
-    special = Special(run, KNOWN, Entries, slots, LEFT_OUT)
-    loops, functions = special_ir([LOOPS[name] for name in names], special)
+    special = Special(run, laid.known, Entries, slots, LEFT_OUT)
+    loops, functions = special_ir([*written.values()], special)
     device = DeviceModule(form, estimates=gpu)
     loops = in_words_of_32_bits(loops) if single else with_short_integers(loops)
     loops = rolled(graded(loops)) if gpu else loops
@@ -361,10 +423,10 @@ def module_of(
         entry_text(device, program, name, f"{PREFIX}{name}") for name, program in listed.items()
     ]
     own = functions_text(device, functions)
-    kernels = [_kernel(name, run, scratch, form, gpu) for name in names]
+    kernels = [_kernel(name, laid, form, gpu) for name in written]
     tail = f'attributes #0 = {{ nounwind "nvvm.maxntid"="{block}" }}' if gpu else ""
     text = "\n".join([*_registers(gpu), loops, *bodies, own, *kernels, device.tail(), tail, ""])
-    return Module(text, names, int(run.words) + scratch, form)
+    return Module(text, tuple(written), int(run.words) + laid.scratch, form)
 
 
 def _entries(plan: Plan) -> dict[str, Program]:
@@ -372,7 +434,7 @@ def _entries(plan: Plan) -> dict[str, Program]:
     program = plan.program
     names = [*entries_of(plan.settings.tableau, program)]
     if program.sizes.get("nc", 0):
-        names += ["correct_v"] + ["correct_q"] * bool(program.sizes.get("nphi", 0))
+        names += ["terms", "correct_v"] + ["correct_q"] * bool(program.sizes.get("nphi", 0))
     listed = dict.fromkeys(names, program)
     if plan.added is not None and "inputs" in plan.added.program.entries:
         listed["inputs"] = plan.added.program
@@ -384,17 +446,24 @@ def _template(plan: Plan, listed: Mapping[str, Program], form: Form) -> tuple[Ru
     arrays = arrays_of(plan)
     run = arrays.run
     scale_run(run, plan, None)
-    work = max([work_size(program, name, form) for name, program in listed.items()])
-    run.scratch_dense = work
+    scratch = _with_room(run, listed, form)
     run.ledger.kind = NOT_KEPT
     run.t_end, run.step = math.inf, 0.0
-    run.has_terms, run.pivots_left = 1, 0
-    run.has_correct[:] = ["correct_q" in listed, "correct_v" in listed]
+    run.pivots_left = 0
     run.break_count = run.point_count = 0
     if form.real == "float":
         run.tolerance[:], run.lost, run.start_tolerance = SINGLE_CLOSURE, SINGLE_LOST, SINGLE_LOST
     run.steps_allowed = np.iinfo(np.int32).max
-    return run, work + (dense_size(run) if int(run.nc) else 0) + 1
+    return run, scratch
+
+
+def _with_room(run: Run, listed: Mapping[str, Program], form: Form) -> int:
+    """The length of the workspace of a run, which knows where what lies in it and what is there."""
+    work = max([work_size(program, name, form) for name, program in listed.items()])
+    run.scratch_dense = work
+    run.has_terms = 1
+    run.has_correct[:] = ["correct_q" in listed, "correct_v" in listed]
+    return work + (dense_size(run) if int(run.nc) else 0) + 1
 
 
 BARRIER = """\
@@ -452,10 +521,10 @@ done:
 CLEAR = "  call void @llvm.memset.p0.i64(ptr align 8 %run, i8 0, i64 {bytes}, i1 false)"
 
 
-def _kernel(name: str, run: Run, scratch: int, form: Form, gpu: bool) -> str:
+def _kernel(name: str, laid: _Laid, form: Form, gpu: bool) -> str:
     """A kernel: thread i is world i; on this processor a loop over worlds."""
     real, bits = form.real, "i64" if form.real == "double" else "i32"
-    words = int(run.words)
+    words = int(laid.run.words)
     numbers, number, arrays = KERNELS[name]
     space = "ptr addrspace(1)" if gpu else "ptr"
     own = [] if gpu else ["i32 %first", "i32 %last"]
@@ -465,14 +534,14 @@ def _kernel(name: str, run: Run, scratch: int, form: Form, gpu: bool) -> str:
     passed = [f"i32 %{x}" for x in ("i", *numbers)] + [f"{real} %{number}"]
     passed += [f"ptr %{x}.any" if gpu else f"ptr %{x}" for x in arrays]
     passed += ["ptr null", "ptr %run", "ptr %scratch"]
-    sizes = {"words": words, "scratch": scratch, "bits": bits, "real": real}
+    sizes = {"words": words, "scratch": laid.scratch, "bits": bits, "real": real}
     head = f"define {'ptx_kernel ' if gpu else ''}void @{name}({', '.join(arguments)})"
     lines = [
         f"{head} {'#0 ' if gpu else ''}{{",
         (GPU_HEAD if gpu else HOST_HEAD).format(**sizes),
         *casts,
         CLEAR.format(bytes=(8 if bits == "i64" else 4) * words),
-        *_initial(run, real, bits),
+        *laid.initial,
         f"  call void @liaison_{name}_world({', '.join(passed)})",
         GPU_TAIL if gpu else HOST_TAIL,
     ]
@@ -496,4 +565,16 @@ def _initial(run: Run, word: str, bits: str) -> list[str]:
             text = str(min(int(value), 2**31 - 1))
         lines.append(f"  %at.{name} = getelementptr inbounds {bits}, ptr %run, i64 {shape.slot}")
         lines.append(f"  store {kind} {text}, ptr %at.{name}")
+    return lines
+
+
+def _words(run: Run, known: frozenset[str]) -> list[str]:
+    """Stores of all words of a block that are not zero, but for those of known arrays."""
+    words = run.ints.copy()
+    for name in known:
+        words[run.span(name)] = 0
+    lines = []
+    for k in np.flatnonzero(words).tolist():
+        lines.append(f"  %at.{k} = getelementptr inbounds i64, ptr %run, i64 {k}")
+        lines.append(f"  store i64 {int(words[k])}, ptr %at.{k}")
     return lines

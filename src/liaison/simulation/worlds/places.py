@@ -41,6 +41,10 @@ class Place(ABC):
         """A copy of an array there."""
 
     @abstractmethod
+    def room(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        """An array there, whose numbers may be any."""
+
+    @abstractmethod
     def numpy(self, array: Any) -> NDArray[Any]:
         """An array from there, on this computer."""
 
@@ -84,6 +88,10 @@ class Gpu(Place):
     def array(self, values: Any, dtype: Any) -> DeviceArray:
         """A copy in the memory of the device."""
         return DeviceArray.of(values, dtype, self.driver)
+
+    def room(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
+        """In the memory of the device."""
+        return DeviceArray(shape, dtype, self.driver)
 
     def numpy(self, array: Any) -> NDArray[Any]:
         """A copy; waits for what was launched before."""
@@ -138,6 +146,10 @@ class Processor(Place):
     def array(self, values: Any, dtype: Any) -> NDArray[Any]:
         """A copy, rows contiguous."""
         return np.array(values, dtype=dtype, order="C")
+
+    def room(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+        """Rows contiguous."""
+        return np.empty(shape, dtype)
 
     def numpy(self, array: Any) -> NDArray[Any]:
         """A copy."""

@@ -17,7 +17,8 @@ force that changes and needs no factors, no modes and no luck: it always goes on
 is there: it finds nearly all modes, from which Newton's method takes a few steps, where Newton's
 method alone cycles between modes. Alone it converges linearly, and slowly under heavy bodies.
 
-Public names: ONE_WAY, DISC, BILATERAL, PRESCRIBED, Cone, Limit, solve_cones, cone_area, sweep.
+Public names: ONE_WAY, DISC, BILATERAL, PRESCRIBED, Cone, Limit, solve_cones, solve_cones_near,
+cone_area, sweep.
 
 Source: ACA ch. 13; JAL98; docs/theory/contact_solvers.md.
 """
@@ -27,7 +28,7 @@ from __future__ import annotations
 from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.program.loops.records import Rows
 
-from .newton import newton, newton_from_inside, rounding
+from .newton import newton, newton_from_inside, newton_in_modes, rounding
 from .table import (
     BILATERAL,
     DISC,
@@ -100,6 +101,7 @@ def sweep(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> None:
 
 __all__ = [
     "BILATERAL", "DISC", "ONE_WAY", "PRESCRIBED", "Cone", "Limit", "cone_area", "solve_cones",
+    "solve_cones_near",
 ]  # fmt: skip
 
 FEW, FIRST, ROWS_A_SWEEP = 4, 8, 8
@@ -124,6 +126,9 @@ a step, by turns."""
 
 NEARBY = (0.1, 0.01, 0.001)
 """ε, and least loads, of those of them that go on inside the bounds where sweeps ended, in turn."""
+
+CLOSE = 0.5
+"""Residual up to which forces of the last problem may be in the modes of this one."""
 
 GOLDEN = 0.6180339887498949
 
@@ -233,6 +238,21 @@ def search(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> f64:
 
 
 @loop
+def search_near(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> f64:
+    """As `search`, where forces of the last problem are near: first in the modes they are in."""
+    copy(m, area.force, area.swept)
+    project(m, nb, blocks, area)
+    refresh(m, area)
+    residual = natural_residual(m, nb, blocks, area)
+    if residual < CLOSE and m <= MANY:
+        residual = newton_in_modes(m, nb, blocks, area, residual)
+        if residual <= rounding(m, area.force):
+            return residual
+    copy(m, area.swept, area.force)
+    return search(m, nb, blocks, area)
+
+
+@loop
 def depends_on_load(nb: i64, blocks: Rows[Cone], limits: Rows[Limit]) -> i64:
     """1 if the shape of an ellipse changes with its load: by a constant part beside it."""
     for k in range(nb):
@@ -270,6 +290,26 @@ def solve_cones(
         below 1e-12 where solved, far above where there is no solution. Infinity where A, b or f are
         not finite; then f = 0.
     """
+    return solved(m, nb, A, b, blocks, limits, f, area, 0)
+
+
+@loop
+def solve_cones_near(
+    m: i64, nb: i64, A: ptr, b: ptr, blocks: Rows[Cone], limits: Rows[Limit], f: ptr, area: ptr
+) -> f64:
+    """As `solve_cones`, where f solves a problem that is nearly this one: in a third of the time.
+
+    A solution that is not unique stays as near to f as it can.
+    """
+    return solved(m, nb, A, b, blocks, limits, f, area, 1)
+
+
+@loop
+def solved(
+    m: i64, nb: i64, A: ptr, b: ptr, blocks: Rows[Cone], limits: Rows[Limit], f: ptr, area: ptr,
+    is_near: i64,
+) -> f64:  # fmt: skip
+    """What both do."""
     residual = 0.0
     work = Area(area, m, nb)
     # an ellipse whose shape depends on its load is scaled again with the new load
@@ -284,7 +324,10 @@ def solve_cones(
             residual = natural_residual(m, nb, blocks, work)
             if residual <= 1e-13:
                 return residual
-        residual = search(m, nb, blocks, work)
+        if is_near == 1:
+            residual = search_near(m, nb, blocks, work)
+        else:
+            residual = search(m, nb, blocks, work)
         for i in range(m):
             f[i] = beta * work.scale[i] * work.force[i]
         if depends_on_load(nb, blocks, limits) == 0:

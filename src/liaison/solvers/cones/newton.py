@@ -14,7 +14,7 @@ in wedges, and do not reach rounding; this does, whatever the beginning.
 Rows that depend on others get a small mobility of their own, which costs accuracy of a step and
 none of the result.
 
-Public names: newton, newton_from_inside, rounding.
+Public names: newton, newton_in_modes, newton_from_inside, rounding.
 
 Source: AC91; ACA ch. 13 (ε = 0); CHE93 (smoothing), NW06 ch. 19 (fraction to the boundary).
 Differs: ρ of AC91 is 1, after scaling; discs of any kind bounded by one load.
@@ -52,6 +52,12 @@ STEPS, PATIENCE = 20, 5
 
 ENOUGH = 4e-15
 """Residual at which nothing but rounding is left, beside 1 + Σ |y|."""
+
+FEW_STEPS, HELPS = 4, 0.1
+"""Steps at most that go on in the modes in which forces are, and what each leaves of residuals."""
+
+NO_RATE = 1e-16
+"""Rate beside the largest that mobility of their own may give rows in the last of these steps."""
 
 STEPS_INSIDE, LAST = 60, 1e-13
 """Steps at most for ε > 0, and the least ε."""
@@ -223,6 +229,33 @@ def newton(m: i64, nb: i64, blocks: Rows[Cone], area: Area, caution: f64) -> f64
     copy(m, area.least, y)
     refresh(m, area)
     return residual
+
+
+@loop
+def newton_in_modes(m: i64, nb: i64, blocks: Rows[Cone], area: Area, residual: f64) -> f64:
+    """Steps with ε = 0 from y on, whose residual is known, as long as each helps much; the last.
+
+    Where modes are those of the solution two or three end at rounding, elsewhere this soon ends.
+    """
+    y = area.force
+    for _ in range(FEW_STEPS):
+        own = min(OWN, max(LEAST_OWN, BOLD * residual))
+        if newton_step(m, nb, 0.0, own, blocks, area) != 0:
+            return 1e300
+        added = 0.0
+        for i in range(m):
+            y[i] += area.step[i]
+            added = max(added, own * abs(area.step[i]))
+        project(m, nb, blocks, area)
+        refresh(m, area)
+        now = natural_residual(m, nb, blocks, area)
+        # what mobility of their own moved rows by is less than rounding of the largest rate
+        if now <= rounding(m, y) and added <= NO_RATE:
+            return now
+        if not (now < HELPS * residual or now <= rounding(m, y)):
+            return 1e300
+        residual = now
+    return 1e300
 
 
 @loop

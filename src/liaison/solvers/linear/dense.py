@@ -109,9 +109,10 @@ def backward_solve(n: i64, l: ptr, x: ptr) -> None:
     """x := L⁻ᵀ x."""
     for back in range(n):
         i = n - 1 - back
-        x[i] = x[i] / l[i * n + i]
+        last = x[i] / l[i * n + i]
+        x[i] = last
         for j in range(i):
-            x[j] -= l[i * n + j] * x[i]
+            x[j] -= l[i * n + j] * last
 
 
 @loop

@@ -42,8 +42,9 @@ def exchange_rows(m: i64, a: ptr, i: i64, k: i64) -> None:
 @loop
 def eliminate(m: i64, a: ptr, k: i64) -> None:
     """The rows below k without column k; what they were multiplied by stays there."""
+    pivot = a[k * m + k]
     for i in range(k + 1, m):
-        c = a[i * m + k] / a[k * m + k]
+        c = a[i * m + k] / pivot
         a[i * m + k] = c
         if c != 0.0:
             for j in range(k + 1, m):
@@ -63,7 +64,8 @@ def factorize(m: i64, a: ptr, order: ptr) -> i64:
         order[k] = float(best)
         if not (size > 1e-300 and size < 1e300):
             return 1
-        exchange_rows(m, a, k, best)
+        if best != k:
+            exchange_rows(m, a, k, best)
         eliminate(m, a, k)
     return 0
 
@@ -77,13 +79,16 @@ def by_triangles(m: i64, rank: i64, a: ptr, order: ptr, x: ptr) -> None:
         x[k] = x[row]
         x[row] = saved
     for i in range(rank):
+        rest = x[i]
         for j in range(i):
-            x[i] -= a[i * m + j] * x[j]
+            rest -= a[i * m + j] * x[j]
+        x[i] = rest
     for back in range(rank):
         i = rank - 1 - back
+        rest = x[i]
         for j in range(i + 1, rank):
-            x[i] -= a[i * m + j] * x[j]
-        x[i] = x[i] / a[i * m + i]
+            rest -= a[i * m + j] * x[j]
+        x[i] = rest / a[i * m + i]
 
 
 @loop

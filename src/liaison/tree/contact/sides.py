@@ -43,6 +43,7 @@ from liaison.model.contacts.friction import GROUPS
 from liaison.model.contacts.shape import Core
 from liaison.model.contacts.touch import SLOTS, features
 from liaison.model.pairing import paired
+from liaison.numeric.height_fields import HeightGrid
 from liaison.numeric.hulls import Solid, convex_hull
 from liaison.spatial.arrays import identity, zeros
 from liaison.tree.closure import (
@@ -123,14 +124,14 @@ class ConvexPair(NamedTuple):
         features: symbols of what is found, place by place.
         pose: R row by row and p of the first frame, seen from the second; formulas of q.
         first: the body in the first frame.
-        second: that in the second; None: the plane z = 0.
+        second: that in the second, or a height field; None: the plane z = 0.
     """
 
     name: str
     features: tuple[Expr, ...]
     pose: tuple[Expr, ...]
     first: Solid
-    second: Solid | None
+    second: Solid | HeightGrid | None
 
 
 @final
@@ -308,12 +309,15 @@ def convex_pair(one: Contact, pose: Mapping[Expr, Expr]) -> ConvexPair | None:
         return None
     symbols = tuple(x for k in range(SLOTS) for x in features(one.name, k))
     first, second = (None if x is None else _solid(x) for x in cores)
-    assert first is not None
+    assert isinstance(first, Solid)
     return ConvexPair(one.name, symbols, tuple(pose[x] for x in (*R.flat, *P)), first, second)
 
 
-def _solid(core: Core) -> Solid:
-    """A body by its numbers."""
+def _solid(core: Core) -> Solid | HeightGrid:
+    """A body by its numbers; of a height field its grid."""
+    if core.grid is not None:
+        grid: HeightGrid = core.grid
+        return grid
     points = np.array([[float(x) for x in point] for point in core.points]).reshape(-1, 3)
     polytope = convex_hull(points) if len(points) > 3 else None
     bare = points if 0 < len(points) < 4 else None

@@ -4,7 +4,7 @@ Values stand in a table, one row for each run; chunks of it are assembled, run a
 compiled code, and each run is what `simulate` would compute, whatever the others of its chunk are.
 A row that makes the mechanism impossible has its cause as outcome.
 
-Public names: Recipe, Family, kind_of_value, ready_family, PARAMETER, START, INPUT.
+Public names: Recipe, Family, kind_of_value, ready_family, PARAMETER, START, INPUT, CPU.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from liaison.model.mechanism import Mechanism
 from liaison.numeric import Array, State
 from liaison.program.kernel import Kernel
 from liaison.simulation.batch.plan import Starts, instants_of
-from liaison.simulation.batch.result import Runs, check_series, runs_of, series_at
+from liaison.simulation.batch.result import Ends, Runs, check_series, runs_of, series_at
 from liaison.simulation.batch.run import BATCH_SERIES, Batch
 from liaison.simulation.events.watched import sides_in
 from liaison.simulation.outcome import NOT_ASSEMBLED, Outcome
@@ -36,6 +36,7 @@ from liaison.simulation.plan.timing import instants_of_all
 from liaison.simulation.record.trajectory import FAILED, Series, Trajectory
 from liaison.simulation.report import FORWARD, series_of
 from liaison.simulation.run import simulate
+from liaison.simulation.worlds.device_runs import DeviceRuns, check_breaks
 from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, span
 from liaison.verbs.assembling import Assembling, Wanted
@@ -49,6 +50,9 @@ IMPOSSIBLE = "impossible values"
 """The reason of a run whose values no mechanism can have."""
 
 PARAMETER, START, INPUT = "parameter", "start", "input"
+
+CPU = "cpu"
+"""The device of runs on threads of this process."""
 
 
 def kind_of_value(mechanism: Mechanism, name: str) -> str:
@@ -130,6 +134,7 @@ class Family:
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe
+        self._devices: dict[str, DeviceRuns] = {}
         with collector_paused():
             self._prepare()
 
@@ -192,6 +197,7 @@ class Family:
         series: Sequence[str] = (),
         threads: int = 1,
         lanes: bool | None = None,
+        device: str = CPU,
         progress: Callable[[float], None] | None = None,
     ) -> tuple[Runs, dict[str, tuple[Array, Series]]]:
         """The runs of some rows of values, and series at some of their instants alone.
@@ -202,6 +208,7 @@ class Family:
             series: their names, as a batch takes them.
             threads: how many.
             lanes: whether runs march on vector lanes; where they can and it is worth it if None.
+            device: "cpu", or where else runs go from their starts to their ends.
             progress: called with the fraction of runs that are over.
 
         Raises:
@@ -212,6 +219,30 @@ class Family:
         if plan.timed is not None:
             where = plan.timed, plan.program, starts.t, plan.until
             plan = replace(plan, instants=instants_of_all(*where, starts.p, starts.u))
+        if device == CPU:
+            records, ends = self._marched(plan, starts, rejected, threads, lanes, progress)
+        else:
+            check_breaks(plan, device)
+            records, ends = self.on_device(device).finished(starts, rejected)
+        own = [x for x in self.series if x not in FORWARD]
+        runs = runs_of(plan, starts, records, ends, own)
+        more = self._forward(plan, runs, records)
+        runs = replace(runs, series={**runs.series, **more}) if more else runs
+        if kept is None:
+            return runs, {}
+        count = np.searchsorted(kept, runs.recorded)
+        return runs, series_at(plan, starts, records[:, kept], count, series)
+
+    def _marched(
+        self,
+        plan: Plan,
+        starts: Starts,
+        rejected: dict[int, Outcome],
+        threads: int,
+        lanes: bool | None,
+        progress: Callable[[float], None] | None,
+    ) -> tuple[Array, Ends]:
+        """Records and ends of runs on threads of this process."""
         has_contacts = "contacts" in self.series and bool(sides_in(plan.program))
         batch = Batch(
             plan, starts, threads, has_contacts=has_contacts, rejected=rejected, lanes=lanes
@@ -219,14 +250,24 @@ class Family:
         batch.finish(None, progress)
         if batch.is_interrupted:
             raise Interrupted("the study was interrupted.", t=0.0, trajectory=None)
-        own = [x for x in self.series if x not in FORWARD]
-        runs = runs_of(plan, starts, batch.records, batch.ends, own)
-        more = self._forward(plan, runs, batch.records)
-        runs = replace(runs, series={**runs.series, **more}) if more else runs
-        if kept is None:
-            return runs, {}
-        count = np.searchsorted(kept, runs.recorded)
-        return runs, series_at(plan, starts, batch.records[:, kept], count, series)
+        return batch.records, batch.ends
+
+    def on_device(self, device: str) -> DeviceRuns:
+        """What takes runs from their starts to their ends on a device, compiled once.
+
+        Raises:
+            SimulationError: the runs need what no device has, by name.
+            ProgramError: there is no such device, or its driver is too old.
+        """
+        if device not in self._devices:
+            if "contacts" in self.series:
+                raise SimulationError(
+                    f"device is {device!r}, and the series 'contacts' is known on the processor "
+                    "alone.",
+                    hint="Leave it out, or take device='cpu'.",
+                )
+            self._devices[device] = DeviceRuns(self.plan, device)
+        return self._devices[device]
 
     def _forward(self, plan: Plan, runs: Runs, records: Array) -> dict[str, tuple[Array, Series]]:
         """Series that need accelerations: reactions and multipliers."""

@@ -50,7 +50,7 @@ from liaison.studies.study import Definition
 from liaison.units import FORCE, MOMENT, converts, unit_of
 from liaison.verbs.given import Given, mechanism_of, units, with_starts, with_values
 
-from ._family import PARAMETER, Family, Recipe, kind_of_value
+from ._family import CPU, PARAMETER, Family, Recipe, kind_of_value
 
 PLAIN_OPTIONS = (
     "step", "method", "rtol", "atol", "max_step", "max_steps", "projection", "residual",
@@ -150,6 +150,7 @@ class Asked:
         lsd: the mechanism as text.
         own_outputs: how many outputs the mechanism has without those of measures.
         efforts: units of multipliers, by name.
+        device: the kind that runs are made on, whose bits they have.
     """
 
     recipe: Recipe
@@ -160,6 +161,7 @@ class Asked:
     lsd: str
     own_outputs: int
     efforts: Mapping[str, str] = field(default_factory=dict)
+    device: str = CPU
 
     def about(self) -> dict[str, Any]:
         """All that runs depend on besides their values, as plain data."""
@@ -176,6 +178,7 @@ class Asked:
             "series": list(self.series), "outputs": dict(self.outputs),
             "own_outputs": self.own_outputs,
             "measures": {x.name: x.text for x in self.measures},
+            **({} if self.device == CPU else {"device": self.device}),
         }  # fmt: skip
 
     def family(self, version: str) -> str:
@@ -406,6 +409,7 @@ class Making:
         family: its digest.
         threads: of one chunk.
         lanes: whether runs march on vector lanes; where they can and it is worth it if None.
+        device: where runs are made.
         version: of liaison that all workers must have.
     """
 
@@ -415,15 +419,17 @@ class Making:
         family: str,
         threads: int,
         lanes: bool | None = None,
+        device: str = CPU,
         version: str = VERSION,
     ) -> None:
         self.asked, self.family, self.threads, self.version = asked, family, threads, version
-        self.lanes = lanes
+        self.lanes, self.device = lanes, device
         self._family: Family | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Without what was compiled."""
-        return Making, (self.asked, self.family, self.threads, self.lanes, self.version)
+        own = self.asked, self.family, self.threads, self.lanes, self.device, self.version
+        return Making, own
 
     @property
     def runs_of(self) -> Family:
@@ -472,8 +478,9 @@ class Making:
         asked, kept = self.asked, np.array(self.asked.kept, dtype=np.intp)
         family = self.runs_of
         runs, series = family.stored_runs(
-            values, kept=kept, series=asked.series, threads=threads, lanes=self.lanes
-        )
+            values, kept=kept, series=asked.series, threads=threads, lanes=self.lanes,
+            device=self.device,
+        )  # fmt: skip
         samples = samples_of(runs, family, asked, values)
         columns = {f"measure.{x.name}": self.measured(x, runs, samples) for x in asked.measures}
         runs = _without_formulas(replace(runs, series=series), asked)
@@ -645,11 +652,12 @@ def asked_again(about: Mapping[str, Any]) -> Asked:
     return Asked(
         recipe, read_measures(about["measures"]), about["outputs"], tuple(about["kept"]),
         tuple(about["series"]), about["lsd"], about["own_outputs"],
+        device=about.get("device", CPU),
     )  # fmt: skip
 
 
 def run_again(definition: Definition, values: Array) -> Trajectory:
-    """One run of a study, at all instants at which its measures were evaluated."""
+    """One run of a study, at all instants of its measures; on the processor in any case."""
     asked = asked_again(definition.about)
     family = Family(asked.recipe)
     return _without_formulas(family.runs(values[None, :]), asked)[0]

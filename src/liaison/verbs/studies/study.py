@@ -30,7 +30,7 @@ from liaison.studies.variations import Points, points_of, variation_of
 from liaison.studies.work import Progress, carry_out
 from liaison.verbs.given import Value, in_seconds, in_si, mechanism_of, units
 
-from ._family import Family, Recipe, ready_family
+from ._family import CPU, Family, Recipe, ready_family
 from ._studying import (
     PLAIN_OPTIONS,
     VERSION,
@@ -50,6 +50,9 @@ MEMORY = 4_000_000
 
 MOST_ROWS = 4096
 """Runs of one chunk."""
+
+DEVICE_ROWS, DEVICE_MEMORY = 65_536, 32_000_000
+"""The same of a chunk on a GPU, which runs so many threads at once."""
 
 
 @checked
@@ -71,6 +74,7 @@ def study(
     parameters: Mapping[str, Any] | None = None,
     workers: int | None = None,
     cluster: Any = None,
+    device: str = CPU,
     watch_progress: Callable[[Progress], None] | None = None,
     options: RunOptions | None = None,
     **keywords: Unpack[BatchKeywords],
@@ -98,6 +102,8 @@ def study(
         parameters: values of all runs, by name.
         workers: processes; threads of this process if not given.
         cluster: address of a dask scheduler, or a client of one; see docs/howto/study/cluster.md.
+        device: "gpu" (or "gpu:1", the second one) makes runs of fixed steps on an NVIDIA GPU;
+            "processor" is the code of the GPU on this computer, to try it; see docs/gpu.md.
         watch_progress: called with the progress about twice a second.
         options: how to run, as a record.
         **keywords: the same one by one, as for `simulate_batch`; `every` says at which instants
@@ -135,11 +141,37 @@ def study(
         given, points.names, measure or {}, until=until, every=every,
         record=in_times(record, "study: record"), options=chosen, **shared,
     )  # fmt: skip
-    asked, _ = with_reference(asked, points)
+    asked = replace(asked, device=_kind_of(device, lanes, workers, cluster))
+    asked, family = with_reference(asked, points)
+    if device != CPU:
+        family.on_device(device)
     return carried_out(
         asked, points, folder, threads=threads or _cores(), lanes=lanes, workers=workers,
-        cluster=cluster, report=watch_progress,
+        cluster=cluster, device=device, report=watch_progress,
     )  # fmt: skip
+
+
+def _kind_of(device: str, lanes: bool | None, workers: int | None, cluster: Any) -> str:
+    """The kind of a device, whose bits the runs have; the number of a GPU changes none.
+
+    Raises:
+        ArgumentError: another name, or beside what is the processor's.
+    """
+    kind, _, index = device.partition(":")
+    if device not in (CPU, "gpu", "processor") and not (kind == "gpu" and index.isdecimal()):
+        raise ArgumentError(
+            f"study: device is {device!r}; it is 'cpu', 'gpu', 'gpu:1' for the second one, or "
+            "'processor' for the code of a GPU on this computer."
+        )
+    given = {"lanes": lanes or None, "workers": workers, "cluster": cluster}
+    name = next((name for name, x in given.items() if x is not None), "")
+    if kind != CPU and name:
+        raise ArgumentError(
+            f"study: {name} beside device={device!r}: runs are made on a device of this process, "
+            "not by its threads or by others.",
+            hint=f"Leave out {name}, or take device='cpu'.",
+        )
+    return kind
 
 
 _TAKEN = (*PLAIN_OPTIONS, "every", "threads", "lanes", "only_series", "on_failure")
@@ -225,6 +257,7 @@ def carried_out(
     lanes: bool | None = None,
     workers: int | None = None,
     cluster: Any = None,
+    device: str = CPU,
     report: Callable[[Progress], None] | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> Study:
@@ -237,7 +270,7 @@ def carried_out(
     family = definition.family
     table: Columns = {"value": points.values, "key": keys_of(family, points.values)}
     name = store.put_study(table, definition.header())
-    making = Making(asked, family, 1 if workers or cluster else threads, lanes)
+    making = Making(asked, family, 1 if workers or cluster else threads, lanes, device)
     make, size = _executor(workers, cluster)
     what = f"study of {definition.title}"
     try:
@@ -248,7 +281,8 @@ def carried_out(
                 if report is not None:
                     report(progress)
 
-            most = max(16, min(MOST_ROWS, MEMORY // max(1, _words(asked.recipe))))
+            rows, numbers = (MOST_ROWS, MEMORY) if device == CPU else (DEVICE_ROWS, DEVICE_MEMORY)
+            most = max(16, min(rows, numbers // max(1, _words(asked.recipe))))
             carry_out(
                 store,
                 name,

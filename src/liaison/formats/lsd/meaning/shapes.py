@@ -24,7 +24,7 @@ from liaison.formats.lsd.formulas.values import (
     spelled,
 )
 from liaison.formats.poses import exactly, joined, rows_of
-from liaison.model import Box, Cone, Cylinder, Hull, Line, Mesh, Shape, Sphere
+from liaison.model import Box, Cone, Cylinder, HeightField, Hull, Line, Mesh, Shape, Sphere
 from liaison.spatial import Array, is_zero, norm, rotation_onto_z
 from liaison.units import LENGTH
 
@@ -64,6 +64,8 @@ def shape_of(
     try:
         if name == "hull":
             plain_shape: Any = _hull(values, sizes, folder)
+        elif name == "height_field":
+            plain_shape = _height_field(sizes, folder)
         else:
             plain_shape = _line(values) if name == "line" else make(sizes)
         shape: Shape = replace(plain_shape, color=color.text)
@@ -163,16 +165,40 @@ def _hull(values: list[Value], sizes: dict[str, Value], folder: Path | None) -> 
     return replace(hull, file=mesh.file)
 
 
-def _file_below(folder: Path | None, name: str) -> Path:
-    """A mesh file in the model's folder or below it, all links followed."""
+def _height_field(sizes: dict[str, Value], folder: Path | None) -> HeightField:
+    """Over a rectangle, by rows of heights, or those of a file."""
+    size = sizes["size"]
+    if not isinstance(size, Vector) or len(size.items) != 2:
+        raise Unfit(f"the size of a height field has two sides, not {kind_of(size)}.")
+    x, y = (_length(item) for item in size.items)
+    if "file" in sizes:
+        if "heights" in sizes:
+            raise Unfit("a height field is of heights or of a file, not of both.")
+        scale = _length(sizes["scale"]) if "scale" in sizes else 1
+        file = _mesh({"file": sizes["file"]}).file
+        read = HeightField(x, y, file=str(_file_below(folder, file, "heights")), scale=scale)
+        return replace(read, file=file)
+    heights = sizes["heights"]
+    if "scale" in sizes:
+        raise Unfit("a height field of heights has no scale; one of a file has.")
+    rows = heights.items if isinstance(heights, Vector) else ()
+    if not rows or not all(isinstance(row, Vector) for row in rows):
+        raise Unfit(f"heights are rows of lengths, [[…], […]] m, not {kind_of(heights)}.")
+    listed = tuple(tuple(map(_length, row.items)) for row in rows if isinstance(row, Vector))
+    return HeightField(x, y, listed)
+
+
+def _file_below(folder: Path | None, name: str, instead: str = "points") -> Path:
+    """A file in the model's folder or below it, all links followed."""
     if folder is None:
-        raise Unfit(f"the mesh {name!r} cannot be opened: this text has no folder; give points.")
+        message = f"the file {name!r} cannot be opened: this text has no folder; give {instead}."
+        raise Unfit(message)
     try:
         path = (folder / name).resolve(strict=True)
     except (OSError, RuntimeError, ValueError):
-        raise Unfit(f"there is no mesh {name!r} in the model's folder.") from None
+        raise Unfit(f"there is no file {name!r} in the model's folder.") from None
     if not path.is_relative_to(folder):
-        raise Unfit(f"the mesh {name!r} is not opened: it is not in the model's folder.")
+        raise Unfit(f"the file {name!r} is not opened: it is not in the model's folder.")
     return path
 
 
@@ -192,9 +218,10 @@ SHAPES: dict[str, tuple[Callable[[dict[str, Value]], Any], tuple[str, ...]]] = {
     "mesh": (_mesh, ("file",)),
     "line": (_mesh, ("points",)),
     "hull": (_mesh, ("points",)),
+    "height_field": (_mesh, ("size", "heights")),
 }
 EXTRA = {"cylinder": ("from", "to"), "tube": ("from", "to"), "mesh": ("scale",),
-         "hull": ("file", "scale")}  # fmt: skip
+         "hull": ("file", "scale"), "height_field": ("file", "scale")}  # fmt: skip
 
 
 def moved_shape(shape: Any, R: Array, p: Array) -> Shape:

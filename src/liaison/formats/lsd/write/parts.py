@@ -20,6 +20,7 @@ from liaison.model import (
     Composition,
     Cone,
     Cylinder,
+    HeightField,
     Hull,
     Joint,
     Line,
@@ -134,6 +135,7 @@ class Parts:
             arguments.append(f"color = {quoted(shape.color)}")
         is_tube = isinstance(shape, Cylinder) and not _same(shape.inner, 0)
         word = "tube" if is_tube else type(shape).__name__.lower()
+        word = "height_field" if isinstance(shape, HeightField) else word
         text = f"{word}({', '.join(arguments)})"
         pose = self.pose(shape.R, shape.p)
         return f"{pose} @ {text}" if pose else text
@@ -150,6 +152,14 @@ class Parts:
             return [f"{key} = {write.scalar(getattr(shape, key), 'm')}" for key in names]
         if isinstance(shape, Line) or (isinstance(shape, Hull) and not shape.file):
             return [write.vector(point, "m") for point in shape.points]
+        if isinstance(shape, HeightField):
+            size = f"size = {write.vector((shape.x, shape.y), 'm')}"
+            if shape.file:
+                factor = f"scale = {write.scalar(shape.scale, 'm')}"
+                return [size, f"file = {quoted(shape.file)}", factor]
+            scaled = ([x * shape.scale for x in row] for row in shape.heights)
+            rows = ", ".join(write.vector(row) for row in scaled)
+            return [size, f"heights = [{rows}] m"]
         if isinstance(shape, Mesh | Hull):
             is_scaled = not all(_same(a, 1) for a in shape.scale)
             scale = [f"scale = {write.vector(shape.scale)}"] if is_scaled else []

@@ -1,0 +1,420 @@
+"""Places at which a convex body touches a height field: its corners, its faces, its edges.
+
+The surface is made of triangles, the solid is all below it. A corner (or the center of a ball) at
+x has a place where its distance from the surface is least among all points near by:
+
+    x above:  n = n of the triangle, or (x − b)/|x − b| on a ridge or peak,   g = n·(x − b) − r;
+    x below:  the nearest of such places.                                                 (field-1)
+
+A point on an edge of a triangle is such a place only if it is the nearest one of every triangle
+that has it: edges between triangles of one plane are none, so that nothing catches on them. Peaks
+touch faces of the body, ridges its edges (`ridges.py`), where the normal is between those beside
+them.
+
+Public names: begin_field, corner_places, cylinder_places, put_places, noted, corner_of, cell_of.
+
+Source: docs/theory/convex.md (field-1), (convex-4).
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from liaison.program.loops.language import at, f64, floor, i64, loop, ptr
+
+from .distance import dot3
+from .field_layout import ROOM, Field, Fields, Found
+from .layout import Bodies, Convex, Question
+from .manifold import MOST, cylinder_end, to_second
+
+NEAR = 0.05
+"""Distance beside the size of a body up to which places are named."""
+SAME = 1e-9
+"""Distance beside the sides of a cell within which points are one."""
+CORNERS = 512
+"""More than a body has corners."""
+LYING = 1e-3
+"""Slope of a cylinder's axis up to which it lies."""
+STEEP = 20.0
+"""How far places have to be apart for one that is higher by 1 to be chosen."""
+
+
+@loop
+def begin_field(body: Convex, field: Field, bodies: Bodies, ask: Question, found: Found) -> i64:
+    """Where the body is, seen from the field; 0 if it is out of reach."""
+    found.count = 0
+    found.reach = body.size + body.radius
+    found.margin = NEAR * found.reach
+    to_second(body.center, 0, found.center, ask)
+    for k in range(body.corners):
+        to_second(bodies.vertex[body.first + k], 0, found.corner[k], ask)
+    wide = found.reach + found.margin
+    for i in range(3):
+        if abs(found.center[i]) > 1e9 * (wide + field.dx + field.dy):
+            return 0  # too far for numbers of cells
+    return 1 if found.center[2] - wide <= field.high else 0
+
+
+@loop
+def cell_of(x: f64, first: f64, step: f64, points: i64) -> i64:
+    """The cell in which a coordinate is, the first or last outside."""
+    k = int(floor(min(max((x - first) / step, -1.0), float(points))))
+    return min(max(k, 0), points - 2)
+
+
+@loop
+def corner_of(i: i64, j: i64, field: Field, fields: Fields, out: ptr) -> None:
+    """A point of the grid."""
+    out[0] = field.x + i * field.dx
+    out[1] = field.y + j * field.dy
+    out[2] = fields.height[field.first + j * field.columns + i]
+
+
+@loop
+def triangle_of(i: i64, j: i64, half: i64, field: Field, fields: Fields, out: ptr) -> None:
+    """Corners of a triangle of a cell, one after the other, upwards."""
+    corner_of(i, j, field, fields, out)
+    if half == 0:
+        corner_of(i + 1, j, field, fields, at(out, 3))
+        corner_of(i + 1, j + 1, field, fields, at(out, 6))
+    else:
+        corner_of(i + 1, j + 1, field, fields, at(out, 3))
+        corner_of(i, j + 1, field, fields, at(out, 6))
+
+
+@loop
+def normal_of(triangle: ptr, out: ptr) -> None:
+    """The unit normal of a triangle, upwards."""
+    a = triangle[3] - triangle[0]
+    b = triangle[4] - triangle[1]
+    c = triangle[5] - triangle[2]
+    d = triangle[6] - triangle[0]
+    e = triangle[7] - triangle[1]
+    f = triangle[8] - triangle[2]
+    out[0] = b * f - c * e
+    out[1] = c * d - a * f
+    out[2] = a * e - b * d
+    long = sqrt(dot3(out, out))
+    for i in range(3):
+        out[i] = out[i] / long
+
+
+@loop
+def nearest_on(triangle: ptr, x: ptr, out: ptr) -> i64:
+    """The point of a triangle nearest to x; 1 if it is inside, 0 on an edge or corner."""
+    ux = triangle[3] - triangle[0]
+    uy = triangle[4] - triangle[1]
+    uz = triangle[5] - triangle[2]
+    vx = triangle[6] - triangle[0]
+    vy = triangle[7] - triangle[1]
+    vz = triangle[8] - triangle[2]
+    wx = x[0] - triangle[0]
+    wy = x[1] - triangle[1]
+    wz = x[2] - triangle[2]
+    uu = ux * ux + uy * uy + uz * uz
+    uv = ux * vx + uy * vy + uz * vz
+    vv = vx * vx + vy * vy + vz * vz
+    uw = ux * wx + uy * wy + uz * wz
+    vw = vx * wx + vy * wy + vz * wz
+    wide = uu * vv - uv * uv
+    s = (vv * uw - uv * vw) / wide
+    t = (uu * vw - uv * uw) / wide
+    if s > 0.0 and t > 0.0 and s + t < 1.0:
+        out[0] = triangle[0] + s * ux + t * vx
+        out[1] = triangle[1] + s * uy + t * vy
+        out[2] = triangle[2] + s * uz + t * vz
+        return 1
+    least = 1e300
+    for k in range(3):
+        a = at(triangle, 3 * k)
+        b = at(triangle, 3 * ((k + 1) % 3))
+        long = 0.0
+        along = 0.0
+        for i in range(3):
+            long += (b[i] - a[i]) * (b[i] - a[i])
+            along += (b[i] - a[i]) * (x[i] - a[i])
+        part = min(max(along / long, 0.0), 1.0)
+        apart = 0.0
+        for i in range(3):
+            step = a[i] + part * (b[i] - a[i]) - x[i]
+            apart += step * step
+        if apart < least:
+            least = apart
+            for i in range(3):
+                out[i] = a[i] + part * (b[i] - a[i])
+    return 0
+
+
+@loop
+def distance2(a: ptr, b: ptr) -> f64:
+    """Square of the distance of two points."""
+    x = a[0] - b[0]
+    y = a[1] - b[1]
+    z = a[2] - b[2]
+    return float(x * x + y * y + z * z)
+
+
+@loop
+def is_nearest_of_all(x: ptr, field: Field, fields: Fields, found: Found) -> i64:
+    """1 if `near`, a point of an edge, is the nearest to x of every triangle that has it."""
+    near = found.near
+    tiny = SAME * (field.dx + field.dy)
+    left = cell_of(near[0] - tiny, field.x, field.dx, field.columns)
+    right = cell_of(near[0] + tiny, field.x, field.dx, field.columns)
+    low = cell_of(near[1] - tiny, field.y, field.dy, field.rows)
+    high = cell_of(near[1] + tiny, field.y, field.dy, field.rows)
+    for j in range(low, high + 1):
+        for i in range(left, right + 1):
+            for half in range(2):
+                triangle_of(i, j, half, field, fields, found.other)
+                nearest_on(found.other, near, found.again)
+                if distance2(found.again, near) > tiny * tiny:
+                    continue
+                nearest_on(found.other, x, found.again)
+                if distance2(found.again, near) > 16.0 * tiny * tiny:
+                    return 0
+    return 1
+
+
+@loop
+def height_above(x: ptr, field: Field, fields: Fields, found: Found) -> f64:
+    """How far x is above the surface along z; positive beside the field."""
+    end_x = field.x + (field.columns - 1) * field.dx
+    end_y = field.y + (field.rows - 1) * field.dy
+    if x[0] < field.x or x[0] > end_x or x[1] < field.y or x[1] > end_y:
+        return 1e300
+    i = cell_of(x[0], field.x, field.dx, field.columns)
+    j = cell_of(x[1], field.y, field.dy, field.rows)
+    s = (x[0] - field.x) / field.dx - i
+    t = (x[1] - field.y) / field.dy - j
+    triangle_of(i, j, 0 if s >= t else 1, field, fields, found.other)
+    normal_of(found.other, found.n)
+    z = 0.0
+    for k in range(3):
+        z += found.n[k] * (x[k] - found.other[k])
+    return float(z / found.n[2])
+
+
+@loop
+def noted(
+    key: f64, owner: i64, a: ptr, b: ptr, radius: f64, gap: f64, ask: Question,
+    found: Found,
+) -> None:  # fmt: skip
+    """Notes a place: n, the point of the first body in its own axes, b, the radius about a.
+
+    What is there with the same point and the same normal stays alone; the lowest stay of too many.
+    """
+    n = found.n
+    for i in range(3):
+        found.spot[i] = a[i] - radius * n[i]
+    slot = found.count
+    for k in range(found.count):
+        one = found.number[k]
+        apart = distance2(one, n) + distance2(at(one, 9), found.spot) / (found.reach * found.reach)
+        if one[14] == key or apart < 1e-18:
+            if one[13] <= gap:
+                return
+            slot = k
+            break
+    if slot == ROOM:
+        slot = 0
+        for k in range(1, ROOM):
+            if found.number[k, 13] > found.number[slot, 13]:
+                slot = k
+        if found.number[slot, 13] <= gap:
+            return
+    elif slot == found.count:
+        found.count += 1
+    place = found.number[slot]
+    for i in range(3):
+        place[i] = n[i]
+        place[3 + i] = 0.0
+        for j in range(3):
+            place[3 + i] += ask.R[j, i] * (a[j] - ask.p[j])
+        place[6 + i] = b[i]
+        place[9 + i] = found.spot[i]
+    place[12] = radius
+    place[13] = gap
+    place[14] = key
+    place[15] = float(owner)
+
+
+@loop
+def corner_places(
+    x: ptr, radius: f64, corner: i64, field: Field, fields: Fields, ask: Question, found: Found
+) -> None:
+    """The places of a corner, or of a ball about it."""
+    above = height_above(x, field, fields, found)
+    if above >= 0.0:
+        around_corner(x, radius, corner, 1.0, radius + found.margin, field, fields, ask, found)
+    else:
+        # the surface is at most this far; of the places, those that are about as near as the first
+        found.least = -above
+        around_corner(x, radius, corner, 0.0, -above, field, fields, ask, found)
+        limit = 2.0 * found.least + 1e-6 * found.reach
+        around_corner(x, radius, corner, -1.0, limit, field, fields, ask, found)
+
+
+@loop
+def around_corner(
+    x: ptr, radius: f64, corner: i64, sign: f64, far: f64, field: Field, fields: Fields,
+    ask: Question, found: Found,
+) -> None:  # fmt: skip
+    """Notes the places of x on triangles within `far`; with sign 0 finds their least distance."""
+    left = cell_of(x[0] - far, field.x, field.dx, field.columns)
+    right = cell_of(x[0] + far, field.x, field.dx, field.columns)
+    low = cell_of(x[1] - far, field.y, field.dy, field.rows)
+    high = cell_of(x[1] + far, field.y, field.dy, field.rows)
+    tiny = SAME * (field.dx + field.dy)
+    for j in range(low, high + 1):
+        for i in range(left, right + 1):
+            for half in range(2):
+                triangle = found.triangle
+                triangle_of(i, j, half, field, fields, triangle)
+                is_inside = nearest_on(triangle, x, found.near)
+                apart = distance2(x, found.near)
+                if apart > far * far + tiny * tiny:
+                    continue
+                apart = sqrt(apart)
+                if sign == 0.0:
+                    found.least = min(found.least, apart)
+                    continue
+                normal_of(triangle, found.n)
+                height = 0.0
+                for k in range(3):
+                    height += found.n[k] * (x[k] - found.near[k])
+                if sign * height < -tiny:
+                    continue  # behind it
+                if is_inside == 0 and is_nearest_of_all(x, field, fields, found) == 0:
+                    continue
+                if is_inside == 0 and apart > tiny:
+                    for k in range(3):
+                        found.n[k] = sign * (x[k] - found.near[k]) / apart
+                    height = sign * apart
+                if found.n[2] <= 1e-6:
+                    continue  # beside the field
+                cell = 2 * (j * (field.columns - 1) + i) + half
+                plane = fields.plane[field.first_plane + cell]
+                key = 1.0 + corner + float(CORNERS) * plane
+                noted(key, 1, x, found.near, radius, height - radius, ask, found)
+
+
+@loop
+def rim_points(body: Convex, d: ptr, ask: Question) -> i64:
+    """The points of a cylinder that may be lowest along d of its axes; how many.
+
+    Where it lies, those of its axis, about which it rolls; where it nearly does, the lowest of each
+    rim; else those of one rim.
+    """
+    wide = sqrt(d[0] * d[0] + d[1] * d[1])
+    if wide <= 0.7:
+        return int(cylinder_end(body, d, ask))
+    is_lying = 1 if abs(d[2]) <= LYING else 0
+    ask.reach = body.disc * wide if is_lying == 1 else 0.0
+    for m in range(2):
+        for i in range(2):
+            ask.polygon[m, i] = 0.0 if is_lying == 1 else body.disc * d[i] / wide
+        ask.polygon[m, 2] = body.half if m == 0 else -body.half
+    return 2
+
+
+@loop
+def cylinder_places(
+    body: Convex, i: i64, j: i64, field: Field, fields: Fields, ask: Question, found: Found
+) -> None:
+    """The places of a cylinder's rims, or of its side where it lies, on the triangles of a cell."""
+    deepest = -min(body.disc, body.half)
+    for half in range(2):
+        triangle = found.triangle
+        triangle_of(i, j, half, field, fields, triangle)
+        normal_of(triangle, found.n)
+        high = 0.0
+        for k in range(3):
+            high += found.n[k] * (found.center[k] - triangle[k])
+        if high > found.reach + found.margin:
+            continue
+        ask.owner = 1
+        ask.reach = 0.0
+        for k in range(3):
+            ask.direction[k] = 0.0
+            for m in range(3):
+                ask.direction[k] -= ask.R[m, k] * found.n[m]
+        count = rim_points(body, ask.direction, ask)
+        cell = 2 * (j * (field.columns - 1) + i) + half
+        plane = fields.plane[field.first_plane + cell]
+        for k in range(count):
+            x = ask.polygon[k]
+            to_second(x, 0, x, ask)
+            height = 0.0
+            for m in range(3):
+                height += found.n[m] * (x[m] - triangle[m])
+            gap = height - ask.reach
+            if gap > found.margin or gap < deepest:
+                continue
+            for m in range(3):
+                found.one[m] = x[m] - height * found.n[m]
+            nearest_on(triangle, found.one, found.near)
+            tiny = SAME * (field.dx + field.dy)
+            if distance2(found.near, found.one) > tiny * tiny:
+                continue
+            key = 1.0 + k + (8.0 if count == 2 else 0.0) + float(CORNERS) * plane
+            noted(key, 1, x, found.one, ask.reach, gap, ask, found)
+
+
+@loop
+def chosen_places(found: Found) -> i64:
+    """Which places are kept: the lowest, and those that are low and far from the others."""
+    kept = 0
+    for k in range(MOST):
+        best = -1
+        most = -1e300
+        for m in range(found.count):
+            rank = 1e300 if k > 0 else 0.0
+            for i in range(k):
+                one = found.number[found.chosen[i]]
+                turn = distance2(one, found.number[m])
+                apart = distance2(at(one, 9), at(found.number[m], 9))
+                rank = min(rank, sqrt(apart + found.reach * found.reach * turn))
+                if found.chosen[i] == m:
+                    rank = -1e300
+                    break
+            rank -= STEEP * found.number[m, 13]
+            if rank > most:
+                most = rank
+                best = m
+        if best < 0 or most < -1e290:
+            break
+        found.chosen[k] = best
+        kept += 1
+    return kept
+
+
+@loop
+def put_places(places: ptr, keys: ptr, width: i64, ask: Question, found: Found) -> None:
+    """Writes what was chosen as places, each to a place of its key; the rest is zeros."""
+    kept = chosen_places(found)
+    for _ in range(kept):
+        # the least key first, so that the order of places does not matter
+        k = 0
+        for j in range(kept):
+            key = found.number[found.chosen[j], 14]
+            if key >= 0.0 and (
+                found.number[found.chosen[k], 14] < 0.0 or key < found.number[found.chosen[k], 14]
+            ):
+                k = j
+        one = found.number[found.chosen[k]]
+        taken = int(one[14] - MOST * floor(one[14] / MOST))
+        while keys[taken] > 0.0:
+            taken = (taken + 1) % MOST
+        place = at(places, taken * width)
+        for i in range(3):
+            if one[15] > 0.5:
+                place[3 + i] = one[i]
+            else:
+                place[i] = ask.R[0, i] * one[0] + ask.R[1, i] * one[1] + ask.R[2, i] * one[2]
+            place[6 + i] = one[3 + i]
+            place[9 + i] = one[6 + i]
+        place[12] = one[12]
+        place[13] = 0.0
+        keys[taken] = one[14]
+        one[14] = -1.0
