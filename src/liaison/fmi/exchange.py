@@ -313,6 +313,18 @@ def wants_return(fmu: Instance) -> i64:
 
 
 @loop
+def stopped(fmu: Instance, function: i64) -> i64:
+    """Notes which event ended the motion."""
+    run = Run(fmu.ints[fmu.run_at :])
+    fmu.is_ended = 1
+    for i in range(fmu.own_events):
+        if run.fired[i] > 0:
+            fmu.is_ended = 1 + i
+    note_end(fmu, function)
+    return OK
+
+
+@loop
 def march_to(fmu: Instance, function: i64, t: f64) -> i64:
     """Goes on until a time, an event that ends the motion, or as the importer asks."""
     run = Run(fmu.ints[fmu.run_at :])
@@ -349,14 +361,7 @@ def march_to(fmu: Instance, function: i64, t: f64) -> i64:
     fmu.t_last = run.t_good
     if status == DONE:
         return OK
-    if status == STOPPED:
-        fmu.is_ended = 1
-        for i in range(fmu.own_events):
-            if run.fired[i] > 0:
-                fmu.is_ended = 1 + i
-        note_end(fmu, function)
-        return OK
-    return failed(fmu, function, status)
+    return stopped(fmu, function) if status == STOPPED else failed(fmu, function, status)
 
 
 @loop
