@@ -102,6 +102,29 @@ def normal_of(triangle: ptr, out: ptr) -> None:
 
 
 @loop
+def nearest_on_edges(triangle: ptr, x: ptr, out: ptr) -> None:
+    """The point of the edges of a triangle nearest to x."""
+    least = 1e300
+    for k in range(3):
+        a = at(triangle, 3 * k)
+        b = at(triangle, 3 * ((k + 1) % 3))
+        long = 0.0
+        along = 0.0
+        for i in range(3):
+            long += (b[i] - a[i]) * (b[i] - a[i])
+            along += (b[i] - a[i]) * (x[i] - a[i])
+        part = min(max(along / long, 0.0), 1.0)
+        apart = 0.0
+        for i in range(3):
+            step = a[i] + part * (b[i] - a[i]) - x[i]
+            apart += step * step
+        if apart < least:
+            least = apart
+            for i in range(3):
+                out[i] = a[i] + part * (b[i] - a[i])
+
+
+@loop
 def nearest_on(triangle: ptr, x: ptr, out: ptr) -> i64:
     """The point of a triangle nearest to x; 1 if it is inside, 0 on an edge or corner."""
     ux = triangle[3] - triangle[0]
@@ -123,24 +146,7 @@ def nearest_on(triangle: ptr, x: ptr, out: ptr) -> i64:
         out[1] = triangle[1] + s * uy + t * vy
         out[2] = triangle[2] + s * uz + t * vz
         return 1
-    least = 1e300
-    for k in range(3):
-        a = at(triangle, 3 * k)
-        b = at(triangle, 3 * ((k + 1) % 3))
-        long = 0.0
-        along = 0.0
-        for i in range(3):
-            long += (b[i] - a[i]) * (b[i] - a[i])
-            along += (b[i] - a[i]) * (x[i] - a[i])
-        part = min(max(along / long, 0.0), 1.0)
-        apart = 0.0
-        for i in range(3):
-            step = a[i] + part * (b[i] - a[i]) - x[i]
-            apart += step * step
-        if apart < least:
-            least = apart
-            for i in range(3):
-                out[i] = a[i] + part * (b[i] - a[i])
+    nearest_on_edges(triangle, x, out)
     return 0
 
 

@@ -3,7 +3,7 @@
 Works on arrays and knows no trajectory. An interval of zero length (a jump recorded twice at
 one instant) is allowed: the later values hold from that instant on.
 
-Public names: Spot, Chart, Knots, spots, pieces, with_events, check_fine, state, hermite, slopes,
+Public names: Spot, Chart, charts_of, Knots, spots, pieces, with_events, check_fine, state, hermite, slopes,
 linear, attitude, matrix, free, free_matrix, pose_path, rotation_of, quaternion_of, turned,
 check_within.
 """
@@ -184,6 +184,14 @@ class Chart:
     kind: str
     q: slice
     v: slice
+
+
+def charts_of(meta: Mapping[str, Any], nq: int, nv: int) -> list[Chart]:
+    """How q follows from v, by slices; one plain chart if none is given and sizes agree."""
+    charts = meta.get("charts", ())
+    if not charts and nq == nv:
+        charts = ({"kind": "plain", "q": (0, nq), "v": (0, nv)},)
+    return [Chart(x["kind"], slice(*x["q"]), slice(*x["v"])) for x in charts]
 
 
 def state(spot: Spot, t: Array, q: Array, v: Array, charts: list[Chart]) -> tuple[Array, Array]:

@@ -102,7 +102,6 @@ def invariants_of(series: Mapping[str, Series]) -> dict[str, Invariant]:
 
 
 if TYPE_CHECKING:
-    from . import resampling
     from .wrenches import Point
 
 __all__ = [
@@ -614,17 +613,6 @@ def _reject(reason: str) -> None:
     raise SimulationError(f"this is no run: {reason}.", status="inconsistent")
 
 
-def _charts(run: Trajectory) -> list[resampling.Chart]:
-    """How q follows from v, by slices; one plain chart if none is given and sizes agree."""
-    from . import resampling
-
-    nq, nv = run.q.shape[1], run.v.shape[1]
-    charts = run.meta.get("charts", ())
-    if not charts and nq == nv:
-        charts = ({"kind": "plain", "q": (0, nq), "v": (0, nv)},)
-    return [resampling.Chart(x["kind"], slice(*x["q"]), slice(*x["v"])) for x in charts]
-
-
 def _interpolated(
     run: Trajectory, t: Array, before: NDArray[np.bool_], *, rough: bool = True
 ) -> Trajectory:
@@ -634,7 +622,7 @@ def _interpolated(
     knots = resampling.with_events(run.t, run.q, run.v, run.events)
     inside = np.clip(t, run.t[0], run.t[-1])
     spot = resampling.spots(knots.t, inside, before)
-    charts = _charts(run)
+    charts = resampling.charts_of(run.meta, run.q.shape[1], run.v.shape[1])
     if not rough:
         resampling.check_fine(knots, spot, charts, run.labels)
     q, v = resampling.state(spot, knots.t, knots.q, knots.v, charts)
@@ -681,10 +669,12 @@ def _near_jump(t: Array, other: Trajectory) -> NDArray[np.bool_]:
 
 def _signed_like(mine: Trajectory, theirs: Trajectory) -> Trajectory:
     """The other run with each quaternion's sign as in mine."""
+    from .resampling import charts_of
+
     if mine.q.shape != theirs.q.shape:
         return theirs
     q = theirs.q.copy()
-    for chart in _charts(mine):
+    for chart in charts_of(mine.meta, mine.q.shape[1], mine.v.shape[1]):
         if chart.kind in ("quaternion", "free"):
             four = slice(chart.q.stop - 4, chart.q.stop)
             dot = np.sum(mine.q[:, four] * q[:, four], axis=1, keepdims=True)
