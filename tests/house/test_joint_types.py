@@ -32,7 +32,6 @@ NAMED = {
     "liaison.formats.mjcf.tendons": "the joints of equalities",
     "liaison.formats.mjcf.poses": "coordinates of MJCF: hinges count angles",
     "liaison.formats.mjcf.actuators": "forces on free bodies; others by their coordinates",
-    "liaison.formats.mjcf.read": "speeds of free bodies, units of hinges and slides",
     "liaison.formats.urdf.read": "the words of URDF; others are refused",
     "liaison.formats.urdf.write": "the words of URDF; others are refused",
     "liaison.tree.assemble": "the weld of a loop's copy; inertia that is not felt",

@@ -3,9 +3,9 @@
 Works on arrays and knows no trajectory. An interval of zero length (a jump recorded twice at
 one instant) is allowed: the later values hold from that instant on.
 
-Public names: Spot, Chart, charts_of, Knots, spots, pieces, with_events, check_fine, state, hermite, slopes,
-linear, attitude, matrix, free, free_matrix, pose_path, rotation_of, quaternion_of, turned,
-check_within.
+Public names: Spot, Chart, charts_of, Knots, spots, pieces, with_events, check_fine, state,
+hermite, slopes, linear, attitude, matrix, free, free_matrix, pose_path, rotation_of, quaternion_of,
+turned, check_within.
 """
 
 from __future__ import annotations
