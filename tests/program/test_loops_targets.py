@@ -36,7 +36,7 @@ def every_loop():
     for module in pkgutil.walk_packages(liaison.__path__, "liaison."):
         if not module.name.endswith("__main__") and not module.name.startswith("liaison.fmi"):
             for value in vars(importlib.import_module(module.name)).values():
-                if isinstance(value, Loop):
+                if isinstance(value, Loop) and not value.is_external:
                     found[value] = None
     return list(found)
 

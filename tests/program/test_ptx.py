@@ -16,7 +16,7 @@ import liaison
 from liaison.errors import ProgramError
 from liaison.expr import acos, asin, atan, atan2, cos, exp, log, sin, symbol, tan
 from liaison.program import Entry, Program, lower, to_llvm, to_numpy
-from liaison.program.gpu import cuda, long_march, pointers
+from liaison.program.gpu import cuda, pointers
 from liaison.program.gpu import to_ptx as ptx_ir
 from liaison.program.gpu.thread import compact
 from liaison.program.gpu.to_gpu import check_size
@@ -227,7 +227,7 @@ def test_ptx_comes_out_without_a_gpu(precision, entry):
 def test_a_long_march_calls_its_entries(precision, monkeypatch):
     kind = "double" if precision == "double" else "float"
     monkeypatch.setitem(pointers.PIECE, kind, 20)
-    monkeypatch.setitem(long_march.LONG, kind, 20)
+    monkeypatch.setitem(ptx_ir.LONG, kind, 20)
     program = program_of(liaison.read(EXAMPLES / "double_pendulum.lsd"))
     text = to_ptx(program, "march", precision=precision)
     assert ".func" in text.split(".entry march(")[0]

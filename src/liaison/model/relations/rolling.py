@@ -61,13 +61,13 @@ class Rolling(BetweenFrames, Brief):
     ROWS: ClassVar[int] = 3
 
     def __post_init__(self) -> None:
-        Constraint.__post_init__(self)
         radius = number(self.radius)
         if radius is not None and not radius > 0:
             raise ModelError(
                 f"the radius of rolling '{self.name}' is {radius:g} m; it must be positive.",
                 place=self.place,
             )
+        Constraint.__post_init__(self)
         if self.kind not in ("disc", "ball"):
             raise ModelError(
                 f"rolling '{self.name}' is of a {self.kind!r}; it must be of a disc or a ball.",
