@@ -399,7 +399,8 @@ def _linker() -> tuple[Any, int]:
         if number is not None:
             return linker, number
     _with_libm()
-    linker = _llvm().create_lljit_compiler(_new_target_machine(2, jit=True))
+    # JITLink places all sections of an object in one block: no address is out of reach
+    linker = _llvm().create_lljit_compiler(_new_target_machine(2, jit=True), use_jit_link=True)
     _LINKERS[:] = [(linker, iter(range(1, LIBRARIES)))]
     return linker, 0
 
