@@ -1,0 +1,386 @@
+"""Moreau and Jean's steps of a small mechanism by fused entries: few loops over few numbers.
+
+The same steps as `moreau`, of the same unilateral rows; matrices stay inside the entries of
+`program.gpu.fused`, contacts that are open take no work, and one contact alone is solved in closed
+form. A step that is not of the ordinary kind (rows that depend on each other, restitution that
+would gain energy, gaps that are pushed out) ends with ELSEWHERE before anything of the state is
+changed: the general loops then take it.
+
+Public names: ELSEWHERE, small_free, small_impulses, small_end, small_stand.
+
+Source: docs/theory/time_stepping.md.
+"""
+
+from __future__ import annotations
+
+from liaison.contacts.events.edges import EDGE
+from liaison.program.loops.language import at, entry_at, f64, i64, loop, ptr
+from liaison.simulation.steps.explicit import refresh
+from liaison.simulation.steps.layout import GOOD, NOT_FINITE, Entries, Run
+from liaison.simulation.steps.projection import project
+from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP, OPEN, RATE
+from liaison.solvers.cones.cones import solve_cones_near
+from liaison.solvers.cones.lone import lone_contact
+from liaison.solvers.linear.dense import backward_solve, cholesky, dot, forward_solve
+
+from .modes import friction_mode, still
+from .moreau import AGAIN, UNSOLVED, choose, displacement, reach, work
+from .phases import NEAR, ROUNDS, note_penetration, penetration, place
+from .rows import NOT_YET, delassus, forget_end, forget_rows, one_sided
+
+ELSEWHERE = -9
+"""A status: the general loops take this step."""
+
+LEAST = 1e-7
+"""Pivots below this part of their rows are for loops that exchange rows."""
+
+APART = 1e-8
+"""The same of squares of contacts that are held together."""
+
+MID, ONCE_MORE, ROW, BACK, ENDS, GAPS, STAY = 0, 1, 2, 3, 4, 5, 6
+"""Places of the fused entries among those of steps."""
+
+
+@loop
+def small_free(e: Entries, run: Run, scratch: ptr) -> i64:
+    """The free motion of a step, and which blocks it makes active; GOOD, or ELSEWHERE."""
+    nv = run.nv
+    t = run.t + run.theta * run.h
+    moved = run.free.moved
+    for i in range(nv):
+        moved[i] = run.theta * run.h * run.v[i]
+    e.retract(t, run.q, run.v, run.u, run.p, moved, run.free.q, scratch)
+    run.stage[0] = run.h
+    mid = entry_at(e.others, MID)
+    mid(t, run.free.q, run.v, run.u, run.p, run.stage, run.metric, scratch)
+    if not (run.metric[0] > LEAST):
+        return ELSEWHERE
+    for i in range(nv):
+        run.free.v[i] = run.metric[1 + i]
+        run.y[nv + i] = run.metric[1 + i]
+    gaps_after(e, run, scratch)
+    if met(run) > 0:
+        one_sided(e, t, run.free.q, run.v, run.mid, run, scratch)
+        forget_rows(run)
+    else:
+        run.rows_chosen = 0
+        for r in range(run.nr):
+            run.impulse[r] = 0.0
+    return GOOD
+
+
+@loop
+def gaps_after(e: Entries, run: Run, scratch: ptr) -> None:
+    """Gaps at the end of a step with the velocities at hand, into `run.end`."""
+    after = at(run.y, run.nv)
+    displacement(e, after, run.free.moved, run, scratch)
+    ends = entry_at(e.others, ENDS)
+    ends(run.t_new, run.q, after, run.u, run.p, run.free.moved, run.end.gap, scratch)
+
+
+@loop
+def met(run: Run) -> i64:
+    """Blocks that are active: gaps that touch or that the free motion closes, rates, friction."""
+    touch = reach(run)
+    count = 0
+    for k in range(run.nb):
+        block = run.blocks[k]
+        now = 1
+        if block.kind == GAP:
+            touches = 1 if run.sides.gap[k] <= touch * run.scales.gap[k] else 0
+            now = 1 if run.end.gap[k] <= 0.0 or touches == 1 else 0
+        elif block.kind == FRICTION and block.load >= 0:
+            now = int(run.active[block.load])
+        run.active[k] = now
+        count += now
+    return count
+
+
+@loop
+def small_impulses(turn: i64, e: Entries, run: Run, scratch: ptr) -> i64:
+    """Impulses of what is active, and of what becomes so; the second turn with forces anew."""
+    if turn > 0:
+        if run.rows_chosen == 0:
+            return GOOD
+        again = entry_at(e.others, ONCE_MORE)
+        x = at(run.metric, 1 + run.nv)
+        t = run.t + run.theta * run.h
+        after = at(run.y, run.nv)
+        again(t, run.free.q, after, run.u, run.p, x, run.free.v, scratch)
+    elif any_active(run) == 0:
+        return GOOD
+    for _ in range(AGAIN):
+        residual = small_problem(e, run, scratch)
+        if not (residual <= UNSOLVED):
+            return ELSEWHERE
+        pushed_on(e, run, scratch)
+        if hits(run) > 0 and work(run) > 0.0:
+            return ELSEWHERE
+        gaps_after(e, run, scratch)
+        if joined(run) == 0:
+            run.complementarity = max(run.complementarity, residual)
+            break
+    return GOOD
+
+
+@loop
+def any_active(run: Run) -> i64:
+    """1 if a block is active."""
+    for k in range(run.nb):
+        if run.active[k] == 1:
+            return 1
+    return 0
+
+
+@loop
+def hits(run: Run) -> i64:
+    """How many gaps are met with restitution."""
+    count = 0
+    for k in range(run.nb):
+        if run.active[k] == 1 and run.blocks[k].kind == GAP:
+            count += run.hits[k]
+    return count
+
+
+@loop
+def joined(run: Run) -> i64:
+    """Gaps that the impulses of others close join the problem; how many."""
+    count = 0
+    for k in range(run.nb):
+        block = run.blocks[k]
+        if block.kind == GAP and run.active[k] == 0 and run.end.gap[k] < 0.0:
+            run.active[k] = 1
+            count += 1
+        elif block.kind == FRICTION and block.load >= 0:
+            run.active[k] = run.active[block.load]
+    return count
+
+
+@loop
+def small_problem(e: Entries, run: Run, scratch: ptr) -> f64:
+    """P of the active blocks; the residual of the problem."""
+    problem = run.problem
+    count = choose(run)
+    m = run.rows_chosen
+    P = problem.P
+    in_metric(m, at(run.metric, 2 + 2 * run.nv + run.nc), e, run, scratch)
+    delassus(m, run.chosen, problem.A, run)
+    small_rates(run)
+    residual = lone_contact(m, count, problem.A, problem.b, run.cone, problem.limits, P)
+    if residual < 0.0:
+        for i in range(m):
+            P[i] = run.impulse[run.chosen[i]]
+        residual = solve_cones_near(
+            m, count, problem.A, problem.b, run.cone, problem.limits, P, run.area
+        )
+    for r in range(run.nr):
+        run.impulse[r] = 0.0
+    for i in range(m):
+        run.impulse[run.chosen[i]] = P[i]
+    run.contacts = max(run.contacts, count)
+    return residual
+
+
+@loop
+def in_metric(m: i64, factor: ptr, e: Entries, run: Run, scratch: ptr) -> None:
+    """X of the rows chosen, of those that have none yet."""
+    row = entry_at(e.others, ROW)
+    for j in range(m):
+        r = run.chosen[j]
+        x = run.in_metric[r]
+        if x[0] == NOT_YET:
+            row(0.0, run.q, run.mid.D[r], run.u, run.p, factor, x, scratch)
+
+
+@loop
+def small_rates(run: Run) -> None:
+    """b of the problem: rates of the free motion at the end of the step, with restitution."""
+    nv = run.nv
+    b = run.problem.b
+    ahead = (1.0 - run.theta) / run.theta
+    for k in range(run.nb):
+        if run.active[k] == 1:
+            cone = run.cone[run.cone_of[k]]
+            for i in range(cone.first, cone.first + cone.rows):
+                r = run.chosen[i]
+                D = run.mid.D[r]
+                u = run.mid.rate[r]
+                u += ahead * (u - run.sides.rate[r])
+                for j in range(nv):
+                    u += D[j] * (run.free.v[j] - run.v[j])
+                b[i] = u
+            if run.blocks[k].kind == GAP:
+                i = cone.first
+                u = run.sides.rate[run.blocks[k].first]
+                run.hits[k] = 0
+                if u >= 0.0:
+                    b[i] += u
+                elif u < -still(k, run) and b[i] - u >= u:
+                    b[i] += run.mid.laws[k].restitution * u
+                    run.hits[k] = 1
+
+
+@loop
+def pushed_on(e: Entries, run: Run, scratch: ptr) -> None:
+    """v₁ = v_f + L⁻¹ X P into `run.y`."""
+    nv = run.nv
+    w = run.stage
+    after = at(run.y, nv)
+    summed(run.rows_chosen, run.problem.P, w, run)
+    back = entry_at(e.others, BACK)
+    factor = at(run.metric, 2 + 2 * nv + run.nc)
+    back(0.0, run.q, w, run.u, run.p, factor, after, scratch)
+    for i in range(nv):
+        after[i] += run.free.v[i]
+
+
+@loop
+def summed(m: i64, f: ptr, w: ptr, run: Run) -> None:
+    """w := X f of the rows chosen."""
+    for i in range(run.nv):
+        w[i] = 0.0
+    for k in range(m):
+        row = run.in_metric[run.chosen[k]]
+        for i in range(run.nv):
+            w[i] += f[k] * row[i]
+
+
+@loop
+def small_end(e: Entries, run: Run, scratch: ptr) -> i64:
+    """The displacement of a step, and modes after it."""
+    displacement(e, at(run.y, run.nv), run.y, run, scratch)
+    bad = 0.0
+    for i in range(2 * run.nv):
+        bad += run.y[i] - run.y[i]
+    if bad != 0.0:
+        return NOT_FINITE
+    for k in range(run.nb):
+        run.mode[k] = mode_after(k, run)
+    return GOOD
+
+
+@loop
+def mode_after(k: i64, run: Run) -> i64:
+    """The mode of a block after the step, as `note_modes` finds it."""
+    block = run.blocks[k]
+    impulse = run.impulse[block.first]
+    if run.active[k] == 0:
+        return OPEN
+    if block.kind == RATE:
+        return CLOSED if impulse > 0.0 else OPEN
+    if block.kind == FRICTION:
+        return friction_mode(k, run)
+    if run.hits[k] == 1 and impulse > 0.0 and run.mid.laws[k].restitution > 0.0:
+        return OPEN
+    return CLOSED if run.mode[k] == CLOSED or impulse > 0.0 else OPEN
+
+
+@loop
+def small_stand(e: Entries, run: Run, scratch: ptr) -> i64:
+    """The new state on its closures and out of penetration."""
+    nv = run.nv
+    q = run.landed.q
+    v = run.landed.v
+    e.retract(run.t_new, run.q, at(run.y, nv), run.u, run.p, run.y, q, scratch)
+    for i in range(nv):
+        v[i] = run.y[nv + i]
+    refresh(e, run.t_new, q, v, run, scratch)
+    status = small_place(e, q, v, run, scratch)
+    if status == GOOD and run.has_closure > 0:
+        status = project(e, run.t_new, q, v, run, scratch)
+    run.steps += 1 if status == GOOD else 0
+    return status
+
+
+@loop
+def small_place(e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
+    """q out of penetration, in place; notes the largest that is left."""
+    gaps = entry_at(e.others, GAPS)
+    forget_end(run)
+    for turn in range(ROUNDS):
+        gaps(run.t_new, q, v, run.u, run.p, q, run.end.gap, scratch)
+        deepest = penetration(run)
+        off = 0.0 if turn > 1 else held_gap(run)
+        if not (max(deepest, off) > run.gap_tolerance):
+            break
+        status = ELSEWHERE
+        if off > run.gap_tolerance:
+            status = small_push(deepest, e, q, v, run, scratch)
+        if status != GOOD:
+            return place(e, run.t_new, q, v, run, scratch)
+    note_penetration(run)
+    return GOOD
+
+
+@loop
+def is_kept(k: i64, run: Run) -> i64:
+    """1 if the block is a gap that stays closed under a force."""
+    if run.mode[k] != CLOSED or run.blocks[k].kind != GAP:
+        return 0
+    if run.end.gap[k] > EDGE * run.scales.gap[k]:
+        return 0
+    return 1 if run.impulse[run.blocks[k].first] > 0.0 else 0
+
+
+@loop
+def held_gap(run: Run) -> f64:
+    """The largest gap of the contacts that stay closed, in units."""
+    largest = 0.0
+    for k in range(run.nb):
+        if is_kept(k, run) == 1:
+            largest = max(largest, abs(run.end.gap[k]) / run.scales.gap[k])
+    return largest
+
+
+@loop
+def small_push(deepest: f64, e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
+    """One correction of q: closed gaps and closures to zero; ELSEWHERE where others are near."""
+    nv = run.nv
+    m = 0
+    for k in range(run.nb):
+        if is_kept(k, run) == 1:
+            run.chosen[m] = run.blocks[k].first
+            run.problem.P[m] = -run.end.gap[k]
+            m += 1
+        elif run.blocks[k].kind == GAP and run.end.gap[k] <= NEAR * deepest * run.scales.gap[k]:
+            return ELSEWHERE
+    stay = entry_at(e.others, STAY)
+    stay(run.t_new, q, v, run.u, run.p, q, run.metric, scratch)
+    if not (run.metric[0] > LEAST):
+        return ELSEWHERE
+    one_sided(e, run.t_new, q, v, run.mid, run, scratch)
+    forget_rows(run)
+    factor = at(run.metric, 1 + nv)
+    in_metric(m, factor, e, run, scratch)
+    if held_forces(m, run) != 0:
+        return ELSEWHERE
+    delta = run.free.moved
+    summed(m, run.problem.P, run.stage, run)
+    back = entry_at(e.others, BACK)
+    back(0.0, q, run.stage, run.u, run.p, factor, delta, scratch)
+    for i in range(nv):
+        delta[i] += run.metric[1 + i]
+    e.retract(run.t_new, q, v, run.u, run.p, delta, run.free.q, scratch)
+    for i in range(run.nq):
+        q[i] = run.free.q[i]
+    return GOOD
+
+
+@loop
+def held_forces(m: i64, run: Run) -> i64:
+    """P with A P = what is left of the gaps, in place; not 0 where rows depend on each other."""
+    nv = run.nv
+    A = run.problem.A
+    P = run.problem.P
+    delassus(m, run.chosen, A, run)
+    for i in range(m):
+        P[i] -= dot(nv, run.mid.D[run.chosen[i]], at(run.metric, 1))
+        run.problem.way[i] = A[i * m + i]
+    if cholesky(m, A) != 0:
+        return 1
+    for i in range(m):
+        if not (A[i * m + i] * A[i * m + i] > APART * run.problem.way[i]):
+            return 1
+    forward_solve(m, A, P)
+    backward_solve(m, A, P)
+    return 0

@@ -1,0 +1,291 @@
+"""Entries of a step with small matrices, fused: from positions to velocities in registers.
+
+Loops over the numbers of a small matrix read and write memory for each of them, which is what
+sets the pace of a GPU. These entries are formulas from the state to what a step asks for, with the
+elimination between them:
+
+    M = LᵀL,   Q R = L⁻ᵀGᵀ with rows scaled to length 1                              (fused-1)
+    L v_f = L v + (1 − Q Qᵀ) L⁻ᵀ h f + Q R⁻ᵀ (ν − G v)/θ                              (fused-2)
+
+f is taken at the mean of v and the v_f that the forces of v lead to. L begins at the last velocity,
+so that those of different branches of a tree stay apart. What of it is a number, or zero, is not
+stored. Rows are not exchanged: the least pivot is among the results, and where it is small whoever
+calls takes another way.
+
+Public names: FUSED, fused, LARGEST.
+
+Source: FEA08 §8.3 (LᵀL), GVL13 §5.2.8 (modified Gram–Schmidt, twice).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+from liaison.errors import ProgramError
+from liaison.expr import ONE, ZERO, Expr, constant, minimum, sqrt, substitute, symbol, vanishes
+from liaison.program.program import Entry, Program
+
+FUSED = ("mid", "again", "row", "back", "ends", "gaps", "stay")
+"""Entries in the order in which loops number them."""
+
+LARGEST = 12
+"""Velocities at most: beyond, straight code is longer than caches for instructions."""
+
+VISCOUS, LAW = 4, 8
+"""The place of the viscous coefficient in a block's law, and the length of one."""
+
+Vector = list[Expr]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Factor:
+    """L, Q and R of (fused-1), with inverses of what is divided by."""
+
+    L: tuple[tuple[Expr, ...], ...]  # below the diagonal
+    inverse: tuple[Expr, ...]  # of the diagonal of L
+    Q: tuple[tuple[Expr, ...], ...]
+    R: tuple[tuple[Expr, ...], ...]  # above the diagonal, by columns
+    lengths: tuple[Expr, ...]  # inverses of the diagonal of R
+    scale: tuple[Expr, ...]
+
+    def numbers(self) -> Vector:
+        """All of it, in a fixed order."""
+        rows = (*self.L, self.inverse, *self.Q, *self.R, self.lengths, self.scale)
+        return [x for row in rows for x in row]
+
+    def renamed(self, values: Sequence[Expr]) -> _Factor:
+        """The same with other numbers in this order."""
+        rest = iter(values)
+
+        def row(old: Sequence[Expr]) -> tuple[Expr, ...]:
+            return tuple(next(rest) for _ in old)
+
+        return _Factor(
+            tuple(map(row, self.L)), row(self.inverse), tuple(map(row, self.Q)),
+            tuple(map(row, self.R)), row(self.lengths), row(self.scale),
+        )  # fmt: skip
+
+    def inwards(self, x: Sequence[Expr]) -> Vector:
+        """L⁻ᵀ x."""
+        w = list(x)
+        for k in reversed(range(len(w))):
+            w[k] = w[k] * self.inverse[k]
+            for i in range(k):
+                w[i] = w[i] - self.L[k][i] * w[k]
+        return w
+
+    def outwards(self, w: Sequence[Expr]) -> Vector:
+        """L⁻¹ w."""
+        x: Vector = []
+        for k, value in enumerate(w):
+            x.append((value - _dot(self.L[k], x)) * self.inverse[k])
+        return x
+
+    def across(self, w: Sequence[Expr]) -> Vector:
+        """(1 − Q Qᵀ) w."""
+        x = list(w)
+        for q in self.Q:
+            x = _less(x, _dot(q, x), q)
+        return x
+
+    def along(self, right: Sequence[Expr]) -> Vector:
+        """Q R⁻ᵀ of what rows ask for: the shortest vector with those products."""
+        y: Vector = []
+        for i, value in enumerate(right):
+            rest = value * self.scale[i] - _dot(self.R[i], y)
+            y.append(rest * self.lengths[i])
+        return [_dot(y, column) for column in zip(*self.Q, strict=True)] if self.Q else []
+
+
+def _dot(x: Sequence[Expr], y: Sequence[Expr]) -> Expr:
+    total: Expr = ZERO
+    for a, b in zip(x, y, strict=False):
+        total = total + a * b
+    return total
+
+
+def _less(x: Sequence[Expr], c: Expr, q: Sequence[Expr]) -> Vector:
+    return [a - c * b for a, b in zip(x, q, strict=True)]
+
+
+def _plus(x: Sequence[Expr], y: Sequence[Expr]) -> Vector:
+    return [a + b for a, b in zip(x, y, strict=True)] if y else list(x)
+
+
+def _factor(M: Sequence[Expr], G: Sequence[Sequence[Expr]]) -> tuple[_Factor, Expr]:
+    """(fused-1), and the least part that is left of a row by those before it."""
+    nv = round(len(M) ** 0.5)
+    left = [[M[i * nv + j] for j in range(i + 1)] for i in range(nv)]
+    L, inverse, least = [()] * nv, [ZERO] * nv, ONE
+    for k in reversed(range(nv)):
+        rest = left[k][k]
+        least = minimum(least, rest / M[k * nv + k])
+        inverse[k] = ONE / sqrt(rest)
+        L[k] = tuple(x * inverse[k] for x in left[k][:k])  # type: ignore[assignment]
+        for i in range(k):
+            for j in range(i + 1):
+                left[i][j] = left[i][j] - L[k][i] * L[k][j]
+    factor = _Factor(tuple(L), tuple(inverse), (), (), (), ())
+    return _with_rows(factor, G, least)
+
+
+def _with_rows(
+    factor: _Factor, G: Sequence[Sequence[Expr]], least: Expr
+) -> tuple[_Factor, Expr]:
+    """Rows of closures, one after the other, each made orthogonal to those before it."""
+    Q: list[Vector] = []
+    R: list[tuple[Expr, ...]] = []
+    lengths, scale = [], []
+    for row in G:
+        w = factor.inwards(row)
+        size = ONE / sqrt(_dot(w, w))
+        w = [x * size for x in w]
+        parts: Vector = [ZERO] * len(Q)
+        for _ in range(2):
+            for k, q in enumerate(Q):
+                c = _dot(q, w)
+                w = _less(w, c, q)
+                parts[k] = parts[k] + c
+        square = _dot(w, w) if Q else ONE
+        length = ONE / sqrt(square)
+        least = minimum(least, square)
+        Q.append([x * length for x in w])
+        R.append(tuple(parts))
+        lengths.append(length)
+        scale.append(size)
+    whole = _Factor(
+        factor.L, factor.inverse, tuple(map(tuple, Q)), tuple(R), tuple(lengths), tuple(scale)
+    )
+    return whole, least
+
+
+@final
+class _Fusing:
+    """Writes the entries of a program."""
+
+    def __init__(self, program: Program, theta: float) -> None:
+        self.program, self.theta = program, constant(theta)
+        self.nv, self.nc = program.sizes["nv"], program.sizes.get("nc", 0)
+        self.by_place = {place: node for node, place in program.inputs.items()}
+        self.inputs = dict(program.inputs)
+        terms = _blocks(program, "terms")
+        self.M, self.f, self.phi, self.nu = (list(terms[x]) for x in ("M", "f", "phi", "nu"))
+        nv = self.nv
+        self.G = [list(terms["G"][k * nv : (k + 1) * nv]) for k in range(self.nc)]
+        self.v = [self.at("v", i) for i in range(nv)]
+        self.factor, self.least = _factor(self.M, self.G)
+        numbers = self.factor.numbers()
+        # what is a number already is not stored
+        self.kept = [i for i, x in enumerate(numbers) if x.op != "const"]
+        self.numbers = numbers
+
+    def at(self, array: str, i: int) -> Expr:
+        """The symbol of a place."""
+        if (array, i) not in self.by_place:
+            node = symbol(f"fused {array}{i}")
+            self.by_place[array, i], self.inputs[node] = node, (array, i)
+        return self.by_place[array, i]
+
+    def stored(self) -> Vector:
+        """What of the factor is kept."""
+        return [self.numbers[i] for i in self.kept]
+
+    def read(self, first: int) -> _Factor:
+        """The factor from where it was stored, in x."""
+        values = list(self.numbers)
+        for place, i in enumerate(self.kept):
+            values[i] = self.at("x", first + place)
+        return self.factor.renamed(values)
+
+    def free(
+        self, factor: _Factor, f: Sequence[Expr], h: Expr, right: Sequence[Expr]
+    ) -> Vector:
+        """v_f − v of (fused-2)."""
+        w = factor.across(factor.inwards([h * x for x in f]))
+        return factor.outwards(_plus(w, factor.along(right)))
+
+    def forces_at(self, before: Sequence[Expr], after: Sequence[Expr]) -> Vector:
+        """f at the mean of two velocities."""
+        theta = self.theta
+        mean = [(ONE - theta) * a + theta * b for a, b in zip(before, after, strict=True)]
+        return substitute(self.f, dict(zip(self.v, mean, strict=True)))
+
+    def mid(self) -> Vector:
+        """Least pivot, v_f, h, v, what closures ask for, the factor; x holds h."""
+        h, v, theta = self.at("x", 0), self.v, self.theta
+        right = [
+            (n - _dot(row, v)) / theta for n, row in zip(self.nu, self.G, strict=True)
+        ]
+        first = _plus(v, self.free(self.factor, self.f, h, right))
+        forces = self.forces_at(v, first)
+        second = _plus(v, self.free(self.factor, forces, h, right))
+        return [self.least, *second, h, *v, *right, *self.stored()]
+
+    def again(self) -> Vector:
+        """v_f with forces at the mean of v and velocities given as v; x is `mid` from h on."""
+        nv, nc = self.nv, self.nc
+        h = self.at("x", 0)
+        before = [self.at("x", 1 + i) for i in range(nv)]
+        right = [self.at("x", 1 + nv + k) for k in range(nc)]
+        factor = self.read(1 + nv + nc)
+        return _plus(before, self.free(factor, self.forces_at(before, self.v), h, right))
+
+    def row(self) -> Vector:
+        """(1 − Q Qᵀ) L⁻ᵀ of a row given as v; x is the factor."""
+        factor = self.read(0)
+        return factor.across(factor.inwards(self.v))
+
+    def back(self) -> Vector:
+        """L⁻¹ of a vector given as v; x is the factor."""
+        return self.read(0).outwards(self.v)
+
+    def gaps(self) -> Vector:
+        """Gaps of all blocks."""
+        return list(_blocks(self.program, "one_sided")["gap"])
+
+    def ends(self) -> Vector:
+        """The same at q ⊞ x."""
+        moved = self.program.entry("retract").outputs
+        q = {self.at("q", i): x for i, x in enumerate(moved)}
+        return substitute(self.gaps(), q)
+
+    def stay(self) -> Vector:
+        """Least pivot, δ of least length with G δ = −Φ, the factor."""
+        right = [-x for x in self.phi]
+        zero: Vector = [ZERO] * self.nv
+        delta = self.factor.outwards(_plus(zero, self.factor.along(right)))
+        return [self.least, *delta, *self.stored()]
+
+
+def _blocks(program: Program, name: str) -> dict[str, Sequence[Expr]]:
+    """Outputs of an entry by the names of their blocks."""
+    entry, blocks, first = program.entry(name), {}, 0
+    outputs = list(entry.outputs)
+    for block, size in entry.layout:
+        blocks[block] = outputs[first : first + size]
+        first += size
+    return blocks
+
+
+def fused(program: Program, theta: float) -> Program | None:
+    """Entries named FUSED, each with "fused_" before it; None where loops are the better way.
+
+    Args:
+        program: of a mechanism with unilateral rows.
+        theta: of Moreau and Jean's steps.
+    """
+    sizes = program.sizes
+    if sizes["nv"] > LARGEST or sizes.get("nphi", 0) != sizes.get("nc", 0):
+        return None
+    try:
+        laws = _blocks(program, "one_sided")["coefficients"]
+        if not all(vanishes(x) for x in laws[VISCOUS::LAW]):
+            return None
+        writer = _Fusing(program, theta)
+    except ProgramError:
+        return None  # loops over bodies, which have no formulas
+    entries = {f"fused_{x}": Entry(f"fused_{x}", getattr(writer, x)()) for x in FUSED}
+    return Program(program.name, entries, writer.inputs, sizes)
