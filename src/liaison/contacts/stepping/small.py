@@ -17,15 +17,21 @@ from liaison.contacts.events.edges import EDGE
 from liaison.program.loops.language import at, entry_at, f64, i64, loop, ptr
 from liaison.simulation.steps.explicit import refresh
 from liaison.simulation.steps.layout import GOOD, NOT_FINITE, Entries, Run
-from liaison.simulation.steps.projection import project
+from liaison.simulation.steps.projection import project, residuals
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP, OPEN, RATE
 from liaison.solvers.cones.cones import solve_cones_near
 from liaison.solvers.cones.lone import lone_contact
-from liaison.solvers.linear.dense import backward_solve, cholesky, dot, forward_solve
+from liaison.solvers.linear.dense import (
+    backward_solve,
+    cholesky,
+    dot,
+    forward_solve,
+    largest_in,
+)
 
 from .modes import friction_mode, still
 from .moreau import AGAIN, UNSOLVED, choose, displacement, reach, work
-from .phases import NEAR, ROUNDS, note_penetration, penetration, place
+from .phases import NEAR, ROUNDS, note_penetration, place
 from .rows import NOT_YET, delassus, forget_end, forget_rows, one_sided
 
 ELSEWHERE = -9
@@ -36,6 +42,9 @@ LEAST = 1e-7
 
 APART = 1e-8
 """The same of squares of contacts that are held together."""
+
+ENOUGH = 100.0
+"""Residuals of closures beside their tolerances, which are rounding, that one correction leaves."""
 
 MID, ONCE_MORE, ROW, BACK, ENDS, GAPS, STAY = 0, 1, 2, 3, 4, 5, 6
 """Places of the fused entries among those of steps."""
@@ -287,9 +296,48 @@ def small_stand(e: Entries, run: Run, scratch: ptr) -> i64:
     refresh(e, run.t_new, q, v, run, scratch)
     status = small_place(e, q, v, run, scratch)
     if status == GOOD and run.has_closure > 0:
-        status = project(e, run.t_new, q, v, run, scratch)
+        status = small_project(e, q, v, run, scratch)
     run.steps += 1 if status == GOOD else 0
     return status
+
+
+@loop
+def small_project(e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
+    """As `project`, where one correction of positions and one of velocities are enough."""
+    t = run.t_new
+    nphi = run.nphi
+    out = run.out
+    size = 1.0 + largest_in(run.nq, q, run.scales.position)
+    residuals(e, t, q, v, run, scratch)
+    off = largest_in(nphi, out, run.scales.closure)
+    if not (off <= run.tolerance[0] * size):
+        correct_q = entry_at(e.correct, 0)
+        correct_q(t, q, v, run.u, run.p, q, run.stage, scratch)
+        e.retract(t, q, v, run.u, run.p, run.stage, run.moved.q, scratch)
+        residuals(e, t, run.moved.q, v, run, scratch)
+        if largest_in(nphi, out, run.scales.closure) < off:
+            for i in range(run.nq):
+                q[i] = run.moved.q[i]
+        else:
+            residuals(e, t, q, v, run, scratch)
+    off = largest_in(nphi, out, run.scales.closure)
+    rate = largest_in(run.nc, at(out, nphi), run.scales.closure_rate)
+    speed = 1.0 + largest_in(run.nv, v, run.scales.velocity)
+    if not (rate <= run.tolerance[1] * speed):
+        correct_v = entry_at(e.correct, 1)
+        correct_v(t, q, v, run.u, run.p, q, run.stage, scratch)
+        for i in range(run.nv):
+            run.moved.v[i] = v[i] + run.stage[i]
+        residuals(e, t, q, run.moved.v, run, scratch)
+        after = largest_in(run.nc, at(out, nphi), run.scales.closure_rate)
+        if after < rate:
+            rate = after
+            for i in range(run.nv):
+                v[i] = run.moved.v[i]
+    limit = ENOUGH * run.tolerance[0] * size
+    if off <= limit and rate <= ENOUGH * run.tolerance[1] * speed:
+        return GOOD
+    return project(e, t, q, v, run, scratch)
 
 
 @loop
@@ -297,9 +345,10 @@ def small_place(e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
     """q out of penetration, in place; notes the largest that is left."""
     gaps = entry_at(e.others, GAPS)
     forget_end(run)
+    deepest = 0.0
     for turn in range(ROUNDS):
         gaps(run.t_new, q, v, run.u, run.p, q, run.end.gap, scratch)
-        deepest = penetration(run)
+        deepest = small_penetration(run)
         off = 0.0 if turn > 1 else held_gap(run)
         if not (max(deepest, off) > run.gap_tolerance):
             break
@@ -308,8 +357,19 @@ def small_place(e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
             status = small_push(deepest, e, q, v, run, scratch)
         if status != GOOD:
             return place(e, run.t_new, q, v, run, scratch)
-    note_penetration(run)
+    if deepest > 0.0:
+        note_penetration(run)
     return GOOD
+
+
+@loop
+def small_penetration(run: Run) -> f64:
+    """The deepest penetration of all gaps at the end, in units."""
+    deepest = 0.0
+    for k in range(run.nb):
+        if run.end.gap[k] < 0.0 and run.blocks[k].kind == GAP:
+            deepest = max(deepest, -run.end.gap[k] / run.scales.gap[k])
+    return deepest
 
 
 @loop

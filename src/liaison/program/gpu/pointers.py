@@ -2,12 +2,13 @@
 
 They are what loops call: `liaison_entry_terms(t, q, v, u, p, x, out, work)`.
 
-Public names: entry_text, functions_text, PIECE.
+Public names: entry_text, functions_text, numbers_of, work_size, PIECE.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from typing import final
 
@@ -23,13 +24,23 @@ PIECE = {"double": 1500, "float": 6000}
 NAMES = ("q", "v", "u", "p", "x", "out", "work")
 
 
-def entry_text(module: DeviceModule, program: Program, entry: str, symbol: str) -> str:
-    """IR of an entry: one function, or several that it calls one after the other."""
+def entry_text(
+    module: DeviceModule, program: Program, entry: str, symbol: str, *, varying: bool = False
+) -> str:
+    """IR of an entry: one function, or several that it calls one after the other.
+
+    Args:
+        module: that it is written for.
+        program: of the entry.
+        entry: its name.
+        symbol: of the function.
+        varying: results that are numbers are not written: they lie there already.
+    """
     form = module.form
     outputs = chained(program.entry(entry).outputs)
     single = Program(program.name, {entry: Entry(entry, outputs)}, program.inputs)
     entry_plan = plan(single, entry, lanes=ANGLES, size=PIECE[form.real])
-    pieces = entry_plan.pieces
+    pieces = tuple(map(_varying, entry_plan.pieces)) if varying else entry_plan.pieces
     if len(pieces) == 1:
         return _function(module, program, entry_plan, pieces[0], symbol)
     names = [f"{symbol}.{k}" for k in range(len(pieces))]
@@ -40,6 +51,17 @@ def entry_text(module: DeviceModule, program: Program, entry: str, symbol: str) 
     calls = [f"  call void @{name}({_arguments(form)})" for name in names]
     head = f"define internal void @{symbol}({_arguments(form)}) nounwind {{"
     return "\n".join([*parts, head, *calls, "  ret void", "}"])
+
+
+def _varying(piece: Piece) -> Piece:
+    """The same without results that are numbers."""
+    return replace(piece, outputs=tuple(x for x in piece.outputs if x[1].op != "const"))
+
+
+def numbers_of(program: Program, entry: str) -> dict[int, float]:
+    """Place -> number, of results of an entry that are the same at every state."""
+    outputs = chained(program.entry(entry).outputs)
+    return {k: float(x.value) for k, x in enumerate(outputs) if x.op == "const"}
 
 
 def work_size(program: Program, entry: str, form: Form) -> int:

@@ -15,7 +15,7 @@ from typing import final
 import numpy as np
 
 from liaison.program.gpu.fused import FUSED, fused
-from liaison.program.gpu.pointers import entry_text, functions_text, work_size
+from liaison.program.gpu.pointers import entry_text, functions_text, numbers_of, work_size
 from liaison.program.gpu.thread import DeviceModule
 from liaison.program.llvm.entries import Form
 from liaison.program.loops.language import Loop
@@ -93,6 +93,7 @@ class _Laid:
     scratch: int  # the length of its workspace
     known: frozenset[str]  # arrays that no loop writes
     initial: tuple[str, ...]  # stores into a block of zeros
+    written_once: tuple[str, ...] = ()  # entries whose numbers are among these
 
 
 def module_of(
@@ -122,7 +123,9 @@ def module_of(
         loops["march"] = march_small_world
         scratch = _with_room(run, listed, form)
     initial = _initial(run, form.real, "i32" if single else "i64")
-    laid = _Laid(run, scratch, KNOWN, tuple(initial))
+    if "one_sided" in listed:
+        initial += _numbers(plan.program, run, form)
+    laid = _Laid(run, scratch, KNOWN, tuple(initial), ("one_sided",))
     return _written(laid, listed, loops, form, gpu=gpu, block=block)
 
 
@@ -171,7 +174,8 @@ def _written(
     loops = in_words_of_32_bits(loops) if single else with_short_integers(loops)
     loops = rolled(graded(loops)) if gpu else loops
     bodies = [
-        entry_text(device, program, name, f"{PREFIX}{name}") for name, program in listed.items()
+        entry_text(device, program, name, f"{PREFIX}{name}", varying=name in laid.written_once)
+        for name, program in listed.items()
     ]
     own = functions_text(device, functions)
     kernels = [_kernel(name, one.name, laid, form, gpu) for name, one in written.items()]
@@ -334,6 +338,19 @@ def _initial(run: Run, word: str, bits: str) -> list[str]:
             text = str(min(int(value), 2**31 - 1))
         lines.append(f"  %at.{name} = getelementptr inbounds {bits}, ptr %run, i64 {shape.slot}")
         lines.append(f"  store {kind} {text}, ptr %at.{name}")
+    return lines
+
+
+def _numbers(program: Program, run: Run, form: Form) -> list[str]:
+    """Stores of what of unilateral rows is the same at every state, other than 0."""
+    bits, lines = "i64" if form.real == "double" else "i32", []
+    values = [(k, x) for k, x in numbers_of(program, "one_sided").items() if x != 0.0]
+    for part in ("sides", "mid", "end"):
+        first = run.span(part).start
+        for k, value in values:
+            place = f"%at.{part}.{k}"
+            lines.append(f"  {place} = getelementptr inbounds {bits}, ptr %run, i64 {first + k}")
+            lines.append(f"  store {form.real} {form.number(value)}, ptr {place}")
     return lines
 
 
