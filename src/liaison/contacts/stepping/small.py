@@ -15,9 +15,8 @@ from __future__ import annotations
 
 from liaison.contacts.events.edges import EDGE
 from liaison.program.loops.language import at, entry_at, f64, i64, loop, ptr
-from liaison.simulation.steps.explicit import refresh
 from liaison.simulation.steps.layout import GOOD, NOT_FINITE, Entries, Run
-from liaison.simulation.steps.projection import project, residuals
+from liaison.simulation.steps.projection import project
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP, OPEN, RATE
 from liaison.solvers.cones.cones import solve_cones_near
 from liaison.solvers.cones.lone import lone_contact
@@ -31,8 +30,8 @@ from liaison.solvers.linear.dense import (
 
 from .modes import friction_mode, still
 from .moreau import AGAIN, UNSOLVED, choose, displacement, reach, work
-from .phases import NEAR, ROUNDS, note_penetration, place
-from .rows import NOT_YET, delassus, forget_end, forget_rows, one_sided
+from .phases import NEAR, ROUNDS, place
+from .rows import NOT_YET, forget_end, forget_rows, one_sided
 
 ELSEWHERE = -9
 """A status: the general loops take this step."""
@@ -46,7 +45,7 @@ APART = 1e-8
 ENOUGH = 100.0
 """Residuals of closures beside their tolerances, which are rounding, that one correction leaves."""
 
-MID, ONCE_MORE, ROW, BACK, ENDS, GAPS, STAY = 0, 1, 2, 3, 4, 5, 6
+MID, ONCE_MORE, ROW, BACK, ENDS, LANDED = 0, 1, 2, 3, 4, 5
 """Places of the fused entries among those of steps."""
 
 
@@ -68,11 +67,11 @@ def small_free(e: Entries, run: Run, scratch: ptr) -> i64:
         run.free.v[i] = run.metric[1 + i]
         run.y[nv + i] = run.metric[1 + i]
     gaps_after(e, run, scratch)
-    if met(run) > 0:
+    run.rows_chosen = met(run)
+    if run.rows_chosen > 0:
         one_sided(e, t, run.free.q, run.v, run.mid, run, scratch)
         forget_rows(run)
     else:
-        run.rows_chosen = 0
         for r in range(run.nr):
             run.impulse[r] = 0.0
     return GOOD
@@ -108,47 +107,49 @@ def met(run: Run) -> i64:
 @loop
 def small_impulses(turn: i64, e: Entries, run: Run, scratch: ptr) -> i64:
     """Impulses of what is active, and of what becomes so; the second turn with forces anew."""
+    if run.rows_chosen == 0:
+        return GOOD
     if turn > 0:
-        if run.rows_chosen == 0:
-            return GOOD
         again = entry_at(e.others, ONCE_MORE)
         x = at(run.metric, 1 + run.nv)
         t = run.t + run.theta * run.h
         after = at(run.y, run.nv)
         again(t, run.free.q, after, run.u, run.p, x, run.free.v, scratch)
-    elif any_active(run) == 0:
-        return GOOD
+    is_new = 1 - turn
     for _ in range(AGAIN):
-        residual = small_problem(e, run, scratch)
+        count = choose(run)
+        if is_new == 1:
+            in_metric(run.rows_chosen, at(run.metric, 2 + 2 * run.nv + run.nc), e, run, scratch)
+            products(run.rows_chosen, run)
+        hits = small_rates(run)
+        residual = small_problem(count, run)
         if not (residual <= UNSOLVED):
             return ELSEWHERE
         pushed_on(e, run, scratch)
-        if hits(run) > 0 and work(run) > 0.0:
+        if hits > 0 and work(run) > 0.0:
             return ELSEWHERE
         gaps_after(e, run, scratch)
-        if joined(run) == 0:
+        is_new = joined(run)
+        if is_new == 0:
             run.complementarity = max(run.complementarity, residual)
             break
+        is_new = 1
     return GOOD
 
 
 @loop
-def any_active(run: Run) -> i64:
-    """1 if a block is active."""
-    for k in range(run.nb):
-        if run.active[k] == 1:
-            return 1
-    return 0
-
-
-@loop
-def hits(run: Run) -> i64:
-    """How many gaps are met with restitution."""
-    count = 0
-    for k in range(run.nb):
-        if run.active[k] == 1 and run.blocks[k].kind == GAP:
-            count += run.hits[k]
-    return count
+def products(m: i64, run: Run) -> None:
+    """A of the rows chosen."""
+    A = run.problem.A
+    for i in range(m):
+        x = run.in_metric[run.chosen[i]]
+        for j in range(i + 1):
+            y = run.in_metric[run.chosen[j]]
+            total = 0.0
+            for k in range(run.nv):
+                total += x[k] * y[k]
+            A[i * m + j] = total
+            A[j * m + i] = total
 
 
 @loop
@@ -166,15 +167,11 @@ def joined(run: Run) -> i64:
 
 
 @loop
-def small_problem(e: Entries, run: Run, scratch: ptr) -> f64:
+def small_problem(count: i64, run: Run) -> f64:
     """P of the active blocks; the residual of the problem."""
     problem = run.problem
-    count = choose(run)
     m = run.rows_chosen
     P = problem.P
-    in_metric(m, at(run.metric, 2 + 2 * run.nv + run.nc), e, run, scratch)
-    delassus(m, run.chosen, problem.A, run)
-    small_rates(run)
     residual = lone_contact(m, count, problem.A, problem.b, run.cone, problem.limits, P)
     if residual < 0.0:
         for i in range(m):
@@ -202,9 +199,10 @@ def in_metric(m: i64, factor: ptr, e: Entries, run: Run, scratch: ptr) -> None:
 
 
 @loop
-def small_rates(run: Run) -> None:
-    """b of the problem: rates of the free motion at the end of the step, with restitution."""
+def small_rates(run: Run) -> i64:
+    """b of the problem: rates of the free motion at the end; how many have restitution."""
     nv = run.nv
+    hits = 0
     b = run.problem.b
     ahead = (1.0 - run.theta) / run.theta
     for k in range(run.nb):
@@ -227,6 +225,8 @@ def small_rates(run: Run) -> None:
                 elif u < -still(k, run) and b[i] - u >= u:
                     b[i] += run.mid.laws[k].restitution * u
                     run.hits[k] = 1
+                    hits += 1
+    return hits
 
 
 @loop
@@ -264,17 +264,15 @@ def small_end(e: Entries, run: Run, scratch: ptr) -> i64:
     if bad != 0.0:
         return NOT_FINITE
     for k in range(run.nb):
-        run.mode[k] = mode_after(k, run)
+        run.mode[k] = mode_after(k, run) if run.active[k] == 1 else OPEN
     return GOOD
 
 
 @loop
 def mode_after(k: i64, run: Run) -> i64:
-    """The mode of a block after the step, as `note_modes` finds it."""
+    """The mode of an active block after the step, as `note_modes` finds it."""
     block = run.blocks[k]
     impulse = run.impulse[block.first]
-    if run.active[k] == 0:
-        return OPEN
     if block.kind == RATE:
         return CLOSED if impulse > 0.0 else OPEN
     if block.kind == FRICTION:
@@ -293,83 +291,102 @@ def small_stand(e: Entries, run: Run, scratch: ptr) -> i64:
     e.retract(run.t_new, run.q, at(run.y, nv), run.u, run.p, run.y, q, scratch)
     for i in range(nv):
         v[i] = run.y[nv + i]
-    refresh(e, run.t_new, q, v, run, scratch)
+    forget_end(run)
     status = small_place(e, q, v, run, scratch)
-    if status == GOOD and run.has_closure > 0:
-        status = small_project(e, q, v, run, scratch)
+    if status == ELSEWHERE:
+        status = place(e, run.t_new, q, v, run, scratch)
+        if status == GOOD and run.has_closure > 0:
+            status = project(e, run.t_new, q, v, run, scratch)
     run.steps += 1 if status == GOOD else 0
     return status
 
 
 @loop
-def small_project(e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
-    """As `project`, where one correction of positions and one of velocities are enough."""
-    t = run.t_new
-    nphi = run.nphi
-    out = run.out
-    size = 1.0 + largest_in(run.nq, q, run.scales.position)
-    residuals(e, t, q, v, run, scratch)
-    off = largest_in(nphi, out, run.scales.closure)
-    if not (off <= run.tolerance[0] * size):
-        correct_q = entry_at(e.correct, 0)
-        correct_q(t, q, v, run.u, run.p, q, run.stage, scratch)
-        e.retract(t, q, v, run.u, run.p, run.stage, run.moved.q, scratch)
-        residuals(e, t, run.moved.q, v, run, scratch)
-        if largest_in(nphi, out, run.scales.closure) < off:
-            for i in range(run.nq):
-                q[i] = run.moved.q[i]
-        else:
-            residuals(e, t, q, v, run, scratch)
-    off = largest_in(nphi, out, run.scales.closure)
-    rate = largest_in(run.nc, at(out, nphi), run.scales.closure_rate)
-    speed = 1.0 + largest_in(run.nv, v, run.scales.velocity)
-    if not (rate <= run.tolerance[1] * speed):
-        correct_v = entry_at(e.correct, 1)
-        correct_v(t, q, v, run.u, run.p, q, run.stage, scratch)
-        for i in range(run.nv):
-            run.moved.v[i] = v[i] + run.stage[i]
-        residuals(e, t, q, run.moved.v, run, scratch)
-        after = largest_in(run.nc, at(out, nphi), run.scales.closure_rate)
-        if after < rate:
-            rate = after
-            for i in range(run.nv):
-                v[i] = run.moved.v[i]
-    limit = ENOUGH * run.tolerance[0] * size
-    if off <= limit and rate <= ENOUGH * run.tolerance[1] * speed:
-        return GOOD
-    return project(e, t, q, v, run, scratch)
-
-
-@loop
 def small_place(e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
-    """q out of penetration, in place; notes the largest that is left."""
-    gaps = entry_at(e.others, GAPS)
-    forget_end(run)
-    deepest = 0.0
+    """q out of penetration, then onto closures, and v onto them; ELSEWHERE where it takes more.
+
+    Contacts that stay closed are held while others are open; corrections are Newton's.
+    """
+    landed = entry_at(e.others, LANDED)
+    is_out = 0
+    corrected = 0
+    off = 0.0
+    size = 1.0 + largest_in(run.nq, q, run.scales.position)
     for turn in range(ROUNDS):
-        gaps(run.t_new, q, v, run.u, run.p, q, run.end.gap, scratch)
-        deepest = small_penetration(run)
-        off = 0.0 if turn > 1 else held_gap(run)
-        if not (max(deepest, off) > run.gap_tolerance):
-            break
-        status = ELSEWHERE
-        if off > run.gap_tolerance:
-            status = small_push(deepest, e, q, v, run, scratch)
-        if status != GOOD:
-            return place(e, run.t_new, q, v, run, scratch)
-    if deepest > 0.0:
-        note_penetration(run)
-    return GOOD
+        landed(run.t_new, q, v, run.u, run.p, q, run.metric, scratch)
+        if not (run.metric[0] > LEAST):
+            return ELSEWHERE
+        if is_out == 0:
+            measure_gaps(run)
+            deepest = run.stage[0]
+            off = 0.0 if turn > 1 else run.stage[1]
+            if max(deepest, off) > run.gap_tolerance:
+                if not (off > run.gap_tolerance) or held_rows_of(deepest, run) == 0:
+                    return ELSEWHERE
+                if small_push(e, q, v, run, scratch) != GOOD:
+                    return ELSEWHERE
+                continue
+            is_out = 1
+            run.penetration = max(run.penetration, deepest_gap(deepest, run))
+        off = largest_in(run.nphi, at(run.metric, 1 + 2 * run.nv), run.scales.closure)
+        limit = run.tolerance[0] * size
+        if off <= (limit if corrected == 0 else ENOUGH * limit):
+            return small_velocities(v, run)
+        if corrected == 2:
+            return ELSEWHERE
+        corrected += 1
+        moved_by(at(run.metric, 1), e, q, v, run, scratch)
+    return ELSEWHERE
 
 
 @loop
-def small_penetration(run: Run) -> f64:
-    """The deepest penetration of all gaps at the end, in units."""
+def small_velocities(v: ptr, run: Run) -> i64:
+    """v on its closures, by what `land` found there; ELSEWHERE where that is not enough."""
+    nv = run.nv
+    nc = run.nc
+    rates = at(run.metric, 1 + 2 * nv + run.nphi)
+    rate = largest_in(nc, rates, run.scales.closure_rate)
+    limit = run.tolerance[1] * (1.0 + largest_in(nv, v, run.scales.velocity))
+    if rate <= limit:
+        return GOOD
+    after = largest_in(nc, at(rates, nc), run.scales.closure_rate)
+    if after < rate:
+        for i in range(nv):
+            v[i] = run.metric[1 + nv + i]
+        rate = after
+    return GOOD if rate <= ENOUGH * limit else ELSEWHERE
+
+
+@loop
+def gap_of(k: i64, run: Run) -> f64:
+    """The gap of a block at the new state."""
+    return float(run.metric[1 + 2 * run.nv + run.nphi + 2 * run.nc + k])
+
+
+@loop
+def measure_gaps(run: Run) -> None:
+    """The deepest penetration, and the largest gap of what stays closed, in units: `stage`."""
     deepest = 0.0
+    off = 0.0
     for k in range(run.nb):
-        if run.end.gap[k] < 0.0 and run.blocks[k].kind == GAP:
-            deepest = max(deepest, -run.end.gap[k] / run.scales.gap[k])
-    return deepest
+        gap = gap_of(k, run)
+        if gap < 0.0 and run.blocks[k].kind == GAP:
+            deepest = max(deepest, -gap / run.scales.gap[k])
+        if run.mode[k] == CLOSED and is_kept(k, run) == 1:
+            off = max(off, abs(gap) / run.scales.gap[k])
+    run.stage[0] = deepest
+    run.stage[1] = off
+
+
+@loop
+def deepest_gap(deepest: f64, run: Run) -> f64:
+    """The same [m], where there is any."""
+    worst = 0.0
+    if deepest > 0.0:
+        for k in range(run.nb):
+            if run.blocks[k].kind == GAP:
+                worst = max(worst, -gap_of(k, run))
+    return worst
 
 
 @loop
@@ -377,40 +394,34 @@ def is_kept(k: i64, run: Run) -> i64:
     """1 if the block is a gap that stays closed under a force."""
     if run.mode[k] != CLOSED or run.blocks[k].kind != GAP:
         return 0
-    if run.end.gap[k] > EDGE * run.scales.gap[k]:
+    if gap_of(k, run) > EDGE * run.scales.gap[k]:
         return 0
     return 1 if run.impulse[run.blocks[k].first] > 0.0 else 0
 
 
 @loop
-def held_gap(run: Run) -> f64:
-    """The largest gap of the contacts that stay closed, in units."""
-    largest = 0.0
-    for k in range(run.nb):
-        if is_kept(k, run) == 1:
-            largest = max(largest, abs(run.end.gap[k]) / run.scales.gap[k])
-    return largest
-
-
-@loop
-def small_push(deepest: f64, e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
-    """One correction of q: closed gaps and closures to zero; ELSEWHERE where others are near."""
-    nv = run.nv
+def held_rows_of(deepest: f64, run: Run) -> i64:
+    """Lists contacts that stay closed, with what they ask for; 0 where others are near."""
     m = 0
     for k in range(run.nb):
         if is_kept(k, run) == 1:
             run.chosen[m] = run.blocks[k].first
-            run.problem.P[m] = -run.end.gap[k]
+            run.problem.P[m] = -gap_of(k, run)
             m += 1
-        elif run.blocks[k].kind == GAP and run.end.gap[k] <= NEAR * deepest * run.scales.gap[k]:
-            return ELSEWHERE
-    stay = entry_at(e.others, STAY)
-    stay(run.t_new, q, v, run.u, run.p, q, run.metric, scratch)
-    if not (run.metric[0] > LEAST):
-        return ELSEWHERE
+        elif run.blocks[k].kind == GAP and gap_of(k, run) <= NEAR * deepest * run.scales.gap[k]:
+            return 0
+    run.rows_chosen = m
+    return m
+
+
+@loop
+def small_push(e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
+    """One correction of q: closed gaps and closures to zero."""
+    nv = run.nv
+    m = run.rows_chosen
+    factor = at(run.metric, 1 + 2 * nv + run.nphi + 2 * run.nc + run.nb)
     one_sided(e, run.t_new, q, v, run.mid, run, scratch)
     forget_rows(run)
-    factor = at(run.metric, 1 + nv)
     in_metric(m, factor, e, run, scratch)
     if held_forces(m, run) != 0:
         return ELSEWHERE
@@ -420,10 +431,16 @@ def small_push(deepest: f64, e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr)
     back(0.0, q, run.stage, run.u, run.p, factor, delta, scratch)
     for i in range(nv):
         delta[i] += run.metric[1 + i]
+    moved_by(delta, e, q, v, run, scratch)
+    return GOOD
+
+
+@loop
+def moved_by(delta: ptr, e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr) -> None:
+    """q := q ⊞ δ."""
     e.retract(run.t_new, q, v, run.u, run.p, delta, run.free.q, scratch)
     for i in range(run.nq):
         q[i] = run.free.q[i]
-    return GOOD
 
 
 @loop
@@ -432,7 +449,7 @@ def held_forces(m: i64, run: Run) -> i64:
     nv = run.nv
     A = run.problem.A
     P = run.problem.P
-    delassus(m, run.chosen, A, run)
+    products(m, run)
     for i in range(m):
         P[i] -= dot(nv, run.mid.D[run.chosen[i]], at(run.metric, 1))
         run.problem.way[i] = A[i * m + i]

@@ -27,7 +27,7 @@ from liaison.errors import ProgramError
 from liaison.expr import ONE, ZERO, Expr, constant, minimum, sqrt, substitute, symbol, vanishes
 from liaison.program.program import Entry, Program
 
-FUSED = ("mid", "again", "row", "back", "ends", "gaps", "stay")
+FUSED = ("mid", "again", "row", "back", "ends", "land")
 """Entries in the order in which loops number them."""
 
 LARGEST = 12
@@ -247,17 +247,31 @@ class _Fusing:
         return list(_blocks(self.program, "one_sided")["gap"])
 
     def ends(self) -> Vector:
-        """The same at q ⊞ x."""
+        """Gaps at q ⊞ x."""
         moved = self.program.entry("retract").outputs
         q = {self.at("q", i): x for i, x in enumerate(moved)}
         return substitute(self.gaps(), q)
 
-    def stay(self) -> Vector:
-        """Least pivot, δ of least length with G δ = −Φ, the factor."""
-        right = [-x for x in self.phi]
-        zero: Vector = [ZERO] * self.nv
-        delta = self.factor.outwards(_plus(zero, self.factor.along(right)))
-        return [self.least, *delta, *self.stored()]
+    def land(self) -> Vector:
+        """What a new state misses: least pivot, δ and v on closures, residuals, gaps, the factor.
+
+        δ is the shortest with G δ = −Φ, and v the nearest with G v = ν; residuals are Φ, G v − ν
+        before, and the same after.
+        """
+        nothing: Vector = [ZERO] * self.nv
+        v = self.v
+
+        def missed(v: Sequence[Expr]) -> Vector:
+            return [_dot(row, v) - n for n, row in zip(self.nu, self.G, strict=True)]
+
+        def shortest(right: Sequence[Expr]) -> Vector:
+            return self.factor.outwards(_plus(nothing, self.factor.along(right)))
+
+        before = missed(v)
+        after = _plus(v, shortest([-x for x in before]))
+        delta = shortest([-x for x in self.phi])
+        left = [*self.phi, *before, *missed(after)]
+        return [self.least, *delta, *after, *left, *self.gaps(), *self.stored()]
 
 
 def _blocks(program: Program, name: str) -> dict[str, Sequence[Expr]]:

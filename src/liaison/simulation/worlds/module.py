@@ -210,7 +210,7 @@ def _small(plan: Plan, run: Run) -> Program | None:
     program = fused(plan.program, float(run.theta))
     if program is None:
         return None
-    needed = max(len(program.entry(f"fused_{x}").outputs) for x in ("mid", "stay"))
+    needed = max(len(program.entry(f"fused_{x}").outputs) for x in ("mid", "land"))
     return program if needed <= run.metric.size else None
 
 
