@@ -29,7 +29,7 @@ from liaison.solvers.linear.dense import (
 )
 
 from .modes import friction_mode, still
-from .moreau import AGAIN, UNSOLVED, choose, displacement, reach, work
+from .moreau import AGAIN, UNSOLVED, choose, reach, work
 from .phases import NEAR, ROUNDS, place
 from .rows import NOT_YET, forget_end, forget_rows, one_sided
 
@@ -45,49 +45,86 @@ APART = 1e-8
 ENOUGH = 100.0
 """Residuals of closures beside their tolerances, which are rounding, that one correction leaves."""
 
-MID, ONCE_MORE, ROW, BACK, ENDS, LANDED = 0, 1, 2, 3, 4, 5
+FREE, ROWS, ROW, PUSH, ONCE_MORE, BACK, LANDED = 0, 1, 2, 3, 4, 5, 6
 """Places of the fused entries among those of steps."""
+
+
+@loop
+def factor_words(run: Run) -> i64:
+    """Numbers of a factor, at most."""
+    nv = run.nv
+    nc = run.nc
+    return int(nv * (nv + 1) // 2 + nc * nv + nc * (nc - 1) // 2 + 2 * nc)
+
+
+@loop
+def end_words(run: Run) -> i64:
+    """Velocities, gaps and positions at the end of a step."""
+    return int(run.nv + run.nb + run.nq)
+
+
+@loop
+def small_words(run: Run) -> i64:
+    """Numbers that fused entries leave for each other, at most, before the matrices in scratch."""
+    nv = run.nv
+    step = 2 * end_words(run) + 2 + nv + run.nc
+    landing = 2 * nv + 3 * run.nc + run.nb
+    return int(1 + max(step, landing) + factor_words(run))
+
+
+@loop
+def first_left(run: Run) -> i64:
+    """Where these numbers begin: the least pivot; then the end of the free motion."""
+    return int(run.scratch_dense - small_words(run))
+
+
+@loop
+def first_factor(run: Run) -> i64:
+    """Where the factor midway begins."""
+    return int(first_left(run) + 3 + end_words(run) + run.nv + run.nc)
+
+
+@loop
+def first_end(run: Run) -> i64:
+    """Where the end of the motion under impulses begins."""
+    return int(first_factor(run) + factor_words(run))
 
 
 @loop
 def small_free(e: Entries, run: Run, scratch: ptr) -> i64:
     """The free motion of a step, and which blocks it makes active; GOOD, or ELSEWHERE."""
-    nv = run.nv
     t = run.t + run.theta * run.h
-    moved = run.free.moved
-    for i in range(nv):
-        moved[i] = run.theta * run.h * run.v[i]
-    e.retract(t, run.q, run.v, run.u, run.p, moved, run.free.q, scratch)
+    left = at(scratch, first_left(run))
     run.stage[0] = run.h
-    mid = entry_at(e.others, MID)
-    mid(t, run.free.q, run.v, run.u, run.p, run.stage, run.metric, scratch)
-    if not (run.metric[0] > LEAST):
+    run.stage[1] = run.t_new
+    free = entry_at(e.others, FREE)
+    free(t, run.q, run.v, run.u, run.p, run.stage, left, scratch)
+    if not (left[0] > LEAST):
         return ELSEWHERE
-    for i in range(nv):
-        run.free.v[i] = run.metric[1 + i]
-        run.y[nv + i] = run.metric[1 + i]
-    gaps_after(e, run, scratch)
-    run.rows_chosen = met(run)
+    run.rows_chosen = met(at(left, 1 + run.nv), run)
     if run.rows_chosen > 0:
-        one_sided(e, t, run.free.q, run.v, run.mid, run, scratch)
+        rows = entry_at(e.others, ROWS)
+        rows(t, run.q, run.v, run.u, run.p, at(left, 1), run.mid.floats, scratch)
         forget_rows(run)
     else:
         for r in range(run.nr):
             run.impulse[r] = 0.0
+        take_end(at(left, 1), run)
     return GOOD
 
 
 @loop
-def gaps_after(e: Entries, run: Run, scratch: ptr) -> None:
-    """Gaps at the end of a step with the velocities at hand, into `run.end`."""
-    after = at(run.y, run.nv)
-    displacement(e, after, run.free.moved, run, scratch)
-    ends = entry_at(e.others, ENDS)
-    ends(run.t_new, run.q, after, run.u, run.p, run.free.moved, run.end.gap, scratch)
+def take_end(end: ptr, run: Run) -> None:
+    """Velocities and positions at the end of the step, for what follows."""
+    nv = run.nv
+    for i in range(nv):
+        run.y[nv + i] = end[i]
+    for i in range(run.nq):
+        run.landed.q[i] = end[nv + run.nb + i]
 
 
 @loop
-def met(run: Run) -> i64:
+def met(gaps: ptr, run: Run) -> i64:
     """Blocks that are active: gaps that touch or that the free motion closes, rates, friction."""
     touch = reach(run)
     count = 0
@@ -96,7 +133,7 @@ def met(run: Run) -> i64:
         now = 1
         if block.kind == GAP:
             touches = 1 if run.sides.gap[k] <= touch * run.scales.gap[k] else 0
-            now = 1 if run.end.gap[k] <= 0.0 or touches == 1 else 0
+            now = 1 if gaps[k] <= 0.0 or touches == 1 else 0
         elif block.kind == FRICTION and block.load >= 0:
             now = int(run.active[block.load])
         run.active[k] = now
@@ -109,28 +146,29 @@ def small_impulses(turn: i64, e: Entries, run: Run, scratch: ptr) -> i64:
     """Impulses of what is active, and of what becomes so; the second turn with forces anew."""
     if run.rows_chosen == 0:
         return GOOD
+    left = at(scratch, first_left(run) + 1)
+    end = at(scratch, first_end(run))
+    t = run.t + run.theta * run.h
     if turn > 0:
         again = entry_at(e.others, ONCE_MORE)
-        x = at(run.metric, 1 + run.nv)
-        t = run.t + run.theta * run.h
-        after = at(run.y, run.nv)
-        again(t, run.free.q, after, run.u, run.p, x, run.free.v, scratch)
+        again(t, run.q, end, run.u, run.p, left, left, scratch)
     is_new = 1 - turn
     for _ in range(AGAIN):
         count = choose(run)
         if is_new == 1:
-            in_metric(run.rows_chosen, at(run.metric, 2 + 2 * run.nv + run.nc), e, run, scratch)
+            in_metric(run.rows_chosen, at(scratch, first_factor(run)), e, run, scratch)
             products(run.rows_chosen, run)
-        hits = small_rates(run)
+        hits = small_rates(left, run)
         residual = small_problem(count, run)
         if not (residual <= UNSOLVED):
             return ELSEWHERE
-        pushed_on(e, run, scratch)
+        summed(run.rows_chosen, run.problem.P, run.stage, run)
+        push = entry_at(e.others, PUSH)
+        push(t, run.q, run.stage, run.u, run.p, left, end, scratch)
+        take_end(end, run)
         if hits > 0 and work(run) > 0.0:
             return ELSEWHERE
-        gaps_after(e, run, scratch)
-        is_new = joined(run)
-        if is_new == 0:
+        if joined(at(end, run.nv), run) == 0:
             run.complementarity = max(run.complementarity, residual)
             break
         is_new = 1
@@ -153,12 +191,12 @@ def products(m: i64, run: Run) -> None:
 
 
 @loop
-def joined(run: Run) -> i64:
+def joined(gaps: ptr, run: Run) -> i64:
     """Gaps that the impulses of others close join the problem; how many."""
     count = 0
     for k in range(run.nb):
         block = run.blocks[k]
-        if block.kind == GAP and run.active[k] == 0 and run.end.gap[k] < 0.0:
+        if block.kind == GAP and run.active[k] == 0 and gaps[k] < 0.0:
             run.active[k] = 1
             count += 1
         elif block.kind == FRICTION and block.load >= 0:
@@ -199,7 +237,7 @@ def in_metric(m: i64, factor: ptr, e: Entries, run: Run, scratch: ptr) -> None:
 
 
 @loop
-def small_rates(run: Run) -> i64:
+def small_rates(free: ptr, run: Run) -> i64:
     """b of the problem: rates of the free motion at the end; how many have restitution."""
     nv = run.nv
     hits = 0
@@ -214,7 +252,7 @@ def small_rates(run: Run) -> i64:
                 u = run.mid.rate[r]
                 u += ahead * (u - run.sides.rate[r])
                 for j in range(nv):
-                    u += D[j] * (run.free.v[j] - run.v[j])
+                    u += D[j] * (free[j] - run.v[j])
                 b[i] = u
             if run.blocks[k].kind == GAP:
                 i = cone.first
@@ -230,20 +268,6 @@ def small_rates(run: Run) -> i64:
 
 
 @loop
-def pushed_on(e: Entries, run: Run, scratch: ptr) -> None:
-    """v₁ = v_f + L⁻¹ X P into `run.y`."""
-    nv = run.nv
-    w = run.stage
-    after = at(run.y, nv)
-    summed(run.rows_chosen, run.problem.P, w, run)
-    back = entry_at(e.others, BACK)
-    factor = at(run.metric, 2 + 2 * nv + run.nc)
-    back(0.0, run.q, w, run.u, run.p, factor, after, scratch)
-    for i in range(nv):
-        after[i] += run.free.v[i]
-
-
-@loop
 def summed(m: i64, f: ptr, w: ptr, run: Run) -> None:
     """w := X f of the rows chosen."""
     for i in range(run.nv):
@@ -255,12 +279,14 @@ def summed(m: i64, f: ptr, w: ptr, run: Run) -> None:
 
 
 @loop
-def small_end(e: Entries, run: Run, scratch: ptr) -> i64:
-    """The displacement of a step, and modes after it."""
-    displacement(e, at(run.y, run.nv), run.y, run, scratch)
+def small_end(run: Run) -> i64:
+    """Modes after a step whose end is finite."""
+    nv = run.nv
     bad = 0.0
-    for i in range(2 * run.nv):
-        bad += run.y[i] - run.y[i]
+    for i in range(nv):
+        bad += run.y[nv + i] - run.y[nv + i]
+    for i in range(run.nq):
+        bad += run.landed.q[i] - run.landed.q[i]
     if bad != 0.0:
         return NOT_FINITE
     for k in range(run.nb):
@@ -288,7 +314,6 @@ def small_stand(e: Entries, run: Run, scratch: ptr) -> i64:
     nv = run.nv
     q = run.landed.q
     v = run.landed.v
-    e.retract(run.t_new, run.q, at(run.y, nv), run.u, run.p, run.y, q, scratch)
     for i in range(nv):
         v[i] = run.y[nv + i]
     forget_end(run)
@@ -308,43 +333,45 @@ def small_place(e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
     Contacts that stay closed are held while others are open; corrections are Newton's.
     """
     landed = entry_at(e.others, LANDED)
+    left = at(scratch, first_left(run))
     is_out = 0
     corrected = 0
     off = 0.0
     size = 1.0 + largest_in(run.nq, q, run.scales.position)
     for turn in range(ROUNDS):
-        landed(run.t_new, q, v, run.u, run.p, q, run.metric, scratch)
-        if not (run.metric[0] > LEAST):
+        landed(run.t_new, q, v, run.u, run.p, q, left, scratch)
+        if not (left[0] > LEAST):
             return ELSEWHERE
         if is_out == 0:
-            measure_gaps(run)
+            gaps = at(left, 1 + 2 * run.nv + run.nphi + 2 * run.nc)
+            measure_gaps(gaps, run)
             deepest = run.stage[0]
             off = 0.0 if turn > 1 else run.stage[1]
             if max(deepest, off) > run.gap_tolerance:
-                if not (off > run.gap_tolerance) or held_rows_of(deepest, run) == 0:
+                if not (off > run.gap_tolerance) or held_rows_of(deepest, gaps, run) == 0:
                     return ELSEWHERE
                 if small_push(e, q, v, run, scratch) != GOOD:
                     return ELSEWHERE
                 continue
             is_out = 1
-            run.penetration = max(run.penetration, deepest_gap(deepest, run))
-        off = largest_in(run.nphi, at(run.metric, 1 + 2 * run.nv), run.scales.closure)
+            run.penetration = max(run.penetration, deepest_gap(deepest, gaps, run))
+        off = largest_in(run.nphi, at(left, 1 + 2 * run.nv), run.scales.closure)
         limit = run.tolerance[0] * size
         if off <= (limit if corrected == 0 else ENOUGH * limit):
-            return small_velocities(v, run)
+            return small_velocities(left, v, run)
         if corrected == 2:
             return ELSEWHERE
         corrected += 1
-        moved_by(at(run.metric, 1), e, q, v, run, scratch)
+        moved_by(at(left, 1), e, q, v, run, scratch)
     return ELSEWHERE
 
 
 @loop
-def small_velocities(v: ptr, run: Run) -> i64:
+def small_velocities(left: ptr, v: ptr, run: Run) -> i64:
     """v on its closures, by what `land` found there; ELSEWHERE where that is not enough."""
     nv = run.nv
     nc = run.nc
-    rates = at(run.metric, 1 + 2 * nv + run.nphi)
+    rates = at(left, 1 + 2 * nv + run.nphi)
     rate = largest_in(nc, rates, run.scales.closure_rate)
     limit = run.tolerance[1] * (1.0 + largest_in(nv, v, run.scales.velocity))
     if rate <= limit:
@@ -352,63 +379,57 @@ def small_velocities(v: ptr, run: Run) -> i64:
     after = largest_in(nc, at(rates, nc), run.scales.closure_rate)
     if after < rate:
         for i in range(nv):
-            v[i] = run.metric[1 + nv + i]
+            v[i] = left[1 + nv + i]
         rate = after
     return GOOD if rate <= ENOUGH * limit else ELSEWHERE
 
 
 @loop
-def gap_of(k: i64, run: Run) -> f64:
-    """The gap of a block at the new state."""
-    return float(run.metric[1 + 2 * run.nv + run.nphi + 2 * run.nc + k])
-
-
-@loop
-def measure_gaps(run: Run) -> None:
+def measure_gaps(gaps: ptr, run: Run) -> None:
     """The deepest penetration, and the largest gap of what stays closed, in units: `stage`."""
     deepest = 0.0
     off = 0.0
     for k in range(run.nb):
-        gap = gap_of(k, run)
+        gap = gaps[k]
         if gap < 0.0 and run.blocks[k].kind == GAP:
             deepest = max(deepest, -gap / run.scales.gap[k])
-        if run.mode[k] == CLOSED and is_kept(k, run) == 1:
+        if run.mode[k] == CLOSED and is_kept(k, gaps, run) == 1:
             off = max(off, abs(gap) / run.scales.gap[k])
     run.stage[0] = deepest
     run.stage[1] = off
 
 
 @loop
-def deepest_gap(deepest: f64, run: Run) -> f64:
+def deepest_gap(deepest: f64, gaps: ptr, run: Run) -> f64:
     """The same [m], where there is any."""
     worst = 0.0
     if deepest > 0.0:
         for k in range(run.nb):
             if run.blocks[k].kind == GAP:
-                worst = max(worst, -gap_of(k, run))
+                worst = max(worst, -gaps[k])
     return worst
 
 
 @loop
-def is_kept(k: i64, run: Run) -> i64:
+def is_kept(k: i64, gaps: ptr, run: Run) -> i64:
     """1 if the block is a gap that stays closed under a force."""
     if run.mode[k] != CLOSED or run.blocks[k].kind != GAP:
         return 0
-    if gap_of(k, run) > EDGE * run.scales.gap[k]:
+    if gaps[k] > EDGE * run.scales.gap[k]:
         return 0
     return 1 if run.impulse[run.blocks[k].first] > 0.0 else 0
 
 
 @loop
-def held_rows_of(deepest: f64, run: Run) -> i64:
+def held_rows_of(deepest: f64, gaps: ptr, run: Run) -> i64:
     """Lists contacts that stay closed, with what they ask for; 0 where others are near."""
     m = 0
     for k in range(run.nb):
-        if is_kept(k, run) == 1:
+        if is_kept(k, gaps, run) == 1:
             run.chosen[m] = run.blocks[k].first
-            run.problem.P[m] = -gap_of(k, run)
+            run.problem.P[m] = -gaps[k]
             m += 1
-        elif run.blocks[k].kind == GAP and gap_of(k, run) <= NEAR * deepest * run.scales.gap[k]:
+        elif run.blocks[k].kind == GAP and gaps[k] <= NEAR * deepest * run.scales.gap[k]:
             return 0
     run.rows_chosen = m
     return m
@@ -419,18 +440,19 @@ def small_push(e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
     """One correction of q: closed gaps and closures to zero."""
     nv = run.nv
     m = run.rows_chosen
-    factor = at(run.metric, 1 + 2 * nv + run.nphi + 2 * run.nc + run.nb)
+    left = at(scratch, first_left(run))
+    factor = at(left, 1 + 2 * nv + run.nphi + 2 * run.nc + run.nb)
     one_sided(e, run.t_new, q, v, run.mid, run, scratch)
     forget_rows(run)
     in_metric(m, factor, e, run, scratch)
-    if held_forces(m, run) != 0:
+    if held_forces(m, at(left, 1), run) != 0:
         return ELSEWHERE
     delta = run.free.moved
     summed(m, run.problem.P, run.stage, run)
     back = entry_at(e.others, BACK)
     back(0.0, q, run.stage, run.u, run.p, factor, delta, scratch)
     for i in range(nv):
-        delta[i] += run.metric[1 + i]
+        delta[i] += left[1 + i]
     moved_by(delta, e, q, v, run, scratch)
     return GOOD
 
@@ -444,14 +466,14 @@ def moved_by(delta: ptr, e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr) -> 
 
 
 @loop
-def held_forces(m: i64, run: Run) -> i64:
+def held_forces(m: i64, delta: ptr, run: Run) -> i64:
     """P with A P = what is left of the gaps, in place; not 0 where rows depend on each other."""
     nv = run.nv
     A = run.problem.A
     P = run.problem.P
     products(m, run)
     for i in range(m):
-        P[i] -= dot(nv, run.mid.D[run.chosen[i]], at(run.metric, 1))
+        P[i] -= dot(nv, run.mid.D[run.chosen[i]], delta)
         run.problem.way[i] = A[i * m + i]
     if cholesky(m, A) != 0:
         return 1

@@ -7,7 +7,8 @@ elimination between them:
     M = LᵀL,   Q R = L⁻ᵀGᵀ with rows scaled to length 1                              (fused-1)
     L v_f = L v + (1 − Q Qᵀ) L⁻ᵀ h f + Q R⁻ᵀ (ν − G v)/θ                              (fused-2)
 
-f is taken at the mean of v and the v_f that the forces of v lead to. L begins at the last velocity,
+at q_θ = q ⊞ θ h v, f taken at the mean of v and the v_f that the forces of v lead to; then the
+positions q ⊞ ξ that velocities lead to and the gaps there. L begins at the last velocity,
 so that those of different branches of a tree stay apart. What of it is a number, or zero, is not
 stored. Rows are not exchanged: the least pivot is among the results, and where it is small whoever
 calls takes another way.
@@ -27,10 +28,10 @@ from liaison.errors import ProgramError
 from liaison.expr import ONE, ZERO, Expr, constant, minimum, sqrt, substitute, symbol, vanishes
 from liaison.program.program import Entry, Program
 
-FUSED = ("mid", "again", "row", "back", "ends", "land")
+FUSED = ("free", "rows", "row", "push", "again", "back", "land")
 """Entries in the order in which loops number them."""
 
-LARGEST = 12
+LARGEST = 60
 """Velocities at most: beyond, straight code is longer than caches for instructions."""
 
 VISCOUS, LAW = 4, 8
@@ -164,23 +165,27 @@ def _with_rows(
 
 @final
 class _Fusing:
-    """Writes the entries of a program."""
+    """Writes the entries of a program.
+
+    What `free` leaves is read by others as x from its second number on: velocities, gaps and
+    positions at the end, h, the time at the end, v, what closures ask for, the factor.
+    """
 
     def __init__(self, program: Program, theta: float) -> None:
         self.program, self.theta = program, constant(theta)
         self.nv, self.nc = program.sizes["nv"], program.sizes.get("nc", 0)
+        self.nq = program.sizes["nq"]
         self.by_place = {place: node for node, place in program.inputs.items()}
         self.inputs = dict(program.inputs)
-        terms = _blocks(program, "terms")
+        terms, nv = _blocks(program, "terms"), self.nv
         self.M, self.f, self.phi, self.nu = (list(terms[x]) for x in ("M", "f", "phi", "nu"))
-        nv = self.nv
         self.G = [list(terms["G"][k * nv : (k + 1) * nv]) for k in range(self.nc)]
-        self.v = [self.at("v", i) for i in range(nv)]
+        self.gaps = list(_blocks(program, "one_sided")["gap"])
+        self.v = self.listed("v", 0, nv)
         self.factor, self.least = _factor(self.M, self.G)
-        numbers = self.factor.numbers()
+        self.numbers = self.factor.numbers()
         # what is a number already is not stored
-        self.kept = [i for i, x in enumerate(numbers) if x.op != "const"]
-        self.numbers = numbers
+        self.kept = [i for i, x in enumerate(self.numbers) if x.op != "const"]
 
     def at(self, array: str, i: int) -> Expr:
         """The symbol of a place."""
@@ -189,9 +194,14 @@ class _Fusing:
             self.by_place[array, i], self.inputs[node] = node, (array, i)
         return self.by_place[array, i]
 
-    def stored(self) -> Vector:
-        """What of the factor is kept."""
-        return [self.numbers[i] for i in self.kept]
+    def listed(self, array: str, first: int, size: int) -> Vector:
+        """The symbols of places in a row."""
+        return [self.at(array, first + i) for i in range(size)]
+
+    def instead(self, array: str, values: Sequence[Expr]) -> dict[Expr, Expr]:
+        """Symbol -> value, of all symbols that are found in an array."""
+        places = self.program.inputs.items()
+        return {x: values[i] for x, (name, i) in places if name == array and i < len(values)}
 
     def read(self, first: int) -> _Factor:
         """The factor from where it was stored, in x."""
@@ -200,38 +210,82 @@ class _Fusing:
             values[i] = self.at("x", first + place)
         return self.factor.renamed(values)
 
-    def free(
+    def moved(self, xi: Sequence[Expr], t: Expr | None = None) -> Vector:
+        """q ⊞ ξ, at another time where one is given."""
+        values = self.instead("x", xi) | ({} if t is None else self.instead("t", [t]))
+        return substitute(self.program.entry("retract").outputs, values)
+
+    def midway(self, fs: Sequence[Expr], v: Sequence[Expr], h: Expr) -> Vector:
+        """Formulas of q at q_θ."""
+        q = self.moved([self.theta * h * x for x in v])
+        return substitute(fs, self.instead("q", q))
+
+    def mean(self, before: Sequence[Expr], after: Sequence[Expr]) -> Vector:
+        """(1 − θ) v + θ v₁."""
+        theta = self.theta
+        return [(ONE - theta) * a + theta * b for a, b in zip(before, after, strict=True)]
+
+    def free_change(
         self, factor: _Factor, f: Sequence[Expr], h: Expr, right: Sequence[Expr]
     ) -> Vector:
         """v_f − v of (fused-2)."""
         w = factor.across(factor.inwards([h * x for x in f]))
         return factor.outwards(_plus(w, factor.along(right)))
 
-    def forces_at(self, before: Sequence[Expr], after: Sequence[Expr]) -> Vector:
+    def forces(self, before: Sequence[Expr], after: Sequence[Expr]) -> Vector:
         """f at the mean of two velocities."""
-        theta = self.theta
-        mean = [(ONE - theta) * a + theta * b for a, b in zip(before, after, strict=True)]
-        return substitute(self.f, dict(zip(self.v, mean, strict=True)))
+        return substitute(self.f, self.instead("v", self.mean(before, after)))
 
-    def mid(self) -> Vector:
-        """Least pivot, v_f, h, v, what closures ask for, the factor; x holds h."""
-        h, v, theta = self.at("x", 0), self.v, self.theta
+    def ends(
+        self, before: Sequence[Expr], after: Sequence[Expr], h: Expr, t_new: Expr
+    ) -> Vector:
+        """Velocities at the end, gaps there, positions there."""
+        mean = self.mean(before, after)
+        xi = [h * x for x in mean]
+        if "local_rate" in self.program.entries:
+            values = self.instead("v", mean) | self.instead("x", [self.theta * x for x in xi])
+            rate = substitute(self.program.entry("local_rate").outputs, values)
+            xi = [h * x for x in rate]
+        q = self.moved(xi, t_new)
+        gaps = substitute(self.gaps, self.instead("t", [t_new]) | self.instead("q", q))
+        return [*after, *gaps, *q]
+
+    def free(self) -> Vector:
+        """Least pivot, the end of the free motion, and what others read; x holds h and t_new."""
+        h, t_new, v = self.at("x", 0), self.at("x", 1), self.v
         right = [
-            (n - _dot(row, v)) / theta for n, row in zip(self.nu, self.G, strict=True)
+            (n - _dot(row, v)) / self.theta for n, row in zip(self.nu, self.G, strict=True)
         ]
-        first = _plus(v, self.free(self.factor, self.f, h, right))
-        forces = self.forces_at(v, first)
-        second = _plus(v, self.free(self.factor, forces, h, right))
-        return [self.least, *second, h, *v, *right, *self.stored()]
+        first = _plus(v, self.free_change(self.factor, self.f, h, right))
+        second = _plus(v, self.free_change(self.factor, self.forces(v, first), h, right))
+        stored = [self.numbers[i] for i in self.kept]
+        size = len(second)
+        outputs = self.midway([self.least, *second, *right, *stored], v, h)
+        least, second, rest = outputs[0], outputs[1 : 1 + size], outputs[1 + size :]
+        return [least, *self.ends(v, second, h, t_new), h, t_new, *v, *rest]
+
+    def left(self) -> tuple[Vector, Expr, Expr, Vector, Vector, _Factor]:
+        """What `free` left: v_f, h, t_new, v, what closures ask for, the factor."""
+        nv, first = self.nv, self.nv + len(self.gaps) + self.nq
+        h, t_new = self.listed("x", first, 2)
+        v, right = self.listed("x", first + 2, nv), self.listed("x", first + 2 + nv, self.nc)
+        return self.listed("x", 0, nv), h, t_new, v, right, self.read(first + 2 + nv + self.nc)
+
+    def rows(self) -> Vector:
+        """Unilateral rows at q_θ; x is what `free` left."""
+        _, h, *_ = self.left()
+        return self.midway(self.program.entry("one_sided").outputs, self.v, h)
 
     def again(self) -> Vector:
-        """v_f with forces at the mean of v and velocities given as v; x is `mid` from h on."""
-        nv, nc = self.nv, self.nc
-        h = self.at("x", 0)
-        before = [self.at("x", 1 + i) for i in range(nv)]
-        right = [self.at("x", 1 + nv + k) for k in range(nc)]
-        factor = self.read(1 + nv + nc)
-        return _plus(before, self.free(factor, self.forces_at(before, self.v), h, right))
+        """v_f with forces at the mean of v and velocities given as v."""
+        _, h, _, before, right, factor = self.left()
+        forces = self.midway(self.forces(before, self.v), before, h)
+        return _plus(before, self.free_change(factor, forces, h, right))
+
+    def push(self) -> Vector:
+        """The end of a step under impulses, whose X P is given as v."""
+        free, h, t_new, before, _, factor = self.left()
+        return self.ends(before, _plus(free, factor.outwards(self.v)), h, t_new)
 
     def row(self) -> Vector:
         """(1 − Q Qᵀ) L⁻ᵀ of a row given as v; x is the factor."""
@@ -241,16 +295,6 @@ class _Fusing:
     def back(self) -> Vector:
         """L⁻¹ of a vector given as v; x is the factor."""
         return self.read(0).outwards(self.v)
-
-    def gaps(self) -> Vector:
-        """Gaps of all blocks."""
-        return list(_blocks(self.program, "one_sided")["gap"])
-
-    def ends(self) -> Vector:
-        """Gaps at q ⊞ x."""
-        moved = self.program.entry("retract").outputs
-        q = {self.at("q", i): x for i, x in enumerate(moved)}
-        return substitute(self.gaps(), q)
 
     def land(self) -> Vector:
         """What a new state misses: least pivot, δ and v on closures, residuals, gaps, the factor.
@@ -271,7 +315,8 @@ class _Fusing:
         after = _plus(v, shortest([-x for x in before]))
         delta = shortest([-x for x in self.phi])
         left = [*self.phi, *before, *missed(after)]
-        return [self.least, *delta, *after, *left, *self.gaps(), *self.stored()]
+        stored = [self.numbers[i] for i in self.kept]
+        return [self.least, *delta, *after, *left, *self.gaps, *stored]
 
 
 def _blocks(program: Program, name: str) -> dict[str, Sequence[Expr]]:

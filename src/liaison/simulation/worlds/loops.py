@@ -192,7 +192,7 @@ def phase_of_small_step(phase: i64, status: i64, e: Entries, run: Run, scratch: 
     if phase == 3:
         return step_elsewhere(e, run, scratch) if status == ELSEWHERE else GOOD
     if phase == 4:
-        return small_end(e, run, scratch)
+        return small_end(run)
     if phase == 5:
         return small_stand(e, run, scratch)
     return keep(e, run, scratch, scratch)
@@ -200,11 +200,14 @@ def phase_of_small_step(phase: i64, status: i64, e: Entries, run: Run, scratch: 
 
 @loop
 def step_elsewhere(e: Entries, run: Run, scratch: ptr) -> i64:
-    """Velocities at the end of a step by the general loops."""
+    """Velocities and positions at the end of a step by the general loops."""
     status = GOOD
     for phase in range(3):
         if status == GOOD:
             status = phase_of_step(phase, e, run, scratch)
+    after = at(run.y, run.nv)
+    displacement(e, after, run.y, run, scratch)
+    e.retract(run.t_new, run.q, after, run.u, run.p, run.y, run.landed.q, scratch)
     return status
 
 

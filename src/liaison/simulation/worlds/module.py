@@ -14,6 +14,7 @@ from typing import final
 
 import numpy as np
 
+from liaison.contacts.stepping.small import small_words
 from liaison.program.gpu.fused import FUSED, fused
 from liaison.program.gpu.pointers import entry_text, functions_text, numbers_of, work_size
 from liaison.program.gpu.thread import DeviceModule
@@ -125,7 +126,7 @@ def module_of(
     initial = _initial(run, form.real, "i32" if single else "i64")
     if "one_sided" in listed:
         initial += _numbers(plan.program, run, form)
-    laid = _Laid(run, scratch, KNOWN, tuple(initial), ("one_sided",))
+    laid = _Laid(run, scratch, KNOWN, tuple(initial), ("one_sided", "fused_rows"))
     return _written(laid, listed, loops, form, gpu=gpu, block=block)
 
 
@@ -207,11 +208,7 @@ def _small(plan: Plan, run: Run) -> Program | None:
     """Fused entries where the mechanism is small enough for them, and its inputs are held."""
     if not int(run.nr) or int(run.ni) or int(run.facets):
         return None
-    program = fused(plan.program, float(run.theta))
-    if program is None:
-        return None
-    needed = max(len(program.entry(f"fused_{x}").outputs) for x in ("mid", "land"))
-    return program if needed <= run.metric.size else None
+    return fused(plan.program, float(run.theta))
 
 
 def _template(plan: Plan, listed: Mapping[str, Program], form: Form) -> tuple[Run, int]:
@@ -233,6 +230,7 @@ def _template(plan: Plan, listed: Mapping[str, Program], form: Form) -> tuple[Ru
 def _with_room(run: Run, listed: Mapping[str, Program], form: Form) -> int:
     """The length of the workspace of a run, which knows where what lies in it and what is there."""
     work = max([work_size(program, name, form) for name, program in listed.items()])
+    work += small_words(run) if "fused_free" in listed else 0
     run.scratch_dense = work
     run.has_terms = 1
     run.has_correct[:] = ["correct_q" in listed, "correct_v" in listed]
