@@ -57,6 +57,9 @@ longer help; and the largest that a step may end with."""
 LARGEST_BLOCK = 1024
 """Threads in a block at most, which then have 64 registers each: measured, more do not help."""
 
+FUSED_BLOCK = 256
+"""The same of fused entries in double precision, whose threads then have 128 registers."""
+
 STATE = ("t", "q", "v", "u", "p", "carried", "measures", "codes")
 KERNELS = {
     "march": (("count", "steps", "hold", "rows", "u_one", "p_one"), "step", STATE),
@@ -83,6 +86,7 @@ class Module:
     names: tuple[str, ...]  # of kernels
     words: int  # of a run and of the workspace, in units of the precision
     form: Form
+    block: int  # threads in a block at most
 
 
 @final
@@ -103,7 +107,7 @@ def module_of(
     *,
     single: bool = False,
     gpu: bool = True,
-    block: int = LARGEST_BLOCK,
+    block: int | None = None,
 ) -> Module:
     """A module of a plan of Moreau's steps.
 
@@ -112,7 +116,7 @@ def module_of(
         names: of the kernels wanted.
         single: floats and integers of 32 bits.
         gpu: as a kernel of a GPU; else as a function of this processor.
-        block: threads in a block, at most.
+        block: threads in a block, at most; what was measured to be best if None.
     """
     form = Form(real="float" if single else "double")
     listed = _entries(plan)
@@ -123,11 +127,12 @@ def module_of(
         listed |= dict.fromkeys(small.entries, small)
         loops["march"] = march_small_world
         scratch = _with_room(run, listed, form)
+        block = block or (LARGEST_BLOCK if single else FUSED_BLOCK)
     initial = _initial(run, form.real, "i32" if single else "i64")
     if "one_sided" in listed:
         initial += _numbers(plan.program, run, form)
     laid = _Laid(run, scratch, KNOWN, tuple(initial), ("one_sided", "fused_rows"))
-    return _written(laid, listed, loops, form, gpu=gpu, block=block)
+    return _written(laid, listed, loops, form, gpu=gpu, block=block or LARGEST_BLOCK)
 
 
 def runs_module(
@@ -182,7 +187,7 @@ def _written(
     kernels = [_kernel(name, one.name, laid, form, gpu) for name, one in written.items()]
     tail = f'attributes #0 = {{ nounwind "nvvm.maxntid"="{block}" }}' if gpu else ""
     text = "\n".join([*_registers(gpu), loops, *bodies, own, *kernels, device.tail(), tail, ""])
-    return Module(text, tuple(written), int(run.words) + laid.scratch, form)
+    return Module(text, tuple(written), int(run.words) + laid.scratch, form, block)
 
 
 def _slot(name: str) -> int:
