@@ -189,8 +189,8 @@ def main(path: str, count: int = 4096, device: str = "") -> None:
     where = "a GPU" if worlds.place.is_gpu else "the processor"
     note = (
         f"{steps:.3g} steps of {1e3 * STEP:g} ms on {where} in {taken:.2f} s "
-        f"({steps / taken:.2g} a second, copies of positions and targets counted); {worlds.lost} worlds "
-        f"lost, largest residual of cones {worlds.residuals.max():.1e}, deepest penetration "
+        f"({steps / taken:.2g} a second, copies of positions and targets counted); {worlds.lost} "
+        f"worlds lost, largest residual of cones {worlds.residuals.max():.1e}, deepest penetration "
         f"{worlds.penetrations.max():.1e} m."
     )
     title = f"{count} closed-loop legs on the ground"

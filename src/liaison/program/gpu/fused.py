@@ -31,7 +31,7 @@ from liaison.program.program import Entry, Program
 FUSED = ("free", "rows", "row", "push", "again", "back", "land")
 """Entries in the order in which loops number them."""
 
-LARGEST = 60
+LARGEST = 24
 """Velocities at most: beyond, straight code is longer than caches for instructions."""
 
 VISCOUS, LAW = 4, 8
@@ -125,7 +125,7 @@ def _factor(M: Sequence[Expr], G: Sequence[Sequence[Expr]]) -> tuple[_Factor, Ex
         rest = left[k][k]
         least = minimum(least, rest / M[k * nv + k])
         inverse[k] = ONE / sqrt(rest)
-        L[k] = tuple(x * inverse[k] for x in left[k][:k])  # type: ignore[assignment]
+        L[k] = tuple(x * inverse[k] for x in left[k][:k])
         for i in range(k):
             for j in range(i + 1):
                 left[i][j] = left[i][j] - L[k][i] * L[k][j]
@@ -133,9 +133,7 @@ def _factor(M: Sequence[Expr], G: Sequence[Sequence[Expr]]) -> tuple[_Factor, Ex
     return _with_rows(factor, G, least)
 
 
-def _with_rows(
-    factor: _Factor, G: Sequence[Sequence[Expr]], least: Expr
-) -> tuple[_Factor, Expr]:
+def _with_rows(factor: _Factor, G: Sequence[Sequence[Expr]], least: Expr) -> tuple[_Factor, Expr]:
     """Rows of closures, one after the other, each made orthogonal to those before it."""
     Q: list[Vector] = []
     R: list[tuple[Expr, ...]] = []
@@ -236,9 +234,7 @@ class _Fusing:
         """f at the mean of two velocities."""
         return substitute(self.f, self.instead("v", self.mean(before, after)))
 
-    def ends(
-        self, before: Sequence[Expr], after: Sequence[Expr], h: Expr, t_new: Expr
-    ) -> Vector:
+    def ends(self, before: Sequence[Expr], after: Sequence[Expr], h: Expr, t_new: Expr) -> Vector:
         """Velocities at the end, gaps there, positions there."""
         mean = self.mean(before, after)
         xi = [h * x for x in mean]
@@ -253,9 +249,7 @@ class _Fusing:
     def free(self) -> Vector:
         """Least pivot, the end of the free motion, and what others read; x holds h and t_new."""
         h, t_new, v = self.at("x", 0), self.at("x", 1), self.v
-        right = [
-            (n - _dot(row, v)) / self.theta for n, row in zip(self.nu, self.G, strict=True)
-        ]
+        right = [(n - _dot(row, v)) / self.theta for n, row in zip(self.nu, self.G, strict=True)]
         first = _plus(v, self.free_change(self.factor, self.f, h, right))
         second = _plus(v, self.free_change(self.factor, self.forces(v, first), h, right))
         stored = [self.numbers[i] for i in self.kept]
@@ -321,7 +315,8 @@ class _Fusing:
 
 def _blocks(program: Program, name: str) -> dict[str, Sequence[Expr]]:
     """Outputs of an entry by the names of their blocks."""
-    entry, blocks, first = program.entry(name), {}, 0
+    entry, first = program.entry(name), 0
+    blocks: dict[str, Sequence[Expr]] = {}
     outputs = list(entry.outputs)
     for block, size in entry.layout:
         blocks[block] = outputs[first : first + size]
@@ -344,7 +339,7 @@ def fused(program: Program, theta: float) -> Program | None:
         if not all(vanishes(x) for x in laws[VISCOUS::LAW]):
             return None
         writer = _Fusing(program, theta)
-    except ProgramError:
-        return None  # loops over bodies, which have no formulas
-    entries = {f"fused_{x}": Entry(f"fused_{x}", getattr(writer, x)()) for x in FUSED}
+        entries = {f"fused_{x}": Entry(f"fused_{x}", getattr(writer, x)()) for x in FUSED}
+    except (ProgramError, ZeroDivisionError):
+        return None  # loops over bodies, which have no formulas; or a velocity without inertia
     return Program(program.name, entries, writer.inputs, sizes)

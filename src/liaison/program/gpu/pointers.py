@@ -21,6 +21,9 @@ from .thread import ANGLES, DeviceModule, Thread, chained
 PIECE = {"double": 1500, "float": 6000}
 """Operations in a function, about: registers are given out for each function."""
 
+CALLED = "noinline"
+"""Entries are called, and not written where they are."""
+
 NAMES = ("q", "v", "u", "p", "x", "out", "work")
 
 
@@ -85,7 +88,7 @@ def _function(
     thread.memory = memory
     lines = thread.body().lines
     marked = _arguments(module.form).replace("ptr", "ptr noalias")
-    head = f"define internal void @{symbol}({marked}) noinline nounwind {{"
+    head = f"define internal void @{symbol}({marked}) {CALLED} nounwind {{"
     return "\n".join([head, "entry:", *lines, "  ret void", "}"])
 
 

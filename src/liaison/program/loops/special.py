@@ -198,11 +198,11 @@ SHORT = 40
 """Lines of a function that is written where it is called; longer ones are called."""
 
 
-def graded(text: str) -> str:
-    """The same text, in which short functions are inlined and no others."""
+def graded(text: str, short: int = SHORT) -> str:
+    """The same text, in which functions of up to so many lines are inlined and no others."""
 
     def marked(match: re.Match[str]) -> str:
-        mark = "alwaysinline" if match[0].count("\n") <= SHORT else "noinline"
+        mark = "alwaysinline" if match[0].count("\n") <= short else "noinline"
         return match[0].replace(" nounwind {", f" nounwind {mark} {{", 1)
 
     return FUNCTION.sub(marked, text)

@@ -22,6 +22,7 @@ from liaison.program.llvm.entries import Form
 from liaison.program.loops.language import Loop
 from liaison.program.loops.special import (
     PREFIX,
+    SHORT,
     Special,
     graded,
     in_words_of_32_bits,
@@ -57,8 +58,9 @@ longer help; and the largest that a step may end with."""
 LARGEST_BLOCK = 1024
 """Threads in a block at most, which then have 64 registers each: measured, more do not help."""
 
-FUSED_BLOCK = 256
-"""The same of fused entries in double precision, whose threads then have 128 registers."""
+FUSED_BLOCK, FUSED_SHORT = 256, 100
+"""The same of fused entries in double precision, whose threads then have 128 registers; and lines
+of a function that is written where it is called."""
 
 STATE = ("t", "q", "v", "u", "p", "carried", "measures", "codes")
 KERNELS = {
@@ -178,7 +180,8 @@ def _written(
     loops, functions = special_ir([*written.values()], special)
     device = DeviceModule(form, estimates=gpu)
     loops = in_words_of_32_bits(loops) if single else with_short_integers(loops)
-    loops = rolled(graded(loops)) if gpu else loops
+    short = FUSED_SHORT if "fused_free" in listed else SHORT
+    loops = rolled(graded(loops, short)) if gpu else loops
     bodies = [
         entry_text(device, program, name, f"{PREFIX}{name}", varying=name in laid.written_once)
         for name, program in listed.items()

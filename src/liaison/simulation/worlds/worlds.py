@@ -261,6 +261,8 @@ def worlds_of(
         kernel, state, state.t + 1000 * step, settings, inputs=inputs, parameters=numbers
     )
     _check(plan)
+    # events only watch, and nothing on a device keeps a log of them
+    plan = replace(plan, events=())
     return Worlds(plan, int(count), place_named(device), precision, parameters or {})
 
 
@@ -277,6 +279,12 @@ def _check(plan: Plan) -> None:
         raise SimulationError(
             f"{program.name!r} is a scene of free bodies; worlds are copies of a mechanism.",
             hint="simulate and simulate_batch take scenes, on the processor.",
+        )
+    stops = [x.name for x in plan.events if x.stops]
+    if stops:
+        raise SimulationError(
+            f"the event {stops[0]!r} stops a run, and nothing on a device looks for events.",
+            hint="Take it out, or look at worlds.q between steps and reset those that are over.",
         )
     if plan.instants.corners:
         t, row = plan.instants.corners[0]

@@ -51,7 +51,7 @@ def lone_contact(
         return NOT_ALONE
     if nb == 1:
         f[0] = max(-b[0] / A[0], 0.0)
-        return 0.0 if abs(f[0]) < 1e300 else NOT_ALONE
+        return 0.0 if abs(b[0]) < 1e300 and f[0] < 1e300 else NOT_ALONE
     if blocks[1].kind != DISC or blocks[1].load != 0 or limits[1].constant != 0.0:
         return NOT_ALONE
     return with_friction(A, b, max(limits[1].coefficient[0], 0.0), f)
