@@ -128,7 +128,9 @@ def test_which_mechanisms_are_small():
 
 
 def test_an_event_that_only_watches_is_left_out():
-    worlds = liaison.worlds(read_lsd(EVENTFUL.format(action="record")), 2, step=H, device="processor")
+    worlds = liaison.worlds(
+        read_lsd(EVENTFUL.format(action="record")), 2, step=H, device="processor"
+    )
     worlds.step(200)
     assert worlds.lost == 0
     assert worlds.q[0].max() < 0.1

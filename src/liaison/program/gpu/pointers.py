@@ -21,14 +21,17 @@ from .thread import ANGLES, DeviceModule, Thread, chained
 PIECE = {"double": 1500, "float": 6000}
 """Operations in a function, about: registers are given out for each function."""
 
-CALLED = "noinline"
-"""Entries are called, and not written where they are."""
-
 NAMES = ("q", "v", "u", "p", "x", "out", "work")
 
 
 def entry_text(
-    module: DeviceModule, program: Program, entry: str, symbol: str, *, varying: bool = False
+    module: DeviceModule,
+    program: Program,
+    entry: str,
+    symbol: str,
+    *,
+    varying: bool = False,
+    is_called: bool = True,
 ) -> str:
     """IR of an entry: one function, or several that it calls one after the other.
 
@@ -38,6 +41,7 @@ def entry_text(
         entry: its name.
         symbol: of the function.
         varying: results that are numbers are not written: they lie there already.
+        is_called: it stays a function of its own; else it may be written where it is called.
     """
     form = module.form
     outputs = chained(program.entry(entry).outputs)
@@ -45,10 +49,10 @@ def entry_text(
     entry_plan = plan(single, entry, lanes=ANGLES, size=PIECE[form.real])
     pieces = tuple(map(_varying, entry_plan.pieces)) if varying else entry_plan.pieces
     if len(pieces) == 1:
-        return _function(module, program, entry_plan, pieces[0], symbol)
+        return _function(module, program, entry_plan, pieces[0], symbol, is_called)
     names = [f"{symbol}.{k}" for k in range(len(pieces))]
     parts = [
-        _function(module, program, entry_plan, piece, name)
+        _function(module, program, entry_plan, piece, name, is_called)
         for name, piece in zip(names, pieces, strict=True)
     ]
     calls = [f"  call void @{name}({_arguments(form)})" for name in names]
@@ -79,7 +83,12 @@ def _arguments(form: Form) -> str:
 
 
 def _function(
-    module: DeviceModule, program: Program, entry_plan: Plan, piece: Piece, symbol: str
+    module: DeviceModule,
+    program: Program,
+    entry_plan: Plan,
+    piece: Piece,
+    symbol: str,
+    is_called: bool,
 ) -> str:
     """One piece: values are read when they are needed and written when they are there."""
     memory = _Pointers(module.form)
@@ -88,7 +97,8 @@ def _function(
     thread.memory = memory
     lines = thread.body().lines
     marked = _arguments(module.form).replace("ptr", "ptr noalias")
-    head = f"define internal void @{symbol}({marked}) {CALLED} nounwind {{"
+    mark = "noinline " if is_called else ""
+    head = f"define internal void @{symbol}({marked}) {mark}nounwind {{"
     return "\n".join([head, "entry:", *lines, "  ret void", "}"])
 
 
