@@ -15,7 +15,7 @@ calls takes another way.
 
 Public names: FUSED, fused, LARGEST.
 
-Source: FEA08 §8.3 (LᵀL), GVL13 §5.2.8 (modified Gram–Schmidt, twice).
+Source: RBDA §8.3 (LᵀL), GVL13 §5.2.8 (modified Gram–Schmidt, twice).
 """
 
 from __future__ import annotations
