@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+import liaison
 from liaison.errors import LiaisonError, NamingError
 from liaison.expr import symbol
 from liaison.model import (
