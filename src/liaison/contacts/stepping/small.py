@@ -3,18 +3,22 @@
 The same steps as `moreau`, of the same unilateral rows; matrices stay inside the entries of
 `program.gpu.fused`, contacts that are open take no work, and one contact alone is solved in closed
 form. A step that is not of the ordinary kind (rows that depend on each other, restitution that
-would gain energy, gaps that are pushed out) ends with ELSEWHERE before anything of the state is
-changed: the general loops then take it.
+would gain energy) ends with ELSEWHERE before positions, velocities and modes are changed: the
+general loops then take it.
 
-Public names: ELSEWHERE, small_free, small_impulses, small_end, small_stand.
+Public names: ELSEWHERE, FusedEntries, small_words, small_free, small_impulses, small_end,
+small_stand.
 
 Source: docs/theory/time_stepping.md.
 """
 
 from __future__ import annotations
 
+from typing import final
+
 from liaison.contacts.events.edges import EDGE
-from liaison.program.loops.language import at, entry_at, f64, i64, loop, ptr
+from liaison.program.loops.language import f64, i64, kernel, loop, ptr
+from liaison.program.loops.records import Part, Record, sized, words_of
 from liaison.simulation.steps.layout import GOOD, NOT_FINITE, Entries, Run
 from liaison.simulation.steps.projection import project
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP, OPEN, RATE
@@ -45,82 +49,94 @@ APART = 1e-8
 ENOUGH = 100.0
 """Residuals of closures beside their tolerances, which are rounding, that one correction leaves."""
 
-FREE, ROWS, ROW, PUSH, ONCE_MORE, BACK, LANDED = 0, 1, 2, 3, 4, 5, 6
-"""Places of the fused entries among those of steps."""
+
+@final
+class FusedEntries(Record):
+    """Addresses of the fused entries, among those that steps of a method call."""
+
+    free: kernel
+    rows: kernel
+    row: kernel
+    push: kernel
+    again: kernel
+    back: kernel
+    land: kernel
 
 
-@loop
-def factor_words(run: Run) -> i64:
-    """Numbers of a factor, at most."""
-    nv = run.nv
-    nc = run.nc
-    return int(nv * (nv + 1) // 2 + nc * nv + nc * (nc - 1) // 2 + 2 * nc)
+@final
+class Left(Part):
+    """What fused entries leave for each other midway."""
+
+    least: ptr = sized("1")  # pivot
+    v_end: ptr = sized("nv")  # of the free motion
+    gap_end: ptr = sized("nb")
+    q_end: ptr = sized("nq")
+    clock: ptr = sized("2")  # h, and the time at the end
+    v: ptr = sized("nv")
+    right: ptr = sized("nc")  # what closures ask for
+    factor: ptr = sized("nv * nv + nc * (nv + nc + 2)")
+    v_new: ptr = sized("nv")  # under impulses
+    gap_new: ptr = sized("nb")
+    q_new: ptr = sized("nq")
 
 
-@loop
-def end_words(run: Run) -> i64:
-    """Velocities, gaps and positions at the end of a step."""
-    return int(run.nv + run.nb + run.nq)
+@final
+class Landing(Part):
+    """What the entry `land` says of a new state."""
+
+    least: ptr = sized("1")  # pivot
+    delta: ptr = sized("nv")  # the shortest way onto closures
+    v: ptr = sized("nv")  # on closures
+    phi: ptr = sized("nphi")
+    rate: ptr = sized("nc")  # what velocities miss of closures
+    rate_left: ptr = sized("nc")  # the same of those on closures
+    gap: ptr = sized("nb")
+    factor: ptr = sized("nv * nv + nc * (nv + nc + 2)")
 
 
 @loop
 def small_words(run: Run) -> i64:
-    """Numbers that fused entries leave for each other, at most, before the matrices in scratch."""
-    nv = run.nv
-    step = 2 * end_words(run) + 2 + nv + run.nc
-    landing = 2 * nv + 3 * run.nc + run.nb
-    return int(1 + max(step, landing) + factor_words(run))
+    """Numbers that these take, before the matrices in scratch."""
+    return int(max(words_of(Left, run), words_of(Landing, run)))
 
 
 @loop
-def first_left(run: Run) -> i64:
-    """Where these numbers begin: the least pivot; then the end of the free motion."""
+def first_word(run: Run) -> i64:
+    """Where they begin in scratch."""
     return int(run.scratch_dense - small_words(run))
-
-
-@loop
-def first_factor(run: Run) -> i64:
-    """Where the factor midway begins."""
-    return int(first_left(run) + 3 + end_words(run) + run.nv + run.nc)
-
-
-@loop
-def first_end(run: Run) -> i64:
-    """Where the end of the motion under impulses begins."""
-    return int(first_factor(run) + factor_words(run))
 
 
 @loop
 def small_free(e: Entries, run: Run, scratch: ptr) -> i64:
     """The free motion of a step, and which blocks it makes active; GOOD, or ELSEWHERE."""
     t = run.t + run.theta * run.h
-    left = at(scratch, first_left(run))
+    left = Left(scratch[first_word(run) :], run)
     run.stage[0] = run.h
     run.stage[1] = run.t_new
-    free = entry_at(e.others, FREE)
-    free(t, run.q, run.v, run.u, run.p, run.stage, left, scratch)
-    if not (left[0] > LEAST):
+    FusedEntries(e.others).free(t, run.q, run.v, run.u, run.p, run.stage, left.floats, scratch)
+    if not (left.least[0] > LEAST):
         return ELSEWHERE
-    run.rows_chosen = met(at(left, 1 + run.nv), run)
+    run.rows_chosen = met(left.gap_end, run)
     if run.rows_chosen > 0:
-        rows = entry_at(e.others, ROWS)
-        rows(t, run.q, run.v, run.u, run.p, at(left, 1), run.mid.floats, scratch)
+        FusedEntries(e.others).rows(
+            t, run.q, run.v, run.u, run.p, left.v_end, run.mid.floats, scratch
+        )
         forget_rows(run)
     else:
         for r in range(run.nr):
             run.impulse[r] = 0.0
-        take_end(at(left, 1), run)
+        take_end(left.v_end, left.q_end, run)
     return GOOD
 
 
 @loop
-def take_end(end: ptr, run: Run) -> None:
+def take_end(v: ptr, q: ptr, run: Run) -> None:
     """Velocities and positions at the end of the step, for what follows."""
     nv = run.nv
     for i in range(nv):
-        run.y[nv + i] = end[i]
+        run.y[nv + i] = v[i]
     for i in range(run.nq):
-        run.landed.q[i] = end[nv + run.nb + i]
+        run.landed.q[i] = q[i]
 
 
 @loop
@@ -146,29 +162,30 @@ def small_impulses(turn: i64, e: Entries, run: Run, scratch: ptr) -> i64:
     """Impulses of what is active, and of what becomes so; the second turn with forces anew."""
     if run.rows_chosen == 0:
         return GOOD
-    left = at(scratch, first_left(run) + 1)
-    end = at(scratch, first_end(run))
+    left = Left(scratch[first_word(run) :], run)
     t = run.t + run.theta * run.h
     if turn > 0:
-        again = entry_at(e.others, ONCE_MORE)
-        again(t, run.q, end, run.u, run.p, left, left, scratch)
+        FusedEntries(e.others).again(
+            t, run.q, left.v_new, run.u, run.p, left.v_end, left.v_end, scratch
+        )
     is_new = 1 - turn
     for _ in range(AGAIN):
         count = choose(run)
         if is_new == 1:
-            in_metric(run.rows_chosen, at(scratch, first_factor(run)), e, run, scratch)
+            in_metric(run.rows_chosen, left.factor, e, run, scratch)
             products(run.rows_chosen, run)
-        hits = small_rates(left, run)
+        hits = small_rates(left.v_end, run)
         residual = small_problem(count, run)
         if not (residual <= UNSOLVED):
             return ELSEWHERE
         summed(run.rows_chosen, run.problem.P, run.stage, run)
-        push = entry_at(e.others, PUSH)
-        push(t, run.q, run.stage, run.u, run.p, left, end, scratch)
-        take_end(end, run)
+        FusedEntries(e.others).push(
+            t, run.q, run.stage, run.u, run.p, left.v_end, left.v_new, scratch
+        )
+        take_end(left.v_new, left.q_new, run)
         if hits > 0 and work(run) > 0.0:
             return ELSEWHERE
-        if joined(at(end, run.nv), run) == 0:
+        if joined(left.gap_new, run) == 0:
             run.complementarity = max(run.complementarity, residual)
             break
         is_new = 1
@@ -228,12 +245,11 @@ def small_problem(count: i64, run: Run) -> f64:
 @loop
 def in_metric(m: i64, factor: ptr, e: Entries, run: Run, scratch: ptr) -> None:
     """X of the rows chosen, of those that have none yet."""
-    row = entry_at(e.others, ROW)
     for j in range(m):
         r = run.chosen[j]
         x = run.in_metric[r]
         if x[0] == NOT_YET:
-            row(0.0, run.q, run.mid.D[r], run.u, run.p, factor, x, scratch)
+            FusedEntries(e.others).row(0.0, run.q, run.mid.D[r], run.u, run.p, factor, x, scratch)
 
 
 @loop
@@ -332,54 +348,51 @@ def small_place(e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
 
     Contacts that stay closed are held while others are open; corrections are Newton's.
     """
-    landed = entry_at(e.others, LANDED)
-    left = at(scratch, first_left(run))
+    here = Landing(scratch[first_word(run) :], run)
     is_out = 0
     corrected = 0
     off = 0.0
     size = 1.0 + largest_in(run.nq, q, run.scales.position)
     for turn in range(ROUNDS):
-        landed(run.t_new, q, v, run.u, run.p, q, left, scratch)
-        if not (left[0] > LEAST):
+        FusedEntries(e.others).land(run.t_new, q, v, run.u, run.p, q, here.floats, scratch)
+        if not (here.least[0] > LEAST):
             return ELSEWHERE
         if is_out == 0:
-            gaps = at(left, 1 + 2 * run.nv + run.nphi + 2 * run.nc)
-            measure_gaps(gaps, run)
+            measure_gaps(here.gap, run)
             deepest = run.stage[0]
             off = 0.0 if turn > 1 else run.stage[1]
             if max(deepest, off) > run.gap_tolerance:
-                if not (off > run.gap_tolerance) or held_rows_of(deepest, gaps, run) == 0:
+                if not (off > run.gap_tolerance) or held_rows_of(deepest, here.gap, run) == 0:
                     return ELSEWHERE
                 if small_push(e, q, v, run, scratch) != GOOD:
                     return ELSEWHERE
                 continue
             is_out = 1
-            run.penetration = max(run.penetration, deepest_gap(deepest, gaps, run))
-        off = largest_in(run.nphi, at(left, 1 + 2 * run.nv), run.scales.closure)
+            run.penetration = max(run.penetration, deepest_gap(deepest, here.gap, run))
+        off = largest_in(run.nphi, here.phi, run.scales.closure)
         limit = run.tolerance[0] * size
         if off <= (limit if corrected == 0 else ENOUGH * limit):
-            return small_velocities(left, v, run)
+            return small_velocities(here, v, run)
         if corrected == 2:
             return ELSEWHERE
         corrected += 1
-        moved_by(at(left, 1), e, q, v, run, scratch)
+        moved_by(here.delta, e, q, v, run, scratch)
     return ELSEWHERE
 
 
 @loop
-def small_velocities(left: ptr, v: ptr, run: Run) -> i64:
+def small_velocities(here: Landing, v: ptr, run: Run) -> i64:
     """v on its closures, by what `land` found there; ELSEWHERE where that is not enough."""
     nv = run.nv
     nc = run.nc
-    rates = at(left, 1 + 2 * nv + run.nphi)
-    rate = largest_in(nc, rates, run.scales.closure_rate)
+    rate = largest_in(nc, here.rate, run.scales.closure_rate)
     limit = run.tolerance[1] * (1.0 + largest_in(nv, v, run.scales.velocity))
     if rate <= limit:
         return GOOD
-    after = largest_in(nc, at(rates, nc), run.scales.closure_rate)
+    after = largest_in(nc, here.rate_left, run.scales.closure_rate)
     if after < rate:
         for i in range(nv):
-            v[i] = left[1 + nv + i]
+            v[i] = here.v[i]
         rate = after
     return GOOD if rate <= ENOUGH * limit else ELSEWHERE
 
@@ -440,19 +453,17 @@ def small_push(e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
     """One correction of q: closed gaps and closures to zero."""
     nv = run.nv
     m = run.rows_chosen
-    left = at(scratch, first_left(run))
-    factor = at(left, 1 + 2 * nv + run.nphi + 2 * run.nc + run.nb)
+    here = Landing(scratch[first_word(run) :], run)
     one_sided(e, run.t_new, q, v, run.mid, run, scratch)
     forget_rows(run)
-    in_metric(m, factor, e, run, scratch)
-    if held_forces(m, at(left, 1), run) != 0:
+    in_metric(m, here.factor, e, run, scratch)
+    if held_forces(m, here.delta, run) != 0:
         return ELSEWHERE
     delta = run.free.moved
     summed(m, run.problem.P, run.stage, run)
-    back = entry_at(e.others, BACK)
-    back(0.0, q, run.stage, run.u, run.p, factor, delta, scratch)
+    FusedEntries(e.others).back(0.0, q, run.stage, run.u, run.p, here.factor, delta, scratch)
     for i in range(nv):
-        delta[i] += left[1 + i]
+        delta[i] += here.delta[i]
     moved_by(delta, e, q, v, run, scratch)
     return GOOD
 

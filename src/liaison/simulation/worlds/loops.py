@@ -9,7 +9,8 @@ and every step of a larger one, is taken by the general loops.
 Random numbers of a start follow from the seed, the world and the component alone: they are the same
 on any device, in both precisions.
 
-Public names: LEFT_OUT, march_world, march_small_world, reset_world, scatter_world, random_number.
+Public names: LEFT_OUT, MEASURES, march_world, march_small_world, reset_world, scatter_world,
+random_number.
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ from liaison.program.loops.language import at, external, f64, i64, iptr, loop, p
 from liaison.simulation.steps.explicit import refresh
 from liaison.simulation.steps.layout import GOOD, NOT_FINITE, SINGULAR_MASS, Entries, Run
 from liaison.simulation.steps.projection import project
+
+MEASURES = ("complementarity", "penetration", "contacts")
+"""Largest values of every world since it was reset, see `note_world`."""
 
 PHASES = 6
 """Of a step, see `phase_of_step`."""

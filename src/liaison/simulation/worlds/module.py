@@ -2,7 +2,7 @@
 
 The same text serves a GPU and this processor; only the first lines of the kernel differ.
 
-Public names: Module, module_of, runs_module, KERNELS, STATE, MEASURES.
+Public names: Module, module_of, runs_module, KERNELS, STATE.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import final
 
 import numpy as np
 
-from liaison.contacts.stepping.small import small_words
-from liaison.program.gpu.fused import FUSED, fused
+from liaison.contacts.stepping.small import FusedEntries, small_words
+from liaison.program.gpu.fused import fused
 from liaison.program.gpu.pointers import entry_text, functions_text, numbers_of, work_size
 from liaison.program.gpu.thread import DeviceModule
 from liaison.program.llvm.entries import Form
@@ -41,9 +41,6 @@ from liaison.simulation.steps.layout import (
 )
 
 from .loops import LEFT_OUT, march_small_world, march_world, reset_world, scatter_world
-
-MEASURES = ("complementarity", "penetration", "contacts")
-"""Largest values of every world since it was reset."""
 
 KNOWN = frozenset({"scales", "blocks", "tolerance", "has_correct", "a", "b", "c", "e", "input"})
 """Arrays of a run that no step writes."""
@@ -176,7 +173,8 @@ def _written(
     """The text of a module."""
     run, single = laid.run, form.real == "float"
     slots = {_slot(name): name for name in listed}
-    special = Special(run, laid.known, Entries, slots, LEFT_OUT)
+    views = {FusedEntries: Entries.fields["others"].slot}
+    special = Special(run, laid.known, Entries, slots, LEFT_OUT, views)
     loops, functions = special_ir([*written.values()], special)
     device = DeviceModule(form, estimates=gpu)
     loops = in_words_of_32_bits(loops) if single else with_short_integers(loops)
@@ -201,7 +199,8 @@ def _written(
 def _slot(name: str) -> int:
     """The word of the record of entries that an entry is called by."""
     if name.startswith("fused_"):
-        return Entries.fields["others"].slot + FUSED.index(name.removeprefix("fused_"))
+        own = FusedEntries.fields[name.removeprefix("fused_")].slot
+        return Entries.fields["others"].slot + own
     return Entries.slot(name)
 
 

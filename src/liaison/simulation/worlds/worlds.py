@@ -41,6 +41,7 @@ from liaison.simulation.record.trajectory import FAILED
 from liaison.simulation.steps.layout import DONE
 from liaison.units import Label, si_value
 
+from .loops import MEASURES
 from .module import KERNELS, module_of
 from .places import Kernels, Place, place_named
 
@@ -397,7 +398,7 @@ class Worlds:
         self.t = array(np.zeros(n), self.real)
         self.q, self.v = (array(np.zeros((sizes[x], n)), self.real) for x in "qv")
         self._carried = array(np.zeros((max(1, sizes["carried"]), n)), self.real)
-        self._measures = array(np.zeros((3, n)), self.real)
+        self._measures = array(np.zeros((len(MEASURES), n)), self.real)
         self._codes = array(np.zeros((2, n)), self.whole)
         self.u = array(self.plan.inputs.held, self.real)
         self.p = array(self._parameters(parameters), self.real)
