@@ -20,6 +20,7 @@ from liaison.program.gpu.pointers import entry_text, functions_text, numbers_of,
 from liaison.program.gpu.thread import DeviceModule
 from liaison.program.llvm.entries import Form
 from liaison.program.loops.language import Loop
+from liaison.program.loops.records import Record
 from liaison.program.loops.special import (
     PREFIX,
     SHORT,
@@ -173,7 +174,7 @@ def _written(
     """The text of a module."""
     run, single = laid.run, form.real == "float"
     slots = {_slot(name): name for name in listed}
-    views = {FusedEntries: Entries.fields["others"].slot}
+    views: dict[type[Record], int] = {FusedEntries: Entries.fields["others"].slot}
     special = Special(run, laid.known, Entries, slots, LEFT_OUT, views)
     loops, functions = special_ir([*written.values()], special)
     device = DeviceModule(form, estimates=gpu)
