@@ -1,5 +1,6 @@
 """Worlds of small mechanisms: steps by fused entries are those of the general loops."""
 
+import runpy
 from dataclasses import replace
 from pathlib import Path
 
@@ -139,3 +140,12 @@ def test_an_event_that_only_watches_is_left_out():
 def test_an_event_that_stops_is_refused():
     with pytest.raises(SimulationError, match="'low' stops a run"):
         liaison.worlds(read_lsd(EVENTFUL.format(action="stop")), 2, step=H, device="processor")
+
+
+def test_the_page_of_many_legs(tmp_path, capsys):
+    main = runpy.run_path(str(ROBOTS / "many_legs.py"))["main"]
+    main(str(tmp_path / "legs.html"), 9, "processor")
+    text = (tmp_path / "legs.html").read_text(encoding="utf-8")
+    assert "9 closed-loop legs on the ground" in text
+    assert "@" not in text.replace("@media", "").split('id="data">')[0]
+    assert "0 worlds lost" in capsys.readouterr().out
