@@ -129,18 +129,20 @@ function draw(picture) {
   pen.beginPath();
   for (const [x, y] of [[0, 0], [size, 0], [size, size], [0, size]]) pen.lineTo(...place(x, y, 0));
   pen.fill();
-  for (let row = side - 1; row >= 0; row--) strokeRow(picture, row, place);
+  for (let row = side - 1; row >= 0; row--) {
+    for (let i = Math.ceil(side / 4) - 1; i >= 0; i--) strokeFew(picture, row, 4 * i, place);
+  }
   slider.value = picture;
   now.textContent = (picture * ms / 1000).toFixed(2) + " s";
 }
-function strokeRow(picture, row, place) {
-  const first = row * side, end = Math.min(legs, first + side), j = (row + 0.5) * grid;
-  const far = Math.hypot(j, j);
-  pen.lineWidth = Math.max(0.7, 14 * zoom / (1 + far));
+function strokeFew(picture, row, column, place) {
+  const first = row * side, j = (row + 0.5) * grid;
+  const begin = first + column, end = Math.min(legs, first + side, begin + 4);
+  pen.lineWidth = Math.max(0.7, 14 * zoom / (1 + Math.hypot((column + 2) * grid, j)));
   for (const [color, path] of [["#b8541f", [0, 1, 2, 3]], ["#2c5d87", [0, 4, 3]]]) {
     pen.strokeStyle = color;
     pen.beginPath();
-    for (let leg = first; leg < end; leg++) {
+    for (let leg = begin; leg < end; leg++) {
       const i = (leg - first + 0.5) * grid;
       path.forEach((k, n) => {
         const p = place(i + at(picture, k, 0, leg), j, at(picture, k, 1, leg));
