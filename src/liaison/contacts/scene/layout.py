@@ -9,11 +9,13 @@ block_room, fill.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any, TypeVar, final
+from typing import Any, TypeAlias, TypeVar, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liaison.contacts.convex.layout import Question
 from liaison.program.loops.language import f64, i64, iptr, kernel, ptr
@@ -22,6 +24,7 @@ from liaison.program.pairs import PAIR_ROWS
 from liaison.solvers.cones.table import Cone, Limit, cone_area
 
 R = TypeVar("R", bound=Record)
+Words: TypeAlias = NDArray[Any]
 
 FEW = 20
 """Contacts up to which they are solved together."""
@@ -456,16 +459,24 @@ def block_room(n: int) -> int:
     return min(n * (n - 1) // 2, int(n * (8 + 3 * sqrt(n)))) + 1
 
 
-def new_world(s: SceneSizes) -> World:
-    """A block of these sizes, all else zero."""
-    system = System.new(bodies=s.bodies, contacts=s.capacity, blocks=block_room(s.bodies))
-    world = World.new(
-        {"system": system.words, "cones": cone_area(3 * FEW, 2 * FEW), "forms": s.forms},
-        bodies=s.bodies, balls=s.balls, boxes=s.boxes, colliders=s.colliders, planes=s.planes,
-        capacity=s.capacity, table=1 << (4 * s.capacity - 1).bit_length(), classes=s.classes,
-        laws=s.laws, few=FEW, hulls=int(s.forms > 0),
-    )  # fmt: skip
-    world.system[:] = system.ints
+def new_world(s: SceneSizes, room: Callable[[int], Words] | None = None) -> World:
+    """A block of these sizes, all else zero.
+
+    Args:
+        s: sizes.
+        room: gives zeros for so many words in which it lies; its own if not given.
+    """
+    counts = {"bodies": s.bodies, "contacts": s.capacity, "blocks": block_room(s.bodies)}
+    few = cone_area(3 * FEW, 2 * FEW)
+    lengths = {"system": System.words_for({}, **counts), "cones": few, "forms": s.forms}
+    sizes = {
+        "bodies": s.bodies, "balls": s.balls, "boxes": s.boxes, "colliders": s.colliders,
+        "planes": s.planes, "capacity": s.capacity, "classes": s.classes, "laws": s.laws,
+        "table": 1 << (4 * s.capacity - 1).bit_length(), "few": FEW, "hulls": int(s.forms > 0),
+    }  # fmt: skip
+    place = None if room is None else room(World.words_for(lengths, **sizes))
+    world = World.new(lengths, place, **sizes)
+    System.new({}, world.system, **counts)
     return world
 
 
