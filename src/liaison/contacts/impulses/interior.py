@@ -134,7 +134,7 @@ def aim(f: ptr, q: ConePair, tau: f64, second: f64) -> None:
             n = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
             x = a[0] * b[1] + b[0] * a[1]
             y = a[0] * b[2] + b[0] * a[2]
-            divide(s, own - n, -x, -y, a)
+            divide(s, own - second * n, -second * x, -second * y, a)
         for i in range(3):
             a[i] -= s[i]
     constant_part(q)
@@ -422,6 +422,10 @@ CENTERING = 0.1
 NEAR, LAST = 30.0, 20
 """Residual, beside the tolerance, from which sweeps may end the search, and how many."""
 
+CLOSE, LONGER, SHRUNK = 2.0, 60, 0.4
+"""Residual after these from which more of them follow, how many, and to what part the mean product
+must have shrunk before sweeps are tried again."""
+
 LOOK, SLOW = 20, 0.5
 """Turns after which the mean product must have shrunk, and to what part."""
 
@@ -458,6 +462,7 @@ def from_inside(mu: f64, tolerance: f64, begin: f64, way: i64, turns: i64, world
     weigh(way, world)
     damping = 0.0
     before = mean_product(0.0, world)
+    tried = before / SHRUNK
     for turn in range(turns):
         if turn % LOOK == LOOK - 1:
             product = mean_product(0.0, world)
@@ -473,8 +478,13 @@ def from_inside(mu: f64, tolerance: f64, begin: f64, way: i64, turns: i64, world
         if now < best:
             best = now
             keep_best(world)
-        if best > tolerance and now <= best and best <= NEAR * tolerance:
-            best = finished(mu, tolerance, best, world)
+        product = mean_product(0.0, world)
+        if best > tolerance and now <= NEAR * tolerance and product <= SHRUNK * tried:
+            tried = product
+            now = finished(mu, tolerance, world)
+            if now <= tolerance:
+                best = now
+                keep_best(world)
         if best <= tolerance:
             break
     take_best(world)
@@ -499,14 +509,19 @@ def take_best(world: World) -> None:
 
 
 @loop
-def finished(mu: f64, tolerance: f64, best: f64, world: World) -> f64:
-    """Sweeps from impulses that are nearly right; kept if they get there. The best residual."""
+def finished(mu: f64, tolerance: f64, world: World) -> f64:
+    """Sweeps from impulses that are nearly right; taken back unless they get there. The residual."""
+    for c in range(world.contacts):
+        for r in range(3):
+            world.inner_force[c, r] = world.contact[c].force[r]
     now = swept(mu, tolerance, LAST, world)
-    if now <= tolerance:
-        keep_best(world)
-        return now
-    take_best(world)
-    return best
+    if now > tolerance and now <= CLOSE * tolerance:
+        now = swept(mu, tolerance, LONGER, world)
+    if now > tolerance:
+        for c in range(world.contacts):
+            for r in range(3):
+                world.contact[c].force[r] = world.inner_force[c, r]
+    return now
 
 
 @loop

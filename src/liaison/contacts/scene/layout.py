@@ -399,6 +399,7 @@ class World(Record):
     cone: Rows[ConePair] = rows("capacity")
     best_force: ptr = sized("capacity", "3")
     held_force: ptr = sized("capacity", "3")  # of the best try
+    inner_force: ptr = sized("capacity", "3")  # inside their cones, while sweeps try to end it
     system: iptr = sized()  # a System
 
 
