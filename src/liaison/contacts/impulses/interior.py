@@ -188,8 +188,9 @@ def room_of(f: ptr, q: ConePair) -> f64:
     if q.mu > 0.0:
         m = q.mu
         far = min(far, cone_room(m * f[0], f[1], f[2], m * q.df[0], q.df[1], q.df[2]))
-        u = q.rate
-        far = min(far, cone_room(q.slack, u[1], u[2], q.dz[0], q.dz[1], q.dz[2]))
+        if q.mu > WEDGE:
+            u = q.rate
+            far = min(far, cone_room(q.slack, u[1], u[2], q.dz[0], q.dz[1], q.dz[2]))
     return far
 
 
@@ -434,7 +435,10 @@ STUCK, DAMPING, DAMPED = 0.05, 4.0, 3
 
 SOFT, WEDGE = 0.05, 0.55
 """ε beside the tolerance; friction from which three balls hold each other by it, tan 30° or so, so
-that ε is there from the first try on."""
+that ε is there from the first try on, and turns do not leave the cones of λ."""
+
+LEAST = 0.01
+"""Part of the mean product that is left of a product whose λ is set anew."""
 
 GOLDEN = 0.6180339887498949
 
@@ -583,6 +587,7 @@ def turn_inside(damping: f64, world: World) -> f64:
         scale_pair(world.contact[c].force, world.cone[c])
     used = damping
     far = 0.0
+    now = mean_product(0.0, world)
     for tried in range(DAMPED + 1):
         if assemble(used, world) != 0:
             return -1.0
@@ -600,6 +605,11 @@ def turn_inside(damping: f64, world: World) -> f64:
         q.rate[2] += far * q.dz[2]
         q.w += far * q.dw
         q.slack += far * q.dz[0]
+        if q.mu > 0.0 and q.mu <= WEDGE:
+            # nothing else hangs on λ: where it would leave its cone it is set anew
+            slip = sqrt(q.rate[1] * q.rate[1] + q.rate[2] * q.rate[2])
+            least = LEAST * now / (q.mu * world.contact[c].force[0])
+            q.slack = max(q.slack, slip + least)
     for i in range(world.bodies):
         v = world.inner[i].floats
         for j in range(6):
