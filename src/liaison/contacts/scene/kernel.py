@@ -4,7 +4,7 @@ Phases of its steps: start, step, place; `advance` calls them as those of every 
 the run is q, the poses of all bodies, and v, their twists; all other data of a scene are its
 `World`, which lies in the block of the run.
 
-Public names: scene_kernel, pair_kernel, SCENE, retract_bodies.
+Public names: scene_kernel, scene_labels, pair_kernel, SCENE, retract_bodies.
 
 Source: docs/theory/time_stepping.md.
 """
@@ -12,7 +12,7 @@ Source: docs/theory/time_stepping.md.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from types import MappingProxyType
@@ -309,16 +309,25 @@ def scene_kernel(model: SceneModel) -> Kernel:
     nq, nv = program.sizes["nq"], program.sizes["nv"]
     reads = {"retract": {"t": 0, "q": nq, "v": 0, "u": 0, "p": 0, "x": nv}}
     reads["energy"] = {"t": 0, "q": nq, "v": nv, "u": 0, "p": 0, "x": 0}
-    return MachineKernel(program, compiler, lambda _: 0, reads=reads)
+    kernel = MachineKernel(program, compiler, lambda _: 0, reads=reads)
+    kernel.recipe = scene_kernel, (model,)
+    return kernel
+
+
+def scene_labels(names: Sequence[str]) -> tuple[tuple[Label, ...], tuple[Label, ...]]:
+    """Labels of the poses and of the twists of bodies, by their names."""
+    places = tuple(Label(f"{x}.{y}", unit) for x in names for y, unit in PLACE)
+    return places, tuple(Label(f"{x}.{y}", unit) for x in names for y, unit in RATE)
 
 
 def _program(model: SceneModel) -> Program:
     """Names, sizes and labels of a scene; its entry is a loop over bodies."""
     names, planes = model.bodies.names, model.laws.names
     forces = tuple(f"{plane}.{x}" for plane in planes for x in "xyz")
+    q, v = scene_labels(names)
     labels = {
-        "q": tuple(Label(f"{x}.{y}", unit) for x in names for y, unit in PLACE),
-        "v": tuple(Label(f"{x}.{y}", unit) for x in names for y, unit in RATE),
+        "q": q,
+        "v": v,
         "u": (*(Label(*x) for x in SHOWN), *(Label(x, "N") for x in forces)),
     }
     sizes = {f"n{array}": len(x) for array, x in labels.items()}

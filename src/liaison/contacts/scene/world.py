@@ -91,9 +91,7 @@ def start_error(plan: Plan, arrays: Arrays) -> SimulationError:
     return inside_each_other(one, other, float(arrays.run.worst))
 
 
-def world_of(
-    model: SceneModel, capacity: int, room: Callable[[int], Words] | None = None
-) -> World:
+def world_of(model: SceneModel, capacity: int, room: Callable[[int], Words] | None = None) -> World:
     """The world before the first step, with room for so many contacts; `room` as of `new_world`."""
     b, laws = model.bodies, model.laws
     solid, solid_owner = b.boxes()
