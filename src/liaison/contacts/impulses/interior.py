@@ -514,7 +514,7 @@ def take_best(world: World) -> None:
 
 @loop
 def finished(mu: f64, tolerance: f64, world: World) -> f64:
-    """Sweeps from impulses that are nearly right; taken back unless they get there. The residual."""
+    """Sweeps from impulses that are nearly right, taken back unless they get there; residual."""
     for c in range(world.contacts):
         for r in range(3):
             world.inner_force[c, r] = world.contact[c].force[r]
