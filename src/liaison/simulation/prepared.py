@@ -105,7 +105,8 @@ class Workplace:
         for array, blank in self._blank:
             array[:] = blank
         arrays = self.machine.arrays
-        arrays.scratch.fill(0.0)
+        if not plan.is_scene:  # whose scratch is large, and begins anew at every step
+            arrays.scratch.fill(0.0)
         fill_run(arrays, plan)
         if self.contacts is not None:
             self.contacts.begin(plan)

@@ -51,7 +51,7 @@ from liaison.units import Label
 
 from .bodies import copy_poses, moved_pose
 from .candidates import candidates
-from .layout import PairEntries, Pose, Shown, Twist, Weight, World
+from .layout import PairEntries, Pose, Shown, Twist, Weight, World, island_words
 from .notes import note_contacts
 from .parts import SceneModel
 from .step import UNSOLVED, deepest, gap_of, keep_impulses, note_forces, place, solved_step
@@ -103,7 +103,7 @@ def one_step(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     choose_step(run)
     read_state(run, world)
     world.h = run.h
-    status = solved_step(e, world)
+    status = solved_step(e, scratch, world)
     if status != GOOD:
         return status
     if world.has_events == 1:
@@ -150,7 +150,7 @@ def stand(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
         run.phase = SAMPLING
         return GOOD
     world = World(run.beside)
-    place(e, world)
+    place(e, scratch, world)
     for i in range(world.bodies):
         pose = world.end[i].floats
         for j in range(7):
@@ -309,7 +309,8 @@ def scene_kernel(model: SceneModel) -> Kernel:
     nq, nv = program.sizes["nq"], program.sizes["nv"]
     reads = {"retract": {"t": 0, "q": nq, "v": 0, "u": 0, "p": 0, "x": nv}}
     reads["energy"] = {"t": 0, "q": nq, "v": nv, "u": 0, "p": 0, "x": 0}
-    kernel = MachineKernel(program, compiler, lambda _: 0, reads=reads)
+    words = island_words(len(model.bodies.names), model.capacity)
+    kernel = MachineKernel(program, compiler, lambda _: words, reads=reads)
     kernel.recipe = scene_kernel, (model,)
     return kernel
 

@@ -241,24 +241,93 @@ class System(Record):
     Blocks are six by six; those beside the diagonal lie by columns, in the order of elimination.
     """
 
-    bodies: i64 = size()
+    most: i64 = size()  # bodies that there is room for
     contacts: i64 = size()
     blocks: i64 = size()  # room for blocks beside the diagonal
-    order: iptr = sized("bodies")
-    place: iptr = sized("bodies")  # of each body in the order
-    first: iptr = sized("bodies + 1")  # first block of each column
-    head: iptr = sized("bodies")  # where the neighbors of each body begin in the pool
-    degree: iptr = sized("bodies")  # how many they are
-    visit: iptr = sized("bodies")  # the last pair of bodies that looked at each
-    slot: iptr = sized("bodies")
+    bodies: i64
+    order: iptr = sized("most")
+    place: iptr = sized("most")  # of each body in the order
+    first: iptr = sized("most + 1")  # first block of each column
+    head: iptr = sized("most")  # where the neighbors of each body begin in the pool
+    degree: iptr = sized("most")  # how many they are
+    visit: iptr = sized("most")  # the last pair of bodies that looked at each
+    slot: iptr = sized("most")
     below: iptr = sized("blocks")  # the body of each block
     target: iptr = sized(f"{PAIRS_A_BLOCK} * blocks")  # what pairs of blocks of a column change
     pool: iptr = sized(f"{PAIRS_A_BLOCK} * blocks + 4 * contacts")  # neighbors, in lists
     between: iptr = sized("contacts")  # the block between bodies that touch
     inverse: ptr = inline(6)  # of the pivots of one block
-    diagonal: ptr = sized("bodies", "36")
+    diagonal: ptr = sized("most", "36")
     lower: ptr = sized("blocks", "36")  # (later, sooner)
     upper: ptr = sized("blocks", "36")  # (sooner, later)
+
+
+@final
+class Island(Record):
+    """Bodies that hang together by contacts, and the workspace in which their impulses are found."""
+
+    most: i64 = size()  # bodies that there is room for
+    room: i64 = size()  # contacts, likewise
+    few: i64 = size()
+
+    bodies: i64
+    contacts: i64
+    h: f64
+    tolerance: f64
+    depth: f64
+    slack: f64  # gaps that are none
+    sweeps_allowed: i64
+    has_turning: i64
+    has_bounce: i64  # restitution at a contact
+    is_limited: i64  # and less of it than asked
+    tries: i64  # of the interior method
+    turning_residual: f64
+    strongest: f64
+    scale: f64  # the strongest impulse that residuals are taken beside, as a velocity
+    widest: f64  # the same of all islands together
+    floor: f64  # and the weakest: the strongest of all islands
+    limit: f64  # residual that solves the island
+    aim: f64  # residual that few contacts are solved to
+    missed: f64  # as a velocity, by the impulses that were looked at last
+    pressed: f64  # the strongest of them
+    rates: ptr = inline(3)
+    block: ptr = inline(36)
+
+    # of all islands that were solved here
+    sweeps: i64
+    turns: i64
+    limited: i64
+
+    # velocities before the step, without impulses, with them
+    speed: Rows[Twist] = rows("most")
+    free: Rows[Twist] = rows("most")
+    next: Rows[Twist] = rows("most")
+    body: Rows[Body] = rows("most")
+    contact: Rows[Contact] = rows("room")
+
+    # sweeps: impulses and velocities some sweeps ago, and the way from there
+    last_force: ptr = sized("room", "3")
+    way_force: ptr = sized("room", "3")
+    last_speed: Rows[Twist] = rows("most")
+    way_speed: Rows[Twist] = rows("most")
+
+    # few contacts at once
+    few_rates: ptr = sized("3 * few")
+    few_forces: ptr = sized("3 * few")
+    mobility: ptr = sized("9 * few * few")
+    cone_block: Rows[Cone] = rows("2 * few")  # of each contact its load, then its friction
+    cone_limit: Rows[Limit] = rows("2 * few")
+    cones: ptr = sized()
+
+    # the interior method: velocities without impulses, those inside, and their change
+    unloaded: Rows[Twist] = rows("most")
+    inner: Rows[Twist] = rows("most")
+    change: Rows[Twist] = rows("most")
+    cone: Rows[ConePair] = rows("room")
+    best_force: ptr = sized("room", "3")
+    held_force: ptr = sized("room", "3")  # of the best try
+    inner_force: ptr = sized("room", "3")  # inside their cones, while sweeps try to end it
+    system: iptr = sized()  # a System
 
 
 # all of it
@@ -285,7 +354,6 @@ class World(Record):
     table: i64 = size()
     classes: i64 = size()
     laws: i64 = size()
-    few: i64 = size()
     hulls: i64 = size()  # 1 where there are hulls, 0 elsewhere
 
     # tolerances, limits, gravity
@@ -297,9 +365,7 @@ class World(Record):
     sweeps_allowed: i64
     has_events: i64  # contacts are followed for their events
     has_turning: i64  # rolling or pivoting friction anywhere
-    has_bounce: i64  # restitution at a contact of this step
     is_limited: i64  # and less of it than asked
-    tries: i64  # of the interior method
 
     # progress
     h: f64  # the step, or the part of it, under way
@@ -314,12 +380,12 @@ class World(Record):
     missed: i64
     limited: i64  # steps with less restitution than asked
     most: i64  # contacts
-    left: f64  # residual of the impulses
-    turning_residual: f64
+    islands: i64
+    system_at: i64  # in the block of an island
+    left: f64  # residual of the impulses, the worst of all islands
+    excess: f64  # the same beside what solves a step
     residual: f64
     penetration: f64
-    strongest: f64
-    scale: f64  # the strongest impulse that residuals are taken beside, as a velocity
     worst_residual: f64
     worst_depth: f64
 
@@ -340,8 +406,6 @@ class World(Record):
     plane_of_hull: ptr = inline(4)
     polygon: ptr = sized("12", "3")
     clipped: ptr = sized("12", "3")
-    rates: ptr = inline(3)
-    block: ptr = inline(36)
 
     # bodies: before the step, as in `Run`, midway, at its end; velocities before, without impulses,
     # with them
@@ -378,29 +442,18 @@ class World(Record):
     pair_table: Rows[Slot] = rows("table")
     pair: Rows[Live] = rows("2 * capacity")
 
-    # sweeps: impulses and velocities some sweeps ago, and the way from there
-    last_force: ptr = sized("capacity", "3")
-    way_force: ptr = sized("capacity", "3")
-    last_speed: Rows[Twist] = rows("bodies")
-    way_speed: Rows[Twist] = rows("bodies")
-
-    # few contacts at once
-    few_rates: ptr = sized("3 * few")
-    few_forces: ptr = sized("3 * few")
-    mobility: ptr = sized("9 * few * few")
-    cone_block: Rows[Cone] = rows("2 * few")  # of each contact its load, then its friction
-    cone_limit: Rows[Limit] = rows("2 * few")
-    cones: ptr = sized()
-
-    # the interior method: velocities without impulses, those inside, and their change
-    unloaded: Rows[Twist] = rows("bodies")
-    inner: Rows[Twist] = rows("bodies")
-    change: Rows[Twist] = rows("bodies")
-    cone: Rows[ConePair] = rows("capacity")
-    best_force: ptr = sized("capacity", "3")
-    held_force: ptr = sized("capacity", "3")  # of the best try
-    inner_force: ptr = sized("capacity", "3")  # inside their cones, while sweeps try to end it
-    system: iptr = sized()  # a System
+    # islands: the root of each body, its island and its number in it; bodies and contacts by islands
+    root: iptr = sized("bodies")
+    island: iptr = sized("bodies")
+    number: iptr = sized("bodies")
+    body_first: iptr = sized("bodies + 1")
+    member: iptr = sized("bodies")
+    contact_first: iptr = sized("bodies + 1")
+    of_island: iptr = sized("capacity")
+    missed_by: ptr = sized("bodies")  # what impulses of each island miss, as a velocity
+    pressed_by: ptr = sized("bodies")  # and the strongest of them
+    turning_missed: ptr = sized("bodies")
+    heading: ptr = sized()  # what the block of an island and its system begin with
 
 
 @final
@@ -467,18 +520,40 @@ def new_world(s: SceneSizes, room: Callable[[int], Words] | None = None) -> Worl
         s: sizes.
         room: gives zeros for so many words in which it lies; its own if not given.
     """
-    counts = {"bodies": s.bodies, "contacts": s.capacity, "blocks": block_room(s.bodies)}
-    few = cone_area(3 * FEW, 2 * FEW)
-    lengths = {"system": System.words_for({}, **counts), "cones": few, "forms": s.forms}
+    heading, system_at = island_heading(s.bodies, s.capacity)
+    lengths = {"forms": s.forms, "heading": heading.size}
     sizes = {
         "bodies": s.bodies, "balls": s.balls, "boxes": s.boxes, "colliders": s.colliders,
         "planes": s.planes, "capacity": s.capacity, "classes": s.classes, "laws": s.laws,
-        "table": 1 << (4 * s.capacity - 1).bit_length(), "few": FEW, "hulls": int(s.forms > 0),
+        "table": 1 << (4 * s.capacity - 1).bit_length(), "hulls": int(s.forms > 0),
     }  # fmt: skip
     place = None if room is None else room(World.words_for(lengths, **sizes))
     world = World.new(lengths, place, **sizes)
-    System.new({}, world.system, **counts)
+    world.heading.view(np.int64)[:], world.system_at = heading, system_at
     return world
+
+
+def island_words(bodies: int, capacity: int) -> int:
+    """Words of the block in which an island of a scene is solved."""
+    lengths, counts, _ = _island_sizes(bodies, capacity)
+    return Island.words_for(lengths, **counts)
+
+
+def island_heading(bodies: int, capacity: int) -> tuple[Words, int]:
+    """What such a block begins with, then what its system begins with; and where that lies."""
+    lengths, counts, sizes = _island_sizes(bodies, capacity)
+    block = Island.new(lengths, **counts)
+    system = System.new({}, block.system, **sizes)
+    heading = np.concatenate([block.ints[: Island.header], system.ints[: System.header]])
+    return heading, block.span("system").start
+
+
+def _island_sizes(bodies: int, capacity: int) -> tuple[dict[str, int], ...]:
+    """Lengths and counts of the block of an island, and counts of its system."""
+    system = {"most": bodies, "contacts": capacity, "blocks": block_room(bodies)}
+    words = System.words_for({}, **system)
+    lengths = {"system": words, "cones": cone_area(3 * FEW, 2 * FEW)}
+    return lengths, {"most": bodies, "room": capacity, "few": FEW}, system
 
 
 def fill(table: Rows[R], record: type[R], **columns: Any) -> None:

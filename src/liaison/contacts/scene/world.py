@@ -6,6 +6,7 @@ Public names: scene_arrays, world_of, enlarged, with_room, start_error.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,15 +16,26 @@ from liaison.simulation.plan.plan import Plan, lasting_arrays
 from liaison.simulation.plan.scales import power_near
 from liaison.simulation.steps.layout import Arrays, with_block
 
-from .layout import Body, Collider, Extent, Plane, SceneSizes, Words, World, fill, new_world
+from .layout import (
+    Body,
+    Collider,
+    Extent,
+    Plane,
+    SceneSizes,
+    Words,
+    World,
+    fill,
+    island_words,
+    new_world,
+)
 from .parts import DEEP, SceneModel, inside_each_other
 
 EVENTS = 16
 """Events that fit into their buffer, for each contact there is room for; a step needs eight."""
 
 PROGRESS = (
-    "h", "left", "turning_residual", "residual", "penetration", "strongest", "worst_residual",
-    "worst_depth", "sweeps", "most", "followed", "turns", "missed", "limited",
+    "h", "left", "excess", "residual", "penetration", "worst_residual", "worst_depth",
+    "sweeps", "most", "followed", "turns", "missed", "limited",
     "parts", "tried",
 )  # fmt: skip
 """What a world keeps when it gets more room, besides the pairs it follows."""
@@ -69,7 +81,8 @@ def enlarged(plan: Plan, arrays: Arrays) -> Arrays:
     words[0] = words.size
     larger = type(run)(words)
     larger.event_capacity += EVENTS * (capacity - int(before.capacity)) if model.events else 0
-    return with_block(arrays, words)
+    scratch = np.zeros(island_words(len(model.bodies.names), capacity))
+    return replace(with_block(arrays, words), scratch=scratch)
 
 
 def with_room(plan: Plan, arrays: Arrays, words: int) -> Arrays:
@@ -79,7 +92,8 @@ def with_room(plan: Plan, arrays: Arrays, words: int) -> Arrays:
     other = scene_arrays(plan)
     while other.run.words < words:
         other = enlarged(plan, other)
-    return with_block(arrays, other.run.ints)
+    scratch = max(arrays.scratch, other.scratch, key=len)
+    return replace(with_block(arrays, other.run.ints), scratch=scratch)
 
 
 def start_error(plan: Plan, arrays: Arrays) -> SimulationError:
