@@ -65,6 +65,10 @@ def add_entries(machine: Machine, plan: Plan) -> None:
         from liaison.contacts.scene.layout import PairEntries
 
         machine.add_others(pair_kernel(), PairEntries.fields)
+        if plan.program.facts["threads"] > 1:
+            from liaison.contacts.scene.crew import Helpers
+
+            machine.helped = Helpers(plan.program.facts["threads"])
     if sides_in(plan.program):
         from liaison.contacts.events.one_sided import ModalKernel
 

@@ -17,6 +17,7 @@ from typing import Any, final
 import numpy as np
 
 from liaison.contacts.scene.kernel import scene_kernel, scene_labels
+from liaison.contacts.scene.layout import MOST_THREADS
 from liaison.contacts.scene.parts import Bodies, Laws, SceneModel, check_start
 from liaison.errors import SimulationError
 from liaison.numeric import Array, State
@@ -77,6 +78,7 @@ class Scene:
         depth: float = 1e-9,
         sweeps: int = 1000,
         events: bool = True,
+        threads: int = 1,
         stop: Any = None,
         time_limit: float | str | None = None,
         progress: Callable[[float], None] | None = None,
@@ -96,6 +98,8 @@ class Scene:
                 that where more than twenty contacts are solved together.
             sweeps: over all contacts, at most, in one problem.
             events: record the events of contacts: `trajectory.events`.
+            threads: that solve groups of bodies which do not touch each other at the same time;
+                results have the same bits for any number. Those that wait take time of their core.
             stop: what ends the run: {label: value}, or formulas that change sign; labels are those
                 of the trajectory, and "contacts", "residual", "penetration".
             time_limit: seconds of wall clock after which the run ends.
@@ -110,7 +114,7 @@ class Scene:
         """
         run = self.run(
             until, step=step, every=every, tolerance=tolerance, depth=depth, sweeps=sweeps,
-            events=events, stop=stop, watch=watch,
+            events=events, threads=threads, stop=stop, watch=watch,
         )  # fmt: skip
         limit = si_value(time_limit, "s", "time_limit")
         return run.finish(time_limit=limit, progress=progress, on_failure=on_failure)
@@ -125,6 +129,7 @@ class Scene:
         depth: float = 1e-9,
         sweeps: int = 1000,
         events: bool = True,
+        threads: int = 1,
         stop: Any = None,
         is_compiled: bool = True,
         watch: bool = True,
@@ -139,6 +144,7 @@ class Scene:
             depth: penetration that is left alone.
             sweeps: at most.
             events: of contacts.
+            threads: how many.
             stop: what ends the run.
             is_compiled: False runs the time loop as plain Python: its test.
             watch: keep the balance of energy.
@@ -147,7 +153,10 @@ class Scene:
         if not (end >= 0 and math.isfinite(end)):
             raise SimulationError(f"a scene needs an end from 0 s on, not {end}.")
         size = _checked_step(step)
-        kernel = self._kernel(tolerance=tolerance, depth=depth, sweeps=sweeps, events=events)
+        kernel = self._kernel(
+            tolerance=tolerance, depth=depth, sweeps=sweeps, events=events,
+            threads=threads if is_compiled else 1,
+        )  # fmt: skip
         instants = _instants(si_values(every, "s", "every"), size, end)
         settings = settings_of(
             step=size, method="moreau", every=instants, max_steps=STEPS, watch=watch
@@ -163,6 +172,7 @@ class Scene:
         depth: float = 1e-9,
         sweeps: int = 1000,
         events: bool = True,
+        threads: int = 1,
     ) -> Stepper:
         """The scene step by step: `its.step(None, dt)`, as `liaison.stepper` of a mechanism.
 
@@ -175,9 +185,12 @@ class Scene:
             depth: penetration that is left alone.
             sweeps: at most.
             events: of contacts.
+            threads: how many.
         """
         size = _checked_step(step)
-        kernel = self._kernel(tolerance=tolerance, depth=depth, sweeps=sweeps, events=events)
+        kernel = self._kernel(
+            tolerance=tolerance, depth=depth, sweeps=sweeps, events=events, threads=threads
+        )
         settings = settings_of(step=size, method="moreau", max_steps=STEPS)
         return Stepper(kernel, self._start(kernel), settings)
 
@@ -241,8 +254,14 @@ class Scene:
             for pose, speed in zip(poses, speeds, strict=True)
         ]  # fmt: skip
 
-    def _kernel(self, *, tolerance: float, depth: float, sweeps: int, events: bool) -> Kernel:
+    def _kernel(
+        self, *, tolerance: float, depth: float, sweeps: int, events: bool, threads: int
+    ) -> Kernel:
         """The kernel of its runs with these options, which are checked."""
+        if not (threads == int(threads) and 1 <= threads <= MOST_THREADS):
+            raise SimulationError(
+                f"threads of a scene is {threads}; it is a whole number from 1 to {MOST_THREADS}."
+            )
         if not (sweeps == int(sweeps) and sweeps >= 1):
             raise SimulationError(f"sweeps of a scene is {sweeps}; it is a whole number from 1.")
         for name, part in {"tolerance": tolerance, "depth": depth}.items():
@@ -252,7 +271,7 @@ class Scene:
             self.bodies, self.planes, self.laws, self.gravity, tolerance=tolerance, depth=depth,
             sweeps=int(sweeps), events=bool(events),
         )  # fmt: skip
-        return scene_kernel(model)
+        return scene_kernel(model, int(threads))
 
     def _start(self, kernel: Kernel) -> State:
         """Where its runs begin."""

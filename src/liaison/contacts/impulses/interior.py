@@ -42,7 +42,7 @@ from math import sqrt
 from typing import final
 
 from liaison.contacts.scene.bodies import copy_twists
-from liaison.contacts.scene.layout import MANY_BODIES, ConePair, Contact, System, Island
+from liaison.contacts.scene.layout import MANY_BODIES, ConePair, Contact, Island, System
 from liaison.contacts.scene.rates import rate, residual_of, start_from
 from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.program.loops.records import Record, inline

@@ -4,7 +4,7 @@ Planes hold no islands together. What an island needs is copied into a block of 
 its impulses are found without a look at anything else: the order in which islands are solved, and
 on which thread, is nowhere in their numbers.
 
-Public names: solve_islands, STEP, PLACES, MANY.
+Public names: solve_islands, serve, STEP, PLACES, MANY.
 
 Source: docs/theory/time_stepping.md.
 """
@@ -12,10 +12,11 @@ Source: docs/theory/time_stepping.md.
 from __future__ import annotations
 
 from liaison.contacts.impulses.solve import solve_scene
-from liaison.program.loops.language import at, f64, i64, loop, ptr
+from liaison.program.loops.language import at, entry_at, f64, i64, loop, ptr
+from liaison.simulation.steps.layout import Run
 
 from .bounce import TRIES, impulses
-from .layout import FEW, Contact, Island, System, World
+from .layout import FEW, RESERVED, Contact, Crew, Island, System, World
 from .rates import LEAST, rate_at, residual_of
 
 STEP, PLACES = 0, 1
@@ -26,6 +27,15 @@ ENOUGH = 1e-3
 
 TOGETHER, ROUNDING = 1e-11, 1e-10
 """Residual that few contacts are solved to, and above which a step with few counts as missed."""
+
+ALONE = 64
+"""Contacts up to which one thread solves all islands."""
+
+TELL, AFTER, UNTIL = range(3)
+"""Numbers of what tells a number, and waits until it is another one, or the one."""
+
+START = RESERVED + Crew.header
+"""Where the blocks of islands begin in the workspace."""
 
 MANY = 1000.0
 """Times the penetration that is left alone where contacts are many."""
@@ -39,26 +49,96 @@ def solve_islands(kind: i64, scratch: ptr, world: World) -> None:
     the guess first, and again where that was stronger.
     """
     find_islands(world)
-    begin_block(scratch, world)
-    island = Island(scratch)
-    begin_islands(island, world)
+    crew = Crew(at(scratch, RESERVED))
+    workers = min(crew.workers, world.islands) if world.contacts > ALONE else 1
+    divide(workers, world)
+    island = Island(at(scratch, START + 0 * world.island_words))
+    floor = 0.0
+    widest = 0.0
     if kind == STEP:
-        island.widest = widest_approach(world) * float(max(world.contacts, LEAST))
-        island.floor = min(guessed_strongest(world), island.widest)
-    for k in range(world.islands):
-        solve_island(k, kind, island, world)
-    strongest = note_left(island, world) if kind == STEP else 0.0
-    if kind == STEP and world.excess > 1.0 and strongest < island.floor:
-        missed = island.limit * strongest
-        island.floor = strongest
-        for k in range(world.islands):
-            if world.missed_by[k] > missed:
-                solve_island(k, kind, island, world)
-        note_left(island, world)
+        widest = widest_approach(world) * float(max(world.contacts, LEAST))
+        floor = min(guessed_strongest(world), widest)
+    for w in range(workers):
+        begin_islands(Island(at(scratch, START + w * world.island_words)), floor, widest, world)
+    solve_shares(kind, workers, crew, scratch, world)
+    strongest = note_left(island.limit, world) if kind == STEP else 0.0
+    if kind == STEP and world.excess > 1.0 and strongest < floor:
+        for w in range(workers):
+            Island(at(scratch, START + w * world.island_words)).floor = strongest
+            Island(at(scratch, START + w * world.island_words)).above = island.limit * strongest
+        solve_shares(kind, workers, crew, scratch, world)
+        note_left(island.limit, world)
+    world.is_limited = 0 if kind == STEP else world.is_limited
+    for w in range(workers):
+        take_counts(kind, Island(at(scratch, START + w * world.island_words)), world)
+
+
+@loop
+def take_counts(kind: i64, island: Island, world: World) -> None:
+    """What was counted in a block."""
     world.sweeps += island.sweeps
     world.turns += island.turns
     if kind == STEP:
-        world.is_limited = island.limited
+        world.is_limited = max(world.is_limited, island.limited)
+
+
+@loop
+def divide(workers: i64, world: World) -> None:
+    """Which thread solves each island: that with the fewest contacts so far."""
+    for w in range(workers):
+        world.root[w] = 0
+    for k in range(world.islands):
+        size = world.contact_first[k + 1] - world.contact_first[k]
+        best = 0
+        for w in range(1, workers):
+            best = w if world.root[w] < world.root[best] else best
+        world.worker[k] = best
+        world.root[best] += size
+        world.missed_by[k] = 1e300
+
+
+@loop
+def solve_shares(kind: i64, workers: i64, crew: Crew, scratch: ptr, world: World) -> None:
+    """All islands, each thread its own; this one waits for the others."""
+    order = crew.order[0] + 1.0
+    crew.kind = kind
+    if workers > 1:
+        tell = entry_at(crew.call, TELL)
+        x = crew.order
+        tell(order, x, x, x, x, x, x, x)
+    solve_share(0, kind, scratch, world)
+    for w in range(1, workers):
+        x = crew.done[w:]
+        wait = entry_at(crew.call, UNTIL)
+        wait(order, x, x, x, x, x, x, x)
+
+
+@loop
+def serve(me: i64, run: Run, scratch: ptr) -> None:
+    """What a further thread does while the first one goes on with a run: its share of islands."""
+    world = World(run.beside)
+    crew = Crew(at(scratch, RESERVED))
+    seen = 0.0
+    while True:
+        wait = entry_at(crew.call, AFTER)
+        x = crew.order
+        wait(seen, x, x, x, x, x, x, x)
+        seen = crew.order[0]
+        if crew.over[0] > 0.0:
+            break
+        solve_share(me, crew.kind, scratch, world)
+        tell = entry_at(crew.call, TELL)
+        x = crew.done[me:]
+        tell(seen, x, x, x, x, x, x, x)
+
+
+@loop
+def solve_share(me: i64, kind: i64, scratch: ptr, world: World) -> None:
+    """The islands of one thread that miss too much."""
+    island = Island(at(scratch, START + me * world.island_words))
+    for k in range(world.islands):
+        if world.worker[k] == me and world.missed_by[k] > island.above:
+            solve_island(k, kind, island, world)
 
 
 @loop
@@ -81,7 +161,7 @@ def widest_approach(world: World) -> f64:
 
 
 @loop
-def note_left(island: Island, world: World) -> f64:
+def note_left(limit: f64, world: World) -> f64:
     """The residual of the step by what its islands miss; their strongest impulse."""
     strongest = 0.0
     missed = 0.0
@@ -94,22 +174,12 @@ def note_left(island: Island, world: World) -> f64:
     if strongest > 0.0:
         left = missed / strongest
     world.left = max(left, turning)
-    world.excess = world.left / island.limit
+    world.excess = world.left / limit
     return strongest
 
 
 @loop
-def begin_block(scratch: ptr, world: World) -> None:
-    """Counts and offsets of the block of an island, and of the system inside it."""
-    for i in range(Island.header):
-        scratch[i] = world.heading[i]
-    system = at(scratch, world.system_at)
-    for i in range(System.header):
-        system[i] = world.heading[Island.header + i]
-
-
-@loop
-def begin_islands(island: Island, world: World) -> None:
+def begin_islands(island: Island, floor: f64, widest: f64, world: World) -> None:
     """What is common to all islands."""
     island.h = world.h
     island.tolerance = world.tolerance
@@ -119,8 +189,9 @@ def begin_islands(island: Island, world: World) -> None:
     island.slack = MANY * world.depth if world.contacts > FEW else 0.0
     island.sweeps_allowed = world.sweeps_allowed
     island.has_turning = world.has_turning
-    island.widest = 0.0
-    island.floor = 0.0
+    island.widest = widest
+    island.floor = floor
+    island.above = 0.0
     island.sweeps = 0
     island.turns = 0
     island.limited = 0

@@ -51,7 +51,7 @@ from liaison.units import Label
 
 from .bodies import copy_poses, moved_pose
 from .candidates import candidates
-from .layout import PairEntries, Pose, Shown, Twist, Weight, World, island_words
+from .layout import PairEntries, Pose, Shown, Twist, Weight, World
 from .notes import note_contacts
 from .parts import SceneModel
 from .step import UNSOLVED, deepest, gap_of, keep_impulses, note_forces, place, solved_step
@@ -288,8 +288,13 @@ def _compiled() -> CompiledLoops:
     return compile_loops([retract_bodies, energy_of_bodies])
 
 
-def scene_kernel(model: SceneModel) -> Kernel:
-    """Coordinates of free bodies by name, and the entries that a run calls: `retract`, `energy`."""
+def scene_kernel(model: SceneModel, threads: int = 1) -> Kernel:
+    """Coordinates of free bodies by name, and the entries that a run calls: `retract`, `energy`.
+
+    Args:
+        model: the scene.
+        threads: that solve islands of its steps; bits do not depend on it.
+    """
     count = np.array([len(model.bodies.names)], dtype=np.int64)
     heavy = np.hstack([model.bodies.mass[:, None], model.bodies.inertia.reshape(-1, 9)])
     weights, gravity = (
@@ -305,13 +310,12 @@ def scene_kernel(model: SceneModel) -> Kernel:
             codes[name] = trampoline(loops, count, [x.ctypes.data for x in places[name]])
         return {name: codes[name][name] for name in names}, (codes, count, gravity, weights)
 
-    program = _program(model)
+    program = _program(model, threads)
     nq, nv = program.sizes["nq"], program.sizes["nv"]
     reads = {"retract": {"t": 0, "q": nq, "v": 0, "u": 0, "p": 0, "x": nv}}
     reads["energy"] = {"t": 0, "q": nq, "v": nv, "u": 0, "p": 0, "x": 0}
-    words = island_words(len(model.bodies.names), model.capacity)
-    kernel = MachineKernel(program, compiler, lambda _: words, reads=reads)
-    kernel.recipe = scene_kernel, (model,)
+    kernel = MachineKernel(program, compiler, lambda _: 0, reads=reads)
+    kernel.recipe = scene_kernel, (model, threads)
     return kernel
 
 
@@ -321,7 +325,7 @@ def scene_labels(names: Sequence[str]) -> tuple[tuple[Label, ...], tuple[Label, 
     return places, tuple(Label(f"{x}.{y}", unit) for x in names for y, unit in RATE)
 
 
-def _program(model: SceneModel) -> Program:
+def _program(model: SceneModel, threads: int) -> Program:
     """Names, sizes and labels of a scene; its entry is a loop over bodies."""
     names, planes = model.bodies.names, model.laws.names
     forces = tuple(f"{plane}.{x}" for plane in planes for x in "xyz")
@@ -344,7 +348,14 @@ def _program(model: SceneModel) -> Program:
         inputs=places_of(labels),
         sizes=MappingProxyType({**sizes, "nc": 0, "np": 0, "nx": sizes["nv"]}),
         labels=MappingProxyType(labels),
-        facts=MappingProxyType({"scene": model, "identity": _identity(model), "energy": _watched}),
+        facts=MappingProxyType(
+            {
+                "scene": model,
+                "identity": _identity(model),
+                "energy": _watched,
+                "threads": threads,
+            }
+        ),
     )
 
 

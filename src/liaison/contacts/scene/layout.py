@@ -3,7 +3,7 @@
 Bodies, colliders, candidates, contacts and followed pairs are records in arrays of it; the sparse
 system of the interior method is a block inside it, `System`.
 
-Public names: the records below; the kinds of pairs; SceneSizes, new_world,
+Public names: the records below; the kinds of pairs; SceneSizes, new_world, scene_scratch,
 block_room, fill.
 """
 
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.contacts.convex.layout import Question
+from liaison.numeric import Array
 from liaison.program.loops.language import f64, i64, iptr, kernel, ptr
 from liaison.program.loops.records import Part, Record, Rows, inline, rows, size, sized
 from liaison.program.pairs import PAIR_ROWS
@@ -31,6 +32,12 @@ FEW = 20
 
 MANY_BODIES = 2000
 """Bodies above which contacts are solved by sweeps alone."""
+
+MOST_THREADS = 64
+"""Threads of one scene, at most."""
+
+RESERVED = 65536
+"""Words of the workspace that formulas of stop conditions may use."""
 
 PAIRS_A_BLOCK = 24
 """Room for pairs of blocks that meet, for each block beside the diagonal."""
@@ -264,7 +271,7 @@ class System(Record):
 
 @final
 class Island(Record):
-    """Bodies that hang together by contacts, and the workspace in which their impulses are found."""
+    """Bodies that hang together by contacts, and the workspace of their impulses."""
 
     most: i64 = size()  # bodies that there is room for
     room: i64 = size()  # contacts, likewise
@@ -297,6 +304,7 @@ class Island(Record):
     sweeps: i64
     turns: i64
     limited: i64
+    above: f64  # what an island must miss to be solved
 
     # velocities before the step, without impulses, with them
     speed: Rows[Twist] = rows("most")
@@ -381,7 +389,7 @@ class World(Record):
     limited: i64  # steps with less restitution than asked
     most: i64  # contacts
     islands: i64
-    system_at: i64  # in the block of an island
+    island_words: i64  # of the block of an island
     left: f64  # residual of the impulses, the worst of all islands
     excess: f64  # the same beside what solves a step
     residual: f64
@@ -442,7 +450,8 @@ class World(Record):
     pair_table: Rows[Slot] = rows("table")
     pair: Rows[Live] = rows("2 * capacity")
 
-    # islands: the root of each body, its island and its number in it; bodies and contacts by islands
+    # islands: the root of each body, its island and its number in it; bodies and contacts by
+    # islands; which thread solves each
     root: iptr = sized("bodies")
     island: iptr = sized("bodies")
     number: iptr = sized("bodies")
@@ -453,7 +462,19 @@ class World(Record):
     missed_by: ptr = sized("bodies")  # what impulses of each island miss, as a velocity
     pressed_by: ptr = sized("bodies")  # and the strongest of them
     turning_missed: ptr = sized("bodies")
-    heading: ptr = sized()  # what the block of an island and its system begin with
+    worker: iptr = sized("bodies")
+
+
+@final
+class Crew(Record):
+    """Threads that solve islands together: what is ordered by its number, and who has done it."""
+
+    workers: i64
+    kind: i64
+    order: ptr = inline(1)
+    over: ptr = inline(1)
+    done: ptr = inline(MOST_THREADS)
+    call: iptr = inline(3)  # addresses of what tells and waits
 
 
 @final
@@ -520,8 +541,7 @@ def new_world(s: SceneSizes, room: Callable[[int], Words] | None = None) -> Worl
         s: sizes.
         room: gives zeros for so many words in which it lies; its own if not given.
     """
-    heading, system_at = island_heading(s.bodies, s.capacity)
-    lengths = {"forms": s.forms, "heading": heading.size}
+    lengths = {"forms": s.forms}
     sizes = {
         "bodies": s.bodies, "balls": s.balls, "boxes": s.boxes, "colliders": s.colliders,
         "planes": s.planes, "capacity": s.capacity, "classes": s.classes, "laws": s.laws,
@@ -529,23 +549,27 @@ def new_world(s: SceneSizes, room: Callable[[int], Words] | None = None) -> Worl
     }  # fmt: skip
     place = None if room is None else room(World.words_for(lengths, **sizes))
     world = World.new(lengths, place, **sizes)
-    world.heading.view(np.int64)[:], world.system_at = heading, system_at
+    world.island_words = _island_words(s.bodies, s.capacity)
     return world
 
 
-def island_words(bodies: int, capacity: int) -> int:
+def scene_scratch(bodies: int, capacity: int, threads: int) -> Array:
+    """The workspace of the steps of a scene: a crew, and a block for islands for each thread."""
+    words = _island_words(bodies, capacity)
+    scratch = np.zeros(RESERVED + Crew.header + threads * words)
+    Crew(scratch[RESERVED:]).workers = threads
+    lengths, counts, system = _island_sizes(bodies, capacity)
+    for k in range(threads):
+        begin = RESERVED + Crew.header + k * words
+        block = Island.new(lengths, scratch[begin:], **counts)
+        System.new({}, block.system, **system)
+    return scratch
+
+
+def _island_words(bodies: int, capacity: int) -> int:
     """Words of the block in which an island of a scene is solved."""
     lengths, counts, _ = _island_sizes(bodies, capacity)
     return Island.words_for(lengths, **counts)
-
-
-def island_heading(bodies: int, capacity: int) -> tuple[Words, int]:
-    """What such a block begins with, then what its system begins with; and where that lies."""
-    lengths, counts, sizes = _island_sizes(bodies, capacity)
-    block = Island.new(lengths, **counts)
-    system = System.new({}, block.system, **sizes)
-    heading = np.concatenate([block.ints[: Island.header], system.ints[: System.header]])
-    return heading, block.span("system").start
 
 
 def _island_sizes(bodies: int, capacity: int) -> tuple[dict[str, int], ...]:

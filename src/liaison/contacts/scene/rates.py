@@ -11,7 +11,7 @@ from liaison.program.loops.language import f64, i64, loop
 from liaison.program.loops.records import Rows
 from liaison.solvers.cones.table import shrink
 
-from .layout import Contact, Twist, Island
+from .layout import Contact, Island, Twist
 
 SOLVED, ROUNDED = 1e-12, 4e-15
 """Residual up to which rounding is not asked for, and rounding of a rate beside its terms."""

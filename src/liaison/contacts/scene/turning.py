@@ -17,7 +17,7 @@ from __future__ import annotations
 from math import sqrt
 
 from liaison.contacts.impulses.solve import solve_scene
-from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.program.loops.language import f64, loop, ptr
 from liaison.program.loops.records import Rows
 from liaison.solvers.cones.table import shrink
 

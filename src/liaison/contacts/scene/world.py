@@ -25,8 +25,8 @@ from .layout import (
     Words,
     World,
     fill,
-    island_words,
     new_world,
+    scene_scratch,
 )
 from .parts import DEEP, SceneModel, inside_each_other
 
@@ -57,7 +57,9 @@ def scene_arrays(plan: Plan) -> Arrays:
     unit = power_near(model.size)
     arrays.run.start_tolerance = DEEP * unit
     arrays.run.scales.position.reshape(-1, 7)[:, :3] = unit
-    return arrays
+    threads = plan.program.facts["threads"]
+    scratch = scene_scratch(len(model.bodies.names), model.capacity, threads)
+    return replace(arrays, scratch=scratch)
 
 
 def enlarged(plan: Plan, arrays: Arrays) -> Arrays:
@@ -81,7 +83,7 @@ def enlarged(plan: Plan, arrays: Arrays) -> Arrays:
     words[0] = words.size
     larger = type(run)(words)
     larger.event_capacity += EVENTS * (capacity - int(before.capacity)) if model.events else 0
-    scratch = np.zeros(island_words(len(model.bodies.names), capacity))
+    scratch = scene_scratch(len(model.bodies.names), capacity, plan.program.facts["threads"])
     return replace(with_block(arrays, words), scratch=scratch)
 
 
