@@ -188,7 +188,7 @@ def room_of(f: ptr, q: ConePair) -> f64:
     if q.mu > 0.0:
         m = q.mu
         far = min(far, cone_room(m * f[0], f[1], f[2], m * q.df[0], q.df[1], q.df[2]))
-        if q.mu > WEDGE:
+        if q.is_strict == 1:
             u = q.rate
             far = min(far, cone_room(q.slack, u[1], u[2], q.dz[0], q.dz[1], q.dz[2]))
     return far
@@ -566,8 +566,8 @@ def enter(mu: f64, tolerance: f64, begin: f64, way: i64, island: Island) -> None
         q = island.cone[c]
         for r in range(3):
             q.rate[r] = rate(island.contact[c], r, island)
-        is_soft = 1.0 if way > 0 or q.mu > WEDGE else 0.0
-        q.soft = is_soft * SOFT * tolerance * island.contact[c].normal
+        q.is_strict = 1 if way > 0 or q.mu > WEDGE else 0
+        q.soft = float(q.is_strict) * SOFT * tolerance * island.contact[c].normal
         q.w = max(q.rate[0] + q.soft * island.contact[c].force[0], little)
         if q.mu > 0.0:
             slip = sqrt(q.rate[1] * q.rate[1] + q.rate[2] * q.rate[2])
@@ -609,7 +609,7 @@ def turn_inside(damping: f64, island: Island) -> f64:
         q.rate[2] += far * q.dz[2]
         q.w += far * q.dw
         q.slack += far * q.dz[0]
-        if q.mu > 0.0 and q.mu <= WEDGE:
+        if q.mu > 0.0 and q.is_strict == 0:
             # nothing else hangs on λ: where it would leave its cone it is set anew
             slip = sqrt(q.rate[1] * q.rate[1] + q.rate[2] * q.rate[2])
             least = LEAST * now / (q.mu * island.contact[c].force[0])
