@@ -435,10 +435,11 @@ STUCK, DAMPING, DAMPED = 0.05, 4.0, 3
 
 SOFT, WEDGE = 0.05, 0.55
 """ε beside the tolerance; friction from which three balls hold each other by it, tan 30° or so, so
-that ε is there from the first try on, and turns do not leave the cones of λ."""
+that ε is there from the first try on."""
 
-LEAST = 0.01
-"""Part of the mean product that is left of a product whose λ is set anew."""
+STRICT, LEAST = 0.4, 0.01
+"""Friction from which turns never leave the cones of λ, and part of the mean product that is left
+of a product whose λ is set anew."""
 
 GOLDEN = 0.6180339887498949
 
@@ -566,8 +567,9 @@ def enter(mu: f64, tolerance: f64, begin: f64, way: i64, island: Island) -> None
         q = island.cone[c]
         for r in range(3):
             q.rate[r] = rate(island.contact[c], r, island)
-        q.is_strict = 1 if way > 0 or q.mu > WEDGE else 0
-        q.soft = float(q.is_strict) * SOFT * tolerance * island.contact[c].normal
+        q.is_strict = 1 if way > 0 or q.mu > STRICT else 0
+        is_soft = 1.0 if way > 0 or q.mu > WEDGE else 0.0
+        q.soft = is_soft * SOFT * tolerance * island.contact[c].normal
         q.w = max(q.rate[0] + q.soft * island.contact[c].force[0], little)
         if q.mu > 0.0:
             slip = sqrt(q.rate[1] * q.rate[1] + q.rate[2] * q.rate[2])

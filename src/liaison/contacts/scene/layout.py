@@ -218,7 +218,7 @@ class ConePair(Record):
     """One contact of the interior method; names as in `cone_pairs`."""
 
     w: f64
-    is_strict: i64  # there is ε, and turns stay inside the cone of λ
+    is_strict: i64  # turns stay inside the cone of λ
     soft: f64  # ε a
     part: f64  # of a change along n that ε leaves
     lag: f64  # of w behind u_n + ε a f_n
