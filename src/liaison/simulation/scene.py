@@ -10,20 +10,26 @@ Public names: Scene.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
 
-from liaison.contacts.scene.kernel import scene_kernel
+from liaison.contacts.scene.kernel import scene_kernel, scene_labels
+from liaison.contacts.scene.layout import MOST_THREADS
 from liaison.contacts.scene.parts import Bodies, Laws, SceneModel, check_start
 from liaison.errors import SimulationError
 from liaison.numeric import Array, State
+from liaison.program import Kernel
 from liaison.simulation.plan.settings import settings_of
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.units import si_value, si_values
 
+from .batch.result import Runs
+from .batch.scenes import number_of_runs, rows_of_starts, scene_runs
 from .run import Run
+from .stepper import Stepper
 
 STEPS = 10**15
 """Steps allowed: as many as there are until the end."""
@@ -72,6 +78,7 @@ class Scene:
         depth: float = 1e-9,
         sweeps: int = 1000,
         events: bool = True,
+        threads: int = 1,
         stop: Any = None,
         time_limit: float | str | None = None,
         progress: Callable[[float], None] | None = None,
@@ -91,6 +98,8 @@ class Scene:
                 that where more than twenty contacts are solved together.
             sweeps: over all contacts, at most, in one problem.
             events: record the events of contacts: `trajectory.events`.
+            threads: that solve groups of bodies which do not touch each other at the same time;
+                results have the same bits for any number. Those that wait take time of their core.
             stop: what ends the run: {label: value}, or formulas that change sign; labels are those
                 of the trajectory, and "contacts", "residual", "penetration".
             time_limit: seconds of wall clock after which the run ends.
@@ -105,7 +114,7 @@ class Scene:
         """
         run = self.run(
             until, step=step, every=every, tolerance=tolerance, depth=depth, sweeps=sweeps,
-            events=events, stop=stop, watch=watch,
+            events=events, threads=threads, stop=stop, watch=watch,
         )  # fmt: skip
         limit = si_value(time_limit, "s", "time_limit")
         return run.finish(time_limit=limit, progress=progress, on_failure=on_failure)
@@ -120,6 +129,7 @@ class Scene:
         depth: float = 1e-9,
         sweeps: int = 1000,
         events: bool = True,
+        threads: int = 1,
         stop: Any = None,
         is_compiled: bool = True,
         watch: bool = True,
@@ -134,14 +144,124 @@ class Scene:
             depth: penetration that is left alone.
             sweeps: at most.
             events: of contacts.
+            threads: how many.
             stop: what ends the run.
             is_compiled: False runs the time loop as plain Python: its test.
             watch: keep the balance of energy.
         """
-        size: float = si_value(step, "s", "step")
         end: float = si_value(until, "s", "until")
-        if not (size > 0 and math.isfinite(size) and end >= 0 and math.isfinite(end)):
-            raise SimulationError(f"a scene needs a positive step and end, not {size} and {end}.")
+        if not (end >= 0 and math.isfinite(end)):
+            raise SimulationError(f"a scene needs an end from 0 s on, not {end}.")
+        size = _checked_step(step)
+        kernel = self._kernel(
+            tolerance=tolerance, depth=depth, sweeps=sweeps, events=events,
+            threads=threads if is_compiled else 1,
+        )  # fmt: skip
+        instants = _instants(si_values(every, "s", "every"), size, end)
+        settings = settings_of(
+            step=size, method="moreau", every=instants, max_steps=STEPS, watch=watch
+        )
+        state = self._start(kernel)
+        return Run(kernel, state, end, settings, stop=stop, is_compiled=is_compiled)
+
+    def stepper(
+        self,
+        *,
+        step: float | str,
+        tolerance: float = 1e-6,
+        depth: float = 1e-9,
+        sweeps: int = 1000,
+        events: bool = True,
+        threads: int = 1,
+    ) -> Stepper:
+        """The scene step by step: `its.step(None, dt)`, as `liaison.stepper` of a mechanism.
+
+        Whole steps give the bits of a run in one go. `its.modes` says which pairs are closed, and
+        which of them stick or slip.
+
+        Args:
+            step: fixed step [s].
+            tolerance: see `simulate`, as the following ones.
+            depth: penetration that is left alone.
+            sweeps: at most.
+            events: of contacts.
+            threads: how many.
+        """
+        size = _checked_step(step)
+        kernel = self._kernel(
+            tolerance=tolerance, depth=depth, sweeps=sweeps, events=events, threads=threads
+        )
+        settings = settings_of(step=size, method="moreau", max_steps=STEPS)
+        return Stepper(kernel, self._start(kernel), settings)
+
+    def simulate_batch(
+        self,
+        until: float | str,
+        *,
+        start: Mapping[str, Any],
+        step: float | str,
+        every: int | Sequence[float | str] | Array | None = None,
+        threads: int | None = None,
+        time_limit: float | str | None = None,
+        on_failure: str = "raise",
+        progress: Callable[[float], None] | None = None,
+        **options: Any,
+    ) -> Runs:
+        """Lets the scene move many times, on all cores, from many starts.
+
+        A run has the bits that it has alone.
+
+        Args:
+            until: the last instant [s].
+            start: label ("ball.x", "ball.vz") -> a number, or one for each run, in SI.
+            step: fixed step [s].
+            every: record every so many steps, or at these instants [s]; the first and the last
+                if not given.
+            threads: how many; all cores if not given.
+            time_limit: seconds of wall clock after which the runs still under way are left.
+            on_failure: "raise" if a run fails, or "return" all of them, each with its status.
+            progress: called with the fraction of runs that are over.
+            **options: tolerance, depth, sweeps, events, stop and watch, as of `simulate`.
+
+        Raises:
+            SimulationError: some runs could not go on; carries all of them as `trajectory`.
+        """
+        size, end = _checked_step(step), float(si_value(until, "s", "until"))
+        listed = [0.0, end] if every is None else si_values(every, "s", "every")
+        instants = _instants(listed, size, end)
+        if instants is None:
+            instants = _whole_steps(1, size, end)
+        scenes = self._with_starts(start)
+        return scene_runs(
+            lambda k: scenes[k].run(end, step=size, every=instants, **options), len(scenes),
+            np.asarray(instants, dtype=float), threads=threads,
+            time_limit=si_value(time_limit, "s", "time_limit"), on_failure=on_failure,
+            progress=progress,
+        )  # fmt: skip
+
+    def _with_starts(self, start: Mapping[str, Any]) -> list[Scene]:
+        """The same scene from each of the starts."""
+        q, v = scene_labels(self.bodies.names)
+        count = number_of_runs(start, [x.name for x in (*q, *v)])
+        n = len(self.bodies.names)
+        poses = rows_of_starts(q, self.bodies.pose.ravel(), start, count).reshape(count, n, 7)
+        speeds = rows_of_starts(v, self.bodies.speed.ravel(), start, count).reshape(count, n, 6)
+        return [
+            Scene(
+                replace(self.bodies, pose=pose, speed=speed), self.planes, laws=self.laws,
+                gravity=self.gravity,
+            )
+            for pose, speed in zip(poses, speeds, strict=True)
+        ]  # fmt: skip
+
+    def _kernel(
+        self, *, tolerance: float, depth: float, sweeps: int, events: bool, threads: int
+    ) -> Kernel:
+        """The kernel of its runs with these options, which are checked."""
+        if not (threads == int(threads) and 1 <= threads <= MOST_THREADS):
+            raise SimulationError(
+                f"threads of a scene is {threads}; it is a whole number from 1 to {MOST_THREADS}."
+            )
         if not (sweeps == int(sweeps) and sweeps >= 1):
             raise SimulationError(f"sweeps of a scene is {sweeps}; it is a whole number from 1.")
         for name, part in {"tolerance": tolerance, "depth": depth}.items():
@@ -151,13 +271,20 @@ class Scene:
             self.bodies, self.planes, self.laws, self.gravity, tolerance=tolerance, depth=depth,
             sweeps=int(sweeps), events=bool(events),
         )  # fmt: skip
-        kernel, bodies = scene_kernel(model), self.bodies
-        state = State(0.0, bodies.pose.ravel(), bodies.speed.ravel(), kernel.program.labels)
-        instants = _instants(si_values(every, "s", "every"), size, end)
-        settings = settings_of(
-            step=size, method="moreau", every=instants, max_steps=STEPS, watch=watch
-        )
-        return Run(kernel, state, end, settings, stop=stop, is_compiled=is_compiled)
+        return scene_kernel(model, int(threads))
+
+    def _start(self, kernel: Kernel) -> State:
+        """Where its runs begin."""
+        labels = kernel.program.labels
+        return State(0.0, self.bodies.pose.ravel(), self.bodies.speed.ravel(), labels)
+
+
+def _checked_step(step: float | str) -> float:
+    """A step [s], positive and finite."""
+    size: float = si_value(step, "s", "step")
+    if not (size > 0 and math.isfinite(size)):
+        raise SimulationError(f"a scene needs a positive step, not {size}.")
+    return size
 
 
 def _instants(every: int | Sequence[float] | Array, step: float, until: float) -> Any:
@@ -170,9 +297,13 @@ def _instants(every: int | Sequence[float] | Array, step: float, until: float) -
         )
     if every == 1:
         return None
-    # in the arithmetic of the time loop, so that they are ends of steps to the bit
+    return _whole_steps(int(every), step, until)
+
+
+def _whole_steps(every: int, step: float, until: float) -> Array:
+    """Every so many ends of steps, to the bit in the arithmetic of the time loop, and the end."""
     count = math.floor(until / step / every) + 2
-    times = (int(every) * np.arange(count)).astype(float) * step
+    times = (every * np.arange(count)).astype(float) * step
     return np.append(times[times + 1e-6 * step < until], until)
 
 

@@ -4,7 +4,7 @@ Phases of its steps: start, step, place; `advance` calls them as those of every 
 the run is q, the poses of all bodies, and v, their twists; all other data of a scene are its
 `World`, which lies in the block of the run.
 
-Public names: scene_kernel, pair_kernel, SCENE, retract_bodies.
+Public names: scene_kernel, scene_labels, pair_kernel, SCENE, retract_bodies.
 
 Source: docs/theory/time_stepping.md.
 """
@@ -12,7 +12,7 @@ Source: docs/theory/time_stepping.md.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from types import MappingProxyType
@@ -103,7 +103,7 @@ def one_step(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     choose_step(run)
     read_state(run, world)
     world.h = run.h
-    status = solved_step(e, world)
+    status = solved_step(e, scratch, world)
     if status != GOOD:
         return status
     if world.has_events == 1:
@@ -150,7 +150,7 @@ def stand(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
         run.phase = SAMPLING
         return GOOD
     world = World(run.beside)
-    place(e, world)
+    place(e, scratch, world)
     for i in range(world.bodies):
         pose = world.end[i].floats
         for j in range(7):
@@ -288,8 +288,13 @@ def _compiled() -> CompiledLoops:
     return compile_loops([retract_bodies, energy_of_bodies])
 
 
-def scene_kernel(model: SceneModel) -> Kernel:
-    """Coordinates of free bodies by name, and the entries that a run calls: `retract`, `energy`."""
+def scene_kernel(model: SceneModel, threads: int = 1) -> Kernel:
+    """Coordinates of free bodies by name, and the entries that a run calls: `retract`, `energy`.
+
+    Args:
+        model: the scene.
+        threads: that solve islands of its steps; bits do not depend on it.
+    """
     count = np.array([len(model.bodies.names)], dtype=np.int64)
     heavy = np.hstack([model.bodies.mass[:, None], model.bodies.inertia.reshape(-1, 9)])
     weights, gravity = (
@@ -305,20 +310,29 @@ def scene_kernel(model: SceneModel) -> Kernel:
             codes[name] = trampoline(loops, count, [x.ctypes.data for x in places[name]])
         return {name: codes[name][name] for name in names}, (codes, count, gravity, weights)
 
-    program = _program(model)
+    program = _program(model, threads)
     nq, nv = program.sizes["nq"], program.sizes["nv"]
     reads = {"retract": {"t": 0, "q": nq, "v": 0, "u": 0, "p": 0, "x": nv}}
     reads["energy"] = {"t": 0, "q": nq, "v": nv, "u": 0, "p": 0, "x": 0}
-    return MachineKernel(program, compiler, lambda _: 0, reads=reads)
+    kernel = MachineKernel(program, compiler, lambda _: 0, reads=reads)
+    kernel.recipe = scene_kernel, (model, threads)
+    return kernel
 
 
-def _program(model: SceneModel) -> Program:
+def scene_labels(names: Sequence[str]) -> tuple[tuple[Label, ...], tuple[Label, ...]]:
+    """Labels of the poses and of the twists of bodies, by their names."""
+    places = tuple(Label(f"{x}.{y}", unit) for x in names for y, unit in PLACE)
+    return places, tuple(Label(f"{x}.{y}", unit) for x in names for y, unit in RATE)
+
+
+def _program(model: SceneModel, threads: int) -> Program:
     """Names, sizes and labels of a scene; its entry is a loop over bodies."""
     names, planes = model.bodies.names, model.laws.names
     forces = tuple(f"{plane}.{x}" for plane in planes for x in "xyz")
+    q, v = scene_labels(names)
     labels = {
-        "q": tuple(Label(f"{x}.{y}", unit) for x in names for y, unit in PLACE),
-        "v": tuple(Label(f"{x}.{y}", unit) for x in names for y, unit in RATE),
+        "q": q,
+        "v": v,
         "u": (*(Label(*x) for x in SHOWN), *(Label(x, "N") for x in forces)),
     }
     sizes = {f"n{array}": len(x) for array, x in labels.items()}
@@ -334,7 +348,14 @@ def _program(model: SceneModel) -> Program:
         inputs=places_of(labels),
         sizes=MappingProxyType({**sizes, "nc": 0, "np": 0, "nx": sizes["nv"]}),
         labels=MappingProxyType(labels),
-        facts=MappingProxyType({"scene": model, "identity": _identity(model), "energy": _watched}),
+        facts=MappingProxyType(
+            {
+                "scene": model,
+                "identity": _identity(model),
+                "energy": _watched,
+                "threads": threads,
+            }
+        ),
     )
 
 
