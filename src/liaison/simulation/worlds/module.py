@@ -87,6 +87,7 @@ class Module:
     words: int  # of a run and of the workspace, in units of the precision
     form: Form
     block: int  # threads in a block at most
+    lanes: int = 1  # threads of a world, which are a block
 
 
 @final

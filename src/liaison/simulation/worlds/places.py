@@ -27,6 +27,9 @@ BLOCKS, SMALL_BLOCK, MUCH = (1024, 512, 256), 128, 65536
 as many as leave a block for each multiprocessor. Measured: few where a thread keeps more than so
 many bytes beside its registers."""
 
+BLOCKS_AT_ONCE = 8
+"""Worlds of balls at a time on each multiprocessor, whose numbers its cache holds."""
+
 SHARES = 4
 """Ranges of worlds for each thread of this processor, so that none waits long for the last."""
 
@@ -116,21 +119,25 @@ class Gpu(Place):
         """Through the driver's compiler."""
         text = ptx(module.text, self.driver.processor, passes=True)
         functions = self.driver.load_all(text, module.names)
-        return _OnGpu(functions, self.driver.multiprocessors, module.block)
+        return _OnGpu(functions, self.driver.multiprocessors, module)
 
 
 @final
 class _OnGpu(Kernels):
     def __init__(
-        self, functions: Mapping[str, Function], multiprocessors: int, largest: int
+        self, functions: Mapping[str, Function], multiprocessors: int, module: Module
     ) -> None:
         self._functions, self._multiprocessors = functions, multiprocessors
-        self._largest = largest
+        self._largest, self._lanes = module.block, module.lanes
         self.registers = max(x.attribute(REGISTERS) for x in functions.values())
         self.local_bytes = max(x.attribute(LOCAL_BYTES) for x in functions.values())
 
     def launch(self, name: str, count: int, arguments: Sequence[Any]) -> None:
-        """One thread a world; does not wait."""
+        """One thread a world, or a block of threads that takes one after another; does not wait."""
+        if self._lanes > 1:
+            blocks = min(count, BLOCKS_AT_ONCE * self._multiprocessors)
+            self._functions[name].launch(blocks * self._lanes, self._lanes, arguments)
+            return
         self._functions[name].launch(count, self.block(count), arguments)
 
     def block(self, count: int) -> int:

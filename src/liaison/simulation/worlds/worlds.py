@@ -41,6 +41,7 @@ from liaison.simulation.record.trajectory import FAILED
 from liaison.simulation.steps.layout import DONE
 from liaison.units import Label, si_value
 
+from .balls_module import LANES, balls_module, balls_of
 from .loops import MEASURES
 from .module import KERNELS, module_of
 from .places import Kernels, Place, place_named
@@ -276,11 +277,6 @@ def _check(plan: Plan) -> None:
             "yet.",
             hint="simulate and simulate_batch take it on the processor, with method='moreau'.",
         )
-    if plan.is_scene:
-        raise SimulationError(
-            f"{program.name!r} is a scene of free bodies; worlds are copies of a mechanism.",
-            hint="simulate and simulate_batch take scenes, on the processor.",
-        )
     stops = [x.name for x in plan.events if x.stops]
     if stops:
         raise SimulationError(
@@ -360,6 +356,8 @@ class Worlds:
     def _loaded(self, *names: str) -> Kernels:
         """Kernels where the worlds are."""
         single, gpu = self.precision == "single", self.place.is_gpu
+        if self.plan.is_scene:
+            return self.place.load(balls_module(self.plan, names, single=single, gpu=gpu))
         return self.place.load(module_of(self.plan, names, single=single, gpu=gpu))
 
     @property
@@ -374,7 +372,9 @@ class Worlds:
         free = self.place.free_bytes()
         free -= self.place.kept_bytes(self._kernels)
         # places in arrays are numbers of 31 bits
-        rows = max(3, *self._sizes().values())
+        rows = max(3, *(x for name, x in self._sizes().items() if name != "carried"))
+        if not self.plan.is_scene:
+            rows = max(rows, self._sizes()["carried"])
         most = min(max(0, int(0.95 * free) // self.bytes_per_world), LARGEST // rows)
         if self.count > most:
             raise SimulationError(
@@ -387,6 +387,10 @@ class Worlds:
     def _sizes(self) -> dict[str, int]:
         sides = sides_in(self.plan.program)
         size = self.plan.size
+        if self.plan.is_scene:
+            lanes = LANES if self.place.is_gpu else 1
+            words = int(balls_of(self.plan, lanes=lanes).words)
+            return {"q": size("nq"), "v": size("nv"), "u": size("nu"), "p": 0, "carried": words}
         rows = sum(block[4] for block in sides)
         return {
             "q": size("nq"), "v": size("nv"), "u": self.plan.inputs.held.size,
@@ -397,11 +401,18 @@ class Worlds:
         sizes, n, array = self._sizes(), self.count, self.place.array
         self.t = array(np.zeros(n), self.real)
         self.q, self.v = (array(np.zeros((sizes[x], n)), self.real) for x in "qv")
-        self._carried = array(np.zeros((max(1, sizes["carried"]), n)), self.real)
+        self._carried = self._carried_room(max(1, sizes["carried"]))
         self._measures = array(np.zeros((len(MEASURES), n)), self.real)
         self._codes = array(np.zeros((2, n)), self.whole)
-        self.u = array(self.plan.inputs.held, self.real)
+        shown = np.zeros((sizes["u"], n))
+        self.u = array(shown if self.plan.is_scene else self.plan.inputs.held, self.real)
         self.p = array(self._parameters(parameters), self.real)
+
+    def _carried_room(self, size: int) -> Any:
+        """What worlds keep from step to step; steps of a scene begin their own blocks."""
+        if self.plan.is_scene:
+            return self.place.room((self.count, size), self.real)
+        return self.place.array(np.zeros((size, self.count)), self.real)
 
     def _parameters(self, values: Mapping[str, Any]) -> Array:
         """Parameters of all worlds, or of each where one is a list."""
@@ -462,6 +473,11 @@ class Worlds:
         """Inputs where kernels run, kept for later steps; and how many rows of them there are."""
         if values is None:
             return self.u, 1
+        if self.plan.is_scene:
+            raise SimulationError(
+                "a scene has no inputs: gravity is all that acts.",
+                hint="Write velocities into worlds.v between steps, or reset worlds to them.",
+            )
         if isinstance(values, Mapping):
             labels = self.plan.program.labels.get("u", ())
             values = columns(self.place.numpy(self.u), labels, values, "input", self.count)
