@@ -21,14 +21,11 @@ from __future__ import annotations
 from math import sqrt
 from typing import final
 
-from liaison.program.loops.language import external, f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import external, f64, flat, i64, iptr, loop, ptr
 from liaison.program.loops.records import Record, inline, size, sized
 
 COLORS = 30
 """Colors; contacts for which all are taken come last, one after the other."""
-
-OVER = 1.6
-"""ω of sweeps; a contact alone is swept with 1."""
 
 SOLVED, ROUNDED = 1e-12, 4e-15
 """Residual up to which rounding is not asked for, and rounding of a rate beside its terms."""
@@ -47,6 +44,7 @@ class Balls(Record):
     laws: i64 = size()
     classes: i64 = size()
     lanes: i64 = size()
+    heads: i64 = size()  # words of the head of an island
 
     # tolerances, as of a scene
     tolerance: f64
@@ -61,7 +59,8 @@ class Balls(Record):
     pairs: i64
     colors: i64
     h: f64
-    left: f64  # residual of the impulses
+    residual: f64  # of the impulses
+    left: f64  # the same beside what solves a step
     worst: f64  # the same of the whole step
     deepest: f64
     contacts: f64
@@ -76,6 +75,8 @@ class Balls(Record):
     plane_surface: iptr = sized("planes")
     friction_of: ptr = sized("laws")
     law_between: iptr = sized("classes", "classes")
+    head_at: iptr = sized("heads")  # places and values of the words of an empty island
+    head: iptr = sized("heads")
 
     # bodies: before the step, midway, at its end; r ω and v without and with impulses
     pose: ptr = sized("bodies", "7")
@@ -110,6 +111,12 @@ class Balls(Record):
     right: ptr = sized("room")
     friction: ptr = sized("room")
     mobility: ptr = sized("2", "room")  # along n and across it
+
+    # impulses and velocities before the last sweep, and the way that goes on from there
+    last_force: ptr = sized("4", "room")
+    way_force: ptr = sized("4", "room")
+    last_next: ptr = sized("bodies", "6")
+    way_next: ptr = sized("bodies", "6")
     shared: ptr = sized("lanes")
 
 
@@ -273,7 +280,7 @@ def across_of(k: i64, axis: i64, v: ptr, before: ptr, w: Balls) -> f64:
 
 
 @loop
-def pressed(k: i64, mu: f64, over: f64, w: Balls) -> None:
+def pressed(k: i64, mu: f64, w: Balls) -> None:
     """One contact: the impulse that its own rates ask for."""
     a = w.normal[0, k]
     b = w.normal[1, k]
@@ -285,10 +292,10 @@ def pressed(k: i64, mu: f64, over: f64, w: Balls) -> None:
     t = across_of(k, 2, other, one, w)
     rate = a * x + b * y + c * t
     load = w.force[0, k]
-    new = max(load - over * (rate + w.right[k]) / w.mobility[0, k], 0.0)
+    new = max(load - (rate + w.right[k]) / w.mobility[0, k], 0.0)
     w.force[0, k] = new
     if mu > 0.0:
-        part = over / w.mobility[1, k]
+        part = 1.0 / w.mobility[1, k]
         fx = w.force[1, k]
         fy = w.force[2, k]
         ft = w.force[3, k]
@@ -313,7 +320,7 @@ def inside(x: f64, y: f64, t: f64, bound: f64) -> f64:
 
 
 @loop
-def sweep(me: i64, mu: f64, over: f64, w: Balls) -> None:
+def sweep(me: i64, mu: f64, w: Balls) -> None:
     """All contacts once, color by color."""
     for c in range(w.colors):
         k = w.color_first[c] + me
@@ -322,13 +329,13 @@ def sweep(me: i64, mu: f64, over: f64, w: Balls) -> None:
             end = end if me == 0 else 0
         while k < end:
             if w.active[k] == 1:
-                pressed(k, mu, over, w)
+                pressed(k, mu, w)
             k += w.lanes if c < COLORS else 1
         barrier()
 
 
 @loop
-def solved(me: i64, mu: f64, limit: f64, allowed: i64, scale: f64, count: f64, w: Balls) -> f64:
+def solved(me: i64, mu: f64, limit: f64, allowed: i64, scale: f64, w: Balls) -> f64:
     """Sweeps until the residual is at most the limit; the residual.
 
     Args:
@@ -337,19 +344,78 @@ def solved(me: i64, mu: f64, limit: f64, allowed: i64, scale: f64, count: f64, w
         limit: residual that is enough.
         allowed: sweeps at most.
         scale: the strongest impulse that counts, as a velocity.
-        count: of contacts.
         w: velocities without impulses come in `next`.
     """
-    over = OVER if count > 1.0 else 1.0
     residual = 0.0
+    before = 0.0
     started(me, w)
+    begin_way(me, w)
     for turn in range(allowed):
-        sweep(me, mu, over, w)
+        sweep(me, mu, w)
         if turn % LOOK == 0 or turn == allowed - 1:
             residual = residual_of(me, mu, scale, w)
             if not (residual > limit):
                 break
+        now = change(me, w)
+        go_on(me, now / before if now < before else 0.0, w)
+        before = now
     return residual
+
+
+@loop
+def begin_way(me: i64, w: Balls) -> None:
+    """Where sweeps begin, and no way yet."""
+    k = me
+    while k < w.pairs:
+        if w.active[k] == 1:
+            for r in range(4):
+                w.last_force[r, k] = w.force[r, k]
+                w.way_force[r, k] = 0.0
+        k += w.lanes
+    k = me
+    while k < 6 * w.bodies:
+        flat(w.last_next)[k] = flat(w.next)[k]
+        flat(w.way_next)[k] = 0.0
+        k += w.lanes
+    barrier()
+
+
+@loop
+def change(me: i64, w: Balls) -> f64:
+    """The square of what the last sweep changed, as velocities."""
+    total = 0.0
+    k = me
+    while k < w.pairs:
+        if w.active[k] == 1:
+            for r in range(4):
+                x = (w.force[r, k] - w.last_force[r, k]) * w.mobility[0, k]
+                total += x * x
+        k += w.lanes
+    return float(total_of(total, me, w))
+
+
+@loop
+def go_on(me: i64, part: f64, w: Balls) -> None:
+    """Goes on along the way so far, and adds the last sweep to it: conjugate directions."""
+    k = me
+    while k < w.pairs:
+        if w.active[k] == 1:
+            for r in range(4):
+                f = w.force[r, k]
+                way = part * w.way_force[r, k]
+                w.way_force[r, k] = way + f - w.last_force[r, k]
+                w.force[r, k] = f + way
+                w.last_force[r, k] = f + way
+        k += w.lanes
+    k = me
+    while k < 6 * w.bodies:
+        v = flat(w.next)[k]
+        way = part * flat(w.way_next)[k]
+        flat(w.way_next)[k] = way + v - flat(w.last_next)[k]
+        flat(w.next)[k] = v + way
+        flat(w.last_next)[k] = v + way
+        k += w.lanes
+    barrier()
 
 
 @loop

@@ -1,12 +1,14 @@
 """The text of a device's module for worlds of balls: a block of threads for each world.
 
-Public names: balls_of, balls_module, LANES.
+Public names: balls_of, balls_module, spare_words, LANES.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
+from liaison.contacts.scene.layout import RESERVED, Crew, scene_scratch
 from liaison.contacts.scene.parts import DEEP, SceneModel
 from liaison.errors import SimulationError
 from liaison.program.gpu.pointers import functions_text
@@ -38,7 +40,7 @@ LOOPS: dict[str, Loop[..., None]] = {
 
 KNOWN = frozenset({
     "gravity", "mass", "light", "quick", "radius", "surface", "plane", "plane_surface",
-    "friction_of", "law_between",
+    "friction_of", "law_between", "head_at", "head",
 })  # fmt: skip
 """Arrays that no step writes."""
 
@@ -62,10 +64,13 @@ def balls_of(plan: Plan, *, lanes: int = 1, single: bool = False) -> Balls:
     _check(model)
     b, laws = model.bodies, model.laws
     n, size = len(b.names), model.size
+    empty = _empty_island(model)
+    at = np.flatnonzero(empty)
     w = Balls.new(
         {}, bodies=n, planes=len(model.planes), room=model.capacity, laws=len(laws.values),
-        classes=len(laws.table), lanes=lanes,
+        classes=len(laws.table), lanes=lanes, heads=len(at),
     )  # fmt: skip
+    w.head_at[:], w.head[:] = at, empty[at]
     at = np.argsort(b.owner)
     radius, inertia = b.ball[at, 3], b.inertia[:, 0, 0]
     w.mass[:], w.light[:], w.radius[:] = b.mass, 1 / b.mass, radius
@@ -79,6 +84,17 @@ def balls_of(plan: Plan, *, lanes: int = 1, single: bool = False) -> Balls:
     w.start_depth = (1e-4 if single else DEEP) * power_near(size)
     w.sweeps_allowed = model.sweeps
     return w
+
+
+def _empty_island(model: SceneModel) -> NDArray[np.int64]:
+    """The workspace in which all contacts of a world are solved at once, as words."""
+    scratch = scene_scratch(len(model.bodies.names), model.capacity, 1)
+    return scratch[RESERVED + Crew.header :].view(np.int64)
+
+
+def spare_words(plan: Plan) -> int:
+    """Words of that workspace."""
+    return len(_empty_island(plan.program.facts["scene"]))
 
 
 def _check(model: SceneModel) -> None:
@@ -129,7 +145,8 @@ def balls_module(
     if gpu:
         loops = rolled(graded(loops, SHORT)).replace(" nounwind ", " convergent nounwind ")
     own = functions_text(device, functions)
-    kernels = [_kernel(name, one.name, int(block.words), form, gpu) for name, one in written.items()]
+    sizes = int(block.words), spare_words(plan)
+    kernels = [_kernel(name, one.name, *sizes, form, gpu) for name, one in written.items()]
     tail = f'attributes #0 = {{ nounwind convergent "nvvm.maxntid"="{lanes}" }}' if gpu else ""
     text = "\n".join([GPU if gpu else HOST, loops, own, *kernels, device.tail(), tail, ""])
     return Module(text, tuple(written), int(block.words), form, lanes, lanes)
@@ -176,6 +193,12 @@ world:
   %wide = zext i32 %i to i64
   %offset = mul i64 %wide, {words}
   %block = getelementptr inbounds {real}, ptr {carried}, i64 %offset
+  %total = zext i32 %count to i64
+  %before = mul i64 %total, {words}
+  %slot = zext i32 {slot} to i64
+  %own = mul i64 %slot, {spare}
+  %far = add i64 %before, %own
+  %island = getelementptr inbounds {real}, ptr {carried}, i64 %far
   call void @liaison_{loop}({passed})
   %next = add i32 %i, {width}
   br label %test
@@ -184,7 +207,7 @@ done:
 }}"""
 
 
-def _kernel(name: str, loop: str, words: int, form: Form, gpu: bool) -> str:
+def _kernel(name: str, loop: str, words: int, spare: int, form: Form, gpu: bool) -> str:
     """A kernel: a block of threads takes world after world; on this processor a loop over them."""
     real = form.real
     numbers, number, arrays = KERNELS[name]
@@ -195,10 +218,11 @@ def _kernel(name: str, loop: str, words: int, form: Form, gpu: bool) -> str:
     end = ".any" if gpu else ""
     casts = [f"  %{x}.any = addrspacecast {space} %{x} to ptr" for x in arrays] if gpu else []
     passed = [f"i32 %{x}" for x in ("i", *numbers)] + [f"{real} %{number}"]
-    passed += [f"ptr %{x}{end}" for x in arrays] + ["ptr %block"]
+    passed += [f"ptr %{x}{end}" for x in arrays] + ["ptr %block", "ptr %island"]
     head = f"define {'ptx_kernel ' if gpu else ''}void @{name}({', '.join(arguments)})"
     body = BODY.format(
         casts="\n".join(casts), words=words, real=real, carried=f"%carried{end}", loop=loop,
         passed=", ".join(passed), width="%width" if gpu else "1",
+        slot="%first" if gpu else "%i", spare=spare,
     )  # fmt: skip
     return "\n".join([f"{head} {'#0 ' if gpu else ''}{{", GPU_HEAD if gpu else HOST_HEAD, body])

@@ -15,14 +15,18 @@ from math import sqrt
 
 from liaison.contacts.scene.bodies import moved_pose
 from liaison.contacts.scene.islands import ENOUGH, MANY, ROUNDING, TOGETHER
-from liaison.contacts.scene.layout import FEW, Pose, Twist
+from liaison.contacts.scene.layout import FEW, Island, Pose, Twist
 from liaison.contacts.scene.rates import LEAST
 from liaison.contacts.scene.step import AGAIN, HALVED, NEAR, PLACED, UNSOLVED
 from liaison.program.loops.language import f64, flat, i64, iptr, loop, ptr
 from liaison.simulation.steps.layout import BAD_GAP, CROWDED, GOOD, NO_MODE, NOT_FINITE
 
 from .balls import Balls, barrier, body_of, lane, most_of, solved, sort_colors, total_of
+from .balls_inside import begin_island, from_island
 from .loops import random_number
+
+SOON = 300
+"""Sweeps before all contacts are solved at once."""
 
 TINY = 1e-24  # square of a distance [m²], as of pairs
 
@@ -235,7 +239,7 @@ def counted(me: i64, w: Balls) -> f64:
 
 
 @loop
-def attempt(me: i64, w: Balls) -> i64:
+def attempt(me: i64, w: Balls, island: Island) -> i64:
     """Impulses of a step of size `h`, velocities and poses with them; GOOD, or why not."""
     free_motion(me, w)
     status = find_pairs(me, w)
@@ -249,16 +253,27 @@ def attempt(me: i64, w: Balls) -> i64:
         scale = set_rates(me, 0.0 if few == 1 else MANY * w.depth, w)
         free_velocities(me, w)
         aim = min(TOGETHER, w.tolerance) if few == 1 else w.tolerance
-        left = solved(
-            me, 1.0, aim, w.sweeps_allowed, scale * max(count, float(LEAST)), count, w
-        )
+        left = found(me, aim, scale * max(count, float(LEAST)), w, island)
         w.left = left / (min(ROUNDING, w.tolerance) if few == 1 else w.tolerance)
-        w.worst = max(w.worst, left)
+        w.residual = left
         w.contacts = count
         move(me, w)
         if activate(me, -w.depth, 1, flat(w.end), w) == 0.0:
             break
     return GOOD
+
+
+@loop
+def found(me: i64, aim: f64, scale: f64, w: Balls, island: Island) -> f64:
+    """Impulses by sweeps, by the interior method where these are slow, and by sweeps; residual."""
+    left = solved(me, 1.0, aim, SOON, scale, w)
+    if left <= aim:
+        return left
+    free_velocities(me, w)
+    if me == 0:
+        from_island(scale, w, island)
+    free_velocities(me, w)
+    return float(solved(me, 1.0, aim, w.sweeps_allowed, scale, w))
 
 
 @loop
@@ -321,7 +336,7 @@ def place(me: i64, w: Balls) -> None:
         set_gaps(me, w)
         aim = TOGETHER if count <= float(FEW) else ENOUGH
         scale = NEAR * worst * max(count, float(LEAST))
-        solved(me, 0.0, aim, w.sweeps_allowed, scale, count, w)
+        solved(me, 0.0, aim, w.sweeps_allowed, scale, w)
         i = me
         while i < w.bodies:
             for j in range(3):
@@ -389,15 +404,16 @@ def part_of_step(me: i64, w: Balls) -> i64:
 
 
 @loop
-def whole_step(me: i64, step: f64, w: Balls) -> i64:
+def whole_step(me: i64, step: f64, w: Balls, island: Island) -> i64:
     """A step, in parts where all of it is not solved; GOOD, or why not: the state is as before."""
     rest = step
     tried = 0
-    w.worst = 0.0
+    worst = 0.0
     while rest > 0.0:
-        w.h = rest
+        h = rest
         for halved in range(HALVED + 1):
-            status = attempt(me, w)
+            w.h = h
+            status = attempt(me, w, island)
             if status != GOOD:
                 return status
             if w.left <= 1.0:
@@ -405,13 +421,14 @@ def whole_step(me: i64, step: f64, w: Balls) -> i64:
             tried += 1
             if halved == HALVED or tried > UNSOLVED:
                 return NO_MODE
-            w.h = 0.5 * w.h
-            w.worst = 0.0
+            h = 0.5 * h
             barrier()
+        w.worst = max(worst, w.residual)
+        worst = w.worst
         status = part_of_step(me, w)
         if status != GOOD:
             return status
-        rest = rest - w.h if w.h < rest else 0.0
+        rest = rest - h if h < rest else 0.0
         barrier()
     return GOOD
 
@@ -513,7 +530,7 @@ def show(me: i64, i: i64, count: i64, u: ptr, step: f64, w: Balls) -> None:
 def march_balls(
     i: i64, count: i64, steps: i64, hold: i64, rows: i64, u_one: i64, p_one: i64,
     step: f64, t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
-    w: Balls,
+    w: Balls, island: Island,
 ) -> None:  # fmt: skip
     """World i for so many steps."""
     status = codes[i]
@@ -522,6 +539,8 @@ def march_balls(
     if status != GOOD:
         return
     load_state(me, i, count, q, v, w)
+    if me == 0:
+        begin_island(w, island)
     if taken == 0:
         status = start_status(me, w)
     done = 0
@@ -532,7 +551,7 @@ def march_balls(
         if status == GOOD:
             keep(me, 0, w)
             w.deepest = 0.0
-            status = whole_step(me, step, w)
+            status = whole_step(me, step, w, island)
             if status == GOOD:
                 done += 1
                 residual = max(residual, w.worst)
@@ -559,7 +578,7 @@ def reset_balls(
     i: i64, count: i64, q_one: i64, v_one: i64,
     start: f64, chosen: iptr, q_start: ptr, v_start: ptr,
     t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
-    w: Balls,
+    w: Balls, island: Island,
 ) -> None:  # fmt: skip
     """World i, if it is chosen, at a start of its own or one that all share."""
     if chosen[i] == 0:
@@ -590,7 +609,7 @@ def scatter_balls(
     i: i64, count: i64, seed: i64, u_one: i64, p_one: i64,
     start: f64, chosen: iptr, spread: ptr,
     t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
-    w: Balls,
+    w: Balls, island: Island,
 ) -> None:  # fmt: skip
     """World i, if it is chosen, at a random start about the one at hand, out of penetration."""
     if chosen[i] == 0:

@@ -74,6 +74,10 @@ class Kernels(ABC):
     registers: int = 0
     local_bytes: int = 0
 
+    def at_once(self, count: int) -> int:
+        """Of so many worlds of a scene, those that may be under way at the same time."""
+        return count
+
     @abstractmethod
     def launch(self, name: str, count: int, arguments: Sequence[Any]) -> None:
         """Runs one on so many worlds."""
@@ -135,10 +139,13 @@ class _OnGpu(Kernels):
     def launch(self, name: str, count: int, arguments: Sequence[Any]) -> None:
         """One thread a world, or a block of threads that takes one after another; does not wait."""
         if self._lanes > 1:
-            blocks = min(count, BLOCKS_AT_ONCE * self._multiprocessors)
-            self._functions[name].launch(blocks * self._lanes, self._lanes, arguments)
+            self._functions[name].launch(self.at_once(count) * self._lanes, self._lanes, arguments)
             return
         self._functions[name].launch(count, self.block(count), arguments)
+
+    def at_once(self, count: int) -> int:
+        """Blocks of threads for so many worlds."""
+        return min(count, BLOCKS_AT_ONCE * self._multiprocessors)
 
     def block(self, count: int) -> int:
         """Threads in a block for so many worlds."""

@@ -41,7 +41,7 @@ from liaison.simulation.record.trajectory import FAILED
 from liaison.simulation.steps.layout import DONE
 from liaison.units import Label, si_value
 
-from .balls_module import LANES, balls_module, balls_of
+from .balls_module import LANES, balls_module, balls_of, spare_words
 from .loops import MEASURES
 from .module import KERNELS, module_of
 from .places import Kernels, Place, place_named
@@ -371,6 +371,9 @@ class Worlds:
         """Raises an error before anything is allocated that does not fit."""
         free = self.place.free_bytes()
         free -= self.place.kept_bytes(self._kernels)
+        if self.plan.is_scene:
+            spare = self._kernels.at_once(self.count) * spare_words(self.plan)
+            free -= spare * np.dtype(self.real).itemsize
         # places in arrays are numbers of 31 bits
         rows = max(3, *(x for name, x in self._sizes().items() if name != "carried"))
         if not self.plan.is_scene:
@@ -411,7 +414,8 @@ class Worlds:
     def _carried_room(self, size: int) -> Any:
         """What worlds keep from step to step; steps of a scene begin their own blocks."""
         if self.plan.is_scene:
-            return self.place.room((self.count, size), self.real)
+            spare = self._kernels.at_once(self.count) * spare_words(self.plan)
+            return self.place.room((self.count * size + spare,), self.real)
         return self.place.array(np.zeros((size, self.count)), self.real)
 
     def _parameters(self, values: Mapping[str, Any]) -> Array:
