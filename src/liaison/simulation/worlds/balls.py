@@ -215,6 +215,18 @@ def body_of(i: i64, key: i64, w: Balls) -> i64:
 
 
 @loop
+def free_velocities(me: i64, w: Balls) -> None:
+    """r ω and v of all bodies without impulses."""
+    i = me
+    while i < w.bodies:
+        for j in range(3):
+            w.next[i, j] = w.radius[i] * w.speed[i, j]
+            w.next[i, 3 + j] = w.speed[i, 3 + j] + w.h * w.gravity[j]
+        i += w.lanes
+    barrier()
+
+
+@loop
 def started(me: i64, w: Balls) -> None:
     """Velocities with the impulses that are guessed."""
     for c in range(w.colors):

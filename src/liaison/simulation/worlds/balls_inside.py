@@ -1,24 +1,67 @@
 """All contacts of a world of balls at once, by the interior method of scenes, where sweeps are slow.
 
-Contacts get the rows that those of a scene have; one thread then solves them as one island.
+Contacts get the rows that those of a scene have; the threads of the block then take its turns
+together: each contact by the loops of `contacts/impulses/interior.py`, sums over bodies color by
+color, factors column by column.
 
-Public names: begin_island, from_island.
+Public names: begin_island, found.
 
 Source: docs/theory/contact_solvers.md.
 """
 
 from __future__ import annotations
 
-from math import copysign
+from math import copysign, sqrt
 
-from liaison.contacts.impulses.interior import from_inside, with_impulses
-from liaison.contacts.impulses.solve import BEGIN, MOST, forget
-from liaison.contacts.scene.bodies import copy_twists
+from liaison.contacts.impulses.block_factors import backward, eliminate, forward
+from liaison.contacts.impulses.interior import (
+    BETTER,
+    CENTERING,
+    CLOSE,
+    DAMPED,
+    DAMPING,
+    LAST,
+    LEAST,
+    LONGER,
+    LOOK,
+    NEAR,
+    PART,
+    SHRUNK,
+    SLOW,
+    SOFT,
+    STRICT,
+    STUCK,
+    WEDGE,
+    aim,
+    cones_of,
+    products,
+    respond,
+    room_of,
+    scale_pair,
+)
+from liaison.contacts.impulses.interior import GOLDEN
+from liaison.contacts.impulses.solve import BEGIN, MOST
 from liaison.contacts.scene.bounce import TRIES
-from liaison.contacts.scene.layout import Contact, Island, System
-from liaison.program.loops.language import f64, i64, loop
+from liaison.contacts.scene.layout import ConePair, Contact, Island, System
+from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.solvers.cones.table import shrink
 
-from .balls import Balls
+from .balls import (
+    COLORS,
+    Balls,
+    across_of,
+    barrier,
+    free_velocities,
+    most_of,
+    residual_of,
+    solved,
+    started,
+    total_of,
+)
+from .balls_factors import add_contacts, factorized, solve_system
+
+SOON = 300
+"""Sweeps before all contacts are solved at once."""
 
 
 @loop
@@ -29,53 +72,387 @@ def begin_island(w: Balls, island: Island) -> None:
 
 
 @loop
-def from_island(scale: f64, w: Balls, island: Island) -> None:
-    """Impulses by the interior method, from those that sweeps came to; velocities are as before.
+def found(me: i64, limit: f64, scale: f64, w: Balls, island: Island) -> f64:
+    """Impulses by sweeps, by the interior method where these are slow, and by sweeps; residual.
 
     Args:
+        me: number of this thread.
+        limit: residual that is enough.
         scale: the strongest impulse that counts, as a velocity.
-        w: velocities without impulses in `next`.
+        w: velocities without impulses in `next`; with them afterwards.
         island: workspace.
     """
-    take_bodies(w, island)
-    island.contacts = 0
-    for k in range(w.pairs):
-        if w.active[k] == 1:
-            take_contact(k, island.contact[island.contacts], w)
-            island.contacts += 1
-    island.tolerance = w.tolerance
-    island.scale = scale
-    island.widest = 0.0
-    island.floor = 0.0
-    island.limit = w.tolerance
-    island.turns = 0
-    with_impulses(island)
+    left = solved(me, 1.0, limit, SOON, scale, w)
+    if left <= limit:
+        return left
+    begin_contacts(me, w, island)
     for turn in range(TRIES):
-        if turn > 0:
-            forget(island)
-        if from_inside(1.0, w.tolerance, BEGIN[min(turn, 1)], turn, MOST, island) <= w.tolerance:
-            break
-    c = 0
-    for k in range(w.pairs):
-        if w.active[k] == 1:
-            give_back(k, island.contact[c], w)
-            c += 1
+        left = inside(me, limit, BEGIN[min(turn, 1)], turn, scale, w, island)
+        if left <= limit:
+            return left
+        if turn < TRIES - 1:
+            forget_impulses(me, w, island)
+    free_velocities(me, w)
+    return float(solved(me, 1.0, limit, w.sweeps_allowed, scale, w))
 
 
 @loop
-def take_bodies(w: Balls, island: Island) -> None:
-    """What bodies weigh, and their velocities without impulses."""
-    island.bodies = w.bodies
-    System(island.system).bodies = w.bodies
-    for i in range(w.bodies):
-        island.body[i].mass = w.mass[i]
-        inverse = w.quick[i] / (w.radius[i] * w.radius[i])
-        for a in range(3):
-            for b in range(3):
-                island.body[i].turned_inverse[a, b] = inverse if a == b else 0.0
-            island.next[i].spin[a] = w.next[i, a] / w.radius[i]
-            island.next[i].velocity[a] = w.next[i, 3 + a]
-    copy_twists(w.bodies, island.next, island.unloaded)
+def begin_contacts(me: i64, w: Balls, island: Island) -> None:
+    """Contacts with their rows, and the order in which bodies are eliminated."""
+    k = me
+    while k < w.pairs:
+        take_contact(k, island.contact[k], w)
+        k += w.lanes
+    barrier()
+    if me == 0:
+        System(island.system).bodies = w.bodies
+        # −1: no room, and no factors
+        island.is_limited = eliminate(w.pairs, island.contact, System(island.system))
+    barrier()
+
+
+@loop
+def forget_impulses(me: i64, w: Balls, island: Island) -> None:
+    """No impulses: where a way ended, another one begins without."""
+    k = me
+    while k < w.pairs:
+        for r in range(3):
+            island.contact[k].force[r] = 0.0
+        k += w.lanes
+    barrier()
+
+
+@loop
+def inside(
+    me: i64, limit: f64, begin: f64, way: i64, scale: f64, w: Balls, island: Island
+) -> f64:
+    """Turns of the interior method; the residual of the best impulses, which become those of w.
+
+    As `from_inside` of scenes, whose numbers these are.
+    """
+    best = with_forces(me, scale, w, island)
+    keep_best(me, w, island)
+    if island.is_limited < 0:
+        return best
+    enter(me, limit, begin, way, w, island)
+    damping = 0.0
+    before = mean_product(me, 0.0, w, island)
+    tried = before / SHRUNK
+    looked = NEAR * limit
+    for turn in range(MOST):
+        if turn % LOOK == LOOK - 1:
+            product = mean_product(me, 0.0, w, island)
+            if product > SLOW * before:
+                break
+            before = product
+        damping = turned(me, damping, w, island)
+        if damping < 0.0:
+            break
+        now = with_forces(me, scale, w, island)
+        is_due = 1 if now < BETTER * looked else 0
+        if now < best:
+            best = now
+            keep_best(me, w, island)
+        if best <= limit:
+            break
+        product = mean_product(me, 0.0, w, island)
+        is_due = 1 if product <= SHRUNK * tried else is_due
+        if now <= NEAR * limit and is_due == 1:
+            tried = product
+            looked = now
+            now = finished(me, limit, scale, w)
+            if now <= limit:
+                return now
+    take_best(me, w, island)
+    return float(with_forces(me, scale, w, island))
+
+
+@loop
+def finished(me: i64, limit: f64, scale: f64, w: Balls) -> f64:
+    """Sweeps from impulses that are nearly right; those of the island stay. The residual."""
+    free_velocities(me, w)
+    now = solved(me, 1.0, limit, LAST, scale, w)
+    if now > limit and now <= CLOSE * limit:
+        free_velocities(me, w)
+        now = solved(me, 1.0, limit, LONGER, scale, w)
+    return float(now)
+
+
+@loop
+def with_forces(me: i64, scale: f64, w: Balls, island: Island) -> f64:
+    """The impulses of the island become those of w, with velocities; their residual."""
+    k = me
+    while k < w.pairs:
+        if w.active[k] == 1:
+            give_back(k, island.contact[k], w)
+        k += w.lanes
+    free_velocities(me, w)
+    started(me, w)
+    return float(residual_of(me, 1.0, scale, w))
+
+
+@loop
+def keep_best(me: i64, w: Balls, island: Island) -> None:
+    """Keeps the impulses as the best so far."""
+    k = me
+    while k < w.pairs:
+        for r in range(3):
+            island.best_force[k, r] = island.contact[k].force[r]
+        k += w.lanes
+    barrier()
+
+
+@loop
+def take_best(me: i64, w: Balls, island: Island) -> None:
+    """The best impulses so far become those of the contacts."""
+    k = me
+    while k < w.pairs:
+        for r in range(3):
+            island.contact[k].force[r] = island.best_force[k, r]
+        k += w.lanes
+    barrier()
+
+
+@loop
+def rate_of(k: i64, r: i64, contact: Contact, w: Balls) -> f64:
+    """A rate of a contact, by its number, with what its gap adds."""
+    other = w.next[w.other[k]]
+    one = w.next[max(w.one[k], 0)]
+    u = contact.right[r]
+    for j in range(3):
+        u += contact.rows[3 + r, 3 + j] * across_of(k, j, other, one, w)
+    return float(u)
+
+
+@loop
+def enter(
+    me: i64, limit: f64, begin: f64, way: i64, w: Balls, island: Island
+) -> None:
+    """Impulses, rates and λ a little inside their cones, and the weights of products."""
+    strongest = 0.0
+    approach = 1e-300
+    k = me
+    while k < w.pairs:
+        if w.active[k] == 1:
+            contact = island.contact[k]
+            strongest = max(strongest, contact.force[0] * contact.normal)
+            approach = max(approach, -rate_of(k, 0, contact, w))
+        k += w.lanes
+    strongest = most_of(strongest, me, w)
+    approach = most_of(approach, me, w)
+    # without an impulse to show how strong they will be: as strong as what approaches
+    little = begin * (strongest if strongest > 0.0 else approach)
+    k = me
+    while k < w.pairs:
+        if w.active[k] == 1:
+            contact = island.contact[k]
+            q = island.cone[k]
+            f = contact.force
+            q.mu = contact.friction
+            f[0] = max(f[0], little / contact.normal)
+            part = shrink(f[1], f[2], PART * q.mu * f[0])
+            f[1] = part * f[1]
+            f[2] = part * f[2]
+        k += w.lanes
+    with_forces(me, 1.0, w, island)
+    k = me
+    while k < w.pairs:
+        if w.active[k] == 1:
+            enter_contact(k, limit, little, way, island.contact[k], island.cone[k], w)
+        k += w.lanes
+    i = me
+    while i < w.bodies:
+        for j in range(3):
+            island.inner[i].spin[j] = w.next[i, j] / w.radius[i]
+            island.inner[i].velocity[j] = w.next[i, 3 + j]
+        i += w.lanes
+    barrier()
+
+
+@loop
+def enter_contact(
+    k: i64, limit: f64, little: f64, way: i64, contact: Contact, q: ConePair, w: Balls
+) -> None:
+    """Rates and λ of one contact."""
+    for r in range(3):
+        q.rate[r] = rate_of(k, r, contact, w)
+    q.is_strict = 1 if way > 0 or q.mu > STRICT else 0
+    is_soft = 1.0 if way > 0 or q.mu > WEDGE else 0.0
+    q.soft = is_soft * SOFT * limit * contact.normal
+    q.w = max(q.rate[0] + q.soft * contact.force[0], little)
+    if q.mu > 0.0:
+        slip = sqrt(q.rate[1] * q.rate[1] + q.rate[2] * q.rate[2])
+        q.slack = 1.1 * slip + 0.5 * little / q.mu
+    for r in range(2):
+        x = GOLDEN * float((2 * k + r + 1) * (2 * way + 1))
+        x -= float(int(x))
+        q.weight[r] = 1.0 if way < 2 else 0.25 + 3.75 * x * x
+
+
+@loop
+def mean_product(me: i64, s: f64, w: Balls, island: Island) -> f64:
+    """The mean of the products after the part s of the changes."""
+    total = 0.0
+    cones = 0.0
+    k = me
+    while k < w.pairs:
+        if w.active[k] == 1:
+            q = island.cone[k]
+            if s == 0.0:
+                q.dw = 0.0
+                for i in range(3):
+                    q.df[i] = 0.0
+                    q.dz[i] = 0.0
+            total += products(s, island.contact[k].force, q)
+            cones += float(cones_of(q))
+        k += w.lanes
+    total = total_of(total, me, w)
+    cones = total_of(cones, me, w)
+    return float(total / cones)
+
+
+@loop
+def turned(me: i64, damping: f64, w: Balls, island: Island) -> f64:
+    """One turn; the damping of the next, −1 where the matrix has no factors."""
+    k = me
+    while k < w.pairs:
+        if w.active[k] == 1:
+            scale_pair(island.contact[k].force, island.cone[k])
+        k += w.lanes
+    used = damping
+    far = 0.0
+    now = mean_product(me, 0.0, w, island)
+    for tried in range(DAMPED + 1):
+        add_contacts(me, used, w, island)
+        if factorized(me, System(island.system), w) != 0:
+            return -1.0
+        far = direction(me, used, now, w, island)
+        if far >= STUCK or tried == DAMPED:
+            break
+        used = max(DAMPING * used, 1.0)
+    k = me
+    while k < w.pairs:
+        if w.active[k] == 1:
+            go_inside(far, now, island.contact[k], island.cone[k])
+        k += w.lanes
+    i = me
+    while i < w.bodies:
+        for j in range(6):
+            island.inner[i].floats[j] += far * island.change[i].floats[j]
+        i += w.lanes
+    barrier()
+    return used / DAMPING if used > 1.0 else 0.0
+
+
+@loop
+def go_inside(far: f64, now: f64, contact: Contact, q: ConePair) -> None:
+    """One contact so far along its changes."""
+    for r in range(3):
+        contact.force[r] += far * q.df[r]
+    # rates by what they change: of what sticks they are far below the rounding of v
+    q.rate[0] += far * (q.dw + q.lag - q.soft * q.df[0])
+    q.rate[1] += far * q.dz[1]
+    q.rate[2] += far * q.dz[2]
+    q.w += far * q.dw
+    q.slack += far * q.dz[0]
+    if q.mu > 0.0 and q.is_strict == 0:
+        # nothing else hangs on λ: where it would leave its cone it is set anew
+        slip = sqrt(q.rate[1] * q.rate[1] + q.rate[2] * q.rate[2])
+        least = LEAST * now / (q.mu * contact.force[0])
+        q.slack = max(q.slack, slip + least)
+
+
+@loop
+def direction(me: i64, damping: f64, now: f64, w: Balls, island: Island) -> f64:
+    """Changes of everything, aimed as Mehrotra does; how far they may go."""
+    solve_for(me, 0.0, 0.0, w, island)
+    far = min(1.0, least_room(me, w, island))
+    part = max(mean_product(me, far, w, island) / now, 0.0)
+    part = min(1.0, max(CENTERING, part * part * part)) if damping == 0.0 else 1.0
+    solve_for(me, part * now, 1.0, w, island)
+    return float(min(1.0, PART * least_room(me, w, island)))
+
+
+@loop
+def least_room(me: i64, w: Balls, island: Island) -> f64:
+    """How far all contacts may go along their changes."""
+    far = 1e30
+    k = me
+    while k < w.pairs:
+        if w.active[k] == 1:
+            far = min(far, room_of(island.contact[k].force, island.cone[k]))
+        k += w.lanes
+    return -float(most_of(-far, me, w))
+
+
+@loop
+def solve_for(me: i64, tau: f64, second: f64, w: Balls, island: Island) -> None:
+    """Changes of all contacts on the way to τ."""
+    i = me
+    while i < w.bodies:
+        missing_momentum(i, island.inner[i].floats, island.change[i].floats, w)
+        i += w.lanes
+    barrier()
+    for c in range(w.colors):
+        k = w.color_first[c] + me
+        end = w.color_first[c + 1]
+        if c == COLORS:
+            end = end if me == 0 else 0
+        while k < end:
+            if w.active[k] == 1:
+                aim(island.contact[k].force, island.cone[k], tau, second)
+                add_impulse(island.contact[k], island.cone[k], island)
+            k += w.lanes if c < COLORS else 1
+        barrier()
+    solve_system(me, System(island.system), island.change, w)
+    k = me
+    while k < w.pairs:
+        if w.active[k] == 1:
+            contact = island.contact[k]
+            x = changed_rate(contact, 0, island)
+            y = changed_rate(contact, 1, island)
+            respond(x, y, changed_rate(contact, 2, island), island.cone[k])
+        k += w.lanes
+    barrier()
+
+
+@loop
+def missing_momentum(i: i64, v: ptr, out: ptr, w: Balls) -> None:
+    """−M (v − v_free) of a body, to which its impulses are added."""
+    inertia = w.radius[i] * w.radius[i] / w.quick[i]
+    for j in range(3):
+        out[j] = -inertia * (v[j] - w.speed[i, j])
+        out[3 + j] = -w.mass[i] * (v[3 + j] - (w.speed[i, 3 + j] + w.h * w.gravity[j]))
+
+
+@loop
+def add_impulse(contact: Contact, q: ConePair, island: Island) -> None:
+    """Dᵀ (c + f) of one contact."""
+    f = contact.force
+    rows = contact.rows
+    for side in range(2):
+        if contact.body[side] >= 0:
+            first = 3 * side
+            own = island.change[contact.body[side]].floats
+            for i in range(6):
+                own[i] += (
+                    rows[first, i] * (q.constant[0] + f[0])
+                    + rows[first + 1, i] * (q.constant[1] + f[1])
+                    + rows[first + 2, i] * (q.constant[2] + f[2])
+                )
+
+
+@loop
+def changed_rate(contact: Contact, r: i64, island: Island) -> f64:
+    """The change of a rate of a contact with those of velocities."""
+    total = 0.0
+    for side in range(2):
+        if contact.body[side] >= 0:
+            row = contact.rows[3 * side + r]
+            own = island.change[contact.body[side]].floats
+            for i in range(6):
+                total += row[i] * own[i]
+    return total
 
 
 @loop
@@ -83,7 +460,8 @@ def take_contact(k: i64, contact: Contact, w: Balls) -> None:
     """A contact with its rows, along the normal and two tangents."""
     one = w.one[k]
     other = w.other[k]
-    contact.body[0] = one if one >= 0 else -1
+    # pairs that do not touch hold no bodies together
+    contact.body[0] = one if one >= 0 and w.active[k] == 1 else -1
     contact.body[1] = other
     contact.friction = w.friction[k]
     contact.normal = w.mobility[0, k]

@@ -47,7 +47,7 @@ KNOWN = frozenset({
 SINGLE_TOLERANCE, SINGLE_DEPTH = 1e-4, 1e-6
 """Residual and depth beside the size, in single precision."""
 
-SHORT = 100
+SHORT = 200
 """Lines of a function that is written where it is called."""
 
 SAME = 1e-9

@@ -21,12 +21,19 @@ from liaison.contacts.scene.step import AGAIN, HALVED, NEAR, PLACED, UNSOLVED
 from liaison.program.loops.language import f64, flat, i64, iptr, loop, ptr
 from liaison.simulation.steps.layout import BAD_GAP, CROWDED, GOOD, NO_MODE, NOT_FINITE
 
-from .balls import Balls, barrier, body_of, lane, most_of, solved, sort_colors, total_of
-from .balls_inside import begin_island, from_island
+from .balls import (
+    Balls,
+    barrier,
+    body_of,
+    free_velocities,
+    lane,
+    most_of,
+    solved,
+    sort_colors,
+    total_of,
+)
+from .balls_inside import begin_island, found
 from .loops import random_number
-
-SOON = 300
-"""Sweeps before all contacts are solved at once."""
 
 TINY = 1e-24  # square of a distance [m²], as of pairs
 
@@ -41,18 +48,6 @@ def free_motion(me: i64, w: Balls) -> None:
         i += w.lanes
     free_velocities(me, w)
     move(me, w)
-
-
-@loop
-def free_velocities(me: i64, w: Balls) -> None:
-    """r ω and v of all bodies without impulses."""
-    i = me
-    while i < w.bodies:
-        for j in range(3):
-            w.next[i, j] = w.radius[i] * w.speed[i, j]
-            w.next[i, 3 + j] = w.speed[i, 3 + j] + w.h * w.gravity[j]
-        i += w.lanes
-    barrier()
 
 
 @loop
@@ -261,19 +256,6 @@ def attempt(me: i64, w: Balls, island: Island) -> i64:
         if activate(me, -w.depth, 1, flat(w.end), w) == 0.0:
             break
     return GOOD
-
-
-@loop
-def found(me: i64, aim: f64, scale: f64, w: Balls, island: Island) -> f64:
-    """Impulses by sweeps, by the interior method where these are slow, and by sweeps; residual."""
-    left = solved(me, 1.0, aim, SOON, scale, w)
-    if left <= aim:
-        return left
-    free_velocities(me, w)
-    if me == 0:
-        from_island(scale, w, island)
-    free_velocities(me, w)
-    return float(solved(me, 1.0, aim, w.sweeps_allowed, scale, w))
 
 
 @loop
