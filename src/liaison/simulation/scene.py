@@ -30,6 +30,7 @@ from .batch.result import Runs
 from .batch.scenes import number_of_runs, rows_of_starts, scene_runs
 from .run import Run
 from .stepper import Stepper
+from .worlds.worlds import Worlds, worlds_of
 
 STEPS = 10**15
 """Steps allowed: as many as there are until the end."""
@@ -238,6 +239,40 @@ class Scene:
             time_limit=si_value(time_limit, "s", "time_limit"), on_failure=on_failure,
             progress=progress,
         )  # fmt: skip
+
+    def worlds(
+        self,
+        count: int,
+        *,
+        step: float | str,
+        state: State | None = None,
+        device: str = "gpu",
+        precision: str = "double",
+        tolerance: float = 1e-6,
+        depth: float = 1e-9,
+        sweeps: int = 1000,
+    ) -> Worlds:
+        """Many copies of a scene of balls and planes that step together; see `liaison.worlds`.
+
+        Args:
+            count: of worlds.
+            step: fixed step [s].
+            state: where they start; as the scene does if not given.
+            device: "gpu", "gpu:1" for the second one, or "processor", which runs the same code.
+            precision: "double" or "single".
+            tolerance: see `simulate`, as the following ones; a world that misses it is lost.
+            depth: penetration that is left alone.
+            sweeps: at most.
+
+        Raises:
+            SimulationError: what of the scene they do not take, by name.
+        """
+        size = _checked_step(step)
+        kernel = self._kernel(
+            tolerance=tolerance, depth=depth, sweeps=sweeps, events=False, threads=1
+        )
+        start = self._start(kernel) if state is None else state
+        return worlds_of(kernel, start, count, step=size, device=device, precision=precision)
 
     def _with_starts(self, start: Mapping[str, Any]) -> list[Scene]:
         """The same scene from each of the starts."""

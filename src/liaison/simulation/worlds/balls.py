@@ -49,6 +49,7 @@ class Balls(Record):
     # tolerances, as of a scene
     tolerance: f64
     depth: f64
+    loose: f64  # the same where contacts are many
     margin: f64
     touch: f64
     start_depth: f64  # penetration at the start that is pushed out

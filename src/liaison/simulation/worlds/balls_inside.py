@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from math import copysign, sqrt
 
-from liaison.contacts.impulses.block_factors import backward, eliminate, forward
+from liaison.contacts.impulses.block_factors import eliminate
 from liaison.contacts.impulses.interior import (
     BETTER,
     CENTERING,
     CLOSE,
     DAMPED,
     DAMPING,
+    GOLDEN,
     LAST,
     LEAST,
     LONGER,
@@ -39,7 +40,6 @@ from liaison.contacts.impulses.interior import (
     room_of,
     scale_pair,
 )
-from liaison.contacts.impulses.interior import GOLDEN
 from liaison.contacts.impulses.solve import BEGIN, MOST
 from liaison.contacts.scene.bounce import TRIES
 from liaison.contacts.scene.layout import ConePair, Contact, Island, System

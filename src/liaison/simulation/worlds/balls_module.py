@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from liaison.contacts.scene.islands import MANY
 from liaison.contacts.scene.layout import RESERVED, Crew, scene_scratch
 from liaison.contacts.scene.parts import DEEP, SceneModel
 from liaison.errors import SimulationError
@@ -34,6 +35,9 @@ from .module import KERNELS, Module
 LANES = 32
 """Threads of a world on a GPU: a color has about as many contacts."""
 
+RESIDENT = 16
+"""Worlds at a time on each multiprocessor, which bounds the registers of a thread."""
+
 LOOPS: dict[str, Loop[..., None]] = {
     "march": march_balls, "reset": reset_balls, "scatter": scatter_balls,
 }  # fmt: skip
@@ -44,8 +48,8 @@ KNOWN = frozenset({
 })  # fmt: skip
 """Arrays that no step writes."""
 
-SINGLE_TOLERANCE, SINGLE_DEPTH = 1e-4, 1e-6
-"""Residual and depth beside the size, in single precision."""
+SINGLE_TOLERANCE, SINGLE_DEPTH, SINGLE_MANY = 1e-4, 1e-6, 100.0
+"""Residual, depth beside the size, and times that where contacts are many, in single precision."""
 
 SHORT = 200
 """Lines of a function that is written where it is called."""
@@ -80,6 +84,7 @@ def balls_of(plan: Plan, *, lanes: int = 1, single: bool = False) -> Balls:
     w.gravity[:] = model.gravity
     w.tolerance = SINGLE_TOLERANCE if single else model.tolerance
     w.depth = size * (SINGLE_DEPTH if single else model.depth)
+    w.loose = w.depth * (SINGLE_MANY if single else MANY)
     w.margin, w.touch = 0.01 * size, 1e-4 * size
     w.start_depth = (1e-4 if single else DEEP) * power_near(size)
     w.sweeps_allowed = model.sweeps
@@ -147,7 +152,7 @@ def balls_module(
     own = functions_text(device, functions)
     sizes = int(block.words), spare_words(plan)
     kernels = [_kernel(name, one.name, *sizes, form, gpu) for name, one in written.items()]
-    tail = f'attributes #0 = {{ nounwind convergent "nvvm.maxntid"="{lanes}" }}' if gpu else ""
+    tail = f'attributes #0 = {{ nounwind convergent "nvvm.maxntid"="{lanes}" "nvvm.minctasm"="{RESIDENT}" }}' if gpu else ""
     text = "\n".join([GPU if gpu else HOST, loops, own, *kernels, device.tail(), tail, ""])
     return Module(text, tuple(written), int(block.words), form, lanes, lanes)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import sqrt
 
 from liaison.contacts.scene.bodies import moved_pose
-from liaison.contacts.scene.islands import ENOUGH, MANY, ROUNDING, TOGETHER
+from liaison.contacts.scene.islands import ENOUGH, ROUNDING, TOGETHER
 from liaison.contacts.scene.layout import FEW, Island, Pose, Twist
 from liaison.contacts.scene.rates import LEAST
 from liaison.contacts.scene.step import AGAIN, HALVED, NEAR, PLACED, UNSOLVED
@@ -245,7 +245,7 @@ def attempt(me: i64, w: Balls, island: Island) -> i64:
     for _ in range(AGAIN):
         count = counted(me, w)
         few = 1 if count <= float(FEW) else 0
-        scale = set_rates(me, 0.0 if few == 1 else MANY * w.depth, w)
+        scale = set_rates(me, 0.0 if few == 1 else w.loose, w)
         free_velocities(me, w)
         aim = min(TOGETHER, w.tolerance) if few == 1 else w.tolerance
         left = found(me, aim, scale * max(count, float(LEAST)), w, island)
@@ -309,7 +309,7 @@ def deepest(me: i64, w: Balls) -> f64:
 @loop
 def place(me: i64, w: Balls) -> None:
     """Bodies at the end of the step out of each other, by the shortest way."""
-    allowed = w.depth if w.contacts <= float(FEW) else MANY * w.depth
+    allowed = w.depth if w.contacts <= float(FEW) else w.loose
     worst = deepest(me, w)
     for _ in range(PLACED):
         if worst <= allowed:

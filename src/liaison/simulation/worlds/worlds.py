@@ -38,7 +38,7 @@ from liaison.simulation.outcome import REASONS, Outcome
 from liaison.simulation.plan.plan import Plan, plan_of
 from liaison.simulation.plan.settings import Settings
 from liaison.simulation.record.trajectory import FAILED
-from liaison.simulation.steps.layout import DONE
+from liaison.simulation.steps.layout import CROWDED, DONE
 from liaison.units import Label, si_value
 
 from .balls_module import LANES, balls_module, balls_of, spare_words
@@ -48,6 +48,10 @@ from .places import Kernels, Place, place_named
 
 NUMBERS = 1_000_000_000
 """Recorded numbers at most: 8 GB."""
+
+
+LOST = {**REASONS, CROWDED: "too many contacts"}
+"""Why a world is lost."""
 
 
 @final
@@ -123,7 +127,7 @@ class Recorder:
         measures = (w.penetrations, w.residuals, w.contacts)
         ends.last[:, -MEASURED : -MEASURED + 3] = np.stack(measures, axis=1)
         for k in np.flatnonzero(statuses).tolist():
-            reason = REASONS.get(int(statuses[k]), f"status {int(statuses[k])}")
+            reason = LOST.get(int(statuses[k]), f"status {int(statuses[k])}")
             text = f"world {k} is lost after t = {last[k, 0]:.9g} s: {reason}."
             hint = "Take smaller steps; simulate its last state on the processor to see why."
             ends.outcomes[k] = Outcome(FAILED, text, hint, reason)
@@ -252,7 +256,7 @@ def worlds_of(
     inputs: Mapping[str, Any] | None = None,
     **more: Any,
 ) -> Worlds:
-    """Worlds that begin at a state; see `Worlds`."""
+    """Worlds that begin at a state; see `Worlds`. Those of a scene are of balls and planes."""
     settings = Settings(step=step, method="moreau", watch=False, **more)
     if precision not in PRECISIONS:
         raise SimulationError(f"precision is {precision!r}; it is 'double' or 'single'.")
@@ -581,7 +585,7 @@ class Worlds:
     def why(self, i: int) -> str:
         """Why a world is lost, in a few words; empty if it goes on."""
         code = int(self.statuses[i])
-        return REASONS.get(code, f"status {code}") if code else ""
+        return LOST.get(code, f"status {code}") if code else ""
 
     @property
     def residuals(self) -> NDArray[Any]:

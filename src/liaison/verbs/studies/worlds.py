@@ -12,15 +12,19 @@ from liaison.errors import checked, interruptible
 from liaison.numeric import State
 from liaison.numeric.progress import lasting
 from liaison.program.kernel import Kernel
+from liaison.errors import ModelError
+from liaison.model.pairing import is_scene
+from liaison.simulation.scene import Scene
 from liaison.simulation.worlds.worlds import Worlds, worlds_of
-from liaison.verbs.given import Given, Value, in_seconds
+from liaison.verbs.given import Given, Value, in_seconds, mechanism_of
+from liaison.verbs.motion.collide import collide
 from liaison.verbs.ready import ready_for, start_for
 
 
 @lasting("simulation")
 @checked
 def worlds(
-    given: Given | Kernel,
+    given: Given | Kernel | Scene,
     count: int,
     *,
     step: Value,
@@ -36,7 +40,8 @@ def worlds(
     """Many copies of a mechanism that step together, through contacts: one world a thread.
 
     Args:
-        given: a mechanism, the path of its text, or a kernel.
+        given: a mechanism, the path of its text, a kernel, or a scene (`collide`) of balls and
+            planes; of a mechanism whose bodies collide in many pairs, its scene.
         count: of worlds.
         step: of all of them [s]; they are Moreau and Jean's.
         state: where they start; assembled from the mechanism's own start if not given.
@@ -58,6 +63,14 @@ def worlds(
         (16, 3)
     """
     h = in_seconds(step, "worlds: step")
+    scene = _scene_of(given, start, parameters)
+    if scene is not None:
+        if inputs or theta is not None or guess or (isinstance(given, Scene) and (start or parameters)):
+            raise ModelError(
+                "worlds of a scene have a start and a step; inputs, guess and theta are for mechanisms, "
+                "and start and parameters of a scene are given to `collide`."
+            )
+        return scene.worlds(count, step=h, state=state, device=device, precision=precision)
     if isinstance(given, Kernel):
         state = start_for("worlds", given, state, start=start, guess=guess, parameters=None)
         kernel = given
@@ -69,3 +82,17 @@ def worlds(
         kernel, state, count, step=h, device=device, precision=precision,
         parameters=parameters, inputs=inputs, theta=theta,
     )  # fmt: skip
+
+
+def _scene_of(
+    given: Any, start: Mapping[str, Value] | None, parameters: Mapping[str, Any] | None
+) -> Scene | None:
+    """The scene that is given, or that a mechanism is; None of any other."""
+    if isinstance(given, Scene):
+        return given
+    if isinstance(given, Kernel):
+        return None
+    mechanism = mechanism_of(given)
+    if not is_scene(mechanism):
+        return None
+    return collide(mechanism, start=start, parameters=parameters)

@@ -1,0 +1,144 @@
+"""Worlds of a scene: many boxes of balls, by the code of a GPU on this processor."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import liaison
+from liaison.contacts.scene import Bodies
+from liaison.errors import LiaisonError, SimulationError
+from liaison.program.llvm.machine import ptx
+from liaison.simulation.scene import Scene
+from liaison.simulation.worlds.balls_module import balls_module
+
+H, RADIUS = 1e-3, 0.05
+WALLS = [[0, 0, 1, 0], [1, 0, 0, 0], [-1, 0, 0, -0.27], [0, 1, 0, 0], [0, -1, 0, -0.27]]
+
+
+def balls(count: int = 7, speed: float = 0.3) -> Bodies:
+    """Balls of different sizes and masses in layers of four, thrown about."""
+    rng = np.random.default_rng(2)
+    k = np.arange(count)
+    places = np.column_stack([0.07 + 0.12 * (k % 2), 0.07 + 0.12 * (k // 2 % 2), 0.06 + 0.11 * (k // 4)])
+    radius, mass = RADIUS * rng.uniform(0.8, 1.0, count), rng.uniform(0.5, 2.0, count)
+    return Bodies(
+        names=tuple(f"b{x}" for x in k), mass=mass,
+        inertia=(0.4 * mass * radius**2)[:, None, None] * np.eye(3),
+        pose=np.column_stack([places, np.ones(count), np.zeros((count, 3))]),
+        speed=speed * rng.uniform(-1, 1, (count, 6)) * [5, 5, 5, 1, 1, 1],
+        owner=k, ball=np.column_stack([np.zeros((count, 3)), radius]),
+    )  # fmt: skip
+
+
+def scene(friction: float = 0.4, **options) -> Scene:
+    return Scene(balls(**options), WALLS, friction=friction)
+
+
+def test_a_step_is_that_of_the_scene():
+    """From states on the way down and in the heap: contacts with balls, floor and walls."""
+    run = scene().simulate(0.25, step=H, every=10, events=False)
+    worlds = liaison.worlds(scene(), len(run.t) - 1, step=H, device="processor")
+    worlds.reset(q=run.q[:-1].T, v=run.v[:-1].T)
+    worlds.step(1)
+    most = 0
+    for k in range(worlds.count):
+        from_there = replace(
+            balls(), pose=run.q[k].reshape(-1, 7), speed=run.v[k].reshape(-1, 6)
+        )
+        own = Scene(from_there, WALLS, friction=0.4).simulate(H, step=H)
+        assert np.max(np.abs(worlds.q[:, k] - own.q[-1])) < 1e-12
+        assert np.max(np.abs(worlds.v[:, k] - own.v[-1])) < 1e-9
+        assert worlds.u[0, k] == own["contacts"][-1]
+        most = max(most, int(worlds.u[0, k]))
+    assert most >= 10
+    assert worlds.lost == 0
+    assert worlds.residuals.max() < 1e-10
+
+
+def test_what_planes_and_gravity_push_is_what_momentum_changes_by():
+    worlds = liaison.worlds(scene(), 2, step=H, device="processor")
+    worlds.reset(spread=1e-3, seed=4)
+    assert np.ptp(worlds.q, axis=1).max() > 1e-4
+    mass = balls().mass
+    for _ in range(12):
+        worlds.step(24)
+        before = worlds.v.reshape(7, 6, 2)[:, 3:].copy()
+        worlds.step(1)
+        change = np.einsum("i,ijk->jk", mass, worlds.v.reshape(7, 6, 2)[:, 3:] - before) / H
+        force = worlds.u[3:].reshape(5, 3, 2).sum(axis=0)
+        force[2] -= 9.81 * mass.sum()
+        assert change == pytest.approx(force, abs=1e-8 * 9.81 * mass.sum())
+    assert worlds.lost == 0
+    assert worlds.penetrations.max() < 1e-6 * RADIUS
+    assert worlds.u[0].max() > 10
+
+
+def test_many_balls_are_solved_all_at_once_where_sweeps_are_slow():
+    """A narrow box, in which balls jam: here 300 sweeps are not enough for some steps."""
+    worlds = liaison.worlds(scene(count=40, speed=1.0), 1, step=H, device="processor")
+    worlds.step(300)
+    assert worlds.lost == 0
+    assert worlds.contacts.max() > 30
+    assert worlds.residuals.max() <= 1e-6
+    assert worlds.penetrations.max() <= 1.1e-6 * RADIUS
+
+
+def test_single_precision_follows_double():
+    double, single = (
+        liaison.worlds(scene(), 1, step=H, device="processor", precision=x)
+        for x in ("double", "single")
+    )
+    for worlds in (double, single):
+        worlds.step(40)
+        assert worlds.lost == 0
+    assert np.max(np.abs(double.q - single.q)) < 1e-4
+
+
+def test_a_world_that_begins_inside_another_body_is_lost_and_reset():
+    worlds = liaison.worlds(scene(), 3, step=H, device="processor")
+    q = np.tile(worlds.plan.state.q[:, None], (1, 3))
+    q[2, 1] = 0.01
+    worlds.reset(q=q)
+    worlds.step(2)
+    assert worlds.lost == 1
+    assert worlds.why(1) == "inconsistent start"
+    assert np.array_equal(worlds.q[:, 1], q[:, 1])
+    worlds.reset(worlds.statuses != 0)
+    worlds.step(2)
+    assert worlds.lost == 0
+
+
+def test_worlds_as_runs():
+    runs = liaison.worlds(scene(), 2, step=H, device="processor").simulate(30, every=10)
+    assert runs.q.shape == (2, 4, 49)
+    assert len(runs) == 2
+
+
+def test_what_worlds_of_a_scene_do_not_take_is_named():
+    body = balls()
+    apart = body.ball.copy()
+    apart[3, 0] = 0.01
+    flat = body.inertia.copy()
+    flat[2, 0, 0] *= 2
+    for given, part in (
+        (Scene(replace(body, ball=apart), WALLS), "b3"),
+        (Scene(replace(body, inertia=flat), WALLS), "b2"),
+        (Scene(body, WALLS, restitution=0.5), "restitution"),
+    ):
+        with pytest.raises(SimulationError, match=part):
+            liaison.worlds(given, 2, step=H, device="processor")
+    with pytest.raises(LiaisonError, match="no inputs"):
+        liaison.worlds(scene(), 2, step=H, device="processor").step(1, inputs={"x": 1.0})
+
+
+def test_memory_that_does_not_fit_is_refused_before():
+    with pytest.raises(SimulationError, match="worlds fit"):
+        liaison.worlds(scene(), 10**7, step=H, device="processor")
+
+
+def test_the_text_for_a_gpu_is_made_without_one():
+    worlds = liaison.worlds(scene(), 1, step=H, device="processor")
+    text = ptx(balls_module(worlds.plan, ("march", "reset")).text, "sm_90", passes=True)
+    assert text.count(".entry") == 2
+    assert "bar.sync" in text
