@@ -20,7 +20,9 @@ def balls(count: int = 7, speed: float = 0.3) -> Bodies:
     """Balls of different sizes and masses in layers of four, thrown about."""
     rng = np.random.default_rng(2)
     k = np.arange(count)
-    places = np.column_stack([0.07 + 0.12 * (k % 2), 0.07 + 0.12 * (k // 2 % 2), 0.06 + 0.11 * (k // 4)])
+    places = np.column_stack(
+        [0.07 + 0.12 * (k % 2), 0.07 + 0.12 * (k // 2 % 2), 0.06 + 0.11 * (k // 4)]
+    )
     radius, mass = RADIUS * rng.uniform(0.8, 1.0, count), rng.uniform(0.5, 2.0, count)
     return Bodies(
         names=tuple(f"b{x}" for x in k), mass=mass,
@@ -43,9 +45,7 @@ def test_a_step_is_that_of_the_scene():
     worlds.step(1)
     most = 0
     for k in range(worlds.count):
-        from_there = replace(
-            balls(), pose=run.q[k].reshape(-1, 7), speed=run.v[k].reshape(-1, 6)
-        )
+        from_there = replace(balls(), pose=run.q[k].reshape(-1, 7), speed=run.v[k].reshape(-1, 6))
         own = Scene(from_there, WALLS, friction=0.4).simulate(H, step=H)
         assert np.max(np.abs(worlds.q[:, k] - own.q[-1])) < 1e-12
         assert np.max(np.abs(worlds.v[:, k] - own.v[-1])) < 1e-9

@@ -129,6 +129,7 @@ def barrier() -> None:
 @external
 def lane() -> i64:
     """The number of this thread in its block."""
+    return 0
 
 
 @loop
@@ -140,7 +141,7 @@ def most_of(x: f64, me: i64, w: Balls) -> f64:
     for k in range(1, w.lanes):
         most = max(most, w.shared[k])
     barrier()
-    return most
+    return float(most)
 
 
 @loop
@@ -279,7 +280,7 @@ def push(k: i64, load: f64, x: f64, y: f64, t: f64, w: Balls) -> None:
 
 @loop
 def across_of(k: i64, axis: i64, v: ptr, before: ptr, w: Balls) -> f64:
-    """A component of u by (balls-1); `before` is v of the second body where the first is a plane."""
+    """A component of u by (balls-1), v being of the second body and `before` of the first."""
     n = (axis + 1) % 3
     m = (axis + 2) % 3
     s = v[n]

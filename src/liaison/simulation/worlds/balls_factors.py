@@ -19,7 +19,7 @@ from liaison.contacts.impulses.block_factors import (
 )
 from liaison.contacts.impulses.interior import add_contact
 from liaison.contacts.scene.layout import Island, System, Twist
-from liaison.program.loops.language import flat, i64, f64, loop, ptr
+from liaison.program.loops.language import f64, flat, i64, loop, ptr
 from liaison.program.loops.records import Rows
 
 from .balls import COLORS, Balls, barrier, most_of

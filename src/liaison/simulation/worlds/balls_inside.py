@@ -1,4 +1,4 @@
-"""All contacts of a world of balls at once, by the interior method of scenes, where sweeps are slow.
+"""All contacts of a world of balls at once, by the interior method, where sweeps are slow.
 
 Contacts get the rows that those of a scene have; the threads of the block then take its turns
 together: each contact by the loops of `contacts/impulses/interior.py`, sums over bodies color by
@@ -123,9 +123,7 @@ def forget_impulses(me: i64, w: Balls, island: Island) -> None:
 
 
 @loop
-def inside(
-    me: i64, limit: f64, begin: f64, way: i64, scale: f64, w: Balls, island: Island
-) -> f64:
+def inside(me: i64, limit: f64, begin: f64, way: i64, scale: f64, w: Balls, island: Island) -> f64:
     """Turns of the interior method; the residual of the best impulses, which become those of w.
 
     As `from_inside` of scenes, whose numbers these are.
@@ -225,9 +223,7 @@ def rate_of(k: i64, r: i64, contact: Contact, w: Balls) -> f64:
 
 
 @loop
-def enter(
-    me: i64, limit: f64, begin: f64, way: i64, w: Balls, island: Island
-) -> None:
+def enter(me: i64, limit: f64, begin: f64, way: i64, w: Balls, island: Island) -> None:
     """Impulses, rates and λ a little inside their cones, and the weights of products."""
     strongest = 0.0
     approach = 1e-300

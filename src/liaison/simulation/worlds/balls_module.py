@@ -110,7 +110,9 @@ def _check(model: SceneModel) -> None:
     for k, name in enumerate(b.names):
         its = b.ball[b.owner == k]
         inertia = b.inertia[k]
-        is_ball = counts[k] == 1 and its[0, 3] > 0 and np.all(np.abs(its[0, :3]) <= SAME * its[0, 3])
+        is_ball = (
+            counts[k] == 1 and its[0, 3] > 0 and np.all(np.abs(its[0, :3]) <= SAME * its[0, 3])
+        )
         if len(solids) or not is_ball:
             raise SimulationError(
                 f"body {name!r} of the scene is not one ball about its center of mass; worlds of a "
@@ -152,7 +154,8 @@ def balls_module(
     own = functions_text(device, functions)
     sizes = int(block.words), spare_words(plan)
     kernels = [_kernel(name, one.name, *sizes, form, gpu) for name, one in written.items()]
-    tail = f'attributes #0 = {{ nounwind convergent "nvvm.maxntid"="{lanes}" "nvvm.minctasm"="{RESIDENT}" }}' if gpu else ""
+    bounds = f'"nvvm.maxntid"="{lanes}" "nvvm.minctasm"="{RESIDENT}"'
+    tail = f"attributes #0 = {{ nounwind convergent {bounds} }}" if gpu else ""
     text = "\n".join([GPU if gpu else HOST, loops, own, *kernels, device.tail(), tail, ""])
     return Module(text, tuple(written), int(block.words), form, lanes, lanes)
 

@@ -178,13 +178,13 @@ def gap_of(k: i64, poses: ptr, w: Balls) -> f64:
     one = w.one[k]
     other = w.other[k]
     if one < 0:
-        return height(poses, other, -1 - one, w)
+        return float(height(poses, other, -1 - one, w))
     x = poses[7 * one :]
     y = poses[7 * other :]
     a = y[0] - x[0]
     b = y[1] - x[1]
     c = y[2] - x[2]
-    return sqrt(a * a + b * b + c * c + TINY) - w.radius[one] - w.radius[other]
+    return float(sqrt(a * a + b * b + c * c + TINY) - w.radius[one] - w.radius[other])
 
 
 @loop

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from liaison.errors import checked, interruptible
+from liaison.errors import ModelError, checked, interruptible
+from liaison.model.pairing import is_scene
 from liaison.numeric import State
 from liaison.numeric.progress import lasting
 from liaison.program.kernel import Kernel
-from liaison.errors import ModelError
-from liaison.model.pairing import is_scene
 from liaison.simulation.scene import Scene
 from liaison.simulation.worlds.worlds import Worlds, worlds_of
 from liaison.verbs.given import Given, Value, in_seconds, mechanism_of
@@ -65,12 +64,10 @@ def worlds(
     h = in_seconds(step, "worlds: step")
     scene = _scene_of(given, start, parameters)
     if scene is not None:
-        if inputs or theta is not None or guess or (isinstance(given, Scene) and (start or parameters)):
-            raise ModelError(
-                "worlds of a scene have a start and a step; inputs, guess and theta are for mechanisms, "
-                "and start and parameters of a scene are given to `collide`."
-            )
+        if inputs or guess or theta is not None:
+            raise ModelError("worlds of a scene take no inputs, no guess and no theta.")
         return scene.worlds(count, step=h, state=state, device=device, precision=precision)
+    assert not isinstance(given, Scene)
     if isinstance(given, Kernel):
         state = start_for("worlds", given, state, start=start, guess=guess, parameters=None)
         kernel = given
@@ -89,6 +86,11 @@ def _scene_of(
 ) -> Scene | None:
     """The scene that is given, or that a mechanism is; None of any other."""
     if isinstance(given, Scene):
+        if start or parameters:
+            raise ModelError(
+                "start and parameters were given to worlds of a scene, which has its own.",
+                hint="Give them to `collide`, or positions and velocities to `worlds.reset`.",
+            )
         return given
     if isinstance(given, Kernel):
         return None
