@@ -4,7 +4,7 @@ A shape stands on its body at (R, p). Cylinders and cones run along z, a cylinde
 their middle, a cone from its base.
 
 Public names: Shape, Box, Cylinder, Sphere, Cone, Mesh, Hull, HeightField, Line, filled,
-check_solid.
+check_solid, terrain_of.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
@@ -383,6 +383,22 @@ def _fixed(value: Any, what: str) -> float:
         message = f"a {what} of a height field depends on a parameter; it must be a number."
         raise ModelError(message)
     return known
+
+
+def terrain_of(value: Any, what: str, place: Place | None) -> HeightField:
+    """A height field, upright at its frame.
+
+    Raises:
+        ModelError: something else, or one that is turned or moved.
+    """
+    if not isinstance(value, HeightField):
+        message = f"{what} must be a height field, not a {type(value).__name__}."
+        hint = "In LSD: height_field(size = [4, 4] m, heights = [[0, 0], [0, 1]] m), or a file."
+        raise ModelError(message, place=place, hint=hint)
+    if (value.R, value.p) != (UPRIGHT, (0, 0, 0)):
+        message = f"{what} stands at the frame that is touched; it has no place of its own."
+        raise ModelError(message, place=place, hint="Move the frame instead.")
+    return value
 
 
 @final

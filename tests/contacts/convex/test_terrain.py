@@ -219,7 +219,7 @@ def test_fields_among_what_collides_are_refused() -> None:
     ball = li.body("b", mass=1, shapes=li.Sphere(0.1))
     ground = li.body("c", mass=1, shapes=(li.Sphere(0.1), FLAT))
     free = [li.join(li.ground, x, "free") for x in (ball, ground)]
-    with pytest.raises(ModelError, match="touched by contacts that name it"):
+    with pytest.raises(ModelError, match="touched where a statement names it"):
         li.mechanism(*free, li.collision(ball, ground))
 
 

@@ -41,12 +41,12 @@ STEEP = 20.0
 
 @loop
 def begin_field(
-    body: Convex, field: Field, bodies: Bodies, ask: Question, gathered: Gathered
+    body: Convex, far: f64, field: Field, bodies: Bodies, ask: Question, gathered: Gathered
 ) -> i64:
-    """Where the body is, seen from the field; 0 if it is out of reach."""
+    """Where the body is, seen from the field, and how far places are named; 0 if out of reach."""
     gathered.count = 0
     gathered.reach = body.size + body.radius
-    gathered.margin = NEAR * gathered.reach
+    gathered.margin = max(NEAR * gathered.reach, far)
     to_second(body.center, 0, gathered.center, ask)
     for k in range(body.corners):
         to_second(bodies.vertex[body.first + k], 0, gathered.corner[k], ask)

@@ -31,6 +31,7 @@ from .layout import (
     Pose,
     World,
 )
+from .terrain import field_extents, on_field
 
 
 @loop
@@ -95,31 +96,40 @@ def candidates(e: Entries, world: World) -> i64:
     """Pairs that may come near within the step; GOOD, or CROWDED.
 
     A pair is of two colliders, or of (−1 − plane) and a ball or point. Balls come first among
-    colliders, then boxes, then points, which touch planes only.
+    colliders, then boxes, then points, which touch planes only; height fields, behind boxes among
+    what the broad phase compares, are the last planes.
     """
     wide = world.balls + world.boxes
+    flat_planes = world.planes - world.terrains
     for i in range(world.balls):
         swept_box(world.collider[i], world.extent[i], world)
     for i in range(world.balls, wide):
         swept_solid(i, world.extent[i], world)
-    count = sweep_and_prune(wide, world.extent, world.order, world.capacity, world.near)
+    field_extents(world)
+    count = sweep_and_prune(
+        wide + world.terrains, world.extent, world.order, world.capacity, world.near
+    )
     world.candidates = 0
     if count < 0:
         return CROWDED
     for c in range(count):
         first = world.near[c].first
         second = world.near[c].second
-        if law_of(first, second, world) >= 0 and come_near(first, second, world) == 0:
+        if second >= wide:
+            k = second - wide
+            if law_of(-1 - flat_planes - k, first, world) >= 0 and on_field(first, k, world) == 0:
+                return CROWDED
+        elif law_of(first, second, world) >= 0 and come_near(first, second, world) == 0:
             return CROWDED
     for i in range(world.colliders):
         if i < world.balls or i >= wide:
-            for j in range(world.planes):
+            for j in range(flat_planes):
                 if law_of(-1 - j, i, world) >= 0 and plane_is_near(e, i, j, world) == 1:
                     plane = world.plane[j].floats
                     if noted(BALL_PLANE, -1 - j, i, plane, 4, world) == 0:
                         return CROWDED
         elif is_of_hull(i, world) == 1 and world.form[i - world.balls] < 0:
-            for j in range(world.planes):
+            for j in range(flat_planes):
                 if law_of(-1 - j, i, world) >= 0 and drum_on_plane(i, j, world) == 0:
                     return CROWDED
     return GOOD
