@@ -167,7 +167,8 @@ def test_the_field_is_drawn_once_and_where_it_is() -> None:
     one = read_lsd(HILLS + "earth.shape = [3, 0, 0] m @ box([1, 1, 1] cm) ;")
     pieces = drawing(li.simulate(one, until=0.01), drawn(one)).pieces["ground"]
     (mesh,) = [x for x in pieces if x.kind == "mesh"]
-    assert mesh.surface is not None and len(mesh.surface.vertices) == 6
+    assert mesh.surface is not None
+    assert len(mesh.surface.vertices) == 6
     assert mesh.p[2] == 1
 
 
@@ -195,7 +196,7 @@ def test_a_field_without_a_frame_on_the_ground_is_an_error() -> None:
 
 def test_what_begins_below_a_field_is_named() -> None:
     one = scene("box", {"F.z": 0.05}, terrain=FLAT)
-    with pytest.raises(SimulationError, match="'b' begins 0.05 m below height field 1"):
+    with pytest.raises(SimulationError, match=r"'b' begins 0\.05 m below height field 1"):
         one.simulate(0.1, step=1e-3)
 
 

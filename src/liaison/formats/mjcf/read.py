@@ -20,13 +20,14 @@ from typing import Any, final
 import numpy as np
 
 import liaison.model as model
-from liaison.errors import NamingError, Place, TextError
+from liaison.errors import NamingError, OptionError, Place, TextError
 from liaison.expr import (
     ZERO,
     as_expr,
     collector_paused,
     symbol,
 )
+from liaison.formats.decompose import decomposition
 from liaison.formats.guard import Reading, check_bodies, computable
 from liaison.formats.lsd.formulas.values import plain
 from liaison.formats.poses import rows_of
@@ -290,6 +291,7 @@ def reading_of_mjcf(
     keyframe: str | int | None = None,
     limits: bool | None = None,
     contacts: bool = False,
+    decompose: bool | int = False,
 ) -> Reading:
     """The mechanism of an MJCF text, with notes.
 
@@ -299,6 +301,7 @@ def reading_of_mjcf(
         keyframe: the keyframe to start from, by its name or number; as described if None.
         limits: stops at the ends of ranges; True unless it is False.
         contacts: reads contacts between geoms that have formulas; others are noted.
+        decompose: meshes touch by their convex parts, up to 16 or so many, not by their hulls.
         folder: below which files may be opened: the folder of a file that is read, none for a text.
         strict: rejects impossible inertias and geoms whose mass is not known; otherwise they are
             repaired or left out, and noted.
@@ -315,7 +318,7 @@ def reading_of_mjcf(
             raise TextError(f"the root is {root}; MJCF begins with <mujoco>.", place=root.place)
         home = Path(file).parent if Path(file).is_file() else None
         files = Folder(Path(folder) if folder is not None else home, home, {Path(file).resolve()})
-        wishes = _Wishes(strict, keyframe, limits is not False, contacts)
+        wishes = _Wishes(strict, keyframe, limits is not False, contacts, decompose)
         return _Model(root, files, wishes).reading()
 
 
@@ -328,6 +331,12 @@ class _Wishes:
     keyframe: str | int | None = None
     limits: bool = True
     contacts: bool = False
+    decompose: bool | int = False
+
+    def __post_init__(self) -> None:
+        if self.decompose is not False and not self.contacts:
+            message = "decompose takes meshes apart where they touch, but no contacts are read."
+            raise OptionError(message, hint="Give contacts, too.")
 
 
 @final
@@ -341,7 +350,8 @@ class _Model:
         self.fields.check_elements(self.root)
         self.parts = Parts(self.settings, self.fields, wishes.limits)
         files = (self.root, self.settings, folder)
-        self.geoms = Geoms(self.settings, self.fields, Meshes(*files), HeightFields(*files))
+        meshes = Meshes(*files, decomposition(wishes.decompose), self.fields.notes)
+        self.geoms = Geoms(self.settings, self.fields, meshes, HeightFields(*files))
         self.joints = Joints(self.parts)
         self.compensated: list[tuple[Element, str]] = []
         self.touching: list[Touching] = []

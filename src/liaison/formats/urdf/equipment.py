@@ -81,6 +81,7 @@ class EquipmentKeywords(TypedDict, total=False):
     friction: Any
     sticking: bool
     self_collision: bool
+    decompose: bool | int
 
 
 @final
@@ -97,6 +98,7 @@ class Equipment:
     friction: Any = None  # of the ground; None: GRIP
     sticking: bool = False  # dry friction of joints holds at rest, exactly
     self_collision: bool = False  # links touch each other, but for neighbours
+    decompose: bool | int = False  # meshes touch so by their convex parts, so many at most
 
     def __post_init__(self) -> None:
         if self.motors and self.motors not in KINDS:
@@ -113,6 +115,12 @@ class Equipment:
             raise OptionError("motors that follow a velocity have no stiffness.")
         if self.friction is not None and not self.has_ground:
             raise OptionError("friction of the ground is given, but no ground.")
+        if self.decompose is not False and not self.self_collision:
+            raise OptionError(
+                "decompose takes meshes apart where links touch each other; a plane is touched by "
+                "a mesh as by its hull.",
+                hint="Give self_collision, too.",
+            )
 
     @property
     def has_ground(self) -> bool:

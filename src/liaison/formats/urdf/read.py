@@ -19,6 +19,7 @@ from typing import Any, Unpack, final
 import liaison.model as model
 from liaison.errors import ModelError, NamingError, OptionError, Place, TextError
 from liaison.expr import collector_paused
+from liaison.formats.decompose import decomposition
 from liaison.formats.guard import Reading, check_bodies, computable, data_of
 from liaison.formats.merge import merged
 from liaison.formats.poses import rows_of
@@ -183,7 +184,8 @@ def reading_of_urdf(
             `motors` ("torque", "velocity" or "position") with `stiffness` and `damping`, `ground`
             (True, or the height of a plane [m]) with `friction`, `restitution` of stops and
             ground, `sticking` (dry friction of joints holds at rest), `self_collision` (links
-            touch each other, but for those that a joint connects).
+            touch each other, but for those that a joint connects) with `decompose` (meshes do
+            so by their convex parts, up to 16 or so many).
 
     Raises:
         TextError: not XML, not URDF, or a number that is none, with file and line.
@@ -410,8 +412,9 @@ class _Robot:
 
     def touching_links(self, mechanism: model.Mechanism) -> list[model.Contact]:
         """Contacts of links with each other, but for neighbours."""
+        apart = decomposition(self.equipment.decompose)
         solids = solids_of(self.links, place=pose_in, body=self.body, file=self.mesh,
-                           notes=self.notes)  # fmt: skip
+                           notes=self.notes, apart=apart)  # fmt: skip
         frictions = frictions_in(self.root, self.links)
         listed = self_contacts(solids, mechanism.joints, self.srdf.apart, body=self.body,
                                frictions=frictions, equipment=self.equipment)  # fmt: skip
@@ -474,7 +477,8 @@ class _Robot:
         front, used = [root], self.used()
         while front:
             element = front.pop()
-            drawn = not self.equipment.has_ground and bool(element.all("visual"))
+            touches = self.equipment.has_ground or self.equipment.self_collision
+            drawn = not touches and bool(element.all("visual"))
             for child in element.children:
                 is_known = child.tag in KNOWN.get(element.tag, {child.tag}) | used.get(
                     element.tag, set()
