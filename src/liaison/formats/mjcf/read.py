@@ -207,7 +207,7 @@ def keyframes(root: Element, parts: Parts, actuators: Actuators, wish: str | int
         "qpos": sum(x.type.nq for x in joints),
         "qvel": sum(x.type.nv for x in joints),
         "ctrl": len(actuators.controls),
-        "act": sum(kind == "act" for _, kind in actuators.controls),
+        "act": sum(bool(state) for _, state in actuators.controls),
     }
     for key in keys.values():
         number_in(key, "time", "0")
@@ -248,17 +248,20 @@ def _begin(
             starts |= {
                 x: model.Start(x, y, place) for x, y in zip(joint.speeds, speeds, strict=True)
             }
+    if _has(key, "act"):
+        labels = [state for _, state in actuators.controls if state]
+        activations = zip(labels, numbers_in(key, "act", counts["act"], ""), strict=True)
+        starts |= {x: model.Start(x, y, place) for x, y in activations if x != " act"}
     parts.starts[:] = starts.values()
-    for word in ("ctrl", "act"):
-        if _has(key, word):
-            labels = [x for x, kind in actuators.controls if word == "ctrl" or kind == "act"]
-            controls = dict(zip(labels, numbers_in(key, word, counts[word], ""), strict=True))
-            parts.inputs[:] = [_set(x, controls, word) for x in parts.inputs]
+    if _has(key, "ctrl"):
+        labels = [label for label, _ in actuators.controls]
+        controls = dict(zip(labels, numbers_in(key, "ctrl", counts["ctrl"], ""), strict=True))
+        parts.inputs[:] = [_set(x, controls) for x in parts.inputs]
 
 
-def _set(control: model.Input, values: dict[str, Any], word: str) -> model.Input:
-    """An input with the value of a keyframe, if it is one of that kind."""
-    is_set = control.name in values and control.name.endswith(f" {word}")
+def _set(control: model.Input, values: dict[str, Any]) -> model.Input:
+    """An input with the value of a keyframe, if it has one."""
+    is_set = control.name in values
     return replace(control, default=values[control.name]) if is_set else control
 
 
