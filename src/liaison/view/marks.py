@@ -1,8 +1,8 @@
 """Places of contact over time: how each holds, its arrows of force and moment, and events.
 
-Public names: Mark, marks, beside, struck, rolling_ones, dot_sizes, strips, event_groups,
-state_entries, OPEN, STICKS, SLIPS, ROLLS, IMPACT, STATE_COLORS, STATE_WORDS, MOMENT_COLOR,
-MOST_EVENTS.
+Public names: Mark, marks, beside, without_idle, struck, rolling_ones, dot_sizes, strips,
+event_groups, state_entries, OPEN, STICKS, SLIPS, ROLLS, IMPACT, STATE_COLORS, STATE_WORDS,
+MOMENT_COLOR, MOST_EVENTS.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ SLIPPING = 2  # as the series "modes" has it
 STILL = 1e-3  # of its largest speed, below which a place of contact stays where it is
 SLOW = 0.1  # radii of its dot in a second, below which it stays, too: a robot that stands
 DOT, MOST_OF_BODY = 0.026, 0.3  # radius of a dot, in sizes of the scene, and of what touches
+FEW_IDLE = 6
+"""Marks of contacts that stay open up to which they are drawn."""
 
 
 @final
@@ -109,6 +111,15 @@ def beside(placed: Sequence[Mark], away: Array, up: Array) -> list[Mark]:
                 point = point + step * up
         seen.append(replace(mark, point=point))
     return seen
+
+
+def without_idle(listed: Sequence[Mark]) -> list[Mark]:
+    """The same without places that stay open all the time, where these are many.
+
+    A robot has two stops a joint and the corners of its shapes, which would hide it.
+    """
+    busy = [mark for mark in listed if np.any(mark.states) or np.any(mark.is_hit)]
+    return busy if len(listed) - len(busy) > FEW_IDLE else list(listed)
 
 
 def _nearest(a: Array, b: Array) -> float:

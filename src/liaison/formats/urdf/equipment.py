@@ -386,8 +386,10 @@ def gains_note(motors: Iterable[model.Servo], equipment: Equipment) -> list[str]
     for word in ("stiffness", "damping"):
         values = [float(x) for motor in motors if (x := getattr(motor, word))]
         if values and getattr(equipment, word) is None:
-            span = f"{min(values):g} … {max(values):g}"
-            notes.append(f"the {word} of {len(values)} motors is not given: {span} is taken")
+            least, most = f"{min(values):g}", f"{max(values):g}"
+            span = least if least == most else f"{least} … {most}"
+            motors_of_them = "1 motor" if len(values) == 1 else f"{len(values)} motors"
+            notes.append(f"the {word} of {motors_of_them} is not given: {span} is taken")
     return notes
 
 

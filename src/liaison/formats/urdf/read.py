@@ -488,7 +488,9 @@ class _Robot:
                     counts[key] = counts.get(key, 0) + 1
                 elif child.tag in KNOWN or child.tag in ATTRIBUTES or child.tag in used:
                     front.append(child)
-            for word in element.attributes.keys() - ATTRIBUTES.get(element.tag, "").split():
+            names = ATTRIBUTES.get(element.tag, "").split()
+            names += ["reference"] if "gazebo" in used["robot"] and element.tag == "gazebo" else []
+            for word in element.attributes.keys() - names:
                 if element.tag in MOVING:
                     self.drop(f"{word!r} of <{element.tag}> is not read", element)
                 key = f"{word!r} of <{element.tag}>"

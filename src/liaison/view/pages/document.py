@@ -41,6 +41,7 @@ from liaison.view.marks import (
     state_entries,
     strips,
     struck,
+    without_idle,
 )
 from liaison.view.solids import Piece
 from liaison.view.symbols import joint_entries, placed_loads, supports
@@ -199,6 +200,7 @@ def scene_of(run: Trajectory, recorded: Trajectory, mechanism: Mechanism, look: 
     pack, drawn = Pack(), drawing(run, mechanism)
     rank = {name: k for k, name in enumerate(drawn.pieces)}
     contact_marks, scales = _marks(run, mechanism, drawn, look)
+    seen = without_idle(contact_marks)
     forces = _forces(run, drawn, look, rank, pack)
     hits = struck(run, [x for x in drawn.pieces if x != "ground"], look.speed)
     is_struck = any(bool(np.any(x)) for x in hits.values())
@@ -217,11 +219,11 @@ def scene_of(run: Trajectory, recorded: Trajectory, mechanism: Mechanism, look: 
         "joints": joint_entries(mechanism, drawn, rank),
         "loads": placed_loads(mechanism, drawn, rank, units),
         "forces": forces,
-        "contacts": [_contact(mark, pack) for mark in contact_marks],
+        "contacts": [_contact(mark, pack) for mark in seen],
         "arrows": {"force": scales[0] if forces or any(np.any(x.force) for x in contact_marks)
                    else 0.0, "moment": scales[1], "forceColor": FORCE_COLOR,
                    "momentColor": MOMENT_COLOR},
-        "states": state_entries(contact_marks, is_struck),
+        "states": state_entries(seen, is_struck),
         "traces": [
             {"name": name, "body": rank[body], "place": p.tolist()}
             for name, body, p in trace_points(drawn, look.trace)
