@@ -11,8 +11,8 @@ an SRDF file. Stops, motors and contacts with the ground are made where they are
               friction is the smaller of the link's and the ground's
 
 Public names: Limits, limits_in, Equipment, EquipmentKeywords, Gear, gears_in, stops_of, motors_of,
-rotors_of, feet_of, form_of, touching_form, frictions_in, gains_note, Srdf, srdf_of, inside, lowest,
-KINDS, GRIP.
+rotors_of, feet_of, form_of, touching_form, hulls_note, frictions_in, gains_note, Srdf, srdf_of,
+inside, lowest, KINDS, GRIP.
 """
 
 from __future__ import annotations
@@ -461,10 +461,21 @@ def touching_form(
         x, y, z = numbers_in(form, "scale", 3, "1 1 1")
         hull = model.Hull(file=str(path), scale=(x, y, z))
     except LiaisonError as error:
-        notes.append(f"{error.message} (line {form.place.line})")
+        notes.append(f"{error.message.replace(str(path), path.name)} (line {form.place.line})")
         return None
-    notes += (x for x in hull.notes if x not in notes)
+    # points inside a mesh are no corners of its hull, which says nothing; what is left out does
+    left_out = [x.replace(str(path), path.name) for x in hull.notes if "leaves out" in x]
+    notes += (x for x in left_out if x not in notes)
     return "hull", {"more": (("points", hull),)}
+
+
+def hulls_note(contacts: Iterable[model.Contact]) -> list[str]:
+    """A line on meshes that touch the ground by their hulls, if there are some."""
+    count = sum(x.kind == "hull" for x in contacts)
+    if not count:
+        return []
+    one = "1 mesh touches the ground by its hull"
+    return [one if count == 1 else f"{count} meshes touch the ground by their hulls"]
 
 
 def _ball(form: Element) -> tuple[str, dict[str, Any]]:

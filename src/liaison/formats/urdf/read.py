@@ -35,6 +35,7 @@ from .equipment import (
     frictions_in,
     gains_note,
     gears_in,
+    hulls_note,
     inside,
     limits_in,
     lowest,
@@ -406,6 +407,7 @@ class _Robot:
                 place=self.root.place,
                 hint="Give <collision> to its feet; package_root= says where meshes lie.",
             )
+        self.notes += hulls_note(feet)
         rule = "the smaller one of the link's and the ground's"
         self.lines.append(f"friction of {len(feet)} shapes with the ground: {rule}")
         return feet
