@@ -233,11 +233,16 @@ def state_entries(marks: Sequence[Mark], is_struck: bool = False) -> list[Entry]
 
 
 def strips(run: Trajectory, marks: Sequence[Mark]) -> list[Entry]:
-    """For each contact its states other than open, each from and to an instant [s]."""
+    """For each contact its states other than open, each from and to an instant [s].
+
+    Of many contacts those that close; of many such, those whose states differ most.
+    """
     owners: dict[str, list[Mark]] = {}
     for mark in marks:
         owners.setdefault(mark.owner, []).append(mark)
-    busy = sorted(owners, key=lambda x: -max(np.ptp(m.states) for m in owners[x]))[:MOST_STRIPS]
+    closing = [x for x in owners if any(np.any(m.states) for m in owners[x])]
+    listed = closing if closing and len(owners) > MOST_STRIPS else list(owners)
+    busy = sorted(listed, key=lambda x: -max(np.ptp(m.states) for m in owners[x]))[:MOST_STRIPS]
     return [{"name": x, "spans": _spans(run, owners[x])} for x in owners if x in busy]
 
 

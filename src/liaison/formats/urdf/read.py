@@ -493,6 +493,8 @@ class _Robot:
             names = ATTRIBUTES.get(element.tag, "").split()
             names += ["reference"] if "gazebo" in used["robot"] and element.tag == "gazebo" else []
             for word in element.attributes.keys() - names:
+                if word.startswith("xmlns"):
+                    continue  # a name space, which says nothing
                 if element.tag in MOVING:
                     self.drop(f"{word!r} of <{element.tag}> is not read", element)
                 key = f"{word!r} of <{element.tag}>"
