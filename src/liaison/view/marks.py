@@ -16,7 +16,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.model import Contact, Mechanism
+from liaison.model import Contact, Hull, Mechanism
+from liaison.model.contacts.collisions import touching
+from liaison.model.values import floats
 from liaison.simulation.record.trajectory import EventRecord, Trajectory
 
 from .contacts import sizes
@@ -198,7 +200,21 @@ def dot_sizes(
     """Radius of the dots of each contact [m]: never so large that it hides what touches."""
     reach = {x.name: _reach(x, values) for x in mechanism.contacts if isinstance(x, Contact)}
     owners = {place.name.partition("[")[0] for place in places}
-    return {x: min(DOT * size, MOST_OF_BODY * reach.get(x, size)) for x in owners}
+    smallest = min((_half(x, values) for body in mechanism.bodies for x in touching(body)),
+                   default=size)  # fmt: skip
+    return {x: min(DOT * size, MOST_OF_BODY * reach.get(x, smallest)) for x in owners}
+
+
+def _half(shape: Any, values: Mapping[str, float]) -> float:
+    """Half the least extent of a shape that touches [m]."""
+    if isinstance(shape, Hull):
+        return float(np.min(np.ptp(np.array(shape.points, dtype=float), axis=0))) / 2
+    lengths = {"x": 2, "y": 2, "z": 2, "length": 2, "radius": 1}
+    return min(
+        float(floats(getattr(shape, word), values)) / part
+        for word, part in lengths.items()
+        if hasattr(shape, word)
+    )
 
 
 def _reach(contact: Contact, values: Mapping[str, float]) -> float:

@@ -15,6 +15,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from pathlib import PurePath
 from typing import Any, final
 
 import numpy as np
@@ -485,9 +486,17 @@ def _numbers(
                 todo += [(x, (*at, k)) for k, x in enumerate(one)]
 
 
+FEW_NAMES = 3
+"""Files that are not drawn, up to which they are named."""
+
+
 def _note(run: Trajectory, drawn: Drawing) -> str:
     note = f"{run.t[0]:g} to {run.t[-1]:g} s"
-    return note + ("; not drawn: " + ", ".join(drawn.missing) if drawn.missing else "")
+    if not drawn.missing:
+        return note
+    names = list(dict.fromkeys(PurePath(x.replace("\\", "/")).name for x in drawn.missing))
+    more = f" and {len(names) - FEW_NAMES} more" if len(names) > FEW_NAMES else ""
+    return f"{note}; not drawn: {', '.join(names[:FEW_NAMES])}{more}"
 
 
 def _view(drawn: Drawing, mechanism: Mechanism) -> Entry:
