@@ -19,7 +19,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.program.functions.table import FUNCTIONS, portable_routine
+from liaison.program.functions.elementary import FUNCTIONS, portable_routine
 from liaison.program.libraries.modules import Module
 from liaison.program.llvm.entries import Module as EntryModule
 from liaison.program.llvm.entries import entry_functions
