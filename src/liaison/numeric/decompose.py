@@ -159,9 +159,9 @@ def work(folder: str) -> None:
     """Reads mesh.npz of a folder and writes parts.npz there: what the other process does."""
     import coacd
 
-    with np.load(Path(folder) / "mesh.npz") as given:
-        mesh = coacd.Mesh(given["vertices"], given["triangles"])
-        most, threshold = int(given["most"]), float(given["threshold"])
+    with np.load(Path(folder) / "mesh.npz") as task:
+        mesh = coacd.Mesh(task["vertices"], task["triangles"])
+        most, threshold = int(task["most"]), float(task["threshold"])
     coacd.set_log_level("error")
     parts = coacd.run_coacd(mesh, threshold=threshold, max_convex_hull=most, **SEARCH)
     points: dict[str, Any] = {

@@ -133,6 +133,23 @@ class Equipment:
         return 0 if self.ground is True else self.ground
 
     @property
+    def touches(self) -> bool:
+        """Whether collision shapes are used."""
+        return self.has_ground or self.self_collision
+
+    @property
+    def used(self) -> dict[str, set[str]]:
+        """Element -> elements in it that are used because of what is asked for."""
+        tags: dict[str, set[str]] = {"robot": set()}
+        if self.motors:
+            tags["robot"] |= {"transmission", "ros2_control"}
+            tags["ros2_control"] = {"joint", "transmission"}
+        if self.touches:
+            tags["robot"].add("gazebo")
+            tags |= {"gazebo": {"mu1"}, "link": {"contact"}, "collision": {"contact_coefficients"}}
+        return tags
+
+    @property
     def has_stops(self) -> bool:
         """Whether limits of positions are stops."""
         return self.has_ground or bool(self.motors) if self.limits is None else self.limits

@@ -45,7 +45,7 @@ from .equipment import (
     stops_of,
 )
 from .links import body_of, colors_in, direction_of, loop_of, mesh_file, pose_in, snapped_in
-from .xml import Element, elements_of, number_in
+from .xml import Element, elements_of, number_in, strangers
 
 JOINT_TYPES: dict[str, type[model.JointType]] = {
     "fixed": model.Fixed,
@@ -58,73 +58,6 @@ JOINT_TYPES: dict[str, type[model.JointType]] = {
 EARTHS = (0, 0, Fraction(-981, 100))
 RANGED = ("revolute", "prismatic")
 """Types whose limits of positions hold."""
-KNOWN = {
-    "robot": {"link", "joint", "material", "loop", "constraint"},
-    "link": {"inertial", "visual", "collision"},
-    "joint": {"origin", "parent", "child", "axis", "dynamics", "mimic", "limit"},
-    "loop": {"predecessor", "successor", "axis"},
-    "constraint": {
-        "parent",
-        "parent_origin",
-        "parent_axis",
-        "child",
-        "child_origin",
-        "child_axis",
-    },
-    "inertial": {"origin", "mass", "inertia"},
-    "visual": {"origin", "geometry", "material"},
-    "collision": {"origin", "geometry", "material"},
-    "material": {"color"},
-}
-
-
-ATTRIBUTES = {
-    "robot": "name version",
-    "link": "name type",
-    "joint": "name type",
-    "loop": "name type",
-    "constraint": "name type",
-    "origin": "xyz rpy",
-    "parent_origin": "xyz rpy",
-    "child_origin": "xyz rpy",
-    "parent_axis": "xyz",
-    "child_axis": "xyz",
-    "parent": "link",
-    "child": "link",
-    "predecessor": "link",
-    "successor": "link",
-    "axis": "xyz",
-    "dynamics": "damping friction",
-    "mimic": "joint multiplier offset",
-    "limit": "lower upper effort velocity",
-    "mass": "value",
-    "inertia": "ixx ixy ixz iyy iyz izz",
-    "visual": "name",
-    "collision": "name",
-    "material": "name",
-    "color": "rgba",
-    "inertial": "",
-    "geometry": "",
-    "box": "size",
-    "sphere": "radius",
-    "cylinder": "radius length",
-    "mesh": "filename scale",
-    "capsule": "radius length",
-}
-"""Element -> its attributes that are known."""
-MOVING = (
-    "origin",
-    "inertia",
-    "mass",
-    "axis",
-    "mimic",
-    "parent_origin",
-    "child_origin",
-    "parent_axis",
-    "child_axis",
-)
-"""Elements of which another attribute would change the motion; <dynamics> of many robots has
-attributes of their authors' own, which are noted."""
 
 
 def read_urdf(text: str | bytes, **options: Any) -> model.Mechanism:
@@ -475,42 +408,9 @@ class _Robot:
 
     def note_strangers(self, root: Element) -> None:
         """Names each kind of element that is not understood, once."""
-        counts: dict[str, int] = {}
-        front, used = [root], self.used()
-        while front:
-            element = front.pop()
-            touches = self.equipment.has_ground or self.equipment.self_collision
-            drawn = not touches and bool(element.all("visual"))
-            for child in element.children:
-                is_known = child.tag in KNOWN.get(element.tag, {child.tag}) | used.get(
-                    element.tag, set()
-                )
-                if not is_known or (child.tag == "collision" and drawn):
-                    key = f"<{child.tag}> in <{element.tag}>"
-                    counts[key] = counts.get(key, 0) + 1
-                elif child.tag in KNOWN or child.tag in ATTRIBUTES or child.tag in used:
-                    front.append(child)
-            names = ATTRIBUTES.get(element.tag, "").split()
-            names += ["reference"] if "gazebo" in used["robot"] and element.tag == "gazebo" else []
-            for word in element.attributes.keys() - names:
-                if word.startswith("xmlns"):
-                    continue  # a name space, which says nothing
-                if element.tag in MOVING:
-                    self.drop(f"{word!r} of <{element.tag}> is not read", element)
-                key = f"{word!r} of <{element.tag}>"
-                counts[key] = counts.get(key, 0) + 1
+        asked = self.equipment
+        counts = strangers(root, asked.used, self.drop, touches=asked.touches)
         self.notes += [f"{key} is not used ({n} times)" for key, n in sorted(counts.items())]
-
-    def used(self) -> dict[str, set[str]]:
-        """Element -> elements in it that are used because of what is asked for."""
-        tags: dict[str, set[str]] = {"robot": set()}
-        if self.equipment.motors:
-            tags["robot"] |= {"transmission", "ros2_control"}
-            tags["ros2_control"] = {"joint", "transmission"}
-        if self.equipment.has_ground:
-            tags["robot"].add("gazebo")
-            tags |= {"gazebo": {"mu1"}, "link": {"contact"}, "collision": {"contact_coefficients"}}
-        return tags
 
     def drop(self, message: str, element: Element) -> None:
         """Rejects what changes the motion and is not read, unless the reading is lenient."""

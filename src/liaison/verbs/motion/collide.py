@@ -72,8 +72,8 @@ def collide(
     start = in_si(mechanism, start, "start")
     mechanism = with_starts(mechanism, start)
     statements = collisions(mechanism)
-    said = (planes, terrain, friction, restitution)
-    if statements and any(x is not None for x in said):
+    options = (planes, terrain, friction, restitution)
+    if statements and any(x is not None for x in options):
         raise ModelError(
             f"'{statements[0].name}' says what collides and how; planes, terrain, friction and "
             "restitution of the call would say it again.",
