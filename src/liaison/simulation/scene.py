@@ -64,7 +64,8 @@ class Scene:
         check_start(self.bodies, self.planes, self.laws)
 
     def __repr__(self) -> str:
-        fields = f" and {len(self.terrains)} height fields" if self.terrains else ""
+        count = len(self.terrains)
+        fields = f" and {count} height field{'s' if count > 1 else ''}" if count else ""
         bodies, planes = len(self.bodies.names), len(self.planes)
         return f"<Scene of {bodies} bodies and {planes} planes{fields}>"
 
