@@ -32,6 +32,8 @@ SAME_PLANE = 1e-9
 FLAT = 1e-7
 """Thickness beside the size below which points have no volume."""
 CHUNK = 2048  # points that are treated at once
+ROUNDS = 2
+"""Times that corners are added to a hull that has too many of them."""
 
 
 @final
@@ -118,12 +120,13 @@ def convex_hull(points: Any, owner: str = "a hull") -> Polytope:
     notes: list[str] = []
     chosen = cloud
     if len(cloud) > MOST_POINTS:
-        chosen = _extreme(cloud, _directions(DIRECTIONS))
+        chosen = cloud[_extreme_places(cloud, _directions(DIRECTIONS))]
     middle, size = _frame(chosen)
     hull = _faces((chosen - middle) / size, owner)
     if len(hull[0]) > MOST_CORNERS:
-        chosen = _extreme(chosen, _directions(MOST_CORNERS))
-        hull = _faces((chosen - middle) / size, owner)
+        corners = chosen[hull[0]]
+        picked, hull = _coarser((corners - middle) / size, owner)
+        chosen = corners[picked]
     kept, faces, normals = hull
     vertices = chosen[kept]
     offsets = np.max(vertices @ normals.T, axis=0)
@@ -139,6 +142,26 @@ def convex_hull(points: Any, owner: str = "a hull") -> Polytope:
         notes.append(f"{left} of {len(cloud)} points of {owner} are no corners of its hull")
     volume, center, second = _moments(vertices, faces)
     return Polytope(vertices, faces, normals, offsets, volume, center, second, tuple(notes))
+
+
+def _coarser(corners: Array, owner: str) -> tuple[Any, Any]:
+    """Some corners of size 1, by number, and their hull: extreme ones, and those farthest off."""
+    picked = _extreme_places(corners, _directions(MOST_CORNERS))
+    hull = _faces(corners[picked], owner)
+    for _ in range(ROUNDS):
+        kept, _, normals = hull
+        vertices = corners[picked[kept]]
+        heights = corners @ normals.T - np.max(vertices @ normals.T, axis=0)
+        # of the corners farthest off a face those that are farthest, as long as there is room
+        far = np.unique(np.argmax(heights, axis=0))
+        off = np.max(heights[far], axis=1)
+        far = far[np.argsort(-off, kind="stable")][: MOST_CORNERS - len(vertices)]
+        far = far[np.max(heights[far], axis=1) > SAME_PLANE]
+        if not len(far):
+            break
+        picked = np.union1d(picked[kept], far)
+        hull = _faces(corners[picked], owner)
+    return picked, hull
 
 
 def _checked(points: Any, owner: str) -> Array:
@@ -192,8 +215,8 @@ def _directions(count: int) -> Array:
     return np.column_stack([wide * np.cos(turn), wide * np.sin(turn), z])
 
 
-def _extreme(points: Array, directions: Array) -> Array:
-    """Points that are extreme in one of the directions, in their order."""
+def _extreme_places(points: Array, directions: Array) -> Any:
+    """Numbers of the points that are extreme in one of the directions, in their order."""
     best, place = np.full(len(directions), -np.inf), np.zeros(len(directions), dtype=np.int64)
     for start in range(0, len(points), CHUNK):
         heights = directions @ points[start : start + CHUNK].T
@@ -201,8 +224,7 @@ def _extreme(points: Array, directions: Array) -> Array:
         value = heights[np.arange(len(directions)), top]
         better = value > best
         best[better], place[better] = value[better], start + top[better]
-    chosen: Array = points[np.unique(place)]
-    return chosen
+    return np.unique(place)
 
 
 def _outside(points: Array, normals: Array, offsets: Array) -> float:
