@@ -190,7 +190,7 @@ def solve_few(mu: f64, limit: f64, allowed: i64, island: Island) -> f64:
     residual = swept(mu, limit, allowed, island)
     if residual > limit:
         residual = together(mu, residual, island)
-    if residual > limit:
+    if residual > max(limit, 0.1 * island.limit):
         # from elsewhere: impulses that the interior method comes to
         from_inside(mu, limit, BEGIN[0], 0, MOST, island)
         residual = together(mu, 1e300, island)

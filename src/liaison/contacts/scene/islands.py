@@ -25,8 +25,9 @@ STEP, PLACES = 0, 1
 ENOUGH = 1e-3
 """Residual of ways that is enough."""
 
-TOGETHER, ROUNDING = 1e-11, 1e-10
-"""Residual that few contacts are solved to, and above which a step with few counts as missed."""
+TOGETHER, BESIDE, ROUNDING = 1e-11, 1e-9, 1e-10
+"""Residual that few contacts are solved to, alone and beside others, and above which a step with
+few counts as missed."""
 
 ALONE = 64
 """Contacts up to which one thread solves all islands."""
@@ -200,7 +201,7 @@ def begin_islands(island: Island, floor: f64, widest: f64, world: World) -> None
     island.limited = 0
     few = 1 if world.contacts <= FEW else 0
     island.limit = min(world.tolerance, ROUNDING) if few == 1 else world.tolerance
-    island.aim = TOGETHER if few == 1 else world.tolerance
+    island.aim = TOGETHER if few == 1 else min(world.tolerance, BESIDE)
 
 
 @loop
