@@ -194,10 +194,6 @@ def solve_few(mu: f64, limit: f64, allowed: i64, island: Island) -> f64:
         # from elsewhere: impulses that the interior method comes to
         from_inside(mu, limit, BEGIN[0], 0, MOST, island)
         residual = together(mu, 1e300, island)
-    if residual > island.limit:
-        # all ways that there are
-        forget(island)
-        residual = solve_many(mu, island.limit, island.sweeps_allowed, island)
     return float(residual)
 
 

@@ -390,6 +390,8 @@ class World(Record):
     limited: i64  # steps with less restitution than asked
     most: i64  # contacts
     islands: i64
+    crew_at: i64  # in the workspace, as the following
+    islands_at: i64
     island_words: i64  # of the block of an island
     left: f64  # residual of the impulses, the worst of all islands
     excess: f64  # the same beside what solves a step
@@ -475,7 +477,9 @@ class Crew(Record):
     order: ptr = inline(1)
     over: ptr = inline(1)
     done: ptr = inline(MOST_THREADS)
-    call: iptr = inline(3)  # addresses of what tells and waits
+    publish: kernel  # makes a number known
+    after: kernel  # waits until it is another one
+    until: kernel  # waits until it is the one
 
 
 @final
@@ -550,6 +554,7 @@ def new_world(s: SceneSizes, room: Callable[[int], Words] | None = None) -> Worl
     }  # fmt: skip
     place = None if room is None else room(World.words_for(lengths, **sizes))
     world = World.new(lengths, place, **sizes)
+    world.crew_at, world.islands_at = RESERVED, RESERVED + Crew.header
     world.island_words = _island_words(s.bodies, s.capacity)
     return world
 
