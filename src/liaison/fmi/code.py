@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from liaison.program.functions.table import FUNCTIONS, portable_routine
 from liaison.program.libraries.modules import Module
 from liaison.program.llvm.entries import Module as EntryModule
-from liaison.program.llvm.entries import entry_functions
+from liaison.program.llvm.entries import shared_functions
 from liaison.program.llvm.portable import PORTABLE
 from liaison.program.loops.compile import loops_key
 from liaison.program.loops.language import Loop
@@ -241,10 +241,9 @@ def _entries(memory: Memory) -> str:
     """All entries."""
     module = EntryModule(PORTABLE)
     bodies = []
-    for key, plan in memory.plans.items():
-        if key in memory.functions:
-            program = memory.programs[key[0]]
-            bodies.append(entry_functions(module, symbol_of(key), program, plan, small=True))
+    for k, program in enumerate(memory.programs):
+        plans = {symbol_of(x): y for x, y in memory.plans.items() if x[0] == k}
+        bodies.append(shared_functions(module, program, plans, f"part_{k}"))
     return "\n".join([*module.declarations(), *bodies, module.tail(), ""])
 
 

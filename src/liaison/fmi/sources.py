@@ -17,7 +17,7 @@ from liaison.program.loops.c import loops_to_c, routines_to_c
 from liaison.program.loops.language import Loop
 from liaison.program.loops.llvm import unique_names
 from liaison.program.loops.tree import Routine, signature
-from liaison.program.plan import Plan
+from liaison.program.parts import Shared
 from liaison.program.program import Program
 from liaison.program.wasm.fold import values_in
 
@@ -146,7 +146,7 @@ def _used(memory: Memory) -> list[tuple[int, str]]:
     return [key for key in memory.plans if key in memory.functions]
 
 
-def _planned(memory: Memory) -> list[tuple[Program, dict[str, Plan]]]:
+def _planned(memory: Memory) -> list[tuple[Program, dict[str, Shared]]]:
     """Programs with the plans of their entries."""
     used = _used(memory)
     return [
