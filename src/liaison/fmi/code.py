@@ -32,7 +32,7 @@ from liaison.program.loops.tree import Routine, signature
 from liaison.program.wasm.fold import values_in
 from liaison.simulation.steps.layout import Run
 
-from .folding import folded_routines, is_foldable, roots_of, unread_words
+from .folding import folded_routines, is_foldable, reached, roots_of, unread_words
 from .functions import LOOPS, Function, exports
 from .layout import Instance
 from .memory import Bound, Memory
@@ -207,7 +207,8 @@ def _folded(memory: Memory) -> str:
     """Loops for one model, small; without elementary functions."""
     elementary = list(FUNCTIONS.values())
     routines = folded_routines(memory, symbol_of)
-    kept = [x for x in routines if x.loop not in elementary]
+    own = [x for x in roots_of(memory) if x not in elementary]
+    kept = reached(routines, own, elementary)
     inline = ACCESS.replace("define ", "define internal ").replace("nounwind", "alwaysinline")
     calls = Counter(x.data for one in kept for x in values_in(one.body) if x.kind == "call")
 

@@ -34,6 +34,7 @@ WINDOWS = Target("x86_64-pc-windows-gnu-elf", model="small")
 ELF, PE, MACH = ("elf", "elf_library"), ("pe", "pe_library"), ("macho", "mach_library")
 JOINED = ("macho", "universal_library")
 DEFINED = re.compile(r'^define [^\n]*?@"?([\w.$-]+)[^\n]*\{$', re.MULTILINE)
+TABLE = re.compile(r"^(@([\w.]+) = internal constant [^\n]*\])$", re.MULTILINE)
 
 
 @final
@@ -118,7 +119,8 @@ def _own(target: Target) -> tuple[Object, ...]:
 
 
 def separate(text: str) -> str:
-    """IR text with a section for each function, so that it can be left out."""
+    """IR text with a section for each function and each table, so that it can be left out."""
+    text = TABLE.sub(r'\1, section ".rodata.\2"', text)
     return DEFINED.sub(_with_section, text)
 
 
