@@ -10,6 +10,7 @@ count_beside.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.program.functions.table import FUNCTIONS, portable_routine
-from liaison.program.libraries.modules import Module
+from liaison.program.libraries.modules import INNER, Module, inner_module
 from liaison.program.llvm.entries import Module as EntryModule
 from liaison.program.llvm.entries import shared_functions
 from liaison.program.llvm.portable import PORTABLE
@@ -45,6 +46,9 @@ SMALL = "minsize optsize"
 
 LONG = 400
 """Values in a loop that stands in the place of its only call, at most."""
+
+OURS = re.compile(r"\b(define|declare|call) (\w+ @liaison_)")
+"""Functions of inner modules, or called by them, in IR text."""
 
 CLOSE = 4
 """Words of zeros between two stretches of memory that are stored with them."""
@@ -197,10 +201,12 @@ def modules(memory: Memory, texts: Texts, version: int) -> list[str | Module]:
         *(_wrapper(x, k, names) for k, x in enumerate(exports(version).values())),
     ])  # fmt: skip
     common = _declared(common.replace(" nounwind {", f" nounwind {SMALL} {{"), loops, names, None)
+    common = OURS.sub(rf"\1 {INNER} \2", common)
     if not folds:
-        shared = Module(partial(loops_ir, loops, portable=True), loops_key(loops, portable=True))
-        return [own, common, _entries(memory), shared]
-    return [own, common, _entries(memory), _folded(memory), _elementary()]
+        text, key = partial(loops_ir, loops, portable=True), loops_key(loops, portable=True)
+        shared = Module(text, key, is_inner=True)
+        return [*map(inner_module, (own, _entries(memory))), common, shared]
+    return [*map(inner_module, (own, _entries(memory), _folded(memory))), common, _elementary()]
 
 
 def _folded(memory: Memory) -> str:
@@ -228,7 +234,7 @@ def _elementary() -> Module:
     def text() -> str:
         return routines_ir(reachable(listed, portable_routine), listed, lambda _: SMALL)
 
-    return Module(text, f"{SMALL} {loops_key(listed, portable=True)}")
+    return Module(text, f"{SMALL} {loops_key(listed, portable=True)}", is_inner=True)
 
 
 def loops_of(memory: Memory) -> list[Loop[..., Any]]:
