@@ -31,6 +31,9 @@ def drawn(program: Program) -> dict[str, Any]:
     arrays: dict[str, Any] = {
         key: 0.3 + rng.random(program.sizes[size]) for key, size in sizes.items()
     }
+    for chart in program.facts["charts"]:
+        if chart.kind in ("quaternion", "free"):
+            arrays["q"][chart.q][-4:] /= np.linalg.norm(arrays["q"][chart.q][-4:])
     return arrays | {"t": [0.1], "x": 0.1 * rng.normal(size=200)}
 
 

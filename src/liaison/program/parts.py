@@ -15,16 +15,22 @@ Public names: Shared, Call, shared_plans.
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import hypot
 from typing import final
 
-from liaison.expr import ZERO, Expr, substitute, symbol, topological
+from liaison.expr import ZERO, Expr, evaluate, substitute, symbol, topological
 
 from .lower import worst
-from .plan import PIECE, Functions, Item, Piece, expanded, numbers_of, plan, runs_of
+from .plan import Functions, Item, Piece, expanded, numbers_of, plan, runs_of
 from .program import Program
+
+SHORT = 200
+"""Operations in a piece: smaller, sooner compiled and as quick as longer ones, since values lie in
+the workspace anyway."""
 
 LEAST = 40
 """Operations of a part, at least: fewer are computed again by each entry that needs them."""
@@ -33,6 +39,12 @@ STEPPED = ("rate", "correct_q", "correct_v", "retract", "closure")
 FUSED = 1000
 """What steps call; operations of the first up to which each of them is code of its own: passing
 on what is computed takes a fifth more time then, and none in longer ones."""
+
+QUATERNIONS = ("quaternion", "free")
+"""Kinds of charts whose last four coordinates have unit length."""
+
+EQUAL = 1e-11
+"""Relative difference of two formulas that rounding explains."""
 
 Pairs = tuple[tuple[int, Expr], ...]
 
@@ -64,7 +76,7 @@ class Shared:
 
 
 def shared_plans(
-    program: Program, names: Sequence[str], *, lanes: int, functions: Functions, size: int = PIECE
+    program: Program, names: Sequence[str], *, lanes: int, functions: Functions, size: int = SHORT
 ) -> dict[str, Shared]:
     """How to compute entries that share what they have in common.
 
@@ -78,7 +90,7 @@ def shared_plans(
     apart = [x for x in STEPPED if x in names] if _is_short(program, names) else []
     plans = {}
     for name in apart:
-        alone = plan(program, name, lanes=lanes, size=size, functions=functions)
+        alone = plan(program, name, lanes=lanes, functions=functions)
         calls = tuple(Call(piece) for piece in alone.pieces)
         plans[name] = Shared(calls, alone.work_size, alone.numbers)
     others = [x for x in names if x not in apart]
@@ -178,6 +190,8 @@ class _Solving:
         self.add_variation()
         if "rate" in names:
             self.add_rate()
+        if "energy" in names:
+            self.add_energy(terms["M"])
         if self.nc:
             closure = self.blocks_of("closure")
             rows = {"correct_q": closure["phi"], "correct_v": closure["rate"]}
@@ -199,6 +213,39 @@ class _Solving:
             _Use("moving"), _Use("right", self.moved), _Use("solve", self.moved, self.nv),
             _Use("missed"),
         )  # fmt: skip
+
+    def add_energy(self, M: Sequence[Expr]) -> None:
+        """T = ½ v · M v, where nothing but velocities moves bodies: M is computed anyway."""
+        T, U = self.program.entry("energy").outputs
+        if len(topological([T])) < SHORT:
+            return
+        speeds = [x for x, place in self.program.inputs.items() if place[0] == "v"]
+        total: Expr = ZERO
+        for i, v in enumerate(speeds):
+            row: Expr = M[i * self.nv + i] * v / 2
+            for j in range(i):
+                row = row + M[i * self.nv + j] * speeds[j]
+            total = total + row * v
+        if self.are_equal(T, total):
+            self.layout.blocks["energy"] = _Block(_numbered((total, U)))
+            self.layout.uses["energy"] = (_Use("energy"),)
+
+    def are_equal(self, x: Expr, y: Expr) -> bool:
+        """Whether two formulas have the same values, which random arguments show."""
+        chance = random.Random(1)
+        for _ in range(2):
+            values = {z: 0.2 + chance.random() for z in self.program.inputs}
+            for chart in self.program.facts.get("charts", ()):
+                if chart.kind in QUATERNIONS:
+                    group = [z for z, (a, k) in self.program.inputs.items() if a == "q"][chart.q][
+                        -4:
+                    ]
+                    length = hypot(*(values[z] for z in group))
+                    values |= {z: values[z] / length for z in group}
+            a, b = evaluate([x, y], values)
+            if not abs(a - b) <= EQUAL * abs(a):
+                return False
+        return True
 
     def add_correction(self, name: str, rows: Sequence[Expr]) -> None:
         right = (*[ZERO] * self.nv, *(-x for x in rows))
