@@ -35,7 +35,7 @@ from liaison.simulation.prepared import add_entries, marching_of, scale_run
 from liaison.simulation.steps.advance import advance
 
 from .exchange import DRIFT
-from .layout import MESSAGE, POSE, Instance
+from .layout import FARTHEST, MESSAGE, POSE, Instance, Q
 from .model import close_loops, vary_mode, vary_smooth
 from .smooth import go_sides, go_smooth, settle_sides, settle_smooth
 from .variables import Variables
@@ -367,6 +367,8 @@ class _Preparation:
             row.array, row.first, row.count = variable.array, variable.first, variable.count
             row.settable, row.is_integer = variable.settable, variable.is_integer
             row.low, row.high = variable.low, variable.high
+            if variable.array == Q and variable.unit == "rad":
+                row.low, row.high = -FARTHEST, FARTHEST
 
 
 def _instants(plan: Plan) -> tuple[Instants, float]:
