@@ -173,9 +173,7 @@ def module_ir(program: Program, plans: Mapping[str, Plan], arithmetic: Arithmeti
     return "\n".join([*module.declarations(), *bodies, module.tail(), ""])
 
 
-def entry_functions(
-    module: Module, name: str, program: Program, entry_plan: Plan, *, small: bool = False
-) -> str:
+def entry_functions(module: Module, name: str, program: Program, entry_plan: Plan) -> str:
     """The function of an entry, and those it is cut into.
 
     Args:
@@ -183,14 +181,11 @@ def entry_functions(
         name: of the function.
         program: with the entry.
         entry_plan: how it is computed.
-        small: rather than fast: sines and cosines are calls.
     """
     count = len(entry_plan.pieces)
 
     def written(head: str, piece: Piece) -> str:
-        writer = Writer(module, program, entry_plan, piece)
-        writer.is_small = small
-        return writer.function(f"{head}({ARGUMENTS}){' minsize optsize' if small else ''}")
+        return Writer(module, program, entry_plan, piece).function(f"{head}({ARGUMENTS})")
 
     if count == 1:
         return written(f"define void @{name}", entry_plan.pieces[0])
