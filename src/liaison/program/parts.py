@@ -25,7 +25,17 @@ from typing import final
 from liaison.expr import ZERO, Expr, evaluate, substitute, symbol, topological
 
 from .lower import worst
-from .plan import Functions, Item, Piece, expanded, numbers_of, plan, runs_of
+from .plan import (
+    ANGLE_WEIGHT,
+    TURNING,
+    Functions,
+    Item,
+    Piece,
+    expanded,
+    numbers_of,
+    plan,
+    runs_of,
+)
 from .program import Program
 
 SHORT = 200
@@ -321,7 +331,10 @@ class _Sharing:
 
     def parts_of(self, order: Sequence[Expr]) -> list[int]:
         """Masks of parts, those of most contexts first."""
-        counts = Counter(self.masks[x] for x in order if x.args and x not in self.numbers)
+        counts: Counter[int] = Counter()
+        for x in order:
+            if x.args and x not in self.numbers:
+                counts[self.masks[x]] += ANGLE_WEIGHT // 2 if x.op in TURNING else 1
         masks = [m for m, count in counts.items() if count >= LEAST and m.bit_count() > 1]
         return sorted(masks, key=lambda m: (-m.bit_count(), m))
 
