@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import signal
 import sys
 from pathlib import Path
 
@@ -16,6 +17,9 @@ RUNS_ALL = os.environ.get("LIAISON_TESTS") == "all"
 # a process holds the syntax trees and formulas of ten thousand tests: looked through less often,
 # a tenth of the time of tests is saved
 gc.set_threshold(50_000, 20, 100)
+
+# a shell's background jobs ignore Ctrl-C, and tests of it would wait for ever
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("test", derandomize=True, max_examples=12, deadline=None, database=None)
 settings.register_profile("all", derandomize=True, max_examples=200, deadline=None, database=None)

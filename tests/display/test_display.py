@@ -51,6 +51,7 @@ def shown(examples):
         "Efforts": liaison.inverse_dynamics(pendulum, run, ["A"]),
         "Linearization": liaison.linearize(pendulum),
         "Equilibrium": liaison.equilibrium(pendulum),
+        "Regulator": regulator(),
         "Verification": liaison.verify(pendulum, run),
         "Integrability": liaison.integrability(examples / "rolling_disc.lsd"),
         "FirstIntegral": liaison.first_integrals(pendulum)[0],
@@ -62,6 +63,15 @@ def shown(examples):
         "Trajectory": run,
         **studied(pendulum),
     }
+
+
+def regulator():
+    """Of a rod that stands on its end."""
+    rod = liaison.body("rod", mass=1, center=(0, 0, 0.5))
+    A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+    drive = liaison.signal("drive", "N*m")
+    driven = liaison.motor(A, effort=drive)
+    return liaison.lqr(liaison.mechanism(A, drive, driven, liaison.gravity()))
 
 
 def studied(pendulum):

@@ -55,6 +55,14 @@ def test_a_jacobian_is_the_derivative_of_the_pose(name, examples):
         assert np.allclose(J[:, j], [*omega, *speed], atol=1e-8)
 
 
+def test_points_take_lengths_with_units(examples):
+    pendulum = liaison.read(examples / "pendulum.lsd")
+    J = liaison.jacobian(pendulum, "bar", point=("40 cm", 0, 0.1))
+    assert np.array_equal(J, liaison.jacobian(pendulum, "bar", point=(0.4, 0, 0.1)))
+    with pytest.raises(liaison.LiaisonError, match=r"40 kg.*must be in m"):
+        liaison.jacobian(pendulum, "bar", point=("40 kg", 0, 0))
+
+
 def test_positions_by_label_close_the_loop_and_arrays_are_taken_as_they_are(examples):
     mechanism = liaison.read(examples / "four_bar.lsd")
     closed = liaison.assemble(liaison.span(mechanism), A=1.2)

@@ -12,7 +12,7 @@ from program_samples import require_c
 
 from liaison.program.c.compile_c import compile_c_text
 from liaison.program.functions import circular, table
-from liaison.program.functions.table import FUNCTIONS
+from liaison.program.functions.elementary import FUNCTIONS
 from liaison.program.llvm.machine import Target, _link, host, object_code_for
 from liaison.program.loops.c import loops_to_c
 from liaison.program.loops.compile import compile_loops

@@ -32,7 +32,7 @@ from liaison.program import (
     to_llvm,
 )
 from liaison.program.c.compile_c import compile_c_text
-from liaison.program.functions.table import FUNCTIONS
+from liaison.program.functions.elementary import FUNCTIONS
 from liaison.program.llvm import machine, portable
 from liaison.program.llvm.to_llvm import module_of
 from liaison.program.loops.compile import loops_key
@@ -209,7 +209,7 @@ def test_the_key_changes_with_a_function(monkeypatch):
     first = loops_key([functions_in_a_loop], portable=True)
     native = loops_key([functions_in_a_loop])
     changed = {**FUNCTIONS, "sin": FUNCTIONS["cos"]}
-    monkeypatch.setattr("liaison.program.functions.table.FUNCTIONS", changed)
+    monkeypatch.setattr("liaison.program.functions.elementary.FUNCTIONS", changed)
     assert loops_key([functions_in_a_loop], portable=True) != first
     assert loops_key([functions_in_a_loop]) == native
 

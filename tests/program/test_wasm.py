@@ -31,7 +31,7 @@ from liaison.expr import (
     tan,
 )
 from liaison.program import to_numpy, to_wasm
-from liaison.program.functions.table import FUNCTIONS
+from liaison.program.functions.elementary import FUNCTIONS
 from liaison.program.loops.language import (
     at,
     bits,

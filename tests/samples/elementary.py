@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 from flint import arb, ctx
 
-from liaison.program.functions.table import FUNCTIONS
+from liaison.program.functions.elementary import FUNCTIONS
 from liaison.program.loops.compile import compile_loops
 from liaison.program.loops.language import i64, loop, ptr
 

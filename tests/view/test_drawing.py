@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+import liaison
 from liaison.errors import LiaisonError, NamingError
 from liaison.expr import symbol
 from liaison.model import (
@@ -325,3 +326,15 @@ def test_a_run_without_poses_or_of_other_bodies_is_refused(double_pendulum):
     run = replace(run, series={"poses": Series.of_poses(poses, ("upper", "middle"))})
     with pytest.raises(NamingError, match="'lower'"):
         drawing(run, double_pendulum.mechanism)
+
+
+def test_the_camera_goes_with_what_travels(examples):
+    """A bicycle leaves the picture; a pendulum, and a mechanism that comes back, do not."""
+    for name, is_far in (("bicycle", True), ("pendulum", False), ("four_bar", False)):
+        mechanism = liaison.read(examples / f"{name}.lsd")
+        run = liaison.simulate(mechanism, until=4.0, every=0.2, series=("poses",))
+        drawn = drawing(run, mechanism)
+        assert (drawn.travel is not None) == is_far
+        if drawn.travel is not None:
+            assert np.ptp(drawn.travel.begin, axis=0).max() < 0.2 * np.ptp(drawn.reached[:, 0])
+            assert drawn.size < 0.5 * np.ptp(drawn.reached[:, 0])

@@ -13,7 +13,10 @@ const WITHIN = 0.75;
 export class Cameras {
   readonly controls: OrbitControls;
   follows = -1;
+  /** Called with the body that the camera goes with, and −1. */
+  told: (body: number) => void = () => {};
   private readonly up: Vector3;
+  private readonly home = new Vector3();
   private readonly before = new Vector3();
   private isFirst = true;
 
@@ -27,7 +30,7 @@ export class Cameras {
     this.controls = new OrbitControls(stage.camera, canvas);
     this.controls.enableDamping = false;
     this.controls.minDistance = 0.05 * view.size;
-    this.controls.maxDistance = 40 * view.size;
+    this.controls.maxDistance = 40 * this.reach();
     this.controls.addEventListener("change", () => {
       stage.isDirty = true;
     });
@@ -35,6 +38,8 @@ export class Cameras {
 
   /** Called with the size of the pane: the first time the camera takes its place. */
   fitted(): void {
+    const { view } = this.stage.scene;
+    if (this.isFirst && view.follow) this.home.copy(this.stage.motion.places[view.follow.body]);
     if (this.isFirst) this.preset("start");
     this.isFirst = false;
   }
@@ -45,12 +50,14 @@ export class Cameras {
     let away = new Vector3(...view.position).sub(target);
     if (name === "start") away.multiplyScalar(this.stepBack());
     else away = this.direction(name).multiplyScalar(this.distance());
-    this.follow(-1);
+    const { places } = this.stage.motion;
+    if (view.follow) target.add(places[view.follow.body]).sub(this.home);
+    this.follow(view.follow?.body ?? -1);
     this.controls.target.copy(target);
     this.stage.camera.position.copy(target).add(away);
     this.controls.update();
     // other lengths and assembly modes may be beyond what the scene was made for
-    for (let k = 0; this.stage.scene.live && this.isBeyond() && k < 16; k++) {
+    for (let k = 0; this.stage.scene.live && !view.follow && this.isBeyond() && k < 16; k++) {
       this.stage.camera.position.copy(target).add(away.multiplyScalar(1.15));
       this.controls.update();
     }
@@ -60,6 +67,7 @@ export class Cameras {
   /** The camera goes with a body; −1: with none. */
   follow(body: number): void {
     this.follows = body;
+    this.told(body);
     if (body >= 0) this.before.copy(this.stage.motion.places[body]);
   }
 
@@ -102,10 +110,16 @@ export class Cameras {
     return Math.max(1, this.stage.scene.view.aspect / this.stage.camera.aspect);
   }
 
+  /** Half the diagonal of the space that the motion takes. */
+  private reach(): number {
+    const { low, high } = this.stage.scene.view;
+    return new Vector3(...high).sub(new Vector3(...low)).length() / 2 || 1;
+  }
+
   private distance(): number {
     const { view } = this.stage.scene;
     const narrow = Math.min(1, this.stage.camera.aspect);
-    return (MARGIN * view.size) / Math.sin(view.angle / 2) / narrow;
+    return (MARGIN * (view.follow?.size ?? this.reach())) / Math.sin(view.angle / 2) / narrow;
   }
 
   private direction(name: Preset): Vector3 {

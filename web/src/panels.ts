@@ -121,6 +121,9 @@ export function viewMenu(stage: Stage, cameras: Cameras): HTMLDetailsElement {
   const follow = select("Follow a body", [["-1", "follow: nothing"], ...bodies], "-1", (value) =>
     cameras.follow(+value),
   );
+  cameras.told = (k) => {
+    follow.value = `${k}`;
+  };
   const trace = select("Trace a body", [["", "trace a body …"], ...bodies], "", (value) => {
     if (value) {
       const one = scene.bodies[+value];

@@ -134,6 +134,8 @@ export interface Scene {
     angle: number;
     aspect: number;
     supports: Vec3[];
+    /** The body that the camera goes with from the beginning, and the size of what it then shows. */
+    follow: { body: number; size: number } | null;
   };
   times: Packed;
   speed: number;

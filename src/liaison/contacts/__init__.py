@@ -1,1 +1,1 @@
-"""Contact with friction: event-driven, by time stepping, and among many bodies."""
+"""Contact with friction: event by event, by time steps, in scenes; cones are `solvers/cones`'s."""

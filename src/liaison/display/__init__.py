@@ -33,6 +33,7 @@ PAGES = {
     "Efforts": "runs",
     "Linearization": "small_motions",
     "Equilibrium": "small_motions",
+    "Regulator": "small_motions",
     "Summary": "summary",
     "Trajectory": "trajectory",
     "Comparison": "comparison",

@@ -1,4 +1,4 @@
-"""Equations of motion, shown and written: text, LaTeX, HTML with MathML, SymPy.
+"""Equations of motion, shown; their LaTeX and text come from `equations/readable/forms.py`.
 
 Public names: title, page, latex, html, sympy, SympyEquations.
 """

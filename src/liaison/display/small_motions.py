@@ -1,4 +1,4 @@
-"""Equilibria and linearizations, shown: eigenvalues, frequencies, damping, what moves most.
+"""Equilibria, linearizations, linear feedback, shown: eigenvalues, modes, gains.
 
 Public names: title, page.
 """
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from liaison.analyse.control.lqr import Regulator
 from liaison.analyse.rest.equilibrium import Equilibrium
 from liaison.analyse.rest.linearize import Linearization
 
@@ -29,8 +30,10 @@ PARTS = 6
 """Coordinates of a mode that are listed, the largest first."""
 
 
-def title(shown: Equilibrium | Linearization) -> str:
-    """Whether it is stable."""
+def title(shown: Equilibrium | Linearization | Regulator) -> str:
+    """Whether it is stable, or made so."""
+    if isinstance(shown, Regulator):
+        return _feedback(shown)
     if isinstance(shown, Equilibrium):
         return f"{_rest(shown)}; {shown.residual:.1e} of the forces is not balanced"
     if shown.steadiness > STEADY:
@@ -38,8 +41,10 @@ def title(shown: Equilibrium | Linearization) -> str:
     return f"{_stable(shown)}: {_states(shown)}"
 
 
-def page(shown: Equilibrium | Linearization) -> Page:
-    """Positions of rest and what the joints bear there; modes."""
+def page(shown: Equilibrium | Linearization | Regulator) -> Page:
+    """Positions of rest and what the joints bear there; modes; gains."""
+    if isinstance(shown, Regulator):
+        return _gains(shown)
     if isinstance(shown, Linearization):
         facts = () if shown.steadiness <= STEADY else (("states", _states(shown)),)
         return Page(title(shown), facts, (_modes(shown),), _notes(shown))
@@ -132,3 +137,45 @@ def _notes(shown: Linearization) -> tuple[str, ...]:
     if shown.steadiness <= STEADY:
         return ()
     return ("Whether the motion is stable these do not say: they change along it.",)
+
+
+def _feedback(shown: Regulator) -> str:
+    """What it acts by, and its slowest eigenvalue."""
+    slowest = max(float(s.real) for s in shown.eigenvalues)
+    return (
+        f"linear feedback of {len(shown.labels)} states by {listed(shown.inputs)}; "
+        f"slowest eigenvalue {slowest:.3g} 1/s"
+    )
+
+
+def _gains(shown: Regulator) -> Page:
+    """u = u₀ − K (x − x₀), a row a state; the eigenvalues of the closed loop."""
+    rows = tuple(
+        (str(label), number(x0), *(number(k) for k in gains))
+        for label, x0, gains in zip(shown.labels, shown.center, shown.K.T, strict=True)
+    )
+    units = {x.name: x.unit for x in shown.linear.inputs}
+    inputs = [f"K of {x}" for x in shown.inputs]
+    held = tuple(
+        (name, number(u), units.get(name, ""), number(shown.limits[name]))
+        if name in shown.limits
+        else (name, number(u), units.get(name, ""), "–")
+        for name, u in zip(shown.inputs, shown.held, strict=True)
+    )
+    speeds = tuple(
+        (
+            f"{s.real:+.6g}" + (f" ± {s.imag:.6g}i" if s.imag else ""),
+            f"{s.imag / (2 * math.pi):.6g}",
+            f"{-s.real / abs(s):.4g}" if abs(s) else "–",
+        )
+        for s in shown.eigenvalues
+        if s.imag >= 0
+    )
+    return Page(
+        _feedback(shown),
+        tables=(
+            Table(("state", "x₀", *inputs), rows, "u = u₀ − K (x − x₀)"),
+            Table(("input", "u₀", "unit", "limit"), held),
+            Table(("eigenvalue of A − B K [1/s]", "frequency [Hz]", "damping"), speeds),
+        ),
+    )

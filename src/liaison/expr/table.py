@@ -1,4 +1,4 @@
-"""Functions by data: a cubic that keeps their shape, a natural cubic spline, or piecewise linear.
+"""Functions by data (tables): cubics or lines between their knots, the `breaks`.
 
 The cubic that keeps the shape of the data ("monotone", the default) rises where they rise, and has
 its extrema at theirs: it never overshoots. It is once continuously differentiable. A natural spline

@@ -20,7 +20,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.program.functions.table import FUNCTIONS, portable_routine
+from liaison.program.functions.elementary import FUNCTIONS, portable_routine
 from liaison.program.libraries.modules import INNER, Module, inner_module
 from liaison.program.llvm.entries import Module as EntryModule
 from liaison.program.llvm.entries import shared_functions

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import ProgramError
-from liaison.program.functions.table import FUNCTIONS, portable_routine
+from liaison.program.functions.elementary import FUNCTIONS, portable_routine
 from liaison.program.loops.language import Loop, i64, loop, ptr
 from liaison.program.loops.records import Record
 from liaison.program.loops.tree import Kind, Routine, Step, Value

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from liaison.program.c.to_c import ARGUMENTS, PRELUDE, c_name, entries_c
-from liaison.program.functions.table import FUNCTIONS
+from liaison.program.functions.elementary import FUNCTIONS
 from liaison.program.loops.c import loops_to_c, routines_to_c
 from liaison.program.loops.language import Loop
 from liaison.program.loops.llvm import unique_names

@@ -30,6 +30,7 @@ from liaison.program.program import Program
 from liaison.simulation.plan.plan import parameters_of
 from liaison.tree.assemble import assemble
 from liaison.tree.tree import span
+from liaison.units import si_value
 
 from .assembling import Assembling
 from .given import Given, Value, in_seconds, in_si, mechanism_of
@@ -315,15 +316,17 @@ def _inputs(kernel: Kernel, values: Mapping[str, float] | None) -> Array:
 
 
 def point_of(verb: str, point: ArrayLike) -> Array:
-    """A point as an array (3,) [m].
+    """A point as an array (3,) [m], of numbers and texts with units.
 
     Raises:
         ArgumentError: it is none.
     """
+    if isinstance(point, list | tuple):
+        point = [si_value(x, "m", f"{verb}: point") for x in point]
     try:
         place = np.asarray(point, dtype=float)
     except (TypeError, ValueError):
         place = np.array([])
     if place.shape != (3,) or not np.isfinite(place).all():
-        raise ArgumentError(f"{verb}: point is {point!r}; it must be three finite numbers [m].")
+        raise ArgumentError(f"{verb}: point is {point!r}; it must be three finite lengths [m].")
     return place

@@ -142,6 +142,8 @@ COLORS: tuple[Color, ...] = (
 )  # fmt: skip
 GROUND_COLOR: Color = (128, 134, 142)
 MOST_INSTANTS = 200  # looked at to find the space a motion takes
+LARGEST = 2.0  # size of symbols, in sizes of the mechanism
+FAR, ONWARDS = 4.0, 0.6  # a way to go with, in sizes of the mechanism; how much of it leads away
 
 
 @final
@@ -154,10 +156,20 @@ class Drawing:
     middles: Mapping[str, Array]  # body -> where its name stands on it; of those that show one
     markers: Mapping[str, tuple[str, Array, Array]]  # joint -> body, R, p of its marker there
     reached: Array  # points of the world the motion reaches [m], shape (k, 3)
+    travel: Travel | None  # of a mechanism that goes far away: what to look at in place of these
     up: Array
-    size: float  # half the diagonal of the box around them [m]
+    size: float  # of symbols [m]: half the diagonal of the box around them, or by the mechanism
     parameters: Values
     missing: tuple[str, ...]  # files of surfaces that cannot be drawn
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Travel:
+    """A mechanism on its way: the body that the camera goes with, and where all of them begin."""
+
+    body: str
+    begin: Array  # points of the world [m], shape (k, 3)
 
 
 @final
@@ -220,11 +232,12 @@ def drawing(trajectory: Trajectory, mechanism: Mechanism, size: float | None = N
     poses.setdefault("ground", np.tile(np.eye(3, 4), (len(trajectory), 1, 1)))
     missing: list[str] = []
     outlines = _outlines(mechanism, values, missing)
-    reached = np.concatenate([_swept(poses, x.body.name, x.points()) for x in outlines])
+    swept = {x.body.name: _swept(poses, x.body.name, x.points()) for x in outlines}
     markers = [marker for force in mechanism.forces for marker in force.markers()]
     ends = [_swept(poses, x.body, floats(x.p, values)[None]) for x in markers]
-    reached = np.concatenate([reached, *ends])
-    size = size or float(np.linalg.norm(np.ptp(reached, axis=0))) / 2 or 1.0
+    reached = np.concatenate([x.reshape(-1, 3) for x in (*swept.values(), *ends)])
+    own, travel = _own_size(outlines, swept)
+    size = size or min(_half(reached), LARGEST * own) or 1.0
     pieces = {outline.body.name: outline.pieces(size) for outline in outlines}
     for joint in mechanism.joints:
         pieces[joint.predecessor.body] += _joint_pieces(joint, poses, size, values)
@@ -236,6 +249,7 @@ def drawing(trajectory: Trajectory, mechanism: Mechanism, size: float | None = N
         middles={x.body.name: x.middle() for x in outlines if x.is_named()},
         markers={x.name: _successor_marker(x, values) for x in mechanism.joints},
         reached=reached,
+        travel=travel,
         up=_up(mechanism, values),
         size=size,
         parameters=values,
@@ -308,12 +322,36 @@ def _shapes(body: Body, color: Color, values: Values, missing: list[str]) -> lis
 
 
 def _swept(poses: Mapping[str, Array], body: str, points: Array) -> Array:
-    """Places in the world that points of a body come to, shape (k, 3)."""
+    """Places in the world that points of a body come to, shape (n, k, 3); n is 1 of the ground."""
     if body not in poses:
         raise NamingError.unknown("body (among the poses of the run)", body, poses)
-    few = poses[body][:: 1 + len(poses[body]) // MOST_INSTANTS]
-    swept = np.einsum("nij,kj->nki", few[..., :3], points) + few[:, None, :, 3]
-    return swept.reshape(-1, 3) if body != "ground" else np.asarray(swept[0])
+    few = (
+        poses[body][:: 1 + len(poses[body]) // MOST_INSTANTS]
+        if body != "ground"
+        else np.eye(3, 4)[None]
+    )
+    return np.asarray(np.einsum("nij,kj->nki", few[..., :3], points) + few[:, None, :, 3])
+
+
+def _half(points: Array) -> float:
+    """Half the diagonal of the box around points of shape (k, 3)."""
+    return float(np.linalg.norm(np.ptp(points, axis=0))) / 2
+
+
+def _own_size(
+    outlines: Sequence[_Outline], swept: Mapping[str, Array]
+) -> tuple[float, Travel | None]:
+    """The size of what moves at one instant, the largest [m], and where it goes if that is far."""
+    moving = [x for x in outlines if x.body.name != "ground"]
+    if not moving:
+        return np.inf, None
+    clouds = np.concatenate([swept[x.body.name] for x in moving], axis=1)
+    own = float(np.linalg.norm(np.ptp(clouds, axis=1), axis=1).max()) / 2
+    way = clouds.mean(axis=1)
+    is_far = float(np.linalg.norm(way[-1] - way[0])) > max(2 * FAR * own, 2 * ONWARDS * _half(way))
+    if not is_far or own == 0:
+        return own or np.inf, None
+    return own, Travel(max(moving, key=lambda x: x.mass).body.name, clouds[0])
 
 
 def _successor_marker(joint: Joint, values: Values) -> tuple[str, Array, Array]:

@@ -23,7 +23,7 @@ from liaison.analyse.rest.linearize import Linearization, linearize
 from liaison.analyse.rest.local import Local, local
 from liaison.errors import ArgumentError, ModelError, NamingError, SimulationError
 from liaison.expr import Expr, as_expr, symbol
-from liaison.lazy import Brief
+from liaison.lazy import Shown
 from liaison.model import Mechanism
 from liaison.numeric import Array, State
 from liaison.program import Kernel
@@ -43,7 +43,7 @@ GROWS = -1e-9
 
 @final
 @dataclass(frozen=True, repr=False)
-class Regulator(Brief):
+class Regulator(Shown):
     """Linear feedback u = u₀ − K (x − x₀) about an equilibrium.
 
     Attributes:

@@ -21,9 +21,9 @@ impulses without restitution, which cannot, are mixed with those that have it,
 
 which lie within the cones and leave gaps open as both do.
 
-Public names: moreau_step, is_same_place. Source: MOR88 §10 (midpoint scheme), JEAN99 §5 (θ-scheme);
-docs/theory/time_stepping.md, impulses, finish_step, work, without_gain. Source:
-docs/theory/time_stepping.md.
+Public names: moreau_step, is_same_place, impulses, finish_step, work, without_gain.
+
+Source: MOR88 §10 (midpoint scheme), JEAN99 §5 (θ-scheme); docs/theory/time_stepping.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Formulas with named parts: lists of assignments of what formulas share, in any notation.
+"""`to_text`, `to_latex`: formulas in a notation, with names for the parts that they share.
 
 `to_text` and `to_latex` write graphs, naming what is used twice or is too long; `Parts` cuts large
 formulas into parts that are each short enough to be read.

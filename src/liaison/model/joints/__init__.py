@@ -1,4 +1,4 @@
-"""Joint types, one file a family: each class says all that is special about its joint.
+"""Joint types, one file a family: how each joint moves (`pose`, `subspace`), and all else of it.
 
 Every file of this folder is loaded, so that a new file with a class under `@joint_type` is all that
 a new joint type takes. F is the marker on the predecessor, M the marker on the successor.

@@ -1,4 +1,4 @@
-"""Joints with fixed axes: rigid, hinge, slider, screw, shaft, cross and pin.
+"""Joints with fixed axes: fixed, revolute (hinge), prismatic (slider), screw, shaft, cross, pin.
 
 F on the predecessor, M on the successor.
 

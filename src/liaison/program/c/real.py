@@ -24,7 +24,7 @@ import numpy as np
 
 from liaison.errors import ProgramError
 from liaison.expr import OPS, Expr, Table
-from liaison.program.functions.table import FUNCTIONS
+from liaison.program.functions.elementary import FUNCTIONS
 from liaison.program.loops.c import constant, loops_to_c
 from liaison.program.loops.language import Loop
 from liaison.program.plan import LARGEST_POWER, TURNING, Piece, Plan, plan

@@ -133,7 +133,7 @@ def own_functions(portable: bool) -> Mapping[str, Loop[..., Any]]:
     """Elementary functions of portable text, which is rarely wanted; none of other text."""
     if not portable:
         return {}
-    from liaison.program.functions.table import FUNCTIONS
+    from liaison.program.functions.elementary import FUNCTIONS
 
     return FUNCTIONS
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, final
 
-from liaison.program.functions.table import FUNCTIONS
+from liaison.program.functions.elementary import FUNCTIONS
 from liaison.program.llvm.portable import PORTABLE
 from liaison.program.llvm.to_llvm import AnyPlan, columns_plan, module_of
 from liaison.program.loops.compile import loops_key

@@ -1,4 +1,4 @@
-"""Entries as LLVM IR: one text for one state, and for as many states as a register has lanes.
+"""Entries as LLVM IR, for one state and for lanes of states; tables, with the search for a knot.
 
 A value is a double, or a vector of doubles that belong to as many states; what the writer needs to
 know of that is a `Form`. Functions that processors do not have are called once for each lane.

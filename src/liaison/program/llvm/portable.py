@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, final
 
 from liaison.program.functions.circular import near_cosine, near_sine
-from liaison.program.functions.table import FUNCTIONS
+from liaison.program.functions.elementary import FUNCTIONS
 from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.language import Loop
 from liaison.program.loops.llvm import FLOAT, INTEGER, ORDERED, SIGNED

@@ -47,9 +47,9 @@ def loops_key(roots: Sequence[Loop[..., Any]], *, portable: bool = False) -> str
 
 def _functions() -> tuple[Iterable[Loop[..., Any]], bytes]:
     """Those that portable loops call instead of functions of the system, and who makes them."""
-    from liaison.program.functions import table
+    from liaison.program.functions import elementary
 
-    return table.FUNCTIONS.values(), Path(table.__file__).read_bytes()
+    return elementary.FUNCTIONS.values(), Path(elementary.__file__).read_bytes()
 
 
 def _content(loop: Loop[..., Any], number: dict[Loop[..., Any], int]) -> list[Any]:

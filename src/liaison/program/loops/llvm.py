@@ -86,7 +86,7 @@ def reader_of(portable: bool) -> Callable[[Loop[..., Any]], Routine]:
     """What reads loops: as they are, or with functions of our own, which few runs need."""
     if not portable:
         return routine
-    from liaison.program.functions.table import portable_routine
+    from liaison.program.functions.elementary import portable_routine
 
     return portable_routine
 

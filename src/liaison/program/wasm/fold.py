@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any, TypeAlias, final
 
-from liaison.program.functions.table import broken_power
+from liaison.program.functions.elementary import broken_power
 from liaison.program.loops.language import Loop
 from liaison.program.loops.read import routine
 from liaison.program.loops.tree import Kind, Routine, Step, Value

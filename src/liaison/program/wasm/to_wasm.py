@@ -35,7 +35,7 @@ from liaison.program.functions.circular import (
     low_of,
     sine_of,
 )
-from liaison.program.functions.table import FUNCTIONS
+from liaison.program.functions.elementary import FUNCTIONS
 from liaison.program.kernel import Kernel
 from liaison.program.loops.language import Loop, bits, f64, i64, loop, ptr
 from liaison.program.loops.read import routine

@@ -121,9 +121,9 @@ class Batch:
         deadline = math.inf if time_limit is None else time.perf_counter() + time_limit
         shares = iter(self._shares())
         with ThreadPoolExecutor(self.threads, thread_name_prefix="liaison") as pool:
-            workers = [pool.submit(self._work, shares, deadline) for _ in range(self.threads)]
             try:
-                self._watch(workers, progress)
+                works = [pool.submit(self._work, shares, deadline) for _ in range(self.threads)]
+                self._watch(works, progress)
             except BaseException as fault:
                 self._ended = INTERRUPTED
                 self.is_interrupted = isinstance(fault, KeyboardInterrupt)

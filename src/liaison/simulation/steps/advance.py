@@ -1,4 +1,4 @@
-"""The time loop, compiled: step, land on closures, events, samples, commit — no Python per step.
+"""The time loop, compiled: step, closures, knots of laws, events, samples; no Python per step.
 
 `advance` is re-entrant. It keeps all it knows in the record `Run`, and returns when Python has
 something to do: a buffer is full, an entry must be compiled, a controller is due, the run ended or

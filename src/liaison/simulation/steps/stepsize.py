@@ -1,5 +1,8 @@
 """The size of a step: the first one, the next one, and when it is too small.
 
+`first_step`, `adapt` and `reject` propose the next size, `choose_step` takes the least of what is
+proposed and what is allowed, and `divide` cuts fixed steps.
+
 Instants that a step ends at are passed one by one, with an impulse where rates of closures jump.
 A drive whose rate jumps from ν⁻ to ν⁺ gives an impulse, as an impact of its own:
 

@@ -35,7 +35,7 @@ def joint_path(
     position: Sequence[Any],
     rotation: Sequence[Sequence[Any]] | None = None,
     times: Sequence[Value] | Value = 0.0,
-    point: Sequence[float] = (0.0, 0.0, 0.0),
+    point: Sequence[float | str] = (0.0, 0.0, 0.0),
     limits: Mapping[str, tuple[Any, Any]] | None = None,
     start: Mapping[str, Value] | None = None,
     parameters: Mapping[str, Any] | None = None,

@@ -132,7 +132,7 @@ def inertia(
     bodies: Sequence[str] = (),
     q: Positions = None,
     *,
-    point: Sequence[float] | None = None,
+    point: Sequence[float | str] | None = None,
     axes: str = "ground",
     t: Value = 0.0,
     parameters: Mapping[str, Value] | None = None,

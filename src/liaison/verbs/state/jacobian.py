@@ -22,7 +22,7 @@ def jacobian(
     body: str,
     q: Positions = None,
     *,
-    point: Sequence[float] = (0.0, 0.0, 0.0),
+    point: Sequence[float | str] = (0.0, 0.0, 0.0),
     t: Value = 0.0,
     parameters: Mapping[str, Value] | None = None,
 ) -> Array:

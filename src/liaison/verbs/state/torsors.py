@@ -97,7 +97,7 @@ def torsors(
     q: Positions = None,
     v: Velocities = None,
     *,
-    point: Sequence[float] = (0.0, 0.0, 0.0),
+    point: Sequence[float | str] = (0.0, 0.0, 0.0),
     t: Value = 0.0,
     inputs: Mapping[str, Value] | None = None,
     parameters: Mapping[str, Value] | None = None,

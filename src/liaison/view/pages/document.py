@@ -159,6 +159,7 @@ HAND = 1.0  # frequency of the whole mass at a hand that draws it [Hz]
 MOST_VERTICES = 40_000  # numbers of corners of surfaces that follow a parameter
 ON_LINE = 1e-7  # part of the largest number by which numbers may be off a line
 MOMENTS = 0.6  # the longest arrow of a moment, in longest arrows of forces
+AROUND = 1.6  # what the camera shows of a mechanism that it goes with, in sizes of the mechanism
 
 
 @final
@@ -489,8 +490,15 @@ def _note(run: Trajectory, drawn: Drawing) -> str:
 
 
 def _view(drawn: Drawing, mechanism: Mechanism) -> Entry:
-    """Camera, size of the scene, and the ground below it."""
-    eye = camera(drawn.reached, drawn.up)
+    """Camera, size of symbols, and the ground below; a body to go with, and how large all is."""
+    travel, follow = drawn.travel, None
+    if travel is None:
+        eye = camera(drawn.reached, drawn.up)
+    else:
+        middle, near = travel.begin.mean(axis=0), travel.begin
+        eye = camera(middle + AROUND * (near - middle), drawn.up)
+        half = float(np.linalg.norm(np.ptp(near, axis=0))) / 2
+        follow = {"body": [*drawn.pieces].index(travel.body), "size": AROUND * half}
     return {
         "up": drawn.up.tolist(),
         "size": drawn.size,
@@ -502,6 +510,7 @@ def _view(drawn: Drawing, mechanism: Mechanism) -> Entry:
         "angle": eye.angle,
         "aspect": ASPECT,
         "supports": supports(mechanism, drawn),
+        "follow": follow,
     }
 
 
