@@ -428,7 +428,7 @@ class _Cut:
             )
             read = dict.fromkeys(arg for node in here for arg in node.args)
             read |= dict.fromkeys(node for _, node in (*outputs, *puts))
-            loads = {node: self.found(node) for node in read if node not in here}
+            loads = {node: self.place_of(node) for node in read if node not in here}
             saves = {node: self.kept(node) for node in here if self.is_kept(node, k)}
             self.free += [
                 self.place[x] for x in loads if x in self.place and self.last.get(x, k) == k
@@ -437,7 +437,7 @@ class _Cut:
             listed.append(Piece(tuple(run), known, saves, outputs, puts))
         return listed
 
-    def found(self, node: Expr) -> int:
+    def place_of(self, node: Expr) -> int:
         """The place of what is computed elsewhere; −1 of arguments and numbers."""
         for places in (self.place, self.live, self.shared):
             if node in places:

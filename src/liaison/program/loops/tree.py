@@ -233,7 +233,7 @@ def _source(loop: Loop[..., Any]) -> tuple[str, list[str], int]:
 def _lines(function: Any) -> tuple[list[str], int]:
     """The lines of a function, and the number of the first.
 
-    Its code tells where it ends; `inspect` would read all of it word by word, in ten times as long.
+    Its code has the number of the last; `inspect` reads it word by word, in ten times as long.
     """
     code: Any = getattr(function, "__code__", None)
     known = linecache.getlines(code.co_filename) if code is not None else []
