@@ -20,7 +20,7 @@ from scipy.integrate import DOP853
 from scipy.integrate._ivp.rk import rk_step
 
 RTOL, ATOL = 1e-13, 1e-14
-MOST = 10_000
+MOST = 30_000
 """Steps of a run: near a singular position derivatives are known to fewer digits than asked for."""
 
 PROBES = 8
