@@ -1,15 +1,17 @@
 """Records of joints that close loops of a tree: tables of paths and rows, and the work space.
 
 Every cut joint has a *path*: the nodes from its two ends to the ground, children first. A *step* is
-a node on the path of one cut joint. The matrix G M⁻¹ Gᵀ is kept row by row, each from its first
+a node on the path of one cut joint. A relation between coordinates stands behind the cut joints as
+one more of them, of one row; its path is that of the nodes whose velocities it names. A *term* is
+the number of its row at one of these. The matrix G M⁻¹ Gᵀ is kept row by row, each from its first
 number that is not zero on.
 
-Public names: CutSystem, CutWork, Cut, PathStep.
+Public names: CutSystem, CutWork, Cut, PathStep, Term.
 """
 
 from __future__ import annotations
 
-from liaison.program.loops.language import i64, iptr, ptr
+from liaison.program.loops.language import i64, iptr, kernel, ptr
 from liaison.program.loops.records import Part, Record, Rows, rows, size, sized
 
 
@@ -45,6 +47,14 @@ class PathStep(Record):
     nv: i64
 
 
+class Term(Record):
+    """A velocity in a relation: its place in v, the step of its node, and its place there."""
+
+    v: i64
+    step: i64
+    at: i64
+
+
 class CutSystem(Record):
     """All that the loops know of the cut joints of a tree, for as long as it lives."""
 
@@ -52,7 +62,10 @@ class CutSystem(Record):
     nq: i64 = size()
     nv: i64 = size()
     nc: i64 = size()
-    n_cuts: i64 = size()
+    n_joints: i64 = size()
+    n_relations: i64 = size()
+    n_terms: i64 = size()
+    n_cuts: i64 = size()  # cut joints, then relations
     n_classes: i64 = size()
     n_kinds: i64 = size()
     n_steps: i64 = size()
@@ -69,6 +82,11 @@ class CutSystem(Record):
     passing: iptr = sized("n_steps")  # steps, by node
     passing_begin: iptr = sized("n_nodes + 1")
     n_ties: i64
+    nphi: i64  # multipliers of rows that hold positions, the first ones
+    is_driven: i64  # whether a relation moves with time
+    relation_entry: kernel
+    term_begin: iptr = sized("n_relations + 1")
+    terms: Rows[Term] = rows("n_terms")
     place: iptr = sized("n_rows")  # multiplier of a row; from nc on those that vanish
     order: iptr = sized("nc")  # row of the matrix of a multiplier
     owner: iptr = sized("nc")  # cut joint of a multiplier
@@ -76,15 +94,16 @@ class CutSystem(Record):
     first: iptr = sized("nc")  # first column of a row of the matrix
     start: iptr = sized("nc")  # where column 0 of a row would be
     reach: ptr = sized("nc")
-    shown: iptr = sized("n_cuts")  # place of a cut joint among reactions
+    shown: iptr = sized("n_joints")  # place of a cut joint among reactions
     constants: ptr = sized()
-    markers: ptr = sized("n_cuts", "12")
+    markers: ptr = sized("n_joints", "12")
 
 
 class CutWork(Part):
     """Scratch space of an entry, behind that of two passes over the tree."""
 
     results: ptr = sized("n_results")
+    related: ptr = sized("4 * n_relations + n_terms")  # Φ̈ at v̇ = 0, Φ, Φ̇, ν of all, then terms
     efforts: ptr = sized("n_efforts")
     matrix: ptr = sized("n_matrix")
     factors: ptr = sized("n_matrix")
@@ -95,7 +114,8 @@ class CutWork(Part):
     left: ptr = sized("nc")
     lam: ptr = sized("nc")
     pushes: ptr = sized("n_nodes + 1", "6")  # wrenches on nodes in their axes, the ground first
-    forces: ptr = sized("longest + 1", "6")  # the same on the path of a cut joint
+    pulls: ptr = sized("nv")  # efforts of relations
+    forces: ptr = sized("longest + 1", "12")  # wrenches and efforts on the path of a cut joint
     handed: ptr = sized("24")
     kept: ptr = sized("24")  # positions of a cut joint, then its velocities
     vdot: ptr = sized("nv")

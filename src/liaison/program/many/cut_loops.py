@@ -10,6 +10,8 @@ rows that others determine already ask nothing.
 Public names: multipliers, right_of, measure_cuts, carry_rows, bear_rows, factor, push_nodes,
 no_pushes, put_matrix, put_ties, closed_pass, SECOND, PHI, RATE.
 
+A relation has efforts along the joints whose velocities it names instead of wrenches on bodies.
+
 Source: RBDA §8.5 (loop-closure by G M⁻¹ Gᵀ); GVL13 §4.1.2, §4.3 (L D Lᵀ, envelopes).
 Differs: RBDA writes K for G; ρ is ours (docs/theory/closures.md).
 """
@@ -21,6 +23,7 @@ from liaison.program.solve import EPSILON, FLOOR, NOISE
 
 from .cut_layout import CutSystem, CutWork
 from .tree_loops import (
+    FORWARD,
     TreeSystem,
     TreeWork,
     begin_pass,
@@ -37,9 +40,14 @@ def closed_pass(
     system: TreeSystem, k: i64, ground: f64, q: ptr, v: ptr, values: ptr, tree: TreeWork,
     cuts: CutSystem, work: CutWork,
 ) -> None:  # fmt: skip
-    """A recursion with the pushes of cut joints; with gravity and loads where `ground` is 1."""
+    """A recursion with what cut joints and relations do; gravity and loads where `ground` is 1."""
     these = system.passes[k]
     begin_pass(system, k, ground, values, tree)
+    if k == FORWARD:
+        for i in range(system.n_nodes):
+            node = system.nodes[i]
+            for j in range(node.nv):
+                tree.numbers[i + 1, these.input_slot + j] += work.pulls[node.v + j]
     for s in range(these.first, these.end):
         sweep_tree(system, s, q, v, tree)
         if s == these.first and these.needed_slot >= 0:
@@ -53,7 +61,9 @@ def closed_pass(
 
 @loop
 def no_pushes(cuts: CutSystem, work: CutWork) -> None:
-    """Cut joints that do nothing."""
+    """Cut joints and relations that do nothing."""
+    for k in range(cuts.nv):
+        work.pulls[k] = 0.0
     pushes = flat(work.pushes)
     for k in range(6 * (cuts.n_nodes + 1)):
         pushes[k] = 0.0
@@ -61,11 +71,15 @@ def no_pushes(cuts: CutSystem, work: CutWork) -> None:
 
 @loop
 def measure_cuts(
-    system: TreeSystem, cuts: CutSystem, q: ptr, v: ptr, states: TreeWork, work: CutWork
-) -> None:
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, vdot: ptr,
+    states: TreeWork, work: CutWork,
+) -> None:  # fmt: skip
     """J, Φ̈, Φ and Φ̇ of every cut joint, from the states of its nodes and what it keeps."""
     kept = work.kept
-    for c in range(cuts.n_cuts):
+    if cuts.n_relations > 0:
+        cuts.relation_entry(t, q, v, u, p, u, work.related, states.scratch)
+        measure_relations(cuts, vdot, work)
+    for c in range(cuts.n_joints):
         cut = cuts.cuts[c]
         for j in range(cut.nq):
             kept[j] = q[cut.q + j]
@@ -77,6 +91,19 @@ def measure_cuts(
         root = states.numbers[cut.root + 1]
         constants = cuts.constants[cut.constants :]
         f(0.0, first, second, constants, root, kept, work.results[cut.result :], states.scratch)
+
+
+@loop
+def measure_relations(cuts: CutSystem, vdot: ptr, work: CutWork) -> None:
+    """Φ̈, Φ and Φ̇ of every relation."""
+    n = cuts.n_relations
+    for e in range(n):
+        left = work.results[cuts.cuts[cuts.n_joints + e].result + 18 :]
+        left[SECOND] = work.related[e]
+        left[PHI] = work.related[n + e]
+        left[RATE] = work.related[2 * n + e]
+        for k in range(cuts.term_begin[e], cuts.term_begin[e + 1]):
+            left[SECOND] += work.related[4 * n + k] * vdot[cuts.terms[k].v]
 
 
 @loop
@@ -92,11 +119,17 @@ def turn_back(state: ptr, weight: f64, J: ptr, out: ptr) -> None:
 def put_row(
     system: TreeSystem, cuts: CutSystem, c: i64, r: i64, states: TreeWork, work: CutWork
 ) -> None:
-    """Wrenches of a row on its nodes, at their steps of the path."""
+    """Wrenches of a row on its nodes, or its efforts, at their steps of the path."""
     cut = cuts.cuts[c]
     forces = flat(work.forces)
-    for k in range(6 * (cut.end - cut.begin)):
+    for k in range(12 * (cut.end - cut.begin)):
         forces[k] = 0.0
+    e = c - cuts.n_joints
+    if e >= 0:
+        for k in range(cuts.term_begin[e], cuts.term_begin[e + 1]):
+            term = cuts.terms[k]
+            effort = work.related[4 * cuts.n_relations + k]
+            work.forces[term.step - cut.begin, 6 + term.at] = effort
     J = work.results[cut.result + 6 * r :]
     if cut.at_first >= 0:
         turn_back(states.numbers[cut.first + 1], 1.0, J, work.forces[cut.at_first - cut.begin])
@@ -166,28 +199,30 @@ def bear_rows(
                     f(0.0, q[node.q :], free, own, constants, own, handed, bears.scratch)
                     y = work.efforts[step.place + 2 * step.nv * r :]
                     for j in range(step.nv):
-                        y[j] = handed[12 + j]
-                        y[step.nv + j] = handed[12 + j] * free[node.v + j]
+                        y[j] = handed[12 + j] + work.forces[s - cut.begin, 6 + j]
+                        y[step.nv + j] = y[j] * free[node.v + j]
                     pass_up(cuts, cut.begin, step.above, handed, work)
 
 
 @loop
-def put_matrix(cuts: CutSystem, is_tied: i64, work: CutWork) -> None:
-    """Σ yᵀ z of every two rows whose paths meet; of ties where they are asked for, else 1."""
+def put_matrix(cuts: CutSystem, is_tied: i64, count: i64, work: CutWork) -> None:
+    """Σ yᵀ z of every two of the first so many rows whose paths meet, 1 of others.
+
+    Of ties where they are asked for, else 1.
+    """
     for k in range(cuts.n_matrix):
         work.matrix[k] = 0.0
     for i in range(cuts.n_nodes):
         for a in range(cuts.passing_begin[i], cuts.passing_begin[i + 1]):
             for b in range(cuts.passing_begin[i], a + 1):
-                put_block(cuts, is_tied, cuts.passing[a], cuts.passing[b], work)
-    if is_tied == 0:
-        for k in range(cuts.nc):
-            if cuts.is_tie[k] > 0:
-                work.matrix[cuts.start[cuts.order[k]] + cuts.order[k]] = 1.0
+                put_block(cuts, is_tied, count, cuts.passing[a], cuts.passing[b], work)
+    for k in range(cuts.nc):
+        if k >= count or (is_tied == 0 and cuts.is_tie[k] > 0):
+            work.matrix[cuts.start[cuts.order[k]] + cuts.order[k]] = 1.0
 
 
 @loop
-def put_block(cuts: CutSystem, is_tied: i64, a: i64, b: i64, work: CutWork) -> None:
+def put_block(cuts: CutSystem, is_tied: i64, count: i64, a: i64, b: i64, work: CutWork) -> None:
     """Σ yᵀ z of the rows of two cut joints at one node."""
     one = cuts.steps[a]
     other = cuts.steps[b]
@@ -198,7 +233,7 @@ def put_block(cuts: CutSystem, is_tied: i64, a: i64, b: i64, work: CutWork) -> N
         k = cuts.place[mine.row + r]
         for s in range(theirs.rows if is_tied > 0 else theirs.held):
             l = cuts.place[theirs.row + s]
-            if k < cuts.nc and l < cuts.nc and (a != b or s <= r):
+            if k < count and l < count and (a != b or s <= r):
                 y = work.efforts[one.place + 2 * n * r :]
                 z = work.efforts[other.place + 2 * n * s + n :]
                 total = 0.0
@@ -211,14 +246,30 @@ def put_block(cuts: CutSystem, is_tied: i64, a: i64, b: i64, work: CutWork) -> N
 
 @loop
 def put_noise(cuts: CutSystem, work: CutWork) -> None:
-    """For each cut joint the largest inverse inertia that one of its rows moves."""
+    """For each cut joint and relation the largest inverse inertia that one of its rows moves."""
     for c in range(cuts.n_cuts):
         work.noise[c] = 0.0
     for k in range(cuts.nc):
         i = cuts.order[k]
         size = work.matrix[cuts.start[i] + i] / (cuts.reach[k] * cuts.reach[k])
-        if cuts.is_tie[k] == 0:
+        if cuts.is_tie[k] == 0 and cuts.owner[k] < cuts.n_joints:
             work.noise[cuts.owner[k]] = max(work.noise[cuts.owner[k]], size)
+    for c in range(cuts.n_joints, cuts.n_cuts):
+        for s in range(cuts.cuts[c].begin, cuts.cuts[c].end):
+            work.noise[c] = max(work.noise[c], lightness(cuts, s, work))
+
+
+@loop
+def lightness(cuts: CutSystem, s: i64, work: CutWork) -> f64:
+    """yᵀ z over yᵀ y at a step of a relation: the inverse inertia that it finds there."""
+    step = cuts.steps[s]
+    y = work.efforts[step.place :]
+    moved = 0.0
+    square = 0.0
+    for j in range(step.nv):
+        moved += y[j] * y[step.nv + j]
+        square += y[j] * y[j]
+    return moved / square if square > 0.0 else 0.0
 
 
 @loop
@@ -285,8 +336,9 @@ def take_product(cuts: CutSystem, x: ptr, out: ptr, work: CutWork) -> None:
 def right_of(cuts: CutSystem, level: i64, is_tied: i64, work: CutWork) -> f64:
     """What is left over at a level into the right-hand side, turned round; the largest of it.
 
-    Of ties 0, unless they are asked for; they count where level is not Φ̈.
+    Of ties 0, unless they are asked for; they count where level is not Φ̈. Rows of rates hold no Φ.
     """
+    count = cuts.nphi if level == PHI else cuts.nc
     largest = 0.0
     bad = 0.0
     for c in range(cuts.n_cuts):
@@ -294,7 +346,7 @@ def right_of(cuts: CutSystem, level: i64, is_tied: i64, work: CutWork) -> f64:
         for r in range(cut.rows):
             k = cuts.place[cut.row + r]
             if k < cuts.nc:
-                left = work.results[cut.result + (18 + level) * cut.rows + r]
+                left = work.results[cut.result + (18 + level) * cut.rows + r] if k < count else 0.0
                 is_held = r < cut.held or is_tied > 0
                 work.right_side[cuts.order[k]] = -left if is_held else 0.0
                 if r < cut.held or level != SECOND:
@@ -331,9 +383,13 @@ def multipliers(cuts: CutSystem, lam: ptr, work: CutWork) -> None:
 def push_nodes(
     system: TreeSystem, cuts: CutSystem, count: i64, lam: ptr, states: TreeWork, work: CutWork
 ) -> None:
-    """Wrenches of the first so many multipliers on all nodes, in their axes."""
+    """Wrenches of the first so many multipliers on all nodes, in their axes; efforts."""
     no_pushes(cuts, work)
-    for c in range(cuts.n_cuts):
+    for e in range(cuts.n_relations):
+        pull = lam[cuts.place[cuts.cuts[cuts.n_joints + e].row]]
+        for k in range(cuts.term_begin[e], cuts.term_begin[e + 1]):
+            work.pulls[cuts.terms[k].v] += pull * work.related[4 * cuts.n_relations + k]
+    for c in range(cuts.n_joints):
         cut = cuts.cuts[c]
         for r in range(cut.rows):
             k = cuts.place[cut.row + r]
