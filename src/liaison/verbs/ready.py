@@ -48,6 +48,9 @@ CLOSED, DEEP, FASTER = 0.02, 3.2e-4, 4e-7
 """The same of closed mechanisms: seconds a velocity, and for each two joints that a velocity is
 carried by, to derive and compile; seconds a velocity and evaluation that unrolled code saves."""
 
+RELATED = 8e-5
+"""DEEP of a tree with relations: M is eliminated, of whose numbers each row sees few."""
+
 DERIVED = 1000
 """Velocities up to which that holds; of larger trees derivation takes minutes, and gigabytes."""
 
@@ -143,7 +146,7 @@ def is_unrolled(tree: Tree, evaluations: float) -> bool:
         evaluations: how often a run evaluates its equations; 0 where that is not known.
     """
     may_be_long = tree.nv <= DERIVED
-    if not tree.closures:
+    if not tree.closures and not tree.mechanism.constraints:
         return tree.nv <= UNROLLED or (may_be_long and evaluations > WORTH)
     seconds = closed_seconds(tree)
     saved = evaluations * FASTER * tree.nv
@@ -151,11 +154,12 @@ def is_unrolled(tree: Tree, evaluations: float) -> bool:
 
 
 def closed_seconds(tree: Tree) -> float:
-    """Time to derive and compile unrolled code of a closed mechanism, about [s]."""
+    """Time to derive and compile unrolled code of a mechanism with closures, about [s]."""
     depths: list[int] = []
     for node in tree.nodes:
         depths.append(node.joint.type.nv + (depths[node.parent] if node.parent >= 0 else 0))
-    return CLOSED * tree.nv + DEEP * sum(x * x for x in depths)
+    deep = DEEP if tree.closures else RELATED
+    return CLOSED * tree.nv + deep * sum(x * x for x in depths)
 
 
 def runs_by_loops(kernel: Kernel, state: State) -> bool:
@@ -173,7 +177,7 @@ def runs_by_loops(kernel: Kernel, state: State) -> bool:
 
 def looped_identity(mechanism: Mechanism) -> str:
     """The word for the equations of a mechanism that runs by loops; empty of any other."""
-    is_open = len(mechanism.joints) < len(mechanism.bodies)
+    is_open = len(mechanism.joints) < len(mechanism.bodies) and not mechanism.constraints
     if len(mechanism.bodies) <= 1 or (is_open and len(mechanism.speeds) <= UNROLLED):
         return ""
     looped = looped_kernel(span(mechanism), STILL)
