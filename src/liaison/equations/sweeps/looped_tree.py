@@ -44,7 +44,7 @@ from .body_loads import BodyLoads, body_loads, is_on_bodies, potential_of, power
 from .classes import Grouping, grouped, number
 from .cuts import Cuts, cuts_of
 from .recursions import Recursion, forward_recursion, inverse_recursion, motion_recursion
-from .rest import RestRow, short_rows
+from .rest import short_rows
 from .sweeps import gravity_of, known_values, local_places, node_places, node_table
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
@@ -165,7 +165,7 @@ def looped_tree(tree: Tree, *, may_bend: bool = False) -> LoopedTree:
     """A tree of many bodies and its cut joints, ready for loops over its nodes.
 
     Args:
-        tree: without unilateral constraints; relations are between coordinates of its nodes;
+        tree: without unilateral constraints; relations are between coordinates;
             loads act along coordinates, or on bodies by laws that name no coordinate.
         may_bend: loads on bodies may bend or jump with the state: who runs them takes steps across.
 
@@ -181,7 +181,7 @@ def looped_tree(tree: Tree, *, may_bend: bool = False) -> LoopedTree:
     recursions = _recursions(tree, grouping, gravity)
     along, on_bodies = _parted(tree.mechanism)
     setting = Setting(_without_loads_on_bodies(tree, along) if on_bodies else tree)
-    relations = _relations(setting, moving)
+    relations = short_rows(setting)
     further = [*dict.fromkeys(x.joint.type for x in tree.nodes[len(moving.nodes) :])]
     local = [local_steps(x) for x in (*(one.joint for one in grouping.classes), *further)]
     bodies = tuple(body.name for body in tree.mechanism.bodies[1:])
@@ -211,24 +211,6 @@ def looped_tree(tree: Tree, *, may_bend: bool = False) -> LoopedTree:
         cuts=cuts_of(tree, known, relations) if tree.closures or relations else None,
         neutral=tuple(float(x) for node in tree.nodes for x in node.joint.type.neutral()),
     )
-
-
-def _relations(setting: Setting, moving: Tree) -> tuple[RestRow, ...]:
-    """Relations between coordinates of nodes that move.
-
-    Raises:
-        DerivationError: loops do not know a relation.
-    """
-    rows = short_rows(setting)
-    count = sum(node.joint.type.nv for node in moving.nodes)
-    for row in rows:
-        if max(row.G) >= count:
-            raise DerivationError(
-                f"the relation {row.label.name!r} names a coordinate of a joint that closes a "
-                "loop, which loops over nodes do not know.",
-                hint="Derive the equations by newton_euler.",
-            )
-    return rows
 
 
 def _recursions(

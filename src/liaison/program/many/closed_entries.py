@@ -25,6 +25,7 @@ from .cut_loops import (
     push_nodes,
     put_matrix,
     put_ties,
+    relate_ties,
     right_of,
 )
 from .sparse_entries import placed, seen
@@ -78,6 +79,8 @@ def accelerate_closed(
     for turn in range(REFINEMENTS):
         before = missed
         multipliers(cuts, lam, work)
+        tie_efforts(cuts, gains.tau, lam)
+        relate_ties(cuts, lam, work)
         push_nodes(system, cuts, cuts.nc, lam, states, work)
         closed_pass(system, FORWARD, 1.0, q, v, gains.tau, gains, cuts, work)
         take_out(system, system.vdot_slot, gains, vdot)
@@ -195,6 +198,7 @@ def correct(
     factor(cuts, work)
     out[system.nv] = right_of(cuts, level, 0, work)
     multipliers(cuts, work.lam, work)
+    relate_ties(cuts, work.lam, work)
     push_nodes(system, cuts, cuts.nc, work.lam, states, work)
     clear_kept(system, out)
     put_ties(cuts, level, 1.0, out, work)
@@ -250,8 +254,9 @@ def close(
     states = TreeWork(area[cuts.tree_words :], system)
     work = CutWork(area[2 * cuts.tree_words :], cuts)
     bear_all(system, cuts, t, q, v, u, p, free, bears, states, work)
-    put_matrix(cuts, 1, cuts.nphi if level == PHI else cuts.nc, work)
-    put_kept(cuts, free, work)
+    count = cuts.nphi if level == PHI else cuts.nc
+    put_matrix(cuts, 1, count, work)
+    put_kept(cuts, count, free, work)
     factor(cuts, work)
     out[system.nv] = right_of(cuts, level, 1, work)
     out[system.nv + 1] = 1.0
@@ -278,11 +283,36 @@ def close(
         for r in range(cut.held, cut.rows):
             place = cut.v + r - cut.held
             out[place] -= free[place] * work.lam[cuts.place[cut.row + r]]
+    for e in range(cuts.n_kept_terms):
+        kept = cuts.kept_terms[e]
+        k = cuts.place[cuts.cuts[cuts.n_joints + kept.relation].row]
+        weight = work.related[4 * cuts.n_relations + kept.term]
+        out[kept.v] += weight * free[kept.v] * work.lam[k]
 
 
 @loop
-def put_kept(cuts: CutSystem, free: ptr, work: CutWork) -> None:
-    """1 on the diagonal for velocities that are kept, and free."""
+def add_entry(cuts: CutSystem, k: i64, l: i64, value: f64, work: CutWork) -> None:
+    """Adds to the matrix at two multipliers."""
+    high = max(cuts.order[k], cuts.order[l])
+    low = min(cuts.order[k], cuts.order[l])
+    work.matrix[cuts.start[high] + low] += value
+
+
+@loop
+def put_kept(cuts: CutSystem, count: i64, free: ptr, work: CutWork) -> None:
+    """What velocities that are kept, and free, add to the matrix: 1 for each tie alone."""
+    for a in range(cuts.n_kept_terms):
+        one = cuts.kept_terms[a]
+        k = cuts.place[cuts.cuts[cuts.n_joints + one.relation].row]
+        weight = free[one.v] * work.related[4 * cuts.n_relations + one.term]
+        if k < count:
+            add_entry(cuts, k, cuts.place[cuts.cuts[one.cut].row + one.row], -weight, work)
+            for b in range(a + 1):
+                other = cuts.kept_terms[b]
+                l = cuts.place[cuts.cuts[cuts.n_joints + other.relation].row]
+                if other.v == one.v and l < count:
+                    part = work.related[4 * cuts.n_relations + other.term]
+                    add_entry(cuts, k, l, weight * part, work)
     for c in range(cuts.n_cuts):
         cut = cuts.cuts[c]
         for r in range(cut.held, cut.rows):
@@ -406,6 +436,7 @@ def closed_terms(
     for e in range(cuts.n_relations):
         k = cuts.place[cuts.cuts[cuts.n_joints + e].row]
         nu[k] = work.related[3 * cuts.n_relations + e]
+        f[nv + k] = -work.related[e]
     put_left(cuts, PHI, f[nv + nc :], work)
     load_tree(system, t, q, v, u, p, tree)
     for k in range(nv):
@@ -460,6 +491,10 @@ def put_rows(
         cut = cuts.cuts[c]
         for r in range(cut.held, cut.rows):
             G[cuts.place[cut.row + r] * system.nv + cut.v + r - cut.held] = -1.0
+    for e in range(cuts.n_kept_terms):
+        kept = cuts.kept_terms[e]
+        k = cuts.place[cuts.cuts[cuts.n_joints + kept.relation].row]
+        G[k * system.nv + kept.v] = work.related[4 * cuts.n_relations + kept.term]
 
 
 @loop

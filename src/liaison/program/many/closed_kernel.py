@@ -31,12 +31,12 @@ from liaison.program.kernel import MachineKernel
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.llvm.trampolines import Trampoline
 from liaison.program.loops.compile import CompiledLoops, compile_loops
-from liaison.program.loops.records import evaluate
+from liaison.program.loops.records import Record, evaluate
 from liaison.program.program import Entry, Program
 from liaison.program.solve import NOISE, SMALLEST
 
 from . import closed_entries, tree_loops
-from .cut_layout import Cut, CutSystem, CutWork, PathStep, Term
+from .cut_layout import Cut, CutSystem, CutWork, KeptTerm, PathStep, Term
 from .tree_kernel import LOADS, LOCAL, STORED, WRITTEN_OUT, TreeTables, facts_of, written_out
 from .tree_loops import FORWARD, INVERSE, MOTION
 
@@ -177,7 +177,13 @@ class CutTables:
         at_node: list[list[int]] = [[] for _ in parents]
         place = 0
         carriers = _carriers(nodes)
-        self._terms: list[tuple[int, int, int]] = []
+        self._terms: list[tuple[int, ...]] = []
+        self._kept_terms: list[tuple[int, ...]] = []
+        self._ties = {
+            v + k: (c, one.rows + k)
+            for c, (one, v) in enumerate(zip(kinds, self.cuts.table[:, 6].tolist(), strict=True))
+            for k in range(one.ties)
+        }
         for c, own in enumerate(self._touched(carriers)):
             path = sorted({x for node in own for x in _path(parents, node)}, reverse=True)
             step_of = {node: len(steps) + k for k, node in enumerate(path)}
@@ -190,8 +196,7 @@ class CutTables:
                 at = [step_of.get(node, -1) for node in self.cuts.table[c, 1:4].tolist()]
             else:
                 at = [-1, -1, -1]
-                terms = self.cuts.relations[c - len(kinds)].G
-                self._terms += [(j, step_of[carriers[j][0]], carriers[j][1]) for j in terms]
+                self._begin_terms(c - len(kinds), carriers, step_of)
             self._ends.append((begin, len(steps), *at))
         self._steps, self._efforts = np.array(steps, dtype=np.int64).reshape(-1, 5), place
         self._passing = np.array([x for own in at_node for x in own], dtype=np.int64)
@@ -205,7 +210,27 @@ class CutTables:
     def _touched(self, carriers: Sequence[tuple[int, int]]) -> list[list[int]]:
         """Nodes that the path of each cut joint and each relation begins with."""
         ends: list[list[int]] = self.cuts.table[:, 1:3].tolist()
-        return ends + [sorted({carriers[j][0] for j in x.G}) for x in self.cuts.relations]
+        return ends + [
+            [
+                x
+                for j in row.G
+                for x in (ends[self._ties[j][0]] if j in self._ties else carriers[j][:1])
+            ]
+            for row in self.cuts.relations
+        ]
+
+    def _begin_terms(
+        self, e: int, carriers: Sequence[tuple[int, int]], step_of: Mapping[int, int]
+    ) -> None:
+        """Terms of a relation, and those of velocities that cut joints keep."""
+        for j in self.cuts.relations[e].G:
+            if j in self._ties:
+                cut, row = self._ties[j]
+                at = [step_of.get(node, -1) for node in self.cuts.table[cut, 1:4].tolist()]
+                self._kept_terms.append((e, len(self._terms), j, cut, row, *at))
+                self._terms.append((j, -1, 0))
+            else:
+                self._terms.append((j, step_of[carriers[j][0]], carriers[j][1]))
 
     # records
 
@@ -229,6 +254,7 @@ class CutTables:
         system = CutSystem.new(
             {"constants": len(cuts.constants)},
             n_joints=len(cuts.joints), n_relations=len(cuts.relations), n_terms=len(self._terms),
+            n_kept_terms=len(self._kept_terms),
             n_nodes=len(model.nodes) - model.kept, nq=model.nq, nv=model.nv, nc=nc,
             n_cuts=len(rows), n_classes=len(cuts.classes), n_kinds=len(model.forward.carry),
             n_steps=len(self._steps),
@@ -260,7 +286,10 @@ class CutTables:
         system.nphi = system.nc - sum(x.phi is None for x in relations)
         system.is_driven = int(is_driven(relations))
         system.term_begin[:] = np.cumsum([0, *(len(x.G) for x in relations)])
-        system.terms.ints[:] = np.array(self._terms, dtype=np.int64).reshape(-1, Term.header)
+        owners = [x[0] for x in self._kept_terms]
+        system.kept_begin[:] = np.searchsorted(owners, np.arange(len(relations) + 1))
+        system.kept_terms.ints[:] = _table(self._kept_terms, KeptTerm)
+        system.terms.ints[:] = _table(self._terms, Term)
 
     def _cut_rows(self, begins: Ints) -> Ints:
         listed = self.cuts.table.tolist()
@@ -281,6 +310,10 @@ def shown_cuts(sizes: Sequence[int]) -> list[int]:
 
 
 assert PathStep.header == 5, "a step is what `_begin_paths` lists"
+
+
+def _table(rows: Sequence[Sequence[int]], record: type[Record]) -> Ints:
+    return np.array(rows, dtype=np.int64).reshape(-1, record.header)
 
 
 def _carriers(nodes: Ints) -> list[tuple[int, int]]:

@@ -6,7 +6,7 @@ one more of them, of one row; its path is that of the nodes whose velocities it 
 the number of its row at one of these. The matrix G M⁻¹ Gᵀ is kept row by row, each from its first
 number that is not zero on.
 
-Public names: CutSystem, CutWork, Cut, PathStep, Term.
+Public names: CutSystem, CutWork, Cut, PathStep, Term, KeptTerm.
 """
 
 from __future__ import annotations
@@ -51,8 +51,21 @@ class Term(Record):
     """A velocity in a relation: its place in v, the step of its node, and its place there."""
 
     v: i64
-    step: i64
+    step: i64  # −1: a cut joint keeps it
     at: i64
+
+
+class KeptTerm(Record):
+    """A velocity in a relation that a cut joint keeps, and steps of the joint's nodes."""
+
+    relation: i64
+    term: i64
+    v: i64
+    cut: i64
+    row: i64  # that ties it
+    at_first: i64  # −1: the ground
+    at_second: i64
+    at_root: i64
 
 
 class CutSystem(Record):
@@ -65,6 +78,7 @@ class CutSystem(Record):
     n_joints: i64 = size()
     n_relations: i64 = size()
     n_terms: i64 = size()
+    n_kept_terms: i64 = size()
     n_cuts: i64 = size()  # cut joints, then relations
     n_classes: i64 = size()
     n_kinds: i64 = size()
@@ -87,6 +101,8 @@ class CutSystem(Record):
     relation_entry: kernel
     term_begin: iptr = sized("n_relations + 1")
     terms: Rows[Term] = rows("n_terms")
+    kept_begin: iptr = sized("n_relations + 1")
+    kept_terms: Rows[KeptTerm] = rows("n_kept_terms")
     place: iptr = sized("n_rows")  # multiplier of a row; from nc on those that vanish
     order: iptr = sized("nc")  # row of the matrix of a multiplier
     owner: iptr = sized("nc")  # cut joint of a multiplier

@@ -8,7 +8,7 @@ With y and z of (carry-1) at every joint on the way to the ground,
 rows that others determine already ask nothing.
 
 Public names: multipliers, right_of, measure_cuts, carry_rows, bear_rows, factor, push_nodes,
-no_pushes, put_matrix, put_ties, closed_pass, SECOND, PHI, RATE.
+no_pushes, put_matrix, put_ties, relate_ties, closed_pass, SECOND, PHI, RATE.
 
 A relation has efforts along the joints whose velocities it names instead of wrenches on bodies.
 
@@ -76,9 +76,6 @@ def measure_cuts(
 ) -> None:  # fmt: skip
     """J, Φ̈, Φ and Φ̇ of every cut joint, from the states of its nodes and what it keeps."""
     kept = work.kept
-    if cuts.n_relations > 0:
-        cuts.relation_entry(t, q, v, u, p, u, work.related, states.scratch)
-        measure_relations(cuts, vdot, work)
     for c in range(cuts.n_joints):
         cut = cuts.cuts[c]
         for j in range(cut.nq):
@@ -91,11 +88,23 @@ def measure_cuts(
         root = states.numbers[cut.root + 1]
         constants = cuts.constants[cut.constants :]
         f(0.0, first, second, constants, root, kept, work.results[cut.result :], states.scratch)
+    if cuts.n_relations > 0:
+        cuts.relation_entry(t, q, v, u, p, u, work.related, states.scratch)
+        measure_relations(cuts, vdot, work)
+
+
+@loop
+def left_of_tie(cuts: CutSystem, k: i64, level: i64, work: CutWork) -> f64:
+    """What is left over at a level of the tie of a velocity in a relation, times its term."""
+    kept = cuts.kept_terms[k]
+    cut = cuts.cuts[kept.cut]
+    left = work.results[cut.result + (18 + level) * cut.rows + kept.row]
+    return work.related[4 * cuts.n_relations + kept.term] * left
 
 
 @loop
 def measure_relations(cuts: CutSystem, vdot: ptr, work: CutWork) -> None:
-    """Φ̈, Φ and Φ̇ of every relation."""
+    """Φ̈, Φ and Φ̇ of every relation; velocities that are kept accelerate as their ties say."""
     n = cuts.n_relations
     for e in range(n):
         left = work.results[cuts.cuts[cuts.n_joints + e].result + 18 :]
@@ -103,7 +112,10 @@ def measure_relations(cuts: CutSystem, vdot: ptr, work: CutWork) -> None:
         left[PHI] = work.related[n + e]
         left[RATE] = work.related[2 * n + e]
         for k in range(cuts.term_begin[e], cuts.term_begin[e + 1]):
-            left[SECOND] += work.related[4 * n + k] * vdot[cuts.terms[k].v]
+            if cuts.terms[k].step >= 0:
+                left[SECOND] += work.related[4 * n + k] * vdot[cuts.terms[k].v]
+        for k in range(cuts.kept_begin[e], cuts.kept_begin[e + 1]):
+            left[SECOND] += left_of_tie(cuts, k, SECOND, work)
 
 
 @loop
@@ -128,8 +140,9 @@ def put_row(
     if e >= 0:
         for k in range(cuts.term_begin[e], cuts.term_begin[e + 1]):
             term = cuts.terms[k]
-            effort = work.related[4 * cuts.n_relations + k]
-            work.forces[term.step - cut.begin, 6 + term.at] = effort
+            if term.step >= 0:
+                effort = work.related[4 * cuts.n_relations + k]
+                work.forces[term.step - cut.begin, 6 + term.at] = effort
     J = work.results[cut.result + 6 * r :]
     if cut.at_first >= 0:
         turn_back(states.numbers[cut.first + 1], 1.0, J, work.forces[cut.at_first - cut.begin])
@@ -139,6 +152,38 @@ def put_row(
     if cut.at_root >= 0:
         target = work.forces[cut.at_root - cut.begin]
         turn_back(states.numbers[cut.root + 1], 1.0, J[12 * cut.rows :], target)
+
+
+@loop
+def put_ties_of(
+    system: TreeSystem, cuts: CutSystem, c: i64, states: TreeWork, work: CutWork
+) -> None:
+    """Adds the wrenches of a relation on nodes of cut joints whose velocities it names."""
+    begin = cuts.cuts[c].begin
+    e = c - cuts.n_joints
+    for k in range(cuts.kept_begin[e], cuts.kept_begin[e + 1]):
+        kept = cuts.kept_terms[k]
+        cut = cuts.cuts[kept.cut]
+        weight = work.related[4 * cuts.n_relations + kept.term]
+        J = work.results[cut.result + 6 * kept.row :]
+        if kept.at_first >= 0:
+            turn_back(states.numbers[cut.first + 1], weight, J, work.forces[kept.at_first - begin])
+        if kept.at_second >= 0:
+            target = work.forces[kept.at_second - begin]
+            turn_back(states.numbers[cut.second + 1], weight, J[6 * cut.rows :], target)
+        if kept.at_root >= 0:
+            target = work.forces[kept.at_root - begin]
+            turn_back(states.numbers[cut.root + 1], weight, J[12 * cut.rows :], target)
+
+
+@loop
+def relate_ties(cuts: CutSystem, lam: ptr, work: CutWork) -> None:
+    """Adds to multipliers of ties the efforts of relations along the velocities they define."""
+    for k in range(cuts.n_kept_terms):
+        kept = cuts.kept_terms[k]
+        pull = lam[cuts.place[cuts.cuts[cuts.n_joints + kept.relation].row]]
+        weight = work.related[4 * cuts.n_relations + kept.term]
+        lam[cuts.place[cuts.cuts[kept.cut].row + kept.row]] += weight * pull
 
 
 @loop
@@ -152,6 +197,8 @@ def carry_rows(
         for r in range(cut.held):
             if cuts.place[cut.row + r] < cuts.nc:
                 put_row(system, cuts, c, r, states, work)
+                if c >= cuts.n_joints:
+                    put_ties_of(system, cuts, c, states, work)
                 for s in range(cut.begin, cut.end):
                     step = cuts.steps[s]
                     node = system.nodes[step.node]
@@ -352,6 +399,11 @@ def right_of(cuts: CutSystem, level: i64, is_tied: i64, work: CutWork) -> f64:
                 if r < cut.held or level != SECOND:
                     largest = max(largest, abs(left))
                     bad += left - left
+    if is_tied == 0 and level != SECOND:
+        for e in range(cuts.n_kept_terms):
+            k = cuts.place[cuts.cuts[cuts.n_joints + cuts.kept_terms[e].relation].row]
+            if k < count:
+                work.right_side[cuts.order[k]] -= left_of_tie(cuts, e, level, work)
     return largest + bad
 
 
