@@ -44,7 +44,7 @@ from .body_loads import BodyLoads, body_loads, is_on_bodies, potential_of, power
 from .classes import Grouping, grouped, number
 from .cuts import Cuts, cuts_of
 from .recursions import Recursion, forward_recursion, inverse_recursion, motion_recursion
-from .rest import short_rows
+from .rest import RestRow, short_rows
 from .sweeps import gravity_of, known_values, local_places, node_places, node_table
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
@@ -151,14 +151,17 @@ class LoopedTree:
                 fingerprint([x for one in self.cuts.classes for x in one.formulas]).encode()
             )
             tables += [self.cuts.table, self.cuts.constants]
-            rows = self.cuts.relations
-            related = [y for x in rows for y in (x.second, x.rate, *x.G.values())]
-            related += [x.phi for x in rows if x.phi is not None]
-            digest.update(f"{[[*x.G] for x in rows]}".encode())
-            digest.update(fingerprint(related).encode())
+            digest.update(_word(self.cuts.relations))
         for table in tables:
             digest.update(table.tobytes())
         return digest.hexdigest()
+
+
+def _word(relations: Sequence[RestRow]) -> bytes:
+    """A word for relations; empty of none."""
+    formulas = [y for x in relations for y in (x.second, x.rate, *x.G.values())]
+    formulas += [x.phi for x in relations if x.phi is not None]
+    return f"{[[*x.G] for x in relations]} {fingerprint(formulas)}".encode() if formulas else b""
 
 
 def looped_tree(tree: Tree, *, may_bend: bool = False) -> LoopedTree:

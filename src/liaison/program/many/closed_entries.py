@@ -69,8 +69,7 @@ def accelerate_closed(
         push_nodes(system, cuts, cuts.nc, lam, states, work)
     closed_pass(system, FORWARD, 1.0, q, v, gains.tau, gains, cuts, work)
     take_out(system, system.vdot_slot, gains, vdot)
-    pass_over(system, MOTION, q, v, vdot, states)
-    measure_cuts(system, cuts, t, q, v, u, p, vdot, states, work)
+    look_at_motion(system, cuts, t, q, v, u, p, vdot, states, work)
     carry_rows(system, cuts, gains, states, work)
     put_matrix(cuts, 0, cuts.nc, work)
     factor(cuts, work)
@@ -84,8 +83,7 @@ def accelerate_closed(
         push_nodes(system, cuts, cuts.nc, lam, states, work)
         closed_pass(system, FORWARD, 1.0, q, v, gains.tau, gains, cuts, work)
         take_out(system, system.vdot_slot, gains, vdot)
-        pass_over(system, MOTION, q, v, vdot, states)
-        measure_cuts(system, cuts, t, q, v, u, p, vdot, states, work)
+        look_at_motion(system, cuts, t, q, v, u, p, vdot, states, work)
         missed = right_of(cuts, SECOND, 0, work)
         if not (missed > enough) or (turn > 0 and missed > before / 2.0):
             break
@@ -148,8 +146,20 @@ def look_at_cuts(
     work: CutWork,
 ) -> None:  # fmt: skip
     """Rows of all cut joints and relations, with no acceleration."""
-    still_pass(system, q, v, states)
-    measure_cuts(system, cuts, t, q, v, u, p, states.tau, states, work)
+    for k in range(system.nv):
+        states.tau[k] = 0.0
+    look_at_motion(system, cuts, t, q, v, u, p, states.tau, states, work)
+
+
+@loop
+def look_at_motion(
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, vdot: ptr,
+    states: TreeWork, work: CutWork,
+) -> None:  # fmt: skip
+    """The same with accelerations; relations alone need no states of nodes."""
+    if cuts.n_joints > 0:
+        pass_over(system, MOTION, q, v, vdot, states)
+    measure_cuts(system, cuts, t, q, v, u, p, vdot, states, work)
 
 
 @loop
