@@ -6,9 +6,9 @@ Every row is in one process, without a cache; what belongs to no mechanism (the 
 over nodes) is compiled before, by a first run of another model. Beside each row stands what is
 asked of it. Names choose rows: those that contain one of them.
 
-Chains of hinged rods; a closed chain; chains with gears between their joints; four-bars in a row, on top of each other and in many separate
-frames; a net of rods with ball joints; a tree of rods; the track of 200 shoes of
-`examples/many/crawler.lsd`, whose pins meet wheels and teeth in 3600 springs.
+Chains of hinged rods; a closed chain; chains with gears between their joints; four-bars in a row,
+on top of each other and in many separate frames; a net of rods with ball joints; a tree of rods;
+the track of 200 shoes of `examples/many/crawler.lsd`, whose pins meet wheels and teeth in 3600 springs.
 """
 
 from __future__ import annotations

@@ -98,8 +98,9 @@ def left_of_tie(cuts: CutSystem, k: i64, level: i64, work: CutWork) -> f64:
     """What is left over at a level of the tie of a velocity in a relation, times its term."""
     kept = cuts.kept_terms[k]
     cut = cuts.cuts[kept.cut]
-    left = work.results[cut.result + (18 + level) * cut.rows + kept.row]
-    return work.related[4 * cuts.n_relations + kept.term] * left
+    total = 0.0
+    total += work.results[cut.result + (18 + level) * cut.rows + kept.row]
+    return total * work.related[4 * cuts.n_relations + kept.term]
 
 
 @loop
