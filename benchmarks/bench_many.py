@@ -8,7 +8,8 @@ asked of it. Names choose rows: those that contain one of them.
 
 Chains of hinged rods; a closed chain; chains with gears between their joints; four-bars in a row,
 on top of each other and in many separate frames; a net of rods with ball joints; a tree of rods;
-the track of 200 shoes of `examples/many/crawler.lsd`, whose pins meet wheels and teeth in 3600 springs.
+the track of 200 shoes of `examples/many/crawler.lsd`, whose pins meet wheels and teeth in
+3600 springs.
 """
 
 from __future__ import annotations
