@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -174,3 +175,26 @@ def test_code_is_chosen_by_counted_cost():
     tree = span(liaison.read(chain(60, relation)))
     assert not ready.is_unrolled(tree, 0.0)
     assert ready.is_unrolled(tree, 1e7)
+
+
+MASSLESS = """
+gravity = [1, 2, -9.81] m/s^2 ;
+let a = body mass = 0 kg, inertia = [0, 0, 0] kg*m^2 end ;
+let b = body mass = 1 kg, center = [0.3, 0.1, 0.2] m, inertia = [0.1, 0.2, 0.3] kg*m^2 end ;
+let A = join [0.1, 0.2, 0.3] m @ earth and a with revolute axis = [0.36, 0.48, 0.8] end ;
+let B = join a and b with revolute axis = [0.36, 0.48, 0.8] end ;
+require A = 0.5*B ;
+"""
+
+
+@pytest.mark.parametrize("axis", ["[0.36, 0.48, 0.8]", "[0, 0, 1]"])
+def test_a_joint_that_only_a_relation_moves_is_left_to_unrolled_code(axis, monkeypatch):
+    """Whether rounding leaves it an inertia or not."""
+    text = MASSLESS.replace("[0.36, 0.48, 0.8]", axis)
+    for ask in (liaison.forward_dynamics, multipliers):
+        looped, unrolled = by_both(monkeypatch, partial(ask, text), least=0)
+        np.testing.assert_array_equal(looped, unrolled)
+
+
+def multipliers(text):
+    return run_of(text)["lam"]

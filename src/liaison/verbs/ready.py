@@ -2,7 +2,7 @@
 
 Public names: ready_for, start_for, check_one_start, equations_at, compiled, start_of,
 start_derivatives, with_invariants, looped_kernel, looped_identity, assembled, is_unrolled,
-runs_by_loops, closed_seconds, STILL, DERIVED.
+runs_by_loops, accelerates_by_loops, closed_seconds, STILL, DERIVED.
 """
 
 from __future__ import annotations
@@ -50,6 +50,9 @@ carried by, to derive and compile; seconds a velocity and evaluation that unroll
 
 RELATED = 8e-5
 """DEEP of a tree with relations: M is eliminated, of whose numbers each row sees few."""
+
+MET = 1e-6
+"""What accelerations by loops may leave of the rows, relative to them, where a run starts."""
 
 DERIVED = 1000
 """Velocities up to which that holds; of larger trees derivation takes minutes, and gigabytes."""
@@ -171,8 +174,18 @@ def runs_by_loops(kernel: Kernel, state: State) -> bool:
         return True
     from .assembling import is_obstructed_start
 
-    forward = kernel("forward", state.t, q=state.q, v=state.v)
-    return bool(np.all(np.isfinite(forward))) and not is_obstructed_start(kernel, state)
+    return accelerates_by_loops(kernel, state) and not is_obstructed_start(kernel, state)
+
+
+def accelerates_by_loops(kernel: Kernel, state: State) -> bool:
+    """Whether loops give accelerations that meet the closures at a state.
+
+    They do not where a joint moves no inertia, or shares that of others, and a relation alone says
+    how it moves.
+    """
+    forward = kernel.call("forward", state.t, q=state.q, v=state.v)
+    scale = 1.0 + float(np.max(np.abs(forward["vdot"]), initial=0.0))
+    return bool(forward["residual"][0] <= MET * scale)  # False of NaN
 
 
 def looped_identity(mechanism: Mechanism) -> str:
