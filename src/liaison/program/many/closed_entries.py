@@ -296,7 +296,7 @@ def close(
     for e in range(cuts.n_kept_terms):
         kept = cuts.kept_terms[e]
         k = cuts.place[cuts.cuts[cuts.n_joints + kept.relation].row]
-        weight = work.related[4 * cuts.n_relations + kept.term]
+        weight = work.coefficients[kept.term]
         out[kept.v] += weight * free[kept.v] * work.lam[k]
 
 
@@ -314,14 +314,14 @@ def put_kept(cuts: CutSystem, count: i64, free: ptr, work: CutWork) -> None:
     for a in range(cuts.n_kept_terms):
         one = cuts.kept_terms[a]
         k = cuts.place[cuts.cuts[cuts.n_joints + one.relation].row]
-        weight = free[one.v] * work.related[4 * cuts.n_relations + one.term]
+        weight = free[one.v] * work.coefficients[one.term]
         if k < count:
             add_entry(cuts, k, cuts.place[cuts.cuts[one.cut].row + one.row], -weight, work)
             for b in range(a + 1):
                 other = cuts.kept_terms[b]
                 l = cuts.place[cuts.cuts[cuts.n_joints + other.relation].row]
                 if other.v == one.v and l < count:
-                    part = work.related[4 * cuts.n_relations + other.term]
+                    part = work.coefficients[other.term]
                     add_entry(cuts, k, l, weight * part, work)
     for c in range(cuts.n_cuts):
         cut = cuts.cuts[c]
@@ -445,8 +445,8 @@ def closed_terms(
         nu[k] = 0.0
     for e in range(cuts.n_relations):
         k = cuts.place[cuts.cuts[cuts.n_joints + e].row]
-        nu[k] = work.related[3 * cuts.n_relations + e]
-        f[nv + k] = -work.related[e]
+        nu[k] = work.nu[e]
+        f[nv + k] = -work.second[e]
     put_left(cuts, PHI, f[nv + nc :], work)
     load_tree(system, t, q, v, u, p, tree)
     for k in range(nv):
@@ -504,7 +504,7 @@ def put_rows(
     for e in range(cuts.n_kept_terms):
         kept = cuts.kept_terms[e]
         k = cuts.place[cuts.cuts[cuts.n_joints + kept.relation].row]
-        G[k * system.nv + kept.v] = work.related[4 * cuts.n_relations + kept.term]
+        G[k * system.nv + kept.v] = work.coefficients[kept.term]
 
 
 @loop
@@ -519,7 +519,7 @@ def closed_work(
         accelerate_closed(system, cuts, t, q, v, u, p, work.vdot, work.lam, area)
         for e in range(cuts.n_relations):
             k = cuts.place[cuts.cuts[cuts.n_joints + e].row]
-            out[2] += work.lam[k] * work.related[3 * cuts.n_relations + e]
+            out[2] += work.lam[k] * work.nu[e]
 
 
 ENTRIES = {

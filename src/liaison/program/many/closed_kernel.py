@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.equations.completion import defaults_of
-from liaison.equations.sweeps.cuts import Cuts
+from liaison.equations.sweeps.cuts import CutClass, Cuts
 from liaison.equations.sweeps.looped_tree import LoopedTree
 from liaison.equations.sweeps.rest import RestRow
 from liaison.errors import DerivationError
@@ -179,11 +179,7 @@ class CutTables:
         carriers = _carriers(nodes)
         self._terms: list[tuple[int, ...]] = []
         self._kept_terms: list[tuple[int, ...]] = []
-        self._ties = {
-            v + k: (c, one.rows + k)
-            for c, (one, v) in enumerate(zip(kinds, self.cuts.table[:, 6].tolist(), strict=True))
-            for k in range(one.ties)
-        }
+        self._ties = _ties(kinds, self.cuts.table[:, 6].tolist())
         for c, own in enumerate(self._touched(carriers)):
             path = sorted({x for node in own for x in _path(parents, node)}, reverse=True)
             step_of = {node: len(steps) + k for k, node in enumerate(path)}
@@ -310,6 +306,15 @@ def shown_cuts(sizes: Sequence[int]) -> list[int]:
 
 
 assert PathStep.header == 5, "a step is what `_begin_paths` lists"
+
+
+def _ties(kinds: Sequence[CutClass], begins: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """A velocity that a cut joint keeps -> the joint, and its row that ties the velocity."""
+    return {
+        v + k: (c, one.rows + k)
+        for c, (one, v) in enumerate(zip(kinds, begins, strict=True))
+        for k in range(one.ties)
+    }
 
 
 def _table(rows: Sequence[Sequence[int]], record: type[Record]) -> Ints:

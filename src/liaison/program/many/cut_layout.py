@@ -1,8 +1,8 @@
 """Records of joints that close loops of a tree: tables of paths and rows, and the work space.
 
 Every cut joint has a *path*: the nodes from its two ends to the ground, children first. A *step* is
-a node on the path of one cut joint. A relation between coordinates stands behind the cut joints as
-one more of them, of one row; its path is that of the nodes whose velocities it names. A *term* is
+a node on the path of one cut joint. Relations between coordinates follow the cut joints as further
+ones of one row each; the path of one is that of the nodes whose velocities it names. A *term* is
 the number of its row at one of these. The matrix G M⁻¹ Gᵀ is kept row by row, each from its first
 number that is not zero on.
 
@@ -119,7 +119,11 @@ class CutWork(Part):
     """Scratch space of an entry, behind that of two passes over the tree."""
 
     results: ptr = sized("n_results")
-    related: ptr = sized("4 * n_relations + n_terms")  # Φ̈ at v̇ = 0, Φ, Φ̇, ν of all, then terms
+    second: ptr = sized("n_relations")  # Φ̈ at v̇ = 0, and what follows, as one entry writes them
+    phi: ptr = sized("n_relations")
+    rate: ptr = sized("n_relations")
+    nu: ptr = sized("n_relations")
+    coefficients: ptr = sized("n_terms")
     efforts: ptr = sized("n_efforts")
     matrix: ptr = sized("n_matrix")
     factors: ptr = sized("n_matrix")

@@ -89,7 +89,7 @@ def measure_cuts(
         constants = cuts.constants[cut.constants :]
         f(0.0, first, second, constants, root, kept, work.results[cut.result :], states.scratch)
     if cuts.n_relations > 0:
-        cuts.relation_entry(t, q, v, u, p, u, work.related, states.scratch)
+        cuts.relation_entry(t, q, v, u, p, u, work.second, states.scratch)
         measure_relations(cuts, vdot, work)
 
 
@@ -100,23 +100,29 @@ def left_of_tie(cuts: CutSystem, k: i64, level: i64, work: CutWork) -> f64:
     cut = cuts.cuts[kept.cut]
     total = 0.0
     total += work.results[cut.result + (18 + level) * cut.rows + kept.row]
-    return total * work.related[4 * cuts.n_relations + kept.term]
+    return total * work.coefficients[kept.term]
 
 
 @loop
 def measure_relations(cuts: CutSystem, vdot: ptr, work: CutWork) -> None:
     """Φ̈, Φ and Φ̇ of every relation; velocities that are kept accelerate as their ties say."""
-    n = cuts.n_relations
-    for e in range(n):
-        left = work.results[cuts.cuts[cuts.n_joints + e].result + 18 :]
-        left[SECOND] = work.related[e]
-        left[PHI] = work.related[n + e]
-        left[RATE] = work.related[2 * n + e]
+    for e in range(cuts.n_relations):
+        second = work.second[e]
         for k in range(cuts.term_begin[e], cuts.term_begin[e + 1]):
             if cuts.terms[k].step >= 0:
-                left[SECOND] += work.related[4 * n + k] * vdot[cuts.terms[k].v]
+                second += work.coefficients[k] * vdot[cuts.terms[k].v]
         for k in range(cuts.kept_begin[e], cuts.kept_begin[e + 1]):
-            left[SECOND] += left_of_tie(cuts, k, SECOND, work)
+            second += left_of_tie(cuts, k, SECOND, work)
+        place = cuts.cuts[cuts.n_joints + e].result
+        put_level(place, SECOND, second, work.results)
+        put_level(place, PHI, work.phi[e], work.results)
+        put_level(place, RATE, work.rate[e], work.results)
+
+
+@loop
+def put_level(place: i64, level: i64, left: f64, results: ptr) -> None:
+    """What is left over at a level of a relation, where a cut joint of one row has it."""
+    results[place + 18 + level] = left
 
 
 @loop
@@ -142,7 +148,7 @@ def put_row(
         for k in range(cuts.term_begin[e], cuts.term_begin[e + 1]):
             term = cuts.terms[k]
             if term.step >= 0:
-                effort = work.related[4 * cuts.n_relations + k]
+                effort = work.coefficients[k]
                 work.forces[term.step - cut.begin, 6 + term.at] = effort
     J = work.results[cut.result + 6 * r :]
     if cut.at_first >= 0:
@@ -165,7 +171,7 @@ def put_ties_of(
     for k in range(cuts.kept_begin[e], cuts.kept_begin[e + 1]):
         kept = cuts.kept_terms[k]
         cut = cuts.cuts[kept.cut]
-        weight = work.related[4 * cuts.n_relations + kept.term]
+        weight = work.coefficients[kept.term]
         J = work.results[cut.result + 6 * kept.row :]
         if kept.at_first >= 0:
             turn_back(states.numbers[cut.first + 1], weight, J, work.forces[kept.at_first - begin])
@@ -183,7 +189,7 @@ def relate_ties(cuts: CutSystem, lam: ptr, work: CutWork) -> None:
     for k in range(cuts.n_kept_terms):
         kept = cuts.kept_terms[k]
         pull = lam[cuts.place[cuts.cuts[cuts.n_joints + kept.relation].row]]
-        weight = work.related[4 * cuts.n_relations + kept.term]
+        weight = work.coefficients[kept.term]
         lam[cuts.place[cuts.cuts[kept.cut].row + kept.row]] += weight * pull
 
 
@@ -441,7 +447,7 @@ def push_nodes(
     for e in range(cuts.n_relations):
         pull = lam[cuts.place[cuts.cuts[cuts.n_joints + e].row]]
         for k in range(cuts.term_begin[e], cuts.term_begin[e + 1]):
-            work.pulls[cuts.terms[k].v] += pull * work.related[4 * cuts.n_relations + k]
+            work.pulls[cuts.terms[k].v] += pull * work.coefficients[k]
     for c in range(cuts.n_joints):
         cut = cuts.cuts[c]
         for r in range(cut.rows):
