@@ -94,13 +94,15 @@ def measure_cuts(
 
 
 @loop
-def left_of_tie(cuts: CutSystem, k: i64, level: i64, work: CutWork) -> f64:
-    """What is left over at a level of the tie of a velocity in a relation, times its term."""
-    kept = cuts.kept_terms[k]
-    cut = cuts.cuts[kept.cut]
+def left_of_ties(cuts: CutSystem, e: i64, level: i64, work: CutWork) -> f64:
+    """What is left over at a level of the ties of velocities in a relation, times their terms."""
     total = 0.0
-    total += work.results[cut.result + (18 + level) * cut.rows + kept.row]
-    return total * work.coefficients[kept.term]
+    for k in range(cuts.kept_begin[e], cuts.kept_begin[e + 1]):
+        kept = cuts.kept_terms[k]
+        cut = cuts.cuts[kept.cut]
+        left = work.results[cut.result + (18 + level) * cut.rows + kept.row]
+        total += work.coefficients[kept.term] * left
+    return total
 
 
 @loop
@@ -111,8 +113,7 @@ def measure_relations(cuts: CutSystem, vdot: ptr, work: CutWork) -> None:
         for k in range(cuts.term_begin[e], cuts.term_begin[e + 1]):
             if cuts.terms[k].step >= 0:
                 second += work.coefficients[k] * vdot[cuts.terms[k].v]
-        for k in range(cuts.kept_begin[e], cuts.kept_begin[e + 1]):
-            second += left_of_tie(cuts, k, SECOND, work)
+        second += left_of_ties(cuts, e, SECOND, work)
         place = cuts.cuts[cuts.n_joints + e].result
         put_level(place, SECOND, second, work.results)
         put_level(place, PHI, work.phi[e], work.results)
@@ -407,10 +408,10 @@ def right_of(cuts: CutSystem, level: i64, is_tied: i64, work: CutWork) -> f64:
                     largest = max(largest, abs(left))
                     bad += left - left
     if is_tied == 0 and level != SECOND:
-        for e in range(cuts.n_kept_terms):
-            k = cuts.place[cuts.cuts[cuts.n_joints + cuts.kept_terms[e].relation].row]
+        for e in range(cuts.n_relations):
+            k = cuts.place[cuts.cuts[cuts.n_joints + e].row]
             if k < count:
-                work.right_side[cuts.order[k]] -= left_of_tie(cuts, e, level, work)
+                work.right_side[cuts.order[k]] -= left_of_ties(cuts, e, level, work)
     return largest + bad
 
 
