@@ -32,7 +32,7 @@ LATER = {
     "formats.read": "formats.mjcf.read formats.urdf.read",
     "model.checks": "model.contacts.targets",
     "model.pairing": "model.contacts.between model.contacts.contact",
-    "model.shapes": "numeric.height_fields numeric.hulls numeric.meshes",
+    "model.shapes": "numeric.decompose numeric.height_fields numeric.hulls numeric.meshes",
     "program.back_ends": "program.libraries.package",
     "program.c.to_c": "program.functions.elementary",
     "program.instants": "exact.intervals",

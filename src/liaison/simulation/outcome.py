@@ -353,13 +353,14 @@ def missed(plan: Plan, t: Array, q: Array, v: Array, series: Mapping[str, Series
     # of two rows at one instant the first is where a mode ends: there its forces may be any
     goes_on = np.append(np.diff(t) > 0, True) if len(t) else np.zeros(0, dtype=bool)
     worst = Miss("", "", 0.0, 0.0)
-    # places that loops find may be others after a step than those whose modes it left
+    # places that loops find may be others after a step than those whose modes it left, and within
+    # it another corner may be lower; at the ends of steps their gaps are kept (`penetration`)
     by_loops = {x[0] for x in plan.program.facts.get("convex", ())}
     for b, (name, owner, kind, *_) in enumerate(sides_in(plan.program)):
-        if owner in by_loops and kind == "friction":
+        if owner in by_loops:
             continue
         is_held = (kind == "friction") | (modes[:, b] == CLOSED)
-        for what, rows in (("force", is_held & (owner not in by_loops)), (kind, ~is_held)):
+        for what, rows in (("force", is_held), (kind, ~is_held)):
             size = sizes[what][b] if what in sizes else 1.0
             beyond = np.where(rows & goes_on, -margins[:, b], 0.0) / size
             k = int(np.argmax(beyond)) if len(beyond) else 0

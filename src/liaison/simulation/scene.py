@@ -16,7 +16,7 @@ from typing import Any, final
 import numpy as np
 
 from liaison.contacts.scene.kernel import scene_kernel
-from liaison.contacts.scene.parts import Bodies, Laws, SceneModel, check_start
+from liaison.contacts.scene.parts import Bodies, Laws, SceneModel, Terrain, check_start
 from liaison.errors import SimulationError
 from liaison.numeric import Array, State
 from liaison.simulation.plan.settings import settings_of
@@ -40,6 +40,7 @@ class Scene:
         restitution: e of impacts, 0 to 1.
         gravity: [m/s²].
         laws: instead of friction and restitution: which surfaces touch, and the law of each pair.
+        terrains: height fields.
     """
 
     def __init__(
@@ -51,16 +52,22 @@ class Scene:
         restitution: float = 0.0,
         gravity: Sequence[float] | Array = (0.0, 0.0, -9.81),
         laws: Laws | None = None,
+        terrains: Sequence[Terrain] = (),
     ) -> None:
         self.bodies, self.planes = bodies, _unit_planes(planes)
-        one = Laws.same(len(bodies.names), len(self.planes), friction, restitution)
+        self.terrains = tuple(terrains)
+        counts = len(bodies.names), len(self.planes), len(self.terrains)
+        one = Laws.same(counts[0], counts[1], friction, restitution, fields=counts[2])
         self.laws = one if laws is None else laws
         self.laws.check()
         self.gravity = np.array(gravity, dtype=float)
         check_start(self.bodies, self.planes, self.laws)
 
     def __repr__(self) -> str:
-        return f"<Scene of {len(self.bodies.names)} bodies and {len(self.planes)} planes>"
+        count = len(self.terrains)
+        fields = f" and {count} height field{'s' if count > 1 else ''}" if count else ""
+        bodies, planes = len(self.bodies.names), len(self.planes)
+        return f"<Scene of {bodies} bodies and {planes} planes{fields}>"
 
     def simulate(
         self,
@@ -149,7 +156,7 @@ class Scene:
                 raise SimulationError(f"{name} of a scene is {part}; it is between 0 and 1.")
         model = SceneModel(
             self.bodies, self.planes, self.laws, self.gravity, tolerance=tolerance, depth=depth,
-            sweeps=int(sweeps), events=bool(events),
+            sweeps=int(sweeps), events=bool(events), terrains=self.terrains,
         )  # fmt: skip
         kernel, bodies = scene_kernel(model), self.bodies
         state = State(0.0, bodies.pose.ravel(), bodies.speed.ravel(), kernel.program.labels)

@@ -35,20 +35,22 @@ PI = 3.141592653589793
 
 @loop
 def field_points(
-    body: Convex, number: i64, fields: Fields, bodies: Bodies, ask: Question, gathered: Gathered
-) -> None:
+    body: Convex, number: i64, far: f64, fields: Fields, bodies: Bodies, ask: Question,
+    gathered: Gathered,
+) -> None:  # fmt: skip
     """All places of a body on a height field, at (R, p) of the question.
 
     Args:
         body: what touches.
         number: of the field.
+        far: distance up to which places are named, where it is more than a part of the body's size.
         fields: all of them.
         bodies: all bodies.
         ask: the question.
         gathered: takes the places.
     """
     field = fields.field[number]
-    if begin_field(body, field, bodies, ask, gathered) == 0:
+    if begin_field(body, far, field, bodies, ask, gathered) == 0:
         return
     for k in range(body.corners):
         corner_places(gathered.corner[k], body.radius, k, field, fields, ask, gathered)

@@ -346,13 +346,15 @@ def _watched() -> tuple[str, str]:
 def _identity(model: SceneModel) -> str:
     """A word that is the same for the same scene, in every process: numbers, names, layout."""
     digest = hashlib.sha256(World.text().encode())
-    for part in (model, model.bodies, model.laws):
+    grids = [x.grid for x in model.terrains]
+    parts: list[Any] = [model, model.bodies, model.laws, *model.terrains, *grids]
+    for part in parts:
         for field in fields(part):
             value = getattr(part, field.name)
             if isinstance(value, np.ndarray):
                 digest.update(
                     f"{field.name} {value.shape} {value.dtype}".encode() + value.tobytes()
                 )
-            elif not is_dataclass(value):
+            elif not is_dataclass(value) and field.name != "terrains":
                 digest.update(f"{field.name} {value!r}".encode())
     return digest.hexdigest()

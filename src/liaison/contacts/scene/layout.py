@@ -15,6 +15,7 @@ from typing import Any, TypeVar, final
 
 import numpy as np
 
+from liaison.contacts.convex.field_layout import Gathered
 from liaison.contacts.convex.layout import Question
 from liaison.program.loops.language import f64, i64, iptr, kernel, ptr
 from liaison.program.loops.records import Part, Record, Rows, inline, rows, size, sized
@@ -82,6 +83,14 @@ class Plane(Record):
 
 
 @final
+class Ground(Record):
+    """Where a height field is: its axes as columns, and its origin."""
+
+    R: ptr = inline(3, 3)
+    p: ptr = inline(3)
+
+
+@final
 class Solid(Record):
     """A box: its center on its body, its half sizes, the quaternion of its axes there."""
 
@@ -138,8 +147,9 @@ class Candidate(Record):
     first: i64  # collider, or −1 − plane
     second: i64  # collider
     is_active: i64
-    one: ptr = inline(10)  # of the first, as the kernel of pairs takes it: ball, plane, box or edge
-    other: ptr = inline(6)  # of the second: ball or edge
+    # of the first, as the kernel of pairs takes it: ball, plane, box, edge or point
+    one: ptr = inline(10)
+    other: ptr = inline(6)  # of the second: ball, edge or face
 
 
 @final
@@ -277,13 +287,14 @@ class World(Record):
     balls: i64 = size()
     boxes: i64 = size()  # boxes, and boxes about hulls
     colliders: i64 = size()  # balls, then boxes, then points
-    planes: i64 = size()
+    planes: i64 = size()  # and height fields, which are the last of them
+    terrains: i64 = size()  # height fields
     capacity: i64 = size()  # candidates and contacts that there is room for
     table: i64 = size()
     classes: i64 = size()
     laws: i64 = size()
     few: i64 = size()
-    hulls: i64 = size()  # 1 where there are hulls, 0 elsewhere
+    hulls: i64 = size()  # 1 where there are hulls or height fields, 0 elsewhere
 
     # tolerances, limits, gravity
     tolerance: f64
@@ -339,6 +350,8 @@ class World(Record):
     clipped: ptr = sized("12", "3")
     rates: ptr = inline(3)
     block: ptr = inline(36)
+    places: ptr = inline(8, 14)  # on a height field
+    place_keys: ptr = inline(8)
 
     # bodies: before the step, as in `Run`, midway, at its end; velocities before, without impulses,
     # with them
@@ -355,14 +368,17 @@ class World(Record):
     plane: Rows[Plane] = rows("planes")
     solid: Rows[Solid] = rows("boxes")
     form: iptr = sized("boxes")  # 1 of a hull, 0 of a box, −1 of a cylinder
-    forms: iptr = sized()  # where there are hulls: `Bodies`, of every box and hull, and a point
+    forms: iptr = sized()  # where there are hulls: `Bodies`, of every box and hull, a point, a ball
     ask: Rows[Question] = rows("hulls")
+    ground: Rows[Ground] = rows("terrains")
+    terrain: iptr = sized()  # `Fields`
+    gathered: Rows[Gathered] = rows("terrains")
     law: Rows[Law] = rows("laws")
     law_between: iptr = sized("classes", "classes")
 
     # what may touch, and what does
-    extent: Rows[Extent] = rows("balls + boxes")
-    order: iptr = sized("balls + boxes")
+    extent: Rows[Extent] = rows("balls + boxes + terrains")
+    order: iptr = sized("balls + boxes + terrains")
     near: Rows[Pair] = rows("capacity")
     candidate: Rows[Candidate] = rows("capacity")
     contact: Rows[Contact] = rows("capacity")
@@ -418,15 +434,17 @@ class PairEntries(Record):
     ball_box: kernel
     point_face: kernel
     edge_edge: kernel
+    face_point: kernel
     ball_ball_gap: kernel
     ball_plane_gap: kernel
     ball_box_gap: kernel
     point_face_gap: kernel
     edge_edge_gap: kernel
+    face_point_gap: kernel
 
 
-KINDS = 5
-BALL_BALL, BALL_PLANE, BALL_BOX, POINT_FACE, EDGE_EDGE = range(KINDS)
+KINDS = 6
+BALL_BALL, BALL_PLANE, BALL_BOX, POINT_FACE, EDGE_EDGE, FACE_POINT = range(KINDS)
 """Kinds of pairs, in the order of their entries."""
 
 
@@ -444,6 +462,8 @@ class SceneSizes:
     classes: int
     laws: int
     forms: int = 0  # words of the corners and faces of hulls
+    terrains: int = 0
+    terrain: int = 0  # words of the heights
 
 
 def block_room(n: int) -> int:
@@ -460,10 +480,11 @@ def new_world(s: SceneSizes) -> World:
     """A block of these sizes, all else zero."""
     system = System.new(bodies=s.bodies, contacts=s.capacity, blocks=block_room(s.bodies))
     world = World.new(
-        {"system": system.words, "cones": cone_area(3 * FEW, 2 * FEW), "forms": s.forms},
+        {"system": system.words, "cones": cone_area(3 * FEW, 2 * FEW), "forms": s.forms,
+         "terrain": s.terrain},
         bodies=s.bodies, balls=s.balls, boxes=s.boxes, colliders=s.colliders, planes=s.planes,
         capacity=s.capacity, table=1 << (4 * s.capacity - 1).bit_length(), classes=s.classes,
-        laws=s.laws, few=FEW, hulls=int(s.forms > 0),
+        laws=s.laws, few=FEW, hulls=int(s.forms > 0), terrains=s.terrains,
     )  # fmt: skip
     world.system[:] = system.ints
     return world

@@ -81,7 +81,7 @@ def _series(model: SceneModel, q: Array, v: Array, shown: Array) -> dict[str, Se
         "residual": Series(shown[:, 1]),
         "penetration": Series(shown[:, 2], "m"),
     }
-    if len(model.planes):
+    if model.laws.names:
         numbers = tuple(x.removeprefix("plane ") for x in model.laws.names)
         forces = shown[:, 3:].reshape(len(q), -1, 3)
         series["planes"] = Series(forces, "N", {"plane": numbers, "component": ("x", "y", "z")})

@@ -11,8 +11,8 @@ an SRDF file. Stops, motors and contacts with the ground are made where they are
               friction is the smaller of the link's and the ground's
 
 Public names: Limits, limits_in, Equipment, EquipmentKeywords, Gear, gears_in, stops_of, motors_of,
-rotors_of, feet_of, form_of, touching_form, frictions_in, gains_note, Srdf, srdf_of, inside, lowest,
-KINDS, GRIP.
+rotors_of, feet_of, form_of, touching_form, hulls_note, frictions_in, gains_note, Srdf, srdf_of,
+inside, lowest, KINDS, GRIP.
 """
 
 from __future__ import annotations
@@ -81,6 +81,7 @@ class EquipmentKeywords(TypedDict, total=False):
     friction: Any
     sticking: bool
     self_collision: bool
+    decompose: bool | int
 
 
 @final
@@ -97,6 +98,7 @@ class Equipment:
     friction: Any = None  # of the ground; None: GRIP
     sticking: bool = False  # dry friction of joints holds at rest, exactly
     self_collision: bool = False  # links touch each other, but for neighbours
+    decompose: bool | int = False  # meshes touch so by their convex parts, so many at most
 
     def __post_init__(self) -> None:
         if self.motors and self.motors not in KINDS:
@@ -113,6 +115,12 @@ class Equipment:
             raise OptionError("motors that follow a velocity have no stiffness.")
         if self.friction is not None and not self.has_ground:
             raise OptionError("friction of the ground is given, but no ground.")
+        if self.decompose is not False and not self.self_collision:
+            raise OptionError(
+                "decompose takes meshes apart where links touch each other; a plane is touched by "
+                "a mesh as by its hull.",
+                hint="Give self_collision, too.",
+            )
 
     @property
     def has_ground(self) -> bool:
@@ -123,6 +131,23 @@ class Equipment:
     def height(self) -> Any:
         """Of that plane [m]."""
         return 0 if self.ground is True else self.ground
+
+    @property
+    def touches(self) -> bool:
+        """Whether collision shapes are used."""
+        return self.has_ground or self.self_collision
+
+    @property
+    def used(self) -> dict[str, set[str]]:
+        """Element -> elements in it that are used because of what is asked for."""
+        tags: dict[str, set[str]] = {"robot": set()}
+        if self.motors:
+            tags["robot"] |= {"transmission", "ros2_control"}
+            tags["ros2_control"] = {"joint", "transmission"}
+        if self.touches:
+            tags["robot"].add("gazebo")
+            tags |= {"gazebo": {"mu1"}, "link": {"contact"}, "collision": {"contact_coefficients"}}
+        return tags
 
     @property
     def has_stops(self) -> bool:
@@ -378,8 +403,10 @@ def gains_note(motors: Iterable[model.Servo], equipment: Equipment) -> list[str]
     for word in ("stiffness", "damping"):
         values = [float(x) for motor in motors if (x := getattr(motor, word))]
         if values and getattr(equipment, word) is None:
-            span = f"{min(values):g} … {max(values):g}"
-            notes.append(f"the {word} of {len(values)} motors is not given: {span} is taken")
+            least, most = f"{min(values):g}", f"{max(values):g}"
+            span = least if least == most else f"{least} … {most}"
+            motors_of_them = "1 motor" if len(values) == 1 else f"{len(values)} motors"
+            notes.append(f"the {word} of {motors_of_them} is not given: {span} is taken")
     return notes
 
 
@@ -451,10 +478,21 @@ def touching_form(
         x, y, z = numbers_in(form, "scale", 3, "1 1 1")
         hull = model.Hull(file=str(path), scale=(x, y, z))
     except LiaisonError as error:
-        notes.append(f"{error.message} (line {form.place.line})")
+        notes.append(f"{error.message.replace(str(path), path.name)} (line {form.place.line})")
         return None
-    notes += (x for x in hull.notes if x not in notes)
+    # points inside a mesh are no corners of its hull, which says nothing; what is left out does
+    left_out = [x.replace(str(path), path.name) for x in hull.notes if "leaves out" in x]
+    notes += (x for x in left_out if x not in notes)
     return "hull", {"more": (("points", hull),)}
+
+
+def hulls_note(contacts: Iterable[model.Contact]) -> list[str]:
+    """A line on meshes that touch the ground by their hulls, if there are some."""
+    count = sum(x.kind == "hull" for x in contacts)
+    if not count:
+        return []
+    one = "1 mesh touches the ground by its hull"
+    return [one if count == 1 else f"{count} meshes touch the ground by their hulls"]
 
 
 def _ball(form: Element) -> tuple[str, dict[str, Any]]:

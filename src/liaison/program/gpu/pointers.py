@@ -2,12 +2,13 @@
 
 They are what loops call: `liaison_entry_terms(t, q, v, u, p, x, out, work)`.
 
-Public names: entry_text, functions_text, PIECE.
+Public names: entry_text, functions_text, numbers_of, work_size, PIECE.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from typing import final
 
@@ -23,23 +24,51 @@ PIECE = {"double": 1500, "float": 6000}
 NAMES = ("q", "v", "u", "p", "x", "out", "work")
 
 
-def entry_text(module: DeviceModule, program: Program, entry: str, symbol: str) -> str:
-    """IR of an entry: one function, or several that it calls one after the other."""
+def entry_text(
+    module: DeviceModule,
+    program: Program,
+    entry: str,
+    symbol: str,
+    *,
+    varying: bool = False,
+    is_called: bool = True,
+) -> str:
+    """IR of an entry: one function, or several that it calls one after the other.
+
+    Args:
+        module: that it is written for.
+        program: of the entry.
+        entry: its name.
+        symbol: of the function.
+        varying: results that are numbers are not written: they lie there already.
+        is_called: it stays a function of its own; else it may be written where it is called.
+    """
     form = module.form
     outputs = chained(program.entry(entry).outputs)
     single = Program(program.name, {entry: Entry(entry, outputs)}, program.inputs)
     entry_plan = plan(single, entry, lanes=ANGLES, size=PIECE[form.real])
-    pieces = entry_plan.pieces
+    pieces = tuple(map(_varying, entry_plan.pieces)) if varying else entry_plan.pieces
     if len(pieces) == 1:
-        return _function(module, program, entry_plan, pieces[0], symbol)
+        return _function(module, program, entry_plan, pieces[0], symbol, is_called)
     names = [f"{symbol}.{k}" for k in range(len(pieces))]
     parts = [
-        _function(module, program, entry_plan, piece, name)
+        _function(module, program, entry_plan, piece, name, is_called)
         for name, piece in zip(names, pieces, strict=True)
     ]
     calls = [f"  call void @{name}({_arguments(form)})" for name in names]
     head = f"define internal void @{symbol}({_arguments(form)}) nounwind {{"
     return "\n".join([*parts, head, *calls, "  ret void", "}"])
+
+
+def _varying(piece: Piece) -> Piece:
+    """The same without results that are numbers."""
+    return replace(piece, outputs=tuple(x for x in piece.outputs if x[1].op != "const"))
+
+
+def numbers_of(program: Program, entry: str) -> dict[int, float]:
+    """Place -> number, of results of an entry that are the same at every state."""
+    outputs = chained(program.entry(entry).outputs)
+    return {k: float(x.value) for k, x in enumerate(outputs) if x.op == "const"}
 
 
 def work_size(program: Program, entry: str, form: Form) -> int:
@@ -54,7 +83,12 @@ def _arguments(form: Form) -> str:
 
 
 def _function(
-    module: DeviceModule, program: Program, entry_plan: Plan, piece: Piece, symbol: str
+    module: DeviceModule,
+    program: Program,
+    entry_plan: Plan,
+    piece: Piece,
+    symbol: str,
+    is_called: bool,
 ) -> str:
     """One piece: values are read when they are needed and written when they are there."""
     memory = _Pointers(module.form)
@@ -63,7 +97,8 @@ def _function(
     thread.memory = memory
     lines = thread.body().lines
     marked = _arguments(module.form).replace("ptr", "ptr noalias")
-    head = f"define internal void @{symbol}({marked}) noinline nounwind {{"
+    mark = "noinline " if is_called else ""
+    head = f"define internal void @{symbol}({marked}) {mark}nounwind {{"
     return "\n".join([head, "entry:", *lines, "  ret void", "}"])
 
 

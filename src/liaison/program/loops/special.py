@@ -41,6 +41,7 @@ class Special:
         entries: the class of the record that holds entries, whose fields name them.
         names: slot of that record -> name of the entry, of those that there are.
         left_out: loops that do nothing here.
+        views: class of a further record of entries -> where it begins in that of entries.
     """
 
     block: Record
@@ -48,6 +49,7 @@ class Special:
     entries: type[Record]
     names: Mapping[int, str]
     left_out: Collection[Loop[..., Any]] = field(default_factory=tuple)
+    views: Mapping[type[Record], int] = field(default_factory=dict)
 
 
 def special_ir(roots: Sequence[Loop[..., Any]], special: Special) -> tuple[str, tuple[str, ...]]:
@@ -147,6 +149,9 @@ class _Special(_Printer):
         word = value.args[0]
         if word.kind == "field" and self.is_known(word, self.special.entries):
             return self.entry(word.data.slot)
+        for record, first in self.special.views.items():
+            if word.kind == "field" and self.is_known(word, record):
+                return self.entry(first + word.data.slot)
         raise ProgramError(f"loop {self.routine.loop.name!r} calls what is not known before it.")
 
     def value_entry(self, value: Value) -> str:
@@ -198,11 +203,11 @@ SHORT = 40
 """Lines of a function that is written where it is called; longer ones are called."""
 
 
-def graded(text: str) -> str:
-    """The same text, in which short functions are inlined and no others."""
+def graded(text: str, short: int = SHORT) -> str:
+    """The same text, in which functions of up to so many lines are inlined and no others."""
 
     def marked(match: re.Match[str]) -> str:
-        mark = "alwaysinline" if match[0].count("\n") <= SHORT else "noinline"
+        mark = "alwaysinline" if match[0].count("\n") <= short else "noinline"
         return match[0].replace(" nounwind {", f" nounwind {mark} {{", 1)
 
     return FUNCTION.sub(marked, text)

@@ -2,16 +2,7 @@
 
 The same text serves a GPU and this processor; only the first lines of the kernel differ.
 
-One world for a number of Moreau and Jean's steps: what a thread of a device runs.
-
-The state of world i lies component by component, `count` numbers apart. A world that is lost keeps
-its last good state and the status that says why; it is left alone until it is reset.
-
-Random numbers of a start follow from the seed, the world and the component alone: they are the same
-on any device, in both precisions.
-
-Public names: Module, module_of, runs_module, KERNELS, STATE, march_world, reset_world,
-scatter_world, random_number, MEASURES, LEFT_OUT.
+Public names: Module, module_of, runs_module, KERNELS, STATE.
 """
 
 from __future__ import annotations
@@ -23,22 +14,16 @@ from typing import final
 
 import numpy as np
 
-from liaison.contacts.stepping.modes import note_block, note_impact, note_modes
-from liaison.contacts.stepping.moreau import (
-    displacement,
-    find_impulses,
-    free_velocities,
-    midway,
-    predict,
-)
-from liaison.contacts.stepping.phases import keep, place, set_out, stand
-from liaison.contacts.stepping.rows import forget_end, one_sided
-from liaison.program.gpu.pointers import entry_text, functions_text, work_size
+from liaison.contacts.stepping.small import FusedEntries, small_words
+from liaison.program.gpu.fused import fused
+from liaison.program.gpu.pointers import entry_text, functions_text, numbers_of, work_size
 from liaison.program.gpu.thread import DeviceModule
 from liaison.program.llvm.entries import Form
-from liaison.program.loops.language import Loop, at, external, f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import Loop
+from liaison.program.loops.records import Record
 from liaison.program.loops.special import (
     PREFIX,
+    SHORT,
     Special,
     graded,
     in_words_of_32_bits,
@@ -49,253 +34,14 @@ from liaison.program.loops.special import (
 from liaison.program.program import Program
 from liaison.simulation.plan.plan import Plan, arrays_of, entries_of
 from liaison.simulation.prepared import scale_run
-from liaison.simulation.steps.explicit import refresh
 from liaison.simulation.steps.layout import (
-    GOOD,
-    NOT_FINITE,
     NOT_KEPT,
-    SINGULAR_MASS,
     Entries,
     Run,
     dense_size,
 )
-from liaison.simulation.steps.projection import project
 
-MEASURES = ("complementarity", "penetration", "contacts")
-"""Largest values of every world since it was reset."""
-
-PHASES = 6
-"""Of a step, see `phase_of_step`."""
-
-LEFT_OUT = (note_block, note_impact)
-"""There is no log of events on a device."""
-
-
-@external
-def barrier() -> None:
-    """Waits for the other threads of the block, so that all read the same instructions."""
-
-
-@loop
-def predicted(e: Entries, run: Run, scratch: ptr) -> i64:
-    """The free motion of a step, and what it meets."""
-    if midway(e, run, scratch) != GOOD:
-        return SINGULAR_MASS
-    free_velocities(e, run.free.v, run, scratch)
-    for i in range(run.nv):
-        run.y[run.nv + i] = run.free.v[i]
-    predict(e, run, scratch)
-    return GOOD
-
-
-@loop
-def displaced(e: Entries, run: Run, scratch: ptr) -> i64:
-    """The displacement of a step, and what became of its contacts."""
-    displacement(e, at(run.y, run.nv), run.y, run, scratch)
-    bad = 0.0
-    for i in range(2 * run.nv):
-        bad += run.y[i] - run.y[i]
-    if bad != 0.0:
-        return NOT_FINITE
-    note_modes(run, scratch)
-    return GOOD
-
-
-@loop
-def phase_of_step(phase: i64, e: Entries, run: Run, scratch: ptr) -> i64:
-    """One of the phases of `moreau_step`, and of what follows it; GOOD, or why not."""
-    if phase == 0:
-        return predicted(e, run, scratch)
-    if phase == 1:
-        return find_impulses(e, run, scratch)
-    if phase == 2:
-        if run.rows_chosen == 0:
-            return GOOD
-        # forces that depend on velocities, with those that impulses led to
-        free_velocities(e, at(run.y, run.nv), run, scratch)
-        return find_impulses(e, run, scratch)
-    if phase == 3:
-        return displaced(e, run, scratch)
-    if phase == 4:
-        return stand(e, run, scratch, scratch)
-    return keep(e, run, scratch, scratch)
-
-
-@loop
-def load_world(i: i64, count: i64, q: ptr, v: ptr, carried: ptr, run: Run) -> None:
-    """State, impulses and modes of a world into its block."""
-    for k in range(run.nq):
-        run.q[k] = q[k * count + i]
-    for k in range(run.nv):
-        run.v[k] = v[k * count + i]
-    for k in range(run.nr):
-        run.impulse[k] = carried[k * count + i]
-    for k in range(run.nb):
-        run.mode[k] = int(carried[(run.nr + k) * count + i])
-
-
-@loop
-def store_world(i: i64, count: i64, q: ptr, v: ptr, carried: ptr, run: Run) -> None:
-    """And back."""
-    for k in range(run.nq):
-        q[k * count + i] = run.q[k]
-    for k in range(run.nv):
-        v[k * count + i] = run.v[k]
-    for k in range(run.nr):
-        carried[k * count + i] = run.impulse[k]
-    for k in range(run.nb):
-        carried[(run.nr + k) * count + i] = float(run.mode[k])
-
-
-@loop
-def load_inputs(i: i64, row: i64, count: i64, u_one: i64, u: ptr, run: Run) -> None:
-    """Inputs of a world from a row of their table; u_one is 0 where all worlds share them."""
-    width = count if u_one > 0 else 1
-    for k in range(run.nu):
-        run.u[k] = u[(row * run.nu + k) * width + i * u_one]
-
-
-@loop
-def begin_world(e: Entries, run: Run, scratch: ptr) -> i64:
-    """The start on its closures and out of penetration, or what holds at a state met before."""
-    if run.steps == 0:
-        return set_out(e, run, scratch, scratch)
-    one_sided(e, run.t, run.q, run.v, run.sides, run, scratch)
-    return GOOD
-
-
-@loop
-def note_world(i: i64, count: i64, status: i64, measures: ptr, codes: iptr, run: Run) -> None:
-    """What a world missed since it was reset, how it stands and how many steps it took."""
-    measures[i] = max(measures[i], run.complementarity)
-    measures[count + i] = max(measures[count + i], run.penetration)
-    measures[2 * count + i] = max(measures[2 * count + i], float(run.contacts))
-    codes[i] = status
-    codes[count + i] = run.steps
-
-
-@loop
-def march_world(
-    i: i64, count: i64, steps: i64, hold: i64, rows: i64, u_one: i64, p_one: i64,
-    step: f64, t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
-    e: Entries, run: Run, scratch: ptr,
-) -> None:  # fmt: skip
-    """World i for so many steps; every `hold` of them take the next of `rows` rows of inputs."""
-    if codes[i] != GOOD:
-        return
-    load_world(i, count, q, v, carried, run)
-    load_constants(i, count, u_one, p_one, u, p, run)
-    run.steps = codes[count + i]
-    start = t[i]
-    run.t = start
-    status = begin_world(e, run, scratch)
-    done = 0
-    for n in range(steps):
-        if n % hold == 0:
-            load_inputs(i, min(n // hold, rows - 1), count, u_one, u, run)
-        run.t_new = start + float(n + 1) * step
-        run.h = step
-        for phase in range(PHASES):
-            barrier()
-            if status == GOOD:
-                status = phase_of_step(phase, e, run, scratch)
-        if status == GOOD:
-            done += 1
-    t[i] = start + float(done) * step
-    store_world(i, count, q, v, carried, run)
-    note_world(i, count, status, measures, codes, run)
-
-
-LOW, FIRST, SECOND = 0x7FFFFFFF, 0x45D9F3B, 0x2C1B3C6D
-"""A hash of 31 bits, whose numbers are the same in words of 32 and of 64 bits."""
-
-
-@loop
-def mixed(x: i64) -> i64:
-    """A whole number of 31 bits that looks unlike x."""
-    x = x & LOW
-    x = ((x ^ (x >> 16)) * FIRST) & LOW
-    x = ((x ^ (x >> 15)) * SECOND) & LOW
-    return x ^ (x >> 16)
-
-
-@loop
-def random_number(seed: i64, i: i64, k: i64) -> f64:
-    """A number between −1 and 1 for the component k of world i."""
-    x = mixed(mixed(mixed(seed + 1) + i) + k)
-    return float(x - (LOW >> 1)) / float(LOW >> 1)
-
-
-@loop
-def scatter(seed: i64, i: i64, spread: ptr, e: Entries, run: Run, scratch: ptr) -> i64:
-    """A random start about the one at hand: on closures, out of penetration; GOOD, or why not."""
-    nv = run.nv
-    xi = run.y
-    q = run.landed.q
-    for k in range(nv):
-        xi[k] = spread[k] * random_number(seed, i, k)
-        run.v[k] += spread[nv + k] * random_number(seed, i, nv + k)
-    e.retract(run.t, run.q, run.v, run.u, run.p, xi, q, scratch)
-    for k in range(run.nq):
-        run.q[k] = q[k]
-    refresh(e, run.t, run.q, run.v, run, scratch)
-    status = project(e, run.t, run.q, run.v, run, scratch)
-    if status == GOOD:
-        forget_end(run)
-        status = place(e, run.t, run.q, run.v, run, scratch)
-    if status == GOOD:
-        status = project(e, run.t, run.q, run.v, run, scratch)
-    return status
-
-
-@loop
-def load_constants(i: i64, count: i64, u_one: i64, p_one: i64, u: ptr, p: ptr, run: Run) -> None:
-    """Parameters and the first row of inputs of a world."""
-    for k in range(run.np):
-        run.p[k] = p[k * count + i] if p_one > 0 else p[k]
-    load_inputs(i, 0, count, u_one, u, run)
-
-
-@loop
-def reset_world(
-    i: i64, count: i64, q_one: i64, v_one: i64,
-    start: f64, chosen: iptr, q_start: ptr, v_start: ptr,
-    t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
-    e: Entries, run: Run, scratch: ptr,
-) -> None:  # fmt: skip
-    """World i, if it is chosen, at a start of its own or one that all share."""
-    if chosen[i] == 0:
-        return
-    for k in range(run.nq):
-        run.q[k] = q_start[k * count + i] if q_one > 0 else q_start[k]
-    for k in range(run.nv):
-        run.v[k] = v_start[k * count + i] if v_one > 0 else v_start[k]
-    t[i] = start
-    store_world(i, count, q, v, carried, run)
-    for k in range(3):
-        measures[k * count + i] = 0.0
-    codes[i] = GOOD
-    codes[count + i] = 0
-
-
-@loop
-def scatter_world(
-    i: i64, count: i64, seed: i64, u_one: i64, p_one: i64,
-    start: f64, chosen: iptr, spread: ptr,
-    t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
-    e: Entries, run: Run, scratch: ptr,
-) -> None:  # fmt: skip
-    """World i, if it is chosen, at a random start about the one at hand."""
-    if chosen[i] == 0:
-        return
-    load_world(i, count, q, v, carried, run)
-    load_constants(i, count, u_one, p_one, u, p, run)
-    run.t = start
-    codes[i] = scatter(seed, i, spread, e, run, scratch)
-    for k in range(run.nr):
-        run.impulse[k] = 0.0
-    store_world(i, count, q, v, carried, run)
-
+from .loops import LEFT_OUT, march_small_world, march_world, reset_world, scatter_world
 
 KNOWN = frozenset({"scales", "blocks", "tolerance", "has_correct", "a", "b", "c", "e", "input"})
 """Arrays of a run that no step writes."""
@@ -309,6 +55,10 @@ longer help; and the largest that a step may end with."""
 
 LARGEST_BLOCK = 1024
 """Threads in a block at most, which then have 64 registers each: measured, more do not help."""
+
+FUSED_BLOCK, FUSED_SHORT = 256, 100
+"""The same of fused entries in double precision, whose threads then have 128 registers; and lines
+of a function that is written where it is called."""
 
 STATE = ("t", "q", "v", "u", "p", "carried", "measures", "codes")
 KERNELS = {
@@ -336,6 +86,7 @@ class Module:
     names: tuple[str, ...]  # of kernels
     words: int  # of a run and of the workspace, in units of the precision
     form: Form
+    block: int  # threads in a block at most
 
 
 @final
@@ -347,6 +98,7 @@ class _Laid:
     scratch: int  # the length of its workspace
     known: frozenset[str]  # arrays that no loop writes
     initial: tuple[str, ...]  # stores into a block of zeros
+    written_once: tuple[str, ...] = ()  # entries whose numbers are among these
 
 
 def module_of(
@@ -355,7 +107,7 @@ def module_of(
     *,
     single: bool = False,
     gpu: bool = True,
-    block: int = LARGEST_BLOCK,
+    block: int | None = None,
 ) -> Module:
     """A module of a plan of Moreau's steps.
 
@@ -364,15 +116,23 @@ def module_of(
         names: of the kernels wanted.
         single: floats and integers of 32 bits.
         gpu: as a kernel of a GPU; else as a function of this processor.
-        block: threads in a block, at most.
+        block: threads in a block, at most; what was measured to be best if None.
     """
     form = Form(real="float" if single else "double")
     listed = _entries(plan)
     run, scratch = _template(plan, listed, form)
-    initial = _initial(run, form.real, "i32" if single else "i64")
-    laid = _Laid(run, scratch, KNOWN, tuple(initial))
     loops = {name: LOOPS[name] for name in names}
-    return _written(laid, listed, loops, form, gpu=gpu, block=block)
+    small = _small(plan, run)
+    if small is not None and "march" in loops:
+        listed |= dict.fromkeys(small.entries, small)
+        loops["march"] = march_small_world
+        scratch = _with_room(run, listed, form)
+        block = block or (LARGEST_BLOCK if single else FUSED_BLOCK)
+    initial = _initial(run, form.real, "i32" if single else "i64")
+    if "one_sided" in listed:
+        initial += _numbers(plan.program, run, form)
+    laid = _Laid(run, scratch, KNOWN, tuple(initial), ("one_sided", "fused_rows"))
+    return _written(laid, listed, loops, form, gpu=gpu, block=block or LARGEST_BLOCK)
 
 
 def runs_module(
@@ -413,20 +173,36 @@ def _written(
 ) -> Module:
     """The text of a module."""
     run, single = laid.run, form.real == "float"
-    slots = {Entries.slot(name): name for name in listed}
-    special = Special(run, laid.known, Entries, slots, LEFT_OUT)
+    slots = {_slot(name): name for name in listed}
+    views: dict[type[Record], int] = {FusedEntries: Entries.fields["others"].slot}
+    special = Special(run, laid.known, Entries, slots, LEFT_OUT, views)
     loops, functions = special_ir([*written.values()], special)
     device = DeviceModule(form, estimates=gpu)
     loops = in_words_of_32_bits(loops) if single else with_short_integers(loops)
-    loops = rolled(graded(loops)) if gpu else loops
+    short = FUSED_SHORT if "fused_free" in listed else SHORT
+    loops = rolled(graded(loops, short)) if gpu else loops
+    # measured: fused entries are quicker where they are written into the phases of a step
+    is_called = "fused_free" not in listed
     bodies = [
-        entry_text(device, program, name, f"{PREFIX}{name}") for name, program in listed.items()
-    ]
+        entry_text(
+            device, program, name, f"{PREFIX}{name}",
+            varying=name in laid.written_once, is_called=is_called,
+        )
+        for name, program in listed.items()
+    ]  # fmt: skip
     own = functions_text(device, functions)
-    kernels = [_kernel(name, laid, form, gpu) for name in written]
+    kernels = [_kernel(name, one.name, laid, form, gpu) for name, one in written.items()]
     tail = f'attributes #0 = {{ nounwind "nvvm.maxntid"="{block}" }}' if gpu else ""
     text = "\n".join([*_registers(gpu), loops, *bodies, own, *kernels, device.tail(), tail, ""])
-    return Module(text, tuple(written), int(run.words) + laid.scratch, form)
+    return Module(text, tuple(written), int(run.words) + laid.scratch, form, block)
+
+
+def _slot(name: str) -> int:
+    """The word of the record of entries that an entry is called by."""
+    if name.startswith("fused_"):
+        own = FusedEntries.fields[name.removeprefix("fused_")].slot
+        return Entries.fields["others"].slot + own
+    return Entries.slot(name)
 
 
 def _entries(plan: Plan) -> dict[str, Program]:
@@ -439,6 +215,13 @@ def _entries(plan: Plan) -> dict[str, Program]:
     if plan.added is not None and "inputs" in plan.added.program.entries:
         listed["inputs"] = plan.added.program
     return listed
+
+
+def _small(plan: Plan, run: Run) -> Program | None:
+    """Fused entries where the mechanism is small enough for them, and its inputs are held."""
+    if not int(run.nr) or int(run.ni) or int(run.facets):
+        return None
+    return fused(plan.program, float(run.theta))
 
 
 def _template(plan: Plan, listed: Mapping[str, Program], form: Form) -> tuple[Run, int]:
@@ -460,6 +243,7 @@ def _template(plan: Plan, listed: Mapping[str, Program], form: Form) -> tuple[Ru
 def _with_room(run: Run, listed: Mapping[str, Program], form: Form) -> int:
     """The length of the workspace of a run, which knows where what lies in it and what is there."""
     work = max([work_size(program, name, form) for name, program in listed.items()])
+    work += small_words(run) if "fused_free" in listed else 0
     run.scratch_dense = work
     run.has_terms = 1
     run.has_correct[:] = ["correct_q" in listed, "correct_v" in listed]
@@ -521,7 +305,7 @@ done:
 CLEAR = "  call void @llvm.memset.p0.i64(ptr align 8 %run, i8 0, i64 {bytes}, i1 false)"
 
 
-def _kernel(name: str, laid: _Laid, form: Form, gpu: bool) -> str:
+def _kernel(name: str, loop: str, laid: _Laid, form: Form, gpu: bool) -> str:
     """A kernel: thread i is world i; on this processor a loop over worlds."""
     real, bits = form.real, "i64" if form.real == "double" else "i32"
     words = int(laid.run.words)
@@ -542,7 +326,7 @@ def _kernel(name: str, laid: _Laid, form: Form, gpu: bool) -> str:
         *casts,
         CLEAR.format(bytes=(8 if bits == "i64" else 4) * words),
         *laid.initial,
-        f"  call void @liaison_{name}_world({', '.join(passed)})",
+        f"  call void @liaison_{loop}({', '.join(passed)})",
         GPU_TAIL if gpu else HOST_TAIL,
     ]
     return "\n".join(lines)
@@ -565,6 +349,19 @@ def _initial(run: Run, word: str, bits: str) -> list[str]:
             text = str(min(int(value), 2**31 - 1))
         lines.append(f"  %at.{name} = getelementptr inbounds {bits}, ptr %run, i64 {shape.slot}")
         lines.append(f"  store {kind} {text}, ptr %at.{name}")
+    return lines
+
+
+def _numbers(program: Program, run: Run, form: Form) -> list[str]:
+    """Stores of what of unilateral rows is the same at every state, other than 0."""
+    bits, lines = "i64" if form.real == "double" else "i32", []
+    values = [(k, x) for k, x in numbers_of(program, "one_sided").items() if x != 0.0]
+    for part in ("sides", "mid", "end"):
+        first = run.span(part).start
+        for k, value in values:
+            place = f"%at.{part}.{k}"
+            lines.append(f"  {place} = getelementptr inbounds {bits}, ptr %run, i64 {first + k}")
+            lines.append(f"  store {form.real} {form.number(value)}, ptr {place}")
     return lines
 
 

@@ -115,13 +115,17 @@ class Gpu(Place):
     def load(self, module: Module) -> Kernels:
         """Through the driver's compiler."""
         text = ptx(module.text, self.driver.processor, passes=True)
-        return _OnGpu(self.driver.load_all(text, module.names), self.driver.multiprocessors)
+        functions = self.driver.load_all(text, module.names)
+        return _OnGpu(functions, self.driver.multiprocessors, module.block)
 
 
 @final
 class _OnGpu(Kernels):
-    def __init__(self, functions: Mapping[str, Function], multiprocessors: int) -> None:
+    def __init__(
+        self, functions: Mapping[str, Function], multiprocessors: int, largest: int
+    ) -> None:
         self._functions, self._multiprocessors = functions, multiprocessors
+        self._largest = largest
         self.registers = max(x.attribute(REGISTERS) for x in functions.values())
         self.local_bytes = max(x.attribute(LOCAL_BYTES) for x in functions.values())
 
@@ -133,7 +137,8 @@ class _OnGpu(Kernels):
         """Threads in a block for so many worlds."""
         if self.local_bytes > MUCH:
             return SMALL_BLOCK
-        fit = [size for size in BLOCKS if count >= size * self._multiprocessors]
+        sizes = [size for size in BLOCKS if size <= self._largest]
+        fit = [size for size in sizes if count >= size * self._multiprocessors]
         return fit[0] if fit else SMALL_BLOCK
 
 

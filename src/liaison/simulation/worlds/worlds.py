@@ -41,6 +41,7 @@ from liaison.simulation.record.trajectory import FAILED
 from liaison.simulation.steps.layout import DONE
 from liaison.units import Label, si_value
 
+from .loops import MEASURES
 from .module import KERNELS, module_of
 from .places import Kernels, Place, place_named
 
@@ -261,6 +262,8 @@ def worlds_of(
         kernel, state, state.t + 1000 * step, settings, inputs=inputs, parameters=numbers
     )
     _check(plan)
+    # events only watch, and nothing on a device keeps a log of them
+    plan = replace(plan, events=())
     return Worlds(plan, int(count), place_named(device), precision, parameters or {})
 
 
@@ -277,6 +280,12 @@ def _check(plan: Plan) -> None:
         raise SimulationError(
             f"{program.name!r} is a scene of free bodies; worlds are copies of a mechanism.",
             hint="simulate and simulate_batch take scenes, on the processor.",
+        )
+    stops = [x.name for x in plan.events if x.stops]
+    if stops:
+        raise SimulationError(
+            f"the event {stops[0]!r} stops a run, and nothing on a device looks for events.",
+            hint="Take it out, or look at worlds.q between steps and reset those that are over.",
         )
     if plan.instants.corners:
         t, row = plan.instants.corners[0]
@@ -389,7 +398,7 @@ class Worlds:
         self.t = array(np.zeros(n), self.real)
         self.q, self.v = (array(np.zeros((sizes[x], n)), self.real) for x in "qv")
         self._carried = array(np.zeros((max(1, sizes["carried"]), n)), self.real)
-        self._measures = array(np.zeros((3, n)), self.real)
+        self._measures = array(np.zeros((len(MEASURES), n)), self.real)
         self._codes = array(np.zeros((2, n)), self.whole)
         self.u = array(self.plan.inputs.held, self.real)
         self.p = array(self._parameters(parameters), self.real)

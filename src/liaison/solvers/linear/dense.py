@@ -75,7 +75,9 @@ def largest_in(n: i64, x: ptr, unit: ptr) -> f64:
     most = 0.0
     bad = 0.0
     for i in range(n):
-        size = abs(x[i]) / unit[i]
+        size = abs(x[i])
+        if unit[i] != 1.0:
+            size = size / unit[i]
         bad += size - size
         if size > most:
             most = size

@@ -1,0 +1,338 @@
+"""One world for a number of Moreau and Jean's steps: what a thread of a device runs.
+
+The state of world i lies component by component, `count` numbers apart. A world that is lost keeps
+its last good state and the status that says why; it is left alone until it is reset.
+
+Steps of a small mechanism are those of `contacts/stepping/small.py`; a step that these do not take,
+and every step of a larger one, is taken by the general loops.
+
+Random numbers of a start follow from the seed, the world and the component alone: they are the same
+on any device, in both precisions.
+
+Public names: LEFT_OUT, MEASURES, march_world, march_small_world, reset_world, scatter_world,
+random_number.
+"""
+
+from __future__ import annotations
+
+from liaison.contacts.stepping.modes import note_block, note_impact, note_modes
+from liaison.contacts.stepping.moreau import (
+    displacement,
+    find_impulses,
+    free_velocities,
+    midway,
+    predict,
+)
+from liaison.contacts.stepping.phases import keep, place, set_out, stand
+from liaison.contacts.stepping.rows import forget_end, one_sided
+from liaison.contacts.stepping.small import (
+    ELSEWHERE,
+    small_end,
+    small_free,
+    small_impulses,
+    small_stand,
+)
+from liaison.program.loops.language import at, external, f64, i64, iptr, loop, ptr
+from liaison.simulation.steps.explicit import refresh
+from liaison.simulation.steps.layout import GOOD, NOT_FINITE, SINGULAR_MASS, Entries, Run
+from liaison.simulation.steps.projection import project
+
+MEASURES = ("complementarity", "penetration", "contacts")
+"""Largest values of every world since it was reset, see `note_world`."""
+
+PHASES = 6
+"""Of a step, see `phase_of_step`."""
+
+LEFT_OUT = (note_block, note_impact)
+"""There is no log of events on a device."""
+
+
+@external
+def barrier() -> None:
+    """Waits for the other threads of the block, so that all read the same instructions."""
+
+
+@loop
+def predicted(e: Entries, run: Run, scratch: ptr) -> i64:
+    """The free motion of a step, and what it meets."""
+    if midway(e, run, scratch) != GOOD:
+        return SINGULAR_MASS
+    free_velocities(e, run.free.v, run, scratch)
+    for i in range(run.nv):
+        run.y[run.nv + i] = run.free.v[i]
+    predict(e, run, scratch)
+    return GOOD
+
+
+@loop
+def displaced(e: Entries, run: Run, scratch: ptr) -> i64:
+    """The displacement of a step, and what became of its contacts."""
+    displacement(e, at(run.y, run.nv), run.y, run, scratch)
+    bad = 0.0
+    for i in range(2 * run.nv):
+        bad += run.y[i] - run.y[i]
+    if bad != 0.0:
+        return NOT_FINITE
+    note_modes(run, scratch)
+    return GOOD
+
+
+@loop
+def phase_of_step(phase: i64, e: Entries, run: Run, scratch: ptr) -> i64:
+    """One of the phases of `moreau_step`, and of what follows it; GOOD, or why not."""
+    if phase == 0:
+        return predicted(e, run, scratch)
+    if phase == 1:
+        return find_impulses(e, run, scratch)
+    if phase == 2:
+        if run.rows_chosen == 0:
+            return GOOD
+        # forces that depend on velocities, with those that impulses led to
+        free_velocities(e, at(run.y, run.nv), run, scratch)
+        return find_impulses(e, run, scratch)
+    if phase == 3:
+        return displaced(e, run, scratch)
+    if phase == 4:
+        return stand(e, run, scratch, scratch)
+    return keep(e, run, scratch, scratch)
+
+
+@loop
+def load_world(i: i64, count: i64, q: ptr, v: ptr, carried: ptr, run: Run) -> None:
+    """State, impulses and modes of a world into its block."""
+    for k in range(run.nq):
+        run.q[k] = q[k * count + i]
+    for k in range(run.nv):
+        run.v[k] = v[k * count + i]
+    for k in range(run.nr):
+        run.impulse[k] = carried[k * count + i]
+    for k in range(run.nb):
+        run.mode[k] = int(carried[(run.nr + k) * count + i])
+
+
+@loop
+def store_world(i: i64, count: i64, q: ptr, v: ptr, carried: ptr, run: Run) -> None:
+    """And back."""
+    for k in range(run.nq):
+        q[k * count + i] = run.q[k]
+    for k in range(run.nv):
+        v[k * count + i] = run.v[k]
+    for k in range(run.nr):
+        carried[k * count + i] = run.impulse[k]
+    for k in range(run.nb):
+        carried[(run.nr + k) * count + i] = float(run.mode[k])
+
+
+@loop
+def load_inputs(i: i64, row: i64, count: i64, u_one: i64, u: ptr, run: Run) -> None:
+    """Inputs of a world from a row of their table; u_one is 0 where all worlds share them."""
+    width = count if u_one > 0 else 1
+    for k in range(run.nu):
+        run.u[k] = u[(row * run.nu + k) * width + i * u_one]
+
+
+@loop
+def begin_world(e: Entries, run: Run, scratch: ptr) -> i64:
+    """The start on its closures and out of penetration, or what holds at a state met before."""
+    if run.steps == 0:
+        return set_out(e, run, scratch, scratch)
+    one_sided(e, run.t, run.q, run.v, run.sides, run, scratch)
+    return GOOD
+
+
+@loop
+def note_world(i: i64, count: i64, status: i64, measures: ptr, codes: iptr, run: Run) -> None:
+    """What a world missed since it was reset, how it stands and how many steps it took."""
+    measures[i] = max(measures[i], run.complementarity)
+    measures[count + i] = max(measures[count + i], run.penetration)
+    measures[2 * count + i] = max(measures[2 * count + i], float(run.contacts))
+    codes[i] = status
+    codes[count + i] = run.steps
+
+
+@loop
+def march_world(
+    i: i64, count: i64, steps: i64, hold: i64, rows: i64, u_one: i64, p_one: i64,
+    step: f64, t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
+    e: Entries, run: Run, scratch: ptr,
+) -> None:  # fmt: skip
+    """World i for so many steps; every `hold` of them take the next of `rows` rows of inputs."""
+    if codes[i] != GOOD:
+        return
+    load_world(i, count, q, v, carried, run)
+    load_constants(i, count, u_one, p_one, u, p, run)
+    run.steps = codes[count + i]
+    start = t[i]
+    run.t = start
+    status = begin_world(e, run, scratch)
+    done = 0
+    for n in range(steps):
+        if n % hold == 0:
+            load_inputs(i, min(n // hold, rows - 1), count, u_one, u, run)
+        run.t_new = start + float(n + 1) * step
+        run.h = step
+        for phase in range(PHASES):
+            barrier()
+            if status == GOOD:
+                status = phase_of_step(phase, e, run, scratch)
+        if status == GOOD:
+            done += 1
+    t[i] = start + float(done) * step
+    store_world(i, count, q, v, carried, run)
+    note_world(i, count, status, measures, codes, run)
+
+
+SMALL_PHASES = 7
+"""Of a step of a small mechanism, see `phase_of_small_step`."""
+
+
+@loop
+def phase_of_small_step(phase: i64, status: i64, e: Entries, run: Run, scratch: ptr) -> i64:
+    """One of the phases of a step by fused entries; GOOD, ELSEWHERE, or why not."""
+    if phase == 0:
+        return small_free(e, run, scratch)
+    if phase < 3:
+        return small_impulses(phase - 1, e, run, scratch)
+    if phase == 3:
+        return step_elsewhere(e, run, scratch) if status == ELSEWHERE else GOOD
+    if phase == 4:
+        return small_end(run)
+    if phase == 5:
+        return small_stand(e, run, scratch)
+    return keep(e, run, scratch, scratch)
+
+
+@loop
+def step_elsewhere(e: Entries, run: Run, scratch: ptr) -> i64:
+    """Velocities and positions at the end of a step by the general loops."""
+    status = GOOD
+    for phase in range(3):
+        if status == GOOD:
+            status = phase_of_step(phase, e, run, scratch)
+    after = at(run.y, run.nv)
+    displacement(e, after, run.y, run, scratch)
+    e.retract(run.t_new, run.q, after, run.u, run.p, run.y, run.landed.q, scratch)
+    return status
+
+
+@loop
+def march_small_world(
+    i: i64, count: i64, steps: i64, hold: i64, rows: i64, u_one: i64, p_one: i64,
+    step: f64, t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
+    e: Entries, run: Run, scratch: ptr,
+) -> None:  # fmt: skip
+    """As `march_world`, by fused entries."""
+    if codes[i] != GOOD:
+        return
+    load_world(i, count, q, v, carried, run)
+    load_constants(i, count, u_one, p_one, u, p, run)
+    run.steps = codes[count + i]
+    start = t[i]
+    run.t = start
+    status = begin_world(e, run, scratch)
+    done = 0
+    for n in range(steps):
+        if n % hold == 0:
+            load_inputs(i, min(n // hold, rows - 1), count, u_one, u, run)
+        run.t_new = start + float(n + 1) * step
+        run.h = step
+        for phase in range(SMALL_PHASES):
+            barrier()
+            if status == GOOD or (phase == 3 and status == ELSEWHERE):
+                status = phase_of_small_step(phase, status, e, run, scratch)
+        if status == GOOD:
+            done += 1
+    t[i] = start + float(done) * step
+    store_world(i, count, q, v, carried, run)
+    note_world(i, count, status, measures, codes, run)
+
+
+LOW, FIRST, SECOND = 0x7FFFFFFF, 0x45D9F3B, 0x2C1B3C6D
+"""A hash of 31 bits, whose numbers are the same in words of 32 and of 64 bits."""
+
+
+@loop
+def mixed(x: i64) -> i64:
+    """A whole number of 31 bits that looks unlike x."""
+    x = x & LOW
+    x = ((x ^ (x >> 16)) * FIRST) & LOW
+    x = ((x ^ (x >> 15)) * SECOND) & LOW
+    return x ^ (x >> 16)
+
+
+@loop
+def random_number(seed: i64, i: i64, k: i64) -> f64:
+    """A number between −1 and 1 for the component k of world i."""
+    x = mixed(mixed(mixed(seed + 1) + i) + k)
+    return float(x - (LOW >> 1)) / float(LOW >> 1)
+
+
+@loop
+def scatter(seed: i64, i: i64, spread: ptr, e: Entries, run: Run, scratch: ptr) -> i64:
+    """A random start about the one at hand: on closures, out of penetration; GOOD, or why not."""
+    nv = run.nv
+    xi = run.y
+    q = run.landed.q
+    for k in range(nv):
+        xi[k] = spread[k] * random_number(seed, i, k)
+        run.v[k] += spread[nv + k] * random_number(seed, i, nv + k)
+    e.retract(run.t, run.q, run.v, run.u, run.p, xi, q, scratch)
+    for k in range(run.nq):
+        run.q[k] = q[k]
+    refresh(e, run.t, run.q, run.v, run, scratch)
+    status = project(e, run.t, run.q, run.v, run, scratch)
+    if status == GOOD:
+        forget_end(run)
+        status = place(e, run.t, run.q, run.v, run, scratch)
+    if status == GOOD:
+        status = project(e, run.t, run.q, run.v, run, scratch)
+    return status
+
+
+@loop
+def load_constants(i: i64, count: i64, u_one: i64, p_one: i64, u: ptr, p: ptr, run: Run) -> None:
+    """Parameters and the first row of inputs of a world."""
+    for k in range(run.np):
+        run.p[k] = p[k * count + i] if p_one > 0 else p[k]
+    load_inputs(i, 0, count, u_one, u, run)
+
+
+@loop
+def reset_world(
+    i: i64, count: i64, q_one: i64, v_one: i64,
+    start: f64, chosen: iptr, q_start: ptr, v_start: ptr,
+    t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
+    e: Entries, run: Run, scratch: ptr,
+) -> None:  # fmt: skip
+    """World i, if it is chosen, at a start of its own or one that all share."""
+    if chosen[i] == 0:
+        return
+    for k in range(run.nq):
+        run.q[k] = q_start[k * count + i] if q_one > 0 else q_start[k]
+    for k in range(run.nv):
+        run.v[k] = v_start[k * count + i] if v_one > 0 else v_start[k]
+    t[i] = start
+    store_world(i, count, q, v, carried, run)
+    for k in range(3):
+        measures[k * count + i] = 0.0
+    codes[i] = GOOD
+    codes[count + i] = 0
+
+
+@loop
+def scatter_world(
+    i: i64, count: i64, seed: i64, u_one: i64, p_one: i64,
+    start: f64, chosen: iptr, spread: ptr,
+    t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
+    e: Entries, run: Run, scratch: ptr,
+) -> None:  # fmt: skip
+    """World i, if it is chosen, at a random start about the one at hand."""
+    if chosen[i] == 0:
+        return
+    load_world(i, count, q, v, carried, run)
+    load_constants(i, count, u_one, p_one, u, p, run)
+    run.t = start
+    codes[i] = scatter(seed, i, spread, e, run, scratch)
+    for k in range(run.nr):
+        run.impulse[k] = 0.0
+    store_world(i, count, q, v, carried, run)

@@ -1,0 +1,151 @@
+"""Worlds of small mechanisms: steps by fused entries are those of the general loops."""
+
+import runpy
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import liaison
+from liaison.contacts.stepping.small import small_words
+from liaison.errors import SimulationError
+from liaison.expr import ZERO
+from liaison.formats import read_lsd
+from liaison.program.gpu.fused import FUSED, fused
+from liaison.program.program import Entry
+from liaison.simulation.plan.plan import arrays_of
+from liaison.simulation.worlds import module
+from liaison.simulation.worlds.loops import march_small_world, march_world
+
+ROOT = Path(__file__).parents[2]
+ROBOTS, CONTACT = ROOT / "examples" / "robots", ROOT / "examples" / "contact"
+H = 1e-3
+ONE_STEP = 1e-12
+"""Formulas are the same; sums are taken in another order."""
+
+SHAKEN = """
+name = "shaken" ;
+gravity = [0, 0, -9.81] m/s^2 ;
+let trunk = body mass = 2 kg, inertia = 0.01 kg*m^2 end ;
+let thigh = body mass = 0.3 kg, center = [0, 0, -10] cm, inertia = [1, 1, 0.1] g*m^2 end ;
+let Z = join earth and trunk with prismatic axis = [0, 0, 1] end ;
+let A = join trunk and thigh with revolute axis = [0, 1, 0] end ;
+let drive = require Z = 20 cm + 3 cm * sin(30 rad/s * t) ;
+let foot = contact [0, 0, -20] cm @ thigh and earth with ball
+  radius = 2 cm, friction = 0.4, restitution = 0.2 end ;
+start A = 30 deg ;
+"""
+
+EVENTFUL = """
+name = "eventful" ;
+gravity = [0, 0, -9.81] m/s^2 ;
+let ball = body mass = 1 kg, inertia = 0.01 kg*m^2 end ;
+let Z = join earth and ball with prismatic axis = [0, 0, 1] end ;
+let stop = require Z >= 0 m with restitution = 0.5 end ;
+event low when Z - 5 cm falling {action} ;
+start Z = 10 cm ;
+"""
+
+
+def leg():
+    return liaison.read(
+        ROBOTS / "parallel_leg.urdf", ground=True, motors="position",
+        srdf=ROBOTS / "parallel_leg.srdf", pose="crouch",
+    )  # fmt: skip
+
+
+def differences(description, steps):
+    """How far worlds are from a run of `simulate`, after one step and after all of them."""
+    worlds = liaison.worlds(description, 2, step=H, device="processor")
+    run = liaison.simulate(description, until=steps * H, step=H, method="moreau", every=H)
+    missed = []
+    for done, k in ((1, 1), (steps - 1, steps)):
+        worlds.step(done)
+        both = np.concatenate([worlds.q[:, 0] - run.q[k], worlds.v[:, 0] - run.v[k]])
+        missed.append(np.max(np.abs(both)))
+    return worlds, missed
+
+
+@pytest.mark.parametrize(
+    "name", ["marble_in_bowl", "cradle", "table_edge", "cam_lift_off", "backlash"]
+)
+def test_steps_are_those_of_the_general_loops(name):
+    """Turning bases, several contacts at once, stops, curved surfaces, closures."""
+    worlds, (one, all_steps) = differences(liaison.read(CONTACT / f"{name}.lsd"), 60)
+    assert one < ONE_STEP
+    assert all_steps < 1e-9
+    assert worlds.lost == 0
+
+
+def test_a_closed_loop_lands_as_in_the_general_loops():
+    worlds, (one, all_steps) = differences(leg(), 150)
+    assert one < ONE_STEP
+    assert all_steps < 1e-9
+    assert worlds.contacts.max() == 2
+    assert worlds.residuals.max() < 1e-13
+    assert worlds.penetrations.max() < 1e-12
+
+
+def test_closures_and_gaps_are_taken_at_their_own_times():
+    """A driven platform: what `free` evaluates at the end is at the end, the rest midway."""
+    worlds, (one, all_steps) = differences(read_lsd(SHAKEN), 200)
+    assert one < ONE_STEP
+    assert all_steps < 1e-9
+    assert worlds.contacts.max() == 2
+
+
+def test_a_step_that_fused_entries_do_not_take_is_taken_elsewhere(monkeypatch):
+    """With pivots that are never good enough, every step goes through the general loops."""
+
+    def doubtful(program, theta):
+        whole = fused(program, theta)
+        free = whole.entry("fused_free")
+        entries = dict(whole.entries)
+        entries["fused_free"] = Entry("fused_free", [ZERO, *free.outputs[1:]])
+        return replace(whole, entries=entries)
+
+    worlds = liaison.worlds(leg(), 2, step=H, device="processor")
+    monkeypatch.setattr(module, "fused", doubtful)
+    elsewhere = liaison.worlds(leg(), 2, step=H, device="processor")
+    for one in (worlds, elsewhere):
+        one.step(80)
+    assert elsewhere.lost == 0
+    assert not np.array_equal(elsewhere.residuals, worlds.residuals)  # of another solver
+    assert np.max(np.abs(elsewhere.q - worlds.q)) < 1e-10
+
+
+def test_which_mechanisms_are_small():
+    plan = liaison.worlds(leg(), 1, step=H, device="processor").plan
+    program = fused(plan.program, 0.5)
+    assert list(program.entries) == [f"fused_{x}" for x in FUSED]
+    run = arrays_of(plan).run
+    left = len(program.entry("fused_free").outputs) + len(program.entry("fused_push").outputs)
+    assert left <= small_words(run)
+    assert "march_small_world" in module.module_of(plan, gpu=False).text
+    text = liaison.worlds(CONTACT / "stick_slip.lsd", 1, step=H, device="processor").plan
+    assert fused(text.program, 0.5) is None  # a velocity without inertia
+    assert march_small_world.name != march_world.name
+
+
+def test_an_event_that_only_watches_is_left_out():
+    worlds = liaison.worlds(
+        read_lsd(EVENTFUL.format(action="record")), 2, step=H, device="processor"
+    )
+    worlds.step(200)
+    assert worlds.lost == 0
+    assert worlds.q[0].max() < 0.1
+
+
+def test_an_event_that_stops_is_refused():
+    with pytest.raises(SimulationError, match="'low' stops a run"):
+        liaison.worlds(read_lsd(EVENTFUL.format(action="stop")), 2, step=H, device="processor")
+
+
+def test_the_page_of_many_legs(tmp_path, capsys):
+    main = runpy.run_path(str(ROBOTS / "many_legs.py"))["main"]
+    main(str(tmp_path / "legs.html"), 9, "processor")
+    text = (tmp_path / "legs.html").read_text(encoding="utf-8")
+    assert "9 closed-loop legs on the ground" in text
+    assert "@" not in text.replace("@media", "").split('id="data">')[0]
+    assert "0 worlds lost" in capsys.readouterr().out
