@@ -273,12 +273,12 @@ class Scene:
         self, *, tolerance: float, depth: float, sweeps: int, events: bool, threads: int
     ) -> Kernel:
         """The kernel of its runs with these options, which are checked."""
-        if not (threads == int(threads) and 1 <= threads <= MOST_THREADS):
+        if not (isinstance(threads, int | np.integer) and 1 <= threads <= MOST_THREADS):
             raise SimulationError(
-                f"threads of a scene is {threads}; it is a whole number from 1 to {MOST_THREADS}."
+                f"threads of a scene is {threads!r}; it is a whole number from 1 to {MOST_THREADS}."
             )
-        if not (sweeps == int(sweeps) and sweeps >= 1):
-            raise SimulationError(f"sweeps of a scene is {sweeps}; it is a whole number from 1.")
+        if not (isinstance(sweeps, int | np.integer) and sweeps >= 1):
+            raise SimulationError(f"sweeps of a scene is {sweeps!r}; it is a whole number from 1.")
         for name, part in {"tolerance": tolerance, "depth": depth}.items():
             if not 0 < part < 1:
                 raise SimulationError(f"{name} of a scene is {part}; it is between 0 and 1.")
