@@ -296,3 +296,20 @@ def test_wrong_accelerations_of_moreaus_steps_are_suspect():
         kernel = liaison.to_llvm(liaison.lower(equations))
         ends.append(liaison.simulate(kernel, liaison.assemble(tree), **options).status)
     assert ends == ["done", "suspect"]
+
+
+def test_a_suspect_run_of_moreaus_steps_is_whole():
+    leg = """
+    gravity = [0, 0, -9.81] m/s^2 ;
+    let box = body mass = 1 kg, inertia = 1 g*m^2 end ;
+    let bob = body mass = 10 g, inertia = 0 end ;
+    let X = join earth and box with link(x, z) dof1 = [x, 0, 0], dof2 = [0, 0, z] end ;
+    let S = join box and bob with prismatic axis = [1, 0, 1] end ;
+    apply servo target = 0, stiffness = 2000 N/m, damping = 20 end on S ;
+    let floor = contact gap = X.z, slip = X.x', friction = 0.3 end ;
+    start S = 1 mm ;
+    """
+    run = liaison.simulate(leg, until=0.1, method="moreau", step=1e-3)
+    assert run.status == "suspect"
+    assert "the step of 0.001 s is too long" in run.message
+    assert run.t[-1] == pytest.approx(0.1)
