@@ -61,10 +61,12 @@ def add_entries(machine: Machine, plan: Plan) -> None:
     if added is not None:
         machine.add(added, *extra)
     if plan.is_scene:
-        from liaison.contacts.scene.kernel import pair_kernel
+        from liaison.contacts.scene.kernel import Helpers, pair_kernel
         from liaison.contacts.scene.layout import PairEntries
 
         machine.add_others(pair_kernel(), PairEntries.fields)
+        if plan.program.facts["threads"] > 1:
+            machine.helped = Helpers(plan.program.facts["threads"])
     if sides_in(plan.program):
         from liaison.contacts.events.one_sided import ModalKernel
 
@@ -105,7 +107,8 @@ class Workplace:
         for array, blank in self._blank:
             array[:] = blank
         arrays = self.machine.arrays
-        arrays.scratch.fill(0.0)
+        if not plan.is_scene:  # whose scratch is large, and begins anew at every step
+            arrays.scratch.fill(0.0)
         fill_run(arrays, plan)
         if self.contacts is not None:
             self.contacts.begin(plan)

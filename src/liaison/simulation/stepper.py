@@ -40,6 +40,9 @@ MODES = {side.OPEN: "open", side.CLOSED: "closed", side.LOCKED: "held"}
 SLIDES = {side.OPEN: "open", side.STICK: "sticks", side.SLIP: "slips"}
 """Words of modes: of gaps and relations of rates, and of friction."""
 
+WHOLE = 1e-12
+"""Of a time that is a whole number of steps but for rounding."""
+
 
 @checked
 def stepper(
@@ -80,14 +83,15 @@ class Stepper:
     ) -> None:
         self._kernel, self._parameters = kernel, parameters
         self._settings = replace(settings, watch=False)  # inputs and states are set from outside
-        self._units = {x.name: x.unit for x in kernel.program.labels.get("u", ())}
+        shown = () if self.is_scene else kernel.program.labels.get("u", ())
+        self._units = {x.name: x.unit for x in shown}
         self._names = list(self._units)
         self._begin(state)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy goes on as this one would, bit for bit."""
         parts = (self._kernel, self._first, self._settings, self._parameters)
-        return _copy, (parts, self._run.checkpoint(), self._event_rows)
+        return _copy, (parts, self._run.checkpoint(), self._event_rows, self._grid)
 
     def __repr__(self) -> str:
         return f"<Stepper {self._kernel.program.name}: at {self.state.t:.6g} s>"
@@ -99,8 +103,14 @@ class Stepper:
         before.leave()
         return self.state
 
+    @property
+    def is_scene(self) -> bool:
+        """Whether it steps a scene, which has no inputs."""
+        return "scene" in self._kernel.program.facts
+
     def _begin(self, state: State) -> None:
         self._first = state
+        self._grid = state.t, 0
         self._run = Run(self._kernel, state, state.t, self._settings, parameters=self._parameters)
         run = self._run.arrays.run
         run.records_steps = run.records_end = run.records_stop = run.samples = 0
@@ -125,6 +135,10 @@ class Stepper:
         """What holds now: "open", "closed" or "held"; of friction "open", "sticks" or "slips"."""
         sides, modes = sides_in(self._run.own_plan.program), self._run.marching
         table = self._run.arrays.run.mode if modes is None else modes.sides.mode
+        if self.is_scene:
+            from liaison.contacts.scene.report import scene_modes
+
+            return scene_modes(self._run.own_plan, self._run.arrays)
         words = (SLIDES if block[2] == "friction" else MODES for block in sides)
         now = table[: len(sides)].tolist()
         return {x[0]: word[k] for x, word, k in zip(sides, words, now, strict=True)}
@@ -132,6 +146,10 @@ class Stepper:
     @property
     def events(self) -> tuple[EventRecord, ...]:
         """Events of the last step, in order; after `reset`, at the start."""
+        if self.is_scene:
+            from liaison.contacts.scene.report import scene_events
+
+            return scene_events(self._run.own_plan, self._event_rows, math.inf)
         return event_records(self._run.own_plan, self._event_rows)
 
     def step(self, u: Mapping[str, float | str] | ArrayLike | None, dt: float | str) -> State:
@@ -151,10 +169,22 @@ class Stepper:
         run = self._run.arrays.run
         if u is not None:
             self._set_inputs(u)
-        self._run.go_until(float(run.t) + dt)
+        self._run.go_until(self._end_after(dt))
         run.phase, run.is_stopping = at.TRY, 0
         self._advance()
         return self.state
+
+    def _end_after(self, dt: float) -> float:
+        """The end of a step: whole fixed steps of a scene are those of a run in one go."""
+        run, (base, count) = self._run.arrays.run, self._grid
+        t, step = float(run.t), float(run.step)
+        more = round(dt / step) if self.is_scene else 0
+        if more and abs(dt - more * step) <= WHOLE * dt and t == base + count * step:
+            run.t_base, run.base_steps = base, count
+            self._grid = base, count + more
+            return base + (count + more) * step
+        self._grid = t + dt, 0
+        return t + dt
 
     def _advance(self) -> None:
         while True:
@@ -177,6 +207,8 @@ class Stepper:
     def _set_inputs(self, u: Mapping[str, float | str] | ArrayLike) -> None:
         run = self._run.arrays.run
         held = run.u
+        if self.is_scene:
+            raise SimulationError("a scene has no inputs.", hint="Write step(None, dt).")
         if isinstance(u, Mapping):
             for name, value in u.items():
                 if name not in self._names:
@@ -193,9 +225,11 @@ class Stepper:
         run.is_fresh = 0
 
 
-def _copy(parts: tuple[Any, ...], kept: bytes, event_rows: Array) -> Stepper:
+def _copy(
+    parts: tuple[Any, ...], kept: bytes, event_rows: Array, grid: tuple[float, int]
+) -> Stepper:
     """The stepper that was pickled."""
     stepper = Stepper(*parts)
     stepper._run.restore(kept)
-    stepper._event_rows = event_rows
+    stepper._event_rows, stepper._grid = event_rows, grid
     return stepper

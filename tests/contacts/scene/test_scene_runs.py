@@ -1,6 +1,8 @@
 """Scenes run as every mechanism does: instants, stop conditions, limits, checkpoints."""
 
+import pickle
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -206,3 +208,84 @@ def test_a_run_goes_on_step_by_step():
     assert run.state["b0.vz"] == pytest.approx(-G * 10 * STEP)
     assert run.trajectory().t[-1] == run.t
     assert same(run.finish(), drop().simulate(1, step=STEP))
+
+
+# step by step
+
+
+def test_steps_of_a_stepper_are_those_of_a_run_to_the_bit():
+    scene = Scene(balls(heap(9, side=3)), walls(0.34), friction=0.3, restitution=0.3)
+    whole = scene.simulate(0.2, step=STEP)
+    its, n, events = scene.stepper(step="1 ms"), 0, []
+    for dt, count in ((STEP, 50), (5 * STEP, 10), ("10 ms", 10)):
+        for _ in range(count):
+            state = its.step(None, dt)
+            events += its.events
+            n += round(1000 * liaison.units.si_value(dt, "s", "dt"))
+            assert state.t == whole.t[n]
+            assert np.array_equal(state.q, whole.q[n])
+            assert np.array_equal(state.v, whole.v[n])
+    assert [(x.name, x.what, x.t) for x in events] == [(x.name, x.what, x.t) for x in whole.events]
+    assert its.modes["b0-plane 1"] == "closed"
+    assert its.modes["b0-plane 1: sliding"] in ("sticks", "slips")
+    with pytest.raises(SimulationError, match="a scene has no inputs"):
+        its.step({"contacts": 1.0}, STEP)
+
+
+def test_a_stepper_of_a_scene_is_copied_and_begins_anew_to_the_bit():
+    scene = Scene(balls(heap(5, side=2)), walls(0.23), friction=0.3)
+    its = scene.stepper(step=STEP)
+    first = its.state
+    its.step(None, 0.1)
+    other = pickle.loads(pickle.dumps(its))
+    for _ in range(3):
+        assert np.array_equal(its.step(None, 0.0107).q, other.step(None, 0.0107).q)
+    last = its.step(None, 0.05)
+    its.reset(first)
+    its.step(None, 0.1)
+    for _ in range(3):
+        its.step(None, 0.0107)
+    assert np.array_equal(its.step(None, 0.05).v, last.v)
+
+
+# many at once
+
+
+def test_a_scene_of_a_batch_has_the_bits_that_it_has_alone():
+    scene = Scene(balls(heap(9, side=3)), walls(0.34), friction=0.3, restitution=0.3)
+    start = {"b0.vx": [0.0, 1.0, -2.0], "b4.vz": -1.0}
+    runs = scene.simulate_batch(0.1, step=STEP, start=start, every=20, threads=2)
+    again = scene.simulate_batch(0.1, step=STEP, start=start, every=20, threads=1)
+    assert np.array_equal(runs.q, again.q)
+    assert runs.statuses == ("done",) * 3
+    assert runs.success.all()
+    for k, speed in enumerate(start["b0.vx"]):
+        moved = scene.bodies.speed.copy()
+        moved[0, 3], moved[4, 5] = speed, -1.0
+        alone = Scene(
+            replace(scene.bodies, speed=moved), scene.planes, friction=0.3, restitution=0.3
+        ).simulate(0.1, step=STEP, every=20)
+        assert same(runs[k], alone)
+        assert runs[k].meta == {**alone.meta, "parameters": {}}
+        assert np.array_equal(runs["contacts"][k], alone["contacts"])
+    assert np.array_equal(runs.end_q[2], runs.q[2, -1])
+
+
+def test_a_batch_of_scenes_says_what_is_wrong(tmp_path):
+    scene = drop()
+    with pytest.raises(NamingError, match=r"b0\.vx"):
+        scene.simulate_batch(0.01, step=STEP, start={"b0.wx'": [1.0, 2.0]})
+    with pytest.raises(SimulationError, match="one run, not a batch"):
+        scene.simulate_batch(0.01, step=STEP, start={"b0.vx": 1.0})
+    with pytest.raises(SimulationError, match="threads is 0"):
+        scene.simulate_batch(0.01, step=STEP, start={"b0.vx": [1.0]}, threads=0)
+    wild = Scene(balls([[0, 0, 1]]), NOWHERE, gravity=(0, 0, 1e307))
+    options = {"step": 1.0, "every": 1, "start": {"b0.vx": [0.0, 1.0]}}
+    with pytest.raises(SimulationError, match="2 of 2 runs of the batch failed; run 0"):
+        wild.simulate_batch(100, **options)
+    runs = wild.simulate_batch(100, on_failure="return", **options)
+    assert runs.reasons == ("not finite", "not finite")
+    assert np.all(np.isnan(runs.q[0, runs.recorded[0] :]))
+    assert runs.recorded[0] < len(runs.t)
+    runs.save(tmp_path / "runs.nc")
+    assert np.array_equal(liaison.Runs.load(tmp_path / "runs.nc").end_q, runs.end_q)

@@ -40,7 +40,8 @@ def test_bodies_in_blocks_are_solved_as_a_dense_system_is(seed):
     contacts = [sorted(rng.choice(n, 2, replace=False)) for _ in range(50)]
     contacts += [contacts[0], [-1, 3]]  # two bodies may touch twice; a plane is no body
     count, blocks = len(contacts), block_room(n)
-    system = System.new(bodies=n, contacts=count, blocks=blocks)
+    system = System.new(most=n, contacts=count, blocks=blocks)
+    system.bodies = n
     go = compile_loops([eliminate, factorize_bodies, solve_bodies])
     assert 0 < go[eliminate](count, touching(contacts), system) < blocks
     dense = np.zeros((n, 6, n, 6))
@@ -67,7 +68,8 @@ def test_bodies_in_blocks_are_solved_as_a_dense_system_is(seed):
 def test_too_many_blocks_are_told():
     contact = touching([[i, j] for i in range(6) for j in range(i)])
     for blocks, found in ((15, 15), (14, -1)):
-        system = System.new(bodies=6, contacts=15, blocks=blocks)
+        system = System.new(most=6, contacts=15, blocks=blocks)
+        system.bodies = 6
         assert eliminate(15, contact, system) == found
 
 

@@ -42,7 +42,7 @@ from math import sqrt
 from typing import final
 
 from liaison.contacts.scene.bodies import copy_twists
-from liaison.contacts.scene.layout import MANY_BODIES, ConePair, Contact, System, World
+from liaison.contacts.scene.layout import MANY_BODIES, ConePair, Contact, Island, System
 from liaison.contacts.scene.rates import rate, residual_of, start_from
 from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.program.loops.records import Record, inline
@@ -134,7 +134,7 @@ def aim(f: ptr, q: ConePair, tau: f64, second: f64) -> None:
             n = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
             x = a[0] * b[1] + b[0] * a[1]
             y = a[0] * b[2] + b[0] * a[2]
-            divide(s, own - n, -x, -y, a)
+            divide(s, own - second * n, -second * x, -second * y, a)
         for i in range(3):
             a[i] -= s[i]
     constant_part(q)
@@ -188,8 +188,9 @@ def room_of(f: ptr, q: ConePair) -> f64:
     if q.mu > 0.0:
         m = q.mu
         far = min(far, cone_room(m * f[0], f[1], f[2], m * q.df[0], q.df[1], q.df[2]))
-        u = q.rate
-        far = min(far, cone_room(q.slack, u[1], u[2], q.dz[0], q.dz[1], q.dz[2]))
+        if q.is_strict == 1:
+            u = q.rate
+            far = min(far, cone_room(q.slack, u[1], u[2], q.dz[0], q.dz[1], q.dz[2]))
     return far
 
 
@@ -227,103 +228,103 @@ def cones_of(q: ConePair) -> i64:
 
 
 @loop
-def mean_product(s: f64, world: World) -> f64:
+def mean_product(s: f64, island: Island) -> f64:
     """The mean of the products after the part s of the changes."""
     total = 0.0
     cones = 0
-    for c in range(world.contacts):
-        q = world.cone[c]
+    for c in range(island.contacts):
+        q = island.cone[c]
         if s == 0.0:
             q.dw = 0.0
             for i in range(3):
                 q.df[i] = 0.0
                 q.dz[i] = 0.0
-        total += products(s, world.contact[c].force, q)
+        total += products(s, island.contact[c].force, q)
         cones += cones_of(q)
     return float(total / float(cones))
 
 
 @loop
-def least_room(world: World) -> f64:
+def least_room(island: Island) -> f64:
     """How far all contacts may go along their changes."""
     far = 1e30
-    for c in range(world.contacts):
-        far = min(far, room_of(world.contact[c].force, world.cone[c]))
+    for c in range(island.contacts):
+        far = min(far, room_of(island.contact[c].force, island.cone[c]))
     return far
 
 
 @loop
-def solve_for(tau: f64, second: f64, world: World) -> None:
+def solve_for(tau: f64, second: f64, island: Island) -> None:
     """Changes of all contacts on the way to τ, by (interior-2)."""
-    for i in range(world.bodies):
-        missing_momentum(i, world)
-    for c in range(world.contacts):
-        contact = world.contact[c]
-        q = world.cone[c]
+    for i in range(island.bodies):
+        missing_momentum(i, island)
+    for c in range(island.contacts):
+        contact = island.contact[c]
+        q = island.cone[c]
         f = contact.force
         aim(f, q, tau, second)
         for side in range(2):
             if contact.body[side] >= 0:
                 rows = contact.rows
                 first = 3 * side
-                own = world.change[contact.body[side]].floats
+                own = island.change[contact.body[side]].floats
                 for i in range(6):
                     own[i] += (
                         rows[first, i] * (q.constant[0] + f[0])
                         + rows[first + 1, i] * (q.constant[1] + f[1])
                         + rows[first + 2, i] * (q.constant[2] + f[2])
                     )
-    solve_bodies(System(world.system), world.change)
-    for c in range(world.contacts):
-        changed_rates(world.contact[c], world)
-        respond(world.rates[0], world.rates[1], world.rates[2], world.cone[c])
+    solve_bodies(System(island.system), island.change)
+    for c in range(island.contacts):
+        changed_rates(island.contact[c], island)
+        respond(island.rates[0], island.rates[1], island.rates[2], island.cone[c])
 
 
 @loop
-def changed_rates(contact: Contact, world: World) -> None:
+def changed_rates(contact: Contact, island: Island) -> None:
     """The change of the rates of a contact with those of velocities, into `rates`."""
-    du = world.rates
+    du = island.rates
     for r in range(3):
         du[r] = 0.0
         for side in range(2):
             if contact.body[side] >= 0:
                 row = contact.rows[3 * side + r]
-                own = world.change[contact.body[side]].floats
+                own = island.change[contact.body[side]].floats
                 for i in range(6):
                     du[r] += row[i] * own[i]
 
 
 @loop
-def missing_momentum(i: i64, world: World) -> None:
+def missing_momentum(i: i64, island: Island) -> None:
     """−M (v − v_free) of a body, to which its impulses are added."""
-    block = world.block
-    v = world.inner[i].floats
-    free = world.unloaded[i].floats
+    block = island.block
+    v = island.inner[i].floats
+    free = island.unloaded[i].floats
     for j in range(36):
         block[j] = 0.0
-    inertia(i, -1.0, block, world)
+    inertia(i, -1.0, block, island)
     for a in range(6):
         total = 0.0
         for b in range(6):
             total += block[6 * a + b] * (v[b] - free[b])
-        world.change[i].floats[a] = total
+        island.change[i].floats[a] = total
 
 
 @loop
-def assemble(damping: f64, world: World) -> i64:
+def assemble(damping: f64, island: Island) -> i64:
     """The factors of the matrix of (interior-2); 1 where it has none."""
-    system = System(world.system)
-    for i in range(world.bodies):
+    system = System(island.system)
+    for i in range(island.bodies):
         for j in range(36):
             system.diagonal[i, j] = 0.0
-    for p in range(system.first[world.bodies]):
+    for p in range(system.first[island.bodies]):
         for j in range(36):
             system.lower[p, j] = 0.0
             system.upper[p, j] = 0.0
-    for i in range(world.bodies):
-        inertia(i, 1.0 + damping, system.diagonal[i], world)
-    for c in range(world.contacts):
-        add_contact(c, system, world)
+    for i in range(island.bodies):
+        inertia(i, 1.0 + damping, system.diagonal[i], island)
+    for c in range(island.contacts):
+        add_contact(c, system, island)
     return factorize_bodies(system)
 
 
@@ -335,9 +336,9 @@ class Six(Record):
 
 
 @loop
-def inertia(i: i64, times: f64, block: ptr, world: World) -> None:
+def inertia(i: i64, times: f64, block: ptr, island: Island) -> None:
     """M of a body into its block: from the inverse of its inertia, which is at hand."""
-    a = world.body[i].turned_inverse
+    a = island.body[i].turned_inverse
     x = a[1, 1] * a[2, 2] - a[1, 2] * a[2, 1]
     y = a[1, 2] * a[2, 0] - a[1, 0] * a[2, 2]
     t = a[1, 0] * a[2, 1] - a[1, 1] * a[2, 0]
@@ -353,14 +354,14 @@ def inertia(i: i64, times: f64, block: ptr, world: World) -> None:
     six.M[1, 2] = size * (a[0, 2] * a[1, 0] - a[0, 0] * a[1, 2])
     six.M[2, 2] = size * (a[0, 0] * a[1, 1] - a[0, 1] * a[1, 0])
     for j in range(3, 6):
-        six.M[j, j] = times * world.body[i].mass
+        six.M[j, j] = times * island.body[i].mass
 
 
 @loop
-def add_contact(c: i64, system: System, world: World) -> None:
+def add_contact(c: i64, system: System, island: Island) -> None:
     """Dᵀ G D of one contact: two blocks of the diagonal, and two between its bodies."""
-    contact = world.contact[c]
-    q = world.cone[c]
+    contact = island.contact[c]
+    q = island.cone[c]
     one = contact.body[0]
     other = contact.body[1]
     add_product(contact, 3, 3, q, system.diagonal[other])
@@ -422,6 +423,10 @@ CENTERING = 0.1
 NEAR, LAST = 30.0, 20
 """Residual, beside the tolerance, from which sweeps may end the search, and how many."""
 
+CLOSE, LONGER, SHRUNK, BETTER = 2.0, 60, 0.4, 0.7
+"""Residual after these from which more of them follow, how many, and to what part the mean product
+or the residual must have shrunk before sweeps are tried again."""
+
 LOOK, SLOW = 20, 0.5
 """Turns after which the mean product must have shrunk, and to what part."""
 
@@ -432,11 +437,15 @@ SOFT, WEDGE = 0.05, 0.55
 """ε beside the tolerance; friction from which three balls hold each other by it, tan 30° or so, so
 that ε is there from the first try on."""
 
+STRICT, LEAST = 0.4, 0.01
+"""Friction from which turns never leave the cones of λ, and part of the mean product that is left
+of a product whose λ is set anew."""
+
 GOLDEN = 0.6180339887498949
 
 
 @loop
-def from_inside(mu: f64, tolerance: f64, begin: f64, way: i64, turns: i64, world: World) -> f64:
+def from_inside(mu: f64, tolerance: f64, begin: f64, way: i64, turns: i64, island: Island) -> f64:
     """Impulses with a residual up to the tolerance, from those there are on; the residual.
 
     Args:
@@ -446,163 +455,184 @@ def from_inside(mu: f64, tolerance: f64, begin: f64, way: i64, turns: i64, world
         way: number of the way to take: from 1 on with ε everywhere, from 2 on with products that
             differ.
         turns: at most.
-        world: velocities without impulses are `unloaded`; impulses and velocities become the best.
+        island: velocities without impulses are `unloaded`; impulses and velocities become the best.
     """
-    best = float(residual_of(mu, world))
-    keep_best(world)
-    if world.bodies > MANY_BODIES:
+    best = float(residual_of(mu, island))
+    keep_best(island)
+    if island.bodies > MANY_BODIES:
         return best
-    if eliminate(world.contacts, world.contact, System(world.system)) < 0:
+    if eliminate(island.contacts, island.contact, System(island.system)) < 0:
         return best
-    enter(mu, tolerance, begin, way, world)
-    weigh(way, world)
+    enter(mu, tolerance, begin, way, island)
+    weigh(way, island)
     damping = 0.0
-    before = mean_product(0.0, world)
+    before = mean_product(0.0, island)
+    tried = before / SHRUNK
+    looked = NEAR * tolerance
     for turn in range(turns):
         if turn % LOOK == LOOK - 1:
-            product = mean_product(0.0, world)
+            product = mean_product(0.0, island)
             if product > SLOW * before:
                 break
             before = product
-        damping = turn_inside(damping, world)
-        world.turns += 1
+        damping = turn_inside(damping, island)
+        island.turns += 1
         if damping < 0.0:
             break
-        with_impulses(world)
-        now = float(residual_of(mu, world))
+        with_impulses(island)
+        now = float(residual_of(mu, island))
+        is_due = 1 if now < BETTER * looked else 0
         if now < best:
             best = now
-            keep_best(world)
-        if best > tolerance and now <= best and best <= NEAR * tolerance:
-            best = finished(mu, tolerance, best, world)
+            keep_best(island)
+        product = mean_product(0.0, island)
+        is_due = 1 if product <= SHRUNK * tried else is_due
+        if best > tolerance and now <= NEAR * tolerance and is_due == 1:
+            tried = product
+            looked = now
+            best = min(best, finished(mu, tolerance, island))
         if best <= tolerance:
             break
-    take_best(world)
-    with_impulses(world)
+    take_best(island)
+    with_impulses(island)
     return best
 
 
 @loop
-def keep_best(world: World) -> None:
+def keep_best(island: Island) -> None:
     """Keeps the impulses as the best so far."""
-    for c in range(world.contacts):
+    for c in range(island.contacts):
         for r in range(3):
-            world.best_force[c, r] = world.contact[c].force[r]
+            island.best_force[c, r] = island.contact[c].force[r]
 
 
 @loop
-def take_best(world: World) -> None:
+def take_best(island: Island) -> None:
     """The best impulses so far become those of the contacts."""
-    for c in range(world.contacts):
+    for c in range(island.contacts):
         for r in range(3):
-            world.contact[c].force[r] = world.best_force[c, r]
+            island.contact[c].force[r] = island.best_force[c, r]
 
 
 @loop
-def finished(mu: f64, tolerance: f64, best: f64, world: World) -> f64:
-    """Sweeps from impulses that are nearly right; kept if they get there. The best residual."""
-    now = swept(mu, tolerance, LAST, world)
+def finished(mu: f64, tolerance: f64, island: Island) -> f64:
+    """Sweeps from impulses that are nearly right: the residual, kept as the best; or taken back."""
+    for c in range(island.contacts):
+        for r in range(3):
+            island.inner_force[c, r] = island.contact[c].force[r]
+    now = swept(mu, tolerance, LAST, island)
+    if now > tolerance and now <= CLOSE * tolerance:
+        now = swept(mu, tolerance, LONGER, island)
     if now <= tolerance:
-        keep_best(world)
+        keep_best(island)
         return now
-    take_best(world)
-    return best
+    for c in range(island.contacts):
+        for r in range(3):
+            island.contact[c].force[r] = island.inner_force[c, r]
+    return 1e300
 
 
 @loop
-def with_impulses(world: World) -> None:
+def with_impulses(island: Island) -> None:
     """Velocities with the impulses as they are."""
-    copy_twists(world.bodies, world.unloaded, world.next)
-    start_from(world)
+    copy_twists(island.bodies, island.unloaded, island.next)
+    start_from(island)
 
 
 @loop
-def enter(mu: f64, tolerance: f64, begin: f64, way: i64, world: World) -> None:
+def enter(mu: f64, tolerance: f64, begin: f64, way: i64, island: Island) -> None:
     """Impulses, rates and λ a little inside their cones."""
     strongest = 0.0
-    for c in range(world.contacts):
-        strongest = max(strongest, world.contact[c].force[0] * world.contact[c].normal)
+    for c in range(island.contacts):
+        strongest = max(strongest, island.contact[c].force[0] * island.contact[c].normal)
     if strongest == 0.0:
         # no impulse shows how strong they will be: as strong as what approaches
         strongest = 1e-300
-        for c in range(world.contacts):
-            strongest = max(strongest, -rate(world.contact[c], 0, world))
+        for c in range(island.contacts):
+            strongest = max(strongest, -rate(island.contact[c], 0, island))
     little = begin * strongest
-    for c in range(world.contacts):
-        contact = world.contact[c]
-        q = world.cone[c]
+    for c in range(island.contacts):
+        contact = island.contact[c]
+        q = island.cone[c]
         f = contact.force
         q.mu = mu * contact.friction
         f[0] = max(f[0], little / contact.normal)
         part = shrink(f[1], f[2], PART * q.mu * f[0])
         f[1] = part * f[1]
         f[2] = part * f[2]
-    with_impulses(world)
-    copy_twists(world.bodies, world.next, world.inner)
-    for c in range(world.contacts):
-        q = world.cone[c]
+    with_impulses(island)
+    copy_twists(island.bodies, island.next, island.inner)
+    for c in range(island.contacts):
+        q = island.cone[c]
         for r in range(3):
-            q.rate[r] = rate(world.contact[c], r, world)
+            q.rate[r] = rate(island.contact[c], r, island)
+        q.is_strict = 1 if way > 0 or q.mu > STRICT else 0
         is_soft = 1.0 if way > 0 or q.mu > WEDGE else 0.0
-        q.soft = is_soft * SOFT * tolerance * world.contact[c].normal
-        q.w = max(q.rate[0] + q.soft * world.contact[c].force[0], little)
+        q.soft = is_soft * SOFT * tolerance * island.contact[c].normal
+        q.w = max(q.rate[0] + q.soft * island.contact[c].force[0], little)
         if q.mu > 0.0:
             slip = sqrt(q.rate[1] * q.rate[1] + q.rate[2] * q.rate[2])
             q.slack = 1.1 * slip + 0.5 * little / q.mu
 
 
 @loop
-def weigh(way: i64, world: World) -> None:
+def weigh(way: i64, island: Island) -> None:
     """Weights of the products along a way, the same at every call: 1, or from ¼ to 4."""
-    for c in range(world.contacts):
+    for c in range(island.contacts):
         for r in range(2):
             x = GOLDEN * float((2 * c + r + 1) * (2 * way + 1))
             x -= float(int(x))
-            world.cone[c].weight[r] = 1.0 if way < 2 else 0.25 + 3.75 * x * x
+            island.cone[c].weight[r] = 1.0 if way < 2 else 0.25 + 3.75 * x * x
 
 
 @loop
-def turn_inside(damping: f64, world: World) -> f64:
+def turn_inside(damping: f64, island: Island) -> f64:
     """One turn; the damping of the next, −1 where the matrix has no factors."""
-    for c in range(world.contacts):
-        scale_pair(world.contact[c].force, world.cone[c])
+    for c in range(island.contacts):
+        scale_pair(island.contact[c].force, island.cone[c])
     used = damping
     far = 0.0
+    now = mean_product(0.0, island)
     for tried in range(DAMPED + 1):
-        if assemble(used, world) != 0:
+        if assemble(used, island) != 0:
             return -1.0
-        far = direction(used, world)
+        far = direction(used, island)
         if far >= STUCK or tried == DAMPED:
             break
         used = max(DAMPING * used, 1.0)
-    for c in range(world.contacts):
-        q = world.cone[c]
+    for c in range(island.contacts):
+        q = island.cone[c]
         for r in range(3):
-            world.contact[c].force[r] += far * q.df[r]
+            island.contact[c].force[r] += far * q.df[r]
         # rates by what they change: of what sticks they are far below the rounding of v
         q.rate[0] += far * (q.dw + q.lag - q.soft * q.df[0])
         q.rate[1] += far * q.dz[1]
         q.rate[2] += far * q.dz[2]
         q.w += far * q.dw
         q.slack += far * q.dz[0]
-    for i in range(world.bodies):
-        v = world.inner[i].floats
+        if q.mu > 0.0 and q.is_strict == 0:
+            # nothing else hangs on λ: where it would leave its cone it is set anew
+            slip = sqrt(q.rate[1] * q.rate[1] + q.rate[2] * q.rate[2])
+            least = LEAST * now / (q.mu * island.contact[c].force[0])
+            q.slack = max(q.slack, slip + least)
+    for i in range(island.bodies):
+        v = island.inner[i].floats
         for j in range(6):
-            v[j] += far * world.change[i].floats[j]
+            v[j] += far * island.change[i].floats[j]
     return used / DAMPING if used > 1.0 else 0.0
 
 
 @loop
-def direction(damping: f64, world: World) -> f64:
+def direction(damping: f64, island: Island) -> f64:
     """Changes of everything, aimed as Mehrotra does; how far they may go.
 
     A damped turn leaves momentum behind. It keeps the mean product: products would vanish before
     the impulses carry the bodies otherwise.
     """
-    now = mean_product(0.0, world)
-    solve_for(0.0, 0.0, world)
-    far = min(1.0, least_room(world))
-    part = max(mean_product(far, world) / now, 0.0)
+    now = mean_product(0.0, island)
+    solve_for(0.0, 0.0, island)
+    far = min(1.0, least_room(island))
+    part = max(mean_product(far, island) / now, 0.0)
     part = min(1.0, max(CENTERING, part * part * part)) if damping == 0.0 else 1.0
-    solve_for(part * now, 1.0, world)
-    return float(min(1.0, PART * least_room(world)))
+    solve_for(part * now, 1.0, island)
+    return float(min(1.0, PART * least_room(island)))

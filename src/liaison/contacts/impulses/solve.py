@@ -14,7 +14,7 @@ Source: docs/theory/contact_solvers.md.
 from __future__ import annotations
 
 from liaison.contacts.scene.bodies import copy_twists
-from liaison.contacts.scene.layout import FEW, World
+from liaison.contacts.scene.layout import FEW, Island
 from liaison.contacts.scene.rates import note_scale, rate, residual_of, start_from
 from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.solvers.cones.cones import DISC, ONE_WAY, Limit, solve_cones
@@ -24,44 +24,44 @@ from .sweeps import swept
 
 
 @loop
-def settle(mu: f64, world: World) -> None:
+def settle(mu: f64, island: Island) -> None:
     """Impulses of all contacts from their rates without any, by the problem of cones."""
-    count = world.contacts
+    count = island.contacts
     m = 3 * count
-    f = world.few_forces
+    f = island.few_forces
     blocks = 0
     for c in range(count):
-        contact = world.contact[c]
-        load = world.cone_block[blocks]
+        contact = island.contact[c]
+        load = island.cone_block[blocks]
         load.kind = ONE_WAY
         load.first = 3 * c
         load.rows = 1
         load.load = -1
-        disc = world.cone_block[blocks + 1]
+        disc = island.cone_block[blocks + 1]
         disc.kind = DISC
         disc.first = 3 * c + 1
         disc.rows = 2
         disc.load = blocks
-        bound(0.0, world.cone_limit[blocks])
-        bound(mu * contact.friction, world.cone_limit[blocks + 1])
+        bound(0.0, island.cone_limit[blocks])
+        bound(mu * contact.friction, island.cone_limit[blocks + 1])
         blocks += 2
         for d in range(count):
-            mobility(c, d, world.mobility, world)
+            mobility(c, d, island.mobility, island)
         for r in range(3):
             f[3 * c + r] = contact.force[r]
     solve_cones(
         m,
         blocks,
-        world.mobility,
-        world.few_rates,
-        world.cone_block,
-        world.cone_limit,
+        island.mobility,
+        island.few_rates,
+        island.cone_block,
+        island.cone_limit,
         f,
-        world.cones,
+        island.cones,
     )
     for c in range(count):
         for r in range(3):
-            world.contact[c].force[r] = f[3 * c + r]
+            island.contact[c].force[r] = f[3 * c + r]
 
 
 @loop
@@ -73,11 +73,11 @@ def bound(coefficient: f64, limit: Limit) -> None:
 
 
 @loop
-def mobility(c: i64, d: i64, A: ptr, world: World) -> None:
+def mobility(c: i64, d: i64, A: ptr, island: Island) -> None:
     """What unit impulses of one contact do to the rates of another: nine entries of A."""
-    m = 3 * world.contacts
-    one = world.contact[c]
-    other = world.contact[d]
+    m = 3 * island.contacts
+    one = island.contact[c]
+    other = island.contact[d]
     for i in range(3):
         for j in range(3):
             total = 0.0
@@ -92,8 +92,8 @@ def mobility(c: i64, d: i64, A: ptr, world: World) -> None:
             A[(3 * c + i) * m + 3 * d + j] = total
 
 
-TOGETHER, BRIEFLY = 1e-11, 100
-"""Residual that few contacts are solved to, and sweeps before they are solved at once."""
+BRIEFLY = 100
+"""Sweeps before few contacts are solved at once."""
 
 SOON, FIRST, MORE = 60, 250, 60
 """Sweeps before contacts are solved at once: where they come from far, where they are near, and
@@ -108,103 +108,109 @@ each try."""
 
 
 @loop
-def solve_scene(mu: f64, tolerance: f64, allowed: i64, world: World) -> f64:
+def solve_scene(mu: f64, tolerance: f64, allowed: i64, island: Island) -> f64:
     """Impulses and velocities, from those guessed; their residual.
 
     Args:
         mu: 1, or 0 where nothing has friction.
         tolerance: residual that is enough for more than `FEW` contacts.
         allowed: sweeps at most.
-        world: velocities without impulses come in `next`.
+        island: velocities without impulses come in `next`.
     """
-    copy_twists(world.bodies, world.next, world.unloaded)
-    note_scale(world)
-    if world.contacts <= FEW:
-        return solve_few(mu, min(TOGETHER, tolerance), min(allowed, BRIEFLY), world)
-    start_from(world)
-    residual = swept(mu, tolerance, min(allowed, SOON), world)
+    copy_twists(island.bodies, island.next, island.unloaded)
+    note_scale(island)
+    if island.contacts <= FEW:
+        return solve_few(mu, min(island.aim, tolerance), min(allowed, BRIEFLY), island)
+    return solve_many(mu, tolerance, allowed, island)
+
+
+@loop
+def solve_many(mu: f64, tolerance: f64, allowed: i64, island: Island) -> f64:
+    """Many contacts: sweeps, and the interior method in several ways; the residual."""
+    start_from(island)
+    residual = swept(mu, tolerance, min(allowed, SOON), island)
     left = allowed - FIRST
     best = 1e300
     if residual > tolerance and residual < FAR:
-        residual = swept(mu, tolerance, min(allowed, FIRST) - SOON, world)
-    for turn in range(world.tries):
+        residual = swept(mu, tolerance, min(allowed, FIRST) - SOON, island)
+    for turn in range(island.tries):
         if residual <= tolerance:
             break
         if turn > 0:
-            forget(world)
-        residual = from_inside(mu, tolerance, BEGIN[min(turn, 1)], turn, MOST, world)
+            forget(island)
+        residual = from_inside(mu, tolerance, BEGIN[min(turn, 1)], turn, MOST, island)
         if residual <= tolerance or left <= 0:
-            best = hold_best(turn, residual, best, world)
+            best = hold_best(turn, residual, best, island)
             break
-        residual = swept(mu, tolerance, min(left, MORE), world)
+        residual = swept(mu, tolerance, min(left, MORE), island)
         left -= MORE
-        best = hold_best(turn, residual, best, world)
-    if residual > tolerance and world.tries > 1:
-        take_held(world)
-        residual = swept(mu, tolerance, max(left, 1), world)
+        best = hold_best(turn, residual, best, island)
+    if residual > tolerance and island.tries > 1:
+        take_held(island)
+        residual = swept(mu, tolerance, max(left, 1), island)
     return float(residual)
 
 
 @loop
-def hold_best(turn: i64, residual: f64, best: f64, world: World) -> f64:
+def hold_best(turn: i64, residual: f64, best: f64, island: Island) -> f64:
     """Holds the impulses of the best try so far; the least residual."""
     if turn > 0 and residual >= best:
         return best
-    for c in range(world.contacts):
+    for c in range(island.contacts):
         for r in range(3):
-            world.held_force[c, r] = world.contact[c].force[r]
+            island.held_force[c, r] = island.contact[c].force[r]
     return residual
 
 
 @loop
-def take_held(world: World) -> None:
+def take_held(island: Island) -> None:
     """The impulses of the best try, and velocities with them."""
-    for c in range(world.contacts):
+    for c in range(island.contacts):
         for r in range(3):
-            world.contact[c].force[r] = world.held_force[c, r]
-    with_impulses(world)
+            island.contact[c].force[r] = island.held_force[c, r]
+    with_impulses(island)
 
 
 @loop
-def forget(world: World) -> None:
+def forget(island: Island) -> None:
     """No impulses: where the way from those at hand ended, another one begins without."""
-    copy_twists(world.bodies, world.unloaded, world.next)
-    for c in range(world.contacts):
+    copy_twists(island.bodies, island.unloaded, island.next)
+    for c in range(island.contacts):
         for r in range(3):
-            world.contact[c].force[r] = 0.0
+            island.contact[c].force[r] = 0.0
 
 
 @loop
-def solve_few(mu: f64, limit: f64, allowed: i64, world: World) -> f64:
+def solve_few(mu: f64, limit: f64, allowed: i64, island: Island) -> f64:
     """Few contacts: sweeps to rounding, or all at once; the residual."""
-    for c in range(world.contacts):
+    for c in range(island.contacts):
         for r in range(3):
-            world.few_rates[3 * c + r] = rate(world.contact[c], r, world)
-    start_from(world)
-    residual = swept(mu, limit, allowed, world)
+            island.few_rates[3 * c + r] = rate(island.contact[c], r, island)
+    start_from(island)
+    residual = swept(mu, limit, allowed, island)
     if residual > limit:
-        residual = together(mu, residual, world)
-    if residual > limit:
+        residual = together(mu, residual, island)
+    if residual > max(limit, 0.1 * island.limit):
         # from elsewhere: impulses that the interior method comes to
-        from_inside(mu, limit, BEGIN[0], 0, MOST, world)
-        residual = together(mu, 1e300, world)
+        from_inside(mu, limit, BEGIN[0], 0, MOST, island)
+        residual = together(mu, 1e300, island)
     return float(residual)
 
 
 @loop
-def together(mu: f64, residual: f64, world: World) -> f64:
+def together(mu: f64, residual: f64, island: Island) -> f64:
     """All contacts at once, unless what was there is better; the residual."""
-    keep_best(world)
-    settle(mu, world)
-    restarted = restart(mu, world)
+    keep_best(island)
+    settle(mu, island)
+    restarted = restart(mu, island)
     if restarted > residual:
-        take_best(world)
-        restarted = restart(mu, world)
+        take_best(island)
+        restarted = restart(mu, island)
     return restarted
 
 
 @loop
-def restart(mu: f64, world: World) -> f64:
+def restart(mu: f64, island: Island) -> f64:
     """Velocities with the impulses as they are; the residual."""
-    with_impulses(world)
-    return float(residual_of(mu, world))
+    with_impulses(island)
+    return float(residual_of(mu, island))

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.contacts.scene.layout import Contact, World
+from liaison.contacts.scene.layout import Contact, Island
 from liaison.contacts.scene.rates import change_velocities, rate, residual_of
 from liaison.program.loops.language import f64, i64, loop
 from liaison.solvers.cones.table import shrink
@@ -32,27 +32,27 @@ FARTHEST = 1000.0
 """Ways that one leap may be long."""
 
 OVER = 1.6
-"""ω: below 2, at which sweeps would never settle."""
+"""ω: below 2, at which sweeps would never settle; a contact alone is swept with 1."""
 
 
 @loop
-def swept(mu: f64, limit: f64, allowed: i64, world: World) -> f64:
+def swept(mu: f64, limit: f64, allowed: i64, island: Island) -> f64:
     """Sweeps until the residual is at most the limit; the residual."""
     kept = 0
     for turn in range(allowed):
-        change = sweep(mu, world)
-        world.sweeps += 1
-        if not (change > limit * world.strongest):
-            residual = float(residual_of(mu, world))
+        change = sweep(mu, island)
+        island.sweeps += 1
+        if not (change > limit * island.strongest):
+            residual = float(residual_of(mu, island))
             if not (residual > limit):
                 return residual
         if turn % LEAP == LEAP - 1 and turn + LEAP < allowed:
-            kept = leap(kept, mu, world)
-    return float(residual_of(mu, world))
+            kept = leap(kept, mu, island)
+    return float(residual_of(mu, island))
 
 
 @loop
-def leap(kept: i64, mu: f64, world: World) -> i64:
+def leap(kept: i64, mu: f64, island: Island) -> i64:
     """Goes on along the way of the last sweeps where it is straight, as far as no mode changes.
 
     Impulses of a pile are not unique, and sweeps carry them along what does not move bodies, at a
@@ -61,18 +61,18 @@ def leap(kept: i64, mu: f64, world: World) -> i64:
     Args:
         kept: how many states are kept, the last one first, `LEAP` sweeps apart.
         mu: friction.
-        world: everything else.
+        island: everything else.
 
     Returns:
         How many are kept now: two, or none after a leap.
     """
-    last = world.last_force
-    way = world.way_force
+    last = island.last_force
+    way = island.way_force
     along = 0.0
     before = 1e-300
     now = 1e-300
-    for c in range(world.contacts):
-        f = world.contact[c].force
+    for c in range(island.contacts):
+        f = island.contact[c].force
         for r in range(3):
             step = f[r] - last[c, r]
             along += step * way[c, r]
@@ -80,52 +80,52 @@ def leap(kept: i64, mu: f64, world: World) -> i64:
             now += step * step
             way[c, r] = step
             last[c, r] = f[r]
-    keep_velocities(world)
+    keep_velocities(island)
     if kept < 2 or along < STRAIGHT * sqrt(before * now):
         return min(kept + 1, 2)
     part = along / before
     far = FARTHEST if part >= 1.0 - 1.0 / FARTHEST else part / (1.0 - part)
-    go_on(min(far, room(mu, world)), world)
+    go_on(min(far, room(mu, island)), island)
     return 0
 
 
 @loop
-def keep_velocities(world: World) -> None:
+def keep_velocities(island: Island) -> None:
     """The way of velocities since they were kept last, and where they are now."""
-    for i in range(world.bodies):
-        v = world.next[i].floats
-        last = world.last_speed[i].floats
-        way = world.way_speed[i].floats
+    for i in range(island.bodies):
+        v = island.next[i].floats
+        last = island.last_speed[i].floats
+        way = island.way_speed[i].floats
         for j in range(6):
             way[j] = v[j] - last[j]
             last[j] = v[j]
 
 
 @loop
-def go_on(far: f64, world: World) -> None:
+def go_on(far: f64, island: Island) -> None:
     """Impulses and velocities some times their way further on."""
-    for c in range(world.contacts):
-        f = world.contact[c].force
+    for c in range(island.contacts):
+        f = island.contact[c].force
         for r in range(3):
-            f[r] += far * world.way_force[c, r]
-    for i in range(world.bodies):
-        v = world.next[i].floats
-        way = world.way_speed[i].floats
+            f[r] += far * island.way_force[c, r]
+    for i in range(island.bodies):
+        v = island.next[i].floats
+        way = island.way_speed[i].floats
         for j in range(6):
             v[j] += far * way[j]
 
 
 @loop
-def room(mu: f64, world: World) -> f64:
+def room(mu: f64, island: Island) -> f64:
     """How far impulses may go along a way: none negative, those inside their bound stay there."""
     far = FARTHEST
-    for c in range(world.contacts):
-        f = world.contact[c].force
-        d = world.way_force[c]
+    for c in range(island.contacts):
+        f = island.contact[c].force
+        d = island.way_force[c]
         if d[0] < 0.0:
             far = min(far, -f[0] / d[0])
         # |f_t + s d_t|² = μ² (f_n + s d_n)²
-        own = mu * world.contact[c].friction
+        own = mu * island.contact[c].friction
         rest = own * own * f[0] * f[0] - f[1] * f[1] - f[2] * f[2]
         if rest > 1e-9 * f[0] * f[0]:
             half = f[1] * d[1] + f[2] * d[2] - own * own * f[0] * d[0]
@@ -139,40 +139,41 @@ def room(mu: f64, world: World) -> f64:
 
 
 @loop
-def sweep(mu: f64, world: World) -> f64:
+def sweep(mu: f64, island: Island) -> f64:
     """All contacts once; the largest change, as a velocity."""
     worst = 0.0
-    world.strongest = 0.0
-    for c in range(world.contacts):
-        contact = world.contact[c]
+    island.strongest = 0.0
+    over = OVER if island.contacts > 1 else 1.0
+    for c in range(island.contacts):
+        contact = island.contact[c]
         f = contact.force
         a = contact.normal
-        new = max(f[0] - OVER * rate(contact, 0, world) / a, 0.0)
+        new = max(f[0] - over * rate(contact, 0, island) / a, 0.0)
         change = new - f[0]
         f[0] = new
-        change_velocities(contact, 0, change, world)
+        change_velocities(contact, 0, change, island)
         worst = max(worst, abs(change) * a)
-        world.strongest = max(world.strongest, new * a)
+        island.strongest = max(island.strongest, new * a)
         if mu > 0.0:
-            worst = max(worst, slide(contact, mu * contact.friction * new, world))
+            worst = max(worst, slide(contact, mu * contact.friction * new, over, island))
     return worst
 
 
 @loop
-def slide(contact: Contact, bound: f64, world: World) -> f64:
+def slide(contact: Contact, bound: f64, over: f64, island: Island) -> f64:
     """The friction of one contact; its change, as a velocity."""
     f = contact.force
     a = contact.across
     x = f[1]
     y = f[2]
     if bound > 0.0:
-        x -= OVER * rate(contact, 1, world) / a
-        y -= OVER * rate(contact, 2, world) / a
+        x -= over * rate(contact, 1, island) / a
+        y -= over * rate(contact, 2, island) / a
     part = shrink(x, y, bound)
     dx = part * x - f[1]
     dy = part * y - f[2]
     f[1] += dx
     f[2] += dy
-    change_velocities(contact, 1, dx, world)
-    change_velocities(contact, 2, dy, world)
+    change_velocities(contact, 1, dx, island)
+    change_velocities(contact, 2, dy, island)
     return float(a * max(abs(dx), abs(dy)))

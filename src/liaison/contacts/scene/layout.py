@@ -3,32 +3,42 @@
 Bodies, colliders, candidates, contacts and followed pairs are records in arrays of it; the sparse
 system of the interior method is a block inside it, `System`.
 
-Public names: the records below; the kinds of pairs; SceneSizes, new_world,
+Public names: the records below; the kinds of pairs; SceneSizes, new_world, scene_scratch,
 block_room, fill.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any, TypeVar, final
+from typing import Any, TypeAlias, TypeVar, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liaison.contacts.convex.field_layout import Gathered
 from liaison.contacts.convex.layout import Question
+from liaison.numeric import Array
 from liaison.program.loops.language import f64, i64, iptr, kernel, ptr
 from liaison.program.loops.records import Part, Record, Rows, inline, rows, size, sized
 from liaison.program.pairs import PAIR_ROWS
 from liaison.solvers.cones.table import Cone, Limit, cone_area
 
 R = TypeVar("R", bound=Record)
+Words: TypeAlias = NDArray[Any]
 
 FEW = 20
 """Contacts up to which they are solved together."""
 
 MANY_BODIES = 2000
 """Bodies above which contacts are solved by sweeps alone."""
+
+MOST_THREADS = 64
+"""Threads of one scene, at most."""
+
+RESERVED = 65536
+"""Words of the workspace that formulas of stop conditions may use."""
 
 PAIRS_A_BLOCK = 24
 """Room for pairs of blocks that meet, for each block beside the diagonal."""
@@ -218,6 +228,7 @@ class ConePair(Record):
     """One contact of the interior method; names as in `cone_pairs`."""
 
     w: f64
+    is_strict: i64  # turns stay inside the cone of λ
     soft: f64  # ε a
     part: f64  # of a change along n that ε leaves
     lag: f64  # of w behind u_n + ε a f_n
@@ -248,24 +259,94 @@ class System(Record):
     Blocks are six by six; those beside the diagonal lie by columns, in the order of elimination.
     """
 
-    bodies: i64 = size()
+    most: i64 = size()  # bodies that there is room for
     contacts: i64 = size()
     blocks: i64 = size()  # room for blocks beside the diagonal
-    order: iptr = sized("bodies")
-    place: iptr = sized("bodies")  # of each body in the order
-    first: iptr = sized("bodies + 1")  # first block of each column
-    head: iptr = sized("bodies")  # where the neighbors of each body begin in the pool
-    degree: iptr = sized("bodies")  # how many they are
-    visit: iptr = sized("bodies")  # the last pair of bodies that looked at each
-    slot: iptr = sized("bodies")
+    bodies: i64
+    order: iptr = sized("most")
+    place: iptr = sized("most")  # of each body in the order
+    first: iptr = sized("most + 1")  # first block of each column
+    head: iptr = sized("most")  # where the neighbors of each body begin in the pool
+    degree: iptr = sized("most")  # how many they are
+    visit: iptr = sized("most")  # the last pair of bodies that looked at each
+    slot: iptr = sized("most")
     below: iptr = sized("blocks")  # the body of each block
     target: iptr = sized(f"{PAIRS_A_BLOCK} * blocks")  # what pairs of blocks of a column change
     pool: iptr = sized(f"{PAIRS_A_BLOCK} * blocks + 4 * contacts")  # neighbors, in lists
     between: iptr = sized("contacts")  # the block between bodies that touch
     inverse: ptr = inline(6)  # of the pivots of one block
-    diagonal: ptr = sized("bodies", "36")
+    diagonal: ptr = sized("most", "36")
     lower: ptr = sized("blocks", "36")  # (later, sooner)
     upper: ptr = sized("blocks", "36")  # (sooner, later)
+
+
+@final
+class Island(Record):
+    """Bodies that hang together by contacts, and the workspace of their impulses."""
+
+    most: i64 = size()  # bodies that there is room for
+    room: i64 = size()  # contacts, likewise
+    few: i64 = size()
+
+    bodies: i64
+    contacts: i64
+    h: f64
+    tolerance: f64
+    depth: f64
+    slack: f64  # gaps that are none
+    sweeps_allowed: i64
+    has_turning: i64
+    has_bounce: i64  # restitution at a contact
+    is_limited: i64  # and less of it than asked
+    tries: i64  # of the interior method
+    turning_residual: f64
+    strongest: f64
+    scale: f64  # the strongest impulse that residuals are taken beside, as a velocity
+    widest: f64  # the same of all islands together
+    floor: f64  # and the weakest: the strongest of all islands
+    limit: f64  # residual that solves the island
+    aim: f64  # residual that few contacts are solved to
+    missed: f64  # as a velocity, by the impulses that were looked at last
+    pressed: f64  # the strongest of them
+    rates: ptr = inline(3)
+    block: ptr = inline(36)
+
+    # of all islands that were solved here
+    sweeps: i64
+    turns: i64
+    limited: i64
+    above: f64  # what an island must miss to be solved
+
+    # velocities before the step, without impulses, with them
+    speed: Rows[Twist] = rows("most")
+    free: Rows[Twist] = rows("most")
+    next: Rows[Twist] = rows("most")
+    body: Rows[Body] = rows("most")
+    contact: Rows[Contact] = rows("room")
+
+    # sweeps: impulses and velocities some sweeps ago, and the way from there
+    last_force: ptr = sized("room", "3")
+    way_force: ptr = sized("room", "3")
+    last_speed: Rows[Twist] = rows("most")
+    way_speed: Rows[Twist] = rows("most")
+
+    # few contacts at once
+    few_rates: ptr = sized("3 * few")
+    few_forces: ptr = sized("3 * few")
+    mobility: ptr = sized("9 * few * few")
+    cone_block: Rows[Cone] = rows("2 * few")  # of each contact its load, then its friction
+    cone_limit: Rows[Limit] = rows("2 * few")
+    cones: ptr = sized()
+
+    # the interior method: velocities without impulses, those inside, and their change
+    unloaded: Rows[Twist] = rows("most")
+    inner: Rows[Twist] = rows("most")
+    change: Rows[Twist] = rows("most")
+    cone: Rows[ConePair] = rows("room")
+    best_force: ptr = sized("room", "3")
+    held_force: ptr = sized("room", "3")  # of the best try
+    inner_force: ptr = sized("room", "3")  # inside their cones, while sweeps try to end it
+    system: iptr = sized()  # a System
 
 
 # all of it
@@ -293,7 +374,6 @@ class World(Record):
     table: i64 = size()
     classes: i64 = size()
     laws: i64 = size()
-    few: i64 = size()
     hulls: i64 = size()  # 1 where there are hulls or height fields, 0 elsewhere
 
     # tolerances, limits, gravity
@@ -305,9 +385,7 @@ class World(Record):
     sweeps_allowed: i64
     has_events: i64  # contacts are followed for their events
     has_turning: i64  # rolling or pivoting friction anywhere
-    has_bounce: i64  # restitution at a contact of this step
     is_limited: i64  # and less of it than asked
-    tries: i64  # of the interior method
 
     # progress
     h: f64  # the step, or the part of it, under way
@@ -322,12 +400,14 @@ class World(Record):
     missed: i64
     limited: i64  # steps with less restitution than asked
     most: i64  # contacts
-    left: f64  # residual of the impulses
-    turning_residual: f64
+    islands: i64
+    crew_at: i64  # in the workspace, as the following
+    islands_at: i64
+    island_words: i64  # of the block of an island
+    left: f64  # residual of the impulses, the worst of all islands
+    excess: f64  # the same beside what solves a step
     residual: f64
     penetration: f64
-    strongest: f64
-    scale: f64  # the strongest impulse that residuals are taken beside, as a velocity
     worst_residual: f64
     worst_depth: f64
 
@@ -348,8 +428,6 @@ class World(Record):
     plane_of_hull: ptr = inline(4)
     polygon: ptr = sized("12", "3")
     clipped: ptr = sized("12", "3")
-    rates: ptr = inline(3)
-    block: ptr = inline(36)
     places: ptr = inline(8, 14)  # on a height field
     place_keys: ptr = inline(8)
 
@@ -391,28 +469,33 @@ class World(Record):
     pair_table: Rows[Slot] = rows("table")
     pair: Rows[Live] = rows("2 * capacity")
 
-    # sweeps: impulses and velocities some sweeps ago, and the way from there
-    last_force: ptr = sized("capacity", "3")
-    way_force: ptr = sized("capacity", "3")
-    last_speed: Rows[Twist] = rows("bodies")
-    way_speed: Rows[Twist] = rows("bodies")
+    # islands: the root of each body, its island and its number in it; bodies and contacts by
+    # islands; which thread solves each
+    root: iptr = sized("bodies")
+    island: iptr = sized("bodies")
+    number: iptr = sized("bodies")
+    body_first: iptr = sized("bodies + 1")
+    member: iptr = sized("bodies")
+    contact_first: iptr = sized("bodies + 1")
+    of_island: iptr = sized("capacity")
+    missed_by: ptr = sized("bodies")  # what impulses of each island miss, as a velocity
+    pressed_by: ptr = sized("bodies")  # and the strongest of them
+    turning_missed: ptr = sized("bodies")
+    worker: iptr = sized("bodies")
 
-    # few contacts at once
-    few_rates: ptr = sized("3 * few")
-    few_forces: ptr = sized("3 * few")
-    mobility: ptr = sized("9 * few * few")
-    cone_block: Rows[Cone] = rows("2 * few")  # of each contact its load, then its friction
-    cone_limit: Rows[Limit] = rows("2 * few")
-    cones: ptr = sized()
 
-    # the interior method: velocities without impulses, those inside, and their change
-    unloaded: Rows[Twist] = rows("bodies")
-    inner: Rows[Twist] = rows("bodies")
-    change: Rows[Twist] = rows("bodies")
-    cone: Rows[ConePair] = rows("capacity")
-    best_force: ptr = sized("capacity", "3")
-    held_force: ptr = sized("capacity", "3")  # of the best try
-    system: iptr = sized()  # a System
+@final
+class Crew(Record):
+    """Threads that solve islands together: what is ordered by its number, and who has done it."""
+
+    workers: i64
+    kind: i64
+    order: ptr = inline(1)
+    over: ptr = inline(1)
+    done: ptr = inline(MOST_THREADS)
+    publish: kernel  # makes a number known
+    after: kernel  # waits until it is another one
+    until: kernel  # waits until it is the one
 
 
 @final
@@ -476,18 +559,52 @@ def block_room(n: int) -> int:
     return min(n * (n - 1) // 2, int(n * (8 + 3 * sqrt(n)))) + 1
 
 
-def new_world(s: SceneSizes) -> World:
-    """A block of these sizes, all else zero."""
-    system = System.new(bodies=s.bodies, contacts=s.capacity, blocks=block_room(s.bodies))
-    world = World.new(
-        {"system": system.words, "cones": cone_area(3 * FEW, 2 * FEW), "forms": s.forms,
-         "terrain": s.terrain},
-        bodies=s.bodies, balls=s.balls, boxes=s.boxes, colliders=s.colliders, planes=s.planes,
-        capacity=s.capacity, table=1 << (4 * s.capacity - 1).bit_length(), classes=s.classes,
-        laws=s.laws, few=FEW, hulls=int(s.forms > 0), terrains=s.terrains,
-    )  # fmt: skip
-    world.system[:] = system.ints
+def new_world(s: SceneSizes, room: Callable[[int], Words] | None = None) -> World:
+    """A block of these sizes, all else zero.
+
+    Args:
+        s: sizes.
+        room: gives zeros for so many words in which it lies; its own if not given.
+    """
+    lengths = {"forms": s.forms, "terrain": s.terrain}
+    sizes = {
+        "bodies": s.bodies, "balls": s.balls, "boxes": s.boxes, "colliders": s.colliders,
+        "planes": s.planes, "capacity": s.capacity, "classes": s.classes, "laws": s.laws,
+        "table": 1 << (4 * s.capacity - 1).bit_length(), "hulls": int(s.forms > 0),
+        "terrains": s.terrains,
+    }  # fmt: skip
+    place = None if room is None else room(World.words_for(lengths, **sizes))
+    world = World.new(lengths, place, **sizes)
+    world.crew_at, world.islands_at = RESERVED, RESERVED + Crew.header
+    world.island_words = _island_words(s.bodies, s.capacity)
     return world
+
+
+def scene_scratch(bodies: int, capacity: int, threads: int) -> Array:
+    """The workspace of the steps of a scene: a crew, and a block for islands for each thread."""
+    words = _island_words(bodies, capacity)
+    scratch = np.zeros(RESERVED + Crew.header + threads * words)
+    Crew(scratch[RESERVED:]).workers = threads
+    lengths, counts, system = _island_sizes(bodies, capacity)
+    for k in range(threads):
+        begin = RESERVED + Crew.header + k * words
+        block = Island.new(lengths, scratch[begin:], **counts)
+        System.new({}, block.system, **system)
+    return scratch
+
+
+def _island_words(bodies: int, capacity: int) -> int:
+    """Words of the block in which an island of a scene is solved."""
+    lengths, counts, _ = _island_sizes(bodies, capacity)
+    return Island.words_for(lengths, **counts)
+
+
+def _island_sizes(bodies: int, capacity: int) -> tuple[dict[str, int], ...]:
+    """Lengths and counts of the block of an island, and counts of its system."""
+    system = {"most": bodies, "contacts": capacity, "blocks": block_room(bodies)}
+    words = System.words_for({}, **system)
+    lengths = {"system": words, "cones": cone_area(3 * FEW, 2 * FEW)}
+    return lengths, {"most": bodies, "room": capacity, "few": FEW}, system
 
 
 def fill(table: Rows[R], record: type[R], **columns: Any) -> None:

@@ -158,10 +158,12 @@ def gather(contact: Contact, world: World) -> None:
         pair.rates[0] = max(pair.rates[0], sqrt(x * x + y * y))
         pair.friction[0] = max(pair.friction[0], contact.friction)
         if contact.rolling > 0.0 or contact.pivoting > 0.0:
-            x = turning(contact, contact.rows[4, 3:], world)
-            y = turning(contact, contact.rows[5, 3:], world)
+            x = turning(contact, contact.rows[4, 3:], world.next)
+            y = turning(contact, contact.rows[5, 3:], world.next)
             pair.rates[1] = max(pair.rates[1], sqrt(x * x + y * y))
-            pair.rates[2] = max(pair.rates[2], abs(turning(contact, contact.rows[3, 3:], world)))
+            pair.rates[2] = max(
+                pair.rates[2], abs(turning(contact, contact.rows[3, 3:], world.next))
+            )
             pair.friction[1] = max(pair.friction[1], contact.rolling)
             pair.friction[2] = max(pair.friction[2], contact.pivoting)
         u = rate_at(contact, 0, 0.0, world.speed)

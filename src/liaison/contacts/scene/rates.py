@@ -11,7 +11,7 @@ from liaison.program.loops.language import f64, i64, loop
 from liaison.program.loops.records import Rows
 from liaison.solvers.cones.table import shrink
 
-from .layout import Contact, Twist, World
+from .layout import Contact, Island, Twist
 
 SOLVED, ROUNDED = 1e-12, 4e-15
 """Residual up to which rounding is not asked for, and rounding of a rate beside its terms."""
@@ -21,33 +21,33 @@ LEAST = 10
 
 
 @loop
-def start_from(world: World) -> None:
+def start_from(island: Island) -> None:
     """Velocities with the impulses that are guessed."""
-    for c in range(world.contacts):
-        contact = world.contact[c]
+    for c in range(island.contacts):
+        contact = island.contact[c]
         for r in range(3):
-            change_velocities(contact, r, contact.force[r], world)
+            change_velocities(contact, r, contact.force[r], island)
 
 
 @loop
-def change_velocities(contact: Contact, r: i64, impulse: f64, world: World) -> None:
+def change_velocities(contact: Contact, r: i64, impulse: f64, island: Island) -> None:
     """v += M⁻¹Dᵀ f of one row."""
     if impulse != 0.0:
         push = contact.push[3 + r]
-        v = world.next[contact.body[1]].floats
+        v = island.next[contact.body[1]].floats
         for i in range(6):
             v[i] += push[i] * impulse
         if contact.body[0] >= 0:
-            other = world.next[contact.body[0]].floats
+            other = island.next[contact.body[0]].floats
             back = contact.push[r]
             for i in range(6):
                 other[i] += back[i] * impulse
 
 
 @loop
-def rate(contact: Contact, r: i64, world: World) -> f64:
+def rate(contact: Contact, r: i64, island: Island) -> f64:
     """D v of one row, with what restitution adds."""
-    return rate_at(contact, r, contact.right[r], world.next)
+    return rate_at(contact, r, contact.right[r], island.next)
 
 
 @loop
@@ -67,33 +67,38 @@ def rate_at(contact: Contact, r: i64, begin: f64, speeds: Rows[Twist]) -> f64:
 
 
 @loop
-def residual_of(mu: f64, world: World) -> f64:
+def residual_of(mu: f64, island: Island) -> f64:
     """What the impulses miss of (scene-1), all at once, beside the strongest, as velocities.
 
     It is 1 where something is missed and no contact has an impulse, and 0 where what is missed is
     the rounding of the velocities that the rates are differences of. Impulses that only press
     against each other, as in a wedge with friction, may be as strong as one likes: no more of them
-    counts than `note_scale` found.
+    counts than `note_scale` found. The strongest of other islands counts as `floor`.
     """
     worst = 0.0
     strongest = 0.0
-    for c in range(world.contacts):
-        contact = world.contact[c]
+    for c in range(island.contacts):
+        contact = island.contact[c]
         f = contact.force
         a = contact.normal
         # a maximum would pass over what is not a number
         if not abs(f[0]) + abs(f[1]) + abs(f[2]) < 1e300:
+            island.missed = 1e300
             return 1e300
         strongest = max(strongest, f[0] * a)
-        worst = max(worst, abs(f[0] * a - max(f[0] * a - rate(contact, 0, world), 0.0)))
+        worst = max(worst, abs(f[0] * a - max(f[0] * a - rate(contact, 0, island), 0.0)))
         if mu > 0.0:
             across = contact.across
-            x = f[1] - rate(contact, 1, world) / across
-            y = f[2] - rate(contact, 2, world) / across
+            x = f[1] - rate(contact, 1, island) / across
+            y = f[2] - rate(contact, 2, island) / across
             part = shrink(x, y, mu * contact.friction * f[0])
             worst = max(worst, across * max(abs(part * x - f[1]), abs(part * y - f[2])))
-    strongest = min(strongest, world.scale)
-    if worst > SOLVED * strongest and worst <= ROUNDED * fastest(world):
+    strongest = min(strongest, island.scale)
+    island.pressed = strongest
+    island.missed = worst
+    strongest = max(strongest, island.floor)
+    if worst > SOLVED * strongest and worst <= ROUNDED * fastest(island):
+        island.missed = 0.0
         return 0.0
     if strongest > 0.0:
         return float(worst / strongest)
@@ -101,27 +106,27 @@ def residual_of(mu: f64, world: World) -> f64:
 
 
 @loop
-def note_scale(world: World) -> None:
+def note_scale(island: Island) -> None:
     """The strongest impulse that counts, as a velocity: all contacts at the fastest approach."""
     approach = 0.0
-    for c in range(world.contacts):
-        approach = max(approach, -rate_at(world.contact[c], 0, 0.0, world.unloaded))
-        approach = max(approach, -rate_at(world.contact[c], 0, 0.0, world.speed))
-        approach = max(approach, abs(world.contact[c].right[0]))
-    world.scale = approach * float(max(world.contacts, LEAST))
+    for c in range(island.contacts):
+        approach = max(approach, -rate_at(island.contact[c], 0, 0.0, island.unloaded))
+        approach = max(approach, -rate_at(island.contact[c], 0, 0.0, island.speed))
+        approach = max(approach, abs(island.contact[c].right[0]))
+    island.scale = max(island.widest, approach * float(max(island.contacts, LEAST)))
 
 
 @loop
-def fastest(world: World) -> f64:
+def fastest(island: Island) -> f64:
     """The largest sum of the terms that a rate of a contact is made of, signs aside."""
     most = 0.0
-    for c in range(world.contacts):
-        contact = world.contact[c]
+    for c in range(island.contacts):
+        contact = island.contact[c]
         for r in range(3):
             total = abs(contact.right[r])
             for side in range(2):
                 if contact.body[side] >= 0:
-                    v = world.next[contact.body[side]].floats
+                    v = island.next[contact.body[side]].floats
                     row = contact.rows[3 * side + r]
                     for i in range(6):
                         total += abs(row[i] * v[i])

@@ -1,6 +1,6 @@
 """Report of a run of a scene as a Trajectory: poses, twists, energy, forces of planes, events.
 
-Public names: scene_trajectory, scene_events.
+Public names: scene_trajectory, scene_events, scene_modes.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from liaison.simulation.record.trajectory import EventRecord, Series, Trajectory
 from liaison.simulation.steps.layout import Arrays
 
 from .layout import World
-from .notes import CODES
+from .notes import CLOSED, CODES, SLIDE, STICK, WIDE
 from .parts import Bodies, SceneModel
 
 COUNTED = ("steps", "sweeps", "turns", "contacts", "missed", "limited")
 
 GROUPS = ("sliding", "rolling", "pivoting")
+RUBBING = {STICK: "sticks", SLIDE: "slips"}
 
 
 def scene_trajectory(
@@ -94,7 +95,7 @@ def scene_events(plan: Plan, event_rows: Array, until: float) -> tuple[EventReco
     They hold no states. Events of a step after `until`, where it was stopped, are left out.
     """
     model: SceneModel = plan.program.facts["scene"]
-    names, planes, empty = model.bodies.names, model.laws.names, np.zeros(0)
+    empty = np.zeros(0)
     listed = []
     for event in entries_of(event_rows):
         if event.t > until:
@@ -102,16 +103,37 @@ def scene_events(plan: Plan, event_rows: Array, until: float) -> tuple[EventReco
         if event.what == CROSSES:
             listed.append(EventRecord(plan.events[event.first].name, event.t, empty, empty))
             continue
-        one = names[event.second]
-        if event.first >= 0:
-            pair = f"{names[event.first]}-{one}"
-        else:
-            pair = f"{one}-{planes[-1 - event.first]}"
+        pair = _pair_name(model, event.first, event.second)
         group, what = divmod(event.what, CODES)
         name = f"{pair}: {GROUPS[group]}" if what in (STICKS, SLIPS) else pair
         fast = event.speed if what == IMPACTS else None
         listed.append(EventRecord(name, event.t, empty, empty, WHATS[what], None, fast))
     return tuple(listed)
+
+
+def scene_modes(plan: Plan, arrays: Arrays) -> dict[str, str]:
+    """Pairs that are closed now, and where their friction is known whether it sticks or slips."""
+    model: SceneModel = plan.program.facts["scene"]
+    world, modes = World(arrays.run.beside), {}
+    for k in range(int(world.followed)):
+        pair = world.pair[k]
+        if pair.mode != CLOSED:
+            continue
+        first, second = divmod(int(pair.key) - 1, WIDE)
+        name = _pair_name(model, first - int(world.planes), second)
+        modes[name] = "closed"
+        for group, held in zip(GROUPS, pair.rubbing.tolist(), strict=True):
+            if held in RUBBING:
+                modes[f"{name}: {group}"] = RUBBING[held]
+    return modes
+
+
+def _pair_name(model: SceneModel, first: int, second: int) -> str:
+    """'a-b', or 'a-plane'; a plane is −1 − its number."""
+    names, planes = model.bodies.names, model.laws.names
+    if first >= 0:
+        return f"{names[first]}-{names[second]}"
+    return f"{names[second]}-{planes[-1 - first]}"
 
 
 def _summary(plan: Plan, arrays: Arrays) -> dict[str, Any]:

@@ -11,16 +11,14 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.contacts.impulses.solve import solve_scene
 from liaison.program.loops.language import entry_at, f64, i64, loop, ptr
 from liaison.program.loops.records import Rows
 from liaison.simulation.steps.layout import GOOD, Entries
 
 from .bodies import copy_twists, free_bodies, move, moved_pose
 from .candidates import candidates, law_of
+from .islands import MANY, PLACES, STEP, solve_islands
 from .layout import FEW, KINDS, Candidate, Contact, PairEntries, Pose, World
-from .rates import rate_at, residual_of
-from .turning import guess_moments, keep_moments, solve_turning
 
 
 @loop
@@ -125,20 +123,8 @@ HALVED, UNSOLVED = 6, 12
 AGAIN = 3
 """Times that gaps found to close under the impulses of others join the problem."""
 
-MANY = 1000.0
-"""Times the penetration that is left alone where contacts are many."""
-
-ROUNDING = 1e-10
-"""Residual above which a step with few contacts counts as missed."""
-
 NEAR = 4.0
 """Gaps up to this many penetrations wide are guarded while others are pushed out."""
-
-LESS, GAINED = 6, 1e-9
-"""Times that restitution is made less, and work of impulses beside its terms that is rounding."""
-
-TRIES, FEWER = 4, 1
-"""Ways of the interior method that are tried, and those where restitution may have none."""
 
 PLACED = 30
 """Corrections of places at most."""
@@ -147,28 +133,28 @@ MIXED = 2654435761  # multiplier that spreads keys over the table
 
 
 @loop
-def solved_step(e: Entries, world: World) -> i64:
+def solved_step(e: Entries, scratch: ptr, world: World) -> i64:
     """Impulses of a step of size `world.h`, or of its first part where all of it is not solved.
 
     What is not solved leaves the state as before, and is tried with half the step; not with
     rolling friction, whose turns come to rest whatever the step. GOOD, or why not.
     """
     for halved in range(HALVED + 1):
-        status = attempt(e, world)
+        status = attempt(e, scratch, world)
         if status != GOOD:
             return status
         is_last = 1 if halved == HALVED or world.tried >= UNSOLVED or world.has_turning == 1 else 0
-        if world.left <= limit_of(world) or is_last == 1:
+        if world.excess <= 1.0 or is_last == 1:
             break
         world.h = 0.5 * world.h
         world.tried += 1
-    if world.left > limit_of(world):
+    if world.excess > 1.0:
         world.tried = UNSOLVED + 1  # the step is missed, and its rest taken at once
     return GOOD
 
 
 @loop
-def attempt(e: Entries, world: World) -> i64:
+def attempt(e: Entries, scratch: ptr, world: World) -> i64:
     """Impulses of a step of size `world.h`, and what they miss; GOOD, or why not."""
     free_bodies(world)
     status = candidates(e, world)
@@ -179,120 +165,19 @@ def attempt(e: Entries, world: World) -> i64:
     for _ in range(AGAIN):
         contacts_at(e, world.mid, world)
         guess(world)
-        impulses(world)
+        copy_twists(world.bodies, world.free, world.next)
+        solve_islands(STEP, scratch, world)
+        world.touching = world.contacts
+        world.most = max(world.most, world.contacts)
         move(world.next, world.end, world)
         if activate(e, -world.depth, 1, world.end, world) == 0:
             break
         keep_impulses(world)  # those that join begin with none, the others with what they have
-    world.left = max(residual_of(1.0, world), world.turning_residual)
     return GOOD
 
 
 @loop
-def limit_of(world: World) -> f64:
-    """The residual that solves a step."""
-    return float(world.tolerance if world.contacts > FEW else min(world.tolerance, ROUNDING))
-
-
-@loop
-def impulses(world: World) -> None:
-    """Impulses of all contacts and the velocities with them."""
-    set_rates(world)
-    world.is_limited = 0
-    left = solve_with(1.0, world)
-    if world.has_bounce == 1:
-        limit_bounce(left, world)
-    world.touching = world.contacts
-    world.most = max(world.most, world.contacts)
-
-
-@loop
-def set_rates(world: World) -> None:
-    """What every contact adds to its rate: by its gap, and by its restitution."""
-    # gaps as small as penetrations that are left alone are none: a pile would shift its load
-    # from step to step as they open and close
-    slack = MANY * world.depth if world.contacts > FEW else 0.0
-    world.has_bounce = 0
-    for c in range(world.contacts):
-        contact = world.contact[c]
-        u = rate_at(contact, 0, 0.0, world.speed)
-        free = rate_at(contact, 0, 0.0, world.free)
-        # as in moreau.py: at rest where forces of one step could make it so; what is at rest a
-        # little apart may come nearer, and so may what is too slow to arrive within the step
-        apart = max(contact.gap - slack, 0.0) / world.h
-        contact.bounce = 0.0
-        contact.apart = apart
-        if u >= 0.0:
-            contact.apart = max(u, apart)
-        elif free >= 2.0 * u and -u >= apart:
-            contact.apart = 0.0
-            contact.bounce = contact.restitution * u
-            if contact.bounce < 0.0:
-                world.has_bounce = 1
-
-
-@loop
-def solve_with(part: f64, world: World) -> f64:
-    """Impulses with a part of the restitution; their residual."""
-    copy_twists(world.bodies, world.free, world.next)
-    for c in range(world.contacts):
-        contact = world.contact[c]
-        contact.right[0] = contact.apart + part * contact.bounce
-        contact.right[1] = 0.0
-        contact.right[2] = 0.0
-    if world.has_turning == 1:
-        solve_turning(world)
-        return max(residual_of(1.0, world), world.turning_residual)
-    # impulses without restitution exist always, with it they may not: that is tried less
-    world.tries = TRIES if part == 0.0 or world.has_bounce == 0 else FEWER
-    return float(solve_scene(1.0, world.tolerance, world.sweeps_allowed, world))
-
-
-@loop
-def limit_bounce(left: f64, world: World) -> None:
-    """Less restitution, the same part of all, where impulses with all of it would give energy.
-
-    The gain of a mixture of impulses with the part s and with none is convex: the chord between
-    both is above it, so that its root is a part with which the mixture gives none. Where impulses
-    with restitution are not found there is none: in a wedge with friction they need not exist.
-    """
-    gain = gained(world)
-    if gain <= 0.0 and left <= limit_of(world):
-        return
-    world.is_limited = 1
-    missed = left > limit_of(world)
-    solve_with(0.0, world)
-    least = gained(world)
-    s = 1.0
-    for _ in range(0 if missed or least >= 0.0 else LESS):
-        s = s * least / (least - gain)
-        left = solve_with(s, world)
-        gain = gained(world)
-        if left > limit_of(world):
-            break
-        if gain <= 0.0:
-            return
-    if s < 1.0:
-        solve_with(0.0, world)
-
-
-@loop
-def gained(world: World) -> f64:
-    """The work of the impulses of the step, P·(u + u₁)/2; 0 where it is rounding."""
-    total = 0.0
-    size = 0.0
-    for c in range(world.contacts):
-        contact = world.contact[c]
-        for r in range(3):
-            u = rate_at(contact, r, 0.0, world.speed)
-            after = rate_at(contact, r, 0.0, world.next)
-            total += 0.5 * contact.force[r] * (u + after)
-            size += abs(contact.force[r]) * (abs(u) + abs(after))
-    return total if total > GAINED * size else min(total, 0.0)
-
-
-@loop
-def place(e: Entries, world: World) -> None:
+def place(e: Entries, scratch: ptr, world: World) -> None:
     """Bodies at the end of the step out of each other, by the shortest way."""
     allowed = world.depth if world.touching <= FEW else MANY * world.depth
     worst = deepest(e, world)
@@ -311,8 +196,7 @@ def place(e: Entries, world: World) -> None:
             for j in range(3):
                 world.next[i].spin[j] = 0.0
                 world.next[i].velocity[j] = 0.0
-        world.tries = TRIES
-        solve_scene(0.0, 1e-3, world.sweeps_allowed, world)
+        solve_islands(PLACES, scratch, world)
         for i in range(world.bodies):
             moved_pose(1.0, world.end[i], world.next[i], world.end[i])
         worst = deepest(e, world)
@@ -364,6 +248,20 @@ def key_of(c: i64, world: World) -> i64:
     pair = world.candidate[world.contact[c].candidate]
     own = (pair.first + world.planes) * 1048576 + pair.second
     return int(1 + 16 * own + pair.corner)
+
+
+@loop
+def guess_moments(contact: Contact, kept: i64, world: World) -> None:
+    """The moments of the step before, of a pair that touched then."""
+    for r in range(3):
+        contact.moment[r] = world.kept_moment[kept, r] if kept >= 0 else 0.0
+
+
+@loop
+def keep_moments(c: i64, world: World) -> None:
+    """Keeps the moments of a contact for the guess of the next step."""
+    for r in range(3):
+        world.kept_moment[c, r] = world.contact[c].moment[r]
 
 
 @loop

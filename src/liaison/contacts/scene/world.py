@@ -5,6 +5,9 @@ Public names: scene_arrays, world_of, enlarged, with_room, start_error.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 
 from liaison.contacts.convex.field_layout import fields_of
@@ -14,15 +17,26 @@ from liaison.simulation.plan.plan import Plan, lasting_arrays
 from liaison.simulation.plan.scales import power_near
 from liaison.simulation.steps.layout import Arrays, with_block
 
-from .layout import Body, Collider, Extent, Plane, SceneSizes, World, fill, new_world
+from .layout import (
+    Body,
+    Collider,
+    Extent,
+    Plane,
+    SceneSizes,
+    Words,
+    World,
+    fill,
+    new_world,
+    scene_scratch,
+)
 from .parts import DEEP, SceneModel, begins_below, begins_inside
 
 EVENTS = 16
 """Events that fit into their buffer, for each contact there is room for; a step needs eight."""
 
 PROGRESS = (
-    "h", "left", "turning_residual", "residual", "penetration", "strongest", "worst_residual",
-    "worst_depth", "sweeps", "most", "followed", "turns", "missed", "limited",
+    "h", "left", "excess", "residual", "penetration", "worst_residual", "worst_depth",
+    "sweeps", "most", "followed", "turns", "missed", "limited",
     "parts", "tried",
 )  # fmt: skip
 """What a world keeps when it gets more room, besides the pairs it follows."""
@@ -31,14 +45,22 @@ PROGRESS = (
 def scene_arrays(plan: Plan) -> Arrays:
     """As `lasting_arrays`, with the world of the plan's scene in the block of the run."""
     model: SceneModel = plan.program.facts["scene"]
-    world = world_of(model, model.capacity)
-    room = EVENTS * model.capacity if model.events else 0
-    arrays = lasting_arrays(plan, beside=world.words, logged=room)
-    arrays.run.beside[:] = world.ints
+    logged = EVENTS * model.capacity if model.events else 0
+    blocks: list[Arrays] = []
+
+    def room(words: int) -> Words:
+        blocks.append(lasting_arrays(plan, beside=words, logged=logged))
+        return blocks[0].run.beside
+
+    # laid out where the run lies: most of it stays untouched until it is needed
+    world_of(model, model.capacity, room)
+    arrays = blocks[0]
     unit = power_near(model.size)
     arrays.run.start_tolerance = DEEP * unit
     arrays.run.scales.position.reshape(-1, 7)[:, :3] = unit
-    return arrays
+    threads = plan.program.facts["threads"]
+    scratch = scene_scratch(len(model.bodies.names), model.capacity, threads)
+    return replace(arrays, scratch=scratch)
 
 
 def enlarged(plan: Plan, arrays: Arrays) -> Arrays:
@@ -46,15 +68,24 @@ def enlarged(plan: Plan, arrays: Arrays) -> Arrays:
     model: SceneModel = plan.program.facts["scene"]
     run, before = arrays.run, World(arrays.run.beside)
     capacity = 2 * int(before.capacity)
-    world = world_of(model, capacity)
+    begin = run.span("beside").start
+    blocks: list[Words] = []
+
+    def room(words: int) -> Words:
+        blocks.append(np.zeros(begin + words, dtype=np.int64))
+        return blocks[0][begin:]
+
+    world = world_of(model, capacity, room)
     kept, followed = World.slots(*PROGRESS), int(before.followed)
     world.ints[kept] = before.ints[kept]
     world.pair.ints[:followed] = before.pair.ints[:followed]
-    words = np.concatenate([run.ints[: run.span("beside").start], world.ints])
+    words = blocks[0]
+    words[:begin] = run.ints[:begin]
     words[0] = words.size
     larger = type(run)(words)
     larger.event_capacity += EVENTS * (capacity - int(before.capacity)) if model.events else 0
-    return with_block(arrays, words)
+    scratch = scene_scratch(len(model.bodies.names), capacity, plan.program.facts["threads"])
+    return replace(with_block(arrays, words), scratch=scratch)
 
 
 def with_room(plan: Plan, arrays: Arrays, words: int) -> Arrays:
@@ -64,7 +95,8 @@ def with_room(plan: Plan, arrays: Arrays, words: int) -> Arrays:
     other = scene_arrays(plan)
     while other.run.words < words:
         other = enlarged(plan, other)
-    return with_block(arrays, other.run.ints)
+    scratch = max(arrays.scratch, other.scratch, key=len)
+    return replace(with_block(arrays, other.run.ints), scratch=scratch)
 
 
 def start_error(plan: Plan, arrays: Arrays) -> SimulationError:
@@ -78,8 +110,8 @@ def start_error(plan: Plan, arrays: Arrays) -> SimulationError:
     return begins_inside(names[world.collider[int(pair.first)].body], second, depth)
 
 
-def world_of(model: SceneModel, capacity: int) -> World:
-    """The world before the first step, with room for so many contacts."""
+def world_of(model: SceneModel, capacity: int, room: Callable[[int], Words] | None = None) -> World:
+    """The world before the first step, with room for so many contacts; `room` as of `new_world`."""
     b, laws = model.bodies, model.laws
     solid, solid_owner = b.boxes()
     # balls, then boxes, then points
@@ -98,7 +130,7 @@ def world_of(model: SceneModel, capacity: int) -> World:
         laws=len(laws.values), forms=0 if forms is None else forms.words, terrains=len(grids),
         terrain=fields.words,
     )  # fmt: skip
-    world = new_world(sizes)
+    world = new_world(sizes, room)
     world.solid.floats[:], world.law.floats[:] = solid, laws.values
     world.terrain[:] = fields.ints
     if forms is not None:

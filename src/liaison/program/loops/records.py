@@ -77,7 +77,7 @@ ARRAYS = ("ptr", "iptr")
 OPERATIONS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv)
 RESERVED = (
     "floats", "ints", "words", "fields", "header", "is_fixed", "serial", "new", "text", "mark",
-    "copy", "span", "slots", "counts",
+    "words_for", "copy", "span", "slots", "counts",
 )  # fmt: skip
 OF_PARTS = ("start", "length", "needs", "spans")
 _NUMBER = itertools.count()
@@ -269,11 +269,14 @@ class Record:
         return int(self.ints.size)
 
     @classmethod
-    def new(cls, lengths: Mapping[str, int] | None = None, /, **counts: int) -> Self:
+    def new(
+        cls, lengths: Mapping[str, int] | None = None, place: Words | None = None, /, **counts: int
+    ) -> Self:
         """A block of zeros with its counts and offsets.
 
         Args:
             lengths: array -> its words, where that is not what its formulas say.
+            place: zeros in which it lies, as many as `words_for` says; its own if not given.
             counts: every field that is a `size()`.
         """
         expected = {x.name for x in cls._sizes}
@@ -284,12 +287,17 @@ class Record:
         offsets, end = cls._offsets(lengths, counts)
         if lengths:
             raise NamingError.unknown(f"array of {cls.__name__}", next(iter(lengths)), offsets)
-        ints = np.zeros(end, dtype=np.int64)
+        ints = np.zeros(end, dtype=np.int64) if place is None else place.view(np.int64)[:end]
         if not cls.is_fixed:
             ints[0] = end
         for name, value in [*counts.items(), *offsets.items()]:
             ints[cls.fields[name].slot] = value
         return cls(ints)
+
+    @classmethod
+    def words_for(cls, lengths: Mapping[str, int], /, **counts: int) -> int:
+        """Words of a block with these counts."""
+        return cls._offsets(dict(lengths), counts)[1]
 
     @classmethod
     def _offsets(cls, lengths: dict[str, int], counts: Counts) -> tuple[Counts, int]:

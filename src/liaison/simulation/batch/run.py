@@ -9,7 +9,7 @@ A batch of runs under way: threads that take one share of it after the other.
 Each thread has arrays of its own: those of the run it has under way, and with unilateral
 constraints the modes of that run. Python is called at the end of a run, never in a step.
 
-Public names: simulate_batch, Batch.
+Public names: simulate_batch, Batch, check_batch, batch_failure, cores.
 """
 
 from __future__ import annotations
@@ -427,14 +427,15 @@ def simulate_batch(
         max_steps=max_steps, projection=projection or Projection(), residual=residual,
         **more,
     )  # fmt: skip
-    _check(kernel, on_failure, threads, time_limit)
+    check_batch(on_failure, threads, time_limit)
+    _check(kernel)
     impact_law(settings.impacts)
     check_series(series)
     left_out = {k: x for k, x in enumerate(rejected) if x is not None}
     plan, starts = _planned(kernel, states, until, settings, parameters, inputs, stop, left_out)
     has_contacts = "contacts" in series and bool(sides_in(kernel.program))
     batch = Batch(
-        plan, starts, threads or _cores(), has_contacts=has_contacts, rejected=left_out, lanes=lanes
+        plan, starts, threads or cores(), has_contacts=has_contacts, rejected=left_out, lanes=lanes
     )
     batch.finish(time_limit, progress)
     with interruptible("the evaluation of a batch"):
@@ -448,19 +449,23 @@ def simulate_batch(
         )
     failed = np.flatnonzero([bool(reason) for reason in runs.reasons])
     if on_failure == "raise" and failed.size:
-        raise _failure(runs, failed)
+        raise batch_failure(runs, failed)
     return runs
 
 
-def _check(kernel: Kernel, on_failure: str, threads: int | None, time_limit: float | None) -> None:
-    if time_limit is not None and not time_limit > 0:
-        raise SimulationError(f"time_limit is {time_limit} s; it must be positive.")
-    if on_failure not in ("raise", "return"):
-        raise SimulationError(f"on_failure is {on_failure!r}; it is 'raise' or 'return'.")
+def _check(kernel: Kernel) -> None:
     if kernel.is_interpreted:
         raise SimulationError(
             "a batch runs machine code, and this kernel is interpreted.", hint="Use to_llvm."
         )
+
+
+def check_batch(on_failure: str, threads: int | None, time_limit: float | None) -> None:
+    """Rejects options of a batch that mean nothing."""
+    if time_limit is not None and not time_limit > 0:
+        raise SimulationError(f"time_limit is {time_limit} s; it must be positive.")
+    if on_failure not in ("raise", "return"):
+        raise SimulationError(f"on_failure is {on_failure!r}; it is 'raise' or 'return'.")
     if threads is not None and threads < 1:
         raise SimulationError(f"threads is {threads}; it must be positive.")
 
@@ -508,7 +513,8 @@ def _check_size(runs: int, instants: int, numbers: int) -> None:
         )
 
 
-def _failure(runs: Runs, failed: NDArray[np.intp]) -> SimulationError:
+def batch_failure(runs: Runs, failed: NDArray[np.intp]) -> SimulationError:
+    """The error of a batch some of whose runs failed, with the first of them."""
     k = int(failed[0])
     return SimulationError(
         f"{failed.size} of {len(runs)} runs of the batch failed; run {k}: {runs.messages[k]}",
@@ -519,7 +525,8 @@ def _failure(runs: Runs, failed: NDArray[np.intp]) -> SimulationError:
     )
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Processor cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
