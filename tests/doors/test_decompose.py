@@ -110,6 +110,14 @@ def test_parts_are_reported_with_their_volume(played: Any, tmp_path: Path) -> No
     assert "of its hull 17 %" in hulls[0].notes[0]
 
 
+@pytest.mark.parametrize("wish", [{"most": 0}, {"most": 2.5}, {"seconds": float("nan")},
+                                  {"seconds": 0.0}, {"threshold": 2.0}])  # fmt: skip
+def test_numbers_that_cannot_be_are_refused(played: Any, tmp_path: Path, wish: Any) -> None:
+    played()
+    with pytest.raises(li.ModelError, match="a mesh is taken apart"):
+        li.Hull.parts(str(obj_in(tmp_path, angle())), **wish)
+
+
 def test_what_is_convex_stays_whole(played: Any, tmp_path: Path) -> None:
     played("raise SystemExit('not called')")
     corners = [[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]

@@ -304,9 +304,11 @@ class Hull(Shape, Brief):
         from liaison.numeric.decompose import convex_parts
         from liaison.numeric.meshes import MeshFile, read_mesh
 
-        if not (most >= 1 and 0.01 <= threshold <= 1):
+        if not (isinstance(most, int) and most >= 1 and 0.01 <= threshold <= 1):
             message = f"a mesh is taken apart into {most} parts, by a threshold of {threshold:g}"
-            raise ModelError(f"{message}; it takes 1 or more, and 0.01 to 1.")
+            raise ModelError(f"{message}; it takes a whole number from 1, and 0.01 to 1.")
+        if not seconds > 0:
+            raise ModelError(f"a mesh is taken apart within {seconds} s; that takes some time.")
         factors = np.array([float(x) for x in scale])
         owner, mesh = f"the mesh {file!r}", read_mesh(file)
         scaled = MeshFile(mesh.vertices * factors, mesh.triangles)

@@ -200,6 +200,12 @@ def test_what_begins_below_a_field_is_named() -> None:
         one.simulate(0.1, step=1e-3)
 
 
+@pytest.mark.parametrize("kind", SHAPES)
+def test_what_begins_wholly_below_a_field_is_named(kind: str) -> None:
+    with pytest.raises(SimulationError, match=r"'b' begins 0\.6 m below height field 1"):
+        scene(kind, {"F.z": -0.5}, terrain=FLAT).simulate(0.1, step=1e-3)
+
+
 def test_what_is_no_field_is_refused() -> None:
     with pytest.raises(LiaisonError, match="must be a HeightField"):
         scene("ball", {"F.z": 1.0}, terrain=[[0, 0], [0, 0]])

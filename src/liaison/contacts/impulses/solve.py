@@ -119,9 +119,11 @@ def solve_scene(mu: f64, tolerance: f64, allowed: i64, island: Island) -> f64:
     """
     copy_twists(island.bodies, island.next, island.unloaded)
     note_scale(island)
-    if island.contacts <= FEW:
-        return solve_few(mu, min(island.aim, tolerance), min(allowed, BRIEFLY), island)
-    return solve_many(mu, tolerance, allowed, island)
+    if island.contacts > FEW:
+        return solve_many(mu, tolerance, allowed, island)
+    if island.slack > 0.0:  # beside others: the dense method would take most of a step
+        return solve_many(mu, min(island.aim, tolerance), allowed, island)
+    return solve_few(mu, min(island.aim, tolerance), min(allowed, BRIEFLY), island)
 
 
 @loop
