@@ -210,7 +210,8 @@ def accelerations(state: AtState) -> Array:
     if sides:
         raise DerivationError(
             f"the accelerations of a mechanism with {sides[0][0]!r} depend on which unilateral "
-            "constraints are closed: run it with `simulate` and series=('accelerations',)."
+            "constraints are closed: run it with `simulate` and series=('accelerations',).",
+            hint="A robot from URDF or MJCF is read without its stops by limits=False.",
         )
     blocks = state("forward")
     _check_closures(state, float(blocks["residual"][0]), blocks["vdot"])

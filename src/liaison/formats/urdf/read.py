@@ -44,6 +44,7 @@ from .equipment import (
     srdf_of,
     stops_of,
 )
+from .inertias import joint_inertias, placing_of, with_followers
 from .links import body_of, colors_in, direction_of, loop_of, mesh_file, pose_in, snapped_in
 from .xml import Element, elements_of, number_in, strangers
 
@@ -213,7 +214,7 @@ class _Robot:
             place=self.root.place,
         )
         limits = {name: limit for name, x in self.joints.items() if (limit := limits_in(x))}
-        mechanism = self.equipped(mechanism, joints, limits, held)
+        mechanism = self.equipped(mechanism, joints, limits)
         if self.options.merge_fixed:
             mechanism = merged(mechanism)
         return Reading(mechanism, tuple(self.notes), tuple(self.deduced(base)), limits)
@@ -245,7 +246,6 @@ class _Robot:
         mechanism: model.Mechanism,
         joints: list[model.Joint],
         limits: dict[str, Limits],
-        held: model.Joint,
     ) -> model.Mechanism:
         """The mechanism with rotors, stops, motors and feet, as far as they are asked for."""
         equipment, known = self.equipment, len(mechanism.joints) - 1 - len(joints)
@@ -253,7 +253,8 @@ class _Robot:
         own = gears_in(self.root, self.joints, self.notes, firm)
         ranges = {x: y for x, y in limits.items() if self.joints[x].get("type") in RANGED}
         starts = self.starts(joints, ranges)
-        forces: list[Any] = list(rotors_of(joints, own | dict(self.srdf.gears)))
+        rotors = rotors_of(joints, own | dict(self.srdf.gears))
+        forces: list[Any] = list(rotors)
         contacts: list[Any] = []
         if equipment.has_stops:
             contacts += stops_of(joints, ranges, equipment, self.notes)
@@ -263,14 +264,15 @@ class _Robot:
         inputs: list[model.Input] = []
         if equipment.motors:
             driven = self.driven(joints, own)
-            motors, inputs = motors_of(driven, limits, starts, equipment, self.lines)
+            inertias = self.inertias(mechanism, joints, starts, rotors)
+            motors, inputs = motors_of(driven, limits, starts, equipment, inertias, self.lines)
             forces += motors
             self.notes += gains_note(motors, equipment)
         begun = [model.Start(name, x, is_guess=known > 0) for name, x in starts.items() if x]
         if equipment.has_ground:
             feet = self.feet(mechanism)
             contacts += feet
-            begun += self.standing(joints, feet, starts, held)
+            begun += self.standing(mechanism, joints, feet, starts)
         contacts += self.touching_links(mechanism) if equipment.self_collision else []
         return replace(
             mechanism,
@@ -278,6 +280,22 @@ class _Robot:
             contacts=(*mechanism.contacts, *contacts),
             inputs=tuple(inputs),
             starts=tuple(begun),
+        )
+
+    def inertias(
+        self, mechanism: model.Mechanism, joints: list[model.Joint], starts: Any, rotors: Any
+    ) -> dict[str, float]:
+        """What each joint alone moves at the start, loops open [kg·m², kg]."""
+        followers = [x for x in mechanism.constraints if isinstance(x, model.Coupling)]
+        values = with_followers(starts, followers)
+        placing = placing_of(joints, values, mechanism.joints[0].successor.body)
+        return joint_inertias(
+            placing,
+            mechanism.bodies,
+            values,
+            is_free=self.floating,
+            rotors={x.coordinate: x.inertia for x in rotors},
+            mimics={x.coordinate: (x.other, x.ratio) for x in followers},
         )
 
     def driven(self, joints: list[model.Joint], own: Any) -> list[model.Joint]:
@@ -362,18 +380,15 @@ class _Robot:
         return path if path is not None and path.is_file() else None
 
     def standing(
-        self, joints: list[model.Joint], feet: Any, starts: Any, held: model.Joint
+        self, mechanism: model.Mechanism, joints: list[model.Joint], feet: Any, starts: Any
     ) -> list[model.Start]:
         """A free base starts so high that its lowest foot touches the ground."""
         if not self.floating:
             return []
-        values = dict(starts)
-        for name, element in self.joints.items():
-            mimic = element.one("mimic")
-            if mimic is not None and mimic.get("joint") in values:
-                ratio, offset = number_in(mimic, "multiplier", "1"), number_in(mimic, "offset", "0")
-                values[name] = ratio * values[mimic.get("joint")] + offset
-        bottom = lowest(joints, feet, values, held.successor.body)
+        held = mechanism.joints[0]
+        followers = [x for x in mechanism.constraints if isinstance(x, model.Coupling)]
+        values = with_followers(starts, followers)
+        bottom = lowest(feet, placing_of(joints, values, held.successor.body))
         height = Fraction(ceil((float(self.equipment.height) - bottom) * 10**9), 10**9)
         self.lines.append(
             f"the base starts at height {float(height):g} m: its lowest shape touches"
