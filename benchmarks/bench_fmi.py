@@ -41,7 +41,7 @@ from liaison.fmi.gate import fmu_problems
 
 ROOT = Path(__file__).parents[1]
 KINDS = ("ModelExchange", "CoSimulation")
-UNTIL, STEPS, LIMIT = 5.0, 200, 60
+UNTIL, STEPS, LIMIT = 5.0, 200, 120
 """Length of runs [s], communications, and the longest time of one of them [s]."""
 
 BOUND, INSTANT, CHAOTIC, EVENTS = 1e-8, 1e-9, 1e-8, 100
@@ -59,6 +59,9 @@ SHORTER = {"andrews": 0.03}
 
 STEPPED, STEP, COUNT, REPEATS = ("four_bar", "pendulum", "contact/stops"), 1e-3, 50_000, 7
 """Mechanisms whose steps are timed; length of a step [s]; how many, how often."""
+
+ROUGH = 1e-10
+"""Tolerance of runs from which on that of an FMU is looked for: rounding leaves no more digits."""
 
 TIGHT = (1e-12, 1e-11, 1e-10, 1e-9, 1e-8)
 """Tolerances of the run that FMUs are compared with: the first at which it runs."""
@@ -90,6 +93,20 @@ def reference(path: Path, until: float) -> tuple[Any, float]:
 def run_at(path: Path, until: float, rtol: float) -> Any:
     every = until / STEPS
     return liaison.simulate(path, until=until, every=every, rtol=rtol, atol=rtol / 10, watch=False)
+
+
+def own_tolerances(path: Path, until: float, rtol: float) -> dict[str, float]:
+    """Those of an FMU whose motion the usual ones do not resolve: the first at which it runs."""
+    if rtol < ROUGH:
+        return {}
+    for loose in TIGHT[TIGHT.index(rtol) :]:
+        try:
+            liaison.simulate(path, until=until, every=until / STEPS, rtol=loose, atol=loose / 10,
+                             watch=False, back_end="portable")  # fmt: skip
+        except SimulationError:
+            continue
+        return {"rtol": loose, "atol": loose / 10}
+    return {}
 
 
 def sensitivity(path: Path, run: Any, until: float, rtol: float) -> float:
@@ -211,12 +228,13 @@ def rows_of(path: Path, until: float) -> list[dict[str, Any]]:
     run, rtol = reference(path, until)
     end = float(run.t[-1])
     rough = sensitivity(path, run, end, 100 * rtol)
+    own = own_tolerances(path, end, rtol)
     rows: list[dict[str, Any]] = []
     for version in ("2.0", "3.0"):
         fmu = OUT / f"{path.stem}_{version[0]}.fmu"
         begin = time.process_time()
         try:
-            done = liaison.to_fmu(path, fmu, version=version, until=until)
+            done = liaison.to_fmu(path, fmu, version=version, until=until, **own)  # type: ignore
         except LiaisonError as error:
             rows.append({"mechanism": path.stem, "version": version, "rejected": str(error)})
             continue
@@ -225,11 +243,14 @@ def rows_of(path: Path, until: float) -> list[dict[str, Any]]:
         for kind in KINDS:
             facts: dict[str, Any] = {"mechanism": path.stem, "version": version, "kind": kind,
                      "bytes": done.size, "export_s": export, "problems": problems,
-                     "until": end, "rough": rough, "reference": rtol}  # fmt: skip
+                     "until": end, "rough": rough, "reference": rtol, **own}  # fmt: skip
             try:
                 facts |= own_row(fmu, run) if kind == KINDS[0] else {}
-                facts |= row(kind, fmu, run, end)
             except Exception as error:  # what an importer raises is what the table reports
+                facts["own_failed"] = f"{error}"
+            try:
+                facts |= row(kind, fmu, run, end)
+            except Exception as error:  # likewise
                 facts["failed"] = f"{type(error).__name__}: {error}"
             rows.append(facts)
             print(json.dumps(facts), file=sys.stderr, flush=True)
@@ -251,6 +272,8 @@ def line(facts: dict[str, Any]) -> str:
         pairs.append(f"{'order 8 ' if of else ''}{number:.1e} events {instants}")
     rtol = facts["reference"]
     loose = f" (simulate at rtol {rtol:g})" if rtol > TIGHT[0] else ""
+    loose += f" (FMU at rtol {facts['rtol']:g})" if "rtol" in facts else ""
+    loose += f" ({facts['own_failed']})" if "own_failed" in facts else ""
     return (
         f"{head} {facts['bytes'] / 1000:6.0f} kB {facts['export_s']:5.2f} s  "
         f"{'; '.join(pairs)}  problems {len(facts['problems'])} {mark(facts)}{loose}".rstrip()

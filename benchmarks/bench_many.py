@@ -6,9 +6,10 @@ Every row is in one process, without a cache; what belongs to no mechanism (the 
 over nodes) is compiled before, by a first run of another model. Beside each row stands what is
 asked of it. Names choose rows: those that contain one of them.
 
-Chains of hinged rods; a closed chain; four-bars in a row, on top of each other and in many separate
-frames; a net of rods with ball joints; a tree of rods; the track of 200 shoes of
-`examples/many/crawler.lsd`, whose pins meet wheels and teeth in 3600 springs.
+Chains of hinged rods; a closed chain; chains with gears between their joints; four-bars in a row,
+on top of each other and in many separate frames; a net of rods with ball joints; a tree of rods;
+the track of 200 shoes of `examples/many/crawler.lsd`, whose pins meet wheels and teeth in
+3600 springs.
 """
 
 from __future__ import annotations
@@ -56,6 +57,12 @@ def ring(n: int) -> str:
         f"let C = join [1, 0, 0] m @ b{n - 2} and {last} with revolute axis = [0, 0, 1] end ;"
     )
     return "\n".join(text)
+
+
+def geared(n: int, relations: int) -> str:
+    """LSD of a chain of n hinges, relations between the first and the second of two, and so on."""
+    listed = [f"require J{2 * k} + 2*J{2 * k + 1} = 0 ;" for k in range(relations)]
+    return "\n".join([hinged(n, "revolute"), *listed])
 
 
 def lattice(columns: int, floors: int) -> str:
@@ -123,6 +130,9 @@ ROWS: dict[str, tuple[Callable[[], str], float | None, float | None]] = {
     "chain of 10 000": (lambda: hinged(10_000, "revolute"), 8.0, 5.0),
     "closed chain of 100 hinges": (lambda: ring(100), 2.0, None),
     "closed chain of 1000 hinges": (lambda: ring(1000), None, None),
+    "chain of 100 hinges with a gear relation": (lambda: geared(100, 1), 2.0, None),
+    "chain of 1000 hinges with a gear relation": (lambda: geared(1000, 1), None, None),
+    "chain of 100 hinges with 50 gear relations": (lambda: geared(100, 50), None, None),
     "200 four-bars in a row": (lambda: write_lsd(n_four_bar(200)), 1.5, None),
     "1000 four-bars in a row": (lambda: write_lsd(n_four_bar(1000)), None, None),
     "lattice of 40 by 5 four-bars": (lambda: lattice(40, 5), None, None),

@@ -20,6 +20,9 @@ from scipy.integrate import DOP853
 from scipy.integrate._ivp.rk import rk_step
 
 RTOL, ATOL = 1e-13, 1e-14
+MOST = 30_000
+"""Steps of a run: near a singular position derivatives are known to fewer digits than asked for."""
+
 PROBES = 8
 """Places inside a step at which signs of event indicators are looked at."""
 
@@ -141,6 +144,8 @@ def _stretch(
         before, first, rates = solver.t, solver.y.copy(), np.array(solver.f)
         solver.step()
         record.steps += 1
+        if record.steps > MOST:
+            raise RuntimeError(f"over {MOST} steps of order 8: t = {solver.t:.6g} s is reached")
         if solver.status == "failed":
             raise RuntimeError(f"no step from t = {before!r}")
         step = _Step(model, solver, before, first, rates)

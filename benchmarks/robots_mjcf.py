@@ -1,8 +1,9 @@
 """MJCF of the wheels gymnasium, dm_control and mujoco_warp: read here and by MuJoCo, q̈ compared.
 
-Every file that MuJoCo compiles is read. At random states (positions, speeds, controls) q̈ of both is
-compared, MuJoCo with its constraints disabled: what is held softly there is held exactly here, and
-all other forces must agree. Files are read where pip has put them; none is copied.
+Every file that MuJoCo compiles is read. At random states (positions, speeds, activations, controls)
+q̈ of both, and the rates of activations, are compared, MuJoCo with its constraints disabled: what is
+held softly there is held exactly here, and all other forces must agree. Files are read where pip
+has put them; none is copied.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from liaison.equations import newton_euler
 from liaison.errors import LiaisonError
 from liaison.expr import collector_paused
 from liaison.formats.mjcf.read import reading_of_mjcf
-from liaison.model import Free, Mechanism
+from liaison.model import Free, Mechanism, Memory
 from liaison.model.values import floats
 from liaison.program import to_numpy
 from liaison.program.lower import lower
@@ -146,6 +147,8 @@ class Pair:
             data.qvel[model.jnt_dofadr[k] :][: len(speeds)] = self._theirs(joint, values, speeds)
         u = rng.uniform(-1, 1, len(self.labels["u"]))
         self._control(u)
+        states = self._activations(rng)
+        v[[place["v"][x] for x in states]] = list(states.values())
         mujoco.mj_forward(model, data)
         accelerations = self.kernel("forward", q=q, v=v, u=u)[: len(v)]
         ours = np.zeros(model.nv)
@@ -157,7 +160,8 @@ class Pair:
                 a = a.copy()
                 a[3:] += np.cross(speeds[:3], speeds[3:])
             ours[model.jnt_dofadr[k] :][: len(a)] = self._theirs(joint, values, a)
-        theirs = data.qacc_smooth
+        theirs = np.concatenate([data.qacc_smooth, data.act_dot])
+        ours = np.concatenate([ours, accelerations[[place["v"][x] for x in states]]])
         return float(np.max(np.abs(ours - theirs)) / max(1.0, np.max(np.abs(theirs))))
 
     def _theirs(self, joint: Any, values: np.ndarray, speeds: np.ndarray) -> np.ndarray:
@@ -168,16 +172,22 @@ class Pair:
         return np.concatenate((R @ speeds[3:], speeds[:3]))
 
     def _control(self, u: np.ndarray) -> None:
-        """Controls and activations; adhesion, which acts on bodies by contacts, stays off."""
+        """Controls; adhesion, which acts on bodies by contacts, stays off."""
         import mujoco
 
         on_body = int(mujoco.mjtTrn.mjTRN_BODY)
         ids = [k for k in range(self.model.nu) if self.model.actuator_trntype[k] != on_body]
-        for k, label, value in zip(ids, self.labels["u"], u, strict=True):
-            if label.endswith(" act"):
-                self.data.act[self.model.actuator_actadr[k]] = value
-            else:
-                self.data.ctrl[k] = value
+        self.data.ctrl[ids] = u
+
+    def _activations(self, rng: np.random.Generator) -> dict[str, float]:
+        """States of actuators within their ranges, by label, in the order of MuJoCo's."""
+        labels = [x.name for x in self.mechanism.forces if isinstance(x, Memory)]
+        low, high = np.full(self.model.na, -1.0), np.full(self.model.na, 1.0)
+        for k in np.flatnonzero(self.model.actuator_actlimited):
+            at = self.model.actuator_actadr[k]
+            low[at], high[at] = self.model.actuator_actrange[k]
+        self.data.act[:] = rng.uniform(low, high)
+        return dict(zip(labels, self.data.act.tolist(), strict=True))
 
 
 def row_of(folder: Path, path: Path, model: Any, states: int = STATES) -> dict[str, Any]:

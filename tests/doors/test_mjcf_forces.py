@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import liaison
+from liaison.errors import TextError
 from liaison.expr import as_expr, substitute, symbol
 from liaison.formats import read_lsd, reading_of_mjcf
 from liaison.formats.lsd.write.write import write_lsd
-from liaison.model import Cable, DeadZoneSpring, Servo, Unilateral
+from liaison.model import Cable, DeadZoneSpring, Memory, Servo, Unilateral
 from liaison.model.values import floats
 
 G = 9.81
@@ -35,7 +36,8 @@ def slide(geom: str, head: str = NO_WEIGHT, more: str = "", joint: str = "") -> 
 def acceleration(text: str, q: float = 0.0, v: float = 0.0, u: float = 0.0) -> float:
     mechanism = reading_of_mjcf(text).mechanism
     inputs = {x.name: u for x in mechanism.inputs}
-    return float(liaison.forward_dynamics(mechanism, {"j": q, "j'": v}, inputs=inputs)[0])
+    state = {"j": q, "j'": v} | {x.name: u for x in mechanism.forces if isinstance(x, Memory)}
+    return float(liaison.forward_dynamics(mechanism, state, inputs=inputs)[0])
 
 
 def actuator(kind: str, attributes: str = "", where: str = 'joint="j"') -> str:
@@ -338,6 +340,52 @@ def test_a_keyframe_starts_a_motion():
         starts = {x.label: float(x.value) for x in mechanism.starts}
         assert starts == {"j": pytest.approx(0.5 - np.radians(10)), "j'": 2}
         assert [float(x.default) for x in mechanism.inputs] == [0.25]
+
+
+@pytest.mark.parametrize("dyntype", ["filter", "filterexact"])
+def test_a_control_is_filtered_as_by_a_low_pass(dyntype):
+    """z = 1 − exp(−t/τ), and the force follows z."""
+    text = actuator("general", f'dyntype="{dyntype}" dynprm="0.2" gainprm="3"')
+    mechanism = reading_of_mjcf(text).mechanism
+    run = liaison.simulate(mechanism, until=1, inputs={"m ctrl": 1}, rtol=1e-10, atol=1e-12)
+    wave = np.exp(-run.t / 0.2)
+    assert np.abs(run["m act"] - (1 - wave)).max() < 1e-9
+    speed = 3 / MOMENT * (run.t - 0.2 * (1 - wave))
+    assert np.abs(run["j'"] - speed).max() < 1e-9
+
+
+def test_an_activation_stops_at_the_end_of_its_range():
+    text = actuator("intvelocity", 'kp="7" kv="20" actrange="-0.1 0.3"')
+    mechanism = reading_of_mjcf(text).mechanism
+    run = liaison.simulate(mechanism, until=1, inputs={"m ctrl": 1}, every=0.01)
+    reached = run["m act"]
+    assert np.abs(reached - np.minimum(run.t, 0.3)).max() < 1e-3
+    back = liaison.simulate(
+        mechanism, until=0.1, start={"m act": 0.3}, inputs={"m ctrl": -1}, every=0.01
+    )
+    assert np.abs(back["m act"] - (0.3 - back.t)).max() < 1e-6
+
+
+def test_a_keyframe_sets_activations():
+    more = (
+        '<keyframe><key act="0.25 0.5" ctrl="1 2 3"/></keyframe><actuator>'
+        '<cylinder name="a" joint="j" area="1"/><motor name="b" joint="j"/>'
+        '<general name="c" joint="j" dyntype="integrator"/></actuator>'
+    )
+    mechanism = reading_of_mjcf(hinge(more=more), keyframe=0).mechanism
+    assert {x.label: float(x.value) for x in mechanism.starts} == {"a act": 0.25, "c act": 0.5}
+    assert [float(x.default) for x in mechanism.inputs] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("dyntype", ["muscle", "user"])
+def test_other_activations_are_refused_by_name(dyntype):
+    with pytest.raises(TextError, match=f"'dyntype' of .* is '{dyntype}', which is not read"):
+        reading_of_mjcf(actuator("general", f'dyntype="{dyntype}"'))
+
+
+def test_a_filter_without_a_time_is_refused():
+    with pytest.raises(TextError, match="it is positive"):
+        reading_of_mjcf(actuator("general", 'dyntype="filter" dynprm="0"'))
 
 
 def test_a_keyframe_of_a_free_body_has_its_speeds_in_its_axes():

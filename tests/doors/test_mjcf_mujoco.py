@@ -69,6 +69,18 @@ TEXTS = {
       <actuator><position class="p" joint="h" gear="2"/><motor tendon="t" gear="-2"/>
         <motor site="e" gear="1 2 3 4 5 6"/><motor joint="ball" gear="1 2 3"/>
         <velocity tendon="f" kv="3"/></actuator></mujoco>""",
+    "activations": """<mujoco><default><default class="slow"><position timeconst="0.3"/></default>
+      <default class="c"><cylinder timeconst="0.2" area="3"/></default></default><worldbody>
+      <body name="a" pos="0 0 0.5"><joint name="h" axis="0 1 0.2"/><joint name="s" type="slide"/>
+        <geom type="capsule" fromto="0 0 0 0.4 0 0.1" size="0.04"/></body></worldbody>
+      <actuator><position class="slow" joint="h" kp="3" ctrlrange="-0.2 0.3"/>
+        <position joint="s" kp="2" timeconst="0.05"/><cylinder class="c" joint="s" bias="1 2 3"/>
+        <motor joint="h" gear="2"/><cylinder joint="s" diameter="0.7"/>
+        <intvelocity joint="h" kp="4" kv="0.5" actrange="-0.4 0.6"/>
+        <general joint="s" dyntype="integrator" gainprm="2" actlimited="true" actrange="-1 0.5"/>
+        <general joint="h" dyntype="filter" dynprm="0.7" gaintype="affine" gainprm="1 2 3"
+          biastype="affine" biasprm="1 -2 0.3" forcerange="-1 2"/>
+        <general joint="h" dyntype="filterexact" dynprm="0.1"/></actuator></mujoco>""",
     "repetitions in a fluid": """<mujoco><option density="900" viscosity="0.2" wind="1 0 0.5"/>
       <compiler settotalmass="5"/><worldbody>
       <replicate count="3" offset="0.1 0.2 1" euler="10 20 30"><body pos="0.1 0 0"><freejoint/>

@@ -52,8 +52,8 @@ def test_a_gripper_keeps_its_fingers_parallel_and_stops_at_its_range():
 
 
 def test_a_quadruped_stands():
-    run = liaison.simulate(quadruped(), until=2.0, method="moreau", step=1e-3)
-    still = run.t > 1.5
+    run = liaison.simulate(quadruped(), until=3.0, method="moreau", step=1e-3)
+    still = run.t > 2.5
     for name in ("root.x", "root.y", "root.z", "front_left_knee", "rear_right_pitch"):
         assert np.ptp(run[name][still]) < 1e-6
     assert 0.28 < run["root.z"][-1] < 0.2987

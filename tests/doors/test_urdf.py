@@ -300,3 +300,16 @@ def test_every_verb_gives_the_notes(tmp_path):
     for verb in (liaison.mobility, liaison.derive, liaison.check):
         with pytest.warns(ReadingWarning, match="<gazebo> in <robot> is not used"):
             verb(path)
+
+
+def test_a_link_whose_visual_cannot_be_drawn_shows_its_collision_shapes():
+    link = (
+        '<robot name="r"><link name="a"><visual><geometry><mesh filename="a.dae"/></geometry>'
+        "</visual><collision><geometry>{}</geometry></collision></link></robot>"
+    )
+    content = reading_of_urdf(link.format('<box size="1 2 3"/>'))
+    (shape,) = content.mechanism.body("a").shapes
+    assert isinstance(shape, liaison.Box)
+    assert any("drawn by their collision shapes" in x for x in content.notes)
+    kept = reading_of_urdf(link.format('<mesh filename="b.dae"/>'))
+    assert kept.mechanism.body("a").shapes[0].file == "a.dae"

@@ -94,8 +94,9 @@ def test_motors_follow_what_they_are_asked_to_within_their_limits(kind, options,
     rng = np.random.default_rng(3)
     for q, v, u in rng.uniform(-1, 1, (12, 3)):
         state = {"hip": q, "hip'": 3 * v, "knee": 0.2, "knee'": 0.0}
-        inputs = {f"hip.{word}": 9 * u, f"knee.{word}": {"target": 0.2}.get(word, 0)}
-        wish = law(9 * u, q, 3 * v)
+        near = {"torque": 30 * u, "velocity": 3 * v + 0.6 * u, "position": q + 0.5 * u}[kind]
+        inputs = {f"hip.{word}": near, f"knee.{word}": {"target": 0.2}.get(word, 0)}
+        wish = law(near, q, 3 * v)
         top, bottom = min(20, 20 * (1 - 3 * v / 4)), max(-20, -20 * (1 + 3 * v / 4))
         torque = min(max(wish, bottom), top)
         M = np.asarray(liaison.mass_matrix(bare, state))

@@ -401,16 +401,38 @@ def test_null_arrays_and_a_wrong_token_do_not_crash(opened: Any) -> None:
 
 
 def test_a_run_that_cannot_go_on_says_why(opened: Any, capfd: pytest.CaptureFixture[str]) -> None:
-    # between two such angles closures are not known to more than 1e284
-    fmu = begun(opened("four_bar", 2, "CS"), 2, A=1e300)
+    # of a crank that turns as fast nothing is resolved
+    fmu = begun(opened("four_bar", 2, "CS"), 2, **{"A'": 1e20})
     with pytest.raises(Exception, match="status 3"):
         fmu.doStep(0.0, 0.01)
-    words = r"one step of the importer takes more than ten million steps: t = \S+ s is reached"
-    assert re.search(words, capfd.readouterr().out)
+    assert "the step became too small at t = " in capfd.readouterr().out
     with pytest.raises(Exception, match="status 3"):
         fmu.doStep(0.01, 0.01)
     fmu.reset()
     assert values(fmu, 2, "time") == [0.0]
+
+
+def test_one_step_of_too_many_steps_is_foreseen(
+    opened: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    fmu = begun(opened("pendulum", 2, "CS"), 2)
+    with pytest.raises(Exception, match="status 3"):
+        fmu.doStep(0.0, 1e12)
+    words = r"one step of the importer takes more than ten million steps: t = \S+ s is reached"
+    assert re.search(words, capfd.readouterr().out)
+
+
+@pytest.mark.parametrize(("name", "value", "words"), [
+    ("A'", 1e300, "the velocity 'A'' is 1e300: its square, and so the energy, is not finite"),
+    ("A'", -1e151, "the velocity 'A'' is -1e151"),
+    ("A", 1e300, "the position 'A' is 1e300: numbers of that size lie so far apart"),
+])  # fmt: skip
+def test_starts_without_meaning_are_rejected_by_name(
+    opened: Any, capfd: pytest.CaptureFixture[str], name: str, value: float, words: str
+) -> None:
+    with pytest.raises(Exception, match="status 3"):
+        begun(opened("contact/stops", 2, "CS"), 2, **{name: value})
+    assert words in capfd.readouterr().out
 
 
 def test_steps_return_early_where_the_importer_asks(opened: Any) -> None:

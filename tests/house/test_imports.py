@@ -32,7 +32,7 @@ LATER = {
     "formats.read": "formats.mjcf.read formats.urdf.read",
     "model.checks": "model.contacts.targets",
     "model.pairing": "model.contacts.between model.contacts.contact",
-    "model.shapes": "numeric.height_fields numeric.hulls numeric.meshes",
+    "model.shapes": "numeric.decompose numeric.height_fields numeric.hulls numeric.meshes",
     "program.back_ends": "program.libraries.package",
     "program.c.to_c": "program.functions.elementary",
     "program.instants": "exact.intervals",
@@ -50,6 +50,7 @@ LATER = {
     "simulation.report": "simulation.reactions contacts.events.series contacts.stepping.report "
     "contacts.events.touching contacts.scene.report simulation.balance simulation.between",
     "simulation.run": "simulation.between simulation.checkpoint contacts.scene.world",
+    "simulation.stepper": "contacts.scene.report",
     "simulation.record.series": "simulation.record.resampling",
     "simulation.record.trajectory": "simulation.record.resampling simulation.record.wrenches",
 }

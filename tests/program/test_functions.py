@@ -11,7 +11,7 @@ import pytest
 from program_samples import require_c
 
 from liaison.program.c.compile_c import compile_c_text
-from liaison.program.functions import circular, table
+from liaison.program.functions import circular, elementary
 from liaison.program.functions.elementary import FUNCTIONS
 from liaison.program.llvm.machine import Target, _link, host, object_code_for
 from liaison.program.loops.c import loops_to_c
@@ -136,11 +136,11 @@ def test_the_same_bits_without_fused_multiply_add_and_wide_registers():
     [
         ("SINE", circular.SINE, 57),
         ("COSINE", circular.COSINE, 59),
-        ("EXPONENTIAL", table.E, 61),
-        ("LOGARITHM", table.L, 60),
-        ("NARROW", table.NARROW, 67),
-        ("ARCTANGENT", table.A, 59),
-        ("ARCSINE", table.S, 58.9),
+        ("EXPONENTIAL", elementary.E, 61),
+        ("LOGARITHM", elementary.L, 60),
+        ("NARROW", elementary.NARROW, 67),
+        ("ARCTANGENT", elementary.A, 59),
+        ("ARCSINE", elementary.S, 58.9),
     ],
 )
 def test_polynomials_have_the_errors_they_are_said_to_have(name, coefficients, digits):
@@ -150,8 +150,8 @@ def test_polynomials_have_the_errors_they_are_said_to_have(name, coefficients, d
 
 
 def test_knots_of_the_logarithm_and_limbs_of_two_over_pi():
-    knots = zip(table.KNOTS, table.KNOTS_LOW, strict=True)
-    for i, (high, low) in enumerate(knots, table.FIRST_KNOT):
+    knots = zip(elementary.KNOTS, elementary.KNOTS_LOW, strict=True)
+    for i, (high, low) in enumerate(knots, elementary.FIRST_KNOT):
         assert high == round(high * 2**42) / 2**42
         off = minimax.mp.log(minimax.mp.mpf(i) / 32) - minimax.mp.mpf(high) - minimax.mp.mpf(low)
         assert abs(off) < 2.0**-94
@@ -166,7 +166,7 @@ def test_powers_with_broken_exponents_are_those_of_pow():
     """Every edge and some numbers between, to the last bit."""
     y = np.array([0.2, -0.2, 0.04, -0.17, 1.5, -2.5, 1e-3, 300.5])
     x = np.array([*SIGNED, *np.random.default_rng(1).uniform(0, 4, 40)])
-    power = compile_loops([table.broken_power])["broken_power"]
+    power = compile_loops([elementary.broken_power])["broken_power"]
     each = np.array([[power(float(a), float(b)) for b in y] for a in x])
     expected = compiled("pow")(np.repeat(x, len(y)), np.tile(y, len(x))).reshape(each.shape)
     np.testing.assert_array_equal(bits(each), bits(expected))

@@ -19,7 +19,11 @@ import pytest
 import liaison
 from liaison.errors import NamingError, ProgramError
 from liaison.program.libraries.link import patched
-from liaison.program.libraries.modules import entries_module, loops_module
+from liaison.program.libraries.modules import (
+    entries_module,
+    inner_module,
+    loops_module,
+)
 from liaison.program.libraries.package import PLACES, library_package
 from liaison.program.libraries.shared_library import SYSTEMS, separate, shared_library
 from liaison.program.loops.language import at, f64, i64, kernel, loop, ptr
@@ -158,6 +162,73 @@ def test_what_exports_do_not_need_is_left_out():
     small = shared_library([TEXT], "linux-x86_64", ["counted"])
     assert b"calloc" not in small
     assert len(small) < len(shared_library([TEXT], "linux-x86_64", EXPORTS))
+
+
+POOLED = """
+define double @{name}(double %x) nounwind {{
+  %y = fmul double %x, {first}
+  %z = fadd double %y, {second}
+  ret double %z
+}}
+"""
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_constants_are_kept_once_and_only_where_they_are_read(system):
+    pi, e, unread = 3.14159, 2.71828, 1.61803
+    modules = [
+        POOLED.format(name="a", first=pi, second=e) + POOLED.format(name="b", first=e, second=1.5),
+        POOLED.format(name="c", first=pi, second=1.5) + POOLED.format(name="d", first=e,
+                                                                      second=unread),
+    ]  # fmt: skip
+    library = shared_library(modules, system, ["a", "b", "c"])
+    assert [library.count(struct.pack("<d", x)) for x in (pi, e, unread)] == [1, 1, 0]
+
+
+def test_constants_that_are_merged_stay_what_they_are(loaded):
+    text = POOLED.format(name="a", first=3.25, second=0.7) + POOLED.format(
+        name="b", first=0.7, second=0.1
+    )
+    other = POOLED.format(name="c", first=0.1, second=3.25)
+    library = loaded(shared_library([text, other], "linux-x86_64", ["a", "b", "c"]))
+    for name, first, second in (("a", 3.25, 0.7), ("b", 0.7, 0.1), ("c", 0.1, 3.25)):
+        function = getattr(library, name)
+        function.restype, function.argtypes = ctypes.c_double, [ctypes.c_double]
+        assert function(1.3) == 1.3 * first + second
+
+
+OUTER = """
+declare x86_64_sysvcc double @inside(double, i64)
+define double @outside(i64 %k, double %x) nounwind {
+  %y = call x86_64_sysvcc double @inside(double %x, i64 %k)
+  ret double %y
+}
+"""
+INSIDE = """
+define double @inside(double %x, i64 %k) nounwind {
+  %room = alloca [2000 x double]
+  %place = getelementptr [2000 x double], ptr %room, i64 0, i64 %k
+  store volatile double %x, ptr %place
+  %y = load volatile double, ptr %place
+  %z = fmul double %y, 0.7
+  ret double %z
+}
+"""
+
+
+@pytest.mark.parametrize("system", EVERY)
+def test_inner_code_is_the_same_on_all_systems_of_a_processor(system):
+    library = shared_library([OUTER, inner_module(INSIDE)], system, ["outside"])
+    touched = b"\x48\x81\xec\x00\x10\x00\x00"  # sub rsp, 4096: one page of the stack, then the next
+    assert (touched in library) == (not system.endswith(("arm64", "aarch64")))
+
+
+def test_inner_code_is_called_with_its_own_convention(loaded):
+    modules = [OUTER, inner_module(INSIDE)]
+    library = loaded(shared_library(modules, "linux-x86_64", ["outside"]))
+    library.outside.restype = ctypes.c_double
+    library.outside.argtypes = [ctypes.c_int64, ctypes.c_double]
+    assert library.outside(1999, 3.0) == 3.0 * 0.7
 
 
 @pytest.mark.parametrize("system", EVERY)

@@ -296,3 +296,56 @@ def test_wrong_accelerations_of_moreaus_steps_are_suspect():
         kernel = liaison.to_llvm(liaison.lower(equations))
         ends.append(liaison.simulate(kernel, liaison.assemble(tree), **options).status)
     assert ends == ["done", "suspect"]
+
+
+def stiff_leg(stiffness, damping, axis="[1, 0, 1]"):
+    """A light bob on a box by a servo; the box stands on the floor."""
+    return f"""
+    gravity = [0, 0, -9.81] m/s^2 ;
+    let box = body mass = 1 kg, inertia = 1 g*m^2 end ;
+    let bob = body mass = 10 g, inertia = 0 end ;
+    let X = join earth and box with link(x, z) dof1 = [x, 0, 0], dof2 = [0, 0, z] end ;
+    let S = join box and bob with prismatic axis = {axis} end ;
+    apply servo target = 0, stiffness = {stiffness} N/m, damping = {damping} end on S ;
+    let floor = contact gap = X.z, slip = X.x', friction = 0.3 end ;
+    start S = 1 mm ;
+    """
+
+
+def test_a_suspect_run_of_moreaus_steps_is_whole():
+    run = liaison.simulate(stiff_leg(2000, 20), until=0.1, method="moreau", step=1e-3)
+    assert run.status == "suspect"
+    assert "the step of 0.001 s is too long" in run.message
+    assert run.t[-1] == pytest.approx(0.1)
+
+
+BOB = """
+let bob = body mass = 10 g, inertia = 0 end ;
+let S = join earth and bob with prismatic axis = [1, 0, 0] end ;
+apply servo target = 0, stiffness = {} N/m, damping = {} end on S ;
+start S = 1 mm ;
+"""
+
+
+@pytest.mark.parametrize("damping", [25, 30, 50])
+@pytest.mark.parametrize("method", ["moreau", "rk4"])
+def test_damping_too_stiff_for_the_step_does_not_pass(damping, method):
+    damping *= 1 if method == "moreau" else 2  # Runge and Kutta's step is stable for longer
+    text = {"moreau": stiff_leg(10 * damping, damping, "[1, 0, 0]"),
+            "rk4": BOB.format(10 * damping, damping)}[method]  # fmt: skip
+    run = liaison.simulate(text, until=0.05, method=method, step=1e-3)
+    assert abs(run["S"]).max() > 0.01  # it began at 1 mm
+    assert run.status == "suspect"
+    gentle = liaison.simulate(text, until=0.05, method=method, step=1e-5)
+    assert gentle.status == "done"
+    assert abs(gentle["S"]).max() <= 1e-3
+
+
+def test_runs_of_a_batch_that_run_away_do_not_pass():
+    starts = {"S": np.array([1e-3, 2e-3])}
+    for damping, status in ((50, "suspect"), (5, "done")):
+        text = BOB.format(10 * damping, damping)
+        runs = liaison.simulate_batch(
+            text, until=0.05, method="rk4", step=1e-3, every=0.01, start=starts
+        )
+        assert runs.statuses == (status, status)

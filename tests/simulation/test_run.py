@@ -469,6 +469,13 @@ def test_a_last_step_that_is_shorter_is_reported(swing):
         assert simulate(*swing, 1.0, step=step).message == "reached t = 1 s."
 
 
+def test_a_start_too_fast_for_impacts_is_refused_by_name():
+    with pytest.raises(
+        SimulationError, match=r"start has A' = 1e\+300 rad/s: so fast that impacts"
+    ):
+        liaison.simulate("examples/contact/stops.lsd", until=0.1, start={"A'": 1e300})
+
+
 def test_wrong_starts_are_refused(swing):
     kernel, _ = swing
     p = kernel.program

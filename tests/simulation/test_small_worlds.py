@@ -37,6 +37,18 @@ let foot = contact [0, 0, -20] cm @ thigh and earth with ball
 start A = 30 deg ;
 """
 
+BRAKED = """
+name = "braked" ;
+gravity = [0, 0, -9.81] m/s^2 ;
+let sledge = body mass = 1 kg, inertia = 0.01 kg*m^2 end ;
+let block = body mass = 1 kg, inertia = 0.01 kg*m^2 end ;
+let X = join earth and sledge with prismatic axis = [1, 0, 0] end ;
+let Z = join sledge and block with prismatic axis = [0, 0, 1] end ;
+let shoe = contact block and earth with point
+  friction = 0.2, static = 0.5, stribeck = 0.3 m/s end ;
+start X' = 0.5 m/s ;
+"""
+
 EVENTFUL = """
 name = "eventful" ;
 gravity = [0, 0, -9.81] m/s^2 ;
@@ -92,6 +104,14 @@ def test_closures_and_gaps_are_taken_at_their_own_times():
     worlds, (one, all_steps) = differences(read_lsd(SHAKEN), 200)
     assert one < ONE_STEP
     assert all_steps < 1e-9
+    assert worlds.contacts.max() == 2
+
+
+def test_friction_that_depends_on_the_slip_is_that_of_the_step_at_hand():
+    """Stribeck's law takes the speed midway, of the free motion to begin with."""
+    worlds, (one, all_steps) = differences(read_lsd(BRAKED), 100)
+    assert one < ONE_STEP
+    assert all_steps < 1e-12
     assert worlds.contacts.max() == 2
 
 

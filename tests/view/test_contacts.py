@@ -10,7 +10,18 @@ import liaison
 from liaison.analyse.along.contact_points import contact_points
 from liaison.analyse.along.formula_contacts import formula_contacts
 from liaison.view.drawing import drawing
-from liaison.view.marks import IMPACT, OPEN, ROLLS, SLIPS, STATE_COLORS, STICKS, beside, marks
+from liaison.view.marks import (
+    IMPACT,
+    OPEN,
+    ROLLS,
+    SLIPS,
+    STATE_COLORS,
+    STICKS,
+    Mark,
+    beside,
+    marks,
+    without_idle,
+)
 from liaison.view.scene import sampled
 
 SLIDE = """
@@ -266,3 +277,15 @@ def test_what_has_no_shape_is_drawn_by_its_contact(what, body, kinds):
         far = np.linalg.norm(cam.surface.vertices[:, :2], axis=1)
         assert far.max() == pytest.approx(0.06)
         assert far[far > 0].min() == pytest.approx(0.04)
+
+
+def test_places_that_stay_open_are_left_out_where_they_are_many():
+    still, t = np.zeros((2, 3)), np.zeros(2, dtype=np.int64)
+
+    def mark(name, state):
+        return Mark(name, still, still, still, t + state, t > 0, 0.1)
+
+    few = [mark("foot", STICKS), *(mark(f"stop {k}", OPEN) for k in range(6))]
+    assert without_idle(few) == few
+    many = [*few, mark("corner", OPEN)]
+    assert without_idle(many) == few[:1]

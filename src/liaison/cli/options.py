@@ -265,6 +265,13 @@ ROBOT: Mapping[str, tuple[Any, Any]] = {
         ],
         False,
     ),
+    "decompose": (
+        Annotated[
+            bool,
+            typer.Option("--decompose", help="Meshes touch by convex parts; needs coacd."),
+        ],
+        False,
+    ),
     "srdf": (
         Annotated[
             Path | None,

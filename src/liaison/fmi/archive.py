@@ -17,6 +17,7 @@ import numpy as np
 from liaison.errors import NamingError
 from liaison.expr import Expr, fingerprint, topological
 from liaison.program.libraries.shared_library import UNIVERSAL, shared_library
+from liaison.program.plan import Piece
 from liaison.simulation.events.watched import sides_in
 from liaison.simulation.outcome import REASONS, failure_texts
 from liaison.simulation.plan.plan import Plan, arrays_of
@@ -138,9 +139,13 @@ def _identify(memory: Memory, texts: Texts) -> str:
     for block in memory.blocks:
         digest.update(np.ascontiguousarray(block).tobytes())
     digest.update(repr(texts).encode())
+    pieces: dict[int, Piece] = {}
     for (k, name), plan in memory.plans.items():
-        digest.update(f"{k} {name} {plan.work_size}".encode())
-        digest.update(fingerprint(list(memory.programs[k].entry(name).outputs)).encode())
+        pieces |= {id(call.piece): call.piece for call in plan.calls}
+        calls = [([*pieces].index(id(x.piece)), x.q, x.out) for x in plan.calls]
+        digest.update(f"{k} {name} {plan.work_size} {calls}".encode())
+    results = [x for piece in pieces.values() for _, x in (*piece.outputs, *piece.puts)]
+    digest.update(fingerprint(results).encode())
     fmu = Instance(memory.blocks[0])
     fmu.identity = int.from_bytes(digest.digest()[:7], "little")
     for name, start in texts.starts.items():

@@ -10,6 +10,7 @@ count_beside.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.program.functions.elementary import FUNCTIONS, portable_routine
-from liaison.program.libraries.modules import Module
+from liaison.program.libraries.modules import INNER, Module, inner_module
 from liaison.program.llvm.entries import Module as EntryModule
-from liaison.program.llvm.entries import entry_functions
+from liaison.program.llvm.entries import shared_functions
 from liaison.program.llvm.portable import PORTABLE
 from liaison.program.loops.compile import loops_key
 from liaison.program.loops.language import Loop
@@ -32,7 +33,7 @@ from liaison.program.loops.tree import Routine, signature
 from liaison.program.wasm.fold import values_in
 from liaison.simulation.steps.layout import Run
 
-from .folding import folded_routines, is_foldable, roots_of, unread_words
+from .folding import folded_routines, is_foldable, reached, roots_of, unread_words
 from .functions import LOOPS, Function, exports
 from .layout import Instance
 from .memory import Bound, Memory
@@ -45,6 +46,9 @@ SMALL = "minsize optsize"
 
 LONG = 400
 """Values in a loop that stands in the place of its only call, at most."""
+
+OURS = re.compile(r"\b(define|declare|call) (\w+ @liaison_)")
+"""Functions of inner modules, or called by them, in IR text."""
 
 CLOSE = 4
 """Words of zeros between two stretches of memory that are stored with them."""
@@ -197,17 +201,20 @@ def modules(memory: Memory, texts: Texts, version: int) -> list[str | Module]:
         *(_wrapper(x, k, names) for k, x in enumerate(exports(version).values())),
     ])  # fmt: skip
     common = _declared(common.replace(" nounwind {", f" nounwind {SMALL} {{"), loops, names, None)
+    common = OURS.sub(rf"\1 {INNER} \2", common)
     if not folds:
-        shared = Module(partial(loops_ir, loops, portable=True), loops_key(loops, portable=True))
-        return [own, common, _entries(memory), shared]
-    return [own, common, _entries(memory), _folded(memory), _elementary()]
+        text, key = partial(loops_ir, loops, portable=True), loops_key(loops, portable=True)
+        shared = Module(text, key, is_inner=True)
+        return [*map(inner_module, (own, _entries(memory))), common, shared]
+    return [*map(inner_module, (own, _entries(memory), _folded(memory))), common, _elementary()]
 
 
 def _folded(memory: Memory) -> str:
     """Loops for one model, small; without elementary functions."""
     elementary = list(FUNCTIONS.values())
     routines = folded_routines(memory, symbol_of)
-    kept = [x for x in routines if x.loop not in elementary]
+    own = [x for x in roots_of(memory) if x not in elementary]
+    kept = reached(routines, own, elementary)
     inline = ACCESS.replace("define ", "define internal ").replace("nounwind", "alwaysinline")
     calls = Counter(x.data for one in kept for x in values_in(one.body) if x.kind == "call")
 
@@ -227,7 +234,7 @@ def _elementary() -> Module:
     def text() -> str:
         return routines_ir(reachable(listed, portable_routine), listed, lambda _: SMALL)
 
-    return Module(text, f"{SMALL} {loops_key(listed, portable=True)}")
+    return Module(text, f"{SMALL} {loops_key(listed, portable=True)}", is_inner=True)
 
 
 def loops_of(memory: Memory) -> list[Loop[..., Any]]:
@@ -241,10 +248,9 @@ def _entries(memory: Memory) -> str:
     """All entries."""
     module = EntryModule(PORTABLE)
     bodies = []
-    for key, plan in memory.plans.items():
-        if key in memory.functions:
-            program = memory.programs[key[0]]
-            bodies.append(entry_functions(module, symbol_of(key), program, plan, small=True))
+    for k, program in enumerate(memory.programs):
+        plans = {symbol_of(x): y for x, y in memory.plans.items() if x[0] == k}
+        bodies.append(shared_functions(module, program, plans, f"part_{k}"))
     return "\n".join([*module.declarations(), *bodies, module.tail(), ""])
 
 

@@ -14,12 +14,14 @@ from liaison.simulation.steps.layout import (
     DONE,
     FULL,
     GOOD,
+    NOT_FINITE,
     STEP_TOO_SMALL,
     STOPPED,
     TOO_MANY_STEPS,
     TRY,
     Run,
 )
+from liaison.solvers.linear.dense import largest
 
 from .calls import store_flag
 from .layout import (
@@ -27,6 +29,7 @@ from .layout import (
     DISCARD,
     ERROR,
     EVENT,
+    FASTEST,
     OK,
     OUT,
     QDOT,
@@ -359,6 +362,8 @@ def march_to(fmu: Instance, function: i64, t: f64) -> i64:
     # the run itself knows whether the first stage of its next step is known
     fmu.known = 0
     fmu.t_last = run.t_good
+    if not (largest(fmu.nv, run.v) <= FASTEST):
+        status = NOT_FINITE
     if status == DONE:
         return OK
     return stopped(fmu, function) if status == STOPPED else failed(fmu, function, status)

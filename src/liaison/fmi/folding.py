@@ -4,7 +4,7 @@ Of each record there is one in an instance, so that a field that no loop changes
 code; branches that are never taken go, and entries are called by name. What is left is half of the
 loops' code, and a third faster.
 
-Public names: is_foldable, folded_routines, unread_words, roots_of.
+Public names: is_foldable, folded_routines, reached, unread_words, roots_of.
 """
 
 from __future__ import annotations
@@ -110,6 +110,21 @@ def _model(memory: Memory) -> tuple[Known, dict[AnyLoop, Folded]]:
     )
     free = {x: [None] * len(portable_routine(x).arguments) for x in roots_of(memory)}
     return known, fold_loops(free, (), known)
+
+
+def reached(
+    routines: Sequence[Routine], roots: Iterable[AnyLoop], beyond: Sequence[AnyLoop] = ()
+) -> list[Routine]:
+    """Those of routines that roots need; what others need that lie beyond is left out."""
+    known = {x.loop: x for x in routines}
+    todo = [*roots]
+    seen = {*todo}
+    while todo:
+        for value in values_in(known[todo.pop()].body):
+            if value.kind == "call" and value.data not in seen and value.data not in beyond:
+                seen.add(value.data)
+                todo.append(value.data)
+    return [x for x in routines if x.loop in seen]
 
 
 def _callees_first(routines: Sequence[Routine]) -> list[Routine]:

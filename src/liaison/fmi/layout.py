@@ -52,6 +52,9 @@ MAGIC, SAVED = 0x4C4941_464D55_01, 0x4C4941_464D55_02
 MESSAGE = 128
 """Words of the longest message."""
 
+FASTEST, FARTHEST = 1e150, 2.0**53
+"""Speeds of which the squares are finite; angles that lie less than 1 rad from the next number."""
+
 
 @external
 def words_at(address: i64) -> iptr:

@@ -26,8 +26,7 @@ from liaison.program.kernel import Function
 from liaison.program.llvm.portable import PORTABLE
 from liaison.program.loops.language import Loop
 from liaison.program.loops.records import set_hook
-from liaison.program.plan import Plan as EntryPlan
-from liaison.program.plan import plan as entry_plan
+from liaison.program.parts import Shared, shared_plans
 from liaison.simulation.assembly import ENTRIES, Work, work_of
 from liaison.simulation.machine import Machine
 from liaison.simulation.plan.plan import Plan, fill_run, has_instants, lasting_arrays
@@ -36,7 +35,7 @@ from liaison.simulation.prepared import add_entries, marching_of, scale_run
 from liaison.simulation.steps.advance import advance
 
 from .exchange import DRIFT
-from .layout import MESSAGE, POSE, Instance
+from .layout import FARTHEST, MESSAGE, POSE, Instance, Q
 from .model import close_loops, vary_mode, vary_smooth
 from .smooth import go_sides, go_smooth, settle_sides, settle_smooth
 from .variables import Variables
@@ -83,10 +82,10 @@ class Memory:
         functions: entries as (program, name), loops and bound loops, in the order of marks.
     """
 
-    def __init__(self, version: int) -> None:
+    def __init__(self, version: int, plans: Mapping[tuple[int, str], Shared] | None = None) -> None:
         self.version = version
         self.functions: list[Hashable] = []
-        self.plans: dict[tuple[int, str], EntryPlan] = {}
+        self.plans: dict[tuple[int, str], Shared] = {**(plans or {})}
         self.programs: list[Program] = []
         self.blocks: list[NDArray[Any]] = []
         self.starts: list[int] = []
@@ -104,19 +103,26 @@ class Memory:
         return self.mark(self.key(program, name))
 
     def key(self, program: Program, name: str) -> tuple[int, str]:
-        """Of an entry, which is planned."""
+        """Of an entry."""
         known = [k for k, x in enumerate(self.programs) if x is program]
         if not known:
             known = [len(self.programs)]
             self.programs.append(program)
-        key = (known[0], name)
-        if key not in self.plans:
-            self.plans[key] = entry_plan(program, name, lanes=LANES, functions=PORTABLE.functions)
-        return key
+        return known[0], name
 
     def work_size(self, program: Program, name: str) -> int:
-        """Doubles of workspace of an entry."""
-        return self.plans[self.key(program, name)].work_size
+        """Doubles of workspace of an entry; 0 where it is not planned yet."""
+        plan = self.plans.get(self.key(program, name))
+        return 0 if plan is None else plan.work_size
+
+    def shared(self) -> dict[tuple[int, str], Shared]:
+        """Plans of all entries that have a mark."""
+        plans: dict[tuple[int, str], Shared] = {}
+        for k, program in enumerate(self.programs):
+            names = [x[1] for x in self.functions if isinstance(x, tuple) and x[0] == k]
+            known = shared_plans(program, names, lanes=LANES, functions=PORTABLE.functions)
+            plans |= {(k, name): plan for name, plan in known.items()}
+        return plans
 
     def place(self, block: NDArray[Any]) -> int:
         """The word at which a block begins; one that is known keeps its place."""
@@ -244,7 +250,12 @@ def prepared(plan: Plan, variables: Variables, closing: Closing | None, version:
         raise SimulationError(
             f"{plan.program.name!r} cannot become an FMU: {why}.", status="not exported"
         )
-    memory = Memory(version)
+    first = _filled(plan, variables, closing, Memory(version))
+    return _filled(plan, variables, closing, Memory(version, first.shared()))
+
+
+def _filled(plan: Plan, variables: Variables, closing: Closing | None, memory: Memory) -> Memory:
+    """The memory with all blocks; entries have room for their work where they are planned."""
     added = None if plan.added is None else MarkedKernel(plan.added, memory)
     marked = replace(plan, kernel=MarkedKernel(plan.kernel, memory), added=added)
     return _Preparation(marked, memory, variables).filled(closing)
@@ -356,6 +367,8 @@ class _Preparation:
             row.array, row.first, row.count = variable.array, variable.first, variable.count
             row.settable, row.is_integer = variable.settable, variable.is_integer
             row.low, row.high = variable.low, variable.high
+            if variable.array == Q and variable.unit == "rad":
+                row.low, row.high = -FARTHEST, FARTHEST
 
 
 def _instants(plan: Plan) -> tuple[Instants, float]:

@@ -32,6 +32,8 @@ from liaison.solvers.linear.dense import largest, largest_in
 from .layout import (
     DISCARD,
     ENERGY,
+    FARTHEST,
+    FASTEST,
     INDICATOR,
     KNOWS_ENERGY,
     KNOWS_EVENTS,
@@ -61,6 +63,8 @@ from .messages import (
     NOT_FINITE_VALUE,
     NOT_SETTABLE,
     OUT_OF_BOUNDS,
+    TOO_FAR,
+    TOO_FAST,
     WRONG_COUNT,
     complain,
     explained,
@@ -128,7 +132,9 @@ def rates_known(fmu: Instance) -> i64:
         fmu.q_before[i] = run.q[i]
     if fmu.nq > nv:
         centre(fmu)
-    status = step_back(fmu) if run.nc > 0 else GOOD
+    status = GOOD if largest(nv, run.v) <= FASTEST else NOT_FINITE
+    if run.nc > 0 and status == GOOD:
+        status = step_back(fmu)
     if status == GOOD:
         for i in range(nv):
             fmu.y[i] = 0.0
@@ -531,7 +537,11 @@ def set_doubles(
             if not isfinite(x):
                 return complain(fmu, function, NOT_FINITE_VALUE, name, x, k)
             if x < variable.low or x > variable.high:
-                return complain(fmu, function, OUT_OF_BOUNDS, name, x, k)
+                is_far = variable.array == Q and abs(x) > FARTHEST
+                text = TOO_FAR if is_far else OUT_OF_BOUNDS
+                return complain(fmu, function, text, name, x, k)
+            if variable.array == V and abs(x) > FASTEST:
+                return complain(fmu, function, TOO_FAST, name, x, k)
             set_value(fmu, variable.array, variable.first + j, x)
             place += 1
     refreshed(fmu)
@@ -576,6 +586,8 @@ def begin(fmu: Instance, function: i64) -> i64:
         run.recorded = 0
         run.event_count = 0
         status = fmu.go(fmu, SLICE)
+    if not (largest(fmu.nv, run.v) <= FASTEST):
+        status = NOT_FINITE
     if status != DONE and status != STOPPED:
         return failed(fmu, function, status)
     run.phase = TRY

@@ -8,7 +8,7 @@ Public names: c_sources.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from liaison.program.c.to_c import ARGUMENTS, PRELUDE, c_name, entries_c
@@ -16,10 +16,9 @@ from liaison.program.functions.elementary import FUNCTIONS
 from liaison.program.loops.c import loops_to_c, routines_to_c
 from liaison.program.loops.language import Loop
 from liaison.program.loops.llvm import unique_names
-from liaison.program.loops.tree import Routine, signature
-from liaison.program.plan import Plan
+from liaison.program.loops.tree import signature
+from liaison.program.parts import Shared
 from liaison.program.program import Program
-from liaison.program.wasm.fold import values_in
 
 from .code import (
     Texts,
@@ -29,7 +28,7 @@ from .code import (
     loops_of,
     parameters_at,
 )
-from .folding import folded_routines, is_foldable, roots_of
+from .folding import folded_routines, is_foldable, reached, roots_of
 from .functions import Function, exports
 from .memory import Bound, Memory
 
@@ -121,7 +120,7 @@ def c_sources(memory: Memory, texts: Texts, version: int, name: str) -> dict[str
         loops = roots_of(memory)
         routines = folded_routines(memory, symbols.__getitem__)
         own = [x for x in loops if x not in FUNCTIONS.values()]
-        used = _reached(routines, [*own, *called])
+        used = reached(routines, [*own, *called])
         text = routines_to_c(used, loops, static=True, short=True)
     else:
         loops = loops_of(memory)
@@ -146,26 +145,13 @@ def _used(memory: Memory) -> list[tuple[int, str]]:
     return [key for key in memory.plans if key in memory.functions]
 
 
-def _planned(memory: Memory) -> list[tuple[Program, dict[str, Plan]]]:
+def _planned(memory: Memory) -> list[tuple[Program, dict[str, Shared]]]:
     """Programs with the plans of their entries."""
     used = _used(memory)
     return [
         (program, {n: memory.plans[j, n] for j, n in used if j == k})
         for k, program in enumerate(memory.programs)
     ]
-
-
-def _reached(routines: Sequence[Routine], roots: Iterable[Loop[..., Any]]) -> list[Routine]:
-    """Those of routines that roots need."""
-    known = {x.loop: x for x in routines}
-    todo = [*roots]
-    reached = {*todo}
-    while todo:
-        for value in values_in(known[todo.pop()].body):
-            if value.kind == "call" and value.data not in reached:
-                reached.add(value.data)
-                todo.append(value.data)
-    return [x for x in routines if x.loop in reached]
 
 
 def _tables(memory: Memory, texts: Texts) -> list[str]:

@@ -44,6 +44,8 @@ class ReadKeywords(TypedDict, total=False):
         restitution: of stops and of that plane; 0.
         sticking: of URDF: dry friction of joints holds at rest, exactly. False.
         self_collision: of URDF: links touch each other, but for neighbours. False.
+        decompose: of URDF with self_collision and MJCF with contacts: meshes touch each other by
+            their convex parts, True or how many at most (16); needs the extra `meshes`. False.
         srdf: of URDF: path or text of its SRDF file.
         pose: of URDF: where joints start, by name ("*_knee" for all such) [rad, m]; or the name of
             a group state of the SRDF file.
@@ -68,12 +70,13 @@ class ReadKeywords(TypedDict, total=False):
     restitution: Any
     sticking: bool
     self_collision: bool
+    decompose: bool | int
     srdf: str | Path
     pose: str | Mapping[str, Any]
     package_root: str | Path
 
 
-OF_MJCF = ("strict", "folder", "keyframe", "contacts", "limits")
+OF_MJCF = ("strict", "folder", "keyframe", "contacts", "limits", "decompose")
 OF_URDF = tuple(
     x for x in ReadKeywords.__annotations__ if x not in ("file", "folder", "keyframe", "contacts")
 )

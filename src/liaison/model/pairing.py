@@ -27,7 +27,7 @@ from .joints import Free, Quaternion
 from .markers import Marker
 from .mechanism import Mechanism
 from .records import Body
-from .shapes import Box, Cylinder, Hull, Shape, Sphere
+from .shapes import Box, Cylinder, HeightField, Hull, Shape, Sphere
 
 if TYPE_CHECKING:
     from liaison.model.contacts.contact import Contact
@@ -56,7 +56,7 @@ def is_scene(mechanism: Mechanism) -> bool:
     by_loops = _pair_with(mechanism, surfaces, Box, Box) or _pair_with(
         mechanism, surfaces, Cylinder | Hull, Box | Cylinder | Hull | Sphere
     )
-    if surfaces.pairs <= FEW_PAIRS and not by_loops:
+    if surfaces.pairs <= FEW_PAIRS and not (by_loops or surfaces.terrains):
         return False
     why = obstacle(mechanism)
     if why is None:
@@ -159,15 +159,24 @@ def paired(mechanism: Mechanism) -> Mechanism:
 
 
 def drawn(mechanism: Mechanism) -> Mechanism:
-    """The mechanism as a picture takes it: every pair, or of a scene a contact with each plane."""
+    """The mechanism as a picture takes it: every pair, or of a scene a contact with each plane or
+    height field."""
     if not is_scene(mechanism):
         return paired(mechanism)
     from liaison.model.contacts.contact import Contact
 
-    planes = plane_names(surfaces_of(mechanism))
+    surfaces = surfaces_of(mechanism)
     body = Marker(mechanism.joints[0].successor.body)
-    contacts = tuple(Contact(name, body, plane) for plane, name in planes.items())
+    contacts = tuple(
+        Contact(name, body, one, "ball", radius=1, more=_field_of(surfaces.terrains.get(one)))
+        for one, name in plane_names(surfaces).items()
+    )
     return replace(mechanism, contacts=contacts)
+
+
+def _field_of(terrain: HeightField | None) -> tuple[tuple[str, Any], ...]:
+    """The size of a contact with a height field; none of one with a plane."""
+    return () if terrain is None else (("terrain", terrain),)
 
 
 def _pairs(mechanism: Mechanism, surfaces: Surfaces) -> list[Pair]:
@@ -199,7 +208,9 @@ def _contact(name: str, pair: Pair, one: Solid, other: Solid | None) -> Contact:
     """The contact of two shapes, the one that can be touched in fewer ways as the first."""
     options: dict[str, Any] = {"friction": pair.law.friction, "restitution": pair.law.restitution}
     first, second = _on(pair.first.body, one), pair.second
-    if other is not None:
+    if other is None:
+        options["more"] = _field_of(pair.law.terrain)
+    else:
         second = _on(pair.second.body, other)
         if RANK[type(one)] > RANK[type(other)]:
             one, other, first, second = other, one, second, first

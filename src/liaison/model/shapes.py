@@ -4,14 +4,14 @@ A shape stands on its body at (R, p). Cylinders and cones run along z, a cylinde
 their middle, a cone from its base.
 
 Public names: Shape, Box, Cylinder, Sphere, Cone, Mesh, Hull, HeightField, Line, filled,
-check_solid.
+check_solid, terrain_of.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar, final
@@ -278,28 +278,45 @@ class Hull(Shape, Brief):
 
     @classmethod
     def parts(
-        cls, file: str, scale: Triple = (1, 1, 1), *, most: int = 16, threshold: float = 0.05
+        cls,
+        file: str,
+        scale: Triple = (1, 1, 1),
+        *,
+        most: int = 16,
+        threshold: float = 0.05,
+        seconds: float = 60.0,
     ) -> tuple[Hull, ...]:
         """Hulls of the convex parts that a mesh nearly consists of; needs the extra `meshes`.
+
+        The first has a note on how many there are, and by how much their volume is off.
 
         Args:
             file: a mesh (.stl, .obj) that encloses a volume.
             scale: of its points.
             most: parts at most.
             threshold: by which a part may be concave, beside the size, 0.01 to 1.
+            seconds: that it may take.
 
         Raises:
             MissingModule: the package coacd is not installed.
-            ModelError: no mesh, or numbers out of their range.
+            ModelError: no mesh, numbers out of their range, or no parts within that time.
         """
-        from liaison.numeric.meshes import convex_parts, read_mesh
+        from liaison.numeric.decompose import convex_parts
+        from liaison.numeric.meshes import MeshFile, read_mesh
 
-        if not (most >= 1 and 0.01 <= threshold <= 1):
+        if not (isinstance(most, int) and most >= 1 and 0.01 <= threshold <= 1):
             message = f"a mesh is taken apart into {most} parts, by a threshold of {threshold:g}"
-            raise ModelError(f"{message}; it takes 1 or more, and 0.01 to 1.")
+            raise ModelError(f"{message}; it takes a whole number from 1, and 0.01 to 1.")
+        if not seconds > 0:
+            raise ModelError(f"a mesh is taken apart within {seconds} s; that takes some time.")
         factors = np.array([float(x) for x in scale])
-        listed = convex_parts(read_mesh(file), most, threshold)
-        return tuple(cls(tuple(map(tuple, (x * factors).tolist()))) for x in listed)
+        owner, mesh = f"the mesh {file!r}", read_mesh(file)
+        scaled = MeshFile(mesh.vertices * factors, mesh.triangles)
+        parts = convex_parts(scaled, most, threshold, seconds=seconds, owner=owner)
+        first, *others = (cls(tuple(map(tuple, x.tolist()))) for x in parts.points)
+        if not others:
+            return (first,)
+        return (replace(first, notes=(parts.note(owner), *first.notes)), *others)
 
     def polytope(self) -> Any:
         """Corners, faces, volume: a `Polytope`."""
@@ -383,6 +400,22 @@ def _fixed(value: Any, what: str) -> float:
         message = f"a {what} of a height field depends on a parameter; it must be a number."
         raise ModelError(message)
     return known
+
+
+def terrain_of(value: Any, what: str, place: Place | None) -> HeightField:
+    """A height field, upright at its frame.
+
+    Raises:
+        ModelError: something else, or one that is turned or moved.
+    """
+    if not isinstance(value, HeightField):
+        message = f"{what} must be a height field, not a {type(value).__name__}."
+        hint = "In LSD: height_field(size = [4, 4] m, heights = [[0, 0], [0, 1]] m), or a file."
+        raise ModelError(message, place=place, hint=hint)
+    if (value.R, value.p) != (UPRIGHT, (0, 0, 0)):
+        message = f"{what} stands at the frame that is touched; it has no place of its own."
+        raise ModelError(message, place=place, hint="Move the frame instead.")
+    return value
 
 
 @final

@@ -32,6 +32,8 @@ SAME_PLANE = 1e-9
 FLAT = 1e-7
 """Thickness beside the size below which points have no volume."""
 CHUNK = 2048  # points that are treated at once
+ROUNDS = 2
+"""Times that corners are added to a hull that has too many of them."""
 
 
 @final
@@ -118,12 +120,13 @@ def convex_hull(points: Any, owner: str = "a hull") -> Polytope:
     notes: list[str] = []
     chosen = cloud
     if len(cloud) > MOST_POINTS:
-        chosen = _extreme(cloud, _directions(DIRECTIONS))
+        chosen = cloud[_extreme_places(cloud, _directions(DIRECTIONS))]
     middle, size = _frame(chosen)
     hull = _faces((chosen - middle) / size, owner)
     if len(hull[0]) > MOST_CORNERS:
-        chosen = _extreme(chosen, _directions(MOST_CORNERS))
-        hull = _faces((chosen - middle) / size, owner)
+        corners = chosen[hull[0]]
+        picked, hull = _coarser((corners - middle) / size, owner)
+        chosen = corners[picked]
     kept, faces, normals = hull
     vertices = chosen[kept]
     offsets = np.max(vertices @ normals.T, axis=0)
@@ -139,6 +142,26 @@ def convex_hull(points: Any, owner: str = "a hull") -> Polytope:
         notes.append(f"{left} of {len(cloud)} points of {owner} are no corners of its hull")
     volume, center, second = _moments(vertices, faces)
     return Polytope(vertices, faces, normals, offsets, volume, center, second, tuple(notes))
+
+
+def _coarser(corners: Array, owner: str) -> tuple[Any, Any]:
+    """Some corners of size 1, by number, and their hull: extreme ones, and those farthest off."""
+    picked = _extreme_places(corners, _directions(MOST_CORNERS))
+    hull = _faces(corners[picked], owner)
+    for _ in range(ROUNDS):
+        kept, _, normals = hull
+        vertices = corners[picked[kept]]
+        heights = corners @ normals.T - np.max(vertices @ normals.T, axis=0)
+        # of the corners farthest off a face those that are farthest, as long as there is room
+        far = np.unique(np.argmax(heights, axis=0))
+        off = np.max(heights[far], axis=1)
+        far = far[np.argsort(-off, kind="stable")][: MOST_CORNERS - len(vertices)]
+        far = far[np.max(heights[far], axis=1) > SAME_PLANE]
+        if not len(far):
+            break
+        picked = np.union1d(picked[kept], far)
+        hull = _faces(corners[picked], owner)
+    return picked, hull
 
 
 def _checked(points: Any, owner: str) -> Array:
@@ -192,8 +215,8 @@ def _directions(count: int) -> Array:
     return np.column_stack([wide * np.cos(turn), wide * np.sin(turn), z])
 
 
-def _extreme(points: Array, directions: Array) -> Array:
-    """Points that are extreme in one of the directions, in their order."""
+def _extreme_places(points: Array, directions: Array) -> Any:
+    """Numbers of the points that are extreme in one of the directions, in their order."""
     best, place = np.full(len(directions), -np.inf), np.zeros(len(directions), dtype=np.int64)
     for start in range(0, len(points), CHUNK):
         heights = directions @ points[start : start + CHUNK].T
@@ -201,8 +224,7 @@ def _extreme(points: Array, directions: Array) -> Array:
         value = heights[np.arange(len(directions)), top]
         better = value > best
         best[better], place[better] = value[better], start + top[better]
-    chosen: Array = points[np.unique(place)]
-    return chosen
+    return np.unique(place)
 
 
 def _outside(points: Array, normals: Array, offsets: Array) -> float:
@@ -222,16 +244,22 @@ def _faces(points: Array, owner: str) -> tuple[list[int], tuple[tuple[int, ...],
     except QhullError as error:
         why = str(error).split("\n")[0]
         raise ModelError(f"{owner} has no convex hull: {why}.") from error
-    groups = _planes(points, hull)
-    faces, normals = [], []
-    for members in groups:
-        for outline in _outlines(points, hull, members):
-            faces.append(outline)
-            normals.append(_normal(points[list(outline)]))
+    turned: list[tuple[int, ...]] = list(map(tuple, _turned(points, hull).tolist()))
+    faces = [
+        outline
+        for members in _planes(points, hull)
+        for outline in _outlines(points, [turned[k] for k in members])
+    ]
+    normals = np.zeros((len(faces), 3))
+    plain = [k for k, face in enumerate(faces) if len(face) == 3]
+    normals[plain] = _normals(points[np.array([faces[k] for k in plain], dtype=int).reshape(-1, 3)])
+    for k, face in enumerate(faces):
+        if len(face) > 3:
+            normals[k] = _normal(points[list(face)])
     used = sorted({k for face in faces for k in face})
     number = {k: i for i, k in enumerate(used)}
     listed = tuple(tuple(number[k] for k in face) for face in faces)
-    return used, listed, np.array(normals)
+    return used, listed, normals
 
 
 def _planes(points: Array, hull: Any) -> list[list[int]]:
@@ -244,8 +272,15 @@ def _planes(points: Array, hull: Any) -> list[list[int]]:
     area = np.linalg.norm(
         np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1
     )
+    around = points[hull.simplices[hull.neighbors]]
+    heights = np.einsum("nabi,ni->nab", around, normals) + offsets[:, None, None]
+    is_flat = np.any(np.max(np.abs(heights), axis=2) <= SAME_PLANE, axis=1)
     for seed in np.argsort(-area, kind="stable"):
         if group[seed] >= 0:
+            continue
+        if not is_flat[seed]:
+            group[seed] = len(groups)
+            groups.append([int(seed)])
             continue
         members, stack = [], [int(seed)]
         group[seed] = len(groups)
@@ -253,17 +288,18 @@ def _planes(points: Array, hull: Any) -> list[list[int]]:
             one = stack.pop()
             members.append(one)
             for other in hull.neighbors[one]:
-                heights = points[hull.simplices[other]] @ normals[seed] + offsets[seed]
-                if group[other] < 0 and np.max(np.abs(heights)) <= SAME_PLANE:
+                if group[other] >= 0:
+                    continue
+                high = points[hull.simplices[other]] @ normals[seed] + offsets[seed]
+                if np.max(np.abs(high)) <= SAME_PLANE:
                     group[other] = len(groups)
                     stack.append(int(other))
         groups.append(members)
     return groups
 
 
-def _outlines(points: Array, hull: Any, members: list[int]) -> Iterable[tuple[int, ...]]:
+def _outlines(points: Array, triangles: list[tuple[int, ...]]) -> Iterable[tuple[int, ...]]:
     """The outline of triangles of one plane; each by itself where they have no single one."""
-    triangles = [_turned(points, hull, k) for k in members]
     edges = {(t[i], t[(i + 1) % 3]) for t in triangles for i in range(3)}
     border = {a: b for a, b in edges if (b, a) not in edges}
     start = next(iter(border), -1)
@@ -277,11 +313,12 @@ def _outlines(points: Array, hull: Any, members: list[int]) -> Iterable[tuple[in
     return [tuple(kept)] if len(kept) >= 3 else []
 
 
-def _turned(points: Array, hull: Any, k: int) -> tuple[int, int, int]:
-    """Corners of a triangle about its outward normal."""
-    a, b, c = (int(x) for x in hull.simplices[k])
-    outwards = np.dot(_cross(points[[a, b, c]]), hull.equations[k, :3])
-    return (a, b, c) if outwards >= 0 else (a, c, b)
+def _turned(points: Array, hull: Any) -> Any:
+    """Corners of all triangles about their outward normals."""
+    corners = points[hull.simplices]
+    cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    inwards = np.einsum("ni,ni->n", cross, hull.equations[:, :3]) < 0
+    return np.where(inwards[:, None], hull.simplices[:, [0, 2, 1]], hull.simplices)
 
 
 def _cross(corners: Array) -> Array:
@@ -308,10 +345,17 @@ def _straightened(points: Array, loop: list[int]) -> list[int]:
 
 def _normal(corners: Array) -> Array:
     """The normal of a polygon: the sum of the products of its edges."""
-    arms = corners - np.mean(corners, axis=0)
-    total = np.sum(np.cross(arms, np.roll(arms, -1, axis=0)), axis=0)
-    normal: Array = total / np.linalg.norm(total)
+    normal: Array = _normals(corners[None])[0]
     return normal
+
+
+def _normals(corners: Array) -> Array:
+    """The same of many of equally many corners."""
+    arms = corners - np.mean(corners, axis=1)[:, None]
+    total = np.sum(np.cross(arms, np.roll(arms, -1, axis=1)), axis=1)
+    long = np.array([np.linalg.norm(x) for x in total])
+    normals: Array = total / np.where(long > 0, long, 1.0)[:, None]
+    return normals
 
 
 def _moments(vertices: Array, faces: tuple[tuple[int, ...], ...]) -> tuple[float, Array, Array]:

@@ -1,6 +1,6 @@
 """Mesh files as points and triangles: STL (binary and text) and OBJ.
 
-Public names: read_mesh, mesh_of, convex_parts, READERS, MeshFile, MOST_BYTES.
+Public names: read_mesh, mesh_of, READERS, MeshFile, MOST_BYTES.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.errors import ModelError, needed
+from liaison.errors import ModelError
 
 from .state import Array
 
@@ -82,25 +82,6 @@ def mesh_of(data: bytes, suffix: str) -> MeshFile:
     if len(bad):
         raise ValueError(f"its point {bad[0] + 1} is {mesh.vertices[bad[0]].tolist()}")
     return mesh
-
-
-def convex_parts(mesh: MeshFile, most: int, threshold: float) -> list[Array]:
-    """Points of convex parts that make up a mesh nearly, by the package coacd.
-
-    Args:
-        mesh: triangles that enclose a volume.
-        most: parts at most.
-        threshold: by which parts may be concave, beside the size, 0.01 to 1.
-
-    Raises:
-        MissingModule: coacd is not installed.
-    """
-    with needed("meshes"):
-        import coacd
-    coacd.set_log_level("error")
-    body = coacd.Mesh(mesh.vertices, mesh.triangles)
-    parts = coacd.run_coacd(body, threshold=threshold, max_convex_hull=most)
-    return [np.array(points, dtype=float) for points, _ in parts]
 
 
 def _stl(data: bytes) -> MeshFile:

@@ -35,7 +35,7 @@ from liaison.program.derivatives.columns import Columns
 from liaison.units import FORCE
 
 from .program import Entry, Program
-from .solve import Factor, Saddle, dense, factor, with_metric
+from .solve import Factor, Saddle, dense, factor, solved, with_metric
 
 if TYPE_CHECKING:
     from liaison.program.derivatives.stages import Stages
@@ -67,8 +67,9 @@ def lower(equations: Equations) -> Program:
         (what multipliers alone cause in joints), motions (of bodies, x = v̇), markers (poses of
         joints), balance (the general theorems), work (T, U and the power of what is not stored),
         invariants (first integrals), d_residual, d_motion and tangent (see tangent.py), variation
-        (see variation.py), adjoint, adjoint_motion and adjoint_closing (likewise), qdot
-        (q̇ = N v), kick, leap, d_leap, reach and turn (see discrete.py).
+        and varied (see variation.py), adjoint, adjoint_motion and adjoint_closing (likewise), qdot
+        (q̇ = N v), solve (v̇ and λ of any f and γ, where closures are not eliminated), kick, leap,
+        d_leap, reach and turn (see discrete.py).
 
     Example:
         >>> import liaison
@@ -114,6 +115,13 @@ def _changes(equations: Equations) -> list[Expr]:
     return [symbol(f"change of {x.name}") for x in varied]
 
 
+def right_sides(equations: Equations) -> list[Expr]:
+    """What x holds in the entry `solve`: f and γ."""
+    return [
+        symbol(f"right side {k}") for k in range(len(equations.symbols.v + equations.symbols.lam))
+    ]
+
+
 def _weights(equations: Equations) -> list[Expr]:
     """What x holds in the entry `adjoint`: weights of q̇, v̇ and the outputs."""
     symbols = equations.symbols
@@ -132,16 +140,18 @@ def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
     extra = (*symbols.vdot, *symbols.lam, *_curvature_places(equations))
     listed += [("p", symbols.p), ("x", extra), ("x", symbols.xi)]
     listed += [("x", equations.kinematics.target), ("x", symbols.stress)]
-    listed += [("x", tuple(_changes(equations))), ("x", tuple(_weights(equations)))]
+    after = [solved(x) for x in (*symbols.vdot, *symbols.lam)]
+    listed += [("x", (*_changes(equations), *after)), ("x", tuple(_weights(equations)))]
+    listed += [("x", tuple(right_sides(equations)))]
     places: dict[Expr, tuple[str, int]] = {}
     for array, group in listed:
         for i, x in enumerate(group):
             if x in places:
                 raise NamingError.double("quantities", x.name)
             places[x] = (array, i)
-    after = len(symbols.vdot) + len(symbols.lam)
+    first = len(symbols.vdot) + len(symbols.lam)
     behind = (*symbols.force, *_features(equations))
-    return places | {x: ("x", after + i) for i, x in enumerate(behind)}
+    return places | {x: ("x", first + i) for i, x in enumerate(behind)}
 
 
 def _features(equations: Equations) -> tuple[Expr, ...]:
@@ -328,6 +338,7 @@ class _Lowering:
             "one_sided": self.one_sided,
             "frames": lambda: [(x.name, list(x.pose)) for x in self.equations.sides.pairs],
             "bearings": self.bearings,
+            **({"solve": self.solve} if self.equations.dynamics.whole is None else {}),
         }
 
     def derivatives(self) -> dict[str, Callable[[], Blocks | Columns | Stages]]:
@@ -436,6 +447,12 @@ class _Lowering:
         moved = dict(zip(self.symbols.q, chart.retract, strict=True))
         formulas = substitute([*vdot, residual], moved)
         return [("xidot", chart.local_rate), ("vdot", formulas[:-1]), ("residual", formulas[-1:])]
+
+    def solve(self) -> Blocks:
+        """v̇, λ and the largest |γ − G v̇| of any f and γ."""
+        right = right_sides(self.equations)
+        vdot, lam, residual = self.factored.solve(right[: self.nv], right[self.nv :])
+        return [("vdot", vdot), ("lam", lam), ("residual", [residual])]
 
     def dense_mass(self) -> list[Expr]:
         """M row by row."""

@@ -13,6 +13,8 @@ two edges, x = a + s d, with n along the product of their directions:
 
     g = n·(c₂ − x₁) − d − r,   or   g = n·(x₂ − x₁), n = d₁ × d₂/|d₁ × d₂|.       (pairs-2)
 
+A point x of the ground touches a face of a body, with n into it, by g = d − n·(x − x₂).
+
 Three rows for each body, along n and two tangents s, give the rate of what touches: (ρ × s, s)
 on (ω, velocity of the center of mass), both in the axes of the ground, ρ being the arm of the
 point that touches; with the sign turned for the first body.
@@ -42,11 +44,12 @@ TINY = 1e-24  # square of a distance [m²], so that centers that coincide have s
 
 @cache
 def pair_program() -> Program:
-    """Entries ball_ball, ball_plane, ball_box, point_face, edge_edge, and each with _gap.
+    """Entries ball_ball, ball_plane, ball_box, point_face, edge_edge, face_point, each with _gap.
 
     Arguments: q and v are the poses of the first and the second body, p and u what they have there:
     balls (c, r); a plane (n, d) in the first place, of the ground or on a body; a box (c, half
-    sizes, quaternion) in the first place; edges (a, direction of length 1).
+    sizes, quaternion) in the first place; edges (a, direction of length 1); a point of the ground
+    in the first place, a face (n, d) on the second body.
     """
     arrays = {"q": 7, "v": 7, "p": 10, "u": 6}
     names = {x: [symbol(f"{x}[{i}]") for i in range(n)] for x, n in arrays.items()}
@@ -54,7 +57,7 @@ def pair_program() -> Program:
     entries = {
         "ball_ball": _balls(q, v, p, u), "ball_plane": _plane(v, p, u),
         "ball_box": _box(q, v, p, u), "point_face": _face(q, v, p, u),
-        "edge_edge": _edges(q, v, p, u),
+        "edge_edge": _edges(q, v, p, u), "face_point": _peak(v, p, u),
     }  # fmt: skip
     entries |= {f"{name}_gap": formulas[:1] for name, formulas in entries.items()}
     return Program(
@@ -122,6 +125,12 @@ def _face(q: Triple, v: Triple, p: Triple, u: Triple) -> list[Expr]:
     near = [away[i] - height * n[i] for i in range(3)]
     far = [second[i] - u[3] * n[i] for i in range(3)]
     return [height - u[3], *(-x for x in _rows(near, n)), *_rows(far, n)]
+
+
+def _peak(v: Triple, p: Triple, u: Triple) -> list[Expr]:
+    """A point of the ground and a face on the second body, n into the body."""
+    n, arm = _turned(v, u), [p[i] - v[i] for i in range(3)]
+    return [u[3] - _dot(n, arm), *[as_expr(0)] * 18, *_rows(arm, n)]
 
 
 def _edges(q: Triple, v: Triple, p: Triple, u: Triple) -> list[Expr]:

@@ -5,7 +5,7 @@ of about 1000 operations; a value that crosses a cut lives in the workspace. For
 symbols become numbers here. Sines and cosines of one angle are computed together, and those of
 several angles that are ready early together too, as vectors.
 
-Public names: Plan, Piece, plan, plan_of.
+Public names: Plan, Piece, plan, plan_of, expanded, numbers_of, runs_of.
 """
 
 from __future__ import annotations
@@ -41,12 +41,14 @@ class Piece:
         loads: node -> place in the workspace, for values of earlier pieces.
         saves: node -> place in the workspace, for values later pieces want.
         outputs: (index in out, node).
+        puts: (place in the workspace, node), besides `saves`.
     """
 
     items: tuple[Item, ...]
     loads: Mapping[Expr, int]
     saves: Mapping[Expr, int]
     outputs: tuple[tuple[int, Expr], ...]
+    puts: tuple[tuple[int, Expr], ...] = ()
 
 
 @final
@@ -110,16 +112,26 @@ def _arranged(
     by_level: bool = True,
 ) -> Plan:
     """Plain rows, numbers, order and cuts."""
+    outputs, order = expanded(outputs, order)
+    numbers = numbers_of(order, functions)
+    steps = [node for node in order if node.op != "symbol" and node not in numbers]
+    return _joined(runs_of(steps, lanes, size, by_level=by_level), outputs, numbers)
+
+
+def expanded(outputs: tuple[Expr, ...], order: list[Expr]) -> tuple[tuple[Expr, ...], list[Expr]]:
+    """Formulas, and all of their nodes in order, by rows that back ends know."""
     if any(_plain(node) is not None for node in order):
         outputs = tuple(rewritten(outputs, _plain))
         order = topological(outputs)
-    numbers = _numbers(order, functions)
-    steps = [node for node in order if node.op != "symbol" and node not in numbers]
+    return outputs, order
+
+
+def runs_of(steps: list[Expr], lanes: int, size: int, *, by_level: bool = True) -> list[list[Item]]:
+    """Operations in an order in which they are computed, cut into runs of about `size`."""
     weight = len(steps) + ANGLE_WEIGHT * sum(node.op in TURNING for node in steps)
     if by_level and weight <= WHOLE * size:
         steps = _by_level(steps)
-    cuts = _cut(_Arrangement(steps, lanes).items(), size)
-    return _joined(cuts, outputs, numbers)
+    return _cut(_Arrangement(steps, lanes).items(), size)
 
 
 def _by_level(steps: list[Expr]) -> list[Expr]:
@@ -142,7 +154,7 @@ def _plain(node: Expr) -> Expr | None:
     return row.expand(node.data, *node.args)
 
 
-def _numbers(order: Iterable[Expr], functions: Functions) -> dict[Expr, float]:
+def numbers_of(order: Iterable[Expr], functions: Functions) -> dict[Expr, float]:
     """Values of all nodes below which there is no symbol."""
     numbers: dict[Expr, float] = {}
     for node in order:

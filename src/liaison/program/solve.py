@@ -28,7 +28,8 @@ gives λ_k, u_i being the entries of the other rows at j. Put into the rest, row
 G_i − (u_i/a) g, its right-hand side γ_i − (u_i/a) γ_k, and f becomes f − (f_j/a) gᵀ: an effort
 along v_j acts along the row. Nothing is divided by but a, which is −1 or near it.
 
-Public names: Saddle, factor, Factor, Tie, Ties, ties_of, dense.
+Public names: Saddle, factor, Factor, Tie, Ties, ties_of, dense,
+solved.
 
 Source: RBDA §6.5 (LTL); ProxDyn, the proximal view of (solve-1): docs/theory/closures.md.
 """
@@ -52,6 +53,7 @@ from liaison.expr import (
     as_expr,
     evaluate,
     maximum,
+    symbol,
     symbols_of,
     vanishes,
 )
@@ -136,6 +138,11 @@ def ties_of(rows: Rows, defines: Mapping[int, int], with_inertia: Iterable[int])
                 rows[i][n] = rows[i].get(n, ZERO) - share * g
         ties.append(Tie(k, j, entry, others, touching))
     return Ties(tuple(ties), rows)
+
+
+def solved(x: Expr) -> Expr:
+    """The symbol of an acceleration or a multiplier that is known already."""
+    return symbol(f"solved {x.name}")
 
 
 def ratio(x: Expr, a: Expr) -> Expr:

@@ -24,7 +24,7 @@ from liaison.simulation.plan.plan import Plan, may_lose, scales
 from liaison.simulation.record.trajectory import SUSPECT
 
 from .machine import map_entry
-from .outcome import Balance, Outcome, safety
+from .outcome import Balance, Outcome, runs_away, safety
 
 LOOKS = 64
 """Recorded states at which the bound of a step is evaluated."""
@@ -57,6 +57,22 @@ def suspicion(
         rows: recorded states (t, q, v, u).
         halved: what the run misses with half the step; None if it cannot be made again.
     """
+    with np.errstate(over="ignore", invalid="ignore"):  # what runs away is beyond any bound
+        outcome = _unexplained(plan, balance, rows, halved)
+    if outcome is None and not plan.settings.is_adaptive and runs_away(balance):
+        return Outcome(
+            SUSPECT,
+            f"energy grows from step to step to {balance.size:.3g} J, by work that cannot be "
+            f"followed: the step of {plan.settings.step:g} s is too long for the fastest motion. "
+            "Take a shorter step, softer springs and motors, or an adaptive method.",
+        )
+    return outcome
+
+
+def _unexplained(
+    plan: Plan, balance: Balance, rows: Array, halved: Callable[[], float] | None
+) -> Outcome | None:
+    """The end of a run that misses more than its steps explain; None where they do."""
     worst, scale = balance.worst, balance.turned_over
     allowed = balance.rounding + explained(plan, balance.steps, rows)
     if worst <= allowed < np.inf:

@@ -1,7 +1,7 @@
 """Messages of how a run ended: status, sentence, advice, with the name of what failed.
 
 Public names: Outcome, outcome_of, failure_texts, gap, missed, outside, Balance, balance_of, is_off,
-are_off, safety, OUTSIDE, REASONS.
+are_off, runs_away, may_run_away, doubles, safety, OUTSIDE, REASONS.
 """
 
 from __future__ import annotations
@@ -353,13 +353,14 @@ def missed(plan: Plan, t: Array, q: Array, v: Array, series: Mapping[str, Series
     # of two rows at one instant the first is where a mode ends: there its forces may be any
     goes_on = np.append(np.diff(t) > 0, True) if len(t) else np.zeros(0, dtype=bool)
     worst = Miss("", "", 0.0, 0.0)
-    # places that loops find may be others after a step than those whose modes it left
+    # places that loops find may be others after a step than those whose modes it left, and within
+    # it another corner may be lower; at the ends of steps their gaps are kept (`penetration`)
     by_loops = {x[0] for x in plan.program.facts.get("convex", ())}
     for b, (name, owner, kind, *_) in enumerate(sides_in(plan.program)):
-        if owner in by_loops and kind == "friction":
+        if owner in by_loops:
             continue
         is_held = (kind == "friction") | (modes[:, b] == CLOSED)
-        for what, rows in (("force", is_held & (owner not in by_loops)), (kind, ~is_held)):
+        for what, rows in (("force", is_held), (kind, ~is_held)):
             size = sizes[what][b] if what in sizes else 1.0
             beyond = np.where(rows & goes_on, -margins[:, b], 0.0) / size
             k = int(np.argmax(beyond)) if len(beyond) else 0
@@ -371,7 +372,12 @@ def missed(plan: Plan, t: Array, q: Array, v: Array, series: Mapping[str, Series
 def outside(
     plan: Plan, t: Array, q: Array, v: Array, series: Mapping[str, Series]
 ) -> Outcome | None:
-    """The failure that a missed unilateral constraint is; None if all hold."""
+    """The failure that a missed unilateral constraint is; None if all hold.
+
+    Moreau's steps keep them by impulses over a step, not by forces at instants: not checked.
+    """
+    if plan.settings.tableau.scheme == "moreau":
+        return None
     worst = missed(plan, t, q, v, series)
     if worst is None or worst.error <= OUTSIDE:
         return None
@@ -460,12 +466,39 @@ def is_off(settings: Settings, balance: Balance | None) -> bool:
     """Whether the balance of energy misses more than a coarse bound; `balance.py` decides then."""
     if balance is None:
         return False
+    if not settings.is_adaptive and runs_away(balance):
+        return True
     if balance.worst <= balance.rounding < np.inf:
         return False
     part = COARSE
     if settings.is_adaptive:
         part = safety(settings) * settings.rtol * balance.steps
     return not balance.worst <= part * balance.turned_over + balance.rounding < np.inf
+
+
+GROWTH, UNFOLLOWED = 6, 0.2
+"""Looks at the end of a run over which what is in doubt doubles each time where it runs away; part
+of the energy turned over that one step of such a run changes without a work to match."""
+
+
+def runs_away(balance: Balance) -> bool:
+    """Whether energy grows so fast from step to step that the doubt of its work hides it.
+
+    Forces that change their sign in every step have a work that no polynomial follows: all of what
+    is missed is in doubt then. Where it grows like this to the end, steps are too long.
+    """
+    trace = balance.trace
+    if trace is None or not balance.jump > UNFOLLOWED * balance.turned_over:
+        return False
+    return doubles(np.abs(trace[:, 1]))
+
+
+def doubles(sizes: Array) -> bool:
+    """Whether each of the last values is at least twice the one before, and all far from level."""
+    last = np.trim_zeros(sizes, "f")[-GROWTH - 1 :]
+    if len(last) <= GROWTH // 2:
+        return False
+    return bool(np.all(last[1:] >= 2 * last[:-1]) and last[-1] >= 2**GROWTH * last[0])
 
 
 def are_off(settings: Settings, numbers: Array, steps: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -476,3 +509,9 @@ def are_off(settings: Settings, numbers: Array, steps: NDArray[np.int64]) -> NDA
     bound = part * turned_over + rounding
     by_rounding = (worst <= rounding) & (rounding < np.inf)
     return ~(by_rounding | ((worst <= bound) & (bound < np.inf)))
+
+
+def may_run_away(settings: Settings, numbers: Array) -> NDArray[np.bool_]:
+    """Which of many runs change in one step by more than its work could be followed."""
+    jump, turned_over = numbers[:, 2], numbers[:, 4]
+    return np.full(len(numbers), not settings.is_adaptive) & (jump > UNFOLLOWED * turned_over)

@@ -61,13 +61,11 @@ def add_entries(machine: Machine, plan: Plan) -> None:
     if added is not None:
         machine.add(added, *extra)
     if plan.is_scene:
-        from liaison.contacts.scene.kernel import pair_kernel
+        from liaison.contacts.scene.kernel import Helpers, pair_kernel
         from liaison.contacts.scene.layout import PairEntries
 
         machine.add_others(pair_kernel(), PairEntries.fields)
         if plan.program.facts["threads"] > 1:
-            from liaison.contacts.scene.crew import Helpers
-
             machine.helped = Helpers(plan.program.facts["threads"])
     if sides_in(plan.program):
         from liaison.contacts.events.one_sided import ModalKernel

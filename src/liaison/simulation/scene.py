@@ -10,24 +10,32 @@ Public names: Scene.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from threading import Lock
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liaison.contacts.scene.kernel import scene_kernel, scene_labels
 from liaison.contacts.scene.layout import MOST_THREADS
-from liaison.contacts.scene.parts import Bodies, Laws, SceneModel, check_start
-from liaison.errors import SimulationError
+from liaison.contacts.scene.parts import Bodies, Laws, SceneModel, Terrain, check_start
+from liaison.errors import Interrupted, NamingError, SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel
+from liaison.simulation.batch.plan import common_length, length_of
+from liaison.simulation.batch.result import OF_BALANCE, Runs
+from liaison.simulation.batch.run import SHOWN, batch_failure, check_batch, cores
 from liaison.simulation.plan.settings import settings_of
-from liaison.simulation.record.trajectory import Trajectory
-from liaison.units import si_value, si_values
+from liaison.simulation.record.series import Series
+from liaison.simulation.record.trajectory import FAILED, INTERRUPTED, TIME_LIMIT, Trajectory
+from liaison.simulation.steps import layout as at
+from liaison.units import Label, si_value, si_values
 
-from .batch.result import Runs
-from .batch.scenes import number_of_runs, rows_of_starts, scene_runs
+from .outcome import Outcome, outcome_of
 from .run import Run
 from .stepper import Stepper
 from .worlds.worlds import Worlds, worlds_of
@@ -47,6 +55,7 @@ class Scene:
         restitution: e of impacts, 0 to 1.
         gravity: [m/s²].
         laws: instead of friction and restitution: which surfaces touch, and the law of each pair.
+        terrains: height fields.
     """
 
     def __init__(
@@ -58,16 +67,22 @@ class Scene:
         restitution: float = 0.0,
         gravity: Sequence[float] | Array = (0.0, 0.0, -9.81),
         laws: Laws | None = None,
+        terrains: Sequence[Terrain] = (),
     ) -> None:
         self.bodies, self.planes = bodies, _unit_planes(planes)
-        one = Laws.same(len(bodies.names), len(self.planes), friction, restitution)
+        self.terrains = tuple(terrains)
+        counts = len(bodies.names), len(self.planes), len(self.terrains)
+        one = Laws.same(counts[0], counts[1], friction, restitution, fields=counts[2])
         self.laws = one if laws is None else laws
         self.laws.check()
         self.gravity = np.array(gravity, dtype=float)
         check_start(self.bodies, self.planes, self.laws)
 
     def __repr__(self) -> str:
-        return f"<Scene of {len(self.bodies.names)} bodies and {len(self.planes)} planes>"
+        count = len(self.terrains)
+        fields = f" and {count} height field{'s' if count > 1 else ''}" if count else ""
+        bodies, planes = len(self.bodies.names), len(self.planes)
+        return f"<Scene of {bodies} bodies and {planes} planes{fields}>"
 
     def simulate(
         self,
@@ -284,7 +299,7 @@ class Scene:
         return [
             Scene(
                 replace(self.bodies, pose=pose, speed=speed), self.planes, laws=self.laws,
-                gravity=self.gravity,
+                gravity=self.gravity, terrains=self.terrains,
             )
             for pose, speed in zip(poses, speeds, strict=True)
         ]  # fmt: skip
@@ -293,18 +308,18 @@ class Scene:
         self, *, tolerance: float, depth: float, sweeps: int, events: bool, threads: int
     ) -> Kernel:
         """The kernel of its runs with these options, which are checked."""
-        if not (threads == int(threads) and 1 <= threads <= MOST_THREADS):
+        if not (isinstance(threads, int | np.integer) and 1 <= threads <= MOST_THREADS):
             raise SimulationError(
-                f"threads of a scene is {threads}; it is a whole number from 1 to {MOST_THREADS}."
+                f"threads of a scene is {threads!r}; it is a whole number from 1 to {MOST_THREADS}."
             )
-        if not (sweeps == int(sweeps) and sweeps >= 1):
-            raise SimulationError(f"sweeps of a scene is {sweeps}; it is a whole number from 1.")
+        if not (isinstance(sweeps, int | np.integer) and sweeps >= 1):
+            raise SimulationError(f"sweeps of a scene is {sweeps!r}; it is a whole number from 1.")
         for name, part in {"tolerance": tolerance, "depth": depth}.items():
             if not 0 < part < 1:
                 raise SimulationError(f"{name} of a scene is {part}; it is between 0 and 1.")
         model = SceneModel(
             self.bodies, self.planes, self.laws, self.gravity, tolerance=tolerance, depth=depth,
-            sweeps=int(sweeps), events=bool(events),
+            sweeps=int(sweeps), events=bool(events), terrains=self.terrains,
         )  # fmt: skip
         return scene_kernel(model, int(threads))
 
@@ -355,3 +370,173 @@ def _unit_planes(planes: Sequence[Sequence[float]] | Array) -> Array:
         raise SimulationError("a plane of a scene has no normal; give (n, d) with n·x ≥ d.")
     unit: Array = table / length[:, None]
     return unit
+
+
+Ended = tuple[Trajectory, Outcome]
+
+
+def rows_of_starts(
+    labels: Sequence[Label], first: Array, start: Mapping[str, Any], count: int
+) -> Array:
+    """A row of starts for each run: the scene's own, with some values given by label."""
+    table = np.tile(first, (count, 1))
+    places = {x.name: k for k, x in enumerate(labels)}
+    for name, values in start.items():
+        if name in places:
+            table[:, places[name]] = np.asarray(values, dtype=float)
+    return table
+
+
+def number_of_runs(start: Mapping[str, Any], names: Sequence[str]) -> int:
+    """How many runs a start is for; raises an error for labels that are not there."""
+    for name in start:
+        if name not in names:
+            raise NamingError.unknown("start", name, names)
+    count = common_length({f"start {k!r}": length_of(f"start {k!r}", x) for k, x in start.items()})
+    if count is None:
+        raise SimulationError(
+            "no list of values: that is one run, not a batch.",
+            hint="Give an array of values for a label, or call simulate.",
+        )
+    return count
+
+
+@final
+@dataclass(slots=True)
+class _Work:
+    """Runs that wait, and those that are over."""
+
+    make: Callable[[int], Run]
+    count: int
+    deadline: float
+    taken: int = 0
+    ended: str = ""
+    over: dict[int, Ended] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+
+    def share(self) -> None:
+        """Runs one after the other, until none waits."""
+        while True:
+            with self.lock:
+                k, self.taken = self.taken, self.taken + 1
+            if k >= self.count:
+                return
+            self.over[k] = self._finished(self.make(k))
+
+    def _finished(self, run: Run) -> Ended:
+        """A run to its end, or until the batch is ended."""
+        ended = self.ended
+        try:
+            while not run.is_over and not ended:
+                run.go()
+                late = TIME_LIMIT if time.perf_counter() > self.deadline else ""
+                ended = "" if run.is_over else self.ended or late
+            outcome = outcome_of(run.plan, run.arrays, at.GOOD if ended else run.status, ended)
+        except SimulationError as refusal:
+            outcome = Outcome(FAILED, refusal.message, refusal.hint, refusal.status)
+        return run.trajectory((), outcome), outcome
+
+
+def scene_runs(
+    make: Callable[[int], Run],
+    count: int,
+    instants: Array,
+    *,
+    threads: int | None = None,
+    time_limit: float | None = None,
+    on_failure: str = "raise",
+    progress: Callable[[float], None] | None = None,
+) -> Runs:
+    """Runs of scenes that record at the same instants, stacked.
+
+    Args:
+        make: the k-th run, not begun.
+        count: how many.
+        instants: that all record [s].
+        threads: how many; all cores if not given.
+        time_limit: seconds of wall clock after which the runs still under way are left.
+        on_failure: "raise" if a run fails, or "return" all of them, each with its status.
+        progress: called with the fraction of runs that are over, about every 0.1 s.
+
+    Raises:
+        SimulationError: some runs could not go on; carries all of them as `trajectory`.
+        Interrupted: Ctrl-C, whatever `on_failure` is; carries all of them likewise.
+    """
+    check_batch(on_failure, threads, time_limit)
+    deadline = math.inf if time_limit is None else time.perf_counter() + time_limit
+    work = _Work(make, count, deadline)
+    with ThreadPoolExecutor(min(threads or cores(), count), "liaison") as pool:
+        left = {pool.submit(work.share) for _ in range(min(threads or cores(), count))}
+        try:
+            while left:
+                done, left = wait(left, timeout=SHOWN, return_when="FIRST_EXCEPTION")
+                for worker in done:
+                    worker.result()
+                if progress is not None:
+                    progress(len(work.over) / count)
+        except BaseException as fault:
+            work.ended = INTERRUPTED
+            if not isinstance(fault, KeyboardInterrupt):
+                raise
+    runs = _stacked([work.over[k] for k in range(count)], instants)
+    if work.ended:
+        message = f"the batch was interrupted after {int(runs.success.sum())} of {count} runs."
+        raise Interrupted(message, t=float(runs.end_t.max()), trajectory=runs)
+    failed = np.flatnonzero([bool(reason) for reason in runs.reasons])
+    if on_failure == "raise" and failed.size:
+        raise batch_failure(runs, failed)
+    return runs
+
+
+def _stacked(ended: Sequence[Ended], instants: Array) -> Runs:
+    """All runs with one axis more; NaN at instants that a run did not reach."""
+    runs = [trajectory for trajectory, _ in ended]
+    n, first = len(instants), runs[0]
+    recorded = np.array([_reached(run, instants) for run in runs], dtype=np.int64)
+    series = {}
+    for name, shape in first.series.items():
+        values = [run.series[name].values for run in runs]
+        series[name] = _padded(values, recorded, n), Series(shape.values, shape.unit, shape.axes)
+    meta = {x: y for x, y in first.meta.items() if x not in _numbers(first)}
+    balance = {x: y for x, y in first.meta["energy_balance"].items() if x not in OF_BALANCE}
+    return Runs(
+        name=first.name, t=instants, q=_padded([x.q for x in runs], recorded, n),
+        v=_padded([x.v for x in runs], recorded, n), recorded=recorded, labels=first.labels,
+        series=series, parameters=np.zeros((len(runs), 0)),
+        end_t=np.array([x.t[-1] for x in runs]), end_q=np.array([x.q[-1] for x in runs]),
+        end_v=np.array([x.v[-1] for x in runs]), statuses=tuple(x.status for x in runs),
+        messages=tuple(x.message for x in runs), reasons=tuple(x.reason for _, x in ended),
+        events=[x.events for x in runs],
+        counts={x: np.array([run.counts[x] for run in runs]) for x in first.counts},
+        measures=_measures(runs), meta=meta | {"energy_balance": balance},
+    )  # fmt: skip
+
+
+def _reached(run: Trajectory, instants: Array) -> int:
+    """How many of the instants a run recorded, from the first on."""
+    n = min(len(run.t), len(instants))
+    same = run.t[:n] == instants[:n]
+    return n if same.all() else int(np.argmin(same))
+
+
+def _padded(values: Sequence[Array], recorded: NDArray[np.int64], n: int) -> Array:
+    """Values of all runs at all instants."""
+    table = np.full((len(values), n, *values[0].shape[1:]), np.nan)
+    for row, own, count in zip(table, values, recorded, strict=True):
+        row[:count] = own[:count]
+    return table
+
+
+def _numbers(run: Trajectory) -> dict[str, float]:
+    """What of the data of a run is a number of its own."""
+    shared = ("step", "until")
+    return {x: y for x, y in run.meta.items() if isinstance(y, int | float) and x not in shared}
+
+
+def _measures(runs: Sequence[Trajectory]) -> dict[str, Array]:
+    """Numbers of each run, and of its balance of energy."""
+    measures = {x: np.array([run.meta[x] for run in runs]) for x in _numbers(runs[0])}
+    for name, other in OF_BALANCE.items():
+        if all(name in run.meta["energy_balance"] for run in runs):
+            measures[other] = np.array([run.meta["energy_balance"][name] for run in runs])
+    return measures

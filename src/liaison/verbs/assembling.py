@@ -72,7 +72,7 @@ def closed_start(tree: Tree, kernel: Kernel, start: Mapping[str, float], *, t: f
     fixed = {} if starts.are_numbers else fixed_values(tree, {}, t)
     begin = starts.begin(start, {}, fixed)
     levels = (begin.held,) if begin.firm == begin.held else (begin.held, begin.firm)
-    closing = _Closing(tree, kernel)
+    closing = _Closing(tree, kernel, t)
     q = _first(closing.positions(*starts.positions(begin, held, fixed)) for held in levels)
     if q is not None:
         v = _first(closing.velocities(q, *starts.speeds(begin, held)) for held in levels)
@@ -90,8 +90,8 @@ def _first(attempts: Any) -> Array | None:
 class _Closing:
     """Entries of a kernel that close its loops."""
 
-    def __init__(self, tree: Tree, kernel: Kernel) -> None:
-        self.tree, self.kernel = tree, kernel
+    def __init__(self, tree: Tree, kernel: Kernel, t: float) -> None:
+        self.tree, self.kernel, self.t = tree, kernel, t
         offsets = [as_float(x) for node in tree.nodes for x in node.X_PJ[1]]
         self.size = max([1.0, *(abs(float(x)) for x in offsets if isinstance(x, int | float))])
 
@@ -116,7 +116,7 @@ class _Closing:
             before = float(np.linalg.norm(phi))
             if not before > 0.0 or np.max(np.abs(phi)) <= UNMOVED * self.size or not free.any():
                 break
-            step = self.kernel.call("close_q", q=q, v=still, x=free)["delta"]
+            step = self.kernel.call("close_q", self.t, q=q, v=still, x=free)["delta"]
             moved = self._moved(q, step, before)
             if moved is None:
                 break
@@ -136,13 +136,15 @@ class _Closing:
         return None
 
     def _phi(self, q: Array) -> Array:
-        return np.asarray(self.kernel.call("closure", q=q, v=np.zeros(self.tree.nv))["phi"])
+        still = np.zeros(self.tree.nv)
+        return np.asarray(self.kernel.call("closure", self.t, q=q, v=still)["phi"])
 
     def velocities(self, q: Array, v: Array, held: Any) -> Array | None:
-        """v with G v = 0 near speeds; None where they clash, or the branch is not certain."""
-        step = self.kernel.call("close_v", q=q, v=v, x=(~held).astype(float))
+        """v with G v = ν near speeds; None where they clash, or the branch is not certain."""
+        step = self.kernel.call("close_v", self.t, q=q, v=v, x=(~held).astype(float))
         v = v + step["delta"]
-        left = float(np.max(np.abs(self.kernel.call("closure", q=q, v=v)["rate"]), initial=0.0))
+        rate = self.kernel.call("closure", self.t, q=q, v=v)["rate"]
+        left = float(np.max(np.abs(rate), initial=0.0))
         if not left <= SLOW * max(1.0, float(np.max(np.abs(v), initial=0.0))):
             return None
         return v if step["weakest"][0] > WEAK or self._is_certain(q, v) else None
@@ -155,7 +157,7 @@ class _Closing:
         if not np.any(v) or "terms" not in self.kernel.program.entries:
             return True
         labels = self.kernel.program.labels
-        G = self.kernel.call("terms", q=q, v=v)["G"].reshape(-1, len(v))
+        G = self.kernel.call("terms", self.t, q=q, v=v)["G"].reshape(-1, len(v))
         lengths = [x.unit == FORCE for x in labels["lam"]]
         return not is_weak(G, lengths, [x.unit == "m/s" for x in labels["v"]])
 

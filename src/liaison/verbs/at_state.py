@@ -34,7 +34,7 @@ from liaison.units import si_value
 
 from .assembling import Assembling
 from .given import Given, Value, in_seconds, in_si, mechanism_of
-from .ready import STILL, assembled, check_state_of, looped_kernel
+from .ready import STILL, accelerates_by_loops, assembled, check_state_of, looped_kernel
 
 Positions: TypeAlias = State | Mapping[str, Value] | ArrayLike | None
 """A state; positions by label, the others assembled; an array (nq,); or the mechanism's start."""
@@ -181,6 +181,9 @@ def at_state(
         v = state.v if v is None or isinstance(v, Mapping) else v
     arrays = {"q": q, "v": np.zeros(program.sizes["nv"]) if v is None else v}
     checked = {name: _array(program, name, x) for name, x in arrays.items()}
+    if looped is not None and mechanism.constraints:
+        here = State(float(t), checked["q"], checked["v"])
+        kernel = looped if accelerates_by_loops(looped, here) else known.kernel
     return AtState(kernel, float(t), checked["q"], checked["v"], _inputs(kernel, inputs), values)
 
 
@@ -207,7 +210,8 @@ def accelerations(state: AtState) -> Array:
     if sides:
         raise DerivationError(
             f"the accelerations of a mechanism with {sides[0][0]!r} depend on which unilateral "
-            "constraints are closed: run it with `simulate` and series=('accelerations',)."
+            "constraints are closed: run it with `simulate` and series=('accelerations',).",
+            hint="A robot from URDF or MJCF is read without its stops by limits=False.",
         )
     blocks = state("forward")
     _check_closures(state, float(blocks["residual"][0]), blocks["vdot"])

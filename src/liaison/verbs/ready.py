@@ -2,7 +2,7 @@
 
 Public names: ready_for, start_for, check_one_start, equations_at, compiled, start_of,
 start_derivatives, with_invariants, looped_kernel, looped_identity, assembled, is_unrolled,
-runs_by_loops, closed_seconds, STILL, DERIVED.
+runs_by_loops, accelerates_by_loops, closed_seconds, STILL, DERIVED.
 """
 
 from __future__ import annotations
@@ -47,6 +47,12 @@ compile, against 0.07 µs a body and evaluation that it is faster."""
 CLOSED, DEEP, FASTER = 0.02, 3.2e-4, 4e-7
 """The same of closed mechanisms: seconds a velocity, and for each two joints that a velocity is
 carried by, to derive and compile; seconds a velocity and evaluation that unrolled code saves."""
+
+RELATED = 8e-5
+"""DEEP of a tree with relations: M is eliminated, of whose numbers each row sees few."""
+
+MET = 1e-6
+"""What accelerations by loops may leave of the rows, relative to them, where a run starts."""
 
 DERIVED = 1000
 """Velocities up to which that holds; of larger trees derivation takes minutes, and gigabytes."""
@@ -143,7 +149,7 @@ def is_unrolled(tree: Tree, evaluations: float) -> bool:
         evaluations: how often a run evaluates its equations; 0 where that is not known.
     """
     may_be_long = tree.nv <= DERIVED
-    if not tree.closures:
+    if not tree.closures and not tree.mechanism.constraints:
         return tree.nv <= UNROLLED or (may_be_long and evaluations > WORTH)
     seconds = closed_seconds(tree)
     saved = evaluations * FASTER * tree.nv
@@ -151,11 +157,12 @@ def is_unrolled(tree: Tree, evaluations: float) -> bool:
 
 
 def closed_seconds(tree: Tree) -> float:
-    """Time to derive and compile unrolled code of a closed mechanism, about [s]."""
+    """Time to derive and compile unrolled code of a mechanism with closures, about [s]."""
     depths: list[int] = []
     for node in tree.nodes:
         depths.append(node.joint.type.nv + (depths[node.parent] if node.parent >= 0 else 0))
-    return CLOSED * tree.nv + DEEP * sum(x * x for x in depths)
+    deep = DEEP if tree.closures else RELATED
+    return CLOSED * tree.nv + deep * sum(x * x for x in depths)
 
 
 def runs_by_loops(kernel: Kernel, state: State) -> bool:
@@ -167,13 +174,23 @@ def runs_by_loops(kernel: Kernel, state: State) -> bool:
         return True
     from .assembling import is_obstructed_start
 
-    forward = kernel("forward", state.t, q=state.q, v=state.v)
-    return bool(np.all(np.isfinite(forward))) and not is_obstructed_start(kernel, state)
+    return accelerates_by_loops(kernel, state) and not is_obstructed_start(kernel, state)
+
+
+def accelerates_by_loops(kernel: Kernel, state: State) -> bool:
+    """Whether loops give accelerations that meet the closures at a state.
+
+    They do not where a joint moves no inertia, or shares that of others, and a relation alone says
+    how it moves.
+    """
+    forward = kernel.call("forward", state.t, q=state.q, v=state.v)
+    scale = 1.0 + float(np.max(np.abs(forward["vdot"]), initial=0.0))
+    return bool(forward["residual"][0] <= MET * scale)  # False of NaN
 
 
 def looped_identity(mechanism: Mechanism) -> str:
     """The word for the equations of a mechanism that runs by loops; empty of any other."""
-    is_open = len(mechanism.joints) < len(mechanism.bodies)
+    is_open = len(mechanism.joints) < len(mechanism.bodies) and not mechanism.constraints
     if len(mechanism.bodies) <= 1 or (is_open and len(mechanism.speeds) <= UNROLLED):
         return ""
     looped = looped_kernel(span(mechanism), STILL)

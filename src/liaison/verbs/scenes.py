@@ -15,11 +15,21 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.contacts.scene import ROUND, Bodies, Laws, SceneModel
+from liaison.contacts.scene import ROUND, Bodies, Laws, SceneModel, Terrain
 from liaison.contacts.scene.points import scene_points
 from liaison.errors import Interrupted, ModelError, NamingError, SimulationError
 from liaison.expr import Expr, as_expr, collector_paused, evaluate, symbol, symbols_of
-from liaison.model import Body, Box, Collision, Cylinder, Hull, Marker, Mechanism, Sphere
+from liaison.model import (
+    Body,
+    Box,
+    Collision,
+    Cylinder,
+    HeightField,
+    Hull,
+    Marker,
+    Mechanism,
+    Sphere,
+)
 from liaison.model.contacts.collisions import (
     Surfaces,
     collisions,
@@ -76,9 +86,11 @@ def placed_scene(mechanism: Mechanism, start: Mapping[str, float]) -> Placed:
     """
     surfaces = surfaces_of(mechanism)
     values = _Values(mechanism)
-    planes = plane_names(surfaces)
-    table = [values.plane(x) for x in planes]
-    return placed_on(mechanism, start, table, lambda *_: _laws(mechanism, surfaces, values))
+    fields = surfaces.terrains
+    table = [values.plane(x) for x in surfaces.on_ground() if x not in fields]
+    terrains = [values.terrain(x, fields[x]) for x in surfaces.on_ground() if x in fields]
+    laws = _laws(mechanism, surfaces, values)
+    return placed_on(mechanism, start, table, lambda *_: laws, terrains)
 
 
 def _laws(mechanism: Mechanism, surfaces: Surfaces, values: _Values) -> Laws:
@@ -133,6 +145,12 @@ class _Values:
         n = self.floats(marker.R)[:, 2]
         return [*n.tolist(), float(n @ self.floats(marker.p))]
 
+    def terrain(self, at: Marker, field: HeightField) -> Terrain:
+        """A height field at a frame on the ground."""
+        R, p = self.floats(at.R), self.floats(at.p)
+        own_R, own_p = self.floats(field.R), self.floats(field.p)
+        return Terrain(field.grid, R @ own_R, p + R @ own_p)
+
     def law(self, x: Collision) -> list[float]:
         """Friction, restitution, and friction of rolling and pivoting."""
         friction = x.friction
@@ -142,14 +160,21 @@ class _Values:
         ]
 
 
-def placed_on(mechanism: Mechanism, start: Mapping[str, float], planes: Any, laws: Any) -> Placed:
-    """The scene of a mechanism on planes.
+def placed_on(
+    mechanism: Mechanism,
+    start: Mapping[str, float],
+    planes: Any,
+    laws: Any,
+    terrains: Sequence[Terrain] = (),
+) -> Placed:
+    """The scene of a mechanism on planes and height fields.
 
     Args:
         mechanism: free bodies with shapes.
         start: positions and rates to begin with, by label.
         planes: (nx, ny, nz, d) of each.
         laws: (number of bodies, number of planes) -> `Laws`.
+        terrains: height fields.
 
     Raises:
         ModelError: something in it that a scene has no place for, by its name.
@@ -182,7 +207,8 @@ def placed_on(mechanism: Mechanism, start: Mapping[str, float], planes: Any, law
         corners=np.array([count for count, _ in corners], dtype=np.int64),
         corner=np.concatenate([np.zeros((0, 3)), *(x for _, x in corners)]),
     )
-    scene = Scene(bodies, planes, gravity=_gravity(mechanism, values), laws=pair_laws)
+    gravity = _gravity(mechanism, values)
+    scene = Scene(bodies, planes, gravity=gravity, laws=pair_laws, terrains=terrains)
     return Placed(
         mechanism, tree, scene, values.known, {x.name: y for x, y in values.known.items()},
         [part.base for part in parts], [_floats(quaternion_of(part.base[0])) for part in parts],
@@ -456,7 +482,9 @@ def scene_places(mechanism: Mechanism, run: Trajectory) -> tuple[ScenePlace, ...
     }
     placed = placed_scene(with_values(mechanism, known), start)
     scene = placed.scene
-    model = SceneModel(scene.bodies, scene.planes, scene.laws, scene.gravity)
+    model = SceneModel(
+        scene.bodies, scene.planes, scene.laws, scene.gravity, terrains=scene.terrains
+    )
     poses, twists = _centers(placed, run)
     touching_points = scene_points(model, poses, twists, MOST_POINTS)
     nothing = np.zeros((len(run.t), 3))

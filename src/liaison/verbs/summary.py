@@ -90,7 +90,8 @@ def _colliding(one: Collision) -> str:
     bodies = len({x.body for x in one.markers()} - {"ground"})
     planes = len({(x.R, x.p) for x in one.markers() if x.body == "ground"})
     words = [f"{bodies} {'body' if bodies == 1 else 'bodies'}"] * (bodies > 0)
-    words += [f"{planes} {'plane' if planes == 1 else 'planes'}"] * (planes > 0)
+    one_surface = "plane" if one.terrain is None else "height field"
+    words += [f"{planes} {one_surface}{'' if planes == 1 else 's'}"] * (planes > 0)
     return " and ".join(words)
 
 

@@ -1,6 +1,6 @@
 """Shapes of contact in a picture, for bodies without shapes of their own.
 
-Public names: touching_solids, touched_pieces, sizes, greatest, SOLID, PIECES.
+Public names: touching_solids, touched_pieces, terrains, sizes, greatest, SOLID, PIECES.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.model import Body, Contact, Marker, Mechanism
+from liaison.model import Body, Contact, HeightField, Marker, Mechanism
 from liaison.model.contacts import Sizes, Solid
 from liaison.model.contacts.points import rod
 from liaison.model.values import curve_points, floats, heights, radii
@@ -38,6 +38,23 @@ def touching_solids(
                                color, values)  # fmt: skip
         if contact.second.body == body.name and not body.shapes:
             yield from SOLID[contact.target.SYMBOL](contact, color, values)
+
+
+def terrains(mechanism: Mechanism, values: Values) -> dict[str, list[Piece]]:
+    """Height fields that are touched, each once, on bodies that do not show one, by body."""
+    bare = {
+        body.name
+        for body in mechanism.bodies
+        if not any(isinstance(x, HeightField) for x in body.shapes)
+    }
+    seen: dict[tuple[int, Marker], Contact] = {}
+    for contact in _contacts(mechanism):
+        if contact.target.SYMBOL == "terrain" and contact.second.body in bare:
+            seen.setdefault((id(contact.value_of("terrain").grid), contact.second), contact)
+    pieces: dict[str, list[Piece]] = {}
+    for contact in seen.values():
+        pieces.setdefault(contact.second.body, []).append(_terrain(contact, values))
+    return pieces
 
 
 def sizes(contact: Contact, values: Values) -> Sizes:
@@ -106,12 +123,12 @@ def _hull(contact: Contact, color: Color, values: Values) -> Iterable[Piece]:
     return _pieces(contact.second, [solid], color, values)
 
 
-def _terrain(contact: Contact, color: Color, values: Values) -> Iterable[Piece]:
+def _terrain(contact: Contact, values: Values) -> Piece:
     """The height field that is touched."""
     grid = contact.value_of("terrain").grid
     R, p = floats(contact.second.R, values), floats(contact.second.p, values)
     surface = Surface(grid.vertices(), grid.triangles(), is_smooth=False)
-    yield Piece("mesh", (), R, p, TOUCHED_COLOR, 1.0, surface)
+    return Piece("mesh", (), R, p, TOUCHED_COLOR, 1.0, surface)
 
 
 def _swept(of: Callable[[Contact, Values], Surface]) -> Drawn:
@@ -215,7 +232,6 @@ SOLID: dict[str, Drawn] = {
     "capsule": _rod,
     "box": _block,
     "mesh": _hull,
-    "terrain": _terrain,
     "cylinder": _drum,
     "cam": _swept(_cam),
     "ribbon": _swept(_ribbon),
@@ -223,7 +239,9 @@ SOLID: dict[str, Drawn] = {
     "hollow": _nothing,
     "surface": _nothing,
     "edge": _nothing,
+    "terrain": _nothing,
 }
-"""Symbol of what is touched -> its solid; what is wide is drawn by `touched_pieces`."""
+"""Symbol of what is touched -> its solid; what is wide is drawn by `touched_pieces`, and height
+fields by `terrains`."""
 WIDE = ("plane", "hollow", "surface")
 """Symbols of what has no end, or is around what touches."""

@@ -24,7 +24,7 @@ from liaison.model.joints import Ball, Block, Primitive, Rail, Strut, Tube
 from liaison.model.values import floats
 from liaison.simulation.record.trajectory import Trajectory
 
-from .contacts import touched_pieces, touching_solids
+from .contacts import terrains, touched_pieces, touching_solids
 from .shapes import shape_piece
 from .solids import Color, Piece, around, ball, box, corners, frame_along, plate, rod, tube
 
@@ -241,7 +241,8 @@ def drawing(trajectory: Trajectory, mechanism: Mechanism, size: float | None = N
     pieces = {outline.body.name: outline.pieces(size) for outline in outlines}
     for joint in mechanism.joints:
         pieces[joint.predecessor.body] += _joint_pieces(joint, poses, size, values)
-    for name, touched in touched_pieces(mechanism, reached, size, values).items():
+    wide = touched_pieces(mechanism, reached, size, values)
+    for name, touched in (*wide.items(), *terrains(mechanism, values).items()):
         pieces[name] += tuple(touched)
     return Drawing(
         poses=poses,

@@ -1,8 +1,8 @@
 """Places of contact over time: how each holds, its arrows of force and moment, and events.
 
-Public names: Mark, marks, beside, struck, rolling_ones, dot_sizes, strips, event_groups,
-state_entries, OPEN, STICKS, SLIPS, ROLLS, IMPACT, STATE_COLORS, STATE_WORDS, MOMENT_COLOR,
-MOST_EVENTS.
+Public names: Mark, marks, beside, without_idle, struck, rolling_ones, dot_sizes, strips,
+event_groups, state_entries, OPEN, STICKS, SLIPS, ROLLS, IMPACT, STATE_COLORS, STATE_WORDS,
+MOMENT_COLOR, MOST_EVENTS.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.model import Contact, Mechanism
+from liaison.model import Contact, Hull, Mechanism
+from liaison.model.contacts.collisions import touching
+from liaison.model.values import floats
 from liaison.simulation.record.trajectory import EventRecord, Trajectory
 
 from .contacts import sizes
@@ -38,6 +40,8 @@ SLIPPING = 2  # as the series "modes" has it
 STILL = 1e-3  # of its largest speed, below which a place of contact stays where it is
 SLOW = 0.1  # radii of its dot in a second, below which it stays, too: a robot that stands
 DOT, MOST_OF_BODY = 0.026, 0.3  # radius of a dot, in sizes of the scene, and of what touches
+FEW_IDLE = 6
+"""Marks of contacts that stay open up to which they are drawn."""
 
 
 @final
@@ -109,6 +113,15 @@ def beside(placed: Sequence[Mark], away: Array, up: Array) -> list[Mark]:
                 point = point + step * up
         seen.append(replace(mark, point=point))
     return seen
+
+
+def without_idle(listed: Sequence[Mark]) -> list[Mark]:
+    """The same without places that stay open all the time, where these are many.
+
+    A robot has two stops a joint and the corners of its shapes, which would hide it.
+    """
+    busy = [mark for mark in listed if np.any(mark.states) or np.any(mark.is_hit)]
+    return busy if len(listed) - len(busy) > FEW_IDLE else list(listed)
 
 
 def _nearest(a: Array, b: Array) -> float:
@@ -187,7 +200,21 @@ def dot_sizes(
     """Radius of the dots of each contact [m]: never so large that it hides what touches."""
     reach = {x.name: _reach(x, values) for x in mechanism.contacts if isinstance(x, Contact)}
     owners = {place.name.partition("[")[0] for place in places}
-    return {x: min(DOT * size, MOST_OF_BODY * reach.get(x, size)) for x in owners}
+    smallest = min((_half(x, values) for body in mechanism.bodies for x in touching(body)),
+                   default=size)  # fmt: skip
+    return {x: min(DOT * size, MOST_OF_BODY * reach.get(x, smallest)) for x in owners}
+
+
+def _half(shape: Any, values: Mapping[str, float]) -> float:
+    """Half the least extent of a shape that touches [m]."""
+    if isinstance(shape, Hull):
+        return float(np.min(np.ptp(np.array(shape.points, dtype=float), axis=0))) / 2
+    lengths = {"x": 2, "y": 2, "z": 2, "length": 2, "radius": 1}
+    return min(
+        float(floats(getattr(shape, word), values)) / part
+        for word, part in lengths.items()
+        if hasattr(shape, word)
+    )
 
 
 def _reach(contact: Contact, values: Mapping[str, float]) -> float:
@@ -222,11 +249,16 @@ def state_entries(marks: Sequence[Mark], is_struck: bool = False) -> list[Entry]
 
 
 def strips(run: Trajectory, marks: Sequence[Mark]) -> list[Entry]:
-    """For each contact its states other than open, each from and to an instant [s]."""
+    """For each contact its states other than open, each from and to an instant [s].
+
+    Of many contacts those that close; of many such, those whose states differ most.
+    """
     owners: dict[str, list[Mark]] = {}
     for mark in marks:
         owners.setdefault(mark.owner, []).append(mark)
-    busy = sorted(owners, key=lambda x: -max(np.ptp(m.states) for m in owners[x]))[:MOST_STRIPS]
+    closing = [x for x in owners if any(np.any(m.states) for m in owners[x])]
+    listed = closing if closing and len(owners) > MOST_STRIPS else list(owners)
+    busy = sorted(listed, key=lambda x: -max(np.ptp(m.states) for m in owners[x]))[:MOST_STRIPS]
     return [{"name": x, "spans": _spans(run, owners[x])} for x in owners if x in busy]
 
 

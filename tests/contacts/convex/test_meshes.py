@@ -131,6 +131,15 @@ def test_a_fine_ball_is_replaced_and_the_loss_reported() -> None:
     assert off < 0.03
 
 
+def test_what_is_left_out_of_a_flat_body_with_many_corners_is_little() -> None:
+    """Corners extreme in even directions alone leave out three times as much of it."""
+    points = np.random.default_rng(4).normal(size=(3000, 3))
+    points *= np.array([1, 0.5, 0.05]) / np.linalg.norm(points, axis=1)[:, None]
+    hull = convex_hull(points)
+    assert len(hull.vertices) <= 256
+    assert np.max(points @ hull.normals.T - hull.offsets) < 0.01
+
+
 @pytest.mark.slow
 def test_a_million_triangles_in_bounded_time(tmp_path: Path) -> None:
     draw = np.random.default_rng(4)

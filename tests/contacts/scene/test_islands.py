@@ -70,6 +70,6 @@ def test_what_lies_far_away_changes_nothing_of_a_heap():
 
 
 def test_threads_that_cannot_be_are_refused():
-    for threads in (0, 65, 1.5):
+    for threads in (0, 65, 1.5, None, "2"):
         with pytest.raises(SimulationError, match=r"threads of a scene is .* from 1 to 64"):
             Scene(balls([[0, 0, 1]]), FLOOR).simulate(0.1, step=STEP, threads=threads)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 from liaison.expr import Expr, as_expr, evaluate, symbol, symbols_of
-from liaison.model import Collision, Mechanism
+from liaison.model import Collision, Contact, Mechanism
 from liaison.numeric import State
 from liaison.tree import as_float, on_symbols, span
 from liaison.tree.contact.sides import side_blocks
@@ -18,14 +19,14 @@ from liaison.tree.contact.sides import side_blocks
 def start_gaps(mechanism: Mechanism, state: State) -> dict[str, float]:
     """The least gap of every contact and limit of positions, by its name [m, rad].
 
-    What depends on a parameter without a value is left out, and what collides in pairs.
+    What depends on a parameter without a value is left out, what collides in pairs, and contacts
+    whose places loops find, for which there is no formula.
 
     Args:
         mechanism: with its contacts.
         state: in the coordinates of its joints.
     """
-    others = tuple(x for x in mechanism.contacts if not isinstance(x, Collision))
-    tree = span(replace(mechanism, contacts=others))
+    tree = span(replace(mechanism, contacts=tuple(filter(_has_formula, mechanism.contacts))))
     moves, qdot = on_symbols(tree)
     known: dict[Expr, float] = dict(zip([*moves.q, *moves.v], [*state.q, *state.v], strict=True))
     known |= {symbol("t"): float(state.t)}
@@ -39,3 +40,8 @@ def start_gaps(mechanism: Mechanism, state: State) -> dict[str, float]:
             if math.isfinite(value):
                 gaps[block.owner] = min(gaps.get(block.owner, math.inf), value)
     return gaps
+
+
+def _has_formula(one: Any) -> bool:
+    """Whether the gap of a contact is a formula."""
+    return not (isinstance(one, Collision) or (isinstance(one, Contact) and one.cores is not None))

@@ -33,20 +33,18 @@ SAME = 1e-9
 """Distance beside the sides of a cell within which points are one."""
 CORNERS = 512
 """More than a body has corners."""
-LYING = 1e-3
-"""Slope of a cylinder's axis up to which it lies."""
 STEEP = 20.0
 """How far places have to be apart for one that is higher by 1 to be chosen."""
 
 
 @loop
 def begin_field(
-    body: Convex, field: Field, bodies: Bodies, ask: Question, gathered: Gathered
+    body: Convex, far: f64, field: Field, bodies: Bodies, ask: Question, gathered: Gathered
 ) -> i64:
-    """Where the body is, seen from the field; 0 if it is out of reach."""
+    """Where the body is, seen from the field, and how far places are named; 0 if out of reach."""
     gathered.count = 0
     gathered.reach = body.size + body.radius
-    gathered.margin = NEAR * gathered.reach
+    gathered.margin = max(NEAR * gathered.reach, far)
     to_second(body.center, 0, gathered.center, ask)
     for k in range(body.corners):
         to_second(bodies.vertex[body.first + k], 0, gathered.corner[k], ask)
@@ -315,25 +313,6 @@ def around_corner(
 
 
 @loop
-def rim_points(body: Convex, d: ptr, ask: Question) -> i64:
-    """The points of a cylinder that may be lowest along d of its axes; how many.
-
-    Where it lies, those of its axis, about which it rolls; where it nearly does, the lowest of each
-    rim; else those of one rim.
-    """
-    wide = sqrt(d[0] * d[0] + d[1] * d[1])
-    if wide <= 0.7:
-        return int(cylinder_end(body, d, ask))
-    is_lying = 1 if abs(d[2]) <= LYING else 0
-    ask.reach = body.disc * wide if is_lying == 1 else 0.0
-    for m in range(2):
-        for i in range(2):
-            ask.polygon[m, i] = 0.0 if is_lying == 1 else body.disc * d[i] / wide
-        ask.polygon[m, 2] = body.half if m == 0 else -body.half
-    return 2
-
-
-@loop
 def cylinder_places(
     body: Convex, i: i64, j: i64, field: Field, fields: Fields, ask: Question, gathered: Gathered
 ) -> None:
@@ -354,7 +333,7 @@ def cylinder_places(
             ask.direction[k] = 0.0
             for m in range(3):
                 ask.direction[k] -= ask.R[m, k] * gathered.n[m]
-        count = rim_points(body, ask.direction, ask)
+        count = cylinder_end(body, ask.direction, ask)
         cell = 2 * (j * (field.columns - 1) + i) + half
         plane = fields.plane[field.first_plane + cell]
         for k in range(count):

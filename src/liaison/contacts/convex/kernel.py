@@ -150,7 +150,7 @@ def find_places(
             places.numbers[slot, i] = 0.0
     ask.points = 0
     if pair.second == FIELD:
-        field_points(bodies.body[pair.first], pair.field, fields, bodies, ask, gathered)
+        field_points(bodies.body[pair.first], pair.field, 0.0, fields, bodies, ask, gathered)
         put_places(places.numbers[0], keys, PLACE, ask, gathered)
     elif pair.second < 0:
         plane_points(pair.first, bodies, ask)

@@ -13,7 +13,7 @@ function of their poses for the rest of a step:
 
 which is exact of faces, and right to first order elsewhere.
 
-Public names: touch_points, plane_points, MOST.
+Public names: touch_points, plane_points, cylinder_end, MOST.
 
 Source: docs/theory/convex.md (convex-3); SH74 (clipping).
 """
@@ -40,6 +40,8 @@ ENDS = 65536
 OUTLINE = 32
 """Corners of the polygon that stands for an end of a cylinder."""
 ROOM = 150  # corners of a polygon
+SIDE = 3
+"""What of a cylinder is farthest along a direction across its axis."""
 PI = 3.141592653589793
 
 
@@ -145,7 +147,7 @@ def features_along(body: Convex, d: ptr, bodies: Bodies) -> i64:
     """
     if body.kind == CYLINDER:
         if abs(d[2]) <= LEVEL:
-            return 3  # its side
+            return SIDE
         return 1 if d[2] >= 0.0 else 2
     far = -1e300
     for k in range(body.first, body.first + body.corners):
@@ -180,8 +182,10 @@ def single_point(one: Convex, other: Convex, bodies: Bodies, ask: Question) -> N
     for i in range(3):
         ask.second_points[0, i] = ask.on_second[i] - other.radius * ask.normal[i]
         ask.near[i] = ask.on_first[i] + one.radius * ask.normal[i]
-    if one.kind != CYLINDER and other.kind != CYLINDER:
-        cross_edges(one, mine, other, yours, bodies, ask)
+    if (one.kind != CYLINDER or mine == SIDE) and (other.kind != CYLINDER or yours == SIDE):
+        feature_ends(one, mine, ask.direction, ask.w[0], ask.w[1], bodies)
+        feature_ends(other, yours, ask.normal, ask.w[2], ask.w[3], bodies)
+        cross_edges(one.radius + other.radius, ask)
     for i in range(3):
         ask.first_points[0, i] = 0.0
         for j in range(3):
@@ -189,24 +193,37 @@ def single_point(one: Convex, other: Convex, bodies: Bodies, ask: Question) -> N
 
 
 @loop
-def cross_edges(
-    one: Convex, mine: i64, other: Convex, yours: i64, bodies: Bodies, ask: Question
-) -> None:
+def feature_ends(body: Convex, feature: i64, d: ptr, first: ptr, last: ptr, bodies: Bodies) -> None:
+    """The ends of an edge, the same of a corner, or of the line on a cylinder's side along d."""
+    if body.kind == CYLINDER:
+        wide = sqrt(d[0] * d[0] + d[1] * d[1])
+        for i in range(2):
+            first[i] = body.disc * d[i] / wide
+            last[i] = first[i]
+        first[2] = body.half
+        last[2] = -body.half
+        return
+    low = feature % NUMBERS - 1
+    high = feature // NUMBERS
+    for i in range(3):
+        first[i] = bodies.vertex[body.first + low, i]
+        last[i] = bodies.vertex[body.first + high, i]
+
+
+@loop
+def cross_edges(widened: f64, ask: Question) -> None:
     """Points of two edges, or of a corner and what is below it, where they are nearest.
 
     A face of the difference of two bodies is made of triangles that share a plane, and any of them
-    may end the search for the depth: the points of bodies that overlap follow from the edges.
+    may end the search for the depth: the points of bodies that overlap follow from the edges. Their
+    ends are in w, each pair in the axes of its body.
     """
     a1 = ask.w[0]
     a2 = ask.w[1]
-    low = mine % NUMBERS - 1
-    high = mine // NUMBERS
-    to_second(bodies.vertex[one.first + low], 0, a1, ask)
-    to_second(bodies.vertex[one.first + high], 0, a2, ask)
-    low = yours % NUMBERS - 1
-    high = yours // NUMBERS
-    b1 = bodies.vertex[other.first + low]
-    b2 = bodies.vertex[other.first + high]
+    b1 = ask.w[2]
+    b2 = ask.w[3]
+    to_second(a1, 0, a1, ask)
+    to_second(a2, 0, a2, ask)
     # along both edges and between them, without what is along the normal
     aa = 0.0
     bb = 0.0
@@ -216,7 +233,7 @@ def cross_edges(
     for i in range(3):
         along = a2[i] - a1[i]
         across = b2[i] - b1[i]
-        between = b1[i] - a1[i] + (ask.distance + one.radius + other.radius) * ask.normal[i]
+        between = b1[i] - a1[i] + (ask.distance + widened) * ask.normal[i]
         aa += along * along
         bb += across * across
         ab += along * across
@@ -354,17 +371,23 @@ def opposite(body: Convex, is_first: i64, bodies: Bodies, ask: Question) -> i64:
 
 @loop
 def cylinder_end(body: Convex, d: ptr, ask: Question) -> i64:
-    """The rim of a cylinder that looks along d of its axes, or its axis where it lies."""
+    """The rim of a cylinder that looks along d of its axes, or points of its axis where it leans.
+
+    The lowest point of a rim, a ± half z + r e with e along d across z, is that of a ball about a
+    point of the axis, about which it rolls:
+
+        center  (± half − r d_z/w) z,   radius  r/w,   w = √(1 − d_z²)                (convex-5)
+    """
     wide = sqrt(d[0] * d[0] + d[1] * d[1])
     end = body.half if d[2] >= 0.0 else -body.half
     if wide > 0.7:
+        shift = body.disc * d[2] / wide
         for m in range(2):
-            # points of the axis, about which it rolls
             ask.key[m] = 1 + m
             ask.polygon[m, 0] = 0.0
             ask.polygon[m, 1] = 0.0
-            ask.polygon[m, 2] = body.half if m == 0 else -body.half
-        reach = body.disc * wide
+            ask.polygon[m, 2] = (body.half if m == 0 else -body.half) - shift
+        reach = body.disc / wide
         if ask.owner == 1:
             ask.reach = reach
         else:

@@ -17,7 +17,15 @@ from liaison.program.loops.language import f64, i64, loop
 
 from .distance import cross3, dot3
 from .field_layout import Field, Fields, Gathered
-from .fields import begin_field, cell_of, corner_of, corner_places, cylinder_places, noted
+from .fields import (
+    begin_field,
+    cell_of,
+    corner_of,
+    corner_places,
+    cylinder_places,
+    height_above,
+    noted,
+)
 from .layout import CYLINDER, Bodies, Convex, Question
 from .manifold import OUTLINE, to_second
 
@@ -30,25 +38,29 @@ RIDGES = 2.0**50
 AROUND_X = (1, 0, -1, -1, 0, 1)
 AROUND_Y = (0, 1, 0, -1, -1, 1)
 """Neighbours of a point of the grid: along the sides and the diagonal of its cells."""
+MIDDLE = 500
+"""Stands for a corner in keys of a cylinder's middle."""
 PI = 3.141592653589793
 
 
 @loop
 def field_points(
-    body: Convex, number: i64, fields: Fields, bodies: Bodies, ask: Question, gathered: Gathered
-) -> None:
+    body: Convex, number: i64, far: f64, fields: Fields, bodies: Bodies, ask: Question,
+    gathered: Gathered,
+) -> None:  # fmt: skip
     """All places of a body on a height field, at (R, p) of the question.
 
     Args:
         body: what touches.
         number: of the field.
+        far: distance up to which places are named, where it is more than a part of the body's size.
         fields: all of them.
         bodies: all bodies.
         ask: the question.
         gathered: takes the places.
     """
     field = fields.field[number]
-    if begin_field(body, field, bodies, ask, gathered) == 0:
+    if begin_field(body, far, field, bodies, ask, gathered) == 0:
         return
     for k in range(body.corners):
         corner_places(gathered.corner[k], body.radius, k, field, fields, ask, gathered)
@@ -75,6 +87,10 @@ def field_points(
             peak_places(body, i, j, field, fields, bodies, ask, gathered)
             for way in range(3):
                 ridge_places(body, i, j, way, field, fields, bodies, ask, gathered)
+    if body.kind == CYLINDER and height_above(gathered.center, field, fields, gathered) < 0.0:
+        # too deep for its rims: the ball about its middle
+        radius = min(body.disc, body.half)
+        corner_places(gathered.center, radius, MIDDLE, field, fields, ask, gathered)
 
 
 @loop

@@ -490,10 +490,7 @@ def from_inside(mu: f64, tolerance: f64, begin: f64, way: i64, turns: i64, islan
         if best > tolerance and now <= NEAR * tolerance and is_due == 1:
             tried = product
             looked = now
-            now = finished(mu, tolerance, island)
-            if now <= tolerance:
-                best = now
-                keep_best(island)
+            best = min(best, finished(mu, tolerance, island))
         if best <= tolerance:
             break
     take_best(island)
@@ -519,18 +516,20 @@ def take_best(island: Island) -> None:
 
 @loop
 def finished(mu: f64, tolerance: f64, island: Island) -> f64:
-    """Sweeps from impulses that are nearly right, taken back unless they get there; residual."""
+    """Sweeps from impulses that are nearly right: the residual, kept as the best; or taken back."""
     for c in range(island.contacts):
         for r in range(3):
             island.inner_force[c, r] = island.contact[c].force[r]
     now = swept(mu, tolerance, LAST, island)
     if now > tolerance and now <= CLOSE * tolerance:
         now = swept(mu, tolerance, LONGER, island)
-    if now > tolerance:
-        for c in range(island.contacts):
-            for r in range(3):
-                island.contact[c].force[r] = island.inner_force[c, r]
-    return now
+    if now <= tolerance:
+        keep_best(island)
+        return now
+    for c in range(island.contacts):
+        for r in range(3):
+            island.contact[c].force[r] = island.inner_force[c, r]
+    return 1e300
 
 
 @loop

@@ -119,9 +119,11 @@ def solve_scene(mu: f64, tolerance: f64, allowed: i64, island: Island) -> f64:
     """
     copy_twists(island.bodies, island.next, island.unloaded)
     note_scale(island)
-    if island.contacts <= FEW:
-        return solve_few(mu, min(island.aim, tolerance), min(allowed, BRIEFLY), island)
-    return solve_many(mu, tolerance, allowed, island)
+    if island.contacts > FEW:
+        return solve_many(mu, tolerance, allowed, island)
+    if island.slack > 0.0:  # beside others: the dense method would take most of a step
+        return solve_many(mu, min(island.aim, tolerance), allowed, island)
+    return solve_few(mu, min(island.aim, tolerance), min(allowed, BRIEFLY), island)
 
 
 @loop
@@ -190,14 +192,10 @@ def solve_few(mu: f64, limit: f64, allowed: i64, island: Island) -> f64:
     residual = swept(mu, limit, allowed, island)
     if residual > limit:
         residual = together(mu, residual, island)
-    if residual > limit:
+    if residual > max(limit, 0.1 * island.limit):
         # from elsewhere: impulses that the interior method comes to
         from_inside(mu, limit, BEGIN[0], 0, MOST, island)
         residual = together(mu, 1e300, island)
-    if residual > island.limit:
-        # all ways that there are
-        forget(island)
-        residual = solve_many(mu, island.limit, island.sweeps_allowed, island)
     return float(residual)
 
 

@@ -4,3 +4,4 @@ from liaison.contacts.scene.parts import ROUND as ROUND
 from liaison.contacts.scene.parts import Bodies as Bodies
 from liaison.contacts.scene.parts import Laws as Laws
 from liaison.contacts.scene.parts import SceneModel as SceneModel
+from liaison.contacts.scene.parts import Terrain as Terrain

@@ -1,35 +1,27 @@
 """Candidates for contact: what may come near within a step, by the broad phase, with its features.
 
-Broad phase: which boxes overlap, by sweeping over them in the order of their left sides.
+Broad phase: which boxes overlap, by sweeping over them in the order of their left sides. A height
+field is one of these boxes that does not move.
 
-Two boxes: the direction in which they are farthest apart, and the points at which they touch.
+Public names: candidates, law_of, sweep_and_prune.
 
-Of fifteen directions, the normals of faces and the products of edges, the one with the largest
-separation determines what touches: a face, with the opposite face of the other box cut to its
-outline (up to eight points), or two edges. Each point is fixed on the bodies, so that its gap is a
-smooth function of their poses for the rest of the step.
-
-Public names: candidates, law_of, sweep_and_prune. Source: docs/theory/time_stepping.md; COH95 §3
-(sort and sweep with coherence between steps), box_at, meet, added, POINTS. Source: GOTT96 §5
-(separating axes of boxes); SH74 (clipping); docs/theory/time_stepping.md.
+Source: docs/theory/time_stepping.md; COH95 §3 (sort and sweep with coherence between steps).
 """
 
 from __future__ import annotations
 
-from math import sqrt
-
 from liaison.contacts.convex.layout import Bodies
 from liaison.contacts.convex.manifold import cylinder_end, touch_points
-from liaison.program.loops.language import f64, flat, i64, iptr, loop, ptr
+from liaison.program.loops.language import flat, i64, iptr, loop, ptr
 from liaison.program.loops.records import Rows
 from liaison.simulation.steps.layout import CROWDED, GOOD, Entries
 
 from .bodies import rotation
+from .boxes import added, along, box_at, meet, on_body
 from .layout import (
     BALL_BALL,
     BALL_BOX,
     BALL_PLANE,
-    EDGE_EDGE,
     POINT_FACE,
     Collider,
     Extent,
@@ -39,278 +31,7 @@ from .layout import (
     Pose,
     World,
 )
-
-POINTS = 8
-"""Points of a polygon of four corners cut by four lines, at most."""
-
-PREFERRED = 1e-3
-"""Part of the smallest half size by which edges must be farther apart than faces to be taken."""
-
-PARALLEL = 1e-4  # square of the sine of the angle between edges below which they have no product
-
-
-@loop
-def box_at(i: i64, poses: Rows[Pose], out: Oriented, world: World) -> None:
-    """The axes, the center and the half sizes of a box (a number among colliders)."""
-    solid = world.solid[i - world.balls]
-    pose = poses[world.collider[i].body]
-    R = world.R
-    own = world.own
-    rotation(pose.turn, flat(R))
-    rotation(solid.turn, flat(own))
-    for a in range(3):
-        out.center[a] = pose.place[a]
-        out.half[a] = solid.half[a]
-        for b in range(3):
-            out.center[a] += R[a, b] * solid.center[b]
-            out.axes[a, b] = 0.0
-            for c in range(3):
-                out.axes[a, b] += R[a, c] * own[c, b]
-
-
-@loop
-def along(box: Oriented, i: i64, direction: ptr) -> f64:
-    """The component of a direction along an axis of a box."""
-    axes = box.axes
-    return float(axes[0, i] * direction[0] + axes[1, i] * direction[1] + axes[2, i] * direction[2])
-
-
-@loop
-def reach(box: Oriented, direction: ptr) -> f64:
-    """How far a box reaches from its center in a direction."""
-    total = 0.0
-    for i in range(3):
-        total += box.half[i] * abs(along(box, i, direction))
-    return total
-
-
-@loop
-def apart(a: Oriented, b: Oriented, direction: ptr) -> f64:
-    """The separation along a unit direction, which is turned to lead from a to b."""
-    way = 0.0
-    for i in range(3):
-        way += direction[i] * (b.center[i] - a.center[i])
-    if way < 0.0:
-        for i in range(3):
-            direction[i] = -direction[i]
-    return float(abs(way) - reach(a, direction) - reach(b, direction))
-
-
-@loop
-def meet(first: i64, second: i64, world: World) -> i64:
-    """Adds the points at which two boxes may touch; 1, or 0 where there is no room for them."""
-    a = world.box[0]
-    b = world.box[1]
-    n = world.normal
-    box_at(first, world.mid, a, world)
-    box_at(second, world.mid, b, world)
-    face = 0
-    widest = -1e300
-    for side in range(2):
-        for i in range(3):
-            for j in range(3):
-                n[j] = a.axes[j, i] if side == 0 else b.axes[j, i]
-            separation = apart(a, b, n)
-            # the same face goes on while both are alike, so that points stay where they were
-            if separation > widest + 1e-9 * a.half[0]:
-                widest = separation
-                face = 3 * side + i
-    edge = widest_edges(a, b, n, widest + PREFERRED * min(smallest(a), smallest(b)))
-    if edge >= 0:
-        return two_edges(first, second, edge, world)
-    return face_points(first, second, face, world)
-
-
-@loop
-def smallest(box: Oriented) -> f64:
-    """The smallest half size of a box."""
-    return float(min(box.half[0], min(box.half[1], box.half[2])))
-
-
-@loop
-def widest_edges(a: Oriented, b: Oriented, n: ptr, least: f64) -> i64:
-    """The pair of edges, 3 i + j, whose product separates most, if by more than `least`; or −1."""
-    chosen = -1
-    for i in range(3):
-        for j in range(3):
-            if product_of(a, i, b, j, n) > PARALLEL:
-                separation = apart(a, b, n)
-                if separation > least:
-                    least = separation
-                    chosen = 3 * i + j
-    return chosen
-
-
-@loop
-def product_of(one: Oriented, i: i64, other: Oriented, j: i64, n: ptr) -> f64:
-    """The unit product of two axes; the square of the sine of their angle."""
-    a = one.axes
-    b = other.axes
-    n[0] = a[1, i] * b[2, j] - a[2, i] * b[1, j]
-    n[1] = a[2, i] * b[0, j] - a[0, i] * b[2, j]
-    n[2] = a[0, i] * b[1, j] - a[1, i] * b[0, j]
-    square = n[0] * n[0] + n[1] * n[1] + n[2] * n[2]
-    length = sqrt(square) + 1e-300
-    for x in range(3):
-        n[x] = n[x] / length
-    return float(square)
-
-
-@loop
-def added(kind: i64, first: i64, second: i64, corner: i64, world: World) -> i64:
-    """The number of one more candidate; −1 where there is no room."""
-    c = world.candidates
-    if c >= world.capacity:
-        return -1
-    candidate = world.candidate[c]
-    candidate.kind = kind
-    candidate.corner = corner
-    candidate.first = first
-    candidate.second = second
-    world.candidates = c + 1
-    return int(c)
-
-
-@loop
-def on_body(i: i64, point: ptr, is_direction: i64, out: ptr, world: World) -> None:
-    """A point or direction of the ground in the axes of the body of a collider, midway."""
-    pose = world.mid[world.collider[i].body]
-    R = world.R
-    rotation(pose.turn, flat(R))
-    for a in range(3):
-        total = 0.0
-        for b in range(3):
-            total += R[b, a] * (point[b] if is_direction == 1 else point[b] - pose.place[b])
-        out[a] = total
-
-
-@loop
-def two_edges(first: i64, second: i64, edge: i64, world: World) -> i64:
-    """The candidate of two edges; 0 where there is no room."""
-    a = world.box[0]
-    b = world.box[1]
-    n = world.normal
-    point = world.point
-    i = edge // 3
-    j = edge % 3
-    product_of(a, i, b, j, n)
-    x = n[0]
-    y = n[1]
-    t = n[2]
-    apart(a, b, n)
-    turned = -1.0 if x * n[0] + y * n[1] + t * n[2] < 0.0 else 1.0
-    c = added(EDGE_EDGE, first, second, POINTS, world)
-    if c < 0:
-        return 0
-    candidate = world.candidate[c]
-    edge_point(a, i, n, 1.0, point)
-    on_body(first, point, 0, candidate.one, world)
-    for x_ in range(3):
-        point[x_] = turned * a.axes[x_, i]
-    on_body(first, point, 1, candidate.one[3:], world)
-    edge_point(b, j, n, -1.0, point)
-    on_body(second, point, 0, candidate.other, world)
-    for x_ in range(3):
-        point[x_] = b.axes[x_, j]
-    on_body(second, point, 1, candidate.other[3:], world)
-    return 1
-
-
-@loop
-def edge_point(box: Oriented, i: i64, n: ptr, way: f64, out: ptr) -> None:
-    """The middle of the edge along axis i that is farthest in the direction way · n."""
-    for x in range(3):
-        out[x] = box.center[x]
-    for j in range(3):
-        if j != i:
-            size = box.half[j] if way * along(box, j, n) > 0.0 else -box.half[j]
-            for x in range(3):
-                out[x] += size * box.axes[x, j]
-
-
-@loop
-def face_points(first: i64, second: i64, face: i64, world: World) -> i64:
-    """Candidates of a face and the points of the opposite one above it; 0 without room."""
-    n = world.normal
-    near = world.box[0 if face < 3 else 1]
-    far = world.box[1 if face < 3 else 0]
-    one = first if face < 3 else second
-    other = second if face < 3 else first
-    axis = face % 3
-    for x in range(3):
-        n[x] = near.axes[x, axis]
-    apart(near, far, n)
-    polygon = flat(world.polygon)
-    clipped = flat(world.clipped)
-    opposite(far, n, polygon)
-    count = 4
-    for side in range(2):
-        i = (axis + 1 + side) % 3
-        count = cut(near, i, 1.0, count, polygon, clipped)
-        count = cut(near, i, -1.0, count, clipped, polygon)
-    pose = world.mid[world.collider[one].body]
-    height = near.half[axis]
-    for x in range(3):
-        height += n[x] * (near.center[x] - pose.place[x])
-    for m in range(count):
-        c = added(POINT_FACE, one, other, m, world)
-        if c < 0:
-            return 0
-        candidate = world.candidate[c]
-        on_body(one, n, 1, candidate.one, world)
-        candidate.one[3] = height
-        on_body(other, polygon[3 * m :], 0, candidate.other, world)
-        candidate.other[3] = 0.0
-    return 1
-
-
-@loop
-def opposite(box: Oriented, n: ptr, polygon: ptr) -> None:
-    """The corners of the face of a box that looks most against a direction."""
-    chosen = 0
-    for i in range(1, 3):
-        if abs(along(box, i, n)) > abs(along(box, chosen, n)):
-            chosen = i
-    size = -box.half[chosen] if along(box, chosen, n) > 0.0 else box.half[chosen]
-    one = (chosen + 1) % 3
-    two = (chosen + 2) % 3
-    for corner in range(4):
-        p = box.half[one] if corner % 3 == 0 else -box.half[one]
-        q = box.half[two] if corner < 2 else -box.half[two]
-        for x in range(3):
-            row = box.axes[x]
-            place = box.center[x] + size * row[chosen] + p * row[one] + q * row[two]
-            polygon[3 * corner + x] = place
-
-
-@loop
-def cut(box: Oriented, i: i64, way: f64, count: i64, points: ptr, out: ptr) -> i64:
-    """What of a polygon is within one side of a box; how many points that are."""
-    kept = 0
-    for m in range(count):
-        p = points[3 * m :]
-        q = points[3 * ((m + 1) % count) :]
-        here = inside(box, i, way, p)
-        there = inside(box, i, way, q)
-        if here <= 0.0:
-            for x in range(3):
-                out[3 * kept + x] = p[x]
-            kept += 1
-        if here * there < 0.0:
-            part = here / (here - there)
-            for x in range(3):
-                out[3 * kept + x] = p[x] + part * (q[x] - p[x])
-            kept += 1
-    return kept
-
-
-@loop
-def inside(box: Oriented, i: i64, way: f64, p: ptr) -> f64:
-    """How far a point is beyond a side of a box; negative inside."""
-    total = -box.half[i] * (1.0 + 1e-9)
-    for x in range(3):
-        total += way * box.axes[x, i] * (p[x] - box.center[x])
-    return float(total)
+from .terrain import field_extents, on_field
 
 
 @loop
@@ -375,31 +96,40 @@ def candidates(e: Entries, world: World) -> i64:
     """Pairs that may come near within the step; GOOD, or CROWDED.
 
     A pair is of two colliders, or of (−1 − plane) and a ball or point. Balls come first among
-    colliders, then boxes, then points, which touch planes only.
+    colliders, then boxes, then points, which touch planes only; height fields, behind boxes among
+    what the broad phase compares, are the last planes.
     """
     wide = world.balls + world.boxes
+    flat_planes = world.planes - world.terrains
     for i in range(world.balls):
         swept_box(world.collider[i], world.extent[i], world)
     for i in range(world.balls, wide):
         swept_solid(i, world.extent[i], world)
-    count = sweep_and_prune(wide, world.extent, world.order, world.capacity, world.near)
+    field_extents(world)
+    count = sweep_and_prune(
+        wide + world.terrains, world.extent, world.order, world.capacity, world.near
+    )
     world.candidates = 0
     if count < 0:
         return CROWDED
     for c in range(count):
         first = world.near[c].first
         second = world.near[c].second
-        if law_of(first, second, world) >= 0 and come_near(first, second, world) == 0:
+        if second >= wide:
+            k = second - wide
+            if law_of(-1 - flat_planes - k, first, world) >= 0 and on_field(first, k, world) == 0:
+                return CROWDED
+        elif law_of(first, second, world) >= 0 and come_near(first, second, world) == 0:
             return CROWDED
     for i in range(world.colliders):
         if i < world.balls or i >= wide:
-            for j in range(world.planes):
+            for j in range(flat_planes):
                 if law_of(-1 - j, i, world) >= 0 and plane_is_near(e, i, j, world) == 1:
                     plane = world.plane[j].floats
                     if noted(BALL_PLANE, -1 - j, i, plane, 4, world) == 0:
                         return CROWDED
         elif is_of_hull(i, world) == 1 and world.form[i - world.balls] < 0:
-            for j in range(world.planes):
+            for j in range(flat_planes):
                 if law_of(-1 - j, i, world) >= 0 and drum_on_plane(i, j, world) == 0:
                     return CROWDED
     return GOOD

@@ -12,12 +12,13 @@ Source: docs/theory/time_stepping.md.
 from __future__ import annotations
 
 from liaison.contacts.impulses.solve import solve_scene
-from liaison.program.loops.language import at, entry_at, f64, i64, loop, ptr
+from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.simulation.steps.layout import Run
 
-from .bounce import TRIES, impulses
-from .layout import FEW, RESERVED, Contact, Crew, Island, System, World
+from .bodies import copy_twists
+from .layout import FEW, Contact, Crew, Island, System, World
 from .rates import LEAST, rate_at, residual_of
+from .turning import solve_turning
 
 STEP, PLACES = 0, 1
 """What is asked of islands: impulses of a step, or the shortest way out of each other."""
@@ -25,8 +26,9 @@ STEP, PLACES = 0, 1
 ENOUGH = 1e-3
 """Residual of ways that is enough."""
 
-TOGETHER, ROUNDING = 1e-11, 1e-10
-"""Residual that few contacts are solved to, and above which a step with few counts as missed."""
+TOGETHER, BESIDE, ROUNDING = 1e-11, 1e-9, 1e-10
+"""Residual that few contacts are solved to, alone and beside others, and above which a step with
+few counts as missed."""
 
 ALONE = 64
 """Contacts up to which one thread solves all islands."""
@@ -34,11 +36,11 @@ ALONE = 64
 LIKELY = 0.5
 """Of the strongest impulse that is guessed: hardly ever the strongest is weaker."""
 
-TELL, AFTER, UNTIL = range(3)
-"""Numbers of what tells a number, and waits until it is another one, or the one."""
+LESS, GAINED = 6, 1e-9
+"""Times that restitution is made less, and work of impulses beside its terms that is rounding."""
 
-START = RESERVED + Crew.header
-"""Where the blocks of islands begin in the workspace."""
+TRIES, FEWER = 4, 1
+"""Ways of the interior method that are tried, and those where restitution may have none."""
 
 MANY = 1000.0
 """Times the penetration that is left alone where contacts are many."""
@@ -52,28 +54,32 @@ def solve_islands(kind: i64, scratch: ptr, world: World) -> None:
     the guess first, and again where that was stronger.
     """
     find_islands(world)
-    crew = Crew(at(scratch, RESERVED))
+    crew = Crew(at(scratch, world.crew_at))
     workers = min(crew.workers, world.islands) if world.contacts > ALONE else 1
     divide(workers, world)
-    island = Island(at(scratch, START + 0 * world.island_words))
+    island = Island(at(scratch, world.islands_at + 0 * world.island_words))
     floor = 0.0
     widest = 0.0
     if kind == STEP:
         widest = widest_approach(world) * float(max(world.contacts, LEAST))
         floor = LIKELY * min(guessed_strongest(world), widest)
     for w in range(workers):
-        begin_islands(Island(at(scratch, START + w * world.island_words)), floor, widest, world)
+        begin_islands(
+            Island(at(scratch, world.islands_at + w * world.island_words)), floor, widest, world
+        )
     solve_shares(kind, workers, crew, scratch, world)
     strongest = note_left(island.limit, world) if kind == STEP else 0.0
     if kind == STEP and world.excess > 1.0 and strongest < floor:
         for w in range(workers):
-            Island(at(scratch, START + w * world.island_words)).floor = strongest
-            Island(at(scratch, START + w * world.island_words)).above = island.limit * strongest
+            Island(at(scratch, world.islands_at + w * world.island_words)).floor = strongest
+            Island(at(scratch, world.islands_at + w * world.island_words)).above = (
+                island.limit * strongest
+            )
         solve_shares(kind, workers, crew, scratch, world)
         note_left(island.limit, world)
     world.is_limited = 0 if kind == STEP else world.is_limited
     for w in range(workers):
-        take_counts(kind, Island(at(scratch, START + w * world.island_words)), world)
+        take_counts(kind, Island(at(scratch, world.islands_at + w * world.island_words)), world)
 
 
 @loop
@@ -106,39 +112,35 @@ def solve_shares(kind: i64, workers: i64, crew: Crew, scratch: ptr, world: World
     order = crew.order[0] + 1.0
     crew.kind = kind
     if workers > 1:
-        tell = entry_at(crew.call, TELL)
         x = crew.order
-        tell(order, x, x, x, x, x, x, x)
+        crew.publish(order, x, x, x, x, x, x, x)
     solve_share(0, kind, scratch, world)
     for w in range(1, workers):
         x = crew.done[w:]
-        wait = entry_at(crew.call, UNTIL)
-        wait(order, x, x, x, x, x, x, x)
+        crew.until(order, x, x, x, x, x, x, x)
 
 
 @loop
 def serve(me: i64, run: Run, scratch: ptr) -> None:
     """What a further thread does while the first one goes on with a run: its share of islands."""
     world = World(run.beside)
-    crew = Crew(at(scratch, RESERVED))
+    crew = Crew(at(scratch, world.crew_at))
     seen = 0.0
     while True:
-        wait = entry_at(crew.call, AFTER)
         x = crew.order
-        wait(seen, x, x, x, x, x, x, x)
+        crew.after(seen, x, x, x, x, x, x, x)
         seen = crew.order[0]
         if crew.over[0] > 0.0:
             break
         solve_share(me, crew.kind, scratch, world)
-        tell = entry_at(crew.call, TELL)
         x = crew.done[me:]
-        tell(seen, x, x, x, x, x, x, x)
+        crew.publish(seen, x, x, x, x, x, x, x)
 
 
 @loop
 def solve_share(me: i64, kind: i64, scratch: ptr, world: World) -> None:
     """The islands of one thread that miss too much."""
-    island = Island(at(scratch, START + me * world.island_words))
+    island = Island(at(scratch, world.islands_at + me * world.island_words))
     for k in range(world.islands):
         if world.worker[k] == me and world.missed_by[k] > island.above:
             solve_island(k, kind, island, world)
@@ -200,7 +202,7 @@ def begin_islands(island: Island, floor: f64, widest: f64, world: World) -> None
     island.limited = 0
     few = 1 if world.contacts <= FEW else 0
     island.limit = min(world.tolerance, ROUNDING) if few == 1 else world.tolerance
-    island.aim = TOGETHER if few == 1 else world.tolerance
+    island.aim = TOGETHER if few == 1 else min(world.tolerance, BESIDE)
 
 
 @loop
@@ -341,3 +343,95 @@ def copy_impulses(one: Contact, other: Contact) -> None:
         other.right[r] = one.right[r]
     other.apart = one.apart
     other.bounce = one.bounce
+
+
+@loop
+def impulses(island: Island) -> None:
+    """Impulses of all contacts and the velocities with them."""
+    set_rates(island)
+    island.is_limited = 0
+    left = solve_with(1.0, island)
+    if island.has_bounce == 1:
+        limit_bounce(left, island)
+
+
+@loop
+def set_rates(island: Island) -> None:
+    """What every contact adds to its rate: by its gap, and by its restitution."""
+    island.has_bounce = 0
+    for c in range(island.contacts):
+        contact = island.contact[c]
+        u = rate_at(contact, 0, 0.0, island.speed)
+        free = rate_at(contact, 0, 0.0, island.free)
+        # as in moreau.py: at rest where forces of one step could make it so; what is at rest a
+        # little apart may come nearer, and so may what is too slow to arrive within the step
+        apart = max(contact.gap - island.slack, 0.0) / island.h
+        contact.bounce = 0.0
+        contact.apart = apart
+        if u >= 0.0:
+            contact.apart = max(u, apart)
+        elif free >= 2.0 * u and -u >= apart:
+            contact.apart = 0.0
+            contact.bounce = contact.restitution * u
+            if contact.bounce < 0.0:
+                island.has_bounce = 1
+
+
+@loop
+def solve_with(part: f64, island: Island) -> f64:
+    """Impulses with a part of the restitution; their residual."""
+    copy_twists(island.bodies, island.free, island.next)
+    for c in range(island.contacts):
+        contact = island.contact[c]
+        contact.right[0] = contact.apart + part * contact.bounce
+        contact.right[1] = 0.0
+        contact.right[2] = 0.0
+    if island.has_turning == 1:
+        solve_turning(island)
+        return max(residual_of(1.0, island), island.turning_residual)
+    # impulses without restitution exist always, with it they may not: that is tried less
+    island.tries = TRIES if part == 0.0 or island.has_bounce == 0 else FEWER
+    return float(solve_scene(1.0, island.tolerance, island.sweeps_allowed, island))
+
+
+@loop
+def limit_bounce(left: f64, island: Island) -> None:
+    """Less restitution, the same part of all, where impulses with all of it would give energy.
+
+    The gain of a mixture of impulses with the part s and with none is convex: the chord between
+    both is above it, so that its root is a part with which the mixture gives none. Where impulses
+    with restitution are not found there is none: in a wedge with friction they need not exist.
+    """
+    gain = gained(island)
+    if gain <= 0.0 and left <= island.limit:
+        return
+    island.is_limited = 1
+    missed = left > island.limit
+    solve_with(0.0, island)
+    least = gained(island)
+    s = 1.0
+    for _ in range(0 if missed or least >= 0.0 else LESS):
+        s = s * least / (least - gain)
+        left = solve_with(s, island)
+        gain = gained(island)
+        if left > island.limit:
+            break
+        if gain <= 0.0:
+            return
+    if s < 1.0:
+        solve_with(0.0, island)
+
+
+@loop
+def gained(island: Island) -> f64:
+    """The work of the impulses of the step, P·(u + u₁)/2; 0 where it is rounding."""
+    total = 0.0
+    size = 0.0
+    for c in range(island.contacts):
+        contact = island.contact[c]
+        for r in range(3):
+            u = rate_at(contact, r, 0.0, island.speed)
+            after = rate_at(contact, r, 0.0, island.next)
+            total += 0.5 * contact.force[r] * (u + after)
+            size += abs(contact.force[r]) * (abs(u) + abs(after))
+    return total if total > GAINED * size else min(total, 0.0)

@@ -4,19 +4,21 @@ Phases of its steps: start, step, place; `advance` calls them as those of every 
 the run is q, the poses of all bodies, and v, their twists; all other data of a scene are its
 `World`, which lies in the block of the run.
 
-Public names: scene_kernel, scene_labels, pair_kernel, SCENE, retract_bodies.
+Public names: scene_kernel, scene_labels, pair_kernel, Helpers, SCENE, retract_bodies.
 
 Source: docs/theory/time_stepping.md.
 """
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import fields, is_dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
@@ -25,6 +27,7 @@ from liaison.contacts.impulses.sweeps import swept
 from liaison.program import Entry, Kernel, Program, to_llvm
 from liaison.program.extend import places_of
 from liaison.program.kernel import MachineKernel
+from liaison.program.llvm.machine import Code, load
 from liaison.program.llvm.trampolines import trampoline
 from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.language import Loop, at, f64, flat, i64, iptr, loop, ptr
@@ -41,6 +44,7 @@ from liaison.simulation.steps.layout import (
     NOT_FINITE,
     SAMPLING,
     TOO_MANY_STEPS,
+    Arrays,
     Entries,
     Run,
 )
@@ -51,7 +55,8 @@ from liaison.units import Label
 
 from .bodies import copy_poses, moved_pose
 from .candidates import candidates
-from .layout import PairEntries, Pose, Shown, Twist, Weight, World
+from .islands import serve
+from .layout import RESERVED, Crew, PairEntries, Pose, Shown, Twist, Weight, World
 from .notes import note_contacts
 from .parts import SceneModel
 from .step import UNSOLVED, deepest, gap_of, keep_impulses, note_forces, place, solved_step
@@ -367,13 +372,108 @@ def _watched() -> tuple[str, str]:
 def _identity(model: SceneModel) -> str:
     """A word that is the same for the same scene, in every process: numbers, names, layout."""
     digest = hashlib.sha256(World.text().encode())
-    for part in (model, model.bodies, model.laws):
+    grids = [x.grid for x in model.terrains]
+    parts: list[Any] = [model, model.bodies, model.laws, *model.terrains, *grids]
+    for part in parts:
         for field in fields(part):
             value = getattr(part, field.name)
             if isinstance(value, np.ndarray):
                 digest.update(
                     f"{field.name} {value.shape} {value.dtype}".encode() + value.tobytes()
                 )
-            elif not is_dataclass(value):
+            elif not is_dataclass(value) and field.name != "terrains":
                 digest.update(f"{field.name} {value!r}".encode())
     return digest.hexdigest()
+
+
+ARGUMENTS = "double %t, ptr %q, ptr %v, ptr %u, ptr %p, ptr %x, ptr %out, ptr %work"
+
+SPINS = 256
+"""Looks at a number before a thread gives way."""
+
+
+def _waiting(name: str, condition: str) -> str:
+    """A function that waits until the number at q is, or is not, t."""
+    return f"""
+define void @{name}({ARGUMENTS}) nounwind {{
+begin:
+  br label %look
+look:
+  %k = phi i64 [0, %begin], [%next, %again], [0, %given]
+  %bits = load atomic i64, ptr %q acquire, align 8
+  %value = bitcast i64 %bits to double
+  %done = fcmp {condition} double %value, %t
+  br i1 %done, label %end, label %again
+again:
+  %next = add i64 %k, 1
+  %long = icmp uge i64 %next, {SPINS}
+  br i1 %long, label %given, label %look
+given:
+  %_ = call i32 @sched_yield()
+  br label %look
+end:
+  ret void
+}}
+"""
+
+
+TEXT = f"""
+declare i32 @sched_yield()
+define void @publish({ARGUMENTS}) nounwind {{
+  %bits = bitcast double %t to i64
+  store atomic i64 %bits, ptr %q release, align 8
+  ret void
+}}
+{_waiting("after", "une")}
+{_waiting("until", "oeq")}
+"""
+NAMES = ("publish", "after", "until")
+"""Of them, as fields of the crew."""
+
+
+@cache
+def _calls() -> Code:
+    """The functions above, once a process."""
+    function = getattr(ctypes.CDLL(None), "sched_yield")  # noqa: B009
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    return load(TEXT, NAMES, imports={"sched_yield": int(address or 0)})
+
+
+@cache
+def _serving() -> CompiledLoops:
+    """What further threads do, as machine code, once a process."""
+    return compile_loops([serve], apart=APART)
+
+
+@final
+class Helpers:
+    """Further threads of one run, which solve islands together with the one that marches.
+
+    The first thread goes on with the run and publishes, by a number that it counts up, that there
+    are islands to solve; each has its own, and counts its number up when they are done. So they
+    wait for each other a few times a step, without Python. Numbers are read and written as atomic
+    ones, and who waits long gives way to other work of the machine.
+
+    Args:
+        threads: how many there are with the first one.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
+        self._pool = ThreadPoolExecutor(threads - 1, "liaison")
+        self._serve: Any = _serving().function(serve)
+
+    def __call__(self, arrays: Arrays, march: Callable[[], int]) -> int:
+        """Goes on with a run, the others at hand."""
+        crew = Crew(arrays.scratch[RESERVED:])
+        crew.ints[Crew.slots(*NAMES)] = [_calls()[name] for name in NAMES]
+        crew.order[0] = crew.over[0] = 0.0
+        crew.done[:] = 0.0
+        where = arrays.run.ints.ctypes.data, arrays.scratch.ctypes.data
+        helpers = [self._pool.submit(self._serve, k, *where) for k in range(1, self._threads)]
+        try:
+            return march()
+        finally:
+            crew.over[0] = 1.0
+            crew.order[0] += 1.0
+            wait(helpers)

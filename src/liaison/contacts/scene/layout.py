@@ -17,6 +17,7 @@ from typing import Any, TypeAlias, TypeVar, final
 import numpy as np
 from numpy.typing import NDArray
 
+from liaison.contacts.convex.field_layout import Gathered
 from liaison.contacts.convex.layout import Question
 from liaison.numeric import Array
 from liaison.program.loops.language import f64, i64, iptr, kernel, ptr
@@ -92,6 +93,14 @@ class Plane(Record):
 
 
 @final
+class Ground(Record):
+    """Where a height field is: its axes as columns, and its origin."""
+
+    R: ptr = inline(3, 3)
+    p: ptr = inline(3)
+
+
+@final
 class Solid(Record):
     """A box: its center on its body, its half sizes, the quaternion of its axes there."""
 
@@ -148,8 +157,9 @@ class Candidate(Record):
     first: i64  # collider, or −1 − plane
     second: i64  # collider
     is_active: i64
-    one: ptr = inline(10)  # of the first, as the kernel of pairs takes it: ball, plane, box or edge
-    other: ptr = inline(6)  # of the second: ball or edge
+    # of the first, as the kernel of pairs takes it: ball, plane, box, edge or point
+    one: ptr = inline(10)
+    other: ptr = inline(6)  # of the second: ball, edge or face
 
 
 @final
@@ -358,12 +368,13 @@ class World(Record):
     balls: i64 = size()
     boxes: i64 = size()  # boxes, and boxes about hulls
     colliders: i64 = size()  # balls, then boxes, then points
-    planes: i64 = size()
+    planes: i64 = size()  # and height fields, which are the last of them
+    terrains: i64 = size()  # height fields
     capacity: i64 = size()  # candidates and contacts that there is room for
     table: i64 = size()
     classes: i64 = size()
     laws: i64 = size()
-    hulls: i64 = size()  # 1 where there are hulls, 0 elsewhere
+    hulls: i64 = size()  # 1 where there are hulls or height fields, 0 elsewhere
 
     # tolerances, limits, gravity
     tolerance: f64
@@ -390,6 +401,8 @@ class World(Record):
     limited: i64  # steps with less restitution than asked
     most: i64  # contacts
     islands: i64
+    crew_at: i64  # in the workspace, as the following
+    islands_at: i64
     island_words: i64  # of the block of an island
     left: f64  # residual of the impulses, the worst of all islands
     excess: f64  # the same beside what solves a step
@@ -415,6 +428,8 @@ class World(Record):
     plane_of_hull: ptr = inline(4)
     polygon: ptr = sized("12", "3")
     clipped: ptr = sized("12", "3")
+    places: ptr = inline(8, 14)  # on a height field
+    place_keys: ptr = inline(8)
 
     # bodies: before the step, as in `Run`, midway, at its end; velocities before, without impulses,
     # with them
@@ -431,14 +446,17 @@ class World(Record):
     plane: Rows[Plane] = rows("planes")
     solid: Rows[Solid] = rows("boxes")
     form: iptr = sized("boxes")  # 1 of a hull, 0 of a box, −1 of a cylinder
-    forms: iptr = sized()  # where there are hulls: `Bodies`, of every box and hull, and a point
+    forms: iptr = sized()  # where there are hulls: `Bodies`, of every box and hull, a point, a ball
     ask: Rows[Question] = rows("hulls")
+    ground: Rows[Ground] = rows("terrains")
+    terrain: iptr = sized()  # `Fields`
+    gathered: Rows[Gathered] = rows("terrains")
     law: Rows[Law] = rows("laws")
     law_between: iptr = sized("classes", "classes")
 
     # what may touch, and what does
-    extent: Rows[Extent] = rows("balls + boxes")
-    order: iptr = sized("balls + boxes")
+    extent: Rows[Extent] = rows("balls + boxes + terrains")
+    order: iptr = sized("balls + boxes + terrains")
     near: Rows[Pair] = rows("capacity")
     candidate: Rows[Candidate] = rows("capacity")
     contact: Rows[Contact] = rows("capacity")
@@ -475,7 +493,9 @@ class Crew(Record):
     order: ptr = inline(1)
     over: ptr = inline(1)
     done: ptr = inline(MOST_THREADS)
-    call: iptr = inline(3)  # addresses of what tells and waits
+    publish: kernel  # makes a number known
+    after: kernel  # waits until it is another one
+    until: kernel  # waits until it is the one
 
 
 @final
@@ -497,15 +517,17 @@ class PairEntries(Record):
     ball_box: kernel
     point_face: kernel
     edge_edge: kernel
+    face_point: kernel
     ball_ball_gap: kernel
     ball_plane_gap: kernel
     ball_box_gap: kernel
     point_face_gap: kernel
     edge_edge_gap: kernel
+    face_point_gap: kernel
 
 
-KINDS = 5
-BALL_BALL, BALL_PLANE, BALL_BOX, POINT_FACE, EDGE_EDGE = range(KINDS)
+KINDS = 6
+BALL_BALL, BALL_PLANE, BALL_BOX, POINT_FACE, EDGE_EDGE, FACE_POINT = range(KINDS)
 """Kinds of pairs, in the order of their entries."""
 
 
@@ -523,6 +545,8 @@ class SceneSizes:
     classes: int
     laws: int
     forms: int = 0  # words of the corners and faces of hulls
+    terrains: int = 0
+    terrain: int = 0  # words of the heights
 
 
 def block_room(n: int) -> int:
@@ -542,14 +566,16 @@ def new_world(s: SceneSizes, room: Callable[[int], Words] | None = None) -> Worl
         s: sizes.
         room: gives zeros for so many words in which it lies; its own if not given.
     """
-    lengths = {"forms": s.forms}
+    lengths = {"forms": s.forms, "terrain": s.terrain}
     sizes = {
         "bodies": s.bodies, "balls": s.balls, "boxes": s.boxes, "colliders": s.colliders,
         "planes": s.planes, "capacity": s.capacity, "classes": s.classes, "laws": s.laws,
         "table": 1 << (4 * s.capacity - 1).bit_length(), "hulls": int(s.forms > 0),
+        "terrains": s.terrains,
     }  # fmt: skip
     place = None if room is None else room(World.words_for(lengths, **sizes))
     world = World.new(lengths, place, **sizes)
+    world.crew_at, world.islands_at = RESERVED, RESERVED + Crew.header
     world.island_words = _island_words(s.bodies, s.capacity)
     return world
 

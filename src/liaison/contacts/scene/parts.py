@@ -1,6 +1,7 @@
-"""What a scene consists of: bodies with balls, boxes, hulls and points on them, planes, and laws.
+"""What a scene consists of: bodies with balls, boxes, hulls and points, planes, fields, and laws.
 
-Public names: Bodies, Laws, SceneModel, check_start, inside_each_other, DEEP, ROUND.
+Public names: Bodies, Laws, Terrain, SceneModel, check_start, begins_inside,
+begins_below, DEEP, ROUND.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from liaison.errors import SimulationError
 from liaison.numeric import Array
+from liaison.numeric.height_fields import HeightGrid
 from liaison.numeric.hulls import Solid as ConvexSolid
 from liaison.numeric.hulls import convex_hull
 from liaison.simulation.plan.scales import power_near
@@ -67,20 +69,23 @@ class Bodies:
             return np.zeros((0, 10)), np.zeros(0, dtype=np.int64)
         return self.solid, self.solid_owner
 
-    def forms(self) -> list[ConvexSolid]:
-        """Every box, hull and cylinder in the axes of its box, then a point; nothing where all are
-        boxes."""
-        if self.corners is None or self.corner is None or not np.any(self.corners):
+    def forms(self, *, on_fields: bool = False) -> list[ConvexSolid]:
+        """Every box, hull and cylinder in the axes of its box, then a point, and one that may be
+        widened to a ball; nothing where all are boxes on planes."""
+        solid, _ = self.boxes()
+        corners = np.zeros(len(solid), dtype=np.int64) if self.corners is None else self.corners
+        if not (on_fields or np.any(corners)):
             return []
         signs = np.array(list(itertools.product((-1, 1), repeat=3)))
-        parts = np.split(self.corner, np.cumsum(np.maximum(self.corners, 0))[:-1])
+        corner = np.zeros((0, 3)) if self.corner is None else self.corner
+        parts = np.split(corner, np.cumsum(np.maximum(corners, 0))[:-1]) if len(solid) else []
         listed = [
             ConvexSolid(disc=float(half[0]), half=float(half[2]))
             if count == ROUND
             else ConvexSolid(convex_hull(part if count else signs * half))
-            for part, count, half in zip(parts, self.corners, self.boxes()[0][:, 3:6], strict=True)
+            for part, count, half in zip(parts, corners, solid[:, 3:6], strict=True)
         ]
-        return [*listed, ConvexSolid(core=np.zeros((1, 3)))]
+        return [*listed, *[ConvexSolid(core=np.zeros((1, 3)))] * 2]
 
     def rounds(self) -> tuple[Array, Array, Array, NDArray[np.int64]]:
         """Middles, axes and (radius, half length) of the cylinders on the ground, and bodies."""
@@ -100,10 +105,10 @@ class Laws:
 
     Attributes:
         bodies: class of each body, shape (n,).
-        planes: class of each plane, shape (p,).
+        planes: class of each plane, then of each height field, shape (p + f,).
         table: law of a pair of classes, symmetric, shape (c, c); -1: they pass through each other.
         values: friction, restitution, rolling and pivoting friction [m] of each law, shape (l, 4).
-        names: of the planes.
+        names: of the planes and height fields.
     """
 
     bodies: NDArray[np.int64]
@@ -113,14 +118,17 @@ class Laws:
     names: tuple[str, ...]
 
     @classmethod
-    def same(cls, bodies: int, planes: int, friction: float, restitution: float) -> Laws:
-        """One law for all."""
+    def same(
+        cls, bodies: int, planes: int, friction: float, restitution: float, *, fields: int = 0
+    ) -> Laws:
+        """One law for all bodies, planes and height fields."""
+        names = [f"plane {j + 1}" for j in range(planes)]
         return cls(
             np.zeros(bodies, dtype=np.int64),
-            np.zeros(planes, dtype=np.int64),
+            np.zeros(planes + fields, dtype=np.int64),
             np.zeros((1, 1), dtype=np.int64),
             np.array([[friction, restitution, 0.0, 0.0]]),
-            tuple(f"plane {j + 1}" for j in range(planes)),
+            (*names, *(f"height field {j + 1}" for j in range(fields))),
         )
 
     def check(self) -> None:
@@ -140,6 +148,22 @@ class Laws:
 
 
 @final
+@dataclass(frozen=True, slots=True, eq=False)
+class Terrain:
+    """A height field that does not move.
+
+    Attributes:
+        grid: its heights.
+        R: its axes on the ground, as columns, shape (3, 3).
+        p: its origin there [m], shape (3,).
+    """
+
+    grid: HeightGrid
+    R: Array
+    p: Array
+
+
+@final
 @dataclass(frozen=True, slots=True)
 class SceneModel:
     """What a scene consists of, and how its contacts are solved.
@@ -153,6 +177,7 @@ class SceneModel:
         depth: penetration that is left alone, beside the smallest radius.
         sweeps: over all contacts, at most, in one problem.
         events: contacts are followed for their events.
+        terrains: height fields.
     """
 
     bodies: Bodies
@@ -163,6 +188,7 @@ class SceneModel:
     depth: float = 1e-9
     sweeps: int = 1000
     events: bool = True
+    terrains: tuple[Terrain, ...] = ()
 
     @property
     def size(self) -> float:
@@ -176,7 +202,8 @@ class SceneModel:
     def capacity(self) -> int:
         """Contacts that there is room for in the beginning."""
         count, boxes = len(self.bodies.owner), len(self.bodies.boxes()[0])
-        return 64 + 8 * count + 24 * boxes + count * len(self.planes) // 2
+        wide = 8 * (count + boxes) * len(self.terrains)
+        return 64 + 8 * count + 24 * boxes + count * len(self.planes) // 2 + wide
 
 
 def check_start(bodies: Bodies, planes: Array, laws: Laws) -> None:
@@ -196,10 +223,10 @@ def check_start(bodies: Bodies, planes: Array, laws: Laws) -> None:
     limit = DEEP * (unit + np.max(np.abs(centers), initial=0.0))
     kinds = laws.bodies[bodies.owner]
     depth = radii[:, None] - centers @ planes[:, :3].T + planes[:, 3]
-    depth = np.where(laws.table[kinds][:, laws.planes] >= 0, depth, -np.inf)
+    depth = np.where(laws.table[kinds][:, laws.planes[: len(planes)]] >= 0, depth, -np.inf)
     if depth.size and np.max(depth) > limit:
         i, j = np.unravel_index(int(np.argmax(depth)), depth.shape)
-        raise _start_error(f"body {names[i]!r} begins {depth[i, j]:.3g} m below {laws.names[j]}")
+        raise begins_below(names[i], laws.names[j], float(depth[i, j]))
     _check_rounds(bodies, planes, laws, limit)
     big = np.flatnonzero(radii > 0)
     for n, i in enumerate(big):
@@ -208,7 +235,7 @@ def check_start(bodies: Bodies, planes: Array, laws: Laws) -> None:
         apart = np.linalg.norm(centers[rest] - centers[i], axis=1) - radii[rest] - radii[i]
         if apart.size and np.min(apart) < -limit:
             j = rest[int(np.argmin(apart))]
-            raise inside_each_other(names[i], names[j], float(-np.min(apart)))
+            raise begins_inside(names[i], names[j], float(-np.min(apart)))
 
 
 def _check_rounds(bodies: Bodies, planes: Array, laws: Laws, limit: float) -> None:
@@ -219,11 +246,11 @@ def _check_rounds(bodies: Bodies, planes: Array, laws: Laws, limit: float) -> No
     along = np.abs(axis @ planes[:, :3].T)
     reach = size[:, 1:] * along + size[:, :1] * np.sqrt(np.maximum(1 - along**2, 0.0))
     depth = reach - middle @ planes[:, :3].T + planes[:, 3]
-    depth = np.where(laws.table[laws.bodies[owner]][:, laws.planes] >= 0, depth, -np.inf)
+    touched = laws.planes[: len(planes)]
+    depth = np.where(laws.table[laws.bodies[owner]][:, touched] >= 0, depth, -np.inf)
     if np.max(depth) > limit:
         i, j = np.unravel_index(int(np.argmax(depth)), depth.shape)
-        name = bodies.names[owner[i]]
-        raise _start_error(f"body {name!r} begins {depth[i, j]:.3g} m below {laws.names[j]}")
+        raise begins_below(bodies.names[owner[i]], laws.names[j], float(depth[i, j]))
 
 
 def _centers(bodies: Bodies) -> Array:
@@ -241,9 +268,14 @@ def _turned(turn: Array, c: Array) -> Array:
     return turned
 
 
-def inside_each_other(one: str, other: str, depth: float) -> SimulationError:
+def begins_inside(one: str, other: str, depth: float) -> SimulationError:
     """The error of two bodies that begin so deep [m] inside each other."""
     return _start_error(f"bodies {one!r} and {other!r} begin {depth:.3g} m inside each other")
+
+
+def begins_below(body: str, surface: str, depth: float) -> SimulationError:
+    """The error of a body that begins so deep [m] below a plane or height field."""
+    return _start_error(f"body {body!r} begins {depth:.3g} m below {surface}")
 
 
 def _start_error(why: str) -> SimulationError:

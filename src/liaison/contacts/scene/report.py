@@ -82,7 +82,7 @@ def _series(model: SceneModel, q: Array, v: Array, shown: Array) -> dict[str, Se
         "residual": Series(shown[:, 1]),
         "penetration": Series(shown[:, 2], "m"),
     }
-    if len(model.planes):
+    if model.laws.names:
         numbers = tuple(x.removeprefix("plane ") for x in model.laws.names)
         forces = shown[:, 3:].reshape(len(q), -1, 3)
         series["planes"] = Series(forces, "N", {"plane": numbers, "component": ("x", "y", "z")})
@@ -120,7 +120,7 @@ def scene_modes(plan: Plan, arrays: Arrays) -> dict[str, str]:
         if pair.mode != CLOSED:
             continue
         first, second = divmod(int(pair.key) - 1, WIDE)
-        name = _pair_name(model, first - len(model.planes), second)
+        name = _pair_name(model, first - int(world.planes), second)
         modes[name] = "closed"
         for group, held in zip(GROUPS, pair.rubbing.tolist(), strict=True):
             if held in RUBBING:

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from liaison.contacts.convex.field_layout import fields_of
 from liaison.contacts.convex.layout import bodies_of
 from liaison.errors import SimulationError
 from liaison.simulation.plan.plan import Plan, lasting_arrays
@@ -28,7 +29,7 @@ from .layout import (
     new_world,
     scene_scratch,
 )
-from .parts import DEEP, SceneModel, inside_each_other
+from .parts import DEEP, SceneModel, begins_below, begins_inside
 
 EVENTS = 16
 """Events that fit into their buffer, for each contact there is room for; a step needs eight."""
@@ -99,12 +100,14 @@ def with_room(plan: Plan, arrays: Arrays, words: int) -> Arrays:
 
 
 def start_error(plan: Plan, arrays: Arrays) -> SimulationError:
-    """The error of bodies that begin inside each other, with their names."""
+    """The error of bodies that begin inside each other or below a height field, by name."""
     model: SceneModel = plan.program.facts["scene"]
     world, names = World(arrays.run.beside), model.bodies.names
     pair = world.candidate[int(arrays.run.detail[0])]
-    one, other = (names[world.collider[int(x)].body] for x in (pair.first, pair.second))
-    return inside_each_other(one, other, float(arrays.run.worst))
+    depth, second = float(arrays.run.worst), names[world.collider[int(pair.second)].body]
+    if pair.first < 0:
+        return begins_below(second, model.laws.names[-1 - int(pair.first)], depth)
+    return begins_inside(names[world.collider[int(pair.first)].body], second, depth)
 
 
 def world_of(model: SceneModel, capacity: int, room: Callable[[int], Words] | None = None) -> World:
@@ -118,26 +121,32 @@ def world_of(model: SceneModel, capacity: int, room: Callable[[int], Words] | No
     ball = np.concatenate([b.ball[is_ball], held, b.ball[~is_ball]])
     owner = np.concatenate([b.owner[is_ball], solid_owner, b.owner[~is_ball]])
     wide = balls + len(solid)
-    forms = bodies_of(shapes) if (shapes := b.forms()) else None
+    grids = model.terrains
+    forms = bodies_of(shapes) if (shapes := b.forms(on_fields=bool(grids))) else None
+    fields = fields_of([x.grid for x in grids])
     sizes = SceneSizes(
         bodies=len(b.names), balls=balls, boxes=len(solid), colliders=len(owner),
-        planes=len(model.planes), capacity=capacity, classes=len(laws.table),
-        laws=len(laws.values), forms=0 if forms is None else forms.words,
+        planes=len(model.planes) + len(grids), capacity=capacity, classes=len(laws.table),
+        laws=len(laws.values), forms=0 if forms is None else forms.words, terrains=len(grids),
+        terrain=fields.words,
     )  # fmt: skip
     world = new_world(sizes, room)
     world.solid.floats[:], world.law.floats[:] = solid, laws.values
-    if forms is not None and b.corners is not None:
-        world.forms[:], world.form[:] = forms.ints, np.sign(b.corners)
-    world.law_between[:], world.order[:] = laws.table, np.arange(wide)
+    world.terrain[:] = fields.ints
+    if forms is not None:
+        world.forms[:], world.form[:] = forms.ints, 0 if b.corners is None else np.sign(b.corners)
+    world.law_between[:], world.order[:] = laws.table, np.arange(wide + len(grids))
     fill(world.body, Body, mass=b.mass, inertia=b.inertia, inverse=np.linalg.inv(b.inertia))
     surface = laws.bodies[owner]
     fill(
         world.collider, Collider, center=ball[:, :3], radius=ball[:, 3], body=owner,
         surface=surface,
     )  # fmt: skip
-    normal, d = model.planes[:, :3], model.planes[:, 3]
-    fill(world.plane, Plane, normal=normal, d=d, surface=laws.planes)
-    fill(world.extent, Extent, body=owner[:wide])
+    plane = np.concatenate([model.planes, np.zeros((len(grids), 4))])
+    fill(world.plane, Plane, normal=plane[:, :3], d=plane[:, 3], surface=laws.planes)
+    for place, one in zip(world.ground, grids, strict=True):
+        place.R[:], place.p[:] = one.R, one.p
+    fill(world.extent, Extent, body=[*owner[:wide], *[-1] * len(grids)])
     _set_options(model, world)
     return world
 

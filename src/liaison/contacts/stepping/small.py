@@ -117,6 +117,7 @@ def small_free(e: Entries, run: Run, scratch: ptr) -> i64:
     if not (left.least[0] > LEAST):
         return ELSEWHERE
     run.rows_chosen = met(left.gap_end, run)
+    take_end(left.v_end, left.q_end, run)  # bounds of Stribeck's law depend on it
     if run.rows_chosen > 0:
         FusedEntries(e.others).rows(
             t, run.q, run.v, run.u, run.p, left.v_end, run.mid.floats, scratch
@@ -125,7 +126,6 @@ def small_free(e: Entries, run: Run, scratch: ptr) -> i64:
     else:
         for r in range(run.nr):
             run.impulse[r] = 0.0
-        take_end(left.v_end, left.q_end, run)
     return GOOD
 
 

@@ -28,6 +28,7 @@ from liaison.units import MOMENT, Label
 
 from .blocks import STATE, Ends, seen_from, tied
 from .classes import constant, number
+from .rest import RestRow
 
 LEVELS = ("second", "phi", "rate")
 """What is left over of a row: Φ̈, Φ, Φ̇; in this order behind J on three nodes."""
@@ -66,6 +67,7 @@ class Cuts:
         joints: names.
         labels: of all rows, one joint after another.
         reach: how large the entries of each row can be by rad/s.
+        relations: rows that are written out, those of positions first.
     """
 
     classes: tuple[CutClass, ...]
@@ -76,10 +78,11 @@ class Cuts:
     joints: tuple[str, ...]
     labels: tuple[Label, ...]
     reach: tuple[float, ...]
+    relations: tuple[RestRow, ...] = ()
 
 
-def cuts_of(tree: Tree, values: Mapping[Expr, Any]) -> Cuts:
-    """The cut joints of a tree, parameters replaced by their values."""
+def cuts_of(tree: Tree, values: Mapping[Expr, Any], relations: tuple[RestRow, ...] = ()) -> Cuts:
+    """The cut joints of a tree, parameters replaced by their values, and its relations."""
     numbers = [_numbers(closure, values) for closure in tree.closures]
     roots = [tree.common_ancestor(x.predecessor[0], x.successor[0]) for x in tree.closures]
     kinds = [
@@ -118,6 +121,7 @@ def cuts_of(tree: Tree, values: Mapping[Expr, Any]) -> Cuts:
             for own, arm in zip(labels, _arms(tree, roots, values), strict=True)
             for label in own
         ),
+        relations=relations,
     )
 
 

@@ -44,6 +44,7 @@ from .body_loads import BodyLoads, body_loads, is_on_bodies, potential_of, power
 from .classes import Grouping, grouped, number
 from .cuts import Cuts, cuts_of
 from .recursions import Recursion, forward_recursion, inverse_recursion, motion_recursion
+from .rest import RestRow, short_rows
 from .sweeps import gravity_of, known_values, local_places, node_places, node_table
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
@@ -102,7 +103,7 @@ class LoopedTree:
         pushed: loads on bodies; None where there are none.
         charts: kinds of coordinates.
         labels: of q, v, u, p, outputs.
-        cuts: joints that close loops; None where there are none.
+        cuts: joints that close loops, and relations; None where there is neither.
         neutral: positions where every joint is neutral.
     """
 
@@ -150,17 +151,25 @@ class LoopedTree:
                 fingerprint([x for one in self.cuts.classes for x in one.formulas]).encode()
             )
             tables += [self.cuts.table, self.cuts.constants]
+            digest.update(_word(self.cuts.relations))
         for table in tables:
             digest.update(table.tobytes())
         return digest.hexdigest()
+
+
+def _word(relations: Sequence[RestRow]) -> bytes:
+    """A word for relations; empty of none."""
+    formulas = [y for x in relations for y in (x.second, x.rate, *x.G.values())]
+    formulas += [x.phi for x in relations if x.phi is not None]
+    return f"{[[*x.G] for x in relations]} {fingerprint(formulas)}".encode() if formulas else b""
 
 
 def looped_tree(tree: Tree, *, may_bend: bool = False) -> LoopedTree:
     """A tree of many bodies and its cut joints, ready for loops over its nodes.
 
     Args:
-        tree: without relations and unilateral constraints; loads act along coordinates, or on
-            bodies by laws that name no coordinate.
+        tree: without unilateral constraints; relations are between coordinates;
+            loads act along coordinates, or on bodies by laws that name no coordinate.
         may_bend: loads on bodies may bend or jump with the state: who runs them takes steps across.
 
     Raises:
@@ -175,6 +184,7 @@ def looped_tree(tree: Tree, *, may_bend: bool = False) -> LoopedTree:
     recursions = _recursions(tree, grouping, gravity)
     along, on_bodies = _parted(tree.mechanism)
     setting = Setting(_without_loads_on_bodies(tree, along) if on_bodies else tree)
+    relations = short_rows(setting)
     further = [*dict.fromkeys(x.joint.type for x in tree.nodes[len(moving.nodes) :])]
     local = [local_steps(x) for x in (*(one.joint for one in grouping.classes), *further)]
     bodies = tuple(body.name for body in tree.mechanism.bodies[1:])
@@ -201,7 +211,7 @@ def looped_tree(tree: Tree, *, may_bend: bool = False) -> LoopedTree:
         pushed=(body_loads(tree.mechanism, on_bodies, may_bend=may_bend) if on_bodies else None),
         charts=tuple(chart for node in tree.nodes for chart in charts_of(node)),
         labels=MappingProxyType(_labels(tree)),
-        cuts=cuts_of(tree, known) if tree.closures else None,
+        cuts=cuts_of(tree, known, relations) if tree.closures or relations else None,
         neutral=tuple(float(x) for node in tree.nodes for x in node.joint.type.neutral()),
     )
 
@@ -227,10 +237,9 @@ def _kept_table(tree: Tree, grouping: Grouping, further: Sequence[Any]) -> Ints:
 
 
 def check_loopable(tree: Tree) -> None:
-    """Raises an error for relations and contacts, and for bodies without mass."""
+    """Raises an error for contacts, states of loads, and joints with rows of their own."""
     mechanism = tree.mechanism
     known = {
-        "relations": [x.name for x in mechanism.constraints],
         "unilateral constraints": [x.name for x in mechanism.contacts],
         "states of loads": [x.name for x in mechanism.states],
     }

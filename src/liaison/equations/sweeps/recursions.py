@@ -138,12 +138,13 @@ def forward_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion
     """v̇ of (q, v, τ): `coasted` outwards, `articulate` inwards, `accelerated` outwards.
 
     The place "needed" has the wrench that a node's own body needs after the first sweep. With K the
-    gain of the joint, a wrench f on the node (where a parent's record would be) has
+    gain of the joint, a wrench f on the node and an effort τ along its joint (where a parent's
+    record would be, τ from its number 6 on) have
 
-    y = Sᵀ f,  z = D⁻¹ y,  f' = f − Kᵀ y                                           (carry-1)
+    y = Sᵀ f + τ,  z = D⁻¹ y,  f' = f − Kᵀ y                                       (carry-1)
 
     of which f' passes to the parent: f', y, z are what `carry` computes. M⁻¹ is Σ yᵀ z over the
-    joints, for two wrenches or sums of wrenches.
+    joints, for two such loads or sums of them.
     """
     nv = max(one.joint.nv for one in classes)
     slots = _slots(
@@ -191,10 +192,11 @@ def _carried(one: NodeClass, slots: Slots) -> list[Any]:
     total, S = _unpacked(_read(own, slots["inertia"])), node.S
     gain = _gain(one.joint.nv, slots["gain"])
     wrench = array([above(k) for k in range(6)])
-    y = product(S.T, wrench)
+    effort = array([above(6 + k) for k in range(one.joint.nv)])
+    y = product(S.T, wrench) + effort
     left = vector(wrench - product(gain.K.T, y))
-    for row in freed_rows(S):
-        left[row] = 0
+    for row, (column, sign) in freed_rows(S).items():
+        left[row] = times(-sign, effort[column])  # since Sᵀ f' = −τ
     return [
         *act_force(*node.pose, array(left)),
         *y,

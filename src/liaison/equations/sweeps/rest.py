@@ -4,13 +4,13 @@ Joints of a kind are alike and become loops; what the author adds here and there
 over the coordinates of the tree. In maximal coordinates each formula is short: it knows the two
 bodies it refers to, and no chain of joints between them.
 
-Public names: Rest, RestRow, rest_of.
+Public names: Rest, RestRow, rest_of, short_rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, final
 
@@ -18,9 +18,20 @@ from liaison.equations.completion import defaults_of, nonlinear_rates
 from liaison.equations.equations import Chart
 from liaison.equations.setting import Setting, charts_of, check_no_inertia
 from liaison.errors import DerivationError
-from liaison.expr import Expr, as_expr, substitute, vanishes
+from liaison.expr import Expr, as_expr, substitute, symbols_of, vanishes
+from liaison.model import Constraint, OfCoordinates
+from liaison.spatial.arrays import array
 from liaison.tree import Tree
-from liaison.tree.closure import joint_labels, relation_rows, tie_labels
+from liaison.tree.closure import (
+    Row,
+    is_curved,
+    joint_labels,
+    relation_row,
+    relation_rows,
+    relation_unit,
+    tie_labels,
+    with_rates,
+)
 from liaison.units import Label
 
 from .sweeps import known_values
@@ -29,13 +40,14 @@ from .sweeps import known_values
 @final
 @dataclass(frozen=True, slots=True)
 class RestRow:
-    """A relation: Φ̈ at v̇ = 0, Φ (None where it holds speeds), Φ̇, and its row on v."""
+    """A relation: Φ̈ at v̇ = 0, Φ (None where it holds speeds), Φ̇ = G v − ν, its row on v, ν."""
 
     label: Label
     second: Expr
     phi: Expr | None
     rate: Expr
     G: Mapping[int, Expr]
+    nu: Expr
 
 
 @final
@@ -81,11 +93,7 @@ def rest_of(tree: Tree, values: Mapping[str, float] | None = None) -> Rest:
     setting = Setting(tree)
     check_no_inertia(setting, "looped kernels")
     for name in nonlinear_rates(setting):
-        raise DerivationError(
-            f"the relation {name!r} is not linear in the rates, which looped kernels do not "
-            "support.",
-            hint="Run the mechanism in its own coordinates.",
-        )
+        raise _nonlinear(name)
     numbers = _Numbers(known_values(tree, values))
     tau = {j: x for j, x in enumerate(numbers(setting.applied())) if not vanishes(x)}
     related = relation_rows(setting.kinematics, setting.qdot) if mechanism.constraints else []
@@ -110,6 +118,58 @@ def rest_of(tree: Tree, values: Mapping[str, float] | None = None) -> Rest:
     )
 
 
+def _nonlinear(name: str) -> DerivationError:
+    return DerivationError(
+        f"the relation {name!r} is not linear in the rates, which looped kernels do not support.",
+        hint="Run the mechanism in its own coordinates.",
+    )
+
+
+def short_rows(setting: Setting) -> tuple[RestRow, ...]:
+    """Relations between coordinates, each over the few joints that it names; positions first.
+
+    Raises:
+        DerivationError: a relation is between frames, not linear in the rates, or holds nothing.
+    """
+    mechanism = setting.mechanism
+    if not mechanism.constraints:
+        return ()
+    nodes = setting.tree.nodes
+    named = {x.name: i for i, node in enumerate(nodes) for x in setting.q[node.q]}
+    named |= {x.name: i for i, node in enumerate(nodes) for x in setting.v[node.v]}
+    rows = [_row(_as_they_are, *_short_row(setting, named, x)) for x in mechanism.constraints]
+    return tuple(sorted(rows, key=lambda row: row.phi is None))
+
+
+def _as_they_are(formulas: Sequence[Any]) -> list[Expr]:
+    return [as_expr(x) for x in formulas]
+
+
+def _short_row(
+    setting: Setting, named: Mapping[str, int], relation: Constraint
+) -> tuple[Label, Row]:
+    """A relation over the coordinates of the joints that it names, by their nodes."""
+    if not isinstance(relation, OfCoordinates):
+        raise DerivationError(
+            f"{relation.name!r} is between frames, which loops over nodes do not know.",
+            hint="Derive the equations by newton_euler.",
+        )
+    formula = relation.vanishing()
+    names = [x.name for x in symbols_of([formula])]
+    used = {named[y] for x in names for y in (x, x.removesuffix("'")) if y in named}
+    nodes = [setting.tree.nodes[i] for i in sorted(used)]
+    q = array([x for node in nodes for x in setting.q[node.q]])
+    v = array([x for node in nodes for x in setting.v[node.v]])
+    qdot = [x for node in nodes for x in setting.qdot[node.q]]
+    formula = with_rates(formula, q, v, qdot)
+    row = relation_row(formula, q, v, qdot, of_speeds=relation.OF_SPEEDS)
+    if is_curved(row.G, list(v)):
+        raise _nonlinear(relation.name)
+    places = [j for node in nodes for j in range(node.v.start, node.v.stop)]
+    row = replace(row, G={places[j]: x for j, x in row.G.items()})
+    return Label(relation.name, relation_unit(setting.tree, relation)), row
+
+
 class _Numbers:
     """Formulas with parameters replaced by their values."""
 
@@ -120,14 +180,14 @@ class _Numbers:
         return substitute([as_expr(x) for x in formulas], self._values)
 
 
-def _row(numbers: _Numbers, label: Label, row: Any) -> RestRow:
+def _row(numbers: Callable[[Sequence[Any]], list[Expr]], label: Label, row: Any) -> RestRow:
     entries = dict(zip(row.G, numbers(list(row.G.values())), strict=True))
-    second, rate = numbers([-as_expr(row.gamma), row.rate])
+    second, rate, nu = numbers([-as_expr(row.gamma), row.rate, row.nu])
     phi = None if row.value is None else numbers([row.value])[0]
     nonzero = {j: x for j, x in entries.items() if not vanishes(x)}
     if not nonzero:
         raise DerivationError(f"the relation {label.name!r} holds nothing that moves.")
-    return RestRow(label, second, phi, rate, MappingProxyType(nonzero))
+    return RestRow(label, second, phi, rate, MappingProxyType(nonzero), nu)
 
 
 def _places(setting: Setting) -> dict[Expr, tuple[str, int]]:

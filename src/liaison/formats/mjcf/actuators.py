@@ -3,7 +3,11 @@
     force = (g₀ + g₁ l + g₂ l̇) u + b₀ + b₁ l + b₂ l̇,    l = gear · length     (actuators-1)
 
 within `forcerange`; the effort along the joint or tendon is gear · force. u is the input
-"NAME ctrl" within `ctrlrange`, or, where MuJoCo filters it first, the activation "NAME act".
+"NAME ctrl" within `ctrlrange`, or, where it is filtered first, a state z, "NAME act":
+
+    integrator  ż = ctrl,    filter, filterexact  ż = (ctrl − z)/τ,               (actuators-2)
+
+which stops at the ends of `actrange`.
 
 Public names: Actuators.
 
@@ -23,6 +27,7 @@ from liaison.expr import (
     as_expr,
     maximum,
     minimum,
+    select,
     sqrt,
     symbol,
 )
@@ -55,6 +60,7 @@ class Law:
     biastype: str = "none"
     bias: list[Any] = field(default_factory=lambda: [0, 0, 0])
     dyntype: str = "none"
+    time: Any = 1  # of the filter [s]
 
     def set(self, tag: str, attributes: dict[str, str], element: Element) -> None:
         """What one default, or the element itself, sets."""
@@ -77,6 +83,9 @@ class Law:
             words = own.attributes.get(key, "").split()
             for k, x in enumerate(numbers_in(own, key, len(words), "")[:3]):
                 values[k] = plain(x)
+        words = own.attributes.get("dynprm", "").split()
+        for x in numbers_in(own, "dynprm", len(words), "")[:1]:
+            self.time = plain(x)
 
     def as_motor(self, own: Element) -> None:
         """The input is the force."""
@@ -89,12 +98,15 @@ class Law:
         kv = self._value(own, "kv", -self.bias[2])
         self.gaintype, self.biastype = "fixed", "affine"
         self.gain, self.bias = [kp, 0, 0], [0, -kp, -kv]
-        self.dyntype = "filterexact" if self._value(own, "timeconst", 0) else "none"
+        if "timeconst" in own.attributes:
+            self.time = plain(number_in(own, "timeconst"))
+            self.dyntype = "filterexact" if self.time else "none"
 
     def as_intvelocity(self, own: Element) -> None:
         """The same, of the integral of its input."""
         self.as_position(own)
         self.dyntype = "integrator"
+        self.attributes["actlimited"] = "true"
 
     def as_velocity(self, own: Element) -> None:
         """kv (u − l̇)."""
@@ -117,6 +129,7 @@ class Law:
             area = PI * (across * across / 4)
         words = own.attributes.get("bias", "").split()
         bias = [plain(x) for x in numbers_in(own, "bias", len(words), "")]
+        self.time = self._value(own, "timeconst", self.time)
         self.gaintype, self.biastype, self.dyntype = "fixed", "affine", "filter"
         self.gain, self.bias = [area, 0, 0], [*bias, 0, 0, 0][:3] if bias else self.bias
 
@@ -132,13 +145,13 @@ class Actuators:
     def __init__(self, root: Element, parts: Parts, tendons: dict[str, Tendon]) -> None:
         self.parts, self.tendons = parts, tendons
         self.lengths: dict[str, tuple[Expr, Expr]] = {}
-        self.controls: list[tuple[str, str]] = []  # input of each, and whether "ctrl" or "act"
+        self.controls: list[tuple[str, str]] = []  # input of each, and its state or ""
         self.summed: dict[tuple[str, str], list[tuple[str, Any, Element]]] = {}
         for element in (x for group in root.all("actuator") for x in group.children):
             if element.tag in SHORTCUTS:
                 self.actuator(element)
             else:  # keyframes count it
-                self.controls.append(("", "act" if element.tag == "muscle" else "ctrl"))
+                self.controls.append(("", " act" if element.tag == "muscle" else ""))
         for (kind, name), efforts in self.summed.items():
             self.bounded(kind, name, efforts)
 
@@ -182,22 +195,36 @@ class Actuators:
 
     def input(self, name: str, law: Law, element: Element) -> Any:
         """u: the control within its range, or the activation."""
-        kind = "ctrl" if law.dyntype == "none" else "act"
-        label = f"{name} {kind}"
-        self.controls.append((label, kind))
+        label, state = f"{name} ctrl", "" if law.dyntype == "none" else f"{name} act"
+        self.controls.append((label, state))
         self.parts.inputs.append(model.Input(label, place=element.place))
         u: Any = symbol(label)
-        if kind == "act":
-            what = f"the filter {law.dyntype!r} of {element} is not read: its input {label!r}"
-            self.parts.notes.append(f"{what} is the activation (line {element.place.line})")
-            return u
         limits = self.limits(element, "ctrl")
         if limits and "clampctrl" not in self.parts.settings.disabled:
             u = minimum(maximum(u, limits[0]), limits[1])
-        return u
+        return self.activation(state, law, u, element) if state else u
+
+    def activation(self, state: str, law: Law, u: Any, element: Element) -> Any:
+        """The state of a filter, by (actuators-2)."""
+        z: Any = symbol(state)
+        if law.dyntype == "integrator":
+            rate = u
+        elif law.time > 0:
+            rate = (u - z) / law.time
+        else:
+            message = f"the time of the filter of {element} is {float(law.time):g} s"
+            raise TextError(f"{message}; it is positive.", place=element.place)
+        limits = self.limits(element, "act")
+        if limits:
+            inwards = select(z - limits[1], minimum(rate, 0), rate)
+            rate = select(limits[0] - z, maximum(rate, 0), inwards)
+            z = minimum(maximum(z, limits[0]), limits[1])
+        rate = 0 if "actuation" in self.parts.settings.disabled else rate
+        self.parts.forces.append(model.Memory(state, as_expr(rate), place=element.place))
+        return z
 
     def limits(self, element: Element, what: str) -> tuple[Any, Any] | None:
-        """`ctrlrange` or `forcerange`, where it counts."""
+        """`ctrlrange`, `actrange` or `forcerange`, where it counts."""
         key, stated = f"{what}range", element.attributes.get(f"{what}limited", "auto")
         if stated not in ("true", "false", "auto"):
             known = ("true", "false", "auto")

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import combinations
+from dataclasses import dataclass, replace
+from itertools import combinations, product
 from typing import Any, final
 
 import liaison.model as model
@@ -41,6 +41,7 @@ class Touching:
 
     element: Element
     body: str
+    part: model.Hull | None = None  # of a mesh that is taken apart
 
     @property
     def bits(self) -> tuple[int, int]:
@@ -90,18 +91,31 @@ def contacts(
         raise ModelError(message, place=root.place, hint="Exclude pairs, or leave contacts out.")
     strange: Counter[str] = Counter()
     for first, second, friction in pairs:
-        contact = _contact(first, second, friction, parts, geoms)
-        if contact is None:
+        before = len(parts.contacts)
+        for a, b in product(_parts_of(first, second, geoms), _parts_of(second, first, geoms)):
+            contact = _contact(a, b, friction, parts, geoms)
+            if contact is not None:
+                parts.contacts.append(contact)
+        if len(parts.contacts) == before:
             kinds = sorted((kind_of(first.element), kind_of(second.element)))
             strange[" with ".join(kinds)] += 1
-        else:
-            parts.contacts.append(contact)
+        if len(parts.contacts) > MOST:
+            message = f"there are more than {MOST} contacts of convex parts of meshes."
+            raise ModelError(message, place=root.place, hint="Give decompose a smaller number.")
     for words, count in strange.items():
         parts.notes.append(f"contacts of {words} are not read ({count} pairs)")
     loops = sum(x.cores is not None for x in parts.contacts if isinstance(x, model.Contact))
     if loops:
         words = f"{loops} contacts have no formulas, and are found by loops"
         parts.notes.append(f"{words}: simulate them by method='moreau'")
+
+
+def _parts_of(one: Touching, other: Touching, geoms: Geoms) -> list[Touching]:
+    """The convex parts of a mesh that does not touch a plane, or the geom itself."""
+    if kind_of(one.element) != "mesh" or kind_of(other.element) == "plane":
+        return [one]
+    hulls = geoms.meshes.parts(one.element.get("mesh"), one.element)
+    return [replace(one, part=x) for x in hulls] if len(hulls) > 1 else [one]
 
 
 def _pairs(
@@ -231,6 +245,8 @@ def _on_field(
 def _solid(x: Touching, parts: Parts, geoms: Geoms) -> tuple[Any, str, dict[str, Any]] | None:
     """Frame, kind and sizes of a geom that is convex; of a mesh those of its hull."""
     kind = kind_of(x.element)
+    if x.part is not None:
+        return marker_at(x.body, *geoms.placed(x.element)), "hull", {"points": x.part}
     if kind == "mesh":
         try:
             hull = geoms.meshes.contact_hull(x.element.get("mesh"), x.element)

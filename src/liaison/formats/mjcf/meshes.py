@@ -21,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import ModelError, NamingError, TextError
+from liaison.formats.decompose import Decomposition
 from liaison.formats.urdf.xml import Element, numbers_in
 from liaison.model.shapes import Hull
-from liaison.numeric.meshes import MOST_BYTES, READERS, mesh_of
+from liaison.numeric.meshes import MOST_BYTES, READERS, MeshFile, mesh_of
 from liaison.spatial import rotation_quaternion
 
 from .expand import Folder
@@ -84,8 +85,12 @@ def _first(d: Floats, corners: Floats) -> tuple[float, Floats]:
 class Meshes:
     """The <mesh> of a file, each opened when its mass is needed."""
 
-    def __init__(self, root: Element, settings: Settings, folder: Folder) -> None:
+    def __init__(
+        self, root: Element, settings: Settings, folder: Folder, apart: Decomposition | None,
+        notes: list[str],
+    ) -> None:  # fmt: skip
         self.settings, self.folder = settings, folder
+        self.apart, self.notes = apart, notes
         self.solids: dict[tuple[str, bool], tuple[float, Floats, Floats]] = {}
         self.hulls: dict[str, Hull] = {}
         self.elements: dict[str, Element] = {}
@@ -158,6 +163,18 @@ class Meshes:
             notes = tuple(x.replace("a hull", str(element)) for x in hull.notes)
             self.hulls[name] = replace(hull, notes=notes)
         return self.hulls[name]
+
+    def parts(self, name: str, geom: Element) -> tuple[Hull, ...]:
+        """Hulls of the convex parts of a mesh, if it is to be taken apart; else none."""
+        if self.apart is None:
+            return ()
+        element = self.element(name, geom)
+        try:
+            whole, mesh = self.contact_hull(name, geom), self.mesh(element)
+        except ModelError:
+            return ()  # where it is to touch, its note says why it does not
+        surface = MeshFile(mesh.corners, mesh.triangles)
+        return self.apart.hulls(name, surface, whole, str(element), self.notes)
 
     def mesh(self, element: Element) -> Mesh:
         """Corners and triangles, moved and scaled as <mesh> says."""

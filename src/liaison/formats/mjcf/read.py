@@ -20,13 +20,14 @@ from typing import Any, final
 import numpy as np
 
 import liaison.model as model
-from liaison.errors import NamingError, Place, TextError
+from liaison.errors import NamingError, OptionError, Place, TextError
 from liaison.expr import (
     ZERO,
     as_expr,
     collector_paused,
     symbol,
 )
+from liaison.formats.decompose import decomposition
 from liaison.formats.guard import Reading, check_bodies, computable
 from liaison.formats.lsd.formulas.values import plain
 from liaison.formats.poses import rows_of
@@ -206,7 +207,7 @@ def keyframes(root: Element, parts: Parts, actuators: Actuators, wish: str | int
         "qpos": sum(x.type.nq for x in joints),
         "qvel": sum(x.type.nv for x in joints),
         "ctrl": len(actuators.controls),
-        "act": sum(kind == "act" for _, kind in actuators.controls),
+        "act": sum(bool(state) for _, state in actuators.controls),
     }
     for key in keys.values():
         number_in(key, "time", "0")
@@ -247,17 +248,20 @@ def _begin(
             starts |= {
                 x: model.Start(x, y, place) for x, y in zip(joint.speeds, speeds, strict=True)
             }
+    if _has(key, "act"):
+        labels = [state for _, state in actuators.controls if state]
+        activations = zip(labels, numbers_in(key, "act", counts["act"], ""), strict=True)
+        starts |= {x: model.Start(x, y, place) for x, y in activations if x != " act"}
     parts.starts[:] = starts.values()
-    for word in ("ctrl", "act"):
-        if _has(key, word):
-            labels = [x for x, kind in actuators.controls if word == "ctrl" or kind == "act"]
-            controls = dict(zip(labels, numbers_in(key, word, counts[word], ""), strict=True))
-            parts.inputs[:] = [_set(x, controls, word) for x in parts.inputs]
+    if _has(key, "ctrl"):
+        labels = [label for label, _ in actuators.controls]
+        controls = dict(zip(labels, numbers_in(key, "ctrl", counts["ctrl"], ""), strict=True))
+        parts.inputs[:] = [_set(x, controls) for x in parts.inputs]
 
 
-def _set(control: model.Input, values: dict[str, Any], word: str) -> model.Input:
-    """An input with the value of a keyframe, if it is one of that kind."""
-    is_set = control.name in values and control.name.endswith(f" {word}")
+def _set(control: model.Input, values: dict[str, Any]) -> model.Input:
+    """An input with the value of a keyframe, if it has one."""
+    is_set = control.name in values
     return replace(control, default=values[control.name]) if is_set else control
 
 
@@ -290,6 +294,7 @@ def reading_of_mjcf(
     keyframe: str | int | None = None,
     limits: bool | None = None,
     contacts: bool = False,
+    decompose: bool | int = False,
 ) -> Reading:
     """The mechanism of an MJCF text, with notes.
 
@@ -299,6 +304,7 @@ def reading_of_mjcf(
         keyframe: the keyframe to start from, by its name or number; as described if None.
         limits: stops at the ends of ranges; True unless it is False.
         contacts: reads contacts between geoms that have formulas; others are noted.
+        decompose: meshes touch by their convex parts, up to 16 or so many, not by their hulls.
         folder: below which files may be opened: the folder of a file that is read, none for a text.
         strict: rejects impossible inertias and geoms whose mass is not known; otherwise they are
             repaired or left out, and noted.
@@ -315,7 +321,7 @@ def reading_of_mjcf(
             raise TextError(f"the root is {root}; MJCF begins with <mujoco>.", place=root.place)
         home = Path(file).parent if Path(file).is_file() else None
         files = Folder(Path(folder) if folder is not None else home, home, {Path(file).resolve()})
-        wishes = _Wishes(strict, keyframe, limits is not False, contacts)
+        wishes = _Wishes(strict, keyframe, limits is not False, contacts, decompose)
         return _Model(root, files, wishes).reading()
 
 
@@ -328,6 +334,12 @@ class _Wishes:
     keyframe: str | int | None = None
     limits: bool = True
     contacts: bool = False
+    decompose: bool | int = False
+
+    def __post_init__(self) -> None:
+        if self.decompose is not False and not self.contacts:
+            message = "decompose takes meshes apart where they touch, but no contacts are read."
+            raise OptionError(message, hint="Give contacts, too.")
 
 
 @final
@@ -341,7 +353,8 @@ class _Model:
         self.fields.check_elements(self.root)
         self.parts = Parts(self.settings, self.fields, wishes.limits)
         files = (self.root, self.settings, folder)
-        self.geoms = Geoms(self.settings, self.fields, Meshes(*files), HeightFields(*files))
+        meshes = Meshes(*files, decomposition(wishes.decompose), self.fields.notes)
+        self.geoms = Geoms(self.settings, self.fields, meshes, HeightFields(*files))
         self.joints = Joints(self.parts)
         self.compensated: list[tuple[Element, str]] = []
         self.touching: list[Touching] = []

@@ -16,13 +16,17 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import liaison.model as model
 from liaison.errors import ModelError
+from liaison.formats.decompose import Decomposition
 from liaison.formats.poses import rows_of
 from liaison.model.contacts.between import contact_between
+from liaison.numeric.meshes import MeshFile, read_mesh
 
 from .equipment import GRIP, Equipment, form_of, touching_form
-from .xml import Element
+from .xml import Element, numbers_in
 
 MOST = 200
 """Pairs of shapes above which a mechanism would be too large."""
@@ -45,6 +49,7 @@ def solids_of(
     body: Callable[[str], str],
     file: Callable[[Element], Path | None],
     notes: list[str],
+    apart: Decomposition | None = None,
 ) -> list[Solid]:
     """The collision shapes of links; what cannot touch is named in the notes.
 
@@ -54,8 +59,9 @@ def solids_of(
         body: the name of a link's body.
         file: of a <mesh>, where it may be opened.
         notes: what has no shape that touches, and what was repaired of meshes.
+        apart: takes meshes apart; None: they touch by their hulls.
     """
-    solids = []
+    solids: list[Solid] = []
     for name, link in links.items():
         for shape in link.all("collision"):
             form = form_of(shape)
@@ -68,8 +74,24 @@ def solids_of(
             frame = model.Marker(body(name), rows_of(R), tuple(p), place=shape.place)
             sizes = {**known[1], **dict(known[1].get("more", ()))}
             sizes.pop("more", None)
-            solids.append(Solid(name, frame, known[0], sizes, shape))
+            listed = [sizes]
+            if form is not None and known[0] == "hull" and apart is not None:
+                listed = [{"points": x} for x in _parts(form, sizes["points"], file, apart, notes)]
+            solids += (Solid(name, frame, known[0], x, shape) for x in listed)
     return solids
+
+
+def _parts(
+    form: Element, whole: model.Hull, file: Callable[[Element], Path | None],
+    apart: Decomposition, notes: list[str],
+) -> tuple[model.Hull, ...]:  # fmt: skip
+    """Hulls of the convex parts of a mesh."""
+    path = file(form)
+    assert path is not None, form
+    scale = tuple(numbers_in(form, "scale", 3, "1 1 1"))
+    mesh = read_mesh(path)
+    scaled = MeshFile(mesh.vertices * np.array(scale, dtype=float), mesh.triangles)
+    return apart.hulls((path, scale), scaled, whole, f"the mesh {path.name!r}", notes)
 
 
 def self_contacts(

@@ -11,13 +11,13 @@ an SRDF file. Stops, motors and contacts with the ground are made where they are
               friction is the smaller of the link's and the ground's
 
 Public names: Limits, limits_in, Equipment, EquipmentKeywords, Gear, gears_in, stops_of, motors_of,
-rotors_of, feet_of, form_of, touching_form, frictions_in, gains_note, Srdf, srdf_of, inside, lowest,
-KINDS, GRIP.
+rotors_of, feet_of, form_of, touching_form, hulls_note, frictions_in, gains_note, Srdf, srdf_of,
+inside, lowest, KINDS, GRIP.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -31,6 +31,7 @@ from liaison.expr import symbol
 from liaison.formats.poses import rows_of
 from liaison.model.values import floats
 
+from .inertias import Placing, moved
 from .xml import Element, elements_of, number_in, number_text, numbers_in
 
 KINDS = ("torque", "velocity", "position")
@@ -38,7 +39,9 @@ KINDS = ("torque", "velocity", "position")
 REACH = Fraction(1, 5)
 """Off its target by this [rad; a tenth of it in m], a motor in position mode gives all it has."""
 LAG = Fraction(1, 20)
-"""Damping of a motor in position mode by its stiffness [s]."""
+"""Damping of a motor in position mode by its stiffness [s], at most."""
+REST = Fraction(1, 500)
+"""Time within which its damping alone brings a joint to rest, at least [s]: for steps of 1 ms."""
 SLIP = Fraction(1, 10)
 """Off its speed by this part of the limit, a motor in velocity mode gives all it has."""
 STIFF, DAMPED = (Fraction(100), Fraction(1000)), (Fraction(10), Fraction(100))
@@ -81,6 +84,7 @@ class EquipmentKeywords(TypedDict, total=False):
     friction: Any
     sticking: bool
     self_collision: bool
+    decompose: bool | int
 
 
 @final
@@ -97,6 +101,7 @@ class Equipment:
     friction: Any = None  # of the ground; None: GRIP
     sticking: bool = False  # dry friction of joints holds at rest, exactly
     self_collision: bool = False  # links touch each other, but for neighbours
+    decompose: bool | int = False  # meshes touch so by their convex parts, so many at most
 
     def __post_init__(self) -> None:
         if self.motors and self.motors not in KINDS:
@@ -113,6 +118,12 @@ class Equipment:
             raise OptionError("motors that follow a velocity have no stiffness.")
         if self.friction is not None and not self.has_ground:
             raise OptionError("friction of the ground is given, but no ground.")
+        if self.decompose is not False and not self.self_collision:
+            raise OptionError(
+                "decompose takes meshes apart where links touch each other; a plane is touched by "
+                "a mesh as by its hull.",
+                hint="Give self_collision, too.",
+            )
 
     @property
     def has_ground(self) -> bool:
@@ -123,6 +134,23 @@ class Equipment:
     def height(self) -> Any:
         """Of that plane [m]."""
         return 0 if self.ground is True else self.ground
+
+    @property
+    def touches(self) -> bool:
+        """Whether collision shapes are used."""
+        return self.has_ground or self.self_collision
+
+    @property
+    def used(self) -> dict[str, set[str]]:
+        """Element -> elements in it that are used because of what is asked for."""
+        tags: dict[str, set[str]] = {"robot": set()}
+        if self.motors:
+            tags["robot"] |= {"transmission", "ros2_control"}
+            tags["ros2_control"] = {"joint", "transmission"}
+        if self.touches:
+            tags["robot"].add("gazebo")
+            tags |= {"gazebo": {"mu1"}, "link": {"contact"}, "collision": {"contact_coefficients"}}
+        return tags
 
     @property
     def has_stops(self) -> bool:
@@ -314,6 +342,7 @@ def motors_of(
     limits: Mapping[str, Limits],
     starts: Mapping[str, Any],
     equipment: Equipment,
+    inertias: Mapping[str, float],
     lines: list[str],
 ) -> tuple[list[model.Servo], list[model.Input]]:
     """A motor for each joint, and the input that it follows.
@@ -323,6 +352,7 @@ def motors_of(
         limits: of joints by name.
         starts: positions at which joints start, by name: defaults of what motors hold.
         equipment: kind of the motors, and gains.
+        inertias: that joints move at the start, by name [kg·m², kg].
         lines: what is deduced; a line for each motor is added.
     """
     servos, inputs = [], []
@@ -333,7 +363,9 @@ def motors_of(
         called = f"{joint.name}.{word}"
         default = starts.get(joint.name, 0) if word == "target" else 0
         inputs.append(model.Input(called, unit, default, place=joint.place))
-        values = {word: symbol(called)} | _gains(limit, turns, equipment)
+        values = {word: symbol(called)} | _gains(
+            limit, turns, equipment, inertias.get(joint.name, 0.0)
+        )
         if limit.effort:
             values["limit"] = limit.effort
             values |= {"no_load": limit.velocity} if limit.velocity else {}
@@ -356,8 +388,12 @@ _INPUTS = {
 """Kind of a motor, and whether its joint turns -> the field its input stands for, and its unit."""
 
 
-def _gains(limit: Limits, turns: bool, equipment: Equipment) -> dict[str, Any]:
-    """Stiffness and damping: as given, else by the limits, else by STIFF and DAMPED."""
+def _gains(limit: Limits, turns: bool, equipment: Equipment, inertia: float) -> dict[str, Any]:
+    """Stiffness and damping: as given, else by the limits and the inertia, else by STIFF, DAMPED.
+
+    The damping of a joint that moves an inertia e is e / REST at most: with more, steps of 1 ms
+    would not follow light legs.
+    """
     if equipment.motors == "torque":
         return {}
     if equipment.motors == "velocity":
@@ -368,19 +404,31 @@ def _gains(limit: Limits, turns: bool, equipment: Equipment) -> dict[str, Any]:
     stiffness: Any = limit.effort / reach if limit.effort else STIFF[not turns]
     if equipment.stiffness is not None:
         stiffness = equipment.stiffness
-    damping = stiffness * LAG if equipment.damping is None else equipment.damping
+    bound = Fraction(f"{inertia / REST:.3g}") or stiffness * LAG
+    damping = min(stiffness * LAG, bound) if equipment.damping is None else equipment.damping
     return {"stiffness": stiffness, "damping": damping}
 
 
-def gains_note(motors: Iterable[model.Servo], equipment: Equipment) -> list[str]:
+def gains_note(motors: Sequence[model.Servo], equipment: Equipment) -> list[str]:
     """A line for each gain that was not given: its least and greatest value."""
     notes = []
     for word in ("stiffness", "damping"):
         values = [float(x) for motor in motors if (x := getattr(motor, word))]
         if values and getattr(equipment, word) is None:
-            span = f"{min(values):g} … {max(values):g}"
-            notes.append(f"the {word} of {len(values)} motors is not given: {span} is taken")
+            least, most = f"{min(values):g}", f"{max(values):g}"
+            span = least if least == most else f"{least} … {most}"
+            motors_of_them = "1 motor" if len(values) == 1 else f"{len(values)} motors"
+            why = _BOUND if word == "damping" and any(map(_is_bounded, motors)) else ""
+            notes.append(f"the {word} of {motors_of_them} is not given: {span} is taken{why}")
     return notes
+
+
+def _is_bounded(motor: model.Servo) -> bool:
+    """Whether a motor has less damping than its stiffness asks for."""
+    return bool(motor.stiffness) and motor.damping < motor.stiffness * LAG
+
+
+_BOUND = ", for light joints what they move by 2 ms, so that steps of 1 ms follow"
 
 
 # ---- feet
@@ -451,10 +499,21 @@ def touching_form(
         x, y, z = numbers_in(form, "scale", 3, "1 1 1")
         hull = model.Hull(file=str(path), scale=(x, y, z))
     except LiaisonError as error:
-        notes.append(f"{error.message} (line {form.place.line})")
+        notes.append(f"{error.message.replace(str(path), path.name)} (line {form.place.line})")
         return None
-    notes += (x for x in hull.notes if x not in notes)
+    # points inside a mesh are no corners of its hull, which says nothing; what is left out does
+    left_out = [x.replace(str(path), path.name) for x in hull.notes if "leaves out" in x]
+    notes += (x for x in left_out if x not in notes)
     return "hull", {"more": (("points", hull),)}
+
+
+def hulls_note(contacts: Iterable[model.Contact]) -> list[str]:
+    """A line on meshes that touch the ground by their hulls, if there are some."""
+    count = sum(x.kind == "hull" for x in contacts)
+    if not count:
+        return []
+    one = "1 mesh touches the ground by its hull"
+    return [one if count == 1 else f"{count} meshes touch the ground by their hulls"]
 
 
 def _ball(form: Element) -> tuple[str, dict[str, Any]]:
@@ -478,46 +537,9 @@ TOUCHING: Mapping[str, Callable[[Element], tuple[str, dict[str, Any]]]] = {
 """Geometry -> the contact shape and its sizes."""
 
 
-def lowest(
-    joints: Iterable[model.Joint],
-    feet: Iterable[model.Contact],
-    values: Mapping[str, Any],
-    base: str,
-) -> float:
-    """How high the lowest point of all feet is over the base [m], joints at some values."""
-    poses = {base: (np.eye(3), np.zeros(3))}
-    waiting = list(joints)
-    while waiting:
-        ready = [x for x in waiting if {x.predecessor.body, x.successor.body} & poses.keys()]
-        if not ready:
-            break
-        for joint in ready:
-            ends = joint.predecessor.body, joint.successor.body
-            F, M = (_moved(np.eye(3), np.zeros(3), x) for x in (joint.predecessor, joint.successor))
-            q = [values.get(joint.name, 0)] if joint.type.nq == 1 else joint.type.neutral()
-            X = _after(_after(F, _numbers(joint.type.pose(np.array(q, dtype=object)))), _back(M))
-            if ends[0] in poses:
-                poses.setdefault(ends[1], _after(poses[ends[0]], X))
-            else:
-                poses[ends[0]] = _after(poses[ends[1]], _back(X))
-        waiting = [x for x in waiting if x not in ready]
-    return min(_bottom(x, _moved(*poses[x.first.body], x.first)) for x in feet)
-
-
-def _numbers(pose: Any) -> tuple[Any, Any]:
-    return floats(pose[0], {}), floats(pose[1], {})
-
-
-def _after(X: Any, Y: Any) -> tuple[Any, Any]:
-    return X[0] @ Y[0], X[0] @ Y[1] + X[1]
-
-
-def _back(X: Any) -> tuple[Any, Any]:
-    return X[0].T, -X[0].T @ X[1]
-
-
-def _moved(R: Any, p: Any, marker: model.Marker) -> tuple[Any, Any]:
-    return _after((R, p), _numbers((marker.R, marker.p)))
+def lowest(feet: Iterable[model.Contact], placing: Placing) -> float:
+    """How high the lowest point of all feet is over the base [m]."""
+    return min(_bottom(x, moved(*placing.poses[x.first.body], x.first)) for x in feet)
 
 
 def _bottom(contact: model.Contact, pose: tuple[Any, Any]) -> float:

@@ -182,13 +182,32 @@ def _nearest(moments: Any, axes: Any) -> Array:
 
 # ---- shapes
 
+SEEN = (".stl", ".obj")
+"""Suffixes of meshes that pictures know."""
+COARSE = "links whose visual meshes are neither .stl nor .obj are drawn by their collision shapes"
+
 
 def _shapes(link: Element, colors: dict[str, str], notes: list[str]) -> tuple[Any, ...]:
-    """The visual shapes, or the collision shapes where there is no visual."""
-    elements = link.all("visual") or link.all("collision")
-    return tuple(
-        shape for visual in elements if (shape := _shape(visual, colors, link, notes)) is not None
-    )
+    """The visual shapes, or the collision shapes where no visual can be drawn."""
+    visual, collision = link.all("visual"), link.all("collision")
+    shapes = _drawn(visual or collision, colors, link, notes)
+    if visual and shapes and not any(map(_is_seen, shapes)):
+        instead = tuple(filter(_is_seen, _drawn(collision, colors, link, [])))
+        if instead:
+            notes += [] if COARSE in notes else [COARSE]
+            return instead
+    return shapes
+
+
+def _drawn(
+    elements: list[Element], colors: dict[str, str], link: Element, notes: list[str]
+) -> tuple[Any, ...]:
+    return tuple(x for one in elements if (x := _shape(one, colors, link, notes)) is not None)
+
+
+def _is_seen(shape: Any) -> bool:
+    """Whether a shape is of a kind that pictures know."""
+    return not isinstance(shape, Mesh) or shape.file.lower().endswith(SEEN)
 
 
 def _shape(visual: Element, colors: dict[str, str], link: Element, notes: list[str]) -> Any:

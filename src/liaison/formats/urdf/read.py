@@ -19,6 +19,7 @@ from typing import Any, Unpack, final
 import liaison.model as model
 from liaison.errors import ModelError, NamingError, OptionError, Place, TextError
 from liaison.expr import collector_paused
+from liaison.formats.decompose import decomposition
 from liaison.formats.guard import Reading, check_bodies, computable, data_of
 from liaison.formats.merge import merged
 from liaison.formats.poses import rows_of
@@ -34,6 +35,7 @@ from .equipment import (
     frictions_in,
     gains_note,
     gears_in,
+    hulls_note,
     inside,
     limits_in,
     lowest,
@@ -42,8 +44,9 @@ from .equipment import (
     srdf_of,
     stops_of,
 )
+from .inertias import joint_inertias, placing_of, with_followers
 from .links import body_of, colors_in, direction_of, loop_of, mesh_file, pose_in, snapped_in
-from .xml import Element, elements_of, number_in
+from .xml import Element, elements_of, number_in, strangers
 
 JOINT_TYPES: dict[str, type[model.JointType]] = {
     "fixed": model.Fixed,
@@ -56,73 +59,6 @@ JOINT_TYPES: dict[str, type[model.JointType]] = {
 EARTHS = (0, 0, Fraction(-981, 100))
 RANGED = ("revolute", "prismatic")
 """Types whose limits of positions hold."""
-KNOWN = {
-    "robot": {"link", "joint", "material", "loop", "constraint"},
-    "link": {"inertial", "visual", "collision"},
-    "joint": {"origin", "parent", "child", "axis", "dynamics", "mimic", "limit"},
-    "loop": {"predecessor", "successor", "axis"},
-    "constraint": {
-        "parent",
-        "parent_origin",
-        "parent_axis",
-        "child",
-        "child_origin",
-        "child_axis",
-    },
-    "inertial": {"origin", "mass", "inertia"},
-    "visual": {"origin", "geometry", "material"},
-    "collision": {"origin", "geometry", "material"},
-    "material": {"color"},
-}
-
-
-ATTRIBUTES = {
-    "robot": "name version",
-    "link": "name type",
-    "joint": "name type",
-    "loop": "name type",
-    "constraint": "name type",
-    "origin": "xyz rpy",
-    "parent_origin": "xyz rpy",
-    "child_origin": "xyz rpy",
-    "parent_axis": "xyz",
-    "child_axis": "xyz",
-    "parent": "link",
-    "child": "link",
-    "predecessor": "link",
-    "successor": "link",
-    "axis": "xyz",
-    "dynamics": "damping friction",
-    "mimic": "joint multiplier offset",
-    "limit": "lower upper effort velocity",
-    "mass": "value",
-    "inertia": "ixx ixy ixz iyy iyz izz",
-    "visual": "name",
-    "collision": "name",
-    "material": "name",
-    "color": "rgba",
-    "inertial": "",
-    "geometry": "",
-    "box": "size",
-    "sphere": "radius",
-    "cylinder": "radius length",
-    "mesh": "filename scale",
-    "capsule": "radius length",
-}
-"""Element -> its attributes that are known."""
-MOVING = (
-    "origin",
-    "inertia",
-    "mass",
-    "axis",
-    "mimic",
-    "parent_origin",
-    "child_origin",
-    "parent_axis",
-    "child_axis",
-)
-"""Elements of which another attribute would change the motion; <dynamics> of many robots has
-attributes of their authors' own, which are noted."""
 
 
 def read_urdf(text: str | bytes, **options: Any) -> model.Mechanism:
@@ -183,7 +119,8 @@ def reading_of_urdf(
             `motors` ("torque", "velocity" or "position") with `stiffness` and `damping`, `ground`
             (True, or the height of a plane [m]) with `friction`, `restitution` of stops and
             ground, `sticking` (dry friction of joints holds at rest), `self_collision` (links
-            touch each other, but for those that a joint connects).
+            touch each other, but for those that a joint connects) with `decompose` (meshes do
+            so by their convex parts, up to 16 or so many).
 
     Raises:
         TextError: not XML, not URDF, or a number that is none, with file and line.
@@ -277,7 +214,7 @@ class _Robot:
             place=self.root.place,
         )
         limits = {name: limit for name, x in self.joints.items() if (limit := limits_in(x))}
-        mechanism = self.equipped(mechanism, joints, limits, held)
+        mechanism = self.equipped(mechanism, joints, limits)
         if self.options.merge_fixed:
             mechanism = merged(mechanism)
         return Reading(mechanism, tuple(self.notes), tuple(self.deduced(base)), limits)
@@ -309,7 +246,6 @@ class _Robot:
         mechanism: model.Mechanism,
         joints: list[model.Joint],
         limits: dict[str, Limits],
-        held: model.Joint,
     ) -> model.Mechanism:
         """The mechanism with rotors, stops, motors and feet, as far as they are asked for."""
         equipment, known = self.equipment, len(mechanism.joints) - 1 - len(joints)
@@ -317,7 +253,8 @@ class _Robot:
         own = gears_in(self.root, self.joints, self.notes, firm)
         ranges = {x: y for x, y in limits.items() if self.joints[x].get("type") in RANGED}
         starts = self.starts(joints, ranges)
-        forces: list[Any] = list(rotors_of(joints, own | dict(self.srdf.gears)))
+        rotors = rotors_of(joints, own | dict(self.srdf.gears))
+        forces: list[Any] = list(rotors)
         contacts: list[Any] = []
         if equipment.has_stops:
             contacts += stops_of(joints, ranges, equipment, self.notes)
@@ -327,14 +264,15 @@ class _Robot:
         inputs: list[model.Input] = []
         if equipment.motors:
             driven = self.driven(joints, own)
-            motors, inputs = motors_of(driven, limits, starts, equipment, self.lines)
+            inertias = self.inertias(mechanism, joints, starts, rotors)
+            motors, inputs = motors_of(driven, limits, starts, equipment, inertias, self.lines)
             forces += motors
             self.notes += gains_note(motors, equipment)
         begun = [model.Start(name, x, is_guess=known > 0) for name, x in starts.items() if x]
         if equipment.has_ground:
             feet = self.feet(mechanism)
             contacts += feet
-            begun += self.standing(joints, feet, starts, held)
+            begun += self.standing(mechanism, joints, feet, starts)
         contacts += self.touching_links(mechanism) if equipment.self_collision else []
         return replace(
             mechanism,
@@ -342,6 +280,22 @@ class _Robot:
             contacts=(*mechanism.contacts, *contacts),
             inputs=tuple(inputs),
             starts=tuple(begun),
+        )
+
+    def inertias(
+        self, mechanism: model.Mechanism, joints: list[model.Joint], starts: Any, rotors: Any
+    ) -> dict[str, float]:
+        """What each joint alone moves at the start, loops open [kg·m², kg]."""
+        followers = [x for x in mechanism.constraints if isinstance(x, model.Coupling)]
+        values = with_followers(starts, followers)
+        placing = placing_of(joints, values, mechanism.joints[0].successor.body)
+        return joint_inertias(
+            placing,
+            mechanism.bodies,
+            values,
+            is_free=self.floating,
+            rotors={x.coordinate: x.inertia for x in rotors},
+            mimics={x.coordinate: (x.other, x.ratio) for x in followers},
         )
 
     def driven(self, joints: list[model.Joint], own: Any) -> list[model.Joint]:
@@ -404,14 +358,16 @@ class _Robot:
                 place=self.root.place,
                 hint="Give <collision> to its feet; package_root= says where meshes lie.",
             )
+        self.notes += hulls_note(feet)
         rule = "the smaller one of the link's and the ground's"
         self.lines.append(f"friction of {len(feet)} shapes with the ground: {rule}")
         return feet
 
     def touching_links(self, mechanism: model.Mechanism) -> list[model.Contact]:
         """Contacts of links with each other, but for neighbours."""
+        apart = decomposition(self.equipment.decompose)
         solids = solids_of(self.links, place=pose_in, body=self.body, file=self.mesh,
-                           notes=self.notes)  # fmt: skip
+                           notes=self.notes, apart=apart)  # fmt: skip
         frictions = frictions_in(self.root, self.links)
         listed = self_contacts(solids, mechanism.joints, self.srdf.apart, body=self.body,
                                frictions=frictions, equipment=self.equipment)  # fmt: skip
@@ -424,18 +380,15 @@ class _Robot:
         return path if path is not None and path.is_file() else None
 
     def standing(
-        self, joints: list[model.Joint], feet: Any, starts: Any, held: model.Joint
+        self, mechanism: model.Mechanism, joints: list[model.Joint], feet: Any, starts: Any
     ) -> list[model.Start]:
         """A free base starts so high that its lowest foot touches the ground."""
         if not self.floating:
             return []
-        values = dict(starts)
-        for name, element in self.joints.items():
-            mimic = element.one("mimic")
-            if mimic is not None and mimic.get("joint") in values:
-                ratio, offset = number_in(mimic, "multiplier", "1"), number_in(mimic, "offset", "0")
-                values[name] = ratio * values[mimic.get("joint")] + offset
-        bottom = lowest(joints, feet, values, held.successor.body)
+        held = mechanism.joints[0]
+        followers = [x for x in mechanism.constraints if isinstance(x, model.Coupling)]
+        values = with_followers(starts, followers)
+        bottom = lowest(feet, placing_of(joints, values, held.successor.body))
         height = Fraction(ceil((float(self.equipment.height) - bottom) * 10**9), 10**9)
         self.lines.append(
             f"the base starts at height {float(height):g} m: its lowest shape touches"
@@ -470,37 +423,9 @@ class _Robot:
 
     def note_strangers(self, root: Element) -> None:
         """Names each kind of element that is not understood, once."""
-        counts: dict[str, int] = {}
-        front, used = [root], self.used()
-        while front:
-            element = front.pop()
-            drawn = not self.equipment.has_ground and bool(element.all("visual"))
-            for child in element.children:
-                is_known = child.tag in KNOWN.get(element.tag, {child.tag}) | used.get(
-                    element.tag, set()
-                )
-                if not is_known or (child.tag == "collision" and drawn):
-                    key = f"<{child.tag}> in <{element.tag}>"
-                    counts[key] = counts.get(key, 0) + 1
-                elif child.tag in KNOWN or child.tag in ATTRIBUTES or child.tag in used:
-                    front.append(child)
-            for word in element.attributes.keys() - ATTRIBUTES.get(element.tag, "").split():
-                if element.tag in MOVING:
-                    self.drop(f"{word!r} of <{element.tag}> is not read", element)
-                key = f"{word!r} of <{element.tag}>"
-                counts[key] = counts.get(key, 0) + 1
+        asked = self.equipment
+        counts = strangers(root, asked.used, self.drop, touches=asked.touches)
         self.notes += [f"{key} is not used ({n} times)" for key, n in sorted(counts.items())]
-
-    def used(self) -> dict[str, set[str]]:
-        """Element -> elements in it that are used because of what is asked for."""
-        tags: dict[str, set[str]] = {"robot": set()}
-        if self.equipment.motors:
-            tags["robot"] |= {"transmission", "ros2_control"}
-            tags["ros2_control"] = {"joint", "transmission"}
-        if self.equipment.has_ground:
-            tags["robot"].add("gazebo")
-            tags |= {"gazebo": {"mu1"}, "link": {"contact"}, "collision": {"contact_coefficients"}}
-        return tags
 
     def drop(self, message: str, element: Element) -> None:
         """Rejects what changes the motion and is not read, unless the reading is lenient."""

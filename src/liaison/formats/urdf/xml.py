@@ -1,14 +1,16 @@
-"""XML for URDF on the standard library's expat: elements that know their line, and limits.
+"""XML for URDF on the standard library's expat: elements that know their line, and which are known.
 
 Document types, entities, deep nesting and large files are rejected before anything is made of them;
 nothing a file names is ever opened.
 
-Public names: Element, elements_of, number_in, numbers_in, number_text.
+Public names: Element, elements_of, number_in, numbers_in, number_text, strangers.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, final
@@ -193,3 +195,109 @@ def _number(element: Element | None, name: str, text: str) -> Fraction:
             f"{name!r} of {element} is {text[:40]!r}, which is not finite.", place=place
         ) from None
     return value
+
+
+KNOWN = {
+    "robot": {"link", "joint", "material", "loop", "constraint"},
+    "link": {"inertial", "visual", "collision"},
+    "joint": {"origin", "parent", "child", "axis", "dynamics", "mimic", "limit"},
+    "loop": {"predecessor", "successor", "axis"},
+    "constraint": {
+        "parent",
+        "parent_origin",
+        "parent_axis",
+        "child",
+        "child_origin",
+        "child_axis",
+    },
+    "inertial": {"origin", "mass", "inertia"},
+    "visual": {"origin", "geometry", "material"},
+    "collision": {"origin", "geometry", "material"},
+    "material": {"color"},
+}
+
+
+ATTRIBUTES = {
+    "robot": "name version",
+    "link": "name type",
+    "joint": "name type",
+    "loop": "name type",
+    "constraint": "name type",
+    "origin": "xyz rpy",
+    "parent_origin": "xyz rpy",
+    "child_origin": "xyz rpy",
+    "parent_axis": "xyz",
+    "child_axis": "xyz",
+    "parent": "link",
+    "child": "link",
+    "predecessor": "link",
+    "successor": "link",
+    "axis": "xyz",
+    "dynamics": "damping friction",
+    "mimic": "joint multiplier offset",
+    "limit": "lower upper effort velocity",
+    "mass": "value",
+    "inertia": "ixx ixy ixz iyy iyz izz",
+    "visual": "name",
+    "collision": "name",
+    "material": "name",
+    "color": "rgba",
+    "inertial": "",
+    "geometry": "",
+    "box": "size",
+    "sphere": "radius",
+    "cylinder": "radius length",
+    "mesh": "filename scale",
+    "capsule": "radius length",
+}
+"""Element -> its attributes that are known."""
+MOVING = (
+    "origin",
+    "inertia",
+    "mass",
+    "axis",
+    "mimic",
+    "parent_origin",
+    "child_origin",
+    "parent_axis",
+    "child_axis",
+)
+"""Elements of which another attribute would change the motion; <dynamics> of many robots has
+attributes of their authors' own, which are noted."""
+
+
+def strangers(
+    root: Element,
+    used: Mapping[str, set[str]],
+    drop: Callable[[str, Element], None],
+    *,
+    touches: bool,
+) -> Counter[str]:
+    """How often each kind of element and attribute of a URDF file occurs that is not used.
+
+    Args:
+        root: of the file.
+        used: elements in others that are used because of what is asked for.
+        drop: called with a text on an attribute that would change the motion.
+        touches: collision shapes are used.
+    """
+    counts: Counter[str] = Counter()
+    front = [root]
+    while front:
+        element = front.pop()
+        drawn = not touches and bool(element.all("visual"))
+        for child in element.children:
+            known = KNOWN.get(element.tag, {child.tag}) | used.get(element.tag, set())
+            if child.tag not in known or (child.tag == "collision" and drawn):
+                counts[f"<{child.tag}> in <{element.tag}>"] += 1
+            elif child.tag in KNOWN or child.tag in ATTRIBUTES or child.tag in used:
+                front.append(child)
+        names = ATTRIBUTES.get(element.tag, "").split()
+        names += ["reference"] if element.tag == "gazebo" and "gazebo" in used else []
+        for word in element.attributes.keys() - names:
+            if word.startswith("xmlns"):
+                continue  # a name space, which says nothing
+            if element.tag in MOVING:
+                drop(f"{word!r} of <{element.tag}> is not read", element)
+            counts[f"{word!r} of <{element.tag}>"] += 1
+    return counts

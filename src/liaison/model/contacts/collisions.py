@@ -18,7 +18,7 @@ from liaison.model.markers import Marker
 from liaison.model.places import line_here, marker_of
 from liaison.model.records import Body, Joint
 from liaison.model.scalars import UPRIGHT
-from liaison.model.shapes import Box, Cylinder, HeightField, Hull, Sphere
+from liaison.model.shapes import Box, Cylinder, HeightField, Hull, Sphere, terrain_of
 
 from .friction import friction_of
 from .one_sided import OneSided, Scoped, check_restitution
@@ -46,7 +46,8 @@ class Collision(OneSided, Brief):
     """A contact between every two of some bodies, or between those of two groups.
 
     A body touches with its spheres, boxes, cylinders and hulls; a frame on the ground is the plane
-    z = 0 of it. Two bodies that a joint connects pass through each other.
+    z = 0 of it, or where there is a `terrain` the place of that height field. Two bodies that a
+    joint connects pass through each other.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Collision(OneSided, Brief):
     friction: Any = 0  # a Friction, or Coulomb's coefficient alone
     restitution: Any = 0
     place: Place | None = field(default=None, compare=False, repr=False)
+    terrain: HeightField | None = None
 
     WORD: ClassVar[str] = "collide"
     SCALARS: ClassVar[tuple[str, ...]] = ("restitution",)
@@ -69,10 +71,22 @@ class Collision(OneSided, Brief):
             group = tuple(getattr(self, kind))
             object.__setattr__(self, kind, group)
             self._check_group(group)
+        if self.terrain is not None:
+            self._check_terrain(owner)
         if self.friction.across is not None:
             message = f"{owner} has friction across, but balls have no x to be across of."
             hint = "Give 'across' to contacts with planes, one by one."
             raise ModelError(message, hint=hint, place=self.place)
+
+    def _check_terrain(self, owner: str) -> None:
+        """An upright height field, and a frame on the ground at which it is."""
+        terrain_of(self.terrain, f"the terrain of {owner}", self.place)
+        if not any(one.body == "ground" for one in self.markers()):
+            raise ModelError(
+                f"{owner} has a height field, but names no frame on the ground at which it is.",
+                place=self.place,
+                hint="Name 'ground', or a frame on it.",
+            )
 
     def _check_group(self, group: tuple[Marker, ...]) -> None:
         """Bodies by themselves, planes on the ground, each once."""
@@ -115,6 +129,7 @@ def collision(
     against: Iterable[Body | Marker] = (),
     friction: Any = 0,
     restitution: Any = 0,
+    terrain: HeightField | None = None,
     name: str = "collision",
 ) -> Collision:
     """Contact between every two of these, or of these with those they are `against`.
@@ -125,6 +140,7 @@ def collision(
         against: another group.
         friction: the coefficient of sliding, or a `Friction` with all of them.
         restitution: the part of the speed of approach that is given back.
+        terrain: a height field, at the frames on the ground, in the place of their planes.
         name: of them all; contacts are named 'a-b'.
 
     Example:
@@ -134,7 +150,7 @@ def collision(
         4
     """
     parts, others = (tuple(map(marker_of, group)) for group in (bodies, against))
-    return Collision(name, parts, others, friction, restitution, line_here())
+    return Collision(name, parts, others, friction, restitution, line_here(), terrain)
 
 
 def _renamed(marker: Marker, owners: dict[str, str]) -> Marker:
@@ -148,11 +164,18 @@ class Surfaces(NamedTuple):
         members: of each class: bodies, or planes of the ground.
         laws: of two classes, the smaller number first; none where they pass through each other.
         pairs: how many may touch; those that a joint connects do not.
+        terrains: height fields, by their frames on the ground.
     """
 
     members: tuple[tuple[Marker, ...], ...]
     laws: dict[tuple[int, int], Collision]
     pairs: int
+    terrains: dict[Marker, HeightField]
+
+    def on_ground(self) -> list[Marker]:
+        """The frames of planes, then those of height fields."""
+        every = [x for group in self.members for x in group if x.body == "ground"]
+        return sorted(every, key=lambda x: x in self.terrains)
 
 
 def collisions(mechanism: Described) -> list[Collision]:
@@ -166,9 +189,9 @@ def touching(body: Body) -> list[Sphere | Box | Cylinder | Hull]:
 
 
 def plane_names(surfaces: Surfaces) -> dict[Marker, str]:
-    """Words for the planes of the ground, each its own: their names, or 'earth', 'earth 2', …."""
+    """Words for planes and height fields of the ground, each its own: names, or 'earth', …."""
     names: dict[Marker, str] = {}
-    for one in (x for group in surfaces.members for x in group if x.body == "ground"):
+    for one in surfaces.on_ground():
         word, count = one.name or "earth", 1
         while word in names.values():
             count += 1
@@ -181,24 +204,38 @@ def surfaces_of(mechanism: Described) -> Surfaces:
     """Who may touch whom, by which law.
 
     Raises:
-        ModelError: a pair that two statements name, a body without a shape that touches, or a
-            statement that names nothing that could touch.
+        ModelError: a pair that two statements name, a body without a shape that touches, a frame
+            of the ground that is a plane and a height field, or a statement that names nothing that
+            could touch.
     """
     by_key: dict[Any, tuple[Marker, set[tuple[int, int]]]] = {}
     laws = collisions(mechanism)
     bodies = {body.name: body for body in mechanism.bodies}
+    fields: dict[Any, HeightField | None] = {}
     for k, law in enumerate(laws):
         for side, group in enumerate((law.parts, law.others)):
             for one in group:
                 _check_shapes(bodies[one.body], one, law)
                 key = (one.body, one.R, one.p) if one.body == "ground" else one.body
                 by_key.setdefault(key, (one, set()))[1].add((k, side))
+                if one.body == "ground" and fields.setdefault(key, law.terrain) != law.terrain:
+                    raise _two_surfaces(one, law)
     groups: dict[Any, list[Marker]] = {}
     for one, roles in by_key.values():
         groups.setdefault((one.body == "ground", frozenset(roles)), []).append(one)
     table = _table(list(groups), list(groups.values()), laws)
     members = tuple(map(tuple, groups.values()))
-    return Surfaces(members, table, _count(members, table, mechanism.joints))
+    terrains = {by_key[key][0]: x for key, x in fields.items() if x is not None}
+    return Surfaces(members, table, _count(members, table, mechanism.joints), terrains)
+
+
+def _two_surfaces(one: Marker, law: Collision) -> ModelError:
+    return ModelError(
+        f"collide '{law.name}' takes a frame on the ground for another surface than a statement "
+        "before: it is a plane, or the place of one height field.",
+        place=one.place or law.place,
+        hint="Name another frame, with another place.",
+    )
 
 
 def _table(
@@ -247,12 +284,12 @@ def _count(
 
 
 def _check_shapes(body: Body, marker: Marker, law: Collision) -> None:
-    if any(isinstance(x, HeightField) for x in body.shapes):
+    if law.terrain is None and any(isinstance(x, HeightField) for x in body.shapes):
         raise ModelError(
-            f"collide '{law.name}' names '{body.name}', which has a height field; a height field "
-            "is touched by contacts that name it.",
+            f"collide '{law.name}' names '{body.name}', which has a height field for a shape; a "
+            "height field is touched where a statement names it.",
             place=marker.place or law.place,
-            hint="Write 'contact … with … terrain = height_field(…) end' for each body.",
+            hint="Write 'collide … and ground with terrain = height_field(…) end'.",
         )
     if body.name != "ground" and not touching(body):
         raise ModelError(

@@ -14,29 +14,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, final
 
-from liaison.errors import ModelError, Place
 from liaison.model.kinds import Property
-from liaison.model.scalars import UPRIGHT
-from liaison.model.shapes import HeightField
+from liaison.model.shapes import terrain_of
 
 from .hull import slots
 from .shape import ContactTarget, Core, Sizes, target_kind, touching
-
-
-def terrain_of(value: Any, what: str, place: Place | None) -> HeightField:
-    """A height field, upright at its frame.
-
-    Raises:
-        ModelError: something else, or one that is turned or moved.
-    """
-    if not isinstance(value, HeightField):
-        message = f"{what} must be a height field, not a {type(value).__name__}."
-        hint = "In LSD: height_field(size = [4, 4] m, heights = [[0, 0], [0, 1]] m), or a file."
-        raise ModelError(message, place=place, hint=hint)
-    if (value.R, value.p) != (UPRIGHT, (0, 0, 0)):
-        message = f"{what} stands at the frame that is touched; it has no place of its own."
-        raise ModelError(message, place=place, hint="Move the frame instead.")
-    return value
 
 
 @target_kind

@@ -21,6 +21,7 @@ from liaison.expr import OPS, Expr, Table
 from liaison.program.kernel import MachineKernel
 from liaison.program.loops.c import constant, loops_to_c
 from liaison.program.loops.language import Loop
+from liaison.program.parts import Shared
 from liaison.program.plan import LARGEST_POWER, PIECE, Piece, Plan, plan
 from liaison.program.program import Program
 
@@ -150,7 +151,7 @@ def module_c(program: Program, plans: dict[str, Plan], *, portable: bool = False
 
 
 def entries_c(
-    planned: Iterable[tuple[Program, Mapping[str, Plan]]],
+    planned: Iterable[tuple[Program, Mapping[str, Plan | Shared]]],
     functions: Mapping[str, Loop[..., Any]],
     *,
     nested: bool = False,
@@ -179,6 +180,7 @@ class _Shared:
         self.functions, self.nested = functions, nested
         self.tables: dict[tuple[Table, int], str] = {}
         self.called: dict[Loop[..., Any], None] = {}
+        self.pieces: dict[int, str] = {}
 
     def form(self, name: str, form: str) -> str:
         """How an operation is written: an elementary function by the name it has in this text."""
@@ -188,7 +190,24 @@ class _Shared:
         return f"liaison_{form}"
 
 
-def _entry(program: Program, entry: str, entry_plan: Plan, shared: _Shared) -> list[str]:
+def _shared_entry(program: Program, entry: str, plan: Shared, shared: _Shared) -> list[str]:
+    """An entry of calls, and the pieces that no entry before it has."""
+    name, lines, calls = c_name(program, entry), [], []
+    for call in plan.calls:
+        if id(call.piece) not in shared.pieces:
+            shared.pieces[id(call.piece)] = part = f"part{len(shared.pieces)}"
+            body = _Writer(program, Plan((), 0, plan.numbers), call.piece, shared).lines()
+            lines += [f"static void {part}({ARGUMENTS})", "{", *_unused(body), *body, "}", ""]
+        q = f"work + {call.q}" if call.q >= 0 else "q"
+        calls.append(
+            f"  {shared.pieces[id(call.piece)]}(t, {q}, v, u, p, x, out + {call.out}, work);"
+        )
+    return [*lines, f"void {name}({ARGUMENTS})", "{", *calls, "}", ""]
+
+
+def _entry(program: Program, entry: str, entry_plan: Plan | Shared, shared: _Shared) -> list[str]:
+    if isinstance(entry_plan, Shared):
+        return _shared_entry(program, entry, entry_plan, shared)
     name = c_name(program, entry)
     comment = (
         f"/* {entry}: {len(program.entry(entry).outputs)} outputs, work {entry_plan.work_size} */"
@@ -239,7 +258,7 @@ class _Writer:
         if shared.nested:
             nodes = [node for item in piece.items for node in item]
             self.uses.update(x for node in nodes for x in node.args)
-            self.uses.update([*piece.saves, *(x for _, x in piece.outputs)])
+            self.uses.update([*piece.saves, *(x for _, x in (*piece.outputs, *piece.puts))])
 
     def lines(self) -> list[str]:
         lines = []
@@ -255,6 +274,7 @@ class _Writer:
                 lines.append(f"  const double {name} = {value};")
         saves = self.piece.saves.items()
         lines += [f"  work[{place}] = {self.names[node]};" for node, place in saves]
+        lines += [f"  work[{k}] = {self.operand(node)};" for k, node in self.piece.puts]
         return lines + [f"  out[{i}] = {self.operand(node)};" for i, node in self.piece.outputs]
 
     def operand(self, node: Expr) -> str:
@@ -262,7 +282,7 @@ class _Writer:
             return self.names[node]
         if node in self.numbers:
             return constant(self.numbers[node], "f64")
-        if node.op != "symbol":
+        if node.op != "symbol" or node in self.piece.loads:
             return f"work[{self.piece.loads[node]}]"
         array, index = self.inputs[node]
         return "t" if array == "t" else f"{array}[{index}]"

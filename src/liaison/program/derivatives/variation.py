@@ -35,7 +35,7 @@ from typing import TypeAlias
 
 from liaison.equations import Equations
 from liaison.expr import ZERO, Expr, directional, gradient, substitute, symbol
-from liaison.program.solve import Factor
+from liaison.program.solve import Factor, solved
 
 from .derivatives import Derivatives
 
@@ -52,24 +52,53 @@ def variation_makers(
 ) -> dict[str, Callable[[], Blocks]]:
     """Name -> what makes the entry.
 
-    variation (x = δq, δv, δu, δp): qdot, vdot and lam of (variation-1), outputs.
+    variation (x = δq, δv, δu, δp): qdot, vdot and lam of (variation-1), outputs;
+    varied (x = δq, δv, δu, δp, v̇, λ): qdot, outputs, and f and gamma, the right-hand side of
+    (variation-1), of which `solve` gives the rest.
     """
-    return {"variation": lambda: _variation(equations, derivatives)}
+    return {
+        "variation": lambda: _variation(equations, derivatives),
+        "varied": lambda: _varied(equations, derivatives),
+    }
+
+
+def _varied(equations: Equations, derivatives: Derivatives) -> Blocks:
+    symbols, nv = equations.symbols, derivatives.nv
+    along = _changes(equations)
+    values = {x: solved(x) for x in (*symbols.vdot, *symbols.lam)}
+    right = substitute([-x for x in directional(derivatives.residual, along)], values)
+    return [
+        ("qdot", directional(_rates(equations), along)),
+        ("outputs", directional(list(equations.outputs.values()), along)),
+        ("f", right[:nv]),
+        ("gamma", right[nv:]),
+    ]
+
+
+def _changes(equations: Equations) -> dict[Expr, Expr]:
+    """What changes, and by how much."""
+    symbols = equations.symbols
+    return {x: change_of(x) for x in (*symbols.q, *symbols.v, *symbols.u, *symbols.p)}
+
+
+def _rates(equations: Equations) -> list[Expr]:
+    """q̇ = N v."""
+    symbols = equations.symbols
+    qdot: list[Expr] = [ZERO] * len(symbols.q)
+    for (i, k), entry in equations.kinematics.N.items():
+        qdot[i] = qdot[i] + entry * symbols.v[k]
+    return qdot
 
 
 def _variation(equations: Equations, derivatives: Derivatives) -> Blocks:
     symbols, nv = equations.symbols, derivatives.nv
-    state = (*symbols.q, *symbols.v)
-    along = {x: change_of(x) for x in (*state, *symbols.u, *symbols.p)}
-    qdot: list[Expr] = [ZERO] * len(symbols.q)
-    for (i, k), entry in equations.kinematics.N.items():
-        qdot[i] = qdot[i] + entry * symbols.v[k]
+    along = _changes(equations)
     values = dict(zip((*symbols.vdot, *symbols.lam), derivatives.at(), strict=True))
     right = substitute([-x for x in directional(derivatives.residual, along)], values)
     vdot, lam, _ = derivatives.factored().solve(right[:nv], right[nv:], refinements=0)
     outputs = list(equations.outputs.values())
     return [
-        ("qdot", directional(qdot, along)),
+        ("qdot", directional(_rates(equations), along)),
         ("vdot", vdot),
         ("lam", lam),
         ("outputs", directional(outputs, along)),

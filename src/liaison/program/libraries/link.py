@@ -1,6 +1,7 @@
 """Objects put together: what exported functions need, in four parts, and what is left to place.
 
-Only sections that are reached from an exported function are kept. A system function is called
+Only sections that are reached from an exported function are kept, and of pools of constants only
+those that are, each once. A system function is called
 through a slot `__imp_NAME`, a variable that the system's loader fills; any other name that no
 object defines is an error. The result is an `Image`: it has no addresses yet, and each system's
 writer gives it its own.
@@ -191,6 +192,7 @@ class _Linker:
         self.slots: set[str] = set()
         self.missing: set[str] = set()
         self.starts: dict[tuple[int, int], Place] = {}
+        self.constants: dict[bytes, Place] = {}
 
     def image(self, exports: Sequence[str]) -> Image:
         """All of it."""
@@ -219,10 +221,23 @@ class _Linker:
             k, number = todo.pop()
             for relocation in self.objects[k].sections[number].relocations:
                 target = self.target(k, relocation)
-                if target is not None and (target[0], target[1].section) not in seen:
+                if target is None:
+                    continue
+                constant = self.constant(*target, relocation)
+                if constant:
+                    self.constants[constant] = Place("const", 0)
+                elif (target[0], target[1].section) not in seen:
                     seen.add((target[0], target[1].section))
                     todo.append((target[0], target[1].section))
         return sorted(seen)
+
+    def constant(self, k: int, symbol: Symbol, relocation: Relocation) -> bytes:
+        """The content of a constant that lies in a pool; empty of all else."""
+        section = self.objects[k].sections[symbol.section]
+        if not section.pooled:
+            return b""
+        start = symbol.value if symbol.name else symbol.value + relocation.addend
+        return section.content[start : start + section.pooled]
 
     def target(self, k: int, relocation: Relocation) -> tuple[int, Symbol] | None:
         """Object and symbol that a relocation of an object means; None for slots."""
@@ -253,6 +268,9 @@ class _Linker:
         """Content of the parts, and the size of what is zero."""
         parts = {name: bytearray() for name in KINDS[:3]}
         zero = 0
+        for content in sorted(self.constants, key=lambda x: (-len(x), x)):
+            self.constants[content] = Place("const", len(parts["const"]))
+            parts["const"] += content
         for k, number in kept:
             section = self.objects[k].sections[number]
             if section.kind == "zero":
@@ -289,28 +307,31 @@ class _Linker:
         for k, number in kept:
             start = self.starts[k, number]
             for one in self.objects[k].sections[number].relocations:
-                target = self.meant(k, one, imports)
+                target, addend = self.meant(k, one, imports)
                 place = Place(start.part, start.offset + one.offset)
                 if one.kind == ABSOLUTE[machine]:
                     self.check_pointer(k, number, place)
-                    pointers[place.offset] = Place(target.part, target.offset + one.addend)
+                    pointers[place.offset] = Place(target.part, target.offset + addend)
                     continue
                 if one.kind in INDIRECT[machine]:
                     if target not in words:
                         words[target] = len(data)
                         data += bytes(WORD)
                     target = Place("data", words[target])
-                patches.append(Patch(place, one.kind, target, one.addend))
+                patches.append(Patch(place, one.kind, target, addend))
         pointers |= {offset: target for target, offset in words.items()}
         return patches, dict(sorted(pointers.items()))
 
-    def meant(self, k: int, one: Relocation, imports: Mapping[str, int]) -> Place:
-        """Where the symbol of a relocation lies."""
+    def meant(self, k: int, one: Relocation, imports: Mapping[str, int]) -> tuple[Place, int]:
+        """Where the symbol of a relocation lies, and what is added to that."""
         target = self.target(k, one)
         if target is None:
             name = self.objects[k].symbols[one.symbol].name
-            return Place("data", imports[name.removeprefix(SLOT)])
-        return self.symbol_place(*target)
+            return Place("data", imports[name.removeprefix(SLOT)]), one.addend
+        constant = self.constant(*target, one)
+        if constant:  # of a whole section the addend says where in it
+            return self.constants[constant], one.addend if target[1].name else 0
+        return self.symbol_place(*target), one.addend
 
     def check_pointer(self, k: int, number: int, place: Place) -> None:
         """Raises for an address outside of the variables, which no loader may change."""

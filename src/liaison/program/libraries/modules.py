@@ -6,11 +6,13 @@ library gives the same bits on every system.
 What code of LLVM calls without being asked: copies of memory, whole numbers, probes of stacks.
 Every library has its own, as far as it needs them.
 
-Public names: Module, loops_module, entries_module, runtime_object, RUNTIME, CHECK_STACK, LANES.
+Public names: Module, INNER, inner_module, loops_module, entries_module, runtime_object, RUNTIME,
+CHECK_STACK, LANES.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -40,11 +42,23 @@ class Module:
         text: gives the IR text.
         key: what it depends on.
         optimize: level of code generation, 0 to 3; LLVM's own passes run from 1 on.
+        is_inner: only other modules call its functions, so that its code is the same for all
+            systems of a processor. Others call them with the convention INNER.
     """
 
     text: Callable[[], str]
     key: str
     optimize: int = 2
+    is_inner: bool = False
+
+
+INNER = "x86_64_sysvcc"
+"""The calling convention of inner modules, by LLVM's name; other processors have one for all."""
+
+
+def inner_module(text: str) -> Module:
+    """An inner module of an IR text."""
+    return Module(lambda: text, hashlib.sha256(text.encode()).hexdigest(), is_inner=True)
 
 
 def loops_module(roots: Sequence[Loop[..., Any]]) -> Module:

@@ -28,6 +28,7 @@ RELOCATABLE, SYMTAB, RELA, NOBITS = 1, 2, 4, 8
 WRITE, ALLOCATE, EXECUTE = 1, 2, 4
 ABSOLUTE = 0xFFF1
 UNWINDING = ".eh_frame"
+POOL = ".rodata.cst"
 
 
 @final
@@ -44,7 +45,10 @@ class Relocation:
 @final
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What is loaded together, and stays or goes together."""
+    """What is loaded together, and stays or goes together.
+
+    A pool holds constants of one size, of which each stays or goes by itself.
+    """
 
     name: str
     kind: str
@@ -52,6 +56,12 @@ class Section:
     size: int
     align: int
     relocations: tuple[Relocation, ...] = ()
+
+    @property
+    def pooled(self) -> int:
+        """The size of constants of a pool; 0 of other sections."""
+        word = self.name.removeprefix(POOL)
+        return int(word) if word != self.name and word.isdigit() else 0
 
 
 @final

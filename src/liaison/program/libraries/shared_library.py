@@ -14,7 +14,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any, final
 
@@ -22,7 +22,7 @@ from liaison.errors import NamingError, checked
 from liaison.program.llvm.machine import Target, object_code_for
 
 from .link import Image, linked
-from .modules import RUNTIME, Module, runtime_object
+from .modules import INNER, RUNTIME, Module, inner_module, runtime_object
 from .objects import Object, read_object
 
 SYSTEM = frozenset({"calloc", "free", "malloc", "realloc"})
@@ -34,6 +34,11 @@ WINDOWS = Target("x86_64-pc-windows-gnu-elf", model="small")
 ELF, PE, MACH = ("elf", "elf_library"), ("pe", "pe_library"), ("macho", "mach_library")
 JOINED = ("macho", "universal_library")
 DEFINED = re.compile(r'^define [^\n]*?@"?([\w.$-]+)[^\n]*\{$', re.MULTILINE)
+ANYWHERE = ' noredzone "probe-stack"="inline-asm"'
+"""Attributes of functions that may run on Windows: nothing lies below the stack, of which every
+page is touched in turn."""
+
+TABLE = re.compile(r"^(@([\w.]+) = internal constant [^\n]*\])$", re.MULTILINE)
 
 
 @final
@@ -89,7 +94,8 @@ def shared_library(
         raise NamingError.unknown("system of libraries", system, [*SYSTEMS, UNIVERSAL])
     row = SYSTEMS[system]
     objects = [_object(row.target, x) for x in modules]
-    return row.write(linked([*objects, *_own(row.target)], exports, SYSTEM), name)
+    own = _own(row.target, any(isinstance(x, Module) and x.is_inner for x in modules))
+    return row.write(linked([*objects, *own], exports, SYSTEM), name)
 
 
 def _loaded(writer: tuple[str, str]) -> Any:
@@ -103,28 +109,34 @@ def _object(target: Target, module: str | Module) -> Object:
     if isinstance(module, str):
         key = hashlib.sha256(module.encode()).hexdigest()
         module = Module(lambda text=module: text, key)  # type: ignore[misc]
-    text = module.text
-    content = object_code_for(
-        target, lambda: separate(text()), optimize=module.optimize, key=f"library {module.key}"
-    )
-    return read_object(content)
+    text, is_inner = module.text, module.is_inner
+    if is_inner and target is WINDOWS:
+        target = UNIX
+
+    def written() -> str:
+        separated = separate(text(), ANYWHERE if is_inner else "")
+        return separated.replace(f" {INNER}", "") if target is ARM else separated
+
+    key = f"library {module.key}{' inner' if is_inner else ''}"
+    return read_object(object_code_for(target, written, optimize=module.optimize, key=key))
 
 
 @cache
-def _own(target: Target) -> tuple[Object, ...]:
-    """What code of LLVM calls without being asked."""
-    own = _object(target, RUNTIME)
+def _own(target: Target, has_inner: bool) -> tuple[Object, ...]:
+    """What code of LLVM calls without being asked; where there are inner modules, they alone."""
+    own = _object(target, inner_module(RUNTIME) if has_inner else RUNTIME)
     return (own, runtime_object()) if target is WINDOWS else (own,)
 
 
-def separate(text: str) -> str:
-    """IR text with a section for each function, so that it can be left out."""
-    return DEFINED.sub(_with_section, text)
+def separate(text: str, attributes: str = "") -> str:
+    """IR text with a section for each function and each table, so that it can be left out."""
+    text = TABLE.sub(r'\1, section ".rodata.\2"', text)
+    return DEFINED.sub(partial(_with_section, attributes), text)
 
 
-def _with_section(line: re.Match[str]) -> str:
+def _with_section(attributes: str, line: re.Match[str]) -> str:
     text, name = line.group(0), line.group(1)
     if " section " in text:
         return text
     head, mark, tail = text[:-1].partition(" !")
-    return f'{head.rstrip()} section ".text.{name}"{mark}{tail.rstrip()} {{'
+    return f'{head.rstrip()}{attributes} section ".text.{name}"{mark}{tail.rstrip()} {{'

@@ -6,11 +6,12 @@ know of that is a `Form`. Functions that processors do not have are called once 
 Tables of data as LLVM IR: a search among the breaks, then one polynomial.
 
 Public names: Form, SCALAR, Arithmetic, NATIVE, Module, Writer, module_ir, table_function,
-masked_store.
+masked_store, shared_functions.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache as memo
@@ -18,6 +19,7 @@ from math import copysign
 from typing import Any, final
 
 from liaison.expr import Expr, Table
+from liaison.program.parts import Call, Shared
 from liaison.program.plan import LARGEST_POWER, TURNING, Functions, Item, Piece, Plan
 from liaison.program.program import Program
 
@@ -171,9 +173,7 @@ def module_ir(program: Program, plans: Mapping[str, Plan], arithmetic: Arithmeti
     return "\n".join([*module.declarations(), *bodies, module.tail(), ""])
 
 
-def entry_functions(
-    module: Module, name: str, program: Program, entry_plan: Plan, *, small: bool = False
-) -> str:
+def entry_functions(module: Module, name: str, program: Program, entry_plan: Plan) -> str:
     """The function of an entry, and those it is cut into.
 
     Args:
@@ -181,14 +181,11 @@ def entry_functions(
         name: of the function.
         program: with the entry.
         entry_plan: how it is computed.
-        small: rather than fast: sines and cosines are calls.
     """
     count = len(entry_plan.pieces)
 
     def written(head: str, piece: Piece) -> str:
-        writer = Writer(module, program, entry_plan, piece)
-        writer.is_small = small
-        return writer.function(f"{head}({ARGUMENTS}){' minsize optsize' if small else ''}")
+        return Writer(module, program, entry_plan, piece).function(f"{head}({ARGUMENTS})")
 
     if count == 1:
         return written(f"define void @{name}", entry_plan.pieces[0])
@@ -200,6 +197,55 @@ def entry_functions(
     calls = [f"  call void {part}({PASSED})" for part in names]
     whole = [f"define void @{name}({ARGUMENTS}) nounwind {{", *calls, "  ret void", "}"]
     return "\n".join([*parts, *whole])
+
+
+def shared_functions(
+    module: Module, program: Program, plans: Mapping[str, Shared], prefix: str
+) -> str:
+    """The functions of entries that share pieces, by name; rather small than fast.
+
+    Args:
+        module: in which they stand.
+        program: with the entries.
+        plans: name of the function -> how it is computed.
+        prefix: of the names of pieces.
+    """
+    calls = [call for plan in plans.values() for call in plan.calls]
+    uses = Counter(id(call.piece) for call in calls)
+    texts: list[str] = []
+    names: dict[int, str] = {}
+
+    def written(head: str, plan: Shared, piece: Piece) -> None:
+        writer = Writer(module, program, Plan((piece,), 0, plan.numbers), piece)
+        writer.is_small = True
+        texts.append(writer.function(f"{head}({ARGUMENTS}) minsize optsize"))
+
+    for name, plan in plans.items():
+        first = plan.calls[0]
+        if len(plan.calls) == 1 and uses[id(first.piece)] == 1 and first == Call(first.piece):
+            written(f"define void @{name}", plan, first.piece)
+            continue
+        for call in plan.calls:
+            if id(call.piece) not in names:
+                names[id(call.piece)] = part = f"@{prefix}.{len(names)}"
+                written(f"define internal void {part}", plan, call.piece)
+        texts.append(_calling(name, plan, names))
+    return "\n".join(texts)
+
+
+def _calling(name: str, plan: Shared, names: Mapping[int, str]) -> str:
+    """A function of calls."""
+    lines = [f"define void @{name}({ARGUMENTS}) nounwind minsize optsize {{"]
+    for n, call in enumerate(plan.calls):
+        passed = PASSED
+        if call.q >= 0:
+            lines.append(f"  %q{n} = getelementptr double, ptr %work, i64 {call.q}")
+            passed = passed.replace("%q", f"%q{n}")
+        if call.out:
+            lines.append(f"  %out{n} = getelementptr double, ptr %out, i64 {call.out}")
+            passed = passed.replace("%out", f"%out{n}")
+        lines.append(f"  call void {names[id(call.piece)]}({passed})")
+    return "\n".join([*lines, "  ret void", "}"])
 
 
 class Module:
@@ -281,6 +327,7 @@ class Writer:
         self.form = replace(self.form, contract=module.arithmetic.contract)
         self.lines: list[str] = []
         self.names: dict[Expr, str] = {}
+        self.puts: dict[Expr, list[int]] = {}
         self.numbers = entry_plan.numbers
         self.size = 1 + max((k for part in entry_plan.pieces for k, _ in part.outputs), default=-1)
         self.block = "entry"
@@ -292,6 +339,8 @@ class Writer:
         outputs: dict[Expr, list[int]] = {}
         for index, node in piece.outputs:
             outputs.setdefault(node, []).append(index)
+        for place, node in piece.puts:
+            self.puts.setdefault(node, []).append(place)
         self.clear(outputs)
         for item in piece.items:
             self.item(item)
@@ -299,6 +348,8 @@ class Writer:
                 self.keep(node, outputs.pop(node, ()))
         for node, places in outputs.items():
             self.keep(node, places)
+        for node in [*self.puts]:
+            self.keep(node, ())
         return "\n".join([f"{head} nounwind {{", "entry:", *self.lines, "  ret void", "}"])
 
     def clear(self, outputs: dict[Expr, list[int]]) -> None:
@@ -323,6 +374,8 @@ class Writer:
             self.store("work", self.piece.saves[node], self.operand(node))
         for index in outputs:
             self.store("out", index, self.operand(node))
+        for place in self.puts.pop(node, ()):
+            self.store("work", place, self.operand(node))
 
     def store(self, array: str, index: int, value: str) -> None:
         """Into an array."""
@@ -350,7 +403,7 @@ class Writer:
         """A number, or a value from an array."""
         if node in self.numbers:
             return self.form.number(self.numbers[node])
-        if node.op == "symbol":
+        if node.op == "symbol" and node not in self.piece.loads:
             return self.load(*self.inputs[node])
         return self.load("work", self.piece.loads[node])
 

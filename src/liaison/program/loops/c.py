@@ -256,6 +256,7 @@ class _Printer:
         self.routine, self.names, self.structs = routine, names, structs
         self.indent = indent
         self.tables: list[str] = []
+        self.named_tables: dict[tuple[Any, str], str] = {}
         self.fields: set[tuple[type, str]] = set()
         self.count = 0
 
@@ -357,9 +358,13 @@ class _Printer:
         return text if _type(inner.type, self.structs) == kind else f"(({kind}){text})"
 
     def table(self, value: Value) -> str:
-        name = f"{self.names[self.routine.loop]}_table{len(self.tables)}"
         entries = ", ".join(constant(n, value.type) for n in value.data)
-        self.tables.append(f"static const {C[value.type]} {name}[] = {{{entries}}};")
+        known = self.named_tables
+        name = known.setdefault(
+            (value.type, entries), f"{self.names[self.routine.loop]}_table{len(known)}"
+        )
+        if len(known) > len(self.tables):
+            self.tables.append(f"static const {C[value.type]} {name}[] = {{{entries}}};")
         return name
 
 

@@ -148,6 +148,7 @@ class _Printer:
         self.outside: dict[Loop[..., Any], None] = {}
         self.entries: dict[str, None] = {}
         self.tables: list[str] = []
+        self.named_tables: dict[str, str] = {}
         self.count = 0
         self.label = "entry"
         self.exits: list[tuple[str, str]] = []
@@ -336,10 +337,13 @@ class _Printer:
         return self.fresh(f"inttoptr i64 {word} to ptr")
 
     def value_table(self, value: Value) -> str:
-        name = f"@{self.names[self.routine.loop]}.table{len(self.tables)}"
         kind = ir(value.type)
         entries = ", ".join(f"{kind} {number(n, value.type)}" for n in value.data)
-        self.tables.append(f"{name} = internal constant [{len(value.data)} x {kind}] [{entries}]")
+        content = f"internal constant [{len(value.data)} x {kind}] [{entries}]"
+        known = self.named_tables
+        name = known.setdefault(content, f"@{self.names[self.routine.loop]}.table{len(known)}")
+        if len(known) > len(self.tables):
+            self.tables.append(f"{name} = {content}")
         place = self.offset(name, value.type, self.value(value.args[0]))
         return self.fresh(f"load {kind}, ptr {place}, align 8")
 

@@ -25,6 +25,7 @@ from .cut_loops import (
     push_nodes,
     put_matrix,
     put_ties,
+    relate_ties,
     right_of,
 )
 from .sparse_entries import placed, seen
@@ -39,6 +40,7 @@ from .tree_loops import (
     still_pass,
     take_out,
     tree_retract,
+    tree_work,
 )
 
 REFINEMENTS = 3
@@ -62,26 +64,26 @@ def accelerate_closed(
         lam[k] = 0.0
     no_pushes(cuts, work)
     if cuts.n_ties > 0:
-        look_at_cuts(system, cuts, q, v, states, work)
+        look_at_cuts(system, cuts, t, q, v, u, p, states, work)
         tie_efforts(cuts, gains.tau, lam)
         push_nodes(system, cuts, cuts.nc, lam, states, work)
     closed_pass(system, FORWARD, 1.0, q, v, gains.tau, gains, cuts, work)
     take_out(system, system.vdot_slot, gains, vdot)
-    pass_over(system, MOTION, q, v, vdot, states)
-    measure_cuts(system, cuts, q, v, states, work)
+    look_at_motion(system, cuts, t, q, v, u, p, vdot, states, work)
     carry_rows(system, cuts, gains, states, work)
-    put_matrix(cuts, 0, work)
+    put_matrix(cuts, 0, cuts.nc, work)
     factor(cuts, work)
     missed = right_of(cuts, SECOND, 0, work)
     enough = ENOUGH * missed
     for turn in range(REFINEMENTS):
         before = missed
         multipliers(cuts, lam, work)
+        tie_efforts(cuts, gains.tau, lam)
+        relate_ties(cuts, lam, work)
         push_nodes(system, cuts, cuts.nc, lam, states, work)
         closed_pass(system, FORWARD, 1.0, q, v, gains.tau, gains, cuts, work)
         take_out(system, system.vdot_slot, gains, vdot)
-        pass_over(system, MOTION, q, v, vdot, states)
-        measure_cuts(system, cuts, q, v, states, work)
+        look_at_motion(system, cuts, t, q, v, u, p, vdot, states, work)
         missed = right_of(cuts, SECOND, 0, work)
         if not (missed > enough) or (turn > 0 and missed > before / 2.0):
             break
@@ -140,11 +142,24 @@ def closed_rate(
 
 @loop
 def look_at_cuts(
-    system: TreeSystem, cuts: CutSystem, q: ptr, v: ptr, states: TreeWork, work: CutWork
-) -> None:
-    """Rows of all cut joints, with no acceleration."""
-    still_pass(system, q, v, states)
-    measure_cuts(system, cuts, q, v, states, work)
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, states: TreeWork,
+    work: CutWork,
+) -> None:  # fmt: skip
+    """Rows of all cut joints and relations, with no acceleration."""
+    for k in range(system.nv):
+        states.tau[k] = 0.0
+    look_at_motion(system, cuts, t, q, v, u, p, states.tau, states, work)
+
+
+@loop
+def look_at_motion(
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, vdot: ptr,
+    states: TreeWork, work: CutWork,
+) -> None:  # fmt: skip
+    """The same with accelerations; relations alone need no states of nodes."""
+    if cuts.n_joints > 0:
+        pass_over(system, MOTION, q, v, vdot, states)
+    measure_cuts(system, cuts, t, q, v, u, p, vdot, states, work)
 
 
 @loop
@@ -155,26 +170,28 @@ def closed_closure(
     """Φ, then Φ̇."""
     states = TreeWork(area[cuts.tree_words :], system)
     work = CutWork(area[2 * cuts.tree_words :], cuts)
-    look_at_cuts(system, cuts, q, v, states, work)
+    look_at_cuts(system, cuts, t, q, v, u, p, states, work)
     put_left(cuts, PHI, out, work)
-    put_left(cuts, RATE, out[cuts.nc :], work)
+    put_left(cuts, RATE, out[cuts.nphi :], work)
 
 
 @loop
 def put_left(cuts: CutSystem, level: i64, out: ptr, work: CutWork) -> None:
-    """What is left over at a level, in the order of the multipliers."""
+    """What is left over at a level, in the order of the multipliers; Φ of the first nphi."""
+    count = cuts.nphi if level == PHI else cuts.nc
     for c in range(cuts.n_cuts):
         cut = cuts.cuts[c]
         for r in range(cut.rows):
             k = cuts.place[cut.row + r]
-            if k < cuts.nc:
+            if k < count:
                 out[k] = work.results[cut.result + (18 + level) * cut.rows + r]
 
 
 @loop
 def correct(
-    system: TreeSystem, cuts: CutSystem, level: i64, q: ptr, v: ptr, out: ptr, area: ptr
-) -> None:
+    system: TreeSystem, cuts: CutSystem, level: i64, t: f64, q: ptr, v: ptr, u: ptr, p: ptr,
+    out: ptr, area: ptr,
+) -> None:  # fmt: skip
     """δ of least kinetic energy that takes away what is left over at a level, and its size."""
     gains = TreeWork(area, system)
     states = TreeWork(area[cuts.tree_words :], system)
@@ -185,12 +202,13 @@ def correct(
         work.lam[k] = 0.0
     no_pushes(cuts, work)
     closed_pass(system, FORWARD, 0.0, q, work.zeros, work.zeros, gains, cuts, work)
-    look_at_cuts(system, cuts, q, v, states, work)
+    look_at_cuts(system, cuts, t, q, v, u, p, states, work)
     carry_rows(system, cuts, gains, states, work)
-    put_matrix(cuts, 0, work)
+    put_matrix(cuts, 0, cuts.nphi if level == PHI else cuts.nc, work)
     factor(cuts, work)
     out[system.nv] = right_of(cuts, level, 0, work)
     multipliers(cuts, work.lam, work)
+    relate_ties(cuts, work.lam, work)
     push_nodes(system, cuts, cuts.nc, work.lam, states, work)
     clear_kept(system, out)
     put_ties(cuts, level, 1.0, out, work)
@@ -200,7 +218,7 @@ def correct(
         for j in range(cuts.nv):
             work.vdot[j] = out[j]
         clear_kept(system, work.vdot)
-        look_at_cuts(system, cuts, q, work.vdot, states, work)
+        look_at_cuts(system, cuts, t, q, work.vdot, u, p, states, work)
         put_ties(cuts, RATE, 1.0, out, work)
 
 
@@ -210,7 +228,7 @@ def closed_correct_q(
     area: ptr,
 ) -> None:  # fmt: skip
     """δ with G δ = −Φ, and the largest |Φ|."""
-    correct(system, cuts, PHI, q, v, out, area)
+    correct(system, cuts, PHI, t, q, v, u, p, out, area)
 
 
 @loop
@@ -218,35 +236,37 @@ def closed_correct_v(
     system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr,
     area: ptr,
 ) -> None:  # fmt: skip
-    """δ with G (v + δ) = 0, and the largest |G v|."""
-    correct(system, cuts, RATE, q, v, out, area)
+    """δ with G (v + δ) = ν, and the largest |G v − ν|."""
+    correct(system, cuts, RATE, t, q, v, u, p, out, area)
 
 
 @loop
 def bear_all(
-    system: TreeSystem, cuts: CutSystem, q: ptr, v: ptr, free: ptr, bears: TreeWork,
-    states: TreeWork, work: CutWork,
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, free: ptr,
+    bears: TreeWork, states: TreeWork, work: CutWork,
 ) -> None:  # fmt: skip
     """Rows of G along all paths; those of velocities that are free as z."""
     for k in range(cuts.nv):
         work.zeros[k] = 0.0
     no_pushes(cuts, work)
     closed_pass(system, INVERSE, 0.0, q, work.zeros, work.zeros, bears, cuts, work)
-    look_at_cuts(system, cuts, q, v, states, work)
+    look_at_cuts(system, cuts, t, q, v, u, p, states, work)
     bear_rows(system, cuts, INVERSE, q, free, bears, states, work)
 
 
 @loop
 def close(
-    system: TreeSystem, cuts: CutSystem, level: i64, q: ptr, v: ptr, free: ptr, out: ptr, area: ptr
-) -> None:
+    system: TreeSystem, cuts: CutSystem, level: i64, t: f64, q: ptr, v: ptr, u: ptr, p: ptr,
+    free: ptr, out: ptr, area: ptr,
+) -> None:  # fmt: skip
     """The shortest δ on what is free that takes away what is left over; its size; least pivot."""
     bears = TreeWork(area, system)
     states = TreeWork(area[cuts.tree_words :], system)
     work = CutWork(area[2 * cuts.tree_words :], cuts)
-    bear_all(system, cuts, q, v, free, bears, states, work)
-    put_matrix(cuts, 1, work)
-    put_kept(cuts, free, work)
+    bear_all(system, cuts, t, q, v, u, p, free, bears, states, work)
+    count = cuts.nphi if level == PHI else cuts.nc
+    put_matrix(cuts, 1, count, work)
+    put_kept(cuts, count, free, work)
     factor(cuts, work)
     out[system.nv] = right_of(cuts, level, 1, work)
     out[system.nv + 1] = 1.0
@@ -273,11 +293,36 @@ def close(
         for r in range(cut.held, cut.rows):
             place = cut.v + r - cut.held
             out[place] -= free[place] * work.lam[cuts.place[cut.row + r]]
+    for e in range(cuts.n_kept_terms):
+        kept = cuts.kept_terms[e]
+        k = cuts.place[cuts.cuts[cuts.n_joints + kept.relation].row]
+        weight = work.coefficients[kept.term]
+        out[kept.v] += weight * free[kept.v] * work.lam[k]
 
 
 @loop
-def put_kept(cuts: CutSystem, free: ptr, work: CutWork) -> None:
-    """1 on the diagonal for velocities that are kept, and free."""
+def add_entry(cuts: CutSystem, k: i64, l: i64, value: f64, work: CutWork) -> None:
+    """Adds to the matrix at two multipliers."""
+    high = max(cuts.order[k], cuts.order[l])
+    low = min(cuts.order[k], cuts.order[l])
+    work.matrix[cuts.start[high] + low] += value
+
+
+@loop
+def put_kept(cuts: CutSystem, count: i64, free: ptr, work: CutWork) -> None:
+    """What velocities that are kept, and free, add to the matrix: 1 for each tie alone."""
+    for a in range(cuts.n_kept_terms):
+        one = cuts.kept_terms[a]
+        k = cuts.place[cuts.cuts[cuts.n_joints + one.relation].row]
+        weight = free[one.v] * work.coefficients[one.term]
+        if k < count:
+            add_entry(cuts, k, cuts.place[cuts.cuts[one.cut].row + one.row], -weight, work)
+            for b in range(a + 1):
+                other = cuts.kept_terms[b]
+                l = cuts.place[cuts.cuts[cuts.n_joints + other.relation].row]
+                if other.v == one.v and l < count:
+                    part = work.coefficients[other.term]
+                    add_entry(cuts, k, l, weight * part, work)
     for c in range(cuts.n_cuts):
         cut = cuts.cuts[c]
         for r in range(cut.held, cut.rows):
@@ -291,7 +336,7 @@ def closed_close_q(
     area: ptr,
 ) -> None:  # fmt: skip
     """The shortest δ with G δ = −Φ, 0 where x is 0; the largest |Φ|; the least pivot."""
-    close(system, cuts, PHI, q, v, x, out, area)
+    close(system, cuts, PHI, t, q, v, u, p, x, out, area)
 
 
 @loop
@@ -299,8 +344,8 @@ def closed_close_v(
     system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr,
     area: ptr,
 ) -> None:  # fmt: skip
-    """The same of velocities: G (v + δ) = 0, and the largest |G v|."""
-    close(system, cuts, RATE, q, v, x, out, area)
+    """The same of velocities: G (v + δ) = ν, and the largest |G v − ν|."""
+    close(system, cuts, RATE, t, q, v, u, p, x, out, area)
 
 
 @loop
@@ -314,7 +359,7 @@ def closed_markers(
     for k in range(system.n_nodes):
         placed(work.numbers[system.marked[k] + 1], system.markers[k], out[12 * k :])
     behind = out[12 * system.n_nodes :]
-    for c in range(cuts.n_cuts):
+    for c in range(cuts.n_joints):
         state = work.numbers[cuts.cuts[c].second + 1]
         placed(state, cuts.markers[c], behind[12 * cuts.shown[c] :])
 
@@ -328,7 +373,7 @@ def put_reactions(
     for i in range(system.n_nodes):
         for j in range(6):
             out[6 * i + j] = tree.numbers[i + 1, system.reaction_slot + j]
-    for c in range(cuts.n_cuts):
+    for c in range(cuts.n_joints):
         cut = cuts.cuts[c]
         state = states.numbers[cut.second + 1]
         wrench = work.wrench
@@ -355,7 +400,7 @@ def closed_reactions(
     work = CutWork(area[2 * cuts.tree_words :], cuts)
     lam = x[system.nv :]
     load_tree(system, t, q, v, u, p, tree)
-    look_at_cuts(system, cuts, q, v, states, work)
+    look_at_cuts(system, cuts, t, q, v, u, p, states, work)
     push_nodes(system, cuts, cuts.nc, lam, states, work)
     closed_pass(system, INVERSE, 1.0, q, v, x, tree, cuts, work)
     put_reactions(system, cuts, cuts.nc, lam, tree, states, work, out)
@@ -372,7 +417,7 @@ def closed_self_stress(
     work = CutWork(area[2 * cuts.tree_words :], cuts)
     for k in range(cuts.nv):
         work.zeros[k] = 0.0
-    look_at_cuts(system, cuts, q, v, states, work)
+    look_at_cuts(system, cuts, t, q, v, u, p, states, work)
     push_nodes(system, cuts, cuts.n_rows, x, states, work)
     closed_pass(system, INVERSE, 0.0, q, work.zeros, work.zeros, tree, cuts, work)
     put_reactions(system, cuts, cuts.n_rows, x, tree, states, work, out)
@@ -392,11 +437,16 @@ def closed_terms(
     put_mass(system, cuts, q, tree, work, out)
     G = out[nv * nv :]
     f = G[nc * nv :]
-    put_rows(system, cuts, q, v, G, tree, states, work)
+    put_rows(system, cuts, t, q, v, u, p, G, tree, states, work)
     put_left(cuts, SECOND, f[nv:], work)
+    nu = f[nv + nc + cuts.nphi :]
     for k in range(nc):
         f[nv + k] = -f[nv + k]
-        f[nv + 2 * nc + k] = 0.0
+        nu[k] = 0.0
+    for e in range(cuts.n_relations):
+        k = cuts.place[cuts.cuts[cuts.n_joints + e].row]
+        nu[k] = work.nu[e]
+        f[nv + k] = -work.second[e]
     put_left(cuts, PHI, f[nv + nc :], work)
     load_tree(system, t, q, v, u, p, tree)
     for k in range(nv):
@@ -431,13 +481,13 @@ def put_mass(
 
 @loop
 def put_rows(
-    system: TreeSystem, cuts: CutSystem, q: ptr, v: ptr, G: ptr, tree: TreeWork, states: TreeWork,
-    work: CutWork,
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, G: ptr,
+    tree: TreeWork, states: TreeWork, work: CutWork,
 ) -> None:  # fmt: skip
     """G, dense."""
     for k in range(cuts.nc * system.nv):
         G[k] = 0.0
-    bear_all(system, cuts, q, v, work.zeros, tree, states, work)
+    bear_all(system, cuts, t, q, v, u, p, work.zeros, tree, states, work)
     for s in range(cuts.n_steps):
         step = cuts.steps[s]
         cut = cuts.cuts[step.cut]
@@ -451,12 +501,31 @@ def put_rows(
         cut = cuts.cuts[c]
         for r in range(cut.held, cut.rows):
             G[cuts.place[cut.row + r] * system.nv + cut.v + r - cut.held] = -1.0
+    for e in range(cuts.n_kept_terms):
+        kept = cuts.kept_terms[e]
+        k = cuts.place[cuts.cuts[cuts.n_joints + kept.relation].row]
+        G[k * system.nv + kept.v] = work.coefficients[kept.term]
+
+
+@loop
+def closed_work(
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr,
+    area: ptr,
+) -> None:  # fmt: skip
+    """T, U, and the power of what is not stored: loads, and relations that move, λ·ν."""
+    tree_work(system, t, q, v, u, p, x, out, area)
+    if cuts.is_driven > 0:
+        work = CutWork(area[2 * cuts.tree_words :], cuts)
+        accelerate_closed(system, cuts, t, q, v, u, p, work.vdot, work.lam, area)
+        for e in range(cuts.n_relations):
+            k = cuts.place[cuts.cuts[cuts.n_joints + e].row]
+            out[2] += work.lam[k] * work.nu[e]
 
 
 ENTRIES = {
     "forward": closed_forward, "rate": closed_rate, "closure": closed_closure,
     "correct_q": closed_correct_q, "correct_v": closed_correct_v, "markers": closed_markers,
     "reactions": closed_reactions, "self_stress": closed_self_stress, "terms": closed_terms,
-    "close_q": closed_close_q, "close_v": closed_close_v,
+    "close_q": closed_close_q, "close_v": closed_close_v, "work": closed_work,
 }  # fmt: skip
 """Name -> loop."""

@@ -1,7 +1,8 @@
 """closed_kernel: a kernel for closed mechanisms of many bodies, its entries loops over their nodes.
 
-The tree as in tree_kernel.py; the joints that close its loops by (cuts-1). Rows that hold whatever
-moves are found by probing, at random positions and velocities, and have no multiplier.
+The tree as in tree_kernel.py; the joints that close its loops by (cuts-1), and relations between
+coordinates beside them. Rows that hold whatever moves are found by probing, at random positions and
+velocities, and have no multiplier.
 
 Tables of the cut joints of a tree: paths to the ground, rows that vanish, the order of rows.
 
@@ -13,7 +14,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any, final
 
@@ -21,19 +22,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.equations.completion import defaults_of
-from liaison.equations.sweeps.cuts import Cuts
+from liaison.equations.sweeps.cuts import CutClass, Cuts
 from liaison.equations.sweeps.looped_tree import LoopedTree
+from liaison.equations.sweeps.rest import RestRow
 from liaison.errors import DerivationError
-from liaison.expr import ZERO
+from liaison.expr import ZERO, Expr, vanishes
 from liaison.program.kernel import MachineKernel
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.llvm.trampolines import Trampoline
 from liaison.program.loops.compile import CompiledLoops, compile_loops
-from liaison.program.loops.records import evaluate
+from liaison.program.loops.records import Record, evaluate
 from liaison.program.program import Entry, Program
+from liaison.program.solve import NOISE, SMALLEST
 
 from . import closed_entries, tree_loops
-from .cut_layout import Cut, CutSystem, CutWork, PathStep
+from .cut_layout import Cut, CutSystem, CutWork, KeptTerm, PathStep, Term
 from .tree_kernel import LOADS, LOCAL, STORED, WRITTEN_OUT, TreeTables, facts_of, written_out
 from .tree_loops import FORWARD, INVERSE, MOTION
 
@@ -125,13 +128,15 @@ class CutTables:
         entries = {f"cut {c}": Entry(f"cut {c}", x.formulas) for c, x in enumerate(cuts.classes)}
         carry = {f"carry {c}": Entry(f"carry {c}", x) for c, x in enumerate(model.forward.carry)}
         self._joints = to_llvm(Program(f"{name}, cut joints", entries, cuts.inputs))
+        related = {RELATED: Entry(RELATED, _related(cuts.relations))} if cuts.relations else {}
+        self._relations = to_llvm(Program(f"{name}, relations", related, model.written.places))
         self._carry = to_llvm(Program(f"{name}, wrenches carried", carry, model.inputs))
         self._begin_paths()
 
     @property
     def scratch(self) -> int:
         """Numbers that the code of a class wants."""
-        kernels = (self._joints, self._carry)
+        kernels = (self._joints, self._carry, self._relations)
         return max(x.work_size(name) for x in kernels for name in x.program.entries)
 
     @property
@@ -141,10 +146,14 @@ class CutTables:
         return 25.0 * float(np.sum(meeting**2)) / 2
 
     def fill_joints(self, system: CutSystem) -> None:
-        """Compiles the rows of cut joints."""
+        """Compiles the rows of cut joints and of relations."""
         names = [f"cut {c}" for c in range(len(self.cuts.classes))]
-        self._joints.compile(*names)
+        if names:
+            self._joints.compile(*names)
         system.entries[:] = [self._joints.address(name) for name in names]
+        if self.cuts.relations:  # a field of this type reads as a function
+            address: Any = self._relations.address(RELATED)
+            system.relation_entry = address
 
     def fill_carry(self, system: CutSystem) -> None:
         """Compiles what passes on of a wrench."""
@@ -160,22 +169,30 @@ class CutTables:
         nodes = nodes[: len(nodes) - self.model.kept]
         parents, counts = nodes[:, 1].tolist(), nodes[:, 5].tolist()
         kinds = [self.cuts.classes[c] for c in self.cuts.table[:, 0]]
-        rows = [one.rows + one.ties for one in kinds]
-        self._held = [one.rows for one in kinds]
-        self._rows = rows
+        alone = [1] * len(self.cuts.relations)
+        self._held = [*(one.rows for one in kinds), *alone]
+        self._rows = rows = [*(one.rows + one.ties for one in kinds), *alone]
         steps: list[tuple[int, ...]] = []
         self._ends: list[tuple[int, ...]] = []
         at_node: list[list[int]] = [[] for _ in parents]
         place = 0
-        for c, (_, first, second, root, *_) in enumerate(self.cuts.table.tolist()):
-            path = sorted({*_path(parents, first), *_path(parents, second)}, reverse=True)
+        carriers = _carriers(nodes)
+        self._terms: list[tuple[int, ...]] = []
+        self._kept_terms: list[tuple[int, ...]] = []
+        self._ties = _ties(kinds, self.cuts.table[:, 6].tolist())
+        for c, own in enumerate(self._touched(carriers)):
+            path = sorted({x for node in own for x in _path(parents, node)}, reverse=True)
             step_of = {node: len(steps) + k for k, node in enumerate(path)}
             begin = len(steps)
             for node in path:
                 at_node[node].append(len(steps))
                 steps.append((node, step_of.get(parents[node], -1), c, place, counts[node]))
                 place += 2 * counts[node] * rows[c]
-            at = [step_of.get(node, -1) for node in (first, second, root)]
+            if c < len(kinds):
+                at = [step_of.get(node, -1) for node in self.cuts.table[c, 1:4].tolist()]
+            else:
+                at = [-1, -1, -1]
+                self._begin_terms(c - len(kinds), carriers, step_of)
             self._ends.append((begin, len(steps), *at))
         self._steps, self._efforts = np.array(steps, dtype=np.int64).reshape(-1, 5), place
         self._passing = np.array([x for own in at_node for x in own], dtype=np.int64)
@@ -185,6 +202,31 @@ class CutTables:
             through = {steps[x][2] for x in own} if count else set()
             for c in through:
                 self._near[c] |= through
+
+    def _touched(self, carriers: Sequence[tuple[int, int]]) -> list[list[int]]:
+        """Nodes that the path of each cut joint and each relation begins with."""
+        ends: list[list[int]] = self.cuts.table[:, 1:3].tolist()
+        return ends + [
+            [
+                x
+                for j in row.G
+                for x in (ends[self._ties[j][0]] if j in self._ties else carriers[j][:1])
+            ]
+            for row in self.cuts.relations
+        ]
+
+    def _begin_terms(
+        self, e: int, carriers: Sequence[tuple[int, int]], step_of: Mapping[int, int]
+    ) -> None:
+        """Terms of a relation, and those of velocities that cut joints keep."""
+        for j in self.cuts.relations[e].G:
+            if j in self._ties:
+                cut, row = self._ties[j]
+                at = [step_of.get(node, -1) for node in self.cuts.table[cut, 1:4].tolist()]
+                self._kept_terms.append((e, len(self._terms), j, cut, row, *at))
+                self._terms.append((j, -1, 0))
+            else:
+                self._terms.append((j, step_of[carriers[j][0]], carriers[j][1]))
 
     # records
 
@@ -207,6 +249,8 @@ class CutTables:
         nc = int(np.sum(kept))
         system = CutSystem.new(
             {"constants": len(cuts.constants)},
+            n_joints=len(cuts.joints), n_relations=len(cuts.relations), n_terms=len(self._terms),
+            n_kept_terms=len(self._kept_terms),
             n_nodes=len(model.nodes) - model.kept, nq=model.nq, nv=model.nv, nc=nc,
             n_cuts=len(rows), n_classes=len(cuts.classes), n_kinds=len(model.forward.carry),
             n_steps=len(self._steps),
@@ -224,18 +268,33 @@ class CutTables:
         )
         system.is_tie[:], system.n_ties = ties[kept], int(np.sum(ties))
         system.order[:], system.first[:] = envelope.order, envelope.first
-        system.start[:], system.reach[:] = envelope.start, np.array(cuts.reach)[kept]
-        system.shown[[*shown_cuts(sizes)]] = np.arange(len(sizes))
+        reach = np.array([*cuts.reach, *[UNKNOWN] * len(cuts.relations)])
+        system.start[:], system.reach[:] = envelope.start, reach[kept]
+        shown = shown_cuts(sizes[: len(cuts.joints)])
+        system.shown[shown] = np.arange(len(shown))
+        self._put_relations(system)
         system.constants[:], system.markers[:] = cuts.constants, cuts.markers[:, 1:]
         return system
 
+    def _put_relations(self, system: CutSystem) -> None:
+        """Terms of relations, and which of them hold rates or move with time."""
+        relations = self.cuts.relations
+        system.nphi = system.nc - sum(x.phi is None for x in relations)
+        system.is_driven = int(is_driven(relations))
+        system.term_begin[:] = np.cumsum([0, *(len(x.G) for x in relations)])
+        owners = [x[0] for x in self._kept_terms]
+        system.kept_begin[:] = np.searchsorted(owners, np.arange(len(relations) + 1))
+        system.kept_terms.ints[:] = _table(self._kept_terms, KeptTerm)
+        system.terms.ints[:] = _table(self._terms, Term)
+
     def _cut_rows(self, begins: Ints) -> Ints:
+        listed = self.cuts.table.tolist()
+        listed += [[-1, -1, -1, -1, 0, 0, 0, 0]] * len(self.cuts.relations)
         table = [
             (kind, first, second, root, constants, 21 * int(row), rows, held, *kept, int(row),
              *ends)
             for (kind, first, second, root, constants, *kept), rows, held, row, ends in zip(
-                self.cuts.table.tolist(), self._rows, self._held, begins[:-1], self._ends,
-                strict=True,
+                listed, self._rows, self._held, begins[:-1], self._ends, strict=True
             )
         ]  # fmt: skip
         return np.array(table, dtype=np.int64).reshape(-1, Cut.header)
@@ -247,6 +306,42 @@ def shown_cuts(sizes: Sequence[int]) -> list[int]:
 
 
 assert PathStep.header == 5, "a step is what `_begin_paths` lists"
+
+
+def _ties(kinds: Sequence[CutClass], begins: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """A velocity that a cut joint keeps -> the joint, and its row that ties the velocity."""
+    return {
+        v + k: (c, one.rows + k)
+        for c, (one, v) in enumerate(zip(kinds, begins, strict=True))
+        for k in range(one.ties)
+    }
+
+
+def _table(rows: Sequence[Sequence[int]], record: type[Record]) -> Ints:
+    return np.array(rows, dtype=np.int64).reshape(-1, record.header)
+
+
+def _carriers(nodes: Ints) -> list[tuple[int, int]]:
+    """The node of each velocity, and its place there."""
+    listed = [(i, k) for i, count in enumerate(nodes[:, 5].tolist()) for k in range(count)]
+    return sorted(listed, key=lambda x: int(nodes[x[0], 3]) + x[1])
+
+
+def _related(relations: Sequence[RestRow]) -> list[Expr]:
+    """Φ̈ at v̇ = 0, Φ, Φ̇ and ν of all relations, then the entries of their rows."""
+    levels = (
+        [x.second for x in relations],
+        [ZERO if x.phi is None else x.phi for x in relations],
+        [x.rate for x in relations],
+        [x.nu for x in relations],
+        [entry for x in relations for entry in x.G.values()],
+    )
+    return [formula for level in levels for formula in level]
+
+
+def is_driven(relations: Sequence[RestRow]) -> bool:
+    """Whether some relation moves with time, and does work."""
+    return not all(vanishes(x.nu) for x in relations)
 
 
 def _path(parents: Sequence[int], node: int) -> list[int]:
@@ -266,9 +361,12 @@ PROBES, VANISHED, HELD = 2, 1e-11, 1e-9
 """Positions that are probed; part of the largest rate below which that of a row is rounding; what
 may be left over of a row that holds whatever moves [m, 1]."""
 
-CUTS, CARRY = "cuts", "carry"
+CUTS, CARRY, RELATED = "cuts", "carry", "related"
 
-OF_TREE = {"retract", "energy", "work", "momentum", "poses", "motions"}
+UNKNOWN = (SMALLEST / NOISE) ** 0.5
+"""Reach of a relation: how large its entries can be is not known."""
+
+OF_TREE = {"retract", "energy", "momentum", "poses", "motions"}
 """Entries that know nothing of cut joints."""
 
 NEEDS: dict[str, tuple[int | str, ...]] = {
@@ -296,34 +394,36 @@ def closed_kernel(
     Raises:
         DerivationError: a row that holds whatever moves does not hold.
     """
-    assert model.cuts is not None, "a tree without cut joints has a kernel of its own"
-    none = np.zeros(len(model.cuts.labels), dtype=bool)
-    code = _Code(model, model.cuts)
-    vanished = _vanished(model, code.kernel(none, {}))
+    cuts = model.cuts
+    assert cuts is not None, "a tree without cut joints and relations has a kernel of its own"
+    none = np.zeros(len(cuts.labels) + len(cuts.relations), dtype=bool)
+    code = _Code(model, cuts)
+    vanished = _vanished(model, code.kernel(none, {})) if cuts.joints else none
     return code.kernel(vanished, {"starts": starts or {}})
 
 
 def _vanished(model: LoopedTree, kernel: MachineKernel) -> NDArray[np.bool_]:
-    """Rows whose rate is zero at random positions and velocities."""
+    """Rows of cut joints whose rate is zero at random positions and velocities."""
     assert model.cuts is not None
     draw = np.random.default_rng(0)
     reach = np.array(model.cuts.reach)
+    count = len(reach)
     vanished = np.ones(len(reach), dtype=bool)
     neutral = np.array(model.neutral)
     for _ in range(PROBES):
         xi, v = draw.normal(size=(2, model.nv))
         q = kernel("retract", q=neutral, x=xi)
         left = kernel.call("closure", q=q, v=v)
-        size = np.abs(left["rate"]) / reach
+        size = np.abs(left["rate"][:count]) / reach
         vanished &= size <= VANISHED * np.max(size, initial=0.0)
-    off = np.where(vanished, np.abs(left["phi"]) / reach, 0.0)
+    off = np.where(vanished, np.abs(left["phi"][:count]) / reach, 0.0)
     if np.max(off, initial=0.0) > HELD:
         worst = int(np.argmax(off))
         raise DerivationError(
             f"the row {model.cuts.labels[worst].name!r} cannot hold: it is off by "
             f"{left['phi'][worst]:.3g} whatever moves."
         )
-    return vanished
+    return np.append(vanished, np.zeros(len(model.cuts.relations), dtype=bool))
 
 
 @final
@@ -345,6 +445,8 @@ class _Code:
 
         def compiler(names: tuple[str, ...]) -> tuple[dict[str, int], Any]:
             needs = {need for name in names for need in NEEDS.get(name, ())}
+            if "work" in names and cuts.is_driven:
+                needs |= {*NEEDS["forward"]}
             tables.fill(needs - {CUTS, CARRY})
             if CUTS in needs:
                 self.cut_tables.fill_joints(cuts)
@@ -372,23 +474,26 @@ class _Code:
 
     def _joints(self, vanished: NDArray[np.bool_]) -> tuple[str, ...]:
         """All joints in the order of their reactions."""
-        shown = shown_cuts(self.cut_tables.multipliers(vanished))
+        sizes = self.cut_tables.multipliers(vanished)
+        shown = shown_cuts(sizes[: len(self.cuts.joints)])
         return (*self.model.joints, *(self.cuts.joints[c] for c in shown))
 
     def _program(self, vanished: NDArray[np.bool_], facts: Mapping[str, Any]) -> Program:
         """What the kernel offers: names, sizes and labels; its loops have no formulas."""
         model, cuts = self.model, self.cuts
-        kept = [x for x, is_out in zip(cuts.labels, vanished, strict=True) if not is_out]
+        labels = (*cuts.labels, *(x.label for x in cuts.relations))
+        kept = [x for x, is_out in zip(labels, vanished, strict=True) if not is_out]
         nq, nv, nc = model.nq, model.nv, len(kept)
+        nphi = nc - sum(x.phi is None for x in cuts.relations)
         entries = {
             name: Entry.of_loop(name, layout, hint=WRITTEN_OUT)
-            for name, layout in _layouts(model, self._joints(vanished), nc).items()
+            for name, layout in _layouts(model, self._joints(vanished), nc, nphi).items()
             if name != "terms" or nv + nc <= DENSE
         }
         inputs, parameters = len(model.labels["u"]), len(model.labels["p"])
         defaults = defaults_of(model.mechanism)
-        out = [x.name for x, is_out in zip(cuts.labels, vanished, strict=True) if is_out]
-        more = {"vanished": tuple(out), "closures": lambda: [(ZERO, ZERO)] * nc}
+        out = [x.name for x, is_out in zip(labels, vanished, strict=True) if is_out]
+        more = {"vanished": tuple(out), "closures": partial(_closures, cuts.relations, nc)}
         return Program(
             name=model.mechanism.name,
             entries=MappingProxyType(entries | dict(self.written.program.entries)),
@@ -398,7 +503,7 @@ class _Code:
                     "nq": nq,
                     "nv": nv,
                     "nc": nc,
-                    "nphi": nc,
+                    "nphi": nphi,
                     "nu": inputs,
                     "np": parameters,
                     "nx": max(nq, nv + vanished.size),
@@ -411,7 +516,7 @@ class _Code:
 
 
 def _layouts(
-    model: LoopedTree, joints: tuple[str, ...], nc: int
+    model: LoopedTree, joints: tuple[str, ...], nc: int, nphi: int
 ) -> dict[str, tuple[tuple[str, int], ...]]:
     """Blocks of every entry."""
     nq, nv = model.nq, model.nv
@@ -420,7 +525,7 @@ def _layouts(
         "forward": (("vdot", nv), ("lam", nc), ("residual", 1)),
         "rate": (("xidot", nv), ("vdot", nv), ("residual", 1)),
         "retract": (("q", nq),),
-        "closure": (("phi", nc), ("rate", nc)),
+        "closure": (("phi", nphi), ("rate", nc)),
         "correct_q": step,
         "correct_v": step,
         "close_q": (*step, ("weakest", 1)),
@@ -433,9 +538,15 @@ def _layouts(
         "markers": tuple((name, 12) for name in joints),
         "reactions": tuple((name, 6) for name in joints),
         "self_stress": tuple((name, 6) for name in joints),
-        "terms": (("M", nv * nv), ("G", nc * nv), ("f", nv), ("gamma", nc), ("phi", nc),
+        "terms": (("M", nv * nv), ("G", nc * nv), ("f", nv), ("gamma", nc), ("phi", nphi),
                   ("nu", nc)),
     }  # fmt: skip
+
+
+def _closures(relations: Sequence[RestRow], nc: int) -> list[tuple[Expr, Expr]]:
+    """Φ (0 of rows of rates, and of cut joints) and ν of every row."""
+    related = [(ZERO if x.phi is None else x.phi, x.nu) for x in relations]
+    return [(ZERO, ZERO)] * (nc - len(related)) + related
 
 
 def _reads(program: Program, rows: int) -> dict[str, dict[str, int]]:

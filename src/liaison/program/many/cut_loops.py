@@ -8,7 +8,9 @@ With y and z of (carry-1) at every joint on the way to the ground,
 rows that others determine already ask nothing.
 
 Public names: multipliers, right_of, measure_cuts, carry_rows, bear_rows, factor, push_nodes,
-no_pushes, put_matrix, put_ties, closed_pass, SECOND, PHI, RATE.
+no_pushes, put_matrix, put_ties, relate_ties, closed_pass, SECOND, PHI, RATE.
+
+A relation has efforts along the joints whose velocities it names instead of wrenches on bodies.
 
 Source: RBDA §8.5 (loop-closure by G M⁻¹ Gᵀ); GVL13 §4.1.2, §4.3 (L D Lᵀ, envelopes).
 Differs: RBDA writes K for G; ρ is ours (docs/theory/closures.md).
@@ -21,6 +23,7 @@ from liaison.program.solve import EPSILON, FLOOR, NOISE
 
 from .cut_layout import CutSystem, CutWork
 from .tree_loops import (
+    FORWARD,
     TreeSystem,
     TreeWork,
     begin_pass,
@@ -37,9 +40,14 @@ def closed_pass(
     system: TreeSystem, k: i64, ground: f64, q: ptr, v: ptr, values: ptr, tree: TreeWork,
     cuts: CutSystem, work: CutWork,
 ) -> None:  # fmt: skip
-    """A recursion with the pushes of cut joints; with gravity and loads where `ground` is 1."""
+    """A recursion with what cut joints and relations do; gravity and loads where `ground` is 1."""
     these = system.passes[k]
     begin_pass(system, k, ground, values, tree)
+    if k == FORWARD:
+        for i in range(system.n_nodes):
+            node = system.nodes[i]
+            for j in range(node.nv):
+                tree.numbers[i + 1, these.input_slot + j] += work.pulls[node.v + j]
     for s in range(these.first, these.end):
         sweep_tree(system, s, q, v, tree)
         if s == these.first and these.needed_slot >= 0:
@@ -53,7 +61,9 @@ def closed_pass(
 
 @loop
 def no_pushes(cuts: CutSystem, work: CutWork) -> None:
-    """Cut joints that do nothing."""
+    """Cut joints and relations that do nothing."""
+    for k in range(cuts.nv):
+        work.pulls[k] = 0.0
     pushes = flat(work.pushes)
     for k in range(6 * (cuts.n_nodes + 1)):
         pushes[k] = 0.0
@@ -61,11 +71,12 @@ def no_pushes(cuts: CutSystem, work: CutWork) -> None:
 
 @loop
 def measure_cuts(
-    system: TreeSystem, cuts: CutSystem, q: ptr, v: ptr, states: TreeWork, work: CutWork
-) -> None:
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, vdot: ptr,
+    states: TreeWork, work: CutWork,
+) -> None:  # fmt: skip
     """J, Φ̈, Φ and Φ̇ of every cut joint, from the states of its nodes and what it keeps."""
     kept = work.kept
-    for c in range(cuts.n_cuts):
+    for c in range(cuts.n_joints):
         cut = cuts.cuts[c]
         for j in range(cut.nq):
             kept[j] = q[cut.q + j]
@@ -77,6 +88,42 @@ def measure_cuts(
         root = states.numbers[cut.root + 1]
         constants = cuts.constants[cut.constants :]
         f(0.0, first, second, constants, root, kept, work.results[cut.result :], states.scratch)
+    if cuts.n_relations > 0:
+        cuts.relation_entry(t, q, v, u, p, u, work.second, states.scratch)
+        measure_relations(cuts, vdot, work)
+
+
+@loop
+def left_of_ties(cuts: CutSystem, e: i64, level: i64, work: CutWork) -> f64:
+    """What is left over at a level of the ties of velocities in a relation, times their terms."""
+    total = 0.0
+    for k in range(cuts.kept_begin[e], cuts.kept_begin[e + 1]):
+        kept = cuts.kept_terms[k]
+        cut = cuts.cuts[kept.cut]
+        left = work.results[cut.result + (18 + level) * cut.rows + kept.row]
+        total += work.coefficients[kept.term] * left
+    return total
+
+
+@loop
+def measure_relations(cuts: CutSystem, vdot: ptr, work: CutWork) -> None:
+    """Φ̈, Φ and Φ̇ of every relation; velocities that are kept accelerate as their ties say."""
+    for e in range(cuts.n_relations):
+        second = work.second[e]
+        for k in range(cuts.term_begin[e], cuts.term_begin[e + 1]):
+            if cuts.terms[k].step >= 0:
+                second += work.coefficients[k] * vdot[cuts.terms[k].v]
+        second += left_of_ties(cuts, e, SECOND, work)
+        place = cuts.cuts[cuts.n_joints + e].result
+        put_level(place, SECOND, second, work.results)
+        put_level(place, PHI, work.phi[e], work.results)
+        put_level(place, RATE, work.rate[e], work.results)
+
+
+@loop
+def put_level(place: i64, level: i64, left: f64, results: ptr) -> None:
+    """What is left over at a level of a relation, where a cut joint of one row has it."""
+    results[place + 18 + level] = left
 
 
 @loop
@@ -92,11 +139,18 @@ def turn_back(state: ptr, weight: f64, J: ptr, out: ptr) -> None:
 def put_row(
     system: TreeSystem, cuts: CutSystem, c: i64, r: i64, states: TreeWork, work: CutWork
 ) -> None:
-    """Wrenches of a row on its nodes, at their steps of the path."""
+    """Wrenches of a row on its nodes, or its efforts, at their steps of the path."""
     cut = cuts.cuts[c]
     forces = flat(work.forces)
-    for k in range(6 * (cut.end - cut.begin)):
+    for k in range(12 * (cut.end - cut.begin)):
         forces[k] = 0.0
+    e = c - cuts.n_joints
+    if e >= 0:
+        for k in range(cuts.term_begin[e], cuts.term_begin[e + 1]):
+            term = cuts.terms[k]
+            if term.step >= 0:
+                effort = work.coefficients[k]
+                work.forces[term.step - cut.begin, 6 + term.at] = effort
     J = work.results[cut.result + 6 * r :]
     if cut.at_first >= 0:
         turn_back(states.numbers[cut.first + 1], 1.0, J, work.forces[cut.at_first - cut.begin])
@@ -106,6 +160,38 @@ def put_row(
     if cut.at_root >= 0:
         target = work.forces[cut.at_root - cut.begin]
         turn_back(states.numbers[cut.root + 1], 1.0, J[12 * cut.rows :], target)
+
+
+@loop
+def put_ties_of(
+    system: TreeSystem, cuts: CutSystem, c: i64, states: TreeWork, work: CutWork
+) -> None:
+    """Adds the wrenches of a relation on nodes of cut joints whose velocities it names."""
+    begin = cuts.cuts[c].begin
+    e = c - cuts.n_joints
+    for k in range(cuts.kept_begin[e], cuts.kept_begin[e + 1]):
+        kept = cuts.kept_terms[k]
+        cut = cuts.cuts[kept.cut]
+        weight = work.coefficients[kept.term]
+        J = work.results[cut.result + 6 * kept.row :]
+        if kept.at_first >= 0:
+            turn_back(states.numbers[cut.first + 1], weight, J, work.forces[kept.at_first - begin])
+        if kept.at_second >= 0:
+            target = work.forces[kept.at_second - begin]
+            turn_back(states.numbers[cut.second + 1], weight, J[6 * cut.rows :], target)
+        if kept.at_root >= 0:
+            target = work.forces[kept.at_root - begin]
+            turn_back(states.numbers[cut.root + 1], weight, J[12 * cut.rows :], target)
+
+
+@loop
+def relate_ties(cuts: CutSystem, lam: ptr, work: CutWork) -> None:
+    """Adds to multipliers of ties the efforts of relations along the velocities they define."""
+    for k in range(cuts.n_kept_terms):
+        kept = cuts.kept_terms[k]
+        pull = lam[cuts.place[cuts.cuts[cuts.n_joints + kept.relation].row]]
+        weight = work.coefficients[kept.term]
+        lam[cuts.place[cuts.cuts[kept.cut].row + kept.row]] += weight * pull
 
 
 @loop
@@ -119,6 +205,8 @@ def carry_rows(
         for r in range(cut.held):
             if cuts.place[cut.row + r] < cuts.nc:
                 put_row(system, cuts, c, r, states, work)
+                if c >= cuts.n_joints:
+                    put_ties_of(system, cuts, c, states, work)
                 for s in range(cut.begin, cut.end):
                     step = cuts.steps[s]
                     node = system.nodes[step.node]
@@ -166,28 +254,30 @@ def bear_rows(
                     f(0.0, q[node.q :], free, own, constants, own, handed, bears.scratch)
                     y = work.efforts[step.place + 2 * step.nv * r :]
                     for j in range(step.nv):
-                        y[j] = handed[12 + j]
-                        y[step.nv + j] = handed[12 + j] * free[node.v + j]
+                        y[j] = handed[12 + j] + work.forces[s - cut.begin, 6 + j]
+                        y[step.nv + j] = y[j] * free[node.v + j]
                     pass_up(cuts, cut.begin, step.above, handed, work)
 
 
 @loop
-def put_matrix(cuts: CutSystem, is_tied: i64, work: CutWork) -> None:
-    """Σ yᵀ z of every two rows whose paths meet; of ties where they are asked for, else 1."""
+def put_matrix(cuts: CutSystem, is_tied: i64, count: i64, work: CutWork) -> None:
+    """Σ yᵀ z of every two of the first so many rows whose paths meet, 1 of others.
+
+    Of ties where they are asked for, else 1.
+    """
     for k in range(cuts.n_matrix):
         work.matrix[k] = 0.0
     for i in range(cuts.n_nodes):
         for a in range(cuts.passing_begin[i], cuts.passing_begin[i + 1]):
             for b in range(cuts.passing_begin[i], a + 1):
-                put_block(cuts, is_tied, cuts.passing[a], cuts.passing[b], work)
-    if is_tied == 0:
-        for k in range(cuts.nc):
-            if cuts.is_tie[k] > 0:
-                work.matrix[cuts.start[cuts.order[k]] + cuts.order[k]] = 1.0
+                put_block(cuts, is_tied, count, cuts.passing[a], cuts.passing[b], work)
+    for k in range(cuts.nc):
+        if k >= count or (is_tied == 0 and cuts.is_tie[k] > 0):
+            work.matrix[cuts.start[cuts.order[k]] + cuts.order[k]] = 1.0
 
 
 @loop
-def put_block(cuts: CutSystem, is_tied: i64, a: i64, b: i64, work: CutWork) -> None:
+def put_block(cuts: CutSystem, is_tied: i64, count: i64, a: i64, b: i64, work: CutWork) -> None:
     """Σ yᵀ z of the rows of two cut joints at one node."""
     one = cuts.steps[a]
     other = cuts.steps[b]
@@ -198,7 +288,7 @@ def put_block(cuts: CutSystem, is_tied: i64, a: i64, b: i64, work: CutWork) -> N
         k = cuts.place[mine.row + r]
         for s in range(theirs.rows if is_tied > 0 else theirs.held):
             l = cuts.place[theirs.row + s]
-            if k < cuts.nc and l < cuts.nc and (a != b or s <= r):
+            if k < count and l < count and (a != b or s <= r):
                 y = work.efforts[one.place + 2 * n * r :]
                 z = work.efforts[other.place + 2 * n * s + n :]
                 total = 0.0
@@ -211,14 +301,30 @@ def put_block(cuts: CutSystem, is_tied: i64, a: i64, b: i64, work: CutWork) -> N
 
 @loop
 def put_noise(cuts: CutSystem, work: CutWork) -> None:
-    """For each cut joint the largest inverse inertia that one of its rows moves."""
+    """For each cut joint and relation the largest inverse inertia that one of its rows moves."""
     for c in range(cuts.n_cuts):
         work.noise[c] = 0.0
     for k in range(cuts.nc):
         i = cuts.order[k]
         size = work.matrix[cuts.start[i] + i] / (cuts.reach[k] * cuts.reach[k])
-        if cuts.is_tie[k] == 0:
+        if cuts.is_tie[k] == 0 and cuts.owner[k] < cuts.n_joints:
             work.noise[cuts.owner[k]] = max(work.noise[cuts.owner[k]], size)
+    for c in range(cuts.n_joints, cuts.n_cuts):
+        for s in range(cuts.cuts[c].begin, cuts.cuts[c].end):
+            work.noise[c] = max(work.noise[c], lightness(cuts, s, work))
+
+
+@loop
+def lightness(cuts: CutSystem, s: i64, work: CutWork) -> f64:
+    """yᵀ z over yᵀ y at a step of a relation: the inverse inertia that it finds there."""
+    step = cuts.steps[s]
+    y = work.efforts[step.place :]
+    moved = 0.0
+    square = 0.0
+    for j in range(step.nv):
+        moved += y[j] * y[step.nv + j]
+        square += y[j] * y[j]
+    return moved / square if square > 0.0 else 0.0
 
 
 @loop
@@ -285,8 +391,9 @@ def take_product(cuts: CutSystem, x: ptr, out: ptr, work: CutWork) -> None:
 def right_of(cuts: CutSystem, level: i64, is_tied: i64, work: CutWork) -> f64:
     """What is left over at a level into the right-hand side, turned round; the largest of it.
 
-    Of ties 0, unless they are asked for; they count where level is not Φ̈.
+    Of ties 0, unless they are asked for; they count where level is not Φ̈. Rows of rates hold no Φ.
     """
+    count = cuts.nphi if level == PHI else cuts.nc
     largest = 0.0
     bad = 0.0
     for c in range(cuts.n_cuts):
@@ -294,12 +401,17 @@ def right_of(cuts: CutSystem, level: i64, is_tied: i64, work: CutWork) -> f64:
         for r in range(cut.rows):
             k = cuts.place[cut.row + r]
             if k < cuts.nc:
-                left = work.results[cut.result + (18 + level) * cut.rows + r]
+                left = work.results[cut.result + (18 + level) * cut.rows + r] if k < count else 0.0
                 is_held = r < cut.held or is_tied > 0
                 work.right_side[cuts.order[k]] = -left if is_held else 0.0
                 if r < cut.held or level != SECOND:
                     largest = max(largest, abs(left))
                     bad += left - left
+    if is_tied == 0 and level != SECOND:
+        for e in range(cuts.n_relations):
+            k = cuts.place[cuts.cuts[cuts.n_joints + e].row]
+            if k < count:
+                work.right_side[cuts.order[k]] -= left_of_ties(cuts, e, level, work)
     return largest + bad
 
 
@@ -331,9 +443,13 @@ def multipliers(cuts: CutSystem, lam: ptr, work: CutWork) -> None:
 def push_nodes(
     system: TreeSystem, cuts: CutSystem, count: i64, lam: ptr, states: TreeWork, work: CutWork
 ) -> None:
-    """Wrenches of the first so many multipliers on all nodes, in their axes."""
+    """Wrenches of the first so many multipliers on all nodes, in their axes; efforts."""
     no_pushes(cuts, work)
-    for c in range(cuts.n_cuts):
+    for e in range(cuts.n_relations):
+        pull = lam[cuts.place[cuts.cuts[cuts.n_joints + e].row]]
+        for k in range(cuts.term_begin[e], cuts.term_begin[e + 1]):
+            work.pulls[cuts.terms[k].v] += pull * work.coefficients[k]
+    for c in range(cuts.n_joints):
         cut = cuts.cuts[c]
         for r in range(cut.rows):
             k = cuts.place[cut.row + r]

@@ -19,7 +19,7 @@ from liaison.equations.completion import bounds_of, defaults_of
 from liaison.equations.sweeps.body_loads import LoadClass
 from liaison.equations.sweeps.looped_tree import LoopedTree, WrittenOut
 from liaison.equations.sweeps.recursions import Recursion
-from liaison.expr import ZERO, Expr
+from liaison.expr import ZERO, Expr, vanishes
 from liaison.program.kernel import MachineKernel
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.llvm.trampolines import Trampoline
@@ -287,7 +287,9 @@ def _program(model: LoopedTree, written: Program, facts: Mapping[str, Any]) -> P
 def facts_of(model: LoopedTree) -> dict[str, Any]:
     """What a kernel of a tree says of itself."""
     written = model.written
-    laws = [*written.tau.values()]
+    relations = () if model.cuts is None else model.cuts.relations
+    laws = [*written.tau.values(), *(x.second for x in relations)]
+    related = [y for x in relations for y in (ZERO if x.phi is None else x.phi, x.nu)]
     classes = () if model.pushed is None else model.pushed.classes
     pushes = [x for one in classes for x in one.wrenches]
     return {
@@ -295,7 +297,7 @@ def facts_of(model: LoopedTree) -> dict[str, Any]:
         "charts": model.charts,
         "events": tuple((name, way, action) for name, _, way, action in written.events),
         "vanished": (),
-        "formulas": lambda: [*laws, *pushes, *(event[1] for event in written.events)],
+        "formulas": lambda: [*laws, *related, *pushes, *(event[1] for event in written.events)],
         "laws": lambda: laws,
         "closures": list,
         "energy": lambda: _watch(model),
@@ -312,7 +314,9 @@ def _watch(model: LoopedTree) -> tuple[str, str]:
     for one in listed:
         if one.unwatched:
             return "", one.unwatched
-    return ("energy" if all(one.power is ZERO for one in listed) else "work"), ""
+    relations = () if model.cuts is None else model.cuts.relations
+    is_plain = all(one.power is ZERO for one in listed) and all(vanishes(x.nu) for x in relations)
+    return ("energy" if is_plain else "work"), ""
 
 
 @cache

@@ -19,7 +19,15 @@ from liaison.errors import NamingError
 from liaison.lazy import Shown
 from liaison.numeric import Array, State
 from liaison.simulation.events.log import Event
-from liaison.simulation.outcome import UNDEFINED, Balance, Outcome, are_off, is_off
+from liaison.simulation.outcome import (
+    UNDEFINED,
+    Balance,
+    Outcome,
+    are_off,
+    doubles,
+    is_off,
+    may_run_away,
+)
 from liaison.simulation.plan.plan import Plan, may_lose
 from liaison.simulation.record.series import EventRecord, Series
 from liaison.simulation.record.trajectory import DONE, FAILED, INTERRUPTED, STOPPED, Trajectory
@@ -369,13 +377,22 @@ def _mark_suspects(
     if not plan.watch[0]:
         return
     steps, kept = ends.codes[:, ENDS.index("steps")], ends.last[:, -BALANCED:]
-    for k in np.flatnonzero(are_off(plan.settings, kept, steps)).tolist():
+    off = are_off(plan.settings, kept, steps)
+    for k in np.flatnonzero(off | may_run_away(plan.settings, kept)).tolist():
+        rows = records[k, : ends.codes[k, ENDS.index("recorded")]]
         worst, t_worst, jump, t_jump, turned_over, size = kept[k].tolist()
-        balance = Balance(worst, t_worst, jump, t_jump, turned_over, size, int(steps[k]))
+        trace = None if off[k] else _growth(plan, rows)
+        balance = Balance(worst, t_worst, jump, t_jump, turned_over, size, int(steps[k]), trace)
         if outcomes[k].status in (DONE, STOPPED) and is_off(plan.settings, balance):
-            rows = records[k, : ends.codes[k, ENDS.index("recorded")]]
             own = replace(plan, parameters=starts.p[k])
             outcomes[k] = suspect(own, balance, rows) or outcomes[k]
+
+
+def _growth(plan: Plan, rows: Array) -> Array | None:
+    """Instants and squares of velocities where these run away, in the place of a trace."""
+    first = 1 + plan.size("nq")
+    squares = np.square(rows[:, first : first + plan.size("nv")]).sum(axis=1)
+    return np.column_stack([rows[:, 0], squares]) if doubles(squares) else None
 
 
 def _theta(plan: Plan) -> dict[str, float]:

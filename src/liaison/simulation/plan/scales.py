@@ -34,6 +34,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from liaison.errors import SimulationError
 from liaison.numeric import Array
 from liaison.program.kernel import Kernel
 from liaison.simulation.events.watched import sides_in
@@ -97,6 +98,18 @@ def units_of(plan: Plan) -> Units:
     return known
 
 
+def _too_fast(plan: Plan) -> SimulationError:
+    """Of speeds whose squares are not finite."""
+    k = int(np.argmax(np.abs(plan.state.v)))
+    label, speed = plan.program.labels["v"][k], plan.state.v[k]
+    return SimulationError(
+        f"the start has {label.name} = {speed:.6g} {label.unit}: so fast that impacts cannot be "
+        "computed, since squares of speeds are not finite.",
+        hint="Give a slower start; look at the unit that it is stated in.",
+        status="not finite",
+    )
+
+
 def _units(plan: Plan, kernel: Kernel) -> Units:
     """The units of a run, computed."""
     sides = sides_in(plan.program)
@@ -120,6 +133,8 @@ def _units(plan: Plan, kernel: Kernel) -> Units:
     duration = plan.until - plan.state.t
     longest = max(duration if math.isfinite(duration) else 0.0, math.sqrt(length))
     time = _time(rows, *moves, longest)
+    if not time**2 > 0.0:
+        raise _too_fast(plan)
     yields = np.einsum("ri,ir->r", D, free[:, 1:])
     blocks = [slice(x[3], x[3] + x[4]) for x in sides]
     size = [float(np.max(rows[x])) for x in blocks]

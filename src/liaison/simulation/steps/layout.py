@@ -196,7 +196,7 @@ class Entries(Record):
     local_rate: kernel
     knots: kernel
     watch: kernel  # T, U and the power of what is not stored
-    others: iptr = inline(10)  # entries of a further kernel, which steps of a method call
+    others: iptr = inline(12)  # entries of a further kernel, which steps of a method call
     has_terms: i64
     phases: Phases = nested()
 

@@ -440,8 +440,8 @@ class Worlds:
                 are taken in turn; one that lies on the device is used there.
             hold: steps for which a row of a table holds; as many as make the table last if None.
         """
-        if int(steps) != steps or steps < 1:
-            raise SimulationError(f"{steps} steps were asked for; it is one or more.")
+        if not isinstance(steps, int | np.integer) or steps < 1:
+            raise SimulationError(f"{steps!r} steps were asked for; it is a whole number from 1.")
         u, rows = self._inputs(inputs)
         hold = max(1, -(-int(steps) // rows)) if hold is None else int(hold)
         if hold < 1:

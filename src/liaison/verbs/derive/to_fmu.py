@@ -194,7 +194,9 @@ def _check(mechanism: Mechanism) -> None:
 
 
 def _is_large(tree: Tree) -> bool:
-    return closed_seconds(tree) > LONGEST if tree.closures else tree.nv > DERIVED
+    if tree.closures or tree.mechanism.constraints:
+        return closed_seconds(tree) > LONGEST
+    return tree.nv > DERIVED
 
 
 def _closing(mechanism: Mechanism, nv: int) -> Closing:

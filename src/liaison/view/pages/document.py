@@ -15,6 +15,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from pathlib import PurePath
 from typing import Any, final
 
 import numpy as np
@@ -41,6 +42,7 @@ from liaison.view.marks import (
     state_entries,
     strips,
     struck,
+    without_idle,
 )
 from liaison.view.solids import Piece
 from liaison.view.symbols import joint_entries, placed_loads, supports
@@ -200,6 +202,7 @@ def scene_of(run: Trajectory, recorded: Trajectory, mechanism: Mechanism, look: 
     pack, drawn = Pack(), drawing(run, mechanism)
     rank = {name: k for k, name in enumerate(drawn.pieces)}
     contact_marks, scales = _marks(run, mechanism, drawn, look)
+    seen = without_idle(contact_marks)
     forces = _forces(run, drawn, look, rank, pack)
     hits = struck(run, [x for x in drawn.pieces if x != "ground"], look.speed)
     is_struck = any(bool(np.any(x)) for x in hits.values())
@@ -218,11 +221,11 @@ def scene_of(run: Trajectory, recorded: Trajectory, mechanism: Mechanism, look: 
         "joints": joint_entries(mechanism, drawn, rank),
         "loads": placed_loads(mechanism, drawn, rank, units),
         "forces": forces,
-        "contacts": [_contact(mark, pack) for mark in contact_marks],
+        "contacts": [_contact(mark, pack) for mark in seen],
         "arrows": {"force": scales[0] if forces or any(np.any(x.force) for x in contact_marks)
                    else 0.0, "moment": scales[1], "forceColor": FORCE_COLOR,
                    "momentColor": MOMENT_COLOR},
-        "states": state_entries(contact_marks, is_struck),
+        "states": state_entries(seen, is_struck),
         "traces": [
             {"name": name, "body": rank[body], "place": p.tolist()}
             for name, body, p in trace_points(drawn, look.trace)
@@ -484,9 +487,17 @@ def _numbers(
                 todo += [(x, (*at, k)) for k, x in enumerate(one)]
 
 
+FEW_NAMES = 3
+"""Files that are not drawn, up to which they are named."""
+
+
 def _note(run: Trajectory, drawn: Drawing) -> str:
     note = f"{run.t[0]:g} to {run.t[-1]:g} s"
-    return note + ("; not drawn: " + ", ".join(drawn.missing) if drawn.missing else "")
+    if not drawn.missing:
+        return note
+    names = list(dict.fromkeys(PurePath(x.replace("\\", "/")).name for x in drawn.missing))
+    more = f" and {len(names) - FEW_NAMES} more" if len(names) > FEW_NAMES else ""
+    return f"{note}; not drawn: {', '.join(names[:FEW_NAMES])}{more}"
 
 
 def _view(drawn: Drawing, mechanism: Mechanism) -> Entry:

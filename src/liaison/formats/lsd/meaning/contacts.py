@@ -139,7 +139,7 @@ CONTACTS: Mapping[str, tuple[Callable[[Related], Contact], tuple[str, ...]]] = D
 
 ALL = "all"
 """The word that stands for every body, unless something is named so."""
-KEYS = (*(x for x in FRICTION if x != "across"), *SMOOTHING, "restitution")
+KEYS = (*(x for x in FRICTION if x != "across"), *SMOOTHING, "restitution", "terrain")
 
 
 def collision_of(name: str | None, node: Node, place: Place, book: Book) -> Collision:
@@ -150,7 +150,10 @@ def collision_of(name: str | None, node: Node, place: Place, book: Book) -> Coll
     x.keys.check(KEYS)
     parts, others = (*(x.group(part) for part in groups), ())[:2]
     e = x.scalar("restitution", "", 0)
-    return Collision(x.name, parts, others, friction_of(x), e, place=place)
+    terrain = None
+    if x.keys.get("terrain") is not None:
+        terrain = x.property(_further()["terrain"], "m")
+    return Collision(x.name, parts, others, friction_of(x), e, place=place, terrain=terrain)
 
 
 class _Colliding(PropertyReader):

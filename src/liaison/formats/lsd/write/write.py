@@ -217,7 +217,8 @@ class Acts:
     def collision(self, x: model.Collision) -> str:
         """Contact among many."""
         groups = [", ".join(map(self.parts.frame, group)) for group in (x.parts, x.others)]
-        pairs = ", ".join([*self.friction(x.friction), *self.restitution(x)])
+        field = [] if x.terrain is None else [f"terrain = {self.parts.shape(x.terrain)}"]
+        pairs = ", ".join([*field, *self.friction(x.friction), *self.restitution(x)])
         properties = f" with {pairs} end" if pairs else ""
         return f"collide {' and '.join(filter(None, groups))}{properties}"
 

@@ -1,0 +1,185 @@
+"""Where bodies are at the start, and the inertia that each joint moves there.
+
+The bodies of a tree move by V_b = Σ s_i v_i, s_i the columns of the joints between b and the base,
+and of the base itself where it is free. With M = Σ J_bᵀ I_b J_b, rotors on its diagonal,
+
+    e_j = 1 / (M⁻¹)_jj
+
+is the inertia against which joint j moves while no other joint resists. Loops are open here, and
+a joint that mimics another moves with it. A direction that nothing with mass takes part in counts
+as held.
+
+Public names: Placing, placing_of, with_followers, joint_inertias, moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import liaison.model as model
+from liaison.model.values import floats
+
+SINGULAR = 1e-12
+"""Of M with a diagonal of ones: eigenvalues below it are taken as 0."""
+
+
+class Placing(NamedTuple):
+    """Bodies of a tree, placed from its base outwards."""
+
+    poses: dict[str, tuple[Any, Any]]  # R and p of each body, in the axes of the base
+    before: dict[str, tuple[str, model.Joint]]  # a body's neighbour towards the base, and joint
+
+
+def placing_of(joints: Iterable[model.Joint], values: Mapping[str, Any], base: str) -> Placing:
+    """Where bodies are over the base, joints at some values; those that are not named at 0."""
+    poses = {base: (np.eye(3), np.zeros(3))}
+    before: dict[str, tuple[str, model.Joint]] = {}
+    waiting = list(joints)
+    while waiting:
+        ready = [x for x in waiting if {x.predecessor.body, x.successor.body} & poses.keys()]
+        if not ready:
+            break
+        for joint in ready:
+            near, far = joint.predecessor.body, joint.successor.body
+            X = _across(joint, values)
+            if near not in poses:
+                near, far, X = far, near, _back(X)
+            if far not in poses:
+                poses[far], before[far] = _after(poses[near], X), (near, joint)
+        waiting = [x for x in waiting if x not in ready]
+    return Placing(poses, before)
+
+
+def with_followers(
+    values: Mapping[str, Any], couplings: Iterable[model.Coupling]
+) -> dict[str, Any]:
+    """Values of joints by name, and of joints that mimic them, one after another."""
+    placed, waiting = dict(values), list(couplings)
+    while ready := [x for x in waiting if x.other in placed]:
+        placed |= {x.coordinate: x.ratio * placed[x.other] + x.offset for x in ready}
+        waiting = [x for x in waiting if x not in ready]
+    return placed
+
+
+def _across(joint: model.Joint, values: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The pose of a joint's successor in the axes of its predecessor."""
+    F, M = (_numbers((x.R, x.p)) for x in (joint.predecessor, joint.successor))
+    X = _numbers(joint.type.pose(np.array(_position(joint, values), dtype=object)))
+    return _after(_after(F, X), _back(M))
+
+
+def _position(joint: model.Joint, values: Mapping[str, Any]) -> Any:
+    return [values.get(joint.name, 0)] if joint.type.nq == 1 else joint.type.neutral()
+
+
+def joint_inertias(
+    placing: Placing,
+    bodies: Iterable[model.Body],
+    values: Mapping[str, Any],
+    *,
+    is_free: bool,
+    rotors: Mapping[str, Any],
+    mimics: Mapping[str, tuple[str, Any]],
+) -> dict[str, float]:
+    """Joint of one coordinate -> e_j [kg·m², kg]; 0 where it moves no mass.
+
+    Args:
+        placing: of the bodies.
+        bodies: with their masses.
+        values: of joints, by name.
+        is_free: whether the base is.
+        rotors: inertia that rotors add to joints, by name.
+        mimics: joint -> the one it follows, and how much faster it moves.
+    """
+    columns: dict[str, Any] = {"": np.eye(6)} if is_free else {}
+    columns |= {x.name: _column(x, placing, values) for _, x in placing.before.values()}
+    ways, size = _places(columns, mimics)
+    M = np.zeros((size, size))
+    for body in (x for x in bodies if x.name in placing.poses):
+        J = np.zeros((6, size))
+        for name, sign in _chain(body.name, placing, is_free):
+            for k, (at, ratio) in enumerate(ways[name]):
+                J[:, at] += sign * ratio * columns[name][:, k]
+        M += J.T @ _inertia(body, placing.poses[body.name]) @ J
+    for name, rotor in rotors.items():
+        for at, ratio in ways.get(name, ()):
+            M[at, at] += float(rotor) * ratio**2
+    freed = _freed(M)
+    single = {x: y[0][0] for x, y in ways.items() if x and len(y) == 1 and x not in mimics}
+    return {x: 1 / freed[at] if freed[at] > 0 else 0.0 for x, at in single.items()}
+
+
+def _places(
+    columns: Mapping[str, Any], mimics: Mapping[str, tuple[str, Any]]
+) -> tuple[dict[str, list[tuple[int, float]]], int]:
+    """Joint -> for each of its velocities the row of M, and how fast it moves by that row."""
+    ways: dict[str, list[tuple[int, float]]] = {}
+    size = 0
+    for name, S in columns.items():
+        if name not in mimics:
+            ways[name] = [(size + k, 1.0) for k in range(S.shape[1])]
+            size += S.shape[1]
+    for name in mimics:
+        leader, ratio = mimics[name][0], float(mimics[name][1])
+        for _ in mimics:
+            if leader in mimics:
+                leader, ratio = mimics[leader][0], ratio * float(mimics[leader][1])
+        ways[name] = [(at, ratio) for at, _ in ways.get(leader, ())]
+    return ways, size
+
+
+def _column(joint: model.Joint, placing: Placing, values: Mapping[str, Any]) -> Any:
+    """The twist of a joint's successor for each of its velocities, at the origin of the base."""
+    S = floats(joint.type.subspace(np.array(_position(joint, values), dtype=object)), {})
+    R, p = moved(*placing.poses[joint.successor.body], joint.successor)
+    turns, moves = R @ S[:3], R @ S[3:]
+    return np.vstack([turns, moves + np.cross(p, turns, axisb=0, axisc=0)])
+
+
+def _chain(body: str, placing: Placing, is_free: bool) -> list[tuple[str, float]]:
+    """What moves a body: the joints to the base, −1 where one is passed from its successor."""
+    chain = [("", 1.0)] if is_free else []
+    while body in placing.before:
+        near, joint = placing.before[body]
+        chain.append((joint.name, 1.0 if joint.successor.body == body else -1.0))
+        body = near
+    return chain
+
+
+def _inertia(body: model.Body, pose: tuple[Any, Any]) -> Any:
+    """Of a body, for its twist at the origin of the base."""
+    R, p = pose
+    m, c = float(body.mass), R @ floats(body.com, {}) + p
+    C = np.array([[0, -c[2], c[1]], [c[2], 0, -c[0]], [-c[1], c[0], 0]])
+    turning = R @ floats(body.inertia, {}) @ R.T - m * C @ C
+    return np.block([[turning, m * C], [-m * C, m * np.eye(3)]])
+
+
+def _freed(M: Any) -> Any:
+    """The diagonal of M⁻¹, without the directions in which M is 0."""
+    own = np.diagonal(M)
+    scale = np.zeros(len(M))
+    scale[own > 0] = 1 / np.sqrt(own[own > 0])
+    values, vectors = np.linalg.eigh(scale[:, None] * M * scale)
+    kept = values > SINGULAR
+    return (vectors[:, kept] ** 2 @ (1 / values[kept])) * scale**2
+
+
+def _numbers(pose: Any) -> tuple[Any, Any]:
+    return floats(pose[0], {}), floats(pose[1], {})
+
+
+def _after(X: Any, Y: Any) -> tuple[Any, Any]:
+    return X[0] @ Y[0], X[0] @ Y[1] + X[1]
+
+
+def _back(X: Any) -> tuple[Any, Any]:
+    return X[0].T, -X[0].T @ X[1]
+
+
+def moved(R: Any, p: Any, marker: model.Marker) -> tuple[Any, Any]:
+    """The pose of a marker on a body that is at R, p."""
+    return _after((R, p), _numbers((marker.R, marker.p)))
