@@ -4,7 +4,7 @@ Contacts get the rows that those of a scene have; the threads of the block then 
 together: each contact by the loops of `contacts/impulses/interior.py`, sums over bodies color by
 color, factors column by column.
 
-Public names: begin_island, found.
+Public names: begin_island, impulses_of.
 
 Source: docs/theory/contact_solvers.md.
 """
@@ -41,7 +41,7 @@ from liaison.contacts.impulses.interior import (
     scale_pair,
 )
 from liaison.contacts.impulses.solve import BEGIN, MOST
-from liaison.contacts.scene.bounce import TRIES
+from liaison.contacts.scene.islands import TRIES
 from liaison.contacts.scene.layout import ConePair, Contact, Island, System
 from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.solvers.cones.table import shrink
@@ -72,7 +72,7 @@ def begin_island(w: Balls, island: Island) -> None:
 
 
 @loop
-def found(me: i64, limit: f64, scale: f64, w: Balls, island: Island) -> f64:
+def impulses_of(me: i64, limit: f64, scale: f64, w: Balls, island: Island) -> f64:
     """Impulses by sweeps, by the interior method where these are slow, and by sweeps; residual.
 
     Args:

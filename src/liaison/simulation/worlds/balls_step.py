@@ -32,7 +32,7 @@ from .balls import (
     sort_colors,
     total_of,
 )
-from .balls_inside import begin_island, found
+from .balls_inside import begin_island, impulses_of
 from .loops import random_number
 
 TINY = 1e-24  # square of a distance [m²], as of pairs
@@ -248,7 +248,7 @@ def attempt(me: i64, w: Balls, island: Island) -> i64:
         scale = set_rates(me, 0.0 if few == 1 else w.loose, w)
         free_velocities(me, w)
         aim = min(TOGETHER, w.tolerance) if few == 1 else w.tolerance
-        left = found(me, aim, scale * max(count, float(LEAST)), w, island)
+        left = impulses_of(me, aim, scale * max(count, float(LEAST)), w, island)
         w.left = left / (min(ROUNDING, w.tolerance) if few == 1 else w.tolerance)
         w.residual = left
         w.contacts = count
