@@ -10,7 +10,7 @@ from liaison.contacts.scene import Bodies
 from liaison.errors import LiaisonError, SimulationError
 from liaison.program.llvm.machine import ptx
 from liaison.simulation.scene import Scene
-from liaison.simulation.worlds.balls_module import balls_module
+from liaison.simulation.worlds.module import balls_module
 
 H, RADIUS = 1e-3, 0.05
 WALLS = [[0, 0, 1, 0], [1, 0, 0, 0], [-1, 0, 0, -0.27], [0, 1, 0, 0], [0, -1, 0, -0.27]]

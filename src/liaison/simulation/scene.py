@@ -33,12 +33,12 @@ from liaison.simulation.plan.settings import settings_of
 from liaison.simulation.record.series import Series
 from liaison.simulation.record.trajectory import FAILED, INTERRUPTED, TIME_LIMIT, Trajectory
 from liaison.simulation.steps import layout as at
+from liaison.simulation.worlds.worlds import Worlds, worlds_of
 from liaison.units import Label, si_value, si_values
 
 from .outcome import Outcome, outcome_of
 from .run import Run
 from .stepper import Stepper
-from .worlds.worlds import Worlds, worlds_of
 
 STEPS = 10**15
 """Steps allowed: as many as there are until the end."""

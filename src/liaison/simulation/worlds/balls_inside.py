@@ -4,7 +4,7 @@ Contacts get the rows that those of a scene have; the threads of the block then 
 together: each contact by the loops of `contacts/impulses/interior.py`, sums over bodies color by
 color, factors column by column.
 
-Public names: begin_island, impulses_of.
+Public names: begin_island, impulses_of, empty_island, spare_words.
 
 Source: docs/theory/contact_solvers.md.
 """
@@ -12,6 +12,9 @@ Source: docs/theory/contact_solvers.md.
 from __future__ import annotations
 
 from math import copysign, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
 
 from liaison.contacts.impulses.block_factors import eliminate
 from liaison.contacts.impulses.interior import (
@@ -42,7 +45,16 @@ from liaison.contacts.impulses.interior import (
 )
 from liaison.contacts.impulses.solve import BEGIN, MOST
 from liaison.contacts.scene.islands import TRIES
-from liaison.contacts.scene.layout import ConePair, Contact, Island, System
+from liaison.contacts.scene.layout import (
+    RESERVED,
+    ConePair,
+    Contact,
+    Crew,
+    Island,
+    System,
+    scene_scratch,
+)
+from liaison.contacts.scene.parts import SceneModel
 from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.solvers.cones.table import shrink
 
@@ -50,18 +62,31 @@ from .balls import (
     COLORS,
     Balls,
     across_of,
+    add_contacts,
     barrier,
+    factorized,
     free_velocities,
     most_of,
     residual_of,
+    solve_system,
     solved,
     started,
     total_of,
 )
-from .balls_factors import add_contacts, factorized, solve_system
 
 SOON = 300
 """Sweeps before all contacts are solved at once."""
+
+
+def empty_island(model: SceneModel) -> NDArray[np.int64]:
+    """The workspace in which all contacts of a world are solved at once, as words."""
+    scratch = scene_scratch(len(model.bodies.names), model.capacity, 1)
+    return scratch[RESERVED + Crew.header :].view(np.int64)
+
+
+def spare_words(model: SceneModel) -> int:
+    """Words of that workspace."""
+    return len(empty_island(model))
 
 
 @loop

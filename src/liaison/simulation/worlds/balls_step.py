@@ -1,10 +1,10 @@
-"""One world of balls for a number of steps: what the threads of a block run together.
+"""Steps of one world of balls: what the threads of a block run together.
 
 Steps are those of a scene (`contacts/scene/step.py`): free motion, what may touch, impulses at
 places midway, joined by gaps that they close; then places out of each other. A step that is not
 solved is taken in halves; one that is not solved so either loses its world.
 
-Public names: march_balls, reset_balls, scatter_balls.
+Public names: balls_of, whole_step, keep, start_status, find_pairs, place, forget.
 
 Source: docs/theory/time_stepping.md.
 """
@@ -13,12 +13,18 @@ from __future__ import annotations
 
 from math import sqrt
 
+import numpy as np
+
 from liaison.contacts.scene.bodies import moved_pose
-from liaison.contacts.scene.islands import ENOUGH, ROUNDING, TOGETHER
+from liaison.contacts.scene.islands import ENOUGH, MANY, ROUNDING, TOGETHER
 from liaison.contacts.scene.layout import FEW, Island, Pose, Twist
+from liaison.contacts.scene.parts import DEEP, SceneModel
 from liaison.contacts.scene.rates import LEAST
 from liaison.contacts.scene.step import AGAIN, HALVED, NEAR, PLACED, UNSOLVED
-from liaison.program.loops.language import f64, flat, i64, iptr, loop, ptr
+from liaison.errors import SimulationError
+from liaison.program.loops.language import f64, flat, i64, loop, ptr
+from liaison.simulation.plan.plan import Plan
+from liaison.simulation.plan.scales import power_near
 from liaison.simulation.steps.layout import BAD_GAP, CROWDED, GOOD, NO_MODE, NOT_FINITE
 
 from .balls import (
@@ -26,14 +32,18 @@ from .balls import (
     barrier,
     body_of,
     free_velocities,
-    lane,
     most_of,
     solved,
     sort_colors,
     total_of,
 )
-from .balls_inside import begin_island, impulses_of
-from .loops import random_number
+from .balls_inside import empty_island, impulses_of
+
+SINGLE_TOLERANCE, SINGLE_DEPTH, SINGLE_MANY = 1e-4, 1e-6, 100.0
+"""Residual, depth beside the size, and times that where contacts are many, in single precision."""
+
+SAME = 1e-9
+"""Beside the largest, differences of moments of inertia of a ball that are rounding."""
 
 TINY = 1e-24  # square of a distance [m²], as of pairs
 
@@ -435,34 +445,6 @@ def keep(me: i64, way: i64, w: Balls) -> None:
 
 
 @loop
-def load_state(me: i64, i: i64, count: i64, q: ptr, v: ptr, w: Balls) -> None:
-    """The state of a world into its block."""
-    k = me
-    while k < 7 * w.bodies:
-        flat(w.pose)[k] = q[k * count + i]
-        flat(w.end)[k] = q[k * count + i]
-        k += w.lanes
-    k = me
-    while k < 6 * w.bodies:
-        flat(w.speed)[k] = v[k * count + i]
-        k += w.lanes
-    barrier()
-
-
-@loop
-def store_state(me: i64, i: i64, count: i64, q: ptr, v: ptr, w: Balls) -> None:
-    """And back."""
-    k = me
-    while k < 7 * w.bodies:
-        q[k * count + i] = flat(w.pose)[k]
-        k += w.lanes
-    k = me
-    while k < 6 * w.bodies:
-        v[k * count + i] = flat(w.speed)[k]
-        k += w.lanes
-
-
-@loop
 def start_status(me: i64, w: Balls) -> i64:
     """Nobody begins inside another; GOOD, or why not."""
     i = me
@@ -489,139 +471,64 @@ def forget(me: i64, w: Balls) -> None:
     barrier()
 
 
-@loop
-def show(me: i64, i: i64, count: i64, u: ptr, step: f64, w: Balls) -> None:
-    """What is recorded besides the state: contacts, residual, penetration, forces of planes."""
-    if me == 0:
-        u[i] = w.contacts
-        u[count + i] = w.worst
-        u[2 * count + i] = w.deepest
-    j = me
-    while j < w.planes:
-        for a in range(3):
-            total = 0.0
-            for b in range(w.bodies):
-                for p in range(w.first[b], w.first[b + 1]):
-                    if w.key[p] == w.bodies + j:
-                        total += w.plane[j, a] * w.guess[p, 0] + w.guess[p, 1 + a]
-            u[(3 + 3 * j + a) * count + i] = total / w.h
-        j += w.lanes
+def balls_of(plan: Plan, *, lanes: int = 1, single: bool = False) -> Balls:
+    """The block of a world before its first step.
+
+    Raises:
+        SimulationError: what of the scene these steps do not take, by name.
+    """
+    model: SceneModel = plan.program.facts["scene"]
+    _check(model)
+    b, laws = model.bodies, model.laws
+    n, size = len(b.names), model.size
+    empty = empty_island(model)
+    at = np.flatnonzero(empty)
+    w = Balls.new(
+        {}, bodies=n, planes=len(model.planes), room=model.capacity, laws=len(laws.values),
+        classes=len(laws.table), lanes=lanes, heads=len(at),
+    )  # fmt: skip
+    w.head_at[:], w.head[:] = at, empty[at]
+    at = np.argsort(b.owner)
+    radius, inertia = b.ball[at, 3], b.inertia[:, 0, 0]
+    w.mass[:], w.light[:], w.radius[:] = b.mass, 1 / b.mass, radius
+    w.quick[:] = radius**2 / inertia
+    w.surface[:], w.plane_surface[:], w.plane[:] = laws.bodies, laws.planes, model.planes
+    w.friction_of[:], w.law_between[:] = laws.values[:, 0], laws.table
+    w.gravity[:] = model.gravity
+    w.tolerance = SINGLE_TOLERANCE if single else model.tolerance
+    w.depth = size * (SINGLE_DEPTH if single else model.depth)
+    w.loose = w.depth * (SINGLE_MANY if single else MANY)
+    w.margin, w.touch = 0.01 * size, 1e-4 * size
+    w.start_depth = (1e-4 if single else DEEP) * power_near(size)
+    w.sweeps_allowed = model.sweeps
+    return w
 
 
-@loop
-def march_balls(
-    i: i64, count: i64, steps: i64, hold: i64, rows: i64, u_one: i64, p_one: i64,
-    step: f64, t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
-    w: Balls, island: Island,
-) -> None:  # fmt: skip
-    """World i for so many steps."""
-    status = codes[i]
-    taken = codes[count + i]
-    me = lane()
-    if status != GOOD:
-        return
-    load_state(me, i, count, q, v, w)
-    if me == 0:
-        begin_island(w, island)
-    if taken == 0:
-        status = start_status(me, w)
-    done = 0
-    residual = 0.0
-    depth = 0.0
-    most = 0.0
-    for _ in range(steps):
-        if status == GOOD:
-            keep(me, 0, w)
-            w.deepest = 0.0
-            status = whole_step(me, step, w, island)
-            if status == GOOD:
-                done += 1
-                residual = max(residual, w.worst)
-                depth = max(depth, w.deepest)
-                most = max(most, w.contacts)
-            else:
-                keep(me, 1, w)
-    barrier()
-    store_state(me, i, count, q, v, w)
-    if status == GOOD:
-        show(me, i, count, u, step, w)
-    if me == 0:
-        t[i] = t[i] + float(done) * step
-        measures[i] = max(measures[i], residual)
-        measures[count + i] = max(measures[count + i], depth)
-        measures[2 * count + i] = max(measures[2 * count + i], most)
-        codes[i] = status
-        codes[count + i] = taken + done
-    barrier()
-
-
-@loop
-def reset_balls(
-    i: i64, count: i64, q_one: i64, v_one: i64,
-    start: f64, chosen: iptr, q_start: ptr, v_start: ptr,
-    t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
-    w: Balls, island: Island,
-) -> None:  # fmt: skip
-    """World i, if it is chosen, at a start of its own or one that all share."""
-    if chosen[i] == 0:
-        return
-    me = lane()
-    k = me
-    while k < 7 * w.bodies:
-        q[k * count + i] = q_start[k * count + i] if q_one > 0 else q_start[k]
-        k += w.lanes
-    k = me
-    while k < 6 * w.bodies:
-        v[k * count + i] = v_start[k * count + i] if v_one > 0 else v_start[k]
-        k += w.lanes
-    k = me
-    while k < 3 + 3 * w.planes:
-        u[k * count + i] = 0.0
-        k += w.lanes
-    if me == 0:
-        t[i] = start
-        for r in range(3):
-            measures[r * count + i] = 0.0
-        codes[i] = GOOD
-        codes[count + i] = 0
-
-
-@loop
-def scatter_balls(
-    i: i64, count: i64, seed: i64, u_one: i64, p_one: i64,
-    start: f64, chosen: iptr, spread: ptr,
-    t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
-    w: Balls, island: Island,
-) -> None:  # fmt: skip
-    """World i, if it is chosen, at a random start about the one at hand, out of penetration."""
-    if chosen[i] == 0:
-        return
-    me = lane()
-    nv = 6 * w.bodies
-    load_state(me, i, count, q, v, w)
-    b = me
-    while b < w.bodies:
-        for j in range(6):
-            k = 6 * b + j
-            w.mean[b, j] = spread[k] * random_number(seed, i, k)
-            w.speed[b, j] += spread[nv + k] * random_number(seed, i, nv + k)
-        moved_pose(1.0, Pose(w.pose[b]), Twist(w.mean[b]), Pose(w.end[b]))
-        b += w.lanes
-    forget(me, w)
-    # pairs among where they are now and where they were: places that corrections lead to are near
-    status = find_pairs(me, w)
-    w.contacts = 0.0
-    w.deepest = 0.0
-    if status == GOOD:
-        place(me, w)
-    b = me
-    while b < w.bodies:
-        for j in range(7):
-            w.pose[b, j] = w.end[b, j]
-        b += w.lanes
-    barrier()
-    if status == GOOD:
-        status = start_status(me, w)
-    store_state(me, i, count, q, v, w)
-    if me == 0:
-        codes[i] = status
+def _check(model: SceneModel) -> None:
+    """Raises an error for what steps of balls do not take."""
+    b, hint = model.bodies, "simulate and simulate_batch take it, on the processor."
+    if model.terrains:
+        raise SimulationError("worlds of a scene take planes, and no terrain yet.", hint=hint)
+    solids, _ = b.boxes()
+    counts = np.bincount(b.owner, minlength=len(b.names))
+    for k, name in enumerate(b.names):
+        its = b.ball[b.owner == k]
+        inertia = b.inertia[k]
+        is_ball = (
+            counts[k] == 1 and its[0, 3] > 0 and np.all(np.abs(its[0, :3]) <= SAME * its[0, 3])
+        )
+        if len(solids) or not is_ball:
+            raise SimulationError(
+                f"body {name!r} of the scene is not one ball about its center of mass; worlds of a "
+                "scene are of such balls and of planes.",
+                hint=hint,
+            )
+        if np.max(np.abs(inertia - inertia[0, 0] * np.eye(3))) > SAME * inertia[0, 0]:
+            raise SimulationError(
+                f"the ball {name!r} has different moments of inertia about different axes, which "
+                "worlds of a scene do not take.",
+                hint=hint,
+            )
+    for what, column in (("restitution", 1), ("rolling friction", 2), ("pivoting friction", 3)):
+        if np.any(model.laws.values[:, column] != 0.0):
+            raise SimulationError(f"worlds of a scene take no {what} yet.", hint=hint)

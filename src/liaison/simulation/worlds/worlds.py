@@ -41,9 +41,10 @@ from liaison.simulation.record.trajectory import FAILED
 from liaison.simulation.steps.layout import CROWDED, DONE
 from liaison.units import Label, si_value
 
-from .balls_module import LANES, balls_module, balls_of, spare_words
+from .balls_inside import spare_words
+from .balls_step import balls_of
 from .loops import MEASURES
-from .module import KERNELS, module_of
+from .module import KERNELS, LANES, balls_module, module_of
 from .places import Kernels, Place, place_named
 
 NUMBERS = 1_000_000_000
@@ -376,7 +377,9 @@ class Worlds:
         free = self.place.free_bytes()
         free -= self.place.kept_bytes(self._kernels)
         if self.plan.is_scene:
-            spare = self._kernels.at_once(self.count) * spare_words(self.plan)
+            spare = self._kernels.at_once(self.count) * spare_words(
+                self.plan.program.facts["scene"]
+            )
             free -= spare * np.dtype(self.real).itemsize
         # places in arrays are numbers of 31 bits
         rows = max(3, *(x for name, x in self._sizes().items() if name != "carried"))
@@ -415,10 +418,17 @@ class Worlds:
         self.u = array(shown if self.plan.is_scene else self.plan.inputs.held, self.real)
         self.p = array(self._parameters(parameters), self.real)
 
+    def _spare(self) -> int:
+        """Words in which worlds of a scene are solved, of all that are under way at once."""
+        words = spare_words(self.plan.program.facts["scene"])
+        return self._kernels.at_once(self.count) * words
+
     def _carried_room(self, size: int) -> Any:
         """What worlds keep from step to step; steps of a scene begin their own blocks."""
         if self.plan.is_scene:
-            spare = self._kernels.at_once(self.count) * spare_words(self.plan)
+            spare = self._kernels.at_once(self.count) * spare_words(
+                self.plan.program.facts["scene"]
+            )
             return self.place.room((self.count * size + spare,), self.real)
         return self.place.array(np.zeros((size, self.count)), self.real)
 
