@@ -34,12 +34,12 @@ from liaison.contacts.stepping.small import (
     small_impulses,
     small_stand,
 )
-from liaison.program.loops.language import at, external, f64, flat, i64, iptr, loop, ptr
+from liaison.program.loops.language import at, f64, flat, i64, iptr, loop, ptr
 from liaison.simulation.steps.explicit import refresh
 from liaison.simulation.steps.layout import GOOD, NOT_FINITE, SINGULAR_MASS, Entries, Run
 from liaison.simulation.steps.projection import project
 
-from .balls import Balls, lane
+from .balls import Balls, barrier, lane
 from .balls_inside import begin_island
 from .balls_step import find_pairs, forget, start_status, whole_step
 from .balls_step import keep as keep_balls
@@ -53,11 +53,6 @@ PHASES = 6
 
 LEFT_OUT = (note_block, note_impact)
 """There is no log of events on a device."""
-
-
-@external
-def barrier() -> None:
-    """Waits for the other threads of the block, so that all read the same instructions."""
 
 
 @loop
