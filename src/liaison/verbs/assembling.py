@@ -41,6 +41,7 @@ from liaison.simulation.assembly import (
 )
 from liaison.simulation.batch.plan import value_of
 from liaison.tree.assemble import STARTS, assemble, shake
+from liaison.tree.reach import too_short
 from liaison.tree.starts import Begin, Starts, check_attitudes, fixed_values, is_weak
 from liaison.tree.tree import GROUND, Tree, as_float, span
 from liaison.units import FORCE
@@ -79,6 +80,8 @@ def closed_start(tree: Tree, kernel: Kernel, start: Mapping[str, float], *, t: f
         if v is not None:
             labels = {"q": tree.position_labels(), "v": tree.velocity_labels()}
             return State(t, q, v, labels)
+    elif impossible := too_short(tree, fixed or fixed_values(tree, {}, t)):
+        raise impossible
     return assemble(tree, None, t=t, guess=None, **start)
 
 
