@@ -438,15 +438,12 @@ def closed_terms(
     G = out[nv * nv :]
     f = G[nc * nv :]
     put_rows(system, cuts, t, q, v, u, p, G, tree, states, work)
-    put_left(cuts, SECOND, f[nv:], work)
+    put_gamma(cuts, f[nv:], work)
     nu = f[nv + nc + cuts.nphi :]
     for k in range(nc):
-        f[nv + k] = -f[nv + k]
         nu[k] = 0.0
     for e in range(cuts.n_relations):
-        k = cuts.place[cuts.cuts[cuts.n_joints + e].row]
-        nu[k] = work.nu[e]
-        f[nv + k] = -work.second[e]
+        nu[cuts.place[cuts.cuts[cuts.n_joints + e].row]] = work.nu[e]
     put_left(cuts, PHI, f[nv + nc :], work)
     load_tree(system, t, q, v, u, p, tree)
     for k in range(nv):
@@ -508,6 +505,64 @@ def put_rows(
 
 
 @loop
+def closed_rows(
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr,
+    area: ptr,
+) -> None:  # fmt: skip
+    """Numbers of G along all paths, one after another, then γ."""
+    tree = TreeWork(area, system)
+    states = TreeWork(area[cuts.tree_words :], system)
+    work = CutWork(area[2 * cuts.tree_words :], cuts)
+    bear_all(system, cuts, t, q, v, u, p, work.zeros, tree, states, work)
+    place = 0
+    for s in range(cuts.n_steps):
+        step = cuts.steps[s]
+        cut = cuts.cuts[step.cut]
+        for r in range(cut.rows):
+            if cuts.place[cut.row + r] < cuts.nc:
+                y = work.efforts[step.place + 2 * step.nv * r :]
+                for j in range(step.nv):
+                    out[place + j] = y[j]
+                place += step.nv
+    for k in range(cuts.n_ties):
+        out[place + k] = -1.0
+    behind = out[place + cuts.n_ties :]
+    for e in range(cuts.n_kept_terms):
+        behind[e] = work.coefficients[cuts.kept_terms[e].term]
+    put_gamma(cuts, behind[cuts.n_kept_terms :], work)
+
+
+@loop
+def put_gamma(cuts: CutSystem, gamma: ptr, work: CutWork) -> None:
+    """−Φ̈ of rows that were looked at with no acceleration, not even of velocities that are kept."""
+    put_left(cuts, SECOND, gamma, work)
+    for k in range(cuts.nc):
+        gamma[k] = -gamma[k]
+    for e in range(cuts.n_relations):
+        gamma[cuts.place[cuts.cuts[cuts.n_joints + e].row]] = -work.second[e]
+
+
+@loop
+def closed_lightness(
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr,
+    area: ptr,
+) -> None:  # fmt: skip
+    """The diagonal of G M⁻¹ Gᵀ: the inverse inertia that each row moves; of ties 1."""
+    gains = TreeWork(area, system)
+    states = TreeWork(area[cuts.tree_words :], system)
+    work = CutWork(area[2 * cuts.tree_words :], cuts)
+    for k in range(cuts.nv):
+        work.zeros[k] = 0.0
+    no_pushes(cuts, work)
+    closed_pass(system, FORWARD, 0.0, q, work.zeros, work.zeros, gains, cuts, work)
+    look_at_cuts(system, cuts, t, q, v, u, p, states, work)
+    carry_rows(system, cuts, gains, states, work)
+    put_matrix(cuts, 0, cuts.nc, work)
+    for k in range(cuts.nc):
+        out[k] = work.matrix[cuts.start[cuts.order[k]] + cuts.order[k]]
+
+
+@loop
 def closed_work(
     system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr,
     area: ptr,
@@ -527,5 +582,6 @@ ENTRIES = {
     "correct_q": closed_correct_q, "correct_v": closed_correct_v, "markers": closed_markers,
     "reactions": closed_reactions, "self_stress": closed_self_stress, "terms": closed_terms,
     "close_q": closed_close_q, "close_v": closed_close_v, "work": closed_work,
+    "rows": closed_rows, "lightness": closed_lightness,
 }  # fmt: skip
 """Name -> loop."""

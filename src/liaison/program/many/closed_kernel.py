@@ -37,6 +37,7 @@ from liaison.program.solve import NOISE, SMALLEST
 
 from . import closed_entries, tree_loops
 from .cut_layout import Cut, CutSystem, CutWork, KeptTerm, PathStep, Term
+from .row_pattern import RowPattern, reached_joints
 from .tree_kernel import LOADS, LOCAL, STORED, WRITTEN_OUT, TreeTables, facts_of, written_out
 from .tree_loops import FORWARD, INVERSE, MOTION
 
@@ -276,6 +277,47 @@ class CutTables:
         system.constants[:], system.markers[:] = cuts.constants, cuts.markers[:, 1:]
         return system
 
+    def numbers(self, vanished: NDArray[np.bool_]) -> int:
+        """How many numbers of G the entry `rows` writes."""
+        sizes = self.multipliers(vanished)
+        own = sum(sizes[c] * count for _, _, c, _, count in self._steps.tolist())
+        return own + len(self._ties) + len(self._kept_terms)
+
+    def pattern(self, vanished: NDArray[np.bool_]) -> RowPattern:
+        """Where the numbers of G lie that the entry `rows` writes; what each row loads."""
+        model, rows, kept = self.model, self._rows, ~vanished
+        begins = np.cumsum([0, *rows])
+        place = np.where(kept, np.cumsum(kept) - 1, -1)
+        starts = model.nodes[:, 3]
+        listed = [
+            (int(place[begins[c] + r]), int(starts[node]) + j)
+            for node, _, c, _, count in self._steps.tolist()
+            for r in range(rows[c])
+            if place[begins[c] + r] >= 0
+            for j in range(count)
+        ]
+        listed += [(int(place[begins[c] + r]), v) for v, (c, r) in self._ties.items()]
+        first = len(self.cuts.joints)
+        listed += [(int(place[begins[first + x[0]]]), x[2]) for x in self._kept_terms]
+        table = np.array(listed, dtype=np.int64).reshape(-1, 2)
+        envelope = envelope_of(self._near, self.multipliers(vanished))
+        return RowPattern(
+            table[:, 0], table[:, 1], model.nv, envelope.order, envelope.first, envelope.start,
+            envelope.size, self._loaded(vanished),
+        )  # fmt: skip
+
+    def _loaded(self, vanished: NDArray[np.bool_]) -> tuple[Ints, ...]:
+        """Joints that the multiplier of each row may load, rows that vanish last."""
+        model, count = self.model, len(self.cuts.joints)
+        shown = shown_cuts(self.multipliers(vanished)[:count])
+        behind = np.zeros(count, dtype=np.int64)
+        behind[shown] = len(model.nodes) - model.kept + np.arange(count)
+        parents = model.nodes[:, 1].tolist()
+        own = reached_joints(parents, self.cuts.table[:, 1:3].tolist(), behind.tolist())
+        own += [np.zeros(0, dtype=np.int64)] * len(self.cuts.relations)
+        each = [own[c] for c, n in enumerate(self._rows) for _ in range(n)]
+        return tuple(each[k] for k in (*np.flatnonzero(~vanished), *np.flatnonzero(vanished)))
+
     def _put_relations(self, system: CutSystem) -> None:
         """Terms of relations, and which of them hold rates or move with time."""
         relations = self.cuts.relations
@@ -378,6 +420,7 @@ NEEDS: dict[str, tuple[int | str, ...]] = {
     "correct_v": (FORWARD, MOTION, CUTS, CARRY), "close_q": (INVERSE, MOTION, CUTS),
     "close_v": (INVERSE, MOTION, CUTS), "reactions": (INVERSE, MOTION, LOADS, CUTS),
     "self_stress": (INVERSE, MOTION, CUTS), "terms": (INVERSE, MOTION, LOADS, CUTS),
+    "rows": (INVERSE, MOTION, CUTS), "lightness": (FORWARD, MOTION, CUTS, CARRY),
 }  # fmt: skip
 """What an entry calls."""
 
@@ -487,13 +530,19 @@ class _Code:
         nphi = nc - sum(x.phi is None for x in cuts.relations)
         entries = {
             name: Entry.of_loop(name, layout, hint=WRITTEN_OUT)
-            for name, layout in _layouts(model, self._joints(vanished), nc, nphi).items()
+            for name, layout in {
+                **_layouts(model, self._joints(vanished), nc, nphi),
+                "rows": (("G", self.cut_tables.numbers(vanished)), ("gamma", nc)),
+            }.items()
             if name != "terms" or nv + nc <= DENSE
         }
         inputs, parameters = len(model.labels["u"]), len(model.labels["p"])
         defaults = defaults_of(model.mechanism)
         out = [x.name for x, is_out in zip(labels, vanished, strict=True) if is_out]
-        more = {"vanished": tuple(out), "closures": partial(_closures, cuts.relations, nc)}
+        more = {
+            "vanished": tuple(out), "closures": partial(_closures, cuts.relations, nc),
+            "rows": cache(partial(self.cut_tables.pattern, vanished)),
+        }  # fmt: skip
         return Program(
             name=model.mechanism.name,
             entries=MappingProxyType(entries | dict(self.written.program.entries)),
@@ -538,6 +587,7 @@ def _layouts(
         "markers": tuple((name, 12) for name in joints),
         "reactions": tuple((name, 6) for name in joints),
         "self_stress": tuple((name, 6) for name in joints),
+        "lightness": (("inverse_inertia", nc),),
         "terms": (("M", nv * nv), ("G", nc * nv), ("f", nv), ("gamma", nc), ("phi", nphi),
                   ("nu", nc)),
     }  # fmt: skip
