@@ -359,9 +359,15 @@ def closed_markers(
     for k in range(system.n_nodes):
         placed(work.numbers[system.marked[k] + 1], system.markers[k], out[12 * k :])
     behind = out[12 * system.n_nodes :]
-    for c in range(cuts.n_joints):
+    for c in range(cuts.n_joints - cuts.n_frames):
         state = work.numbers[cuts.cuts[c].second + 1]
         placed(state, cuts.markers[c], behind[12 * cuts.shown[c] :])
+    for c in range(cuts.n_joints - cuts.n_frames, cuts.n_joints):
+        cut = cuts.cuts[c]
+        f = entry_at(cuts.touch_entries, cut.kind)
+        first = work.numbers[cut.first + 1]
+        second = work.numbers[cut.second + 1]
+        f(0.0, first, second, cuts.constants[cut.constants :], p, x, behind[12 * c :], work.scratch)
 
 
 @loop
@@ -373,7 +379,8 @@ def put_reactions(
     for i in range(system.n_nodes):
         for j in range(6):
             out[6 * i + j] = tree.numbers[i + 1, system.reaction_slot + j]
-    for c in range(cuts.n_joints):
+    put_forces(system, cuts, count, lam, out)
+    for c in range(cuts.n_joints - cuts.n_frames):
         cut = cuts.cuts[c]
         state = states.numbers[cut.second + 1]
         wrench = work.wrench
@@ -387,6 +394,22 @@ def put_reactions(
                     wrench[j] += lam[k] * J[j]
         placed(state, cuts.markers[c], work.pose)
         seen(work.pose, state[9:], wrench, out[6 * (system.n_nodes + cuts.shown[c]) :])
+
+
+@loop
+def put_forces(system: TreeSystem, cuts: CutSystem, count: i64, lam: ptr, out: ptr) -> None:
+    """Forces of relations between frames, in the axes of the first: what λ says."""
+    first = cuts.n_joints - cuts.n_frames
+    for e in range(cuts.n_frames):
+        force = out[6 * (system.n_nodes + first + e) :]
+        for j in range(6):
+            force[j] = 0.0
+        for j in range(3):
+            r = cuts.components[e, j]
+            if r >= 0:
+                k = cuts.place[cuts.cuts[first + e].row + r]
+                if k < count:
+                    force[3 + j] = lam[k]
 
 
 @loop
