@@ -2,7 +2,7 @@
 
 Public names: ready_for, start_for, check_one_start, equations_at, compiled, start_of,
 start_derivatives, with_invariants, looped_kernel, looped_identity, assembled, is_unrolled,
-runs_by_loops, accelerates_by_loops, closed_seconds, STILL, DERIVED.
+runs_by_loops, accelerates_by_loops, closed_seconds, evaluations_of, STILL, DERIVED.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from liaison.numeric.progress import log
 from liaison.program.kernel import Kernel, MachineKernel
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.lower import lower
+from liaison.simulation.steps.rungekutta import explicit_stages, tableau_named
 from liaison.tree.assemble import assemble
 from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, as_float, span
@@ -117,6 +118,24 @@ def ready_for(
             kernel = compiled(whole, completed, invariants=invariants, back_end=back_end)
         firm = [x.label for x in mechanism.starts if not x.is_guess]
         return kernel, begin if state else start_of(kernel, begin, firm)
+
+
+def evaluations_of(chosen: Mapping[str, Any], end: float, state: State | None) -> float | None:
+    """How often a run with fixed steps evaluates its equations; 0 where that is not known.
+
+    None where it needs more of a kernel than explicit stages do.
+
+    Raises:
+        NamingError: no method has that name.
+    """
+    method, step = chosen.get("method"), chosen.get("step")
+    if isinstance(method, str):
+        tableau_named(method)
+    stages = explicit_stages(method)
+    if not stages:
+        return None
+    length = end - (0.0 if state is None else state.t)
+    return stages * length / step if isinstance(step, int | float) and step > 0 else 0.0
 
 
 def looped_kernel(tree: Tree, evaluations: float = 0.0) -> Kernel | None:
