@@ -110,7 +110,7 @@ def test_a_batch_is_runs_one_after_another(monkeypatch):
 def test_a_batch_with_runs_that_cannot_start(monkeypatch):
     monkeypatch.setattr(ready, "UNROLLED", 3)
     ask = {"until": 0.02, "step": 0.01, "on_failure": "return"}
-    start = {"J1": [1.0, 0.0, 1.1], "J2": [1.1, 0.0, 1.0]}  # straight it does not reach back
+    start = {"J0": 0.2, "J1": [1.0, 0.0, 1.1], "J2": [1.1, 0.0, 1.0]}  # straight: too far
     looped = liaison.simulate_batch(ring(6), start=start, **ask)
     monkeypatch.setattr(ready, "UNROLLED", 10_000)
     unrolled = liaison.simulate_batch(ring(6), start=start, **ask)
