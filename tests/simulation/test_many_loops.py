@@ -161,3 +161,17 @@ def test_a_ring_of_forty_by_both(monkeypatch):
         lambda: liaison.simulate(ring(40), until=0.02, step=0.001, every=0.01, series=EVERYTHING),
     )
     check_same(looped, unrolled)
+
+
+def test_what_is_written_out_in_full_is_said_before(caplog, monkeypatch):
+    monkeypatch.setattr(ready, "UNROLLED", 3)
+    monkeypatch.setattr(ready, "LONG", 0.0)
+    caplog.set_level("INFO", logger="liaison.equations")
+    contact = "let touch = contact b2 and [0, 0, -1] m @ earth with ball radius = 1 cm end ;\n"
+    liaison.simulate(ring(6), until=0.01)
+    assert "written out" not in caplog.text
+    liaison.simulate(ring(6, contact), until=0.01)
+    assert "ring is written out in full, 6 velocities" in caplog.text
+    assert "unilateral constraints (touch)" in caplog.text
+    liaison.simulate(ring(6), until=0.01, step=0.01, method="radau")
+    assert "derivatives" in caplog.text
