@@ -39,7 +39,7 @@ from liaison.simulation.steps.projection import project
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP
 from liaison.simulation.steps.stepsize import choose_step, pass_breaks
 from liaison.solvers.cones.cones import ONE_WAY, solve_cones
-from liaison.solvers.linear.dense import dot, largest_in
+from liaison.solvers.linear.dense import RANK_TOLERANCE, dot, largest_in
 
 from .modes import has_room, note_modes
 from .moreau import is_same_place, moreau_step
@@ -133,7 +133,7 @@ def push_out(
     held = run.held
     e.terms(t, q, v, run.u, run.p, q, run.terms.floats, scratch)
     rows = held_rows(holds, held, run)
-    rank = metric_of(rows, flat(run.terms.M), held, run)
+    rank = metric_of(rows, flat(run.terms.M), held, RANK_TOLERANCE, run)
     if rank < 0:
         return NOT_FINITE
     for i in range(nv):
