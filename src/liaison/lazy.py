@@ -65,7 +65,8 @@ class _Offering(ModuleType):
             word = getattr(import_module(self._further), name, None)
             if word is not None:
                 return word
-        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        text = f"module {self.__name__!r} has no attribute {name!r}"
+        raise AttributeError(text, name=name, obj=self)
 
     def __setattr__(self, name: str, value: object) -> None:
         if not (isinstance(value, ModuleType) and name in self._home):
