@@ -279,3 +279,17 @@ def test_capsules_on_joints_collide_as_contacts() -> None:
 
 def round_end(shape: Any) -> bool:
     return not isinstance(shape, li.Box | li.Cylinder)
+
+
+def test_in_a_mechanism_a_rod_lies_on_a_cylinder_by_two_points() -> None:
+    for kind in ("capsule", "cylinder"):
+        body = li.body("b", mass=1, inertia=(0.01, 0.02, 0.02))
+        slide = li.join(li.ground, body, "planar", axis=(0, 1, 0), name="P")
+        along_x = ((0, 0, 1), (0, 1, 0), (-1, 0, 0))
+        drum = li.contact(
+            body.at((0.1, 0, 0), along_x), li.ground.at((0, 0, -0.2), along_x), kind, radius=0.1,
+            length=0.4, drum=0.1, height=0.4, friction=0.5, name="drum",
+        )  # fmt: skip
+        whole = li.mechanism(slide, drum, li.gravity((0, 0, -G)))
+        result = li.simulate(whole, until=0.2, method="moreau", step=1e-3)
+        assert np.abs(result.q[-1]).max() < 1e-6, kind
