@@ -287,9 +287,14 @@ def test_in_a_mechanism_a_rod_lies_on_a_cylinder_by_two_points() -> None:
         slide = li.join(li.ground, body, "planar", axis=(0, 1, 0), name="P")
         along_x = ((0, 0, 1), (0, 1, 0), (-1, 0, 0))
         drum = li.contact(
-            body.at((0.1, 0, 0), along_x), li.ground.at((0, 0, -0.2), along_x), kind, radius=0.1,
+            body.at((0.18, 0, 0), along_x), li.ground.at((0, 0, -0.2), along_x), kind, radius=0.1,
             length=0.4, drum=0.1, height=0.4, friction=0.5, name="drum",
         )  # fmt: skip
         whole = li.mechanism(slide, drum, li.gravity((0, 0, -G)))
         result = li.simulate(whole, until=0.2, method="moreau", step=1e-3)
         assert np.abs(result.q[-1]).max() < 1e-6, kind
+        (names,) = result.series["contacts"].axes.values()
+        press = [k for k, x in enumerate(names) if "sliding" not in x]
+        # 0.02 from one end of 0.22 that both have in common
+        pressed = np.sort(result["contacts"][-1][press])[-2:]
+        assert pressed == pytest.approx([G / 11, 10 * G / 11], rel=1e-3), kind
