@@ -152,7 +152,8 @@ def paired(mechanism: Mechanism) -> Mechanism:
             f"'{listed[0].name}' belongs to {surfaces.pairs} pairs that a scene finds while it "
             "runs; there are no equations of each.",
             place=listed[0].place,
-            hint="'simulate' runs it; for equations name fewer bodies.",
+            hint="'simulate' runs it, 'liaison.collide(…)' steps it and makes many runs; for "
+            "equations name fewer bodies.",
         )
     pairs = _pairs(mechanism, surfaces)
     bodies = {body.name: body for body in mechanism.bodies}
