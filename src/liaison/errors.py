@@ -213,7 +213,16 @@ def needed(extra: str) -> Iterator[None]:
 
 
 class ReadingWarning(UserWarning):
-    """A note of a reader: something of a description that is not used, or was repaired."""
+    """A note of a reader: something of a description that is not used, or was repaired.
+
+    Args:
+        note: what it is.
+        file: of the description; "" where there is none.
+    """
+
+    def __init__(self, note: str, file: str = "") -> None:
+        self.note, self.file = note, file
+        super().__init__(f"{file}: {note}" if file else note)
 
 
 def warn_renamed(old: str, new: str) -> None:
