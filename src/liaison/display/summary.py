@@ -188,7 +188,7 @@ def _gap_words(x: Mapping[str, Any]) -> list[str]:
     gap = x.get("gap")
     if gap is None or (x["kind"] == "relation" and gap >= 0):
         return []
-    unit = "" if x["kind"] == "relation" else " m"
+    unit = f" {x.get('unit', '')}".rstrip() if x["kind"] == "relation" else " m"
     if abs(gap) < TOUCHES:
         return ["touches at the start"]
     return [f"{abs(gap):.4g}{unit} {'apart' if gap > 0 else 'INSIDE'} at the start"]

@@ -95,7 +95,8 @@ def _stop(checked: Summary, one: Unilateral) -> dict[str, Any]:
     limit = checked.value(substitute([as_expr(one.formula)], {symbol(name): 0})[0])
     if label is None or limit is None:
         return {}
-    return {"coordinate": label, "side": side, "limit": limit if side == "lower" else -limit}
+    facts = {"coordinate": label, "side": side, "limit": limit if side == "lower" else -limit}
+    return facts | {"unit": units(checked.mechanism).get(label, "")}
 
 
 def _colliding(one: Collision) -> str:
