@@ -33,6 +33,7 @@ from .fields import put_places
 from .layout import Bodies, Question, bodies_of
 from .manifold import MOST, plane_points, touch_points
 from .ridges import field_points
+from .rods import lying_points
 
 PLACE = 14
 """Numbers of a place of contact."""
@@ -156,6 +157,7 @@ def find_places(
         plane_points(pair.first, bodies, ask)
     elif are_near(pair, bodies, ask) == 1:
         touch_points(pair.first, pair.second, bodies, ask)
+        lying_points(pair.first, pair.second, bodies, ask)
     for _ in range(ask.points):
         # the least key first, so that the order of points does not matter
         k = 0
