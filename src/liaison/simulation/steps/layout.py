@@ -147,6 +147,41 @@ class FreeMotion(Part):
 
 
 @final
+class LoadRows(Part):
+    """What the entry `load_rows` writes: loads that follow what they act along."""
+
+    x: ptr = sized("nf")
+    rate: ptr = sized("nf")
+    counted: ptr = sized("nf")  # 1 where U does not hold its work
+    J: ptr = sized("nf", "nv")
+
+
+@final
+class LoadLaws(Part):
+    """What the entry `load_laws` writes."""
+
+    effort: ptr = sized("nf")
+    damping: ptr = sized("nf")
+    stiffness: ptr = sized("nf")
+
+
+@final
+class ImplicitLoads(Part):
+    """How a step takes them: see `contacts/stepping/loads.py`."""
+
+    at: ptr = sized("2 * nf")  # measures and rates of an evaluation
+    change: ptr = sized("nf")  # J (v₁ − v) at which laws are linear
+    effort: ptr = sized("nf")  # there
+    slope: ptr = sized("nf")  # −de/d(J v₁) there
+    weight: ptr = sized("nf")  # part of the change of a rate at which damping acts
+    light: ptr = sized("nf")  # inverse inertia that it feels
+    spent: ptr = sized("2")  # work so far, and in a step, of those that are counted [J]
+    delta: ptr = sized("nv")  # v₁ − v at which laws are linear
+    way: ptr = sized("nv")
+    along: ptr = sized("nf")  # J times the way
+
+
+@final
 class Problem(Part):
     """The complementarity problem of a step, with the rows of what is active."""
 
@@ -193,6 +228,8 @@ class Entries(Record):
     d_motion: kernel
     difference: kernel
     one_sided: kernel
+    load_rows: kernel
+    load_laws: kernel
     local_rate: kernel
     knots: kernel
     watch: kernel  # T, U and the power of what is not stored
@@ -264,6 +301,7 @@ class Run(Record):
     breaks: i64 = size()  # instants at hand at which formulas jump or bend
     nk: i64 = size()  # formulas of the state that make laws jump or bend
     nl: i64 = size()  # their levels
+    nf: i64 = size()  # loads that steps with contacts take implicitly
     points: i64 = size()  # instants at hand from which on steps reach so far
     parts: i64 = size()  # steps that one is composed of
 
@@ -391,6 +429,8 @@ class Run(Record):
     # time stepping with contacts
     theta: f64
     gap_tolerance: f64
+    effort_tolerance: f64  # efforts are met that are off by this part of themselves,
+    effort_rate: f64  # or by so much in a velocity
     penetration: f64
     complementarity: f64
     contacts: i64
@@ -445,6 +485,9 @@ class Run(Record):
     problem: Problem = part()
     area: ptr = sized()
     free: FreeMotion = part()
+    load_rows: LoadRows = part()  # midway
+    load_laws: LoadLaws = part()  # where they were evaluated last
+    loads: ImplicitLoads = part()
     impulse: ptr = sized("nr")
     blocks: Rows[Block] = rows("nb")
     mode: iptr = sized("nb")
@@ -460,7 +503,7 @@ class Run(Record):
 
 MOREAU = (
     "sides", "mid", "end", "terms", "metric", "in_metric", "held", "problem", "area", "free",
-    "impulse", "hits", "active", "cone", "cone_of", "chosen",
+    "load_rows", "load_laws", "loads", "impulse", "hits", "active", "cone", "cone_of", "chosen",
 )  # fmt: skip
 """Arrays that only steps of Moreau and Jean use."""
 
@@ -504,6 +547,7 @@ class Sizes:
     points: int = 0
     knots: int = 0
     levels: int = 0
+    loads: int = 0
     facets: int = 0
     beside: int = 0  # words of what a method knows besides
 
@@ -530,7 +574,7 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
     run = Run.new(
         lengths, nq=s.nq, nv=s.nv, nu=s.nu, np=s.np, nc=s.nc, nphi=s.nphi, ne=s.events,
         ni=s.formulas, ns=tableau.stages, nd=len(tableau.dense[0]), nb=s.blocks, nr=s.rows,
-        grid=s.grid, breaks=s.breaks, nk=s.knots, nl=s.levels, points=s.points,
+        grid=s.grid, breaks=s.breaks, nk=s.knots, nl=s.levels, points=s.points, nf=s.loads,
         parts=len(tableau.parts),
     )  # fmt: skip
     run.facets, run.slopes = s.facets, slopes_size(s.nv, s.nc)
