@@ -349,6 +349,8 @@ class _Lowering:
             "qdot": lambda: [("qdot", position_rates(self.equations))],
             "assembly": self.assembly,
             "one_sided": self.one_sided,
+            "one_sided_from": self.one_sided,
+            "passes": lambda: [("pair", [ZERO]), ("part", [ZERO])],
             "frames": lambda: [(x.name, list(x.pose)) for x in self.equations.sides.pairs],
             "bearings": self.bearings,
             "load_rows": self.load_rows,

@@ -167,7 +167,8 @@ def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
     if tableau.scheme == "moreau":
         turns = ("local_rate",) if has_turning_axes(program) else ()
         loads = ("load_rows", "load_laws") if implicit_loads(program) else ()
-        return ("retract", "terms", "one_sided", *loads, *turns, *closures)
+        rows = ("one_sided_from", "passes") if program.facts.get("convex") else ("one_sided",)
+        return ("retract", "terms", *rows, *loads, *turns, *closures)
     return ("rate", "retract", *closures, *(("d_rate",) if tableau.is_implicit else ()))
 
 
@@ -338,6 +339,7 @@ def lasting_arrays(plan: Plan, window: int = WINDOW, *, beside: int = 0, logged:
     if settings.tableau.scheme == "moreau":
         fill_moreau(arrays, plan.program, settings.theta)
         arrays.run.turns = has_turning_axes(plan.program)
+        arrays.run.has_passes = bool(plan.program.facts.get("convex"))
     run = arrays.run
     run.has_closure = plan.size("nc") > 0
     _fill_ledger(run, plan)

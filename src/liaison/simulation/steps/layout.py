@@ -227,7 +227,8 @@ class Entries(Record):
     turn: kernel
     d_motion: kernel
     difference: kernel
-    one_sided: kernel
+    one_sided: kernel  # `one_sided_from` where loops find places: x is where a step begins
+    passes: kernel
     load_rows: kernel
     load_laws: kernel
     local_rate: kernel
@@ -242,6 +243,8 @@ class Entries(Record):
         """The word that holds the address of an entry."""
         if name in ("energy", "work"):
             return cls.fields["watch"].slot
+        if name == "one_sided_from":
+            return cls.fields["one_sided"].slot
         if name in ("correct_q", "correct_v"):
             return cls.fields["correct"].slot + (name == "correct_v")
         return cls.fields[name].slot
@@ -385,6 +388,7 @@ class Run(Record):
     slopes: i64
     facets: i64  # sides of the polygons that bound friction; 0: it is bounded by ellipses
     has_closure: i64
+    has_passes: i64  # whether bodies may pass each other within a step
     has_modes: i64  # modes of contacts end and begin
     has_correct: iptr = inline(2)  # whether these entries are there: of positions, of velocities
     has_terms: i64
@@ -524,7 +528,7 @@ NOT_FINITE, STEP_TOO_SMALL, POSITIONS_LOST, VELOCITIES_LOST = 10, 11, 12, 13
 INCONSISTENT, TOO_MANY_STEPS, CHATTER, BAD_START, BAD_START_RATE = 14, 15, 16, 17, 18
 EVENT_NOT_FINITE, NOT_CONVERGED = 19, 20
 NO_MODE, BAD_GAP, BAD_SIDE, SINGULAR_MASS, STANDSTILL, STEP_UP = 21, 22, 23, 24, 25, 26
-DEGENERATE, CROWDED, NEEDS_INSTANTS = 8, 9, -3
+DEGENERATE, CROWDED, NEEDS_INSTANTS, PASSED = 8, 9, -3, 27
 
 
 @final
