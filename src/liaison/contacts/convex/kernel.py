@@ -5,7 +5,8 @@ and its normal. Here it is a loop: where the frames of every pair are (`frames`)
 which they touch there, then the formulas. It keeps nothing between calls; a point goes to a place
 by its key, so that it has the same one from call to call while it is there.
 
-Public names: with_convex, places_at, places_from, passes_at, table_of, Touches, Touched, Places, Frame, find_places, PLACE.
+Public names: with_convex, places_at, places_from, passes_at, table_of, Touches, Touched, Places,
+Frame, find_places, PLACE.
 
 Source: docs/theory/convex.md (convex-4).
 """
