@@ -281,7 +281,8 @@ def _meant(name: str, known: list[str]) -> list[str]:
     alike = [x for x in known if x.lower() == name.lower()]
     stem = name.partition(".")[0] + "'" * name.count("'")
     near = alike or difflib.get_close_matches(name, known, n=1)
-    return near or [x for x in known if x == stem]
+    begun = [x for x in known if len(name) > 2 and x.startswith(name)]
+    return near or [x for x in known if x == stem] or begun
 
 
 def _guess(name: str, known: list[str]) -> str:
@@ -309,6 +310,11 @@ SYNONYMS = tuple(
         "tolerance tol rtol atol accuracy",
         "method solver integrator",
         "controller control policy",
+        "stiffness kp p_gain gain",
+        "integral ki i_gain",
+        "damping kd kv d_gain",
+        "limit max limits",
+        "target goal setpoint reference",
         "mass m",
         "radius r",
         "file filename path",

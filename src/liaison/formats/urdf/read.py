@@ -37,6 +37,7 @@ from .equipment import (
     gears_in,
     hulls_note,
     inside,
+    large_note,
     limits_in,
     lowest,
     motors_of,
@@ -357,7 +358,7 @@ class _Robot:
                 place=self.root.place,
                 hint="Give <collision> to its feet; package_root= says where meshes lie.",
             )
-        self.notes += hulls_note(feet)
+        self.notes += [*hulls_note(feet), *large_note(feet, mechanism.joints)]
         rule = "the smaller one of the link's and the ground's"
         shapes = "1 shape" if len(feet) == 1 else f"{len(feet)} shapes"
         self.lines.append(f"friction of {shapes} with the ground: {rule}")
