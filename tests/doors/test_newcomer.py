@@ -41,7 +41,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: leg('lower="-1" upper="1"', 'lower="1" upper="-1"', limits=True), "Exchange them"),
     (lambda: li.simulate(driven(), until=1, start={"ankle": "90 deg"}), "by 0.571 rad.*radians"),
     (lambda: li.simulate(driven(), until=1, inputs={"hip.effort": abs}), "is of liaison.t"),
-    (lambda: li.lqr(driven(), state_cost={"hip": -1}), "state_cost of 'hip' is -1"),
+    (lambda: li.lqr(driven(), state_cost={"hip": -1}), "must be not negative; that of 'hip' is -1"),
     (lambda: li.lqr(driven(), state_cost={"hop": 1}), "no state in state_cost is named 'hop'"),
     (lambda: li.lqr(driven()), "'ankle lower stop'.*limits=False"),
     (lambda: li.pid("hip", target=1, stiffness=-2), "stiffness of pid .* must not be negative"),

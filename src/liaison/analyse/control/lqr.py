@@ -184,7 +184,7 @@ def _check_labels(cost: Any, kernel: Kernel) -> None:
         if name not in known:
             raise NamingError.unknown("state in state_cost", name, known)
         if not float(value) >= 0:
-            raise ArgumentError(f"state_cost of {name!r} is {value}; it must not be negative.")
+            raise ArgumentError(f"state_cost must be not negative; that of {name!r} is {value}.")
 
 
 def _check_costs(Q: Array, R: Array) -> None:
