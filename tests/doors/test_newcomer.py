@@ -38,6 +38,7 @@ def driven(**options: Any) -> Any:
 REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: leg('xyz="0 0 -0.2"', 'xyz="0,0,-0.2"'), "has 1 number; it takes 3.*by blanks"),
     (lambda: leg(motors="pos"), "did you mean 'position'"),
+    (lambda: leg(package_root="/none"), "package_root is '/none', which is no folder"),
     (lambda: leg('lower="-1" upper="1"', 'lower="1" upper="-1"', limits=True), "Exchange them"),
     (lambda: li.simulate(driven(), until=1, start={"ankle": "90 deg"}), "by 0.571 rad.*radians"),
     (lambda: li.simulate(driven(), until=1, inputs={"hip.effort": abs}), "is of liaison.t"),
@@ -83,6 +84,12 @@ def test_stops_of_angles_are_in_radians() -> None:
     assert units == {"contacts": "N*m", "slips": "rad/s", "gaps": "rad"}
 
 
+def test_inputs_of_motors_that_were_not_asked_for(tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "leg.urdf").write_text(LEG)
+    _, _, text = run(capsys, "simulate", tmp_path / "leg.urdf", "--set", "hip.target=1")
+    assert "--motors position" in text
+
+
 def test_report_and_format_take_options_of_robots(tmp_path: Path, capsys: Any) -> None:
     file, out = tmp_path / "leg.urdf", tmp_path / "leg.lsd"
     file.write_text(LEG)
@@ -97,3 +104,9 @@ def test_report_and_format_take_options_of_robots(tmp_path: Path, capsys: Any) -
                        "--out", report)  # fmt: skip
     assert status == 0
     assert "hip.target" in report.read_text()
+
+
+def test_a_unit_behind_a_function_is_said_how_to_write() -> None:
+    text = "let b = body mass = 1 kg end ; let F = join earth and b with free end ;"
+    with pytest.raises(LiaisonError, match=r"write \(…\) cm or 1 cm \* …"):
+        li.read(text + " start F = [3*sin(50 deg) cm, 0, 0] ;")

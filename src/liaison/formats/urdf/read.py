@@ -135,6 +135,8 @@ def reading_of_urdf(
         <Mechanism arm7: 9 bodies, 9 joints>
     """
     data = text.encode() if isinstance(text, str) else text
+    if package_root and not Path(package_root).is_dir():
+        raise OptionError(f"package_root is {str(package_root)!r}, which is no folder.")
     with collector_paused(), computable(Place(file, 1)):
         root = elements_of(data, file)
         if root.tag != "robot":
