@@ -23,6 +23,7 @@ from liaison.tree.closure import is_curved
 from liaison.units import FORCE, MOMENT, Label, effort_along
 
 from .equations import COEFFICIENTS, Dynamics, Equations, EventFormula, Side, Sides
+from .implicit_loads import ImplicitLoads
 from .reports import TreeReports
 from .setting import Setting
 
@@ -155,6 +156,7 @@ def completed(
                     x.name for x in setting.loads if x.rate_potential is not None
                 ),
                 "nonlinear_rates": nonlinear_rates(setting),
+                "implicit_loads": ImplicitLoads(setting),
             }
         ),
     )

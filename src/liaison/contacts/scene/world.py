@@ -59,7 +59,7 @@ def scene_arrays(plan: Plan) -> Arrays:
     arrays.run.start_tolerance = DEEP * unit
     arrays.run.scales.position.reshape(-1, 7)[:, :3] = unit
     threads = plan.program.facts["threads"]
-    scratch = scene_scratch(len(model.bodies.names), model.capacity, threads)
+    scratch = scene_scratch(len(model.bodies.names), model.capacity, threads, panels=True)
     return replace(arrays, scratch=scratch)
 
 
@@ -84,7 +84,8 @@ def enlarged(plan: Plan, arrays: Arrays) -> Arrays:
     words[0] = words.size
     larger = type(run)(words)
     larger.event_capacity += EVENTS * (capacity - int(before.capacity)) if model.events else 0
-    scratch = scene_scratch(len(model.bodies.names), capacity, plan.program.facts["threads"])
+    threads = plan.program.facts["threads"]
+    scratch = scene_scratch(len(model.bodies.names), capacity, threads, panels=True)
     return replace(with_block(arrays, words), scratch=scratch)
 
 
