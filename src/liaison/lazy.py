@@ -145,31 +145,31 @@ class Fitted:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        _tell_arguments(cls)
+        _explain_arguments(cls)
 
 
-def _tell_arguments(record: type) -> None:
+def _explain_arguments(record: type) -> None:
     """Gives the `__init__` of a dataclass an error of its own."""
     init = record.__dict__.get("__init__")
     if init is not None and "__dataclass_fields__" in record.__dict__:
-        setattr(record, "__init__", _telling(init))  # noqa: B010 (type checkers know its own)
+        setattr(record, "__init__", _explaining(init))  # noqa: B010 (type checkers know its own)
 
 
-def _telling(init: Any) -> Any:
+def _explaining(init: Any) -> Any:
     """The `__init__` of a record, with an error of its own for arguments that do not fit."""
 
     @wraps(init)
-    def telling(self: Any, *args: Any, **keywords: Any) -> None:
+    def explaining(self: Any, *args: Any, **keywords: Any) -> None:
         try:
             init(self, *args, **keywords)
         except TypeError as error:
             # only where Python could not begin the call is there no deeper frame
             if error.__traceback__ is None or error.__traceback__.tb_next is not None:
                 raise
-            misfit = import_module("liaison.errors").misfit
+            misfit = import_module("liaison.arguments").misfit
             raise misfit(init, (self, *args), keywords, type(self).__name__) from None
 
-    return telling
+    return explaining
 
 
 class Shown:
@@ -198,7 +198,7 @@ class Brief:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        _tell_arguments(cls)
+        _explain_arguments(cls)
 
     def __repr__(self) -> str:
         records = import_module("dataclasses")
