@@ -45,12 +45,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from functools import cache, wraps
-from importlib import import_module
 from inspect import Parameter, signature
 from itertools import chain
 from numbers import Real
 from types import NoneType, UnionType
 from typing import Any, Literal, Self, TypeAlias, TypeVar, Union, cast, final, get_args, get_origin
+
+from .lazy import misfit, nearest
 
 
 @final
@@ -316,7 +317,7 @@ class OptionError(NamingError, TypeError):
         for name in keywords:
             if name not in known:
                 listed = sorted(known)
-                near = import_module("liaison.arguments").nearest(name, [*listed, *named])
+                near = nearest(name, [*listed, *named])
                 hint = f"Options: {', '.join(listed)}."
                 raise cls(f"{verb} takes no option {name!r}{near}", hint=hint)
 
@@ -605,7 +606,7 @@ def checked(function: F) -> F:
             # only where Python could not begin the call is there no deeper frame
             if error.__traceback__ is None or error.__traceback__.tb_next is not None:
                 raise
-            raise import_module("liaison.arguments").misfit(function, args, keywords) from None
+            raise misfit(function, args, keywords) from None
 
     return cast(F, guarded)
 
@@ -620,7 +621,7 @@ def fitting(function: F) -> F:
         except TypeError as error:
             if error.__traceback__ is None or error.__traceback__.tb_next is not None:
                 raise
-            raise import_module("liaison.arguments").misfit(function, args, keywords) from None
+            raise misfit(function, args, keywords) from None
 
     return cast(F, fitted)
 
