@@ -20,8 +20,9 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import final
 
-from liaison.expr import ZERO, Expr, as_expr, gradient, symbol, vanishes
+from liaison.expr import ZERO, Expr, as_expr, gradient, substitute, symbol, vanishes
 from liaison.model import AlongMeasure, Mechanism
+from liaison.model.markers import Coordinate, Measure
 
 from .setting import Setting, measure_row, reading, without_free_length
 
@@ -67,11 +68,21 @@ class ImplicitLoads:
         return tuple(_implicit(self.setting, x) for x in measured(self.setting.mechanism))
 
 
+def _own_symbols(setting: Setting, measure: Measure) -> tuple[Expr, ...]:
+    """x and ẋ of a coordinate as formulas name them: a motor may be given by a law of its own."""
+    if not isinstance(measure, Coordinate):
+        return ()
+    row = measure_row(setting.kinematics, measure)
+    return as_expr(row.value), as_expr(row.rate)
+
+
 def _implicit(setting: Setting, force: AlongMeasure) -> ImplicitLoad:
     """One of them."""
     read = reading(setting.kinematics, setting)
     x, rate = measure_symbols(force.name)
+    own = _own_symbols(setting, force.along())
     effort = as_expr(force.effort_at(x, rate, read))
+    effort = substitute([effort], dict(zip(own, (x, rate), strict=False)))[0] if own else effort
     stiffness, damping = (-y for y in gradient(effort, [x, rate]))
     is_given = vanishes(stiffness) and vanishes(damping)
     if is_given or without_free_length(setting.kinematics, force, read) is not None:
