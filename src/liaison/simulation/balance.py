@@ -62,9 +62,10 @@ def suspicion(
     if outcome is None and not plan.settings.is_adaptive and runs_away(balance):
         return Outcome(
             SUSPECT,
-            f"energy grows from step to step to {balance.size:.3g} J at t = {balance.t_jump:.6g} s, "
-            f"{_growth(balance)}by work that cannot be followed: the step of {plan.settings.step:g} s is too long for the fastest motion. "
-            "Take a shorter step, softer springs and motors, or an adaptive method.",
+            f"energy grows from step to step to {balance.size:.3g} J at t = "
+            f"{balance.t_jump:.6g} s, {_growth(balance)}by work that cannot be followed: the step "
+            f"of {plan.settings.step:g} s is too long for the fastest motion. Take a shorter step, "
+            "softer springs and motors, or an adaptive method.",
         )
     return outcome
 
