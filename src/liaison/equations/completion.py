@@ -92,9 +92,11 @@ def _coefficients(block: SideBlock) -> tuple[Expr, ...]:
 def _labels(block: SideBlock, speeds: Sequence[Label]) -> list[Label]:
     """A name and a unit for the force of every row."""
     unit = MOMENT if block.name.endswith((": rolling", ": pivoting")) or block.joint else FORCE
-    if block.kind == "friction" and block.load is None and len(block.rows[0].G) == 1:
-        (place,) = block.rows[0].G
-        unit = effort_along(speeds[place].unit)
+    if block.load is None and len(block.rows[0].G) == 1:
+        ((place, slope),) = block.rows[0].G.items()
+        # friction in a joint, or a stop of a coordinate
+        if block.kind == "friction" or as_expr(slope) in (as_expr(1), as_expr(-1)):
+            unit = effort_along(speeds[place].unit)
     if len(block.rows) == 1:
         return [Label(block.name, unit)]
     return [Label(f"{block.name} {x}", unit) for x in DIRECTIONS[: len(block.rows)]]

@@ -166,10 +166,14 @@ def _rate_lost(plan: Plan, row: str, size: str, smaller: str) -> tuple[str, str]
 def _sides_failed(plan: Plan, name: str, size: str) -> dict[int, tuple[str, str]]:
     """Errors at contacts and other unilateral constraints."""
     sides = plan.program.facts.get("sides", ())
+    efforts = {x.name: x.unit for x in plan.program.labels.get("force", ())}
+    unit = "rad" if efforts.get(name, "N") == "N*m" else "m"
     return {
         at.BAD_GAP: (
-            f"the start does not hold: {name!r} is violated by {size} m.",
-            "Start where nothing penetrates.",
+            f"the start does not hold: {name!r} is violated by {size} {unit}.",
+            "Start within the range of the coordinate; numbers without a unit are radians."
+            if unit == "rad"
+            else "Start where nothing penetrates.",
         ),
         at.BAD_SIDE: (
             f"the start does not hold: the rate of {name!r} is on the forbidden side by {size}.",

@@ -35,6 +35,7 @@ from .layout import Bodies, Question, bodies_of
 from .manifold import MOST, plane_points, touch_points
 from .passing import passed_part, thickness, way_between
 from .ridges import field_points
+from .rods import lying_points
 
 PLACE = 14
 """Numbers of a place of contact."""
@@ -211,6 +212,7 @@ def find_places(
         plane_points(pair.first, bodies, ask)
     elif are_near(pair, far, bodies, ask) == 1:
         touch_points(pair.first, pair.second, bodies, ask)
+        lying_points(pair.first, pair.second, bodies, ask)
     for _ in range(ask.points):
         # the least key first, so that the order of points does not matter
         k = 0
