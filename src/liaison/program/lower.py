@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from liaison.equations import Equations
-from liaison.equations.implicit_loads import ImplicitLoad, measure_symbols, measured
+from liaison.equations.completion import ImplicitLoad, measure_symbols, measured
 from liaison.errors import DerivationError, NamingError, ProgramError, checked
 from liaison.expr import (
     ONE,

@@ -42,6 +42,7 @@ from liaison.simulation.steps.stepsize import SHORTEST, choose_step, pass_breaks
 from liaison.solvers.cones.cones import ONE_WAY, solve_cones
 from liaison.solvers.linear.dense import dot, largest_in
 
+from .loads import spend
 from .modes import has_room, note_modes
 from .moreau import is_same_place, moreau_step
 from .rows import (
@@ -271,6 +272,8 @@ def one_step(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
         run.rejected += 1
         return GOOD if run.h > 1.5 * SHORTEST * run.step else PASSED
     if status == GOOD:
+        if run.nf > 0:
+            spend(at(run.y, run.nv), run)
         note_modes(run, event_log)
         run.phase = LAND
     return status
