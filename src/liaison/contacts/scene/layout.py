@@ -437,7 +437,7 @@ class World(Record):
     missed: i64
     limited: i64  # steps with less restitution than asked
     passed: i64  # parts of steps in which bodies may have passed each other
-    found: i64  # pairs of the broad phase
+    near_pairs: i64  # of the broad phase
     most: i64  # contacts
     islands: i64
     crew_at: i64  # in the workspace, as the following

@@ -153,8 +153,8 @@ def _missed(summary: dict[str, Any]) -> str:
     passed = ""
     if summary["passed"]:
         passed = (
-            f"; in {summary['passed']} steps, even in parts of a thousandth, bodies go farther past "
-            "each other than they are thick, and may have passed through: take a smaller step"
+            f"; in {summary['passed']} steps, even in parts of a thousandth, bodies go farther "
+            "past each other than they are thick, and may have passed through: take a smaller step"
         )
     if summary["missed"] == 0:
         return passed

@@ -168,7 +168,7 @@ def is_passing(world: World) -> i64:
     Pairs are those whose boxes meet on the way of the step.
     """
     wide = world.balls + world.boxes
-    for k in range(world.found):
+    for k in range(world.near_pairs):
         first = world.near[k].first
         second = world.near[k].second
         if second < wide and law_of(first, second, world) >= 0:
