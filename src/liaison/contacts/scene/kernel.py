@@ -16,7 +16,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Any, final
 
@@ -24,6 +24,7 @@ import numpy as np
 
 from liaison.contacts.impulses.interior import from_inside
 from liaison.contacts.impulses.sweeps import swept
+from liaison.expr import Expr
 from liaison.program import Entry, Kernel, Program, to_llvm
 from liaison.program.extend import places_of
 from liaison.program.kernel import MachineKernel
@@ -330,38 +331,33 @@ def scene_labels(names: Sequence[str]) -> tuple[tuple[Label, ...], tuple[Label, 
     return places, tuple(Label(f"{x}.{y}", unit) for x in names for y, unit in RATE)
 
 
+@lru_cache(maxsize=4)
+def _coordinates(
+    names: tuple[str, ...], planes: tuple[str, ...]
+) -> tuple[Mapping[str, tuple[Label, ...]], Mapping[Expr, tuple[str, int]]]:
+    """Labels of q, v and of what is shown, and their symbols: the same for the same names."""
+    q, v = scene_labels(names)
+    forces = tuple(Label(f"{plane}.{x}", "N") for plane in planes for x in "xyz")
+    labels = {"q": q, "v": v, "u": (*(Label(*x) for x in SHOWN), *forces)}
+    return MappingProxyType(labels), MappingProxyType(places_of(labels))
+
+
 def _program(model: SceneModel, threads: int) -> Program:
     """Names, sizes and labels of a scene; its entry is a loop over bodies."""
-    names, planes = model.bodies.names, model.laws.names
-    forces = tuple(f"{plane}.{x}" for plane in planes for x in "xyz")
-    q, v = scene_labels(names)
-    labels = {
-        "q": q,
-        "v": v,
-        "u": (*(Label(*x) for x in SHOWN), *(Label(x, "N") for x in forces)),
-    }
+    labels, inputs = _coordinates(tuple(model.bodies.names), tuple(model.laws.names))
     sizes = {f"n{array}": len(x) for array, x in labels.items()}
-    layout = (("q", sizes["nq"]),)
+    entries = {
+        "retract": Entry.of_loop("retract", (("q", sizes["nq"]),)),
+        "energy": Entry.of_loop("energy", (("T", 1), ("U", 1))),
+    }
+    facts = {
+        "scene": model, "identity": _identity(model), "energy": _watched, "threads": threads
+    }  # fmt: skip
     return Program(
-        name="scene",
-        entries=MappingProxyType(
-            {
-                "retract": Entry.of_loop("retract", layout),
-                "energy": Entry.of_loop("energy", (("T", 1), ("U", 1))),
-            }
-        ),
-        inputs=places_of(labels),
+        name="scene", entries=MappingProxyType(entries), inputs=inputs, labels=labels,
         sizes=MappingProxyType({**sizes, "nc": 0, "np": 0, "nx": sizes["nv"]}),
-        labels=MappingProxyType(labels),
-        facts=MappingProxyType(
-            {
-                "scene": model,
-                "identity": _identity(model),
-                "energy": _watched,
-                "threads": threads,
-            }
-        ),
-    )
+        facts=MappingProxyType(facts),
+    )  # fmt: skip
 
 
 def _watched() -> tuple[str, str]:

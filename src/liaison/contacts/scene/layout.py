@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from math import sqrt
 from typing import Any, TypeAlias, TypeVar, final
 
@@ -648,12 +649,14 @@ def panel_sizes(bodies: int, capacity: int) -> dict[str, int]:
     }  # fmt: skip
 
 
+@lru_cache(maxsize=8)
 def _island_words(bodies: int, capacity: int, panels: bool = False) -> int:
     """Words of the block in which an island of a scene is solved."""
     lengths, counts, _ = _island_sizes(bodies, capacity, panels)
     return Island.words_for(lengths, **counts)
 
 
+@lru_cache(maxsize=8)
 def _island_sizes(bodies: int, capacity: int, panels: bool) -> tuple[dict[str, int], ...]:
     """Lengths and counts of the block of an island, and counts of its system."""
     blocks = block_room(bodies)
