@@ -2,7 +2,7 @@
 
 Formulas as plain data, so that a recorded run can say what its inputs were.
 
-Public names: resolve, places_of, interwoven, time_of, over_time, extended, identity,
+Public names: resolve, interwoven, time_of, over_time, extended, identity,
 formula_to_plain, formula_from_plain.
 """
 
@@ -21,11 +21,9 @@ from liaison.expr import (
     fingerprint,
     pack,
     substitute,
-    symbol,
     symbols_of,
     unpack,
 )
-from liaison.units import Label
 
 from .program import Entry, Program
 
@@ -44,14 +42,6 @@ def resolve(program: Program, formulas: Iterable[Expr]) -> dict[Expr, tuple[str,
             places[x] = named[x.name]
         else:
             raise NamingError.unknown("coordinate, rate, parameter or input", x.name, named)
-    return places
-
-
-def places_of(labels: Mapping[str, Sequence[Label]]) -> dict[Expr, tuple[str, int]]:
-    """A symbol for the time and for every label, with its place in the arguments of an entry."""
-    places = {symbol("t"): ("t", 0)}
-    for array, listed in labels.items():
-        places |= {symbol(x.name): (array, k) for k, x in enumerate(listed)}
     return places
 
 

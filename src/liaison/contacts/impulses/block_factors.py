@@ -1,19 +1,20 @@
-"""Sparse systems of bodies in blocks of six: L U without exchange of bodies, and solutions.
-
-The order in which bodies that touch are eliminated, and where what fills in goes.
+"""The order in which bodies that touch are eliminated, and where what fills in goes.
 
 Velocities of bodies hang together by contacts. The body with the fewest neighbors goes first; its
 neighbors are neighbors of each other from then on. The table made here serves all factorizations of
 one problem.
 
-Public names: factorize_bodies, solve_bodies. Source: GVL13 §3.2.10 (block LU);
-docs/theory/contact_solvers.md, eliminate. Source: GVL13 §11.1.9 (least degree).
+Factors of one block are here as well, for threads that take columns together.
+
+Public names: eliminate, least_degree, factorize_block, invert_pivots, forward, backward, SIDE.
+
+Source: GVL13 §3.2.10 (block LU), §11.1.9 (least degree); docs/theory/contact_solvers.md.
 """
 
 from __future__ import annotations
 
-from liaison.contacts.scene.layout import PAIRS_A_BLOCK, Contact, System, Twist
-from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.contacts.scene.layout import PAIRS_A_BLOCK, Contact, System
+from liaison.program.loops.language import i64, loop, ptr
 from liaison.program.loops.records import Rows
 
 
@@ -207,65 +208,6 @@ SIDE = 6
 
 
 @loop
-def factorize_bodies(s: System) -> i64:
-    """A = L U in place; 0 if done, 1 where a block has no factors.
-
-    Pivots are numbers, within blocks too: inverses of blocks would lose what inertia says, beside
-    stiff contacts.
-
-    Args:
-        s: what `eliminate` made of it, and its matrix.
-    """
-    pair = 0
-    for turn in range(s.bodies):
-        pivot = s.diagonal[s.order[turn]]
-        if factorize_block(pivot) != 0:
-            return 1
-        first = s.first[turn]
-        last = s.first[turn + 1]
-        invert_pivots(pivot, s.inverse)
-        for p in range(first, last):
-            divide_right(pivot, s.inverse, s.lower[p])
-            divide_left(pivot, s.upper[p])
-        for p in range(first, last):
-            minus_product(s.lower[p], s.upper[p], s.diagonal[s.below[p]])
-            for q in range(p + 1, last):
-                there = s.target[pair]
-                pair += 1
-                minus_product(s.lower[q], s.upper[p], s.lower[there])
-                minus_product(s.lower[p], s.upper[q], s.upper[there])
-    return 0
-
-
-@loop
-def minus_product(x: ptr, y: ptr, out: ptr) -> None:
-    """out −= x y."""
-    for i in range(SIDE):
-        row = out[6 * i :]
-        a = row[0]
-        b = row[1]
-        c = row[2]
-        d = row[3]
-        e = row[4]
-        f = row[5]
-        for p in range(SIDE):
-            t = x[6 * i + p]
-            line = y[6 * p :]
-            a -= t * line[0]
-            b -= t * line[1]
-            c -= t * line[2]
-            d -= t * line[3]
-            e -= t * line[4]
-            f -= t * line[5]
-        row[0] = a
-        row[1] = b
-        row[2] = c
-        row[3] = d
-        row[4] = e
-        row[5] = f
-
-
-@loop
 def factorize_block(a: ptr) -> i64:
     """A block := its factors L U, L with ones on its diagonal; 1 where a pivot vanishes."""
     for p in range(SIDE):
@@ -285,72 +227,6 @@ def invert_pivots(pivot: ptr, inverse: ptr) -> None:
     """One over each pivot of a block."""
     for p in range(SIDE):
         inverse[p] = 1.0 / pivot[7 * p]
-
-
-@loop
-def divide_right(pivot: ptr, inverse: ptr, x: ptr) -> None:
-    """x := x U⁻¹."""
-    for i in range(SIDE):
-        row = x[6 * i :]
-        for p in range(SIDE):
-            t = row[p] * inverse[p]
-            row[p] = t
-            for j in range(p + 1, SIDE):
-                row[j] -= t * pivot[6 * p + j]
-
-
-@loop
-def divide_left(pivot: ptr, x: ptr) -> None:
-    """x := L⁻¹ x."""
-    for i in range(1, SIDE):
-        for p in range(i):
-            minus_row(pivot[6 * i + p], x[6 * p :], x[6 * i :])
-
-
-@loop
-def minus_row(t: f64, a: ptr, out: ptr) -> None:
-    """out −= t a, six numbers each."""
-    k = out[0] - t * a[0]
-    m = out[1] - t * a[1]
-    n = out[2] - t * a[2]
-    p = out[3] - t * a[3]
-    q = out[4] - t * a[4]
-    r = out[5] - t * a[5]
-    out[0] = k
-    out[1] = m
-    out[2] = n
-    out[3] = p
-    out[4] = q
-    out[5] = r
-
-
-@loop
-def solve_bodies(s: System, x: Rows[Twist]) -> None:
-    """x := A⁻¹ x with the factors of `factorize_bodies`."""
-    for turn in range(s.bodies):
-        body = s.order[turn]
-        own = x[body].floats
-        forward(s.diagonal[body], own)
-        for p in range(s.first[turn], s.first[turn + 1]):
-            minus_applied(s.lower[p], own, x[s.below[p]].floats)
-    for back in range(s.bodies):
-        turn = s.bodies - 1 - back
-        body = s.order[turn]
-        own = x[body].floats
-        for p in range(s.first[turn], s.first[turn + 1]):
-            minus_applied(s.upper[p], x[s.below[p]].floats, own)
-        backward(s.diagonal[body], own)
-
-
-@loop
-def minus_applied(block: ptr, x: ptr, out: ptr) -> None:
-    """out −= block x."""
-    for i in range(SIDE):
-        row = block[6 * i :]
-        total = out[i]
-        for j in range(SIDE):
-            total -= row[j] * x[j]
-        out[i] = total
 
 
 @loop

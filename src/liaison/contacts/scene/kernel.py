@@ -24,9 +24,8 @@ import numpy as np
 
 from liaison.contacts.impulses.interior import from_inside
 from liaison.contacts.impulses.sweeps import swept
-from liaison.expr import Expr
+from liaison.expr import symbol
 from liaison.program import Entry, Kernel, Program, to_llvm
-from liaison.program.extend import places_of
 from liaison.program.kernel import MachineKernel
 from liaison.program.llvm.machine import Code, load
 from liaison.program.llvm.trampolines import trampoline
@@ -60,7 +59,17 @@ from .islands import serve
 from .layout import RESERVED, Crew, PairEntries, Pose, Shown, Twist, Weight, World
 from .notes import note_contacts
 from .parts import SceneModel
-from .step import UNSOLVED, deepest, gap_of, keep_impulses, note_forces, place, solved_step
+from .step import (
+    UNSOLVED,
+    activate,
+    contacts_at,
+    deepest,
+    gap_of,
+    keep_impulses,
+    note_forces,
+    place,
+    solved_step,
+)
 
 
 @loop
@@ -264,7 +273,7 @@ def turning_energy(place: ptr, w: ptr, inertia: ptr) -> f64:
 SCENE = MappingProxyType({"start": set_out, "attempt": one_step, "land": stand, "commit": commit})
 """The phases of steps of a scene, which `advance` calls."""
 
-APART: tuple[Loop[..., Any], ...] = (swept, from_inside)
+APART: tuple[Loop[..., Any], ...] = (swept, from_inside, candidates, activate, contacts_at, deepest)
 """Loops in which its steps spend their time, compiled apart (`compile_loops`)."""
 
 
@@ -332,19 +341,16 @@ def scene_labels(names: Sequence[str]) -> tuple[tuple[Label, ...], tuple[Label, 
 
 
 @lru_cache(maxsize=4)
-def _coordinates(
-    names: tuple[str, ...], planes: tuple[str, ...]
-) -> tuple[Mapping[str, tuple[Label, ...]], Mapping[Expr, tuple[str, int]]]:
-    """Labels of q, v and of what is shown, and their symbols: the same for the same names."""
+def _labels(names: tuple[str, ...], planes: tuple[str, ...]) -> Mapping[str, tuple[Label, ...]]:
+    """Labels of q, v and of what is shown: the same for the same names."""
     q, v = scene_labels(names)
     forces = tuple(Label(f"{plane}.{x}", "N") for plane in planes for x in "xyz")
-    labels = {"q": q, "v": v, "u": (*(Label(*x) for x in SHOWN), *forces)}
-    return MappingProxyType(labels), MappingProxyType(places_of(labels))
+    return MappingProxyType({"q": q, "v": v, "u": (*(Label(*x) for x in SHOWN), *forces)})
 
 
 def _program(model: SceneModel, threads: int) -> Program:
     """Names, sizes and labels of a scene; its entry is a loop over bodies."""
-    labels, inputs = _coordinates(tuple(model.bodies.names), tuple(model.laws.names))
+    labels = _labels(tuple(model.bodies.names), tuple(model.laws.names))
     sizes = {f"n{array}": len(x) for array, x in labels.items()}
     entries = {
         "retract": Entry.of_loop("retract", (("q", sizes["nq"]),)),
@@ -354,7 +360,9 @@ def _program(model: SceneModel, threads: int) -> Program:
         "scene": model, "identity": _identity(model), "energy": _watched, "threads": threads
     }  # fmt: skip
     return Program(
-        name="scene", entries=MappingProxyType(entries), inputs=inputs, labels=labels,
+        # formulas of stop conditions find coordinates by their labels
+        name="scene", entries=MappingProxyType(entries), inputs={symbol("t"): ("t", 0)},
+        labels=labels,
         sizes=MappingProxyType({**sizes, "nc": 0, "np": 0, "nx": sizes["nv"]}),
         facts=MappingProxyType(facts),
     )  # fmt: skip

@@ -495,6 +495,7 @@ class World(Record):
     # what may touch, and what does
     extent: Rows[Extent] = rows("balls + boxes + terrains")
     order: iptr = sized("balls + boxes + terrains")
+    sorted: ptr = sized("5 * (balls + boxes + terrains + 8) + 5")  # sides of boxes in that order
     near: Rows[Pair] = rows("capacity")
     candidate: Rows[Candidate] = rows("capacity")
     contact: Rows[Contact] = rows("capacity")
