@@ -51,7 +51,7 @@ def panels_for(n, count):
 
 
 @pytest.mark.parametrize("is_compiled", [False, True])
-@pytest.mark.parametrize("n, count", [(30, 50), (9, 30), (12, 4)])
+@pytest.mark.parametrize(("n", "count"), [(30, 50), (9, 30), (12, 4)])
 def test_bodies_in_panels_are_solved_as_a_dense_system_is(n, count, is_compiled):
     rng = np.random.default_rng(n)
     contacts = [sorted(rng.choice(n, 2, replace=False)) for _ in range(count)]
