@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from liaison.contacts.scene.kernel import scene_kernel, scene_labels
 from liaison.contacts.scene.layout import MOST_THREADS
 from liaison.contacts.scene.parts import Bodies, Laws, SceneModel, Terrain, check_start
-from liaison.errors import Interrupted, NamingError, SimulationError
+from liaison.errors import Interrupted, NamingError, SimulationError, fitting
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulation.batch.plan import common_length, length_of
@@ -86,6 +86,7 @@ class Scene:
         bodies, planes = len(self.bodies.names), len(self.planes)
         return f"<Scene of {bodies} bodies and {planes} planes{fields}>"
 
+    @fitting
     def simulate(
         self,
         until: float | str,
@@ -137,6 +138,7 @@ class Scene:
         limit = si_value(time_limit, "s", "time_limit")
         return run.finish(time_limit=limit, progress=progress, on_failure=on_failure)
 
+    @fitting
     def run(
         self,
         until: float | str,
@@ -182,6 +184,7 @@ class Scene:
         state = self._start(kernel)
         return Run(kernel, state, end, settings, stop=stop, is_compiled=is_compiled)
 
+    @fitting
     def stepper(
         self,
         *,
@@ -212,6 +215,7 @@ class Scene:
         settings = settings_of(step=size, method="moreau", max_steps=STEPS)
         return Stepper(kernel, self._start(kernel), settings)
 
+    @fitting
     def simulate_batch(
         self,
         until: float | str,
@@ -258,6 +262,7 @@ class Scene:
             progress=progress, refused=refused,
         )  # fmt: skip
 
+    @fitting
     def worlds(
         self,
         count: int,

@@ -122,6 +122,8 @@ def test_sweeping_finds_the_pairs_that_overlap(is_compiled):
     assert found == wanted
     assert len(wanted) == count > 20
     assert go(60, extents, order, 3, pairs, work) == -1
+    extents[5].high[:] = np.inf  # ends behind the last one all the same
+    assert 0 < go(60, extents, order, 2000, pairs, work) < 2000
 
 
 def test_what_is_no_scene_is_refused_by_name():
@@ -135,7 +137,7 @@ def test_what_is_no_scene_is_refused_by_name():
     let stone = body mass = 1 kg, inertia = 1 kg*m^2 end ;
     let A = join earth and stone with free end ;
     """
-    with pytest.raises(ModelError, match="no sphere, box, cylinder or hull"):
+    with pytest.raises(ModelError, match="no sphere, capsule, box, cylinder or hull"):
         liaison.collide(bare)
     with pytest.raises(SimulationError, match="restitution"):
         Scene(balls([[0, 0, 1]]), FLOOR, restitution=1.5)

@@ -135,7 +135,8 @@ def world_of(model: SceneModel, capacity: int, room: Callable[[int], Words] | No
     world.solid.floats[:], world.law.floats[:] = solid, laws.values
     world.terrain[:] = fields.ints
     if forms is not None:
-        world.forms[:], world.form[:] = forms.ints, 0 if b.corners is None else np.sign(b.corners)
+        world.forms[:] = forms.ints
+        world.form[:] = 0 if b.corners is None else np.minimum(b.corners, 1)
     world.law_between[:], world.order[:] = laws.table, np.arange(wide + len(grids))
     fill(world.body, Body, mass=b.mass, inertia=b.inertia, inverse=np.linalg.inv(b.inertia))
     surface = laws.bodies[owner]
