@@ -2,7 +2,7 @@
 
 Formulas as plain data, so that a recorded run can say what its inputs were.
 
-Public names: resolve, interwoven, time_of, over_time, extended, identity,
+Public names: resolve, places_of, interwoven, time_of, over_time, extended, identity,
 formula_to_plain, formula_from_plain.
 """
 
@@ -21,6 +21,7 @@ from liaison.expr import (
     fingerprint,
     pack,
     substitute,
+    symbol,
     symbols_of,
     unpack,
 )
@@ -43,6 +44,20 @@ def resolve(program: Program, formulas: Iterable[Expr]) -> dict[Expr, tuple[str,
         else:
             raise NamingError.unknown("coordinate, rate, parameter or input", x.name, named)
     return places
+
+
+def places_of(program: Program) -> Mapping[Expr, tuple[str, int]]:
+    """The place of every symbol of a program; one for each label where it has the time only.
+
+    A scene of ten thousand bodies has as many labels as others have symbols, and hardly ever a
+    formula of them.
+    """
+    if len(program.inputs) > 1:
+        return program.inputs
+    listed = [
+        (array, k, x.name) for array, own in program.labels.items() for k, x in enumerate(own)
+    ]
+    return {**program.inputs, **{symbol(name): (array, k) for array, k, name in listed}}
 
 
 def interwoven(program: Program, replaced: Mapping[int, Expr]) -> tuple[Expr, ...]:

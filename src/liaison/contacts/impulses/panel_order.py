@@ -91,7 +91,7 @@ def number_bodies(s: System, p: Panels) -> None:
 def reached(number: i64, s: System, p: Panels) -> i64:
     """How many bodies a column reaches."""
     t = p.turn[number]
-    return s.first[t + 1] - s.first[t]
+    return int(s.first[t + 1] - s.first[t])
 
 
 @loop

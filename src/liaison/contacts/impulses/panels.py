@@ -315,4 +315,5 @@ def minus_rows(panel: ptr, x: ptr, out: ptr, wide: i64) -> None:
 @loop
 def total_of(row: ptr, a: f64, b: f64, c: f64, d: f64, e: f64, f: f64) -> f64:
     """Six numbers times six others, in three pairs."""
-    return (row[0] * a + row[1] * b) + (row[2] * c + row[3] * d) + (row[4] * e + row[5] * f)
+    total = (row[0] * a + row[1] * b) + (row[2] * c + row[3] * d) + (row[4] * e + row[5] * f)
+    return float(total)

@@ -92,7 +92,7 @@ def next_box(j: i64, wide: i64, box: ptr, sorted: ptr) -> i64:
     """
     low, right = sorted[:wide], box[0]
     while not (
-        low[j] > right
+        not low[j] <= right
         or (
             not (sorted[wide + j] > box[1] or sorted[2 * wide + j] < box[2])
             and sorted[3 * wide + j] <= box[3]

@@ -54,7 +54,7 @@ from liaison.solvers.linear.dense import largest_in
 from liaison.units import Label
 
 from .bodies import copy_poses, moved_pose
-from .candidates import candidates
+from .candidates import candidates, sweep_and_prune
 from .islands import serve
 from .layout import RESERVED, Crew, PairEntries, Pose, Shown, Twist, Weight, World
 from .notes import note_contacts
@@ -273,7 +273,9 @@ def turning_energy(place: ptr, w: ptr, inertia: ptr) -> f64:
 SCENE = MappingProxyType({"start": set_out, "attempt": one_step, "land": stand, "commit": commit})
 """The phases of steps of a scene, which `advance` calls."""
 
-APART: tuple[Loop[..., Any], ...] = (swept, from_inside, candidates, activate, contacts_at, deepest)
+APART: tuple[Loop[..., Any], ...] = (
+    swept, from_inside, sweep_and_prune, activate, contacts_at, deepest
+)  # fmt: skip
 """Loops in which its steps spend their time, compiled apart (`compile_loops`)."""
 
 
