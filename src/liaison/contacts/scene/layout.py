@@ -336,6 +336,7 @@ class Island(Record):
     has_bounce: i64  # restitution at a contact
     is_limited: i64  # and less of it than asked
     tries: i64  # of the interior method
+    most_tries: i64
     turning_residual: f64
     strongest: f64
     scale: f64  # the strongest impulse that residuals are taken beside, as a velocity
@@ -433,6 +434,7 @@ class World(Record):
     followed: i64  # pairs
     parts: i64  # of the step under way that are done
     tried: i64
+    tries: i64  # of the interior method
     sweeps: i64
     turns: i64
     missed: i64
