@@ -6,7 +6,7 @@ then 0. Products of a group's blocks are long, and run on vectors.
 
 Public names: order_panels.
 
-Source: GVL13 §11.1.9 (least degree); DAV06 §4.1, §6.4 (elimination tree, supernodes).
+Source: GVL13 §11.1.9 (least degree); DAV06 §4.1, §4.8 (elimination tree, supernodes).
 """
 
 from __future__ import annotations

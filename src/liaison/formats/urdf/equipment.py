@@ -391,8 +391,8 @@ _INPUTS = {
 def _gains(limit: Limits, turns: bool, equipment: Equipment, inertia: float) -> dict[str, Any]:
     """Stiffness and damping: as given, else by the limits and the inertia, else by STIFF, DAMPED.
 
-    The damping of a joint that moves an inertia e is e / REST at most: with more, steps of 1 ms
-    would not follow light legs.
+    The damping of a joint that moves an inertia e is e / REST at most: more would make adaptive
+    steps short.
     """
     if equipment.motors == "torque":
         return {}
