@@ -2,7 +2,7 @@
 
 Formulas as plain data, so that a recorded run can say what its inputs were.
 
-Public names: resolve, places_of, interwoven, time_of, over_time, extended, identity,
+Public names: resolve, places_of, time_alone, interwoven, time_of, over_time, extended, identity,
 formula_to_plain, formula_from_plain.
 """
 
@@ -58,6 +58,11 @@ def places_of(program: Program) -> Mapping[Expr, tuple[str, int]]:
         (array, k, x.name) for array, own in program.labels.items() for k, x in enumerate(own)
     ]
     return {**program.inputs, **{symbol(name): (array, k) for array, k, name in listed}}
+
+
+def time_alone() -> dict[Expr, tuple[str, int]]:
+    """Inputs of a program whose formulas find all but the time by labels."""
+    return {symbol("t"): ("t", 0)}
 
 
 def interwoven(program: Program, replaced: Mapping[int, Expr]) -> tuple[Expr, ...]:

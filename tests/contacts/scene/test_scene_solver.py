@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from liaison.contacts.impulses.block_factors import eliminate
-from liaison.contacts.impulses.panel_order import order_panels
+from liaison.contacts.impulses.block_factors import eliminate, order_panels
 from liaison.contacts.impulses.panels import factorize_panels, solve_panels
 from liaison.contacts.scene.layout import (
     Contact,

@@ -24,8 +24,8 @@ import numpy as np
 
 from liaison.contacts.impulses.interior import from_inside
 from liaison.contacts.impulses.sweeps import swept
-from liaison.expr import symbol
 from liaison.program import Entry, Kernel, Program, to_llvm
+from liaison.program.extend import time_alone
 from liaison.program.kernel import MachineKernel
 from liaison.program.llvm.machine import Code, load
 from liaison.program.llvm.trampolines import trampoline
@@ -363,7 +363,7 @@ def _program(model: SceneModel, threads: int) -> Program:
     }  # fmt: skip
     return Program(
         # formulas of stop conditions find coordinates by their labels
-        name="scene", entries=MappingProxyType(entries), inputs={symbol("t"): ("t", 0)},
+        name="scene", entries=MappingProxyType(entries), inputs=time_alone(),
         labels=labels,
         sizes=MappingProxyType({**sizes, "nc": 0, "np": 0, "nx": sizes["nv"]}),
         facts=MappingProxyType(facts),
