@@ -10,7 +10,7 @@ from liaison.contacts.scene import Bodies
 from liaison.errors import LiaisonError, SimulationError
 from liaison.program.llvm.machine import ptx
 from liaison.simulation.scene import Scene
-from liaison.simulation.worlds.module import balls_module
+from liaison.simulation.worlds.scene.text import scene_module
 
 H, RADIUS = 1e-3, 0.05
 WALLS = [[0, 0, 1, 0], [1, 0, 0, 0], [-1, 0, 0, -0.27], [0, 1, 0, 0], [0, -1, 0, -0.27]]
@@ -139,6 +139,6 @@ def test_memory_that_does_not_fit_is_refused_before():
 
 def test_the_text_for_a_gpu_is_made_without_one():
     worlds = liaison.worlds(scene(), 1, step=H, device="processor")
-    text = ptx(balls_module(worlds.plan, ("march", "reset")).text, "sm_90", passes=True)
+    text = ptx(scene_module(worlds.plan, ("march", "reset")).text, "sm_90", passes=True)
     assert text.count(".entry") == 2
     assert "bar.sync" in text
