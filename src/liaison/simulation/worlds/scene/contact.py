@@ -16,6 +16,7 @@ from .layout import Block, barrier, most_of, total_of
 from .narrow import gap_at, rows_at
 from .pairs import height
 from .sweeps import rate_along
+from .turning import set_resistance
 
 TINY = 1e-24  # square of a distance [m²], as of pairs
 
@@ -167,6 +168,8 @@ def set_rates(me: i64, slack: f64, w: Block, island: Island) -> f64:
         if w.active[k] == 1:
             gap = contact_at(k, me, flat(w.mid), w, island)
             approach = max(approach, set_rate(k, gap, slack, w))
+            if w.has_turning == 1:
+                set_resistance(k, island.contact[k], w)
         k += w.lanes
     return float(most_of(approach, me, w))
 

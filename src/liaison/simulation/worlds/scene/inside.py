@@ -4,14 +4,14 @@ Contacts get the rows that those of a scene have; the threads of the block then 
 together: each contact by the loops of `contacts/impulses/interior.py`, sums over bodies color by
 color, factors column by column.
 
-Public names: begin_island, impulses_of.
+Public names: begin_island, impulses_of, solving.
 
 Source: docs/theory/contact_solvers.md.
 """
 
 from __future__ import annotations
 
-from math import copysign, sqrt
+from math import sqrt
 
 from liaison.contacts.impulses.block_factors import eliminate
 from liaison.contacts.impulses.interior import (
@@ -41,14 +41,19 @@ from liaison.contacts.impulses.interior import (
     scale_pair,
 )
 from liaison.contacts.impulses.solve import BEGIN, MOST
-from liaison.contacts.scene.islands import TRIES
-from liaison.contacts.scene.layout import ConePair, Contact, Island, System
+from liaison.contacts.scene.islands import ROUNDING
+from liaison.contacts.scene.layout import FEW, ConePair, Contact, Island, System
 from liaison.program.loops.language import f64, flat, i64, loop, ptr
 from liaison.solvers.cones.table import shrink
 
 from .factors import add_contacts, factorized, solve_system
+from .few import together
 from .layout import COLORS, Block, barrier, most_of, total_of
-from .sweeps import across_of, free_velocities, residual_of, solved, started
+from .rows import give_back, rate_of, take_contact
+from .sweeps import free_velocities, residual_of, solved, started
+
+NEARLY = 1e-8
+"""Residual of few contacts with arms that solves a step: positions are right to 1e-12 then."""
 
 SOON = 300
 """Sweeps before all contacts are solved at once."""
@@ -62,28 +67,42 @@ def begin_island(w: Block, island: Island) -> None:
 
 
 @loop
-def impulses_of(me: i64, limit: f64, scale: f64, w: Block, island: Island) -> f64:
+def impulses_of(me: i64, limit: f64, scale: f64, tries: i64, w: Block, island: Island) -> f64:
     """Impulses by sweeps, by the interior method where these are slow, and by sweeps; residual.
 
     Args:
         me: number of this thread.
         limit: residual that is enough.
         scale: the strongest impulse that counts, as a velocity.
+        tries: ways of the interior method at most.
         w: velocities without impulses in `next`; with them afterwards.
         island: workspace.
     """
     left = solved(me, 1.0, limit, SOON, scale, w)
     if left <= limit:
         return left
+    enough = max(limit, min(ROUNDING, w.tolerance))
     begin_contacts(me, w, island)
-    for turn in range(TRIES):
-        left = inside(me, limit, BEGIN[min(turn, 1)], turn, scale, w, island)
-        if left <= limit:
+    for turn in range(tries):
+        left = inside(me, enough, BEGIN[min(turn, 1)], turn, scale, w, island)
+        if left <= enough:
             return left
-        if turn < TRIES - 1:
+        if turn < tries - 1:
             forget_impulses(me, w, island)
     free_velocities(me, w)
-    return float(solved(me, 1.0, limit, w.sweeps_allowed, scale, w))
+    left = solved(me, 1.0, limit, w.sweeps_allowed, scale, w)
+    if left > max(enough, solving(w)) and w.contacts <= float(FEW):
+        return float(together(me, left, scale, w, island))
+    return left
+
+
+@loop
+def solving(w: Block) -> f64:
+    """The residual of a step with few contacts that solves it."""
+    if w.has_turning == 1:
+        # moments and impulses wait for each other so far
+        return w.tolerance
+    return min(NEARLY if w.general == 1 else ROUNDING, w.tolerance)
 
 
 @loop
@@ -222,17 +241,6 @@ def take_best(me: i64, w: Block, island: Island) -> None:
             island.contact[k].force[r] = island.best_force[k, r]
         k += w.lanes
     barrier()
-
-
-@loop
-def rate_of(k: i64, r: i64, contact: Contact, w: Block) -> f64:
-    """A rate of a contact, by its number, with what its gap adds."""
-    other = w.next[w.other[k]]
-    one = w.next[max(w.one[k], 0)]
-    u = contact.right[r]
-    for j in range(3):
-        u += contact.rows[3 + r, 3 + j] * across_of(k, j, other, one, w)
-    return float(u)
 
 
 @loop
@@ -468,72 +476,3 @@ def changed_rate(contact: Contact, r: i64, island: Island) -> f64:
             for i in range(6):
                 total += row[i] * own[i]
     return total
-
-
-@loop
-def take_contact(k: i64, contact: Contact, w: Block) -> None:
-    """A contact with its rows, along the normal and two tangents."""
-    one = w.one[k]
-    # pairs that do not touch hold no bodies together
-    contact.body[0] = one if one >= 0 and w.active[k] == 1 else -1
-    contact.body[1] = w.other[k]
-    contact.friction = w.friction[k]
-    contact.normal = w.mobility[0, k]
-    contact.right[0] = w.right[k]
-    contact.right[1] = 0.0
-    contact.right[2] = 0.0
-    if w.general == 0:
-        set_directions(k, contact, w)
-        for j in range(3):
-            ball_rows(contact, 3, j, 1.0, w.scale[w.other[k]])
-            ball_rows(contact, 0, j, -1.0, w.scale[max(one, 0)])
-    for r in range(3):
-        contact.force[r] = w.force[0, k] if r == 0 else 0.0
-        for j in range(3):
-            if r > 0:
-                contact.force[r] += contact.rows[3 + r, 3 + j] * w.force[1 + j, k]
-
-
-@loop
-def ball_rows(contact: Contact, first: i64, j: i64, way: f64, r: f64) -> None:
-    """Components j of the rows of one ball, (ρ × s, s) with ρ = −r n of the second."""
-    rows = contact.rows
-    n = rows[3, 3 + j]
-    t = rows[4, 3 + j]
-    b = rows[5, 3 + j]
-    rows[first, j] = 0.0
-    rows[first + 1, j] = -r * b
-    rows[first + 2, j] = r * t
-    rows[first, 3 + j] = way * n
-    rows[first + 1, 3 + j] = way * t
-    rows[first + 2, 3 + j] = way * b
-
-
-@loop
-def set_directions(k: i64, contact: Contact, w: Block) -> None:
-    """n, t₁ and t₂ = n × t₁ in the last columns of the rows of the second body, as DUFF17."""
-    x = w.normal[0, k]
-    y = w.normal[1, k]
-    n = w.normal[2, k]
-    sign = copysign(1.0, n)
-    a = -1.0 / (sign + n)
-    b = x * y * a
-    rows = contact.rows
-    rows[3, 3] = x
-    rows[3, 4] = y
-    rows[3, 5] = n
-    rows[4, 3] = 1.0 + sign * x * x * a
-    rows[4, 4] = sign * b
-    rows[4, 5] = -sign * x
-    rows[5, 3] = b
-    rows[5, 4] = sign + y * y * a
-    rows[5, 5] = -y
-
-
-@loop
-def give_back(k: i64, contact: Contact, w: Block) -> None:
-    """The impulse of a contact."""
-    w.force[0, k] = contact.force[0]
-    for j in range(3):
-        across = contact.force[1] * contact.rows[4, 3 + j]
-        w.force[1 + j, k] = across + contact.force[2] * contact.rows[5, 3 + j]

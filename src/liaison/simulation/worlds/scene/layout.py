@@ -76,7 +76,6 @@ class Block(Record):
     pairs: i64
     colors: i64
     islands: i64
-    is_limited: i64  # less restitution than asked
     is_shown: i64  # what planes push is asked for
     h: f64
     residual: f64  # of the impulses
@@ -160,13 +159,18 @@ class Block(Record):
     moment: ptr = sized("3", "has_turning * room")  # in the axes of the ground
     resist: ptr = sized("2", "has_turning * room")  # largest answer to rolling, and to pivoting
 
-    # bodies that hang together, where there is restitution: how much of it each has, and its work
+    # bodies that hang together, where there is restitution: by the first of them how much of it
+    # they have, what impulses gain, with all of it and with none, and what they miss
     island: iptr = sized("has_bounce * bodies")
+    state: iptr = sized("has_bounce * bodies")
+    tried: iptr = sized("has_bounce * bodies")
     part: ptr = sized("has_bounce * bodies")
+    found: ptr = sized("has_bounce * bodies")
     gain: ptr = sized("has_bounce * bodies")
+    terms: ptr = sized("has_bounce * bodies")
+    most: ptr = sized("has_bounce * bodies")
     least: ptr = sized("has_bounce * bodies")
     missed_by: ptr = sized("has_bounce * bodies")
-    state: iptr = sized("has_bounce * bodies")
 
     # impulses and velocities before the last sweep, and the way that goes on from there
     last_force: ptr = sized("4", "room")

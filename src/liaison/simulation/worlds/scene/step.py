@@ -12,15 +12,16 @@ Source: docs/theory/time_stepping.md.
 from __future__ import annotations
 
 from liaison.contacts.scene.bodies import moved_pose, spin, turned_inertia
-from liaison.contacts.scene.islands import ENOUGH, ROUNDING, TOGETHER
+from liaison.contacts.scene.islands import ENOUGH, TOGETHER
 from liaison.contacts.scene.layout import FEW, Island, Pose, Twist, World
 from liaison.contacts.scene.rates import LEAST
 from liaison.contacts.scene.step import AGAIN, HALVED, NEAR, PLACED, UNSOLVED
 from liaison.program.loops.language import at, f64, flat, i64, loop
 from liaison.simulation.steps.layout import BAD_GAP, GOOD, NO_MODE, NOT_FINITE
 
+from .bounce import impulses
 from .contact import activate, counted, deepest, set_gaps, set_rates
-from .inside import impulses_of
+from .inside import solving
 from .layout import Block, barrier, most_of, total_of
 from .pairs import find_pairs, forget
 from .sweeps import free_velocities, solved
@@ -74,13 +75,12 @@ def attempt(me: i64, w: Block, island: Island) -> i64:
     for _ in range(AGAIN):
         count = counted(me, w)
         few = 1 if count <= float(FEW) else 0
-        scale = set_rates(me, 0.0 if few == 1 else w.loose, w, island)
-        free_velocities(me, w)
-        aim = min(TOGETHER, w.tolerance) if few == 1 else w.tolerance
-        left = impulses_of(me, aim, scale * max(count, float(LEAST)), w, island)
-        w.left = left / (min(ROUNDING, w.tolerance) if few == 1 else w.tolerance)
-        w.residual = left
         w.contacts = count
+        scale = set_rates(me, 0.0 if few == 1 else w.loose, w, island)
+        aim = min(TOGETHER, w.tolerance) if few == 1 else w.tolerance
+        left = impulses(me, aim, scale * max(count, float(LEAST)), w, island)
+        w.left = left / (solving(w) if few == 1 else w.tolerance)
+        w.residual = left
         move(me, w)
         if activate(me, -w.depth, 1, flat(w.end), w) == 0.0:
             break
