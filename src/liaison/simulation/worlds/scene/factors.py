@@ -13,9 +13,7 @@ from __future__ import annotations
 from liaison.contacts.impulses.block_factors import (
     SIDE,
     backward,
-    factorize_block,
     forward,
-    invert_pivots,
 )
 from liaison.contacts.impulses.interior import add_contact
 from liaison.contacts.scene.layout import Island, System, Twist
@@ -70,11 +68,7 @@ def factorized(me: i64, s: System, w: Block) -> i64:
     bad = 0.0
     for turn in range(w.bodies):
         pivot = s.diagonal[s.order[turn]]
-        if me == 0:
-            if factorize_block(pivot) != 0:
-                bad = 1.0
-            invert_pivots(pivot, s.inverse)
-        barrier()
+        bad = max(bad, factorize_pivot(me, pivot, s.inverse, w))
         first = s.first[turn]
         size = s.first[turn + 1] - first
         k = me
@@ -86,8 +80,8 @@ def factorized(me: i64, s: System, w: Block) -> i64:
             k += w.lanes
         barrier()
         k = me
-        while k < 6 * size * size:
-            subtract(k // 6 // size, k // 6 % size, k % 6, first, size, pair, s)
+        while k < 2 * size * size:
+            subtract(k // 2 // size, k // 2 % size, 3 * (k % 2), first, size, pair, s)
             k += w.lanes
         pair += size * (size - 1) // 2
         barrier()
@@ -95,44 +89,82 @@ def factorized(me: i64, s: System, w: Block) -> i64:
 
 
 @loop
-def subtract(a: i64, b: i64, row: i64, first: i64, size: i64, pair: i64, s: System) -> None:
-    """A row of what two blocks of a column change: out −= L_b U_a."""
-    x = s.lower[first + b]
-    y = s.upper[first + a]
-    if a == b:
-        row_product(x[6 * row :], y, s.diagonal[s.below[first + a], 6 * row :])
-    elif a < b:
-        there = s.target[pair + a * size - a * (a + 1) // 2 + b - a - 1]
-        row_product(x[6 * row :], y, s.lower[there, 6 * row :])
-    else:
-        there = s.target[pair + b * size - b * (b + 1) // 2 + a - b - 1]
-        row_product(x[6 * row :], y, s.upper[there, 6 * row :])
+def factorize_pivot(me: i64, a: ptr, inverse: ptr, w: Block) -> f64:
+    """A block := its factors L U, row by row, and one over its pivots; 1 where one vanishes."""
+    bad = 0.0
+    for p in range(SIDE):
+        pivot = a[7 * p]
+        if not (abs(pivot) > 1e-300):
+            bad = 1.0
+            pivot = 1.0
+        i = p + 1 + me
+        while i < SIDE:
+            t = a[6 * i + p] / pivot
+            a[6 * i + p] = t
+            for j in range(p + 1, SIDE):
+                a[6 * i + j] -= t * a[6 * p + j]
+            i += w.lanes
+        if me == w.lanes - 1:
+            inverse[p] = 1.0 / pivot
+        barrier()
+    return bad
 
 
 @loop
-def row_product(x: ptr, y: ptr, out: ptr) -> None:
-    """out −= x y of a row x and a block y."""
-    a = out[0]
-    b = out[1]
-    c = out[2]
-    d = out[3]
-    e = out[4]
-    f = out[5]
-    for p in range(SIDE):
-        t = x[p]
-        line = y[6 * p :]
-        a -= t * line[0]
-        b -= t * line[1]
-        c -= t * line[2]
-        d -= t * line[3]
-        e -= t * line[4]
-        f -= t * line[5]
-    out[0] = a
-    out[1] = b
-    out[2] = c
-    out[3] = d
-    out[4] = e
-    out[5] = f
+def subtract(a: i64, b: i64, row: i64, first: i64, size: i64, pair: i64, s: System) -> None:
+    """Three rows of what two blocks of a column change: out −= L_b U_a."""
+    x = s.lower[first + b]
+    y = s.upper[first + a]
+    if a == b:
+        rows_product(x[6 * row :], y, s.diagonal[s.below[first + a], 6 * row :])
+    elif a < b:
+        there = s.target[pair + a * size - a * (a + 1) // 2 + b - a - 1]
+        rows_product(x[6 * row :], y, s.lower[there, 6 * row :])
+    else:
+        there = s.target[pair + b * size - b * (b + 1) // 2 + a - b - 1]
+        rows_product(x[6 * row :], y, s.upper[there, 6 * row :])
+
+
+@loop
+def rows_product(x: ptr, y: ptr, out: ptr) -> None:
+    """out −= x y of three rows x and a block y, three columns at a time."""
+    for half in range(2):
+        o = out[3 * half :]
+        a = o[0]
+        b = o[1]
+        c = o[2]
+        d = o[6]
+        e = o[7]
+        f = o[8]
+        g = o[12]
+        h = o[13]
+        k = o[14]
+        for p in range(SIDE):
+            line = y[6 * p + 3 * half :]
+            q = line[0]
+            r = line[1]
+            s = line[2]
+            t = x[p]
+            a -= t * q
+            b -= t * r
+            c -= t * s
+            t = x[6 + p]
+            d -= t * q
+            e -= t * r
+            f -= t * s
+            t = x[12 + p]
+            g -= t * q
+            h -= t * r
+            k -= t * s
+        o[0] = a
+        o[1] = b
+        o[2] = c
+        o[6] = d
+        o[7] = e
+        o[8] = f
+        o[12] = g
+        o[13] = h
+        o[14] = k
 
 
 @loop

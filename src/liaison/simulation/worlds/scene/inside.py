@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.contacts.impulses.block_factors import eliminate
 from liaison.contacts.impulses.interior import (
     BETTER,
     CENTERING,
@@ -49,6 +48,7 @@ from liaison.solvers.cones.table import shrink
 from .factors import add_contacts, factorized, solve_system
 from .few import together
 from .layout import COLORS, Block, barrier, most_of, total_of
+from .order import elimination
 from .rows import give_back, rate_of, take_contact
 from .sweeps import free_velocities, residual_of, solved, started
 
@@ -118,10 +118,8 @@ def begin_contacts(me: i64, w: Block, island: Island) -> None:
             take_inertia(w.turned[i], flat(island.body[i].inertia))
         i += w.lanes
     barrier()
-    if me == 0:
-        System(island.system).bodies = w.bodies
-        # −1: no room, and no factors
-        island.is_limited = eliminate(w.pairs, island.contact, System(island.system))
+    # −1: no room, and no factors
+    island.is_limited = elimination(me, w, island)
     barrier()
 
 

@@ -50,6 +50,7 @@ class Block(Record):
     laws: i64 = size()
     classes: i64 = size()
     lanes: i64 = size()
+    ways: i64 = size()  # words of the neighbors of a body
     heads: i64 = size()  # words of the head of an island
     lane_arrays: i64 = size()  # of a thread's world
     lane_words: i64 = size()  # and of all of it
@@ -177,6 +178,7 @@ class Block(Record):
     way_force: ptr = sized("4", "room")
     last_next: ptr = sized("bodies", "6")
     way_next: ptr = sized("bodies", "6")
+    link: iptr = sized("bodies", "ways")  # neighbors, as bits
     shared: ptr = sized("lanes")
     plane_force: ptr = sized("planes", "3")
 

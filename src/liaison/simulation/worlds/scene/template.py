@@ -20,7 +20,7 @@ from liaison.program.loops.records import Record
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.plan.scales import power_near
 
-from .layout import POINTS, Block
+from .layout import BITS, POINTS, Block
 
 SINGLE_TOLERANCE, SINGLE_DEPTH, SINGLE_MANY = 1e-4, 1e-6, 100.0
 """Residual, depth beside the size, and times that where contacts are many, in single precision."""
@@ -73,6 +73,7 @@ def block_of(plan: Plan, *, lanes: int = 1, single: bool = False) -> Block:
         units=n if world is None else int(world.colliders), wide=wide,
         planes=len(model.planes) + len(model.terrains), terrains=len(model.terrains),
         room=model.capacity, laws=len(laws.values), classes=len(laws.table), lanes=lanes,
+        ways=-(-n // BITS),
         heads=len(at), lane_arrays=0 if world is None else len(_arrays()),
         lane_words=0 if world is None else _lane_words(world), forms_words=_own_forms(world),
         table_words=0 if world is None else int(world.words), wholes=len(values[0]),
