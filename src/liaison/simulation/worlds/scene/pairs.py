@@ -57,6 +57,7 @@ def find_pairs(me: i64, w: Block) -> i64:
         for p in range(w.first[i], w.first[i + 1]):
             take_guess(i, p, w)
         i += w.lanes
+    barrier()
     if me == 0:
         color_pairs(w)
     barrier()
