@@ -217,19 +217,19 @@ def lawful(values: list[float]) -> Scene:
     ("values", "close"), [([0.4, 0.8, 0, 0], 1e-6), ([0.4, 0, 2e-3, 1e-3], 1e-3)]
 )
 def test_restitution_and_rolling_friction_are_those_of_the_scene(values, close):
-    """Balls that bounce, or roll and spin, for 300 steps; without it they are elsewhere.
+    """Balls that bounce, or roll and spin, for 200 steps; without it they are elsewhere.
 
     Moments are found to 1e-6 of the strongest, which impacts make more of.
     """
     own = lawful(values)
-    run = own.simulate(0.3, step=H, every=100, events=False)
+    run = own.simulate(0.2, step=H, every=100, events=False)
     worlds = liaison.worlds(own, 1, step=H, device="processor")
     for q in run.q[1:]:
         worlds.step(100)
         assert np.max(np.abs(worlds.q[:, 0] - q)) < close
     assert worlds.lost == 0
     plain = liaison.worlds(scene(), 1, step=H, device="processor")
-    plain.step(300)
+    plain.step(200)
     assert np.max(np.abs(worlds.q - plain.q)) > 1e-2
 
 
