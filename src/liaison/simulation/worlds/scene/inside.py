@@ -52,9 +52,6 @@ from .order import elimination
 from .rows import give_back, rate_of, take_contact
 from .sweeps import free_velocities, residual_of, solved, started
 
-NEARLY = 1e-8
-"""Residual of few contacts with arms that solves a step: positions are right to 1e-12 then."""
-
 SOON = 300
 """Sweeps before all contacts are solved at once."""
 
@@ -99,10 +96,8 @@ def impulses_of(me: i64, limit: f64, scale: f64, tries: i64, w: Block, island: I
 @loop
 def solving(w: Block) -> f64:
     """The residual of a step with few contacts that solves it."""
-    if w.has_turning == 1:
-        # moments and impulses wait for each other so far
-        return w.tolerance
-    return min(NEARLY if w.general == 1 else ROUNDING, w.tolerance)
+    # moments and impulses wait for each other so far
+    return w.tolerance if w.has_turning == 1 else w.few_tolerance
 
 
 @loop

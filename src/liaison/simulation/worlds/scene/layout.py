@@ -63,6 +63,7 @@ class Block(Record):
 
     # tolerances, as of a scene
     tolerance: f64
+    few_tolerance: f64  # of few contacts
     depth: f64
     loose: f64  # the same where contacts are many
     margin: f64

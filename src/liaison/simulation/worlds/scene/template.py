@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from liaison.contacts.convex.field_layout import Fields
 from liaison.contacts.convex.layout import Bodies as ConvexBodies
-from liaison.contacts.scene.islands import MANY
+from liaison.contacts.scene.islands import MANY, ROUNDING
 from liaison.contacts.scene.layout import RESERVED, Crew, World, scene_scratch
 from liaison.contacts.scene.parts import DEEP, SceneModel
 from liaison.contacts.scene.world import world_of
@@ -24,6 +24,9 @@ from .layout import BITS, POINTS, Block
 
 SINGLE_TOLERANCE, SINGLE_DEPTH, SINGLE_MANY = 1e-4, 1e-6, 100.0
 """Residual, depth beside the size, and times that where contacts are many, in single precision."""
+
+NEARLY = 1e-8
+"""Residual of few contacts with arms that solves a step: positions are right to 1e-12 then."""
 
 SAME = 1e-9
 """Beside the largest, differences of moments of inertia of a ball that are rounding."""
@@ -127,6 +130,7 @@ def _set_tolerances(w: Block, model: SceneModel, *, single: bool) -> None:
     size = model.size
     w.gravity[:] = model.gravity
     w.tolerance = SINGLE_TOLERANCE if single else model.tolerance
+    w.few_tolerance = min(w.tolerance, 1.0 if single else NEARLY if w.general else ROUNDING)
     w.depth = size * (SINGLE_DEPTH if single else model.depth)
     w.loose = w.depth * (SINGLE_MANY if single else MANY)
     w.margin, w.touch = 0.01 * size, 1e-4 * size
