@@ -13,7 +13,7 @@ from liaison.contacts.impulses.solve import settle
 from liaison.contacts.scene.layout import Contact, Island
 from liaison.program.loops.language import f64, i64, loop, ptr
 
-from .layout import Block, barrier
+from .layout import Block
 from .rows import give_back, rate_of, take_contact
 from .sweeps import free_velocities, residual_of, started
 

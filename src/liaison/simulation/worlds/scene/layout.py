@@ -185,7 +185,7 @@ class Block(Record):
 
     # the tables of the narrow phase, and the head and workspace of each thread
     tables: iptr = sized("table_words")
-    lane_area: iptr = sized("lanes * lane_words")
+    lane_area: ptr = sized("lanes * lane_words")
 
 
 @external
@@ -221,4 +221,3 @@ def total_of(x: f64, me: i64, w: Block) -> f64:
         total += w.shared[k]
     barrier()
     return float(total)
-

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from liaison.contacts.scene.bodies import moved_pose
 from liaison.contacts.scene.layout import Island, Pose, Twist
-from liaison.program.loops.language import at, f64, flat, i64, iptr, loop, ptr
+from liaison.program.loops.language import f64, flat, i64, iptr, loop, ptr
 from liaison.simulation.steps.layout import GOOD
 
 from ..loops import random_number

@@ -67,7 +67,7 @@ def elimination(me: i64, w: Block, island: Island) -> i64:
             s.between[k] = block_between(w.one[k], w.other[k], s)
         k += w.lanes
     barrier()
-    return blocks
+    return int(blocks)
 
 
 @loop
@@ -192,4 +192,4 @@ def block_between(one: i64, other: i64, s: System) -> i64:
     j = s.first[s.place[sooner]]
     while s.below[j] != later:
         j += 1
-    return j
+    return int(j)

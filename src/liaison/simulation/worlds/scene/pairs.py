@@ -12,8 +12,8 @@ Source: docs/theory/time_stepping.md.
 
 from __future__ import annotations
 
-from liaison.contacts.scene.candidates import plane_is_near, swept_box, swept_solid
 from liaison.contacts.scene.candidates import overlap as overlap_of
+from liaison.contacts.scene.candidates import plane_is_near, swept_box, swept_solid
 from liaison.contacts.scene.layout import World
 from liaison.contacts.scene.terrain import field_extents
 from liaison.program.loops.language import at, f64, flat, i64, loop, ptr

@@ -78,9 +78,7 @@ def push(k: i64, load: f64, x: f64, y: f64, t: f64, w: Block) -> None:
 
 
 @loop
-def push_ball(
-    i: i64, sign: f64, x: f64, y: f64, t: f64, a: f64, b: f64, c: f64, w: Block
-) -> None:
+def push_ball(i: i64, sign: f64, x: f64, y: f64, t: f64, a: f64, b: f64, c: f64, w: Block) -> None:
     """Velocities of a ball with the impulse ± (x, y, t) and the moment (a, b, c) = n × P."""
     v = w.next[i]
     quick = w.quick[i]

@@ -147,9 +147,7 @@ done:
 }}"""
 
 
-def _scene_kernel(
-    name: str, loop: str, sizes: tuple[int, int, int], form: Form, gpu: bool
-) -> str:
+def _scene_kernel(name: str, loop: str, sizes: tuple[int, int, int], form: Form, gpu: bool) -> str:
     """A kernel: a block of threads takes world after world; on this processor a loop over them."""
     real = form.real
     kept, words, spare = sizes

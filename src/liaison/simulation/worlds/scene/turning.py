@@ -57,9 +57,7 @@ def between(k: i64, one: ptr, other: ptr, w: Block) -> f64:
 
 
 @loop
-def solve_turning(
-    me: i64, limit: f64, scale: f64, tries: i64, w: Block, island: Island
-) -> f64:
+def solve_turning(me: i64, limit: f64, scale: f64, tries: i64, w: Block, island: Island) -> f64:
     """Impulses and moments in turns; the larger of their residuals."""
     left = 0.0
     for _ in range(ROUNDS):
