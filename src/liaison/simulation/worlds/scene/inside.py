@@ -52,7 +52,7 @@ from .order import elimination
 from .rows import give_back, rate_of, take_contact
 from .sweeps import free_velocities, residual_of, solved, started
 
-SOON = 300
+SOON = 1000
 """Sweeps before all contacts are solved at once."""
 
 
@@ -82,7 +82,7 @@ def impulses_of(me: i64, limit: f64, scale: f64, tries: i64, w: Block, island: I
     begin_contacts(me, w, island)
     for turn in range(tries):
         left = inside(me, enough, BEGIN[min(turn, 1)], turn, scale, w, island)
-        if left <= enough:
+        if left <= enough or (w.contacts <= float(FEW) and left <= solving(w)):
             return left
         if turn < tries - 1:
             forget_impulses(me, w, island)

@@ -1,11 +1,14 @@
-"""Impulses of a world by sweeps over its contacts, color by color, with conjugate directions.
+"""Impulses of a world by sweeps over its contacts, color by color, with momentum.
 
 Contacts of one color have no body in common and go at the same time. A contact whose impulse along
 the normal changes its rates across it, as that of a corner does, is swept along the normal first.
+After each sweep impulses go on along their way from sweep to sweep; where the next sweep leads back
+along it, that begins anew.
 
 Public names: solved, started, free_velocities, residual_of, rate_along, push.
 
-Source: JEAN99 §6 (nonsmooth Gauss–Seidel); docs/theory/time_stepping.md.
+Source: JEAN99 §6 (nonsmooth Gauss–Seidel); ODC15 §3 (momentum that begins anew);
+docs/theory/contact_solvers.md.
 """
 
 from __future__ import annotations
@@ -238,7 +241,7 @@ def solved(me: i64, mu: f64, limit: f64, allowed: i64, scale: f64, w: Block) -> 
         w: velocities without impulses come in `next`.
     """
     residual = 0.0
-    before = 0.0
+    age = 0.0
     started(me, w)
     begin_way(me, w)
     for turn in range(allowed):
@@ -247,9 +250,10 @@ def solved(me: i64, mu: f64, limit: f64, allowed: i64, scale: f64, w: Block) -> 
             residual = residual_of(me, mu, scale, w)
             if not (residual > limit):
                 break
-        now = change(me, w)
-        go_on(me, now / before if now < before else 0.0, w)
-        before = now
+        if straight(me, w) < 0.0:
+            age = 0.0
+        go_on(me, age / (age + 3.0), w)
+        age += 1.0
     return residual
 
 
@@ -272,37 +276,37 @@ def begin_way(me: i64, w: Block) -> None:
 
 
 @loop
-def change(me: i64, w: Block) -> f64:
-    """The square of what the last sweep changed, as velocities."""
+def straight(me: i64, w: Block) -> f64:
+    """The product of what the last sweep changed with the way so far: negative after a turn."""
     total = 0.0
     k = me
     while k < w.pairs:
         if w.active[k] == 1:
+            a = w.mobility[0, k] * w.mobility[0, k]
             for r in range(4):
-                x = (w.force[r, k] - w.last_force[r, k]) * w.mobility[0, k]
-                total += x * x
+                total += a * (w.force[r, k] - w.last_force[r, k]) * w.way_force[r, k]
         k += w.lanes
     return float(total_of(total, me, w))
 
 
 @loop
 def go_on(me: i64, part: f64, w: Block) -> None:
-    """Goes on along the way so far, and adds the last sweep to it: conjugate directions."""
+    """Goes on along the way from sweep to sweep, by a part of it that grows from 0 to 1."""
     k = me
     while k < w.pairs:
         if w.active[k] == 1:
             for r in range(4):
                 f = w.force[r, k]
-                way = part * w.way_force[r, k]
-                w.way_force[r, k] = way + f - w.last_force[r, k]
+                way = part * (w.way_force[r, k] + f - w.last_force[r, k])
+                w.way_force[r, k] = way
                 w.force[r, k] = f + way
                 w.last_force[r, k] = f + way
         k += w.lanes
     k = me
     while k < 6 * w.bodies:
         v = flat(w.next)[k]
-        way = part * flat(w.way_next)[k]
-        flat(w.way_next)[k] = way + v - flat(w.last_next)[k]
+        way = part * (flat(w.way_next)[k] + v - flat(w.last_next)[k])
+        flat(w.way_next)[k] = way
         flat(w.next)[k] = v + way
         flat(w.last_next)[k] = v + way
         k += w.lanes

@@ -25,8 +25,8 @@ from .layout import BITS, POINTS, Block
 SINGLE_TOLERANCE, SINGLE_DEPTH, SINGLE_MANY = 1e-4, 1e-6, 100.0
 """Residual, depth beside the size, and times that where contacts are many, in single precision."""
 
-NEARLY = 1e-8
-"""Residual of few contacts with arms that solves a step: positions are right to 1e-12 then."""
+NEARLY = 1e-7
+"""Residual of few contacts with arms that solves a step."""
 
 SAME = 1e-9
 """Beside the largest, differences of moments of inertia of a ball that are rounding."""
