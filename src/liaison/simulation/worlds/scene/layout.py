@@ -180,7 +180,6 @@ class Block(Record):
     last_next: ptr = sized("bodies", "6")
     way_next: ptr = sized("bodies", "6")
     link: iptr = sized("bodies", "ways")  # neighbors, as bits
-    shared: ptr = sized("lanes")
     plane_force: ptr = sized("planes", "3")
 
     # the tables of the narrow phase, and the head and workspace of each thread
@@ -199,25 +198,27 @@ def lane() -> i64:
     return 0
 
 
+@external
+def lanes_most(x: f64) -> f64:
+    """The largest of what all threads give, by registers."""
+    return x
+
+
+@external
+def lanes_total(x: f64) -> f64:
+    """The sum of what all threads give, in an order that does not change."""
+    return x
+
+
 @loop
 def most_of(x: f64, me: i64, w: Block) -> f64:
-    """The largest of what all threads give."""
-    w.shared[me] = x
+    """The largest of what all threads give; what each wrote before is seen by all."""
     barrier()
-    most = w.shared[0]
-    for k in range(1, w.lanes):
-        most = max(most, w.shared[k])
-    barrier()
-    return float(most)
+    return float(lanes_most(x))
 
 
 @loop
 def total_of(x: f64, me: i64, w: Block) -> f64:
-    """The sum of what all threads give, in their order."""
-    w.shared[me] = x
+    """The sum of what all threads give, likewise."""
     barrier()
-    total = w.shared[0]
-    for k in range(1, w.lanes):
-        total += w.shared[k]
-    barrier()
-    return float(total)
+    return float(lanes_total(x))

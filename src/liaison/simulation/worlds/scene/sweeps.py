@@ -164,8 +164,11 @@ def rate_along(k: i64, twists: ptr, w: Block) -> f64:
 
 
 @loop
-def pressed(k: i64, mu: f64, w: Block) -> None:
-    """One contact: the impulse that its own rates ask for."""
+def pressed(k: i64, mu: f64, w: Block) -> f64:
+    """One contact: the impulse that its own rates ask for; its change along the way so far.
+
+    The change is added to the way.
+    """
     a = w.normal[0, k]
     b = w.normal[1, k]
     c = w.normal[2, k]
@@ -176,21 +179,27 @@ def pressed(k: i64, mu: f64, w: Block) -> None:
     t = across_of(k, 2, other, one, w)
     rate = a * x + b * y + c * t
     load = w.force[0, k]
-    new = max(load - (rate + w.right[k]) / w.mobility[0, k], 0.0)
+    size = w.mobility[0, k]
+    new = max(load - (rate + w.right[k]) / size, 0.0)
+    change = new - load
     w.force[0, k] = new
+    way = w.way_force[0, k]
+    w.way_force[0, k] = way + change
+    along = change * way
     if mu > 0.0:
         if w.general == 1:
-            x += (new - load) * w.answer[0, k]
-            y += (new - load) * w.answer[1, k]
-            t += (new - load) * w.answer[2, k]
+            x += change * w.answer[0, k]
+            y += change * w.answer[1, k]
+            t += change * w.answer[2, k]
             rate = a * x + b * y + c * t
-        slide(k, new, new - load, x - rate * a, y - rate * b, t - rate * c, w)
+        along += slide(k, new, change, x - rate * a, y - rate * b, t - rate * c, w)
     else:
-        push(k, new - load, 0.0, 0.0, 0.0, w)
+        push(k, change, 0.0, 0.0, 0.0, w)
+    return float(size * size * along)
 
 
 @loop
-def slide(k: i64, load: f64, change: f64, x: f64, y: f64, t: f64, w: Block) -> None:
+def slide(k: i64, load: f64, change: f64, x: f64, y: f64, t: f64, w: Block) -> f64:
     """The friction of one contact whose rate across n is (x, y, t), and the velocities with it."""
     part = 1.0 / w.mobility[1, k]
     fx = w.force[1, k]
@@ -203,7 +212,17 @@ def slide(k: i64, load: f64, change: f64, x: f64, y: f64, t: f64, w: Block) -> N
     w.force[1, k] = cut * x
     w.force[2, k] = cut * y
     w.force[3, k] = cut * t
-    push(k, change, cut * x - fx, cut * y - fy, cut * t - ft, w)
+    x = cut * x - fx
+    y = cut * y - fy
+    t = cut * t - ft
+    push(k, change, x, y, t, w)
+    a = w.way_force[1, k]
+    b = w.way_force[2, k]
+    c = w.way_force[3, k]
+    w.way_force[1, k] = a + x
+    w.way_force[2, k] = b + y
+    w.way_force[3, k] = c + t
+    return float(a * x + b * y + c * t)
 
 
 @loop
@@ -214,8 +233,9 @@ def inside(x: f64, y: f64, t: f64, bound: f64) -> f64:
 
 
 @loop
-def sweep(me: i64, mu: f64, w: Block) -> None:
-    """All contacts once, color by color."""
+def sweep(me: i64, mu: f64, w: Block) -> f64:
+    """All contacts once, color by color; what this thread changed, along the way so far."""
+    along = 0.0
     for c in range(w.colors):
         k = w.color_first[c] + me
         end = w.color_first[c + 1]
@@ -223,9 +243,10 @@ def sweep(me: i64, mu: f64, w: Block) -> None:
             end = end if me == 0 else 0
         while k < end:
             if w.active[k] == 1:
-                pressed(k, mu, w)
+                along += pressed(k, mu, w)
             k += w.lanes if c < COLORS else 1
         barrier()
+    return along
 
 
 @loop
@@ -245,12 +266,12 @@ def solved(me: i64, mu: f64, limit: f64, allowed: i64, scale: f64, w: Block) -> 
     started(me, w)
     begin_way(me, w)
     for turn in range(allowed):
-        sweep(me, mu, w)
+        along = sweep(me, mu, w)
         if turn % LOOK == 0 or turn == allowed - 1:
             residual = residual_of(me, mu, scale, w)
             if not (residual > limit):
                 break
-        if straight(me, w) < 0.0:
+        if total_of(along, me, w) < 0.0:
             age = 0.0
         go_on(me, age / (age + 3.0), w)
         age += 1.0
@@ -264,7 +285,6 @@ def begin_way(me: i64, w: Block) -> None:
     while k < w.pairs:
         if w.active[k] == 1:
             for r in range(4):
-                w.last_force[r, k] = w.force[r, k]
                 w.way_force[r, k] = 0.0
         k += w.lanes
     k = me
@@ -276,31 +296,15 @@ def begin_way(me: i64, w: Block) -> None:
 
 
 @loop
-def straight(me: i64, w: Block) -> f64:
-    """The product of what the last sweep changed with the way so far: negative after a turn."""
-    total = 0.0
-    k = me
-    while k < w.pairs:
-        if w.active[k] == 1:
-            a = w.mobility[0, k] * w.mobility[0, k]
-            for r in range(4):
-                total += a * (w.force[r, k] - w.last_force[r, k]) * w.way_force[r, k]
-        k += w.lanes
-    return float(total_of(total, me, w))
-
-
-@loop
 def go_on(me: i64, part: f64, w: Block) -> None:
     """Goes on along the way from sweep to sweep, by a part of it that grows from 0 to 1."""
     k = me
     while k < w.pairs:
         if w.active[k] == 1:
             for r in range(4):
-                f = w.force[r, k]
-                way = part * (w.way_force[r, k] + f - w.last_force[r, k])
+                way = part * w.way_force[r, k]
                 w.way_force[r, k] = way
-                w.force[r, k] = f + way
-                w.last_force[r, k] = f + way
+                w.force[r, k] += way
         k += w.lanes
     k = me
     while k < 6 * w.bodies:

@@ -86,7 +86,7 @@ def scene_module(
     kernels = [_scene_kernel(name, one.name, sizes, form, gpu) for name, one in written.items()]
     bounds = f'"nvvm.maxntid"="{lanes}" "nvvm.minctasm"="{RESIDENT}"'
     tail = f"attributes #0 = {{ nounwind convergent {bounds} }}" if gpu else ""
-    first = GPU_OWN if gpu else HOST_OWN
+    first = "\n".join([GPU_OWN, *_exchanges(form)]) if gpu else HOST_OWN.format(real=form.real)
     text = "\n".join([first, loops, *entries, own, *kernels, device.tail(), tail, ""])
     return Module(text, tuple(written), int(block.words), form, lanes, lanes)
 
@@ -105,12 +105,63 @@ define internal i32 @liaison_lane() alwaysinline nounwind {
   ret i32 %thread
 }"""
 HOST_OWN = """\
-define internal void @liaison_barrier() alwaysinline nounwind {
+define internal void @liaison_barrier() alwaysinline nounwind {{
   ret void
-}
-define internal i32 @liaison_lane() alwaysinline nounwind {
+}}
+define internal i32 @liaison_lane() alwaysinline nounwind {{
   ret i32 0
-}"""
+}}
+define internal {real} @liaison_lanes_most({real} %x) alwaysinline nounwind {{
+  ret {real} %x
+}}
+define internal {real} @liaison_lanes_total({real} %x) alwaysinline nounwind {{
+  ret {real} %x
+}}"""
+
+
+def _exchanges(form: Form) -> list[str]:
+    """What threads give each other by registers: five exchanges, with 1, 2, 4, 8 and 16 beyond."""
+    bits = 32 if form.real == "float" else 64
+    both = {
+        # what is not a number is passed over, so that all threads get the same
+        "most": "  %x{n} = call {real} @llvm.maxnum.f{bits}({real} %x{k}, {real} %y{k})",
+        "total": "  %x{n} = fadd {real} %x{k}, %y{k}",
+    }
+    lines = ["declare i32 @llvm.nvvm.shfl.sync.bfly.i32(i32, i32, i32, i32)"]
+    for name, joined in both.items():
+        head = f"@liaison_lanes_{name}({form.real} %x0) convergent alwaysinline nounwind {{"
+        lines.append(f"define internal {form.real} {head}")
+        for k in range(5):
+            lines += [
+                x.format(k=k, n=k + 1, real=form.real, far=1 << k, bits=bits)
+                for x in (*EXCHANGE[bits], joined)
+            ]
+        lines += [f"  ret {form.real} %x5", "}"]
+    return lines
+
+
+EXCHANGE = {
+    32: (
+        "  %w{k} = bitcast float %x{k} to i32",
+        "  %v{k} = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 %w{k}, i32 {far}, i32 31)",
+        "  %y{k} = bitcast i32 %v{k} to float",
+    ),
+    64: (
+        "  %w{k} = bitcast double %x{k} to i64",
+        "  %a{k} = trunc i64 %w{k} to i32",
+        "  %s{k} = lshr i64 %w{k}, 32",
+        "  %b{k} = trunc i64 %s{k} to i32",
+        "  %d{k} = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 %a{k}, i32 {far}, i32 31)",
+        "  %e{k} = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 %b{k}, i32 {far}, i32 31)",
+        "  %f{k} = zext i32 %d{k} to i64",
+        "  %g{k} = zext i32 %e{k} to i64",
+        "  %h{k} = shl i64 %g{k}, 32",
+        "  %v{k} = or i64 %h{k}, %f{k}",
+        "  %y{k} = bitcast i64 %v{k} to double",
+    ),
+}
+"""A number of another thread, of 32 and of 64 bits."""
+
 GPU_WORLDS = """\
 enter:
   %first = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
