@@ -10,11 +10,7 @@ Source: GVL13 §3.2.10 (block LU); docs/theory/contact_solvers.md.
 
 from __future__ import annotations
 
-from liaison.contacts.impulses.block_factors import (
-    SIDE,
-    backward,
-    forward,
-)
+from liaison.contacts.impulses.block_factors import SIDE
 from liaison.contacts.impulses.interior import add_contact
 from liaison.contacts.scene.layout import Island, System, Twist
 from liaison.program.loops.language import f64, flat, i64, loop, ptr
@@ -63,20 +59,22 @@ def add_contacts(me: i64, damping: f64, w: Block, island: Island) -> None:
 
 @loop
 def factorized(me: i64, s: System, w: Block) -> i64:
-    """A = L U in place; 0 if done, 1 where a block has no factors."""
+    """A = L U in place, with one over the pivots on the diagonal; 0 if done, 1 where one vanishes.
+
+    Numbers are read together and written together: threads wait for memory once in a row, not
+    once in a number.
+    """
     pair = 0
     bad = 0.0
     for turn in range(w.bodies):
         pivot = s.diagonal[s.order[turn]]
-        bad = max(bad, factorize_pivot(me, pivot, s.inverse, w))
+        bad = max(bad, factorize_pivot(me, pivot, w))
         first = s.first[turn]
         size = s.first[turn + 1] - first
         k = me
-        while k < 12 * size:
-            if k < 6 * size:
-                divide_row(pivot, s.inverse, s.lower[first + k // 6, 6 * (k % 6) :])
-            else:
-                divide_column(pivot, s.upper[first + k // 6 - size], k % 6)
+        while k < 6 * size:
+            divide_row(pivot, s.lower[first + k // 6, 6 * (k % 6) :])
+            divide_column(pivot, s.upper[first + k // 6, k % 6 :])
             k += w.lanes
         barrier()
         k = me
@@ -89,25 +87,52 @@ def factorized(me: i64, s: System, w: Block) -> i64:
 
 
 @loop
-def factorize_pivot(me: i64, a: ptr, inverse: ptr, w: Block) -> f64:
-    """A block := its factors L U, row by row, and one over its pivots; 1 where one vanishes."""
+def factorize_pivot(me: i64, a: ptr, w: Block) -> f64:
+    """A block := its factors L U, row by row; 1 where a pivot vanishes."""
     bad = 0.0
     for p in range(SIDE):
         pivot = a[7 * p]
         if not (abs(pivot) > 1e-300):
             bad = 1.0
             pivot = 1.0
+        inverse = 1.0 / pivot
         i = p + 1 + me
         while i < SIDE:
-            t = a[6 * i + p] / pivot
-            a[6 * i + p] = t
-            for j in range(p + 1, SIDE):
-                a[6 * i + j] -= t * a[6 * p + j]
+            reduce_row(p, inverse, a[6 * i :], a[6 * p :])
             i += w.lanes
-        if me == w.lanes - 1:
-            inverse[p] = 1.0 / pivot
         barrier()
+        # nobody reads the pivot itself again
+        if me == 0:
+            a[7 * p] = inverse
+    barrier()
     return bad
+
+
+@loop
+def reduce_row(p: i64, inverse: f64, row: ptr, top: ptr) -> None:
+    """row := row − t top behind the entry p, which becomes t."""
+    b = row[1]
+    c = row[2]
+    d = row[3]
+    e = row[4]
+    f = row[5]
+    t = row[p] * inverse
+    b -= t * top[1]
+    c -= t * top[2]
+    d -= t * top[3]
+    e -= t * top[4]
+    f -= t * top[5]
+    row[p] = t
+    if p < 1:
+        row[1] = b
+    if p < 2:
+        row[2] = c
+    if p < 3:
+        row[3] = d
+    if p < 4:
+        row[4] = e
+    if p < 5:
+        row[5] = f
 
 
 @loop
@@ -168,60 +193,103 @@ def rows_product(x: ptr, y: ptr, out: ptr) -> None:
 
 
 @loop
-def divide_row(pivot: ptr, inverse: ptr, row: ptr) -> None:
-    """row := row U⁻¹."""
-    for p in range(SIDE):
-        t = row[p] * inverse[p]
-        row[p] = t
-        for j in range(p + 1, SIDE):
-            row[j] -= t * pivot[6 * p + j]
+def divide_row(u: ptr, row: ptr) -> None:
+    """row := row U⁻¹, one over the pivots being on the diagonal."""
+    a = row[0] * u[0]
+    b = (row[1] - a * u[1]) * u[7]
+    c = (row[2] - a * u[2] - b * u[8]) * u[14]
+    d = (row[3] - a * u[3] - b * u[9] - c * u[15]) * u[21]
+    e = (row[4] - a * u[4] - b * u[10] - c * u[16] - d * u[22]) * u[28]
+    f = (row[5] - a * u[5] - b * u[11] - c * u[17] - d * u[23] - e * u[29]) * u[35]
+    row[0] = a
+    row[1] = b
+    row[2] = c
+    row[3] = d
+    row[4] = e
+    row[5] = f
 
 
 @loop
-def divide_column(pivot: ptr, x: ptr, j: i64) -> None:
+def divide_column(m: ptr, x: ptr) -> None:
     """A column of a block := L⁻¹ of it."""
-    for i in range(1, SIDE):
-        for p in range(i):
-            x[6 * i + j] -= pivot[6 * i + p] * x[6 * p + j]
+    a = x[0]
+    b = x[6] - m[6] * a
+    c = x[12] - m[12] * a - m[13] * b
+    d = x[18] - m[18] * a - m[19] * b - m[20] * c
+    e = x[24] - m[24] * a - m[25] * b - m[26] * c - m[27] * d
+    x[30] = x[30] - m[30] * a - m[31] * b - m[32] * c - m[33] * d - m[34] * e
+    x[6] = b
+    x[12] = c
+    x[18] = d
+    x[24] = e
 
 
 @loop
-def solve_system(me: i64, s: System, x: Rows[Twist], w: Block) -> None:
-    """x := A⁻¹ x with the factors of `factorized`."""
+def solve_system(me: i64, s: System, x: Rows[Twist], work: Rows[Twist], w: Block) -> None:
+    """x := A⁻¹ x with the factors of `factorized`; L⁻¹ x lies in `work` midway."""
     for turn in range(w.bodies):
         body = s.order[turn]
-        own = x[body].floats
-        if me == 0:
-            forward(s.diagonal[body], own)
-        barrier()
         first = s.first[turn]
+        forward(me, s.diagonal[body], x[body].floats, work[body].floats)
+        barrier()
         k = me
         while k < 6 * (s.first[turn + 1] - first):
             p = first + k // 6
-            x[s.below[p]].floats[k % 6] -= applied(s.lower[p], k % 6, own)
+            take_away(s.lower[p, 6 * (k % 6) :], work[body].floats, x[s.below[p]].floats[k % 6 :])
             k += w.lanes
         barrier()
     for back in range(w.bodies):
         turn = w.bodies - 1 - back
         body = s.order[turn]
-        own = x[body].floats
+        own = work[body].floats
         r = me
         while r < SIDE:
-            total = own[r]
             for p in range(s.first[turn], s.first[turn + 1]):
-                total -= applied(s.upper[p], r, x[s.below[p]].floats)
-            own[r] = total
+                take_away(s.upper[p, 6 * r :], x[s.below[p]].floats, own[r:])
             r += w.lanes
         barrier()
-        if me == 0:
-            backward(s.diagonal[body], own)
+        backward(me, s.diagonal[body], own, x[body].floats)
         barrier()
 
 
 @loop
-def applied(block: ptr, row: i64, x: ptr) -> f64:
-    """A row of a block times x."""
-    total = 0.0
-    for j in range(SIDE):
-        total += block[6 * row + j] * x[j]
-    return total
+def take_away(row: ptr, x: ptr, out: ptr) -> None:
+    """out −= row · x, six numbers each."""
+    total = out[0] - row[0] * x[0] - row[1] * x[1] - row[2] * x[2]
+    out[0] = total - row[3] * x[3] - row[4] * x[4] - row[5] * x[5]
+
+
+@loop
+def forward(me: i64, m: ptr, x: ptr, out: ptr) -> None:
+    """out := L⁻¹ x of one body, written by the first thread."""
+    a = x[0]
+    b = x[1] - m[6] * a
+    c = x[2] - m[12] * a - m[13] * b
+    d = x[3] - m[18] * a - m[19] * b - m[20] * c
+    e = x[4] - m[24] * a - m[25] * b - m[26] * c - m[27] * d
+    f = x[5] - m[30] * a - m[31] * b - m[32] * c - m[33] * d - m[34] * e
+    if me == 0:
+        out[0] = a
+        out[1] = b
+        out[2] = c
+        out[3] = d
+        out[4] = e
+        out[5] = f
+
+
+@loop
+def backward(me: i64, u: ptr, x: ptr, out: ptr) -> None:
+    """out := U⁻¹ x of one body, likewise."""
+    f = x[5] * u[35]
+    e = (x[4] - u[29] * f) * u[28]
+    d = (x[3] - u[23] * f - u[22] * e) * u[21]
+    c = (x[2] - u[17] * f - u[16] * e - u[15] * d) * u[14]
+    b = (x[1] - u[11] * f - u[10] * e - u[9] * d - u[8] * c) * u[7]
+    a = (x[0] - u[5] * f - u[4] * e - u[3] * d - u[2] * c - u[1] * b) * u[0]
+    if me == 0:
+        out[0] = a
+        out[1] = b
+        out[2] = c
+        out[3] = d
+        out[4] = e
+        out[5] = f

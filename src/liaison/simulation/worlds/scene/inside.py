@@ -414,7 +414,7 @@ def solve_for(me: i64, tau: f64, second: f64, w: Block, island: Island) -> None:
                 add_impulse(island.contact[k], island.cone[k], island)
             k += w.lanes if c < COLORS else 1
         barrier()
-    solve_system(me, System(island.system), island.change, w)
+    solve_system(me, System(island.system), island.change, island.way_speed, w)
     k = me
     while k < w.pairs:
         if w.active[k] == 1:

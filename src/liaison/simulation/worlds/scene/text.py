@@ -5,6 +5,7 @@ Public names: scene_module, LANES.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from liaison.contacts.scene.layout import PairEntries
@@ -51,6 +52,9 @@ KNOWN = frozenset({
 OF_SHAPES: tuple[Loop[..., None], ...] = (find_extents, places_of, rows_at, begin_tables)
 """Loops that a scene of balls does without."""
 
+UNROLLED = ("rows_product", "add_row", "add_product", "across_of", "spin")
+"""Loops over the numbers of a block or a vector."""
+
 SHORT_LINES = 200
 """Lines of a function that is written where it is called."""
 
@@ -79,7 +83,8 @@ def scene_module(
     device = DeviceModule(form, estimates=gpu)
     loops = in_words_of_32_bits(loops) if single else with_short_integers(loops)
     if gpu:
-        loops = rolled(graded(loops, SHORT_LINES)).replace(" nounwind ", " convergent nounwind ")
+        loops = _unrolled(rolled(graded(loops, SHORT_LINES)))
+        loops = loops.replace(" nounwind ", " convergent nounwind ")
     entries = [entry_text(device, pair_program(), x, f"{PREFIX}{x}") for x in listed]
     own = functions_text(device, functions)
     sizes = kept_words(plan), int(block.words), spare_words(plan, lanes=lanes)
@@ -89,6 +94,15 @@ def scene_module(
     first = "\n".join([GPU_OWN, *_exchanges(form)]) if gpu else HOST_OWN.format(real=form.real)
     text = "\n".join([first, loops, *entries, own, *kernels, device.tail(), tail, ""])
     return Module(text, tuple(written), int(block.words), form, lanes, lanes)
+
+
+def _unrolled(text: str) -> str:
+    """The same text, in which loops of `UNROLLED` may be written out: their numbers come at once."""
+
+    def plain(match: re.Match[str]) -> str:
+        return re.sub(r", !llvm\.loop !\d+", "", match[0]) if match[1] in UNROLLED else match[0]
+
+    return re.sub(r"^define [^@]*@liaison_(\w+)\(.*?^\}", plain, text, flags=re.M | re.S)
 
 
 GPU_OWN = """\
