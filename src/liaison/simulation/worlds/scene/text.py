@@ -55,6 +55,9 @@ OF_SHAPES: tuple[Loop[..., None], ...] = (find_extents, places_of, rows_at, begi
 UNROLLED = ("rows_product", "add_row", "add_product", "across_of", "spin")
 """Loops over the numbers of a block or a vector."""
 
+INLINED = ("pressed", "across_of", "push", "slide")
+"""Functions of a contact in a sweep."""
+
 SHORT_LINES = 200
 """Lines of a function that is written where it is called."""
 
@@ -97,10 +100,16 @@ def scene_module(
 
 
 def _unrolled(text: str) -> str:
-    """The same text, in which loops of `UNROLLED` may be written out: their numbers come at once."""
+    """The same text, in which loops of `UNROLLED` may be written out: their numbers come at once.
+
+    Functions of `INLINED` are written where they are called.
+    """
 
     def plain(match: re.Match[str]) -> str:
-        return re.sub(r", !llvm\.loop !\d+", "", match[0]) if match[1] in UNROLLED else match[0]
+        body = match[0]
+        if match[1] in UNROLLED:
+            body = re.sub(r", !llvm\.loop !\d+", "", body)
+        return body.replace(" noinline ", " alwaysinline ", 1) if match[1] in INLINED else body
 
     return re.sub(r"^define [^@]*@liaison_(\w+)\(.*?^\}", plain, text, flags=re.M | re.S)
 
