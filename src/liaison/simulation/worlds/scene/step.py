@@ -11,11 +11,18 @@ Source: docs/theory/time_stepping.md.
 
 from __future__ import annotations
 
-from liaison.contacts.scene.bodies import moved_pose, spin, turned_inertia
+from liaison.contacts.scene.bodies import AGAIN as SPIN
+from liaison.contacts.scene.bodies import (
+    moved_pose,
+    rotation,
+    spin,
+    spin_about,
+    turned_inertia,
+)
 from liaison.contacts.scene.islands import ENOUGH, TOGETHER
 from liaison.contacts.scene.layout import FEW, Island, Pose, Twist, World
 from liaison.contacts.scene.rates import LEAST
-from liaison.contacts.scene.step import AGAIN, HALVED, NEAR, PLACED, UNSOLVED
+from liaison.contacts.scene.step import AGAIN, HALVED, NEAR, PLACED, SPUN, UNSOLVED
 from liaison.program.loops.language import at, f64, flat, i64, loop
 from liaison.simulation.steps.layout import BAD_GAP, GOOD, NO_MODE, NOT_FINITE
 
@@ -72,6 +79,16 @@ def attempt(me: i64, w: Block, island: Island) -> i64:
         return status
     activate(me, w.touch, 0, flat(w.pose), w)
     activate(me, 0.0, 1, flat(w.end), w)
+    for _ in range(SPUN):
+        find_impulses(me, w, island)
+        if w.general == 0 or w.contacts == 0.0 or spin_once_more(me, w) == 0:
+            break
+    return GOOD
+
+
+@loop
+def find_impulses(me: i64, w: Block, island: Island) -> None:
+    """Impulses of what is active, and of what they close."""
     for _ in range(AGAIN):
         count = counted(me, w)
         few = 1 if count <= float(FEW) else 0
@@ -84,7 +101,33 @@ def attempt(me: i64, w: Block, island: Island) -> i64:
         move(me, w)
         if activate(me, -w.depth, 1, flat(w.end), w) == 0.0:
             break
-    return GOOD
+
+
+@loop
+def spin_once_more(me: i64, w: Block) -> i64:
+    """Free spins with the gyroscopic moments of the velocities that impulses led to.
+
+    1 if one changed by more than a small part of the spins: impulses are to be found again.
+    """
+    most = 0.0
+    i = me
+    while i < w.bodies:
+        kicked = 0.0
+        size = 0.0
+        for a in range(3):
+            kicked += abs(w.next[i, a] - w.free[i, a])
+            size += abs(w.next[i, a]) + abs(w.speed[i, a])
+        if kicked > SPIN * size:
+            world = World(at(w.lane_area, me * w.lane_words))
+            world.h = w.h
+            rotation(world.mid[i].turn, flat(world.R))
+            spin_about(i, w.next[i], world.after, world)
+            for a in range(3):
+                if abs(world.after[a] - w.free[i, a]) > SPIN * size:
+                    most = 1.0
+                w.free[i, a] = world.after[a]
+        i += w.lanes
+    return 1 if most_of(most, me, w) > 0.0 else 0
 
 
 @loop
