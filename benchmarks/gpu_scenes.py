@@ -2,10 +2,10 @@
 
 Run on a machine with an NVIDIA GPU and its driver:
 
-    python benchmarks/gpu_scenes.py [--quick] [balls] [boxes] [hulls] [single]
+    python benchmarks/gpu_scenes.py [--quick] [balls] [boxes] [capsules] [hulls] [double] [single]
 
-A hundred balls fall into a box, the scene of `bench_contact.py`; thirty boxes, and thirty hulls of
-twelve corners, fall into a smaller one. Velocities at the start are random, so that no two worlds
+A hundred balls fall into a box, the scene of `bench_contact.py`; thirty boxes, capsules, or hulls
+of twelve corners fall into a smaller one. Velocities at the start are random, so that no two worlds
 are alike. Parts of the way are timed: the fall until bodies meet, the heap while it comes together
 (steps are hardest there: contacts open and slip in ever new sets), all of it until the heap rests,
 the heap at rest, the same in all worlds, and the heap 20 steps after random velocities of 1 mm/s.
@@ -63,6 +63,11 @@ def solids(shape: object) -> Scene:
 def boxes() -> Scene:
     """Thirty boxes of 8 × 6 × 5 cm."""
     return solids(liaison.Box(0.08, 0.06, 0.05))
+
+
+def capsules() -> Scene:
+    """Thirty capsules of radius 3 cm, 10 cm long."""
+    return solids(liaison.Capsule(0.03, 0.04))
 
 
 def hulls() -> Scene:
@@ -157,10 +162,11 @@ def resting(scene: Scene) -> np.ndarray:
 
 def main() -> None:
     words = [x for x in sys.argv[1:] if not x.startswith("-")]
-    scenes = {"balls": scene, "boxes": boxes, "hulls": hulls}
+    scenes = {"balls": scene, "boxes": boxes, "capsules": capsules, "hulls": hulls}
     chosen = [x for x in scenes if x in words] or list(scenes)
     print(HEAD)
-    for precision in ("single",) if "single" in words else ("double", "single"):
+    precisions = [x for x in ("double", "single") if x in words] or ["double", "single"]
+    for precision in precisions:
         for name in chosen:
             table(name, scenes[name](), precision, quick="--quick" in sys.argv)
 

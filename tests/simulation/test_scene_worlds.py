@@ -127,6 +127,7 @@ SHAPES = {
     "hull": liaison.Hull((np.array(CORNERS) * 0.01).tolist()),
     "drum": liaison.Cylinder(0.05, 0.1),
     "ball": liaison.Sphere(0.05),
+    "rod": liaison.Capsule(0.04, 0.06),
 }
 ROUGH = liaison.HeightField(
     x=3, y=3, heights=np.random.default_rng(1).uniform(0, 0.1, (16, 16))
@@ -137,7 +138,7 @@ def mixed(height: float = 0.09, **options) -> Scene:
     """A body of every shape above each other, turned at random, with masses off their centers."""
     rng, parts, start = np.random.default_rng(4), [], {}
     for k, (name, shape) in enumerate(SHAPES.items()):
-        center = (0, 0, 0) if name == "drum" else (0.01, 0, -0.005)
+        center = (0, 0, 0) if name in ("drum", "rod") else (0.01, 0, -0.005)
         body = liaison.body(
             name, mass=1 + 0.2 * k, inertia=(0.002, 0.003, 0.004), center=center, shapes=shape
         )
@@ -152,10 +153,14 @@ def mixed(height: float = 0.09, **options) -> Scene:
 
 @pytest.mark.parametrize(
     ("options", "close"),
-    [({}, 1e-10), ({"terrain": ROUGH, "height": 0.25}, 1e-6), ({"restitution": 0.5}, 1e-5)],
+    [
+        ({"terrain": ROUGH, "height": 0.25}, 1e-6),
+        pytest.param({}, 1e-10, marks=pytest.mark.slow),
+        pytest.param({"restitution": 0.5}, 1e-5, marks=pytest.mark.slow),
+    ],
 )
 def test_bodies_of_all_shapes_move_as_on_the_processor(options, close):
-    """Boxes, hulls, cylinders and balls on each other, a plane and a height field, for 400 steps.
+    """Boxes, hulls, cylinders, balls, capsules on each other, a plane, a height field, 400 steps.
 
     Without friction impulses do what they do in one way only; differences of one step are
     rounding, and grow with every impact.

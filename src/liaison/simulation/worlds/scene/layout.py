@@ -46,7 +46,8 @@ class Block(Record):
     wide: i64 = size()  # those of them that touch each other
     planes: i64 = size()  # and height fields, which are the last of them
     terrains: i64 = size()
-    room: i64 = size()  # for places that may touch within a step
+    room: i64 = size()  # for places that may touch within a step, and slots that stay empty
+    most_pairs: i64 = size()  # places alone
     laws: i64 = size()
     classes: i64 = size()
     lanes: i64 = size()

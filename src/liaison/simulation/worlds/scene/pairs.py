@@ -61,6 +61,8 @@ def find_pairs(me: i64, w: Block) -> i64:
     if me == 0:
         color_pairs(w)
     barrier()
+    if w.pairs > w.most_pairs:
+        return CROWDED
     p = me
     while p < w.slots_used:
         if w.general == 0 or w.kind[p] >= 0:
@@ -202,9 +204,13 @@ def places_on(i: i64, j: i64, world: World, w: Block) -> i64:
     if i < world.balls or i >= w.wide:
         # entries are known by their names: where they lie counts for nothing
         return int(plane_is_near(Entries(w.ints), i, j, world))
-    if world.hulls == 1:
-        return POINTS if world.form[i - world.balls] < 0 else 0
-    return 0
+    if world.hulls == 0 or world.form[i - world.balls] >= 0:
+        return 0  # by their corners
+    lowest = -w.plane[j, 3] - w.margin
+    for axis in range(3):
+        n = w.plane[j, axis]
+        lowest += min(n * world.extent[i].low[axis], n * world.extent[i].high[axis])
+    return POINTS if lowest <= 0.0 else 0
 
 
 @loop

@@ -28,6 +28,9 @@ SINGLE_TOLERANCE, SINGLE_DEPTH, SINGLE_MANY = 1e-4, 1e-6, 100.0
 NEARLY = 1e-7
 """Residual of few contacts with arms that solves a step."""
 
+SLOTS = 8 * POINTS
+"""Slots that there is room for beside places, for each shape."""
+
 SAME = 1e-9
 """Beside the largest, differences of moments of inertia of a ball that are rounding."""
 
@@ -75,7 +78,8 @@ def block_of(plan: Plan, *, lanes: int = 1, single: bool = False) -> Block:
         {}, bodies=n, general=int(world is not None),
         units=n if world is None else int(world.colliders), wide=wide,
         planes=len(model.planes) + len(model.terrains), terrains=len(model.terrains),
-        room=model.capacity, laws=len(laws.values), classes=len(laws.table), lanes=lanes,
+        room=model.capacity + (0 if world is None else SLOTS * wide),
+        most_pairs=model.capacity, laws=len(laws.values), classes=len(laws.table), lanes=lanes,
         ways=-(-n // BITS),
         heads=len(at), lane_arrays=0 if world is None else len(_arrays()),
         lane_words=0 if world is None else _lane_words(world), forms_words=_own_forms(world),
