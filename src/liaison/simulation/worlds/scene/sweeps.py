@@ -301,20 +301,58 @@ def go_on(me: i64, part: f64, w: Block) -> None:
     k = me
     while k < w.pairs:
         if w.active[k] == 1:
-            for r in range(4):
-                way = part * w.way_force[r, k]
-                w.way_force[r, k] = way
-                w.force[r, k] += way
+            go_contact(k, part, w)
         k += w.lanes
-    k = me
-    while k < 6 * w.bodies:
-        v = flat(w.next)[k]
-        way = part * (flat(w.way_next)[k] + v - flat(w.last_next)[k])
-        flat(w.way_next)[k] = way
-        flat(w.next)[k] = v + way
-        flat(w.last_next)[k] = v + way
-        k += w.lanes
+    i = me
+    while i < w.bodies:
+        go_three(part, w.next[i], w.last_next[i], w.way_next[i])
+        go_three(part, w.next[i, 3:], w.last_next[i, 3:], w.way_next[i, 3:])
+        i += w.lanes
     barrier()
+
+
+@loop
+def go_contact(k: i64, part: f64, w: Block) -> None:
+    """The same of one contact: all is read before anything is written."""
+    a = part * w.way_force[0, k]
+    b = part * w.way_force[1, k]
+    c = part * w.way_force[2, k]
+    d = part * w.way_force[3, k]
+    load = w.force[0, k] + a
+    x = w.force[1, k] + b
+    y = w.force[2, k] + c
+    t = w.force[3, k] + d
+    w.way_force[0, k] = a
+    w.way_force[1, k] = b
+    w.way_force[2, k] = c
+    w.way_force[3, k] = d
+    w.force[0, k] = load
+    w.force[1, k] = x
+    w.force[2, k] = y
+    w.force[3, k] = t
+
+
+@loop
+def go_three(part: f64, v: ptr, last: ptr, way: ptr) -> None:
+    """The same of three components of a velocity."""
+    x = v[0]
+    y = v[1]
+    t = v[2]
+    a = part * (way[0] + x - last[0])
+    b = part * (way[1] + y - last[1])
+    c = part * (way[2] + t - last[2])
+    way[0] = a
+    way[1] = b
+    way[2] = c
+    x += a
+    y += b
+    t += c
+    v[0] = x
+    v[1] = y
+    v[2] = t
+    last[0] = x
+    last[1] = y
+    last[2] = t
 
 
 @loop

@@ -52,7 +52,11 @@ KNOWN = frozenset({
 OF_SHAPES: tuple[Loop[..., None], ...] = (find_extents, places_of, rows_at, begin_tables)
 """Loops that a scene of balls does without."""
 
-UNROLLED = ("rows_product", "add_row", "add_product", "across_of", "spin")
+UNROLLED = (
+    "rows_product", "add_row", "add_product", "scale_pair", "aim", "constant_part", "respond",
+    "products", "go_inside", "add_impulse", "changed_rate", "missing_momentum", "give_back",
+    "rate_of", "rate_along", "set_rate", "set_arms", "answer_to",
+)  # fmt: skip
 """Loops over the numbers of a block or a vector."""
 
 INLINED = ("pressed", "across_of", "push", "slide")
