@@ -37,8 +37,7 @@ from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
 from liaison.simulation.steps.explicit import refresh
 from liaison.simulation.steps.layout import GOOD, NOT_FINITE, SINGULAR_MASS, Entries, Run
 from liaison.simulation.steps.projection import project
-
-from .scene.layout import barrier
+from liaison.simulation.worlds.scene.layout import barrier
 
 MEASURES = ("complementarity", "penetration", "contacts")
 """Largest values of every world since it was reset, see `note_world`."""

@@ -39,13 +39,13 @@ from liaison.simulation.plan.plan import Plan, plan_of
 from liaison.simulation.plan.settings import Settings
 from liaison.simulation.record.trajectory import FAILED
 from liaison.simulation.steps.layout import CROWDED, DONE
+from liaison.simulation.worlds.scene.template import kept_words, spare_words
+from liaison.simulation.worlds.scene.text import LANES, scene_module
 from liaison.units import Label, si_value
 
 from .loops import MEASURES
 from .module import KERNELS, module_of
 from .places import Kernels, Place, place_named
-from .scene.template import kept_words, spare_words
-from .scene.text import LANES, scene_module
 
 NUMBERS = 1_000_000_000
 """Recorded numbers at most: 8 GB."""

@@ -197,7 +197,7 @@ def note_least(w: Block) -> None:
         elif w.state[i] == SEARCHED:
             w.least[i] = w.gain[i]
             w.gain[i] = w.most[i]
-            w.found[i] = 1.0
+            w.share[i] = 1.0
             if w.least[i] >= 0.0:
                 w.state[i] = SETTLED
 
@@ -208,8 +208,8 @@ def next_parts(turn: i64, w: Block) -> None:
     for i in range(w.islands):
         if w.state[i] == SEARCHED:
             if turn < LESS:
-                w.found[i] = w.found[i] * w.least[i] / (w.least[i] - w.gain[i])
-                w.part[i] = w.found[i]
+                w.share[i] = w.share[i] * w.least[i] / (w.least[i] - w.gain[i])
+                w.part[i] = w.share[i]
             else:
                 w.state[i] = WITHOUT
                 w.part[i] = 0.0

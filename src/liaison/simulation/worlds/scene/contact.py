@@ -98,9 +98,10 @@ def answer_to(k: i64, p: ptr, out: ptr, w: Block) -> None:
     for side in range(2):
         body = w.other[k] if side == 0 else w.one[k]
         if body >= 0:
-            a = w.arm[3 * side, k]
-            b = w.arm[3 * side + 1, k]
-            c = w.arm[3 * side + 2, k]
+            first = 3 * side
+            a = w.arm[first, k]
+            b = w.arm[first + 1, k]
+            c = w.arm[first + 2, k]
             x = b * p[2] - c * p[1]
             y = c * p[0] - a * p[2]
             t = a * p[1] - b * p[0]

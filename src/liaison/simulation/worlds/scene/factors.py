@@ -1,22 +1,223 @@
 """Sparse systems of the bodies of a world in blocks of six, by the threads of a block together.
 
-The order of elimination and what fills in are those of `contacts/impulses/block_factors.py`; blocks
-of a column, and what they change, go by rows.
+The body with the fewest neighbors goes first, as in `contacts/impulses/block_factors.py`; its
+neighbors are neighbors of each other from then on. Bodies that a body touches are bits of words, so
+that threads join them by a few operations each. Blocks of a column, and what they change, go by
+rows.
 
-Public names: add_contacts, factorized, solve_system.
+Public names: elimination, add_contacts, factorized, solve_system.
 
-Source: GVL13 §3.2.10 (block LU); docs/theory/contact_solvers.md.
+Source: GVL13 §3.2.10 (block LU), §11.1.9 (least degree); docs/theory/contact_solvers.md.
 """
 
 from __future__ import annotations
 
 from liaison.contacts.impulses.block_factors import SIDE
 from liaison.contacts.impulses.interior import add_contact
-from liaison.contacts.scene.layout import Island, System, Twist
-from liaison.program.loops.language import f64, flat, i64, loop, ptr
+from liaison.contacts.scene.layout import PAIRS_A_BLOCK, Island, System, Twist
+from liaison.program.loops.language import f64, flat, i64, iptr, loop, ptr
 from liaison.program.loops.records import Rows
 
-from .layout import COLORS, Block, barrier, most_of
+from .layout import BITS, COLORS, Block, barrier, most_of
+
+FAR = 4096
+"""More than there are bodies."""
+
+
+@loop
+def elimination(me: i64, w: Block, island: Island) -> i64:
+    """The order and the blocks of the system of an island; −1 where there is no room for them."""
+    s = System(island.system)
+    s.bodies = w.bodies
+    find_links(me, w)
+    i = me
+    while i < w.bodies:
+        s.place[i] = -1
+        s.degree[i] = bits_of(w.link[i], w.ways)
+        i += w.lanes
+    if me == 0:
+        s.first[0] = 0
+    barrier()
+    for turn in range(w.bodies):
+        i = next_body(me, s, w)
+        if me == 0:
+            s.order[turn] = i
+            s.first[turn + 1] = s.first[turn] + s.degree[i]
+            s.place[i] = turn
+        barrier()
+        j = me
+        while j < w.bodies:
+            if has_bit(w.link[i], j) == 1:
+                join(i, j, s, w)
+            j += w.lanes
+        barrier()
+    blocks = s.first[w.bodies]
+    pairs = begin_columns(me, s, w)
+    if blocks > s.blocks or pairs > PAIRS_A_BLOCK * s.blocks:
+        return -1
+    list_blocks(me, s, w)
+    return int(blocks)
+
+
+@loop
+def list_blocks(me: i64, s: System, w: Block) -> None:
+    """Columns, what pairs of their blocks change, and blocks of bodies that touch."""
+    turn = me
+    while turn < w.bodies:
+        list_column(turn, s, w)
+        turn += w.lanes
+    barrier()
+    turn = me
+    while turn < w.bodies:
+        list_targets(turn, s)
+        turn += w.lanes
+    k = me
+    while k < w.pairs:
+        s.between[k] = -1
+        if w.active[k] == 1 and w.one[k] >= 0:
+            s.between[k] = block_between(w.one[k], w.other[k], s)
+        k += w.lanes
+    barrier()
+
+
+@loop
+def find_links(me: i64, w: Block) -> None:
+    """Bits of the bodies that each body touches."""
+    k = me
+    while k < w.bodies * w.ways:
+        flat(w.link)[k] = 0
+        k += w.lanes
+    barrier()
+    for c in range(w.colors):
+        k = w.color_first[c] + me
+        end = w.color_first[c + 1]
+        if c == COLORS:
+            end = end if me == 0 else 0
+        while k < end:
+            if w.active[k] == 1 and w.one[k] >= 0:
+                set_bit(w.link[w.one[k]], w.other[k])
+                set_bit(w.link[w.other[k]], w.one[k])
+            k += w.lanes if c < COLORS else 1
+        barrier()
+
+
+@loop
+def has_bit(words: iptr, j: i64) -> i64:
+    """1 if a number is in a set."""
+    word = j // BITS
+    return int((words[word] >> (j - BITS * word)) & 1)
+
+
+@loop
+def set_bit(words: iptr, j: i64) -> None:
+    """A number that is in a set from now on."""
+    word = j // BITS
+    words[word] = words[word] | (1 << (j - BITS * word))
+
+
+@loop
+def turn_bit(words: iptr, j: i64) -> None:
+    """A number that leaves a set."""
+    word = j // BITS
+    words[word] = words[word] ^ (1 << (j - BITS * word))
+
+
+@loop
+def bits_of(words: iptr, ways: i64) -> i64:
+    """How many bits of a set there are."""
+    total = 0
+    for k in range(ways):
+        x = words[k]
+        x = x - ((x >> 1) & 0x15555555)
+        x = (x & 0x33333333) + ((x >> 2) & 0x33333333)
+        x = (x + (x >> 4)) & 0x0F0F0F0F
+        x = x + (x >> 8)
+        total += (x + (x >> 16)) & 63
+    return total
+
+
+@loop
+def next_body(me: i64, s: System, w: Block) -> i64:
+    """The body with the fewest neighbors of those that are left, the first of them."""
+    best = -float(FAR) * float(FAR)
+    i = me
+    while i < w.bodies:
+        if s.place[i] < 0:
+            best = max(best, -float(FAR * s.degree[i] + i))
+        i += w.lanes
+    return int(-most_of(best, me, w)) % FAR
+
+
+@loop
+def join(i: i64, j: i64, s: System, w: Block) -> None:
+    """Neighbors of i become neighbors of j, and i leaves."""
+    own = w.link[j]
+    for k in range(w.ways):
+        own[k] = own[k] | w.link[i, k]
+    # both bits are there: i was a neighbor, and j is one of its own now
+    turn_bit(own, i)
+    turn_bit(own, j)
+    s.degree[j] = bits_of(own, w.ways)
+
+
+@loop
+def begin_columns(me: i64, s: System, w: Block) -> i64:
+    """Where the pairs of blocks of every column begin, into `head`; how many there are."""
+    if me == 0:
+        total = 0
+        for turn in range(w.bodies):
+            size = s.first[turn + 1] - s.first[turn]
+            s.head[turn] = total
+            total += size * (size - 1) // 2
+        s.pool[0] = total
+    barrier()
+    return int(s.pool[0])
+
+
+@loop
+def list_column(turn: i64, s: System, w: Block) -> None:
+    """The bodies of a column by their places."""
+    words = w.link[s.order[turn]]
+    count = 0
+    first = s.first[turn]
+    for k in range(w.ways):
+        left = words[k]
+        j = BITS * k
+        while left > 0:
+            if left & 1 == 1:
+                p = first + count
+                while p > first and s.place[s.below[p - 1]] > s.place[j]:
+                    s.below[p] = s.below[p - 1]
+                    p -= 1
+                s.below[p] = j
+                count += 1
+            left = left >> 1
+            j += 1
+
+
+@loop
+def list_targets(turn: i64, s: System) -> None:
+    """Which block each pair of blocks of a column changes."""
+    pair = s.head[turn]
+    last = s.first[turn + 1]
+    for b in range(s.first[turn], last):
+        j = s.first[s.place[s.below[b]]]
+        for a in range(b + 1, last):
+            while s.below[j] != s.below[a]:
+                j += 1
+            s.target[pair] = j
+            pair += 1
+
+
+@loop
+def block_between(one: i64, other: i64, s: System) -> i64:
+    """The block of two bodies that touch."""
+    sooner = one if s.place[one] < s.place[other] else other
+    later = other if sooner == one else one
+    j = s.first[s.place[sooner]]
+    while s.below[j] != later:
+        j += 1
+    return int(j)
 
 
 @loop

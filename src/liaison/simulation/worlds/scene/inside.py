@@ -45,11 +45,9 @@ from liaison.contacts.scene.layout import FEW, ConePair, Contact, Island, System
 from liaison.program.loops.language import f64, flat, i64, loop, ptr
 from liaison.solvers.cones.table import shrink
 
-from .factors import add_contacts, factorized, solve_system
-from .few import together
+from .factors import add_contacts, elimination, factorized, solve_system
 from .layout import COLORS, Block, barrier, most_of, total_of
-from .order import elimination
-from .rows import give_back, rate_of, take_contact
+from .rows import give_back, rate_of, take_contact, together
 from .sweeps import free_velocities, residual_of, solved, started
 
 SOON = 1000

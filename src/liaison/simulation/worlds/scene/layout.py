@@ -168,7 +168,7 @@ class Block(Record):
     state: iptr = sized("has_bounce * bodies")
     tried: iptr = sized("has_bounce * bodies")
     part: ptr = sized("has_bounce * bodies")
-    found: ptr = sized("has_bounce * bodies")
+    share: ptr = sized("has_bounce * bodies")
     gain: ptr = sized("has_bounce * bodies")
     terms: ptr = sized("has_bounce * bodies")
     most: ptr = sized("has_bounce * bodies")

@@ -9,8 +9,8 @@ from liaison.contacts.scene.bodies import moved_pose
 from liaison.contacts.scene.layout import Island, Pose, Twist
 from liaison.program.loops.language import f64, flat, i64, iptr, loop, ptr
 from liaison.simulation.steps.layout import GOOD
+from liaison.simulation.worlds.loops import random_number
 
-from ..loops import random_number
 from .inside import begin_island
 from .layout import Block, barrier, lane
 from .narrow import begin_tables
@@ -96,6 +96,14 @@ def show(me: i64, i: i64, count: i64, u: ptr, w: Block) -> None:
 
 
 @loop
+def note(i: i64, count: i64, residual: f64, depth: f64, most: f64, measures: ptr) -> None:
+    """The largest values of a world since it was reset."""
+    measures[i] = max(measures[i], residual)
+    measures[count + i] = max(measures[count + i], depth)
+    measures[2 * count + i] = max(measures[2 * count + i], most)
+
+
+@loop
 def march_scene(
     i: i64, count: i64, steps: i64, hold: i64, rows: i64, u_one: i64, p_one: i64,
     step: f64, t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, kept: ptr, measures: ptr, codes: iptr,
@@ -140,9 +148,7 @@ def march_scene(
         show(me, i, count, u, w)
     if me == 0:
         t[i] = t[i] + float(done) * step
-        measures[i] = max(measures[i], residual)
-        measures[count + i] = max(measures[count + i], depth)
-        measures[2 * count + i] = max(measures[2 * count + i], most)
+        note(i, count, residual, depth, most, measures)
         codes[i] = status
         codes[count + i] = taken + done
     barrier()

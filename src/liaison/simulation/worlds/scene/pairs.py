@@ -38,6 +38,25 @@ def find_pairs(me: i64, w: Block) -> i64:
     barrier()
     if w.slots_used > w.room:
         return CROWDED
+    find_places(me, w)
+    barrier()
+    if me == 0:
+        color_pairs(w)
+    barrier()
+    if w.pairs > w.most_pairs:
+        return CROWDED
+    p = me
+    while p < w.slots_used:
+        if w.general == 0 or w.kind[p] >= 0:
+            take_pair(p, w)
+        p += w.lanes
+    barrier()
+    return GOOD
+
+
+@loop
+def find_places(me: i64, w: Block) -> None:
+    """Places of all pairs that are near, in their slots, with the impulses to begin with."""
     i = me
     while i < w.units:
         if w.general == 1:
@@ -57,19 +76,6 @@ def find_pairs(me: i64, w: Block) -> i64:
         for p in range(w.first[i], w.first[i + 1]):
             take_guess(i, p, w)
         i += w.lanes
-    barrier()
-    if me == 0:
-        color_pairs(w)
-    barrier()
-    if w.pairs > w.most_pairs:
-        return CROWDED
-    p = me
-    while p < w.slots_used:
-        if w.general == 0 or w.kind[p] >= 0:
-            take_pair(p, w)
-        p += w.lanes
-    barrier()
-    return GOOD
 
 
 @loop

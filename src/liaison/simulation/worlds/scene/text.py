@@ -25,8 +25,8 @@ from liaison.program.loops.special import (
 from liaison.program.pairs import pair_program
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.steps.layout import Entries
+from liaison.simulation.worlds.module import KERNELS, Module
 
-from ..module import KERNELS, Module
 from .march import march_scene, reset_scene, scatter_scene
 from .narrow import begin_tables, places_of, rows_at
 from .pairs import find_extents
