@@ -19,8 +19,10 @@ from .step import hold_still, keep, place, start_status, whole_step
 
 
 @loop
-def load_state(me: i64, i: i64, count: i64, q: ptr, v: ptr, w: Block) -> None:
+def load_state(me: i64, i: i64, count: i64, q: ptr, v: ptr, w: Block, island: Island) -> None:
     """The state of a world into its block."""
+    if me == 0:
+        begin_island(w, island)
     k = me
     while k < 7 * w.bodies:
         flat(w.pose)[k] = q[k * count + i]
@@ -117,9 +119,7 @@ def march_scene(
         begin_tables(me, w)
     if status != GOOD:
         return
-    load_state(me, i, count, q, v, w)
-    if me == 0:
-        begin_island(w, island)
+    load_state(me, i, count, q, v, w, island)
     if taken == 0:
         status = start_status(me, w)
     else:
@@ -198,10 +198,8 @@ def scatter_scene(
         begin_tables(me, w)
     if chosen[i] == 0:
         return
-    if me == 0:
-        begin_island(w, island)
     nv = 6 * w.bodies
-    load_state(me, i, count, q, v, w)
+    load_state(me, i, count, q, v, w, island)
     b = me
     while b < w.bodies:
         for j in range(6):
