@@ -325,10 +325,11 @@ class Memory:
     Args:
         form: double or float.
         shared: arrays that are the same for all states.
+        prefix: of every name made here, unique in the function.
     """
 
-    def __init__(self, form: Form, shared: frozenset[str]) -> None:
-        self.form, self.shared = form, shared
+    def __init__(self, form: Form, shared: frozenset[str], prefix: str = "m") -> None:
+        self.form, self.shared, self.prefix = form, shared, prefix
         self.lines: list[str] = []
         self._count = 0
         self._known: dict[tuple[str, int], str] = {}
@@ -341,6 +342,10 @@ class Memory:
         """The lines up to now, which are then no longer kept."""
         lines, self.lines = self.lines, []
         return lines
+
+    def forget(self) -> None:
+        """Places that were read are read again."""
+        self._known.clear()
 
     def load(self, array: str, index: int) -> str:
         """A value of this thread's state."""
@@ -365,5 +370,5 @@ class Memory:
 
     def _put(self, text: str) -> str:
         self._count += 1
-        self.lines.append(f"  %m{self._count} = {text}")
-        return f"%m{self._count}"
+        self.lines.append(f"  %{self.prefix}{self._count} = {text}")
+        return f"%{self.prefix}{self._count}"

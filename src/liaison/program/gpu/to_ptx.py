@@ -18,7 +18,7 @@ state and stages lie in the thread's own memory, and entries are cut into functi
 registers of its own. The steps are those of `march_ir`.
 
 Public names: to_ptx, ptx_package, Precision, evaluate_ir, march_ir, EVALUATE, MARCH,
-long_march_ir, is_long.
+arguments_text, long_march_ir, is_long.
 """
 
 from __future__ import annotations
@@ -315,7 +315,7 @@ def evaluate_ir(
     if len(bodies) == 1:
         return _module(module, [head, *bodies, *TAIL], block)
     names = [f"@piece{k}" for k in range(len(bodies))]
-    arguments = _arguments(EVALUATE, form)
+    arguments = arguments_text(EVALUATE, form)
     functions = [
         f"define internal void {name}({arguments}, i64 %i, {LOCAL} %work) noinline nounwind {{\n"
         f"entry:\n{body}\n  ret void\n}}"
@@ -529,10 +529,11 @@ class _March:
 
 def _head(name: str, arguments: Iterable[str], form: Form) -> str:
     """The first lines of a kernel."""
-    return HEAD.format(name=name, arguments=_arguments(arguments, form))
+    return HEAD.format(name=name, arguments=arguments_text(arguments, form))
 
 
-def _arguments(arguments: Iterable[str], form: Form) -> str:
+def arguments_text(arguments: Iterable[str], form: Form) -> str:
+    """Arguments of a kernel, by name, with their types."""
     texts = []
     for argument in arguments:
         kind = form.kind if argument == "step" else "i64"
