@@ -44,7 +44,7 @@ def run(ir: str, name: str, count: int, arguments: Sequence[object]) -> None:
 
 
 BARRIER = re.compile(r'asm sideeffect "bar\.(\w+) (\d+), (\d+);", "~{memory}"\(\)')
-SHUFFLE = re.compile(r"call i32 @llvm\.nvvm\.shfl\.sync\.idx\.i32\(i32 -1, i32 (\S+), i32 0, i32 31\)")
+SHUFFLE = re.compile(r"call i32 @llvm\.nvvm\.shfl\.sync\.idx\.i32\(i32 -1, i32 (\S+), .*\)")
 
 
 class Barriers:

@@ -13,7 +13,7 @@ from program_samples import synthetic
 
 import liaison
 from liaison.expr import OPS, Expr, cos, maximum, sin, symbol, topological
-from liaison.program import Entry, Program, lower, to_llvm
+from liaison.program import Program, lower, to_llvm
 from liaison.program.gpu.block import Shape, evaluate_block
 from liaison.program.gpu.block_march import march_block
 from liaison.program.gpu.partition import partition
@@ -89,8 +89,7 @@ def test_a_missing_barrier_is_seen():
     nobody = replace(divided.barriers[0], readers=frozenset(), writers=frozenset())
     loose = replace(divided, barriers=(nobody,) * len(divided.barriers))
     with pytest.raises(KeyError):
-        for _ in range(20):
-            computed(loose, values, rng)
+        [computed(loose, values, rng) for _ in range(20)]
 
 
 def test_limbs_are_found():

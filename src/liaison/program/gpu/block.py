@@ -184,8 +184,11 @@ class Warp:
         """
         self._bodies += 1
         pieces, prefix = divided.pieces[self.number], f"w{self.number}b{self._bodies}."
-        readers = {name: partial(self.memory.load, name) for name in ARRAYS}
-        readers |= {"work": lambda slot: self.fetched(first + slot), **read}
+        readers: dict[str, Callable[[int], str]] = {
+            **{name: partial(self.memory.load, name) for name in ARRAYS},
+            "work": lambda slot: self.fetched(first + slot),
+            **read,
+        }
         whole, none = Plan(pieces, divided.slots, divided.numbers), Piece((), {}, {}, ())
         thread = Thread(self.module, self.program, whole, none, readers, prefix, self.block)
         thread.lines, thread.memory = self.lines, _Stores(self, first, writes)

@@ -23,7 +23,7 @@ from liaison.errors import ProgramError
 NAMES = ("libcuda.so.1", "libcuda.so", "nvcuda.dll")
 REGISTERS, LOCAL_BYTES = 4, 3
 CAPABILITY = (75, 76)
-MULTIPROCESSORS, RESIDENT, ALL_REGISTERS = 16, 39, 82
+MULTIPROCESSORS, RESIDENT, ALL_REGISTERS, BLOCK_BYTES = 16, 39, 82, 97
 SHARED_BYTES = 8  # attribute of a kernel: shared memory given at the launch, at most
 ORDINAL = 9  # attribute of a pointer: whose memory it is
 Address = ctypes.c_uint64
@@ -84,6 +84,11 @@ class Driver:
     def multiprocessors(self) -> int:
         """How many it has."""
         return self.attribute(MULTIPROCESSORS)
+
+    @property
+    def shared_bytes(self) -> int:
+        """Shared memory that a block may have, at most."""
+        return self.attribute(BLOCK_BYTES)
 
     def resident(self, registers: int) -> int:
         """Threads with so many registers that it runs at the same time."""

@@ -177,7 +177,7 @@ class _Made:
         return passed
 
     def _barriers(self) -> tuple[list[Barrier], dict[Place, list[int]]]:
-        """Barriers, and what each warp knows in each phase: the last phase of others that is over."""
+        """Barriers, and for each warp and phase the last phase of others that it knows is over."""
         wanted: dict[Place, dict[int, int]] = {}
         for node, warps in self.readers.items():
             own, phase = self.place[self.graph.index[node]]
@@ -274,7 +274,6 @@ class _Made:
         items = runs_of(here, 4, WHOLE, by_level=False)[0] if here else []
         piece = Piece(tuple(items), loads, saves, tuple(outputs))
         return Piece(compact(piece), loads, saves, tuple(outputs))
-
 
 
 class _Phases:
