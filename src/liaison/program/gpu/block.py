@@ -25,6 +25,8 @@ from .warps import IDS, Division, division
 
 SHARED = "ptr addrspace(3)"
 LANES = 32  # of a warp
+ADDRESSES = 15  # registers of a thread
+IN_USE = 60  # values, while formulas of a phase are computed
 
 HEAD = """\
 @liaison_block = external addrspace(3) global [0 x REAL], align 16
@@ -74,6 +76,10 @@ class Shape:
         """Of a block."""
         return self.warps * self.lanes
 
+    def room(self, form: Form) -> int:
+        """Values that the registers of a thread hold besides those in use."""
+        return (self.registers - ADDRESSES) // (2 if form.real == "double" else 1) - IN_USE
+
     def bytes(self, form: Form) -> int:
         """Of shared memory, of a block."""
         return self.numbers * self.lanes * (8 if form.real == "double" else 4)
@@ -92,7 +98,7 @@ def evaluate_block(
         shape: warps, lanes and registers.
     """
     module = DeviceModule(form)
-    divided = division(program.entry(entry).outputs, shape.warps)
+    divided = division(program.entry(entry).outputs, shape.warps, room=shape.room(form))
     whole = replace(shape, numbers=divided.slots)
     warps = [Warp(module, program, whole, shared, number) for number in range(shape.warps)]
     for warp in warps:

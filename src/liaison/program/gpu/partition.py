@@ -4,7 +4,7 @@ A net is a value with all that make or use it. Things joined by many small nets 
 two, until few are left; those are put into groups by growth from random ones; then the merged are
 taken apart again, and single things change groups where that divides fewer nets.
 
-Source: KK99 (multilevel partition of hypergraphs).
+Source: KAKS99.
 Differs: single moves that gain, in random order, in place of buckets of moves.
 
 Public names: Nets, partition, divided.
@@ -154,10 +154,13 @@ class _Moves:
         for a, group in enumerate(groups):
             self.loads[group] += self.weights[a]
         self.limit = (1 + slack) * sum(self.weights) / count
+        self.spread = [sum(number > 0 for number in inside) for inside in self.inside]
 
     def move(self, a: int, rng: random.Random) -> bool:
         """Moves a thing to the group where most is gained, if there is one."""
         old, weight, loads = self.groups[a], self.weights[a], self.loads
+        if all(self.spread[e] == 1 for e in self.pins[a]):
+            return False
         is_over = loads[old] > self.limit
         best, most = -1, 0
         for group, gain in self.gains(a).items():
@@ -170,8 +173,10 @@ class _Moves:
         if best < 0:
             return False
         for e in self.pins[a]:
-            self.inside[e][old] -= 1
-            self.inside[e][best] += 1
+            inside = self.inside[e]
+            inside[old] -= 1
+            inside[best] += 1
+            self.spread[e] += (inside[best] == 1) - (inside[old] == 0)
         loads[old] -= weight
         loads[best] += weight
         self.groups[a] = best
@@ -183,9 +188,9 @@ class _Moves:
         for e in self.pins[a]:
             times, inside = self.times[e], self.inside[e]
             leaving += times if inside[old] == 1 else 0
-            total = times
-            for group, number in enumerate(inside):
-                if number and group != old:
-                    touched[group] = touched.get(group, 0) + total
+            if self.spread[e] > (inside[old] > 0):
+                for group, number in enumerate(inside):
+                    if number and group != old:
+                        touched[group] = touched.get(group, 0) + times
         every = sum(self.times[e] for e in self.pins[a])
         return {group: leaving - every + there for group, there in touched.items()}

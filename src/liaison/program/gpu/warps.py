@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TypeAlias, final
 
 from liaison.expr import Expr, topological
@@ -26,7 +27,8 @@ ANGLE = 12.0  # instructions of a sine or cosine, which are computed together
 CALL = 40.0  # of another function
 BARRIER = 40.0  # instructions that a barrier takes the time of
 PASSED = 2.0  # and a value written or read
-SEEDS = 4
+HELD = 4.0  # and a value that registers do not hold from one phase to the next
+SEEDS = 8
 IDS = 15  # barriers of a block, besides the one that all wait at
 WHOLE = 10**9
 
@@ -74,15 +76,16 @@ def operations(formulas: Sequence[Expr]) -> float:
     return sum(graph.weights)
 
 
-def division(formulas: Sequence[Expr], count: int) -> Division:
+def division(formulas: Sequence[Expr], count: int, *, room: int = WHOLE) -> Division:
     """Formulas divided among so many warps: the shortest of several divisions.
 
     Args:
         formulas: the outputs.
         count: of warps.
+        room: values that the registers of a thread hold.
     """
     graph = _Graph(chained(tuple(formulas)))
-    made = [_Made(graph, count, seed) for seed in range(SEEDS)]
+    made = [_Made(graph, count, room, seed) for seed in range(SEEDS if count > 1 else 1)]
     return min(made, key=lambda each: each.cost).division()
 
 
@@ -150,7 +153,7 @@ class _Graph:
 class _Made:
     """One division: warps and phases of all steps, barriers, slots."""
 
-    def __init__(self, graph: _Graph, count: int, seed: int) -> None:
+    def __init__(self, graph: _Graph, count: int, room: int, seed: int) -> None:
         self.graph, self.count = graph, count
         groups = partition(graph.weights, graph.nets(), count, seed=seed) if graph.steps else []
         self.place = self._places(groups)
@@ -159,6 +162,7 @@ class _Made:
         self.barriers, self.known = self._barriers()
         self.cost = self.time() + BARRIER * self.phases
         self.cost += PASSED * sum(1 + len(each) for each in self.readers.values()) / count
+        self.cost += HELD * sum(max(0, held - room) for held in self.held())
 
     def _places(self, groups: list[int]) -> list[Place]:
         """Warp and phase of each step."""
@@ -218,6 +222,18 @@ class _Made:
                 clock[warp] = latest if warp in barrier.readers else clock[warp]
                 clock[warp] += loads[warp, phase]
         return max(clock)
+
+    def held(self) -> list[int]:
+        """Of each warp, the most values of its own that it keeps from one phase to the next."""
+        changes = [[0] * (self.phases + 1) for _ in range(self.count)]
+        for node, users in self.graph.users.items():
+            if node in self.graph.index:
+                warp, phase = self.place[self.graph.index[node]]
+                last = max((self.place[k][1] for k in users if self.place[k][0] == warp), default=0)
+                if last > phase:
+                    changes[warp][phase] += 1
+                    changes[warp][last] -= 1
+        return [max(accumulate(each)) for each in changes]
 
     def slots(self) -> tuple[dict[Expr, int], int]:
         """Places in shared memory; one is used again where all who read it are known to be done."""
