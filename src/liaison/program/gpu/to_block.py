@@ -20,6 +20,9 @@ from .warps import operations
 LONG = {"double": 1500.0, "float": 4000.0}
 """Instructions of an entry from which on registers of one thread do not hold its values."""
 
+MOST = 40_000.0
+"""Instructions that are not divided any more: finding the division would take too long."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,6 @@ def shape_of(program: Program, entry: str, form: Form) -> Shape | None:
     """Warps, lanes and registers for an entry or a march; none where one thread is enough."""
     formulas = program.entry("rate" if entry == "march" else entry).outputs
     work = operations(formulas)
-    if work < LONG[form.real]:
+    if not LONG[form.real] <= work <= MOST:
         return None
     return Shape(4, registers=255 if form.real == "double" else 128)

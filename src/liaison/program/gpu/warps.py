@@ -28,7 +28,7 @@ CALL = 40.0  # of another function
 BARRIER = 40.0  # instructions that a barrier takes the time of
 PASSED = 2.0  # and a value written or read
 HELD = 4.0  # and a value that registers do not hold from one phase to the next
-SEEDS = 8
+SEEDS, THINGS = 8, 60_000  # divisions tried, and things in all of them together, at most
 IDS = 15  # barriers of a block, besides the one that all wait at
 WHOLE = 10**9
 
@@ -85,7 +85,8 @@ def division(formulas: Sequence[Expr], count: int, *, room: int = WHOLE) -> Divi
         room: values that the registers of a thread hold.
     """
     graph = _Graph(chained(tuple(formulas)))
-    made = [_Made(graph, count, room, seed) for seed in range(SEEDS if count > 1 else 1)]
+    tries = 1 if count == 1 else max(1, min(SEEDS, THINGS // (1 + len(graph.weights))))
+    made = [_Made(graph, count, room, seed) for seed in range(tries)]
     return min(made, key=lambda each: each.cost).division()
 
 
