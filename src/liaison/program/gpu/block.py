@@ -2,8 +2,8 @@
 
 A block has a lane for each of its states, and a warp, or several, for each part that an entry is
 divided into (see warps.py). What passes between warps lies in shared memory, number after number,
-each with a place for every lane. Lanes beyond the last state repeat it: all of them come to every
-barrier, and write what it writes.
+each with a place for every lane; so do the inputs, which are read at once at the beginning. Lanes
+beyond the last state repeat it: all of them come to every barrier, and write what it writes.
 
 Public names: Shape, Warp, evaluate_block, block_module.
 """
@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias, final
 
+from liaison.expr import topological
 from liaison.program.llvm.entries import Form
 from liaison.program.plan import Piece, Plan
 from liaison.program.program import ARRAYS, Program
@@ -99,10 +100,13 @@ def evaluate_block(
     """
     module = DeviceModule(form)
     divided = division(program.entry(entry).outputs, shape.warps, room=shape.room(form))
-    whole = replace(shape, numbers=divided.slots)
+    read = topological(program.entry(entry).outputs)
+    places = sorted({program.inputs[node] for node in read if node.op == "symbol"})
+    slots = {place: k for k, place in enumerate(x for x in places if x[0] not in shared)}
+    whole = replace(shape, numbers=len(slots) + divided.slots)
     warps = [Warp(module, program, whole, shared, number) for number in range(shape.warps)]
     for warp in warps:
-        warp.run(divided, 0, {}, writes=True)
+        warp.run(divided, len(slots), warp.taken(slots), writes=True)
     return block_module(module, "evaluate", EVALUATE, warps), whole
 
 
@@ -176,6 +180,20 @@ class Warp:
         threads = self.shape.lanes * (self.shape.warps if warps is None else warps)
         text = f"{'bar.sync' if waits else 'bar.arrive'} {number}, {threads};"
         self.lines.append(f'  call void asm sideeffect "{text}", "~{{memory}}"() #1')
+
+    def taken(self, slots: Mapping[tuple[str, int], int]) -> Readers:
+        """Reads its share of what all warps want into slots at once; where it is found then."""
+        own = [place for place, slot in slots.items() if slot % self.shape.warps == self.number]
+        values = [self.memory.load(*place) for place in own]
+        for place, value in zip(own, values, strict=True):
+            self.keep(slots[place], value)
+        self.memory.forget()
+        self.wait()
+        arrays = dict.fromkeys(array for array, _ in slots)
+        return {array: partial(self._found, slots, array) for array in arrays}
+
+    def _found(self, slots: Mapping[tuple[str, int], int], array: str, index: int) -> str:
+        return self.fetched(slots[array, index])
 
     def run(
         self, divided: Division, first: int, read: Readers, *, writes: bool = False
