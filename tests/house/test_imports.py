@@ -50,7 +50,7 @@ LATER = {
     "simulation.report": "simulation.reactions contacts.events.series contacts.stepping.report "
     "contacts.events.touching contacts.scene.report simulation.balance simulation.between",
     "simulation.run": "simulation.between simulation.checkpoint contacts.scene.world",
-    "simulation.stepper": "contacts.scene.report",
+    "simulation.stepper": "contacts.scene.report simulation.balance",
     "simulation.record.series": "simulation.record.resampling",
     "simulation.record.trajectory": "simulation.record.resampling simulation.record.wrenches",
 }

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
@@ -32,13 +31,15 @@ from liaison.simulation.steps import layout as at
 from liaison.simulation.steps import sides_layout as side
 from liaison.units import si_value
 
-from .outcome import outcome_of
+from .outcome import balance_of, is_off, outcome_of
 from .report import event_records
 from .run import Run
 
 MODES = {side.OPEN: "open", side.CLOSED: "closed", side.LOCKED: "held"}
 SLIDES = {side.OPEN: "open", side.STICK: "sticks", side.SLIP: "slips"}
 """Words of modes: of gaps and relations of rates, and of friction."""
+
+UNWATCHED = "With `watch=False` steps go on whatever the energy does."
 
 WHOLE = 1e-12
 """Of a time that is a whole number of steps but for rounding."""
@@ -82,7 +83,7 @@ class Stepper:
         parameters: Mapping[str, float] | None = None,
     ) -> None:
         self._kernel, self._parameters = kernel, parameters
-        self._settings = replace(settings, watch=False)  # inputs and states are set from outside
+        self._settings = settings
         shown = () if self.is_scene else kernel.program.labels.get("u", ())
         self._units = {x.name: x.unit for x in shown}
         self._names = list(self._units)
@@ -155,7 +156,8 @@ class Stepper:
     def step(self, u: Mapping[str, float | str] | ArrayLike | None, dt: float | str) -> State:
         """Moves on by dt [s] with inputs held at u: by name, or all in order; None keeps them.
 
-        An event that stops the mechanism ends the step early; see `stopped_by`.
+        An event that stops the mechanism ends the step early; see `stopped_by`. Where the balance
+        of energy is off by more than steps explain, as in a run that is suspect, it is an error.
 
         Example:
             >>> import liaison
@@ -171,8 +173,26 @@ class Stepper:
             self._set_inputs(u)
         self._run.go_until(self._end_after(dt))
         run.phase, run.is_stopping = at.TRY, 0
+        run.ledger.event = max(int(run.ledger.event), at.RESUMED)  # inputs may be others
         self._advance()
+        self._check_balance()
         return self.state
+
+    def _check_balance(self) -> None:
+        """Raises an error where energy grows by more than steps explain, as a run is suspect."""
+        balance = balance_of(self._run.arrays.run)
+        if balance is None or not is_off(self._settings, balance):
+            return
+        from .balance import suspicion
+
+        run = self._run.arrays.run
+        row = np.concatenate([[float(run.t)], run.q, run.v, run.u])
+        end = suspicion(self._run.own_plan, balance, row[None, :], None)
+        if end is not None:
+            raise SimulationError(
+                end.message, status=end.status, t=self._run.t,
+                trajectory=self._run.trajectory(), hint=UNWATCHED,
+            )  # fmt: skip
 
     def _end_after(self, dt: float) -> float:
         """The end of a step: whole fixed steps of a scene are those of a run in one go."""

@@ -201,8 +201,8 @@ def gears_in(
         ends, actuators = group.all("joint"), group.all("actuator")
         if len(ends) != 1 or len(actuators) > 1:
             coupled = ", ".join(repr(x.get("name")) for x in ends)
-            line = group.place.line
-            notes.append(f"{group} couples {coupled}: taken as motors of their own (line {line})")
+            what = f"couples {coupled}: taken as motors of their own" if ends else "names no joint"
+            notes.append(f"{group} {what} (line {group.place.line})")
         for end in (x for x in ends if strict or x.get("name") in joints):
             alone = [group, end, *actuators] if len(ends) == 1 else [end]
             gears[_known(end, joints)] = _gear(alone)
@@ -391,8 +391,8 @@ _INPUTS = {
 def _gains(limit: Limits, turns: bool, equipment: Equipment, inertia: float) -> dict[str, Any]:
     """Stiffness and damping: as given, else by the limits and the inertia, else by STIFF, DAMPED.
 
-    The damping of a joint that moves an inertia e is e / REST at most: with more, steps of 1 ms
-    would not follow light legs.
+    The damping of a joint that moves an inertia e is e / REST at most: more would make adaptive
+    steps short.
     """
     if equipment.motors == "torque":
         return {}
