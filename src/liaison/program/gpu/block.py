@@ -190,9 +190,9 @@ class Warp:
         self.memory.forget()
         self.wait()
         arrays = dict.fromkeys(array for array, _ in slots)
-        return {array: partial(self._found, slots, array) for array in arrays}
+        return {array: partial(self._at_slot, slots, array) for array in arrays}
 
-    def _found(self, slots: Mapping[tuple[str, int], int], array: str, index: int) -> str:
+    def _at_slot(self, slots: Mapping[tuple[str, int], int], array: str, index: int) -> str:
         return self.fetched(slots[array, index])
 
     def run(

@@ -86,8 +86,8 @@ def division(formulas: Sequence[Expr], count: int, *, room: int = WHOLE) -> Divi
     """
     graph = _Graph(chained(tuple(formulas)))
     tries = 1 if count == 1 else max(1, min(SEEDS, THINGS // (1 + len(graph.weights))))
-    made = [_Made(graph, count, room, seed) for seed in range(tries)]
-    return min(made, key=lambda each: each.cost).division()
+    attempts = [_Attempt(graph, count, room, seed) for seed in range(tries)]
+    return min(attempts, key=lambda each: each.cost).division()
 
 
 class _Graph:
@@ -151,7 +151,7 @@ class _Graph:
         return nets
 
 
-class _Made:
+class _Attempt:
     """One division: warps and phases of all steps, barriers, slots."""
 
     def __init__(self, graph: _Graph, count: int, room: int, seed: int) -> None:
