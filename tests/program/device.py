@@ -25,7 +25,7 @@ def on_this_processor(ir: str) -> str:
     text = REGISTER.sub(lambda m: f"load i32, ptr @register_{m[1]}", text)
     text = ESTIMATE.sub(lambda m: f"fdiv {m[1]} {GOOD[m[1]]}, {m[2]}", text)
     text = re.sub(r"addrspacecast ptr (\S+) to .*", r"getelementptr i8, ptr \1, i64 0", text)
-    text = re.sub(r" addrspace\([15]\)", "", text).replace("define ptx_kernel", "define")
+    text = re.sub(r" addrspace\([145]\)", "", text).replace("define ptx_kernel", "define")
     text = text.replace('"nvvm.maxntid"="128"', "")
     values = {"tid": 0, "ctaid": 0, "ntid": 1}
     return "\n".join([f"@register_{name} = global i32 {v}" for name, v in values.items()] + [text])

@@ -98,7 +98,7 @@ def evaluate_block(
         shared: arrays that are the same for all states.
         shape: warps, lanes and registers.
     """
-    module = DeviceModule(form)
+    module = DeviceModule(form, tabled=True)
     divided = division(program.entry(entry).outputs, shape.warps, room=shape.room(form))
     read = topological(program.entry(entry).outputs)
     places = sorted({program.inputs[node] for node in read if node.op == "symbol"})
@@ -238,7 +238,8 @@ class Warp:
 
 def _forget(thread: Thread, piece: Piece) -> None:
     """What was read in a phase is read again in the next, and held in no register till then."""
-    for node in [x for x in thread.names if x.op == "symbol" or x in piece.loads]:
+    read = piece.loads.keys() | thread.numbers.keys()
+    for node in [x for x in thread.names if x.op == "symbol" or x in read]:
         del thread.names[node]
 
 

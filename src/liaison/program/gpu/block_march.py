@@ -1,9 +1,8 @@
 """Marches of a block: fixed Runge–Kutta steps of states that several warps share.
 
-What the right-hand side reads lies in shared memory. In every stage each warp computes its part
-of the rates, waits until all are done with what they read, and moves on those coordinates of which
-it has the rates; their velocities and sums of stages are its own. The steps are those of
-`march_ir`.
+State and stages lie in shared memory. In every stage each warp computes its part of the
+right-hand side, waits until all are done with what they read, and moves on those coordinates of
+which it has the rates. The steps are those of `march_ir`.
 
 Source: HNW1 §II.1, table 1.2 (the method); HLW §IV.8 (local coordinates).
 
@@ -15,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TypeAlias, final
+from typing import final
 
 from liaison.program.llvm.entries import Form
 from liaison.program.program import Program
@@ -25,11 +24,8 @@ from .thread import DeviceModule
 from .to_ptx import MARCH
 from .warps import Division, division
 
-VELOCITIES = ("speed", "xi")
-"""Arrays of one number for each velocity, in shared memory after q: v and x of entries."""
-
-Values: TypeAlias = dict[int, str]
-"""Index -> a value in a register."""
+VELOCITIES = ("v", "speed", "xi", "turned", "pushed")
+"""Arrays of one number for each velocity, in shared memory after q."""
 
 
 def march_block(
@@ -43,7 +39,7 @@ def march_block(
         shared: arrays that are the same for all states; never q or v.
         shape: warps, lanes and registers.
     """
-    module, sizes = DeviceModule(form), program.sizes
+    module, sizes = DeviceModule(form, tabled=True), program.sizes
     closures = bool(sizes.get("nc")), bool(sizes.get("nc") and sizes.get("nphi"))
     names = ["rate", "retract", *["correct_q"] * closures[1], *["correct_v"] * closures[0]]
     room = shape.room(form)
@@ -69,9 +65,6 @@ class _March:
         self.warp, self.entries, self.tag = warp, entries, f"w{warp.number}"
         self.nq, self.nv = sizes["nq"], sizes["nv"]
         self.kind, self.number = warp.form.kind, warp.form.number
-        own = [k for piece in entries["rate"].pieces[warp.number] for k, _ in piece.outputs]
-        self.turns = sorted(k for k in own if k < self.nv)
-        self.pushes = sorted(k - self.nv for k in own if self.nv <= k < 2 * self.nv)
         self.first = {"q": 0}
         self.first |= {name: self.nq + k * self.nv for k, name in enumerate(VELOCITIES)}
         self.first["worst"] = self.nq + len(VELOCITIES) * self.nv
@@ -89,9 +82,9 @@ class _March:
         """The same, written."""
         self.warp.keep(self.first[array] + index, value)
 
-    def along(self, start: str, factor: str, value: str) -> str:
-        """start + factor value."""
-        return self.op("fadd", start, self.op("fmul", factor, value))
+    def along(self, array: str, index: int, start: str, factor: str, value: str) -> None:
+        """array := start + factor value."""
+        self.keep(array, index, self.op("fadd", start, self.op("fmul", factor, value)))
 
     def share(self, size: int) -> range:
         """Indices that are this warp's where any would do."""
@@ -111,68 +104,61 @@ class _March:
     def write(self) -> None:
         """All of it."""
         memory, tag = self.warp.memory, self.tag
-        for k in self.share(self.nq):
-            self.keep("q", k, memory.load("q", k))
-        v = {k: memory.load("v", k) for k in self.pushes}
+        for name, size in (("q", self.nq), ("v", self.nv)):
+            for k in self.share(size):
+                self.keep(name, k, memory.load(name, k))
         is_first = self.warp.number == 0
         worst = memory.load("residual", 0) if is_first else self.number(0.0)
         start, before = memory.load("t", 0), self.warp.block
         memory.forget()
+        self.warp.wait()
         where = self.enter(f"{tag}steps")
         count = self.warp.put(f"uitofp i64 %{tag}k to {self.kind}")
         now = self.op("fadd", start, self.op("fmul", count, "%step"))
-        old = {k: f"%{tag}v{k}" for k in v}
-        turned, pushed = self.stages(now, old)
-        end = self.op("fadd", now, "%step")
-        new, missed = self.moved(end, old, turned, pushed, f"%{tag}worst")
+        self.stages(now)
+        missed = self.moved(self.op("fadd", now, "%step"), f"%{tag}worst")
         ahead = self.warp.put(f"add i64 %{tag}k, 1")
         more = self.warp.put(f"icmp ult i64 {ahead}, %steps.count")
-        blocks = before, self.warp.block
+        last = self.warp.block
         self.warp.lines[where:where] = [
-            f"  %{tag}k = phi i64 [0, %{before}], [{ahead}, %{self.warp.block}]",
-            self.carried(f"{tag}worst", worst, missed, blocks),
-            *(self.carried(f"{tag}v{k}", v[k], new[k], blocks) for k in v),
+            f"  %{tag}k = phi i64 [0, %{before}], [{ahead}, %{last}]",
+            f"  %{tag}worst = phi {self.kind} [{worst}, %{before}], [{missed}, %{last}]",
         ]
         self.again(more, f"{tag}steps", f"{tag}finish")
-        self.finish(new, missed)
+        self.finish(missed)
 
-    def carried(self, name: str, first: str, later: str, blocks: tuple[str, str]) -> str:
-        """A variable of a loop: its value before, its value from turn to turn."""
-        return f"  %{name} = phi {self.kind} [{first}, %{blocks[0]}], [{later}, %{blocks[1]}]"
-
-    def stages(self, now: str, v: Values) -> tuple[Values, Values]:
+    def stages(self, now: str) -> None:
         """The four stages as a loop: h Σ bᵢ ξ̇ᵢ and h Σ bᵢ v̇ᵢ."""
-        tag, zero = self.tag, self.number(0.0)
-        for k in self.turns:
-            self.keep("xi", k, zero)
-        for k in self.pushes:
-            self.keep("speed", k, v[k])
+        tag = self.tag
+        for k in self.share(self.nv):
+            for name in ("xi", "turned", "pushed"):
+                self.keep(name, k, self.number(0.0))
+            self.keep("speed", k, self.at("v", k))
         self.warp.wait()
         before = self.warp.block
         where = self.enter(f"{tag}stages")
         when, weight, reach = self.factors(f"%{tag}stage")
         time = self.op("fadd", now, self.op("fmul", when, "%step"))
-        outputs = dict(self.entry("rate", time))
+        outputs = self.entry("rate", time, {"v": "speed", "x": "xi"})
         self.warp.wait()
-        sums: dict[str, str] = {}
-        for k in self.turns:
-            self.keep("xi", k, self.op("fmul", reach, outputs[k]))
-            sums[f"{tag}t{k}"] = self.along(f"%{tag}t{k}", weight, outputs[k])
-        for k in self.pushes:
-            push = outputs[self.nv + k]
-            self.keep("speed", k, self.along(v[k], reach, push))
-            sums[f"{tag}p{k}"] = self.along(f"%{tag}p{k}", weight, push)
+        for index, value in outputs:
+            self.turn_or_push(index, value, weight, reach)
         self.warp.wait()
         ahead = self.warp.put(f"add i32 %{tag}stage, 1")
         more = self.warp.put(f"icmp ult i32 {ahead}, 4")
-        blocks = before, self.warp.block
-        self.warp.lines[where:where] = [
-            f"  %{tag}stage = phi i32 [0, %{before}], [{ahead}, %{self.warp.block}]",
-            *(self.carried(name, zero, total, blocks) for name, total in sums.items()),
-        ]
+        phi = f"phi i32 [0, %{before}], [{ahead}, %{self.warp.block}]"
+        self.warp.lines.insert(where, f"  %{tag}stage = {phi}")
         self.again(more, f"{tag}stages", f"{tag}update")
-        turned = {k: sums[f"{tag}t{k}"] for k in self.turns}
-        return turned, {k: sums[f"{tag}p{k}"] for k in self.pushes}
+
+    def turn_or_push(self, index: int, value: str, weight: str, reach: str) -> None:
+        """What follows from one of the rates."""
+        if index < self.nv:
+            self.keep("xi", index, self.op("fmul", reach, value))
+            self.along("turned", index, self.at("turned", index), weight, value)
+        elif index < 2 * self.nv:
+            k = index - self.nv
+            self.along("speed", k, self.at("v", k), reach, value)
+            self.along("pushed", k, self.at("pushed", k), weight, value)
 
     def factors(self, stage: str) -> tuple[str, str, str]:
         """Of a stage: when it is, its weight, and how far the next one reaches."""
@@ -187,47 +173,50 @@ class _March:
         weight = self.op("fmul", pick(is_end, 1 / 6, number(1 / 3)), "%step")
         return when, weight, self.op("fmul", pick(is_third, 1.0, number(0.5)), "%step")
 
-    def entry(self, name: str, t: str) -> list[tuple[int, str]]:
+    def entry(self, name: str, t: str, arrays: Mapping[str, str]) -> list[tuple[int, str]]:
         """This warp's outputs of an entry on what lies in shared memory."""
         read: dict[str, Callable[[int], str]] = {"t": lambda _: t}
-        for array, place in {"q": "q", "v": "speed", "x": "xi"}.items():
+        for array, place in {"q": "q", "v": "v", "x": "xi", **arrays}.items():
             read[array] = partial(self.at, place)
         return self.warp.run(self.entries[name], self.first["slots"], read)
 
-    def moved(
-        self, t: str, v: Values, turned: Values, pushed: Values, worst: str
-    ) -> tuple[Values, str]:
-        """Velocities after a step, back on closures; the largest residual before that."""
-        for k in self.turns:
-            self.keep("xi", k, turned[k])
-        for k in self.pushes:
-            self.keep("speed", k, v[k])
-        self.warp.wait()
-        self.replaced("retract", t, "q")
-        new = {k: self.op("fadd", v[k], pushed[k]) for k in self.pushes}
+    def moved(self, t: str, worst: str) -> str:
+        """The state after a step, back on its closures; the largest residual before that."""
+        self.retract(t, "turned", pushes=True)
+        if "correct_q" in self.entries:
+            worst = self.corrected("correct_q", t, worst, "xi")
+            self.retract(t, "xi", pushes=False)
         if "correct_v" in self.entries:
-            for k in self.pushes:
-                self.keep("speed", k, new[k])
-            self.warp.wait()
-            if "correct_q" in self.entries:
-                worst = self.replaced("correct_q", t, "xi", worst)
-                self.replaced("retract", t, "q")
-            worst = self.replaced("correct_v", t, "xi", worst)
-            new = {k: self.op("fadd", new[k], self.at("xi", k)) for k in self.pushes}
-            self.warp.wait()
-        for value in new.values():
-            lost = self.warp.put(f"fsub {self.kind} {value}, {value}")
-            worst = self.op("fadd", worst, lost)
-        return new, worst
+            worst = self.corrected("correct_v", t, worst, "pushed")
+            self.push()
+        for k in self.share(self.nv):
+            v = self.at("v", k)
+            worst = self.op("fadd", worst, self.warp.put(f"fsub {self.kind} {v}, {v}"))
+        return worst
 
-    def replaced(self, name: str, t: str, array: str, worst: str = "") -> str:
-        """Writes an array anew by an entry of it; the largest residual, where the entry has one."""
-        outputs, size = self.entry(name, t), self.nq if array == "q" else self.nv
+    def push(self) -> None:
+        """v := v + what lies in `pushed`; each warp reads and writes its share alone."""
+        for k in self.share(self.nv):
+            self.keep("v", k, self.op("fadd", self.at("v", k), self.at("pushed", k)))
+
+    def retract(self, t: str, by: str, *, pushes: bool) -> None:
+        """q := q ⊞ ξ; velocities are pushed at the same time."""
+        outputs = self.entry("retract", t, {"x": by})
         self.warp.wait()
         for index, value in outputs:
-            if index < size:
-                self.keep(array, index, value)
-            elif index == size and worst:
+            self.keep("q", index, value)
+        if pushes:
+            self.push()
+        self.warp.wait()
+
+    def corrected(self, name: str, t: str, worst: str, into: str) -> str:
+        """A correction written into an array, and the largest residual."""
+        outputs = self.entry(name, t, {})
+        self.warp.wait()
+        for index, value in outputs:
+            if index < self.nv:
+                self.keep(into, index, value)
+            elif index == self.nv:
                 worst = self.larger(worst, value)
         self.warp.wait()
         return worst
@@ -237,15 +226,14 @@ class _March:
         test = self.warp.put(f"fcmp ugt {self.kind} {b}, {a}")
         return self.warp.put(f"select i1 {test}, {self.kind} {b}, {self.kind} {a}")
 
-    def finish(self, v: Values, worst: str) -> None:
+    def finish(self, worst: str) -> None:
         """State and residual back to the device's memory; the first warp joins the residuals."""
         memory = self.warp.memory
         self.keep("worst", self.warp.number, worst)
         self.warp.wait()
-        for k in self.share(self.nq):
-            memory.store("q", k, self.at("q", k))
-        for k, value in v.items():
-            memory.store("v", k, value)
+        for name, size in (("q", self.nq), ("v", self.nv)):
+            for k in self.share(size):
+                memory.store(name, k, self.at(name, k))
         if self.warp.number == 0:
             memory.store("residual", 0, self.joined(worst))
 

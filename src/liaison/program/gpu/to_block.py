@@ -17,8 +17,11 @@ from .block_march import march_block
 from .to_ptx import Precision, chosen, form_of
 from .warps import operations
 
-LONG = {"double": 1500.0, "float": 4000.0}
-"""Instructions of an entry from which on registers of one thread do not hold its values."""
+LONG, LONGER = 2400.0, 4000.0
+"""Instructions of an entry from which on it is divided among two warps, and among four.
+
+Measured: one warp more is one more stream of instructions, which come from far when all together
+are longer than the instructions' cache."""
 
 MOST = 40_000.0
 """Instructions that are not divided any more: finding the division would take too long."""
@@ -76,6 +79,7 @@ def shape_of(program: Program, entry: str, form: Form) -> Shape | None:
     """Warps, lanes and registers for an entry or a march; none where one thread is enough."""
     formulas = program.entry("rate" if entry == "march" else entry).outputs
     work = operations(formulas)
-    if not LONG[form.real] <= work <= MOST:
+    if not LONG <= work <= MOST:
         return None
-    return Shape(4, registers=255 if form.real == "double" else 128)
+    registers = 255 if form.real == "double" else 128 if entry == "march" else 168
+    return Shape(2 if work < LONGER else 4, registers=registers)
