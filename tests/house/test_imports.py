@@ -26,6 +26,7 @@ LATER = {
     "equations.reading_order": "equations.modes",
     "equations.setting": "equations.commutators equations.motors.compensation expr.periodic "
     "tree.contact.sides",
+    "tree.assemble": "tree.reach",
     "tree.tree": "tree.memory",
     "formats.lsd.meaning.statements": "formats.lsd.meaning.contacts",
     "formats.lsd.read": "formats.merge",

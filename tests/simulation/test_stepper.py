@@ -68,7 +68,7 @@ def test_wrong_steps_are_refused(kernel):
         robot.step({"moter": 1}, 0.1)
     with pytest.raises(SimulationError, match="2 inputs were given; there are 1"):
         robot.step([1, 2], 0.1)
-    with pytest.raises(SimulationError, match="not finite"):
+    with pytest.raises(SimulationError, match="must be finite"):
         robot.step([np.nan], 0.1)
 
 

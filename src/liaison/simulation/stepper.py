@@ -20,7 +20,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liaison.errors import Interrupted, NamingError, SimulationError, checked
+from liaison.errors import Interrupted, NamingError, SimulationError, checked, fitting
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulation.events.watched import sides_in
@@ -153,6 +153,7 @@ class Stepper:
             return scene_events(self._run.own_plan, self._event_rows, math.inf)
         return event_records(self._run.own_plan, self._event_rows)
 
+    @fitting
     def step(self, u: Mapping[str, float | str] | ArrayLike | None, dt: float | str) -> State:
         """Moves on by dt [s] with inputs held at u: by name, or all in order; None keeps them.
 
@@ -226,7 +227,7 @@ class Stepper:
 
     def _set_inputs(self, u: Mapping[str, float | str] | ArrayLike) -> None:
         run = self._run.arrays.run
-        held = run.u
+        held = run.u.copy()
         if self.is_scene:
             raise SimulationError("a scene has no inputs.", hint="Write step(None, dt).")
         if isinstance(u, Mapping):
@@ -240,8 +241,11 @@ class Stepper:
             if values.shape != held.shape:
                 raise SimulationError(f"{values.size} inputs were given; there are {held.size}.")
             held[:] = values
-        if not np.all(np.isfinite(held)):
-            raise SimulationError("an input is not finite.", t=self._run.t)
+        for name, value in zip(self._names, held.tolist(), strict=True):
+            if not math.isfinite(value):
+                raise SimulationError(f"input {name!r} is {value}; it must be finite.",
+                                      t=self._run.t)  # fmt: skip
+        run.u[:] = held
         run.is_fresh = 0
 
 
