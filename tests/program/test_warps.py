@@ -12,11 +12,14 @@ from device import run_blocks
 from program_samples import synthetic
 
 import liaison
+from liaison.errors import ProgramError
 from liaison.expr import OPS, Expr, cos, maximum, sin, symbol, topological
 from liaison.program import Program, lower, to_llvm
+from liaison.program.gpu import to_block as blocks
 from liaison.program.gpu.block import Shape, evaluate_block
 from liaison.program.gpu.block_march import march_block
 from liaison.program.gpu.partition import partition
+from liaison.program.gpu.to_block import to_block
 from liaison.program.gpu.warps import Division, division
 from liaison.program.llvm.entries import Form
 from liaison.program.llvm.machine import ptx
@@ -176,3 +179,24 @@ def test_ptx_of_blocks_comes_out_without_a_gpu(form):
     text = ptx(march_block(program, form, frozenset("tup"), Shape(2, 64, 128))[0], "sm_70")
     assert ".maxntid 128" in text
     assert "ld.shared" in text
+
+
+def test_long_entries_are_divided_and_short_ones_are_not(monkeypatch):
+    options = {"rows": None, "shared": frozenset(), "processor": "sm_70", "precision": "double"}
+    assert to_block(synthetic(900), "f", most=200_000, **options) is None
+    monkeypatch.setattr(blocks, "LONG", 800.0)
+    long = synthetic(2500)
+    block = to_block(long, "f", most=200_000, **options)
+    assert block.shape.warps > 1
+    assert block.shared_bytes == 8 * block.shape.lanes * block.shape.numbers
+    assert ".maxntid" in block.text
+    assert to_block(long, "f", most=100, **options) is None  # a GPU with too little shared memory
+
+
+def test_a_block_rejects_what_a_thread_does():
+    options = {"rows": None, "shared": frozenset(), "processor": "sm_70", "most": 200_000}
+    with pytest.raises(ProgramError, match="double precision"):
+        to_block(program_of("four_bar"), "march", precision="single", **options)
+    options["rows"] = (4,)
+    with pytest.raises(ProgramError, match="0 to 3"):
+        to_block(program_of("double_pendulum"), "mass_matrix", precision="double", **options)
