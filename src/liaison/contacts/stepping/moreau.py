@@ -21,7 +21,7 @@ impulses without restitution, which cannot, are mixed with those that have it,
 
 which lie within the cones and leave gaps open as both do.
 
-Public names: moreau_step, is_same_place, impulses, finish_step, work, without_gain.
+Public names: moreau_step, is_same_place, taken_on, impulses, finish_step, work, without_gain.
 
 Source: MOR88 §10 (midpoint scheme), JEAN99 §5 (θ-scheme); docs/theory/time_stepping.md.
 """
@@ -45,6 +45,7 @@ from liaison.simulation.steps.layout import (
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP, OPEN, STICK, STRIBECK
 from liaison.simulation.steps.variational import note_stages
 from liaison.solvers.cones.cones import DISC, ONE_WAY, Limit, solve_cones_near
+from liaison.solvers.cones.reachable import reachable_part
 from liaison.solvers.linear.dense import dot, largest_in
 from liaison.solvers.linear.lemke import SOLVED, polyhedral_missed, solve_polyhedral
 
@@ -195,6 +196,21 @@ def is_same_place(k: i64, there: OneSided, run: Run) -> i64:
 
 
 @loop
+def taken_on(m: i64, run: Run) -> None:
+    """What rates change from midway to the end of the step, as far as forces can: into `area`."""
+    change = run.area
+    ahead = (1.0 - run.theta) / run.theta
+    for k in range(run.nb):
+        if run.active[k] == 1:
+            cone = run.cone[run.cone_of[k]]
+            goes_on = is_same_place(k, run.sides, run)
+            for i in range(cone.first, cone.first + cone.rows):
+                r = run.chosen[i]
+                change[i] = ahead * (run.mid.rate[r] - run.sides.rate[r]) if goes_on == 1 else 0.0
+    reachable_part(m, run.problem.A, change, at(change, m))
+
+
+@loop
 def rates(m: i64, part: f64, run: Run) -> None:
     """b of the problem: rates of the free motion at the end of the step, with restitution."""
     nv = run.nv
@@ -203,16 +219,14 @@ def rates(m: i64, part: f64, run: Run) -> None:
     before = run.sides.rate
     free = run.free.v
     v = run.v
+    taken_on(m, run)
     for k in range(run.nb):
         if run.active[k] == 1:
             cone = run.cone[run.cone_of[k]]
-            goes_on = is_same_place(k, run.sides, run)
             for i in range(cone.first, cone.first + cone.rows):
                 r = run.chosen[i]
-                u = mid.rate[r]
+                u = mid.rate[r] + run.area[i]
                 D = mid.D[r]
-                if goes_on == 1:
-                    u += (1.0 - run.theta) / run.theta * (u - before[r])
                 for j in range(nv):
                     u += D[j] * (free[j] - v[j])
                 b[i] = u
