@@ -64,7 +64,7 @@ from .rows import (
 )
 
 UNSOLVABLE = 1e300
-"""The residual of a problem whose pivots end on a ray."""
+"""The residual of a problem whose pivots end on a ray, or that has more rows than there is room."""
 
 NOWHERE = -1.0
 """The key of a place that is the same at no other state."""
@@ -83,6 +83,8 @@ def impulses(part: f64, run: Run) -> f64:
     chosen = run.chosen
     count = choose(run)
     m = run.rows_chosen
+    if m > run.most:
+        return UNSOLVABLE
     A = problem.A
     b = problem.b
     P = problem.P

@@ -28,6 +28,7 @@ from liaison.simulation.steps.layout import (
     EVENTS,
     GOOD,
     LAND,
+    NO_MODE,
     NOT_FINITE,
     SAMPLING,
     TOO_MANY_STEPS,
@@ -133,6 +134,8 @@ def push_out(
     held = run.held
     e.terms(t, q, v, run.u, run.p, q, run.terms.floats, scratch)
     rows = held_rows(holds, held, run)
+    if rows > run.nc + run.most or near_rows(holds, deepest, run) > run.most:
+        return NO_MODE
     rank = metric_of(rows, flat(run.terms.M), held, run)
     if rank < 0:
         return NOT_FINITE
@@ -170,6 +173,25 @@ def held_rows(holds: i64, held: ptr, run: Run) -> i64:
 
 
 @loop
+def near_rows(holds: i64, deepest: f64, run: Run) -> i64:
+    """Gaps that are not held and near enough to be guarded."""
+    m = 0
+    for k in range(run.nb):
+        if is_guarded(k, holds, deepest, run) == 1:
+            m += 1
+    return m
+
+
+@loop
+def is_guarded(k: i64, holds: i64, deepest: f64, run: Run) -> i64:
+    """1 if the block is one of them."""
+    is_near = 1 if run.end.gap[k] <= NEAR * deepest * run.scales.gap[k] else 0
+    if run.blocks[k].kind != GAP or is_near == 0:
+        return 0
+    return 1 if holds == 0 or is_held(k, run) == 0 else 0
+
+
+@loop
 def add_guarded(holds: i64, deepest: f64, rank: i64, delta: ptr, rest: ptr, run: Run) -> None:
     """Adds to δ what the gaps that are not held need in order not to be negative after it."""
     nv = run.nv
@@ -180,8 +202,7 @@ def add_guarded(holds: i64, deepest: f64, rank: i64, delta: ptr, rest: ptr, run:
     for k in range(run.nb):
         block = run.blocks[k]
         gap = run.end.gap[k]
-        is_near = 1 if gap <= NEAR * deepest * run.scales.gap[k] else 0
-        if block.kind == GAP and (holds == 0 or is_held(k, run) == 0) and is_near == 1:
+        if is_guarded(k, holds, deepest, run) == 1:
             chosen[m] = block.first
             problem.b[m] = gap + dot(nv, run.end.D[block.first], delta)
             f[m] = 0.0

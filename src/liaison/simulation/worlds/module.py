@@ -20,7 +20,7 @@ from liaison.program.gpu.pointers import entry_text, functions_text, numbers_of,
 from liaison.program.gpu.thread import DeviceModule
 from liaison.program.llvm.entries import Form
 from liaison.program.loops.language import Loop
-from liaison.program.loops.records import Record
+from liaison.program.loops.records import Record, words_of
 from liaison.program.loops.special import (
     PREFIX,
     SHORT,
@@ -43,9 +43,11 @@ from liaison.simulation.steps.layout import (
 
 from .balls_inside import spare_words
 from .balls_step import balls_of
+from .group_cones import Shared, group_words, most_rows
 from .loops import (
     LEFT_OUT,
     march_balls,
+    march_group_world,
     march_small_world,
     march_world,
     reset_balls,
@@ -70,6 +72,10 @@ LARGEST_BLOCK = 1024
 FUSED_BLOCK, FUSED_SHORT = 256, 100
 """The same of fused entries in double precision, whose threads then have 128 registers; and lines
 of a function that is written where it is called."""
+
+GROUP, GROUP_ROWS, GROUPS_AT_ONCE = 32, 24, 8
+"""Worlds of a group on a GPU; rows of contacts beyond which a mechanism is marched in groups; and
+groups at a time on each multiprocessor, which bounds the registers of a thread."""
 
 STATE = ("t", "q", "v", "u", "p", "carried", "measures", "codes")
 KERNELS = {
@@ -99,6 +105,8 @@ class Module:
     form: Form
     block: int  # threads in a block at most
     lanes: int = 1  # threads of a world, which are a block
+    group: int = 1  # worlds of a group
+    group_words: int = 0  # that a group keeps in the memory of the device
 
 
 @final
@@ -111,6 +119,7 @@ class _Laid:
     known: frozenset[str]  # arrays that no loop writes
     initial: tuple[str, ...]  # stores into a block of zeros
     written_once: tuple[str, ...] = ()  # entries whose numbers are among these
+    group: tuple[int, int, int] | None = None  # words of a world before, of a group, shared
 
 
 def module_of(
@@ -134,16 +143,21 @@ def module_of(
     listed = _entries(plan)
     run, scratch = _template(plan, listed, form)
     loops = {name: LOOPS[name] for name in names}
-    small = _small(plan, run)
+    small, group = _small(plan, run), None
     if small is not None and "march" in loops:
         listed |= dict.fromkeys(small.entries, small)
         loops["march"] = march_small_world
+        if int(run.nr) > GROUP_ROWS:
+            run, scratch = _template(plan, listed, form, lanes=GROUP if gpu else 1)
+            loops["march"], block = march_group_world, GROUP
+            carried = int(run.nr) + int(run.nb)
+            group = carried, int(group_words(run)), int(words_of(Shared, run))
         scratch = _with_room(run, listed, form)
         block = block or (LARGEST_BLOCK if single else FUSED_BLOCK)
     initial = _initial(run, form.real, "i32" if single else "i64")
     if "one_sided" in listed:
         initial += _numbers(plan.program, run, form)
-    laid = _Laid(run, scratch, KNOWN, tuple(initial), ("one_sided", "fused_rows"))
+    laid = _Laid(run, scratch, KNOWN, tuple(initial), ("one_sided", "fused_rows"), group)
     return _written(laid, listed, loops, form, gpu=gpu, block=block or LARGEST_BLOCK)
 
 
@@ -193,8 +207,10 @@ def _written(
     loops = in_words_of_32_bits(loops) if single else with_short_integers(loops)
     short = FUSED_SHORT if "fused_free" in listed else SHORT
     loops = rolled(graded(loops, short)) if gpu else loops
+    if gpu and laid.group:
+        loops = loops.replace(" nounwind ", " convergent nounwind ")
     # measured: fused entries are quicker where they are written into the phases of a step
-    is_called = "fused_free" not in listed
+    is_called = "fused_free" not in listed or laid.group is not None
     bodies = [
         entry_text(
             device, program, name, f"{PREFIX}{name}",
@@ -204,9 +220,15 @@ def _written(
     ]  # fmt: skip
     own = functions_text(device, functions)
     kernels = [_kernel(name, one.name, laid, form, gpu) for name, one in written.items()]
-    tail = f'attributes #0 = {{ nounwind "nvvm.maxntid"="{block}" }}' if gpu else ""
-    text = "\n".join([*_registers(gpu), loops, *bodies, own, *kernels, device.tail(), tail, ""])
-    return Module(text, tuple(written), int(run.words) + laid.scratch, form, block)
+    bounds = f'"nvvm.maxntid"="{block}"'
+    bounds += f' "nvvm.minctasm"="{GROUPS_AT_ONCE}"' if laid.group else ""
+    tail = f"attributes #0 = {{ nounwind {bounds} }}" if gpu else ""
+    head = [*_registers(gpu), *_shared(laid, form, gpu)]
+    text = "\n".join([*head, loops, *bodies, own, *kernels, device.tail(), tail, ""])
+    words = int(run.words) + laid.scratch
+    if laid.group is None:
+        return Module(text, tuple(written), words, form, block)
+    return Module(text, tuple(written), words, form, block, 1, int(run.lanes), laid.group[1])
 
 
 def _slot(name: str) -> int:
@@ -236,10 +258,16 @@ def _small(plan: Plan, run: Run) -> Program | None:
     return fused(plan.program, float(run.theta))
 
 
-def _template(plan: Plan, listed: Mapping[str, Program], form: Form) -> tuple[Run, int]:
-    """The block of a run before its first step, and the length of its workspace."""
-    arrays = arrays_of(plan)
-    run = arrays.run
+def _template(
+    plan: Plan, listed: Mapping[str, Program], form: Form, lanes: int | None = None
+) -> tuple[Run, int]:
+    """The block of a run before its first step, and the length of its workspace.
+
+    With `lanes`, of a world in a group of so many.
+    """
+    run = arrays_of(plan).run
+    if lanes is not None:
+        run = arrays_of(plan, most=most_rows(int(run.nr), form.real), lanes=lanes).run
     scale_run(run, plan, None)
     scratch = _with_room(run, listed, form)
     run.ledger.kind = NOT_KEPT
@@ -274,11 +302,64 @@ define internal void @liaison_barrier() alwaysinline nounwind {
 }"""
 
 
+LANE = """\
+define internal i32 @liaison_lane() alwaysinline nounwind {
+  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  ret i32 %thread
+}"""
+ONE_LANE = """\
+define internal {whole} @liaison_lane() alwaysinline nounwind {{
+  ret {whole} 0
+}}"""
+
+
 def _registers(gpu: bool) -> list[str]:
     names = ("tid", "ctaid", "ntid") if gpu else ()
     declared = [f"declare i32 @llvm.nvvm.read.ptx.sreg.{name}.x()" for name in names]
     barrier = BARRIER if gpu else NO_BARRIER
     return [*declared, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)", barrier]
+
+
+def _shared(laid: _Laid, form: Form, gpu: bool) -> list[str]:
+    """What threads of a group share, and which of them one is."""
+    if laid.group is None:
+        return []
+    if not gpu:
+        return [ONE_LANE.format(whole="i32")]
+    size = f"[{laid.group[2]} x {form.real}]"
+    return [LANE, f"@liaison_shared = internal addrspace(3) global {size} undef, align 16"]
+
+
+GROUP_HEAD = """\
+enter:
+  %run = alloca [{words} x {bits}], align 8
+  %scratch = alloca [{scratch} x {real}], align 8
+  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %width = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %before = mul i32 %block, %width
+  %i = add i32 %before, %thread
+  %shared = addrspacecast ptr addrspace(3) @liaison_shared to ptr
+  br label %world
+world:"""
+GROUP_PLACE = """\
+  %all = zext i32 %count to i64
+  %behind = mul i64 %all, {carried}
+  %which = zext i32 {which} to i64
+  %own = mul i64 %which, {group}
+  %far = add i64 %behind, %own
+  %group = getelementptr inbounds {real}, ptr {pointer}, i64 %far"""
+
+
+def _group_lines(laid: _Laid, real: str, gpu: bool) -> list[str]:
+    """Where what a group keeps begins."""
+    assert laid.group is not None
+    carried, group, shared = laid.group
+    place = GROUP_PLACE.format(
+        carried=carried, group=group, real=real, which="%block" if gpu else "%i",
+        pointer="%carried.any" if gpu else "%carried",
+    )  # fmt: skip
+    return [place] if gpu else [place, f"  %shared = getelementptr {real}, ptr %pool, i64 0"]
 
 
 GPU_HEAD = """\
@@ -296,6 +377,9 @@ world:"""
 GPU_TAIL = """\
   br label %done
 done:
+  ret void
+}"""
+GROUP_TAIL = """\
   ret void
 }"""
 HOST_HEAD = """\
@@ -330,16 +414,24 @@ def _kernel(name: str, loop: str, laid: _Laid, form: Form, gpu: bool) -> str:
     passed = [f"i32 %{x}" for x in ("i", *numbers)] + [f"{real} %{number}"]
     passed += [f"ptr %{x}.any" if gpu else f"ptr %{x}" for x in arrays]
     passed += ["ptr null", "ptr %run", "ptr %scratch"]
+    is_group = laid.group is not None and name == "march"
+    passed += ["ptr %shared", "ptr %group"] if is_group else []
     sizes = {"words": words, "scratch": laid.scratch, "bits": bits, "real": real}
     head = f"define {'ptx_kernel ' if gpu else ''}void @{name}({', '.join(arguments)})"
+    first = (GROUP_HEAD if is_group else GPU_HEAD) if gpu else HOST_HEAD
+    pool = "  %pool = alloca [{} x {}], align 16\n  br label %test\ntest:"
+    first = first.format(**sizes)
+    if is_group and not gpu and laid.group is not None:
+        first = first.replace("  br label %test\ntest:", pool.format(laid.group[2], real), 1)
     lines = [
         f"{head} {'#0 ' if gpu else ''}{{",
-        (GPU_HEAD if gpu else HOST_HEAD).format(**sizes),
+        first,
         *casts,
+        *(_group_lines(laid, real, gpu) if is_group else []),
         CLEAR.format(bytes=(8 if bits == "i64" else 4) * words),
         *laid.initial,
         f"  call void @liaison_{loop}({', '.join(passed)})",
-        GPU_TAIL if gpu else HOST_TAIL,
+        (GROUP_TAIL if is_group else GPU_TAIL) if gpu else HOST_TAIL,
     ]
     return "\n".join(lines)
 

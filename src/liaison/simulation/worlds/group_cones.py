@@ -1,0 +1,669 @@
+"""Contact problems of a group of worlds, each solved by all threads of the group together.
+
+A group has as many worlds as threads. What depends on one state alone is done by one thread for
+each world; problems of contacts then follow one after the other, with all threads at the rows of
+one of them: matrices lie in memory that a block of threads shares and no thread waits for another
+that has more contacts. On a processor a group is one thread with one world.
+
+A problem comes as rows X in the metric of M, from which A = X Xᵀ is made, and is scaled as in
+`solvers/cones/table.py`. Newton's method with every block in the mode in which it looks ends it,
+
+    (A + ρ) δ = −z on what is closed and sticks,   ρ ≥ 1e-5                             (group-1)
+
+where ρ, a mobility of their own, keeps rows that depend on each other where they are; sweeps lead on
+where modes cycle. Rates that no forces can change are left out, as in `solvers/cones/reachable.py`.
+
+Public names: Shared, PROBLEM, CONE, group_words, most_rows, solve_group, number_at, put_number.
+
+Source: docs/theory/contact_solvers.md; AC91.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import final
+
+from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.program.loops.records import Part, sized
+from liaison.simulation.steps.layout import Run
+from liaison.solvers.cones.table import BILATERAL, DISC, ONE_WAY
+
+from .balls import barrier
+
+MOST = {"double": 48, "float": 60}
+"""Rows of a problem at most: its matrix lies in 20 kB that a block of threads shares."""
+
+PROBLEM, CONE = 5, 7
+"""Numbers of a row and of a block beside X: b, what rates change beside it, P, u, share; kind,
+first row, rows, row of the load, coefficients along both rows, constant."""
+
+OWN, OWN_LEAST, OWN_MOST = 0.1, 1e-5, 1e-2
+"""ρ beside the residual, and its bounds."""
+
+OWN_SINGLE = 5e-9
+"""Added to the least ρ; in single precision it becomes 2e-4."""
+
+STEPS, TRIES, SWEEPS = 12, 4, 10
+"""Newton's steps and how often they begin; sweeps before the second time, four times as many
+before each later one."""
+
+ROUNDED = 4e-15
+"""Residual beside 1 + Σ |y| at which nothing but rounding is left."""
+
+ENOUGH, HELPS = 1e-9, 0.3
+"""Residual at which steps end that leave more than this part of it."""
+
+GOOD_ENOUGH = 1e-8
+"""Residual at which no sweeps are tried."""
+
+RIDGE, NO_CHANGE = 1e-10, 1e-11
+"""δ of (reachable-1) beside 1, and change of rates beside the largest that is none."""
+
+
+@final
+class Shared(Part):
+    """What threads of a group share; vectors of rows, then of blocks, then of threads."""
+
+    sigma: ptr = sized("most")
+    free: ptr = sized("most")  # b̃
+    change: ptr = sized("most")  # of rates beside it
+    y: ptr = sized("most")
+    z: ptr = sized("most")
+    best: ptr = sized("most")
+    lead: ptr = sized("most")  # the row whose rate a row of Newton's method has a part `along` of
+    pair: ptr = sized("most")  # the other row of its disc
+    along: ptr = sized("most")
+    across: ptr = sized("most")
+    pull: ptr = sized("most")  # of its load
+    load_of: ptr = sized("most")
+    right: ptr = sized("most")
+    kind: ptr = sized("most")
+    first: ptr = sized("most")
+    rows: ptr = sized("most")
+    load: ptr = sized("most")  # the row of it
+    coefficient: ptr = sized("most")
+    constant: ptr = sized("most")
+    miss: ptr = sized("most")
+    count: ptr = sized("lanes")  # rows of the problem of each thread
+    blocks: ptr = sized("lanes")
+    J: ptr = sized("most * (most + 1)")
+
+
+def most_rows(rows: int, real: str) -> int:
+    """Rows of a problem at most, of a mechanism with so many."""
+    return min(rows, MOST[real])
+
+
+@loop
+def problem_words(run: Run) -> i64:
+    """Numbers of one problem."""
+    return run.most * (PROBLEM + CONE + run.nv)
+
+
+@loop
+def group_words(run: Run) -> i64:
+    """Numbers of a group: problems of all its worlds, number by number, and one matrix A."""
+    return int(run.lanes * problem_words(run) + run.most * run.most)
+
+
+@loop
+def number_at(k: i64, w: i64, group: ptr, run: Run) -> f64:
+    """A number of the problem of world w."""
+    return float(group[k * run.lanes + w])
+
+
+@loop
+def put_number(k: i64, w: i64, value: f64, group: ptr, run: Run) -> None:
+    """Writes one."""
+    group[k * run.lanes + w] = value
+
+
+@loop
+def solve_group(me: i64, run: Run, s: Shared, group: ptr) -> None:
+    """Problems of all worlds of a group: P and u of each, and its residual in the place of b."""
+    barrier()
+    for w in range(run.lanes):
+        m = int(s.count[w])
+        if m > 0:
+            take_problem(me, w, m, run, s, group)
+            barrier()
+            scale_problem(me, m, int(s.blocks[w]), run, s, group)
+            residual = solved(me, m, int(s.blocks[w]), run, s, group)
+            give_back(me, w, m, residual, run, s, group)
+            barrier()
+    barrier()
+
+
+@loop
+def take_problem(me: i64, w: i64, m: i64, run: Run, s: Shared, group: ptr) -> None:
+    """Rows, blocks and X of a problem into shared memory; X in the place of J."""
+    nv = run.nv
+    most = run.most
+    i = me
+    while i < m:
+        s.free[i] = number_at(i, w, group, run)
+        s.change[i] = number_at(most + i, w, group, run)
+        s.y[i] = number_at(2 * most + i, w, group, run)
+        s.sigma[i] = number_at(4 * most + i, w, group, run)
+        i += run.lanes
+    k = me
+    while k < int(s.blocks[w]):
+        base = PROBLEM * most + CONE * k
+        s.kind[k] = number_at(base, w, group, run)
+        s.first[k] = number_at(base + 1, w, group, run)
+        s.rows[k] = number_at(base + 2, w, group, run)
+        s.load[k] = number_at(base + 3, w, group, run)
+        along = number_at(base + 4, w, group, run)
+        s.coefficient[k] = max(max(along, number_at(base + 5, w, group, run)), 0.0)
+        s.constant[k] = number_at(base + 6, w, group, run)
+        k += run.lanes
+    base = (PROBLEM + CONE) * most
+    k = me
+    while k < m * nv:
+        s.J[k] = number_at(base + k, w, group, run)
+        k += run.lanes
+
+
+@loop
+def scale_problem(me: i64, m: i64, nb: i64, run: Run, s: Shared, group: ptr) -> None:
+    """A of (cones-1) behind the problems of the group, b̃, y and bounds in scaled numbers."""
+    nv = run.nv
+    X = s.J
+    A = group[run.lanes * problem_words(run) :]
+    i = me
+    while i < m:
+        total = 0.0
+        k = 0
+        while k < nv:
+            total += X[i * nv + k] * X[i * nv + k]
+            k += 1
+        s.z[i] = total
+        i += run.lanes
+    barrier()
+    k = me
+    while k < nb:
+        scale_rows(k, run, s)
+        k += run.lanes
+    barrier()
+    products(me, m, nv, run.lanes, X, s.sigma, A)
+    size = 0.0
+    for i in range(m):
+        size = max(size, abs(s.sigma[i] * (s.free[i] + s.change[i])))
+    beta = size if size > 1e-250 else 1.0
+    barrier()
+    k = me
+    while k < nb:
+        scale_bounds(k, beta, run, s)
+        k += run.lanes
+    i = me
+    while i < m:
+        s.free[i] = s.sigma[i] * s.free[i] / beta
+        s.change[i] = s.sigma[i] * s.change[i] / beta
+        s.y[i] = s.y[i] / (beta * s.sigma[i])
+        i += run.lanes
+    if me == 0:
+        s.miss[0] = beta
+    barrier()
+
+
+@loop
+def scale_rows(k: i64, run: Run, s: Shared) -> None:
+    """σ of the rows of a block, from shares of semi-axes: its mean mobility becomes 1."""
+    first = int(s.first[k])
+    rows = int(s.rows[k])
+    mobility = 0.0
+    for i in range(first, first + rows):
+        mobility += s.sigma[i] * s.sigma[i] * s.z[i] / float(rows)
+    for i in range(first, first + rows):
+        s.sigma[i] = s.sigma[i] / sqrt(max(mobility, 1e-280))
+
+
+@loop
+def scale_bounds(k: i64, beta: f64, run: Run, s: Shared) -> None:
+    """c and k of the radius of a disc, or the least force, in scaled numbers."""
+    first = int(s.first[k])
+    size = s.sigma[first]
+    if int(s.kind[k]) == DISC:
+        size = max(size, s.sigma[first + int(s.rows[k]) - 1])
+        load = int(s.load[k])
+        s.coefficient[k] = s.coefficient[k] * s.sigma[load] / size if load >= 0 else 0.0
+    s.constant[k] = s.constant[k] / (beta * size)
+
+
+@loop
+def products(me: i64, m: i64, nv: i64, lanes: i64, X: ptr, sigma: ptr, A: ptr) -> None:
+    """A of the rows, scaled: each thread every `lanes`-th column, four rows at a time."""
+    j = me
+    while j < m:
+        x = X[j * nv :]
+        i = 0
+        while i < m:
+            # rows beyond the last are computed and not kept
+            p = X[i * nv :]
+            q = X[min(i + 1, m - 1) * nv :]
+            r = X[min(i + 2, m - 1) * nv :]
+            t = X[min(i + 3, m - 1) * nv :]
+            a = 0.0
+            b = 0.0
+            c = 0.0
+            d = 0.0
+            k = 0
+            while k < nv:
+                a += p[k] * x[k]
+                b += q[k] * x[k]
+                c += r[k] * x[k]
+                d += t[k] * x[k]
+                k += 1
+            A[i * m + j] = sigma[i] * sigma[j] * a
+            if i + 1 < m:
+                A[(i + 1) * m + j] = sigma[i + 1] * sigma[j] * b
+            if i + 2 < m:
+                A[(i + 2) * m + j] = sigma[i + 2] * sigma[j] * c
+            if i + 3 < m:
+                A[(i + 3) * m + j] = sigma[i + 3] * sigma[j] * d
+            i += 4
+        j += lanes
+
+
+@loop
+def eliminate(me: i64, m: i64, width: i64, lanes: i64, J: ptr) -> i64:
+    """Gauss and Jordan: columns from m on become J⁻¹ of them; 1 where J is singular.
+
+    Args:
+        me: this thread, which has every `lanes`-th column.
+        m: rows.
+        width: columns, those of the right sides last.
+        lanes: threads.
+        J: row by row.
+    """
+    for k in range(m):
+        p = k
+        most = abs(J[k * width + k])
+        for i in range(k + 1, m):
+            if abs(J[i * width + k]) > most:
+                most = abs(J[i * width + k])
+                p = i
+        if not (most > 1e-300):
+            return 1
+        barrier()
+        if p != k:
+            j = k + me
+            while j < width:
+                x = J[k * width + j]
+                J[k * width + j] = J[p * width + j]
+                J[p * width + j] = x
+                j += lanes
+            barrier()
+        inverse = 1.0 / J[k * width + k]
+        j = k + 1 + me
+        while j < width:
+            x = J[k * width + j] * inverse
+            take_away(m, k, width, j, x, J)
+            J[k * width + j] = x
+            j += lanes
+        barrier()
+    return 0
+
+
+@loop
+def take_away(m: i64, k: i64, width: i64, j: i64, x: f64, J: ptr) -> None:
+    """Row k times its column from column j of all other rows, four at a time."""
+    i = 0
+    while i + 3 < m:
+        at = i * width
+        a = J[at + j] - J[at + k] * x
+        b = J[at + width + j] - J[at + width + k] * x
+        c = J[at + 2 * width + j] - J[at + 2 * width + k] * x
+        d = J[at + 3 * width + j] - J[at + 3 * width + k] * x
+        J[at + j] = a
+        J[at + width + j] = b
+        J[at + 2 * width + j] = c
+        J[at + 3 * width + j] = d
+        i += 4
+    while i < m:
+        J[i * width + j] -= J[i * width + k] * x
+        i += 1
+
+
+@loop
+def leave_out(me: i64, m: i64, run: Run, s: Shared, A: ptr) -> None:
+    """b̃ with that part of the change of rates that forces can meet."""
+    size = 0.0
+    for i in range(m):
+        size = max(size, abs(s.change[i]))
+    if not (size > NO_CHANGE):
+        barrier()
+        i = me
+        while i < m:
+            s.free[i] += s.change[i]
+            i += run.lanes
+        barrier()
+        return
+    width = m + 1
+    barrier()
+    j = me
+    while j < m:
+        for i in range(m):
+            s.J[i * width + j] = A[i * m + j]
+        s.J[j * width + j] += RIDGE
+        s.J[j * width + m] = RIDGE * s.change[j]
+        j += run.lanes
+    barrier()
+    is_singular = eliminate(me, m, width, run.lanes, s.J)
+    i = me
+    while i < m:
+        s.free[i] += s.change[i]
+        if is_singular == 0:
+            s.free[i] -= s.J[i * width + m]
+        i += run.lanes
+    barrier()
+
+
+@loop
+def solved(me: i64, m: i64, nb: i64, run: Run, s: Shared, group: ptr) -> f64:
+    """The best y into `y`, and its residual."""
+    A = group[run.lanes * problem_words(run) :]
+    beta = s.miss[0]
+    leave_out(me, m, run, s, A)
+    best = 1e300
+    sweeps = SWEEPS
+    for turn in range(TRIES):
+        if turn > 0:
+            for _ in range(sweeps):
+                sweep(me, m, nb, run, s, A)
+            sweeps = 4 * sweeps
+        best = newton(me, m, nb, best, run, s, A)
+        if best <= GOOD_ENOUGH:
+            break
+    i = me
+    while i < m:
+        s.y[i] = s.best[i]
+        i += run.lanes
+    barrier()
+    refresh(me, m, run, s, A)
+    i = me
+    while i < m:
+        s.y[i] = beta * s.sigma[i] * s.y[i]
+        s.z[i] = beta * s.z[i] / s.sigma[i]
+        i += run.lanes
+    return best
+
+
+@loop
+def give_back(me: i64, w: i64, m: i64, residual: f64, run: Run, s: Shared, group: ptr) -> None:
+    """P and u of a problem to its world, and its residual."""
+    i = me
+    while i < m:
+        put_number(2 * run.most + i, w, s.y[i], group, run)
+        put_number(3 * run.most + i, w, s.z[i], group, run)
+        i += run.lanes
+    if me == 0:
+        put_number(0, w, residual, group, run)
+
+
+@loop
+def refresh(me: i64, m: i64, run: Run, s: Shared, A: ptr) -> None:
+    """z = Ã y + b̃."""
+    i = me
+    while i < m:
+        total = s.free[i]
+        other = 0.0
+        j = 0
+        while j + 1 < m:
+            total += A[j * m + i] * s.y[j]
+            other += A[(j + 1) * m + i] * s.y[j + 1]
+            j += 2
+        if j < m:
+            total += A[j * m + i] * s.y[j]
+        s.z[i] = total + other
+        i += run.lanes
+    barrier()
+
+
+@loop
+def radius(k: i64, run: Run, s: Shared) -> f64:
+    """Radius of a disc under its load."""
+    load = int(s.load[k])
+    pressed = max(s.y[load], 0.0) if load >= 0 else 0.0
+    return s.coefficient[k] * pressed + max(s.constant[k], 0.0)
+
+
+@loop
+def project(me: i64, nb: i64, run: Run, s: Shared) -> None:
+    """y inside its bounds: loads first, then discs."""
+    k = me
+    while k < nb:
+        if int(s.kind[k]) == ONE_WAY:
+            first = int(s.first[k])
+            s.y[first] = max(s.y[first], s.constant[k])
+        k += run.lanes
+    barrier()
+    k = me
+    while k < nb:
+        if int(s.kind[k]) == DISC:
+            first = int(s.first[k])
+            second = first + int(s.rows[k]) - 1
+            x = s.y[first]
+            y = s.y[second] if second > first else 0.0
+            r = radius(k, run, s)
+            length = sqrt(x * x + y * y)
+            part = r / length if length > r else 1.0
+            s.y[first] = part * x
+            if second > first:
+                s.y[second] = part * y
+        k += run.lanes
+    barrier()
+
+
+@loop
+def missed(k: i64, run: Run, s: Shared) -> f64:
+    """Length of y − P(y − z) of one block."""
+    first = int(s.first[k])
+    kind = int(s.kind[k])
+    if kind == ONE_WAY:
+        return abs(min(s.y[first] - s.constant[k], s.z[first]))
+    second = first + int(s.rows[k]) - 1
+    z = s.z[first]
+    u = s.z[second] if second > first else 0.0
+    if kind == BILATERAL:
+        return sqrt(z * z + u * u)
+    y = s.y[first]
+    t = s.y[second] if second > first else 0.0
+    r = radius(k, run, s)
+    length = sqrt((y - z) * (y - z) + (t - u) * (t - u))
+    if length <= r:
+        return sqrt(z * z + u * u)
+    part = r / length
+    z = y - part * (y - z)
+    u = t - part * (t - u)
+    return sqrt(z * z + u * u)
+
+
+@loop
+def residual_of(me: i64, nb: i64, run: Run, s: Shared) -> f64:
+    """The largest of all blocks; NaN where one is not finite."""
+    k = me
+    while k < nb:
+        s.miss[k] = missed(k, run, s)
+        k += run.lanes
+    barrier()
+    worst = 0.0
+    bad = 0.0
+    for k in range(nb):
+        worst = max(worst, s.miss[k])
+        bad += s.miss[k] - s.miss[k]
+    barrier()
+    return worst + bad
+
+
+@loop
+def rounding(m: i64, run: Run, s: Shared) -> f64:
+    """Residual at which nothing but rounding is left."""
+    total = 1.0
+    for i in range(m):
+        total += abs(s.y[i])
+    return ROUNDED * total
+
+
+@loop
+def newton(me: i64, m: i64, nb: i64, best: f64, run: Run, s: Shared, A: ptr) -> f64:
+    """Steps from y on while they help; the best so far into `best`, whose residual is returned."""
+    project(me, nb, run, s)
+    refresh(me, m, run, s, A)
+    residual = residual_of(me, nb, run, s)
+    best = kept(me, m, residual, best, run, s)
+    width = m + 1
+    for _ in range(STEPS):
+        own = max(OWN_LEAST + OWN_SINGLE, min(OWN_MOST, OWN * residual))
+        linearize(me, m, nb, own, run, s, A)
+        if eliminate(me, m, width, run.lanes, s.J) != 0:
+            break
+        i = me
+        while i < m:
+            s.y[i] += s.J[i * width + m]
+            i += run.lanes
+        barrier()
+        project(me, nb, run, s)
+        refresh(me, m, run, s, A)
+        now = residual_of(me, nb, run, s)
+        if not (now < 1e100):
+            break
+        is_over = 1 if best <= ENOUGH and now > HELPS * best else 0
+        best = kept(me, m, now, best, run, s)
+        if is_over == 1 or best <= rounding(m, run, s):
+            break
+        residual = now
+    # what follows begins at the best
+    i = me
+    while i < m:
+        s.y[i] = s.best[i]
+        i += run.lanes
+    barrier()
+    refresh(me, m, run, s, A)
+    return best
+
+
+@loop
+def kept(me: i64, m: i64, residual: f64, best: f64, run: Run, s: Shared) -> f64:
+    """Remembers y if its residual is the least so far; returns that."""
+    if not (residual < best):
+        return best
+    i = me
+    while i < m:
+        s.best[i] = s.y[i]
+        i += run.lanes
+    return residual
+
+
+@loop
+def linearize(me: i64, m: i64, nb: i64, own: f64, run: Run, s: Shared, A: ptr) -> None:
+    """J of one step and its right side, the last column."""
+    k = me
+    while k < nb:
+        if int(s.kind[k]) == DISC:
+            linear_disc(k, run, s)
+        else:
+            linear_rows(k, run, s)
+        k += run.lanes
+    barrier()
+    width = m + 1
+    j = me
+    while j < m:
+        i = 0
+        while i < m:
+            lead = int(s.lead[i])
+            pair = int(s.pair[i])
+            x = s.along[i] * A[lead * m + j]
+            y = s.across[i] * A[pair * m + j]
+            # (1 − T) + ρ T beside T A
+            x += (s.along[i] * (own - 1.0)) if j == lead else 0.0
+            y += (s.across[i] * (own - 1.0)) if j == pair else 0.0
+            x += 1.0 if j == i else 0.0
+            x -= s.pull[i] if j == int(s.load_of[i]) else 0.0
+            s.J[i * width + j] = x + y
+            i += 1
+        s.J[j * width + m] = s.right[j]
+        j += run.lanes
+    barrier()
+
+
+@loop
+def linear_rows(k: i64, run: Run, s: Shared) -> None:
+    """Rows of a block that is no disc: closed, their rate is 0; open, their force is known."""
+    first = int(s.first[k])
+    for i in range(first, first + int(s.rows[k])):
+        s.lead[i] = float(i)
+        s.pair[i] = float(i)
+        s.across[i] = 0.0
+        s.pull[i] = 0.0
+        s.load_of[i] = -1.0
+        s.along[i] = 1.0
+        s.right[i] = -s.z[i]
+        if int(s.kind[k]) == ONE_WAY:
+            force = s.y[i] - s.constant[k]
+            if not (force - s.z[i] > 0.0):
+                s.along[i] = 0.0
+                s.right[i] = -force
+
+
+@loop
+def linear_disc(k: i64, run: Run, s: Shared) -> None:
+    """Rows of a disc: it sticks, or slips along y − z."""
+    first = int(s.first[k])
+    second = first + int(s.rows[k]) - 1
+    load = int(s.load[k])
+    r = radius(k, run, s)
+    x = s.y[first] - s.z[first]
+    t = s.y[second] - s.z[second] if second > first else 0.0
+    length = sqrt(x * x + t * t)
+    sticks = 1 if length <= r else 0
+    turn = 1.0 if sticks == 1 else r / length
+    x = x / length if sticks == 0 else 0.0
+    t = t / length if sticks == 0 else 0.0
+    pressed = 1.0 if load >= 0 and sticks == 0 else 0.0
+    if load >= 0:
+        pressed = pressed if s.y[load] > 0.0 else 0.0
+    for i in range(first, second + 1):
+        e = x if i == first else t
+        s.lead[i] = float(first)
+        s.pair[i] = float(second)
+        s.along[i] = (turn if i == first else 0.0) - turn * e * x
+        s.across[i] = (turn if i == second else 0.0) - turn * e * t
+        if second == first:
+            s.along[i] = turn - turn * e * x
+            s.across[i] = 0.0
+        s.pull[i] = pressed * s.coefficient[k] * e
+        s.load_of[i] = float(load)
+        s.right[i] = -s.z[i] if sticks == 1 else r * e - s.y[i]
+
+
+@loop
+def sweep(me: i64, m: i64, nb: i64, run: Run, s: Shared, A: ptr) -> None:
+    """Every block once, one after the other; z goes along."""
+    for k in range(nb):
+        first = int(s.first[k])
+        second = first + int(s.rows[k]) - 1
+        kind = int(s.kind[k])
+        a = max(A[first * m + first], A[second * m + second]) + 1e-9
+        x = s.y[first] - s.z[first] / a
+        t = s.y[second] - s.z[second] / a if second > first else 0.0
+        if kind == ONE_WAY:
+            x = max(x, s.constant[k])
+        if kind == DISC:
+            r = radius(k, run, s)
+            length = sqrt(x * x + t * t)
+            part = r / length if length > r else 1.0
+            x = part * x
+            t = part * t
+        dx = x - s.y[first]
+        dt = t - s.y[second] if second > first else 0.0
+        barrier()
+        i = me
+        while i < m:
+            s.z[i] += dx * A[first * m + i] + dt * A[second * m + i]
+            i += run.lanes
+        if me == 0:
+            s.y[first] = x
+            if second > first:
+                s.y[second] = t
+        barrier()

@@ -1,0 +1,418 @@
+"""Steps of a group of worlds: each thread its world, all threads together the contacts of each.
+
+The steps are those of `contacts/stepping/small.py`. What one state alone decides is done by the
+thread of its world; then problems of contacts of all worlds of the group are solved, one after the
+other, by all threads (`group_cones`). Threads whose world is lost, or needs nothing, help.
+
+A step that is not of the ordinary kind is taken by the general loops, by one thread.
+
+Public names: group_step. Source: docs/theory/time_stepping.md.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from liaison.contacts.stepping.modes import friction_mode, still
+from liaison.contacts.stepping.moreau import AGAIN, UNSOLVED, choose, work
+from liaison.contacts.stepping.phases import NEAR, ROUNDS, keep, place
+from liaison.contacts.stepping.rows import forget_end, forget_rows, one_sided
+from liaison.contacts.stepping.small import (
+    ELSEWHERE,
+    ENOUGH,
+    LEAST,
+    FusedEntries,
+    Landing,
+    Left,
+    deepest_gap,
+    first_word,
+    in_metric,
+    is_kept,
+    joined,
+    measure_gaps,
+    mode_after,
+    moved_by,
+    small_free,
+    small_velocities,
+    summed,
+    take_end,
+)
+from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.simulation.steps.layout import GOOD, NOT_FINITE, Entries, Run
+from liaison.simulation.steps.projection import project
+from liaison.simulation.steps.sides_layout import FRICTION, GAP, OPEN, SLIP, STICK
+from liaison.solvers.cones.cones import depends_on_load
+from liaison.solvers.cones.table import BILATERAL, DISC, ONE_WAY, Limit
+from liaison.solvers.linear.dense import dot, largest_in
+
+from .balls import barrier
+from .general import step_elsewhere
+from .group_cones import CONE, PROBLEM, Shared, number_at, put_number, solve_group
+
+
+@loop
+def group_step(
+    status: i64, e: Entries, run: Run, scratch: ptr, me: i64, s: Shared, group: ptr
+) -> i64:
+    """A step of the world of this thread, if its status is GOOD; the status after it."""
+    if status == GOOD:
+        status = small_free(e, run, scratch)
+    for turn in range(2):
+        status = group_impulses(turn, status, e, run, scratch, me, s, group)
+    was_elsewhere = 1 if status == ELSEWHERE else 0
+    if status == ELSEWHERE:
+        status = step_elsewhere(e, run, scratch)
+    if status == GOOD:
+        status = group_end(was_elsewhere, run)
+    status = group_stand(status, e, run, scratch, me, s, group)
+    if status == GOOD:
+        status = keep(e, run, scratch, scratch)
+    return status
+
+
+@loop
+def total_rows(run: Run, s: Shared) -> f64:
+    """Rows of the problems of all worlds of the group."""
+    barrier()
+    total = 0.0
+    for w in range(run.lanes):
+        total += s.count[w]
+    barrier()
+    return total
+
+
+@loop
+def group_impulses(
+    turn: i64, status: i64, e: Entries, run: Run, scratch: ptr, me: i64, s: Shared, group: ptr
+) -> i64:
+    """Impulses of what is active, and of what becomes so; the second turn with forces anew."""
+    left = Left(scratch[first_word(run) :], run)
+    t = run.t + run.theta * run.h
+    wants = 1 if status == GOOD and run.rows_chosen > 0 else 0
+    if wants == 1 and turn > 0:
+        FusedEntries(e.others).again(
+            t, run.q, left.v_new, run.u, run.p, left.v_end, left.v_end, scratch
+        )
+    is_new = 1 - turn
+    for _ in range(AGAIN):
+        s.count[me] = 0.0
+        if wants == 1 and pose_contacts(is_new, left, e, run, scratch, me, s, group) != GOOD:
+            status = ELSEWHERE
+            wants = 0
+        if total_rows(run, s) == 0.0:
+            break
+        solve_group(me, run, s, group)
+        if wants == 1:
+            wants = 0
+            status = take_impulses(left, e, run, scratch, me, group)
+            if status == GOOD and joined(left.gap_new, run) > 0:
+                wants = 1
+                is_new = 1
+    return status
+
+
+@loop
+def pose_contacts(
+    is_new: i64, left: Left, e: Entries, run: Run, scratch: ptr, me: i64, s: Shared, group: ptr
+) -> i64:
+    """The problem of what is active; ELSEWHERE where it has too many rows."""
+    nv = run.nv
+    most = run.most
+    count = choose(run)
+    m = run.rows_chosen
+    if m > most or depends_on_load(count, run.cone, run.problem.limits) == 1:
+        return ELSEWHERE
+    free_rates(left.v_end, me, group, run)
+    for c in range(count):
+        cone = run.cone[c]
+        load = run.cone[cone.load].first if cone.load >= 0 else -1
+        limit = run.problem.limits[c]
+        pose_block(c, cone.kind, cone.first, cone.rows, load, me, group, run)
+        base = PROBLEM * most + CONE * c
+        put_number(base + 4, me, limit.coefficient[0], group, run)
+        put_number(base + 5, me, limit.coefficient[1], group, run)
+        put_number(base + 6, me, limit.constant, group, run)
+        for i in range(cone.rows):
+            put_number(4 * most + cone.first + i, me, share(cone.kind, i, limit), group, run)
+    for i in range(m):
+        put_number(2 * most + i, me, run.impulse[run.chosen[i]], group, run)
+    if is_new == 1:
+        in_metric(m, left.factor, e, run, scratch)
+        pose_rows(m, me, group, run)
+    s.count[me] = float(m)
+    s.blocks[me] = float(count)
+    return GOOD
+
+
+@loop
+def pose_rows(m: i64, me: i64, group: ptr, run: Run) -> None:
+    """X of the rows chosen."""
+    base = (PROBLEM + CONE) * run.most
+    for i in range(m):
+        x = run.in_metric[run.chosen[i]]
+        for k in range(run.nv):
+            put_number(base + i * run.nv + k, me, x[k], group, run)
+
+
+@loop
+def pose_block(
+    c: i64, kind: i64, first: i64, rows: i64, load: i64, me: i64, group: ptr, run: Run
+) -> None:
+    """What kind of block it is, and where its rows are."""
+    base = PROBLEM * run.most + CONE * c
+    put_number(base, me, float(kind), group, run)
+    put_number(base + 1, me, float(first), group, run)
+    put_number(base + 2, me, float(rows), group, run)
+    put_number(base + 3, me, float(load), group, run)
+
+
+@loop
+def share(kind: i64, row: i64, limit: Limit) -> f64:
+    """Semi-axis of a disc along a row, as a part of the longer one."""
+    most = max(limit.coefficient[0], limit.coefficient[1])
+    if kind != DISC or not (most > 0.0):
+        return 1.0
+    return max(limit.coefficient[row], 0.0) / most
+
+
+@loop
+def free_rates(free: ptr, me: i64, group: ptr, run: Run) -> None:
+    """b of the problem, as `small_rates` has it, and the change of rates beside it."""
+    nv = run.nv
+    ahead = (1.0 - run.theta) / run.theta
+    for k in range(run.nb):
+        if run.active[k] == 1:
+            cone = run.cone[run.cone_of[k]]
+            for i in range(cone.first, cone.first + cone.rows):
+                r = run.chosen[i]
+                D = run.mid.D[r]
+                u = run.mid.rate[r]
+                change = ahead * (u - run.sides.rate[r])
+                for j in range(nv):
+                    u += D[j] * (free[j] - run.v[j])
+                run.problem.b[i] = u
+                put_number(run.most + i, me, change, group, run)
+            if run.blocks[k].kind == GAP:
+                i = cone.first
+                u = run.sides.rate[run.blocks[k].first]
+                whole = run.problem.b[i] + number_at(run.most + i, me, group, run)
+                run.hits[k] = 0
+                if u >= 0.0:
+                    run.problem.b[i] += u
+                elif u < -still(k, run) and whole - u >= u:
+                    run.problem.b[i] += run.mid.laws[k].restitution * u
+                    run.hits[k] = 1
+    for i in range(run.rows_chosen):
+        put_number(i, me, run.problem.b[i], group, run)
+
+
+@loop
+def take_impulses(left: Left, e: Entries, run: Run, scratch: ptr, me: i64, group: ptr) -> i64:
+    """P of the active blocks and what they lead to; ELSEWHERE where they are not good."""
+    m = run.rows_chosen
+    P = run.problem.P
+    t = run.t + run.theta * run.h
+    residual = number_at(0, me, group, run)
+    if not (residual <= UNSOLVED):
+        return ELSEWHERE
+    for r in range(run.nr):
+        run.impulse[r] = 0.0
+    for i in range(m):
+        P[i] = number_at(2 * run.most + i, me, group, run)
+        run.problem.way[i] = number_at(3 * run.most + i, me, group, run)
+        run.impulse[run.chosen[i]] = P[i]
+    summed(m, P, run.stage, run)
+    FusedEntries(e.others).push(t, run.q, run.stage, run.u, run.p, left.v_end, left.v_new, scratch)
+    take_end(left.v_new, left.q_new, run)
+    if has_hits(run) == 1 and work(run) > 0.0:
+        return ELSEWHERE
+    run.complementarity = max(run.complementarity, residual)
+    return GOOD
+
+
+@loop
+def has_hits(run: Run) -> i64:
+    """1 if an active gap gives something of its rate back."""
+    count = 0
+    active = 0
+    for k in range(run.nb):
+        if run.active[k] == 1:
+            active += 1
+            if run.blocks[k].kind == GAP and run.hits[k] == 1:
+                if run.mid.laws[k].restitution > 0.0:
+                    count = 1
+    run.contacts = max(run.contacts, active)
+    return count
+
+
+@loop
+def group_end(was_elsewhere: i64, run: Run) -> i64:
+    """Modes after a step whose end is finite."""
+    nv = run.nv
+    bad = 0.0
+    for i in range(nv):
+        bad += run.y[nv + i] - run.y[nv + i]
+    for i in range(run.nq):
+        bad += run.landed.q[i] - run.landed.q[i]
+    if bad != 0.0:
+        return NOT_FINITE
+    for k in range(run.nb):
+        if run.active[k] == 0:
+            run.mode[k] = OPEN
+        elif run.blocks[k].kind == FRICTION:
+            run.mode[k] = friction_mode(k, run) if was_elsewhere == 1 else slip_mode(k, run)
+        else:
+            run.mode[k] = mode_after(k, run)
+    return GOOD
+
+
+@loop
+def slip_mode(k: i64, run: Run) -> i64:
+    """As `friction_mode`, by the rates that came with the impulses."""
+    load = run.blocks[k].load
+    if load >= 0 and run.mode[load] == OPEN:
+        return OPEN
+    cone = run.cone[run.cone_of[k]]
+    slip = 0.0
+    for i in range(cone.first, cone.first + cone.rows):
+        slip += run.problem.way[i] * run.problem.way[i]
+    return STICK if sqrt(slip) <= still(k, run) else SLIP
+
+
+@loop
+def group_stand(
+    status: i64, e: Entries, run: Run, scratch: ptr, me: i64, s: Shared, group: ptr
+) -> i64:
+    """The new state on its closures and out of penetration, as `small_stand`."""
+    q = run.landed.q
+    v = run.landed.v
+    wants = 1 if status == GOOD else 0
+    if wants == 1:
+        for i in range(run.nv):
+            v[i] = run.y[run.nv + i]
+        forget_end(run)
+    run.is_stopping = 0  # 1 once it is out of penetration
+    corrected = 0
+    for turn in range(ROUNDS):
+        s.count[me] = 0.0
+        if wants == 1:
+            status = look(turn, corrected, e, q, v, run, scratch, me, s, group)
+            if status == MOVES:
+                corrected += 1
+            elif status != PUSHES:
+                wants = 0
+        if total_rows(run, s) > 0.0:
+            solve_group(me, run, s, group)
+            if wants == 1 and status == PUSHES:
+                take_push(e, q, v, run, scratch, me, group)
+        elif any_wants(wants, me, run, s) == 0:
+            break
+    run.is_stopping = 0
+    if wants == 1 or status == ELSEWHERE:
+        status = place(e, run.t_new, q, v, run, scratch)
+        if status == GOOD and run.has_closure > 0:
+            status = project(e, run.t_new, q, v, run, scratch)
+    run.steps += 1 if status == GOOD else 0
+    return status
+
+
+MOVES, PUSHES = -10, -11
+"""Statuses of a place that was moved onto closures, and of one that has contacts to be met."""
+
+
+@loop
+def any_wants(wants: i64, me: i64, run: Run, s: Shared) -> i64:
+    """1 if a world of the group is not at its place yet."""
+    s.count[me] = float(wants)
+    return 1 if total_rows(run, s) > 0.0 else 0
+
+
+@loop
+def look(
+    turn: i64, corrected: i64, e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr,
+    me: i64, s: Shared, group: ptr,
+) -> i64:  # fmt: skip
+    """What the place misses: GOOD, PUSHES, MOVES (it was moved) or ELSEWHERE."""
+    here = Landing(scratch[first_word(run) :], run)
+    FusedEntries(e.others).land(run.t_new, q, v, run.u, run.p, q, here.floats, scratch)
+    if not (here.least[0] > LEAST):
+        return ELSEWHERE
+    if run.is_stopping == 0:
+        measure_gaps(here.gap, run)
+        deepest = run.stage[0]
+        off = 0.0 if turn > 1 else run.stage[1]
+        if max(deepest, off) > run.gap_tolerance:
+            holds = 1 if off > run.gap_tolerance else 0
+            return pose_push(holds, deepest, here, e, q, v, run, scratch, me, s, group)
+        run.is_stopping = 1
+        run.penetration = max(run.penetration, deepest_gap(deepest, here.gap, run))
+    off = largest_in(run.nphi, here.phi, run.scales.closure)
+    limit = run.tolerance[0] * (1.0 + largest_in(run.nq, q, run.scales.position))
+    if off <= (limit if corrected == 0 else ENOUGH * limit):
+        return small_velocities(here, v, run)
+    if corrected == 2:
+        return ELSEWHERE
+    moved_by(here.delta, e, q, v, run, scratch)
+    return MOVES
+
+
+@loop
+def pose_push(
+    holds: i64, deepest: f64, here: Landing, e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr,
+    me: i64, s: Shared, group: ptr,
+) -> i64:  # fmt: skip
+    """One correction of q as a problem: closed gaps to zero, those near not below it."""
+    one_sided(e, run.t_new, q, v, run.mid, run, scratch)
+    forget_rows(run)
+    m = 0
+    for k in range(run.nb):
+        if run.blocks[k].kind == GAP:
+            gap = here.gap[k]
+            kind = -1
+            if holds == 1 and is_kept(k, here.gap, run) == 1:
+                kind = BILATERAL
+            elif gap <= NEAR * deepest * run.scales.gap[k]:
+                kind = ONE_WAY
+            if kind >= 0:
+                if m == run.most:
+                    return ELSEWHERE
+                r = run.blocks[k].first
+                run.chosen[m] = r
+                b = gap + dot(run.nv, run.mid.D[r], here.delta)
+                pose_block(m, kind, m, 1, -1, me, group, run)
+                pose_gap(m, b, holds, me, group, run)
+                m += 1
+    run.rows_chosen = m
+    in_metric(m, here.factor, e, run, scratch)
+    pose_rows(m, me, group, run)
+    s.count[me] = float(m)
+    s.blocks[me] = float(m)
+    return PUSHES if m > 0 else ELSEWHERE
+
+
+@loop
+def pose_gap(m: i64, b: f64, holds: i64, me: i64, group: ptr, run: Run) -> None:
+    """A row of a gap alone; closed ones that contradict each other are met as far as they can be."""
+    most = run.most
+    base = PROBLEM * most + CONE * m
+    for k in range(4, CONE):
+        put_number(base + k, me, 0.0, group, run)
+    put_number(m, me, 0.0 if holds == 1 else b, group, run)
+    put_number(most + m, me, b if holds == 1 else 0.0, group, run)
+    put_number(2 * most + m, me, 0.0, group, run)
+    put_number(4 * most + m, me, 1.0, group, run)
+
+
+@loop
+def take_push(e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr, me: i64, group: ptr) -> None:
+    """q moved by what the problem found."""
+    m = run.rows_chosen
+    here = Landing(scratch[first_word(run) :], run)
+    for i in range(m):
+        run.problem.P[i] = number_at(2 * run.most + i, me, group, run)
+    delta = run.free.moved
+    summed(m, run.problem.P, run.stage, run)
+    FusedEntries(e.others).back(0.0, q, run.stage, run.u, run.p, here.factor, delta, scratch)
+    for i in range(run.nv):
+        delta[i] += here.delta[i]
+    moved_by(delta, e, q, v, run, scratch)
