@@ -32,6 +32,7 @@ from liaison.program.loops.special import (
     with_short_integers,
 )
 from liaison.program.program import Program
+from liaison.simulation.events.watched import sides_in
 from liaison.simulation.plan.plan import Plan, arrays_of, entries_of
 from liaison.simulation.prepared import scale_run
 from liaison.simulation.steps.layout import (
@@ -76,6 +77,10 @@ of a function that is written where it is called."""
 GROUP, GROUP_ROWS, GROUPS_AT_ONCE = 32, 24, 8
 """Worlds of a group on a GPU; rows of contacts beyond which a mechanism is marched in groups; and
 groups at a time on each multiprocessor, which bounds the registers of a thread."""
+
+ALONE = 64
+"""Rows of contacts that are active at a time, at most, where one thread solves them: their matrices
+lie in memory of its own, of which there are 512 kB."""
 
 STATE = ("t", "q", "v", "u", "p", "carried", "measures", "codes")
 KERNELS = {
@@ -265,9 +270,9 @@ def _template(
 
     With `lanes`, of a world in a group of so many.
     """
-    run = arrays_of(plan).run
-    if lanes is not None:
-        run = arrays_of(plan, most=most_rows(int(run.nr), form.real), lanes=lanes).run
+    rows = sum(block[4] for block in sides_in(plan.program))
+    most = ALONE if lanes is None else most_rows(rows, form.real)
+    run = arrays_of(plan, most=most, lanes=lanes or 1).run
     scale_run(run, plan, None)
     scratch = _with_room(run, listed, form)
     run.ledger.kind = NOT_KEPT
