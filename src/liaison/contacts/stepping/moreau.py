@@ -21,7 +21,7 @@ impulses without restitution, which cannot, are mixed with those that have it,
 
 which lie within the cones and leave gaps open as both do.
 
-Public names: moreau_step, is_same_place, taken_on, impulses, finish_step, work, without_gain.
+Public names: moreau_step, is_same_place, rate_before, taken_on, impulses, finish_step, work, without_gain.
 
 Source: MOR88 §10 (midpoint scheme), JEAN99 §5 (θ-scheme); docs/theory/time_stepping.md.
 """
@@ -70,6 +70,9 @@ NOWHERE = -1.0
 """The key of a place that is the same at no other state."""
 
 LAW = Law.header
+
+SLOW = 1e-4
+"""Rate [m/s], in units, below which a gap opens slowly."""
 
 ROUNDING = 1e-12
 """Work beside the sum of all its parts that counts as none."""
@@ -198,8 +201,19 @@ def is_same_place(k: i64, there: OneSided, run: Run) -> i64:
 
 
 @loop
+def rate_before(k: i64, run: Run) -> f64:
+    """The rate of a gap before the step; midway where it is of another place then."""
+    first = run.blocks[k].first
+    is_same = is_same_place(k, run.sides, run)
+    return float(run.sides.rate[first] if is_same == 1 else run.mid.rate[first])
+
+
+@loop
 def taken_on(m: i64, run: Run) -> None:
-    """What rates change from midway to the end of the step, as far as forces can: into `area`."""
+    """What rates change from midway to the end of the step, as far as forces can: into `area`.
+
+    A gap that opens slowly ends with −u: of closed contacts of one body that is rounding.
+    """
     change = run.area
     ahead = (1.0 - run.theta) / run.theta
     for k in range(run.nb):
@@ -209,6 +223,9 @@ def taken_on(m: i64, run: Run) -> None:
             for i in range(cone.first, cone.first + cone.rows):
                 r = run.chosen[i]
                 change[i] = ahead * (run.mid.rate[r] - run.sides.rate[r]) if goes_on == 1 else 0.0
+            if run.blocks[k].kind == GAP:
+                u = rate_before(k, run)
+                change[cone.first] += u if 0.0 <= u and u < SLOW * run.scales.rate[k] else 0.0
     reachable_part(m, run.problem.A, change, at(change, m))
 
 
@@ -218,7 +235,6 @@ def rates(m: i64, part: f64, run: Run) -> None:
     nv = run.nv
     b = run.problem.b
     mid = run.mid
-    before = run.sides.rate
     free = run.free.v
     v = run.v
     taken_on(m, run)
@@ -236,12 +252,10 @@ def rates(m: i64, part: f64, run: Run) -> None:
         block = run.blocks[k]
         if run.active[k] == 1 and block.kind == GAP:
             i = run.cone[run.cone_of[k]].first
-            u = mid.rate[block.first]
-            if is_same_place(k, run.sides, run) == 1:
-                u = before[block.first]
+            u = rate_before(k, run)
             run.hits[k] = 0
             if u >= 0.0:
-                b[i] += u
+                b[i] += u if u >= SLOW * run.scales.rate[k] else 0.0
             elif u < -still(k, run) and b[i] - u >= u:
                 b[i] += part * mid.laws[k].restitution * u
                 run.hits[k] = 1

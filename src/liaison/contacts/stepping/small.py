@@ -33,7 +33,7 @@ from liaison.solvers.linear.dense import (
 )
 
 from .modes import friction_mode, still
-from .moreau import AGAIN, UNSOLVED, choose, reach, taken_on, work
+from .moreau import AGAIN, SLOW, UNSOLVED, choose, reach, taken_on, work
 from .phases import NEAR, ROUNDS, place
 from .rows import NOT_YET, forget_end, forget_rows, one_sided
 
@@ -274,7 +274,7 @@ def small_rates(free: ptr, run: Run) -> i64:
                 u = run.sides.rate[run.blocks[k].first]
                 run.hits[k] = 0
                 if u >= 0.0:
-                    b[i] += u
+                    b[i] += u if u >= SLOW * run.scales.rate[k] else 0.0
                 elif u < -still(k, run) and b[i] - u >= u:
                     b[i] += run.mid.laws[k].restitution * u
                     run.hits[k] = 1

@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import sqrt
 
 from liaison.contacts.stepping.modes import friction_mode, still
-from liaison.contacts.stepping.moreau import AGAIN, UNSOLVED, choose, work
+from liaison.contacts.stepping.moreau import AGAIN, SLOW, UNSOLVED, choose, work
 from liaison.contacts.stepping.phases import NEAR, ROUNDS, keep, place
 from liaison.contacts.stepping.rows import forget_end, forget_rows, one_sided
 from liaison.contacts.stepping.small import (
@@ -197,8 +197,10 @@ def free_rates(free: ptr, me: i64, group: ptr, run: Run) -> None:
                 u = run.sides.rate[run.blocks[k].first]
                 whole = run.problem.b[i] + number_at(run.most + i, me, group, run)
                 run.hits[k] = 0
-                if u >= 0.0:
+                if u >= SLOW * run.scales.rate[k]:
                     run.problem.b[i] += u
+                elif u >= 0.0:
+                    put_number(run.most + i, me, whole - run.problem.b[i] + u, group, run)
                 elif u < -still(k, run) and whole - u >= u:
                     run.problem.b[i] += run.mid.laws[k].restitution * u
                     run.hits[k] = 1
