@@ -71,7 +71,7 @@ NOWHERE = -1.0
 
 LAW = Law.header
 
-SLOW = 1e-4
+SLOW = 1e-2
 """Rate [m/s], in units, below which a gap opens slowly."""
 
 ROUNDING = 1e-12

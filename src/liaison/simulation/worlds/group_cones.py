@@ -23,15 +23,15 @@ from __future__ import annotations
 from math import sqrt
 from typing import final
 
-from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.program.loops.language import external, f64, i64, loop, ptr
 from liaison.program.loops.records import Part, sized
 from liaison.simulation.steps.layout import Run
 from liaison.solvers.cones.table import BILATERAL, DISC, ONE_WAY
 
 from .balls import barrier
 
-MOST = {"double": 48, "float": 60}
-"""Rows of a problem at most: its matrix lies in 20 kB that a block of threads shares."""
+MOST = {"double": 40, "float": 56}
+"""Rows of a problem at most: its matrices lie in 32 kB that a block of threads shares."""
 
 PROBLEM, CONE = 5, 7
 """Numbers of a row and of a block beside X: b, what rates change beside it, P, u, share; kind,
@@ -43,8 +43,12 @@ OWN, OWN_LEAST, OWN_MOST = 0.1, 1e-5, 1e-2
 OWN_SINGLE = 5e-9
 """Added to the least ρ; in single precision it becomes 2e-4."""
 
-STEPS, TRIES, SWEEPS = 12, 4, 10
-"""Newton's steps and how often they begin; sweeps before the second time, four times as many
+PIVOT = 1e-2
+"""A pivot beside the diagonal, which is about 1, from which on no larger one is looked for."""
+
+STEPS, CHORD, TRIES, SWEEPS = 16, 0.1, 5, 10
+"""Newton's steps; what one may leave of the residual for the next to have the same J; how often
+they begin; sweeps before the second time, four times as many
 before each later one."""
 
 ROUNDED = 4e-15
@@ -53,7 +57,7 @@ ROUNDED = 4e-15
 ENOUGH, HELPS = 1e-9, 0.3
 """Residual at which steps end that leave more than this part of it."""
 
-GOOD_ENOUGH = 1e-8
+GOOD_ENOUGH = 5e-9
 """Residual at which no sweeps are tried."""
 
 RIDGE, NO_CHANGE = 1e-10, 1e-11
@@ -77,6 +81,8 @@ class Shared(Part):
     pull: ptr = sized("most")  # of its load
     load_of: ptr = sized("most")
     right: ptr = sized("most")
+    column: ptr = sized("most")  # of J, while it is inverted
+    order: ptr = sized("most")
     kind: ptr = sized("most")
     first: ptr = sized("most")
     rows: ptr = sized("most")
@@ -86,12 +92,19 @@ class Shared(Part):
     miss: ptr = sized("most")
     count: ptr = sized("lanes")  # rows of the problem of each thread
     blocks: ptr = sized("lanes")
+    A: ptr = sized("most * most")
     J: ptr = sized("most * (most + 1)")
 
 
 def most_rows(rows: int, real: str) -> int:
     """Rows of a problem at most, of a mechanism with so many."""
     return min(rows, MOST[real])
+
+
+@external
+def inverse_of(x: f64) -> f64:
+    """1/x, to rounding or nearly so."""
+    return 1.0 / x
 
 
 @loop
@@ -102,8 +115,8 @@ def problem_words(run: Run) -> i64:
 
 @loop
 def group_words(run: Run) -> i64:
-    """Numbers of a group: problems of all its worlds, number by number, and one matrix A."""
-    return int(run.lanes * problem_words(run) + run.most * run.most)
+    """Numbers of a group: problems of all its worlds, number by number."""
+    return int(run.lanes * problem_words(run))
 
 
 @loop
@@ -127,8 +140,8 @@ def solve_group(me: i64, run: Run, s: Shared, group: ptr) -> None:
         if m > 0:
             take_problem(me, w, m, run, s, group)
             barrier()
-            scale_problem(me, m, int(s.blocks[w]), run, s, group)
-            residual = solved(me, m, int(s.blocks[w]), run, s, group)
+            scale_problem(me, m, int(s.blocks[w]), run, s)
+            residual = solved(me, m, int(s.blocks[w]), run, s)
             give_back(me, w, m, residual, run, s, group)
             barrier()
     barrier()
@@ -159,17 +172,27 @@ def take_problem(me: i64, w: i64, m: i64, run: Run, s: Shared, group: ptr) -> No
         k += run.lanes
     base = (PROBLEM + CONE) * most
     k = me
+    while k + 3 * run.lanes < m * nv:
+        a = number_at(base + k, w, group, run)
+        b = number_at(base + k + run.lanes, w, group, run)
+        c = number_at(base + k + 2 * run.lanes, w, group, run)
+        d = number_at(base + k + 3 * run.lanes, w, group, run)
+        s.J[k] = a
+        s.J[k + run.lanes] = b
+        s.J[k + 2 * run.lanes] = c
+        s.J[k + 3 * run.lanes] = d
+        k += 4 * run.lanes
     while k < m * nv:
         s.J[k] = number_at(base + k, w, group, run)
         k += run.lanes
 
 
 @loop
-def scale_problem(me: i64, m: i64, nb: i64, run: Run, s: Shared, group: ptr) -> None:
-    """A of (cones-1) behind the problems of the group, b̃, y and bounds in scaled numbers."""
+def scale_problem(me: i64, m: i64, nb: i64, run: Run, s: Shared) -> None:
+    """A of (cones-1), b̃, y and bounds in scaled numbers."""
     nv = run.nv
     X = s.J
-    A = group[run.lanes * problem_words(run) :]
+    A = s.A
     i = me
     while i < m:
         total = 0.0
@@ -266,105 +289,179 @@ def products(me: i64, m: i64, nv: i64, lanes: i64, X: ptr, sigma: ptr, A: ptr) -
 
 
 @loop
-def eliminate(me: i64, m: i64, width: i64, lanes: i64, J: ptr) -> i64:
-    """Gauss and Jordan: columns from m on become J⁻¹ of them; 1 where J is singular.
+def width_of(m: i64) -> i64:
+    """Numbers from a row of J to the next, an odd count: rows then begin in different banks."""
+    return m + 1 - m % 2
 
-    Args:
-        me: this thread, which has every `lanes`-th column.
-        m: rows.
-        width: columns, those of the right sides last.
-        lanes: threads.
-        J: row by row.
+
+@loop
+def inverted(me: i64, m: i64, run: Run, s: Shared) -> i64:
+    """J⁻¹ in the place of J, by Gauss and Jordan; 1 where J is singular.
+
+    Each thread has every `lanes`-th column. Rows are exchanged where a pivot is small.
     """
+    J = s.J
+    width = width_of(m)
     for k in range(m):
         p = k
         most = abs(J[k * width + k])
-        for i in range(k + 1, m):
-            if abs(J[i * width + k]) > most:
-                most = abs(J[i * width + k])
-                p = i
-        if not (most > 1e-300):
-            return 1
-        barrier()
-        if p != k:
-            j = k + me
-            while j < width:
+        if not (most > PIVOT):
+            for i in range(k + 1, m):
+                if abs(J[i * width + k]) > most:
+                    most = abs(J[i * width + k])
+                    p = i
+            if not (most > 1e-300):
+                return 1
+            barrier()
+            j = me
+            while p != k and j < m:
                 x = J[k * width + j]
                 J[k * width + j] = J[p * width + j]
                 J[p * width + j] = x
-                j += lanes
+                j += run.lanes
             barrier()
-        inverse = 1.0 / J[k * width + k]
-        j = k + 1 + me
-        while j < width:
-            x = J[k * width + j] * inverse
-            take_away(m, k, width, j, x, J)
-            J[k * width + j] = x
-            j += lanes
+        i = me
+        while i < m:
+            s.column[i] = J[i * width + k]
+            i += run.lanes
+        s.order[k] = float(p)
         barrier()
+        inverse = inverse_of(s.column[k])
+        j = me
+        while j < m:
+            take_away(m, k, width, j, inverse, s.column, J)
+            j += run.lanes
+        barrier()
+    for back in range(m):
+        k = m - 1 - back
+        p = int(s.order[k])
+        i = me
+        while p != k and i < m:
+            x = J[i * width + k]
+            J[i * width + k] = J[i * width + p]
+            J[i * width + p] = x
+            i += run.lanes
+    barrier()
     return 0
 
 
 @loop
-def take_away(m: i64, k: i64, width: i64, j: i64, x: f64, J: ptr) -> None:
-    """Row k times its column from column j of all other rows, four at a time."""
+def take_away(m: i64, k: i64, width: i64, j: i64, inverse: f64, q: ptr, J: ptr) -> None:
+    """Row k times its column q from column j of all other rows, eight at a time."""
+    x = (J[k * width + j] if j != k else 1.0) * inverse
+    keeps = 1.0 if j != k else 0.0
+    p = J[j:]
     i = 0
-    while i + 3 < m:
-        at = i * width
-        a = J[at + j] - J[at + k] * x
-        b = J[at + width + j] - J[at + width + k] * x
-        c = J[at + 2 * width + j] - J[at + 2 * width + k] * x
-        d = J[at + 3 * width + j] - J[at + 3 * width + k] * x
-        J[at + j] = a
-        J[at + width + j] = b
-        J[at + 2 * width + j] = c
-        J[at + 3 * width + j] = d
-        i += 4
-    while i < m:
-        J[i * width + j] -= J[i * width + k] * x
-        i += 1
+    while i + 7 < m:
+        a = keeps * p[0] - q[i] * x
+        b = keeps * p[width] - q[i + 1] * x
+        c = keeps * p[2 * width] - q[i + 2] * x
+        d = keeps * p[3 * width] - q[i + 3] * x
+        e = keeps * p[4 * width] - q[i + 4] * x
+        f = keeps * p[5 * width] - q[i + 5] * x
+        g = keeps * p[6 * width] - q[i + 6] * x
+        h = keeps * p[7 * width] - q[i + 7] * x
+        p[0] = a
+        p[width] = b
+        p[2 * width] = c
+        p[3 * width] = d
+        p[4 * width] = e
+        p[5 * width] = f
+        p[6 * width] = g
+        p[7 * width] = h
+        p = p[8 * width :]
+        i += 8
+    while i + 1 < m:
+        a = keeps * p[0] - q[i] * x
+        b = keeps * p[width] - q[i + 1] * x
+        p[0] = a
+        p[width] = b
+        p = p[2 * width :]
+        i += 2
+    if i < m:
+        p[0] = keeps * p[0] - q[i] * x
+    J[k * width + j] = x
 
 
 @loop
-def leave_out(me: i64, m: i64, run: Run, s: Shared, A: ptr) -> None:
+def product_of_row(i: i64, m: i64, x: ptr, run: Run, s: Shared) -> f64:
+    """A row of J times x."""
+    row = s.J[i * width_of(m) :]
+    total = 0.0
+    other = 0.0
+    j = 0
+    while j + 1 < m:
+        total += row[j] * x[j]
+        other += row[j + 1] * x[j + 1]
+        j += 2
+    if j < m:
+        total += row[j] * x[j]
+    return float(total + other)
+
+
+@loop
+def leave_out(me: i64, m: i64, run: Run, s: Shared) -> None:
     """b̃ with that part of the change of rates that forces can meet."""
     size = 0.0
-    for i in range(m):
+    i = 0
+    while i < m:
         size = max(size, abs(s.change[i]))
-    if not (size > NO_CHANGE):
-        barrier()
-        i = me
-        while i < m:
-            s.free[i] += s.change[i]
-            i += run.lanes
-        barrier()
-        return
-    width = m + 1
+        i += 1
     barrier()
-    j = me
-    while j < m:
-        for i in range(m):
-            s.J[i * width + j] = A[i * m + j]
-        s.J[j * width + j] += RIDGE
-        s.J[j * width + m] = RIDGE * s.change[j]
-        j += run.lanes
-    barrier()
-    is_singular = eliminate(me, m, width, run.lanes, s.J)
+    if size > NO_CHANGE:
+        ridged(me, m, run, s)
+        if inverted(me, m, run, s) == 0:
+            # each time with what rounding left
+            for _ in range(3):
+                i = me
+                while i < m:
+                    s.along[i] = RIDGE * product_of_row(i, m, s.change, run, s)
+                    i += run.lanes
+                barrier()
+                i = me
+                while i < m:
+                    s.change[i] -= s.along[i]
+                    i += run.lanes
+                barrier()
+        barrier()
     i = me
     while i < m:
         s.free[i] += s.change[i]
-        if is_singular == 0:
-            s.free[i] -= s.J[i * width + m]
         i += run.lanes
     barrier()
 
 
 @loop
-def solved(me: i64, m: i64, nb: i64, run: Run, s: Shared, group: ptr) -> f64:
+def ridged(me: i64, m: i64, run: Run, s: Shared) -> None:
+    """A + δ into J."""
+    width = width_of(m)
+    j = me
+    while j < m:
+        i = 0
+        while i + 3 < m:
+            a = s.A[i * m + j]
+            b = s.A[(i + 1) * m + j]
+            c = s.A[(i + 2) * m + j]
+            d = s.A[(i + 3) * m + j]
+            s.J[i * width + j] = a
+            s.J[(i + 1) * width + j] = b
+            s.J[(i + 2) * width + j] = c
+            s.J[(i + 3) * width + j] = d
+            i += 4
+        while i < m:
+            s.J[i * width + j] = s.A[i * m + j]
+            i += 1
+        s.J[j * width + j] += RIDGE
+        j += run.lanes
+    barrier()
+
+
+@loop
+def solved(me: i64, m: i64, nb: i64, run: Run, s: Shared) -> f64:
     """The best y into `y`, and its residual."""
-    A = group[run.lanes * problem_words(run) :]
+    A = s.A
     beta = s.miss[0]
-    leave_out(me, m, run, s, A)
+    leave_out(me, m, run, s)
     best = 1e300
     sweeps = SWEEPS
     for turn in range(TRIES):
@@ -489,9 +586,11 @@ def residual_of(me: i64, nb: i64, run: Run, s: Shared) -> f64:
     barrier()
     worst = 0.0
     bad = 0.0
-    for k in range(nb):
+    k = 0
+    while k < nb:
         worst = max(worst, s.miss[k])
         bad += s.miss[k] - s.miss[k]
+        k += 1
     barrier()
     return worst + bad
 
@@ -500,8 +599,10 @@ def residual_of(me: i64, nb: i64, run: Run, s: Shared) -> f64:
 def rounding(m: i64, run: Run, s: Shared) -> f64:
     """Residual at which nothing but rounding is left."""
     total = 1.0
-    for i in range(m):
+    i = 0
+    while i < m:
         total += abs(s.y[i])
+        i += 1
     return ROUNDED * total
 
 
@@ -512,15 +613,17 @@ def newton(me: i64, m: i64, nb: i64, best: f64, run: Run, s: Shared, A: ptr) -> 
     refresh(me, m, run, s, A)
     residual = residual_of(me, nb, run, s)
     best = kept(me, m, residual, best, run, s)
-    width = m + 1
+    is_new = 1
     for _ in range(STEPS):
-        own = max(OWN_LEAST + OWN_SINGLE, min(OWN_MOST, OWN * residual))
-        linearize(me, m, nb, own, run, s, A)
-        if eliminate(me, m, width, run.lanes, s.J) != 0:
-            break
+        look_at_blocks(me, nb, run, s)
+        if is_new == 1:
+            own = max(OWN_LEAST + OWN_SINGLE, min(OWN_MOST, OWN * residual))
+            linearize(me, m, own, run, s)
+            if inverted(me, m, run, s) != 0:
+                break
         i = me
         while i < m:
-            s.y[i] += s.J[i * width + m]
+            s.y[i] += product_of_row(i, m, s.right, run, s)
             i += run.lanes
         barrier()
         project(me, nb, run, s)
@@ -528,7 +631,9 @@ def newton(me: i64, m: i64, nb: i64, best: f64, run: Run, s: Shared, A: ptr) -> 
         now = residual_of(me, nb, run, s)
         if not (now < 1e100):
             break
-        is_over = 1 if best <= ENOUGH and now > HELPS * best else 0
+        # the same J as long as it helps
+        is_over = 1 if best <= ENOUGH and is_new == 1 and now > HELPS * best else 0
+        is_new = 1 if now > CHORD * residual else 0
         best = kept(me, m, now, best, run, s)
         if is_over == 1 or best <= rounding(m, run, s):
             break
@@ -556,8 +661,8 @@ def kept(me: i64, m: i64, residual: f64, best: f64, run: Run, s: Shared) -> f64:
 
 
 @loop
-def linearize(me: i64, m: i64, nb: i64, own: f64, run: Run, s: Shared, A: ptr) -> None:
-    """J of one step and its right side, the last column."""
+def look_at_blocks(me: i64, nb: i64, run: Run, s: Shared) -> None:
+    """What J is made of, and the right side."""
     k = me
     while k < nb:
         if int(s.kind[k]) == DISC:
@@ -566,25 +671,39 @@ def linearize(me: i64, m: i64, nb: i64, own: f64, run: Run, s: Shared, A: ptr) -
             linear_rows(k, run, s)
         k += run.lanes
     barrier()
-    width = m + 1
+
+
+@loop
+def linearize(me: i64, m: i64, own: f64, run: Run, s: Shared) -> None:
+    """J of one step."""
+    width = width_of(m)
     j = me
     while j < m:
         i = 0
-        while i < m:
-            lead = int(s.lead[i])
-            pair = int(s.pair[i])
-            x = s.along[i] * A[lead * m + j]
-            y = s.across[i] * A[pair * m + j]
-            # (1 − T) + ρ T beside T A
-            x += (s.along[i] * (own - 1.0)) if j == lead else 0.0
-            y += (s.across[i] * (own - 1.0)) if j == pair else 0.0
-            x += 1.0 if j == i else 0.0
-            x -= s.pull[i] if j == int(s.load_of[i]) else 0.0
-            s.J[i * width + j] = x + y
-            i += 1
-        s.J[j * width + m] = s.right[j]
+        while i + 1 < m:
+            x = jacobian(i, j, m, own, run, s)
+            y = jacobian(i + 1, j, m, own, run, s)
+            s.J[i * width + j] = x
+            s.J[(i + 1) * width + j] = y
+            i += 2
+        if i < m:
+            s.J[i * width + j] = jacobian(i, j, m, own, run, s)
         j += run.lanes
     barrier()
+
+
+@loop
+def jacobian(i: i64, j: i64, m: i64, own: f64, run: Run, s: Shared) -> f64:
+    """An element of J: (1 − T) + T (A + ρ), and what a load changes."""
+    lead = int(s.lead[i])
+    pair = int(s.pair[i])
+    x = s.along[i] * s.A[lead * m + j]
+    y = s.across[i] * s.A[pair * m + j]
+    x += (s.along[i] * (own - 1.0)) if j == lead else 0.0
+    y += (s.across[i] * (own - 1.0)) if j == pair else 0.0
+    x += 1.0 if j == i else 0.0
+    x -= s.pull[i] if j == int(s.load_of[i]) else 0.0
+    return float(x + y)
 
 
 @loop

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.contacts.stepping.modes import friction_mode, still
+from liaison.contacts.stepping.modes import STILL, friction_mode
 from liaison.contacts.stepping.moreau import AGAIN, SLOW, UNSOLVED, choose, work
 from liaison.contacts.stepping.phases import NEAR, ROUNDS, keep, place
 from liaison.contacts.stepping.rows import forget_end, forget_rows, one_sided
@@ -34,7 +34,6 @@ from liaison.contacts.stepping.small import (
     moved_by,
     small_free,
     small_velocities,
-    summed,
     take_end,
 )
 from liaison.program.loops.language import f64, i64, loop, ptr
@@ -148,10 +147,56 @@ def pose_contacts(
 def pose_rows(m: i64, me: i64, group: ptr, run: Run) -> None:
     """X of the rows chosen."""
     base = (PROBLEM + CONE) * run.most
+    nv = run.nv
     for i in range(m):
         x = run.in_metric[run.chosen[i]]
-        for k in range(run.nv):
-            put_number(base + i * run.nv + k, me, x[k], group, run)
+        to = base + i * nv
+        k = 0
+        while k + 5 < nv:
+            # loads before stores: a thread waits once
+            a = x[k]
+            b = x[k + 1]
+            c = x[k + 2]
+            d = x[k + 3]
+            e = x[k + 4]
+            f = x[k + 5]
+            put_number(to + k, me, a, group, run)
+            put_number(to + k + 1, me, b, group, run)
+            put_number(to + k + 2, me, c, group, run)
+            put_number(to + k + 3, me, d, group, run)
+            put_number(to + k + 4, me, e, group, run)
+            put_number(to + k + 5, me, f, group, run)
+            k += 6
+        while k < nv:
+            put_number(to + k, me, x[k], group, run)
+            k += 1
+
+
+@loop
+def pushed_by(m: i64, w: ptr, me: i64, group: ptr, run: Run) -> None:
+    """w := X P of the problem of this world, four rows at a time."""
+    nv = run.nv
+    base = (PROBLEM + CONE) * run.most
+    for k in range(nv):
+        w[k] = 0.0
+    i = 0
+    while i < m:
+        to = base + i * nv
+        last = m - 1 - i
+        second = to + min(1, last) * nv
+        third = to + min(2, last) * nv
+        fourth = to + min(3, last) * nv
+        p = number_at(2 * run.most + i, me, group, run)
+        q = number_at(2 * run.most + i + 1, me, group, run) if last > 0 else 0.0
+        r = number_at(2 * run.most + i + 2, me, group, run) if last > 1 else 0.0
+        t = number_at(2 * run.most + i + 3, me, group, run) if last > 2 else 0.0
+        k = 0
+        while k < nv:
+            x = p * number_at(to + k, me, group, run) + q * number_at(second + k, me, group, run)
+            y = r * number_at(third + k, me, group, run) + t * number_at(fourth + k, me, group, run)
+            w[k] += x + y
+            k += 1
+        i += 4
 
 
 @loop
@@ -180,6 +225,7 @@ def free_rates(free: ptr, me: i64, group: ptr, run: Run) -> None:
     """b of the problem, as `small_rates` has it, and the change of rates beside it."""
     nv = run.nv
     ahead = (1.0 - run.theta) / run.theta
+    slow = STILL * (1.0 + largest_in(nv, run.v, run.scales.velocity))
     for k in range(run.nb):
         if run.active[k] == 1:
             cone = run.cone[run.cone_of[k]]
@@ -188,8 +234,10 @@ def free_rates(free: ptr, me: i64, group: ptr, run: Run) -> None:
                 D = run.mid.D[r]
                 u = run.mid.rate[r]
                 change = ahead * (u - run.sides.rate[r])
-                for j in range(nv):
+                j = 0
+                while j < nv:
                     u += D[j] * (free[j] - run.v[j])
+                    j += 1
                 run.problem.b[i] = u
                 put_number(run.most + i, me, change, group, run)
             if run.blocks[k].kind == GAP:
@@ -201,7 +249,7 @@ def free_rates(free: ptr, me: i64, group: ptr, run: Run) -> None:
                     run.problem.b[i] += u
                 elif u >= 0.0:
                     put_number(run.most + i, me, whole - run.problem.b[i] + u, group, run)
-                elif u < -still(k, run) and whole - u >= u:
+                elif u < -slow * run.scales.rate[k] and whole - u >= u:
                     run.problem.b[i] += run.mid.laws[k].restitution * u
                     run.hits[k] = 1
     for i in range(run.rows_chosen):
@@ -215,21 +263,27 @@ def take_impulses(left: Left, e: Entries, run: Run, scratch: ptr, me: i64, group
     P = run.problem.P
     t = run.t + run.theta * run.h
     residual = number_at(0, me, group, run)
-    if not (residual <= UNSOLVED):
+    if not (residual <= UNSOLVED + UNSOLVED_SINGLE):
         return ELSEWHERE
-    for r in range(run.nr):
-        run.impulse[r] = 0.0
+    no_impulses(run)
     for i in range(m):
         P[i] = number_at(2 * run.most + i, me, group, run)
         run.problem.way[i] = number_at(3 * run.most + i, me, group, run)
         run.impulse[run.chosen[i]] = P[i]
-    summed(m, P, run.stage, run)
+    pushed_by(m, run.stage, me, group, run)
     FusedEntries(e.others).push(t, run.q, run.stage, run.u, run.p, left.v_end, left.v_new, scratch)
     take_end(left.v_new, left.q_new, run)
     if has_hits(run) == 1 and work(run) > 0.0:
         return ELSEWHERE
     run.complementarity = max(run.complementarity, residual)
     return GOOD
+
+
+@loop
+def no_impulses(run: Run) -> None:
+    """Forgets impulses of the last problem."""
+    for r in range(run.nr):
+        run.impulse[r] = 0.0
 
 
 @loop
@@ -258,18 +312,19 @@ def group_end(was_elsewhere: i64, run: Run) -> i64:
         bad += run.landed.q[i] - run.landed.q[i]
     if bad != 0.0:
         return NOT_FINITE
+    slow = STILL * (1.0 + largest_in(nv, run.v, run.scales.velocity))
     for k in range(run.nb):
         if run.active[k] == 0:
             run.mode[k] = OPEN
         elif run.blocks[k].kind == FRICTION:
-            run.mode[k] = friction_mode(k, run) if was_elsewhere == 1 else slip_mode(k, run)
+            run.mode[k] = friction_mode(k, run) if was_elsewhere == 1 else slip_mode(k, slow, run)
         else:
             run.mode[k] = mode_after(k, run)
     return GOOD
 
 
 @loop
-def slip_mode(k: i64, run: Run) -> i64:
+def slip_mode(k: i64, slow: f64, run: Run) -> i64:
     """As `friction_mode`, by the rates that came with the impulses."""
     load = run.blocks[k].load
     if load >= 0 and run.mode[load] == OPEN:
@@ -278,7 +333,7 @@ def slip_mode(k: i64, run: Run) -> i64:
     slip = 0.0
     for i in range(cone.first, cone.first + cone.rows):
         slip += run.problem.way[i] * run.problem.way[i]
-    return STICK if sqrt(slip) <= still(k, run) else SLIP
+    return STICK if sqrt(slip) <= slow * run.scales.rate[k] else SLIP
 
 
 @loop
@@ -317,6 +372,9 @@ def group_stand(
     run.steps += 1 if status == GOOD else 0
     return status
 
+
+UNSOLVED_SINGLE = 1e-9
+"""Added to it; in single precision it becomes 8e-5."""
 
 MOVES, PUSHES = -10, -11
 """Statuses of a place that was moved onto closures, and of one that has contacts to be met."""
@@ -408,12 +466,9 @@ def pose_gap(m: i64, b: f64, holds: i64, me: i64, group: ptr, run: Run) -> None:
 @loop
 def take_push(e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr, me: i64, group: ptr) -> None:
     """q moved by what the problem found."""
-    m = run.rows_chosen
     here = Landing(scratch[first_word(run) :], run)
-    for i in range(m):
-        run.problem.P[i] = number_at(2 * run.most + i, me, group, run)
     delta = run.free.moved
-    summed(m, run.problem.P, run.stage, run)
+    pushed_by(run.rows_chosen, run.stage, me, group, run)
     FusedEntries(e.others).back(0.0, q, run.stage, run.u, run.p, here.factor, delta, scratch)
     for i in range(run.nv):
         delta[i] += here.delta[i]

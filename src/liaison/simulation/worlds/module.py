@@ -74,9 +74,12 @@ FUSED_BLOCK, FUSED_SHORT = 256, 100
 """The same of fused entries in double precision, whose threads then have 128 registers; and lines
 of a function that is written where it is called."""
 
-GROUP, GROUP_ROWS, GROUPS_AT_ONCE = 32, 24, 8
+GROUP, GROUP_ROWS, GROUPS_AT_ONCE = 32, 24, 6
 """Worlds of a group on a GPU; rows of contacts beyond which a mechanism is marched in groups; and
 groups at a time on each multiprocessor, which bounds the registers of a thread."""
+
+WHOLE = ("met", "joined", "measure_gaps", "has_hits", "forget_rows", "no_impulses")
+"""Loops of a group over all blocks, which are written out."""
 
 ALONE = 64
 """Rows of contacts that are active at a time, at most, where one thread solves them: their matrices
@@ -211,7 +214,7 @@ def _written(
     device = DeviceModule(form, estimates=gpu)
     loops = in_words_of_32_bits(loops) if single else with_short_integers(loops)
     short = FUSED_SHORT if "fused_free" in listed else SHORT
-    loops = rolled(graded(loops, short)) if gpu else loops
+    loops = rolled(graded(loops, short), WHOLE if laid.group else ()) if gpu else loops
     if gpu and laid.group:
         loops = loops.replace(" nounwind ", " convergent nounwind ")
     # measured: fused entries are quicker where they are written into the phases of a step
@@ -313,8 +316,26 @@ define internal i32 @liaison_lane() alwaysinline nounwind {
   ret i32 %thread
 }"""
 ONE_LANE = """\
-define internal {whole} @liaison_lane() alwaysinline nounwind {{
-  ret {whole} 0
+define internal i32 @liaison_lane() alwaysinline nounwind {
+  ret i32 0
+}"""
+INVERSE = """\
+define internal {real} @liaison_inverse_of({real} %x) alwaysinline nounwind {{
+  %y = fdiv {real} {one}, %x
+  ret {real} %y
+}}"""
+QUICK_INVERSE = """\
+declare {real} @llvm.nvvm.rcp.approx.ftz.{letter}({real})
+define internal {real} @liaison_inverse_of({real} %x) alwaysinline nounwind {{
+  %minus = fneg {real} %x
+  %y0 = call {real} @llvm.nvvm.rcp.approx.ftz.{letter}({real} %x)
+  %e0 = call {real} @llvm.fma.f{bits}({real} %minus, {real} %y0, {real} {one})
+  %y1 = call {real} @llvm.fma.f{bits}({real} %y0, {real} %e0, {real} %y0)
+  %e1 = call {real} @llvm.fma.f{bits}({real} %minus, {real} %y1, {real} {one})
+  %y2 = call {real} @llvm.fma.f{bits}({real} %y1, {real} %e1, {real} %y1)
+  %e2 = call {real} @llvm.fma.f{bits}({real} %minus, {real} %y2, {real} {one})
+  %y3 = call {real} @llvm.fma.f{bits}({real} %y2, {real} %e2, {real} %y2)
+  ret {real} %y3
 }}"""
 
 
@@ -329,10 +350,13 @@ def _shared(laid: _Laid, form: Form, gpu: bool) -> list[str]:
     """What threads of a group share, and which of them one is."""
     if laid.group is None:
         return []
+    bits = 64 if form.real == "double" else 32
+    words = {"real": form.real, "letter": form.real[0], "bits": bits, "one": form.number(1.0)}
+    inverse = (QUICK_INVERSE if gpu else INVERSE).format(**words)
     if not gpu:
-        return [ONE_LANE.format(whole="i32")]
+        return [ONE_LANE, inverse]
     size = f"[{laid.group[2]} x {form.real}]"
-    return [LANE, f"@liaison_shared = internal addrspace(3) global {size} undef, align 16"]
+    return [LANE, inverse, f"@liaison_shared = internal addrspace(3) global {size} undef, align 16"]
 
 
 GROUP_HEAD = """\
