@@ -30,8 +30,8 @@ from liaison.solvers.cones.table import BILATERAL, DISC, ONE_WAY
 
 from .balls import barrier
 
-MOST = {"double": 40, "float": 56}
-"""Rows of a problem at most: its matrices lie in 32 kB that a block of threads shares."""
+MOST = {"double": 36, "float": 52}
+"""Rows of a problem at most: its matrices lie in 28 kB that a block of threads shares."""
 
 PROBLEM, CONE = 5, 7
 """Numbers of a row and of a block beside X: b, what rates change beside it, P, u, share; kind,
@@ -51,7 +51,7 @@ STEPS, CHORD, TRIES, SWEEPS = 16, 0.1, 5, 10
 they begin; sweeps before the second time, four times as many
 before each later one."""
 
-ROUNDED = 4e-15
+ROUNDED = 2e-14
 """Residual beside 1 + Σ |y| at which nothing but rounding is left."""
 
 ENOUGH, HELPS = 1e-9, 0.3
@@ -60,8 +60,8 @@ ENOUGH, HELPS = 1e-9, 0.3
 GOOD_ENOUGH = 5e-9
 """Residual at which no sweeps are tried."""
 
-RIDGE, NO_CHANGE = 1e-10, 1e-11
-"""δ of (reachable-1) beside 1, and change of rates beside the largest that is none."""
+NO_CHANGE = 2e-11
+"""Change of rates beside the largest that is none."""
 
 
 @final
@@ -154,21 +154,31 @@ def take_problem(me: i64, w: i64, m: i64, run: Run, s: Shared, group: ptr) -> No
     most = run.most
     i = me
     while i < m:
-        s.free[i] = number_at(i, w, group, run)
-        s.change[i] = number_at(most + i, w, group, run)
-        s.y[i] = number_at(2 * most + i, w, group, run)
-        s.sigma[i] = number_at(4 * most + i, w, group, run)
+        free = number_at(i, w, group, run)
+        change = number_at(most + i, w, group, run)
+        y = number_at(2 * most + i, w, group, run)
+        sigma = number_at(4 * most + i, w, group, run)
+        s.free[i] = free
+        s.change[i] = change
+        s.y[i] = y
+        s.sigma[i] = sigma
         i += run.lanes
     k = me
     while k < int(s.blocks[w]):
         base = PROBLEM * most + CONE * k
-        s.kind[k] = number_at(base, w, group, run)
-        s.first[k] = number_at(base + 1, w, group, run)
-        s.rows[k] = number_at(base + 2, w, group, run)
-        s.load[k] = number_at(base + 3, w, group, run)
+        kind = number_at(base, w, group, run)
+        first = number_at(base + 1, w, group, run)
+        rows = number_at(base + 2, w, group, run)
+        load = number_at(base + 3, w, group, run)
         along = number_at(base + 4, w, group, run)
-        s.coefficient[k] = max(max(along, number_at(base + 5, w, group, run)), 0.0)
-        s.constant[k] = number_at(base + 6, w, group, run)
+        across = number_at(base + 5, w, group, run)
+        constant = number_at(base + 6, w, group, run)
+        s.kind[k] = kind
+        s.first[k] = first
+        s.rows[k] = rows
+        s.load[k] = load
+        s.coefficient[k] = max(max(along, across), 0.0)
+        s.constant[k] = constant
         k += run.lanes
     base = (PROBLEM + CONE) * most
     k = me
@@ -210,8 +220,10 @@ def scale_problem(me: i64, m: i64, nb: i64, run: Run, s: Shared) -> None:
     barrier()
     products(me, m, nv, run.lanes, X, s.sigma, A)
     size = 0.0
-    for i in range(m):
+    i = 0
+    while i < m:
         size = max(size, abs(s.sigma[i] * (s.free[i] + s.change[i])))
+        i += 1
     beta = size if size > 1e-250 else 1.0
     barrier()
     k = me
@@ -400,40 +412,57 @@ def product_of_row(i: i64, m: i64, x: ptr, run: Run, s: Shared) -> f64:
 
 
 @loop
-def leave_out(me: i64, m: i64, run: Run, s: Shared) -> None:
-    """b̃ with that part of the change of rates that forces can meet."""
+def leave_out(me: i64, m: i64, run: Run, s: Shared) -> i64:
+    """b̃ with that part of the change of rates that forces can meet; 1 if J is (A + ρ)⁻¹ now."""
     size = 0.0
     i = 0
     while i < m:
         size = max(size, abs(s.change[i]))
         i += 1
     barrier()
+    has_inverse = 0
     if size > NO_CHANGE:
         ridged(me, m, run, s)
         if inverted(me, m, run, s) == 0:
-            # each time with what rounding left
-            for _ in range(3):
-                i = me
-                while i < m:
-                    s.along[i] = RIDGE * product_of_row(i, m, s.change, run, s)
-                    i += run.lanes
-                barrier()
-                i = me
-                while i < m:
-                    s.change[i] -= s.along[i]
-                    i += run.lanes
-                barrier()
+            has_inverse = 1
+            cut_change(me, m, run, s)
         barrier()
     i = me
     while i < m:
         s.free[i] += s.change[i]
         i += run.lanes
     barrier()
+    return has_inverse
+
+
+@loop
+def cut_change(me: i64, m: i64, run: Run, s: Shared) -> None:
+    """Takes from the change of rates what ρ (A + ρ)⁻¹ leaves of it, four times over."""
+    i = me
+    while i < m:
+        s.along[i] = s.change[i]
+        i += run.lanes
+    barrier()
+    for _ in range(4):
+        i = me
+        while i < m:
+            s.across[i] = (OWN_LEAST + OWN_SINGLE) * product_of_row(i, m, s.along, run, s)
+            i += run.lanes
+        barrier()
+        i = me
+        while i < m:
+            s.along[i] = s.across[i]
+            i += run.lanes
+        barrier()
+    i = me
+    while i < m:
+        s.change[i] -= s.along[i]
+        i += run.lanes
 
 
 @loop
 def ridged(me: i64, m: i64, run: Run, s: Shared) -> None:
-    """A + δ into J."""
+    """A + ρ into J."""
     width = width_of(m)
     j = me
     while j < m:
@@ -451,7 +480,7 @@ def ridged(me: i64, m: i64, run: Run, s: Shared) -> None:
         while i < m:
             s.J[i * width + j] = s.A[i * m + j]
             i += 1
-        s.J[j * width + j] += RIDGE
+        s.J[j * width + j] += OWN_LEAST + OWN_SINGLE
         j += run.lanes
     barrier()
 
@@ -461,7 +490,7 @@ def solved(me: i64, m: i64, nb: i64, run: Run, s: Shared) -> f64:
     """The best y into `y`, and its residual."""
     A = s.A
     beta = s.miss[0]
-    leave_out(me, m, run, s)
+    has_inverse = leave_out(me, m, run, s)
     best = 1e300
     sweeps = SWEEPS
     for turn in range(TRIES):
@@ -469,7 +498,8 @@ def solved(me: i64, m: i64, nb: i64, run: Run, s: Shared) -> f64:
             for _ in range(sweeps):
                 sweep(me, m, nb, run, s, A)
             sweeps = 4 * sweeps
-        best = newton(me, m, nb, best, run, s, A)
+        best = newton(me, m, nb, has_inverse, best, run, s, A)
+        has_inverse = 0
         if best <= GOOD_ENOUGH:
             break
     i = me
@@ -607,7 +637,9 @@ def rounding(m: i64, run: Run, s: Shared) -> f64:
 
 
 @loop
-def newton(me: i64, m: i64, nb: i64, best: f64, run: Run, s: Shared, A: ptr) -> f64:
+def newton(
+    me: i64, m: i64, nb: i64, has_inverse: i64, best: f64, run: Run, s: Shared, A: ptr
+) -> f64:
     """Steps from y on while they help; the best so far into `best`, whose residual is returned."""
     project(me, nb, run, s)
     refresh(me, m, run, s, A)
@@ -616,6 +648,9 @@ def newton(me: i64, m: i64, nb: i64, best: f64, run: Run, s: Shared, A: ptr) -> 
     is_new = 1
     for _ in range(STEPS):
         look_at_blocks(me, nb, run, s)
+        if has_inverse == 1:
+            is_new = 1 - all_hold(m, run, s)
+            has_inverse = 0
         if is_new == 1:
             own = max(OWN_LEAST + OWN_SINGLE, min(OWN_MOST, OWN * residual))
             linearize(me, m, own, run, s)
@@ -632,7 +667,7 @@ def newton(me: i64, m: i64, nb: i64, best: f64, run: Run, s: Shared, A: ptr) -> 
         if not (now < 1e100):
             break
         # the same J as long as it helps
-        is_over = 1 if best <= ENOUGH and is_new == 1 and now > HELPS * best else 0
+        is_over = 1 if best <= ENOUGH and now > HELPS * best else 0
         is_new = 1 if now > CHORD * residual else 0
         best = kept(me, m, now, best, run, s)
         if is_over == 1 or best <= rounding(m, run, s):
@@ -671,6 +706,17 @@ def look_at_blocks(me: i64, nb: i64, run: Run, s: Shared) -> None:
             linear_rows(k, run, s)
         k += run.lanes
     barrier()
+
+
+@loop
+def all_hold(m: i64, run: Run, s: Shared) -> i64:
+    """1 if all that is there is closed and sticks: J is A + ρ."""
+    slips = 0
+    i = 0
+    while i < m:
+        slips += 1 if s.along[i] + s.across[i] != 1.0 or s.pull[i] != 0.0 else 0
+        i += 1
+    return 1 if slips == 0 else 0
 
 
 @loop

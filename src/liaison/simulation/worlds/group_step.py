@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import sqrt
 
 from liaison.contacts.stepping.modes import STILL, friction_mode
-from liaison.contacts.stepping.moreau import AGAIN, SLOW, UNSOLVED, choose, work
+from liaison.contacts.stepping.moreau import AGAIN, SLOW, UNSOLVED, bounds, moves, work
 from liaison.contacts.stepping.phases import NEAR, ROUNDS, keep, place
 from liaison.contacts.stepping.rows import forget_end, forget_rows, one_sided
 from liaison.contacts.stepping.small import (
@@ -39,7 +39,7 @@ from liaison.contacts.stepping.small import (
 from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.simulation.steps.layout import GOOD, NOT_FINITE, Entries, Run
 from liaison.simulation.steps.projection import project
-from liaison.simulation.steps.sides_layout import FRICTION, GAP, OPEN, SLIP, STICK
+from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP, OPEN, SLIP, STICK
 from liaison.solvers.cones.cones import depends_on_load
 from liaison.solvers.cones.table import BILATERAL, DISC, ONE_WAY, Limit
 from liaison.solvers.linear.dense import dot, largest_in
@@ -103,7 +103,7 @@ def group_impulses(
         solve_group(me, run, s, group)
         if wants == 1:
             wants = 0
-            status = take_impulses(left, e, run, scratch, me, group)
+            status = take_impulses(left, e, run, scratch, me, s, group)
             if status == GOOD and joined(left.gap_new, run) > 0:
                 wants = 1
                 is_new = 1
@@ -115,13 +115,13 @@ def pose_contacts(
     is_new: i64, left: Left, e: Entries, run: Run, scratch: ptr, me: i64, s: Shared, group: ptr
 ) -> i64:
     """The problem of what is active; ELSEWHERE where it has too many rows."""
-    nv = run.nv
     most = run.most
-    count = choose(run)
+    count = list_active(run)
+    chosen_blocks(count, run)
     m = run.rows_chosen
     if m > most or depends_on_load(count, run.cone, run.problem.limits) == 1:
         return ELSEWHERE
-    free_rates(left.v_end, me, group, run)
+    free_rates(count, left.v_end, me, group, run)
     for c in range(count):
         cone = run.cone[c]
         load = run.cone[cone.load].first if cone.load >= 0 else -1
@@ -141,6 +141,57 @@ def pose_contacts(
     s.count[me] = float(m)
     s.blocks[me] = float(count)
     return GOOD
+
+
+WORD = 31
+"""Blocks whose flags are one whole number."""
+
+
+@loop
+def active_bits(word: i64, run: Run) -> i64:
+    """Which of so many blocks are active; read all at once."""
+    bits = 0
+    flags = run.active[WORD * word :]
+    for j in range(WORD):
+        bits += int(flags[j]) << j if WORD * word + j < run.nb else 0
+    return bits
+
+
+@loop
+def list_active(run: Run) -> i64:
+    """Numbers of the active blocks into `held`, which only general loops use besides; how many."""
+    count = 0
+    for word in range((run.nb + WORD - 1) // WORD):
+        bits = active_bits(word, run)
+        j = 0
+        while bits > 0:
+            if bits & 1 == 1:
+                run.held[count] = float(WORD * word + j)
+                count += 1
+            bits = bits >> 1
+            j += 1
+    return count
+
+
+@loop
+def chosen_blocks(count: i64, run: Run) -> None:
+    """As `choose`, of the blocks listed."""
+    m = 0
+    for c in range(count):
+        k = int(run.held[c])
+        block = run.blocks[k]
+        cone = run.cone[c]
+        run.cone_of[k] = c
+        cone.kind = DISC if block.kind == FRICTION else ONE_WAY
+        cone.first = m
+        cone.load = run.cone_of[block.load] if block.load >= 0 else -1
+        bounds(k, run.problem.limits[c], run)
+        for r in range(block.first, block.first + block.rows):
+            if r == block.first or moves(r, run) == 1:
+                run.chosen[m] = r
+                m += 1
+        cone.rows = m - cone.first
+    run.rows_chosen = m
 
 
 @loop
@@ -174,29 +225,27 @@ def pose_rows(m: i64, me: i64, group: ptr, run: Run) -> None:
 
 @loop
 def pushed_by(m: i64, w: ptr, me: i64, group: ptr, run: Run) -> None:
-    """w := X P of the problem of this world, four rows at a time."""
+    """w := X P of the problem of this world, three numbers at a time."""
     nv = run.nv
     base = (PROBLEM + CONE) * run.most
-    for k in range(nv):
-        w[k] = 0.0
-    i = 0
-    while i < m:
-        to = base + i * nv
-        last = m - 1 - i
-        second = to + min(1, last) * nv
-        third = to + min(2, last) * nv
-        fourth = to + min(3, last) * nv
-        p = number_at(2 * run.most + i, me, group, run)
-        q = number_at(2 * run.most + i + 1, me, group, run) if last > 0 else 0.0
-        r = number_at(2 * run.most + i + 2, me, group, run) if last > 1 else 0.0
-        t = number_at(2 * run.most + i + 3, me, group, run) if last > 2 else 0.0
-        k = 0
-        while k < nv:
-            x = p * number_at(to + k, me, group, run) + q * number_at(second + k, me, group, run)
-            y = r * number_at(third + k, me, group, run) + t * number_at(fourth + k, me, group, run)
-            w[k] += x + y
-            k += 1
-        i += 4
+    k = 0
+    while k < nv:
+        second = min(k + 1, nv - 1)
+        third = min(k + 2, nv - 1)
+        a = 0.0
+        b = 0.0
+        c = 0.0
+        i = 0
+        while i < m:
+            p = number_at(2 * run.most + i, me, group, run)
+            a += p * number_at(base + i * nv + k, me, group, run)
+            b += p * number_at(base + i * nv + second, me, group, run)
+            c += p * number_at(base + i * nv + third, me, group, run)
+            i += 1
+        w[k] = a
+        w[second] = b
+        w[third] = c
+        k += 3
 
 
 @loop
@@ -221,43 +270,45 @@ def share(kind: i64, row: i64, limit: Limit) -> f64:
 
 
 @loop
-def free_rates(free: ptr, me: i64, group: ptr, run: Run) -> None:
+def free_rates(count: i64, free: ptr, me: i64, group: ptr, run: Run) -> None:
     """b of the problem, as `small_rates` has it, and the change of rates beside it."""
     nv = run.nv
     ahead = (1.0 - run.theta) / run.theta
     slow = STILL * (1.0 + largest_in(nv, run.v, run.scales.velocity))
-    for k in range(run.nb):
-        if run.active[k] == 1:
-            cone = run.cone[run.cone_of[k]]
-            for i in range(cone.first, cone.first + cone.rows):
-                r = run.chosen[i]
-                D = run.mid.D[r]
-                u = run.mid.rate[r]
-                change = ahead * (u - run.sides.rate[r])
-                j = 0
-                while j < nv:
-                    u += D[j] * (free[j] - run.v[j])
-                    j += 1
-                run.problem.b[i] = u
-                put_number(run.most + i, me, change, group, run)
-            if run.blocks[k].kind == GAP:
-                i = cone.first
-                u = run.sides.rate[run.blocks[k].first]
-                whole = run.problem.b[i] + number_at(run.most + i, me, group, run)
-                run.hits[k] = 0
-                if u >= SLOW * run.scales.rate[k]:
-                    run.problem.b[i] += u
-                elif u >= 0.0:
-                    put_number(run.most + i, me, whole - run.problem.b[i] + u, group, run)
-                elif u < -slow * run.scales.rate[k] and whole - u >= u:
-                    run.problem.b[i] += run.mid.laws[k].restitution * u
-                    run.hits[k] = 1
+    for c in range(count):
+        k = int(run.held[c])
+        cone = run.cone[c]
+        for i in range(cone.first, cone.first + cone.rows):
+            r = run.chosen[i]
+            D = run.mid.D[r]
+            u = run.mid.rate[r]
+            change = ahead * (u - run.sides.rate[r])
+            j = 0
+            while j < nv:
+                u += D[j] * (free[j] - run.v[j])
+                j += 1
+            run.problem.b[i] = u
+            put_number(run.most + i, me, change, group, run)
+        if run.blocks[k].kind == GAP:
+            i = cone.first
+            u = run.sides.rate[run.blocks[k].first]
+            whole = run.problem.b[i] + number_at(run.most + i, me, group, run)
+            run.hits[k] = 0
+            if u >= SLOW * run.scales.rate[k]:
+                run.problem.b[i] += u
+            elif u >= 0.0:
+                put_number(run.most + i, me, whole - run.problem.b[i] + u, group, run)
+            elif u < -slow * run.scales.rate[k] and whole - u >= u:
+                run.problem.b[i] += run.mid.laws[k].restitution * u
+                run.hits[k] = 1
     for i in range(run.rows_chosen):
         put_number(i, me, run.problem.b[i], group, run)
 
 
 @loop
-def take_impulses(left: Left, e: Entries, run: Run, scratch: ptr, me: i64, group: ptr) -> i64:
+def take_impulses(
+    left: Left, e: Entries, run: Run, scratch: ptr, me: i64, s: Shared, group: ptr
+) -> i64:
     """P of the active blocks and what they lead to; ELSEWHERE where they are not good."""
     m = run.rows_chosen
     P = run.problem.P
@@ -273,7 +324,7 @@ def take_impulses(left: Left, e: Entries, run: Run, scratch: ptr, me: i64, group
     pushed_by(m, run.stage, me, group, run)
     FusedEntries(e.others).push(t, run.q, run.stage, run.u, run.p, left.v_end, left.v_new, scratch)
     take_end(left.v_new, left.q_new, run)
-    if has_hits(run) == 1 and work(run) > 0.0:
+    if has_hits(int(s.blocks[me]), run) == 1 and work(run) > 0.0:
         return ELSEWHERE
     run.complementarity = max(run.complementarity, residual)
     return GOOD
@@ -287,17 +338,15 @@ def no_impulses(run: Run) -> None:
 
 
 @loop
-def has_hits(run: Run) -> i64:
+def has_hits(blocks: i64, run: Run) -> i64:
     """1 if an active gap gives something of its rate back."""
     count = 0
-    active = 0
-    for k in range(run.nb):
-        if run.active[k] == 1:
-            active += 1
-            if run.blocks[k].kind == GAP and run.hits[k] == 1:
-                if run.mid.laws[k].restitution > 0.0:
-                    count = 1
-    run.contacts = max(run.contacts, active)
+    for c in range(blocks):
+        k = int(run.held[c])
+        is_hit = 1 if run.blocks[k].kind == GAP and run.hits[k] == 1 else 0
+        if is_hit == 1 and run.mid.laws[k].restitution > 0.0:
+            count = 1
+    run.contacts = max(run.contacts, blocks)
     return count
 
 
@@ -313,14 +362,22 @@ def group_end(was_elsewhere: i64, run: Run) -> i64:
     if bad != 0.0:
         return NOT_FINITE
     slow = STILL * (1.0 + largest_in(nv, run.v, run.scales.velocity))
-    for k in range(run.nb):
-        if run.active[k] == 0:
-            run.mode[k] = OPEN
-        elif run.blocks[k].kind == FRICTION:
+    open_modes(run)
+    count = list_active(run)
+    for c in range(count):
+        k = int(run.held[c])
+        if run.blocks[k].kind == FRICTION:
             run.mode[k] = friction_mode(k, run) if was_elsewhere == 1 else slip_mode(k, slow, run)
         else:
             run.mode[k] = mode_after(k, run)
     return GOOD
+
+
+@loop
+def open_modes(run: Run) -> None:
+    """Blocks that are not active are open."""
+    for k in range(run.nb):
+        run.mode[k] = run.mode[k] if run.active[k] == 1 else OPEN
 
 
 @loop
@@ -425,29 +482,43 @@ def pose_push(
     one_sided(e, run.t_new, q, v, run.mid, run, scratch)
     forget_rows(run)
     m = 0
-    for k in range(run.nb):
-        if run.blocks[k].kind == GAP:
-            gap = here.gap[k]
-            kind = -1
-            if holds == 1 and is_kept(k, here.gap, run) == 1:
-                kind = BILATERAL
-            elif gap <= NEAR * deepest * run.scales.gap[k]:
-                kind = ONE_WAY
-            if kind >= 0:
-                if m == run.most:
-                    return ELSEWHERE
-                r = run.blocks[k].first
-                run.chosen[m] = r
-                b = gap + dot(run.nv, run.mid.D[r], here.delta)
-                pose_block(m, kind, m, 1, -1, me, group, run)
-                pose_gap(m, b, holds, me, group, run)
-                m += 1
+    for word in range((run.nb + WORD - 1) // WORD):
+        bits = near_bits(word, holds, deepest, here.gap, run)
+        j = 0
+        while bits > 0:
+            if bits & 1 == 1:
+                k = WORD * word + j
+                is_bilateral = holds * is_kept(k, here.gap, run)
+                if is_bilateral == 1 or here.gap[k] <= NEAR * deepest * run.scales.gap[k]:
+                    if m == run.most:
+                        return ELSEWHERE
+                    run.chosen[m] = run.blocks[k].first
+                    b = here.gap[k] + dot(run.nv, run.mid.D[run.blocks[k].first], here.delta)
+                    kind = BILATERAL if is_bilateral == 1 else ONE_WAY
+                    pose_block(m, kind, m, 1, -1, me, group, run)
+                    pose_gap(m, b, holds, me, group, run)
+                    m += 1
+            bits = bits >> 1
+            j += 1
     run.rows_chosen = m
     in_metric(m, here.factor, e, run, scratch)
     pose_rows(m, me, group, run)
     s.count[me] = float(m)
     s.blocks[me] = float(m)
     return PUSHES if m > 0 else ELSEWHERE
+
+
+@loop
+def near_bits(word: i64, holds: i64, deepest: f64, gaps: ptr, run: Run) -> i64:
+    """Which of so many blocks are gaps that may be held or have to be guarded."""
+    bits = 0
+    for j in range(WORD):
+        k = min(WORD * word + j, run.nb - 1)
+        is_near = 1 if gaps[k] <= NEAR * deepest * run.scales.gap[k] else 0
+        is_near = 1 if holds == 1 and run.mode[k] == CLOSED else is_near
+        is_gap = 1 if run.blocks[k].kind == GAP and k == WORD * word + j else 0
+        bits += (is_near * is_gap) << j
+    return bits
 
 
 @loop

@@ -74,12 +74,15 @@ FUSED_BLOCK, FUSED_SHORT = 256, 100
 """The same of fused entries in double precision, whose threads then have 128 registers; and lines
 of a function that is written where it is called."""
 
-GROUP, GROUP_ROWS, GROUPS_AT_ONCE = 32, 24, 6
+GROUP, GROUP_ROWS, GROUPS_AT_ONCE = 32, 24, 7
 """Worlds of a group on a GPU; rows of contacts beyond which a mechanism is marched in groups; and
 groups at a time on each multiprocessor, which bounds the registers of a thread."""
 
-WHOLE = ("met", "joined", "measure_gaps", "has_hits", "forget_rows", "no_impulses")
-"""Loops of a group over all blocks, which are written out."""
+WHOLE = (
+    "met", "joined", "measure_gaps", "forget_rows", "no_impulses", "active_bits", "open_modes",
+    "near_bits", "largest_in", "dot", "take_end", "moved_by",
+)  # fmt: skip
+"""Loops of a group over all blocks, rows or velocities, which are written out."""
 
 ALONE = 64
 """Rows of contacts that are active at a time, at most, where one thread solves them: their matrices
