@@ -10,8 +10,8 @@ A problem comes as rows X in the metric of M, from which A = X Xᵀ is made, and
 
     (A + ρ) δ = −z on what is closed and sticks,   ρ ≥ 1e-5                             (group-1)
 
-where ρ, a mobility of their own, keeps rows that depend on each other where they are; sweeps lead on
-where modes cycle. Rates that no forces can change are left out, as in `solvers/cones/reachable.py`.
+where ρ, a mobility of their own, keeps rows that depend on each other where they are; sweeps lead
+on where modes cycle. Rates that no forces can change are left out, as in `solvers/cones/reachable.py`.
 
 Public names: Shared, PROBLEM, CONE, group_words, most_rows, solve_group, number_at, put_number.
 
@@ -202,7 +202,6 @@ def scale_problem(me: i64, m: i64, nb: i64, run: Run, s: Shared) -> None:
     """A of (cones-1), b̃, y and bounds in scaled numbers."""
     nv = run.nv
     X = s.J
-    A = s.A
     i = me
     while i < m:
         total = 0.0
@@ -218,7 +217,7 @@ def scale_problem(me: i64, m: i64, nb: i64, run: Run, s: Shared) -> None:
         scale_rows(k, run, s)
         k += run.lanes
     barrier()
-    products(me, m, nv, run.lanes, X, s.sigma, A)
+    products(me, m, run, s)
     size = 0.0
     i = 0
     while i < m:
@@ -266,8 +265,12 @@ def scale_bounds(k: i64, beta: f64, run: Run, s: Shared) -> None:
 
 
 @loop
-def products(me: i64, m: i64, nv: i64, lanes: i64, X: ptr, sigma: ptr, A: ptr) -> None:
+def products(me: i64, m: i64, run: Run, s: Shared) -> None:
     """A of the rows, scaled: each thread every `lanes`-th column, four rows at a time."""
+    nv = run.nv
+    X = s.J
+    A = s.A
+    sigma = s.sigma
     j = me
     while j < m:
         x = X[j * nv :]
@@ -297,7 +300,7 @@ def products(me: i64, m: i64, nv: i64, lanes: i64, X: ptr, sigma: ptr, A: ptr) -
             if i + 3 < m:
                 A[(i + 3) * m + j] = sigma[i + 3] * sigma[j] * d
             i += 4
-        j += lanes
+        j += run.lanes
 
 
 @loop
@@ -341,7 +344,7 @@ def inverted(me: i64, m: i64, run: Run, s: Shared) -> i64:
         inverse = inverse_of(s.column[k])
         j = me
         while j < m:
-            take_away(m, k, width, j, inverse, s.column, J)
+            take_away(m, k, j, inverse, run, s)
             j += run.lanes
         barrier()
     for back in range(m):
@@ -358,8 +361,11 @@ def inverted(me: i64, m: i64, run: Run, s: Shared) -> i64:
 
 
 @loop
-def take_away(m: i64, k: i64, width: i64, j: i64, inverse: f64, q: ptr, J: ptr) -> None:
-    """Row k times its column q from column j of all other rows, eight at a time."""
+def take_away(m: i64, k: i64, j: i64, inverse: f64, run: Run, s: Shared) -> None:
+    """Row k times its column from column j of all other rows, eight at a time."""
+    J = s.J
+    q = s.column
+    width = width_of(m)
     x = (J[k * width + j] if j != k else 1.0) * inverse
     keeps = 1.0 if j != k else 0.0
     p = J[j:]
@@ -488,7 +494,6 @@ def ridged(me: i64, m: i64, run: Run, s: Shared) -> None:
 @loop
 def solved(me: i64, m: i64, nb: i64, run: Run, s: Shared) -> f64:
     """The best y into `y`, and its residual."""
-    A = s.A
     beta = s.miss[0]
     has_inverse = leave_out(me, m, run, s)
     best = 1e300
@@ -496,9 +501,9 @@ def solved(me: i64, m: i64, nb: i64, run: Run, s: Shared) -> f64:
     for turn in range(TRIES):
         if turn > 0:
             for _ in range(sweeps):
-                sweep(me, m, nb, run, s, A)
+                sweep(me, m, nb, run, s)
             sweeps = 4 * sweeps
-        best = newton(me, m, nb, has_inverse, best, run, s, A)
+        best = newton(me, m, nb, has_inverse, best, run, s)
         has_inverse = 0
         if best <= GOOD_ENOUGH:
             break
@@ -507,7 +512,7 @@ def solved(me: i64, m: i64, nb: i64, run: Run, s: Shared) -> f64:
         s.y[i] = s.best[i]
         i += run.lanes
     barrier()
-    refresh(me, m, run, s, A)
+    refresh(me, m, run, s)
     i = me
     while i < m:
         s.y[i] = beta * s.sigma[i] * s.y[i]
@@ -529,8 +534,9 @@ def give_back(me: i64, w: i64, m: i64, residual: f64, run: Run, s: Shared, group
 
 
 @loop
-def refresh(me: i64, m: i64, run: Run, s: Shared, A: ptr) -> None:
+def refresh(me: i64, m: i64, run: Run, s: Shared) -> None:
     """z = Ã y + b̃."""
+    A = s.A
     i = me
     while i < m:
         total = s.free[i]
@@ -637,12 +643,10 @@ def rounding(m: i64, run: Run, s: Shared) -> f64:
 
 
 @loop
-def newton(
-    me: i64, m: i64, nb: i64, has_inverse: i64, best: f64, run: Run, s: Shared, A: ptr
-) -> f64:
+def newton(me: i64, m: i64, nb: i64, has_inverse: i64, best: f64, run: Run, s: Shared) -> f64:
     """Steps from y on while they help; the best so far into `best`, whose residual is returned."""
     project(me, nb, run, s)
-    refresh(me, m, run, s, A)
+    refresh(me, m, run, s)
     residual = residual_of(me, nb, run, s)
     best = kept(me, m, residual, best, run, s)
     is_new = 1
@@ -662,7 +666,7 @@ def newton(
             i += run.lanes
         barrier()
         project(me, nb, run, s)
-        refresh(me, m, run, s, A)
+        refresh(me, m, run, s)
         now = residual_of(me, nb, run, s)
         if not (now < 1e100):
             break
@@ -679,7 +683,7 @@ def newton(
         s.y[i] = s.best[i]
         i += run.lanes
     barrier()
-    refresh(me, m, run, s, A)
+    refresh(me, m, run, s)
     return best
 
 
@@ -803,8 +807,9 @@ def linear_disc(k: i64, run: Run, s: Shared) -> None:
 
 
 @loop
-def sweep(me: i64, m: i64, nb: i64, run: Run, s: Shared, A: ptr) -> None:
+def sweep(me: i64, m: i64, nb: i64, run: Run, s: Shared) -> None:
     """Every block once, one after the other; z goes along."""
+    A = s.A
     for k in range(nb):
         first = int(s.first[k])
         second = first + int(s.rows[k]) - 1

@@ -8,6 +8,7 @@ Public names: Module, module_of, runs_module, balls_module, KERNELS, STATE.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
@@ -16,7 +17,7 @@ import numpy as np
 
 from liaison.contacts.stepping.small import FusedEntries, small_words
 from liaison.program.gpu.fused import fused
-from liaison.program.gpu.pointers import entry_text, functions_text, numbers_of, work_size
+from liaison.program.gpu.pointers import NAMES, entry_text, functions_text, numbers_of, work_size
 from liaison.program.gpu.thread import DeviceModule
 from liaison.program.llvm.entries import Form
 from liaison.program.loops.language import Loop
@@ -219,7 +220,7 @@ def _written(
     short = FUSED_SHORT if "fused_free" in listed else SHORT
     loops = rolled(graded(loops, short), WHOLE if laid.group else ()) if gpu else loops
     if gpu and laid.group:
-        loops = loops.replace(" nounwind ", " convergent nounwind ")
+        loops = _in_spaces(loops).replace(" nounwind ", " convergent nounwind ")
     # measured: fused entries are quicker where they are written into the phases of a step
     is_called = "fused_free" not in listed or laid.group is not None
     bodies = [
@@ -229,6 +230,8 @@ def _written(
         )
         for name, program in listed.items()
     ]  # fmt: skip
+    if gpu and laid.group:
+        bodies = [_entry_in_spaces(body) for body in bodies]
     own = functions_text(device, functions)
     kernels = [_kernel(name, one.name, laid, form, gpu) for name, one in written.items()]
     bounds = f'"nvvm.maxntid"="{block}"'
@@ -240,6 +243,72 @@ def _written(
     if laid.group is None:
         return Module(text, tuple(written), words, form, block)
     return Module(text, tuple(written), words, form, block, 1, int(run.lanes), laid.group[1])
+
+
+SPACES = {"%a.run": 5, "%a.scratch": 5, "%a.s": 3}
+"""Memory that arguments of loops of a group point to: a thread's own, and that of a block."""
+
+DEFINED = re.compile(
+    r"^define internal (\S+) (@\S+?)\(([^\n]*)\)( [^\n]*)\{\nentry:\n(.*?)^\}", re.M | re.S
+)
+
+
+def _in_spaces(text: str) -> str:
+    """The same loops, each of which knows which memory its arguments point to.
+
+    Functions that are called take pointers of the kind of memory, and what is called in their place
+    says so: loads and stores are then of that kind.
+    """
+
+    def known(match: re.Match[str]) -> str:
+        arguments = [x.rsplit(" ", 1) for x in match[3].split(", ")]
+        spaces = {name: SPACES[name] for _, name in arguments if name in SPACES}
+        if "alwaysinline" in match[4] or not spaces:
+            return match[0]
+        casts = [
+            f"  {x} = addrspacecast ptr addrspace({space}) {x}.near to ptr"
+            for x, space in spaces.items()
+        ]
+        return _twofold(match, spaces, "\n".join(casts) + "\n" + match[5], ".near")
+
+    return DEFINED.sub(known, text)
+
+
+def _entry_in_spaces(text: str) -> str:
+    """The same entry, which reads and writes a thread's own memory."""
+
+    def known(match: re.Match[str]) -> str:
+        if "noalias" not in match[3]:
+            return match[0]
+        spaces = dict.fromkeys((f"%{x}" for x in NAMES), 5)
+        return _twofold(match, spaces, match[5].replace("ptr %", "ptr addrspace(5) %"), "")
+
+    return DEFINED.sub(known, text)
+
+
+def _twofold(match: re.Match[str], spaces: Mapping[str, int], body: str, mark: str) -> str:
+    """A function of pointers to kinds of memory, and one of any pointers that calls it."""
+    kind, name, text, marks = match[1], match[2], match[3], match[4]
+    own, passed, casts = [], [], []
+    for argument in text.split(", "):
+        form, value = argument.rsplit(" ", 1)
+        space = spaces.get(value)
+        if space is None:
+            own.append(argument)
+            passed.append(argument)
+            continue
+        pointer = f"ptr addrspace({space})"
+        own.append(f"{form.replace('ptr', pointer)} {value}{mark}")
+        passed.append(f"{pointer} {value}.to")
+        casts.append(f"  {value}.to = addrspacecast ptr {value} to {pointer}")
+    call = f"call {kind} {name}.own({', '.join(passed)})"
+    ends = [f"  {call}", "  ret void"] if kind == "void" else [f"  %r = {call}", f"  ret {kind} %r"]
+    plain = text.replace(" noalias", "")
+    quick = marks.replace("noinline", "").rstrip() + " alwaysinline"
+    return "\n".join([
+        f"define internal {kind} {name}.own({', '.join(own)}){marks}{{", "entry:", body.rstrip(), "}",
+        f"define internal {kind} {name}({plain}){quick} {{", *casts, *ends, "}",
+    ])  # fmt: skip
 
 
 def _slot(name: str) -> int:
@@ -386,7 +455,7 @@ GROUP_PLACE = """\
 def _group_lines(laid: _Laid, real: str, gpu: bool) -> list[str]:
     """Where what a group keeps begins."""
     assert laid.group is not None
-    carried, group, shared = laid.group
+    carried, group, _ = laid.group
     place = GROUP_PLACE.format(
         carried=carried, group=group, real=real, which="%block" if gpu else "%i",
         pointer="%carried.any" if gpu else "%carried",
