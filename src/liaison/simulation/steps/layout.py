@@ -268,6 +268,7 @@ class Run(Record):
     parts: i64 = size()  # steps that one is composed of
     most: i64 = size()  # rows of contacts that are active at a time, at most
     lanes: i64 = size()  # worlds of a group on a device
+    few: i64 = size()  # rows that a group solves together, at most
 
     # the state, and what a step is made of: their offsets share cache lines with the counts
     q: ptr = sized("nq")
@@ -510,6 +511,7 @@ class Sizes:
     beside: int = 0  # words of what a method knows besides
     most: int | None = None  # rows of contacts that are active at a time; all if None
     lanes: int = 1
+    few: int = 0  # rows that a group solves together, at most
 
 
 @final
@@ -535,7 +537,7 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
         lengths, nq=s.nq, nv=s.nv, nu=s.nu, np=s.np, nc=s.nc, nphi=s.nphi, ne=s.events,
         ni=s.formulas, ns=tableau.stages, nd=len(tableau.dense[0]), nb=s.blocks, nr=s.rows,
         grid=s.grid, breaks=s.breaks, nk=s.knots, nl=s.levels, points=s.points,
-        parts=len(tableau.parts), most=_most(s), lanes=s.lanes,
+        parts=len(tableau.parts), most=_most(s), lanes=s.lanes, few=s.few,
     )  # fmt: skip
     run.facets, run.slopes = s.facets, slopes_size(s.nv, s.nc)
     run.capacity, run.event_capacity = capacity, event_capacity

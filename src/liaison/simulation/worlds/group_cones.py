@@ -11,9 +11,10 @@ A problem comes as rows X in the metric of M, from which A = X Xᵀ is made, and
     (A + ρ) δ = −z on what is closed and sticks,   ρ ≥ 1e-5                             (group-1)
 
 where ρ, a mobility of their own, keeps rows that depend on each other where they are; sweeps lead
-on where modes cycle. Rates that no forces can change are left out, as in `solvers/cones/reachable.py`.
+on where modes cycle. Rates that no forces can change are left out, as in
+`solvers/cones/reachable.py`.
 
-Public names: Shared, PROBLEM, CONE, group_words, most_rows, solve_group, number_at, put_number.
+Public names: Shared, PROBLEM, CONE, group_words, few_rows, solve_group, number_at, put_number.
 
 Source: docs/theory/contact_solvers.md; AC91.
 """
@@ -30,7 +31,7 @@ from liaison.solvers.cones.table import BILATERAL, DISC, ONE_WAY
 
 from .balls import barrier
 
-MOST = {"double": 36, "float": 52}
+FEW = {"double": 36, "float": 52}
 """Rows of a problem at most: its matrices lie in 28 kB that a block of threads shares."""
 
 PROBLEM, CONE = 5, 7
@@ -68,37 +69,37 @@ NO_CHANGE = 2e-11
 class Shared(Part):
     """What threads of a group share; vectors of rows, then of blocks, then of threads."""
 
-    sigma: ptr = sized("most")
-    free: ptr = sized("most")  # b̃
-    change: ptr = sized("most")  # of rates beside it
-    y: ptr = sized("most")
-    z: ptr = sized("most")
-    best: ptr = sized("most")
-    lead: ptr = sized("most")  # the row whose rate a row of Newton's method has a part `along` of
-    pair: ptr = sized("most")  # the other row of its disc
-    along: ptr = sized("most")
-    across: ptr = sized("most")
-    pull: ptr = sized("most")  # of its load
-    load_of: ptr = sized("most")
-    right: ptr = sized("most")
-    column: ptr = sized("most")  # of J, while it is inverted
-    order: ptr = sized("most")
-    kind: ptr = sized("most")
-    first: ptr = sized("most")
-    rows: ptr = sized("most")
-    load: ptr = sized("most")  # the row of it
-    coefficient: ptr = sized("most")
-    constant: ptr = sized("most")
-    miss: ptr = sized("most")
+    sigma: ptr = sized("few")
+    free: ptr = sized("few")  # b̃
+    change: ptr = sized("few")  # of rates beside it
+    y: ptr = sized("few")
+    z: ptr = sized("few")
+    best: ptr = sized("few")
+    lead: ptr = sized("few")  # the row whose rate a row of Newton's method has a part `along` of
+    pair: ptr = sized("few")  # the other row of its disc
+    along: ptr = sized("few")
+    across: ptr = sized("few")
+    pull: ptr = sized("few")  # of its load
+    load_of: ptr = sized("few")
+    right: ptr = sized("few")
+    column: ptr = sized("few")  # of J, while it is inverted
+    order: ptr = sized("few")
+    kind: ptr = sized("few")
+    first: ptr = sized("few")
+    rows: ptr = sized("few")
+    load: ptr = sized("few")  # the row of it
+    coefficient: ptr = sized("few")
+    constant: ptr = sized("few")
+    miss: ptr = sized("few")
     count: ptr = sized("lanes")  # rows of the problem of each thread
     blocks: ptr = sized("lanes")
-    A: ptr = sized("most * most")
-    J: ptr = sized("most * (most + 1)")
+    A: ptr = sized("few * few")
+    J: ptr = sized("few * (few + 1)")
 
 
-def most_rows(rows: int, real: str) -> int:
+def few_rows(rows: int, real: str) -> int:
     """Rows of a problem at most, of a mechanism with so many."""
-    return min(rows, MOST[real])
+    return min(rows, FEW[real])
 
 
 @external
@@ -110,7 +111,7 @@ def inverse_of(x: f64) -> f64:
 @loop
 def problem_words(run: Run) -> i64:
     """Numbers of one problem."""
-    return run.most * (PROBLEM + CONE + run.nv)
+    return run.few * (PROBLEM + CONE + run.nv)
 
 
 @loop
@@ -151,7 +152,7 @@ def solve_group(me: i64, run: Run, s: Shared, group: ptr) -> None:
 def take_problem(me: i64, w: i64, m: i64, run: Run, s: Shared, group: ptr) -> None:
     """Rows, blocks and X of a problem into shared memory; X in the place of J."""
     nv = run.nv
-    most = run.most
+    most = run.few
     i = me
     while i < m:
         free = number_at(i, w, group, run)
@@ -419,7 +420,7 @@ def product_of_row(i: i64, m: i64, x: ptr, run: Run, s: Shared) -> f64:
 
 @loop
 def leave_out(me: i64, m: i64, run: Run, s: Shared) -> i64:
-    """b̃ with that part of the change of rates that forces can meet; 1 if J is (A + ρ)⁻¹ now."""
+    """b̃ with the part of the change of rates that forces can meet; 1 if J is (A + ρ)⁻¹ now."""
     size = 0.0
     i = 0
     while i < m:
@@ -452,7 +453,8 @@ def cut_change(me: i64, m: i64, run: Run, s: Shared) -> None:
     for _ in range(4):
         i = me
         while i < m:
-            s.across[i] = (OWN_LEAST + OWN_SINGLE) * product_of_row(i, m, s.along, run, s)
+            part = product_of_row(i, m, s.along, run, s)
+            s.across[i] = (OWN_LEAST + OWN_SINGLE) * s.A[i * m + i] * part
             i += run.lanes
         barrier()
         i = me
@@ -468,7 +470,7 @@ def cut_change(me: i64, m: i64, run: Run, s: Shared) -> None:
 
 @loop
 def ridged(me: i64, m: i64, run: Run, s: Shared) -> None:
-    """A + ρ into J."""
+    """A + ρ times its diagonal into J."""
     width = width_of(m)
     j = me
     while j < m:
@@ -486,7 +488,7 @@ def ridged(me: i64, m: i64, run: Run, s: Shared) -> None:
         while i < m:
             s.J[i * width + j] = s.A[i * m + j]
             i += 1
-        s.J[j * width + j] += OWN_LEAST + OWN_SINGLE
+        s.J[j * width + j] += (OWN_LEAST + OWN_SINGLE) * s.A[j * m + j]
         j += run.lanes
     barrier()
 
@@ -526,8 +528,8 @@ def give_back(me: i64, w: i64, m: i64, residual: f64, run: Run, s: Shared, group
     """P and u of a problem to its world, and its residual."""
     i = me
     while i < m:
-        put_number(2 * run.most + i, w, s.y[i], group, run)
-        put_number(3 * run.most + i, w, s.z[i], group, run)
+        put_number(2 * run.few + i, w, s.y[i], group, run)
+        put_number(3 * run.few + i, w, s.z[i], group, run)
         i += run.lanes
     if me == 0:
         put_number(0, w, residual, group, run)

@@ -115,7 +115,7 @@ def pose_contacts(
     is_new: i64, left: Left, e: Entries, run: Run, scratch: ptr, me: i64, s: Shared, group: ptr
 ) -> i64:
     """The problem of what is active; ELSEWHERE where it has too many rows."""
-    most = run.most
+    most = run.few
     count = list_active(run)
     chosen_blocks(count, run)
     m = run.rows_chosen
@@ -197,7 +197,7 @@ def chosen_blocks(count: i64, run: Run) -> None:
 @loop
 def pose_rows(m: i64, me: i64, group: ptr, run: Run) -> None:
     """X of the rows chosen."""
-    base = (PROBLEM + CONE) * run.most
+    base = (PROBLEM + CONE) * run.few
     nv = run.nv
     for i in range(m):
         x = run.in_metric[run.chosen[i]]
@@ -227,7 +227,7 @@ def pose_rows(m: i64, me: i64, group: ptr, run: Run) -> None:
 def pushed_by(m: i64, w: ptr, me: i64, group: ptr, run: Run) -> None:
     """w := X P of the problem of this world, three numbers at a time."""
     nv = run.nv
-    base = (PROBLEM + CONE) * run.most
+    base = (PROBLEM + CONE) * run.few
     k = 0
     while k < nv:
         second = min(k + 1, nv - 1)
@@ -237,7 +237,7 @@ def pushed_by(m: i64, w: ptr, me: i64, group: ptr, run: Run) -> None:
         c = 0.0
         i = 0
         while i < m:
-            p = number_at(2 * run.most + i, me, group, run)
+            p = number_at(2 * run.few + i, me, group, run)
             a += p * number_at(base + i * nv + k, me, group, run)
             b += p * number_at(base + i * nv + second, me, group, run)
             c += p * number_at(base + i * nv + third, me, group, run)
@@ -253,7 +253,7 @@ def pose_block(
     c: i64, kind: i64, first: i64, rows: i64, load: i64, me: i64, group: ptr, run: Run
 ) -> None:
     """What kind of block it is, and where its rows are."""
-    base = PROBLEM * run.most + CONE * c
+    base = PROBLEM * run.few + CONE * c
     put_number(base, me, float(kind), group, run)
     put_number(base + 1, me, float(first), group, run)
     put_number(base + 2, me, float(rows), group, run)
@@ -288,16 +288,16 @@ def free_rates(count: i64, free: ptr, me: i64, group: ptr, run: Run) -> None:
                 u += D[j] * (free[j] - run.v[j])
                 j += 1
             run.problem.b[i] = u
-            put_number(run.most + i, me, change, group, run)
+            put_number(run.few + i, me, change, group, run)
         if run.blocks[k].kind == GAP:
             i = cone.first
             u = run.sides.rate[run.blocks[k].first]
-            whole = run.problem.b[i] + number_at(run.most + i, me, group, run)
+            whole = run.problem.b[i] + number_at(run.few + i, me, group, run)
             run.hits[k] = 0
             if u >= SLOW * run.scales.rate[k]:
                 run.problem.b[i] += u
             elif u >= 0.0:
-                put_number(run.most + i, me, whole - run.problem.b[i] + u, group, run)
+                put_number(run.few + i, me, whole - run.problem.b[i] + u, group, run)
             elif u < -slow * run.scales.rate[k] and whole - u >= u:
                 run.problem.b[i] += run.mid.laws[k].restitution * u
                 run.hits[k] = 1
@@ -318,8 +318,8 @@ def take_impulses(
         return ELSEWHERE
     no_impulses(run)
     for i in range(m):
-        P[i] = number_at(2 * run.most + i, me, group, run)
-        run.problem.way[i] = number_at(3 * run.most + i, me, group, run)
+        P[i] = number_at(2 * run.few + i, me, group, run)
+        run.problem.way[i] = number_at(3 * run.few + i, me, group, run)
         run.impulse[run.chosen[i]] = P[i]
     pushed_by(m, run.stage, me, group, run)
     FusedEntries(e.others).push(t, run.q, run.stage, run.u, run.p, left.v_end, left.v_new, scratch)
@@ -490,7 +490,7 @@ def pose_push(
                 k = WORD * word + j
                 is_bilateral = holds * is_kept(k, here.gap, run)
                 if is_bilateral == 1 or here.gap[k] <= NEAR * deepest * run.scales.gap[k]:
-                    if m == run.most:
+                    if m == run.few:
                         return ELSEWHERE
                     run.chosen[m] = run.blocks[k].first
                     b = here.gap[k] + dot(run.nv, run.mid.D[run.blocks[k].first], here.delta)
@@ -523,8 +523,8 @@ def near_bits(word: i64, holds: i64, deepest: f64, gaps: ptr, run: Run) -> i64:
 
 @loop
 def pose_gap(m: i64, b: f64, holds: i64, me: i64, group: ptr, run: Run) -> None:
-    """A row of a gap alone; closed ones that contradict each other are met as far as they can be."""
-    most = run.most
+    """A row of a gap alone; closed ones that contradict each other are met as far as can be."""
+    most = run.few
     base = PROBLEM * most + CONE * m
     for k in range(4, CONE):
         put_number(base + k, me, 0.0, group, run)

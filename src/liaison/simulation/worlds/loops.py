@@ -4,8 +4,8 @@ The state of world i lies component by component, `count` numbers apart. A world
 its last good state and the status that says why; it is left alone until it is reset.
 
 Steps of a small mechanism are those of `contacts/stepping/small.py`; one with many contacts is
-marched in groups of worlds (`group_step`); a step that these do not take, and every step of a larger
-mechanism, is taken by the general loops.
+marched in groups of worlds (`group_step`); a step that these do not take, and every step of a
+larger mechanism, is taken by the general loops.
 
 Random numbers of a start follow from the seed, the world and the component alone: they are the same
 on any device, in both precisions.

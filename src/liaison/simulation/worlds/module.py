@@ -45,7 +45,7 @@ from liaison.simulation.steps.layout import (
 
 from .balls_inside import spare_words
 from .balls_step import balls_of
-from .group_cones import Shared, group_words, most_rows
+from .group_cones import Shared, group_words, few_rows
 from .loops import (
     LEFT_OUT,
     march_balls,
@@ -346,8 +346,8 @@ def _template(
     With `lanes`, of a world in a group of so many.
     """
     rows = sum(block[4] for block in sides_in(plan.program))
-    most = ALONE if lanes is None else most_rows(rows, form.real)
-    run = arrays_of(plan, most=most, lanes=lanes or 1).run
+    few = 0 if lanes is None else few_rows(rows, form.real)
+    run = arrays_of(plan, most=ALONE, lanes=lanes or 1, few=few).run
     scale_run(run, plan, None)
     scratch = _with_room(run, listed, form)
     run.ledger.kind = NOT_KEPT
