@@ -21,7 +21,8 @@ impulses without restitution, which cannot, are mixed with those that have it,
 
 which lie within the cones and leave gaps open as both do.
 
-Public names: moreau_step, is_same_place, rate_before, taken_on, impulses, finish_step, work, without_gain.
+Public names: moreau_step, is_same_place, rate_before, taken_on, bounds, moves, impulses, finish_step,
+work, without_gain.
 
 Source: MOR88 §10 (midpoint scheme), JEAN99 §5 (θ-scheme); docs/theory/time_stepping.md.
 """
@@ -225,7 +226,7 @@ def taken_on(m: i64, run: Run) -> None:
                 change[i] = ahead * (run.mid.rate[r] - run.sides.rate[r]) if goes_on == 1 else 0.0
             if run.blocks[k].kind == GAP:
                 u = rate_before(k, run)
-                change[cone.first] += u if 0.0 <= u and u < SLOW * run.scales.rate[k] else 0.0
+                change[cone.first] += u if u >= 0.0 and u < SLOW * run.scales.rate[k] else 0.0
     reachable_part(m, run.problem.A, change, at(change, m))
 
 

@@ -46,7 +46,8 @@ from liaison.solvers.linear.dense import dot, largest_in
 
 from .balls import barrier
 from .general import step_elsewhere
-from .group_cones import CONE, PROBLEM, Shared, number_at, put_number, solve_group
+from .group_cones import solve_group
+from .group_matrices import CONE, PROBLEM, Shared, number_at, put_number
 
 
 @loop

@@ -39,7 +39,7 @@ from .balls_step import find_pairs, forget, start_status, whole_step
 from .balls_step import keep as keep_balls
 from .balls_step import place as place_balls
 from .general import PHASES, phase_of_step, step_elsewhere
-from .group_cones import Shared
+from .group_matrices import Shared
 from .group_step import group_step
 
 MEASURES = ("complementarity", "penetration", "contacts")

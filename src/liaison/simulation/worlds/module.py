@@ -8,7 +8,6 @@ Public names: Module, module_of, runs_module, balls_module, KERNELS, STATE.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
@@ -17,7 +16,7 @@ import numpy as np
 
 from liaison.contacts.stepping.small import FusedEntries, small_words
 from liaison.program.gpu.fused import fused
-from liaison.program.gpu.pointers import NAMES, entry_text, functions_text, numbers_of, work_size
+from liaison.program.gpu.pointers import entry_text, functions_text, numbers_of, work_size
 from liaison.program.gpu.thread import DeviceModule
 from liaison.program.llvm.entries import Form
 from liaison.program.loops.language import Loop
@@ -45,7 +44,15 @@ from liaison.simulation.steps.layout import (
 
 from .balls_inside import spare_words
 from .balls_step import balls_of
-from .group_cones import Shared, group_words, few_rows
+from .group_matrices import Shared, few_rows, group_words
+from .group_text import (
+    GROUP_HEAD,
+    GROUP_TAIL,
+    entry_in_spaces,
+    in_spaces,
+    place_text,
+    shared_text,
+)
 from .loops import (
     LEFT_OUT,
     march_balls,
@@ -220,7 +227,7 @@ def _written(
     short = FUSED_SHORT if "fused_free" in listed else SHORT
     loops = rolled(graded(loops, short), WHOLE if laid.group else ()) if gpu else loops
     if gpu and laid.group:
-        loops = _in_spaces(loops).replace(" nounwind ", " convergent nounwind ")
+        loops = in_spaces(loops).replace(" nounwind ", " convergent nounwind ")
     # measured: fused entries are quicker where they are written into the phases of a step
     is_called = "fused_free" not in listed or laid.group is not None
     bodies = [
@@ -231,84 +238,19 @@ def _written(
         for name, program in listed.items()
     ]  # fmt: skip
     if gpu and laid.group:
-        bodies = [_entry_in_spaces(body) for body in bodies]
+        bodies = [entry_in_spaces(body) for body in bodies]
     own = functions_text(device, functions)
     kernels = [_kernel(name, one.name, laid, form, gpu) for name, one in written.items()]
     bounds = f'"nvvm.maxntid"="{block}"'
     bounds += f' "nvvm.minctasm"="{GROUPS_AT_ONCE}"' if laid.group else ""
     tail = f"attributes #0 = {{ nounwind {bounds} }}" if gpu else ""
-    head = [*_registers(gpu), *_shared(laid, form, gpu)]
+    head = _registers(gpu)
+    head += shared_text(laid.group[2], form, gpu=gpu) if laid.group else []
     text = "\n".join([*head, loops, *bodies, own, *kernels, device.tail(), tail, ""])
     words = int(run.words) + laid.scratch
     if laid.group is None:
         return Module(text, tuple(written), words, form, block)
     return Module(text, tuple(written), words, form, block, 1, int(run.lanes), laid.group[1])
-
-
-SPACES = {"%a.run": 5, "%a.scratch": 5, "%a.s": 3}
-"""Memory that arguments of loops of a group point to: a thread's own, and that of a block."""
-
-DEFINED = re.compile(
-    r"^define internal (\S+) (@\S+?)\(([^\n]*)\)( [^\n]*)\{\nentry:\n(.*?)^\}", re.M | re.S
-)
-
-
-def _in_spaces(text: str) -> str:
-    """The same loops, each of which knows which memory its arguments point to.
-
-    Functions that are called take pointers of the kind of memory, and what is called in their place
-    says so: loads and stores are then of that kind.
-    """
-
-    def known(match: re.Match[str]) -> str:
-        arguments = [x.rsplit(" ", 1) for x in match[3].split(", ")]
-        spaces = {name: SPACES[name] for _, name in arguments if name in SPACES}
-        if "alwaysinline" in match[4] or not spaces:
-            return match[0]
-        casts = [
-            f"  {x} = addrspacecast ptr addrspace({space}) {x}.near to ptr"
-            for x, space in spaces.items()
-        ]
-        return _twofold(match, spaces, "\n".join(casts) + "\n" + match[5], ".near")
-
-    return DEFINED.sub(known, text)
-
-
-def _entry_in_spaces(text: str) -> str:
-    """The same entry, which reads and writes a thread's own memory."""
-
-    def known(match: re.Match[str]) -> str:
-        if "noalias" not in match[3]:
-            return match[0]
-        spaces = dict.fromkeys((f"%{x}" for x in NAMES), 5)
-        return _twofold(match, spaces, match[5].replace("ptr %", "ptr addrspace(5) %"), "")
-
-    return DEFINED.sub(known, text)
-
-
-def _twofold(match: re.Match[str], spaces: Mapping[str, int], body: str, mark: str) -> str:
-    """A function of pointers to kinds of memory, and one of any pointers that calls it."""
-    kind, name, text, marks = match[1], match[2], match[3], match[4]
-    own, passed, casts = [], [], []
-    for argument in text.split(", "):
-        form, value = argument.rsplit(" ", 1)
-        space = spaces.get(value)
-        if space is None:
-            own.append(argument)
-            passed.append(argument)
-            continue
-        pointer = f"ptr addrspace({space})"
-        own.append(f"{form.replace('ptr', pointer)} {value}{mark}")
-        passed.append(f"{pointer} {value}.to")
-        casts.append(f"  {value}.to = addrspacecast ptr {value} to {pointer}")
-    call = f"call {kind} {name}.own({', '.join(passed)})"
-    ends = [f"  {call}", "  ret void"] if kind == "void" else [f"  %r = {call}", f"  ret {kind} %r"]
-    plain = text.replace(" noalias", "")
-    quick = marks.replace("noinline", "").rstrip() + " alwaysinline"
-    return "\n".join([
-        f"define internal {kind} {name}.own({', '.join(own)}){marks}{{", "entry:", body.rstrip(), "}",
-        f"define internal {kind} {name}({plain}){quick} {{", *casts, *ends, "}",
-    ])  # fmt: skip
 
 
 def _slot(name: str) -> int:
@@ -382,85 +324,11 @@ define internal void @liaison_barrier() alwaysinline nounwind {
 }"""
 
 
-LANE = """\
-define internal i32 @liaison_lane() alwaysinline nounwind {
-  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  ret i32 %thread
-}"""
-ONE_LANE = """\
-define internal i32 @liaison_lane() alwaysinline nounwind {
-  ret i32 0
-}"""
-INVERSE = """\
-define internal {real} @liaison_inverse_of({real} %x) alwaysinline nounwind {{
-  %y = fdiv {real} {one}, %x
-  ret {real} %y
-}}"""
-QUICK_INVERSE = """\
-declare {real} @llvm.nvvm.rcp.approx.ftz.{letter}({real})
-define internal {real} @liaison_inverse_of({real} %x) alwaysinline nounwind {{
-  %minus = fneg {real} %x
-  %y0 = call {real} @llvm.nvvm.rcp.approx.ftz.{letter}({real} %x)
-  %e0 = call {real} @llvm.fma.f{bits}({real} %minus, {real} %y0, {real} {one})
-  %y1 = call {real} @llvm.fma.f{bits}({real} %y0, {real} %e0, {real} %y0)
-  %e1 = call {real} @llvm.fma.f{bits}({real} %minus, {real} %y1, {real} {one})
-  %y2 = call {real} @llvm.fma.f{bits}({real} %y1, {real} %e1, {real} %y1)
-  %e2 = call {real} @llvm.fma.f{bits}({real} %minus, {real} %y2, {real} {one})
-  %y3 = call {real} @llvm.fma.f{bits}({real} %y2, {real} %e2, {real} %y2)
-  ret {real} %y3
-}}"""
-
-
 def _registers(gpu: bool) -> list[str]:
     names = ("tid", "ctaid", "ntid") if gpu else ()
     declared = [f"declare i32 @llvm.nvvm.read.ptx.sreg.{name}.x()" for name in names]
     barrier = BARRIER if gpu else NO_BARRIER
     return [*declared, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)", barrier]
-
-
-def _shared(laid: _Laid, form: Form, gpu: bool) -> list[str]:
-    """What threads of a group share, and which of them one is."""
-    if laid.group is None:
-        return []
-    bits = 64 if form.real == "double" else 32
-    words = {"real": form.real, "letter": form.real[0], "bits": bits, "one": form.number(1.0)}
-    inverse = (QUICK_INVERSE if gpu else INVERSE).format(**words)
-    if not gpu:
-        return [ONE_LANE, inverse]
-    size = f"[{laid.group[2]} x {form.real}]"
-    return [LANE, inverse, f"@liaison_shared = internal addrspace(3) global {size} undef, align 16"]
-
-
-GROUP_HEAD = """\
-enter:
-  %run = alloca [{words} x {bits}], align 8
-  %scratch = alloca [{scratch} x {real}], align 8
-  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-  %width = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
-  %before = mul i32 %block, %width
-  %i = add i32 %before, %thread
-  %shared = addrspacecast ptr addrspace(3) @liaison_shared to ptr
-  br label %world
-world:"""
-GROUP_PLACE = """\
-  %all = zext i32 %count to i64
-  %behind = mul i64 %all, {carried}
-  %which = zext i32 {which} to i64
-  %own = mul i64 %which, {group}
-  %far = add i64 %behind, %own
-  %group = getelementptr inbounds {real}, ptr {pointer}, i64 %far"""
-
-
-def _group_lines(laid: _Laid, real: str, gpu: bool) -> list[str]:
-    """Where what a group keeps begins."""
-    assert laid.group is not None
-    carried, group, _ = laid.group
-    place = GROUP_PLACE.format(
-        carried=carried, group=group, real=real, which="%block" if gpu else "%i",
-        pointer="%carried.any" if gpu else "%carried",
-    )  # fmt: skip
-    return [place] if gpu else [place, f"  %shared = getelementptr {real}, ptr %pool, i64 0"]
 
 
 GPU_HEAD = """\
@@ -478,9 +346,6 @@ world:"""
 GPU_TAIL = """\
   br label %done
 done:
-  ret void
-}"""
-GROUP_TAIL = """\
   ret void
 }"""
 HOST_HEAD = """\
@@ -528,7 +393,7 @@ def _kernel(name: str, loop: str, laid: _Laid, form: Form, gpu: bool) -> str:
         f"{head} {'#0 ' if gpu else ''}{{",
         first,
         *casts,
-        *(_group_lines(laid, real, gpu) if is_group else []),
+        *(place_text(*laid.group[:2], real, gpu=gpu) if is_group and laid.group else []),
         CLEAR.format(bytes=(8 if bits == "i64" else 4) * words),
         *laid.initial,
         f"  call void @liaison_{loop}({', '.join(passed)})",

@@ -133,8 +133,8 @@ CLOSE = 0.5
 GOLDEN = 0.6180339887498949
 
 SETTLED = 1e-10
-"""Residual that the second turn may leave: rates of contacts of one rigid body differ by the square of
-a step from those of a rigid motion, and no forces meet all of them to rounding."""
+"""Residual that the second turn may leave: contacts of one rigid body may ask for rates that no
+forces give all of them to rounding."""
 
 
 @loop

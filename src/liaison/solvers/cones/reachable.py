@@ -1,4 +1,4 @@
-"""The part of rates that forces can change: what contacts of one body ask for without contradiction.
+"""The part of rates that forces can change: what contacts of one body ask for together.
 
 Rates of many contacts of one rigid body, taken on over a step, differ by the square of the step
 from those of any rigid motion. No forces meet all of them, and a solver would look for slips of
