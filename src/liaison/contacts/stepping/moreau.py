@@ -21,8 +21,8 @@ impulses without restitution, which cannot, are mixed with those that have it,
 
 which lie within the cones and leave gaps open as both do.
 
-Public names: moreau_step, is_same_place, rate_before, taken_on, bounds, moves, impulses, finish_step,
-work, without_gain.
+Public names: moreau_step, is_same_place, rate_before, taken_on, bounds, moves, impulses,
+finish_step, work, without_gain.
 
 Source: MOR88 §10 (midpoint scheme), JEAN99 §5 (θ-scheme); docs/theory/time_stepping.md.
 """

@@ -54,7 +54,7 @@ ROUNDED = 2e-14
 ENOUGH, HELPS = 1e-9, 0.3
 """Residual at which steps end that leave more than this part of it."""
 
-GOOD_ENOUGH = 5e-9
+GOOD_ENOUGH = 1.2e-9
 """Residual at which no sweeps are tried."""
 
 
@@ -141,7 +141,7 @@ def radius(k: i64, run: Run, s: Shared) -> f64:
     """Radius of a disc under its load."""
     load = int(s.load[k])
     pressed = max(s.y[load], 0.0) if load >= 0 else 0.0
-    return s.coefficient[k] * pressed + max(s.constant[k], 0.0)
+    return float(s.coefficient[k] * pressed + max(s.constant[k], 0.0))
 
 
 @loop
@@ -177,7 +177,7 @@ def missed(k: i64, run: Run, s: Shared) -> f64:
     first = int(s.first[k])
     kind = int(s.kind[k])
     if kind == ONE_WAY:
-        return abs(min(s.y[first] - s.constant[k], s.z[first]))
+        return float(abs(min(s.y[first] - s.constant[k], s.z[first])))
     second = first + int(s.rows[k]) - 1
     z = s.z[first]
     u = s.z[second] if second > first else 0.0

@@ -267,7 +267,7 @@ def share(kind: i64, row: i64, limit: Limit) -> f64:
     most = max(limit.coefficient[0], limit.coefficient[1])
     if kind != DISC or not (most > 0.0):
         return 1.0
-    return max(limit.coefficient[row], 0.0) / most
+    return float(max(limit.coefficient[row], 0.0) / most)
 
 
 @loop
