@@ -29,8 +29,8 @@ Arguments checked where they enter, by the annotations of the function that take
 real and no NaN; what a number means, whether it is positive or small enough, the function checks.
 Of mappings the keys are looked at, of sequences no entry; what has no annotation, or Any, passes.
 
-Public names: the family above, needed, Place, Cure, interruptible, checked, unchecked,
-check_fields, warn_renamed.
+Public names: the family above, needed, Place, Cure, interruptible, checked, fitting,
+unchecked, check_fields, warn_renamed.
 """
 
 from __future__ import annotations
@@ -50,6 +50,8 @@ from itertools import chain
 from numbers import Real
 from types import NoneType, UnionType
 from typing import Any, Literal, Self, TypeAlias, TypeVar, Union, cast, final, get_args, get_origin
+
+from .lazy import misfit, nearest
 
 
 @final
@@ -213,7 +215,11 @@ def needed(extra: str) -> Iterator[None]:
 
 
 class ReadingWarning(UserWarning):
-    """A note of a reader: something of a description that is not used, or was repaired."""
+    """A note of a reader: something of a description (a file, or "") not used, or repaired."""
+
+    def __init__(self, note: str, file: str = "") -> None:
+        self.note, self.file = note, file
+        super().__init__(f"{file}: {note}" if file else note)
 
 
 def warn_renamed(old: str, new: str) -> None:
@@ -252,7 +258,7 @@ class NamingError(LiaisonError):
     ) -> NamingError:
         """No `kind` is named `name`; proposes the nearest declared one."""
         known = sorted(declared)
-        near = _meant(str(name), known)
+        near = meant(str(name), known)
         guess = f"; did you mean {near[0]!r}?" if near else "."
         listed = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
         error = cls(f"no {kind} is named {name!r}{guess}", hint=f"Declared: {listed or 'none'}.")
@@ -267,12 +273,13 @@ class NamingError(LiaisonError):
         )
 
 
-def _meant(name: str, known: list[str]) -> list[str]:
+def meant(name: str, known: list[str]) -> list[str]:
     """Declared names that a name may mean: in other case, similar, or S for S.s."""
     alike = [x for x in known if x.lower() == name.lower()]
     stem = name.partition(".")[0] + "'" * name.count("'")
     near = alike or difflib.get_close_matches(name, known, n=1)
-    return near or [x for x in known if x == stem]
+    begun = [x for x in known if len(name) > 2 and x.startswith(name)]
+    return near or [x for x in known if x == stem] or begun
 
 
 class OptionError(NamingError, TypeError):
@@ -310,11 +317,9 @@ class OptionError(NamingError, TypeError):
         for name in keywords:
             if name not in known:
                 listed = sorted(known)
-                near = _meant(name, [*listed, *named])
-                guess = f"; did you mean {near[0]!r}?" if near else "."
-                raise cls(
-                    f"{verb} takes no option {name!r}{guess}", hint=f"Options: {', '.join(listed)}."
-                )
+                near = nearest(name, [*listed, *named])
+                hint = f"Options: {', '.join(listed)}."
+                raise cls(f"{verb} takes no option {name!r}{near}", hint=hint)
 
 
 class ArgumentError(LiaisonError, TypeError):
@@ -601,31 +606,24 @@ def checked(function: F) -> F:
             # only where Python could not begin the call is there no deeper frame
             if error.__traceback__ is None or error.__traceback__.tb_next is not None:
                 raise
-            raise _misfit(function, args, keywords, error) from None
+            raise misfit(function, args, keywords) from None
 
     return cast(F, guarded)
 
 
-def _misfit(
-    function: Callable[..., Any],
-    args: Sequence[Any],
-    keywords: Mapping[str, Any],
-    error: TypeError,
-) -> LiaisonError:
-    """The error for a keyword that a function does not take, or an argument that is missing."""
-    parameters, (places, _) = signature(function).parameters, _tests(function)
-    known = [x for x, y in parameters.items() if y.kind is not Parameter.VAR_KEYWORD]
-    try:
-        OptionError.check(function.__name__, keywords, known)
-    except OptionError as unknown:
-        return unknown
-    single = [x for x in known if parameters[x].kind is not Parameter.VAR_POSITIONAL]
-    needed = [x for x in single if parameters[x].default is Parameter.empty]
-    missing = [x for x in needed if x not in keywords and x not in places[: len(args)]]
-    words = str(error).replace("()", "", 1) + "."
-    if missing:
-        words = f"{function.__name__} needs the argument {missing[0]!r}."
-    return ArgumentError(words, hint=f"Its arguments are {', '.join(known)}.")
+def fitting(function: F) -> F:
+    """The function, which says what it takes where others are given; values are not looked at."""
+
+    @wraps(function)
+    def fitted(*args: Any, **keywords: Any) -> Any:
+        try:
+            return function(*args, **keywords)
+        except TypeError as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                raise
+            raise misfit(function, args, keywords) from None
+
+    return cast(F, fitted)
 
 
 def unchecked(function: F) -> F:

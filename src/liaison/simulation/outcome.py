@@ -60,6 +60,7 @@ REASONS = {
     at.SINGULAR_MASS: "singular mass matrix",
     at.STANDSTILL: "standstill",
     at.STEP_UP: "step up",
+    at.PASSED: "passed through",
 }
 """What `SimulationError.status` says."""
 
@@ -88,7 +89,8 @@ def _failure(plan: Plan, run: Run, code: int) -> tuple[str, str]:
     size = f"{run.worst:.3g}"
     others = _against(plan, run) if code == at.INCONSISTENT else ""
     sides, k = plan.program.facts.get("sides", ()), int(run.detail[0])
-    block = sides[k][0] if 0 <= k < len(sides) else ""
+    pairs = plan.program.facts.get("convex", ()) if code == at.PASSED else sides
+    block = pairs[k][0] if 0 <= k < len(pairs) else ""
     event = _event_name(plan, run)
     return failure_texts(plan, run, row, size, event=event, block=block, others=others)[code]
 
@@ -164,10 +166,14 @@ def _rate_lost(plan: Plan, row: str, size: str, smaller: str) -> tuple[str, str]
 def _sides_failed(plan: Plan, name: str, size: str) -> dict[int, tuple[str, str]]:
     """Errors at contacts and other unilateral constraints."""
     sides = plan.program.facts.get("sides", ())
+    efforts = {x.name: x.unit for x in plan.program.labels.get("force", ())}
+    unit = "rad" if efforts.get(name, "N") == "N*m" else "m"
     return {
         at.BAD_GAP: (
-            f"the start does not hold: {name!r} is violated by {size} m.",
-            "Start where nothing penetrates.",
+            f"the start does not hold: {name!r} is violated by {size} {unit}.",
+            "Start within the range of the coordinate; numbers without a unit are radians."
+            if unit == "rad"
+            else "Start where nothing penetrates.",
         ),
         at.BAD_SIDE: (
             f"the start does not hold: the rate of {name!r} is on the forbidden side by {size}.",
@@ -181,6 +187,11 @@ def _sides_failed(plan: Plan, name: str, size: str) -> dict[int, tuple[str, str]
         at.STANDSTILL: (
             "contacts open and close without end at {now}: time does not advance.",
             "Method 'moreau' with a fixed step passes such instants.",
+        ),
+        at.PASSED: (
+            f"the bodies of {name!r} pass each other within the shortest part of a step after "
+            "{now}, too fast to be seen to touch.",
+            "Take a smaller step, or give what is thin some thickness.",
         ),
         at.STEP_UP: (
             f"what {name!r} touches jumps up by {size} m at {{now}}: its formula is no wall.",
@@ -299,9 +310,20 @@ def gap(t: Array, listed: Mapping[str, Series]) -> Outcome | None:
             if not np.isfinite(values[k]):
                 what = column.replace("outputs.", "").replace("inputs.", "")
                 kind = {"outputs": "output", "inputs": "input"}.get(name, "series")
+                if name == "energy":
+                    return _energy_lost(float(t[k]), float(values[k]), k)
                 text = f"{kind} {what!r} is {values[k]} at t = {t[k]:.9g} s."
                 return Outcome(FAILED, text, UNDEFINED, "not finite")
     return None
+
+
+def _energy_lost(t: float, value: float, k: int) -> Outcome:
+    """The failure that an energy without a finite value is."""
+    text = f"the energy is {value} at t = {t:.9g} s, at the recorded state {k}: "
+    text += "velocities have grown until their squares are no numbers any more."
+    hint = "Take a smaller step or an adaptive method; look for forces that pump energy, or motors "
+    hint += "that are too stiff for the step."
+    return Outcome(FAILED, text, hint, "not finite")
 
 
 CLOSED = 1.0
@@ -488,9 +510,12 @@ def runs_away(balance: Balance) -> bool:
     is missed is in doubt then. Where it grows like this to the end, steps are too long.
     """
     trace = balance.trace
-    if trace is None or not balance.jump > UNFOLLOWED * balance.turned_over:
+    if trace is None:
         return False
-    return doubles(np.abs(trace[:, 1]))
+    doubt = max(balance.jump, -float(trace[-1, 1]))
+    sizes = np.abs(trace[:, 1])
+    # the work of the last step is known by fewer instants than that of those before it
+    return doubt > UNFOLLOWED * balance.turned_over and (doubles(sizes) or doubles(sizes[:-1]))
 
 
 def doubles(sizes: Array) -> bool:

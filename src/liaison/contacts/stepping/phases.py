@@ -30,6 +30,7 @@ from liaison.simulation.steps.layout import (
     LAND,
     NO_MODE,
     NOT_FINITE,
+    PASSED,
     SAMPLING,
     TOO_MANY_STEPS,
     Entries,
@@ -38,10 +39,11 @@ from liaison.simulation.steps.layout import (
 )
 from liaison.simulation.steps.projection import project
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP
-from liaison.simulation.steps.stepsize import choose_step, pass_breaks
+from liaison.simulation.steps.stepsize import SHORTEST, choose_step, pass_breaks
 from liaison.solvers.cones.cones import ONE_WAY, solve_cones
 from liaison.solvers.linear.dense import dot, largest_in
 
+from .loads import spend
 from .modes import has_room, note_modes
 from .moreau import is_same_place, moreau_step
 from .rows import (
@@ -59,6 +61,10 @@ from .rows import (
 
 ROUNDS = 12
 """Corrections at most: they are Newton's, and two or three are enough as a rule."""
+
+SHALLOW, STRETCHED, SHORTER = 1e-7, 8.0, 0.5
+"""Deeper than this, in units, what is held may open where holding it moves a coordinate by so many
+times the depth, and the way is shorter by this part then."""
 
 NEAR = 4.0
 """Gaps up to this many penetrations wide are guarded while others are pushed out."""
@@ -127,12 +133,35 @@ def push_out(
     e: Entries, holds: i64, deepest: f64, t: f64, q: ptr, v: ptr, run: Run, scratch: ptr
 ) -> i64:
     """One correction of q: closed gaps to zero where `holds`, the others to what is allowed."""
+    delta = run.free.v
+    moved = run.free.q
+    e.terms(t, q, v, run.u, run.p, q, run.terms.floats, scratch)
+    status = shortest_way(holds, deepest, run)
+    if status != GOOD:
+        return status
+    if holds == 1 and deepest > SHALLOW:
+        # many that are held leave few ways out, which may be long: what is hit may lift others
+        long = largest_in(run.nv, delta, run.scales.local)
+        if long > STRETCHED * deepest:
+            for i in range(run.nv):
+                run.stage[i] = delta[i]
+            shortest_way(0, deepest, run)
+            if largest_in(run.nv, delta, run.scales.local) > SHORTER * long:
+                for i in range(run.nv):
+                    delta[i] = run.stage[i]
+    e.retract(t, q, v, run.u, run.p, delta, moved, scratch)
+    for i in range(run.nq):
+        q[i] = moved[i]
+    return GOOD
+
+
+@loop
+def shortest_way(holds: i64, deepest: f64, run: Run) -> i64:
+    """δ of (place-1) into `free.v`; GOOD, or why not."""
     nv = run.nv
     delta = run.free.v
     rest = run.free.moved
-    moved = run.free.q
     held = run.held
-    e.terms(t, q, v, run.u, run.p, q, run.terms.floats, scratch)
     rows = held_rows(holds, held, run)
     if rows > run.nc + run.most or near_rows(holds, deepest, run) > run.most:
         return NO_MODE
@@ -144,9 +173,6 @@ def push_out(
     free_motion(rows, rank, held, rest, at(held, (run.nphi + run.nb) * nv), delta, run)
     forget_rows(run)
     add_guarded(holds, deepest, rank, delta, rest, run)
-    e.retract(t, q, v, run.u, run.p, delta, moved, scratch)
-    for i in range(run.nq):
-        q[i] = moved[i]
     return GOOD
 
 
@@ -263,10 +289,32 @@ def one_step(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
             return status
     choose_step(run)
     status = moreau_step(e, run, scratch)
+    if status == GOOD and run.has_passes > 0 and passes(e, run, scratch) == 1:
+        # taken again in parts
+        run.rejected += 1
+        return GOOD if run.h > 1.5 * SHORTEST * run.step else PASSED
     if status == GOOD:
+        if run.nf > 0:
+            spend(at(run.y, run.nv), run)
         note_modes(run, event_log)
         run.phase = LAND
     return status
+
+
+@loop
+def passes(e: Entries, run: Run, scratch: ptr) -> i64:
+    """1 if two bodies pass each other within the step; what part of it to take is noted."""
+    nv = run.nv
+    seen = run.stage
+    q = run.landed.q
+    e.retract(run.t_new, run.q, at(run.y, nv), run.u, run.p, run.y, q, scratch)
+    e.passes(run.t_new, q, at(run.y, nv), run.u, run.p, run.q, seen, scratch)
+    if seen[0] == 0.0:
+        run.h_part = 2.0 * run.h_part if run.is_part > 0 else 0.0
+        return 0
+    run.detail[0] = int(seen[0]) - 1
+    run.h_part = max(0.25 * run.h, SHORTEST * run.step)
+    return 1
 
 
 @loop

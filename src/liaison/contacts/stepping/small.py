@@ -3,8 +3,8 @@
 The same steps as `moreau`, of the same unilateral rows; matrices stay inside the entries of
 `program.gpu.fused`, contacts that are open take no work, and one contact alone is solved in closed
 form. A step that is not of the ordinary kind (rows that depend on each other, restitution that
-would gain energy) ends with ELSEWHERE before positions, velocities and modes are changed: the
-general loops then take it.
+would gain energy, a motor that comes to its limit) ends with ELSEWHERE before positions,
+velocities and modes are changed: the general loops then take it.
 
 Public names: ELSEWHERE, FusedEntries, small_words, small_free, small_impulses, small_end,
 small_stand.
@@ -34,7 +34,7 @@ from liaison.solvers.linear.dense import (
 
 from .modes import friction_mode, still
 from .moreau import AGAIN, SLOW, UNSOLVED, choose, reach, taken_on, work
-from .phases import NEAR, ROUNDS, place
+from .phases import NEAR, ROUNDS, SHALLOW, STRETCHED, place
 from .rows import NOT_YET, forget_end, forget_rows, one_sided
 
 ELSEWHERE = -9
@@ -67,6 +67,7 @@ class FusedEntries(Record):
 class Left(Part):
     """What fused entries leave for each other midway."""
 
+    bent: ptr = sized("1")  # above 0: laws of loads are not linear up to the end
     least: ptr = sized("1")  # pivot
     v_end: ptr = sized("nv")  # of the free motion
     gap_end: ptr = sized("nb")
@@ -78,6 +79,7 @@ class Left(Part):
     v_new: ptr = sized("nv")  # under impulses
     gap_new: ptr = sized("nb")
     q_new: ptr = sized("nq")
+    bent_new: ptr = sized("1")
 
 
 @final
@@ -126,6 +128,8 @@ def small_free(e: Entries, run: Run, scratch: ptr) -> i64:
     else:
         for r in range(run.nr):
             run.impulse[r] = 0.0
+        if left.bent[0] > 0.0:
+            return ELSEWHERE
     return GOOD
 
 
@@ -189,7 +193,7 @@ def small_impulses(turn: i64, e: Entries, run: Run, scratch: ptr) -> i64:
             run.complementarity = max(run.complementarity, residual)
             break
         is_new = 1
-    return GOOD
+    return ELSEWHERE if left.bent_new[0] > 0.0 else GOOD
 
 
 @loop
@@ -363,7 +367,7 @@ def small_place(e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
             if max(deepest, off) > run.gap_tolerance:
                 if not (off > run.gap_tolerance) or held_rows_of(deepest, here.gap, run) == 0:
                     return ELSEWHERE
-                if small_push(e, q, v, run, scratch) != GOOD:
+                if small_push(deepest, e, q, v, run, scratch) != GOOD:
                     return ELSEWHERE
                 continue
             is_out = 1
@@ -448,7 +452,7 @@ def held_rows_of(deepest: f64, gaps: ptr, run: Run) -> i64:
 
 
 @loop
-def small_push(e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
+def small_push(deepest: f64, e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
     """One correction of q: closed gaps and closures to zero."""
     nv = run.nv
     m = run.rows_chosen
@@ -463,6 +467,8 @@ def small_push(e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
     FusedEntries(e.others).back(0.0, q, run.stage, run.u, run.p, here.factor, delta, scratch)
     for i in range(nv):
         delta[i] += here.delta[i]
+    if deepest > SHALLOW and largest_in(nv, delta, run.scales.local) > STRETCHED * deepest:
+        return ELSEWHERE
     moved_by(delta, e, q, v, run, scratch)
     return GOOD
 

@@ -15,7 +15,14 @@ from math import sqrt
 
 from liaison.contacts.stepping.modes import STILL, friction_mode
 from liaison.contacts.stepping.moreau import AGAIN, SLOW, UNSOLVED, bounds, moves, work
-from liaison.contacts.stepping.phases import NEAR, ROUNDS, keep, place
+from liaison.contacts.stepping.phases import (
+    NEAR,
+    ROUNDS,
+    SHALLOW,
+    STRETCHED,
+    keep,
+    place,
+)
 from liaison.contacts.stepping.rows import forget_end, forget_rows, one_sided
 from liaison.contacts.stepping.small import (
     ELSEWHERE,
@@ -89,6 +96,7 @@ def group_impulses(
     left = Left(scratch[first_word(run) :], run)
     t = run.t + run.theta * run.h
     wants = 1 if status == GOOD and run.rows_chosen > 0 else 0
+    has_contacts = wants
     if wants == 1 and turn > 0:
         FusedEntries(e.others).again(
             t, run.q, left.v_new, run.u, run.p, left.v_end, left.v_end, scratch
@@ -108,6 +116,8 @@ def group_impulses(
             if status == GOOD and joined(left.gap_new, run) > 0:
                 wants = 1
                 is_new = 1
+    if has_contacts == 1 and status == GOOD and left.bent_new[0] > 0.0:
+        return ELSEWHERE  # a motor comes to its limit
     return status
 
 
@@ -419,7 +429,8 @@ def group_stand(
         if total_rows(run, s) > 0.0:
             solve_group(me, run, s, group)
             if wants == 1 and status == PUSHES:
-                take_push(e, q, v, run, scratch, me, group)
+                status = take_push(e, q, v, run, scratch, me, group)
+                wants = 1 if status == PUSHES else 0
         elif any_wants(wants, me, run, s) == 0:
             break
     run.is_stopping = 0
@@ -482,6 +493,7 @@ def pose_push(
     """One correction of q as a problem: closed gaps to zero, those near not below it."""
     one_sided(e, run.t_new, q, v, run.mid, run, scratch)
     forget_rows(run)
+    run.problem.way[0] = deepest if holds == 1 else 0.0
     m = 0
     for word in range((run.nb + WORD - 1) // WORD):
         bits = near_bits(word, holds, deepest, here.gap, run)
@@ -536,12 +548,16 @@ def pose_gap(m: i64, b: f64, holds: i64, me: i64, group: ptr, run: Run) -> None:
 
 
 @loop
-def take_push(e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr, me: i64, group: ptr) -> None:
-    """q moved by what the problem found."""
+def take_push(e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr, me: i64, group: ptr) -> i64:
+    """q moved by what the problem found; ELSEWHERE where what is held leaves only a long way."""
     here = Landing(scratch[first_word(run) :], run)
     delta = run.free.moved
     pushed_by(run.rows_chosen, run.stage, me, group, run)
     FusedEntries(e.others).back(0.0, q, run.stage, run.u, run.p, here.factor, delta, scratch)
     for i in range(run.nv):
         delta[i] += here.delta[i]
+    deepest = run.problem.way[0]
+    if deepest > SHALLOW and largest_in(run.nv, delta, run.scales.local) > STRETCHED * deepest:
+        return ELSEWHERE
     moved_by(delta, e, q, v, run, scratch)
+    return PUSHES
