@@ -40,7 +40,7 @@ def march_of(description, **options):
     return module.module_of(worlds.plan, ("march",), **options)
 
 
-@pytest.mark.parametrize("count", [9, 13])
+@pytest.mark.parametrize("count", [9, pytest.param(13, marks=pytest.mark.slow)])
 def test_steps_are_those_of_simulate(count):
     """27 rows are solved by the group, 39 are too many for it: the general loops take them."""
     body = sledge(count)
@@ -66,6 +66,7 @@ def test_a_sledge_slows_down_by_its_friction_and_stays():
     assert np.max(np.abs(worlds.v)) <= 1e-10
 
 
+@pytest.mark.slow
 def test_single_precision():
     worlds = liaison.worlds(sledge(9), 2, step=H, device="processor", precision="single")
     worlds.step(40)
@@ -73,6 +74,7 @@ def test_single_precision():
     assert worlds.residuals.max() <= 1e-4
 
 
+@pytest.mark.slow
 def test_many_rows_are_marched_in_groups():
     many, few = (march_of(sledge(count), gpu=False) for count in (9, 4))
     assert many.group_words > 0
@@ -80,6 +82,7 @@ def test_many_rows_are_marched_in_groups():
     assert few.group_words == 0
 
 
+@pytest.mark.slow
 def test_text_of_a_gpu_shares_memory_of_a_block():
     made = march_of(sledge(9), gpu=True)
     text = ptx(made.text, "sm_90", passes=True)
