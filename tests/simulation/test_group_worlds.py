@@ -8,7 +8,7 @@ from liaison.formats import read_lsd
 from liaison.program.llvm.machine import ptx
 from liaison.program.loops.compile import compile_loops
 from liaison.simulation.worlds import module
-from liaison.solvers.cones.reachable import reachable_area, reachable_part
+from liaison.solvers.cones.cones import reachable_area, reachable_part
 
 H = 1e-3
 ONE_STEP = 1e-12

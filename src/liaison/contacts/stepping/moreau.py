@@ -45,8 +45,7 @@ from liaison.simulation.steps.layout import (
 )
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP, OPEN, STICK, STRIBECK
 from liaison.simulation.steps.variational import note_stages
-from liaison.solvers.cones.cones import DISC, ONE_WAY, Limit, solve_cones_near
-from liaison.solvers.cones.reachable import reachable_part
+from liaison.solvers.cones.cones import DISC, ONE_WAY, Limit, reachable_part, solve_cones_near
 from liaison.solvers.linear.dense import dot, largest_in
 from liaison.solvers.linear.lemke import SOLVED, polyhedral_missed, solve_polyhedral
 

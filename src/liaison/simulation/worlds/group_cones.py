@@ -12,7 +12,7 @@ A problem comes as rows X in the metric of M, from which A = X Xᵀ is made, and
 
 where ρ, a mobility of their own, keeps rows that depend on each other where they are; sweeps lead
 on where modes cycle. Rates that no forces can change are left out, as in
-`solvers/cones/reachable.py`.
+`solvers/cones/cones.py`.
 
 Public names: solve_group.
 

@@ -108,7 +108,6 @@ def put_number(k: i64, w: i64, value: f64, group: ptr, run: Run) -> None:
 @loop
 def take_problem(me: i64, w: i64, m: i64, run: Run, s: Shared, group: ptr) -> None:
     """Rows, blocks and X of a problem into shared memory; X in the place of J."""
-    nv = run.nv
     most = run.few
     i = me
     while i < m:
@@ -138,7 +137,14 @@ def take_problem(me: i64, w: i64, m: i64, run: Run, s: Shared, group: ptr) -> No
         s.coefficient[k] = max(max(along, across), 0.0)
         s.constant[k] = constant
         k += run.lanes
-    base = (PROBLEM + CONE) * most
+    take_rows(me, w, m, run, s, group)
+
+
+@loop
+def take_rows(me: i64, w: i64, m: i64, run: Run, s: Shared, group: ptr) -> None:
+    """X of a problem in the place of J, four numbers at a time."""
+    nv = run.nv
+    base = (PROBLEM + CONE) * run.few
     k = me
     while k + 3 * run.lanes < m * nv:
         a = number_at(base + k, w, group, run)
@@ -305,6 +311,15 @@ def inverted(me: i64, m: i64, run: Run, s: Shared) -> i64:
             take_away(m, k, j, inverse, run, s)
             j += run.lanes
         barrier()
+    put_back(me, m, run, s)
+    return 0
+
+
+@loop
+def put_back(me: i64, m: i64, run: Run, s: Shared) -> None:
+    """Columns of J⁻¹ in the order before rows were exchanged."""
+    J = s.J
+    width = width_of(m)
     for back in range(m):
         k = m - 1 - back
         p = int(s.order[k])
@@ -315,7 +330,6 @@ def inverted(me: i64, m: i64, run: Run, s: Shared) -> i64:
             J[i * width + p] = x
             i += run.lanes
     barrier()
-    return 0
 
 
 @loop

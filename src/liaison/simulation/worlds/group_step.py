@@ -162,9 +162,10 @@ WORD = 31
 def active_bits(word: i64, run: Run) -> i64:
     """Which of so many blocks are active; read all at once."""
     bits = 0
-    flags = run.active[WORD * word :]
     for j in range(WORD):
-        bits += int(flags[j]) << j if WORD * word + j < run.nb else 0
+        k = min(WORD * word + j, run.nb - 1)
+        is_there = 1 if k == WORD * word + j else 0
+        bits += (int(run.active[k]) * is_there) << j
     return bits
 
 
