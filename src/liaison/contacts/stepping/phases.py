@@ -41,7 +41,7 @@ from liaison.simulation.steps.projection import project
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP
 from liaison.simulation.steps.stepsize import SHORTEST, choose_step, pass_breaks
 from liaison.solvers.cones.cones import ONE_WAY, solve_cones
-from liaison.solvers.linear.dense import dot, largest_in
+from liaison.solvers.linear.dense import RANK_TOLERANCE, dot, largest_in
 
 from .loads import spend
 from .modes import has_room, note_modes
@@ -165,7 +165,7 @@ def shortest_way(holds: i64, deepest: f64, run: Run) -> i64:
     rows = held_rows(holds, held, run)
     if rows > run.nc + run.most or near_rows(holds, deepest, run) > run.most:
         return NO_MODE
-    rank = metric_of(rows, flat(run.terms.M), held, run)
+    rank = metric_of(rows, flat(run.terms.M), held, RANK_TOLERANCE, run)
     if rank < 0:
         return NOT_FINITE
     for i in range(nv):
