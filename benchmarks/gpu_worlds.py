@@ -5,15 +5,20 @@ Run on a machine with an NVIDIA GPU and its driver:
     python benchmarks/gpu_worlds.py [MODEL …] [--long]
 
 Models are `leg` (a closed loop of five bars, one foot, stops, motors), `quadruped` (18 velocities,
-four feet, 48 contacts, stops and friction blocks), or the path of a description. Each is compared
-after a step and after 100 with the same code on the processor, then timed on many worlds from
-random starts. With --long the leg takes 10⁹ steps under random targets.
+four feet, 48 contacts, stops and friction blocks), `humanoid` (27 velocities, 19 capsules and balls
+that touch the floor, stops: that of the wheel mujoco_warp, or the file HUMANOID names), or the path
+of a description. Each is compared after a step and after 100 with the same code on the processor,
+then timed on many worlds from random starts. With --long the leg takes 10⁹ steps under random
+targets.
 """
 
 from __future__ import annotations
 
+import importlib.util
+import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,10 +27,11 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src")]
 
 import liaison  # noqa: E402
+from liaison.model import Contact  # noqa: E402
 
 ROBOTS = ROOT / "examples" / "robots"
 STEP, STEPS, CHECKED = 1e-3, 100, 256
-COUNTS = {"leg": 262_144, "quadruped": 65_536}
+COUNTS = {"leg": 262_144, "quadruped": 65_536, "humanoid": 29_568}
 HEAD = (
     "model | precision | worlds | steps a second | registers | local bytes | after a step | "
     "after 100 | cone residual | penetration [m] | lost | ready [s]"
@@ -48,7 +54,19 @@ def model(name: str) -> object:
             ROBOTS / "quadruped.urdf", ground=True, floating=True, motors="position",
             srdf=ROBOTS / "quadruped.srdf", pose="stand",
         )  # fmt: skip
-    return liaison.read(name)
+    return humanoid() if name == "humanoid" else liaison.read(name)
+
+
+def humanoid() -> liaison.Mechanism:
+    """MuJoCo's humanoid on the floor, without contacts of its parts with each other."""
+    wheel = importlib.util.find_spec("mujoco_warp")
+    found = Path(wheel.origin).parent if wheel and wheel.origin else Path()
+    path = Path(os.environ.get("HUMANOID", found / "test_data/humanoid/humanoid.xml"))
+    if not path.is_file():
+        raise SystemExit(f"{path} is not there: install mujoco_warp, or set HUMANOID to its file.")
+    whole = liaison.read(path, contacts=True)
+    parts = [x for x in whole.contacts if not isinstance(x, Contact) or "floor" in x.name]
+    return replace(whole, contacts=tuple(parts))
 
 
 def differences(description: object, gpu: liaison.Worlds, precision: str) -> list[float]:

@@ -21,7 +21,8 @@ impulses without restitution, which cannot, are mixed with those that have it,
 
 which lie within the cones and leave gaps open as both do.
 
-Public names: moreau_step, is_same_place, impulses, finish_step, work, without_gain.
+Public names: moreau_step, is_same_place, rate_before, taken_on, bounds, moves, impulses,
+finish_step, work, without_gain.
 
 Source: MOR88 §10 (midpoint scheme), JEAN99 §5 (θ-scheme); docs/theory/time_stepping.md.
 """
@@ -44,7 +45,7 @@ from liaison.simulation.steps.layout import (
 )
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP, OPEN, STICK, STRIBECK
 from liaison.simulation.steps.variational import note_stages
-from liaison.solvers.cones.cones import DISC, ONE_WAY, Limit, solve_cones_near
+from liaison.solvers.cones.cones import DISC, ONE_WAY, Limit, reachable_part, solve_cones_near
 from liaison.solvers.linear.dense import RANK_TOLERANCE, dot, largest_in
 from liaison.solvers.linear.lemke import SOLVED, polyhedral_missed, solve_polyhedral
 
@@ -64,12 +65,15 @@ from .rows import (
 )
 
 UNSOLVABLE = 1e300
-"""The residual of a problem whose pivots end on a ray."""
+"""The residual of a problem whose pivots end on a ray, or that has more rows than there is room."""
 
 NOWHERE = -1.0
 """The key of a place that is the same at no other state."""
 
 LAW = Law.header
+
+SLOW = 1e-2
+"""Rate [m/s], in units, below which a gap opens slowly."""
 
 ROUNDING = 1e-12
 """Work beside the sum of all its parts that counts as none."""
@@ -83,6 +87,8 @@ def impulses(part: f64, run: Run) -> f64:
     chosen = run.chosen
     count = choose(run)
     m = run.rows_chosen
+    if m > run.most:
+        return UNSOLVABLE
     A = problem.A
     b = problem.b
     P = problem.P
@@ -196,24 +202,50 @@ def is_same_place(k: i64, there: OneSided, run: Run) -> i64:
 
 
 @loop
-def rates(m: i64, part: f64, run: Run) -> None:
-    """b of the problem: rates of the free motion at the end of the step, with restitution."""
-    nv = run.nv
-    b = run.problem.b
-    mid = run.mid
-    before = run.sides.rate
-    free = run.free.v
-    v = run.v
+def rate_before(k: i64, run: Run) -> f64:
+    """The rate of a gap before the step; midway where it is of another place then."""
+    first = run.blocks[k].first
+    is_same = is_same_place(k, run.sides, run)
+    return float(run.sides.rate[first] if is_same == 1 else run.mid.rate[first])
+
+
+@loop
+def taken_on(m: i64, run: Run) -> None:
+    """What rates change from midway to the end of the step, as far as forces can: into `area`.
+
+    A gap that opens slowly ends with −u: of closed contacts of one body that is rounding.
+    """
+    change = run.area
+    ahead = (1.0 - run.theta) / run.theta
     for k in range(run.nb):
         if run.active[k] == 1:
             cone = run.cone[run.cone_of[k]]
             goes_on = is_same_place(k, run.sides, run)
             for i in range(cone.first, cone.first + cone.rows):
                 r = run.chosen[i]
-                u = mid.rate[r]
+                change[i] = ahead * (run.mid.rate[r] - run.sides.rate[r]) if goes_on == 1 else 0.0
+            if run.blocks[k].kind == GAP:
+                u = rate_before(k, run)
+                change[cone.first] += u if u >= 0.0 and u < SLOW * run.scales.rate[k] else 0.0
+    reachable_part(m, run.problem.A, change, at(change, m))
+
+
+@loop
+def rates(m: i64, part: f64, run: Run) -> None:
+    """b of the problem: rates of the free motion at the end of the step, with restitution."""
+    nv = run.nv
+    b = run.problem.b
+    mid = run.mid
+    free = run.free.v
+    v = run.v
+    taken_on(m, run)
+    for k in range(run.nb):
+        if run.active[k] == 1:
+            cone = run.cone[run.cone_of[k]]
+            for i in range(cone.first, cone.first + cone.rows):
+                r = run.chosen[i]
+                u = mid.rate[r] + run.area[i]
                 D = mid.D[r]
-                if goes_on == 1:
-                    u += (1.0 - run.theta) / run.theta * (u - before[r])
                 for j in range(nv):
                     u += D[j] * (free[j] - v[j])
                 b[i] = u
@@ -221,12 +253,10 @@ def rates(m: i64, part: f64, run: Run) -> None:
         block = run.blocks[k]
         if run.active[k] == 1 and block.kind == GAP:
             i = run.cone[run.cone_of[k]].first
-            u = mid.rate[block.first]
-            if is_same_place(k, run.sides, run) == 1:
-                u = before[block.first]
+            u = rate_before(k, run)
             run.hits[k] = 0
             if u >= 0.0:
-                b[i] += u
+                b[i] += u if u >= SLOW * run.scales.rate[k] else 0.0
             elif u < -still(k, run) and b[i] - u >= u:
                 b[i] += part * mid.laws[k].restitution * u
                 run.hits[k] = 1

@@ -28,6 +28,7 @@ from liaison.simulation.steps.layout import (
     EVENTS,
     GOOD,
     LAND,
+    NO_MODE,
     NOT_FINITE,
     PASSED,
     SAMPLING,
@@ -135,8 +136,9 @@ def push_out(
     delta = run.free.v
     moved = run.free.q
     e.terms(t, q, v, run.u, run.p, q, run.terms.floats, scratch)
-    if shortest_way(holds, deepest, run) != GOOD:
-        return NOT_FINITE
+    status = shortest_way(holds, deepest, run)
+    if status != GOOD:
+        return status
     if holds == 1 and deepest > SHALLOW:
         # many that are held leave few ways out, which may be long: what is hit may lift others
         long = largest_in(run.nv, delta, run.scales.local)
@@ -155,12 +157,14 @@ def push_out(
 
 @loop
 def shortest_way(holds: i64, deepest: f64, run: Run) -> i64:
-    """δ of (place-1) into `free.v`; GOOD, or NOT_FINITE."""
+    """δ of (place-1) into `free.v`; GOOD, or why not."""
     nv = run.nv
     delta = run.free.v
     rest = run.free.moved
     held = run.held
     rows = held_rows(holds, held, run)
+    if rows > run.nc + run.most or near_rows(holds, deepest, run) > run.most:
+        return NO_MODE
     rank = metric_of(rows, flat(run.terms.M), held, RANK_TOLERANCE, run)
     if rank < 0:
         return NOT_FINITE
@@ -195,6 +199,25 @@ def held_rows(holds: i64, held: ptr, run: Run) -> i64:
 
 
 @loop
+def near_rows(holds: i64, deepest: f64, run: Run) -> i64:
+    """Gaps that are not held and near enough to be guarded."""
+    m = 0
+    for k in range(run.nb):
+        if is_guarded(k, holds, deepest, run) == 1:
+            m += 1
+    return m
+
+
+@loop
+def is_guarded(k: i64, holds: i64, deepest: f64, run: Run) -> i64:
+    """1 if the block is one of them."""
+    is_near = 1 if run.end.gap[k] <= NEAR * deepest * run.scales.gap[k] else 0
+    if run.blocks[k].kind != GAP or is_near == 0:
+        return 0
+    return 1 if holds == 0 or is_held(k, run) == 0 else 0
+
+
+@loop
 def add_guarded(holds: i64, deepest: f64, rank: i64, delta: ptr, rest: ptr, run: Run) -> None:
     """Adds to δ what the gaps that are not held need in order not to be negative after it."""
     nv = run.nv
@@ -205,8 +228,7 @@ def add_guarded(holds: i64, deepest: f64, rank: i64, delta: ptr, rest: ptr, run:
     for k in range(run.nb):
         block = run.blocks[k]
         gap = run.end.gap[k]
-        is_near = 1 if gap <= NEAR * deepest * run.scales.gap[k] else 0
-        if block.kind == GAP and (holds == 0 or is_held(k, run) == 0) and is_near == 1:
+        if is_guarded(k, holds, deepest, run) == 1:
             chosen[m] = block.first
             problem.b[m] = gap + dot(nv, run.end.D[block.first], delta)
             f[m] = 0.0

@@ -33,7 +33,7 @@ from liaison.solvers.linear.dense import (
 )
 
 from .modes import friction_mode, still
-from .moreau import AGAIN, UNSOLVED, choose, reach, work
+from .moreau import AGAIN, SLOW, UNSOLVED, choose, reach, taken_on, work
 from .phases import NEAR, ROUNDS, SHALLOW, STRETCHED, place
 from .rows import NOT_YET, forget_end, forget_rows, one_sided
 
@@ -262,15 +262,14 @@ def small_rates(free: ptr, run: Run) -> i64:
     nv = run.nv
     hits = 0
     b = run.problem.b
-    ahead = (1.0 - run.theta) / run.theta
+    taken_on(run.rows_chosen, run)
     for k in range(run.nb):
         if run.active[k] == 1:
             cone = run.cone[run.cone_of[k]]
             for i in range(cone.first, cone.first + cone.rows):
                 r = run.chosen[i]
                 D = run.mid.D[r]
-                u = run.mid.rate[r]
-                u += ahead * (u - run.sides.rate[r])
+                u = run.mid.rate[r] + run.area[i]
                 for j in range(nv):
                     u += D[j] * (free[j] - run.v[j])
                 b[i] = u
@@ -279,7 +278,7 @@ def small_rates(free: ptr, run: Run) -> i64:
                 u = run.sides.rate[run.blocks[k].first]
                 run.hits[k] = 0
                 if u >= 0.0:
-                    b[i] += u
+                    b[i] += u if u >= SLOW * run.scales.rate[k] else 0.0
                 elif u < -still(k, run) and b[i] - u >= u:
                     b[i] += run.mid.laws[k].restitution * u
                     run.hits[k] = 1

@@ -44,7 +44,7 @@ from liaison.program.program import Entry, Program
 FUSED = ("free", "rows", "row", "push", "again", "back", "land")
 """Entries in the order in which loops number them."""
 
-LARGEST = 24
+LARGEST = 32
 """Velocities at most: beyond, straight code is longer than caches for instructions."""
 
 VISCOUS, LAW = 4, 8

@@ -198,7 +198,10 @@ def _short(line: str, k: int) -> str:
     return re.sub(r"\bi64\b", "i32", line)
 
 
-FUNCTION = re.compile(r"^define internal [^\n]*\) nounwind \{\n.*?^\}", re.M | re.S)
+FUNCTION = re.compile(
+    r"^define internal [^\n]*\) nounwind (?:alwaysinline |noinline )?\{\n.*?^\}", re.M | re.S
+)
+FUNCTION_NAME = re.compile(r"define internal \S+ @liaison_(\w+)\(")
 SHORT = 40
 """Lines of a function that is written where it is called; longer ones are called."""
 
@@ -216,19 +219,28 @@ def graded(text: str, short: int = SHORT) -> str:
 AGAIN = re.compile(r"(  %j\.\S+ = add nsw .*\n  br label %\S+)")
 
 
-def rolled(text: str) -> str:
-    """The same text with a mark at every `for`: copies of its body would crowd a GPU's caches."""
-    count = 0
+def rolled(text: str, whole: Collection[str] = ()) -> str:
+    """The same text with a mark at every `for`: copies of its body would crowd a GPU's caches.
+
+    Args:
+        text: of loops.
+        whole: names of loops whose every `for` is written out instead: what its turns read is then
+            known, and read at once.
+    """
+    marks: list[str] = []
 
     def marked(match: re.Match[str]) -> str:
-        nonlocal count
-        count += 1
-        return f"{match[1]}, !llvm.loop !{LOOPS + count}"
+        kind = LOOPS + 1 if FUNCTION_NAME.match(match.string)[1] in whole else LOOPS  # type: ignore[index]
+        k = LOOPS + 2 + len(marks)
+        marks.append(f"!{k} = distinct !{{!{k}, !{kind}}}")
+        return f"{match[1]}, !llvm.loop !{k}"
 
-    text = AGAIN.sub(marked, text)
-    marks = [f"!{k} = distinct !{{!{k}, !{LOOPS}}}" for k in range(LOOPS + 1, LOOPS + count + 1)]
-    mark = f'!{LOOPS} = !{{!"llvm.loop.unroll.disable"}}'
-    return "\n".join([text, mark, *marks, ""])
+    text = FUNCTION.sub(lambda match: AGAIN.sub(marked, match[0]), text)
+    kinds = [
+        f'!{LOOPS} = !{{!"llvm.loop.unroll.disable"}}',
+        f'!{LOOPS + 1} = !{{!"llvm.loop.unroll.full"}}',
+    ]
+    return "\n".join([text, *kinds, *marks, ""])
 
 
 LOOPS = 1000

@@ -300,15 +300,32 @@ def end_of(state: State, until: float, step: float | None = None) -> float:
     return end
 
 
-def arrays_of(plan: Plan) -> Arrays:
-    """Arrays with everything in place for the first step, and room for all instants."""
+def arrays_of(plan: Plan, *, most: int | None = None, lanes: int = 1, few: int = 0) -> Arrays:
+    """Arrays with everything in place for the first step, and room for all instants.
+
+    Args:
+        plan: of the run.
+        most: rows of contacts that are active at a time, at most; all if None.
+        lanes: worlds of a group on a device.
+        few: rows that a group solves together, at most.
+    """
     instants = plan.instants
-    arrays = lasting_arrays(plan, max(instants.breaks.size, instants.waypoints.size))
+    window = max(instants.breaks.size, instants.waypoints.size)
+    arrays = lasting_arrays(plan, window, most=most, lanes=lanes, few=few)
     fill_run(arrays, plan)
     return arrays
 
 
-def lasting_arrays(plan: Plan, window: int = WINDOW, *, beside: int = 0, logged: int = 0) -> Arrays:
+def lasting_arrays(
+    plan: Plan,
+    window: int = WINDOW,
+    *,
+    beside: int = 0,
+    logged: int = 0,
+    most: int | None = None,
+    lanes: int = 1,
+    few: int = 0,
+) -> Arrays:
     """Arrays with what every run of a kernel with these options has in them; see `fill_run`.
 
     Args:
@@ -316,6 +333,9 @@ def lasting_arrays(plan: Plan, window: int = WINDOW, *, beside: int = 0, logged:
         window: instants, at which steps end, that are at hand.
         beside: words of what the method knows besides.
         logged: rows of the log that its steps need room for.
+        most: rows of contacts that are active at a time, at most.
+        lanes: worlds of a group on a device.
+        few: rows that a group solves together, at most.
     """
     settings, inputs = plan.settings, plan.inputs
     sides = sides_in(plan.program) if settings.tableau.scheme == "moreau" else ()
@@ -328,7 +348,7 @@ def lasting_arrays(plan: Plan, window: int = WINDOW, *, beside: int = 0, logged:
         blocks=len(sides), rows=sum(block[4] for block in sides),
         facets=settings.facets or 0, breaks=window if has_instants(plan) else 0,
         points=window if has_instants(plan) else 0, knots=len(plan.knots),
-        levels=sum(map(len, plan.knots)), beside=beside,
+        levels=sum(map(len, plan.knots)), beside=beside, most=most, lanes=lanes, few=few,
     )  # fmt: skip
     kept = logged + (EVENTS_KEPT + 4 * len(plan.events) if plan.events else 0)
     kept += EVENTS_KEPT + 4 * len(sides) if sides else 0

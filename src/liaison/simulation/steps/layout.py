@@ -185,7 +185,7 @@ class ImplicitLoads(Part):
 class Problem(Part):
     """The complementarity problem of a step, with the rows of what is active."""
 
-    A: ptr = sized("nr * nr")
+    A: ptr = sized("most * most")
     b: ptr = sized("nr")
     P: ptr = sized("nr")
     limits: Rows[Limit] = rows("nb")
@@ -307,6 +307,9 @@ class Run(Record):
     nf: i64 = size()  # loads that steps with contacts take implicitly
     points: i64 = size()  # instants at hand from which on steps reach so far
     parts: i64 = size()  # steps that one is composed of
+    most: i64 = size()  # rows of contacts that are active at a time, at most
+    lanes: i64 = size()  # worlds of a group on a device
+    few: i64 = size()  # rows that a group solves together, at most
 
     # the state, and what a step is made of: their offsets share cache lines with the counts
     q: ptr = sized("nq")
@@ -483,7 +486,7 @@ class Run(Record):
     mid: OneSided = part()
     end: OneSided = part()
     terms: Terms = part()
-    metric: ptr = sized("nv * nv + 2 + (nc + nr) * (nv + nc + nr + 4)")  # see `metric_of`
+    metric: ptr = sized("nv * nv + 2 + (nc + most) * (nv + nc + most + 4)")  # see `metric_of`
     in_metric: ptr = sized("nr", "nv")  # L⁻¹Dᵀ of all rows
     held: ptr = sized("(nphi + nb) * (nv + 1)")
     problem: Problem = part()
@@ -554,6 +557,9 @@ class Sizes:
     loads: int = 0
     facets: int = 0
     beside: int = 0  # words of what a method knows besides
+    most: int | None = None  # rows of contacts that are active at a time; all if None
+    lanes: int = 1
+    few: int = 0  # rows that a group solves together, at most
 
 
 @final
@@ -579,7 +585,7 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
         lengths, nq=s.nq, nv=s.nv, nu=s.nu, np=s.np, nc=s.nc, nphi=s.nphi, ne=s.events,
         ni=s.formulas, ns=tableau.stages, nd=len(tableau.dense[0]), nb=s.blocks, nr=s.rows,
         grid=s.grid, breaks=s.breaks, nk=s.knots, nl=s.levels, points=s.points, nf=s.loads,
-        parts=len(tableau.parts),
+        parts=len(tableau.parts), most=_most(s), lanes=s.lanes, few=s.few,
     )  # fmt: skip
     run.facets, run.slopes = s.facets, slopes_size(s.nv, s.nc)
     run.capacity, run.event_capacity = capacity, event_capacity
@@ -640,7 +646,12 @@ def _moreau_area(s: Sizes) -> int:
 
     if s.facets:
         return polyhedral_area(s.rows, s.blocks * (s.facets + 1))
-    return cone_area(s.rows, s.blocks)
+    return cone_area(_most(s), s.blocks)
+
+
+def _most(s: Sizes) -> int:
+    """Rows of contacts that are active at a time, at most."""
+    return s.rows if s.most is None else min(s.most, s.rows)
 
 
 def _newton_size(s: Sizes, tableau: Tableau) -> int:

@@ -3,28 +3,21 @@
 The state of world i lies component by component, `count` numbers apart. A world that is lost keeps
 its last good state and the status that says why; it is left alone until it is reset.
 
-Steps of a small mechanism are those of `contacts/stepping/small.py`; a step that these do not take,
-and every step of a larger one, is taken by the general loops.
+Steps of a small mechanism are those of `contacts/stepping/small.py`; one with many contacts is
+marched in groups of worlds (`group_step`); a step that these do not take, and every step of a
+larger mechanism, is taken by the general loops.
 
 Random numbers of a start follow from the seed, the world and the component alone: they are the same
 on any device, in both precisions.
 
-Public names: LEFT_OUT, MEASURES, march_world, march_small_world, reset_world, scatter_world,
-random_number.
+Public names: LEFT_OUT, MEASURES, march_world, march_small_world, march_group_world, reset_world,
+scatter_world, random_number.
 """
 
 from __future__ import annotations
 
-from liaison.contacts.stepping.modes import note_block, note_impact, note_modes
-from liaison.contacts.stepping.moreau import (
-    displacement,
-    find_impulses,
-    free_velocities,
-    midway,
-    predict,
-    settle,
-)
-from liaison.contacts.stepping.phases import keep, place, set_out, stand
+from liaison.contacts.stepping.modes import note_block, note_impact
+from liaison.contacts.stepping.phases import keep, place, set_out
 from liaison.contacts.stepping.rows import forget_end, one_sided
 from liaison.contacts.stepping.small import (
     ELSEWHERE,
@@ -33,61 +26,21 @@ from liaison.contacts.stepping.small import (
     small_impulses,
     small_stand,
 )
-from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import f64, i64, iptr, loop, ptr
 from liaison.simulation.steps.explicit import refresh
-from liaison.simulation.steps.layout import GOOD, NOT_FINITE, SINGULAR_MASS, Entries, Run
+from liaison.simulation.steps.layout import GOOD, Entries, Run
 from liaison.simulation.steps.projection import project
-from liaison.simulation.worlds.scene.layout import barrier
+from liaison.simulation.worlds.scene.layout import barrier, lane
+
+from .general import PHASES, phase_of_step, step_elsewhere
+from .group_matrices import Shared
+from .group_step import group_step
 
 MEASURES = ("complementarity", "penetration", "contacts")
 """Largest values of every world since it was reset, see `note_world`."""
 
-PHASES = 6
-"""Of a step, see `phase_of_step`."""
-
 LEFT_OUT = (note_block, note_impact)
 """There is no log of events on a device."""
-
-
-@loop
-def predicted(e: Entries, run: Run, scratch: ptr) -> i64:
-    """The free motion of a step, and what it meets."""
-    if midway(e, run, scratch) != GOOD:
-        return SINGULAR_MASS
-    free_velocities(e, run.free.v, run, scratch)
-    for i in range(run.nv):
-        run.y[run.nv + i] = run.free.v[i]
-    predict(e, run, scratch)
-    return GOOD
-
-
-@loop
-def displaced(e: Entries, run: Run, scratch: ptr) -> i64:
-    """The displacement of a step, and what became of its contacts."""
-    displacement(e, at(run.y, run.nv), run.y, run, scratch)
-    bad = 0.0
-    for i in range(2 * run.nv):
-        bad += run.y[i] - run.y[i]
-    if bad != 0.0:
-        return NOT_FINITE
-    note_modes(run, scratch)
-    return GOOD
-
-
-@loop
-def phase_of_step(phase: i64, e: Entries, run: Run, scratch: ptr) -> i64:
-    """One of the phases of `moreau_step`, and of what follows it; GOOD, or why not."""
-    if phase == 0:
-        return predicted(e, run, scratch)
-    if phase == 1:
-        return find_impulses(e, run, scratch)
-    if phase == 2:
-        return settle(e, run, scratch)
-    if phase == 3:
-        return displaced(e, run, scratch)
-    if phase == 4:
-        return stand(e, run, scratch, scratch)
-    return keep(e, run, scratch, scratch)
 
 
 @loop
@@ -196,19 +149,6 @@ def phase_of_small_step(phase: i64, status: i64, e: Entries, run: Run, scratch: 
 
 
 @loop
-def step_elsewhere(e: Entries, run: Run, scratch: ptr) -> i64:
-    """Velocities and positions at the end of a step by the general loops."""
-    status = GOOD
-    for phase in range(3):
-        if status == GOOD:
-            status = phase_of_step(phase, e, run, scratch)
-    after = at(run.y, run.nv)
-    displacement(e, after, run.y, run, scratch)
-    e.retract(run.t_new, run.q, after, run.u, run.p, run.y, run.landed.q, scratch)
-    return status
-
-
-@loop
 def march_small_world(
     i: i64, count: i64, steps: i64, hold: i64, rows: i64, u_one: i64, p_one: i64,
     step: f64, t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
@@ -239,6 +179,42 @@ def march_small_world(
     store_world(i, count, q, v, carried, run)
     note_world(i, count, status, measures, codes, run)
 
+
+@loop
+def march_group_world(
+    i: i64, count: i64, steps: i64, hold: i64, rows: i64, u_one: i64, p_one: i64,
+    step: f64, t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
+    e: Entries, run: Run, scratch: ptr, s: Shared, group: ptr,
+) -> None:  # fmt: skip
+    """As `march_small_world`, contacts by all threads of a group, whose last may have no world."""
+    me = lane()
+    status = int(codes[i]) if i < count else NO_WORLD
+    is_good = 1 if status == GOOD else 0
+    start = 0.0
+    if is_good == 1:
+        load_world(i, count, q, v, carried, run)
+        load_constants(i, count, u_one, p_one, u, p, run)
+        run.steps = codes[count + i]
+        start = t[i]
+        run.t = start
+        status = begin_world(e, run, scratch)
+    done = 0
+    for n in range(steps):
+        if n % hold == 0 and is_good == 1:
+            load_inputs(i, min(n // hold, rows - 1), count, u_one, u, run)
+        run.t_new = start + float(n + 1) * step
+        run.h = step
+        status = group_step(status, e, run, scratch, me, s, group)
+        if status == GOOD:
+            done += 1
+    if is_good == 1:
+        t[i] = start + float(done) * step
+        store_world(i, count, q, v, carried, run)
+        note_world(i, count, status, measures, codes, run)
+
+
+NO_WORLD = -12
+"""The status of a thread without a world."""
 
 LOW, FIRST, SECOND = 0x7FFFFFFF, 0x45D9F3B, 0x2C1B3C6D
 """A hash of 31 bits, whose numbers are the same in words of 32 and of 64 bits."""

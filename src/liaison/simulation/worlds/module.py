@@ -20,7 +20,7 @@ from liaison.program.gpu.pointers import entry_text, functions_text, numbers_of,
 from liaison.program.gpu.thread import DeviceModule
 from liaison.program.llvm.entries import Form
 from liaison.program.loops.language import Loop
-from liaison.program.loops.records import Record
+from liaison.program.loops.records import Record, words_of
 from liaison.program.loops.special import (
     PREFIX,
     SHORT,
@@ -32,6 +32,7 @@ from liaison.program.loops.special import (
     with_short_integers,
 )
 from liaison.program.program import Program
+from liaison.simulation.events.watched import sides_in
 from liaison.simulation.plan.plan import Plan, arrays_of, entries_of
 from liaison.simulation.prepared import scale_run
 from liaison.simulation.steps.layout import (
@@ -41,8 +42,18 @@ from liaison.simulation.steps.layout import (
     dense_size,
 )
 
+from .group_matrices import Shared, few_rows, group_words
+from .group_text import (
+    GROUP_HEAD,
+    GROUP_TAIL,
+    entry_in_spaces,
+    in_spaces,
+    place_text,
+    shared_text,
+)
 from .loops import (
     LEFT_OUT,
+    march_group_world,
     march_small_world,
     march_world,
     reset_world,
@@ -68,6 +79,20 @@ LARGEST_BLOCK = 1024
 FUSED_BLOCK, FUSED_SHORT = 256, 100
 """The same of fused entries in double precision, whose threads then have 128 registers; and lines
 of a function that is written where it is called."""
+
+GROUP, GROUP_ROWS, GROUPS_AT_ONCE = 32, 24, 7
+"""Worlds of a group on a GPU; rows of contacts beyond which a mechanism is marched in groups; and
+groups at a time on each multiprocessor, which bounds the registers of a thread."""
+
+WHOLE = (
+    "met", "joined", "measure_gaps", "forget_rows", "no_impulses", "active_bits", "open_modes",
+    "near_bits", "largest_in", "dot", "take_end", "moved_by",
+)  # fmt: skip
+"""Loops of a group over all blocks, rows or velocities, which are written out."""
+
+ALONE = 64
+"""Rows of contacts that are active at a time, at most, where one thread solves them: their matrices
+lie in memory of its own, of which there are 512 kB."""
 
 STATE = ("t", "q", "v", "u", "p", "carried", "measures", "codes")
 KERNELS = {
@@ -97,6 +122,8 @@ class Module:
     form: Form
     block: int  # threads in a block at most
     lanes: int = 1  # threads of a world, which are a block
+    group: int = 1  # worlds of a group
+    group_words: int = 0  # that a group keeps in the memory of the device
 
 
 @final
@@ -109,6 +136,7 @@ class _Laid:
     known: frozenset[str]  # arrays that no loop writes
     initial: tuple[str, ...]  # stores into a block of zeros
     written_once: tuple[str, ...] = ()  # entries whose numbers are among these
+    group: tuple[int, int, int] | None = None  # words of a world before, of a group, shared
 
 
 def module_of(
@@ -132,16 +160,21 @@ def module_of(
     listed = _entries(plan)
     run, scratch = _template(plan, listed, form)
     loops = {name: LOOPS[name] for name in names}
-    small = _small(plan, run)
+    small, group = _small(plan, run), None
     if small is not None and "march" in loops:
         listed |= dict.fromkeys(small.entries, small)
         loops["march"] = march_small_world
+        if int(run.nr) > GROUP_ROWS:
+            run, scratch = _template(plan, listed, form, lanes=GROUP if gpu else 1)
+            loops["march"], block = march_group_world, GROUP
+            carried = int(run.nr) + int(run.nb)
+            group = carried, int(group_words(run)), int(words_of(Shared, run))
         scratch = _with_room(run, listed, form)
         block = block or (LARGEST_BLOCK if single else FUSED_BLOCK)
     initial = _initial(run, form.real, "i32" if single else "i64")
     if "one_sided" in listed:
         initial += _numbers(plan.program, run, form)
-    laid = _Laid(run, scratch, KNOWN, tuple(initial), ("one_sided", "fused_rows"))
+    laid = _Laid(run, scratch, KNOWN, tuple(initial), ("one_sided", "fused_rows"), group)
     return _written(laid, listed, loops, form, gpu=gpu, block=block or LARGEST_BLOCK)
 
 
@@ -190,9 +223,11 @@ def _written(
     device = DeviceModule(form, estimates=gpu)
     loops = in_words_of_32_bits(loops) if single else with_short_integers(loops)
     short = FUSED_SHORT if "fused_free" in listed else SHORT
-    loops = rolled(graded(loops, short)) if gpu else loops
+    loops = rolled(graded(loops, short), WHOLE if laid.group else ()) if gpu else loops
+    if gpu and laid.group:
+        loops = in_spaces(loops).replace(" nounwind ", " convergent nounwind ")
     # measured: fused entries are quicker where they are written into the phases of a step
-    is_called = "fused_free" not in listed
+    is_called = "fused_free" not in listed or laid.group is not None
     bodies = [
         entry_text(
             device, program, name, f"{PREFIX}{name}",
@@ -200,11 +235,20 @@ def _written(
         )
         for name, program in listed.items()
     ]  # fmt: skip
+    if gpu and laid.group:
+        bodies = [entry_in_spaces(body) for body in bodies]
     own = functions_text(device, functions)
     kernels = [_kernel(name, one.name, laid, form, gpu) for name, one in written.items()]
-    tail = f'attributes #0 = {{ nounwind "nvvm.maxntid"="{block}" }}' if gpu else ""
-    text = "\n".join([*_registers(gpu), loops, *bodies, own, *kernels, device.tail(), tail, ""])
-    return Module(text, tuple(written), int(run.words) + laid.scratch, form, block)
+    bounds = f'"nvvm.maxntid"="{block}"'
+    bounds += f' "nvvm.minctasm"="{GROUPS_AT_ONCE}"' if laid.group else ""
+    tail = f"attributes #0 = {{ nounwind {bounds} }}" if gpu else ""
+    head = _registers(gpu)
+    head += shared_text(laid.group[2], form, gpu=gpu) if laid.group else []
+    text = "\n".join([*head, loops, *bodies, own, *kernels, device.tail(), tail, ""])
+    words = int(run.words) + laid.scratch
+    if laid.group is None:
+        return Module(text, tuple(written), words, form, block)
+    return Module(text, tuple(written), words, form, block, 1, int(run.lanes), laid.group[1])
 
 
 def _slot(name: str) -> int:
@@ -235,10 +279,16 @@ def _small(plan: Plan, run: Run) -> Program | None:
     return fused(plan.program, float(run.theta), settled if int(run.nf) else None)
 
 
-def _template(plan: Plan, listed: Mapping[str, Program], form: Form) -> tuple[Run, int]:
-    """The block of a run before its first step, and the length of its workspace."""
-    arrays = arrays_of(plan)
-    run = arrays.run
+def _template(
+    plan: Plan, listed: Mapping[str, Program], form: Form, lanes: int | None = None
+) -> tuple[Run, int]:
+    """The block of a run before its first step, and the length of its workspace.
+
+    With `lanes`, of a world in a group of so many.
+    """
+    rows = sum(block[4] for block in sides_in(plan.program))
+    few = 0 if lanes is None else few_rows(rows, form.real)
+    run = arrays_of(plan, most=ALONE, lanes=lanes or 1, few=few).run
     scale_run(run, plan, None)
     scratch = _with_room(run, listed, form)
     run.ledger.kind = NOT_KEPT
@@ -330,16 +380,24 @@ def _kernel(name: str, loop: str, laid: _Laid, form: Form, gpu: bool) -> str:
     passed = [f"i32 %{x}" for x in ("i", *numbers)] + [f"{real} %{number}"]
     passed += [f"ptr %{x}.any" if gpu else f"ptr %{x}" for x in arrays]
     passed += ["ptr null", "ptr %run", "ptr %scratch"]
+    is_group = laid.group is not None and name == "march"
+    passed += ["ptr %shared", "ptr %group"] if is_group else []
     sizes = {"words": words, "scratch": laid.scratch, "bits": bits, "real": real}
     head = f"define {'ptx_kernel ' if gpu else ''}void @{name}({', '.join(arguments)})"
+    first = (GROUP_HEAD if is_group else GPU_HEAD) if gpu else HOST_HEAD
+    pool = "  %pool = alloca [{} x {}], align 16\n  br label %test\ntest:"
+    first = first.format(**sizes)
+    if is_group and not gpu and laid.group is not None:
+        first = first.replace("  br label %test\ntest:", pool.format(laid.group[2], real), 1)
     lines = [
         f"{head} {'#0 ' if gpu else ''}{{",
-        (GPU_HEAD if gpu else HOST_HEAD).format(**sizes),
+        first,
         *casts,
+        *(place_text(*laid.group[:2], real, gpu=gpu) if is_group and laid.group else []),
         CLEAR.format(bytes=(8 if bits == "i64" else 4) * words),
         *laid.initial,
         f"  call void @liaison_{loop}({', '.join(passed)})",
-        GPU_TAIL if gpu else HOST_TAIL,
+        (GROUP_TAIL if is_group else GPU_TAIL) if gpu else HOST_TAIL,
     ]
     return "\n".join(lines)
 

@@ -149,6 +149,8 @@ class _OnGpu(Kernels):
 
     def block(self, count: int) -> int:
         """Threads in a block for so many worlds."""
+        if self._largest < SMALL_BLOCK:
+            return self._largest
         if self.local_bytes > MUCH:
             return SMALL_BLOCK
         sizes = [size for size in BLOCKS if size <= self._largest]

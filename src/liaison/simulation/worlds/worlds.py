@@ -342,6 +342,7 @@ class Worlds:
         self.plan, self.count, self.place, self.precision = plan, count, place, precision
         self.real, self.whole = PRECISIONS[precision]
         self._c_real = ctypes.c_double if precision == "double" else ctypes.c_float
+        self._group, self._group_words = 1, 0
         self._kernels = self._loaded("march", "reset")
         self._scatter: Kernels | None = None
         self._check_memory()
@@ -363,13 +364,17 @@ class Worlds:
         single, gpu = self.precision == "single", self.place.is_gpu
         if self.plan.is_scene:
             return self.place.load(scene_module(self.plan, names, single=single, gpu=gpu))
-        return self.place.load(module_of(self.plan, names, single=single, gpu=gpu))
+        module = module_of(self.plan, names, single=single, gpu=gpu)
+        if "march" in names:
+            self._group, self._group_words = module.group, module.group_words
+        return self.place.load(module)
 
     @property
     def bytes_per_world(self) -> int:
         """Memory of one world beside what a thread keeps while it runs."""
         sizes = self._sizes()
         numbers = 1 + sizes["q"] + sizes["v"] + sizes["u"] + sizes["p"] + sizes["carried"] + 3 + 3
+        numbers += -(-self._group_words // self._group)
         return numbers * np.dtype(self.real).itemsize
 
     def _check_memory(self) -> None:
@@ -423,6 +428,9 @@ class Worlds:
         """What worlds keep from step to step; steps of a scene begin their own blocks."""
         if self.plan.is_scene:
             return self.place.room((self.count * size + self._spare(),), self.real)
+        beside = -(-self.count // self._group) * self._group_words
+        if beside:
+            return self.place.array(np.zeros(size * self.count + beside), self.real)
         return self.place.array(np.zeros((size, self.count)), self.real)
 
     def _parameters(self, values: Mapping[str, Any]) -> Array:

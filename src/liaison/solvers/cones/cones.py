@@ -17,16 +17,25 @@ force that changes and needs no factors, no modes and no luck: it always goes on
 is there: it finds nearly all modes, from which Newton's method takes a few steps, where Newton's
 method alone cycles between modes. Alone it converges linearly, and slowly under heavy bodies.
 
+Rates of many contacts of one rigid body, taken on over a step, differ by the square of the step
+from those of any rigid motion. No forces meet all of them, and a solver would look for slips of
+1e-10 among rows that depend on each other. Of such rates x only
+
+    x − δ c,   (A + δ) c = x,   δ = 1e-10 of the diagonal                              (cones-5)
+
+is asked for, which is x itself where rows do not depend on each other: then nothing is done.
+
 Public names: ONE_WAY, DISC, BILATERAL, PRESCRIBED, Cone, Limit, solve_cones, solve_cones_near,
-cone_area, sweep.
+cone_area, sweep, reachable_part, reachable_area.
 
 Source: ACA ch. 13; JAL98; docs/theory/contact_solvers.md.
 """
 
 from __future__ import annotations
 
-from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.program.loops.records import Rows
+from liaison.solvers.linear.dense import backward_solve, cholesky, forward_solve
 
 from .newton import newton, newton_from_inside, newton_in_modes, rounding
 from .table import (
@@ -100,8 +109,8 @@ def sweep(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> None:
 
 
 __all__ = [
-    "BILATERAL", "DISC", "ONE_WAY", "PRESCRIBED", "Cone", "Limit", "cone_area", "solve_cones",
-    "solve_cones_near",
+    "BILATERAL", "DISC", "ONE_WAY", "PRESCRIBED", "Cone", "Limit", "cone_area", "reachable_area",
+    "reachable_part", "solve_cones", "solve_cones_near",
 ]  # fmt: skip
 
 FEW, FIRST, ROWS_A_SWEEP = 4, 8, 8
@@ -131,6 +140,10 @@ CLOSE = 0.5
 """Residual up to which forces of the last problem may be in the modes of this one."""
 
 GOLDEN = 0.6180339887498949
+
+SETTLED = 1e-10
+"""Residual that the second turn may leave: contacts of one rigid body may ask for rates that no
+forces give all of them to rounding."""
 
 
 @loop
@@ -218,6 +231,8 @@ def search(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> f64:
             refresh(m, area)
         sweeps_from(m, nb, blocks, area, sweeps, NEAR if turn == 0 else 0.0)
         best = newton_from(m, nb, blocks, area, best)
+        if best <= SETTLED and turn > 0:
+            break
         sweeps = MORE * sweeps if turn < TURNS - 1 else ELSEWHERE
         if is_solved(m, area, best) == 0:
             which = turn % TURNS
@@ -333,3 +348,57 @@ def solved(
         if depends_on_load(nb, blocks, limits) == 0:
             return residual
     return residual
+
+
+RIDGE = 1e-10
+"""δ beside the diagonal."""
+
+DEPENDENT = 1e-7
+"""A row of which those before it leave less than this part depends on them."""
+
+
+def reachable_area(m: int) -> int:
+    """Numbers that `reachable_part` works in."""
+    return m * m + m
+
+
+@loop
+def reachable_part(m: i64, A: ptr, x: ptr, area: ptr) -> None:
+    """x := its part that forces change, for a mobility A of m rows; x where all are independent."""
+    if m < 2 or is_nothing(m, x) == 1:
+        return
+    L = area
+    c = at(area, m * m)
+    for i in range(m * m):
+        L[i] = A[i]
+    for i in range(m):
+        # a row that nothing moves has a diagonal of 0
+        L[i * m + i] += RIDGE * A[i * m + i] + 1e-280
+    if cholesky(m, L) != 0 or has_dependent_row(m, A, L) == 0:
+        return
+    for _ in range(2):  # the second time with what rounding left
+        for i in range(m):
+            c[i] = x[i]
+        forward_solve(m, L, c)
+        backward_solve(m, L, c)
+        for i in range(m):
+            x[i] -= RIDGE * A[i * m + i] * c[i]
+
+
+@loop
+def is_nothing(m: i64, x: ptr) -> i64:
+    """1 if all numbers are 0."""
+    for i in range(m):
+        if x[i] != 0.0:
+            return 0
+    return 1
+
+
+@loop
+def has_dependent_row(m: i64, A: ptr, L: ptr) -> i64:
+    """1 if a row depends on those before it."""
+    for i in range(m):
+        left = L[i * m + i] * L[i * m + i]
+        if left < DEPENDENT * A[i * m + i]:
+            return 1
+    return 0

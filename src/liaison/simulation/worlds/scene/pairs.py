@@ -12,9 +12,8 @@ Source: docs/theory/time_stepping.md.
 
 from __future__ import annotations
 
-from liaison.contacts.scene.candidates import overlap as overlap_of
 from liaison.contacts.scene.candidates import plane_is_near, swept_box, swept_solid
-from liaison.contacts.scene.layout import World
+from liaison.contacts.scene.layout import Extent, World
 from liaison.contacts.scene.terrain import field_extents
 from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
 from liaison.simulation.steps.layout import CROWDED, GOOD, Entries
@@ -189,9 +188,16 @@ def are_near(i: i64, j: i64, world: World, w: Block) -> i64:
         return 0
     a = world.extent[i]
     b = world.extent[j]
-    if a.low[0] > b.high[0] or b.low[0] > a.high[0]:
-        return 0
-    return int(overlap_of(a, b))
+    return int(overlap(a, b))
+
+
+@loop
+def overlap(a: Extent, b: Extent) -> i64:
+    """1 if two boxes along the axes overlap."""
+    for k in range(3):
+        if a.low[k] > b.high[k] or b.low[k] > a.high[k]:
+            return 0
+    return 1
 
 
 @loop
@@ -204,9 +210,7 @@ def places_on(i: i64, j: i64, world: World, w: Block) -> i64:
             return 0
         a = world.extent[i]
         b = world.extent[w.wide + j - (w.planes - w.terrains)]
-        if a.low[0] > b.high[0] or b.low[0] > a.high[0]:
-            return 0
-        return POINTS * int(overlap_of(a, b))
+        return POINTS * int(overlap(a, b))
     if i < world.balls or i >= w.wide:
         # entries are known by their names: where they lie counts for nothing
         return int(plane_is_near(Entries(w.ints), i, j, world))
