@@ -170,6 +170,14 @@ def held_rows(holds: i64, held: ptr, run: Run) -> i64:
 
 
 @loop
+def is_guarded(k: i64, holds: i64, deepest: f64, run: Run) -> i64:
+    """1 if the block is a gap that is not held, and near enough to be watched."""
+    if run.blocks[k].kind != GAP or not (run.end.gap[k] <= NEAR * deepest * run.scales.gap[k]):
+        return 0
+    return 1 if holds == 0 or is_held(k, run) == 0 else 0
+
+
+@loop
 def add_guarded(holds: i64, deepest: f64, rank: i64, delta: ptr, rest: ptr, run: Run) -> None:
     """Adds to δ what the gaps that are not held need in order not to be negative after it."""
     nv = run.nv
@@ -180,8 +188,7 @@ def add_guarded(holds: i64, deepest: f64, rank: i64, delta: ptr, rest: ptr, run:
     for k in range(run.nb):
         block = run.blocks[k]
         gap = run.end.gap[k]
-        is_near = 1 if gap <= NEAR * deepest * run.scales.gap[k] else 0
-        if block.kind == GAP and (holds == 0 or is_held(k, run) == 0) and is_near == 1:
+        if is_guarded(k, holds, deepest, run) == 1:
             chosen[m] = block.first
             problem.b[m] = gap + dot(nv, run.end.D[block.first], delta)
             f[m] = 0.0

@@ -43,6 +43,15 @@ from liaison.units import Label, si_value
 
 from .balls_inside import spare_words
 from .balls_step import balls_of
+from .derivatives import (
+    Asked,
+    StepDerivatives,
+    check_memory,
+    check_one_row,
+    derivative_kernels,
+    labelled,
+    room_for,
+)
 from .loops import MEASURES
 from .module import KERNELS, LANES, balls_module, module_of
 from .places import Kernels, Place, place_named
@@ -344,6 +353,7 @@ class Worlds:
         self._c_real = ctypes.c_double if precision == "double" else ctypes.c_float
         self._kernels = self._loaded("march", "reset")
         self._scatter: Kernels | None = None
+        self._slopes: Kernels | None = None
         self._check_memory()
         self._allocate(parameters)
         self.reset()
@@ -471,7 +481,9 @@ class Worlds:
         numbers: Mapping[str, int],
         number: float,
         more: Mapping[str, Any],
+        threads: int = 0,
     ) -> None:
+        """One thread a world if not said otherwise."""
         listed = {
             "t": self.t, "q": self.q, "v": self.v, "u": self.u, "p": self.p,
             "carried": self._carried, "measures": self._measures, "codes": self._codes, **more,
@@ -481,7 +493,7 @@ class Worlds:
         arguments: list[Any] = [*values, self._c_real(number)]
         address = ctypes.c_uint64
         arguments += [address(self.place.address(listed[x], x)) for x in arrays]
-        kernels.launch(name, self.count, arguments)
+        kernels.launch(name, threads or self.count, arguments)
 
     def _is_wide(self, u: Any, rows: int) -> bool:
         """Whether every world has inputs of its own."""
@@ -511,6 +523,35 @@ class Worlds:
             return values, shape[0]
         self.u = values
         return values, 1
+
+    def derivatives(self, *, inputs: Any = None) -> StepDerivatives:
+        """How the end of the next step depends on the state and on inputs; no step is taken.
+
+        Args:
+            inputs: of that step: name -> number, or an array, as of `step`; None for those at hand.
+
+        Returns:
+            A = d(q₁, v₁)/d(q, v) and B = d(q₁, v₁)/d(inputs) of every world, labelled, where the
+            worlds are. Modes of contacts are held; where one may end, the world is marked.
+
+        Example:
+            >>> import liaison
+            >>> leg = "examples/contact/hopping_leg.lsd"
+            >>> legs = liaison.worlds(leg, 4, step=1e-3, device="processor")
+            >>> legs.derivatives().A.shape
+            (4, 4, 4)
+        """
+        single = self.precision == "single"
+        self._slopes = self._slopes or derivative_kernels(self.plan, self.place, single=single)
+        u, rows = self._inputs(inputs)
+        check_one_row(rows)
+        asked = Asked(self.plan, self.place, self.count, self.real, self.whole)
+        check_memory(asked, self._slopes)
+        arrays, numbers = room_for(asked), asked.numbers(u, self.p)
+        h = float(self.plan.settings.step or 0.0)
+        threads = numbers["count"]
+        self._launch(self._slopes, "derive", numbers, h, {"u": u, **arrays}, threads)
+        return labelled(asked, arrays)
 
     def reset(
         self,
