@@ -2,11 +2,11 @@
 
 Each correction is the shortest way in the metric of M onto rows that are met,
 
-    M δ = rowsᵀμ,   rows δ = right:    M dδ − rowsᵀdμ = −dM δ + drowsᵀμ,   rows dδ = dright − drows δ
+    M δ = Hᵀμ,   H δ = r:      M dδ − Hᵀdμ = −dM δ + dHᵀμ,   H dδ = dr − dH δ         (slopes-3)
 
-so that the change of δ follows from the same factors. After the last of them what the change still
-misses of these rows is taken out once more: a state that happens to meet its tolerances is placed
-as its neighbours are.
+so that the change of δ follows from the same factors. What the change still misses of contacts that
+stay closed and of closures is taken out once more after the last of them: a state that happens to
+meet its tolerances is placed as its neighbours are.
 
 Public names: placed, projected, rates_projected.
 
@@ -36,8 +36,6 @@ def placed(e: Entries, columns: i64, room: Room, run: Run, scratch: ptr) -> i64:
     """q out of penetration, as `place` takes it there, with all columns."""
     q = run.landed.q
     v = run.landed.v
-    for k in range(run.nb):
-        room.is_out[k] = 0.0
     for turn in range(ROUNDS):
         one_sided_at_end(e, run.t_new, q, v, run, scratch)
         deepest = penetration(run)
@@ -82,7 +80,6 @@ def rows_met(e: Entries, holds: i64, deepest: f64, room: Room, run: Run, scratch
         if run.problem.P[guarded] > 0.0:
             add_row(rows, k, right, run)
             room.rows_held[met] = float(k)
-            room.is_out[k] = 1.0
             met += 1
             rows += 1
         guarded += 1
@@ -170,7 +167,7 @@ def correct_column(
 
 @loop
 def settled(e: Entries, columns: i64, room: Room, run: Run, scratch: ptr) -> i64:
-    """All columns onto contacts that stay closed or were pushed out, with the closures."""
+    """All columns onto contacts that stay closed, with the closures."""
     nv = run.nv
     right = at(run.held, (run.nphi + run.nb) * nv)
     met = 0
@@ -178,7 +175,7 @@ def settled(e: Entries, columns: i64, room: Room, run: Run, scratch: ptr) -> i64
     e.terms(run.t_new, q, run.landed.v, run.u, run.p, q, run.terms.floats, scratch)
     rows = held_rows(0, run.held, run)
     for k in range(run.nb):
-        if is_held(k, run) == 1 or room.is_out[k] == 1.0:
+        if is_held(k, run) == 1:
             add_row(rows, k, right, run)
             room.rows_held[met] = float(k)
             met += 1

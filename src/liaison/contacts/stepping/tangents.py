@@ -136,7 +136,6 @@ class Room(Part):
     extra: ptr = sized("nr")
     # corrections of positions
     rows_held: ptr = sized("nb")
-    is_out: ptr = sized("nb")
     delta: ptr = sized("nv")
     mu: ptr = sized("nc + nb")
     edges: ptr = sized("1")
