@@ -7,7 +7,8 @@ Run on a machine with an NVIDIA GPU and its driver:
 The first description is a seven-axis arm, the second a floating humanoid (may be left out). Every
 kernel is compared with the processor's before it is timed. Times are by the device's own events,
 medians of several launches. Limits are measured first: bytes a second of a copy, and fused
-multiply-adds a second. The table of worlds, through contacts, follows (see gpu_worlds.py).
+multiply-adds a second. The tables of worlds, through contacts, and of scenes follow (see
+gpu_worlds.py, gpu_scenes.py), and that of MuJoCo Warp where it is installed (gpu_peers.py).
 """
 
 from __future__ import annotations
@@ -284,10 +285,14 @@ def main() -> None:
     out.mkdir(exist_ok=True)
     limits = {"copy": table.copy, "fma": table.fma}
     (out / "gpu.json").write_text(json.dumps({"limits": limits, "rows": table.rows}, indent=1))
+    import gpu_peers
+    import gpu_scenes
     import gpu_worlds
 
-    sys.argv[1:] = []
+    sys.argv[1:] = ["--quick"]
     gpu_worlds.main()
+    gpu_scenes.main()
+    gpu_peers.rows(paths[0])
 
 
 if __name__ == "__main__":

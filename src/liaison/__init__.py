@@ -19,7 +19,7 @@ __all__ = offer(
         "model": "Mechanism Body Marker Joint JointType Fixed Revolute Prismatic Helical "
         "Cylindrical Universal SphericalPin Spherical Planar PointOnLine LineOnPlane "
         "PointOnPlane Perpendicular ParallelAxes Rod RodByAngles Free Composition Translation "
-        "Rotation Screw EulerZXZ BryantXYZ Quaternion RotationMatrix Box Cone Cylinder "
+        "Rotation Screw EulerZXZ BryantXYZ Quaternion RotationMatrix Box Capsule Cone Cylinder "
         "HeightField Hull Line Mesh Sphere",
         "model.describe": "ground body join mechanism parameter signal coordinate rate "
         "time t turned gravity spring dead_zone_spring damper motor servo pid memory balanced "

@@ -86,6 +86,7 @@ from liaison.freedoms import Singularities as Singularities
 from liaison.model import Body as Body
 from liaison.model import Box as Box
 from liaison.model import BryantXYZ as BryantXYZ
+from liaison.model import Capsule as Capsule
 from liaison.model import Composition as Composition
 from liaison.model import Cone as Cone
 from liaison.model import Cylinder as Cylinder

@@ -29,8 +29,8 @@ Arguments checked where they enter, by the annotations of the function that take
 real and no NaN; what a number means, whether it is positive or small enough, the function checks.
 Of mappings the keys are looked at, of sequences no entry; what has no annotation, or Any, passes.
 
-Public names: the family above, needed, Place, Cure, interruptible, checked, unchecked,
-check_fields, warn_renamed.
+Public names: the family above, needed, Place, Cure, interruptible, checked, fitting,
+misfit, unchecked, check_fields, warn_renamed.
 """
 
 from __future__ import annotations
@@ -213,7 +213,16 @@ def needed(extra: str) -> Iterator[None]:
 
 
 class ReadingWarning(UserWarning):
-    """A note of a reader: something of a description that is not used, or was repaired."""
+    """A note of a reader: something of a description that is not used, or was repaired.
+
+    Args:
+        note: what it is.
+        file: of the description; "" where there is none.
+    """
+
+    def __init__(self, note: str, file: str = "") -> None:
+        self.note, self.file = note, file
+        super().__init__(f"{file}: {note}" if file else note)
 
 
 def warn_renamed(old: str, new: str) -> None:
@@ -275,6 +284,39 @@ def _meant(name: str, known: list[str]) -> list[str]:
     return near or [x for x in known if x == stem]
 
 
+def _guess(name: str, known: list[str]) -> str:
+    """The question whether another argument is meant; a full stop where none is near."""
+    same = [x[0] for x in SYNONYMS if name.lower() in x and x[0] in known]
+    near = same or _meant(name, known)
+    return f"; did you mean {near[0]!r}?" if near else "."
+
+
+SYNONYMS = tuple(
+    tuple(words.split())
+    for words in (
+        "p position pos origin xyz point translation",
+        "R rotation orientation rot matrix",
+        "length height",
+        "height length",
+        "center com centre",
+        "com center centre",
+        "color colour rgba",
+        "friction mu",
+        "restitution e elasticity",
+        "until t_end tend end duration tmax t_final",
+        "step dt timestep h time_step",
+        "start initial initial_state q0 x0",
+        "tolerance tol rtol atol accuracy",
+        "method solver integrator",
+        "controller control policy",
+        "mass m",
+        "radius r",
+        "file filename path",
+    )
+)
+"""Words of arguments that mean the first of each group, where that is one of those taken."""
+
+
 class OptionError(NamingError, TypeError):
     """A keyword that a function does not take.
 
@@ -310,10 +352,9 @@ class OptionError(NamingError, TypeError):
         for name in keywords:
             if name not in known:
                 listed = sorted(known)
-                near = _meant(name, [*listed, *named])
-                guess = f"; did you mean {near[0]!r}?" if near else "."
                 raise cls(
-                    f"{verb} takes no option {name!r}{guess}", hint=f"Options: {', '.join(listed)}."
+                    f"{verb} takes no option {name!r}{_guess(name, [*listed, *named])}",
+                    hint=f"Options: {', '.join(listed)}.",
                 )
 
 
@@ -601,31 +642,69 @@ def checked(function: F) -> F:
             # only where Python could not begin the call is there no deeper frame
             if error.__traceback__ is None or error.__traceback__.tb_next is not None:
                 raise
-            raise _misfit(function, args, keywords, error) from None
+            raise misfit(function, args, keywords) from None
 
     return cast(F, guarded)
 
 
-def _misfit(
-    function: Callable[..., Any],
-    args: Sequence[Any],
-    keywords: Mapping[str, Any],
-    error: TypeError,
+def fitting(function: F) -> F:
+    """The function, which says what it takes where it is given other arguments.
+
+    As `checked`, but it does not look at values.
+    """
+
+    @wraps(function)
+    def fitted(*args: Any, **keywords: Any) -> Any:
+        try:
+            return function(*args, **keywords)
+        except TypeError as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                raise
+            raise misfit(function, args, keywords) from None
+
+    return cast(F, fitted)
+
+
+def misfit(
+    function: Callable[..., Any], args: Sequence[Any], keywords: Mapping[str, Any], name: str = ""
 ) -> LiaisonError:
-    """The error for a keyword that a function does not take, or an argument that is missing."""
-    parameters, (places, _) = signature(function).parameters, _tests(function)
+    """The error of a call that Python could not begin.
+
+    Names a keyword that is not taken, with the nearest one, an argument that is missing, or one
+    that is given twice or too many.
+
+    Args:
+        function: that was called; of a record, its `__init__`.
+        args: its arguments in their order.
+        keywords: those by name.
+        name: of the record, for the message.
+    """
+    parameters = dict(signature(function).parameters)
+    if parameters.pop("self", None) is not None:
+        args = args[1:]
+    name = name or function.__qualname__.rpartition(".<locals>.")[2]
+    places = [x for x, y in parameters.items() if y.kind in IN_PLACE]
     known = [x for x, y in parameters.items() if y.kind is not Parameter.VAR_KEYWORD]
-    try:
-        OptionError.check(function.__name__, keywords, known)
-    except OptionError as unknown:
-        return unknown
+    listed = [x for x in known if x not in INNER]
+    hint = f"Its arguments are {', '.join(listed)}." if listed else "It takes no arguments."
+    for word in keywords:
+        if word not in known:
+            return OptionError(f"{name} takes no option {word!r}{_guess(word, listed)}", hint=hint)
     single = [x for x in known if parameters[x].kind is not Parameter.VAR_POSITIONAL]
     needed = [x for x in single if parameters[x].default is Parameter.empty]
     missing = [x for x in needed if x not in keywords and x not in places[: len(args)]]
-    words = str(error).replace("()", "", 1) + "."
     if missing:
-        words = f"{function.__name__} needs the argument {missing[0]!r}."
-    return ArgumentError(words, hint=f"Its arguments are {', '.join(known)}.")
+        return ArgumentError(f"{name} needs the argument {missing[0]!r}.", hint=hint)
+    twice = [x for x in places[: len(args)] if x in keywords]
+    if twice:
+        return ArgumentError(f"{name} is given {twice[0]!r} twice.", hint=hint)
+    count = f"{len(places)} argument{'s' if len(places) != 1 else ''}"
+    return ArgumentError(f"{name} takes {count} in place, not {len(args)}.", hint=hint)
+
+
+IN_PLACE = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+INNER = ("place", "owner", "written_in")
+"""Fields of records that readers fill."""
 
 
 def unchecked(function: F) -> F:

@@ -1,6 +1,6 @@
 """What loads when it is first asked for: public names of a package, and how results are shown.
 
-Public names: offer, Shown, Brief, Moving, Typeset, read_only.
+Public names: offer, Fitted, Shown, Brief, Moving, Typeset, read_only.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import copyreg
 import sys
 from collections.abc import Mapping
+from functools import wraps
 from importlib import import_module
 from types import MappingProxyType, ModuleType
 from typing import Any
@@ -65,7 +66,8 @@ class _Offering(ModuleType):
             word = getattr(import_module(self._further), name, None)
             if word is not None:
                 return word
-        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        text = f"module {self.__name__!r} has no attribute {name!r}"
+        raise AttributeError(text, name=name, obj=self)
 
     def __setattr__(self, name: str, value: object) -> None:
         if not (isinstance(value, ModuleType) and name in self._home):
@@ -133,6 +135,43 @@ LINES, WIDTH = 200, 1000
 """Of equations that `str` shows; of longer ones it says how to see all."""
 
 
+class Fitted:
+    """A record that says what it takes where it is given other arguments.
+
+    A dataclass with slots is made twice, the second time with its `__init__`.
+    """
+
+    __slots__ = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        _tell_arguments(cls)
+
+
+def _tell_arguments(record: type) -> None:
+    """Gives the `__init__` of a dataclass an error of its own."""
+    init = record.__dict__.get("__init__")
+    if init is not None and "__dataclass_fields__" in record.__dict__:
+        setattr(record, "__init__", _telling(init))  # noqa: B010 (type checkers know its own)
+
+
+def _telling(init: Any) -> Any:
+    """The `__init__` of a record, with an error of its own for arguments that do not fit."""
+
+    @wraps(init)
+    def telling(self: Any, *args: Any, **keywords: Any) -> None:
+        try:
+            init(self, *args, **keywords)
+        except TypeError as error:
+            # only where Python could not begin the call is there no deeper frame
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                raise
+            misfit = import_module("liaison.errors").misfit
+            raise misfit(init, (self, *args), keywords, type(self).__name__) from None
+
+    return telling
+
+
 class Shown:
     """A result that shows itself: `repr` in a line, `str` as text, HTML in a notebook.
 
@@ -153,9 +192,13 @@ class Shown:
 
 
 class Brief:
-    """A record whose `repr` leaves out the fields that are as they are by default."""
+    """A record whose `repr` leaves out the fields that are as they are by default; `Fitted`."""
 
     __slots__ = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        _tell_arguments(cls)
 
     def __repr__(self) -> str:
         records = import_module("dataclasses")

@@ -225,3 +225,33 @@ def test_notes_of_a_writer_go_to_a_list():
     mechanism = liaison.read("examples/pendulum.lsd")
     with pytest.raises(ArgumentError, match=r"notes is .* a list"):
         liaison.write_urdf(mechanism, notes=())
+
+
+RECORDS: list[tuple[Callable[[], Any], str]] = [
+    (lambda: liaison.Box(size=(1, 2, 3)), r"Box takes no option 'size'.*x, y, z, R, p, color\."),
+    (lambda: liaison.Cylinder(0.1, height=1), "'height'; did you mean 'length'"),
+    (lambda: liaison.Marker("b", pos=(0, 0, 1)), r"'pos'; did you mean 'p'.*body, R, p, name\."),
+    (lambda: liaison.Sphere(r=1), "'r'; did you mean 'radius'"),
+    (lambda: liaison.Cone(1), "Cone needs the argument 'height'"),
+    (lambda: liaison.Box(1, 2, 3, x=4), "Box is given 'x' twice"),
+    (lambda: liaison.Sphere(1, 2, 3, 4, 5), "Sphere takes 4 arguments in place, not 5"),
+    (lambda: liaison.Revolute(axis=(1, 0, 0)), "Revolute takes no option 'axis'.*no arguments"),
+    (lambda: liaison.Friction(slidng=1), "did you mean 'sliding'"),
+    (lambda: liaison.join(liaison.ground, liaison.ground, "revolute", axes=1), "mean 'axis'"),
+    (lambda: liaison.simulate("examples/pendulum.lsd", until=1, dt=1), "did you mean 'step'"),
+    (lambda: liaison.collide("examples/pile.lsd").run(1, stepp=1), "Scene.run .* mean 'step'"),
+    (lambda: liaison.collide("examples/pile.lsd").simulate(1), "Scene.simulate needs .*'step'"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), RECORDS)
+def test_records_say_which_arguments_they_take(call: Callable[[], Any], words: str) -> None:
+    with pytest.raises(TypeError, match=f"(?s){words}") as caught:
+        call()
+    assert isinstance(caught.value, LiaisonError)
+
+
+def test_a_type_error_within_a_record_stays() -> None:
+    with pytest.raises(TypeError, match="not iterable") as caught:
+        liaison.Line(points=3)  # type: ignore[arg-type]
+    assert not isinstance(caught.value, OptionError)

@@ -17,7 +17,9 @@ import pytest
 import liaison as li
 from liaison.errors import MissingModule, OptionError
 from liaison.formats.decompose import Decomposition
-from liaison.numeric.decompose import convex_parts, volume_of
+from liaison.numeric import decompose
+from liaison.numeric.decompose import _kept, _key, convex_parts, volume_of
+from liaison.numeric.disk_cache import store
 from liaison.numeric.meshes import MeshFile, read_mesh
 
 OUTLINE = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]
@@ -60,6 +62,7 @@ def obj_in(folder: Path, mesh: MeshFile) -> Path:
 @pytest.fixture
 def played(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     """The package, played; by default it cuts the L into two boxes."""
+    monkeypatch.setenv("LIAISON_CACHE", str(tmp_path / "cache"))
 
     def play(action: str = "pass") -> None:
         home = tmp_path / "played"
@@ -192,6 +195,65 @@ def test_without_the_package_the_error_names_the_extra(
     with pytest.raises(MissingModule) as error:
         li.read(robot(tmp_path), package_root=tmp_path, self_collision=True, decompose=True)
     assert 'pip install "liaison-mbd[meshes]"' in str(error.value)
+
+
+@pytest.fixture
+def counted(played: Any, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How often a mesh was taken apart, without a process of its own."""
+    played()
+    calls: list[int] = []
+
+    def halves(mesh: MeshFile, most: int, *_: Any) -> Any:
+        calls.append(most)
+        x = mesh.vertices
+        return x[x[:, 0] <= 0.1 + 1e-9], x[x[:, 1] <= 0.1 + 1e-9]
+
+    monkeypatch.setattr(decompose, "_taken_apart", halves)
+    return calls
+
+
+def test_parts_are_kept_on_disk(counted: list[int], tmp_path: Path) -> None:
+    first, again = (convex_parts(angle(), 16, 0.05) for _ in range(2))
+    assert len(counted) == 1
+    assert [x.tolist() for x in first.points] == [x.tolist() for x in again.points]
+    assert (first.error, first.before) == (again.error, again.before)
+    # another mesh, number or threshold is another decomposition
+    turned = MeshFile(angle().vertices[:, [1, 0, 2]], angle().triangles)
+    for mesh, most, threshold in ((turned, 16, 0.05), (angle(), 2, 0.05), (angle(), 16, 0.06)):
+        convex_parts(mesh, most, threshold)
+    assert len(counted) == 4
+    assert len(list((tmp_path / "cache").glob("*.parts"))) == 4
+
+
+@pytest.mark.parametrize("damage", [
+    lambda x: x[: len(x) // 2], lambda x: b"", lambda x: x[:-8] + bytes(8), lambda x: x + b"more",
+])  # fmt: skip
+def test_damaged_parts_are_made_again(counted: list[int], tmp_path: Path, damage: Any) -> None:
+    convex_parts(angle(), 16, 0.05)
+    (file,) = (tmp_path / "cache").glob("*.parts")
+    file.write_bytes(damage(file.read_bytes()))
+    convex_parts(angle(), 16, 0.05)
+    assert len(counted) == 2
+    convex_parts(angle(), 16, 0.05)
+    assert len(counted) == 2
+
+
+@pytest.mark.parametrize("words", [[0], [1], [2, 1], [1, -1], [1, 1, 0, 0], [2**62, 1, 1]])
+def test_numbers_that_are_no_parts_are_not_taken(played: Any, words: list[int]) -> None:
+    """Though they are whole: under the key of the mesh, with the right digest."""
+    played()
+    key = _key(angle(), 16, 0.05)
+    store(key, np.array(words, dtype="<i8").tobytes(), ".parts")
+    assert _kept(key) is None
+    store(key, np.array([1, 1], "<i8").tobytes() + np.array([1, 2, np.nan]).tobytes(), ".parts")
+    assert _kept(key) is None
+
+
+def test_failures_are_not_kept(played: Any, tmp_path: Path) -> None:
+    played("raise ValueError('no volume')")
+    with pytest.raises(li.ModelError, match="no volume"):
+        convex_parts(angle(), 16, 0.05)
+    assert not list((tmp_path / "cache").glob("*.parts"))
 
 
 @pytest.mark.skipif(find_spec("coacd") is None, reason="coacd is not installed")

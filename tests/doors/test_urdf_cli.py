@@ -1,5 +1,6 @@
 """The kinds of bad URDF through the command line: refused with exit status 1, never a traceback."""
 
+import json
 import time
 
 import pytest
@@ -47,8 +48,9 @@ def test_a_floating_base_has_six_more_velocities(tmp_path, capsys):
 def test_collisions_and_textures_are_named():
     more = "<collision/><visual><material name='m'><texture/></material></visual>"
     notes = reading(robot().replace("</link>\n<joint", f"{more}</link>\n<joint")).notes
-    assert "<collision> in <link> is not used (1 times)" in notes
-    assert "<texture> in <material> is not used (1 times)" in notes
+    asked = "ground=True (--ground) lets it touch"
+    assert f"<collision> in <link> is not used; {asked}" in notes
+    assert "<texture> in <material> is not used" in notes
 
 
 def test_a_chain_of_3000_links_is_accepted(tmp_path):
@@ -90,3 +92,29 @@ def test_the_kinds_that_other_readers_were_tried_with(tmp_path, capsys):
     print("\n".join(lines))
     assert len(lines) == 23
     assert any("secret.stl" in line for line in lines)
+
+
+def test_notes_name_the_file_once(tmp_path, capsys):
+    path = tmp_path / "robot.urdf"
+    path.write_text(robot().replace("</robot>", "<sensor/><plugin/></robot>"))
+    _, _, notes = run(capsys, "simulate", path, "--until", "0.001")
+    assert len([x for x in notes.splitlines() if x.startswith("note: ")]) >= 2
+    assert notes.count(str(path)) == 1
+
+
+def test_many_stops_are_one_line(capsys):
+    file = "examples/robots/quadruped.urdf"
+    _, text, _ = run(capsys, "check", file, "--limits", "--motors", "position")
+    (line,) = [x for x in text.splitlines() if "stops" in x]
+    assert line.split()[:3] == ["stops", "24:", "front_left_roll"]
+    assert "-0.8 … 0.8 rad" in line
+    assert line.endswith("and 6 more")
+    _, facts, _ = run(capsys, "check", file, "--limits", "--json")
+    assert sum("limit" in x for x in json.loads(facts)["contacts"]) == 24
+
+
+def test_a_stop_that_is_closed_keeps_its_line(capsys):
+    file, start = "examples/robots/quadruped.urdf", "front_left_knee=-0.3"
+    _, text, _ = run(capsys, "check", file, "--limits", "--explain", "--start", start)
+    assert "front_left_knee upper stop" in text
+    assert text.split("Stops, as the coordinates")[1].count("_knee -2.7 … -0.3 rad") == 4

@@ -13,9 +13,9 @@ import pytest
 from program_samples import program_of, synthetic
 
 from liaison.expr import symbol
+from liaison.numeric.disk_cache import cache_folder, fetch, key_of, own_folder, prune, store
 from liaison.program import to_llvm
 from liaison.program.llvm import machine
-from liaison.program.llvm.machine import cache_folder, fetch, key_of, prune, store
 
 X = symbol("q[0]")
 
@@ -78,7 +78,7 @@ def test_a_folder_that_others_may_write_to_is_not_used(folder, mode, monkeypatch
     value(X + 3)
     folder.chmod(mode)
     (file,) = folder.iterdir()
-    assert machine.own_folder() is None
+    assert own_folder() is None
     assert fetch(file.stem) is None
     assert value(X + 4) == 7
     assert list(folder.iterdir()) == [file]
@@ -174,7 +174,7 @@ def test_pruning_beside_other_processes(folder):
     """Several prune and store at once: nothing is raised, and what is read is whole."""
     script = (
         "import sys\n"
-        "from liaison.program.llvm.machine import fetch, key_of, prune, store\n"
+        "from liaison.numeric.disk_cache import fetch, key_of, prune, store\n"
         "for k in range(120):\n"
         "    key = key_of(str(k % 40))\n"
         "    store(key, bytes([k % 40]) * 20_000)\n"
@@ -207,7 +207,7 @@ def test_the_same_text_in_every_process(folder):
     ]
     assert [process.wait() for process in running] == [0, 0, 0]
     assert len(list(folder.iterdir())) == 1
-    assert machine.fetch(next(folder.iterdir()).stem) is not None
+    assert fetch(next(folder.iterdir()).stem) is not None
     to_llvm(synthetic(900), optimize=0).address("f")
     assert len(list(folder.iterdir())) == 1
 

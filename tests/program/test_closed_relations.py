@@ -50,12 +50,37 @@ require B.wy + F.wx - w = 0 ;
 couple Y.angle and Y.slide with proportion ratio = 0.2 m/rad end ;
 """
 
+ROLLS = """
+gravity = [0.3, 0.2, -9.81] m/s^2 ;
+parameter r = 0.3 m ;
+let table = body mass = 5 kg, center = [0.1, 0, 0] m, inertia = [1, 1, 2] kg*m^2 end ;
+let T = join earth and table with revolute axis = [0, 0.1, 1] end ;
+let disc = body mass = 2 kg, center = [0.01, 0.02, 0] m, inertia = [0.05, 0.06, 0.09] kg*m^2 end ;
+let D = join earth and disc with free end ;
+let small = body mass = 0.4 kg, inertia = [0.02, 0.02, 0.03] kg*m^2 end ;
+let S = join [0.2, 0, 0.1] m @ disc and small with ball end ;
+let ball = body mass = 0.5 kg, center = [0, 0, 0.01] m, inertia = [0.1, 0.1, 0.1] kg*m^2 end ;
+let B = join earth and ball with free end ;
+let rod = body mass = 1 kg, center = [0.2, 0, 0] m, inertia = [0.01, 0.1, 0.1] kg*m^2 end ;
+let A = join earth and rod with revolute axis = [0, 1, 0] end ;
+require T' = 0.2*A' + 1 rad/s ;
+let one = couple disc and [0, 0, 0.05] m @ table with rolling_disc radius = r end ;
+require A + 0.3*T = 0.1 ;
+let two = couple small and earth with rolling_disc radius = 0.5*r end ;
+let three = couple ball and 20 deg || [1, 0, 0] @ earth with rolling_ball radius = 0.2 m end ;
+"""
+
 RELATED = {
     "gear": chain(6, "require J1 + 2*J4 = 0 ;"),
     "drive": chain(6, "require J2 = 3 rad/s*t + sin(5 rad/s*t) ;\nrequire J1 - 2*J5 = 0.1 ;"),
     "rates": chain(5, "require J1' + 2*J3' - J4'*cos(J2) = 0 ;\nrequire J0 = J4 ;"),
     "curved": chain(6, "require sin(J1)*cos(J3) + J5^2 = 0.3 ;\nrequire J2'*cos(J1) = 1 rad/s ;"),
     "mixed": MIXED,
+    "rolls": ROLLS,
+    "wheel in loops": ladder(2)
+    + "let hub = body mass = 1 kg, inertia = [0.02, 0.02, 0.03] kg*m^2 end ;\n"
+    "let H = join s2 and hub with ball end ;\nrequire L1 + 2*R2 = 0.1 ;\n"
+    "let roll = couple hub and [0, 0, -0.4] m @ earth with rolling_disc radius = 0.5 m end ;\n",
     "ladder": ladder(2) + "require L1 + 2*R2 = 0.1 ;\nrequire B.wy = 0.3*T2' + 1 rad/s ;",
     "kept": ladder(2)
     + "start R1 = 0.3 ;\nstart T1 = -0.3 ;\nstart C1 = 0 ;\nrequire T1 + L1 = 0.4*R2 ;\n"
@@ -104,6 +129,32 @@ def test_closing_takes_the_shortest_step_on_what_is_free(name):
         assert step["delta"][0] == 0.0
         np.testing.assert_allclose(step["delta"][1:], shortest, atol=1e-9)
         assert step["worst"][0] == pytest.approx(np.max(np.abs(left[level])))
+
+
+def test_relations_between_frames_share_code_whatever_their_numbers():
+    cuts = looped_tree(span(liaison.read(ROLLS))).cuts
+    assert cuts.frames == ("one", "two", "three")
+    assert [len(cuts.classes), len(cuts.labels)] == [2, 9]  # discs, and a ball
+    labels = [*(x.name for x in cuts.labels), *(x.label.name for x in cuts.relations)]
+    contacts = [f"{name}: contact" for name in cuts.frames]
+    assert [labels[k] for k in cuts.order][:4] == [contacts[0], labels[9], *contacts[1:]]
+
+
+def test_wheels_that_cannot_lift_or_leave_their_track_have_no_such_rows():
+    text = """
+    let wagon = body mass = 10 kg, inertia = [1, 1, 1] kg*m^2 end ;
+    let T = join [0, 0, 0.5] m @ earth and wagon with prismatic axis = [1, 0, 0] end ;
+    let wheel = body mass = 1 kg, inertia = [0.1, 0.1, 0.2] kg*m^2 end ;
+    let A = join 90 deg || [1, 0, 0] @ wagon and wheel with revolute end ;
+    let R = couple wheel and earth with rolling_disc radius = 0.5 m end ;
+    """
+    tree = span(liaison.read(text))
+    looped = closed_kernel(looped_tree(tree))
+    assert looped.program.facts["vanished"] == ("R: contact", "R: slip along y")
+    same_entries(tree, {"q": np.array([0.3, 0.2]), "v": np.array([1.0, 2.0])}, 1)
+    too_high = text.replace("radius = 0.5 m", "radius = 0.4 m")
+    with pytest.raises(DerivationError, match=r"R: contact.*off by 0\.1"):
+        closed_kernel(looped_tree(span(liaison.read(too_high))))
 
 
 def test_relations_that_are_there_twice_ask_nothing():

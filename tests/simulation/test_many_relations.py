@@ -121,6 +121,30 @@ def test_a_run_has_everything_that_unrolled_code_has(name, monkeypatch):
             assert abs(balances[0][key] - value) < RUN * (1 + balances[1]["turned_over"]), key
 
 
+TRAIN = "gravity = [0, 0, -9.81] m/s^2 ;\napply force value = [90, 0, 0] N end on w0 ;\n" + "".join(
+    f"let w{k} = body mass = {10 + k} kg, inertia = [1, 1, 1] kg*m^2 end ;\n"
+    f"let T{k} = join [{k}, 0, 0.5] m @ earth and w{k} with prismatic axis = [1, 0, 0] end ;\n"
+    f"let r{k} = body mass = 1 kg, inertia = [0.3, 0.3, 0.5] kg*m^2 end ;\n"
+    f"let A{k} = join 90 deg || [1, 0, 0] @ w{k} and r{k} with revolute end ;\n"
+    f"let R{k} = couple r{k} and earth with rolling_disc radius = 0.5 m end ;\n"
+    + (f"apply spring stiffness = 100 N/m, rest = 1 m end on w{k - 1} and w{k} ;\n" if k else "")
+    for k in range(3)
+)
+
+
+@pytest.mark.parametrize("name", ["train", "examples/wheel_set.lsd"])
+def test_wheels_that_roll_run_with_everything(name, monkeypatch):
+    """A wheel set holds its wheels twice along their axle: which forces are determined, too."""
+    ask = partial(
+        liaison.simulate, TRAIN if name == "train" else name, until=0.1, step=0.005, every=0.05,
+        series=(*EVERYTHING, "markers", "lam"),
+    )  # fmt: skip
+    looped, unrolled = by_both(monkeypatch, ask, least=1)
+    check_same(looped, unrolled)
+    for x, y in ((looped.series[s], unrolled.series[s]) for s in ("reactions", "lam")):
+        np.testing.assert_array_equal(x.undetermined, y.undetermined)
+
+
 def test_a_relation_names_a_coordinate_that_a_cut_joint_keeps():
     tree = span(liaison.read(MECHANISMS["kept"]))
     kept = [tree.nodes[x.ghost].joint.name for x in tree.closures if x.ghost is not None]

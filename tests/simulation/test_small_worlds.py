@@ -49,6 +49,22 @@ let shoe = contact block and earth with point
 start X' = 0.5 m/s ;
 """
 
+LIGHT = """
+name = "light" ;
+gravity = [0, 0, -9.81] m/s^2 ;
+let trunk = body mass = 2 kg, inertia = 0.01 kg*m^2 end ;
+let thigh = body mass = 10 g, center = [0, 0, -10] cm, inertia = [30, 30, 1] g*cm^2 end ;
+let Z = join earth and trunk with prismatic axis = [0, 0, 1] end ;
+let A = join trunk and thigh with revolute axis = [0, 1, 0] end ;
+apply servo target = 10 deg, stiffness = 30 N*m/rad, damping = 1 N*m*s/rad{limit} end on A ;
+apply spring stiffness = 200 N/m, rest = 30 cm end on Z ;
+let foot = contact [0, 0, -20] cm @ thigh and earth with ball
+  radius = 2 cm, friction = 0.4, restitution = 0.2 end ;
+start A = 30 deg ;
+start Z = 22 cm ;
+start Z' = -1 m/s ;
+"""
+
 EVENTFUL = """
 name = "eventful" ;
 gravity = [0, 0, -9.81] m/s^2 ;
@@ -107,6 +123,16 @@ def test_closures_and_gaps_are_taken_at_their_own_times():
     assert worlds.contacts.max() == 2
 
 
+@pytest.mark.parametrize("limit", ["", ", limit = 1 N*m", ", limit = 0.3 N*m, no_load = 4 rad/s"])
+def test_stiff_motors_within_their_limits_are_those_of_the_general_loops(limit):
+    """A motor that comes to its limit and leaves it, on a light leg that hits the ground."""
+    worlds, (one, all_steps) = differences(read_lsd(LIGHT.format(limit=limit)), 60)
+    assert one < ONE_STEP
+    assert all_steps < 1e-9
+    assert worlds.lost == 0
+    assert worlds.contacts.max() == 2
+
+
 def test_friction_that_depends_on_the_slip_is_that_of_the_step_at_hand():
     """Stribeck's law takes the speed midway, of the free motion to begin with."""
     worlds, (one, all_steps) = differences(read_lsd(BRAKED), 100)
@@ -118,11 +144,12 @@ def test_friction_that_depends_on_the_slip_is_that_of_the_step_at_hand():
 def test_a_step_that_fused_entries_do_not_take_is_taken_elsewhere(monkeypatch):
     """With pivots that are never good enough, every step goes through the general loops."""
 
-    def doubtful(program, theta):
-        whole = fused(program, theta)
+    def doubtful(program, theta, settled):
+        whole = fused(program, theta, settled)
         free = whole.entry("fused_free")
         entries = dict(whole.entries)
-        entries["fused_free"] = Entry("fused_free", [ZERO, *free.outputs[1:]])
+        outputs = [free.outputs[0], ZERO, *free.outputs[2:]]
+        entries["fused_free"] = Entry("fused_free", outputs)
         return replace(whole, entries=entries)
 
     worlds = liaison.worlds(leg(), 2, step=H, device="processor")

@@ -19,6 +19,7 @@ from liaison.spatial import (
     Twist,
     apply_inertia,
     box_tensor,
+    capsule_tensor,
     cone_tensor,
     cylinder_tensor,
     inertia_violation,
@@ -207,13 +208,19 @@ def grid_tensor(inside, low, high, n=40):
         ),
         (sphere_tensor(1, 1), lambda x: np.sum(x**2, axis=1) < 1, (-1,) * 3, (1,) * 3),
         (
+            capsule_tensor(1, 1, 2),
+            lambda x: np.hypot(np.hypot(x[:, 0], x[:, 1]), np.maximum(abs(x[:, 2]) - 1, 0)) < 1,
+            (-1, -1, -2),
+            (1, 1, 2),
+        ),
+        (
             cone_tensor(1, 1, 2),
             lambda x: np.hypot(x[:, 0], x[:, 1]) < 1 - x[:, 2] / 2,
             (-1, -1, 0),
             (1, 1, 2),
         ),
     ],
-    ids=["box", "cylinder", "sphere", "cone"],
+    ids=["box", "cylinder", "sphere", "capsule", "cone"],
 )
 def test_tensors_of_full_bodies_are_integrals(tensor, inside, low, high):
     # a grid of 40 cells an edge tells a curved surface to one percent
@@ -224,6 +231,8 @@ def test_tensors_of_exact_sizes_are_exact():
     assert box_tensor(12, (1, 2, 3))[0, 0] == 13
     assert sphere_tensor(1, 1)[0, 0] == Fraction(2, 5)
     assert cylinder_tensor(12, 0, 1)[2, 2] == 0
+    assert (capsule_tensor(1, 1, 0) == sphere_tensor(1, 1)).all()
+    assert (capsule_tensor(12, 0, 1) == cylinder_tensor(12, 0, 1)).all()
 
 
 # What no body can have --------------------------------------------------------------------------

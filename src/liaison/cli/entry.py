@@ -316,14 +316,16 @@ def _notes_on_stderr() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("always", ReadingWarning)
         plain = warnings.showwarning
-        shown: set[str] = set()
+        shown: list[Warning | str] = []
 
         def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
-            if not issubclass(category, ReadingWarning):
+            if not isinstance(message, ReadingWarning):
                 plain(message, category, *rest)
-            elif str(message) not in shown:
-                shown.add(str(message))
-                print(f"note: {message}", file=sys.stderr)
+            elif str(message) not in map(str, shown):
+                # the file once, before the first of its notes
+                is_more = bool(shown) and getattr(shown[-1], "file", "") == message.file
+                shown.append(message)
+                print(f"note: {message.note if is_more else message}", file=sys.stderr)
 
         warnings.showwarning = show  # type: ignore[assignment]
         yield

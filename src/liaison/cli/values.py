@@ -99,7 +99,7 @@ def reader_options(file: Path, robot: Mapping[str, Any]) -> dict[str, Any]:
         robot: those that are set, by name.
     """
     suffix = file.suffix.lower()
-    of_mjcf = ("lenient", "limits", "keyframe", "contacts", "folder")
+    of_mjcf = ("lenient", "limits", "keyframe", "contacts", "folder", "decompose")
     of_urdf = tuple(x for x in robot if x not in ("keyframe", "contacts", "folder"))
     known = {".urdf": of_urdf, ".lsd": ()}.get(suffix, of_mjcf)
     for word in robot:

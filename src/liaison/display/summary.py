@@ -13,6 +13,9 @@ from .page import Page, Table, listed, plural
 TOUCHES = 1e-9
 """A gap below this at the start is closed [m]."""
 
+FEW_STOPS = 4
+"""Stops up to which each has a line of its own."""
+
 MARKS = {"proved": "entry", "fails": "warning", "not proved": "warning"}
 """How a unilateral relation of rates is entered: by the verdict of its proof."""
 
@@ -44,7 +47,7 @@ def page(shown: Any) -> Page:
         ("outputs", listed([_with_unit(x, units) for x in facts["outputs"]])),
         ("events", listed(facts["events"])),
         ("start", _start(shown, facts["unknowns"])),
-        *[("unilateral", f"{x['name']}: {', '.join(_words(x))}") for x in facts["contacts"]],
+        *_unilateral(facts),
         ("collisions", _collisions(facts["collisions"])),
         *[(MARKS[x.verdict], x.text) for x in (shown.entry.entries if shown.entry else ())],
         *[("by choice", note) for note in shown.choices],
@@ -52,8 +55,37 @@ def page(shown: Any) -> Page:
     return Page(title(shown), tuple((name, text) for name, text in rows if text))
 
 
+def _unilateral(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """A line for each unilateral constraint; many stops that are open at the start are one."""
+    stops = [x for x in facts["contacts"] if "limit" in x and x.get("gap", 1.0) > TOUCHES]
+    condensed = stops if len(stops) > FEW_STOPS else []
+    lines = [x for x in facts["contacts"] if x not in condensed]
+    rows = [("unilateral", f"{x['name']}: {', '.join(_words(x))}") for x in lines]
+    if not condensed:
+        return rows
+    ranges = _ranges(condensed, facts["units"])
+    return [("stops", f"{len(condensed)}: {listed(ranges, FEW_RANGES)}"), *rows]
+
+
+FEW_RANGES = 6
+"""Ranges of coordinates that one line has."""
+
+
+def _ranges(stops: list[dict[str, Any]], units: Mapping[str, str]) -> list[str]:
+    """ "knee −2.7 … −0.3 rad" of each coordinate that has stops."""
+    ends: dict[str, dict[str, float]] = {}
+    for x in stops:
+        ends.setdefault(x["coordinate"], {})[x["side"]] = x["limit"]
+    words = []
+    for label, at in ends.items():
+        low, high = (f"{at[x]:.4g}" if x in at else "" for x in ("lower", "upper"))
+        reach = f"{low} … {high}" if low and high else f"≥ {low}" if low else f"≤ {high}"
+        words.append(f"{label} {reach} {units.get(label, '')}".rstrip())
+    return words
+
+
 def explained(shown: Any) -> tuple[Table, ...]:
-    """The tree, joint by joint, and the rows of the closures with what each transmits."""
+    """The tree, joint by joint, rows of closures with what each transmits, and all stops."""
     joints = {joint.name: joint for joint in shown.mechanism.joints}
     carried = tuple(
         (f"{body} on {parent} by {name} ({joints[name].type.name if name in joints else 'fixed'})",)
@@ -62,9 +94,13 @@ def explained(shown: Any) -> tuple[Table, ...]:
     own = shown.derived
     rows = [str(label) for label in own.labels["lam"]] if shown.tree.closures else []
     rows += [f"{x}: always satisfied" for x in own.closures.vanished] if rows else []
+    facts = shown.to_dict()
+    limits = [x for x in facts["contacts"] if "limit" in x]
+    stops = _ranges(limits, facts["units"]) if len(limits) > FEW_STOPS else []
     return (
         Table(("",), carried, "The tree, parents first:"),
         Table(("",), tuple((x,) for x in rows), "The closures, and what each row transmits:"),
+        Table(("",), tuple((x,) for x in stops), "Stops, as the coordinates reach them:"),
     )
 
 
@@ -152,7 +188,7 @@ def _gap_words(x: Mapping[str, Any]) -> list[str]:
     gap = x.get("gap")
     if gap is None or (x["kind"] == "relation" and gap >= 0):
         return []
-    unit = "" if x["kind"] == "relation" else " m"
+    unit = f" {x.get('unit', '')}".rstrip() if x["kind"] == "relation" else " m"
     if abs(gap) < TOUCHES:
         return ["touches at the start"]
     return [f"{abs(gap):.4g}{unit} {'apart' if gap > 0 else 'INSIDE'} at the start"]

@@ -23,6 +23,7 @@ from liaison.tree.closure import is_curved
 from liaison.units import FORCE, MOMENT, Label, effort_along
 
 from .equations import COEFFICIENTS, Dynamics, Equations, EventFormula, Side, Sides
+from .implicit_loads import ImplicitLoads
 from .reports import TreeReports
 from .setting import Setting
 
@@ -91,9 +92,11 @@ def _coefficients(block: SideBlock) -> tuple[Expr, ...]:
 def _labels(block: SideBlock, speeds: Sequence[Label]) -> list[Label]:
     """A name and a unit for the force of every row."""
     unit = MOMENT if block.name.endswith((": rolling", ": pivoting")) or block.joint else FORCE
-    if block.kind == "friction" and block.load is None and len(block.rows[0].G) == 1:
-        (place,) = block.rows[0].G
-        unit = effort_along(speeds[place].unit)
+    if block.load is None and len(block.rows[0].G) == 1:
+        ((place, slope),) = block.rows[0].G.items()
+        # friction in a joint, or a stop of a coordinate
+        if block.kind == "friction" or as_expr(slope) in (as_expr(1), as_expr(-1)):
+            unit = effort_along(speeds[place].unit)
     if len(block.rows) == 1:
         return [Label(block.name, unit)]
     return [Label(f"{block.name} {x}", unit) for x in DIRECTIONS[: len(block.rows)]]
@@ -153,6 +156,7 @@ def completed(
                     x.name for x in setting.loads if x.rate_potential is not None
                 ),
                 "nonlinear_rates": nonlinear_rates(setting),
+                "implicit_loads": ImplicitLoads(setting),
             }
         ),
     )

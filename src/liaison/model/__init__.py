@@ -27,6 +27,6 @@ __all__ = offer(
         "mechanism": "Body Event GROUND Input Joint Mechanism Output Parameter Start",
         "relations": "BetweenFrames Constraint Coupling Holonomic Nonholonomic OfCoordinates "
         "PrescribedMotion RELATION_KINDS Rolling",
-        "shapes": "Box Cone Cylinder HeightField Hull Line Mesh Shape Sphere",
+        "shapes": "Box Capsule Cone Cylinder HeightField Hull Line Mesh Shape Sphere",
     },
 )

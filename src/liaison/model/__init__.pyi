@@ -130,6 +130,7 @@ from liaison.model.relations import OfCoordinates as OfCoordinates
 from liaison.model.relations import PrescribedMotion as PrescribedMotion
 from liaison.model.relations import Rolling as Rolling
 from liaison.model.shapes import Box as Box
+from liaison.model.shapes import Capsule as Capsule
 from liaison.model.shapes import Cone as Cone
 from liaison.model.shapes import Cylinder as Cylinder
 from liaison.model.shapes import HeightField as HeightField

@@ -25,7 +25,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from liaison.errors import ModelError, NamingError, Place, checked
+from liaison.errors import ModelError, NamingError, Place, checked, fitting
 from liaison.expr import PI, Expr, as_expr, symbol, symbols_of
 from liaison.model.contacts.collisions import collision as collision
 from liaison.model.contacts.contact import contact as contact
@@ -338,6 +338,7 @@ def turned(axis: Any, angle: Any) -> Any:
     return rotation_about(axis_vector(axis), scalar(angle, "an angle", line_here(), "rad"))
 
 
+@fitting
 def join(
     a: Body | Marker,
     b: Body | Marker,

@@ -27,12 +27,12 @@ from .joints import Free, Quaternion
 from .markers import Marker
 from .mechanism import Mechanism
 from .records import Body
-from .shapes import Box, Cylinder, HeightField, Hull, Shape, Sphere
+from .shapes import Box, Capsule, Cylinder, HeightField, Hull, Shape, Sphere
 
 if TYPE_CHECKING:
     from liaison.model.contacts.contact import Contact
 
-Solid: TypeAlias = Box | Cylinder | Hull | Sphere
+Solid: TypeAlias = Box | Capsule | Cylinder | Hull | Sphere
 """Shapes with which bodies collide."""
 
 FEW_PAIRS = 50
@@ -40,6 +40,14 @@ FEW_PAIRS = 50
 
 MOST_PAIRS = 200
 """Pairs up to which this is done where no scene can be made."""
+
+
+BY_LOOPS: tuple[tuple[Any, Any], ...] = (
+    (Box, Box | Capsule),
+    (Capsule, Capsule),
+    (Cylinder | Hull, Box | Capsule | Cylinder | Hull | Sphere),
+)
+"""Pairs of shapes whose places of contact loops find, in scenes."""
 
 
 def is_scene(mechanism: Mechanism) -> bool:
@@ -53,9 +61,7 @@ def is_scene(mechanism: Mechanism) -> bool:
     if not collisions(mechanism):
         return False
     surfaces = surfaces_of(mechanism)
-    by_loops = _pair_with(mechanism, surfaces, Box, Box) or _pair_with(
-        mechanism, surfaces, Cylinder | Hull, Box | Cylinder | Hull | Sphere
-    )
+    by_loops = any(_pair_with(mechanism, surfaces, one, other) for one, other in BY_LOOPS)
     if surfaces.pairs <= FEW_PAIRS and not (by_loops or surfaces.terrains):
         return False
     why = obstacle(mechanism)
@@ -146,7 +152,8 @@ def paired(mechanism: Mechanism) -> Mechanism:
             f"'{listed[0].name}' belongs to {surfaces.pairs} pairs that a scene finds while it "
             "runs; there are no equations of each.",
             place=listed[0].place,
-            hint="'simulate' runs it; for equations name fewer bodies.",
+            hint="'simulate' runs it, 'liaison.collide(…)' steps it and makes many runs; for "
+            "equations name fewer bodies.",
         )
     pairs = _pairs(mechanism, surfaces)
     bodies = {body.name: body for body in mechanism.bodies}
@@ -222,7 +229,7 @@ def _contact(name: str, pair: Pair, one: Solid, other: Solid | None) -> Contact:
     return Contact(name, first, second, place=pair.law.place, **options, **sizes)
 
 
-RANK = {Box: 0, Sphere: 1, Cylinder: 2, Hull: 3}
+RANK = {Box: 0, Sphere: 1, Capsule: 2, Cylinder: 3, Hull: 4}
 """Of two shapes the one further back is touched: a ball by a box, a drum by both, a hull by all."""
 
 
@@ -232,6 +239,8 @@ def _size_of(shape: Solid) -> dict[str, Any]:
         return {"kind": "hull", "more": (("points", shape),)}
     if isinstance(shape, Box):
         return {"kind": "box", "size": (shape.x, shape.y, shape.z)}
+    if isinstance(shape, Capsule):
+        return {"kind": "capsule", "radius": shape.radius, "length": shape.length}
     if isinstance(shape, Cylinder):
         return {"kind": "cylinder", "radius": shape.radius, "length": shape.length}
     return {"kind": "ball", "radius": shape.radius}
@@ -243,6 +252,8 @@ def _touched(one: Solid, other: Solid) -> dict[str, Any]:
         return {"more": (("hull", other),)}
     if isinstance(other, Cylinder):
         return {"more": (("drum", other.radius), ("height", other.length))}
+    if isinstance(other, Capsule):
+        return {"outside": other.radius, "along": other.length}
     if isinstance(other, Sphere):
         return {"outside": other.radius}
     assert isinstance(one, Box), one

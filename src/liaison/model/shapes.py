@@ -1,10 +1,10 @@
 """Shapes of bodies, for pictures and for masses from densities; opaque to the mechanics.
 
-A shape stands on its body at (R, p). Cylinders and cones run along z, a cylinder and a box about
-their middle, a cone from its base.
+A shape stands on its body at (R, p). Cylinders, capsules and cones run along z, a cylinder, a
+capsule and a box about their middle, a cone from its base.
 
-Public names: Shape, Box, Cylinder, Sphere, Cone, Mesh, Hull, HeightField, Line, filled,
-check_solid, terrain_of.
+Public names: Shape, Box, Cylinder, Sphere, Capsule, Cone, Mesh, Hull, HeightField, Line,
+filled, check_solid, terrain_of.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
@@ -28,6 +28,7 @@ from liaison.spatial import (
     Pose,
     array,
     box_tensor,
+    capsule_tensor,
     cone_tensor,
     cylinder_tensor,
     is_zero,
@@ -170,6 +171,36 @@ class Sphere(Shape, Brief):
 
     def tensor(self, mass: Any) -> Array:
         return sphere_tensor(mass, self.radius)
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Capsule(Shape, Brief):
+    """Along z, about its middle: a cylinder with half a ball at each end [m].
+
+    `length` is that of the cylinder, between the centers of the ends; the whole is 2 `radius`
+    longer.
+
+    Example:
+        >>> import liaison
+        >>> pill = liaison.body("pill", shapes=liaison.Capsule("1 cm", "4 cm"), density=1000)
+        >>> round(float(pill.mass), 6)
+        0.016755
+    """
+
+    radius: Any
+    length: Any
+    R: Matrix = UPRIGHT
+    p: Triple = (0, 0, 0)
+    color: str = ""
+
+    SIZES: ClassVar[tuple[str, ...]] = ("radius", "length")
+
+    def volume(self) -> Any:
+        return PI * self.radius * self.radius * (self.length + Fraction(4, 3) * self.radius)
+
+    def tensor(self, mass: Any) -> Array:
+        return capsule_tensor(mass, self.radius, self.length)
 
 
 @final

@@ -1,7 +1,8 @@
 """Convex parts that a mesh nearly consists of, by the package coacd, in a process of its own.
 
 What takes too long or ends that process is an error here, not the end of the program. A mesh that
-is convex already is its own only part.
+is convex already is its own only part. Parts are kept in the cache on disk, under the mesh, what is
+asked for and the package: numbers, of which nothing is executed.
 
 Public names: ConvexParts, convex_parts, need_coacd, volume_of, SECONDS.
 
@@ -10,6 +11,7 @@ Source: WEI22 (approximate convex decomposition with collision-aware concavity).
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -22,6 +24,7 @@ import numpy as np
 
 from liaison.errors import ModelError, needed
 
+from .disk_cache import fetch, key_of, store
 from .hulls import convex_hull
 from .meshes import MeshFile
 from .state import Array
@@ -32,6 +35,8 @@ CONVEX = 0.01
 """Part of its volume by which the hull of a mesh may be larger for it to count as convex."""
 SEARCH = {"resolution": 1000, "mcts_nodes": 15, "mcts_iterations": 60}
 """How far it searches for cuts: in half the time of its own defaults, parts about as good."""
+KEPT = ".parts"
+"""Ending of files of the cache."""
 WORK = "import sys; from liaison.numeric.decompose import work; work(sys.argv[1])"
 
 
@@ -115,9 +120,44 @@ def convex_parts(
     before = hull.volume / volume - 1 if volume else None
     if before is not None and before <= CONVEX:
         return ConvexParts((hull.vertices,), before, before)
-    points = _taken_apart(mesh, most, threshold, seconds, owner)
+    key = _key(mesh, most, threshold)
+    points = _kept(key)
+    if points is None:
+        points = _taken_apart(mesh, most, threshold, seconds, owner)
+        counts = np.array([len(points), *map(len, points)], dtype="<i8").tobytes()
+        store(key, counts + np.concatenate(points).astype("<f8").tobytes(), KEPT)
     total = sum(convex_hull(x, owner).volume for x in points)
     return ConvexParts(points, total / volume - 1 if volume else None, before)
+
+
+def _key(mesh: MeshFile, most: int, threshold: float) -> str:
+    """The name of the parts of a mesh in the cache: what they depend on."""
+    import coacd
+
+    home = getattr(coacd, "__file__", None) or ""
+    changed = os.stat(home).st_mtime_ns if home else 0
+    digest = hashlib.sha256()
+    for array in (mesh.vertices.astype("<f8"), mesh.triangles.astype("<i8")):
+        digest.update(f"{array.shape}".encode() + array.tobytes())
+    asked = f"{most} {threshold!r} {sorted(SEARCH.items())}"
+    return key_of("convex parts", f"{home} {changed}", asked, digest.hexdigest())
+
+
+def _kept(key: str) -> tuple[Array, ...] | None:
+    """Parts from the cache; None where there are none that are sound."""
+    content = fetch(key, KEPT)
+    if content is None or len(content) % 8 or len(content) < 16:
+        return None
+    words = np.frombuffer(content, dtype="<i8")
+    parts = int(words[0])
+    if not 0 < parts < len(words):
+        return None
+    counts, points = words[1 : 1 + parts], words[1 + parts :].view("<f8").astype(float)
+    if np.any(counts < 1) or 3 * int(np.sum(counts)) != len(points):
+        return None
+    if not np.all(np.isfinite(points)):
+        return None
+    return tuple(np.split(points.reshape(-1, 3), np.cumsum(counts)[:-1]))
 
 
 def _taken_apart(

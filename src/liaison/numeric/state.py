@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liaison.errors import NamingError, SimulationError
+from liaison.lazy import Fitted
 from liaison.units import Label, si_value
 
 Array: TypeAlias = NDArray[np.float64]
@@ -20,7 +21,7 @@ Array: TypeAlias = NDArray[np.float64]
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class State:
+class State(Fitted):
     """Where a mechanism is and how it moves at one instant.
 
     The arrays are copied and cannot be written to. Entries are read by label:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from liaison.equations import Equations
+from liaison.equations.implicit_loads import ImplicitLoad, measure_symbols, measured
 from liaison.errors import DerivationError, NamingError, ProgramError, checked
 from liaison.expr import (
     ONE,
@@ -90,7 +91,11 @@ def lower(equations: Equations) -> Program:
                 "nphi": len(equations.closures.phi),
                 "nu": len(symbols.u),
                 "np": len(symbols.p),
-                "nx": max(nq, nv + nc + len(symbols.force) + len(_features(equations))),
+                "nx": max(
+                    nq,
+                    nv + nc + len(symbols.force) + len(_features(equations)),
+                    len(_measures(equations)),
+                ),
             }
         ),
         labels=equations.labels,
@@ -142,7 +147,7 @@ def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
     listed += [("x", equations.kinematics.target), ("x", symbols.stress)]
     after = [solved(x) for x in (*symbols.vdot, *symbols.lam)]
     listed += [("x", (*_changes(equations), *after)), ("x", tuple(_weights(equations)))]
-    listed += [("x", tuple(right_sides(equations)))]
+    listed += [("x", tuple(right_sides(equations))), ("x", _measures(equations))]
     places: dict[Expr, tuple[str, int]] = {}
     for array, group in listed:
         for i, x in enumerate(group):
@@ -152,6 +157,13 @@ def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
     first = len(symbols.vdot) + len(symbols.lam)
     behind = (*symbols.force, *_features(equations))
     return places | {x: ("x", first + i) for i, x in enumerate(behind)}
+
+
+def _measures(equations: Equations) -> tuple[Expr, ...]:
+    """What x holds in the entry `load_laws`: measures that loads act along, then their rates."""
+    mechanism = equations.facts.get("mechanism")
+    both = [measure_symbols(x.name) for x in measured(mechanism)] if mechanism else []
+    return tuple(x for group in zip(*both, strict=True) for x in group)
 
 
 def _features(equations: Equations) -> tuple[Expr, ...]:
@@ -176,6 +188,7 @@ def _facts(equations: Equations) -> dict[str, object]:
         "closures": partial(closure_rows, equations),
         "energy": partial(watched_energy, equations),
         **equations.facts,
+        "implicit_loads": partial(implicit_count, equations),
     }
 
 
@@ -336,8 +349,12 @@ class _Lowering:
             "qdot": lambda: [("qdot", position_rates(self.equations))],
             "assembly": self.assembly,
             "one_sided": self.one_sided,
+            "one_sided_from": self.one_sided,
+            "passes": lambda: [("pair", [ZERO]), ("part", [ZERO])],
             "frames": lambda: [(x.name, list(x.pose)) for x in self.equations.sides.pairs],
             "bearings": self.bearings,
+            "load_rows": self.load_rows,
+            "load_laws": self.load_laws,
             **({"solve": self.solve} if self.equations.dynamics.whole is None else {}),
         }
 
@@ -494,6 +511,31 @@ class _Lowering:
             ("coefficients", [x for b in sides.blocks for x in (*b.coefficients, ZERO, ZERO)]),
         ]
 
+    @cached_property
+    def implicit(self) -> list[ImplicitLoad]:
+        """Loads that follow what they act along."""
+        return implicit_loads_of(self.equations)
+
+    def load_rows(self) -> Blocks:
+        """x, ẋ, whether U lacks its work, and J of every load that follows what it acts along."""
+        loads = self.implicit
+        J = {(k, j): entry for k, load in enumerate(loads) for j, entry in load.J.items()}
+        return [
+            ("x", [load.value for load in loads]),
+            ("rate", [load.rate for load in loads]),
+            ("counted", [ZERO if load.is_stored else ONE for load in loads]),
+            ("J", dense(J, len(loads), self.nv)),
+        ]
+
+    def load_laws(self) -> Blocks:
+        """Their efforts, −∂e/∂ẋ and −∂e/∂x, at measures and rates given in x."""
+        loads = self.implicit
+        return [
+            ("effort", [load.effort for load in loads]),
+            ("damping", [load.damping for load in loads]),
+            ("stiffness", [load.stiffness for load in loads]),
+        ]
+
     def bearings(self) -> Blocks:
         """What every bearing with friction transmits, across its axis if it slides; of v̇, λ, f."""
         reactions = self.equations.reports.reactions
@@ -526,6 +568,20 @@ class _Lowering:
         rate = self.equations.closures.rate
         delta, _, _ = self.factored.solve([ZERO] * self.nv, [-x for x in rate])
         return [("delta", delta), ("worst", [worst(rate)])]
+
+
+def implicit_loads_of(equations: Equations) -> list[ImplicitLoad]:
+    """Loads that follow what they act along; none where velocities are not those of their rows."""
+    loads = equations.facts.get("implicit_loads")
+    if loads is None or loads.setting.symbols.v != equations.symbols.v:
+        return []
+    return list(loads.rows)
+
+
+def implicit_count(equations: Equations) -> int:
+    """How many rows they have; 0 where no effort follows what it acts along."""
+    loads = implicit_loads_of(equations)
+    return len(loads) if any(load.J for load in loads) else 0
 
 
 def position_rates(equations: Equations) -> list[Expr]:

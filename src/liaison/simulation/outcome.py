@@ -60,6 +60,7 @@ REASONS = {
     at.SINGULAR_MASS: "singular mass matrix",
     at.STANDSTILL: "standstill",
     at.STEP_UP: "step up",
+    at.PASSED: "passed through",
 }
 """What `SimulationError.status` says."""
 
@@ -88,7 +89,8 @@ def _failure(plan: Plan, run: Run, code: int) -> tuple[str, str]:
     size = f"{run.worst:.3g}"
     others = _against(plan, run) if code == at.INCONSISTENT else ""
     sides, k = plan.program.facts.get("sides", ()), int(run.detail[0])
-    block = sides[k][0] if 0 <= k < len(sides) else ""
+    pairs = plan.program.facts.get("convex", ()) if code == at.PASSED else sides
+    block = pairs[k][0] if 0 <= k < len(pairs) else ""
     event = _event_name(plan, run)
     return failure_texts(plan, run, row, size, event=event, block=block, others=others)[code]
 
@@ -164,10 +166,14 @@ def _rate_lost(plan: Plan, row: str, size: str, smaller: str) -> tuple[str, str]
 def _sides_failed(plan: Plan, name: str, size: str) -> dict[int, tuple[str, str]]:
     """Errors at contacts and other unilateral constraints."""
     sides = plan.program.facts.get("sides", ())
+    efforts = {x.name: x.unit for x in plan.program.labels.get("force", ())}
+    unit = "rad" if efforts.get(name, "N") == "N*m" else "m"
     return {
         at.BAD_GAP: (
-            f"the start does not hold: {name!r} is violated by {size} m.",
-            "Start where nothing penetrates.",
+            f"the start does not hold: {name!r} is violated by {size} {unit}.",
+            "Start within the range of the coordinate; numbers without a unit are radians."
+            if unit == "rad"
+            else "Start where nothing penetrates.",
         ),
         at.BAD_SIDE: (
             f"the start does not hold: the rate of {name!r} is on the forbidden side by {size}.",
@@ -181,6 +187,11 @@ def _sides_failed(plan: Plan, name: str, size: str) -> dict[int, tuple[str, str]
         at.STANDSTILL: (
             "contacts open and close without end at {now}: time does not advance.",
             "Method 'moreau' with a fixed step passes such instants.",
+        ),
+        at.PASSED: (
+            f"the bodies of {name!r} pass each other within the shortest part of a step after "
+            "{now}, too fast to be seen to touch.",
+            "Take a smaller step, or give what is thin some thickness.",
         ),
         at.STEP_UP: (
             f"what {name!r} touches jumps up by {size} m at {{now}}: its formula is no wall.",

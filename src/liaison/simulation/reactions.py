@@ -4,14 +4,15 @@ Where rows of G depend on each other, multipliers λ with Gᵀλ = 0 move nothin
 will. A component of a reaction that changes with one of them is not determined by the motion. Of
 all λ the shortest is taken, in rows scaled to length 1.
 
-Public names: RANK, CHANGE, Redundancy, redundancy, accelerations, pivoted, reactions, multipliers,
-joint_accelerations, motions.
+Public names: RANK, CHANGE, Redundancy, DenseRedundancy, SparseRedundancy, redundancy,
+accelerations, pivoted, reactions, multipliers, joint_accelerations, motions.
 
 Source: GVL13 §2.4 (rank and null space by singular values).
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, final
 
@@ -25,6 +26,7 @@ from liaison.simulation.steps.explicit import CONSISTENCY
 from liaison.solvers.linear.dense import NOISE, saddle_area
 
 from .hull_places import with_places
+from .loose_rows import LooseRows, lengths_of, loose_rows, self_stress_of
 from .machine import compiled_loops, map_entry, over_saddles
 
 if TYPE_CHECKING:
@@ -43,27 +45,140 @@ MOTIONS = tuple(f"{x}{end}" for end in ("", "'") for x in ("wx", "wy", "wz", "vx
 MOTION_UNITS = ("rad/s",) * 3 + ("m/s",) * 3 + ("rad/s2",) * 3 + ("m/s2",) * 3
 
 
+class Redundancy(ABC):
+    """Directions of λ that move nothing, at every recorded row."""
+
+    vanished: int
+    """How many rows hold whatever the mechanism does, and have no λ."""
+
+    @property
+    @abstractmethod
+    def pivoted(self) -> NDArray[np.bool_]:
+        """Where the shortest λ is to be found with pivots."""
+
+    @abstractmethod
+    def shortest(self, lam: Array) -> Array:
+        """The shortest λ, where it is found without pivots."""
+
+    @abstractmethod
+    def undetermined(self) -> NDArray[np.bool_] | None:
+        """Which λ change with some direction, shape (instants, nc); None if there is none."""
+
+    @abstractmethod
+    def self_stress(self) -> tuple[Array, Array] | None:
+        """Wrenches d that may be added at will, largest entry 1: max |d|, Σ d dᵀ, by joints."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
-class Redundancy:
-    """Directions of λ that move nothing.
+class DenseRedundancy(Redundancy):
+    """The same from the dense numbers of G.
 
     Args:
+        plan: of the run.
+        rows: recorded.
         directions: shape (instants, nc, most of them at once), zero where there are fewer.
-        vanished: how many rows hold whatever the mechanism does, and have no λ.
+        vanished: as above.
     """
 
+    plan: Plan
+    rows: Array
     directions: Array
     vanished: int
 
     @property
-    def instants(self) -> NDArray[np.bool_]:
+    def pivoted(self) -> NDArray[np.bool_]:
         """Where G has dependent rows."""
         return np.asarray(np.any(self.directions != 0, axis=(1, 2)))
 
+    def shortest(self, lam: Array) -> Array:
+        """As it is: pivots find it."""
+        return lam
+
+    def undetermined(self) -> NDArray[np.bool_] | None:
+        """Entries above CHANGE times the largest of their instant and direction."""
+        if not self.directions.shape[2]:
+            return None
+        size = np.abs(self.directions)
+        largest = np.max(size, axis=1, keepdims=True, initial=0.0)
+        return np.asarray(np.any(size > CHANGE * largest, axis=2))
+
+    def self_stress(self) -> tuple[Array, Array] | None:
+        """One direction after another, then rows without λ."""
+        plan, rows = self.plan, self.rows
+        nc, count = plan.size("nc"), self.directions.shape[2]
+        if not (count or self.vanished) or "self_stress" not in plan.program.entries:
+            return None
+        columns = []
+        for k in range(count + self.vanished):
+            x = np.zeros((len(rows), nc + self.vanished))
+            if k < count:
+                x[:, :nc] = self.directions[:, :, k]
+            else:
+                x[:, nc + k - count] = 1.0
+            change = map_entry(plan.kernel, "self_stress", rows, plan.parameters, x)
+            most = np.max(np.abs(change), axis=1, keepdims=True, initial=0.0)
+            columns.append(change / np.where(most > 0, most, 1.0))
+        stress = np.stack(columns, axis=1)
+        wrenches = stress.reshape(len(rows), count + self.vanished, -1, 6)
+        gram = np.einsum("nkji,nkjl->njil", wrenches, wrenches)
+        return np.max(np.abs(wrenches), axis=1), gram
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SparseRedundancy(Redundancy):
+    """The same from the numbers of G along paths, of mechanisms of many bodies.
+
+    Args:
+        plan: of the run.
+        rows: recorded.
+        groups: directions.
+        vanished: as above.
+    """
+
+    plan: Plan
+    rows: Array
+    groups: tuple[LooseRows, ...]
+    vanished: int
+
+    @property
+    def pivoted(self) -> NDArray[np.bool_]:
+        """Nowhere."""
+        return np.zeros(len(self.rows), dtype=bool)
+
+    def shortest(self, lam: Array) -> Array:
+        """Less what directions take away, in rows scaled to length 1 in the metric of M."""
+        lam, p = lam.copy(), self.plan.parameters
+        for one in self.groups:
+            own = p[one.instants] if p.ndim > 1 else p
+            square = map_entry(self.plan.kernel, "lightness", self.rows[one.instants], own)
+            length = np.sqrt(np.where(square > 0.0, square, 1.0))
+            lam[one.instants] = one.shortest(lam[one.instants], length)
+        return lam
+
+    def undetermined(self) -> NDArray[np.bool_] | None:
+        """Rows of directions."""
+        if not self.groups:
+            return None
+        mask = np.zeros((len(self.rows), self.plan.size("nc")), dtype=bool)
+        for one in self.groups:
+            size = np.abs(one.values)
+            most = np.maximum.reduceat(size, one.begins[:-1], axis=1)[:, one.owners]
+            changed, at = np.nonzero(size > CHANGE * most)
+            mask[one.instants[changed], one.rows[at]] = True
+        return mask
+
+    def self_stress(self) -> tuple[Array, Array] | None:
+        """Directions together that load no joint in common."""
+        if not (self.groups or self.vanished):
+            return None
+        plan = self.plan
+        return self_stress_of(plan.kernel, self.rows, plan.parameters, self.groups, self.vanished)
+
 
 def redundancy(plan: Plan, rows: Array, begins: NDArray[np.intp] | None = None) -> Redundancy:
-    """Null space of Gᵀ at every recorded row (t, q, v, u); not looked for where G is sparse.
+    """Null space of Gᵀ at every recorded row (t, q, v, u).
 
     Args:
         plan: its parameters are of all rows, or one row each.
@@ -72,8 +187,10 @@ def redundancy(plan: Plan, rows: Array, begins: NDArray[np.intp] | None = None) 
     """
     nv, nc = plan.size("nv"), plan.size("nc")
     vanished = len(plan.program.facts.get("vanished", ()))
+    if nc and nv and "rows" in plan.program.entries:
+        return SparseRedundancy(plan, rows, tuple(_loose(plan, rows, begins)), vanished)
     if not (nc and nv) or "terms" not in plan.program.entries:
-        return Redundancy(np.zeros((len(rows), nc, 0)), vanished)
+        return DenseRedundancy(plan, rows, np.zeros((len(rows), nc, 0)), vanished)
     terms = map_entry(plan.kernel, "terms", rows, plan.parameters)
     G = terms[:, nv * nv : nv * nv + nc * nv].reshape(-1, nc, nv)
     length = np.linalg.norm(G, axis=2, keepdims=True)
@@ -83,7 +200,16 @@ def redundancy(plan: Plan, rows: Array, begins: NDArray[np.intp] | None = None) 
     rank = np.count_nonzero(s > RANK * s[:, :1], axis=1)
     most = nc - int(np.min(rank, initial=nc))
     loose = np.arange(nc - most, nc) >= rank[:, None]
-    return Redundancy(U[:, :, nc - most :] / scale * loose[:, None, :], vanished)
+    directions = U[:, :, nc - most :] / scale * loose[:, None, :]
+    return DenseRedundancy(plan, rows, directions, vanished)
+
+
+def _loose(plan: Plan, rows: Array, begins: NDArray[np.intp] | None) -> list[LooseRows]:
+    """Null vectors of Gᵀ of a kernel that writes the numbers of G along paths."""
+    sparse, values, length = lengths_of(plan.kernel, rows, plan.parameters)
+    most = _largest(length[:, :, None], begins)
+    is_noise = length <= NOISE * (most if np.ndim(most) == 0 else most[:, :, 0])
+    return loose_rows(sparse, values, np.where(is_noise, np.inf, length), RANK)
 
 
 def _largest(length: Array, begins: NDArray[np.intp] | None) -> Any:
@@ -107,10 +233,13 @@ def accelerations(
         return np.hstack([contacts.vdot, lam, contacts.force])
     out = map_entry(plan.kernel, "forward", rows, plan.parameters)
     values, size = out[:, : nv + nc].copy(), 1 + np.max(np.abs(out[:, :nv]), axis=1, initial=0.0)
-    if not (nc and nv) or "terms" not in plan.program.entries:
+    if not (nc and nv):
+        return values
+    values[:, nv:] = loose.shortest(values[:, nv:])
+    if "terms" not in plan.program.entries:
         return values
     before = out[:, nv + nc] / size
-    chosen = ~(before <= plan.settings.residual) | loose.instants
+    chosen = ~(before <= plan.settings.residual) | loose.pivoted
     if np.any(chosen):
         p = plan.parameters
         own = plan if p.ndim == 1 else replace(plan, parameters=p[chosen])
@@ -158,14 +287,12 @@ def reactions(
     values = map_entry(plan.kernel, "reactions", rows, plan.parameters, x)
     joints = tuple(name for name, _ in plan.program.entry("reactions").layout)
     shape, axes = (len(rows), len(joints), 6), {"joint": joints, "component": COMPONENTS}
-    stress = _self_stress(plan, rows, loose)
+    stress = loose.self_stress()
     if stress is None:
         return {"reactions": Series(values.reshape(shape), UNITS, axes)}
-    mask = np.any(np.abs(stress) > CHANGE, axis=1).reshape(shape)
-    wrenches = stress.reshape(len(rows), -1, len(joints), 6)
-    gram = np.einsum("nkji,nkjl->njil", wrenches, wrenches)
+    most, gram = stress
     return {
-        "reactions": Series(values.reshape(shape), UNITS, axes, mask),
+        "reactions": Series(values.reshape(shape), UNITS, axes, most > CHANGE),
         "self_stress": Series(gram, "", {**axes, "against": COMPONENTS}),
     }
 
@@ -181,8 +308,7 @@ def multipliers(
     nv, nc = plan.size("nv"), plan.size("nc")
     lam = accelerations(plan, rows, loose, contacts)[:, nv : nv + nc]
     units, names = tuple(x.unit for x in labels), tuple(x.name for x in labels)
-    mask = np.any(_changes(loose.directions), axis=2) if loose.directions.shape[2] else None
-    return {"lam": Series(lam, units, {"row": names}, mask)}
+    return {"lam": Series(lam, units, {"row": names}, loose.undetermined())}
 
 
 def joint_accelerations(
@@ -210,30 +336,3 @@ def motions(
     bodies = tuple(name for name, _ in plan.program.entry("motions").layout)
     table, axes = values.reshape(len(rows), len(bodies), 12), {"body": bodies, "motion": MOTIONS}
     return {"motions": Series(table, MOTION_UNITS, axes)}
-
-
-def _self_stress(plan: Plan, rows: Array, loose: Redundancy) -> Array | None:
-    """What each multiplier that moves nothing puts into the joints, largest entry 1; or None.
-
-    Shape (instants, multipliers, 6 joints).
-    """
-    nc, count = plan.size("nc"), loose.directions.shape[2]
-    if not (count or loose.vanished) or "self_stress" not in plan.program.entries:
-        return None
-    columns = []
-    for k in range(count + loose.vanished):
-        x = np.zeros((len(rows), nc + loose.vanished))
-        if k < count:
-            x[:, :nc] = loose.directions[:, :, k]
-        else:
-            x[:, nc + k - count] = 1.0
-        change = map_entry(plan.kernel, "self_stress", rows, plan.parameters, x)
-        most = np.max(np.abs(change), axis=1, keepdims=True, initial=0.0)
-        columns.append(change / np.where(most > 0, most, 1.0))
-    return np.stack(columns, axis=1)
-
-
-def _changes(change: Array) -> NDArray[np.bool_]:
-    """Entries above CHANGE times the largest of their instant and direction."""
-    size = np.abs(change)
-    return np.asarray(size > CHANGE * np.max(size, axis=1, keepdims=True, initial=0.0))

@@ -13,8 +13,10 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from copy import copy
 from dataclasses import dataclass, field, replace
 from threading import Lock
+from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
@@ -23,7 +25,7 @@ from numpy.typing import NDArray
 from liaison.contacts.scene.kernel import scene_kernel, scene_labels
 from liaison.contacts.scene.layout import MOST_THREADS
 from liaison.contacts.scene.parts import Bodies, Laws, SceneModel, Terrain, check_start
-from liaison.errors import Interrupted, NamingError, SimulationError
+from liaison.errors import Interrupted, NamingError, SimulationError, fitting
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulation.batch.plan import common_length, length_of
@@ -84,6 +86,7 @@ class Scene:
         bodies, planes = len(self.bodies.names), len(self.planes)
         return f"<Scene of {bodies} bodies and {planes} planes{fields}>"
 
+    @fitting
     def simulate(
         self,
         until: float | str,
@@ -135,6 +138,7 @@ class Scene:
         limit = si_value(time_limit, "s", "time_limit")
         return run.finish(time_limit=limit, progress=progress, on_failure=on_failure)
 
+    @fitting
     def run(
         self,
         until: float | str,
@@ -180,6 +184,7 @@ class Scene:
         state = self._start(kernel)
         return Run(kernel, state, end, settings, stop=stop, is_compiled=is_compiled)
 
+    @fitting
     def stepper(
         self,
         *,
@@ -210,6 +215,7 @@ class Scene:
         settings = settings_of(step=size, method="moreau", max_steps=STEPS)
         return Stepper(kernel, self._start(kernel), settings)
 
+    @fitting
     def simulate_batch(
         self,
         until: float | str,
@@ -225,7 +231,8 @@ class Scene:
     ) -> Runs:
         """Lets the scene move many times, on all cores, from many starts.
 
-        A run has the bits that it has alone.
+        A run has the bits that it has alone. A start that does not hold is a run that failed, and
+        says why; the others run.
 
         Args:
             until: the last instant [s].
@@ -247,14 +254,15 @@ class Scene:
         instants = _instants(listed, size, end)
         if instants is None:
             instants = _whole_steps(1, size, end)
-        scenes = self._with_starts(start)
+        scenes, refused = self._with_starts(start)
         return scene_runs(
             lambda k: scenes[k].run(end, step=size, every=instants, **options), len(scenes),
             np.asarray(instants, dtype=float), threads=threads,
             time_limit=si_value(time_limit, "s", "time_limit"), on_failure=on_failure,
-            progress=progress,
+            progress=progress, refused=refused,
         )  # fmt: skip
 
+    @fitting
     def worlds(
         self,
         count: int,
@@ -289,20 +297,28 @@ class Scene:
         start = self._start(kernel) if state is None else state
         return worlds_of(kernel, start, count, step=size, device=device, precision=precision)
 
-    def _with_starts(self, start: Mapping[str, Any]) -> list[Scene]:
-        """The same scene from each of the starts."""
+    def _with_starts(
+        self, start: Mapping[str, Any]
+    ) -> tuple[list[Scene], dict[int, SimulationError]]:
+        """The same scene from each of the starts, and why some of them do not hold."""
         q, v = scene_labels(self.bodies.names)
         count = number_of_runs(start, [x.name for x in (*q, *v)])
         n = len(self.bodies.names)
         poses = rows_of_starts(q, self.bodies.pose.ravel(), start, count).reshape(count, n, 7)
         speeds = rows_of_starts(v, self.bodies.speed.ravel(), start, count).reshape(count, n, 6)
-        return [
-            Scene(
-                replace(self.bodies, pose=pose, speed=speed), self.planes, laws=self.laws,
-                gravity=self.gravity, terrains=self.terrains,
-            )
-            for pose, speed in zip(poses, speeds, strict=True)
-        ]  # fmt: skip
+        scenes, refused = [], {}
+        for k, (pose, speed) in enumerate(zip(poses, speeds, strict=True)):
+            scene = copy(self)
+            scene.bodies = replace(self.bodies, pose=pose, speed=speed)
+            scenes.append(scene)
+            try:
+                check_start(scene.bodies, self.planes, self.laws)
+            except SimulationError as fault:
+                if not (np.isfinite(pose).all() and np.isfinite(speed).all()):
+                    message = f"run {k} of the batch: {fault.message}"
+                    raise SimulationError(message, status=fault.status) from None
+                refused[k] = fault
+        return scenes, refused
 
     def _kernel(
         self, *, tolerance: float, depth: float, sweeps: int, events: bool, threads: int
@@ -409,6 +425,7 @@ class _Work:
     make: Callable[[int], Run]
     count: int
     deadline: float
+    refused: Mapping[int, SimulationError]
     taken: int = 0
     ended: str = ""
     over: dict[int, Ended] = field(default_factory=dict)
@@ -421,12 +438,14 @@ class _Work:
                 k, self.taken = self.taken, self.taken + 1
             if k >= self.count:
                 return
-            self.over[k] = self._finished(self.make(k))
+            self.over[k] = self._finished(self.make(k), self.refused.get(k))
 
-    def _finished(self, run: Run) -> Ended:
-        """A run to its end, or until the batch is ended."""
+    def _finished(self, run: Run, fault: SimulationError | None) -> Ended:
+        """A run to its end, or until the batch is ended; at its start where that is a fault."""
         ended = self.ended
         try:
+            if fault is not None:
+                raise fault
             while not run.is_over and not ended:
                 run.go()
                 late = TIME_LIMIT if time.perf_counter() > self.deadline else ""
@@ -446,6 +465,7 @@ def scene_runs(
     time_limit: float | None = None,
     on_failure: str = "raise",
     progress: Callable[[float], None] | None = None,
+    refused: Mapping[int, SimulationError] = MappingProxyType({}),
 ) -> Runs:
     """Runs of scenes that record at the same instants, stacked.
 
@@ -457,6 +477,7 @@ def scene_runs(
         time_limit: seconds of wall clock after which the runs still under way are left.
         on_failure: "raise" if a run fails, or "return" all of them, each with its status.
         progress: called with the fraction of runs that are over, about every 0.1 s.
+        refused: number of a run -> why it does not begin.
 
     Raises:
         SimulationError: some runs could not go on; carries all of them as `trajectory`.
@@ -464,7 +485,7 @@ def scene_runs(
     """
     check_batch(on_failure, threads, time_limit)
     deadline = math.inf if time_limit is None else time.perf_counter() + time_limit
-    work = _Work(make, count, deadline)
+    work = _Work(make, count, deadline, refused)
     with ThreadPoolExecutor(min(threads or cores(), count), "liaison") as pool:
         left = {pool.submit(work.share) for _ in range(min(threads or cores(), count))}
         try:

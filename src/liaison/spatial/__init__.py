@@ -11,8 +11,8 @@ __all__ = offer(
     {
         "arrays": "Array Entries array cross3 dot identity is_formula is_zero minus norm number "
         "plus product tilde times unit vector zeros",
-        "inertia": "Inertia box_tensor cone_tensor cylinder_tensor inertia_violation "
-        "product_tensor sphere_tensor",
+        "inertia": "Inertia box_tensor capsule_tensor cone_tensor cylinder_tensor "
+        "inertia_violation product_tensor sphere_tensor",
         "plucker": "act_force act_force_inverse act_motion act_motion_inverse act_point "
         "apply_inertia compose cross_motion inverse move_inertia",
         "pose": "Frame Pose WORLD",

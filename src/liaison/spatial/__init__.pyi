@@ -21,6 +21,7 @@ from liaison.spatial.arrays import vector as vector
 from liaison.spatial.arrays import zeros as zeros
 from liaison.spatial.inertia import Inertia as Inertia
 from liaison.spatial.inertia import box_tensor as box_tensor
+from liaison.spatial.inertia import capsule_tensor as capsule_tensor
 from liaison.spatial.inertia import cone_tensor as cone_tensor
 from liaison.spatial.inertia import cylinder_tensor as cylinder_tensor
 from liaison.spatial.inertia import inertia_violation as inertia_violation

@@ -6,7 +6,7 @@ Entries are numbers or formulas; principal frames, ellipsoids and the judgement 
 numbers.
 
 Public names: Inertia, product_tensor, inertia_violation, box_tensor, cylinder_tensor,
-sphere_tensor, cone_tensor.
+sphere_tensor, capsule_tensor, cone_tensor.
 
 Source: LL 1.4.
 Differs: LL 1.4.4 prints −ũ² = 1 + uuᵀ; it is 1 − uuᵀ. I and P are positive semi-definite.
@@ -228,6 +228,34 @@ def sphere_tensor(mass: Any, radius: Any) -> Array:
     """I about the center of a full ball."""
     moment = times(times(mass, radius), times(radius, Fraction(2, 5)))
     return _diagonal(moment, moment, moment)
+
+
+def capsule_tensor(mass: Any, radius: Any, length: Any) -> Array:
+    """I about the center of a full capsule along z: a cylinder, and half a ball at each end.
+
+    With shares k l and k 4r/3 of the mass, 1/k = l + 4r/3, and half balls whose centers are 3r/8
+    beyond the ends of the cylinder,
+
+        I_z = m k (l r²/2 + 8 r³/15),
+        I_x = m k (l (l²/12 + r²/4) + (4 r/3) (2 r²/5 + l²/4 + 3 l r/8)).
+
+    Args:
+        mass: [kg].
+        radius: r [m].
+        length: l between the centers of its ends [m].
+    """
+    tube, ball = length, times(radius, Fraction(4, 3))
+    share = mass / plus(tube, ball)
+    square, long = times(radius, radius), times(length, length)
+    along = plus(times(tube, times(square, Fraction(1, 2))),
+                 times(ball, times(square, Fraction(2, 5))))  # fmt: skip
+    wide = plus(times(long, Fraction(1, 12)), times(square, Fraction(1, 4)))
+    ends = plus(
+        plus(times(square, Fraction(2, 5)), times(long, Fraction(1, 4))),
+        times(times(length, radius), Fraction(3, 8)),
+    )
+    across = times(share, plus(times(tube, wide), times(ball, ends)))
+    return _diagonal(across, across, times(share, along))
 
 
 def cone_tensor(mass: Any, radius: Any, height: Any) -> Array:

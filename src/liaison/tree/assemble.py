@@ -447,10 +447,18 @@ class _Problem:
             residual = self.worst(self.phi(q))
             if self._closes(q):
                 return q, attempt + 1
+            if attempt == 0:
+                self._check_reach()
             if nearest is None or residual < nearest[0]:
                 nearest = (residual, q)
         assert nearest is not None
         raise self._error(nearest[1], firm)
+
+    def _check_reach(self) -> None:
+        from .reach import too_short
+
+        if impossible := too_short(self.tree, self.fixed):
+            raise impossible
 
     def _newton(self, q: Floats, free: NDArray[np.bool_]) -> Floats:
         """Gauss–Newton with the least step, shortened until |Φ| falls."""

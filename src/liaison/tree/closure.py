@@ -277,7 +277,7 @@ def closure_rows(kinematics: Kinematics, qdot: Sequence[Any]) -> list[tuple[Labe
     labelled: list[tuple[Label, Row]] = []
     for closure in tree.closures:
         rows = joint_rows(kinematics, closure)
-        labelled += zip(joint_labels(kinematics, closure), rows, strict=True)
+        labelled += zip(joint_labels(tree, closure), rows, strict=True)
         if closure.ghost is not None:
             ties = tie_rows(kinematics, closure, closure.ghost)
             labelled += zip(tie_labels(closure.joint), ties, strict=True)
@@ -300,12 +300,12 @@ def relation_rows(kinematics: Kinematics, qdot: Sequence[Any]) -> list[tuple[Lab
     return labelled
 
 
-def joint_labels(kinematics: Kinematics, closure: Closure) -> list[Label]:
+def joint_labels(tree: Tree, closure: Closure) -> list[Label]:
     """What the multiplier of each row of a cut joint is, and in whose axes.
 
     Moments, and forces that do not pin the origin, are in the axes of the predecessor's marker.
     """
-    tree, joint = kinematics.tree, closure.joint
+    joint = closure.joint
     root = tree.common_ancestor(closure.predecessor[0], closure.successor[0])
     axes = "ground" if root == GROUND else tree.nodes[root].body
     pins = pinned(joint.type)

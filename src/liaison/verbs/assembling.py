@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.equations.formalisms.newton_euler import newton_euler
-from liaison.equations.start_checks import is_completed, is_obstructed_by
+from liaison.equations.start_checks import LOOSE, OBSTRUCTED, is_completed
+from liaison.equations.start_checks import TRIES as TRIALS
 from liaison.errors import ArgumentError, AssemblyError, NamingError, SimulationError
 from liaison.expr import Expr
 from liaison.model.mechanism import Mechanism
@@ -40,8 +41,10 @@ from liaison.simulation.assembly import (
     Rows,
 )
 from liaison.simulation.batch.plan import value_of
+from liaison.simulation.loose_rows import LooseRows, SparseRows, loose_rows
 from liaison.tree.assemble import STARTS, assemble, shake
-from liaison.tree.starts import Begin, Starts, check_attitudes, fixed_values, is_weak
+from liaison.tree.reach import too_short
+from liaison.tree.starts import EXACT, SMALL, Begin, Starts, check_attitudes, fixed_values
 from liaison.tree.tree import GROUND, Tree, as_float, span
 from liaison.units import FORCE
 
@@ -79,6 +82,8 @@ def closed_start(tree: Tree, kernel: Kernel, start: Mapping[str, float], *, t: f
         if v is not None:
             labels = {"q": tree.position_labels(), "v": tree.velocity_labels()}
             return State(t, q, v, labels)
+    elif impossible := too_short(tree, fixed or fixed_values(tree, {}, t)):
+        raise impossible
     return assemble(tree, None, t=t, guess=None, **start)
 
 
@@ -150,16 +155,24 @@ class _Closing:
         return v if step["weakest"][0] > WEAK or self._is_certain(q, v) else None
 
     def _is_certain(self, q: Array, v: Array) -> bool:
-        """Whether the closures are no change point, nor near one; not looked at where G is sparse.
+        """Whether the closures are no change point, nor near one: as `is_weak`, by sparse rows.
 
         At rest nothing depends on it.
         """
-        if not np.any(v) or "terms" not in self.kernel.program.entries:
+        if not np.any(v):
             return True
+        sparse, values, length, _ = _rows_at(self.kernel, self.t, q, v)
         labels = self.kernel.program.labels
-        G = self.kernel.call("terms", self.t, q=q, v=v)["G"].reshape(-1, len(v))
-        lengths = [x.unit == FORCE for x in labels["lam"]]
-        return not is_weak(G, lengths, [x.unit == "m/s" for x in labels["v"]])
+        lengths = np.array([x.unit == FORCE for x in labels["lam"]])
+        slides = np.array([x.unit == "m/s" for x in labels["v"]])
+        turned = np.where(sparse.of_columns(slides), 0.0, np.abs(values))
+        unit = float(np.max(turned[sparse.of_rows(lengths)], initial=0.0)) or 1.0
+        alike = values * sparse.of_columns(np.where(slides, unit, 1.0))
+        alike = sparse.scaled(alike, np.where(lengths, 1.0 / unit, 1.0))
+        small = sparse.below(alike, SMALL**2 * sparse.largest_eigenvalue(alike))
+        unmoved = np.where(length > EXACT * np.max(length), length, np.inf)
+        begins, _, _ = sparse.null_vectors(sparse.scaled(values, 1.0 / unmoved), EXACT)
+        return small <= len(begins) - 1
 
     def _is_upright(self, q: Array) -> bool:
         """No joint is put together the wrong way round."""
@@ -191,19 +204,52 @@ class _Closing:
 def is_obstructed_start(kernel: Kernel, state: State) -> bool:
     """True if some velocity that the closures allow at a state leads nowhere, by (analysis-7).
 
-    Looked at where rows depend on each other, and G is not too large to be dense.
+    Looked at where rows depend on each other.
     """
-    ones = np.ones(len(state.v))
-    weakest = kernel.call("close_v", t=state.t, q=state.q, v=state.v, x=ones)["weakest"][0]
-    if weakest > FULL or "terms" not in kernel.program.entries:
+    ones, v = np.ones(len(state.v)), np.asarray(state.v)
+    weakest = kernel.call("close_v", t=state.t, q=state.q, v=v, x=ones)["weakest"][0]
+    if weakest > FULL:
         return False
-    nv = len(state.v)
+    sparse, values, length, _ = _rows_at(kernel, state.t, state.q, v)
+    longest = float(np.max(length))
+    scale = np.where(length > LOOSE * longest, length, max(1.0, longest))
+    loose = loose_rows(sparse, values[None], scale[None], LOOSE)
+    if not loose or len(length) - len(loose[0].begins) + 1 == len(v):
+        return False
+    speed = max(1.0, float(np.linalg.norm(v)))
+    for draw in np.random.default_rng(0).normal(size=(TRIALS, len(v))):
+        faster = v + speed * _allowed(kernel, state, draw)
+        gamma = _rows_at(kernel, state.t, state.q, faster)[3]
+        if _misses(loose[0], gamma, speed):
+            return True
+    return False
 
-    def terms(v: Array) -> Mapping[str, Array]:
-        return kernel.call("terms", t=state.t, q=state.q, v=v)
 
-    G = terms(state.v)["G"].reshape(-1, nv)
-    return is_obstructed_by(G, state.v, lambda v: terms(v)["gamma"])
+def _rows_at(
+    kernel: Kernel, t: float, q: Array, v: Array
+) -> tuple[SparseRows, Array, Array, Array]:
+    """G at a state: its loops, its sorted numbers, the lengths of its rows; and γ."""
+    out = kernel.call("rows", t, q=q, v=v)
+    sparse = SparseRows(kernel)
+    values = sparse.sorted(out["G"][None])
+    return sparse, values[0], sparse.lengths(values)[0], out["gamma"]
+
+
+def _allowed(kernel: Kernel, state: State, draw: Array) -> Array:
+    """The part of a velocity that the closures allow, where they do not move themselves."""
+    ones, still = np.ones(len(draw)), np.zeros(len(draw))
+    steps = [
+        kernel.call("close_v", state.t, q=state.q, v=x, x=ones)["delta"] for x in (draw, still)
+    ]
+    return np.asarray(draw + steps[0] - steps[1])
+
+
+def _misses(loose: LooseRows, gamma: Array, speed: float) -> bool:
+    """Whether γ along a velocity has a part that no acceleration meets, as `is_obstructed_by`."""
+    parts = loose.values[0] * gamma[loose.rows]
+    part = np.abs(np.add.reduceat(parts, loose.begins[:-1]))
+    size = np.add.reduceat(np.abs(parts), loose.begins[:-1])
+    return bool(np.any(part > OBSTRUCTED * (size + speed**2 * LOOSE)))
 
 
 @final

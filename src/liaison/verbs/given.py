@@ -52,9 +52,9 @@ def with_notes(content: Reading) -> Mechanism:
     """The mechanism that was read; its notes are given as warnings."""
     for note in content.notes:
         place = content.mechanism.place
-        where = f"{place.file}: " if place else ""
-        log("formats", "%s%s", where, note)
-        warnings.warn(f"{where}{note}", ReadingWarning, stacklevel=4)
+        warning = ReadingWarning(note, place.file if place else "")
+        log("formats", "%s", warning)
+        warnings.warn(warning, stacklevel=4)
     return content.mechanism
 
 

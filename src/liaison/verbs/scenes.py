@@ -15,13 +15,14 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.contacts.scene import ROUND, Bodies, Laws, SceneModel, Terrain
+from liaison.contacts.scene import ROD, ROUND, Bodies, Laws, SceneModel, Terrain
 from liaison.contacts.scene.points import scene_points
 from liaison.errors import Interrupted, ModelError, NamingError, SimulationError
 from liaison.expr import Expr, as_expr, collector_paused, evaluate, symbol, symbols_of
 from liaison.model import (
     Body,
     Box,
+    Capsule,
     Collision,
     Cylinder,
     HeightField,
@@ -231,6 +232,13 @@ def _no_place(why: str, place: Any) -> ModelError:
     )
 
 
+SOLID = (Box, Capsule, Cylinder, Hull)
+"""Shapes that stand in a box of their own."""
+
+ROUNDED: dict[type, int] = {Cylinder: ROUND, Capsule: ROD}
+"""What is said of them in the place of a number of corners."""
+
+
 class _Part:
     """One free body: where it is, and the balls and points on it."""
 
@@ -277,24 +285,25 @@ class _Part:
             elif isinstance(shape, Hull):
                 places += [(place + turn @ x, 0.0) for x in self.values.floats(shape.points)]
         if needed and not touching(self.body):
-            message = f"body '{self.body.name}' has no sphere, box, cylinder or hull"
+            message = f"body '{self.body.name}' has no sphere, capsule, box, cylinder or hull"
             raise _no_place(message, self.body.place)
         rows = [[*(self.p + self.R @ at - self.center), radius] for at, radius in places]
         return np.array(rows).reshape(-1, 4)
 
     def boxes(self) -> Array:
-        """Centers, half sizes and quaternions of boxes, and of those about hulls and cylinders, in
-        the axes of the joint."""
+        """Centers, half sizes and quaternions of boxes, and of those about hulls, cylinders and
+        capsules, in the axes of the joint."""
         rows = []
         for shape in self.body.shapes:
-            if not isinstance(shape, Box | Cylinder | Hull):
+            if not isinstance(shape, SOLID):
                 continue
             turn, place = self.values.floats(shape.R), self.values.floats(shape.p)
             if isinstance(shape, Box):
                 half = self.values.floats([shape.x, shape.y, shape.z]) / 2
-            elif isinstance(shape, Cylinder):
-                radius = self.values.number(shape.radius)
-                half = np.array([radius, radius, self.values.number(shape.length) / 2])
+            elif isinstance(shape, Cylinder | Capsule):
+                radius, long = self.values.number(shape.radius), self.values.number(shape.length)
+                ends = radius if isinstance(shape, Capsule) else 0.0
+                half = np.array([radius, radius, long / 2 + ends])
             else:
                 points = self.values.floats(shape.points)
                 half = np.ptp(points, axis=0) / 2
@@ -305,13 +314,12 @@ class _Part:
 
     def corners(self) -> list[tuple[int, Array]]:
         """How many corners each box has as a hull, and where, from the center of the box about it:
-        none of a box, ROUND of a cylinder."""
+        none of a box, ROUND of a cylinder, ROD of a capsule."""
         listed = []
-        for shape in (x for x in self.body.shapes if isinstance(x, Box | Cylinder | Hull)):
+        for shape in (x for x in self.body.shapes if isinstance(x, SOLID)):
             points = self.values.floats(getattr(shape, "points", ())).reshape(-1, 3)
             middle = (np.min(points, axis=0) + np.max(points, axis=0)) / 2 if len(points) else 0.0
-            count = ROUND if isinstance(shape, Cylinder) else len(points)
-            listed.append((count, points - middle))
+            listed.append((ROUNDED.get(type(shape), len(points)), points - middle))
         return listed
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from liaison.errors import AssemblyError, ModelError, Place, diagnostic
 from liaison.expr.graph.evaluate import evaluate
 from liaison.expr.graph.node import as_expr, symbol
-from liaison.expr.graph.walk import symbols_of
+from liaison.expr.graph.walk import substitute, symbols_of
 from liaison.lazy import Shown
 from liaison.model import BearingFriction, Collision, DryFriction, Field, GapContact, Unilateral
 from liaison.model.contacts.collisions import surfaces_of
@@ -70,7 +70,7 @@ def _side(checked: Summary, one: Any) -> dict[str, Any]:
 
             formula = to_floats([as_expr(one.formula)])[0]  # 10 deg is a number, not a part of π
             facts = {"kind": "relation", "of": f"{to_unicode(plain(formula))} ≤ 0"}
-            return {"name": one.name, **facts, **_restitution(checked, one)}
+            return {"name": one.name, **facts, **_stop(checked, one), **_restitution(checked, one)}
         case DryFriction():
             bounds = {"sliding": _value(checked, one.dry), "static": _value(checked, one.static)}
             facts = {"kind": "friction", "of": one.coordinate, "law": one.law}
@@ -83,6 +83,20 @@ def _side(checked: Summary, one: Any) -> dict[str, Any]:
             facts = {"kind": "friction by load", "of": one.joint, "law": one.law}
             return {"name": one.name, **facts, "friction": bounds}
     raise ModelError(f"{one.name!r} is of a kind that is not known here: {type(one).__name__}.")
+
+
+def _stop(checked: Summary, one: Unilateral) -> dict[str, Any]:
+    """The coordinate, the side and the limit of a stop; nothing of other relations."""
+    name, _, side = one.name.removesuffix(" stop").rpartition(" ")
+    free = symbols_of([as_expr(one.formula)])
+    if one.name.removesuffix(" stop") == one.name or side not in ("lower", "upper"):
+        return {}
+    label = next((x.name for x in free if x.name == name), None)
+    limit = checked.value(substitute([as_expr(one.formula)], {symbol(name): 0})[0])
+    if label is None or limit is None:
+        return {}
+    facts = {"coordinate": label, "side": side, "limit": limit if side == "lower" else -limit}
+    return facts | {"unit": units(checked.mechanism).get(label, "")}
 
 
 def _colliding(one: Collision) -> str:

@@ -25,7 +25,7 @@ from liaison.model.values import floats
 from liaison.simulation.record.trajectory import Trajectory
 
 from .contacts import terrains, touched_pieces, touching_solids
-from .shapes import shape_piece
+from .shapes import shape_pieces
 from .solids import Color, Piece, around, ball, box, corners, frame_along, plate, rod, tube
 
 JOINT_COLOR: Color = (62, 68, 76)
@@ -314,7 +314,7 @@ def _shapes(body: Body, color: Color, values: Values, missing: list[str]) -> lis
     pieces = []
     for shape in body.shapes:
         try:
-            pieces.append(shape_piece(shape, color, values))
+            pieces += shape_pieces(shape, color, values)
         except LiaisonError:
             if not isinstance(shape, Mesh):
                 raise

@@ -1,6 +1,6 @@
 """The author's shapes as solids, colors by word, and surfaces from STL and OBJ files.
 
-Public names: shape_piece, color_named, check_colors, read_surface.
+Public names: shape_piece, shape_pieces, color_named, check_colors, read_surface.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from liaison.errors import LiaisonError
 from liaison.model import (
     Box,
+    Capsule,
     Cone,
     Cylinder,
     HeightField,
@@ -29,7 +30,7 @@ from liaison.model import (
 from liaison.model.values import floats
 from liaison.numeric.meshes import read_mesh
 
-from .solids import Color, Piece, Surface, cone, pipe, polyline
+from .solids import Color, Piece, Surface, capsule, cone, pipe, polyline
 
 Array = NDArray[np.float64]
 
@@ -59,6 +60,17 @@ NAMES: dict[str, Color] = {
 LINE_RADIUS = 0.006  # of a drawn line, by the extent of it
 
 
+def shape_pieces(shape: Shape, color: Color, values: Mapping[str, float]) -> list[Piece]:
+    """A shape as solids: one, or of a capsule a cylinder and a ball at each end; `shape_piece`."""
+    if not isinstance(shape, Capsule):
+        return [shape_piece(shape, color, values)]
+    R, p = floats(shape.R, values), floats(shape.p, values)
+    end = R[:, 2] * floats(shape.length, values) / 2
+    tube = Cylinder(shape.radius, shape.length, shape.R, shape.p, shape.color)
+    balls = [Sphere(shape.radius, p=tuple(p + x), color=shape.color) for x in (-end, end)]
+    return [shape_piece(x, color, values) for x in (tube, *balls)]
+
+
 def shape_piece(shape: Shape, color: Color, values: Mapping[str, float]) -> Piece:
     """A shape as a solid on its body, in the body's color unless it has its own.
 
@@ -83,6 +95,8 @@ def shape_piece(shape: Shape, color: Color, values: Mapping[str, float]) -> Piec
 def _surface(shape: Shape, sizes: tuple[float, ...], values: Mapping[str, float]) -> Surface:
     if isinstance(shape, Cone):
         return cone(*sizes)
+    if isinstance(shape, Capsule):
+        return capsule(*sizes)
     if isinstance(shape, Cylinder):
         return pipe(sizes[0], float(floats(shape.inner, values)), sizes[1])
     if isinstance(shape, Line):

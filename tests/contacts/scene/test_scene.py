@@ -132,7 +132,7 @@ def test_what_is_no_scene_is_refused_by_name():
     let stone = body mass = 1 kg, inertia = 1 kg*m^2 end ;
     let A = join earth and stone with free end ;
     """
-    with pytest.raises(ModelError, match="no sphere, box, cylinder or hull"):
+    with pytest.raises(ModelError, match="no sphere, capsule, box, cylinder or hull"):
         liaison.collide(bare)
     with pytest.raises(SimulationError, match="restitution"):
         Scene(balls([[0, 0, 1]]), FLOOR, restitution=1.5)

@@ -271,6 +271,22 @@ def test_a_scene_of_a_batch_has_the_bits_that_it_has_alone():
     assert np.array_equal(runs.end_q[2], runs.q[2, -1])
 
 
+def test_a_start_that_does_not_hold_is_named_and_the_others_run():
+    scene = Scene(balls([[0, 0, 1.0]]), FLOOR)
+    heights = {"b0.z": [1.0, 0.01, 2.0]}
+    why = r"1 of 3 .* run 1: .* body 'b0' begins 0.04 m below"
+    with pytest.raises(SimulationError, match=why) as refusal:
+        scene.simulate_batch(0.01, step=STEP, start=heights)
+    assert refusal.value.status == "inconsistent start"
+    runs = scene.simulate_batch(0.01, step=STEP, start=heights, on_failure="return")
+    assert runs.reasons == ("", "inconsistent start", "")
+    assert runs.end_t[1] == 0.0
+    alone = Scene(balls([[0, 0, 2.0]]), FLOOR).simulate(0.01, step=STEP)
+    assert np.array_equal(runs.end_q[2], alone.q[-1])
+    with pytest.raises(SimulationError, match=r"run 2 .* 'b0' .* not finite"):
+        scene.simulate_batch(0.01, step=STEP, start={"b0.z": [1.0, 1.0, np.nan]})
+
+
 def test_a_batch_of_scenes_says_what_is_wrong(tmp_path):
     scene = drop()
     with pytest.raises(NamingError, match=r"b0\.vx"):

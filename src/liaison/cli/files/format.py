@@ -11,11 +11,20 @@ from typing import Annotated
 
 import typer
 
-from liaison.cli.options import Debug, Floating, Json, Lenient, Merged, Model, printed, written
+from liaison.cli.options import (
+    Debug,
+    Json,
+    Model,
+    RobotOption,
+    printed,
+    with_robot_options,
+    written,
+)
 from liaison.verbs.registry import command
 
 
 @command
+@with_robot_options
 def format_(
     file: Model,
     out: Annotated[
@@ -24,9 +33,7 @@ def format_(
     is_check: Annotated[
         bool, typer.Option("--check", help="Only check whether the file is canonical.")
     ] = False,
-    lenient: Lenient = False,
-    floating: Floating = False,
-    merge_fixed: Merged = False,
+    robot: RobotOption = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -36,8 +43,7 @@ def format_(
     from liaison.formats.read import reading
 
     check_folders(out)
-    flags = {"lenient": lenient, "floating": floating, "merge_fixed": merge_fixed}
-    content = reading(file, **reader_options(file, {w: x for w, x in flags.items() if x}))
+    content = reading(file, **reader_options(file, robot or {}))
     text = write_lsd(content.mechanism)
     if is_check:
         same = file.read_text(encoding="utf-8") == text

@@ -12,17 +12,16 @@ import typer
 
 from liaison.cli.options import (
     Debug,
-    Floating,
     Guesses,
     Json,
-    Lenient,
-    Merged,
     Model,
+    RobotOption,
     RunOption,
     Starts,
     Until,
     Values,
     printed,
+    with_robot_options,
     with_run_options,
     written,
 )
@@ -30,6 +29,7 @@ from liaison.verbs.registry import command
 
 
 @command
+@with_robot_options
 @with_run_options
 def report(
     file: Model,
@@ -56,9 +56,7 @@ def report(
     values: Values = None,
     start: Starts = None,
     guess: Guesses = None,
-    lenient: Lenient = False,
-    floating: Floating = False,
-    merge_fixed: Merged = False,
+    robot: RobotOption = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -79,8 +77,6 @@ def report(
     if pdf is not None:
         browser()
     end, options = run_options(until, run)
-    flags = {"lenient": lenient, "floating": floating, "merge_fixed": merge_fixed}
-    robot = {word: x for word, x in flags.items() if x}
     request = read_request(file, values, start, robot, guesses=guess, may_vary=True)
     page = verb.report(
         request.mechanism,

@@ -46,7 +46,9 @@ def places_over(touches: Touches, asked: Asked, work: ptr) -> None:
             ask.p[i] = frame.p[i]
             for j in range(3):
                 ask.R[i, j] = frame.R[i, j]
-        find_places(pair, bodies, fields, ask, gathered, asked.places[number], at(work, pair.keys))
+        find_places(
+            pair, 0.0, bodies, fields, ask, gathered, asked.places[number], at(work, pair.keys)
+        )
 
 
 @cache

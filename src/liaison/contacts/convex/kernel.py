@@ -5,7 +5,8 @@ and its normal. Here it is a loop: where the frames of every pair are (`frames`)
 which they touch there, then the formulas. It keeps nothing between calls; a point goes to a place
 by its key, so that it has the same one from call to call while it is there.
 
-Public names: with_convex, places_at, table_of, Touches, Touched, Places, Frame, find_places, PLACE.
+Public names: with_convex, places_at, places_from, passes_at, table_of, Touches, Touched, Places,
+Frame, find_places, PLACE.
 
 Source: docs/theory/convex.md (convex-4).
 """
@@ -32,7 +33,9 @@ from .field_layout import Fields, Gathered, fields_of
 from .fields import put_places
 from .layout import Bodies, Question, bodies_of
 from .manifold import MOST, plane_points, touch_points
+from .passing import passed_part, thickness, way_between
 from .ridges import field_points
+from .rods import lying_points
 
 PLACE = 14
 """Numbers of a place of contact."""
@@ -75,7 +78,9 @@ class Pair(Record):
     first: i64
     second: i64
     field: i64
-    frame: i64  # words of the workspace at which its frame begins,
+    thin: f64  # what both are thicker than together
+    before: i64  # words of the workspace at which its frame at the beginning of a step begins,
+    frame: i64  # its frame,
     places: i64  # its places,
     keys: i64  # and their keys
     gap: iptr = inline(8)  # the word of `out` that takes the key of each place
@@ -86,7 +91,8 @@ class Touches(Record):
     """All pairs, their bodies, and the entries that know their frames and rows."""
 
     pairs: i64 = size()
-    first_frame: i64  # words of the workspace at which frames begin,
+    first_before: i64  # words of the workspace at which frames at the beginning of a step begin,
+    first_frame: i64  # frames,
     first_place: i64  # places,
     first_x: i64  # what entries take as x, in which places stand behind v̇, λ and f,
     gathered: i64  # what is found on height fields,
@@ -115,21 +121,71 @@ def places_at(
         out: result, as of the entry.
         work: workspace.
     """
+    places_within(0, touches, t, q, v, u, p, out, work)
+
+
+@loop
+def places_from(
+    touches: Touches, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr, work: ptr
+) -> None:
+    """The same for a step that begins at the positions x: also places that it may come to."""
+    rest = at(work, touches.rest)
+    touches.frames(t, x, v, u, p, x, at(work, touches.first_before), rest)
+    places_within(1, touches, t, q, v, u, p, out, work)
+
+
+@loop
+def passes_at(
+    touches: Touches, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr, work: ptr
+) -> None:
+    """The pair that passes each other in a step from the positions x to q, and after what part.
+
+    The number of the pair is counted from 1; 0: none.
+    """
+    rest = at(work, touches.rest)
+    ask = Question(work)
+    out[0] = 0.0
+    out[1] = 0.0
+    touches.frames(t, x, v, u, p, x, at(work, touches.first_before), rest)
+    touches.frames(t, q, v, u, p, x, at(work, touches.first_frame), rest)
+    for k in range(touches.pairs):
+        pair = touches.pair[k]
+        if pair.second >= 0:
+            part = passed_part(
+                pair.first, pair.second, pair.thin, at(work, pair.before), at(work, pair.frame),
+                Bodies(touches.bodies), ask,
+            )  # fmt: skip
+            if part >= 0.0:
+                out[0] = float(k + 1)
+                out[1] = part
+                return
+
+
+@loop
+def places_within(
+    is_step: i64, touches: Touches, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, out: ptr, work: ptr
+) -> None:
+    """Places at a state, and those that a step may come to whose first frames are known."""
     ask = Question(work)
     bodies = Bodies(touches.bodies)
     fields = Fields(touches.terrain)
     gathered = Gathered(at(work, touches.gathered))
     rest = at(work, touches.rest)
-    touches.frames(t, q, v, u, p, x, at(work, touches.first_frame), rest)
+    touches.frames(t, q, v, u, p, q, at(work, touches.first_frame), rest)
     for k in range(touches.pairs):
         pair = touches.pair[k]
         frame = Frame(at(work, pair.frame))
+        far = 0.0
+        if is_step == 1:
+            # the middle is half of the way
+            body = bodies.body[pair.first]
+            far = 2.0 * way_between(body, at(work, pair.before), at(work, pair.frame), ask)
         for i in range(3):
             ask.p[i] = frame.p[i]
             for j in range(3):
                 ask.R[i, j] = frame.R[i, j]
         places = Places(at(work, pair.places))
-        find_places(pair, bodies, fields, ask, gathered, places, at(work, pair.keys))
+        find_places(pair, far, bodies, fields, ask, gathered, places, at(work, pair.keys))
     touches.gaps(t, q, v, u, p, at(work, touches.first_x), out, rest)
     for k in range(touches.pairs):
         pair = touches.pair[k]
@@ -140,22 +196,23 @@ def places_at(
 
 @loop
 def find_places(
-    pair: Pair, bodies: Bodies, fields: Fields, ask: Question, gathered: Gathered, places: Places,
-    keys: ptr,
+    pair: Pair, far: f64, bodies: Bodies, fields: Fields, ask: Question, gathered: Gathered,
+    places: Places, keys: ptr,
 ) -> None:  # fmt: skip
-    """The places of one pair: those in use, by their keys; zeros elsewhere."""
+    """The places of one pair, so far apart: those in use, by their keys; zeros elsewhere."""
     for slot in range(MOST):
         keys[slot] = 0.0
         for i in range(PLACE):
             places.numbers[slot, i] = 0.0
     ask.points = 0
     if pair.second == FIELD:
-        field_points(bodies.body[pair.first], pair.field, 0.0, fields, bodies, ask, gathered)
+        field_points(bodies.body[pair.first], pair.field, far, fields, bodies, ask, gathered)
         put_places(places.numbers[0], keys, PLACE, ask, gathered)
     elif pair.second < 0:
         plane_points(pair.first, bodies, ask)
-    elif are_near(pair, bodies, ask) == 1:
+    elif are_near(pair, far, bodies, ask) == 1:
         touch_points(pair.first, pair.second, bodies, ask)
+        lying_points(pair.first, pair.second, bodies, ask)
     for _ in range(ask.points):
         # the least key first, so that the order of points does not matter
         k = 0
@@ -198,11 +255,12 @@ def write_place(k: i64, ask: Question, place: ptr) -> None:
 
 
 @loop
-def are_near(pair: Pair, bodies: Bodies, ask: Question) -> i64:
+def are_near(pair: Pair, far: f64, bodies: Bodies, ask: Question) -> i64:
     """1 if the spheres about two bodies are within reach of each other."""
     one = bodies.body[pair.first]
     other = bodies.body[pair.second]
-    reach = (1.0 + NEAR) * (one.size + one.radius + other.size + other.radius)
+    size = one.size + one.radius + other.size + other.radius
+    reach = size + max(NEAR * size, far)
     for i in range(3):
         ask.v[i] = ask.p[i] - other.center[i]
         for j in range(3):
@@ -213,7 +271,11 @@ def are_near(pair: Pair, bodies: Bodies, ask: Question) -> i64:
 @cache
 def _compiled(portable: bool) -> CompiledLoops:
     """The loop as machine code, once a process."""
-    return compile_loops([places_at], portable=portable)
+    return compile_loops([*LOOPS.values()], portable=portable)
+
+
+LOOPS = {"one_sided": places_at, "one_sided_from": places_from, "passes": passes_at}
+"""Entries that are loops here."""
 
 
 def with_convex(base: Kernel) -> Kernel:
@@ -233,29 +295,33 @@ def with_convex(base: Kernel) -> Kernel:
     touches = _touches(pairs, base.program)
 
     def compiler(names: tuple[str, ...]) -> tuple[Mapping[str, int], Any]:
-        base.compile(*names, *(["frames"] if "one_sided" in names else []))
-        addresses = {name: base.address(name) for name in names}
+        own = [name for name in names if name in LOOPS]
+        plain = [name for name in names if name not in LOOPS]
+        base.compile(*plain, *(["frames", "one_sided"] if own else []))
+        addresses = {name: base.address(name) for name in plain}
         owner: Any = base
-        if "one_sided" in names:
+        if own:
             touches.ints[Touches.fields["frames"].slot] = base.address("frames")
             touches.ints[Touches.fields["gaps"].slot] = base.address("one_sided")
             code = _compiled(base.portable)
-            functions = {"one_sided": code.address(places_at)}
+            functions = {name: code.address(LOOPS[name]) for name in own}
             jump = trampoline(functions, touches, [address(touches)])
-            addresses["one_sided"] = jump["one_sided"]
+            addresses |= {name: jump[name] for name in own}
             owner = (base, touches, jump, code)
         return addresses, owner
 
     def work_size(entry: str) -> int:
-        if entry != "one_sided":
+        if entry not in LOOPS:
             return base.work_size(entry)
         own = max(base.work_size(x) for x in ("frames", "one_sided"))
         return int(touches.rest) + own
 
-    reads = {"one_sided": {**base._read("one_sided"), **base._read("frames"), "x": 0}}
+    read = {**base._read("one_sided"), **base._read("frames"), "x": 0}
     for name in ("q", "v", "u", "p", "t"):
         both = [base._read(x).get(name, 0) for x in ("frames", "one_sided")]
-        reads["one_sided"][name] = max(both)
+        read[name] = max(both)
+    steps = {**read, "x": int(base.program.sizes["nq"])}
+    reads = {"one_sided": read, "one_sided_from": steps, "passes": steps}
     recipe = (with_convex, (base,))
     whole = MachineKernel(
         base.program, compiler, work_size, reads=reads, recipe=recipe, portable=base.portable
@@ -298,13 +364,16 @@ def table_of(pairs: Sequence[tuple[str, Solid, Touched]]) -> Touches:
     block, fields = bodies_of(solids), fields_of(grids)
     touches = Touches.new({"bodies": block.words, "terrain": fields.words}, pairs=len(pairs))
     touches.bodies[:], touches.terrain[:] = block.ints, fields.ints
-    touches.first_frame = Question.header
+    touches.first_before = Question.header
+    touches.first_frame = touches.first_before + Frame.header * len(pairs)
     touches.first_place = touches.first_frame + Frame.header * len(pairs)
     keys = touches.first_place + Places.header * len(pairs)
     touches.gathered = keys + MOST * len(pairs)
     touches.rest = touches.gathered + (Gathered.header if grids else 0)
     for k, pair in enumerate(touches.pair):
         pair.first, pair.second, pair.field = numbers[k]
+        pair.thin = sum(thickness(x) for x in pairs[k][1:] if isinstance(x, Solid))
+        pair.before = touches.first_before + Frame.header * k
         pair.frame = touches.first_frame + Frame.header * k
         pair.places = touches.first_place + Places.header * k
         pair.keys = keys + MOST * k

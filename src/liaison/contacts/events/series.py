@@ -284,12 +284,13 @@ def contact_series(plan: Plan, contacts: Contacts) -> dict[str, Series]:
     sign = np.array([-1 if x[2] == "rate" else 1 for x in sides for _ in range(x[4])])
     rates = tuple("rad/s" if unit != "N" else "m/s" for unit in units)
     gaps = [b for b, block in enumerate(sides) if block[2] == "gap"]
+    reach = tuple("rad" if units[sides[b][3]] != "N" else "m" for b in gaps)
     groups = tuple(block[0] for block in sides if block[2] == "friction")
     blocks = {"block": tuple(x[0] for x in sides)}
     return {
         "contacts": Series(contacts.force * sign, units, {"contact": rows}),
         "slips": Series(contacts.rate * sign, rates, {"contact": rows}),
-        "gaps": Series(contacts.gap[:, gaps], "m", {"gap": tuple(sides[b][0] for b in gaps)}),
+        "gaps": Series(contacts.gap[:, gaps], reach, {"gap": tuple(sides[b][0] for b in gaps)}),
         "dissipated": Series(_dissipated(sides, contacts), "W", {"group": groups}),
         "modes": Series(contacts.modes.astype(float), "", blocks),
         "margins": Series(contacts.margin, "", blocks),

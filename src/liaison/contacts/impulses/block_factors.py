@@ -29,6 +29,20 @@ def eliminate(count: i64, contact: Rows[Contact], s: System) -> i64:
     Returns:
         Blocks beside the diagonal; −1 if they are too many.
     """
+    total = least_degree(count, contact, s)
+    if total < 0:
+        return -1
+    for turn in range(s.bodies):
+        sort_column(turn, s)
+    if pairs(PAIRS_A_BLOCK * s.blocks, s) != 0:
+        return -1
+    between(count, contact, s)
+    return total
+
+
+@loop
+def least_degree(count: i64, contact: Rows[Contact], s: System) -> i64:
+    """The order of an elimination and what each column reaches; as `eliminate` returns."""
     blocks = s.blocks
     end = neighbors(count, contact, s)
     total = 0
@@ -50,11 +64,6 @@ def eliminate(count: i64, contact: Rows[Contact], s: System) -> i64:
                 return -1
         total += size
     s.first[s.bodies] = total
-    for turn in range(s.bodies):
-        sort_column(turn, s)
-    if pairs(PAIRS_A_BLOCK * blocks, s) != 0:
-        return -1
-    between(count, contact, s)
     return total
 
 

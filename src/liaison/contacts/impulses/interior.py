@@ -42,13 +42,14 @@ from math import sqrt
 from typing import final
 
 from liaison.contacts.scene.bodies import copy_twists
-from liaison.contacts.scene.layout import MANY_BODIES, ConePair, Contact, Island, System
+from liaison.contacts.scene.layout import MANY_BODIES, ConePair, Contact, Island, Panels, System
 from liaison.contacts.scene.rates import rate, residual_of, start_from
-from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.program.loops.language import f64, flat, i64, loop, ptr
 from liaison.program.loops.records import Record, inline
 from liaison.solvers.cones.table import shrink
 
-from .block_factors import eliminate, factorize_bodies, solve_bodies
+from .panel_order import order_panels
+from .panels import factorize_panels, solve_panels
 from .sweeps import swept
 
 TINY = 1e-300
@@ -274,7 +275,7 @@ def solve_for(tau: f64, second: f64, island: Island) -> None:
                         + rows[first + 1, i] * (q.constant[1] + f[1])
                         + rows[first + 2, i] * (q.constant[2] + f[2])
                     )
-    solve_bodies(System(island.system), island.change)
+    solve_panels(Panels(island.panels), island.change)
     for c in range(island.contacts):
         changed_rates(island.contact[c], island)
         respond(island.rates[0], island.rates[1], island.rates[2], island.cone[c])
@@ -313,19 +314,81 @@ def missing_momentum(i: i64, island: Island) -> None:
 @loop
 def assemble(damping: f64, island: Island) -> i64:
     """The factors of the matrix of (interior-2); 1 where it has none."""
-    system = System(island.system)
-    for i in range(island.bodies):
-        for j in range(36):
-            system.diagonal[i, j] = 0.0
-    for p in range(system.first[island.bodies]):
-        for j in range(36):
-            system.lower[p, j] = 0.0
-            system.upper[p, j] = 0.0
-    for i in range(island.bodies):
-        inertia(i, 1.0 + damping, system.diagonal[i], island)
+    p = Panels(island.panels)
+    for j in range(p.shift, p.shift + p.used):
+        p.upper[j] = 0.0
+        p.lower[j] = 0.0
+    for number in range(p.bodies):
+        add_inertia(p.order[number], 1.0 + damping, p.upper[p.shift + p.pivot[number] :], island)
     for c in range(island.contacts):
-        add_contact(c, system, island)
-    return factorize_bodies(system)
+        add_to_panels(c, p, island)
+    return factorize_panels(p)
+
+
+@loop
+def add_inertia(i: i64, times: f64, out: ptr, island: Island) -> None:
+    """M of a body added to its block, rows of eight numbers."""
+    block = island.block
+    for j in range(36):
+        block[j] = 0.0
+    inertia(i, times, block, island)
+    for a in range(6):
+        for b in range(6):
+            out[8 * a + b] += block[6 * a + b]
+
+
+@loop
+def add_to_panels(c: i64, p: Panels, island: Island) -> None:
+    """Dᵀ G D of one contact: two blocks of the diagonal, and one each of U and of Lᵀ."""
+    contact = island.contact[c]
+    g = flat(island.cone[c].g)
+    left = flat(contact.rows)
+    right = left[18:]
+    GL = flat(p.product)
+    GR = GL[18:]
+    one = contact.body[0]
+    later = p.place[contact.body[1]]
+    weighted(right, g, 0, GR)
+    add_weighted(right, GR, p.upper[p.shift + p.pivot[later] :])
+    if one >= 0:
+        sooner = p.place[one]
+        weighted(left, g, 0, GL)
+        add_weighted(left, GL, p.upper[p.shift + p.pivot[sooner] :])
+        u = p.upper[p.shift + p.between[c] :]
+        v = p.lower[p.shift + p.between[c] :]
+        if sooner < later:
+            add_weighted(left, GR, u)
+            weighted(right, g, 1, GR)
+            add_weighted(left, GR, v)
+        else:
+            add_weighted(right, GL, u)
+            weighted(left, g, 1, GL)
+            add_weighted(right, GL, v)
+
+
+@loop
+def weighted(rows: ptr, g: ptr, is_turned: i64, out: ptr) -> None:
+    """G or Gᵀ times three rows; nothing along n hangs on what is across it."""
+    x = g[3] if is_turned == 0 else 0.0
+    y = g[6] if is_turned == 0 else 0.0
+    s = g[3] if is_turned == 1 else 0.0
+    t = g[6] if is_turned == 1 else 0.0
+    for j in range(6):
+        n = rows[j]
+        a = rows[6 + j]
+        b = rows[12 + j]
+        out[j] = g[0] * n + s * a + t * b
+        out[6 + j] = x * n + g[4] * a + g[5] * b
+        out[12 + j] = y * n + g[7] * a + g[8] * b
+
+
+@loop
+def add_weighted(rows: ptr, weighted_rows: ptr, out: ptr) -> None:
+    """out += Dᵀ (G D), rows of eight numbers."""
+    b = weighted_rows[6:]
+    c = weighted_rows[12:]
+    for i in range(6):
+        add_row(rows[i], weighted_rows, rows[6 + i], b, rows[12 + i], c, out[8 * i :])
 
 
 @final
@@ -461,7 +524,8 @@ def from_inside(mu: f64, tolerance: f64, begin: f64, way: i64, turns: i64, islan
     keep_best(island)
     if island.bodies > MANY_BODIES:
         return best
-    if eliminate(island.contacts, island.contact, System(island.system)) < 0:
+    panels = Panels(island.panels)
+    if order_panels(island.contacts, island.contact, System(island.system), panels) < 0:
         return best
     enter(mu, tolerance, begin, way, island)
     weigh(way, island)

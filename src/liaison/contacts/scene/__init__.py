@@ -2,4 +2,4 @@
 
 from liaison.lazy import offer
 
-__all__ = offer(__name__, {"parts": "ROUND Bodies Laws SceneModel Terrain"})
+__all__ = offer(__name__, {"parts": "ROD ROUND Bodies Laws SceneModel Terrain"})

@@ -1,5 +1,6 @@
 """The public names, for type checkers and editors; `__init__.py` loads them lazily."""
 
+from liaison.contacts.scene.parts import ROD as ROD
 from liaison.contacts.scene.parts import ROUND as ROUND
 from liaison.contacts.scene.parts import Bodies as Bodies
 from liaison.contacts.scene.parts import Laws as Laws

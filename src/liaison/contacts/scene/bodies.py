@@ -2,7 +2,7 @@
 
 Velocities are (ω, velocity of the center of mass), in the axes of the ground.
 
-Public names: free_bodies, move, moved_pose, rotation, copy_twists, copy_poses.
+Public names: free_bodies, spin_again, move, moved_pose, rotation, copy_twists, copy_poses.
 
 Source: HLW §IV.8 (steps on a group); docs/theory/time_stepping.md.
 """
@@ -15,6 +15,9 @@ from liaison.program.loops.language import f64, flat, i64, loop, ptr
 from liaison.program.loops.records import Rows
 
 from .layout import Pose, Twist, World
+
+AGAIN = 1e-6
+"""Part of the spins by which gyroscopic moments may be off."""
 
 
 @loop
@@ -133,34 +136,70 @@ def rotation(turn: ptr, R: ptr) -> None:
 
 @loop
 def spin(i: i64, world: World) -> None:
-    """ω after a step without moments: ω₁ = ω − h I⁻¹(ω̄ × I ω̄), ω̄ the mean of both, twice."""
+    """ω after a step without moments: ω₁ = ω − h I⁻¹(ω̄ × I ω̄), ω̄ the mean of both, twice.
+
+    R of the body is at hand.
+    """
+    v = world.speed[i].spin
+    free = world.free[i].spin
+    for j in range(3):
+        free[j] = v[j]
+    for _ in range(3):
+        spin_about(i, free, free, world)
+
+
+@loop
+def spin_about(i: i64, after: ptr, out: ptr, world: World) -> None:
+    """ω₁ with the gyroscopic moment of the mean of ω and `after`; R of the body is at hand."""
     R = world.R
     body = world.body[i]
     inverse = body.turned_inverse
     v = world.speed[i].spin
-    free = world.free[i].spin
     local = world.local
     turned = world.turned
     moment = world.moment
-    for j in range(3):
-        free[j] = v[j]
-    for _ in range(3):
+    for a in range(3):
+        local[a] = 0.0
+        for c in range(3):
+            local[a] += R[c, a] * 0.5 * (v[c] + after[c])
+    for a in range(3):
+        turned[a] = 0.0
+        for c in range(3):
+            turned[a] += body.inertia[a, c] * local[c]
+    for a in range(3):
+        moment[a] = 0.0
+        local[a] = 0.5 * (v[a] + after[a])
+        for c in range(3):
+            moment[a] += R[a, c] * turned[c]
+    x = local[1] * moment[2] - local[2] * moment[1]
+    y = local[2] * moment[0] - local[0] * moment[2]
+    t = local[0] * moment[1] - local[1] * moment[0]
+    for a in range(3):
+        change = inverse[a, 0] * x + inverse[a, 1] * y + inverse[a, 2] * t
+        out[a] = v[a] - world.h * change
+
+
+@loop
+def spin_again(world: World) -> i64:
+    """Free spins with the gyroscopic moments of the velocities that impulses led to.
+
+    1 if one changed by more than a small part of the spins: impulses are to be found again.
+    """
+    most = 0.0
+    for i in range(world.bodies):
+        before = world.speed[i].spin
+        after = world.next[i].spin
+        free = world.free[i].spin
+        kicked = 0.0
+        size = 0.0
         for a in range(3):
-            local[a] = 0.0
-            for c in range(3):
-                local[a] += R[c, a] * 0.5 * (v[c] + free[c])
-        for a in range(3):
-            turned[a] = 0.0
-            for c in range(3):
-                turned[a] += body.inertia[a, c] * local[c]
-        for a in range(3):
-            moment[a] = 0.0
-            local[a] = 0.5 * (v[a] + free[a])
-            for c in range(3):
-                moment[a] += R[a, c] * turned[c]
-        x = local[1] * moment[2] - local[2] * moment[1]
-        y = local[2] * moment[0] - local[0] * moment[2]
-        t = local[0] * moment[1] - local[1] * moment[0]
-        for a in range(3):
-            change = inverse[a, 0] * x + inverse[a, 1] * y + inverse[a, 2] * t
-            free[a] = v[a] - world.h * change
+            kicked += abs(after[a] - free[a])
+            size += abs(after[a]) + abs(before[a])
+        if kicked > AGAIN * size:
+            rotation(world.mid[i].turn, flat(world.R))
+            spin_about(i, after, world.after, world)
+            for a in range(3):
+                if abs(world.after[a] - free[a]) > AGAIN * size:
+                    most = 1.0
+                free[a] = world.after[a]
+    return 1 if most > 0.0 else 0

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from liaison.contacts.convex.layout import Bodies
 from liaison.contacts.convex.manifold import cylinder_end, touch_points
+from liaison.contacts.convex.rods import axis_ends, lying_points, nearest_on_rod, rod_points
 from liaison.program.loops.language import flat, i64, iptr, loop, ptr
 from liaison.program.loops.records import Rows
 from liaison.simulation.steps.layout import CROWDED, GOOD, Entries
@@ -31,6 +32,7 @@ from .layout import (
     Pose,
     World,
 )
+from .parts import ROD
 from .terrain import field_extents, on_field
 
 
@@ -137,10 +139,10 @@ def candidates(e: Entries, world: World) -> i64:
 
 @loop
 def drum_on_plane(i: i64, j: i64, world: World) -> i64:
-    """Adds the points at which a cylinder may touch a plane; 0 where there is no room.
+    """Adds the points at which a cylinder or capsule may touch a plane; 0 where there is no room.
 
-    Where it lies they are the ends of its axis, about which it rolls; elsewhere points of the rim
-    that looks at the plane, the lowest of them first.
+    Of a capsule, and of a cylinder that lies, they are the ends of its axis, about which it rolls;
+    elsewhere points of the rim that looks at the plane, the lowest of them first.
     """
     plane = world.plane[j]
     extent = world.extent[i]
@@ -156,7 +158,14 @@ def drum_on_plane(i: i64, j: i64, world: World) -> i64:
         ask.direction[a] = -along(box, a, plane.normal)
     ask.owner = 1
     ask.reach = 0.0
-    count = cylinder_end(Bodies(world.forms).body[i - world.balls], ask.direction, ask)
+    forms = Bodies(world.forms)
+    form = forms.body[i - world.balls]
+    count = 2
+    if world.form[i - world.balls] == ROD:
+        axis_ends(form, forms, ask.polygon[0], ask.polygon[1])
+        ask.reach = form.radius
+    else:
+        count = cylinder_end(form, ask.direction, ask)
     for m in range(count):
         c = added(BALL_PLANE, -1 - j, i, m, world)
         if c < 0:
@@ -189,19 +198,26 @@ def come_near(first: i64, second: i64, world: World) -> i64:
     if second < world.balls:
         return int(noted(BALL_BALL, first, second, world.collider[first].floats, 4, world))
     is_hull = is_of_hull(second, world)
+    is_rod = 1 if is_hull == 1 and world.form[second - world.balls] == ROD else 0
     if first < world.balls:
+        if is_rod == 1:
+            return int(ball_on_rod(first, second, world))
         if is_hull == 1:
             return int(ball_on_hull(first, second, world))
         solid = world.solid[second - world.balls]
         return int(noted(BALL_BOX, second, first, solid.floats, 10, world))
     if is_hull == 1 or is_of_hull(first, world) == 1:
-        return int(hulls_meet(first, second, world))
+        if is_rod == 0:
+            return int(hulls_meet(first, second, world))
+        if world.form[first - world.balls] == ROD:
+            return int(rods_meet(first, second, world))
+        return int(hulls_meet(second, first, world))
     return int(meet(first, second, world))
 
 
 @loop
 def is_of_hull(i: i64, world: World) -> i64:
-    """1 if a collider is a hull or a cylinder."""
+    """1 if a collider is a hull, a cylinder or a capsule."""
     k = i - world.balls
     if world.hulls == 0 or k < 0 or k >= world.boxes:
         return 0
@@ -210,20 +226,16 @@ def is_of_hull(i: i64, world: World) -> i64:
 
 @loop
 def hulls_meet(first: i64, second: i64, world: World) -> i64:
-    """Adds the points at which two hulls, or a hull and a box, may touch; 0 without room."""
+    """Adds the points at which two hulls, or a hull and a box, may touch; 0 without room.
+
+    Of a capsule and another, the capsule is the first.
+    """
     a = world.box[0]
     b = world.box[1]
     ask = world.ask[0]
-    box_at(first, world.mid, a, world)
-    box_at(second, world.mid, b, world)
-    for i in range(3):
-        ask.p[i] = 0.0
-        for j in range(3):
-            ask.p[i] += b.axes[j, i] * (a.center[j] - b.center[j])
-            ask.R[i, j] = 0.0
-            for k in range(3):
-                ask.R[i, j] += b.axes[k, i] * a.axes[k, j]
+    seen_from(first, second, world)
     touch_points(first - world.balls, second - world.balls, Bodies(world.forms), ask)
+    lying_points(first - world.balls, second - world.balls, Bodies(world.forms), ask)
     one = second if ask.owner == 1 else first
     other = first if ask.owner == 1 else second
     for m in range(ask.points):
@@ -236,13 +248,73 @@ def hulls_meet(first: i64, second: i64, world: World) -> i64:
             candidate.one[i] = world.plane_of_hull[i]
         box = a if ask.owner == 1 else b
         x = ask.first_points[m] if ask.owner == 1 else ask.second_points[m]
-        for i in range(3):
-            world.point[i] = box.center[i]
-            for j in range(3):
-                world.point[i] += box.axes[i, j] * x[j]
-        on_body(other, world.point, 0, candidate.other, world)
+        on_box(other, box, x, candidate.other, world)
         candidate.other[3] = ask.reach if ask.owner == 1 else ask.reach_second
     return 1
+
+
+@loop
+def seen_from(first: i64, second: i64, world: World) -> None:
+    """Two boxes midway, and the question of the first as the second sees it."""
+    a = world.box[0]
+    b = world.box[1]
+    ask = world.ask[0]
+    box_at(first, world.mid, a, world)
+    box_at(second, world.mid, b, world)
+    for i in range(3):
+        ask.p[i] = 0.0
+        for j in range(3):
+            ask.p[i] += b.axes[j, i] * (a.center[j] - b.center[j])
+            ask.R[i, j] = 0.0
+            for k in range(3):
+                ask.R[i, j] += b.axes[k, i] * a.axes[k, j]
+
+
+@loop
+def on_box(i: i64, box: Oriented, x: ptr, out: ptr, world: World) -> None:
+    """A point in the axes of the box of a collider in those of its body, midway."""
+    for a in range(3):
+        world.point[a] = box.center[a]
+        for b in range(3):
+            world.point[a] += box.axes[a, b] * x[b]
+    on_body(i, world.point, 0, out, world)
+
+
+@loop
+def rods_meet(first: i64, second: i64, world: World) -> i64:
+    """Adds the points of their axes at which two capsules may touch; 0 where there is no room."""
+    ask = world.ask[0]
+    seen_from(first, second, world)
+    rod_points(first - world.balls, second - world.balls, Bodies(world.forms), ask)
+    for m in range(ask.points):
+        c = added(BALL_BALL, first, second, ask.keys[m], world)
+        if c < 0:
+            return 0
+        candidate = world.candidate[c]
+        on_box(first, world.box[0], ask.first_points[m], candidate.one, world)
+        on_box(second, world.box[1], ask.second_points[m], candidate.other, world)
+        candidate.one[3] = ask.reach
+        candidate.other[3] = ask.reach_second
+    return 1
+
+
+@loop
+def ball_on_rod(ball: i64, rod: i64, world: World) -> i64:
+    """Adds the point of its axis at which a capsule may touch a ball; 0 where there is no room."""
+    b = world.box[1]
+    ask = world.ask[0]
+    forms = Bodies(world.forms)
+    form = forms.body[rod - world.balls]
+    box_at(rod, world.mid, b, world)
+    center(world.mid[world.collider[ball].body], world.collider[ball], world.point, world)
+    for i in range(3):
+        ask.p[i] = 0.0
+        for j in range(3):
+            ask.p[i] += b.axes[j, i] * (world.point[j] - b.center[j])
+    nearest_on_rod(ask.p, form, forms, ask.near, ask)
+    on_box(rod, b, ask.near, world.plane_of_hull, world)
+    world.plane_of_hull[3] = form.radius
+    return int(noted(BALL_BALL, rod, ball, world.plane_of_hull, 4, world))
 
 
 @loop

@@ -4,7 +4,7 @@ Bodies, colliders, candidates, contacts and followed pairs are records in arrays
 system of the interior method is a block inside it, `System`.
 
 Public names: the records below; the kinds of pairs; SceneSizes, new_world, scene_scratch,
-block_room, fill.
+block_room, panel_sizes, fill.
 """
 
 from __future__ import annotations
@@ -262,6 +262,7 @@ class System(Record):
     most: i64 = size()  # bodies that there is room for
     contacts: i64 = size()
     blocks: i64 = size()  # room for blocks beside the diagonal
+    matrix: i64 = size()  # 1, or 0 where the matrix is in `Panels`
     bodies: i64
     order: iptr = sized("most")
     place: iptr = sized("most")  # of each body in the order
@@ -275,9 +276,44 @@ class System(Record):
     pool: iptr = sized(f"{PAIRS_A_BLOCK} * blocks + 4 * contacts")  # neighbors, in lists
     between: iptr = sized("contacts")  # the block between bodies that touch
     inverse: ptr = inline(6)  # of the pivots of one block
-    diagonal: ptr = sized("most", "36")
-    lower: ptr = sized("blocks", "36")  # (later, sooner)
-    upper: ptr = sized("blocks", "36")  # (sooner, later)
+    diagonal: ptr = sized("matrix * most", "36")
+    lower: ptr = sized("matrix * blocks", "36")  # (later, sooner)
+    upper: ptr = sized("matrix * blocks", "36")  # (sooner, later)
+
+
+@final
+class Panels(Record):
+    """The matrix of a `System` by groups of bodies that touch the same others, for vectors.
+
+    Bodies are numbered in an order of elimination in which groups lie side by side. A group of w
+    bodies has a panel for each of them and for each body that its columns reach: 6 w rows of eight
+    numbers, the last two 0. `upper` has rows of the group, `lower` the transposed columns.
+    """
+
+    most: i64 = size()  # bodies that there is room for
+    contacts: i64 = size()
+    blocks: i64 = size()  # blocks of six rows of panels that there is room for
+    bodies: i64
+    groups: i64
+    used: i64  # numbers in all panels
+    shift: i64  # where they begin, so that vectors lie in lines of the cache
+    order: iptr = sized("most")  # body of each number
+    place: iptr = sized("most")  # number of each body
+    turn: iptr = sized("most")  # in the order of elimination of the system
+    group: iptr = sized("most")  # of each number
+    begin: iptr = sized("most + 1")  # first number of each group
+    row_first: iptr = sized("most + 1")  # first of the numbers that it reaches
+    panel: iptr = sized("most + 1")  # where its panels begin
+    row: iptr = sized("blocks")
+    target: iptr = sized(f"{PAIRS_A_BLOCK} * blocks")  # what pairs of panels change
+    pivot: iptr = sized("most")  # where the block of each number with itself is
+    between: iptr = sized("contacts")  # and that of bodies that touch
+    inverse: ptr = inline(8)  # of the pivots of one block
+    product: ptr = sized("9", "6")  # G D of both bodies
+    sums: ptr = inline(8)
+    x: ptr = sized("8 * most")  # right sides by numbers
+    upper: ptr = sized("48 * blocks + 8")
+    lower: ptr = sized("48 * blocks + 8")
 
 
 @final
@@ -347,6 +383,7 @@ class Island(Record):
     held_force: ptr = sized("room", "3")  # of the best try
     inner_force: ptr = sized("room", "3")  # inside their cones, while sweeps try to end it
     system: iptr = sized()  # a System
+    panels: iptr = sized()  # its Panels; none on a GPU
 
 
 # all of it
@@ -445,7 +482,7 @@ class World(Record):
     collider: Rows[Collider] = rows("colliders")
     plane: Rows[Plane] = rows("planes")
     solid: Rows[Solid] = rows("boxes")
-    form: iptr = sized("boxes")  # 1 of a hull, 0 of a box, −1 of a cylinder
+    form: iptr = sized("boxes")  # 1 of a hull, 0 of a box, −1 of a cylinder, −2 of a rod
     forms: iptr = sized()  # where there are hulls: `Bodies`, of every box and hull, a point, a ball
     ask: Rows[Question] = rows("hulls")
     ground: Rows[Ground] = rows("terrains")
@@ -576,34 +613,54 @@ def new_world(s: SceneSizes, room: Callable[[int], Words] | None = None) -> Worl
     place = None if room is None else room(World.words_for(lengths, **sizes))
     world = World.new(lengths, place, **sizes)
     world.crew_at, world.islands_at = RESERVED, RESERVED + Crew.header
-    world.island_words = _island_words(s.bodies, s.capacity)
+    world.island_words = _island_words(s.bodies, s.capacity, panels=True)
     return world
 
 
-def scene_scratch(bodies: int, capacity: int, threads: int) -> Array:
-    """The workspace of the steps of a scene: a crew, and a block for islands for each thread."""
-    words = _island_words(bodies, capacity)
+def scene_scratch(bodies: int, capacity: int, threads: int, *, panels: bool = False) -> Array:
+    """The workspace of the steps of a scene: a crew, and a block for islands for each thread.
+
+    Args:
+        bodies: how many.
+        capacity: contacts that there is room for.
+        threads: how many.
+        panels: matrices are factorized in panels, as on a processor, or block by block.
+    """
+    words = _island_words(bodies, capacity, panels)
     scratch = np.zeros(RESERVED + Crew.header + threads * words)
     Crew(scratch[RESERVED:]).workers = threads
-    lengths, counts, system = _island_sizes(bodies, capacity)
+    lengths, counts, system = _island_sizes(bodies, capacity, panels)
     for k in range(threads):
         begin = RESERVED + Crew.header + k * words
         block = Island.new(lengths, scratch[begin:], **counts)
         System.new({}, block.system, **system)
+        if panels:
+            place = Panels.new({}, block.panels, **panel_sizes(bodies, capacity))
+            place.shift = -(place.upper.ctypes.data // 8) % 8
     return scratch
 
 
-def _island_words(bodies: int, capacity: int) -> int:
+def panel_sizes(bodies: int, capacity: int) -> dict[str, int]:
+    """Counts of the panels of so many bodies."""
+    blocks = min(bodies * bodies, int(bodies * (8 + 3 * sqrt(bodies)))) + 1
+    return {
+        "most": bodies, "contacts": capacity, "blocks": 1 if bodies > MANY_BODIES else blocks
+    }  # fmt: skip
+
+
+def _island_words(bodies: int, capacity: int, panels: bool = False) -> int:
     """Words of the block in which an island of a scene is solved."""
-    lengths, counts, _ = _island_sizes(bodies, capacity)
+    lengths, counts, _ = _island_sizes(bodies, capacity, panels)
     return Island.words_for(lengths, **counts)
 
 
-def _island_sizes(bodies: int, capacity: int) -> tuple[dict[str, int], ...]:
+def _island_sizes(bodies: int, capacity: int, panels: bool) -> tuple[dict[str, int], ...]:
     """Lengths and counts of the block of an island, and counts of its system."""
-    system = {"most": bodies, "contacts": capacity, "blocks": block_room(bodies)}
+    blocks = block_room(bodies)
+    system = {"most": bodies, "contacts": capacity, "blocks": blocks, "matrix": int(not panels)}
     words = System.words_for({}, **system)
-    lengths = {"system": words, "cones": cone_area(3 * FEW, 2 * FEW)}
+    own = Panels.words_for({}, **panel_sizes(bodies, capacity)) if panels else 0
+    lengths = {"system": words, "cones": cone_area(3 * FEW, 2 * FEW), "panels": own}
     return lengths, {"most": bodies, "room": capacity, "few": FEW}, system
 
 

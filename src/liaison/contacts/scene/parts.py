@@ -1,7 +1,7 @@
-"""What a scene consists of: bodies with balls, boxes, hulls and points, planes, fields, and laws.
+"""What a scene consists of: bodies with balls, rods, boxes, hulls, points; planes, fields, laws.
 
 Public names: Bodies, Laws, Terrain, SceneModel, check_start, begins_inside,
-begins_below, DEEP, ROUND.
+begins_below, DEEP, ROUND, ROD.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from liaison.simulation.plan.scales import power_near
 
 ROUND = -1
 """Corners of a cylinder, in the place of how many."""
+ROD = -2
+"""Of a capsule, likewise."""
 DEEP = 1e-6
 """Penetration at the start, beside 1 + the largest coordinate, in units, that is pushed out."""
 
@@ -44,7 +46,7 @@ class Bodies:
             (b, 10); None: no boxes.
         solid_owner: body of each box, shape (b,).
         corners: how many corners the hull in each box has, shape (b,), 0 of a box itself, ROUND of
-            a cylinder along z of its box; None: boxes alone.
+            a cylinder along z of its box, ROD of a capsule; None: boxes alone.
         corner: corners of all hulls, in the axes of their boxes, from their centers, shape (c, 3).
         frame: [R | p] of the frame that poses are given for, from the center of mass, shape
             (n, 3, 4); None: axes of the inertia, at the center of mass.
@@ -70,8 +72,8 @@ class Bodies:
         return self.solid, self.solid_owner
 
     def forms(self, *, on_fields: bool = False) -> list[ConvexSolid]:
-        """Every box, hull and cylinder in the axes of its box, then a point, and one that may be
-        widened to a ball; nothing where all are boxes on planes."""
+        """Every box, hull, cylinder and capsule in the axes of its box, then a point, and one that
+        may be widened to a ball; nothing where all are boxes on planes."""
         solid, _ = self.boxes()
         corners = np.zeros(len(solid), dtype=np.int64) if self.corners is None else self.corners
         if not (on_fields or np.any(corners)):
@@ -80,22 +82,34 @@ class Bodies:
         corner = np.zeros((0, 3)) if self.corner is None else self.corner
         parts = np.split(corner, np.cumsum(np.maximum(corners, 0))[:-1]) if len(solid) else []
         listed = [
-            ConvexSolid(disc=float(half[0]), half=float(half[2]))
-            if count == ROUND
+            _rounded(count, half)
+            if count < 0
             else ConvexSolid(convex_hull(part if count else signs * half))
             for part, count, half in zip(parts, corners, solid[:, 3:6], strict=True)
         ]
         return [*listed, *[ConvexSolid(core=np.zeros((1, 3)))] * 2]
 
     def rounds(self) -> tuple[Array, Array, Array, NDArray[np.int64]]:
-        """Middles, axes and (radius, half length) of the cylinders on the ground, and bodies."""
+        """Of cylinders and capsules on the ground: middles, axes, sizes (radius of the discs at
+        their ends, half the distance of these, radius by which all is widened), and bodies."""
         solid, owner = self.boxes()
-        chosen = np.zeros(len(solid), dtype=bool) if self.corners is None else self.corners == ROUND
-        solid, owner = solid[chosen], owner[chosen]
+        corners = np.zeros(len(solid), dtype=np.int64) if self.corners is None else self.corners
+        solid, owner, corners = solid[corners < 0], owner[corners < 0], corners[corners < 0]
+        forms = [_rounded(count, half) for count, half in zip(corners, solid[:, 3:6], strict=True)]
+        sizes = np.array([[x.disc, x.half, x.radius] for x in forms]).reshape(-1, 3)
         pose = self.pose[owner]
         along = _turned(solid[:, 6:10], np.tile([0.0, 0.0, 1.0], (len(solid), 1)))
         middle = pose[:, :3] + _turned(pose[:, 3:7], solid[:, :3])
-        return middle, _turned(pose[:, 3:7], along), solid[:, [3, 5]], owner
+        return middle, _turned(pose[:, 3:7], along), sizes, owner
+
+
+def _rounded(count: int, half: Array) -> ConvexSolid:
+    """The cylinder or capsule in a box of these half sizes."""
+    radius, long = float(half[0]), float(half[2])
+    if count == ROUND:
+        return ConvexSolid(disc=radius, half=long)
+    end = np.array([0.0, 0.0, long - radius])
+    return ConvexSolid(core=np.array([-end, end]), radius=radius, half=long - radius)
 
 
 @final
@@ -239,12 +253,13 @@ def check_start(bodies: Bodies, planes: Array, laws: Laws) -> None:
 
 
 def _check_rounds(bodies: Bodies, planes: Array, laws: Laws, limit: float) -> None:
-    """Rejects cylinders that begin below a plane."""
+    """Rejects cylinders and capsules that begin below a plane."""
     middle, axis, size, owner = bodies.rounds()
     if not len(owner) or not len(planes):
         return
     along = np.abs(axis @ planes[:, :3].T)
-    reach = size[:, 1:] * along + size[:, :1] * np.sqrt(np.maximum(1 - along**2, 0.0))
+    across = np.sqrt(np.maximum(1 - along**2, 0.0))
+    reach = size[:, 1:2] * along + size[:, :1] * across + size[:, 2:]
     depth = reach - middle @ planes[:, :3].T + planes[:, 3]
     touched = laws.planes[: len(planes)]
     depth = np.where(laws.table[laws.bodies[owner]][:, touched] >= 0, depth, -np.inf)

@@ -15,7 +15,7 @@ from liaison.program.loops.language import entry_at, f64, i64, loop, ptr
 from liaison.program.loops.records import Rows
 from liaison.simulation.steps.layout import GOOD, Entries
 
-from .bodies import copy_twists, free_bodies, move, moved_pose
+from .bodies import copy_twists, free_bodies, move, moved_pose, spin_again
 from .candidates import candidates, law_of
 from .islands import MANY, PLACES, STEP, solve_islands
 from .layout import FEW, KINDS, Candidate, Contact, PairEntries, Pose, World
@@ -123,6 +123,9 @@ HALVED, UNSOLVED = 6, 12
 AGAIN = 3
 """Times that gaps found to close under the impulses of others join the problem."""
 
+SPUN = 6
+"""Times at most that impulses are found with gyroscopic moments of what they led to."""
+
 NEAR = 4.0
 """Gaps up to this many penetrations wide are guarded while others are pushed out."""
 
@@ -162,6 +165,17 @@ def attempt(e: Entries, scratch: ptr, world: World) -> i64:
         return status
     activate(e, world.touch, 0, world.pose, world)
     activate(e, 0.0, 1, world.end, world)
+    for _ in range(SPUN):
+        find_impulses(e, scratch, world)
+        if world.contacts == 0 or spin_again(world) == 0:
+            break
+        keep_impulses(world)
+    return GOOD
+
+
+@loop
+def find_impulses(e: Entries, scratch: ptr, world: World) -> None:
+    """Impulses of what is active, and of what they close."""
     for _ in range(AGAIN):
         contacts_at(e, world.mid, world)
         guess(world)
@@ -173,7 +187,6 @@ def attempt(e: Entries, scratch: ptr, world: World) -> i64:
         if activate(e, -world.depth, 1, world.end, world) == 0:
             break
         keep_impulses(world)  # those that join begin with none, the others with what they have
-    return GOOD
 
 
 @loop

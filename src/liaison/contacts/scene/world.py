@@ -59,7 +59,7 @@ def scene_arrays(plan: Plan) -> Arrays:
     arrays.run.start_tolerance = DEEP * unit
     arrays.run.scales.position.reshape(-1, 7)[:, :3] = unit
     threads = plan.program.facts["threads"]
-    scratch = scene_scratch(len(model.bodies.names), model.capacity, threads)
+    scratch = scene_scratch(len(model.bodies.names), model.capacity, threads, panels=True)
     return replace(arrays, scratch=scratch)
 
 
@@ -84,7 +84,8 @@ def enlarged(plan: Plan, arrays: Arrays) -> Arrays:
     words[0] = words.size
     larger = type(run)(words)
     larger.event_capacity += EVENTS * (capacity - int(before.capacity)) if model.events else 0
-    scratch = scene_scratch(len(model.bodies.names), capacity, plan.program.facts["threads"])
+    threads = plan.program.facts["threads"]
+    scratch = scene_scratch(len(model.bodies.names), capacity, threads, panels=True)
     return replace(with_block(arrays, words), scratch=scratch)
 
 
@@ -134,7 +135,8 @@ def world_of(model: SceneModel, capacity: int, room: Callable[[int], Words] | No
     world.solid.floats[:], world.law.floats[:] = solid, laws.values
     world.terrain[:] = fields.ints
     if forms is not None:
-        world.forms[:], world.form[:] = forms.ints, 0 if b.corners is None else np.sign(b.corners)
+        world.forms[:] = forms.ints
+        world.form[:] = 0 if b.corners is None else np.minimum(b.corners, 1)
     world.law_between[:], world.order[:] = laws.table, np.arange(wide + len(grids))
     fill(world.body, Body, mass=b.mass, inertia=b.inertia, inverse=np.linalg.inv(b.inertia))
     surface = laws.bodies[owner]

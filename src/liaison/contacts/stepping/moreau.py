@@ -48,6 +48,7 @@ from liaison.solvers.cones.cones import DISC, ONE_WAY, Limit, solve_cones_near
 from liaison.solvers.linear.dense import dot, largest_in
 from liaison.solvers.linear.lemke import SOLVED, polyhedral_missed, solve_polyhedral
 
+from .loads import add_loads, begin_loads, is_unsettled, relinearize, spend
 from .modes import still
 from .rows import (
     NOT_YET,
@@ -313,6 +314,9 @@ TOUCH = 1e-9
 """A gap of this width, beside 1 + |q|, in units, touches already: bodies that fall together stay
 together."""
 
+TURNS = 12
+"""Times that impulses are found once more while laws of loads bend: two or three are enough."""
+
 AGAIN = 5
 """Times that gaps found to close under the impulses of others join the problem."""
 
@@ -340,14 +344,11 @@ def moreau_step(e: Entries, run: Run, scratch: ptr) -> i64:
     for i in range(nv):
         y[nv + i] = run.free.v[i]
     predict(e, run, scratch)
-    for turn in range(2):
-        if turn > 0:
-            # forces that depend on velocities, with those that impulses led to
-            free_velocities(e, at(y, nv), run, scratch)
-        if find_impulses(e, run, scratch) != GOOD:
-            return NO_MODE
-        if run.rows_chosen == 0:
-            break
+    status = find_impulses(e, run, scratch)
+    if status == GOOD:
+        status = settle(e, run, scratch)
+    if status != GOOD:
+        return status
     displacement(e, at(y, nv), y, run, scratch)
     bad = 0.0
     for i in range(2 * nv):
@@ -355,6 +356,34 @@ def moreau_step(e: Entries, run: Run, scratch: ptr) -> i64:
     if bad != 0.0:
         return NOT_FINITE
     note_stages(run)
+    return GOOD
+
+
+@loop
+def settle(e: Entries, run: Run, scratch: ptr) -> i64:
+    """Impulses once more, with forces at the velocities that they led to; GOOD, or why not.
+
+    And again while a load that follows its measure is elsewhere than where its law was linear.
+    """
+    after = at(run.y, run.nv)
+    for turn in range(TURNS):
+        is_bent = 0
+        if run.nf > 0:
+            is_bent = is_unsettled(after, e, run, scratch)
+        if is_bent == 0 and (turn > 0 or run.rows_chosen == 0):
+            break
+        if is_bent == 1:
+            relinearize(1 if turn == TURNS - 1 else 0, after, e, run, scratch)
+        forces_at_mean(e, after, run, scratch)
+        if is_bent == 1 and into_metric(run) != GOOD:
+            return SINGULAR_MASS
+        solve_free(run)
+        if is_bent == 1:
+            predict(e, run, scratch)
+        if find_impulses(e, run, scratch) != GOOD:
+            return NO_MODE
+    if run.nf > 0:
+        spend(after, run)
     return GOOD
 
 
@@ -390,25 +419,44 @@ def midway(e: Entries, run: Run, scratch: ptr) -> i64:
     terms_midway(e, v, run, scratch)
     one_sided(e, t, q, v, run.mid, run, scratch)
     dampen(run)
+    if run.nf > 0:
+        begin_loads(e, run, scratch)
+        add_loads(v, e, run, scratch)
+    if into_metric(run) != GOOD:
+        return SINGULAR_MASS
+    solve_free(run)
+    return GOOD
+
+
+@loop
+def into_metric(run: Run) -> i64:
+    """The metric of the terms at hand; no row is in it yet."""
     rank = metric_of(run.nc, flat(run.terms.M), flat(run.terms.G), run)
     if rank < 0:
         return SINGULAR_MASS
     run.rank = rank
     forget_rows(run)
-    solve_free(run)
     return GOOD
 
 
 @loop
 def free_velocities(e: Entries, after: ptr, run: Run, scratch: ptr) -> None:
     """v_f, with forces at q_θ and the mean of the velocities before and `after`."""
+    forces_at_mean(e, after, run, scratch)
+    solve_free(run)
+
+
+@loop
+def forces_at_mean(e: Entries, after: ptr, run: Run, scratch: ptr) -> None:
+    """Terms at q_θ with these forces."""
     theta = run.theta
     mean = run.free.moved
     for i in range(run.nv):
         mean[i] = (1.0 - theta) * run.v[i] + theta * after[i]
     terms_midway(e, mean, run, scratch)
     dampen(run)
-    solve_free(run)
+    if run.nf > 0:
+        add_loads(after, e, run, scratch)
 
 
 @loop

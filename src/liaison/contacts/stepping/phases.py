@@ -29,6 +29,7 @@ from liaison.simulation.steps.layout import (
     GOOD,
     LAND,
     NOT_FINITE,
+    PASSED,
     SAMPLING,
     TOO_MANY_STEPS,
     Entries,
@@ -37,7 +38,7 @@ from liaison.simulation.steps.layout import (
 )
 from liaison.simulation.steps.projection import project
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP
-from liaison.simulation.steps.stepsize import choose_step, pass_breaks
+from liaison.simulation.steps.stepsize import SHORTEST, choose_step, pass_breaks
 from liaison.solvers.cones.cones import ONE_WAY, solve_cones
 from liaison.solvers.linear.dense import dot, largest_in
 
@@ -249,10 +250,30 @@ def one_step(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
             return status
     choose_step(run)
     status = moreau_step(e, run, scratch)
+    if status == GOOD and run.has_passes > 0 and passes(e, run, scratch) == 1:
+        # taken again in parts
+        run.rejected += 1
+        return GOOD if run.h > 1.5 * SHORTEST * run.step else PASSED
     if status == GOOD:
         note_modes(run, event_log)
         run.phase = LAND
     return status
+
+
+@loop
+def passes(e: Entries, run: Run, scratch: ptr) -> i64:
+    """1 if two bodies pass each other within the step; what part of it to take is noted."""
+    nv = run.nv
+    seen = run.stage
+    q = run.landed.q
+    e.retract(run.t_new, run.q, at(run.y, nv), run.u, run.p, run.y, q, scratch)
+    e.passes(run.t_new, q, at(run.y, nv), run.u, run.p, run.q, seen, scratch)
+    if seen[0] == 0.0:
+        run.h_part = 2.0 * run.h_part if run.is_part > 0 else 0.0
+        return 0
+    run.detail[0] = int(seen[0]) - 1
+    run.h_part = max(0.25 * run.h, SHORTEST * run.step)
+    return 1
 
 
 @loop

@@ -33,8 +33,8 @@ NOT_YET = 1e300
 
 @loop
 def one_sided(e: Entries, t: f64, q: ptr, v: ptr, out: OneSided, run: Run, scratch: ptr) -> None:
-    """Gaps, rates, D and coefficients of every block."""
-    e.one_sided(t, q, v, run.u, run.p, q, out.floats, scratch)
+    """Gaps, rates, D and coefficients of every block, in a step from `run.q` on."""
+    e.one_sided(t, q, v, run.u, run.p, run.q, out.floats, scratch)
 
 
 @loop

@@ -3,8 +3,8 @@
 The same steps as `moreau`, of the same unilateral rows; matrices stay inside the entries of
 `program.gpu.fused`, contacts that are open take no work, and one contact alone is solved in closed
 form. A step that is not of the ordinary kind (rows that depend on each other, restitution that
-would gain energy) ends with ELSEWHERE before positions, velocities and modes are changed: the
-general loops then take it.
+would gain energy, a motor that comes to its limit) ends with ELSEWHERE before positions,
+velocities and modes are changed: the general loops then take it.
 
 Public names: ELSEWHERE, FusedEntries, small_words, small_free, small_impulses, small_end,
 small_stand.
@@ -67,6 +67,7 @@ class FusedEntries(Record):
 class Left(Part):
     """What fused entries leave for each other midway."""
 
+    bent: ptr = sized("1")  # above 0: laws of loads are not linear up to the end
     least: ptr = sized("1")  # pivot
     v_end: ptr = sized("nv")  # of the free motion
     gap_end: ptr = sized("nb")
@@ -78,6 +79,7 @@ class Left(Part):
     v_new: ptr = sized("nv")  # under impulses
     gap_new: ptr = sized("nb")
     q_new: ptr = sized("nq")
+    bent_new: ptr = sized("1")
 
 
 @final
@@ -126,6 +128,8 @@ def small_free(e: Entries, run: Run, scratch: ptr) -> i64:
     else:
         for r in range(run.nr):
             run.impulse[r] = 0.0
+        if left.bent[0] > 0.0:
+            return ELSEWHERE
     return GOOD
 
 
@@ -189,7 +193,7 @@ def small_impulses(turn: i64, e: Entries, run: Run, scratch: ptr) -> i64:
             run.complementarity = max(run.complementarity, residual)
             break
         is_new = 1
-    return GOOD
+    return ELSEWHERE if left.bent_new[0] > 0.0 else GOOD
 
 
 @loop

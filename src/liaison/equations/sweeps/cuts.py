@@ -3,7 +3,8 @@
 A cut joint sees the nodes of its two markers, and their common ancestor, in whose axes the rows are
 that pin its origin. Of their states in the ground's axes it computes its rows J on each of the
 three, and what is left over at three levels: Φ̈ with the accelerations that are there, Φ and Φ̇.
-They are the rows of (closure-1), in the same order and axes as unrolled code has them.
+They are the rows of (closure-1), in the same order and axes as unrolled code has them. Relations
+between frames follow the cut joints as further ones.
 
 Public names: Cuts, CutClass, cuts_of, LEVELS.
 
@@ -20,14 +21,15 @@ from typing import Any, final
 import numpy as np
 
 from liaison.expr import Expr, as_expr, directional, jacobian, symbol
-from liaison.model import JointType
+from liaison.model import BetweenFrames, JointType
 from liaison.spatial.arrays import array, cross, product
-from liaison.tree import GROUND, Kinematics, Tree
+from liaison.tree import GROUND, Closure, Tree
 from liaison.tree.closure import joint_labels, pinned, residual_template, tie_labels
 from liaison.units import MOMENT, Label
 
 from .blocks import STATE, Ends, seen_from, tied
 from .classes import constant, number
+from .frame_cuts import FrameKind, frame_formulas, frame_kind, frame_numbers, touching
 from .rest import RestRow
 
 LEVELS = ("second", "phi", "rate")
@@ -43,11 +45,13 @@ class CutClass:
         formulas: J on first, second and root, each row by row; then Φ̈, Φ and Φ̇ of all rows.
         rows: that hold the two markers.
         ties: that define the velocities of a joint that keeps its coordinates, by (closure-2).
+        touch: of a relation between frames, where its force acts: R row by row, p.
     """
 
     formulas: tuple[Expr, ...]
     rows: int
     ties: int
+    touch: tuple[Expr, ...] = ()
 
 
 @final
@@ -57,17 +61,21 @@ class Cuts:
 
     Attributes:
         classes: what they compute.
-        table: a row for each: class, nodes of the predecessor's and the successor's marker, their
-            common ancestor (−1 the ground), starts of its constants and of the q and v it keeps,
-            and how many of q.
+        table: a row for each, relations between frames last: class, nodes of the predecessor's
+            and the successor's marker, their common ancestor (−1 the ground), starts of its
+            constants and of the q and v it keeps, and how many of q.
         constants: of all.
         inputs: symbol -> (array, index): states of the nodes in q, v and p, constants in u; in x
             the positions that it keeps, and from 12 on the velocities.
         markers: of successors: node and pose in it, 13 numbers each.
         joints: names.
+        frames: names of relations between frames.
+        components: of these, rows whose multipliers are the force along x, y and z; −1 of none.
         labels: of all rows, one joint after another.
+        are_rates: which rows hold rates only.
         reach: how large the entries of each row can be by rad/s.
         relations: rows that are written out, those of positions first.
+        order: all rows, those of relations last, in the order of their multipliers.
     """
 
     classes: tuple[CutClass, ...]
@@ -76,38 +84,38 @@ class Cuts:
     inputs: Mapping[Expr, tuple[str, int]]
     markers: np.ndarray[Any, np.dtype[np.float64]]
     joints: tuple[str, ...]
+    frames: tuple[str, ...]
+    components: np.ndarray[Any, np.dtype[np.int64]]
     labels: tuple[Label, ...]
+    are_rates: tuple[bool, ...]
     reach: tuple[float, ...]
-    relations: tuple[RestRow, ...] = ()
+    relations: tuple[RestRow, ...]
+    order: tuple[int, ...]
 
 
 def cuts_of(tree: Tree, values: Mapping[Expr, Any], relations: tuple[RestRow, ...] = ()) -> Cuts:
     """The cut joints of a tree, parameters replaced by their values, and its relations."""
-    numbers = [_numbers(closure, values) for closure in tree.closures]
-    roots = [tree.common_ancestor(x.predecessor[0], x.successor[0]) for x in tree.closures]
-    kinds = [
-        (
-            closure.joint.type.mapped(lambda x: number(x, values)),
-            root != GROUND,
-            closure.ghost is not None,
-        )
-        for closure, root in zip(tree.closures, roots, strict=True)
-    ]
-    order = {kind: c for c, kind in enumerate(dict.fromkeys(kinds))}
-    members = [order[kind] for kind in kinds]
+    constraints = tree.mechanism.constraints
+    framed = [x for x in constraints if isinstance(x, BetweenFrames)]
+    listed = [_cut_joint(tree, closure, values) for closure in tree.closures]
+    listed += [_frame_cut(tree, relation, values) for relation in framed]
+    order = {one.kind: c for c, one in enumerate({x.kind: x for x in listed}.values())}
+    members = [order[one.kind] for one in listed]
     classes, varying = [], []
     for c, kind in enumerate(order):
-        entries, places = _entries([x for x, own in zip(numbers, members, strict=True) if own == c])
+        alike = [one.numbers for one, own in zip(listed, members, strict=True) if own == c]
+        entries, places = _entries(alike)
         varying.append(places)
-        classes.append(_cut_class(*kind, entries))
-    read = [[x[k] for k in varying[c]] for x, c in zip(numbers, members, strict=True)]
+        classes.append(_class(kind, entries))
+    read = [[one.numbers[k] for k in varying[c]] for one, c in zip(listed, members, strict=True)]
     starts = np.cumsum([0, *map(len, read)])[:-1]
     rows = [
-        (c, x.predecessor[0], x.successor[0], root, int(start), *_kept_places(tree, x.ghost))
-        for c, x, root, start in zip(members, tree.closures, roots, starts, strict=True)
+        (c, *one.nodes, int(start), *one.kept)
+        for c, one, start in zip(members, listed, starts, strict=True)
     ]
-    marks = [[x.successor[0], *own[12:]] for x, own in zip(tree.closures, numbers, strict=True)]
-    labels = _labels(tree)
+    marks = [[one.nodes[1], *one.numbers[12:24]] for one in listed]
+    rates = tuple(x for one in listed for x in one.are_rates)
+    kinds = [x.kind for x in listed[len(tree.closures) :] if isinstance(x.kind, FrameKind)]
     return Cuts(
         classes=tuple(classes),
         table=np.array(rows, dtype=np.int64).reshape(-1, 8),
@@ -115,14 +123,77 @@ def cuts_of(tree: Tree, values: Mapping[Expr, Any], relations: tuple[RestRow, ..
         inputs=MappingProxyType(_places(max(map(len, varying), default=0))),
         markers=np.array(marks, dtype=float).reshape(-1, 13),
         joints=tuple(x.joint.name for x in tree.closures),
-        labels=tuple(label for own in labels for label in own),
+        frames=tuple(x.name for x in framed),
+        components=np.array([x.components for x in kinds], dtype=np.int64).reshape(-1, 3),
+        labels=tuple(label for one in listed for label in one.labels),
+        are_rates=rates,
         reach=tuple(
-            1.0 if label.unit == MOMENT else arm
-            for own, arm in zip(labels, _arms(tree, roots, values), strict=True)
-            for label in own
+            1.0 if label.unit == MOMENT else one.arm for one in listed for label in one.labels
         ),
         relations=relations,
+        order=_order(tree, listed, relations),
     )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _One:
+    """A cut joint, or a relation between frames."""
+
+    kind: Any  # of its class: a joint type, whether it has a root, whether it keeps q; or FrameKind
+    numbers: tuple[float, ...]
+    nodes: tuple[int, int, int]
+    kept: tuple[int, int, int]
+    labels: list[Label]
+    are_rates: tuple[bool, ...]
+    arm: float
+    name: str
+
+
+def _cut_joint(tree: Tree, closure: Closure, values: Mapping[Expr, Any]) -> _One:
+    joint, is_kept = closure.joint, closure.ghost is not None
+    root = tree.common_ancestor(closure.predecessor[0], closure.successor[0])
+    labels = joint_labels(tree, closure) + (tie_labels(joint) if is_kept else [])
+    return _One(
+        kind=(joint.type.mapped(lambda x: number(x, values)), root != GROUND, is_kept),
+        numbers=frame_numbers((closure.predecessor, closure.successor), (), values),
+        nodes=(closure.predecessor[0], closure.successor[0], root),
+        kept=_kept_places(tree, closure.ghost),
+        labels=labels,
+        are_rates=(False,) * len(labels),
+        arm=_arm(tree, closure, root, values),
+        name="",
+    )
+
+
+def _frame_cut(tree: Tree, relation: BetweenFrames, values: Mapping[Expr, Any]) -> _One:
+    kind, reads = frame_kind(relation)
+    ends = [tree.located(x) for x in relation.frames()]
+    return _One(
+        kind=kind,
+        numbers=frame_numbers(ends, reads, values),
+        nodes=(ends[0][0], ends[1][0], GROUND),
+        kept=(0, 0, 0),
+        labels=kind.labels(relation.name),
+        are_rates=kind.are_rates,
+        arm=1.0,
+        name=relation.name,
+    )
+
+
+def _order(tree: Tree, listed: Sequence[_One], relations: Sequence[RestRow]) -> tuple[int, ...]:
+    """Rows as unrolled code has them: of positions first; cut joints, then relations as written."""
+    written = {x.name: k for k, x in enumerate(tree.mechanism.constraints)}
+    keys = [(is_rate, written.get(one.name, -1)) for one in listed for is_rate in one.are_rates]
+    keys += [(row.phi is None, written[row.label.name]) for row in relations]
+    return tuple(sorted(range(len(keys)), key=keys.__getitem__))
+
+
+def _class(kind: Any, entries: Sequence[Any]) -> CutClass:
+    if not isinstance(kind, FrameKind):
+        joint, is_rooted, is_kept = kind
+        return _cut_class(joint, is_rooted, is_kept, entries)
+    return CutClass(frame_formulas(kind, entries), len(kind.rows), 0, touching(kind, entries))
 
 
 def _entries(rows: Sequence[Sequence[float]]) -> tuple[list[Any], list[int]]:
@@ -135,12 +206,6 @@ def _entries(rows: Sequence[Sequence[float]]) -> tuple[list[Any], list[int]]:
     return entries, varying
 
 
-def _numbers(closure: Any, values: Mapping[Expr, Any]) -> tuple[float, ...]:
-    """R and p of both markers in their nodes."""
-    ends = (closure.predecessor[1], closure.successor[1])
-    return tuple(float(number(x, values)) for R, p in ends for x in (*R.flat, *p))
-
-
 def _kept_places(tree: Tree, ghost: int | None) -> tuple[int, int, int]:
     """Where the positions and velocities lie that a cut joint keeps, and how many positions."""
     if ghost is None:
@@ -149,30 +214,18 @@ def _kept_places(tree: Tree, ghost: int | None) -> tuple[int, int, int]:
     return node.q.start, node.v.start, node.joint.type.nq
 
 
-def _labels(tree: Tree) -> list[list[Label]]:
-    q = array([symbol(label.name) for label in tree.position_labels()])
-    kinematics = Kinematics(tree, q)
-    return [
-        joint_labels(kinematics, x) + ([] if x.ghost is None else tie_labels(x.joint))
-        for x in tree.closures
-    ]
-
-
-def _arms(tree: Tree, roots: Sequence[int], values: Mapping[Expr, Any]) -> list[float]:
-    """For each cut joint the longest offset from a joint of its loop outwards [m]; 1 of none."""
-    arms = []
-    for closure, root in zip(tree.closures, roots, strict=True):
-        longest = 0.0
-        for node, (_, p) in (closure.predecessor, closure.successor):
-            longest = max([longest, *(abs(float(number(x, values))) for x in p)])
-            while node not in (root, GROUND):
-                above = tree.nodes[node].parent
-                if above != root:
-                    offset = tree.nodes[node].X_PJ[1]
-                    longest = max([longest, *(abs(float(number(x, values))) for x in offset)])
-                node = above
-        arms.append(longest or 1.0)
-    return arms
+def _arm(tree: Tree, closure: Closure, root: int, values: Mapping[Expr, Any]) -> float:
+    """The longest offset from a joint of a loop outwards [m]; 1 of none."""
+    longest = 0.0
+    for node, (_, p) in (closure.predecessor, closure.successor):
+        longest = max([longest, *(abs(float(number(x, values))) for x in p)])
+        while node not in (root, GROUND):
+            above = tree.nodes[node].parent
+            if above != root:
+                offset = tree.nodes[node].X_PJ[1]
+                longest = max([longest, *(abs(float(number(x, values))) for x in offset)])
+            node = above
+    return longest or 1.0
 
 
 def _places(constants: int) -> dict[Expr, tuple[str, int]]:

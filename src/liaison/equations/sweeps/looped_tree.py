@@ -168,8 +168,8 @@ def looped_tree(tree: Tree, *, may_bend: bool = False) -> LoopedTree:
     """A tree of many bodies and its cut joints, ready for loops over its nodes.
 
     Args:
-        tree: without unilateral constraints; relations are between coordinates;
-            loads act along coordinates, or on bodies by laws that name no coordinate.
+        tree: without unilateral constraints; relations are linear in rates; loads
+            act along coordinates, or on bodies by laws that name no coordinate.
         may_bend: loads on bodies may bend or jump with the state: who runs them takes steps across.
 
     Raises:
@@ -211,7 +211,9 @@ def looped_tree(tree: Tree, *, may_bend: bool = False) -> LoopedTree:
         pushed=(body_loads(tree.mechanism, on_bodies, may_bend=may_bend) if on_bodies else None),
         charts=tuple(chart for node in tree.nodes for chart in charts_of(node)),
         labels=MappingProxyType(_labels(tree)),
-        cuts=cuts_of(tree, known, relations) if tree.closures or relations else None,
+        cuts=(
+            cuts_of(tree, known, relations) if tree.closures or tree.mechanism.constraints else None
+        ),
         neutral=tuple(float(x) for node in tree.nodes for x in node.joint.type.neutral()),
     )
 

@@ -19,7 +19,7 @@ from liaison.equations.equations import Chart
 from liaison.equations.setting import Setting, charts_of, check_no_inertia
 from liaison.errors import DerivationError
 from liaison.expr import Expr, as_expr, substitute, symbols_of, vanishes
-from liaison.model import Constraint, OfCoordinates
+from liaison.model import BetweenFrames, Constraint, OfCoordinates
 from liaison.spatial.arrays import array
 from liaison.tree import Tree
 from liaison.tree.closure import (
@@ -129,7 +129,8 @@ def short_rows(setting: Setting) -> tuple[RestRow, ...]:
     """Relations between coordinates, each over the few joints that it names; positions first.
 
     Raises:
-        DerivationError: a relation is between frames, not linear in the rates, or holds nothing.
+        DerivationError: a relation is not linear in the rates, or neither of coordinates nor
+            between frames.
     """
     mechanism = setting.mechanism
     if not mechanism.constraints:
@@ -137,7 +138,8 @@ def short_rows(setting: Setting) -> tuple[RestRow, ...]:
     nodes = setting.tree.nodes
     named = {x.name: i for i, node in enumerate(nodes) for x in setting.q[node.q]}
     named |= {x.name: i for i, node in enumerate(nodes) for x in setting.v[node.v]}
-    rows = [_row(_as_they_are, *_short_row(setting, named, x)) for x in mechanism.constraints]
+    listed = [x for x in mechanism.constraints if not isinstance(x, BetweenFrames)]
+    rows = [_row(_as_they_are, *_short_row(setting, named, x)) for x in listed]
     return tuple(sorted(rows, key=lambda row: row.phi is None))
 
 
@@ -151,7 +153,8 @@ def _short_row(
     """A relation over the coordinates of the joints that it names, by their nodes."""
     if not isinstance(relation, OfCoordinates):
         raise DerivationError(
-            f"{relation.name!r} is between frames, which loops over nodes do not know.",
+            f"{relation.name!r} is neither of coordinates nor between frames, which loops over "
+            "nodes do not know.",
             hint="Derive the equations by newton_euler.",
         )
     formula = relation.vanishing()
@@ -200,7 +203,7 @@ def _labels(setting: Setting, rows: Sequence[RestRow]) -> dict[str, tuple[Label,
     tree, mechanism = setting.tree, setting.mechanism
     lam: list[Label] = []
     for closure in tree.closures:
-        lam += joint_labels(setting.kinematics, closure)
+        lam += joint_labels(setting.tree, closure)
         lam += tie_labels(closure.joint) if closure.ghost is not None else []
     return {
         "q": tree.position_labels(),

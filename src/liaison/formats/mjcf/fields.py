@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, final
 
 from liaison.errors import TextError
-from liaison.formats.urdf.xml import Element
+from liaison.formats.urdf.xml import Element, unused
 
 _TURN = "quat axisangle xyaxes zaxis euler"
 _PLACE = f"name class pos {_TURN} user"
@@ -273,7 +273,7 @@ class Fields:
 
     def counted(self) -> list[str]:
         """A note for each kind that is not used."""
-        return [f"{what} is not used ({n} times)" for what, n in sorted(self.counts.items())]
+        return unused(self.counts)
 
 
 def verdict(kind: str, word: str) -> str:

@@ -16,7 +16,7 @@ from liaison.expr import PI
 from liaison.formats.poses import rows_of
 from liaison.formats.urdf.links import color_text, possible_inertia, symmetric
 from liaison.formats.urdf.xml import Element, number_in, numbers_in
-from liaison.model import Body, Box, Cylinder, Sphere
+from liaison.model import Body, Box, Capsule, Cylinder, Sphere
 from liaison.model import Mesh as DrawnMesh
 from liaison.model.values import floats
 from liaison.spatial import (
@@ -195,7 +195,7 @@ class Geoms:
         return mass
 
     def shapes(self, geom: Element) -> list[Any]:
-        """What can be drawn of a geom: a capsule as a cylinder between two balls."""
+        """What can be drawn of a geom."""
         kind = kind_of(geom)
         if kind not in (*SOLID, "mesh", "hfield") or ("mesh" in geom.attributes and kind != "mesh"):
             return []
@@ -212,11 +212,7 @@ class Geoms:
             return [Box(2 * s[0], 2 * s[1], 2 * s[2], **at)]
         if kind == "ellipsoid":
             return [Sphere(max(s), **at)]
-        body = Cylinder(s[0], 2 * s[1], **at)
-        if kind == "cylinder":
-            return [body]
-        ends = [array(p) + sign * s[1] * array([row[2] for row in R]) for sign in (-1, 1)]
-        return [body, *(Sphere(s[0], **(at | {"p": tuple(end)})) for end in ends)]
+        return [(Cylinder if kind == "cylinder" else Capsule)(s[0], 2 * s[1], **at)]
 
     def drawn(self, geom: Element, at: dict[str, Any]) -> list[Any]:
         """The surface of a mesh in a file, if it is one that can be shown."""

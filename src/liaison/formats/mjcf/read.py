@@ -31,7 +31,13 @@ from liaison.formats.decompose import decomposition
 from liaison.formats.guard import Reading, check_bodies, computable
 from liaison.formats.lsd.formulas.values import plain
 from liaison.formats.poses import rows_of
-from liaison.formats.urdf.xml import Element, elements_of, number_in, numbers_in
+from liaison.formats.urdf.xml import (
+    Element,
+    elements_of,
+    kept_limits,
+    number_in,
+    numbers_in,
+)
 from liaison.model.values import floats
 from liaison.spatial import (
     array,
@@ -398,7 +404,7 @@ class _Model:
         if any(world.all("geom") for world in self.root.all("worldbody")):
             notes.append("the geoms of the world are not drawn")
         if self.parts.limits and not self.parts.has_limits:
-            notes.append(f"limits of {len(self.parts.limits)} joints are kept, but not enforced")
+            notes.append(kept_limits(len(self.parts.limits)))
         return tuple(notes)
 
     def gravity(self) -> tuple[Any, ...]:

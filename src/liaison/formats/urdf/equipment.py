@@ -201,8 +201,8 @@ def gears_in(
         ends, actuators = group.all("joint"), group.all("actuator")
         if len(ends) != 1 or len(actuators) > 1:
             coupled = ", ".join(repr(x.get("name")) for x in ends)
-            line = group.place.line
-            notes.append(f"{group} couples {coupled}: taken as motors of their own (line {line})")
+            what = f"couples {coupled}: taken as motors of their own" if ends else "names no joint"
+            notes.append(f"{group} {what} (line {group.place.line})")
         for end in (x for x in ends if strict or x.get("name") in joints):
             alone = [group, end, *actuators] if len(ends) == 1 else [end]
             gears[_known(end, joints)] = _gear(alone)

@@ -32,7 +32,18 @@ from liaison.expr import PI
 from liaison.formats.guard import computable
 from liaison.formats.lsd.formulas.values import plain
 from liaison.formats.poses import is_upright, rows_of
-from liaison.model import JOINT_TYPES, Body, Box, Cylinder, Joint, JointType, Marker, Mesh, Sphere
+from liaison.model import (
+    JOINT_TYPES,
+    Body,
+    Box,
+    Capsule,
+    Cylinder,
+    Joint,
+    JointType,
+    Marker,
+    Mesh,
+    Sphere,
+)
 from liaison.spatial import (
     Array,
     array,
@@ -284,8 +295,8 @@ def mesh_file(name: str, element: Element, root: str | Path) -> Path | None:
 PACKAGE = "package://"
 
 
-def _capsule(form: Element, placed: dict[str, Any], notes: list[str]) -> Cylinder:
-    return Cylinder(number_in(form, "radius"), number_in(form, "length"), **placed)
+def _capsule(form: Element, placed: dict[str, Any], notes: list[str]) -> Capsule:
+    return Capsule(number_in(form, "radius"), number_in(form, "length"), **placed)
 
 
 FORMS: dict[str, Any] = {

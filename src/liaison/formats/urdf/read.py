@@ -46,7 +46,7 @@ from .equipment import (
 )
 from .inertias import joint_inertias, placing_of, with_followers
 from .links import body_of, colors_in, direction_of, loop_of, mesh_file, pose_in, snapped_in
-from .xml import Element, elements_of, number_in, strangers
+from .xml import Element, elements_of, kept_limits, number_in, strangers, unused
 
 JOINT_TYPES: dict[str, type[model.JointType]] = {
     "fixed": model.Fixed,
@@ -259,8 +259,7 @@ class _Robot:
         if equipment.has_stops:
             contacts += stops_of(joints, ranges, equipment, self.notes)
         elif ranges:
-            count = len(ranges)
-            self.notes.append(f"limits of {count} joints are kept, but not enforced")
+            self.notes.append(f"{kept_limits(len(ranges))}; limits=True (--limits) makes stops")
         inputs: list[model.Input] = []
         if equipment.motors:
             driven = self.driven(joints, own)
@@ -360,7 +359,8 @@ class _Robot:
             )
         self.notes += hulls_note(feet)
         rule = "the smaller one of the link's and the ground's"
-        self.lines.append(f"friction of {len(feet)} shapes with the ground: {rule}")
+        shapes = "1 shape" if len(feet) == 1 else f"{len(feet)} shapes"
+        self.lines.append(f"friction of {shapes} with the ground: {rule}")
         return feet
 
     def touching_links(self, mechanism: model.Mechanism) -> list[model.Contact]:
@@ -425,7 +425,7 @@ class _Robot:
         """Names each kind of element that is not understood, once."""
         asked = self.equipment
         counts = strangers(root, asked.used, self.drop, touches=asked.touches)
-        self.notes += [f"{key} is not used ({n} times)" for key, n in sorted(counts.items())]
+        self.notes += unused(counts)
 
     def drop(self, message: str, element: Element) -> None:
         """Rejects what changes the motion and is not read, unless the reading is lenient."""

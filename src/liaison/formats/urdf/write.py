@@ -254,9 +254,9 @@ class _Robot:
         """The geometry of a shape; "" for those that URDF has not."""
         if isinstance(shape, model.Box):
             return f'<box size="{_texts(self.numbers((shape.x, shape.y, shape.z)))}"/>'
-        if isinstance(shape, model.Cylinder):
+        if isinstance(shape, model.Cylinder | model.Capsule):
             radius, length = (_text(float(self.numbers(x))) for x in (shape.radius, shape.length))
-            return f'<cylinder radius="{radius}" length="{length}"/>'
+            return f'<{type(shape).__name__.lower()} radius="{radius}" length="{length}"/>'
         if isinstance(shape, model.Sphere):
             return f'<sphere radius="{_text(float(self.numbers(shape.radius)))}"/>'
         if isinstance(shape, model.Mesh):

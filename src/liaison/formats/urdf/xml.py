@@ -3,7 +3,8 @@
 Document types, entities, deep nesting and large files are rejected before anything is made of them;
 nothing a file names is ever opened.
 
-Public names: Element, elements_of, number_in, numbers_in, number_text, strangers.
+Public names: Element, elements_of, number_in, numbers_in, number_text, strangers, unused,
+kept_limits.
 """
 
 from __future__ import annotations
@@ -264,6 +265,28 @@ MOVING = (
 )
 """Elements of which another attribute would change the motion; <dynamics> of many robots has
 attributes of their authors' own, which are noted."""
+
+
+def unused(counts: Mapping[str, int]) -> list[str]:
+    """A note for each kind that is not used, with how often it stands in the file."""
+    return [
+        f"{what} is not used" + (f" ({n} times)" if n > 1 else "") + ASKED_FOR.get(what, "")
+        for what, n in sorted(counts.items())
+    ]
+
+
+MOTORS = "; motors='position' (--motors position) makes a motor of it"
+ASKED_FOR = {
+    "<collision> in <link>": "; ground=True (--ground) lets it touch",
+    "<transmission> in <robot>": MOTORS,
+    "<ros2_control> in <robot>": MOTORS,
+}
+"""What is used only where it is asked for, and how to ask."""
+
+
+def kept_limits(count: int) -> str:
+    """The note on limits of joints that are no stops."""
+    return f"limits of {count} joint{'' if count == 1 else 's'} are kept, but not enforced"
 
 
 def strangers(

@@ -18,7 +18,16 @@ from liaison.model.markers import Marker
 from liaison.model.places import line_here, marker_of
 from liaison.model.records import Body, Joint
 from liaison.model.scalars import UPRIGHT
-from liaison.model.shapes import Box, Cylinder, HeightField, Hull, Sphere, terrain_of
+from liaison.model.shapes import (
+    Box,
+    Capsule,
+    Cylinder,
+    HeightField,
+    Hull,
+    Shape,
+    Sphere,
+    terrain_of,
+)
 
 from .friction import friction_of
 from .one_sided import OneSided, Scoped, check_restitution
@@ -45,9 +54,9 @@ class Described(Protocol):
 class Collision(OneSided, Brief):
     """A contact between every two of some bodies, or between those of two groups.
 
-    A body touches with its spheres, boxes, cylinders and hulls; a frame on the ground is the plane
-    z = 0 of it, or where there is a `terrain` the place of that height field. Two bodies that a
-    joint connects pass through each other.
+    A body touches with its spheres, capsules, boxes, cylinders and hulls; a frame on the ground is
+    the plane z = 0 of it, or where there is a `terrain` the place of that height field. Two bodies
+    that a joint connects pass through each other.
     """
 
     name: str
@@ -135,8 +144,8 @@ def collision(
     """Contact between every two of these, or of these with those they are `against`.
 
     Args:
-        *bodies: each touches with its spheres, boxes, cylinders and hulls; `ground`, or a frame on
-            it, with the plane z = 0 of that frame.
+        *bodies: each touches with its spheres, capsules, boxes, cylinders and hulls; `ground`, or a
+            frame on it, with the plane z = 0 of that frame.
         against: another group.
         friction: the coefficient of sliding, or a `Friction` with all of them.
         restitution: the part of the speed of approach that is given back.
@@ -183,9 +192,13 @@ def collisions(mechanism: Described) -> list[Collision]:
     return [x for x in mechanism.contacts if isinstance(x, Collision)]
 
 
-def touching(body: Body) -> list[Sphere | Box | Cylinder | Hull]:
+TOUCHING: tuple[type[Shape], ...] = (Sphere, Capsule, Box, Cylinder, Hull)
+"""Shapes with which bodies collide."""
+
+
+def touching(body: Body) -> list[Any]:
     """The shapes with which a body touches."""
-    return [x for x in body.shapes if isinstance(x, Sphere | Box | Cylinder | Hull)]
+    return [x for x in body.shapes if isinstance(x, TOUCHING)]
 
 
 def plane_names(surfaces: Surfaces) -> dict[Marker, str]:
@@ -293,8 +306,8 @@ def _check_shapes(body: Body, marker: Marker, law: Collision) -> None:
         )
     if body.name != "ground" and not touching(body):
         raise ModelError(
-            f"collide '{law.name}' names body '{body.name}', which has no sphere, box, cylinder "
-            "or hull.",
+            f"collide '{law.name}' names body '{body.name}', which has no sphere, capsule, box, "
+            "cylinder or hull.",
             place=marker.place or law.place,
-            hint="Give it a shape; what touches are spheres, boxes, cylinders and hulls.",
+            hint="Give it a shape; what touches are spheres, capsules, boxes, cylinders and hulls.",
         )

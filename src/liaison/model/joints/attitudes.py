@@ -28,6 +28,7 @@ from liaison.expr import (
     sinc_sqrt,
     sqrt,
 )
+from liaison.lazy import Fitted
 from liaison.spatial import (
     Array,
     Entries,
@@ -53,7 +54,7 @@ _HALF = Fraction(1, 2)
 _QUARTER = Fraction(1, 4)
 
 
-class Attitude(ABC):
+class Attitude(Fitted, ABC):
     """How coordinates describe the turn of M with respect to F."""
 
     __slots__ = ()

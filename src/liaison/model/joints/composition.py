@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError
+from liaison.lazy import Fitted
 from liaison.model.scalars import check_name, scalar
 from liaison.spatial import (
     Array,
@@ -67,7 +68,7 @@ def axis_vector(axis: Any) -> tuple[Any, Any, Any]:
     return a, b, c
 
 
-class Motion(ABC):
+class Motion(Fitted, ABC):
     """A motion with one coordinate."""
 
     __slots__ = ()

@@ -34,6 +34,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar, final
 
 from liaison.errors import ModelError
 from liaison.expr import atan2, cos, sin
+from liaison.lazy import Fitted
 from liaison.spatial import Array, Entries, array, identity, zeros
 
 
@@ -167,7 +168,7 @@ ATTITUDE = "attitude"
 """The word in `JointType.OPTIONS` for an option that is an attitude; other options have a unit."""
 
 
-class JointType(ABC):
+class JointType(Fitted, ABC):
     """A kind of joint: how M moves in F.
 
     A class says what is special about it: names and units of its coordinates, `pose` and

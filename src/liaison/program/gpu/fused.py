@@ -4,14 +4,15 @@ Loops over the numbers of a small matrix read and write memory for each of them,
 sets the pace of a GPU. These entries are formulas from the state to what a step asks for, with the
 elimination between them:
 
-    M = LᵀL,   Q R = L⁻ᵀGᵀ with rows scaled to length 1                              (fused-1)
+    M + h Jᵀc J = LᵀL,   Q R = L⁻ᵀGᵀ with rows scaled to length 1                  (fused-1)
     L v_f = L v + (1 − Q Qᵀ) L⁻ᵀ h f + Q R⁻ᵀ (ν − G v)/θ                              (fused-2)
 
 at q_θ = q ⊞ θ h v, f taken at the mean of v and the v_f that the forces of v lead to; then the
 positions q ⊞ ξ that velocities lead to and the gaps there. L begins at the last velocity,
 so that those of different branches of a tree stay apart. What of it is a number, or zero, is not
 stored. Rows are not exchanged: the least pivot is among the results, and where it is small whoever
-calls takes another way.
+calls takes another way. c are slopes of the laws of loads that follow what they act along; whether
+their efforts at the end are those that the step applied is among the results, too.
 
 Public names: FUSED, fused, LARGEST.
 
@@ -20,12 +21,24 @@ Source: RBDA §8.3 (LᵀL), GVL13 §5.2.8 (modified Gram–Schmidt, twice).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
 from liaison.errors import ProgramError
-from liaison.expr import ONE, ZERO, Expr, constant, minimum, sqrt, substitute, symbol, vanishes
+from liaison.expr import (
+    ONE,
+    ZERO,
+    Expr,
+    absolute,
+    constant,
+    maximum,
+    minimum,
+    sqrt,
+    substitute,
+    symbol,
+    vanishes,
+)
 from liaison.program.program import Entry, Program
 
 FUSED = ("free", "rows", "row", "push", "again", "back", "land")
@@ -37,7 +50,28 @@ LARGEST = 24
 VISCOUS, LAW = 4, 8
 """The place of the viscous coefficient in a block's law, and the length of one."""
 
+CHANGE = symbol("fused change")
+"""J (v₁ − v) of a load."""
+
+LIGHTER = 4.0
+"""As in `contacts/stepping/loads.py`."""
+
 Vector = list[Expr]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Load:
+    """A load that follows what it acts along, and how it is linear about the state."""
+
+    k: int
+    J: tuple[Expr, ...]
+    x: Expr
+    rate: Expr
+    effort: Expr
+    slope: Expr
+    weight: Expr
+    light: Expr
 
 
 @final
@@ -108,6 +142,10 @@ def _dot(x: Sequence[Expr], y: Sequence[Expr]) -> Expr:
     return total
 
 
+def _minus(x: Sequence[Expr], y: Sequence[Expr]) -> Vector:
+    return [a - b for a, b in zip(x, y, strict=True)]
+
+
 def _less(x: Sequence[Expr], c: Expr, q: Sequence[Expr]) -> Vector:
     return [a - c * b for a, b in zip(x, q, strict=True)]
 
@@ -169,21 +207,86 @@ class _Fusing:
     positions at the end, h, the time at the end, v, what closures ask for, the factor.
     """
 
-    def __init__(self, program: Program, theta: float) -> None:
+    def __init__(
+        self, program: Program, theta: float, settled: tuple[float, float] | None = None
+    ) -> None:
         self.program, self.theta = program, constant(theta)
         self.nv, self.nc = program.sizes["nv"], program.sizes.get("nc", 0)
         self.nq = program.sizes["nq"]
         self.by_place = {place: node for node, place in program.inputs.items()}
         self.inputs = dict(program.inputs)
+        self.h = symbol("fused step") if settled else ZERO
         terms, nv = _blocks(program, "terms"), self.nv
         self.M, self.f, self.phi, self.nu = (list(terms[x]) for x in ("M", "f", "phi", "nu"))
         self.G = [list(terms["G"][k * nv : (k + 1) * nv]) for k in range(self.nc)]
         self.gaps = list(_blocks(program, "one_sided")["gap"])
         self.v = self.listed("v", 0, nv)
+        self.loads = () if settled is None else tuple(self.laws_of(_blocks(program, "load_rows")))
+        self.settled = settled or (0.0, 0.0)
         self.factor, self.least = _factor(self.M, self.G)
-        self.numbers = self.factor.numbers()
+        self.step_factor, self.step_least = _factor(self.stepped(), self.G)
+        self.numbers, plain = self.step_factor.numbers(), self.factor.numbers()
         # what is a number already is not stored
-        self.kept = [i for i, x in enumerate(self.numbers) if x.op != "const"]
+        pairs = enumerate(zip(self.numbers, plain, strict=True))
+        self.kept = [i for i, (x, y) in pairs if x.op != "const" or x is not y]
+
+    def laws_of(self, rows: dict[str, Sequence[Expr]]) -> Iterator[_Load]:
+        """Loads that follow what they act along, those that do."""
+        nv, h = self.nv, self.h
+        for k, (x, rate) in enumerate(zip(rows["x"], rows["rate"], strict=True)):
+            J = list(rows["J"][k * nv : (k + 1) * nv])
+            if all(vanishes(y) for y in J):
+                continue
+            parts = [y * y / self.M[i * nv + i] for i, y in enumerate(J) if not vanishes(y)]
+            light = constant(LIGHTER) * sum(parts, ZERO)
+            effort, s, stiffness = self.law(k, x, rate)
+            s, stiffness = maximum(s, ZERO), maximum(stiffness, ZERO)
+            z = h * s * light
+            weight = (constant(3.0) + z) / (constant(6.0) + z)
+            slope = weight * s + self.theta * self.theta * h * stiffness
+            yield _Load(k, tuple(J), x, rate, effort, slope, weight, light)
+
+    def law(self, k: int, x: Expr, rate: Expr) -> tuple[Expr, Expr, Expr]:
+        """Effort, damping and stiffness of a load at a measure and its rate."""
+        laws = _blocks(self.program, "load_laws")
+        n = len(laws["effort"])
+        places = {("x", k): x, ("x", n + k): rate}
+        values = {y: places[at] for y, at in self.program.inputs.items() if at in places}
+        e, s, stiffness = substitute(
+            [laws[name][k] for name in ("effort", "damping", "stiffness")], values
+        )
+        return e, s, stiffness
+
+    def stepped(self) -> Vector:
+        """M + h Jᵀc J."""
+        M, nv = list(self.M), self.nv
+        for load in self.loads:
+            for i, a in enumerate(load.J):
+                for j, b in enumerate(load.J):
+                    M[i * nv + j] = M[i * nv + j] + self.h * load.slope * a * b
+        return M
+
+    def at_change(
+        self, load: _Load, f: Expr, before: Sequence[Expr], after: Sequence[Expr], h: Expr
+    ) -> Expr:
+        """A formula of CHANGE of a load, of the state and of h, in a step between velocities."""
+        along = _dot(load.J, _minus(after, before))
+        values = self.instead("v", before) | {CHANGE: along, self.h: h}
+        return substitute([f], values)[0]
+
+    def bent(self, before: Sequence[Expr], after: Sequence[Expr], h: Expr) -> Expr:
+        """Above 0 where the effort of a load at the end is another than the step applies."""
+        most: Expr = constant(-1.0)
+        part, least = map(constant, self.settled)
+        for load in self.loads:
+            x = load.x + self.theta * self.theta * self.h * CHANGE
+            effort, _, _ = self.law(load.k, x, load.rate + load.weight * CHANGE)
+            applied = load.effort - load.slope * CHANGE
+            off = absolute(effort - applied)
+            size = maximum(absolute(effort), absolute(applied))
+            worst = minimum(off - part * size, off * self.h * load.light - least)
+            most = maximum(most, self.at_change(load, worst, before, after, h))
+        return most
 
     def at(self, array: str, i: int) -> Expr:
         """The symbol of a place."""
@@ -231,8 +334,13 @@ class _Fusing:
         return factor.outwards(_plus(w, factor.along(right)))
 
     def forces(self, before: Sequence[Expr], after: Sequence[Expr]) -> Vector:
-        """f at the mean of two velocities."""
-        return substitute(self.f, self.instead("v", self.mean(before, after)))
+        """f at the mean of two velocities, with efforts of loads as they are linear."""
+        f = substitute(self.f, self.instead("v", self.mean(before, after)))
+        for load in self.loads:
+            there, _, _ = self.law(load.k, load.x, load.rate + self.theta * CHANGE)
+            rest = self.at_change(load, load.effort - there, before, after, self.h)
+            f = [x + y * rest for x, y in zip(f, load.J, strict=True)]
+        return f
 
     def ends(self, before: Sequence[Expr], after: Sequence[Expr], h: Expr, t_new: Expr) -> Vector:
         """Velocities at the end, gaps there, positions there."""
@@ -247,16 +355,22 @@ class _Fusing:
         return [*after, *gaps, *q]
 
     def free(self) -> Vector:
-        """Least pivot, the end of the free motion, and what others read; x holds h and t_new."""
+        """Whether laws bend, least pivot, the end of the free motion, and what others read.
+
+        x holds h and t_new.
+        """
         h, t_new, v = self.at("x", 0), self.at("x", 1), self.v
         right = [(n - _dot(row, v)) / self.theta for n, row in zip(self.nu, self.G, strict=True)]
-        first = _plus(v, self.free_change(self.factor, self.f, h, right))
-        second = _plus(v, self.free_change(self.factor, self.forces(v, first), h, right))
+        factor = self.step_factor
+        first = _plus(v, self.free_change(factor, self.f, h, right))
+        second = _plus(v, self.free_change(factor, self.forces(v, first), h, right))
         stored = [self.numbers[i] for i in self.kept]
         size = len(second)
-        outputs = self.midway([self.least, *second, *right, *stored], v, h)
-        least, second, rest = outputs[0], outputs[1 : 1 + size], outputs[1 + size :]
-        return [least, *self.ends(v, second, h, t_new), h, t_new, *v, *rest]
+        bent = self.bent(v, second, self.h)
+        outputs = self.midway([bent, self.step_least, *second, *right, *stored], v, h)
+        outputs = substitute(outputs, {self.h: h}) if self.loads else outputs
+        second, rest = outputs[2 : 2 + size], outputs[2 + size :]
+        return [*outputs[:2], *self.ends(v, second, h, t_new), h, t_new, *v, *rest]
 
     def left(self) -> tuple[Vector, Expr, Expr, Vector, Vector, _Factor]:
         """What `free` left: v_f, h, t_new, v, what closures ask for, the factor."""
@@ -279,7 +393,9 @@ class _Fusing:
     def push(self) -> Vector:
         """The end of a step under impulses, whose X P is given as v."""
         free, h, t_new, before, _, factor = self.left()
-        return self.ends(before, _plus(free, factor.outwards(self.v)), h, t_new)
+        after = _plus(free, factor.outwards(self.v))
+        bent = self.midway([self.bent(before, after, h)], before, h)
+        return [*self.ends(before, after, h, t_new), *bent]
 
     def row(self) -> Vector:
         """(1 − Q Qᵀ) L⁻ᵀ of a row given as v; x is the factor."""
@@ -309,7 +425,8 @@ class _Fusing:
         after = _plus(v, shortest([-x for x in before]))
         delta = shortest([-x for x in self.phi])
         left = [*self.phi, *before, *missed(after)]
-        stored = [self.numbers[i] for i in self.kept]
+        plain = self.factor.numbers()
+        stored = [plain[i] for i in self.kept]
         return [self.least, *delta, *after, *left, *self.gaps, *stored]
 
 
@@ -324,12 +441,16 @@ def _blocks(program: Program, name: str) -> dict[str, Sequence[Expr]]:
     return blocks
 
 
-def fused(program: Program, theta: float) -> Program | None:
+def fused(
+    program: Program, theta: float, settled: tuple[float, float] | None = None
+) -> Program | None:
     """Entries named FUSED, each with "fused_" before it; None where loops are the better way.
 
     Args:
         program: of a mechanism with unilateral rows.
         theta: of Moreau and Jean's steps.
+        settled: by what part of themselves, or in a velocity, efforts of loads may be off that
+            follow what they act along; None where there are none.
     """
     sizes = program.sizes
     if sizes["nv"] > LARGEST or sizes.get("nphi", 0) != sizes.get("nc", 0):
@@ -338,7 +459,7 @@ def fused(program: Program, theta: float) -> Program | None:
         laws = _blocks(program, "one_sided")["coefficients"]
         if not all(vanishes(x) for x in laws[VISCOUS::LAW]):
             return None
-        writer = _Fusing(program, theta)
+        writer = _Fusing(program, theta, settled)
         entries = {f"fused_{x}": Entry(f"fused_{x}", getattr(writer, x)()) for x in FUSED}
     except (ProgramError, ZeroDivisionError):
         return None  # loops over bodies, which have no formulas; or a velocity without inertia

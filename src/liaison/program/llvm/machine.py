@@ -1,154 +1,25 @@
 """The wall around LLVM: IR text in, addresses of machine code out.
 
 One target machine for each optimisation level serves the whole process and knows the host's
-processor. Object code is taken from the disk cache where it is there.
+processor. Object code is taken from the cache on disk (`numeric/disk_cache.py`) where it is there.
 
-The cache of object code on disk: private, checked, safe between processes, never in the way.
-
-A file holds the SHA-256 of its key with its content, and the content: under the name of another
-program it is not taken. It is written under a temporary name and renamed, so a reader sees all of
-it or nothing. A folder that others may write to, or that belongs to another user, is not used:
-what is in it would be executed. Whatever goes wrong (no folder, no permission, a damaged file)
-means only that the code is compiled again. Beyond 500 MB, or what
-LIAISON_CACHE_MB says, files that were not used for longest are removed; whoever reads one
-meanwhile reads on, or compiles again.
-
-Public names: Code, Target, load, object_code, object_code_for, ptx, host, vector_lanes,
-cache_folder, own_folder, key_of,
-fetch, store, prune.
+Public names: Code, Target, load, object_code, object_code_for, ptx, host, vector_lanes.
 """
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import ctypes.util
-import hashlib
-import os
-import stat
-import tempfile
 import threading
-import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, final
 
+from liaison.numeric.disk_cache import fetch, key_of, store
 from liaison.numeric.progress import working
-
-FORMAT = "2"  # of the files
-DIGEST = hashlib.sha256().digest_size
-LIMIT = 500.0  # [MB]
-KEPT = 0.8  # what is left of the limit after files were removed
-STALE = 86400.0  # [s] after which a file half written is left over from a process that died
-LOOKS = 16  # one store in so many looks at the size of the folder
-
-
-def cache_folder() -> Path:
-    """LIAISON_CACHE, else liaison in XDG_CACHE_HOME, else ~/.cache/liaison."""
-    chosen = os.environ.get("LIAISON_CACHE")
-    if chosen:
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "liaison"
-
-
-def own_folder() -> Path | None:
-    """The cache folder, where nobody else but root can put a file there; None otherwise."""
-    try:
-        folder = cache_folder()
-        about = folder.stat()
-    except (OSError, RuntimeError):
-        return None
-    if not hasattr(os, "geteuid"):
-        return folder
-    is_own = about.st_uid in (0, os.geteuid())
-    is_open = about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    return folder if is_own and not is_open else None
-
-
-def key_of(*parts: str) -> str:
-    """Name of the file that belongs to these parts, all of them."""
-    return hashlib.sha256("\0".join((FORMAT, *parts)).encode()).hexdigest()
-
-
-def _digest(key: str, content: bytes) -> bytes:
-    return hashlib.sha256(key.encode() + b"\0" + content).digest()
-
-
-def fetch(key: str) -> bytes | None:
-    """The content stored under the key; None where there is none that is whole."""
-    folder = own_folder()
-    if folder is None:
-        return None
-    file = folder / f"{key}.o"
-    try:
-        data = file.read_bytes()
-    except OSError:
-        return None
-    content = data[DIGEST:]
-    if _digest(key, content) != data[:DIGEST]:
-        return None
-    with contextlib.suppress(OSError):
-        os.utime(file)  # used now
-    return content
-
-
-def store(key: str, content: bytes) -> None:
-    """Keep the content under the key, if that is possible."""
-    with contextlib.suppress(OSError, RuntimeError):
-        cache_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder = own_folder()
-        if folder is None:
-            return
-        handle, name = tempfile.mkstemp(dir=folder, prefix=f"{key[:16]}.", suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(_digest(key, content) + content)
-            os.replace(name, folder / f"{key}.o")
-        except OSError:
-            os.unlink(name)
-            raise
-        if int(key[:8], 16) % LOOKS == 0:
-            prune()
-
-
-def prune(limit: float | None = None) -> None:
-    """Removes the files used longest ago until the folder is well under a size.
-
-    Args:
-        limit: size [MB]; LIAISON_CACHE_MB, or 500, if None.
-    """
-    files, total = [], 0
-    with contextlib.suppress(OSError, RuntimeError), os.scandir(cache_folder()) as listing:
-        for file in listing:
-            with contextlib.suppress(OSError):
-                about = file.stat()
-                if file.name.endswith(".o"):
-                    files.append((about.st_mtime, about.st_size, file.path))
-                    total += about.st_size
-                elif file.name.endswith(".part") and time.time() - about.st_mtime > STALE:
-                    os.unlink(file.path)
-    allowed = (_limit() if limit is None else limit) * 1e6
-    if total <= allowed:
-        return
-    for _, size, path in sorted(files):
-        if total <= KEPT * allowed:
-            break
-        total -= size
-        with contextlib.suppress(OSError):  # another process was quicker
-            os.unlink(path)
-
-
-def _limit() -> float:
-    """The size said in the environment [MB], if that is a number."""
-    try:
-        return float(os.environ.get("LIAISON_CACHE_MB", LIMIT))
-    except ValueError:
-        return LIMIT
-
 
 GPU = "nvptx64-nvidia-cuda"
 LIBM = ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "log", "pow", "fma")

@@ -59,7 +59,7 @@ def _content(loop: Loop[..., Any], number: dict[Loop[..., Any], int]) -> list[An
     annotations = [str(kind) for kind in function.__annotations__.values()]
     parts = [code.co_name, code.co_code, code.co_linetable, code.co_consts, code.co_varnames]
     names = [(name, _meaning(value, number)) for name, value in _used(loop)]
-    return [*parts, code.co_names, annotations, names, _layouts(loop)]
+    return [*parts, code.co_names, annotations, names, _layouts(loop), loop.text]
 
 
 def _layouts(loop: Loop[..., Any]) -> list[str]:

@@ -26,7 +26,8 @@ gives machine code, `loops_to_c([axpy])` gives text. The subset:
 - `f = entry_at(addresses, i)` is the kernel whose address is `addresses[i]` (an `iptr`);
 - calls of loops by address: `e.land(e, run)`, where the field `land` of a record is a `hook`;
 - calls of functions that are no loops, marked `@external`: whoever links the code defines them as
-  `liaison_` and their name; as plain Python their own body runs;
+  `liaison_` and their name; as plain Python their own body runs. `@written(text)` marks one whose
+  IR is at hand;
 - numbers, and flat tuples of numbers (`A[i]`), from the module or an enclosing function;
 - a local name keeps the type of its first value: begin a sum of floats with 0.0.
 
@@ -34,8 +35,8 @@ Three differences: where plain Python raises (division by zero, sqrt(-1)), compi
 inf or NaN; integers of plain Python have no end, compiled ones have 64 bits; and plain Python's
 `at` cannot go backwards.
 
-Public names: loop, external, Loop, f64, i64, ptr, iptr, kernel, hook, at, flat, entry_at, fmin,
-fmax, floor, bits, from_bits, signature_text, handle_of, loop_at.
+Public names: loop, external, written, Loop, f64, i64, ptr, iptr, kernel, hook, at, flat, entry_at,
+fmin, fmax, floor, bits, from_bits, signature_text, handle_of, loop_at.
 """
 
 from __future__ import annotations
@@ -75,10 +76,12 @@ class Loop(Generic[P, R]):
         near: Mapping[str, Any] = MappingProxyType({}),
         *,
         is_external: bool = False,
+        text: str = "",
     ) -> None:
         self.function = function
         self.near = near
         self.is_external = is_external
+        self.text = text
         self.name = function.__name__
         self.__doc__ = function.__doc__
         self.__wrapped__ = function
@@ -106,6 +109,21 @@ def loop(function: Callable[P, R]) -> Loop[P, R]:
 def external(function: Callable[P, R]) -> Loop[P, R]:
     """Mark a function that loops call and that other code defines; only its signature counts."""
     return Loop(function, is_external=True)
+
+
+def written(text: str) -> Callable[[Callable[P, R]], Loop[P, R]]:
+    """Mark a function that loops call and that is written in LLVM IR, for vectors of the processor.
+
+    Its own body runs as plain Python, and says what the text does, to the bit.
+
+    Args:
+        text: the definition of a function `@liaison_` and its name, with its arguments.
+    """
+
+    def mark(function: Callable[P, R]) -> Loop[P, R]:
+        return Loop(function, is_external=True, text=text)
+
+    return mark
 
 
 def at(pointer: Pointer, n: int) -> Pointer:

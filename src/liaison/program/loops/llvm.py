@@ -76,6 +76,8 @@ def routines_ir(
     outside = {x: None for printer in printers for x in printer.outside}
     entries = {x: None for printer in printers for x in printer.entries}
     outside = {x: None for x in outside if f"@liaison_{x.name}(" not in inline}
+    inline = "\n".join([inline, *(x.text for x in outside if x.text)])
+    outside = {x: None for x in outside if not x.text}
     declared = [inline, *map(declaration, used), *map(external_declaration, outside)]
     kinds = ", ".join(ir(kind) for kind in KERNEL_ARGUMENTS)
     declared += [f"declare void @{name}({kinds})" for name in entries]

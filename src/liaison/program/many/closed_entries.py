@@ -359,9 +359,15 @@ def closed_markers(
     for k in range(system.n_nodes):
         placed(work.numbers[system.marked[k] + 1], system.markers[k], out[12 * k :])
     behind = out[12 * system.n_nodes :]
-    for c in range(cuts.n_joints):
+    for c in range(cuts.n_joints - cuts.n_frames):
         state = work.numbers[cuts.cuts[c].second + 1]
         placed(state, cuts.markers[c], behind[12 * cuts.shown[c] :])
+    for c in range(cuts.n_joints - cuts.n_frames, cuts.n_joints):
+        cut = cuts.cuts[c]
+        f = entry_at(cuts.touch_entries, cut.kind)
+        first = work.numbers[cut.first + 1]
+        second = work.numbers[cut.second + 1]
+        f(0.0, first, second, cuts.constants[cut.constants :], p, x, behind[12 * c :], work.scratch)
 
 
 @loop
@@ -373,7 +379,8 @@ def put_reactions(
     for i in range(system.n_nodes):
         for j in range(6):
             out[6 * i + j] = tree.numbers[i + 1, system.reaction_slot + j]
-    for c in range(cuts.n_joints):
+    put_forces(system, cuts, count, lam, out)
+    for c in range(cuts.n_joints - cuts.n_frames):
         cut = cuts.cuts[c]
         state = states.numbers[cut.second + 1]
         wrench = work.wrench
@@ -387,6 +394,22 @@ def put_reactions(
                     wrench[j] += lam[k] * J[j]
         placed(state, cuts.markers[c], work.pose)
         seen(work.pose, state[9:], wrench, out[6 * (system.n_nodes + cuts.shown[c]) :])
+
+
+@loop
+def put_forces(system: TreeSystem, cuts: CutSystem, count: i64, lam: ptr, out: ptr) -> None:
+    """Forces of relations between frames, in the axes of the first: what λ says."""
+    first = cuts.n_joints - cuts.n_frames
+    for e in range(cuts.n_frames):
+        force = out[6 * (system.n_nodes + first + e) :]
+        for j in range(6):
+            force[j] = 0.0
+        for j in range(3):
+            r = cuts.components[e, j]
+            if r >= 0:
+                k = cuts.place[cuts.cuts[first + e].row + r]
+                if k < count:
+                    force[3 + j] = lam[k]
 
 
 @loop
@@ -438,15 +461,12 @@ def closed_terms(
     G = out[nv * nv :]
     f = G[nc * nv :]
     put_rows(system, cuts, t, q, v, u, p, G, tree, states, work)
-    put_left(cuts, SECOND, f[nv:], work)
+    put_gamma(cuts, f[nv:], work)
     nu = f[nv + nc + cuts.nphi :]
     for k in range(nc):
-        f[nv + k] = -f[nv + k]
         nu[k] = 0.0
     for e in range(cuts.n_relations):
-        k = cuts.place[cuts.cuts[cuts.n_joints + e].row]
-        nu[k] = work.nu[e]
-        f[nv + k] = -work.second[e]
+        nu[cuts.place[cuts.cuts[cuts.n_joints + e].row]] = work.nu[e]
     put_left(cuts, PHI, f[nv + nc :], work)
     load_tree(system, t, q, v, u, p, tree)
     for k in range(nv):
@@ -508,6 +528,64 @@ def put_rows(
 
 
 @loop
+def closed_rows(
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr,
+    area: ptr,
+) -> None:  # fmt: skip
+    """Numbers of G along all paths, one after another, then γ."""
+    tree = TreeWork(area, system)
+    states = TreeWork(area[cuts.tree_words :], system)
+    work = CutWork(area[2 * cuts.tree_words :], cuts)
+    bear_all(system, cuts, t, q, v, u, p, work.zeros, tree, states, work)
+    place = 0
+    for s in range(cuts.n_steps):
+        step = cuts.steps[s]
+        cut = cuts.cuts[step.cut]
+        for r in range(cut.rows):
+            if cuts.place[cut.row + r] < cuts.nc:
+                y = work.efforts[step.place + 2 * step.nv * r :]
+                for j in range(step.nv):
+                    out[place + j] = y[j]
+                place += step.nv
+    for k in range(cuts.n_ties):
+        out[place + k] = -1.0
+    behind = out[place + cuts.n_ties :]
+    for e in range(cuts.n_kept_terms):
+        behind[e] = work.coefficients[cuts.kept_terms[e].term]
+    put_gamma(cuts, behind[cuts.n_kept_terms :], work)
+
+
+@loop
+def put_gamma(cuts: CutSystem, gamma: ptr, work: CutWork) -> None:
+    """−Φ̈ of rows that were looked at with no acceleration, not even of velocities that are kept."""
+    put_left(cuts, SECOND, gamma, work)
+    for k in range(cuts.nc):
+        gamma[k] = -gamma[k]
+    for e in range(cuts.n_relations):
+        gamma[cuts.place[cuts.cuts[cuts.n_joints + e].row]] = -work.second[e]
+
+
+@loop
+def closed_lightness(
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr,
+    area: ptr,
+) -> None:  # fmt: skip
+    """The diagonal of G M⁻¹ Gᵀ: the inverse inertia that each row moves; of ties 1."""
+    gains = TreeWork(area, system)
+    states = TreeWork(area[cuts.tree_words :], system)
+    work = CutWork(area[2 * cuts.tree_words :], cuts)
+    for k in range(cuts.nv):
+        work.zeros[k] = 0.0
+    no_pushes(cuts, work)
+    closed_pass(system, FORWARD, 0.0, q, work.zeros, work.zeros, gains, cuts, work)
+    look_at_cuts(system, cuts, t, q, v, u, p, states, work)
+    carry_rows(system, cuts, gains, states, work)
+    put_matrix(cuts, 0, cuts.nc, work)
+    for k in range(cuts.nc):
+        out[k] = work.matrix[cuts.start[cuts.order[k]] + cuts.order[k]]
+
+
+@loop
 def closed_work(
     system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr,
     area: ptr,
@@ -527,5 +605,6 @@ ENTRIES = {
     "correct_q": closed_correct_q, "correct_v": closed_correct_v, "markers": closed_markers,
     "reactions": closed_reactions, "self_stress": closed_self_stress, "terms": closed_terms,
     "close_q": closed_close_q, "close_v": closed_close_v, "work": closed_work,
+    "rows": closed_rows, "lightness": closed_lightness,
 }  # fmt: skip
 """Name -> loop."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from types import MappingProxyType
 from typing import Any, final
@@ -37,6 +37,7 @@ from liaison.program.solve import NOISE, SMALLEST
 
 from . import closed_entries, tree_loops
 from .cut_layout import Cut, CutSystem, CutWork, KeptTerm, PathStep, Term
+from .row_pattern import RowPattern, reached_joints
 from .tree_kernel import LOADS, LOCAL, STORED, WRITTEN_OUT, TreeTables, facts_of, written_out
 from .tree_loops import FORWARD, INVERSE, MOTION
 
@@ -127,6 +128,11 @@ class CutTables:
         name = model.mechanism.name
         entries = {f"cut {c}": Entry(f"cut {c}", x.formulas) for c, x in enumerate(cuts.classes)}
         carry = {f"carry {c}": Entry(f"carry {c}", x) for c, x in enumerate(model.forward.carry)}
+        entries |= {
+            f"touch {c}": Entry(f"touch {c}", x.touch)
+            for c, x in enumerate(cuts.classes)
+            if x.touch
+        }
         self._joints = to_llvm(Program(f"{name}, cut joints", entries, cuts.inputs))
         related = {RELATED: Entry(RELATED, _related(cuts.relations))} if cuts.relations else {}
         self._relations = to_llvm(Program(f"{name}, relations", related, model.written.places))
@@ -154,6 +160,14 @@ class CutTables:
         if self.cuts.relations:  # a field of this type reads as a function
             address: Any = self._relations.address(RELATED)
             system.relation_entry = address
+
+    def fill_touch(self, system: CutSystem) -> None:
+        """Compiles where forces of relations between frames act."""
+        names = [f"touch {c}" for c, one in enumerate(self.cuts.classes) if one.touch]
+        if names:
+            self._joints.compile(*names)
+        for name in names:
+            system.touch_entries[int(name.removeprefix("touch "))] = self._joints.address(name)
 
     def fill_carry(self, system: CutSystem) -> None:
         """Compiles what passes on of a wrench."""
@@ -235,6 +249,22 @@ class CutTables:
         begins = itertools.pairwise(np.cumsum([0, *self._rows]))
         return [int(np.sum(~vanished[a:b])) for a, b in begins]
 
+    def place(self, vanished: NDArray[np.bool_]) -> Ints:
+        """The multiplier of each row; of rows that vanish further ones, in their order."""
+        order = np.array(self.cuts.order, dtype=np.int64)
+        place = np.zeros(len(order), dtype=np.int64)
+        kept = order[~vanished[order]]
+        place[kept] = np.arange(len(kept))
+        place[vanished] = len(kept) + np.arange(len(order) - len(kept))
+        return place
+
+    def _envelope(self, vanished: NDArray[np.bool_]) -> Envelope:
+        """The envelope of G M⁻¹ Gᵀ, its order by multipliers."""
+        envelope = envelope_of(self._near, self.multipliers(vanished))
+        order = np.zeros_like(envelope.order)
+        order[self.place(vanished)[~vanished]] = envelope.order
+        return replace(envelope, order=order)
+
     def system(self, tree_words: int, vanished: NDArray[np.bool_]) -> CutSystem:
         """The record of them.
 
@@ -242,44 +272,91 @@ class CutTables:
             tree_words: numbers of work of a pass over the tree.
             vanished: rows without multipliers, since they hold whatever moves.
         """
-        model, cuts, rows, kept = self.model, self.cuts, self._rows, ~vanished
-        begins = np.cumsum([0, *rows])
-        sizes = self.multipliers(vanished)
-        envelope = envelope_of(self._near, sizes)
-        nc = int(np.sum(kept))
+        model, cuts, rows = self.model, self.cuts, self._rows
+        begins, place = np.cumsum([0, *rows]), self.place(vanished)
+        sizes, envelope, nc = self.multipliers(vanished), self._envelope(vanished), sum(~vanished)
         system = CutSystem.new(
             {"constants": len(cuts.constants)},
-            n_joints=len(cuts.joints), n_relations=len(cuts.relations), n_terms=len(self._terms),
-            n_kept_terms=len(self._kept_terms),
+            n_joints=len(cuts.table), n_frames=len(cuts.frames), n_relations=len(cuts.relations),
+            n_terms=len(self._terms), n_kept_terms=len(self._kept_terms),
             n_nodes=len(model.nodes) - model.kept, nq=model.nq, nv=model.nv, nc=nc,
             n_cuts=len(rows), n_classes=len(cuts.classes), n_kinds=len(model.forward.carry),
             n_steps=len(self._steps),
-            n_rows=len(kept), n_results=21 * int(begins[-1]), n_efforts=self._efforts,
+            n_rows=len(place), n_results=21 * int(begins[-1]), n_efforts=self._efforts,
             n_matrix=envelope.size, longest=max((b - a for a, b, *_ in self._ends), default=0),
         )  # fmt: skip
         system.tree_words = tree_words
         system.cuts.ints[:] = self._cut_rows(begins)
         system.steps.ints[:] = self._steps
         system.passing[:], system.passing_begin[:] = self._passing, self._passing_begin
-        system.place[:] = np.where(kept, np.cumsum(kept) - 1, nc + np.cumsum(vanished) - 1)
-        system.owner[:] = np.repeat(np.arange(len(rows)), sizes)
+        system.place[:] = place
+        own = place[~vanished]
+        system.owner[own] = np.repeat(np.arange(len(rows)), sizes)
         ties = np.concatenate(
             [np.arange(n) >= held for n, held in zip(rows, self._held, strict=True)]
         )
-        system.is_tie[:], system.n_ties = ties[kept], int(np.sum(ties))
+        system.is_tie[own], system.n_ties = ties[~vanished], int(np.sum(ties))
         system.order[:], system.first[:] = envelope.order, envelope.first
         reach = np.array([*cuts.reach, *[UNKNOWN] * len(cuts.relations)])
-        system.start[:], system.reach[:] = envelope.start, reach[kept]
+        system.start[:], system.reach[own] = envelope.start, reach[~vanished]
         shown = shown_cuts(sizes[: len(cuts.joints)])
         system.shown[shown] = np.arange(len(shown))
-        self._put_relations(system)
+        system.components[:] = cuts.components
+        self._put_relations(system, vanished)
         system.constants[:], system.markers[:] = cuts.constants, cuts.markers[:, 1:]
         return system
 
-    def _put_relations(self, system: CutSystem) -> None:
+    def numbers(self, vanished: NDArray[np.bool_]) -> int:
+        """How many numbers of G the entry `rows` writes."""
+        sizes = self.multipliers(vanished)
+        own = sum(sizes[c] * count for _, _, c, _, count in self._steps.tolist())
+        return own + len(self._ties) + len(self._kept_terms)
+
+    def pattern(self, vanished: NDArray[np.bool_]) -> RowPattern:
+        """Where the numbers of G lie that the entry `rows` writes; what each row loads."""
+        model, rows = self.model, self._rows
+        begins = np.cumsum([0, *rows])
+        place = np.where(vanished, -1, self.place(vanished))
+        starts = model.nodes[:, 3]
+        listed = [
+            (int(place[begins[c] + r]), int(starts[node]) + j)
+            for node, _, c, _, count in self._steps.tolist()
+            for r in range(rows[c])
+            if place[begins[c] + r] >= 0
+            for j in range(count)
+        ]
+        listed += [(int(place[begins[c] + r]), v) for v, (c, r) in self._ties.items()]
+        first = len(self.cuts.table)
+        listed += [(int(place[begins[first + x[0]]]), x[2]) for x in self._kept_terms]
+        table = np.array(listed, dtype=np.int64).reshape(-1, 2)
+        envelope = self._envelope(vanished)
+        return RowPattern(
+            table[:, 0], table[:, 1], model.nv, envelope.order, envelope.first, envelope.start,
+            envelope.size, self._loaded(vanished),
+        )  # fmt: skip
+
+    def _loaded(self, vanished: NDArray[np.bool_]) -> tuple[Ints, ...]:
+        """Joints that the multiplier of each row may load, rows that vanish last."""
+        model, count = self.model, len(self.cuts.joints)
+        shown = shown_cuts(self.multipliers(vanished)[:count])
+        behind = np.arange(len(self.cuts.table))
+        behind[shown] = np.arange(count)
+        behind += len(model.nodes) - model.kept
+        parents = model.nodes[:, 1].tolist()
+        own = reached_joints(parents, self.cuts.table[:, 1:3].tolist(), behind.tolist())
+        own += [np.zeros(0, dtype=np.int64)] * len(self.cuts.relations)
+        each = [own[c] for c, n in enumerate(self._rows) for _ in range(n)]
+        return tuple(each[k] for k in np.argsort(self.place(vanished)))
+
+    def nphi(self, vanished: NDArray[np.bool_]) -> int:
+        """How many multipliers hold positions."""
+        rates = [*self.cuts.are_rates, *(x.phi is None for x in self.cuts.relations)]
+        return int(np.sum(~vanished & ~np.array(rates, dtype=bool)))
+
+    def _put_relations(self, system: CutSystem, vanished: NDArray[np.bool_]) -> None:
         """Terms of relations, and which of them hold rates or move with time."""
         relations = self.cuts.relations
-        system.nphi = system.nc - sum(x.phi is None for x in relations)
+        system.nphi = self.nphi(vanished)
         system.is_driven = int(is_driven(relations))
         system.term_begin[:] = np.cumsum([0, *(len(x.G) for x in relations)])
         owners = [x[0] for x in self._kept_terms]
@@ -378,6 +455,7 @@ NEEDS: dict[str, tuple[int | str, ...]] = {
     "correct_v": (FORWARD, MOTION, CUTS, CARRY), "close_q": (INVERSE, MOTION, CUTS),
     "close_v": (INVERSE, MOTION, CUTS), "reactions": (INVERSE, MOTION, LOADS, CUTS),
     "self_stress": (INVERSE, MOTION, CUTS), "terms": (INVERSE, MOTION, LOADS, CUTS),
+    "rows": (INVERSE, MOTION, CUTS), "lightness": (FORWARD, MOTION, CUTS, CARRY),
 }  # fmt: skip
 """What an entry calls."""
 
@@ -398,32 +476,36 @@ def closed_kernel(
     assert cuts is not None, "a tree without cut joints and relations has a kernel of its own"
     none = np.zeros(len(cuts.labels) + len(cuts.relations), dtype=bool)
     code = _Code(model, cuts)
-    vanished = _vanished(model, code.kernel(none, {})) if cuts.joints else none
+    vanished = _vanished(model, code, code.kernel(none, {})) if len(cuts.table) else none
     return code.kernel(vanished, {"starts": starts or {}})
 
 
-def _vanished(model: LoopedTree, kernel: MachineKernel) -> NDArray[np.bool_]:
+def _vanished(model: LoopedTree, code: _Code, kernel: MachineKernel) -> NDArray[np.bool_]:
     """Rows of cut joints whose rate is zero at random positions and velocities."""
     assert model.cuts is not None
     draw = np.random.default_rng(0)
     reach = np.array(model.cuts.reach)
-    count = len(reach)
+    none = np.zeros(len(reach) + len(model.cuts.relations), dtype=bool)
+    place = code.cut_tables.place(none)[: len(reach)]
+    holds = ~np.array(model.cuts.are_rates, dtype=bool)
     vanished = np.ones(len(reach), dtype=bool)
     neutral = np.array(model.neutral)
     for _ in range(PROBES):
         xi, v = draw.normal(size=(2, model.nv))
         q = kernel("retract", q=neutral, x=xi)
         left = kernel.call("closure", q=q, v=v)
-        size = np.abs(left["rate"][:count]) / reach
+        size = np.abs(left["rate"][place]) / reach
         vanished &= size <= VANISHED * np.max(size, initial=0.0)
-    off = np.where(vanished, np.abs(left["phi"][:count]) / reach, 0.0)
-    if np.max(off, initial=0.0) > HELD:
-        worst = int(np.argmax(off))
+    off = np.zeros(len(reach))
+    off[holds & vanished] = left["phi"][place[holds & vanished]] / reach[holds & vanished]
+    if np.max(np.abs(off), initial=0.0) > HELD:
+        worst = int(np.argmax(np.abs(off)))
         raise DerivationError(
             f"the row {model.cuts.labels[worst].name!r} cannot hold: it is off by "
-            f"{left['phi'][worst]:.3g} whatever moves."
+            f"{off[worst] * reach[worst]:.3g} whatever moves."
         )
-    return np.append(vanished, np.zeros(len(model.cuts.relations), dtype=bool))
+    none[: len(reach)] = vanished
+    return none
 
 
 @final
@@ -448,6 +530,8 @@ class _Code:
             if "work" in names and cuts.is_driven:
                 needs |= {*NEEDS["forward"]}
             tables.fill(needs - {CUTS, CARRY})
+            if "markers" in names:
+                self.cut_tables.fill_touch(cuts)
             if CUTS in needs:
                 self.cut_tables.fill_joints(cuts)
             if CARRY in needs:
@@ -476,24 +560,30 @@ class _Code:
         """All joints in the order of their reactions."""
         sizes = self.cut_tables.multipliers(vanished)
         shown = shown_cuts(sizes[: len(self.cuts.joints)])
-        return (*self.model.joints, *(self.cuts.joints[c] for c in shown))
+        return (*self.model.joints, *(self.cuts.joints[c] for c in shown), *self.cuts.frames)
 
     def _program(self, vanished: NDArray[np.bool_], facts: Mapping[str, Any]) -> Program:
         """What the kernel offers: names, sizes and labels; its loops have no formulas."""
         model, cuts = self.model, self.cuts
         labels = (*cuts.labels, *(x.label for x in cuts.relations))
-        kept = [x for x, is_out in zip(labels, vanished, strict=True) if not is_out]
+        kept = [labels[k] for k in cuts.order if not vanished[k]]
         nq, nv, nc = model.nq, model.nv, len(kept)
-        nphi = nc - sum(x.phi is None for x in cuts.relations)
+        nphi = self.cut_tables.nphi(vanished)
         entries = {
             name: Entry.of_loop(name, layout, hint=WRITTEN_OUT)
-            for name, layout in _layouts(model, self._joints(vanished), nc, nphi).items()
+            for name, layout in {
+                **_layouts(model, self._joints(vanished), nc, nphi),
+                "rows": (("G", self.cut_tables.numbers(vanished)), ("gamma", nc)),
+            }.items()
             if name != "terms" or nv + nc <= DENSE
         }
         inputs, parameters = len(model.labels["u"]), len(model.labels["p"])
         defaults = defaults_of(model.mechanism)
         out = [x.name for x, is_out in zip(labels, vanished, strict=True) if is_out]
-        more = {"vanished": tuple(out), "closures": partial(_closures, cuts.relations, nc)}
+        more = {
+            "vanished": tuple(out), "closures": partial(_closures, cuts, vanished),
+            "rows": cache(partial(self.cut_tables.pattern, vanished)),
+        }  # fmt: skip
         return Program(
             name=model.mechanism.name,
             entries=MappingProxyType(entries | dict(self.written.program.entries)),
@@ -538,15 +628,17 @@ def _layouts(
         "markers": tuple((name, 12) for name in joints),
         "reactions": tuple((name, 6) for name in joints),
         "self_stress": tuple((name, 6) for name in joints),
+        "lightness": (("inverse_inertia", nc),),
         "terms": (("M", nv * nv), ("G", nc * nv), ("f", nv), ("gamma", nc), ("phi", nphi),
                   ("nu", nc)),
     }  # fmt: skip
 
 
-def _closures(relations: Sequence[RestRow], nc: int) -> list[tuple[Expr, Expr]]:
-    """Φ (0 of rows of rates, and of cut joints) and ν of every row."""
-    related = [(ZERO if x.phi is None else x.phi, x.nu) for x in relations]
-    return [(ZERO, ZERO)] * (nc - len(related)) + related
+def _closures(cuts: Cuts, vanished: NDArray[np.bool_]) -> list[tuple[Expr, Expr]]:
+    """Φ (0 of rows of rates, and of cut joints) and ν of every multiplier."""
+    listed = [(ZERO, ZERO)] * len(cuts.labels)
+    listed += [(ZERO if x.phi is None else x.phi, x.nu) for x in cuts.relations]
+    return [listed[k] for k in cuts.order if not vanished[k]]
 
 
 def _reads(program: Program, rows: int) -> dict[str, dict[str, int]]:

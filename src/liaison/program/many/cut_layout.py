@@ -1,7 +1,8 @@
 """Records of joints that close loops of a tree: tables of paths and rows, and the work space.
 
 Every cut joint has a *path*: the nodes from its two ends to the ground, children first. A *step* is
-a node on the path of one cut joint. Relations between coordinates follow the cut joints as further
+a node on the path of one cut joint. Relations between frames are cut joints, too, whose reaction is
+a force where they touch. Relations between coordinates follow the cut joints as further
 ones of one row each; the path of one is that of the nodes whose velocities it names. A *term* is
 the number of its row at one of these. The matrix G M⁻¹ Gᵀ is kept row by row, each from its first
 number that is not zero on.
@@ -75,7 +76,8 @@ class CutSystem(Record):
     nq: i64 = size()
     nv: i64 = size()
     nc: i64 = size()
-    n_joints: i64 = size()
+    n_joints: i64 = size()  # cut joints, then relations between frames
+    n_frames: i64 = size()  # of the latter
     n_relations: i64 = size()
     n_terms: i64 = size()
     n_kept_terms: i64 = size()
@@ -111,6 +113,8 @@ class CutSystem(Record):
     start: iptr = sized("nc")  # where column 0 of a row would be
     reach: ptr = sized("nc")
     shown: iptr = sized("n_joints")  # place of a cut joint among reactions
+    components: iptr = sized("n_frames", "3")  # rows that are the force along x, y, z; −1: none
+    touch_entries: iptr = sized("n_classes")  # where the force of a relation between frames acts
     constants: ptr = sized()
     markers: ptr = sized("n_joints", "12")
 

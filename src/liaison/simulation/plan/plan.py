@@ -36,6 +36,10 @@ from .inputs import Inputs, inputs_of
 from .settings import IMPACTS, Settings
 from .timing import WINDOW, instants_of, knots_of, load_instants, timed_of
 
+SETTLED, SETTLED_RATE = 1e-7, 1e-12
+"""Efforts of loads at the end of a step are met that are off by this part of themselves, or by so
+much in a velocity."""
+
 GAP = 1e-13
 """Penetration that is left alone, in the unit of the gap."""
 
@@ -50,6 +54,7 @@ def fill_moreau(arrays: Arrays, program: Program, theta: float | None = None) ->
 
     run = arrays.run
     run.theta, run.gap_tolerance = 0.5 if theta is None else theta, GAP
+    run.effort_tolerance, run.effort_rate = SETTLED, SETTLED_RATE
     for k, (name, _, kind, first, rows, load, law) in enumerate(sides_in(program)):
         if law == "regularized" or k in program.facts.get("bearings", ()):
             why = "is regularized" if law == "regularized" else "depends on what a joint transmits"
@@ -161,8 +166,16 @@ def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
         return ("rate", "retract", "terms", "turn", "d_motion", *closures)
     if tableau.scheme == "moreau":
         turns = ("local_rate",) if has_turning_axes(program) else ()
-        return ("retract", "terms", "one_sided", *turns, *closures)
+        loads = ("load_rows", "load_laws") if implicit_loads(program) else ()
+        rows = ("one_sided_from", "passes") if program.facts.get("convex") else ("one_sided",)
+        return ("retract", "terms", *rows, *loads, *turns, *closures)
     return ("rate", "retract", *closures, *(("d_rate",) if tableau.is_implicit else ()))
+
+
+def implicit_loads(program: Program) -> int:
+    """Rows of loads that Moreau's steps take implicitly."""
+    count = program.facts.get("implicit_loads")
+    return int(count()) if count is not None and "load_rows" in program.entries else 0
 
 
 def check_linear_rates(tableau: Tableau, program: Program) -> None:
@@ -306,7 +319,9 @@ def lasting_arrays(plan: Plan, window: int = WINDOW, *, beside: int = 0, logged:
     """
     settings, inputs = plan.settings, plan.inputs
     sides = sides_in(plan.program) if settings.tableau.scheme == "moreau" else ()
+    is_moreau = settings.tableau.scheme == "moreau" and not plan.is_scene
     sizes = Sizes(
+        loads=implicit_loads(plan.program) if is_moreau else 0,
         nq=plan.size("nq"), nv=plan.size("nv"), nu=inputs.held.size, np=plan.parameters.size,
         nc=plan.size("nc"), nphi=plan.program.sizes.get("nphi", plan.size("nc")),
         events=len(plan.events), formulas=len(inputs.formulas), grid=settings.grid,
@@ -324,6 +339,7 @@ def lasting_arrays(plan: Plan, window: int = WINDOW, *, beside: int = 0, logged:
     if settings.tableau.scheme == "moreau":
         fill_moreau(arrays, plan.program, settings.theta)
         arrays.run.turns = has_turning_axes(plan.program)
+        arrays.run.has_passes = bool(plan.program.facts.get("convex"))
     run = arrays.run
     run.has_closure = plan.size("nc") > 0
     _fill_ledger(run, plan)

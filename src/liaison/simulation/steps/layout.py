@@ -147,6 +147,41 @@ class FreeMotion(Part):
 
 
 @final
+class LoadRows(Part):
+    """What the entry `load_rows` writes: loads that follow what they act along."""
+
+    x: ptr = sized("nf")
+    rate: ptr = sized("nf")
+    counted: ptr = sized("nf")  # 1 where U does not hold its work
+    J: ptr = sized("nf", "nv")
+
+
+@final
+class LoadLaws(Part):
+    """What the entry `load_laws` writes."""
+
+    effort: ptr = sized("nf")
+    damping: ptr = sized("nf")
+    stiffness: ptr = sized("nf")
+
+
+@final
+class ImplicitLoads(Part):
+    """How a step takes them: see `contacts/stepping/loads.py`."""
+
+    at: ptr = sized("2 * nf")  # measures and rates of an evaluation
+    change: ptr = sized("nf")  # J (v₁ − v) at which laws are linear
+    effort: ptr = sized("nf")  # there
+    slope: ptr = sized("nf")  # −de/d(J v₁) there
+    weight: ptr = sized("nf")  # part of the change of a rate at which damping acts
+    light: ptr = sized("nf")  # inverse inertia that it feels
+    spent: ptr = sized("2")  # work so far, and in a step, of those that are counted [J]
+    delta: ptr = sized("nv")  # v₁ − v at which laws are linear
+    way: ptr = sized("nv")
+    along: ptr = sized("nf")  # J times the way
+
+
+@final
 class Problem(Part):
     """The complementarity problem of a step, with the rows of what is active."""
 
@@ -192,7 +227,10 @@ class Entries(Record):
     turn: kernel
     d_motion: kernel
     difference: kernel
-    one_sided: kernel
+    one_sided: kernel  # `one_sided_from` where loops find places: x is where a step begins
+    passes: kernel
+    load_rows: kernel
+    load_laws: kernel
     local_rate: kernel
     knots: kernel
     watch: kernel  # T, U and the power of what is not stored
@@ -205,6 +243,8 @@ class Entries(Record):
         """The word that holds the address of an entry."""
         if name in ("energy", "work"):
             return cls.fields["watch"].slot
+        if name == "one_sided_from":
+            return cls.fields["one_sided"].slot
         if name in ("correct_q", "correct_v"):
             return cls.fields["correct"].slot + (name == "correct_v")
         return cls.fields[name].slot
@@ -264,6 +304,7 @@ class Run(Record):
     breaks: i64 = size()  # instants at hand at which formulas jump or bend
     nk: i64 = size()  # formulas of the state that make laws jump or bend
     nl: i64 = size()  # their levels
+    nf: i64 = size()  # loads that steps with contacts take implicitly
     points: i64 = size()  # instants at hand from which on steps reach so far
     parts: i64 = size()  # steps that one is composed of
 
@@ -347,6 +388,7 @@ class Run(Record):
     slopes: i64
     facets: i64  # sides of the polygons that bound friction; 0: it is bounded by ellipses
     has_closure: i64
+    has_passes: i64  # whether bodies may pass each other within a step
     has_modes: i64  # modes of contacts end and begin
     has_correct: iptr = inline(2)  # whether these entries are there: of positions, of velocities
     has_terms: i64
@@ -391,6 +433,8 @@ class Run(Record):
     # time stepping with contacts
     theta: f64
     gap_tolerance: f64
+    effort_tolerance: f64  # efforts are met that are off by this part of themselves,
+    effort_rate: f64  # or by so much in a velocity
     penetration: f64
     complementarity: f64
     contacts: i64
@@ -445,6 +489,9 @@ class Run(Record):
     problem: Problem = part()
     area: ptr = sized()
     free: FreeMotion = part()
+    load_rows: LoadRows = part()  # midway
+    load_laws: LoadLaws = part()  # where they were evaluated last
+    loads: ImplicitLoads = part()
     impulse: ptr = sized("nr")
     blocks: Rows[Block] = rows("nb")
     mode: iptr = sized("nb")
@@ -460,7 +507,7 @@ class Run(Record):
 
 MOREAU = (
     "sides", "mid", "end", "terms", "metric", "in_metric", "held", "problem", "area", "free",
-    "impulse", "hits", "active", "cone", "cone_of", "chosen",
+    "load_rows", "load_laws", "loads", "impulse", "hits", "active", "cone", "cone_of", "chosen",
 )  # fmt: skip
 """Arrays that only steps of Moreau and Jean use."""
 
@@ -481,7 +528,7 @@ NOT_FINITE, STEP_TOO_SMALL, POSITIONS_LOST, VELOCITIES_LOST = 10, 11, 12, 13
 INCONSISTENT, TOO_MANY_STEPS, CHATTER, BAD_START, BAD_START_RATE = 14, 15, 16, 17, 18
 EVENT_NOT_FINITE, NOT_CONVERGED = 19, 20
 NO_MODE, BAD_GAP, BAD_SIDE, SINGULAR_MASS, STANDSTILL, STEP_UP = 21, 22, 23, 24, 25, 26
-DEGENERATE, CROWDED, NEEDS_INSTANTS = 8, 9, -3
+DEGENERATE, CROWDED, NEEDS_INSTANTS, PASSED = 8, 9, -3, 27
 
 
 @final
@@ -504,6 +551,7 @@ class Sizes:
     points: int = 0
     knots: int = 0
     levels: int = 0
+    loads: int = 0
     facets: int = 0
     beside: int = 0  # words of what a method knows besides
 
@@ -530,7 +578,7 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
     run = Run.new(
         lengths, nq=s.nq, nv=s.nv, nu=s.nu, np=s.np, nc=s.nc, nphi=s.nphi, ne=s.events,
         ni=s.formulas, ns=tableau.stages, nd=len(tableau.dense[0]), nb=s.blocks, nr=s.rows,
-        grid=s.grid, breaks=s.breaks, nk=s.knots, nl=s.levels, points=s.points,
+        grid=s.grid, breaks=s.breaks, nk=s.knots, nl=s.levels, points=s.points, nf=s.loads,
         parts=len(tableau.parts),
     )  # fmt: skip
     run.facets, run.slopes = s.facets, slopes_size(s.nv, s.nc)

@@ -156,7 +156,26 @@ def look(e: Entries, t: f64, q: ptr, v: ptr, run: Run, scratch: ptr) -> f64:
         for i in range(run.ni):
             u[run.input[i]] = run.formulas[i]
     e.watch(t, q, v, u, run.p, q, ledger.out, scratch)
-    return note_energy(ledger)
+    if run.nf == 0 or run.is_moreau == 0:
+        return note_energy(ledger)
+    ledger.out[2] -= power_of_loads(e, t, q, v, run, scratch)
+    return float(note_energy(ledger) - run.loads.spent[0])
+
+
+@loop
+def power_of_loads(e: Entries, t: f64, q: ptr, v: ptr, run: Run, scratch: ptr) -> f64:
+    """Of the loads whose work steps count themselves, by the efforts that they apply [W]."""
+    nf = run.nf
+    rows = run.load_rows
+    e.load_rows(t, q, v, run.seen_u, run.p, v, rows.floats, scratch)
+    for k in range(nf):
+        run.loads.at[k] = rows.x[k]
+        run.loads.at[nf + k] = rows.rate[k]
+    e.load_laws(t, q, v, run.seen_u, run.p, run.loads.at, run.load_laws.floats, scratch)
+    power = 0.0
+    for k in range(nf):
+        power += rows.counted[k] * run.load_laws.effort[k] * rows.rate[k]
+    return power
 
 
 @loop
@@ -190,6 +209,9 @@ def observe(e: Entries, run: Run, scratch: ptr) -> None:
     ledger = run.ledger
     if ledger.event != NO_EVENT:
         resume(e, run, scratch)
+    if run.nf > 0 and run.is_moreau > 0:
+        run.loads.spent[0] += run.loads.spent[1]
+        ledger.turned += abs(run.loads.spent[1])
     ends = 1 if run.t_new >= run.t_end or run.is_stopping > 0 else 0
     ledger.due -= 1
     if ledger.due > 0 and ends == 0:

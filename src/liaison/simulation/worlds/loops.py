@@ -24,6 +24,7 @@ from liaison.contacts.stepping.moreau import (
     free_velocities,
     midway,
     predict,
+    settle,
 )
 from liaison.contacts.stepping.phases import keep, place, set_out, stand
 from liaison.contacts.stepping.rows import forget_end, one_sided
@@ -88,11 +89,7 @@ def phase_of_step(phase: i64, e: Entries, run: Run, scratch: ptr) -> i64:
     if phase == 1:
         return find_impulses(e, run, scratch)
     if phase == 2:
-        if run.rows_chosen == 0:
-            return GOOD
-        # forces that depend on velocities, with those that impulses led to
-        free_velocities(e, at(run.y, run.nv), run, scratch)
-        return find_impulses(e, run, scratch)
+        return settle(e, run, scratch)
     if phase == 3:
         return displaced(e, run, scratch)
     if phase == 4:

@@ -67,6 +67,9 @@ SINGLE_CLOSURE, SINGLE_LOST = 1e-10, 1e-4
 """Residuals of closures in single precision: below rounding, so that corrections end where they no
 longer help; and the largest that a step may end with."""
 
+SINGLE_SETTLED = 1e-3, 1e-5
+"""Efforts of loads in single precision: off by this part of themselves, or so much in a rate."""
+
 LARGEST_BLOCK = 1024
 """Threads in a block at most, which then have 64 registers each: measured, more do not help."""
 
@@ -266,7 +269,8 @@ def _small(plan: Plan, run: Run) -> Program | None:
     """Fused entries where the mechanism is small enough for them, and its inputs are held."""
     if not int(run.nr) or int(run.ni) or int(run.facets):
         return None
-    return fused(plan.program, float(run.theta))
+    settled = float(run.effort_tolerance), float(run.effort_rate)
+    return fused(plan.program, float(run.theta), settled if int(run.nf) else None)
 
 
 def _template(plan: Plan, listed: Mapping[str, Program], form: Form) -> tuple[Run, int]:
@@ -281,6 +285,7 @@ def _template(plan: Plan, listed: Mapping[str, Program], form: Form) -> tuple[Ru
     run.break_count = run.point_count = 0
     if form.real == "float":
         run.tolerance[:], run.lost, run.start_tolerance = SINGLE_CLOSURE, SINGLE_LOST, SINGLE_LOST
+        run.effort_tolerance, run.effort_rate = SINGLE_SETTLED
     run.steps_allowed = np.iinfo(np.int32).max
     return run, scratch
 

@@ -44,8 +44,8 @@ def collide(
 
     Args:
         given: a mechanism, or the path of its text, each of whose bodies joins the ground by a
-            `free` joint and has a sphere, a box, a cylinder or a hull for its shape; gravity is all
-            that acts.
+            `free` joint and has a sphere, capsule, box, cylinder or hull for its shape; gravity is
+            all that acts.
         planes: (nx, ny, nz, d) of each, with n·x ≥ d allowed [m]; the ground z ≥ 0 if neither these
             nor a terrain is given.
         terrain: a height field, upright at the origin unless it has a place of its own.

@@ -24,7 +24,18 @@ from liaison.formats.lsd.formulas.values import (
     spelled,
 )
 from liaison.formats.poses import exactly, joined, rows_of
-from liaison.model import Box, Cone, Cylinder, HeightField, Hull, Line, Mesh, Shape, Sphere
+from liaison.model import (
+    Box,
+    Capsule,
+    Cone,
+    Cylinder,
+    HeightField,
+    Hull,
+    Line,
+    Mesh,
+    Shape,
+    Sphere,
+)
 from liaison.spatial import Array, is_zero, norm, rotation_onto_z
 from liaison.units import LENGTH
 
@@ -104,25 +115,35 @@ def _cone(sizes: dict[str, Value]) -> Cone:
     return Cone(_length(sizes["radius"]), _length(sizes["height"]))
 
 
-def _cylinder(sizes: dict[str, Value]) -> Cylinder:
+def _cylinder(sizes: dict[str, Value]) -> Any:
+    return _along(Cylinder, sizes)
+
+
+def _capsule(sizes: dict[str, Value]) -> Any:
+    """Between the centers of its round ends."""
+    return _along(Capsule, sizes)
+
+
+def _along(kind: Any, sizes: dict[str, Value]) -> Any:
     """Along z about its middle, or from a point to another."""
+    word = kind.__name__.lower()
     if "from" in sizes and "to" not in sizes:
-        raise Unfit("a cylinder 'from' a point needs the point 'to' which it goes, too.")
+        raise Unfit(f"a {word} 'from' a point needs the point 'to' which it goes, too.")
     if "to" in sizes and "length" in sizes:
-        raise Unfit("a cylinder 'to' a point has its length from there; leave 'length' out.")
+        raise Unfit(f"a {word} 'to' a point has its length from there; leave 'length' out.")
     if "to" not in sizes:
-        return Cylinder(_length(sizes["radius"]), _length(sizes["length"]))
+        return kind(_length(sizes["radius"]), _length(sizes["length"]))
     start = _point(sizes["from"]) if "from" in sizes else [0, 0, 0]
     end = _point(sizes["to"])
     along = [b - a for a, b in zip(start, end, strict=True)]
     if all(is_zero(a) for a in along):
-        raise Unfit("a cylinder from a point to itself has no length.")
+        raise Unfit(f"a {word} from a point to itself has no length.")
     middle = [plain((a + b) * Fraction(1, 2)) for a, b in zip(start, end, strict=True)]
     R = rotation_onto_z(along)
-    return Cylinder(_length(sizes["radius"]), norm(along), rows_of(R), tuple(middle))
+    return kind(_length(sizes["radius"]), norm(along), rows_of(R), tuple(middle))
 
 
-def _tube(sizes: dict[str, Value]) -> Cylinder:
+def _tube(sizes: dict[str, Value]) -> Any:
     """A cylinder with a bore."""
     inner = _length(sizes.pop("inner"))
     return replace(_cylinder(sizes), inner=inner)
@@ -211,6 +232,7 @@ def _line(values: list[Value]) -> Line:
 SHAPES: dict[str, tuple[Callable[[dict[str, Value]], Any], tuple[str, ...]]] = {
     "box": (_box, ("size",)),
     "cylinder": (_cylinder, ("radius", "length")),
+    "capsule": (_capsule, ("radius", "length")),
     "tube": (_tube, ("radius", "inner", "length")),
     "plate": (_plate, ("size", "thickness")),
     "sphere": (_sphere, ("radius",)),
@@ -220,8 +242,11 @@ SHAPES: dict[str, tuple[Callable[[dict[str, Value]], Any], tuple[str, ...]]] = {
     "hull": (_mesh, ("points",)),
     "height_field": (_mesh, ("size", "heights")),
 }
-EXTRA = {"cylinder": ("from", "to"), "tube": ("from", "to"), "mesh": ("scale",),
-         "hull": ("file", "scale"), "height_field": ("file", "scale")}  # fmt: skip
+EXTRA = {
+    **dict.fromkeys(("cylinder", "tube", "capsule"), ("from", "to")),
+    "mesh": ("scale",),
+    **dict.fromkeys(("hull", "height_field"), ("file", "scale")),
+}
 
 
 def moved_shape(shape: Any, R: Array, p: Array) -> Shape:

@@ -17,6 +17,7 @@ from liaison.model import (
     JOINT_TYPES,
     Body,
     Box,
+    Capsule,
     Composition,
     Cone,
     Cylinder,
@@ -38,6 +39,7 @@ from .values import Writer
 
 _AXES = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 _SIZES: dict[type, tuple[str, ...]] = {
+    Capsule: ("radius", "length"),
     Cylinder: ("radius", "length"),
     Sphere: ("radius",),
     Cone: ("radius", "height"),
