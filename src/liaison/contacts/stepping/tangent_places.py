@@ -21,7 +21,7 @@ from liaison.solvers.linear.dense import dot, largest_in
 
 from .phases import ROUNDS, add_guarded, held_rows, hovering, is_guarded, is_held, penetration
 from .rows import forget_end, forget_rows, free_motion, metric_of, one_sided_at_end
-from .tangent_columns import direct
+from .tangent_loads import direct
 from .tangents import Column, Room, TangentEntries, column_at, multipliers
 
 CORRECTIONS = 4

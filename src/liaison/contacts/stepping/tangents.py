@@ -10,7 +10,8 @@ with y = A P + b of (stepping-3) and a = μ P_n + k the half axes of the frictio
 that a small change of the state may end is noted: the derivative is one-sided there.
 
 Public names: TangentEntries, Room, Column, EDGES, the bits AT_…, room_words, first_word,
-column_at, note_motion, note_impulses, solved_modes, multipliers.
+column_at, note_motion, note_impulses, factor_modes, shared_load, solved_modes,
+multipliers.
 
 Source: docs/theory/time_stepping.md.
 """
@@ -30,7 +31,8 @@ from liaison.solvers.linear.dense import dot, forward_solve
 from .modes import still
 from .moreau import is_loaded
 
-AT_CONTACT, AT_BOUND, AT_GAP, AT_IMPACT, AT_LAW, AT_REST, AT_WILL = 1, 2, 4, 8, 16, 32, 64
+AT_CONTACT, AT_BOUND, AT_GAP, AT_IMPACT, AT_LAW, AT_REST = 1, 2, 4, 8, 16, 32
+AT_WILL, AT_TURNS = 64, 128
 EDGES = MappingProxyType({
     AT_CONTACT: "a contact or stop that is closed carries nothing",
     AT_BOUND: "friction that sticks is at its bound",
@@ -38,6 +40,7 @@ EDGES = MappingProxyType({
     AT_IMPACT: "an impact is at the speed at which it becomes rest",
     AT_LAW: "a formula of a force or a contact is where it bends",
     AT_WILL: "contacts that slip share a load in a way that rigid bodies leave open",
+    AT_TURNS: "a law of a load bends within the step: slopes are those about its end",
 })  # fmt: skip
 """Bits of what a derivative is one-sided at. AT_REST: contacts rest, and are held at rest."""
 
@@ -74,6 +77,9 @@ class TangentEntries(Record):
     inputs: kernel
     edges: kernel
     side_edges: kernel
+    loads: kernel
+    laws: kernel
+    law_edges: kernel
 
 
 @final
@@ -91,6 +97,9 @@ class Room(Part):
     h: ptr = sized("1")
     lam: ptr = sized("nc")
     P: ptr = sized("nr")
+    F: ptr = sized("nf")
+    at: ptr = sized("2 * nf")
+    dat: ptr = sized("2 * nf")
     # what `motion` writes
     pushed: ptr = sized("nv")
     turned: ptr = sized("nc")
@@ -102,43 +111,61 @@ class Room(Part):
     rate: ptr = sized("nr")
     gap: ptr = sized("nb")
     laws: Rows[Law] = rows("nb")
-    # rounds of the step: two free ones, and two with impulses
-    mean: ptr = sized("4", "nv")
-    change: ptr = sized("4", "nv")
-    lams: ptr = sized("4", "nc")
-    pushes: ptr = sized("4", "nr")
-    # the modes of those with impulses
-    count: ptr = sized("2")
-    chosen: ptr = sized("2", "nr")
-    kind: ptr = sized("2", "nr")
-    disc: ptr = sized("2", "nr")  # the block that a row is of
-    load: ptr = sized("2", "nr")  # the place of the row that bounds this one, or −1
-    axis: ptr = sized("2", "nr")  # a
-    steep: ptr = sized("2", "nr")  # μ
-    slip: ptr = sized("2", "nr")  # y
-    along: ptr = sized("2", "nr")  # w/|w|
-    slow: ptr = sized("2", "nr")  # 1/|w|
-    scale: ptr = sized("2", "nr")
-    J: ptr = sized("2", "nr * nr")
-    order: ptr = sized("2", "2 * nr + 1")
-    source: ptr = sized("2", "nb")  # of coefficients of friction
-    bounce: ptr = sized("2", "nb")  # what of the rate before is in y
-    hit: ptr = sized("2", "nb")
+    # what `loads` writes
+    load_pushed: ptr = sized("nv")
+    load_turned: ptr = sized("nf")
+    load_before: ptr = sized("nf")
+    load_x: ptr = sized("nf")
+    load_rate: ptr = sized("nf")
+    light: ptr = sized("nf")
+    # what `laws` writes
+    effort: ptr = sized("nf")
+    damping: ptr = sized("nf")
+    stiffness: ptr = sized("nf")
+    # the round of the step that is at hand
+    mean: ptr = sized("nv")  # velocities that forces are of
+    change: ptr = sized("nv")  # Δ
+    earlier: ptr = sized("nv")  # Δ of the round whose velocities forces are of
+    last: ptr = sized("nv")  # Δ of the round before, whose velocities coefficients are of
+    lams: ptr = sized("nc")
+    pushes: ptr = sized("nr")
     damped: ptr = sized("nb")  # viscous coefficients of what is pressed
+    mean_effort: ptr = sized("nf")
+    applied: ptr = sized("nf")
+    first_weight: ptr = sized("nf")  # at the beginning of the step
+    s: ptr = sized("nf")  # −∂e/∂ẋ where laws are linear
+    k: ptr = sized("nf")  # −∂e/∂x there
+    # its modes
+    count: ptr = sized("1")
+    chosen: ptr = sized("nr")
+    kind: ptr = sized("nr")
+    disc: ptr = sized("nr")  # the block that a row is of
+    load: ptr = sized("nr")  # the place of the row that bounds this one, or −1
+    axis: ptr = sized("nr")  # a
+    steep: ptr = sized("nr")  # μ
+    slip: ptr = sized("nr")  # y
+    along: ptr = sized("nr")  # w/|w|
+    slow: ptr = sized("nr")  # 1/|w|
+    scale: ptr = sized("nr")
+    J: ptr = sized("nr * nr")
+    order: ptr = sized("2 * nr + 1")
+    source: ptr = sized("nb")  # of coefficients of friction
+    bounce: ptr = sized("nb")  # what of the rate before is in y
+    hit: ptr = sized("nb")
     # a column under way
     force: ptr = sized("nv")
     right: ptr = sized("nc + nb")
-    before: ptr = sized("nr")  # change of rates at the beginning
     falling: ptr = sized("nr")  # change of rows, along the velocities that coefficients are of
     changed: ptr = sized("nv")
-    earlier: ptr = sized("nv")  # change of the velocities that coefficients are of
     dP: ptr = sized("nr")
     extra: ptr = sized("nr")
     # corrections of positions
     rows_held: ptr = sized("nb")
     delta: ptr = sized("nv")
     mu: ptr = sized("nc + nb")
+    # how the step went
     edges: ptr = sized("1")
+    is_bent: ptr = sized("1")  # laws of loads are linear about the end, not the beginning
 
 
 @final
@@ -149,7 +176,10 @@ class Column(Part):
     v: ptr = sized("nv")
     u: ptr = sized("nu")
     mid: ptr = sized("nq")
+    before: ptr = sized("nr")  # change of rates at the beginning
+    fed: ptr = sized("nv")  # change of the velocities that forces are of the mean with
     after: ptr = sized("nv")
+    last: ptr = sized("nv")  # the same of the round before
     end_q: ptr = sized("nq")
     end_v: ptr = sized("nv")
 
@@ -194,21 +224,20 @@ def multipliers(rows: i64, rank: i64, rest: ptr, lam: ptr, run: Run) -> None:
 
 
 @loop
-def note_motion(n: i64, mean: ptr, after: ptr, room: Room, run: Run) -> None:
-    """Keeps round n: mean velocities, Δ, P and λ. The terms of this round are at hand."""
+def note_motion(pushes: i64, after: ptr, room: Room, run: Run) -> None:
+    """Keeps a round: Δ, P where it has impulses, and λ. The terms of this round are at hand."""
     nv = run.nv
     terms = run.terms
     for i in range(nv):
-        room.mean[n, i] = mean[i]
-        room.change[n, i] = after[i] - run.v[i]
+        room.change[i] = after[i] - run.v[i]
     for r in range(run.nr):
-        room.pushes[n, r] = run.impulse[r] if n > 1 else 0.0
+        room.pushes[r] = run.impulse[r] if pushes == 1 else 0.0
     for i in range(nv):
-        rest = dot(nv, terms.M[i], room.change[n]) - run.h * terms.f[i]
+        rest = dot(nv, terms.M[i], room.change) - run.h * terms.f[i]
         for r in range(run.nr):
-            rest -= run.mid.D[r, i] * room.pushes[n, r]
+            rest -= run.mid.D[r, i] * room.pushes[r]
         room.force[i] = rest
-    multipliers(run.nc, run.rank, room.force, room.lams[n], run)
+    multipliers(run.nc, run.rank, room.force, room.lams, run)
 
 
 @loop
@@ -221,113 +250,112 @@ def note_damping(room: Room, run: Run) -> None:
 
 
 @loop
-def note_impulses(s: i64, room: Room, run: Run) -> i64:
-    """Keeps the modes of the impulses at hand as round s of two; bits of the edges they are at."""
+def note_impulses(room: Room, run: Run) -> i64:
+    """Keeps the modes of the impulses at hand; bits of the edges they are at."""
     m = run.rows_chosen
     edges = 0
-    room.count[s] = float(m)
+    room.count[0] = float(m)
     for i in range(m):
-        room.chosen[s, i] = float(run.chosen[i])
-        room.slip[s, i] = run.problem.b[i] + dot(m, run.problem.A[i * m :], run.problem.P)
-        room.disc[s, i] = -1.0
-        room.load[s, i] = -1.0
-        room.slow[s, i] = 0.0
+        room.chosen[i] = float(run.chosen[i])
+        room.slip[i] = run.problem.b[i] + dot(m, run.problem.A[i * m :], run.problem.P)
+        room.disc[i] = -1.0
+        room.load[i] = -1.0
+        room.slow[i] = 0.0
     for k in range(run.nb):
         if run.active[k] == 1 and run.blocks[k].kind != FRICTION:
-            edges = edges | one_way_mode(s, k, room, run)
+            edges = edges | one_way_mode(k, room, run)
     for k in range(run.nb):
         if run.active[k] == 1 and run.blocks[k].kind == FRICTION:
-            edges = edges | disc_mode(s, k, room, run)
-    factor_modes(s, room, run)
-    return edges | shared_load(s, room, run)
+            edges = edges | disc_mode(k, room, run)
+    return edges
 
 
 @loop
-def shared_load(s: i64, room: Room, run: Run) -> i64:
+def shared_load(room: Room, run: Run) -> i64:
     """AT_WILL if impulses are not determined and something slips under them."""
-    m = int(room.count[s])
-    if int(room.order[s, 2 * m]) == m:
+    m = int(room.count[0])
+    if int(room.order[2 * m]) == m:
         return 0
     for i in range(m):
-        if room.kind[s, i] == SLIPS:
+        if room.kind[i] == SLIPS:
             return AT_WILL
     return 0
 
 
 @loop
-def one_way_mode(s: i64, k: i64, room: Room, run: Run) -> i64:
+def one_way_mode(k: i64, room: Room, run: Run) -> i64:
     """A gap or a rate: held where its impulse is more than what it moves by."""
     m = run.rows_chosen
     i = run.cone[run.cone_of[k]].first
     edges = 0
     push = run.problem.P[i] * run.problem.A[i * m + i]
-    y = room.slip[s, i]
-    room.kind[s, i] = HELD if push >= y else FREE
+    y = room.slip[i]
+    room.kind[i] = HELD if push >= y else FREE
     if max(push, y) <= still(k, run):
         edges = AT_CONTACT
-    room.bounce[s, k] = 0.0
-    room.hit[s, k] = 0.0
+    room.bounce[k] = 0.0
+    room.hit[k] = 0.0
     if run.blocks[k].kind == GAP:
-        edges = edges | bounce_mode(s, k, push, room, run)
+        edges = edges | bounce_mode(k, push, room, run)
     return edges
 
 
 @loop
-def bounce_mode(s: i64, k: i64, push: f64, room: Room, run: Run) -> i64:
+def bounce_mode(k: i64, push: f64, room: Room, run: Run) -> i64:
     """What of the rate before is in y: none at rest, all of what flew, e of what hits."""
     u = run.sides.rate[run.blocks[k].first]
     limit = max(still(k, run), RESTS * run.scales.rate[k])
     if abs(u) <= limit:
         return AT_REST if push > 0.0 else 0
     if u > 0.0:
-        room.bounce[s, k] = 1.0
+        room.bounce[k] = 1.0
         return 0
     e = run.mid.laws[k].restitution
     edges = 0
     if run.hits[k] == 1:
-        room.bounce[s, k] = e
-        room.hit[s, k] = 1.0
+        room.bounce[k] = e
+        room.hit[k] = 1.0
     # `rates` compares the free motion with twice the rate before
     i = run.cone[run.cone_of[k]].first
-    free = run.problem.b[i] - room.bounce[s, k] * u
+    free = run.problem.b[i] - room.bounce[k] * u
     if e > 0.0 and push > 0.0 and abs(free - 2.0 * u) <= limit:
         edges = AT_IMPACT
     return edges
 
 
 @loop
-def disc_mode(s: i64, k: i64, room: Room, run: Run) -> i64:
+def disc_mode(k: i64, room: Room, run: Run) -> i64:
     """Friction: free without load, held inside its bound or without slip, else it slips."""
     cone = run.cone[run.cone_of[k]]
     limit = run.problem.limits[run.cone_of[k]]
     pressed = 0.0
     is_pressed = 1
-    room.source[s, k] = source_of(k, run)
+    room.source[k] = source_of(k, run)
     for i in range(cone.first, cone.first + cone.rows):
-        room.disc[s, i] = float(k)
+        room.disc[i] = float(k)
         if cone.load >= 0:
             above = run.cone[cone.load].first
-            room.load[s, i] = float(above)
+            room.load[i] = float(above)
             pressed = run.problem.P[above]
-            if room.kind[s, above] == FREE:
+            if room.kind[above] == FREE:
                 is_pressed = 0
     inside = 0.0
     speed = 0.0
     size = 0.0
     for i in range(cone.first, cone.first + cone.rows):
         row = i - cone.first
-        room.steep[s, i] = limit.coefficient[row]
+        room.steep[i] = limit.coefficient[row]
         a = limit.coefficient[row] * pressed + limit.constant
-        room.axis[s, i] = a
+        room.axis[i] = a
         part = run.problem.P[i] / a if a > 0.0 else 0.0
         inside += part * part
-        speed += room.slip[s, i] * room.slip[s, i]
-        size += a * a * room.slip[s, i] * room.slip[s, i]
+        speed += room.slip[i] * room.slip[i]
+        size += a * a * room.slip[i] * room.slip[i]
     kind = disc_kind(is_pressed, sqrt(inside), sqrt(speed), sqrt(size), still(k, run))
     for i in range(cone.first, cone.first + cone.rows):
-        room.kind[s, i] = kind
-        room.slow[s, i] = 1.0 / sqrt(size) if kind == SLIPS else 0.0
-        room.along[s, i] = room.axis[s, i] * room.slip[s, i] * room.slow[s, i]
+        room.kind[i] = kind
+        room.slow[i] = 1.0 / sqrt(size) if kind == SLIPS else 0.0
+        room.along[i] = room.axis[i] * room.slip[i] * room.slow[i]
     if kind == HELD and sqrt(speed) <= still(k, run) and sqrt(inside) >= 1.0 - AT_FULL:
         return AT_BOUND
     return 0
@@ -358,12 +386,12 @@ def source_of(k: i64, run: Run) -> f64:
 
 
 @loop
-def factor_modes(s: i64, room: Room, run: Run) -> None:
+def factor_modes(room: Room, run: Run) -> None:
     """The system of (slopes-1) for the changes of P, factored with full pivoting."""
     m = run.rows_chosen
     A = run.problem.A
-    J = room.J[s]
-    scale = room.scale[s]
+    J = room.J
+    scale = room.scale
     most = 0.0
     for i in range(m):
         most = max(most, A[i * m + i])
@@ -372,47 +400,47 @@ def factor_modes(s: i64, room: Room, run: Run) -> None:
         if A[i * m + i] > NOTHING * most:
             scale[i] = 1.0 / sqrt(A[i * m + i])
         else:
-            room.kind[s, i] = FREE
+            room.kind[i] = FREE
     for i in range(m):
         for j in range(m):
-            J[i * m + j] = mode_entry(s, i, j, room, run) * row_scale(s, i, room, run) * scale[j]
-    factor(m, J, room.order[s])
+            J[i * m + j] = mode_entry(i, j, room, run) * row_scale(i, room, run) * scale[j]
+    factor(m, J, room.order)
 
 
 @loop
-def row_scale(s: i64, i: i64, room: Room, run: Run) -> f64:
+def row_scale(i: i64, room: Room, run: Run) -> f64:
     """The scale of an equation: of rates where the row is held, else of impulses."""
-    x = room.scale[s, i]
-    return float(x if room.kind[s, i] == HELD else 1.0 / x)
+    x = room.scale[i]
+    return float(x if room.kind[i] == HELD else 1.0 / x)
 
 
 @loop
-def mode_entry(s: i64, i: i64, j: i64, room: Room, run: Run) -> f64:
+def mode_entry(i: i64, j: i64, room: Room, run: Run) -> f64:
     """What the impulse j does in the equation i of (slopes-1)."""
     m = run.rows_chosen
     A = run.problem.A
-    if room.kind[s, i] == HELD:
+    if room.kind[i] == HELD:
         return float(A[i * m + j])
     total = 1.0 if i == j else 0.0
-    if room.kind[s, i] == SLIPS:
-        turn = room.axis[s, i] * room.slow[s, i]
-        if float(j) == room.load[s, i]:
-            total += room.along[s, i] * room.steep[s, i]
+    if room.kind[i] == SLIPS:
+        turn = room.axis[i] * room.slow[i]
+        if float(j) == room.load[i]:
+            total += room.along[i] * room.steep[i]
         for l in range(max(i - 1, 0), min(i + 2, m)):
-            across = slip_part(s, i, l, room, run)
+            across = slip_part(i, l, room, run)
             if across != 0.0:
-                total += turn * across * room.axis[s, l] * A[l * m + j]
-                if float(j) == room.load[s, i]:
-                    total += turn * across * room.slip[s, l] * room.steep[s, l]
+                total += turn * across * room.axis[l] * A[l * m + j]
+                if float(j) == room.load[i]:
+                    total += turn * across * room.slip[l] * room.steep[l]
     return total
 
 
 @loop
-def slip_part(s: i64, i: i64, l: i64, room: Room, run: Run) -> f64:
+def slip_part(i: i64, l: i64, room: Room, run: Run) -> f64:
     """1 − n nᵀ of the rows of one disc that slips; 0 of rows of others."""
-    if room.disc[s, l] != room.disc[s, i]:
+    if room.disc[l] != room.disc[i]:
         return 0.0
-    return float((1.0 if i == l else 0.0) - room.along[s, i] * room.along[s, l])
+    return float((1.0 if i == l else 0.0) - room.along[i] * room.along[l])
 
 
 @loop
@@ -465,14 +493,14 @@ def exchange(m: i64, k: i64, row: i64, column: i64, J: ptr, order: ptr) -> None:
 
 
 @loop
-def solved_modes(s: i64, right: ptr, dP: ptr, room: Room, run: Run) -> None:
+def solved_modes(right: ptr, dP: ptr, room: Room, run: Run) -> None:
     """dP with the system of (slopes-1); `right` is used up. Rows that depend on others have 0."""
-    m = int(room.count[s])
-    J = flat(room.J[s])
-    order = room.order[s]
+    m = int(room.count[0])
+    J = flat(room.J)
+    order = room.order
     rank = int(order[2 * m])
     for i in range(m):
-        right[i] = right[i] * row_scale(s, i, room, run)
+        right[i] = right[i] * row_scale(i, room, run)
         dP[i] = 0.0
     for k in range(rank):
         total = right[int(order[k])]
@@ -487,4 +515,4 @@ def solved_modes(s: i64, right: ptr, dP: ptr, room: Room, run: Run) -> None:
         room.P[k] = total / J[k * m + k]
     for k in range(rank):
         i = int(order[m + k])
-        dP[i] = room.P[k] * room.scale[s, i]
+        dP[i] = room.P[k] * room.scale[i]

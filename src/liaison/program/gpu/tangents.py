@@ -5,6 +5,7 @@ changes of matrices with is among the arguments, so that no matrix is written:
 
     motion   d(M a − h f − Gᵀλ),   dG w,   dν,   dΦ                                  (tangents-1)
     sides    dDᵀP,   dD w,   the changes of rates, gaps and coefficients              (tangents-2)
+    loads    dJᵀF,   dJ a,   dJ w,   the changes of measures, rates and a             (tangents-3)
 
 All lie in x, one after the other in the order of DIRECTION. `edges` says how far the formulas are
 from where they bend: the least |a − b|/(|a| + |b|) of all their choices.
@@ -29,17 +30,20 @@ from liaison.expr import (
     substitute,
     symbol,
     topological,
+    vanishes,
 )
 from liaison.program.program import Entry, Program
 
 TANGENTS = (
     "retract", "motion", "sides", "rates", "local_rate", "local", "inputs", "edges", "side_edges",
+    "loads", "laws", "law_edges",
 )  # fmt: skip
 """Entries in the order in which loops number them."""
 
 DIRECTION = (
     ("xi", "nv"), ("q", "nq"), ("v", "nv"), ("u", "nu"), ("dxi", "nv"),
     ("a", "nv"), ("w", "nv"), ("h", "1"), ("lam", "nc"), ("P", "nr"),
+    ("F", "nf"), ("at", "2 * nf"), ("dat", "2 * nf"),
 )  # fmt: skip
 """Parts of x, and their sizes."""
 
@@ -60,21 +64,27 @@ class _Writing:
         self.x: dict[str, list[Expr]] = {}
         first = 0
         for name, size in DIRECTION:
-            count = 1 if size == "1" else sizes[size]
+            times, _, what = size.rpartition(" * ")
+            count = 1 if size == "1" else int(times or 1) * sizes[what]
             self.x[name] = [symbol(f"tangent {name} {i}") for i in range(count)]
             self.places |= {node: ("x", first + i) for i, node in enumerate(self.x[name])}
             first += count
 
     def along(self, outputs: Sequence[Expr], places: Mapping[Expr, tuple[str, int]]) -> list[Expr]:
         """The change of formulas along the direction; their own x is ξ."""
+        return directional(outputs, self.direction(outputs, places))
+
+    def direction(
+        self, outputs: Sequence[Expr], places: Mapping[Expr, tuple[str, int]]
+    ) -> dict[Expr, Expr]:
+        """Symbol -> its change, of those that formulas use."""
         names = {"q": "q", "v": "v", "u": "u", "x": "dxi"}
         used = {node for node in topological(outputs) if node.op == "symbol"}
-        direction = {
+        return {
             node: self.x[names[array]][i]
             for node, (array, i) in places.items()
             if node in used and array in names and i < len(self.x[names[array]])
         }
-        return directional(outputs, direction)
 
     def blocks(self, name: str) -> dict[str, list[Expr]]:
         """Outputs of an entry of the program by the names of their blocks."""
@@ -118,6 +128,42 @@ class _Writing:
         """The changes of the rates of unilateral rows."""
         return self.along(self.blocks("one_sided")["rate"], self.program.inputs)
 
+    def loads(self, lighter: float) -> list[Expr]:
+        """(tangents-3), and the change of the inverse inertia that each load feels."""
+        rows, x = self.blocks("load_rows"), self.x
+        M, nv, nf = self.blocks("terms")["M"], len(x["a"]), len(x["F"])
+        J = [rows["J"][k * nv : (k + 1) * nv] for k in range(nf)]
+        pushed = [_dot([row[i] for row in J], x["F"]) for i in range(nv)]
+        turned = [_dot(row, x[name]) for name in ("a", "w") for row in J]
+        light = [
+            constant(lighter) * _dot(
+                [y * y for y in row], [_inverse(M[i * nv + i]) for i in range(nv)]
+            )
+            for row in J
+        ]  # fmt: skip
+        listed = [*pushed, *turned, *rows["x"], *rows["rate"], *light]
+        return self.along(listed, self.program.inputs)
+
+    def at_measures(self, outputs: Sequence[Expr]) -> tuple[list[Expr], dict[Expr, Expr]]:
+        """Formulas of measures and rates in x, read from their place; and how these change."""
+        used = {node for node in topological(outputs) if node.op == "symbol"}
+        own = {
+            node: i for node, (array, i) in self.program.inputs.items()
+            if array == "x" and node in used
+        }  # fmt: skip
+        moved = substitute(outputs, {node: self.x["at"][i] for node, i in own.items()})
+        return moved, {self.x["at"][i]: self.x["dat"][i] for i in own.values()}
+
+    def laws(self) -> list[Expr]:
+        """Changes of efforts, damping and stiffness of loads."""
+        outputs, measures = self.at_measures(list(self.program.entry("load_laws").outputs))
+        return directional(outputs, self.direction(outputs, self.program.inputs) | measures)
+
+    def law_edges(self) -> list[Expr]:
+        """How far efforts are from where they bend."""
+        efforts = self.blocks("load_laws")["effort"]
+        return [_edge(self.at_measures(efforts)[0])]
+
     def local(self) -> list[Expr]:
         """ξ that leads from q to where q changes to."""
         here = {i: node for node, (array, i) in self.program.inputs.items() if array == "q"}
@@ -136,6 +182,10 @@ def _dot(xs: Sequence[Expr], ys: Sequence[Expr]) -> Expr:
     for x, y in zip(xs, ys, strict=True):
         total = total + x * y
     return total
+
+
+def _inverse(x: Expr) -> Expr:
+    return ZERO if vanishes(x) else constant(1.0) / x
 
 
 def _edge(outputs: Sequence[Expr]) -> Expr:
@@ -157,15 +207,19 @@ def _margin(node: Expr) -> tuple[Expr, Expr]:
     return condition, absolute(condition) + 1.0
 
 
-def tangents(program: Program, added: Program | None, *, nu: int) -> Program:
+def tangents(
+    program: Program, added: Program | None, *, nu: int, nf: int = 0, lighter: float = 0.0
+) -> Program:
     """Entries named TANGENTS, each with "tangent_" before it, of those that the program has.
 
     Args:
         program: of a mechanism.
         added: with the entry `inputs`, where inputs are formulas.
         nu: inputs.
+        nf: loads that steps take implicitly.
+        lighter: the factor of the inverse inertia that they feel.
     """
-    sizes = dict(program.sizes) | {"nu": nu}
+    sizes = dict(program.sizes) | {"nu": nu, "nf": nf}
     sizes["nr"] = dict(program.entry("one_sided").layout)["rate"]
     writer = _Writing(program, sizes)
     outputs = {
@@ -176,6 +230,9 @@ def tangents(program: Program, added: Program | None, *, nu: int) -> Program:
     }  # fmt: skip
     if "local_rate" in program.entries:
         outputs["local_rate"] = writer.of("local_rate")
+    if nf:
+        outputs |= {"loads": writer.loads(lighter), "laws": writer.laws()}
+        outputs["law_edges"] = writer.law_edges()
     if added is not None and "inputs" in added.entries:
         writer.places |= dict(added.inputs)
         outputs["inputs"] = writer.along(list(added.entry("inputs").outputs), added.inputs)

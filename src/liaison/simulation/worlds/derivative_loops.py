@@ -8,42 +8,59 @@ Public names: derive_world.
 
 from __future__ import annotations
 
+from liaison.contacts.stepping.loads import is_unsettled, reach_of, relinearize
 from liaison.contacts.stepping.moreau import (
     AGAIN,
+    TURNS,
     UNSOLVED,
     closing,
     finish_step,
+    forces_at_mean,
     free_velocities,
     impulses,
+    into_metric,
     midway,
     near,
     predict,
+    solve_free,
     work,
 )
 from liaison.contacts.stepping.rows import forget_end
 from liaison.contacts.stepping.tangent_columns import (
     begin_column,
+    begin_rounds,
     end_along,
     has_stribeck,
-    velocities_along,
+    round_along,
+)
+from liaison.contacts.stepping.tangent_loads import (
+    change_slopes,
+    has_grown,
+    note_loads,
+    note_mean,
+    note_weights,
 )
 from liaison.contacts.stepping.tangent_places import placed, projected
 from liaison.contacts.stepping.tangents import (
     AT_GAP,
     AT_LAW,
+    AT_TURNS,
     Column,
     Room,
     TangentEntries,
     column_at,
+    factor_modes,
     first_word,
     note_damping,
     note_impulses,
     note_motion,
+    shared_load,
 )
 from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
 from liaison.simulation.steps.explicit import refresh
 from liaison.simulation.steps.layout import GOOD, NO_MODE, SINGULAR_MASS, Entries, Run
 from liaison.simulation.steps.sides_layout import GAP
+from liaison.solvers.linear.dense import dot
 
 from .loops import begin_world, displaced, load_constants, load_world
 
@@ -76,14 +93,20 @@ def edge_of_gaps(is_free: i64, run: Run) -> i64:
 def edge_of_laws(e: Entries, room: Room, run: Run, scratch: ptr) -> i64:
     """AT_LAW if a formula of forces or contacts is where it bends."""
     t = run.t + run.theta * run.h
-    n = 3 if run.rows_chosen > 0 else 1
     q = run.free.q
     entries = TangentEntries(e.others)
-    refresh(e, t, q, room.mean[n], run, scratch)
-    entries.edges(t, q, room.mean[n], run.u, run.p, q, room.h, scratch)
+    refresh(e, t, q, room.mean, run, scratch)
+    entries.edges(t, q, room.mean, run.u, run.p, q, room.h, scratch)
     least = room.h[0]
     if run.nr > 0:
         entries.side_edges(t, q, run.v, run.u, run.p, q, room.h, scratch)
+        least = min(least, room.h[0])
+    if run.nf > 0:
+        for k in range(run.nf):
+            a = dot(run.nv, run.load_rows.J[k], room.change)
+            room.at[k] = run.load_rows.x[k] + reach_of(run) * a
+            room.at[run.nf + k] = run.load_rows.rate[k] + run.loads.weight[k] * a
+        entries.law_edges(t, q, run.v, run.u, run.p, room.floats, room.h, scratch)
         least = min(least, room.h[0])
     return AT_LAW if least <= BENDS else 0
 
@@ -118,33 +141,101 @@ def solved_impulses(e: Entries, run: Run, scratch: ptr) -> i64:
 
 
 @loop
-def noted_step(e: Entries, room: Room, run: Run, scratch: ptr) -> i64:
-    """v₁ of the step, its rounds and modes kept; GOOD, or why not."""
+def carried_along(
+    pushes: i64, after: ptr, e: Entries, columns: i64, room: Room, run: Run, scratch: ptr
+) -> i64:
+    """A round that ends with velocities `after`, and its change in all columns."""
+    for i in range(run.nv):
+        room.last[i] = room.change[i]
+    note_motion(pushes, after, room, run)
+    if run.nf > 0:
+        note_loads(e, room, run, scratch)
+    room.count[0] = 0.0
+    is_pushed = 1 if pushes == 1 and run.rows_chosen > 0 else 0
+    if is_pushed == 1:
+        note_edges(note_impulses(room, run) | edge_of_gaps(0, run), room, run)
+    if room.is_bent[0] == 1.0 and change_slopes(1.0, room, run) != GOOD:
+        return SINGULAR_MASS
+    if is_pushed == 1:
+        factor_modes(room, run)
+        note_edges(shared_load(room, run), room, run)
+    for c in range(columns):
+        column = Column(scratch[column_at(c, columns, run) :], run)
+        round_along(pushes, e, column, room, run, scratch)
+    return change_slopes(-1.0, room, run) if room.is_bent[0] == 1.0 else GOOD
+
+
+@loop
+def feed(columns: i64, run: Run, scratch: ptr) -> None:
+    """Forces are of the velocities that the last round ended with, in all columns."""
+    for c in range(columns):
+        column = Column(scratch[column_at(c, columns, run) :], run)
+        for i in range(run.nv):
+            column.fed[i] = column.after[i]
+
+
+@loop
+def first_rounds(e: Entries, columns: i64, room: Room, run: Run, scratch: ptr) -> i64:
+    """The free motion and the first impulses, with all columns; GOOD, or why not."""
     nv = run.nv
     after = at(run.y, nv)
     if midway(e, run, scratch) != GOOD:
         return SINGULAR_MASS
     note_damping(room, run)
-    note_motion(0, run.v, run.free.v, room, run)
-    free_velocities(e, run.free.v, run, scratch)
-    note_motion(1, run.free.moved, run.free.v, room, run)
+    for c in range(columns):
+        column = Column(scratch[column_at(c, columns, run) :], run)
+        begin_rounds(e, column, room, run, scratch)
+    note_mean(run.v, run.v, room, run)
+    note_weights(room, run)
+    carried_along(0, run.free.v, e, columns, room, run, scratch)
+    for i in range(nv):
+        after[i] = run.free.v[i]
+    free_velocities(e, after, run, scratch)
+    note_mean(run.free.moved, after, room, run)
+    feed(columns, run, scratch)
     for i in range(nv):
         after[i] = run.free.v[i]
     predict(e, run, scratch)
     note_edges(edge_of_gaps(1, run), room, run)
     status = solved_impulses(e, run, scratch)
-    for turn in range(2):
-        if status != GOOD or run.rows_chosen == 0:
+    if status == GOOD:
+        if run.rows_chosen > 0 and has_stribeck(run) == 1:
+            # of which coefficients of the first impulses are
+            carried_along(0, run.free.v, e, columns, room, run, scratch)
+        status = carried_along(1, after, e, columns, room, run, scratch)
+    return status
+
+
+@loop
+def more_rounds(e: Entries, columns: i64, room: Room, run: Run, scratch: ptr) -> i64:
+    """Impulses once more and laws of loads settled, as `settle` does, with all columns."""
+    after = at(run.y, run.nv)
+    bends = 0
+    for turn in range(TURNS):
+        is_bent = 0
+        if run.nf > 0:
+            is_bent = is_unsettled(after, e, run, scratch)
+        if is_bent == 0 and (turn > 0 or run.rows_chosen == 0):
+            break
+        if is_bent == 1:
+            relinearize(1 if turn == TURNS - 1 else 0, after, e, run, scratch)
+            room.is_bent[0] = 1.0
+            bends += 1
+        forces_at_mean(e, after, run, scratch)
+        note_mean(run.free.moved, after, room, run)
+        feed(columns, run, scratch)
+        if is_bent == 1 and into_metric(run) != GOOD:
+            return SINGULAR_MASS
+        solve_free(run)
+        if is_bent == 1:
+            predict(e, run, scratch)
+        status = solved_impulses(e, run, scratch)
+        if status == GOOD:
+            status = carried_along(1, after, e, columns, room, run, scratch)
+        if status != GOOD:
             return status
-        if turn == 1:
-            free_velocities(e, after, run, scratch)
-            for i in range(nv):
-                room.mean[3, i] = run.free.moved[i]
-            status = solved_impulses(e, run, scratch)
-            if status != GOOD:
-                return status
-        note_motion(2 + turn, room.mean[1 + 2 * turn], after, room, run)
-        note_edges(note_impulses(turn, room, run) | edge_of_gaps(0, run), room, run)
+    if bends > 1 or has_grown(room, run) == 1:
+        note_edges(AT_TURNS, room, run)
     return GOOD
 
 
@@ -152,9 +243,6 @@ def noted_step(e: Entries, room: Room, run: Run, scratch: ptr) -> i64:
 def ended(e: Entries, columns: i64, room: Room, run: Run, scratch: ptr) -> i64:
     """The end of the step with all columns, placed as `stand` places it."""
     nv = run.nv
-    for c in range(columns):
-        column = Column(scratch[column_at(c, columns, run) :], run)
-        velocities_along(e, column, room, run, scratch)
     status = displaced(e, run, scratch)
     if status != GOOD:
         return status
@@ -218,6 +306,7 @@ def derive_world(
     room = Room(scratch[first_word(columns, run) :], run)
     status = codes[i]
     room.edges[0] = 0.0
+    room.is_bent[0] = 0.0
     if status == GOOD:
         load_world(i, worlds, q, v, carried, run)
         load_constants(i, worlds, u_one, p_one, u, p, run)
@@ -230,7 +319,9 @@ def derive_world(
         column = Column(scratch[column_at(c, columns, run) :], run)
         begin_column(lane + c * lanes, e, column, room, run, scratch)
     if status == GOOD:
-        status = noted_step(e, room, run, scratch)
+        status = first_rounds(e, columns, room, run, scratch)
+    if status == GOOD:
+        status = more_rounds(e, columns, room, run, scratch)
     if status == GOOD:
         note_edges(edge_of_laws(e, room, run, scratch), room, run)
         status = ended(e, columns, room, run, scratch)

@@ -14,6 +14,7 @@ from typing import final
 
 import numpy as np
 
+from liaison.contacts.stepping.loads import LIGHTER
 from liaison.contacts.stepping.small import FusedEntries, small_words
 from liaison.contacts.stepping.tangents import TangentEntries, room_words
 from liaison.program.gpu.fused import fused
@@ -170,7 +171,7 @@ def derivative_module(plan: Plan, *, single: bool = False, gpu: bool = True) -> 
     listed = _entries(plan)
     run, _ = _template(plan, listed, form)
     added = None if plan.added is None else plan.added.program
-    slopes = tangents(plan.program, added, nu=int(run.nu))
+    slopes = tangents(plan.program, added, nu=int(run.nu), nf=int(run.nf), lighter=LIGHTER)
     listed |= dict.fromkeys(slopes.entries, slopes)
     columns = 1 if gpu else 2 * int(run.nv) + int(run.nu)
     scratch = _with_room(run, listed, form, columns=columns)
