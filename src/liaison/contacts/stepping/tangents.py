@@ -7,7 +7,7 @@ problem of cones is one linear system for the change of P,
     free:  dP = 0      held:  dy = 0      slips:  P_i = −a_i w_i/|w|,  w = a y       (slopes-1)
 
 with y = A P + b of (stepping-3) and a = μ P_n + k the half axes of the friction ellipse. A mode
-that a small change of the state may end is noted: the derivative is one-sided there.
+that a small change of the state may end is noted: the derivative is that of one side there.
 
 Public names: TangentEntries, Room, Column, EDGES, the bits AT_…, room_words, first_word,
 column_at, note_motion, note_impulses, factor_modes, shared_load, solved_modes,
@@ -42,7 +42,7 @@ EDGES = MappingProxyType({
     AT_WILL: "contacts that slip share a load in a way that rigid bodies leave open",
     AT_TURNS: "a law of a load bends within the step: slopes are those about its end",
 })  # fmt: skip
-"""Bits of what a derivative is one-sided at. AT_REST: contacts rest, and are held at rest."""
+"""Bits of what a derivative of one side is at. AT_REST: contacts rest, and are held at rest."""
 
 FREE, HELD, SLIPS = 0.0, 1.0, 2.0
 """What rows of active blocks do, in numbers."""
@@ -209,7 +209,9 @@ def multipliers(rows: i64, rank: i64, rest: ptr, lam: ptr, run: Run) -> None:
     Q = at(run.metric, nv * nv + 1)
     R = at(Q, rows * nv)
     order = at(R, rows * rows)
-    scale = at(order, 3 * rows + 1)
+    b = at(order, rows)
+    y = at(b, rows)
+    scale = at(y, rows + 1)
     forward_solve(nv, run.metric, rest)
     for k in range(rows):
         lam[k] = 0.0

@@ -3,8 +3,7 @@
     slopes = worlds.derivatives()      # of the step from where the worlds are; none is taken
     slopes.A, slopes.B                 # shape (2 nv, 2 nv, worlds), (2 nv, inputs, worlds)
 
-Public names: StepDerivatives, Asked, derivative_kernels, check_one_row, check_memory, room_for,
-labelled.
+Public names: StepDerivatives, Asked, derivative_kernels, check_derivatives, room_for, labelled.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ class StepDerivatives(Shown):
         labels: of the rows, and of the columns of A: positions first.
         inputs: of the columns of B.
         statuses: 0, or why a world has no derivative (NaN in all rows); see `why`.
-        edges: bits of the edges that a world is at: its derivative is one-sided there.
+        edges: bits of the edges that a world is at: its derivative is that of one side.
         step: the size of the step [s].
 
     Example:
@@ -120,6 +119,11 @@ class Asked:
     whole: Any
 
     @property
+    def step(self) -> float:
+        """Its size [s]."""
+        return float(self.plan.settings.step or 0.0)
+
+    @property
     def shapes(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
         """Of A and of B."""
         nv, nu = self.plan.size("nv"), self.plan.inputs.held.size
@@ -149,17 +153,13 @@ def derivative_kernels(plan: Plan, place: Place, *, single: bool) -> Kernels:
     return place.load(derivative_module(plan, single=single, gpu=place.is_gpu))
 
 
-def check_one_row(rows: int) -> None:
-    """Raises an error for a table of inputs."""
+def check_derivatives(asked: Asked, rows: int, kernels: Kernels) -> None:
+    """Raises an error for a table of inputs, or before anything is allocated that does not fit."""
     if rows > 1:
         raise SimulationError(
             "derivatives are of one step, and a table of inputs was given.",
             hint="Give one row of it.",
         )
-
-
-def check_memory(asked: Asked, kernels: Kernels) -> None:
-    """Raises an error before anything is allocated that does not fit."""
     free = asked.place.free_bytes() - asked.place.kept_bytes(kernels)
     numbers = sum(rows * columns for rows, columns, _ in asked.shapes)
     size = np.dtype(asked.real).itemsize
@@ -187,9 +187,9 @@ def labelled(asked: Asked, arrays: Mapping[str, Any]) -> StepDerivatives:
     labels = plan.program.labels
     rows = (*map(_coordinate, labels["v"]), *labels["v"])
     inputs = tuple(labels.get("u", ()))
-    step = float(plan.settings.step or 0.0)
+    name = plan.program.name
     return StepDerivatives(
-        arrays["a"], arrays["b"], rows, inputs, statuses, edges, step, plan.program.name, place
+        arrays["a"], arrays["b"], rows, inputs, statuses, edges, asked.step, name, place
     )
 
 

@@ -46,8 +46,7 @@ from .balls_step import balls_of
 from .derivatives import (
     Asked,
     StepDerivatives,
-    check_memory,
-    check_one_row,
+    check_derivatives,
     derivative_kernels,
     labelled,
     room_for,
@@ -525,14 +524,14 @@ class Worlds:
         return values, 1
 
     def derivatives(self, *, inputs: Any = None) -> StepDerivatives:
-        """How the end of the next step depends on the state and on inputs; no step is taken.
+        """How the end of the next step depends on its beginning; no step is taken.
 
         Args:
-            inputs: of that step: name -> number, or an array, as of `step`; None for those at hand.
+            inputs: of that step, as of `step`; None for those at hand.
 
         Returns:
-            A = d(q₁, v₁)/d(q, v) and B = d(q₁, v₁)/d(inputs) of every world, labelled, where the
-            worlds are. Modes of contacts are held; where one may end, the world is marked.
+            d(q₁, v₁)/d(q, v) and d(q₁, v₁)/d(inputs) of every world, labelled, where the worlds
+            are. Modes of contacts are held; where one may end, the world is marked.
 
         Example:
             >>> import liaison
@@ -544,13 +543,11 @@ class Worlds:
         single = self.precision == "single"
         self._slopes = self._slopes or derivative_kernels(self.plan, self.place, single=single)
         u, rows = self._inputs(inputs)
-        check_one_row(rows)
         asked = Asked(self.plan, self.place, self.count, self.real, self.whole)
-        check_memory(asked, self._slopes)
+        check_derivatives(asked, rows, self._slopes)
         arrays, numbers = room_for(asked), asked.numbers(u, self.p)
-        h = float(self.plan.settings.step or 0.0)
-        threads = numbers["count"]
-        self._launch(self._slopes, "derive", numbers, h, {"u": u, **arrays}, threads)
+        more = {"u": u, **arrays}
+        self._launch(self._slopes, "derive", numbers, asked.step, more, numbers["count"])
         return labelled(asked, arrays)
 
     def reset(
