@@ -48,7 +48,9 @@ DIRECTION = (
 """Parts of x, and their sizes."""
 
 CHOICES = frozenset({"min", "max", "abs", "sign", "select"})
-"""Operations whose slope jumps."""
+CORNERS = frozenset({"min", "max"})
+"""Operations whose slope jumps; of contacts fewer, since the search for the nearest point of a
+curved surface selects, too."""
 
 LEAST = 1e-300
 """Beside the size of what is compared, so that 0 and 0 are at an edge."""
@@ -188,11 +190,11 @@ def _inverse(x: Expr) -> Expr:
     return ZERO if vanishes(x) else constant(1.0) / x
 
 
-def _edge(outputs: Sequence[Expr]) -> Expr:
+def _edge(outputs: Sequence[Expr], choices: frozenset[str] = CHOICES) -> Expr:
     """How near the closest choice among formulas is to being another one; 1 where there is none."""
     least: Expr = constant(1.0)
     for node in topological(outputs):
-        if node.op in CHOICES:
+        if node.op in choices:
             off, size = _margin(node)
             least = least if off.op == "const" else minimum(least, absolute(off) / (LEAST + size))
     return least
@@ -226,7 +228,7 @@ def tangents(
         "retract": writer.of("retract"), "motion": writer.motion(), "sides": writer.sides(),
         "rates": writer.rates(), "local": writer.local(),
         "edges": [_edge(list(program.entry("terms").outputs))],
-        "side_edges": [_edge(list(program.entry("one_sided").outputs))],
+        "side_edges": [_edge(list(program.entry("one_sided").outputs), CORNERS)],
     }  # fmt: skip
     if "local_rate" in program.entries:
         outputs["local_rate"] = writer.of("local_rate")
