@@ -30,7 +30,7 @@ real and no NaN; what a number means, whether it is positive or small enough, th
 Of mappings the keys are looked at, of sequences no entry; what has no annotation, or Any, passes.
 
 Public names: the family above, needed, Place, Cure, interruptible, checked, fitting,
-misfit, unchecked, check_fields, warn_renamed.
+unchecked, check_fields, warn_renamed.
 """
 
 from __future__ import annotations
@@ -50,6 +50,8 @@ from itertools import chain
 from numbers import Real
 from types import NoneType, UnionType
 from typing import Any, Literal, Self, TypeAlias, TypeVar, Union, cast, final, get_args, get_origin
+
+from .lazy import misfit, nearest
 
 
 @final
@@ -213,12 +215,7 @@ def needed(extra: str) -> Iterator[None]:
 
 
 class ReadingWarning(UserWarning):
-    """A note of a reader: something of a description that is not used, or was repaired.
-
-    Args:
-        note: what it is.
-        file: of the description; "" where there is none.
-    """
+    """A note of a reader: something of a description (a file, or "") not used, or repaired."""
 
     def __init__(self, note: str, file: str = "") -> None:
         self.note, self.file = note, file
@@ -261,7 +258,7 @@ class NamingError(LiaisonError):
     ) -> NamingError:
         """No `kind` is named `name`; proposes the nearest declared one."""
         known = sorted(declared)
-        near = _meant(str(name), known)
+        near = meant(str(name), known)
         guess = f"; did you mean {near[0]!r}?" if near else "."
         listed = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
         error = cls(f"no {kind} is named {name!r}{guess}", hint=f"Declared: {listed or 'none'}.")
@@ -276,45 +273,13 @@ class NamingError(LiaisonError):
         )
 
 
-def _meant(name: str, known: list[str]) -> list[str]:
+def meant(name: str, known: list[str]) -> list[str]:
     """Declared names that a name may mean: in other case, similar, or S for S.s."""
     alike = [x for x in known if x.lower() == name.lower()]
     stem = name.partition(".")[0] + "'" * name.count("'")
     near = alike or difflib.get_close_matches(name, known, n=1)
-    return near or [x for x in known if x == stem]
-
-
-def _guess(name: str, known: list[str]) -> str:
-    """The question whether another argument is meant; a full stop where none is near."""
-    same = [x[0] for x in SYNONYMS if name.lower() in x and x[0] in known]
-    near = same or _meant(name, known)
-    return f"; did you mean {near[0]!r}?" if near else "."
-
-
-SYNONYMS = tuple(
-    tuple(words.split())
-    for words in (
-        "p position pos origin xyz point translation",
-        "R rotation orientation rot matrix",
-        "length height",
-        "height length",
-        "center com centre",
-        "com center centre",
-        "color colour rgba",
-        "friction mu",
-        "restitution e elasticity",
-        "until t_end tend end duration tmax t_final",
-        "step dt timestep h time_step",
-        "start initial initial_state q0 x0",
-        "tolerance tol rtol atol accuracy",
-        "method solver integrator",
-        "controller control policy",
-        "mass m",
-        "radius r",
-        "file filename path",
-    )
-)
-"""Words of arguments that mean the first of each group, where that is one of those taken."""
+    begun = [x for x in known if len(name) > 2 and x.startswith(name)]
+    return near or [x for x in known if x == stem] or begun
 
 
 class OptionError(NamingError, TypeError):
@@ -352,10 +317,9 @@ class OptionError(NamingError, TypeError):
         for name in keywords:
             if name not in known:
                 listed = sorted(known)
-                raise cls(
-                    f"{verb} takes no option {name!r}{_guess(name, [*listed, *named])}",
-                    hint=f"Options: {', '.join(listed)}.",
-                )
+                near = nearest(name, [*listed, *named])
+                hint = f"Options: {', '.join(listed)}."
+                raise cls(f"{verb} takes no option {name!r}{near}", hint=hint)
 
 
 class ArgumentError(LiaisonError, TypeError):
@@ -648,10 +612,7 @@ def checked(function: F) -> F:
 
 
 def fitting(function: F) -> F:
-    """The function, which says what it takes where it is given other arguments.
-
-    As `checked`, but it does not look at values.
-    """
+    """The function, which says what it takes where others are given; values are not looked at."""
 
     @wraps(function)
     def fitted(*args: Any, **keywords: Any) -> Any:
@@ -663,48 +624,6 @@ def fitting(function: F) -> F:
             raise misfit(function, args, keywords) from None
 
     return cast(F, fitted)
-
-
-def misfit(
-    function: Callable[..., Any], args: Sequence[Any], keywords: Mapping[str, Any], name: str = ""
-) -> LiaisonError:
-    """The error of a call that Python could not begin.
-
-    Names a keyword that is not taken, with the nearest one, an argument that is missing, or one
-    that is given twice or too many.
-
-    Args:
-        function: that was called; of a record, its `__init__`.
-        args: its arguments in their order.
-        keywords: those by name.
-        name: of the record, for the message.
-    """
-    parameters = dict(signature(function).parameters)
-    if parameters.pop("self", None) is not None:
-        args = args[1:]
-    name = name or function.__qualname__.rpartition(".<locals>.")[2]
-    places = [x for x, y in parameters.items() if y.kind in IN_PLACE]
-    known = [x for x, y in parameters.items() if y.kind is not Parameter.VAR_KEYWORD]
-    listed = [x for x in known if x not in INNER]
-    hint = f"Its arguments are {', '.join(listed)}." if listed else "It takes no arguments."
-    for word in keywords:
-        if word not in known:
-            return OptionError(f"{name} takes no option {word!r}{_guess(word, listed)}", hint=hint)
-    single = [x for x in known if parameters[x].kind is not Parameter.VAR_POSITIONAL]
-    needed = [x for x in single if parameters[x].default is Parameter.empty]
-    missing = [x for x in needed if x not in keywords and x not in places[: len(args)]]
-    if missing:
-        return ArgumentError(f"{name} needs the argument {missing[0]!r}.", hint=hint)
-    twice = [x for x in places[: len(args)] if x in keywords]
-    if twice:
-        return ArgumentError(f"{name} is given {twice[0]!r} twice.", hint=hint)
-    count = f"{len(places)} argument{'s' if len(places) != 1 else ''}"
-    return ArgumentError(f"{name} takes {count} in place, not {len(args)}.", hint=hint)
-
-
-IN_PLACE = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-INNER = ("place", "owner", "written_in")
-"""Fields of records that readers fill."""
 
 
 def unchecked(function: F) -> F:

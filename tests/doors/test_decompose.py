@@ -19,8 +19,8 @@ from liaison.errors import MissingModule, OptionError
 from liaison.formats.decompose import Decomposition
 from liaison.numeric import decompose
 from liaison.numeric.decompose import _kept, _key, convex_parts, volume_of
-from liaison.numeric.disk_cache import store
 from liaison.numeric.meshes import MeshFile, read_mesh
+from liaison.numeric.progress import store
 
 OUTLINE = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]
 PLAYED = """

@@ -68,7 +68,8 @@ def test_limits_are_facts_and_strangers_are_named():
     assert found.notes == (
         "'timestep' of <option> is not used",
         "<light> in <worldbody> is not used",
-        "9 pairs of geoms may touch, and pass through each other; contacts=True reads them",
+        "9 pairs of geoms may touch, and pass through each other; "
+        "contacts=True (--contacts) reads them",
         "the geoms of the world are not drawn",
     )
 

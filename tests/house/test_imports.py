@@ -26,6 +26,7 @@ LATER = {
     "equations.reading_order": "equations.modes",
     "equations.setting": "equations.commutators equations.motors.compensation expr.periodic "
     "tree.contact.sides",
+    "tree.assemble": "tree.reach",
     "tree.tree": "tree.memory",
     "formats.lsd.meaning.statements": "formats.lsd.meaning.contacts",
     "formats.lsd.read": "formats.merge",
@@ -50,7 +51,7 @@ LATER = {
     "simulation.report": "simulation.reactions contacts.events.series contacts.stepping.report "
     "contacts.events.touching contacts.scene.report simulation.balance simulation.between",
     "simulation.run": "simulation.between simulation.checkpoint contacts.scene.world",
-    "simulation.stepper": "contacts.scene.report",
+    "simulation.stepper": "contacts.scene.report simulation.balance",
     "simulation.record.series": "simulation.record.resampling",
     "simulation.record.trajectory": "simulation.record.resampling simulation.record.wrenches",
 }

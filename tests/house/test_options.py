@@ -37,7 +37,7 @@ def test_the_record_has_every_option_that_runs_take():
     own = {"self", "kernel", "state", "states", "until", "parameters", "more", "rejected"}
     taken = {*inspect.signature(simulate).parameters, *inspect.signature(simulate_batch).parameters}
     assert taken - own == set(OF_BATCHES) - set(OF_SCENES) - {"only_series"}  # `series` of these
-    assert {x.name for x in fields(Settings)} - {"every", "watch"} == set(OF_STEPS)
+    assert {x.name for x in fields(Settings)} - {"every"} == set(OF_STEPS)
 
 
 @pytest.mark.parametrize("verb", ["simulate", "simulate_batch", "verify"])

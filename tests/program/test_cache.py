@@ -13,7 +13,7 @@ import pytest
 from program_samples import program_of, synthetic
 
 from liaison.expr import symbol
-from liaison.numeric.disk_cache import cache_folder, fetch, key_of, own_folder, prune, store
+from liaison.numeric.progress import cache_folder, fetch, key_of, own_folder, prune, store
 from liaison.program import to_llvm
 from liaison.program.llvm import machine
 
@@ -174,7 +174,7 @@ def test_pruning_beside_other_processes(folder):
     """Several prune and store at once: nothing is raised, and what is read is whole."""
     script = (
         "import sys\n"
-        "from liaison.numeric.disk_cache import fetch, key_of, prune, store\n"
+        "from liaison.numeric.progress import fetch, key_of, prune, store\n"
         "for k in range(120):\n"
         "    key = key_of(str(k % 40))\n"
         "    store(key, bytes([k % 40]) * 20_000)\n"

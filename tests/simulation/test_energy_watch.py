@@ -362,3 +362,17 @@ def test_runs_of_a_batch_that_run_away_do_not_pass():
             text, until=0.05, method="rk4", step=1e-3, every=0.01, start=starts
         )
         assert runs.statuses == (status, status)
+
+
+def test_a_drive_that_runs_away_by_its_work_does_not_pass():
+    """A law of speed in steps too long for it: 1e29 m, and all of it in doubt at the last look."""
+    law = "apply motor torque = 0.5 N*m*s/rad * (30 rad/s - A') end on A ;"
+    text = (Path(__file__).parents[2] / "examples" / "cam.lsd").read_text(encoding="utf-8")
+    assert law in text
+    steps = {"until": 0.1, "method": "moreau", "step": 5e-3}
+    assert liaison.simulate(text, **steps).status == "done"  # the motor follows its own coordinate
+    explicit = "apply dissipation value = 0.25 N*m*s/rad * (30 rad/s - A')^2 end ;"
+    run = liaison.simulate(text.replace(law, explicit), **steps)
+    assert run.status == "suspect"
+    assert "from t = " in run.message
+    assert abs(run["A"][-1]) > 1e10

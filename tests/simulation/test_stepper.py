@@ -68,7 +68,7 @@ def test_wrong_steps_are_refused(kernel):
         robot.step({"moter": 1}, 0.1)
     with pytest.raises(SimulationError, match="2 inputs were given; there are 1"):
         robot.step([1, 2], 0.1)
-    with pytest.raises(SimulationError, match="not finite"):
+    with pytest.raises(SimulationError, match="must be finite"):
         robot.step([np.nan], 0.1)
 
 
@@ -174,3 +174,51 @@ def test_a_compiled_mechanism_needs_no_state(examples):
     for each in (alone, ours):
         each.step({}, 0.1)
     assert ours.state.q == pytest.approx(alone.state.q, abs=1e-12)
+
+
+STIFF = """
+let bob = body mass = 10 g, inertia = 0 end ;
+let S = join earth and bob with prismatic axis = [1, 0, 0] end ;
+apply servo target = 0, stiffness = {} N/m, damping = {} end on S ;
+start S = 1 mm ;
+"""
+
+
+@pytest.mark.parametrize("dt", [1e-3, 1e-2])
+def test_a_motion_that_grows_without_end_is_an_error(dt):
+    """As a run is suspect: it went on to 1e303 m/s without a word."""
+    stepper = liaison.stepper(STIFF.format(600, 60), method="rk4", step=1e-3)
+
+    def go():
+        for _ in range(60):
+            stepper.step(None, dt)
+
+    with pytest.raises(SimulationError, match="energy grows from step to step") as error:
+        go()
+    assert error.value.status == "suspect"
+    assert f"at t = {stepper.state.t:.6g} s" in str(error.value)
+    assert abs(stepper.state.v[0]) < 1e60
+    assert stepper.state.t <= 10 * dt
+
+
+def test_a_motion_that_grows_may_be_left_alone():
+    stepper = liaison.stepper(STIFF.format(600, 60), method="rk4", step=1e-3, watch=False)
+    for _ in range(20):
+        state = stepper.step(None, 1e-3)
+    assert abs(state.v[0]) > 1e10
+
+
+def test_inputs_that_jump_are_no_suspicion():
+    text = """
+    let bob = body mass = 1 kg, inertia = 0 end ;
+    let S = join earth and bob with prismatic axis = [1, 0, 0] end ;
+    input push = 0 N ;
+    apply motor force = push end on S ;
+    apply damper coefficient = 1 N*s/m end on S ;
+    """
+    for options in ({}, {"method": "moreau", "step": 1e-3}, {"method": "rk4", "step": 1e-2}):
+        stepper = liaison.stepper(text, **options)
+        draw = np.random.default_rng(3)
+        for _ in range(50):
+            stepper.step({"push": draw.uniform(-100, 100)}, 0.02)
+        assert np.isfinite(stepper.state.v).all()

@@ -88,7 +88,13 @@ def request_of(
         mechanism = with_values(mechanism, fixed)
         return Request(with_starts(mechanism, start, guess), start, inputs)
     except NamingError as error:
-        raise typer.BadParameter(str(error)) from None
+        of_motors = any(x.rpartition(".")[2] in MOTORS for x in fixed if x not in known)
+        hint = "\n    Motors of URDF files have inputs: --motors position." if of_motors else ""
+        raise typer.BadParameter(f"{error}{hint}") from None
+
+
+MOTORS = ("target", "effort", "speed")
+"""Ends of the names of inputs of motors."""
 
 
 def reader_options(file: Path, robot: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,30 +2,48 @@
 
 Unilateral rows of a mechanism as formulas: gaps, rates, slips, and what bounds their forces.
 
-Public names: completed, plain_dynamics, sides_of, with_inertia, with_states.
+Loads whose efforts follow what they act along: servos, springs, dampers. Steps of a fixed size take
+such an effort at the end that it leads to itself, and need it apart from the other forces,
 
-Source: docs/theory/one_sided.md.
+    τ = Jᵀ e(x, ẋ),   ẋ = J v + ẋ₀,   s = −∂e/∂ẋ,   k = −∂e/∂x                     (loads-1)
+
+with e at any x and ẋ.
+
+Public names: completed, plain_dynamics, sides_of, with_inertia, with_states, ImplicitLoad,
+ImplicitLoads, measured, measure_symbols.
+
+Source: docs/theory/one_sided.md; docs/theory/time_stepping.md.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
-from liaison.expr import ONE, ZERO, Expr, as_expr, switches, symbol, vanishes
-from liaison.model import Mechanism
+from liaison.expr import (
+    ONE,
+    ZERO,
+    Expr,
+    as_expr,
+    gradient,
+    substitute,
+    switches,
+    symbol,
+    vanishes,
+)
+from liaison.model import AlongMeasure, Mechanism
+from liaison.model.markers import Coordinate, Measure
 from liaison.tree import Tree, as_float
 from liaison.tree.closure import is_curved
 from liaison.units import FORCE, MOMENT, Label, effort_along
 
 from .equations import COEFFICIENTS, Dynamics, Equations, EventFormula, Side, Sides
-from .implicit_loads import ImplicitLoads
 from .reports import TreeReports
-from .setting import Setting
+from .setting import Setting, measure_row, reading, without_free_length
 
 if TYPE_CHECKING:
     from liaison.tree import SideBlock
@@ -306,3 +324,71 @@ def length_of(mechanism: Mechanism) -> float:
 def _corners(shape: Any) -> tuple[Any, ...]:
     """The points of a hull; of other shapes none."""
     return tuple(getattr(shape, "points", ()))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ImplicitLoad:
+    """One load of (loads-1)."""
+
+    name: str
+    value: Expr  # x
+    rate: Expr  # ẋ
+    J: Mapping[int, Expr]  # velocity -> entry
+    effort: Expr  # of `measure_symbols`
+    damping: Expr  # s
+    stiffness: Expr  # k
+    is_stored: bool = False  # its work is in U
+
+
+def measured(mechanism: Mechanism) -> list[AlongMeasure]:
+    """Loads that act along a measure, in order."""
+    return [force for force in mechanism.forces if isinstance(force, AlongMeasure)]
+
+
+def measure_symbols(name: str) -> tuple[Expr, Expr]:
+    """x and ẋ of a load in its law."""
+    return symbol(f"'measure of {name}"), symbol(f"'rate of {name}")
+
+
+@final
+class ImplicitLoads:
+    """A row for each load along a measure, derived when first asked for.
+
+    A row is empty where the effort does not follow the measure.
+    """
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+
+    @cached_property
+    def rows(self) -> tuple[ImplicitLoad, ...]:
+        """In the order of the mechanism."""
+        return tuple(_implicit(self.setting, x) for x in measured(self.setting.mechanism))
+
+
+def _own_symbols(setting: Setting, measure: Measure) -> tuple[Expr, ...]:
+    """x and ẋ of a coordinate as formulas name them: a motor may be given by a law of its own."""
+    if not isinstance(measure, Coordinate):
+        return ()
+    row = measure_row(setting.kinematics, measure)
+    return as_expr(row.value), as_expr(row.rate)
+
+
+def _implicit(setting: Setting, force: AlongMeasure) -> ImplicitLoad:
+    """One of them."""
+    read = reading(setting.kinematics, setting)
+    x, rate = measure_symbols(force.name)
+    own = _own_symbols(setting, force.along())
+    effort = as_expr(force.effort_at(x, rate, read))
+    effort = substitute([effort], dict(zip(own, (x, rate), strict=False)))[0] if own else effort
+    stiffness, damping = (-y for y in gradient(effort, [x, rate]))
+    is_free_of_it = vanishes(stiffness) and vanishes(damping)
+    if is_free_of_it or without_free_length(setting.kinematics, force, read) is not None:
+        return ImplicitLoad(force.name, ZERO, ZERO, MappingProxyType({}), ZERO, ZERO, ZERO)
+    row = measure_row(setting.kinematics, force.along())
+    J = {j: as_expr(y) for j, y in row.G.items() if not vanishes(y)}
+    return ImplicitLoad(
+        force.name, as_expr(row.value), as_expr(row.rate), MappingProxyType(J), effort, damping,
+        stiffness, is_stored=force.energy_at(x, read) is not None,
+    )  # fmt: skip

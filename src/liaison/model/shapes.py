@@ -183,7 +183,7 @@ class Capsule(Shape, Brief):
 
     Example:
         >>> import liaison
-        >>> pill = liaison.body("pill", shapes=liaison.Capsule("1 cm", "4 cm"), density=1000)
+        >>> pill = liaison.body("pill", shapes=liaison.Capsule(0.01, 0.04), density=1000)
         >>> round(float(pill.mass), 6)
         0.016755
     """

@@ -24,9 +24,9 @@ import numpy as np
 
 from liaison.errors import ModelError, needed
 
-from .disk_cache import fetch, key_of, store
 from .hulls import convex_hull
 from .meshes import MeshFile
+from .progress import fetch, key_of, store
 from .state import Array
 
 SECONDS = 60.0

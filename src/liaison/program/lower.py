@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from liaison.equations import Equations
-from liaison.equations.implicit_loads import ImplicitLoad, measure_symbols, measured
+from liaison.equations.completion import ImplicitLoad, measure_symbols, measured
 from liaison.errors import DerivationError, NamingError, ProgramError, checked
 from liaison.expr import (
     ONE,
@@ -26,6 +26,7 @@ from liaison.expr import (
     as_expr,
     count_operations,
     maximum,
+    rewritten,
     sqrt,
     substitute,
     symbol,
@@ -215,7 +216,7 @@ def watched_energy(equations: Equations) -> tuple[str, str]:
     if sides.blocks and drives:
         return "", "a drive acts beside contacts"
     at_rest = substitute(list(sides.rate), dict.fromkeys(symbols.v, ZERO))
-    if not all(map(vanishes, at_rest)):
+    if not all(map(vanishes, rewritten(at_rest, _without_choice))):
         return "", "a contact moves with time"
     try:
         power = reports.power
@@ -224,6 +225,13 @@ def watched_energy(equations: Equations) -> tuple[str, str]:
     if power is ZERO and not drives:
         return "energy", ""
     return "work", ""
+
+
+def _without_choice(node: Expr) -> Expr | None:
+    """0 in the place of a choice between zeros, of which one may be a float."""
+    if node.op == "select" and vanishes(node.args[1]) and vanishes(node.args[2]):
+        return ZERO
+    return None
 
 
 def watched_formulas(equations: Equations) -> list[Expr]:

@@ -24,7 +24,7 @@ from liaison.simulation.plan.plan import Plan, may_lose, scales
 from liaison.simulation.record.trajectory import SUSPECT
 
 from .machine import map_entry
-from .outcome import Balance, Outcome, runs_away, safety
+from .outcome import GROWTH, Balance, Outcome, runs_away, safety
 
 LOOKS = 64
 """Recorded states at which the bound of a step is evaluated."""
@@ -62,9 +62,10 @@ def suspicion(
     if outcome is None and not plan.settings.is_adaptive and runs_away(balance):
         return Outcome(
             SUSPECT,
-            f"energy grows from step to step to {balance.size:.3g} J, by work that cannot be "
-            f"followed: the step of {plan.settings.step:g} s is too long for the fastest motion. "
-            "Take a shorter step, softer springs and motors, or an adaptive method.",
+            f"energy grows from step to step to {balance.size:.3g} J at t = "
+            f"{balance.t_jump:.6g} s, {_growth(balance)}by work that cannot be followed: the step "
+            f"of {plan.settings.step:g} s is too long for the fastest motion. Take a shorter step, "
+            "softer springs and motors, or an adaptive method.",
         )
     return outcome
 
@@ -157,6 +158,17 @@ def _cause(plan: Plan, balance: Balance, allowed: float) -> tuple[str, str, str]
         "Compare with another formalism and smaller rtol and atol; `liaison verify` names the "
         "theorem that fails.",
     )
+
+
+def _growth(balance: Balance) -> str:
+    """From when on it grows, by the trace."""
+    trace = balance.trace
+    if trace is None or len(trace) < GROWTH:
+        return ""
+    sizes = np.abs(trace[:, 1])
+    grows = sizes[1:] >= 2 * sizes[:-1]
+    k = len(grows) - int(np.argmin(grows[::-1])) if not grows.all() else 0
+    return f"from t = {trace[k, 0]:.6g} s on, "
 
 
 def _begin(balance: Balance, allowed: float) -> float:

@@ -310,9 +310,20 @@ def gap(t: Array, listed: Mapping[str, Series]) -> Outcome | None:
             if not np.isfinite(values[k]):
                 what = column.replace("outputs.", "").replace("inputs.", "")
                 kind = {"outputs": "output", "inputs": "input"}.get(name, "series")
+                if name == "energy":
+                    return _energy_lost(float(t[k]), float(values[k]), k)
                 text = f"{kind} {what!r} is {values[k]} at t = {t[k]:.9g} s."
                 return Outcome(FAILED, text, UNDEFINED, "not finite")
     return None
+
+
+def _energy_lost(t: float, value: float, k: int) -> Outcome:
+    """The failure that an energy without a finite value is."""
+    text = f"the energy is {value} at t = {t:.9g} s, at the recorded state {k}: "
+    text += "velocities have grown until their squares are no numbers any more."
+    hint = "Take a smaller step or an adaptive method; look for forces that pump energy, or motors "
+    hint += "that are too stiff for the step."
+    return Outcome(FAILED, text, hint, "not finite")
 
 
 CLOSED = 1.0
@@ -499,9 +510,12 @@ def runs_away(balance: Balance) -> bool:
     is missed is in doubt then. Where it grows like this to the end, steps are too long.
     """
     trace = balance.trace
-    if trace is None or not balance.jump > UNFOLLOWED * balance.turned_over:
+    if trace is None:
         return False
-    return doubles(np.abs(trace[:, 1]))
+    doubt = max(balance.jump, -float(trace[-1, 1]))
+    sizes = np.abs(trace[:, 1])
+    # the work of the last step is known by fewer instants than that of those before it
+    return doubt > UNFOLLOWED * balance.turned_over and (doubles(sizes) or doubles(sizes[:-1]))
 
 
 def doubles(sizes: Array) -> bool:

@@ -15,13 +15,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liaison.errors import Interrupted, NamingError, SimulationError, checked
+from liaison.errors import Interrupted, NamingError, SimulationError, checked, fitting
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulation.events.watched import sides_in
@@ -32,13 +31,15 @@ from liaison.simulation.steps import layout as at
 from liaison.simulation.steps import sides_layout as side
 from liaison.units import si_value
 
-from .outcome import outcome_of
+from .outcome import balance_of, is_off, outcome_of
 from .report import event_records
 from .run import Run
 
 MODES = {side.OPEN: "open", side.CLOSED: "closed", side.LOCKED: "held"}
 SLIDES = {side.OPEN: "open", side.STICK: "sticks", side.SLIP: "slips"}
 """Words of modes: of gaps and relations of rates, and of friction."""
+
+UNWATCHED = "With `watch=False` steps go on whatever the energy does."
 
 WHOLE = 1e-12
 """Of a time that is a whole number of steps but for rounding."""
@@ -82,7 +83,7 @@ class Stepper:
         parameters: Mapping[str, float] | None = None,
     ) -> None:
         self._kernel, self._parameters = kernel, parameters
-        self._settings = replace(settings, watch=False)  # inputs and states are set from outside
+        self._settings = settings
         shown = () if self.is_scene else kernel.program.labels.get("u", ())
         self._units = {x.name: x.unit for x in shown}
         self._names = list(self._units)
@@ -152,10 +153,12 @@ class Stepper:
             return scene_events(self._run.own_plan, self._event_rows, math.inf)
         return event_records(self._run.own_plan, self._event_rows)
 
+    @fitting
     def step(self, u: Mapping[str, float | str] | ArrayLike | None, dt: float | str) -> State:
         """Moves on by dt [s] with inputs held at u: by name, or all in order; None keeps them.
 
-        An event that stops the mechanism ends the step early; see `stopped_by`.
+        An event that stops the mechanism ends the step early; see `stopped_by`. Where the balance
+        of energy is off by more than steps explain, as in a run that is suspect, it is an error.
 
         Example:
             >>> import liaison
@@ -171,8 +174,26 @@ class Stepper:
             self._set_inputs(u)
         self._run.go_until(self._end_after(dt))
         run.phase, run.is_stopping = at.TRY, 0
+        run.ledger.event = max(int(run.ledger.event), at.RESUMED)  # inputs may be others
         self._advance()
+        self._check_balance()
         return self.state
+
+    def _check_balance(self) -> None:
+        """Raises an error where energy grows by more than steps explain, as a run is suspect."""
+        balance = balance_of(self._run.arrays.run)
+        if balance is None or not is_off(self._settings, balance):
+            return
+        from .balance import suspicion
+
+        run = self._run.arrays.run
+        row = np.concatenate([[float(run.t)], run.q, run.v, run.u])
+        end = suspicion(self._run.own_plan, balance, row[None, :], None)
+        if end is not None:
+            raise SimulationError(
+                end.message, status=end.status, t=self._run.t,
+                trajectory=self._run.trajectory(), hint=UNWATCHED,
+            )  # fmt: skip
 
     def _end_after(self, dt: float) -> float:
         """The end of a step: whole fixed steps of a scene are those of a run in one go."""
@@ -206,7 +227,7 @@ class Stepper:
 
     def _set_inputs(self, u: Mapping[str, float | str] | ArrayLike) -> None:
         run = self._run.arrays.run
-        held = run.u
+        held = run.u.copy()
         if self.is_scene:
             raise SimulationError("a scene has no inputs.", hint="Write step(None, dt).")
         if isinstance(u, Mapping):
@@ -220,8 +241,11 @@ class Stepper:
             if values.shape != held.shape:
                 raise SimulationError(f"{values.size} inputs were given; there are {held.size}.")
             held[:] = values
-        if not np.all(np.isfinite(held)):
-            raise SimulationError("an input is not finite.", t=self._run.t)
+        for name, value in zip(self._names, held.tolist(), strict=True):
+            if not math.isfinite(value):
+                raise SimulationError(f"input {name!r} is {value}; it must be finite.",
+                                      t=self._run.t)  # fmt: skip
+        run.u[:] = held
         run.is_fresh = 0
 
 

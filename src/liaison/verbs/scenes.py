@@ -235,9 +235,6 @@ def _no_place(why: str, place: Any) -> ModelError:
 SOLID = (Box, Capsule, Cylinder, Hull)
 """Shapes that stand in a box of their own."""
 
-ROUNDED: dict[type, int] = {Cylinder: ROUND, Capsule: ROD}
-"""What is said of them in the place of a number of corners."""
-
 
 class _Part:
     """One free body: where it is, and the balls and points on it."""
@@ -319,7 +316,9 @@ class _Part:
         for shape in (x for x in self.body.shapes if isinstance(x, SOLID)):
             points = self.values.floats(getattr(shape, "points", ())).reshape(-1, 3)
             middle = (np.min(points, axis=0) + np.max(points, axis=0)) / 2 if len(points) else 0.0
-            listed.append((ROUNDED.get(type(shape), len(points)), points - middle))
+            is_round, is_rod = isinstance(shape, Cylinder), isinstance(shape, Capsule)
+            count = ROUND if is_round else ROD if is_rod else len(points)
+            listed.append((count, points - middle))
         return listed
 
 

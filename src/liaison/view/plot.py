@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, final
@@ -16,7 +16,14 @@ from typing import Any, TypedDict, Unpack, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import LiaisonError, NamingError, SimulationError, needed
+from liaison.errors import (
+    LiaisonError,
+    NamingError,
+    OptionError,
+    SimulationError,
+    fitting,
+    needed,
+)
 from liaison.simulation.record.files import write_file
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.units import UNITS, Label, unit_of
@@ -103,6 +110,17 @@ class LookKeywords(TypedDict, total=False):
     title: str | None
 
 
+def _look(function: str, look: Mapping[str, Any]) -> Look:
+    """The options of a plot.
+
+    Raises:
+        OptionError: one that there is not.
+    """
+    OptionError.check(function, look, Look.__slots__, named=("y", "ax"))
+    return Look(**look)
+
+
+@fitting
 def plot(
     trajectory: Trajectory,
     *labels: str | Sequence[str],
@@ -147,7 +165,7 @@ def plot(
         >>> axes.get_xlabel()
         't [s]'
     """
-    chosen = Look(**look)
+    chosen = _look("plot", look)
     names = _listed((*labels, y))
     panels = _panels(trajectory, names, chosen)
     if ax is not None:
@@ -162,6 +180,7 @@ def plot(
     return np.array(axes) if chosen.subplots else axes[0]
 
 
+@fitting
 def save_plot(
     trajectory: Trajectory,
     path: str | os.PathLike[str],
@@ -181,7 +200,7 @@ def save_plot(
     with needed("plots"):
         from matplotlib.figure import Figure
 
-    chosen = Look(**look)
+    chosen = _look("save_plot", look)
     names = _listed((*labels, y))
     panels = _panels(trajectory, names, chosen)
     figure = Figure(layout="constrained", figsize=_size(len(panels)))

@@ -131,11 +131,12 @@ def regulator(
     chosen = tuple(inputs) or tuple(known)
     if not chosen:
         raise ArgumentError(f"{kernel.program.name!r} has no inputs to control it by.")
+    R = _cost("input_cost", input_cost, chosen)
+    _check_labels(state_cost, kernel)
     held = holding_inputs(kernel, state, chosen)
     linear = linearize(kernel, state, inputs=held, independent=independent)
     B = linear.B[:, [known.index(x) for x in chosen]]
     Q = _cost("state_cost", state_cost, [x.name for x in linear.labels])
-    R = _cost("input_cost", input_cost, chosen)
     _check_costs(Q, R)
     check_stabilizable(linear, B)
     try:
@@ -174,6 +175,16 @@ def _cost(what: str, cost: Any, names: Sequence[str]) -> Array:
             f"{', '.join(names)}."
         )
     return matrix
+
+
+def _check_labels(cost: Any, kernel: Kernel) -> None:
+    """Raises an error for the cost of a state that there is not, or one below 0."""
+    known = [x.name for part in ("q", "v") for x in kernel.program.labels[part]]
+    for name, value in cost.items() if isinstance(cost, Mapping) else ():
+        if name not in known:
+            raise NamingError.unknown("state in state_cost", name, known)
+        if not float(value) >= 0:
+            raise ArgumentError(f"state_cost must be not negative; that of {name!r} is {value}.")
 
 
 def _check_costs(Q: Array, R: Array) -> None:

@@ -316,18 +316,23 @@ def with_convex(base: Kernel) -> Kernel:
         own = max(base.work_size(x) for x in ("frames", "one_sided"))
         return int(touches.rest) + own
 
-    read = {**base._read("one_sided"), **base._read("frames"), "x": 0}
-    for name in ("q", "v", "u", "p", "t"):
-        both = [base._read(x).get(name, 0) for x in ("frames", "one_sided")]
-        read[name] = max(both)
-    steps = {**read, "x": int(base.program.sizes["nq"])}
-    reads = {"one_sided": read, "one_sided_from": steps, "passes": steps}
+    reads = _reads(base)
     recipe = (with_convex, (base,))
     whole = MachineKernel(
         base.program, compiler, work_size, reads=reads, recipe=recipe, portable=base.portable
     )
     whole.origin = base.origin
     return whole
+
+
+def _reads(base: MachineKernel) -> dict[str, dict[str, int]]:
+    """How many leading elements of each array the loops look at."""
+    read = {**base._read("one_sided"), **base._read("frames"), "x": 0}
+    for name in ("q", "v", "u", "p", "t"):
+        both = [base._read(x).get(name, 0) for x in ("frames", "one_sided")]
+        read[name] = max(both)
+    steps = {**read, "x": int(base.program.sizes["nq"])}
+    return {"one_sided": read, "one_sided_from": steps, "passes": steps}
 
 
 def _touches(pairs: Any, program: Program) -> Touches:

@@ -46,8 +46,9 @@ def thickness(solid: Solid) -> float:
 def center_at(body: Convex, R: ptr, p: ptr, out: ptr) -> None:
     """Where the center of a body is."""
     for i in range(3):
-        out[i] = p[i] + R[3 * i] * body.center[0]
-        out[i] += R[3 * i + 1] * body.center[1] + R[3 * i + 2] * body.center[2]
+        out[i] = p[i]
+        for j in range(3):
+            out[i] += R[3 * i + j] * body.center[j]
 
 
 @loop

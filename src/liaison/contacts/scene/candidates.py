@@ -112,6 +112,7 @@ def candidates(e: Entries, world: World) -> i64:
         wide + world.terrains, world.extent, world.order, world.capacity, world.near
     )
     world.candidates = 0
+    world.near_pairs = max(count, 0)
     if count < 0:
         return CROWDED
     for c in range(count):

@@ -436,6 +436,8 @@ class World(Record):
     turns: i64
     missed: i64
     limited: i64  # steps with less restitution than asked
+    passed: i64  # parts of steps in which bodies may have passed each other
+    near_pairs: i64  # of the broad phase
     most: i64  # contacts
     islands: i64
     crew_at: i64  # in the workspace, as the following

@@ -142,6 +142,7 @@ def _summary(plan: Plan, arrays: Arrays) -> dict[str, Any]:
     return {
         "steps": int(run.steps), "sweeps": int(world.sweeps), "contacts": int(world.most),
         "turns": int(world.turns), "missed": int(world.missed), "limited": int(world.limited),
+        "passed": int(world.passed),
         "penetration": float(world.worst_depth), "residual": float(world.worst_residual),
         "step": float(run.step), "until": plan.until,
     }  # fmt: skip
@@ -149,9 +150,15 @@ def _summary(plan: Plan, arrays: Arrays) -> dict[str, Any]:
 
 def _missed(summary: dict[str, Any]) -> str:
     """The part of the message on steps whose impulses miss the tolerance; empty without any."""
+    passed = ""
+    if summary["passed"]:
+        passed = (
+            f"; in {summary['passed']} steps, even in parts of a thousandth, bodies go farther "
+            "past each other than they are thick, and may have passed through: take a smaller step"
+        )
     if summary["missed"] == 0:
-        return ""
-    return (
+        return passed
+    return passed + (
         f"; impulses of {summary['missed']} of {summary['steps']} steps miss the tolerance, by a "
         f"residual of {summary['residual']:.2g} at most"
     )

@@ -36,7 +36,7 @@ EVENTS = 16
 
 PROGRESS = (
     "h", "left", "excess", "residual", "penetration", "worst_residual", "worst_depth",
-    "sweeps", "most", "followed", "turns", "missed", "limited",
+    "sweeps", "most", "followed", "turns", "missed", "limited", "passed",
     "parts", "tried",
 )  # fmt: skip
 """What a world keeps when it gets more room, besides the pairs it follows."""

@@ -48,7 +48,7 @@ from liaison.solvers.cones.cones import DISC, ONE_WAY, Limit, solve_cones_near
 from liaison.solvers.linear.dense import dot, largest_in
 from liaison.solvers.linear.lemke import SOLVED, polyhedral_missed, solve_polyhedral
 
-from .loads import add_loads, begin_loads, is_unsettled, relinearize, spend
+from .loads import add_loads, begin_loads, is_unsettled, relinearize
 from .modes import still
 from .rows import (
     NOT_YET,
@@ -382,8 +382,6 @@ def settle(e: Entries, run: Run, scratch: ptr) -> i64:
             predict(e, run, scratch)
         if find_impulses(e, run, scratch) != GOOD:
             return NO_MODE
-    if run.nf > 0:
-        spend(after, run)
     return GOOD
 
 

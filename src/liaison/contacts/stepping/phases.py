@@ -42,6 +42,7 @@ from liaison.simulation.steps.stepsize import SHORTEST, choose_step, pass_breaks
 from liaison.solvers.cones.cones import ONE_WAY, solve_cones
 from liaison.solvers.linear.dense import dot, largest_in
 
+from .loads import spend
 from .modes import has_room, note_modes
 from .moreau import is_same_place, moreau_step
 from .rows import (
@@ -59,6 +60,10 @@ from .rows import (
 
 ROUNDS = 12
 """Corrections at most: they are Newton's, and two or three are enough as a rule."""
+
+SHALLOW, STRETCHED, SHORTER = 1e-7, 8.0, 0.5
+"""Deeper than this, in units, what is held may open where holding it moves a coordinate by so many
+times the depth, and the way is shorter by this part then."""
 
 NEAR = 4.0
 """Gaps up to this many penetrations wide are guarded while others are pushed out."""
@@ -127,12 +132,34 @@ def push_out(
     e: Entries, holds: i64, deepest: f64, t: f64, q: ptr, v: ptr, run: Run, scratch: ptr
 ) -> i64:
     """One correction of q: closed gaps to zero where `holds`, the others to what is allowed."""
+    delta = run.free.v
+    moved = run.free.q
+    e.terms(t, q, v, run.u, run.p, q, run.terms.floats, scratch)
+    if shortest_way(holds, deepest, run) != GOOD:
+        return NOT_FINITE
+    if holds == 1 and deepest > SHALLOW:
+        # many that are held leave few ways out, which may be long: what is hit may lift others
+        long = largest_in(run.nv, delta, run.scales.local)
+        if long > STRETCHED * deepest:
+            for i in range(run.nv):
+                run.stage[i] = delta[i]
+            shortest_way(0, deepest, run)
+            if largest_in(run.nv, delta, run.scales.local) > SHORTER * long:
+                for i in range(run.nv):
+                    delta[i] = run.stage[i]
+    e.retract(t, q, v, run.u, run.p, delta, moved, scratch)
+    for i in range(run.nq):
+        q[i] = moved[i]
+    return GOOD
+
+
+@loop
+def shortest_way(holds: i64, deepest: f64, run: Run) -> i64:
+    """δ of (place-1) into `free.v`; GOOD, or NOT_FINITE."""
     nv = run.nv
     delta = run.free.v
     rest = run.free.moved
-    moved = run.free.q
     held = run.held
-    e.terms(t, q, v, run.u, run.p, q, run.terms.floats, scratch)
     rows = held_rows(holds, held, run)
     rank = metric_of(rows, flat(run.terms.M), held, run)
     if rank < 0:
@@ -142,9 +169,6 @@ def push_out(
     free_motion(rows, rank, held, rest, at(held, (run.nphi + run.nb) * nv), delta, run)
     forget_rows(run)
     add_guarded(holds, deepest, rank, delta, rest, run)
-    e.retract(t, q, v, run.u, run.p, delta, moved, scratch)
-    for i in range(run.nq):
-        q[i] = moved[i]
     return GOOD
 
 
@@ -255,6 +279,8 @@ def one_step(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
         run.rejected += 1
         return GOOD if run.h > 1.5 * SHORTEST * run.step else PASSED
     if status == GOOD:
+        if run.nf > 0:
+            spend(at(run.y, run.nv), run)
         note_modes(run, event_log)
         run.phase = LAND
     return status

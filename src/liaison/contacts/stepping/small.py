@@ -34,7 +34,7 @@ from liaison.solvers.linear.dense import (
 
 from .modes import friction_mode, still
 from .moreau import AGAIN, UNSOLVED, choose, reach, work
-from .phases import NEAR, ROUNDS, place
+from .phases import NEAR, ROUNDS, SHALLOW, STRETCHED, place
 from .rows import NOT_YET, forget_end, forget_rows, one_sided
 
 ELSEWHERE = -9
@@ -368,7 +368,7 @@ def small_place(e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
             if max(deepest, off) > run.gap_tolerance:
                 if not (off > run.gap_tolerance) or held_rows_of(deepest, here.gap, run) == 0:
                     return ELSEWHERE
-                if small_push(e, q, v, run, scratch) != GOOD:
+                if small_push(deepest, e, q, v, run, scratch) != GOOD:
                     return ELSEWHERE
                 continue
             is_out = 1
@@ -453,7 +453,7 @@ def held_rows_of(deepest: f64, gaps: ptr, run: Run) -> i64:
 
 
 @loop
-def small_push(e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
+def small_push(deepest: f64, e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
     """One correction of q: closed gaps and closures to zero."""
     nv = run.nv
     m = run.rows_chosen
@@ -468,6 +468,8 @@ def small_push(e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
     FusedEntries(e.others).back(0.0, q, run.stage, run.u, run.p, here.factor, delta, scratch)
     for i in range(nv):
         delta[i] += here.delta[i]
+    if deepest > SHALLOW and largest_in(nv, delta, run.scales.local) > STRETCHED * deepest:
+        return ELSEWHERE
     moved_by(delta, e, q, v, run, scratch)
     return GOOD
 

@@ -84,7 +84,7 @@ def contacts(
         return
     if not is_read:
         what = f"{len(pairs)} pairs of geoms may touch, and pass through each other"
-        parts.notes.append(f"{what}; contacts=True reads them")
+        parts.notes.append(f"{what}; contacts=True (--contacts) reads them")
         return
     if len(pairs) > MOST:
         message = f"there are {len(pairs)} pairs of geoms that may touch; the limit is {MOST}."

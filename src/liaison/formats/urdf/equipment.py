@@ -11,8 +11,8 @@ an SRDF file. Stops, motors and contacts with the ground are made where they are
               friction is the smaller of the link's and the ground's
 
 Public names: Limits, limits_in, Equipment, EquipmentKeywords, Gear, gears_in, stops_of, motors_of,
-rotors_of, feet_of, form_of, touching_form, hulls_note, frictions_in, gains_note, Srdf, srdf_of,
-inside, lowest, KINDS, GRIP.
+rotors_of, feet_of, form_of, touching_form, hulls_note, large_note, frictions_in, gains_note, Srdf,
+srdf_of, inside, lowest, KINDS, GRIP.
 """
 
 from __future__ import annotations
@@ -391,8 +391,8 @@ _INPUTS = {
 def _gains(limit: Limits, turns: bool, equipment: Equipment, inertia: float) -> dict[str, Any]:
     """Stiffness and damping: as given, else by the limits and the inertia, else by STIFF, DAMPED.
 
-    The damping of a joint that moves an inertia e is e / REST at most: with more, steps of 1 ms
-    would not follow light legs.
+    The damping of a joint that moves an inertia e is e / REST at most: more would make adaptive
+    steps short.
     """
     if equipment.motors == "torque":
         return {}
@@ -465,6 +465,9 @@ def feet_of(
             form = form_of(shape)
             known = touching_form(form, file, notes)
             if known is None:
+                if form is not None and form.tag == "mesh" and file(form) is None:
+                    mesh, line = form.get("filename"), form.place.line
+                    notes.append(f"there is no mesh {mesh!r} that may be opened (line {line})")
                 without.setdefault(form.tag if form else "nothing", []).append(name)
                 continue
             R, p = place(shape)
@@ -514,6 +517,31 @@ def hulls_note(contacts: Iterable[model.Contact]) -> list[str]:
         return []
     one = "1 mesh touches the ground by its hull"
     return [one if count == 1 else f"{count} meshes touch the ground by their hulls"]
+
+
+LARGE = 30.0
+"""Times the lengths of all links together by which a shape is larger than can be meant."""
+
+
+def large_note(contacts: Iterable[model.Contact], joints: Iterable[model.Joint]) -> list[str]:
+    """A line on shapes that are far larger than the robot, as in millimetres."""
+    robot = sum(float(np.linalg.norm(floats(x.predecessor.p, {}))) for x in joints)
+    sizes = {x.first.body: _extent(x) for x in contacts}
+    links = [x for x, size in sizes.items() if 0 < LARGE * robot < size]
+    if not links:
+        return []
+    return [
+        f"the shape of link {links[0]!r} is {sizes[links[0]]:.3g} m large, and all links together "
+        f"are {robot:.3g} m long: sizes may be in mm (a mesh takes scale='0.001 0.001 0.001')"
+    ]
+
+
+def _extent(contact: model.Contact) -> float:
+    """The largest size of a shape."""
+    if contact.kind == "hull":
+        return float(np.ptp(floats(contact.value_of("points").points, {}), axis=0).max())
+    sides = floats([*contact.size, 2 * contact.radius + contact.length], {})
+    return float(np.max(sides))
 
 
 def _ball(form: Element) -> tuple[str, dict[str, Any]]:

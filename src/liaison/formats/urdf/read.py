@@ -37,6 +37,7 @@ from .equipment import (
     gears_in,
     hulls_note,
     inside,
+    large_note,
     limits_in,
     lowest,
     motors_of,
@@ -134,6 +135,8 @@ def reading_of_urdf(
         <Mechanism arm7: 9 bodies, 9 joints>
     """
     data = text.encode() if isinstance(text, str) else text
+    if package_root and not Path(package_root).is_dir():
+        raise OptionError(f"package_root is {str(package_root)!r}, which is no folder.")
     with collector_paused(), computable(Place(file, 1)):
         root = elements_of(data, file)
         if root.tag != "robot":
@@ -357,7 +360,7 @@ class _Robot:
                 place=self.root.place,
                 hint="Give <collision> to its feet; package_root= says where meshes lie.",
             )
-        self.notes += hulls_note(feet)
+        self.notes += [*hulls_note(feet), *large_note(feet, mechanism.joints)]
         rule = "the smaller one of the link's and the ground's"
         shapes = "1 shape" if len(feet) == 1 else f"{len(feet)} shapes"
         self.lines.append(f"friction of {shapes} with the ground: {rule}")

@@ -171,9 +171,11 @@ def numbers_in(element: Element | None, name: str, count: int, default: str) -> 
     text = default if element is None else element.attributes.get(name, default)
     words = text.split()
     if len(words) != count and element is not None:
+        numbers = "1 number" if len(words) == 1 else f"{len(words)} numbers"
         raise TextError(
-            f"{name!r} of {element} has {len(words)} numbers; it takes {count}.",
+            f"{name!r} of {element} has {numbers}; it takes {count}.",
             place=element.place,
+            hint="Numbers are separated by blanks, not by commas." if "," in text else "",
         )
     return [_number(element, name, word) for word in words]
 

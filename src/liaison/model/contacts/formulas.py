@@ -105,7 +105,7 @@ def stops(
             f"coordinate {label!r} would be {what} {low:g} and {high:g}; the lower stop must be "
             "below the upper.",
             place=where,
-            hint="Impose a constant motion to hold it.",
+            hint="Impose a constant motion to hold it." if low == high else "Exchange them.",
         )
     q, called = symbol(label), name or label
     sides = zip(("lower", "upper"), ends, (-1, 1), strict=True)

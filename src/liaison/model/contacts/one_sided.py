@@ -42,7 +42,8 @@ def check_bilateral(contacts: Sequence[OneSided], verb: str) -> None:
 
 
 ONE_MODE = (
-    "Choose one mode: require its limit with '=' where it is closed, leave it out where it is open."
+    "Choose one mode: require its limit with '=' where it is closed, leave it out where it is "
+    "open. Stops of a robot: start inside its ranges, or read it with limits=False."
 )
 
 

@@ -153,7 +153,9 @@ class Pid(AlongMeasure, Brief):
         "limit", "tracking",
     )  # fmt: skip
     OPTIONAL: ClassVar[tuple[str, ...]] = ("speed", "filter", "least", "limit", "tracking")
-    NOT_NEGATIVE: ClassVar[tuple[str, ...]] = ("limit", "filter", "tracking")
+    NOT_NEGATIVE: ClassVar[tuple[str, ...]] = (
+        "stiffness", "integral", "damping", "limit", "filter", "tracking",
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         Force.__post_init__(self)

@@ -197,7 +197,8 @@ def driver(device: int = 0) -> Driver:
         return Driver(library, device)
     raise ProgramError(
         "this computer has no NVIDIA driver, so no GPU can run the kernel.",
-        hint="to_ptx(program, entry) makes the text anywhere; to_llvm(program).batch runs here.",
+        hint="to_ptx(program, entry) makes the text anywhere; to_llvm(program).batch and "
+        "worlds(…, device='processor') run here.",
     )
 
 

@@ -1,7 +1,7 @@
 """The wall around LLVM: IR text in, addresses of machine code out.
 
 One target machine for each optimisation level serves the whole process and knows the host's
-processor. Object code is taken from the cache on disk (`numeric/disk_cache.py`) where it is there.
+processor. Object code is taken from the cache on disk (`numeric/progress.py`) where it is there.
 
 Public names: Code, Target, load, object_code, object_code_for, ptx, host, vector_lanes.
 """
@@ -18,8 +18,7 @@ from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Any, final
 
-from liaison.numeric.disk_cache import fetch, key_of, store
-from liaison.numeric.progress import working
+from liaison.numeric.progress import fetch, key_of, store, working
 
 GPU = "nvptx64-nvidia-cuda"
 LIBM = ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "log", "pow", "fma")

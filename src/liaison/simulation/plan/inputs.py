@@ -108,7 +108,8 @@ def _number(name: str, value: Any) -> float:
     except (TypeError, ValueError):
         raise SimulationError(
             f"input {name!r} is given by {value!r}: no number, formula, table or controller.",
-            hint="A table is (times, values), a controller (period, function).",
+            hint="A formula of time is of liaison.t, a table (times, values), a controller "
+            "(period, function).",
         ) from None
     if not math.isfinite(number):
         raise SimulationError(f"input {name!r} is {number}; it must be finite.")

@@ -182,12 +182,12 @@ class StepKeywords(TypedDict, total=False):
     impacts: str | None
     theta: float | None
     facets: int | None
+    watch: bool | None
 
 
 class RunKeywords(StepKeywords, total=False):
     """How a run is made and recorded: options of `simulate`, explained at `RunOptions`."""
 
-    watch: bool | None
     every: float | str | Sequence[float | str] | Array | None
     inputs: Mapping[str, Any] | None
     stop: Any

@@ -48,6 +48,9 @@ def stepper(
         **keywords: the same one by one: step, method, rtol, atol and others, each explained at
             `RunOptions`.
 
+    A step in which energy grows by more than steps explain is an error, as a run is suspect then;
+    with `watch=False` it is not looked at.
+
     Example:
         >>> import liaison
         >>> stepper = liaison.stepper("examples/pendulum.lsd")

@@ -389,7 +389,8 @@ def _bracketed(word: Token, source: Source) -> tuple[str, Cure | None]:
     before = line[: word.column - 1].rstrip()
     name = re.search(r"(?<![\w.])(?:[\d.]+\s*[*/]\s*)*[^\W\d]\w*$", before)
     if name is None:
-        return "", None
+        rule = f"A unit follows a number, a vector or a bracket: write (…) {word} or 1 {word} * …."
+        return (rule if before.endswith(")") else ""), None
     start = source.place(word.line, name.start() + 1, len(name[0]))
     unit = re.match(r"[\w*/^-]+", line[word.column - 1 :])
     shown = f"({name[0]}) {unit[0] if unit else word}"
