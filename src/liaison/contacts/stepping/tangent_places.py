@@ -19,8 +19,19 @@ from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
 from liaison.simulation.steps.layout import GOOD, NOT_FINITE, POSITIONS_LOST, Entries, Run
 from liaison.solvers.linear.dense import dot, largest_in
 
-from .phases import ROUNDS, add_guarded, held_rows, hovering, is_guarded, is_held, penetration
-from .rows import forget_end, forget_rows, free_motion, metric_of, one_sided_at_end
+from .phases import (
+    ROUNDS,
+    SHALLOW,
+    SHORTER,
+    STRETCHED,
+    held_rows,
+    hovering,
+    is_guarded,
+    is_held,
+    penetration,
+    shortest_way,
+)
+from .rows import forget_end, free_motion, metric_of, one_sided_at_end
 from .tangent_loads import direct
 from .tangents import Column, Room, TangentEntries, column_at, multipliers
 
@@ -52,6 +63,22 @@ def placed(e: Entries, columns: i64, room: Room, run: Run, scratch: ptr) -> i64:
 
 
 @loop
+def ways_held(holds: i64, deepest: f64, run: Run) -> i64:
+    """1 if `push_out` holds closed gaps, 0 if they may open, −1 without metric; δ is found."""
+    delta = run.free.v
+    if shortest_way(holds, deepest, run) != GOOD:
+        return -1
+    if holds == 1 and deepest > SHALLOW:
+        long = largest_in(run.nv, delta, run.scales.local)
+        if long > STRETCHED * deepest:
+            shortest_way(0, deepest, run)
+            if not (largest_in(run.nv, delta, run.scales.local) > SHORTER * long):
+                return 0
+            shortest_way(1, deepest, run)
+    return holds
+
+
+@loop
 def rows_met(e: Entries, holds: i64, deepest: f64, room: Room, run: Run, scratch: ptr) -> i64:
     """Rows of one correction into `run.held`, and what they ask; how many, −1 without metric."""
     nv = run.nv
@@ -59,15 +86,10 @@ def rows_met(e: Entries, holds: i64, deepest: f64, room: Room, run: Run, scratch
     right = at(held, (run.nphi + run.nb) * nv)
     q = run.landed.q
     e.terms(run.t_new, q, run.landed.v, run.u, run.p, q, run.terms.floats, scratch)
-    rows = held_rows(holds, held, run)
-    rank = metric_of(rows, flat(run.terms.M), held, run)
-    if rank < 0:
+    holds = ways_held(holds, deepest, run)
+    if holds < 0:
         return -1
-    for i in range(nv):
-        room.force[i] = 0.0
-    free_motion(rows, rank, held, room.force, right, room.delta, run)
-    forget_rows(run)
-    add_guarded(holds, deepest, rank, room.delta, room.force, run)
+    rows = held_rows(holds, held, run)
     guarded = 0
     met = 0
     for k in range(run.nb):
