@@ -10,6 +10,7 @@ from liaison.errors import SimulationError
 from liaison.formats import read_lsd
 from liaison.simulation.events.watched import sides_in
 from liaison.simulation.plan import plan
+from liaison.simulation.worlds.derivatives import Asked
 from liaison.simulation.worlds.worlds import Worlds
 
 ROBOTS = Path(__file__).parents[2] / "examples" / "robots"
@@ -328,6 +329,20 @@ def test_each_world_has_its_own_and_stays_where_it_is():
     alone._codes[1], alone.t[...] = 30, before[2][1]
     again = alone.derivatives(inputs={"kick": 1.0, "wish": worlds.u[0, 1]})
     assert np.array_equal(again.A[..., 0], slopes.A[..., 1])
+
+
+def test_threads_of_a_world_share_its_columns(monkeypatch):
+    """As on a GPU that has few worlds."""
+    worlds = worlds_of(HOPPER, 2)
+    worlds.reset(spread={"A": 0.2}, seed=4)
+    worlds.step(10)
+    alone = worlds.derivatives()
+    monkeypatch.setattr(Asked, "lanes", property(lambda _: 4))
+    worlds._slopes = None
+    shared = worlds.derivatives()
+    assert pytest.approx(alone.A, abs=1e-14) == shared.A
+    assert pytest.approx(alone.B, abs=1e-14) == shared.B
+    assert np.array_equal(shared.edges, alone.edges)
 
 
 def test_a_lost_world_has_no_derivative_and_says_so():

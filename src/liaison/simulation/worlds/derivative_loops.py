@@ -1,7 +1,7 @@
 """The derivative of one step of a world: what a thread of a device runs.
 
 A thread takes the step of its world and carries some columns of the derivative along: all of them
-on a processor, one on a GPU, where the threads of a world are neighbours and go the same way.
+on a processor, fewer on a GPU that has few worlds. Threads of a world are neighbours there.
 
 Public names: derive_world.
 """

@@ -28,6 +28,10 @@ from .places import Kernels, Place
 
 LARGEST = 2**31 - 1
 
+THREADS = 131_072
+"""That a GPU is given at least: each takes the step and its share of the columns. Of one column a
+thread the step is two thirds of the work."""
+
 NO_DERIVATIVE = {
     LIMITED: "energy limits the restitution of several impacts at once",
     JOINED: "contacts joined within the step, whose friction falls with the speed",
@@ -129,17 +133,25 @@ class Asked:
         nv, nu = self.plan.size("nv"), self.plan.inputs.held.size
         return (2 * nv, 2 * nv, self.worlds), (2 * nv, nu, self.worlds)
 
+    @property
+    def lanes(self) -> int:
+        """Threads of a world, which share its columns: more where worlds are few for a GPU."""
+        columns = sum(shape[1] for shape in self.shapes)
+        wanted = -(-THREADS // self.worlds) if self.place.is_gpu else 1
+        return max(1, min(columns, wanted))
+
     def numbers(self, u: Any, p: Any) -> dict[str, int]:
-        """Arguments of the kernel: a thread for each column on a GPU, else for each world."""
-        lanes = sum(shape[1] for shape in self.shapes) if self.place.is_gpu else 1
+        """Arguments of the kernel."""
+        lanes = self.lanes
         return {
             "count": self.worlds * lanes, "worlds": self.worlds, "lanes": lanes,
             "u_one": int(len(u.shape) > 1), "p_one": int(len(p.shape) > 1),
         }  # fmt: skip
 
 
-def derivative_kernels(plan: Plan, place: Place, *, single: bool) -> Kernels:
+def derivative_kernels(asked: Asked, *, single: bool) -> Kernels:
     """The kernel of derivatives of a step, compiled."""
+    plan, place = asked.plan, asked.place
     if plan.is_scene:
         raise SimulationError(
             f"{plan.program.name!r} is a scene, whose steps have no derivatives here.",
@@ -150,7 +162,8 @@ def derivative_kernels(plan: Plan, place: Place, *, single: bool) -> Kernels:
             "derivatives are of friction on discs, and facets were asked for.",
             hint="Leave facets out.",
         )
-    return place.load(derivative_module(plan, single=single, gpu=place.is_gpu))
+    module = derivative_module(plan, asked.lanes, single=single, gpu=place.is_gpu)
+    return place.load(module)
 
 
 def check_derivatives(asked: Asked, rows: int, kernels: Kernels) -> None:

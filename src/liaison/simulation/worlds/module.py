@@ -159,11 +159,14 @@ def module_of(
     return _written(laid, listed, loops, form, gpu=gpu, block=block or LARGEST_BLOCK)
 
 
-def derivative_module(plan: Plan, *, single: bool = False, gpu: bool = True) -> Module:
-    """A module whose kernel gives the derivative of a step; one thread a column on a GPU.
+def derivative_module(
+    plan: Plan, lanes: int = 1, *, single: bool = False, gpu: bool = True
+) -> Module:
+    """A module whose kernel gives the derivative of a step.
 
     Args:
         plan: as for a run with method="moreau".
+        lanes: threads of a world, which share its columns.
         single: floats and integers of 32 bits.
         gpu: as a kernel of a GPU; else as a function of this processor.
     """
@@ -173,7 +176,7 @@ def derivative_module(plan: Plan, *, single: bool = False, gpu: bool = True) -> 
     added = None if plan.added is None else plan.added.program
     slopes = tangents(plan.program, added, nu=int(run.nu), nf=int(run.nf), lighter=LIGHTER)
     listed |= dict.fromkeys(slopes.entries, slopes)
-    columns = 1 if gpu else 2 * int(run.nv) + int(run.nu)
+    columns = -(-(2 * int(run.nv) + int(run.nu)) // lanes)
     scratch = _with_room(run, listed, form, columns=columns)
     initial = _initial(run, form.real, "i32" if single else "i64")
     initial += _numbers(plan.program, run, form) if "one_sided" in listed else []

@@ -541,9 +541,9 @@ class Worlds:
             (4, 4, 4)
         """
         single = self.precision == "single"
-        self._slopes = self._slopes or derivative_kernels(self.plan, self.place, single=single)
-        u, rows = self._inputs(inputs)
         asked = Asked(self.plan, self.place, self.count, self.real, self.whole)
+        self._slopes = self._slopes or derivative_kernels(asked, single=single)
+        u, rows = self._inputs(inputs)
         check_derivatives(asked, rows, self._slopes)
         arrays, numbers = room_for(asked), asked.numbers(u, self.p)
         more = {"u": u, **arrays}
