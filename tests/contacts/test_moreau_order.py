@@ -71,3 +71,21 @@ def test_friction_that_goes_with_speed_is_of_second_order(law):
     missed = [np.abs(stepped(text, h, 0.3).q[-1] - truth).max() for h in (0.01, 0.005, 0.0025)]
     assert missed[0] < 1e-5
     assert rates_of(missed) == pytest.approx(2, abs=0.2)
+
+
+@pytest.mark.parametrize("name", ["bricard_trihedral", "bennett"])
+def test_rows_that_repeat_others_on_the_closures_only(name):
+    """Midway they are off the closures and look independent; obeyed, they would turn it round."""
+    path, end = f"examples/{name}.lsd", 0.06
+    exact = liaison.simulate(path, until=end, rtol=1e-10, atol=1e-12)
+    moved = np.max(np.abs(exact.q[-1] - exact.q[0]))
+    errors = []
+    for step in (4e-3, 2e-3, 1e-3):
+        run = liaison.simulate(path, until=end, step=step, method="moreau")
+        errors.append(np.max(np.abs(run.q[-1] - exact.q[-1])))
+    assert errors[2] < 1e-4 * moved
+    assert errors[2] < errors[0] / 3
+    if name == "bennett":
+        worlds = liaison.worlds(path, 1, step=1e-3, device="processor")
+        worlds.step(60)
+        np.testing.assert_allclose(np.ravel(worlds.q), run.q[-1], atol=1e-9)

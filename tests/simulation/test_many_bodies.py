@@ -9,7 +9,6 @@ import liaison
 from liaison.numeric import State
 from liaison.tree import span
 from liaison.verbs import ready
-from liaison.verbs.motion.simulate import _evaluations
 from samples import sample
 
 RUN = 1e-9  # relative, of whole runs
@@ -144,9 +143,9 @@ def test_code_is_chosen_by_counted_cost():
     for evaluations, is_looped in ((0.0, True), (1e5, True), (1e6, False)):
         assert (ready.looped_kernel(tree, evaluations) is not None) == is_looped
     assert ready.looped_kernel(span(liaison.read(hanging(60)))) is None
-    assert _evaluations({"step": 0.001}, 2.0, None) == 8000
-    assert _evaluations({"rtol": 1e-9}, 2.0, None) == 0
-    assert _evaluations({"method": "radau"}, 2.0, None) is None
+    assert ready.evaluations_of({"step": 0.001}, 2.0, None) == 8000
+    assert ready.evaluations_of({"rtol": 1e-9}, 2.0, None) == 0
+    assert ready.evaluations_of({"method": "radau"}, 2.0, None) is None
 
 
 @pytest.mark.slow

@@ -92,6 +92,31 @@ def test_a_loop_that_cannot_be_closed_is_said_in_the_same_words(monkeypatch):
     assert messages[0] == messages[1]
 
 
+def test_a_batch_is_runs_one_after_another(monkeypatch):
+    monkeypatch.setattr(ready, "UNROLLED", 3)
+    text, speeds = ring(8), [0.1, 0.2, -0.3]
+    ask = {"until": 0.1, "step": 0.01}
+    runs = liaison.simulate_batch(text, start={"J1'": speeds}, **ask)
+    alone = [liaison.simulate(text, start={"J1'": x}, **ask) for x in speeds]
+    for k, run in enumerate(alone):
+        np.testing.assert_array_equal(runs.q[k, -1], run.q[-1])
+    again = liaison.simulate_batch(text, [x.state(0) for x in alone], **ask)
+    np.testing.assert_array_equal(again.q, runs.q)
+    monkeypatch.setattr(ready, "UNROLLED", 10_000)
+    unrolled = liaison.simulate_batch(text, start={"J1'": speeds}, **ask)
+    np.testing.assert_allclose(runs.q, unrolled.q, atol=1e-9)
+
+
+def test_a_batch_with_runs_that_cannot_start(monkeypatch):
+    monkeypatch.setattr(ready, "UNROLLED", 3)
+    ask = {"until": 0.02, "step": 0.01, "on_failure": "return"}
+    start = {"J0": 0.2, "J1": [1.0, 0.0, 1.1], "J2": [1.1, 0.0, 1.0]}  # straight: too far
+    looped = liaison.simulate_batch(ring(6), start=start, **ask)
+    monkeypatch.setattr(ready, "UNROLLED", 10_000)
+    unrolled = liaison.simulate_batch(ring(6), start=start, **ask)
+    assert looped.statuses == unrolled.statuses == ("done", "failed", "done")
+
+
 def test_accelerations_at_a_state(monkeypatch):
     looped, unrolled = by_both(
         monkeypatch, lambda: liaison.forward_dynamics(ring(8, LOADED), {"J0": 0.3, "J2'": 2.0})
@@ -136,3 +161,17 @@ def test_a_ring_of_forty_by_both(monkeypatch):
         lambda: liaison.simulate(ring(40), until=0.02, step=0.001, every=0.01, series=EVERYTHING),
     )
     check_same(looped, unrolled)
+
+
+def test_what_is_written_out_in_full_is_said_before(caplog, monkeypatch):
+    monkeypatch.setattr(ready, "UNROLLED", 3)
+    monkeypatch.setattr(ready, "LONG", 0.0)
+    caplog.set_level("INFO", logger="liaison.equations")
+    contact = "let touch = contact b2 and [0, 0, -1] m @ earth with ball radius = 1 cm end ;\n"
+    liaison.simulate(ring(6), until=0.01)
+    assert "written out" not in caplog.text
+    liaison.simulate(ring(6, contact), until=0.01)
+    assert "ring is written out in full, 6 velocities" in caplog.text
+    assert "unilateral constraints (touch)" in caplog.text
+    liaison.simulate(ring(6), until=0.01, step=0.01, method="radau")
+    assert "derivatives" in caplog.text

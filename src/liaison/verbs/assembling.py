@@ -58,7 +58,14 @@ TRIES = 4
 """Places from which loops are closed before formulas are interpreted, which try more of them."""
 
 
-def closed_start(tree: Tree, kernel: Kernel, start: Mapping[str, float], *, t: float) -> State:
+def closed_start(
+    tree: Tree,
+    kernel: Kernel,
+    start: Mapping[str, float],
+    *,
+    t: float,
+    guess: Mapping[str, float] | None = None,
+) -> State:
     """The consistent state near starts.
 
     Args:
@@ -66,6 +73,7 @@ def closed_start(tree: Tree, kernel: Kernel, start: Mapping[str, float], *, t: f
         kernel: of its loops.
         start: positions and speeds that are held, by label, instead of the mechanism's own.
         t: the time [s].
+        guess: positions and speeds that begin the search and may move.
 
     Raises:
         AssemblyError: no configuration satisfies the closures.
@@ -73,7 +81,7 @@ def closed_start(tree: Tree, kernel: Kernel, start: Mapping[str, float], *, t: f
     """
     starts = Starts(tree)
     fixed = {} if starts.are_numbers else fixed_values(tree, {}, t)
-    begin = starts.begin(start, {}, fixed)
+    begin = starts.begin(start, guess or {}, fixed)
     levels = (begin.held,) if begin.firm == begin.held else (begin.held, begin.firm)
     closing = _Closing(tree, kernel, t)
     q = _first(closing.positions(*starts.positions(begin, held, fixed)) for held in levels)
@@ -84,7 +92,7 @@ def closed_start(tree: Tree, kernel: Kernel, start: Mapping[str, float], *, t: f
             return State(t, q, v, labels)
     elif impossible := too_short(tree, fixed or fixed_values(tree, {}, t)):
         raise impossible
-    return assemble(tree, None, t=t, guess=None, **start)
+    return assemble(tree, None, t=t, guess=guess, **start)
 
 
 def _first(attempts: Any) -> Array | None:

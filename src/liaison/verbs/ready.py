@@ -2,7 +2,8 @@
 
 Public names: ready_for, start_for, check_one_start, equations_at, compiled, start_of,
 start_derivatives, with_invariants, looped_kernel, looped_identity, assembled, is_unrolled,
-runs_by_loops, accelerates_by_loops, closed_seconds, STILL, DERIVED.
+runs_by_loops, accelerates_by_loops, closed_seconds, evaluations_of, say_long, written_out_seconds,
+STILL, DERIVED.
 """
 
 from __future__ import annotations
@@ -25,10 +26,11 @@ from liaison.expr.graph.node import collector_paused
 from liaison.model.checks import check_with
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import State
-from liaison.numeric.progress import log
+from liaison.numeric.progress import log, working
 from liaison.program.kernel import Kernel, MachineKernel
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.lower import lower
+from liaison.simulation.steps.rungekutta import explicit_stages, tableau_named
 from liaison.tree.assemble import assemble
 from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, as_float, span
@@ -50,6 +52,15 @@ carried by, to derive and compile; seconds a velocity and evaluation that unroll
 
 RELATED = 8e-5
 """DEEP of a tree with relations: M is eliminated, of whose numbers each row sees few."""
+
+TOUCHED = 4e-4
+"""Seconds for each two velocities of a mechanism with contacts."""
+
+BODY = 0.012
+"""Seconds a velocity of a tree."""
+
+LONG = 10.0
+"""Seconds of writing equations out that are said before."""
 
 MET = 1e-6
 """What accelerations by loops may leave of the rows, relative to them, where a run starts."""
@@ -108,15 +119,50 @@ def ready_for(
                 check_attitudes(tree, begin)
                 if runs_by_loops(looped, begin):
                     return looped, begin
-        equations = newton_euler(tree)
-        kernel = compiled(tree, equations, invariants=invariants, back_end=back_end)
-        begin = state or assembled(tree, kernel, start)
-        check_attitudes(tree, begin)
-        whole, completed = equations_at(tree, begin, equations)
-        if whole is not tree:
-            kernel = compiled(whole, completed, invariants=invariants, back_end=back_end)
-        firm = [x.label for x in mechanism.starts if not x.is_guess]
-        return kernel, begin if state else start_of(kernel, begin, firm)
+                say_long(tree, "where it starts, loops over its nodes do not meet its closures")
+        else:
+            say_long(tree, "what is asked needs derivatives, or other code than loops over nodes")
+        with working("equations", _preparing(tree)):
+            return _unrolled(tree, state, start, invariants=invariants, back_end=back_end)
+
+
+def _preparing(tree: Tree) -> str:
+    seconds = written_out_seconds(tree)
+    about = f", written out in full, about {seconds:.0f} s or more" if seconds > LONG else ""
+    return f"preparing {tree.mechanism.name}{about}"
+
+
+def _unrolled(
+    tree: Tree, state: State | None, start: Mapping[str, float], *, invariants: bool, back_end: str
+) -> tuple[Kernel, State]:
+    """Code that is written out, its closures completed if need be, and where it starts."""
+    equations = newton_euler(tree)
+    kernel = compiled(tree, equations, invariants=invariants, back_end=back_end)
+    begin = state or assembled(tree, kernel, start)
+    check_attitudes(tree, begin)
+    whole, completed = equations_at(tree, begin, equations)
+    if whole is not tree:
+        kernel = compiled(whole, completed, invariants=invariants, back_end=back_end)
+    firm = [x.label for x in tree.mechanism.starts if not x.is_guess]
+    return kernel, begin if state else start_of(kernel, begin, firm)
+
+
+def evaluations_of(chosen: Mapping[str, Any], end: float, state: State | None) -> float | None:
+    """How often a run with fixed steps evaluates its equations; 0 where that is not known.
+
+    None where it needs more of a kernel than explicit stages do.
+
+    Raises:
+        NamingError: no method has that name.
+    """
+    method, step = chosen.get("method"), chosen.get("step")
+    if isinstance(method, str):
+        tableau_named(method)
+    stages = explicit_stages(method)
+    if not stages:
+        return None
+    length = end - (0.0 if state is None else state.t)
+    return stages * length / step if isinstance(step, int | float) and step > 0 else 0.0
 
 
 def looped_kernel(tree: Tree, evaluations: float = 0.0) -> Kernel | None:
@@ -132,13 +178,35 @@ def looped_kernel(tree: Tree, evaluations: float = 0.0) -> Kernel | None:
     from liaison.program.many.closed_kernel import closed_kernel
     from liaison.program.many.tree_kernel import tree_kernel
 
-    with suppress(DerivationError):
+    try:
         # fixed steps go across where laws bend, in unrolled code as well
         model = looped_tree(tree, may_bend=evaluations > 0)
         starts = start_derivatives(tree.mechanism)
         make = tree_kernel if model.cuts is None else closed_kernel
         return make(model, starts=starts)
+    except DerivationError as error:
+        say_long(tree, error.message.rstrip("."))
     return None
+
+
+def say_long(tree: Tree, why: str) -> None:
+    """Logs that equations of many bodies are written out in full, about how long, and why."""
+    seconds = written_out_seconds(tree)
+    if seconds > LONG:
+        log(
+            "equations",
+            "%s is written out in full, %d velocities, which takes about %.0f s or more: %s",
+            tree.mechanism.name, tree.nv, seconds, why,
+        )  # fmt: skip
+
+
+def written_out_seconds(tree: Tree) -> float:
+    """Least time to derive and compile what is written out in full, about [s]."""
+    if tree.mechanism.contacts:
+        return CLOSED * tree.nv + TOUCHED * tree.nv**2
+    if tree.closures or tree.mechanism.constraints:
+        return closed_seconds(tree)
+    return BODY * tree.nv
 
 
 def is_unrolled(tree: Tree, evaluations: float) -> bool:

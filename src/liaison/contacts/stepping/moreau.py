@@ -45,7 +45,7 @@ from liaison.simulation.steps.layout import (
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP, OPEN, STICK, STRIBECK
 from liaison.simulation.steps.variational import note_stages
 from liaison.solvers.cones.cones import DISC, ONE_WAY, Limit, solve_cones_near
-from liaison.solvers.linear.dense import dot, largest_in
+from liaison.solvers.linear.dense import RANK_TOLERANCE, dot, largest_in
 from liaison.solvers.linear.lemke import SOLVED, polyhedral_missed, solve_polyhedral
 
 from .loads import add_loads, begin_loads, is_unsettled, relinearize
@@ -314,6 +314,9 @@ TOUCH = 1e-9
 """A gap of this width, beside 1 + |q|, in units, touches already: bodies that fall together stay
 together."""
 
+BESIDE, REDUNDANT = 10.0, 1e-3
+"""How much of a row may seem independent where closures are off by 1; and in any case."""
+
 TURNS = 12
 """Times that impulses are found once more while laws of loads bend: two or three are enough."""
 
@@ -429,12 +432,28 @@ def midway(e: Entries, run: Run, scratch: ptr) -> i64:
 @loop
 def into_metric(run: Run) -> i64:
     """The metric of the terms at hand; no row is in it yet."""
-    rank = metric_of(run.nc, flat(run.terms.M), flat(run.terms.G), run)
+    rank = metric_of(run.nc, flat(run.terms.M), flat(run.terms.G), redundant_part(run), run)
     if rank < 0:
         return SINGULAR_MASS
     run.rank = rank
     forget_rows(run)
     return GOOD
+
+
+@loop
+def redundant_part(run: Run) -> f64:
+    """Independent part of a row up to which it is redundant, as far off the closures as q_θ is.
+
+    Rows that repeat others on the closures, and only there, look independent beside them.
+    """
+    off = 0.0
+    for k in range(run.nphi):
+        most = 0.0
+        for i in range(run.nv):
+            most = max(most, abs(run.terms.G[k, i]))
+        if most > 0.0:
+            off = max(off, abs(run.terms.phi[k]) / most)
+    return min(RANK_TOLERANCE + BESIDE * off, REDUNDANT)
 
 
 @loop

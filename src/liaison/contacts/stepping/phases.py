@@ -40,7 +40,7 @@ from liaison.simulation.steps.projection import project
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP
 from liaison.simulation.steps.stepsize import SHORTEST, choose_step, pass_breaks
 from liaison.solvers.cones.cones import ONE_WAY, solve_cones
-from liaison.solvers.linear.dense import dot, largest_in
+from liaison.solvers.linear.dense import RANK_TOLERANCE, dot, largest_in
 
 from .loads import spend
 from .modes import has_room, note_modes
@@ -161,7 +161,7 @@ def shortest_way(holds: i64, deepest: f64, run: Run) -> i64:
     rest = run.free.moved
     held = run.held
     rows = held_rows(holds, held, run)
-    rank = metric_of(rows, flat(run.terms.M), held, run)
+    rank = metric_of(rows, flat(run.terms.M), held, RANK_TOLERANCE, run)
     if rank < 0:
         return NOT_FINITE
     for i in range(nv):

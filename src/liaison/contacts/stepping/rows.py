@@ -17,7 +17,6 @@ from __future__ import annotations
 from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
 from liaison.simulation.steps.layout import Entries, OneSided, Run
 from liaison.solvers.linear.dense import (
-    RANK_TOLERANCE,
     backward_solve,
     dot,
     forward_solve,
@@ -70,8 +69,11 @@ def is_at_end(t: f64, q: ptr, v: ptr, run: Run) -> i64:
 
 
 @loop
-def metric_of(rows: i64, M: ptr, G: ptr, run: Run) -> i64:
-    """L and the basis Q of `rows` rows into `run.metric`; their rank, or -1 without metric."""
+def metric_of(rows: i64, M: ptr, G: ptr, tolerance: f64, run: Run) -> i64:
+    """L and the basis Q of `rows` rows into `run.metric`; their rank, or -1 without metric.
+
+    A row whose part independent of the others is below `tolerance` is redundant.
+    """
     nv = run.nv
     L = run.metric
     Q = at(L, nv * nv + 1)
@@ -81,7 +83,7 @@ def metric_of(rows: i64, M: ptr, G: ptr, run: Run) -> i64:
     if L[nv * nv] < 0.0:
         return -1
     scaled_rows(nv, rows, G, L, Q, at(order, 3 * rows + 1))
-    return pivoted_qr(rows, nv, Q, R, order, RANK_TOLERANCE)
+    return pivoted_qr(rows, nv, Q, R, order, tolerance)
 
 
 @loop

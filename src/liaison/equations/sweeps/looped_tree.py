@@ -211,11 +211,14 @@ def looped_tree(tree: Tree, *, may_bend: bool = False) -> LoopedTree:
         pushed=(body_loads(tree.mechanism, on_bodies, may_bend=may_bend) if on_bodies else None),
         charts=tuple(chart for node in tree.nodes for chart in charts_of(node)),
         labels=MappingProxyType(_labels(tree)),
-        cuts=(
-            cuts_of(tree, known, relations) if tree.closures or tree.mechanism.constraints else None
-        ),
+        cuts=cuts_of(tree, known, relations) if _has_cuts(tree) else None,
         neutral=tuple(float(x) for node in tree.nodes for x in node.joint.type.neutral()),
     )
+
+
+def _has_cuts(tree: Tree) -> bool:
+    """Whether joints close loops, or relations hold."""
+    return bool(tree.closures or tree.mechanism.constraints)
 
 
 def _recursions(

@@ -30,7 +30,6 @@ from liaison.simulation.plan.options import (
 )
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.simulation.run import simulate as simulate_kernel
-from liaison.simulation.steps.rungekutta import explicit_stages
 from liaison.verbs.given import (
     Given,
     Value,
@@ -40,7 +39,7 @@ from liaison.verbs.given import (
     under_control,
     with_starts,
 )
-from liaison.verbs.ready import ready_for, start_for
+from liaison.verbs.ready import evaluations_of, ready_for, start_for
 
 run = unchecked(simulate_kernel)  # the verb has checked them
 
@@ -127,7 +126,7 @@ def simulate(
     with interruptible("the preparation of a run"), working("equations", preparing):
         kernel, state = ready_for(
             mechanism, state, start, parameters, guess=guess, invariants=invariants,
-            back_end=back_end, evaluations=_evaluations(chosen, until, state),
+            back_end=back_end, evaluations=evaluations_of(chosen, until, state),
         )  # fmt: skip
     if invariants:
         chosen["series"] = (*chosen.get("series", DEFAULT_SERIES), "invariants")
@@ -135,18 +134,6 @@ def simulate(
         return run(kernel, state, until, **chosen)
     finally:
         kernel.prepared.clear()  # it refers to the kernel: both go now, not some time later
-
-
-def _evaluations(chosen: Mapping[str, Any], end: float, state: State | None) -> float | None:
-    """How often a run with fixed steps evaluates its equations; 0 where that is not known.
-
-    None where it needs more of a kernel than explicit stages do.
-    """
-    stages, step = explicit_stages(chosen.get("method")), chosen.get("step")
-    if not stages:
-        return None
-    length = end - (0.0 if state is None else state.t)
-    return stages * length / step if isinstance(step, int | float) and step > 0 else 0.0
 
 
 def _check_is_none(name: str, is_there: bool, does: str) -> None:

@@ -43,7 +43,7 @@ from liaison.simulation.record.trajectory import FAILED
 from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, span
 from liaison.units import Label, si_values
-from liaison.verbs.assembling import Assembling, Wanted, attempt, of_run
+from liaison.verbs.assembling import Assembling, Wanted, attempt, closed_start, of_run
 from liaison.verbs.given import (
     Value,
     check_no_controller,
@@ -51,8 +51,16 @@ from liaison.verbs.given import (
     in_si,
     under_control,
     with_starts,
+    with_values,
 )
-from liaison.verbs.ready import compiled, equations_at, start_of
+from liaison.verbs.ready import (
+    compiled,
+    equations_at,
+    evaluations_of,
+    looped_kernel,
+    runs_by_loops,
+    start_of,
+)
 
 OPTIONS_TAKEN = tuple(x for x in OF_BATCHES if x not in OF_SCENES)
 """Options of a batch."""
@@ -123,15 +131,18 @@ def simulate_batch(
     if "inputs" in chosen:
         chosen["inputs"] = in_si(mechanism, chosen["inputs"], "inputs")
     wanted = Wanted(in_si(mechanism, start, "start"), in_si(mechanism, guess, "guess"), parameters)
+    evaluations = evaluations_of(chosen, until, None)
+    if chosen.get("lanes"):
+        evaluations = None  # loops over nodes compute one state at a time
     begin: State | Sequence[State]
     rejected: dict[int, AssemblyError] = {}
     preparing = working("tree", f"assembling runs of {mechanism.name}")
     with interruptible("the assembly of a batch"), collector_paused(), preparing:
         if states is None:
             goes_on = chosen.get("on_failure") == "return"
-            kernel, begin, rejected = _assembled(mechanism, wanted, goes_on)
+            kernel, begin, rejected = _assembled(mechanism, wanted, goes_on, evaluations)
         else:
-            kernel, begin = _from_states(mechanism, states), states
+            kernel, begin = _from_states(mechanism, wanted, states, evaluations), states
     with working("simulation", f"running {mechanism.name} many times") as fraction:
         more: dict[str, Any] = {"progress": fraction} if is_shown() else {}
         if rejected:
@@ -155,18 +166,50 @@ def _in_units(
     }
 
 
-def _from_states(mechanism: Mechanism, states: State | Sequence[State]) -> Kernel:
+def _from_states(
+    mechanism: Mechanism,
+    wanted: Wanted,
+    states: State | Sequence[State],
+    evaluations: float | None,
+) -> Kernel:
     """The kernel for runs that begin at states."""
     listed = [states] if isinstance(states, State) else list(states)
     tree = span(mechanism)
     for state in listed:
         check_attitudes(tree, state)
+    if listed and evaluations is not None and not _varies(wanted):
+        looped = looped_kernel(
+            span(with_values(mechanism, wanted.parameters)), evaluations * len(listed)
+        )
+        if looped is not None and runs_by_loops(looped, listed[0]):
+            return looped
     tree, equations = equations_at(tree, listed[0]) if listed else (tree, newton_euler(tree))
     return compiled(tree, equations)
 
 
+def _varies(wanted: Wanted) -> bool:
+    """Whether parameters differ between runs: loops over nodes have them as numbers."""
+    return any(np.ndim(x) for x in wanted.parameters.values())
+
+
+def _by_loops(
+    mechanism: Mechanism, wanted: Wanted, goes_on: bool, evaluations: float
+) -> tuple[Kernel, list[State | AssemblyError]] | None:
+    """Loops over the nodes of a mechanism of many bodies, and where its runs start.
+
+    None where unrolled code is for them.
+    """
+    count = _count(wanted)
+    tree = _keeping(with_values(mechanism, wanted.parameters), wanted.row(0))
+    looped = looped_kernel(tree, evaluations * (count or 1))
+    if looped is None:
+        return None
+    tried = _tried(tree, looped, wanted, count, goes_on)
+    return (looped, tried) if runs_by_loops(looped, _first(tried)) else None
+
+
 def _assembled(
-    mechanism: Mechanism, wanted: Wanted, goes_on: bool
+    mechanism: Mechanism, wanted: Wanted, goes_on: bool, evaluations: float | None
 ) -> tuple[Kernel, State | list[State], dict[int, AssemblyError]]:
     """The kernel, a state for each value of the arrays, and why some runs have none.
 
@@ -180,14 +223,11 @@ def _assembled(
     count = _count(wanted)
     _check_finite(wanted)
     _check_values(mechanism, wanted, count)
-    tree = _keeping(mechanism, wanted.row(0))
-    equations = newton_euler(tree)
-    kernel = compiled(tree, equations)
-    tried = _tried(tree, kernel, wanted, count, goes_on)
+    looped = None
+    if evaluations is not None and not _varies(wanted):
+        looped = _by_loops(mechanism, wanted, goes_on, evaluations)
+    kernel, tried = looped if looped is not None else _unrolled(mechanism, wanted, goes_on)
     first = _first(tried)
-    whole, completed = equations_at(tree, first, equations)
-    if whole is not tree:
-        kernel = compiled(whole, completed)
     held = [*(x.label for x in mechanism.starts if not x.is_guess), *wanted.start]
     firm = [x for x in held if x not in wanted.guess]
     if count is None:
@@ -197,6 +237,18 @@ def _assembled(
     return kernel, [start_of(kernel, state, firm) for state in states], rejected
 
 
+def _unrolled(
+    mechanism: Mechanism, wanted: Wanted, goes_on: bool
+) -> tuple[Kernel, list[State | AssemblyError]]:
+    """The code of a mechanism, its closures completed, and where its runs start."""
+    tree = _keeping(mechanism, wanted.row(0))
+    equations = newton_euler(tree)
+    kernel = compiled(tree, equations)
+    tried = _tried(tree, kernel, wanted, _count(wanted), goes_on)
+    whole, completed = equations_at(tree, _first(tried), equations)
+    return (kernel if whole is tree else compiled(whole, completed)), tried
+
+
 def _tried(
     tree: Tree, kernel: Kernel, wanted: Wanted, count: int | None, goes_on: bool
 ) -> list[State | AssemblyError]:
@@ -204,6 +256,8 @@ def _tried(
     rows = count or 1
     if rows == 1 and not kernel.program.sizes["nc"]:
         solved: Iterable[State | AssemblyError] = [attempt(tree, wanted.row(0))]
+    elif "identity" in kernel.program.facts:
+        solved = (_by_kernel(tree, kernel, wanted.row(k)) for k in range(rows))
     else:
         solved = Assembling(tree, kernel).attempts(wanted, rows)
     tried: list[State | AssemblyError] = []
@@ -213,6 +267,16 @@ def _tried(
             raise rejected if count is None else of_run(rejected, k)
         tried.append(x if rejected is None else rejected)
     return tried
+
+
+def _by_kernel(tree: Tree, kernel: Kernel, one: Wanted) -> State | AssemblyError:
+    """The state of a run of many bodies, or why it has none."""
+    if not kernel.program.sizes["nc"]:
+        return attempt(tree, one)
+    try:
+        return closed_start(tree, kernel, one.start, t=one.t, guess=one.guess)
+    except AssemblyError as error:
+        return error
 
 
 def _check_values(mechanism: Mechanism, wanted: Wanted, count: int | None) -> None:

@@ -15,9 +15,8 @@ from liaison.program.kernel import Kernel
 from liaison.simulation.plan.options import OF_STEPS, RunOptions, StepKeywords, run_options
 from liaison.simulation.stepper import Stepper
 from liaison.simulation.stepper import stepper as stepper_of
-from liaison.simulation.steps.rungekutta import explicit_stages
 from liaison.verbs.given import Given, Value, check_no_controller, under_control
-from liaison.verbs.ready import ready_for, start_for
+from liaison.verbs.ready import STILL, evaluations_of, ready_for, start_for
 
 
 @lasting("simulation")
@@ -64,7 +63,7 @@ def stepper(
         return stepper_of(given, state, parameters=parameters, **chosen)
     given = under_control(given, controller)
     with interruptible("the preparation of a stepper"):
-        evaluations = 0.0 if explicit_stages(chosen.get("method")) else None
+        evaluations = evaluations_of(chosen, STILL, None)  # of steps that are taken one by one
         kernel, state = ready_for(
             given, state, start, parameters, guess=guess, evaluations=evaluations
         )
