@@ -19,6 +19,7 @@ from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
 from liaison.simulation.steps.layout import GOOD, NOT_FINITE, POSITIONS_LOST, Entries, Run
 from liaison.solvers.linear.dense import dot, largest_in
 
+from .moreau import redundant_part
 from .phases import (
     ROUNDS,
     SHALLOW,
@@ -124,7 +125,7 @@ def correct(
     """q and all columns by δ onto the rows in `run.held`; only columns where nothing moves."""
     nv = run.nv
     right = at(run.held, (run.nphi + run.nb) * nv)
-    rank = metric_of(rows, flat(run.terms.M), run.held, run)
+    rank = metric_of(rows, flat(run.terms.M), run.held, redundant_part(run), run)
     for i in range(nv):
         room.force[i] = 0.0
         room.delta[i] = 0.0
@@ -241,7 +242,7 @@ def rates_projected(e: Entries, columns: i64, room: Room, run: Run, scratch: ptr
     v = run.landed.v
     terms = run.terms
     e.terms(run.t_new, q, v, run.u, run.p, q, terms.floats, scratch)
-    rank = metric_of(nc, flat(terms.M), flat(terms.G), run)
+    rank = metric_of(nc, flat(terms.M), flat(terms.G), redundant_part(run), run)
     for k in range(nc):
         room.right[k] = terms.nu[k] - dot(nv, terms.G[k], v)
     for i in range(nv):
