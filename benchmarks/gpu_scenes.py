@@ -1,14 +1,16 @@
-"""The table of scenes on a GPU: worlds of a hundred balls in a box, with what their steps miss.
+"""The table of scenes on a GPU: worlds of balls, boxes and hulls, with what their steps miss.
 
 Run on a machine with an NVIDIA GPU and its driver:
 
-    python benchmarks/gpu_scenes.py [--quick]
+    python benchmarks/gpu_scenes.py [--quick] [balls] [boxes] [capsules] [hulls] [double] [single]
 
-The scene is that of `bench_contact.py`. Velocities at the start are random, so that no two worlds
-are alike. Parts of the way are timed: the fall until balls meet, the heap while it comes together
-(steps are hardest there: contacts open and slip in ever new sets), the heap at rest, the same in
-all worlds, and the heap 20 steps after random velocities of 1 mm/s. Before, two worlds are compared
-with the same code on the processor after one step. With --quick the two hard parts are left out.
+A hundred balls fall into a box, the scene of `bench_contact.py`; thirty boxes, capsules, or hulls
+of twelve corners fall into a smaller one. Velocities at the start are random, so that no two worlds
+are alike. Parts of the way are timed: the fall until bodies meet, the heap while it comes together
+(steps are hardest there: contacts open and slip in ever new sets), all of it until the heap rests,
+the heap at rest, the same in all worlds, and the heap 20 steps after random velocities of 1 mm/s.
+Before, two worlds are compared with the same code on the processor after one step. With --quick the
+two hard parts are left out.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ import liaison  # noqa: E402
 from liaison.simulation.scene import Scene  # noqa: E402
 
 COUNT, MANY, FASTER = 100, 16_896, 0.05
+SOLIDS, WIDE, CELL = 30, 0.36, 0.12  # boxes or hulls, the box that they fall into, room for one [m]
 RESTING = 1200  # steps after which the heap is at rest
 HEAD = (
     "part | precision | worlds | steps | worlds · steps a second | residual | penetration [m] | "
@@ -41,15 +44,53 @@ def scene() -> Scene:
     return Scene(bodies(grid(COUNT, 5, apart)), planes(5.5 * apart), friction=FRICTION)
 
 
+def solids(shape: object) -> Scene:
+    """Thirty bodies of a shape, turned at random, in layers above a box."""
+    rng = np.random.default_rng(3)
+    parts, start = [], {}
+    for k in range(SOLIDS):
+        body = liaison.body(f"b{k}", mass=0.2, inertia=(2e-4, 2e-4, 2e-4), shapes=shape)
+        parts.append(liaison.join(liaison.ground, body, "free", name=f"F{k}"))
+        turn = rng.normal(size=4)
+        place = np.array([k % 3 + 0.5, k // 3 % 2 + 0.75, k // 6 + 0.6]) * CELL
+        values = [*place, *turn / np.linalg.norm(turn)]
+        names = ("x", "y", "z", "qw", "qx", "qy", "qz")
+        start |= {f"F{k}.{x}": y for x, y in zip(names, values, strict=True)}
+    mechanism = liaison.mechanism(*parts, liaison.gravity((0, 0, -9.81)))
+    return liaison.collide(mechanism, planes=planes(WIDE), friction=FRICTION, start=start)
+
+
+def boxes() -> Scene:
+    """Thirty boxes of 8 × 6 × 5 cm."""
+    return solids(liaison.Box(0.08, 0.06, 0.05))
+
+
+def capsules() -> Scene:
+    """Thirty capsules of radius 3 cm, 10 cm long."""
+    return solids(liaison.Capsule(0.03, 0.04))
+
+
+def hulls() -> Scene:
+    """Thirty hulls of twelve corners on an ellipsoid."""
+    corners = np.random.default_rng(5).normal(size=(12, 3))
+    corners *= np.array([0.045, 0.04, 0.035]) / np.linalg.norm(corners, axis=1)[:, None]
+    return solids(liaison.Hull(corners.tolist()))
+
+
 def timed(name: str, worlds: liaison.Worlds, steps: int) -> None:
     """One row of the table."""
     worlds.place.driver.synchronize()
     begin = time.perf_counter()
     worlds.step(steps)
     worlds.place.driver.synchronize()
-    rate = worlds.count * steps / (time.perf_counter() - begin)
+    note(name, worlds, steps, time.perf_counter() - begin)
+
+
+def note(name: str, worlds: liaison.Worlds, steps: int, seconds: float) -> None:
+    """Prints a row."""
     print(
-        f"{name} | {worlds.precision} | {worlds.count} | {steps} | {rate:.3g} | "
+        f"{name} | {worlds.precision} | {worlds.count} | {steps} | "
+        f"{worlds.count * steps / seconds:.3g} | "
         f"{worlds.residuals.max():.1e} | {worlds.penetrations.max():.1e} | "
         f"{worlds.contacts.max():.0f} | {worlds.lost}",
         flush=True,
@@ -59,49 +100,75 @@ def timed(name: str, worlds: liaison.Worlds, steps: int) -> None:
         print(f"  {int(np.sum(worlds.statuses == code))} × {worlds.why(i)}")
 
 
-def thrown(count: int) -> np.ndarray:
+def thrown(bodies: int, count: int) -> np.ndarray:
     """Random velocities."""
-    return np.random.default_rng(1).uniform(-FASTER, FASTER, (6 * COUNT, count))
+    return np.random.default_rng(1).uniform(-FASTER, FASTER, (6 * bodies, count))
 
 
-def checked(precision: str) -> None:
+def checked(scene: Scene, precision: str) -> None:
     """Prints how far two worlds are from those of the processor after a step."""
+    begin = time.perf_counter()
     here, there = (
-        liaison.worlds(scene(), 2, step=STEP, device=x, precision=precision)
+        liaison.worlds(scene, 2, step=STEP, device=x, precision=precision)
         for x in ("processor", "gpu")
     )
+    n = len(scene.bodies.names)
     for worlds in (here, there):
-        worlds.reset(v=thrown(2))
+        worlds.reset(v=thrown(n, 2))
         worlds.step(1)
     missed = np.max(np.abs(there.q.numpy() - here.q))
-    print(f"after a step, {precision}: {missed:.1e}; registers, bytes {there.resources}")
+    ready = time.perf_counter() - begin
+    print(
+        f"after a step, {precision}: {missed:.1e}; registers, bytes {there.resources}; "
+        f"ready after {ready:.0f} s"
+    )
 
 
-def table(precision: str, rest: np.ndarray, *, quick: bool) -> None:
-    """All rows of a precision."""
-    checked(precision)
-    worlds = liaison.worlds(scene(), MANY, step=STEP, precision=precision)
-    worlds.reset(v=thrown(MANY))
-    timed("fall", worlds, 100)
-    worlds.reset(q=rest, v=np.zeros(6 * COUNT))
+def table(name: str, scene: Scene, precision: str, *, quick: bool) -> None:
+    """All rows of a scene in a precision."""
+    checked(scene, precision)
+    n = len(scene.bodies.names)
+    worlds = liaison.worlds(scene, MANY, step=STEP, precision=precision)
+    worlds.reset(v=thrown(n, MANY))
+    timed(f"{name}, fall", worlds, 100)
+    rest = resting(scene)
+    worlds.reset(q=rest, v=np.zeros(6 * n))
     worlds.step(20)
-    timed("at rest", worlds, 200)
-    if not quick:
-        worlds.reset(q=rest, v=thrown(MANY) * 1e-3 / FASTER)
-        worlds.step(20)
-        timed("kicked", worlds, 200)
-        few = liaison.worlds(scene(), MANY // 8, step=STEP, precision=precision)
-        few.reset(v=thrown(MANY // 8))
-        timed("coming together, first", few, 250)
-        timed("coming together, then", few, 50)
+    timed(f"{name}, at rest", worlds, 200)
+    if quick:
+        return
+    worlds.reset(q=rest, v=thrown(n, MANY) * 1e-3 / FASTER)
+    worlds.step(20)
+    timed(f"{name}, kicked", worlds, 200)
+    few = liaison.worlds(scene, MANY // 8, step=STEP, precision=precision)
+    few.reset(v=thrown(n, MANY // 8))
+    seconds = 0.0
+    for part, steps in (("first", 250), ("coming together", 50), ("then", RESTING - 300)):
+        few.place.driver.synchronize()
+        begin = time.perf_counter()
+        few.step(steps)
+        few.place.driver.synchronize()
+        seconds += time.perf_counter() - begin
+        note(f"{name}, {part}", few, steps, time.perf_counter() - begin)
+    note(f"{name}, to rest", few, RESTING, seconds)
+
+
+def resting(scene: Scene) -> np.ndarray:
+    """The heap at rest, from the processor."""
+    one = liaison.worlds(scene, 1, step=STEP, device="processor")
+    one.step(RESTING)
+    return np.asarray(one.q[:, 0])
 
 
 def main() -> None:
+    words = [x for x in sys.argv[1:] if not x.startswith("-")]
+    scenes = {"balls": scene, "boxes": boxes, "capsules": capsules, "hulls": hulls}
+    chosen = [x for x in scenes if x in words] or list(scenes)
     print(HEAD)
-    one = liaison.worlds(scene(), 1, step=STEP, device="processor")
-    one.step(RESTING)
-    for precision in ("double", "single"):
-        table(precision, one.q[:, 0], quick="--quick" in sys.argv)
+    precisions = [x for x in ("double", "single") if x in words] or ["double", "single"]
+    for precision in precisions:
+        for name in chosen:
+            table(name, scenes[name](), precision, quick="--quick" in sys.argv)
 
 
 if __name__ == "__main__":

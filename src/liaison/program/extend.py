@@ -2,7 +2,7 @@
 
 Formulas as plain data, so that a recorded run can say what its inputs were.
 
-Public names: resolve, places_of, interwoven, time_of, over_time, extended, identity,
+Public names: resolve, places_of, time_alone, interwoven, time_of, over_time, extended, identity,
 formula_to_plain, formula_from_plain.
 """
 
@@ -25,7 +25,6 @@ from liaison.expr import (
     symbols_of,
     unpack,
 )
-from liaison.units import Label
 
 from .program import Entry, Program
 
@@ -47,12 +46,23 @@ def resolve(program: Program, formulas: Iterable[Expr]) -> dict[Expr, tuple[str,
     return places
 
 
-def places_of(labels: Mapping[str, Sequence[Label]]) -> dict[Expr, tuple[str, int]]:
-    """A symbol for the time and for every label, with its place in the arguments of an entry."""
-    places = {symbol("t"): ("t", 0)}
-    for array, listed in labels.items():
-        places |= {symbol(x.name): (array, k) for k, x in enumerate(listed)}
-    return places
+def places_of(program: Program) -> Mapping[Expr, tuple[str, int]]:
+    """The place of every symbol of a program; one for each label where it has the time only.
+
+    A scene of ten thousand bodies has as many labels as others have symbols, and hardly ever a
+    formula of them.
+    """
+    if len(program.inputs) > 1:
+        return program.inputs
+    listed = [
+        (array, k, x.name) for array, own in program.labels.items() for k, x in enumerate(own)
+    ]
+    return {**program.inputs, **{symbol(name): (array, k) for array, k, name in listed}}
+
+
+def time_alone() -> dict[Expr, tuple[str, int]]:
+    """Inputs of a program whose formulas find all but the time by labels."""
+    return {symbol("t"): ("t", 0)}
 
 
 def interwoven(program: Program, replaced: Mapping[int, Expr]) -> tuple[Expr, ...]:

@@ -254,12 +254,12 @@ class Scene:
         instants = _instants(listed, size, end)
         if instants is None:
             instants = _whole_steps(1, size, end)
-        scenes, refused = self._with_starts(start)
+        scenes, faults = self._with_starts(start)
         return scene_runs(
             lambda k: scenes[k].run(end, step=size, every=instants, **options), len(scenes),
             np.asarray(instants, dtype=float), threads=threads,
             time_limit=si_value(time_limit, "s", "time_limit"), on_failure=on_failure,
-            progress=progress, refused=refused,
+            progress=progress, faults=faults,
         )  # fmt: skip
 
     @fitting
@@ -306,7 +306,7 @@ class Scene:
         n = len(self.bodies.names)
         poses = rows_of_starts(q, self.bodies.pose.ravel(), start, count).reshape(count, n, 7)
         speeds = rows_of_starts(v, self.bodies.speed.ravel(), start, count).reshape(count, n, 6)
-        scenes, refused = [], {}
+        scenes, faults = [], {}
         for k, (pose, speed) in enumerate(zip(poses, speeds, strict=True)):
             scene = copy(self)
             scene.bodies = replace(self.bodies, pose=pose, speed=speed)
@@ -317,8 +317,8 @@ class Scene:
                 if not (np.isfinite(pose).all() and np.isfinite(speed).all()):
                     message = f"run {k} of the batch: {fault.message}"
                     raise SimulationError(message, status=fault.status) from None
-                refused[k] = fault
-        return scenes, refused
+                faults[k] = fault
+        return scenes, faults
 
     def _kernel(
         self, *, tolerance: float, depth: float, sweeps: int, events: bool, threads: int
@@ -425,7 +425,7 @@ class _Work:
     make: Callable[[int], Run]
     count: int
     deadline: float
-    refused: Mapping[int, SimulationError]
+    faults: Mapping[int, SimulationError]
     taken: int = 0
     ended: str = ""
     over: dict[int, Ended] = field(default_factory=dict)
@@ -438,7 +438,7 @@ class _Work:
                 k, self.taken = self.taken, self.taken + 1
             if k >= self.count:
                 return
-            self.over[k] = self._finished(self.make(k), self.refused.get(k))
+            self.over[k] = self._finished(self.make(k), self.faults.get(k))
 
     def _finished(self, run: Run, fault: SimulationError | None) -> Ended:
         """A run to its end, or until the batch is ended; at its start where that is a fault."""
@@ -465,7 +465,7 @@ def scene_runs(
     time_limit: float | None = None,
     on_failure: str = "raise",
     progress: Callable[[float], None] | None = None,
-    refused: Mapping[int, SimulationError] = MappingProxyType({}),
+    faults: Mapping[int, SimulationError] = MappingProxyType({}),
 ) -> Runs:
     """Runs of scenes that record at the same instants, stacked.
 
@@ -477,7 +477,7 @@ def scene_runs(
         time_limit: seconds of wall clock after which the runs still under way are left.
         on_failure: "raise" if a run fails, or "return" all of them, each with its status.
         progress: called with the fraction of runs that are over, about every 0.1 s.
-        refused: number of a run -> why it does not begin.
+        faults: number of a run -> why it does not begin.
 
     Raises:
         SimulationError: some runs could not go on; carries all of them as `trajectory`.
@@ -485,7 +485,7 @@ def scene_runs(
     """
     check_batch(on_failure, threads, time_limit)
     deadline = math.inf if time_limit is None else time.perf_counter() + time_limit
-    work = _Work(make, count, deadline, refused)
+    work = _Work(make, count, deadline, faults)
     with ThreadPoolExecutor(min(threads or cores(), count), "liaison") as pool:
         left = {pool.submit(work.share) for _ in range(min(threads or cores(), count))}
         try:

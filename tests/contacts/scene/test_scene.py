@@ -10,6 +10,7 @@ from liaison.contacts.scene import Bodies
 from liaison.contacts.scene.candidates import sweep_and_prune
 from liaison.contacts.scene.layout import Extent, Pair, fill
 from liaison.errors import Interrupted, ModelError, SimulationError
+from liaison.program.loops.compile import compile_loops
 from liaison.program.loops.records import Rows
 from liaison.simulation.scene import Scene
 from samples.heaps import FLOOR, balls, heap, walls
@@ -98,15 +99,17 @@ def test_a_free_body_turns_as_euler_says():
     assert np.ptp(run["energy"][:, 0]) < 1e-5
 
 
-def test_sweeping_finds_the_pairs_that_overlap():
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_sweeping_finds_the_pairs_that_overlap(is_compiled):
+    go = compile_loops([sweep_and_prune])[sweep_and_prune] if is_compiled else sweep_and_prune
     rng = np.random.default_rng(7)
-    low = rng.uniform(0, 1, (60, 3))
-    boxes = np.column_stack([low, low + rng.uniform(0.02, 0.25, (60, 3))])
+    low = rng.integers(0, 40, (60, 3)) / 40  # some sides coincide: they overlap
+    boxes = np.column_stack([low, low + rng.integers(1, 10, (60, 3)) / 40])
     owner = np.arange(60) // 2
     extents, pairs = (Rows(x, np.zeros(n * x.header)) for x, n in ((Extent, 60), (Pair, 2000)))
     fill(extents, Extent, low=boxes[:, :3], high=boxes[:, 3:], body=owner)
-    order = np.arange(60)[::-1].copy()
-    count = sweep_and_prune(60, extents, order, 2000, pairs)
+    order, work = np.arange(60)[::-1].copy(), np.zeros(5 * 68 + 5)
+    count = go(60, extents, order, 2000, pairs, work)
     found = {(pairs[k].first, pairs[k].second) for k in range(count)}
     wanted = {
         (i, j)
@@ -118,7 +121,9 @@ def test_sweeping_finds_the_pairs_that_overlap():
     }
     assert found == wanted
     assert len(wanted) == count > 20
-    assert sweep_and_prune(60, extents, order, 3, pairs) == -1
+    assert go(60, extents, order, 3, pairs, work) == -1
+    extents[5].high[:] = np.inf  # ends behind the last one all the same
+    assert 0 < go(60, extents, order, 2000, pairs, work) < 2000
 
 
 def test_what_is_no_scene_is_refused_by_name():

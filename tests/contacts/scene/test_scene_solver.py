@@ -3,8 +3,17 @@
 import numpy as np
 import pytest
 
-from liaison.contacts.impulses.block_factors import eliminate, factorize_bodies, solve_bodies
-from liaison.contacts.scene.layout import Contact, System, Twist, block_room, fill
+from liaison.contacts.impulses.block_factors import eliminate, order_panels
+from liaison.contacts.impulses.panels import factorize_panels, solve_panels
+from liaison.contacts.scene.layout import (
+    Contact,
+    Panels,
+    System,
+    Twist,
+    block_room,
+    fill,
+    panel_sizes,
+)
 from liaison.program.loops.compile import compile_loops
 from liaison.program.loops.records import Rows
 from liaison.simulation.scene import Scene
@@ -33,44 +42,63 @@ def touching(pairs):
     return table
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_bodies_in_blocks_are_solved_as_a_dense_system_is(seed):
-    rng = np.random.default_rng(seed)
-    n = 30
-    contacts = [sorted(rng.choice(n, 2, replace=False)) for _ in range(50)]
-    contacts += [contacts[0], [-1, 3]]  # two bodies may touch twice; a plane is no body
-    count, blocks = len(contacts), block_room(n)
-    system = System.new(most=n, contacts=count, blocks=blocks)
+def panels_for(n, count):
+    """A system of so many bodies and contacts, and its panels."""
+    system = System.new(most=n, contacts=count, blocks=block_room(n), matrix=0)
     system.bodies = n
-    go = compile_loops([eliminate, factorize_bodies, solve_bodies])
-    assert 0 < go[eliminate](count, touching(contacts), system) < blocks
-    dense = np.zeros((n, 6, n, 6))
+    return system, Panels.new(**panel_sizes(n, count))
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.parametrize(("n", "count"), [(30, 50), (9, 30), (12, 4)])
+def test_bodies_in_panels_are_solved_as_a_dense_system_is(n, count, is_compiled):
+    rng = np.random.default_rng(n)
+    contacts = [sorted(rng.choice(n, 2, replace=False)) for _ in range(count)]
+    contacts += [contacts[0], [-1, 3]]  # two bodies may touch twice; a plane is no body
+    system, panels = panels_for(n, len(contacts))
+    loops = [order_panels, factorize_panels, solve_panels]
+    go = compile_loops(loops) if is_compiled else {x: x for x in loops}
+    assert go[order_panels](len(contacts), touching(contacts), system, panels) > 0
+    dense, place = np.zeros((n, 6, n, 6)), panels.place
+    assert sorted(place) == list(range(n))
     for i in range(n):
         dense[i, :, i] = rng.normal(size=(6, 6)) + 30 * np.eye(6)
-        system.diagonal[i] = dense[i, :, i].ravel()
+        block_of(panels.upper, panels.pivot[place[i]])[:] = dense[i, :, i]
     for c, (i, j) in enumerate(contacts):
         if i >= 0:
-            first, last = (i, j) if system.place[i] < system.place[j] else (j, i)
-            for blocks_of, row, column in (
-                (system.lower, last, first),
-                (system.upper, first, last),
-            ):
-                dense[row, :, column] = rng.normal(size=(6, 6))
-                blocks_of[system.between[c]] = dense[row, :, column].ravel()
+            sooner, later = (i, j) if place[i] < place[j] else (j, i)
+            dense[sooner, :, later], dense[later, :, sooner] = rng.normal(size=(2, 6, 6))
+            block_of(panels.upper, panels.between[c])[:] = dense[sooner, :, later]
+            block_of(panels.lower, panels.between[c])[:] = dense[later, :, sooner].T
     b = rng.normal(size=6 * n)
     x = Rows(Twist, b.copy())
-    assert go[factorize_bodies](system) == 0
-    go[solve_bodies](system, x)
+    assert go[factorize_panels](panels) == 0
+    go[solve_panels](panels, x)
     wanted = np.linalg.solve(dense.reshape(6 * n, 6 * n), b)
     assert x.floats.ravel() == pytest.approx(wanted, abs=1e-12)
+
+
+def block_of(panels, at):
+    """A block of six rows, without what fills them up to eight."""
+    return panels[at : at + 48].reshape(6, 8)[:, :6]
+
+
+def test_a_block_without_factors_is_told():
+    system, panels = panels_for(2, 1)
+    order_panels(1, touching([[0, 1]]), system, panels)
+    assert factorize_panels(panels) == 1
 
 
 def test_too_many_blocks_are_told():
     contact = touching([[i, j] for i in range(6) for j in range(i)])
     for blocks, found in ((15, 15), (14, -1)):
-        system = System.new(most=6, contacts=15, blocks=blocks)
+        system = System.new(most=6, contacts=15, blocks=blocks, matrix=1)
         system.bodies = 6
         assert eliminate(15, contact, system) == found
+    system, panels = panels_for(6, 15)
+    assert order_panels(15, contact, system, panels) == 36
+    panels = Panels.new(most=6, contacts=15, blocks=35)
+    assert order_panels(15, contact, system, panels) == -1
 
 
 @pytest.mark.parametrize("e", [0.0, 0.5])

@@ -48,8 +48,8 @@ from liaison.program.loops.language import f64, flat, i64, loop, ptr
 from liaison.program.loops.records import Record, inline
 from liaison.solvers.cones.table import shrink
 
-from .panel_order import order_panels
-from .panels import factorize_panels, solve_panels
+from .block_factors import order_panels
+from .panels import add_row, add_weighted, factorize_panels, solve_panels, weighted
 from .sweeps import swept
 
 TINY = 1e-300
@@ -366,31 +366,6 @@ def add_to_panels(c: i64, p: Panels, island: Island) -> None:
             add_weighted(right, GL, v)
 
 
-@loop
-def weighted(rows: ptr, g: ptr, is_turned: i64, out: ptr) -> None:
-    """G or Gᵀ times three rows; nothing along n hangs on what is across it."""
-    x = g[3] if is_turned == 0 else 0.0
-    y = g[6] if is_turned == 0 else 0.0
-    s = g[3] if is_turned == 1 else 0.0
-    t = g[6] if is_turned == 1 else 0.0
-    for j in range(6):
-        n = rows[j]
-        a = rows[6 + j]
-        b = rows[12 + j]
-        out[j] = g[0] * n + s * a + t * b
-        out[6 + j] = x * n + g[4] * a + g[5] * b
-        out[12 + j] = y * n + g[7] * a + g[8] * b
-
-
-@loop
-def add_weighted(rows: ptr, weighted_rows: ptr, out: ptr) -> None:
-    """out += Dᵀ (G D), rows of eight numbers."""
-    b = weighted_rows[6:]
-    c = weighted_rows[12:]
-    for i in range(6):
-        add_row(rows[i], weighted_rows, rows[6 + i], b, rows[12 + i], c, out[8 * i :])
-
-
 @final
 class Six(Record):
     """A block of the matrix: of one body, turning before moving."""
@@ -458,23 +433,6 @@ def add_product(contact: Contact, left: i64, right: i64, q: ConePair, out: ptr) 
         c[j] = g[2, 0] * x[j] + g[2, 1] * y[j] + g[2, 2] * t[j]
     for i in range(6):
         add_row(rows[left, i], a, rows[left + 1, i], b, rows[left + 2, i], c, out[6 * i :])
-
-
-@loop
-def add_row(x: f64, a: ptr, y: f64, b: ptr, t: f64, c: ptr, out: ptr) -> None:
-    """out += x a + y b + t c, six numbers each."""
-    k = out[0] + (x * a[0] + y * b[0] + t * c[0])
-    m = out[1] + (x * a[1] + y * b[1] + t * c[1])
-    n = out[2] + (x * a[2] + y * b[2] + t * c[2])
-    p = out[3] + (x * a[3] + y * b[3] + t * c[3])
-    q = out[4] + (x * a[4] + y * b[4] + t * c[4])
-    r = out[5] + (x * a[5] + y * b[5] + t * c[5])
-    out[0] = k
-    out[1] = m
-    out[2] = n
-    out[3] = p
-    out[4] = q
-    out[5] = r
 
 
 PART = 0.95

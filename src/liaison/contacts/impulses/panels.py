@@ -8,7 +8,7 @@ eight numbers. What one pair of panels does to a block is one long product,
 with x from L and y from U where a block of U changes, and from U and L where one of Lᵀ does. Terms
 are subtracted one after the other, so that vectors of any length give the same bits.
 
-Public names: factorize_panels, solve_panels.
+Public names: factorize_panels, solve_panels, weighted, add_weighted, add_row.
 
 Source: GVL13 §3.2.10 (block LU); DAV06 §4.8 (supernodes); docs/theory/contact_solvers.md.
 """
@@ -19,7 +19,7 @@ from liaison.contacts.scene.layout import Panels, Twist
 from liaison.program.loops.language import f64, i64, loop, ptr, written
 from liaison.program.loops.records import Rows
 
-from .panel_order import BLOCK
+from .block_factors import BLOCK
 
 SIDE, WIDE = 6, 8
 """Rows of a block, and numbers in a row of a panel."""
@@ -180,7 +180,7 @@ def factorize_group(k: i64, wide: i64, panels: i64, p: Panels) -> i64:
         if factorize_pivot(pivot) != 0:
             return 1
         for i in range(SIDE):
-            p.inverse[i] = 1.0 / pivot[(WIDE + 1) * i]
+            p.inverse[i] = 1.0 / pivot[9 * i]
         for j in range(c + 1, panels):
             divide_lower(pivot, p.inverse, upper[size * j + at :])
             divide_upper(pivot, p.inverse, lower[size * j + at :])
@@ -191,14 +191,14 @@ def factorize_group(k: i64, wide: i64, panels: i64, p: Panels) -> i64:
 def factorize_pivot(a: ptr) -> i64:
     """A block := its factors L U, L with ones on its diagonal; 1 where a pivot vanishes."""
     for p in range(SIDE):
-        pivot = a[(WIDE + 1) * p]
+        pivot = a[9 * p]
         if not (abs(pivot) > TINY):
             return 1
         for i in range(p + 1, SIDE):
-            t = a[WIDE * i + p] / pivot
-            a[WIDE * i + p] = t
+            t = a[8 * i + p] / pivot
+            a[8 * i + p] = t
             for j in range(p + 1, SIDE):
-                a[WIDE * i + j] -= t * a[WIDE * p + j]
+                a[8 * i + j] -= t * a[8 * p + j]
     return 0
 
 
@@ -209,9 +209,9 @@ def solve_panels(p: Panels, x: Rows[Twist]) -> None:
     for number in range(p.bodies):
         v = x[p.order[number]].floats
         for i in range(SIDE):
-            y[WIDE * number + i] = v[i]
-        y[WIDE * number + 6] = 0.0
-        y[WIDE * number + 7] = 0.0
+            y[8 * number + i] = v[i]
+        for i in range(SIDE, WIDE):
+            y[8 * number + i] = 0.0
     for k in range(p.groups):
         forward(k, p)
     for back in range(p.groups):
@@ -219,7 +219,7 @@ def solve_panels(p: Panels, x: Rows[Twist]) -> None:
     for number in range(p.bodies):
         v = x[p.order[number]].floats
         for i in range(SIDE):
-            v[i] = y[WIDE * number + i]
+            v[i] = y[8 * number + i]
 
 
 @loop
@@ -229,20 +229,20 @@ def forward(k: i64, p: Panels) -> None:
     wide = p.begin[k + 1] - begin
     size = BLOCK * wide
     lower = p.lower[p.shift + p.panel[k] :]
-    own = p.x[WIDE * begin :]
+    own = p.x[8 * begin :]
     for c in range(wide):
         pivot = p.upper[p.shift + p.pivot[begin + c] :]
-        y = own[WIDE * c :]
+        y = own[8 * c :]
         if c > 0:
             minus_columns(lower[size * c :], own, y, c)
         for i in range(1, SIDE):
             total = y[i]
             for j in range(i):
-                total -= pivot[WIDE * i + j] * y[j]
+                total -= pivot[8 * i + j] * y[j]
             y[i] = total
     first = p.row_first[k]
     for j in range(p.row_first[k + 1] - first):
-        minus_columns(lower[size * (wide + j) :], own, p.x[WIDE * p.row[first + j] :], wide)
+        minus_columns(lower[size * (wide + j) :], own, p.x[8 * p.row[first + j] :], wide)
 
 
 @loop
@@ -256,8 +256,8 @@ def minus_columns(panel: ptr, x: ptr, out: ptr, wide: i64) -> None:
     f = out[5]
     for body in range(wide):
         for i in range(SIDE):
-            t = x[WIDE * body + i]
-            row = panel[BLOCK * body + WIDE * i :]
+            t = x[8 * body + i]
+            row = panel[48 * body + 8 * i :]
             a -= row[0] * t
             b -= row[1] * t
             c -= row[2] * t
@@ -279,20 +279,20 @@ def backward(k: i64, p: Panels) -> None:
     wide = p.begin[k + 1] - begin
     size = BLOCK * wide
     upper = p.upper[p.shift + p.panel[k] :]
-    own = p.x[WIDE * begin :]
+    own = p.x[8 * begin :]
     first = p.row_first[k]
     for j in range(p.row_first[k + 1] - first):
-        minus_rows(upper[size * (wide + j) :], p.x[WIDE * p.row[first + j] :], own, wide)
+        minus_rows(upper[size * (wide + j) :], p.x[8 * p.row[first + j] :], own, wide)
     for back in range(wide):
         c = wide - 1 - back
         pivot = p.upper[p.shift + p.pivot[begin + c] :]
-        y = own[WIDE * c :]
+        y = own[8 * c :]
         for turned in range(SIDE):
             i = SIDE - 1 - turned
             total = y[i]
             for j in range(i + 1, SIDE):
-                total -= pivot[WIDE * i + j] * y[j]
-            y[i] = total / pivot[(WIDE + 1) * i]
+                total -= pivot[8 * i + j] * y[j]
+            y[i] = total / pivot[9 * i]
         if c > 0:
             minus_rows(upper[size * c :], y, own, c)
 
@@ -308,11 +308,54 @@ def minus_rows(panel: ptr, x: ptr, out: ptr, wide: i64) -> None:
     f = x[5]
     for body in range(wide):
         for i in range(SIDE):
-            row = panel[BLOCK * body + WIDE * i :]
-            out[WIDE * body + i] -= total_of(row, a, b, c, d, e, f)
+            row = panel[48 * body + 8 * i :]
+            out[8 * body + i] -= total_of(row, a, b, c, d, e, f)
 
 
 @loop
 def total_of(row: ptr, a: f64, b: f64, c: f64, d: f64, e: f64, f: f64) -> f64:
     """Six numbers times six others, in three pairs."""
-    return (row[0] * a + row[1] * b) + (row[2] * c + row[3] * d) + (row[4] * e + row[5] * f)
+    total = (row[0] * a + row[1] * b) + (row[2] * c + row[3] * d) + (row[4] * e + row[5] * f)
+    return float(total)
+
+
+@loop
+def weighted(rows: ptr, g: ptr, is_turned: i64, out: ptr) -> None:
+    """G or Gᵀ times three rows; nothing along n hangs on what is across it."""
+    x = g[3] if is_turned == 0 else 0.0
+    y = g[6] if is_turned == 0 else 0.0
+    s = g[3] if is_turned == 1 else 0.0
+    t = g[6] if is_turned == 1 else 0.0
+    for j in range(6):
+        n = rows[j]
+        a = rows[6 + j]
+        b = rows[12 + j]
+        out[j] = g[0] * n + s * a + t * b
+        out[6 + j] = x * n + g[4] * a + g[5] * b
+        out[12 + j] = y * n + g[7] * a + g[8] * b
+
+
+@loop
+def add_weighted(rows: ptr, weighted_rows: ptr, out: ptr) -> None:
+    """out += Dᵀ (G D), rows of eight numbers."""
+    b = weighted_rows[6:]
+    c = weighted_rows[12:]
+    for i in range(6):
+        add_row(rows[i], weighted_rows, rows[6 + i], b, rows[12 + i], c, out[8 * i :])
+
+
+@loop
+def add_row(x: f64, a: ptr, y: f64, b: ptr, t: f64, c: ptr, out: ptr) -> None:
+    """out += x a + y b + t c, six numbers each."""
+    k = out[0] + (x * a[0] + y * b[0] + t * c[0])
+    m = out[1] + (x * a[1] + y * b[1] + t * c[1])
+    n = out[2] + (x * a[2] + y * b[2] + t * c[2])
+    p = out[3] + (x * a[3] + y * b[3] + t * c[3])
+    q = out[4] + (x * a[4] + y * b[4] + t * c[4])
+    r = out[5] + (x * a[5] + y * b[5] + t * c[5])
+    out[0] = k
+    out[1] = m
+    out[2] = n
+    out[3] = p
+    out[4] = q
+    out[5] = r

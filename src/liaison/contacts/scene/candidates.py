@@ -13,7 +13,7 @@ from __future__ import annotations
 from liaison.contacts.convex.layout import Bodies
 from liaison.contacts.convex.manifold import cylinder_end, touch_points
 from liaison.contacts.convex.rods import axis_ends, lying_points, nearest_on_rod, rod_points
-from liaison.program.loops.language import flat, i64, iptr, loop, ptr
+from liaison.program.loops.language import flat, i64, iptr, loop, ptr, written
 from liaison.program.loops.records import Rows
 from liaison.simulation.steps.layout import CROWDED, GOOD, Entries
 
@@ -35,10 +35,77 @@ from .layout import (
 from .parts import ROD
 from .terrain import field_extents, on_field
 
+NO_NUMBER = float("nan")
+"""Left side of what is behind the last box: no box is that far right, also one without end."""
+
+LANES = 8
+"""Boxes that are compared at once."""
+
+
+def _next_box() -> str:
+    """The text of `next_box`: five comparisons of eight boxes each, and the first that ends it."""
+    numbers, marks = f"<{LANES} x double>", f"<{LANES} x i1>"
+    lines = [
+        "declare i8 @llvm.cttz.i8(i8, i1)",
+        "define internal i64 @liaison_next_box(i64 %j, i64 %wide, ptr %box, ptr %sorted)",
+        "nounwind {", "begin:",
+    ]  # fmt: skip
+    for k in range(5):
+        lines += [
+            f"  %p{k} = getelementptr inbounds double, ptr %box, i64 {k}",
+            f"  %b{k} = load double, ptr %p{k}, align 8",
+            f"  %o{k} = insertelement {numbers} poison, double %b{k}, i64 0",
+            f"  %a{k} = shufflevector {numbers} %o{k}, {numbers} poison, "
+            f"<{LANES} x i32> zeroinitializer",
+            f"  %s{k} = mul i64 %wide, {k}",
+        ]
+    lines += ["  br label %look", "look:", "  %at = phi i64 [%j, %begin], [%next, %again]"]
+    for k, test in enumerate(("ugt", "ule", "uge", "ole", "oge")):
+        lines += [
+            f"  %i{k} = add i64 %s{k}, %at",
+            f"  %q{k} = getelementptr inbounds double, ptr %sorted, i64 %i{k}",
+            f"  %x{k} = load {numbers}, ptr %q{k}, align 8",
+            f"  %m{k} = fcmp {test} {numbers} %x{k}, %a{k}",
+        ]
+    lines += [
+        f"  %y = and {marks} %m1, %m2", f"  %z = and {marks} %m3, %m4",
+        f"  %both = and {marks} %y, %z", f"  %any = or {marks} %both, %m0",
+        f"  %bits = bitcast {marks} %any to i8", "  %none = icmp eq i8 %bits, 0",
+        "  br i1 %none, label %again, label %end", "again:",
+        f"  %next = add i64 %at, {LANES}", "  br label %look", "end:",
+        "  %count = call i8 @llvm.cttz.i8(i8 %bits, i1 true)", "  %more = zext i8 %count to i64",
+        "  %found = add i64 %at, %more", "  ret i64 %found", "}",
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
+@written(_next_box())
+def next_box(j: i64, wide: i64, box: ptr, sorted: ptr) -> i64:
+    """The next box, from the j-th on, that overlaps another along y and z or is right of it.
+
+    Args:
+        j: where to begin.
+        wide: boxes in a row of `sorted`.
+        box: right side of the other along x, then high and low along y, high and low along z.
+        sorted: left sides along x of all boxes in their order, low and high along y, low and high
+            along z; left sides behind the last one are no numbers.
+    """
+    low, right = sorted[:wide], box[0]
+    while not (
+        not low[j] <= right
+        or (
+            not (sorted[wide + j] > box[1] or sorted[2 * wide + j] < box[2])
+            and sorted[3 * wide + j] <= box[3]
+            and sorted[4 * wide + j] >= box[4]
+        )
+    ):
+        j += 1
+    return int(j)
+
 
 @loop
 def sweep_and_prune(
-    count: i64, boxes: Rows[Extent], order: iptr, capacity: i64, pairs: Rows[Pair]
+    count: i64, boxes: Rows[Extent], order: iptr, capacity: i64, pairs: Rows[Pair], sorted: ptr
 ) -> i64:
     """Pairs of boxes of different bodies that overlap.
 
@@ -48,26 +115,51 @@ def sweep_and_prune(
         order: boxes by their left side, nearly: put right here, and used again next time.
         capacity: pairs at most.
         pairs: result, the smaller number first.
+        sorted: workspace, five rows of `count` and eight numbers, and five more.
 
     Returns:
         How many there are; -1 if they are too many.
     """
     sort_again(count, boxes, order)
+    wide = count + LANES
+    lay_out(count, boxes, order, sorted)
+    ask = sorted[5 * wide :]
     number = 0
     for i in range(count):
         one = order[i]
         box = boxes[one]
-        for j in range(i + 1, count):
+        ask[0] = box.high[0]
+        ask[1] = box.high[1]
+        ask[2] = box.low[1]
+        ask[3] = box.high[2]
+        ask[4] = box.low[2]
+        j = next_box(i + 1, wide, ask, sorted)
+        while sorted[j] <= box.high[0]:
             other = order[j]
-            if boxes[other].low[0] > box.high[0]:
-                break
-            if box.body != boxes[other].body and overlap(box, boxes[other]) == 1:
+            if box.body != boxes[other].body:
                 if number >= capacity:
                     return -1
                 pairs[number].first = min(one, other)
                 pairs[number].second = max(one, other)
                 number += 1
+            j = next_box(j + 1, wide, ask, sorted)
     return number
+
+
+@loop
+def lay_out(count: i64, boxes: Rows[Extent], order: iptr, sorted: ptr) -> None:
+    """Sides of boxes in their order, each side in a row of its own, as `next_box` takes them."""
+    wide = count + LANES
+    for i in range(count):
+        box = boxes[order[i]]
+        sorted[i] = box.low[0]
+        for a in range(1, 3):
+            sorted[(2 * a - 1) * wide + i] = box.low[a]
+            sorted[2 * a * wide + i] = box.high[a]
+    for i in range(count, wide):
+        sorted[i] = NO_NUMBER
+        for k in range(1, 5):
+            sorted[k * wide + i] = 0.0
 
 
 @loop
@@ -86,14 +178,6 @@ def sort_again(count: i64, boxes: Rows[Extent], order: iptr) -> None:
 
 
 @loop
-def overlap(a: Extent, b: Extent) -> i64:
-    """1 if two boxes that overlap along x do so along y and z too."""
-    if a.low[1] > b.high[1] or b.low[1] > a.high[1]:
-        return 0
-    return 1 if a.low[2] <= b.high[2] and b.low[2] <= a.high[2] else 0
-
-
-@loop
 def candidates(e: Entries, world: World) -> i64:
     """Pairs that may come near within the step; GOOD, or CROWDED.
 
@@ -109,7 +193,7 @@ def candidates(e: Entries, world: World) -> i64:
         swept_solid(i, world.extent[i], world)
     field_extents(world)
     count = sweep_and_prune(
-        wide + world.terrains, world.extent, world.order, world.capacity, world.near
+        wide + world.terrains, world.extent, world.order, world.capacity, world.near, world.sorted
     )
     world.candidates = 0
     world.near_pairs = max(count, 0)

@@ -39,8 +39,9 @@ LIKELY = 0.5
 LESS, GAINED = 6, 1e-9
 """Times that restitution is made less, and work of impulses beside its terms that is rounding."""
 
-TRIES, FEWER = 4, 1
-"""Ways of the interior method that are tried, and those where restitution may have none."""
+TRIES, FEWER, MORE_TRIES = 4, 1, 16
+"""Ways of the interior method that are tried, those where restitution may have none, and those of
+a step that would be missed otherwise."""
 
 MANY = 1000.0
 """Times the penetration that is left alone where contacts are many."""
@@ -193,6 +194,7 @@ def begin_islands(island: Island, floor: f64, widest: f64, world: World) -> None
     # from step to step as they open and close
     island.slack = MANY * world.depth if world.contacts > FEW else 0.0
     island.sweeps_allowed = world.sweeps_allowed
+    island.most_tries = world.tries
     island.has_turning = world.has_turning
     island.widest = widest
     island.floor = floor
@@ -390,7 +392,7 @@ def solve_with(part: f64, island: Island) -> f64:
         solve_turning(island)
         return max(residual_of(1.0, island), island.turning_residual)
     # impulses without restitution exist always, with it they may not: that is tried less
-    island.tries = TRIES if part == 0.0 or island.has_bounce == 0 else FEWER
+    island.tries = island.most_tries if part == 0.0 or island.has_bounce == 0 else FEWER
     return float(solve_scene(1.0, island.tolerance, island.sweeps_allowed, island))
 
 

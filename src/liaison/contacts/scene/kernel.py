@@ -16,7 +16,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Any, final
 
@@ -25,7 +25,7 @@ import numpy as np
 from liaison.contacts.impulses.interior import from_inside
 from liaison.contacts.impulses.sweeps import swept
 from liaison.program import Entry, Kernel, Program, to_llvm
-from liaison.program.extend import places_of
+from liaison.program.extend import time_alone
 from liaison.program.kernel import MachineKernel
 from liaison.program.llvm.machine import Code, load
 from liaison.program.llvm.trampolines import trampoline
@@ -54,12 +54,22 @@ from liaison.solvers.linear.dense import largest_in
 from liaison.units import Label
 
 from .bodies import copy_poses, moved_pose
-from .candidates import candidates
+from .candidates import candidates, sweep_and_prune
 from .islands import serve
 from .layout import RESERVED, Crew, PairEntries, Pose, Shown, Twist, Weight, World
 from .notes import note_contacts
 from .parts import SceneModel
-from .step import UNSOLVED, deepest, gap_of, keep_impulses, note_forces, place, solved_step
+from .step import (
+    UNSOLVED,
+    activate,
+    contacts_at,
+    deepest,
+    gap_of,
+    keep_impulses,
+    note_forces,
+    place,
+    solved_step,
+)
 
 
 @loop
@@ -263,7 +273,9 @@ def turning_energy(place: ptr, w: ptr, inertia: ptr) -> f64:
 SCENE = MappingProxyType({"start": set_out, "attempt": one_step, "land": stand, "commit": commit})
 """The phases of steps of a scene, which `advance` calls."""
 
-APART: tuple[Loop[..., Any], ...] = (swept, from_inside)
+APART: tuple[Loop[..., Any], ...] = (
+    swept, from_inside, sweep_and_prune, activate, contacts_at, deepest
+)  # fmt: skip
 """Loops in which its steps spend their time, compiled apart (`compile_loops`)."""
 
 
@@ -330,38 +342,32 @@ def scene_labels(names: Sequence[str]) -> tuple[tuple[Label, ...], tuple[Label, 
     return places, tuple(Label(f"{x}.{y}", unit) for x in names for y, unit in RATE)
 
 
+@lru_cache(maxsize=4)
+def _labels(names: tuple[str, ...], planes: tuple[str, ...]) -> Mapping[str, tuple[Label, ...]]:
+    """Labels of q, v and of what is shown: the same for the same names."""
+    q, v = scene_labels(names)
+    forces = tuple(Label(f"{plane}.{x}", "N") for plane in planes for x in "xyz")
+    return MappingProxyType({"q": q, "v": v, "u": (*(Label(*x) for x in SHOWN), *forces)})
+
+
 def _program(model: SceneModel, threads: int) -> Program:
     """Names, sizes and labels of a scene; its entry is a loop over bodies."""
-    names, planes = model.bodies.names, model.laws.names
-    forces = tuple(f"{plane}.{x}" for plane in planes for x in "xyz")
-    q, v = scene_labels(names)
-    labels = {
-        "q": q,
-        "v": v,
-        "u": (*(Label(*x) for x in SHOWN), *(Label(x, "N") for x in forces)),
-    }
+    labels = _labels(tuple(model.bodies.names), tuple(model.laws.names))
     sizes = {f"n{array}": len(x) for array, x in labels.items()}
-    layout = (("q", sizes["nq"]),)
+    entries = {
+        "retract": Entry.of_loop("retract", (("q", sizes["nq"]),)),
+        "energy": Entry.of_loop("energy", (("T", 1), ("U", 1))),
+    }
+    facts = {
+        "scene": model, "identity": _identity(model), "energy": _watched, "threads": threads
+    }  # fmt: skip
     return Program(
-        name="scene",
-        entries=MappingProxyType(
-            {
-                "retract": Entry.of_loop("retract", layout),
-                "energy": Entry.of_loop("energy", (("T", 1), ("U", 1))),
-            }
-        ),
-        inputs=places_of(labels),
+        # formulas of stop conditions find coordinates by their labels
+        name="scene", entries=MappingProxyType(entries), inputs=time_alone(),
+        labels=labels,
         sizes=MappingProxyType({**sizes, "nc": 0, "np": 0, "nx": sizes["nv"]}),
-        labels=MappingProxyType(labels),
-        facts=MappingProxyType(
-            {
-                "scene": model,
-                "identity": _identity(model),
-                "energy": _watched,
-                "threads": threads,
-            }
-        ),
-    )
+        facts=MappingProxyType(facts),
+    )  # fmt: skip
 
 
 def _watched() -> tuple[str, str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from math import sqrt
 from typing import Any, TypeAlias, TypeVar, final
 
@@ -335,6 +336,7 @@ class Island(Record):
     has_bounce: i64  # restitution at a contact
     is_limited: i64  # and less of it than asked
     tries: i64  # of the interior method
+    most_tries: i64
     turning_residual: f64
     strongest: f64
     scale: f64  # the strongest impulse that residuals are taken beside, as a velocity
@@ -432,6 +434,7 @@ class World(Record):
     followed: i64  # pairs
     parts: i64  # of the step under way that are done
     tried: i64
+    tries: i64  # of the interior method
     sweeps: i64
     turns: i64
     missed: i64
@@ -496,6 +499,7 @@ class World(Record):
     # what may touch, and what does
     extent: Rows[Extent] = rows("balls + boxes + terrains")
     order: iptr = sized("balls + boxes + terrains")
+    sorted: ptr = sized("5 * (balls + boxes + terrains + 8) + 5")  # sides of boxes in that order
     near: Rows[Pair] = rows("capacity")
     candidate: Rows[Candidate] = rows("capacity")
     contact: Rows[Contact] = rows("capacity")
@@ -650,12 +654,14 @@ def panel_sizes(bodies: int, capacity: int) -> dict[str, int]:
     }  # fmt: skip
 
 
+@lru_cache(maxsize=8)
 def _island_words(bodies: int, capacity: int, panels: bool = False) -> int:
     """Words of the block in which an island of a scene is solved."""
     lengths, counts, _ = _island_sizes(bodies, capacity, panels)
     return Island.words_for(lengths, **counts)
 
 
+@lru_cache(maxsize=8)
 def _island_sizes(bodies: int, capacity: int, panels: bool) -> tuple[dict[str, int], ...]:
     """Lengths and counts of the block of an island, and counts of its system."""
     blocks = block_room(bodies)

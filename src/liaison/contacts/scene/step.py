@@ -17,7 +17,7 @@ from liaison.simulation.steps.layout import GOOD, Entries
 
 from .bodies import copy_twists, free_bodies, move, moved_pose, spin_again
 from .candidates import candidates, law_of
-from .islands import MANY, PLACES, STEP, solve_islands
+from .islands import MANY, MORE_TRIES, PLACES, STEP, TRIES, solve_islands
 from .layout import FEW, KINDS, Candidate, Contact, PairEntries, Pose, World
 
 
@@ -140,16 +140,20 @@ MIXED = 2654435761  # multiplier that spreads keys over the table
 def solved_step(e: Entries, scratch: ptr, world: World) -> i64:
     """Impulses of a step of size `world.h`, or of its first part where all of it is not solved.
 
-    What is not solved leaves the state as before, and is tried with half the step; not with
-    rolling friction, whose turns come to rest whatever the step. So is what may pass another body
-    unseen. GOOD, or why not.
+    What is not solved leaves the state as before, and is tried with half the step, at last in more
+    ways; not with rolling friction, whose turns come to rest whatever the step. So is what may pass
+    another body unseen. GOOD, or why not.
     """
     for halved in range(FAST + 1):
+        is_last = 1 if halved >= HALVED or world.tried >= UNSOLVED or world.has_turning == 1 else 0
+        world.tries = TRIES
         status = attempt(e, scratch, world)
+        if status == GOOD and world.excess > 1.0 and is_last == 1 and world.has_turning == 0:
+            world.tries = MORE_TRIES
+            status = attempt(e, scratch, world)
         if status != GOOD:
             return status
         is_fast = is_passing(world)
-        is_last = 1 if halved >= HALVED or world.tried >= UNSOLVED or world.has_turning == 1 else 0
         is_solved = 1 if world.excess <= 1.0 or is_last == 1 else 0
         if is_solved == 1 and (is_fast == 0 or halved == FAST):
             world.passed += is_fast

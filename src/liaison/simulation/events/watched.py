@@ -13,7 +13,7 @@ from typing import Any, final
 
 from liaison.errors import NamingError, SimulationError
 from liaison.program import Program
-from liaison.program.extend import extended
+from liaison.program.extend import extended, places_of
 from liaison.simulation.plan.inputs import Inputs, is_formula
 from liaison.units import si_value
 
@@ -106,7 +106,7 @@ def _unit(program: Program, name: str) -> str:
 
 def quantities(program: Program) -> dict[str, Any]:
     """Label -> formula, for time, coordinates, rates, inputs and outputs."""
-    symbols = {place: symbol for symbol, place in program.inputs.items()}
+    symbols = {place: symbol for symbol, place in places_of(program).items()}
     named = {"t": ("t", 0)}
     for array in ("u", "v", "q"):
         named |= {x.name: (array, k) for k, x in enumerate(program.labels.get(array, ()))}

@@ -36,6 +36,8 @@ def timed_of(program: Program, inputs: Inputs, stops: tuple[Any, ...]) -> Timed 
     own = program.facts.get("formulas")
     added = [*(formula for _, formula in inputs.formulas), *stops]
     formulas = [*(own() if own is not None else ()), *added]
+    if not formulas:
+        return None
     places = dict(program.inputs) | resolve(program, added)
     times = [x for x, place in places.items() if place == ("t", 0)]
     if not times:
@@ -49,9 +51,12 @@ def knots_of(program: Program, inputs: Inputs) -> tuple[tuple[Any, Array], ...]:
     """Formulas of the state with levels at which forces or inputs jump or bend."""
     laws = program.facts.get("laws")
     added = [formula for _, formula in inputs.formulas]
+    formulas = [*(laws() if laws is not None else ()), *added]
+    if not formulas:
+        return ()
     places = dict(program.inputs) | resolve(program, added)
     kept = [x for x, (array, _) in places.items() if array in ("t", "p", "u")]
-    return knots([*(laws() if laws is not None else ()), *added], kept)
+    return knots(formulas, kept)
 
 
 def _is_kept(array: str, index: int, driven: set[int]) -> bool:

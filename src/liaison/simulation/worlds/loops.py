@@ -10,13 +10,11 @@ Random numbers of a start follow from the seed, the world and the component alon
 on any device, in both precisions.
 
 Public names: LEFT_OUT, MEASURES, march_world, march_small_world, reset_world, scatter_world,
-random_number, march_balls, reset_balls, scatter_balls.
+random_number.
 """
 
 from __future__ import annotations
 
-from liaison.contacts.scene.bodies import moved_pose
-from liaison.contacts.scene.layout import Island, Pose, Twist
 from liaison.contacts.stepping.modes import note_block, note_impact, note_modes
 from liaison.contacts.stepping.moreau import (
     displacement,
@@ -35,16 +33,11 @@ from liaison.contacts.stepping.small import (
     small_impulses,
     small_stand,
 )
-from liaison.program.loops.language import at, f64, flat, i64, iptr, loop, ptr
+from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
 from liaison.simulation.steps.explicit import refresh
 from liaison.simulation.steps.layout import GOOD, NOT_FINITE, SINGULAR_MASS, Entries, Run
 from liaison.simulation.steps.projection import project
-
-from .balls import Balls, barrier, lane
-from .balls_inside import begin_island
-from .balls_step import find_pairs, forget, start_status, whole_step
-from .balls_step import keep as keep_balls
-from .balls_step import place as place_balls
+from liaison.simulation.worlds.scene.layout import barrier
 
 MEASURES = ("complementarity", "penetration", "contacts")
 """Largest values of every world since it was reset, see `note_world`."""
@@ -336,169 +329,3 @@ def scatter_world(
     for k in range(run.nr):
         run.impulse[k] = 0.0
     store_world(i, count, q, v, carried, run)
-
-
-@loop
-def load_state(me: i64, i: i64, count: i64, q: ptr, v: ptr, w: Balls) -> None:
-    """The state of a world into its block."""
-    k = me
-    while k < 7 * w.bodies:
-        flat(w.pose)[k] = q[k * count + i]
-        flat(w.end)[k] = q[k * count + i]
-        k += w.lanes
-    k = me
-    while k < 6 * w.bodies:
-        flat(w.speed)[k] = v[k * count + i]
-        k += w.lanes
-    barrier()
-
-
-@loop
-def store_state(me: i64, i: i64, count: i64, q: ptr, v: ptr, w: Balls) -> None:
-    """And back."""
-    k = me
-    while k < 7 * w.bodies:
-        q[k * count + i] = flat(w.pose)[k]
-        k += w.lanes
-    k = me
-    while k < 6 * w.bodies:
-        v[k * count + i] = flat(w.speed)[k]
-        k += w.lanes
-
-
-@loop
-def show(me: i64, i: i64, count: i64, u: ptr, step: f64, w: Balls) -> None:
-    """What is recorded besides the state: contacts, residual, penetration, forces of planes."""
-    if me == 0:
-        u[i] = w.contacts
-        u[count + i] = w.worst
-        u[2 * count + i] = w.deepest
-    j = me
-    while j < w.planes:
-        for a in range(3):
-            total = 0.0
-            for b in range(w.bodies):
-                for p in range(w.first[b], w.first[b + 1]):
-                    if w.key[p] == w.bodies + j:
-                        total += w.plane[j, a] * w.guess[p, 0] + w.guess[p, 1 + a]
-            u[(3 + 3 * j + a) * count + i] = total / w.h
-        j += w.lanes
-
-
-@loop
-def march_balls(
-    i: i64, count: i64, steps: i64, hold: i64, rows: i64, u_one: i64, p_one: i64,
-    step: f64, t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
-    w: Balls, island: Island,
-) -> None:  # fmt: skip
-    """World i for so many steps."""
-    status = codes[i]
-    taken = codes[count + i]
-    me = lane()
-    if status != GOOD:
-        return
-    load_state(me, i, count, q, v, w)
-    if me == 0:
-        begin_island(w, island)
-    if taken == 0:
-        status = start_status(me, w)
-    done = 0
-    residual = 0.0
-    depth = 0.0
-    most = 0.0
-    for _ in range(steps):
-        if status == GOOD:
-            keep_balls(me, 0, w)
-            w.deepest = 0.0
-            status = whole_step(me, step, w, island)
-            if status == GOOD:
-                done += 1
-                residual = max(residual, w.worst)
-                depth = max(depth, w.deepest)
-                most = max(most, w.contacts)
-            else:
-                keep_balls(me, 1, w)
-    barrier()
-    store_state(me, i, count, q, v, w)
-    if status == GOOD:
-        show(me, i, count, u, step, w)
-    if me == 0:
-        t[i] = t[i] + float(done) * step
-        measures[i] = max(measures[i], residual)
-        measures[count + i] = max(measures[count + i], depth)
-        measures[2 * count + i] = max(measures[2 * count + i], most)
-        codes[i] = status
-        codes[count + i] = taken + done
-    barrier()
-
-
-@loop
-def reset_balls(
-    i: i64, count: i64, q_one: i64, v_one: i64,
-    start: f64, chosen: iptr, q_start: ptr, v_start: ptr,
-    t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
-    w: Balls, island: Island,
-) -> None:  # fmt: skip
-    """World i, if it is chosen, at a start of its own or one that all share."""
-    if chosen[i] == 0:
-        return
-    me = lane()
-    k = me
-    while k < 7 * w.bodies:
-        q[k * count + i] = q_start[k * count + i] if q_one > 0 else q_start[k]
-        k += w.lanes
-    k = me
-    while k < 6 * w.bodies:
-        v[k * count + i] = v_start[k * count + i] if v_one > 0 else v_start[k]
-        k += w.lanes
-    k = me
-    while k < 3 + 3 * w.planes:
-        u[k * count + i] = 0.0
-        k += w.lanes
-    if me == 0:
-        t[i] = start
-        for r in range(3):
-            measures[r * count + i] = 0.0
-        codes[i] = GOOD
-        codes[count + i] = 0
-
-
-@loop
-def scatter_balls(
-    i: i64, count: i64, seed: i64, u_one: i64, p_one: i64,
-    start: f64, chosen: iptr, spread: ptr,
-    t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
-    w: Balls, island: Island,
-) -> None:  # fmt: skip
-    """World i, if it is chosen, at a random start about the one at hand, out of penetration."""
-    if chosen[i] == 0:
-        return
-    me = lane()
-    nv = 6 * w.bodies
-    load_state(me, i, count, q, v, w)
-    b = me
-    while b < w.bodies:
-        for j in range(6):
-            k = 6 * b + j
-            w.mean[b, j] = spread[k] * random_number(seed, i, k)
-            w.speed[b, j] += spread[nv + k] * random_number(seed, i, nv + k)
-        moved_pose(1.0, Pose(w.pose[b]), Twist(w.mean[b]), Pose(w.end[b]))
-        b += w.lanes
-    forget(me, w)
-    # pairs among where they are now and where they were: places that corrections lead to are near
-    status = find_pairs(me, w)
-    w.contacts = 0.0
-    w.deepest = 0.0
-    if status == GOOD:
-        place_balls(me, w)
-    b = me
-    while b < w.bodies:
-        for j in range(7):
-            w.pose[b, j] = w.end[b, j]
-        b += w.lanes
-    barrier()
-    if status == GOOD:
-        status = start_status(me, w)
-    store_state(me, i, count, q, v, w)
-    if me == 0:
-        codes[i] = status

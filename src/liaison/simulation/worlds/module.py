@@ -2,7 +2,7 @@
 
 The same text serves a GPU and this processor; only the first lines of the kernel differ.
 
-Public names: Module, module_of, runs_module, balls_module, KERNELS, STATE.
+Public names: Module, module_of, runs_module, KERNELS, STATE.
 """
 
 from __future__ import annotations
@@ -44,17 +44,12 @@ from liaison.simulation.steps.layout import (
     dense_size,
 )
 
-from .balls_inside import spare_words
-from .balls_step import balls_of
 from .derivative_loops import derive_world
 from .loops import (
     LEFT_OUT,
-    march_balls,
     march_small_world,
     march_world,
-    reset_balls,
     reset_world,
-    scatter_balls,
     scatter_world,
 )
 
@@ -430,129 +425,3 @@ def _words(run: Run, known: frozenset[str]) -> list[str]:
         lines.append(f"  %at.{k} = getelementptr inbounds i64, ptr %run, i64 {k}")
         lines.append(f"  store i64 {int(words[k])}, ptr %at.{k}")
     return lines
-
-
-LANES = 32
-"""Threads of a world on a GPU: a color has about as many contacts."""
-
-RESIDENT = 16
-"""Worlds at a time on each multiprocessor, which bounds the registers of a thread."""
-
-BALLS: dict[str, Loop[..., None]] = {
-    "march": march_balls, "reset": reset_balls, "scatter": scatter_balls,
-}  # fmt: skip
-
-KNOWN_OF_BALLS = frozenset({
-    "gravity", "mass", "light", "quick", "radius", "surface", "plane", "plane_surface",
-    "friction_of", "law_between", "head_at", "head",
-})  # fmt: skip
-"""Arrays that no step writes."""
-
-BALLS_SHORT = 200
-"""Lines of a function that is written where it is called."""
-
-
-def balls_module(
-    plan: Plan, names: tuple[str, ...], *, single: bool = False, gpu: bool = True
-) -> Module:
-    """A module whose kernels march worlds of balls.
-
-    Args:
-        plan: of a scene.
-        names: of the kernels wanted.
-        single: floats and integers of 32 bits.
-        gpu: as a kernel of a GPU, `LANES` threads a world; else as a function of this processor.
-    """
-    form = Form(real="float" if single else "double")
-    lanes = LANES if gpu else 1
-    block = balls_of(plan, lanes=lanes, single=single)
-    written = {name: BALLS[name] for name in names}
-    special = Special(block, KNOWN_OF_BALLS, Entries, {})
-    loops, functions = special_ir([*written.values()], special)
-    device = DeviceModule(form, estimates=gpu)
-    loops = in_words_of_32_bits(loops) if single else with_short_integers(loops)
-    if gpu:
-        loops = rolled(graded(loops, BALLS_SHORT)).replace(" nounwind ", " convergent nounwind ")
-    own = functions_text(device, functions)
-    sizes = int(block.words), spare_words(plan.program.facts["scene"])
-    kernels = [_balls_kernel(name, one.name, *sizes, form, gpu) for name, one in written.items()]
-    bounds = f'"nvvm.maxntid"="{lanes}" "nvvm.minctasm"="{RESIDENT}"'
-    tail = f"attributes #0 = {{ nounwind convergent {bounds} }}" if gpu else ""
-    text = "\n".join([GPU_OWN if gpu else HOST_OWN, loops, own, *kernels, device.tail(), tail, ""])
-    return Module(text, tuple(written), int(block.words), form, lanes, lanes)
-
-
-GPU_OWN = """\
-declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
-declare void @llvm.nvvm.barrier0()
-define internal void @liaison_barrier() convergent alwaysinline nounwind {
-  call void @llvm.nvvm.barrier0()
-  ret void
-}
-define internal i32 @liaison_lane() alwaysinline nounwind {
-  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  ret i32 %thread
-}"""
-HOST_OWN = """\
-define internal void @liaison_barrier() alwaysinline nounwind {
-  ret void
-}
-define internal i32 @liaison_lane() alwaysinline nounwind {
-  ret i32 0
-}"""
-GPU_WORLDS = """\
-enter:
-  %first = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-  %width = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
-  br label %test
-test:
-  %i = phi i32 [%first, %enter], [%next, %world]
-  %going = icmp ult i32 %i, %count"""
-HOST_WORLDS = """\
-enter:
-  br label %test
-test:
-  %i = phi i32 [%first, %enter], [%next, %world]
-  %going = icmp slt i32 %i, %last"""
-BODY = """\
-  br i1 %going, label %world, label %done
-world:
-{casts}
-  %wide = zext i32 %i to i64
-  %offset = mul i64 %wide, {words}
-  %block = getelementptr inbounds {real}, ptr {carried}, i64 %offset
-  %total = zext i32 %count to i64
-  %before = mul i64 %total, {words}
-  %slot = zext i32 {slot} to i64
-  %own = mul i64 %slot, {spare}
-  %far = add i64 %before, %own
-  %island = getelementptr inbounds {real}, ptr {carried}, i64 %far
-  call void @liaison_{loop}({passed})
-  %next = add i32 %i, {width}
-  br label %test
-done:
-  ret void
-}}"""
-
-
-def _balls_kernel(name: str, loop: str, words: int, spare: int, form: Form, gpu: bool) -> str:
-    """A kernel: a block of threads takes world after world; on this processor a loop over them."""
-    real = form.real
-    numbers, number, arrays = KERNELS[name]
-    space = "ptr addrspace(1)" if gpu else "ptr"
-    own = [] if gpu else ["i32 %first", "i32 %last"]
-    arguments = own + [f"i32 %{x}" for x in numbers] + [f"{real} %{number}"]
-    arguments += [f"{space} %{x}" for x in arrays]
-    end = ".any" if gpu else ""
-    casts = [f"  %{x}.any = addrspacecast {space} %{x} to ptr" for x in arrays] if gpu else []
-    passed = [f"i32 %{x}" for x in ("i", *numbers)] + [f"{real} %{number}"]
-    passed += [f"ptr %{x}{end}" for x in arrays] + ["ptr %block", "ptr %island"]
-    head = f"define {'ptx_kernel ' if gpu else ''}void @{name}({', '.join(arguments)})"
-    body = BODY.format(
-        casts="\n".join(casts), words=words, real=real, carried=f"%carried{end}", loop=loop,
-        passed=", ".join(passed), width="%width" if gpu else "1",
-        slot="%first" if gpu else "%i", spare=spare,
-    )  # fmt: skip
-    return "\n".join([f"{head} {'#0 ' if gpu else ''}{{", GPU_WORLDS if gpu else HOST_WORLDS, body])

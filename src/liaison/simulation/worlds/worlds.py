@@ -39,10 +39,10 @@ from liaison.simulation.plan.plan import Plan, plan_of
 from liaison.simulation.plan.settings import Settings
 from liaison.simulation.record.trajectory import FAILED
 from liaison.simulation.steps.layout import CROWDED, DONE
+from liaison.simulation.worlds.scene.template import kept_words, spare_words
+from liaison.simulation.worlds.scene.text import LANES, scene_module
 from liaison.units import Label, si_value
 
-from .balls_inside import spare_words
-from .balls_step import balls_of
 from .derivatives import (
     Asked,
     StepDerivatives,
@@ -52,7 +52,7 @@ from .derivatives import (
     room_for,
 )
 from .loops import MEASURES
-from .module import KERNELS, LANES, balls_module, module_of
+from .module import KERNELS, module_of
 from .places import Kernels, Place, place_named
 
 NUMBERS = 1_000_000_000
@@ -265,7 +265,7 @@ def worlds_of(
     inputs: Mapping[str, Any] | None = None,
     **more: Any,
 ) -> Worlds:
-    """Worlds that begin at a state; see `Worlds`. Those of a scene are of balls and planes."""
+    """Worlds that begin at a state; see `Worlds`. Those of a scene are of free bodies."""
     settings = Settings(step=step, method="moreau", watch=False, **more)
     if precision not in PRECISIONS:
         raise SimulationError(f"precision is {precision!r}; it is 'double' or 'single'.")
@@ -371,7 +371,7 @@ class Worlds:
         """Kernels where the worlds are."""
         single, gpu = self.precision == "single", self.place.is_gpu
         if self.plan.is_scene:
-            return self.place.load(balls_module(self.plan, names, single=single, gpu=gpu))
+            return self.place.load(scene_module(self.plan, names, single=single, gpu=gpu))
         return self.place.load(module_of(self.plan, names, single=single, gpu=gpu))
 
     @property
@@ -386,10 +386,7 @@ class Worlds:
         free = self.place.free_bytes()
         free -= self.place.kept_bytes(self._kernels)
         if self.plan.is_scene:
-            spare = self._kernels.at_once(self.count) * spare_words(
-                self.plan.program.facts["scene"]
-            )
-            free -= spare * np.dtype(self.real).itemsize
+            free -= self._spare() * np.dtype(self.real).itemsize
         # places in arrays are numbers of 31 bits
         rows = max(3, *(x for name, x in self._sizes().items() if name != "carried"))
         if not self.plan.is_scene:
@@ -407,8 +404,7 @@ class Worlds:
         sides = sides_in(self.plan.program)
         size = self.plan.size
         if self.plan.is_scene:
-            lanes = LANES if self.place.is_gpu else 1
-            words = int(balls_of(self.plan, lanes=lanes).words)
+            words = kept_words(self.plan)
             return {"q": size("nq"), "v": size("nv"), "u": size("nu"), "p": 0, "carried": words}
         rows = sum(block[4] for block in sides)
         return {
@@ -429,16 +425,13 @@ class Worlds:
 
     def _spare(self) -> int:
         """Words in which worlds of a scene are solved, of all that are under way at once."""
-        words = spare_words(self.plan.program.facts["scene"])
+        words = spare_words(self.plan, lanes=LANES if self.place.is_gpu else 1)
         return self._kernels.at_once(self.count) * words
 
     def _carried_room(self, size: int) -> Any:
         """What worlds keep from step to step; steps of a scene begin their own blocks."""
         if self.plan.is_scene:
-            spare = self._kernels.at_once(self.count) * spare_words(
-                self.plan.program.facts["scene"]
-            )
-            return self.place.room((self.count * size + spare,), self.real)
+            return self.place.room((self.count * size + self._spare(),), self.real)
         return self.place.array(np.zeros((size, self.count)), self.real)
 
     def _parameters(self, values: Mapping[str, Any]) -> Array:

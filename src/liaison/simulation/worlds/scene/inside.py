@@ -1,22 +1,18 @@
-"""All contacts of a world of balls at once, by the interior method, where sweeps are slow.
+"""All contacts of a world at once, by the interior method, where sweeps are slow.
 
 Contacts get the rows that those of a scene have; the threads of the block then take its turns
 together: each contact by the loops of `contacts/impulses/interior.py`, sums over bodies color by
 color, factors column by column.
 
-Public names: begin_island, impulses_of, empty_island, spare_words.
+Public names: begin_island, impulses_of, solving.
 
 Source: docs/theory/contact_solvers.md.
 """
 
 from __future__ import annotations
 
-from math import copysign, sqrt
+from math import sqrt
 
-import numpy as np
-from numpy.typing import NDArray
-
-from liaison.contacts.impulses.block_factors import eliminate
 from liaison.contacts.impulses.interior import (
     BETTER,
     CENTERING,
@@ -44,100 +40,102 @@ from liaison.contacts.impulses.interior import (
     scale_pair,
 )
 from liaison.contacts.impulses.solve import BEGIN, MOST
-from liaison.contacts.scene.islands import TRIES
-from liaison.contacts.scene.layout import (
-    RESERVED,
-    ConePair,
-    Contact,
-    Crew,
-    Island,
-    System,
-    scene_scratch,
-)
-from liaison.contacts.scene.parts import SceneModel
-from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.contacts.scene.islands import ROUNDING
+from liaison.contacts.scene.layout import FEW, ConePair, Contact, Island, System
+from liaison.program.loops.language import f64, flat, i64, loop, ptr
 from liaison.solvers.cones.table import shrink
 
-from .balls import (
-    COLORS,
-    Balls,
-    across_of,
-    add_contacts,
-    barrier,
-    factorized,
-    free_velocities,
-    most_of,
-    residual_of,
-    solve_system,
-    solved,
-    started,
-    total_of,
-)
+from .factors import add_contacts, elimination, factorized, solve_system
+from .layout import COLORS, Block, barrier, most_of, total_of
+from .rows import give_back, rate_of, take_contact, together
+from .sweeps import free_velocities, residual_of, solved, started
 
-SOON = 300
+SOON = 1000
 """Sweeps before all contacts are solved at once."""
 
 
-def empty_island(model: SceneModel) -> NDArray[np.int64]:
-    """The workspace in which all contacts of a world are solved at once, as words."""
-    scratch = scene_scratch(len(model.bodies.names), model.capacity, 1)
-    return scratch[RESERVED + Crew.header :].view(np.int64)
-
-
-def spare_words(model: SceneModel) -> int:
-    """Words of that workspace."""
-    return len(empty_island(model))
-
-
 @loop
-def begin_island(w: Balls, island: Island) -> None:
+def begin_island(w: Block, island: Island) -> None:
     """An empty island, whose head says where what lies."""
     for k in range(w.heads):
         island.ints[w.head_at[k]] = w.head[k]
 
 
 @loop
-def impulses_of(me: i64, limit: f64, scale: f64, w: Balls, island: Island) -> f64:
+def impulses_of(me: i64, limit: f64, scale: f64, tries: i64, w: Block, island: Island) -> f64:
     """Impulses by sweeps, by the interior method where these are slow, and by sweeps; residual.
 
     Args:
         me: number of this thread.
         limit: residual that is enough.
         scale: the strongest impulse that counts, as a velocity.
+        tries: ways of the interior method at most.
         w: velocities without impulses in `next`; with them afterwards.
         island: workspace.
     """
     left = solved(me, 1.0, limit, SOON, scale, w)
     if left <= limit:
         return left
+    enough = max(limit, min(ROUNDING, w.tolerance))
     begin_contacts(me, w, island)
-    for turn in range(TRIES):
-        left = inside(me, limit, BEGIN[min(turn, 1)], turn, scale, w, island)
-        if left <= limit:
+    for turn in range(tries):
+        left = inside(me, enough, BEGIN[min(turn, 1)], turn, scale, w, island)
+        if left <= enough or (w.contacts <= float(FEW) and left <= solving(w)):
             return left
-        if turn < TRIES - 1:
+        if turn < tries - 1:
             forget_impulses(me, w, island)
     free_velocities(me, w)
-    return float(solved(me, 1.0, limit, w.sweeps_allowed, scale, w))
+    left = solved(me, 1.0, limit, w.sweeps_allowed, scale, w)
+    if left > max(enough, solving(w)) and w.contacts <= float(FEW):
+        return float(together(me, left, scale, w, island))
+    return left
 
 
 @loop
-def begin_contacts(me: i64, w: Balls, island: Island) -> None:
+def solving(w: Block) -> f64:
+    """The residual of a step with few contacts that solves it."""
+    # moments and impulses wait for each other so far
+    return w.tolerance if w.has_turning == 1 else w.few_tolerance
+
+
+@loop
+def begin_contacts(me: i64, w: Block, island: Island) -> None:
     """Contacts with their rows, and the order in which bodies are eliminated."""
     k = me
     while k < w.pairs:
         take_contact(k, island.contact[k], w)
         k += w.lanes
+    i = me
+    while i < w.bodies:
+        if w.general == 1:
+            take_inertia(w.turned[i], flat(island.body[i].inertia))
+        i += w.lanes
     barrier()
-    if me == 0:
-        System(island.system).bodies = w.bodies
-        # −1: no room, and no factors
-        island.is_limited = eliminate(w.pairs, island.contact, System(island.system))
+    # −1: no room, and no factors
+    island.is_limited = elimination(me, w, island)
     barrier()
 
 
 @loop
-def forget_impulses(me: i64, w: Balls, island: Island) -> None:
+def take_inertia(a: ptr, out: ptr) -> None:
+    """The inertia of a body on the ground, from its inverse."""
+    x = a[4] * a[8] - a[5] * a[7]
+    y = a[5] * a[6] - a[3] * a[8]
+    t = a[3] * a[7] - a[4] * a[6]
+    size = 1.0 / (a[0] * x + a[1] * y + a[2] * t)
+    out[0] = size * x
+    out[3] = size * y
+    out[6] = size * t
+    out[1] = size * (a[2] * a[7] - a[1] * a[8])
+    out[4] = size * (a[0] * a[8] - a[2] * a[6])
+    out[7] = size * (a[1] * a[6] - a[0] * a[7])
+    out[2] = size * (a[1] * a[5] - a[2] * a[4])
+    out[5] = size * (a[2] * a[3] - a[0] * a[5])
+    out[8] = size * (a[0] * a[4] - a[1] * a[3])
+
+
+@loop
+def forget_impulses(me: i64, w: Block, island: Island) -> None:
     """No impulses: where a way ended, another one begins without."""
     k = me
     while k < w.pairs:
@@ -148,7 +146,7 @@ def forget_impulses(me: i64, w: Balls, island: Island) -> None:
 
 
 @loop
-def inside(me: i64, limit: f64, begin: f64, way: i64, scale: f64, w: Balls, island: Island) -> f64:
+def inside(me: i64, limit: f64, begin: f64, way: i64, scale: f64, w: Block, island: Island) -> f64:
     """Turns of the interior method; the residual of the best impulses, which become those of w.
 
     As `from_inside` of scenes, whose numbers these are.
@@ -191,7 +189,7 @@ def inside(me: i64, limit: f64, begin: f64, way: i64, scale: f64, w: Balls, isla
 
 
 @loop
-def finished(me: i64, limit: f64, scale: f64, w: Balls) -> f64:
+def finished(me: i64, limit: f64, scale: f64, w: Block) -> f64:
     """Sweeps from impulses that are nearly right; those of the island stay. The residual."""
     free_velocities(me, w)
     now = solved(me, 1.0, limit, LAST, scale, w)
@@ -202,7 +200,7 @@ def finished(me: i64, limit: f64, scale: f64, w: Balls) -> f64:
 
 
 @loop
-def with_forces(me: i64, scale: f64, w: Balls, island: Island) -> f64:
+def with_forces(me: i64, scale: f64, w: Block, island: Island) -> f64:
     """The impulses of the island become those of w, with velocities; their residual."""
     k = me
     while k < w.pairs:
@@ -215,7 +213,7 @@ def with_forces(me: i64, scale: f64, w: Balls, island: Island) -> f64:
 
 
 @loop
-def keep_best(me: i64, w: Balls, island: Island) -> None:
+def keep_best(me: i64, w: Block, island: Island) -> None:
     """Keeps the impulses as the best so far."""
     k = me
     while k < w.pairs:
@@ -226,7 +224,7 @@ def keep_best(me: i64, w: Balls, island: Island) -> None:
 
 
 @loop
-def take_best(me: i64, w: Balls, island: Island) -> None:
+def take_best(me: i64, w: Block, island: Island) -> None:
     """The best impulses so far become those of the contacts."""
     k = me
     while k < w.pairs:
@@ -237,18 +235,7 @@ def take_best(me: i64, w: Balls, island: Island) -> None:
 
 
 @loop
-def rate_of(k: i64, r: i64, contact: Contact, w: Balls) -> f64:
-    """A rate of a contact, by its number, with what its gap adds."""
-    other = w.next[w.other[k]]
-    one = w.next[max(w.one[k], 0)]
-    u = contact.right[r]
-    for j in range(3):
-        u += contact.rows[3 + r, 3 + j] * across_of(k, j, other, one, w)
-    return float(u)
-
-
-@loop
-def enter(me: i64, limit: f64, begin: f64, way: i64, w: Balls, island: Island) -> None:
+def enter(me: i64, limit: f64, begin: f64, way: i64, w: Block, island: Island) -> None:
     """Impulses, rates and λ a little inside their cones, and the weights of products."""
     strongest = 0.0
     approach = 1e-300
@@ -284,7 +271,7 @@ def enter(me: i64, limit: f64, begin: f64, way: i64, w: Balls, island: Island) -
     i = me
     while i < w.bodies:
         for j in range(3):
-            island.inner[i].spin[j] = w.next[i, j] / w.radius[i]
+            island.inner[i].spin[j] = w.next[i, j] / w.scale[i]
             island.inner[i].velocity[j] = w.next[i, 3 + j]
         i += w.lanes
     barrier()
@@ -292,7 +279,7 @@ def enter(me: i64, limit: f64, begin: f64, way: i64, w: Balls, island: Island) -
 
 @loop
 def enter_contact(
-    k: i64, limit: f64, little: f64, way: i64, contact: Contact, q: ConePair, w: Balls
+    k: i64, limit: f64, little: f64, way: i64, contact: Contact, q: ConePair, w: Block
 ) -> None:
     """Rates and λ of one contact."""
     for r in range(3):
@@ -311,7 +298,7 @@ def enter_contact(
 
 
 @loop
-def mean_product(me: i64, s: f64, w: Balls, island: Island) -> f64:
+def mean_product(me: i64, s: f64, w: Block, island: Island) -> f64:
     """The mean of the products after the part s of the changes."""
     total = 0.0
     cones = 0.0
@@ -333,7 +320,7 @@ def mean_product(me: i64, s: f64, w: Balls, island: Island) -> f64:
 
 
 @loop
-def turned(me: i64, damping: f64, w: Balls, island: Island) -> f64:
+def turned(me: i64, damping: f64, w: Block, island: Island) -> f64:
     """One turn; the damping of the next, −1 where the matrix has no factors."""
     k = me
     while k < w.pairs:
@@ -384,7 +371,7 @@ def go_inside(far: f64, now: f64, contact: Contact, q: ConePair) -> None:
 
 
 @loop
-def direction(me: i64, damping: f64, now: f64, w: Balls, island: Island) -> f64:
+def direction(me: i64, damping: f64, now: f64, w: Block, island: Island) -> f64:
     """Changes of everything, aimed as Mehrotra does; how far they may go."""
     solve_for(me, 0.0, 0.0, w, island)
     far = min(1.0, least_room(me, w, island))
@@ -395,7 +382,7 @@ def direction(me: i64, damping: f64, now: f64, w: Balls, island: Island) -> f64:
 
 
 @loop
-def least_room(me: i64, w: Balls, island: Island) -> f64:
+def least_room(me: i64, w: Block, island: Island) -> f64:
     """How far all contacts may go along their changes."""
     far = 1e30
     k = me
@@ -407,11 +394,11 @@ def least_room(me: i64, w: Balls, island: Island) -> f64:
 
 
 @loop
-def solve_for(me: i64, tau: f64, second: f64, w: Balls, island: Island) -> None:
+def solve_for(me: i64, tau: f64, second: f64, w: Block, island: Island) -> None:
     """Changes of all contacts on the way to τ."""
     i = me
     while i < w.bodies:
-        missing_momentum(i, island.inner[i].floats, island.change[i].floats, w)
+        missing_momentum(i, island.inner[i].floats, island.change[i].floats, w, island)
         i += w.lanes
     barrier()
     for c in range(w.colors):
@@ -425,7 +412,7 @@ def solve_for(me: i64, tau: f64, second: f64, w: Balls, island: Island) -> None:
                 add_impulse(island.contact[k], island.cone[k], island)
             k += w.lanes if c < COLORS else 1
         barrier()
-    solve_system(me, System(island.system), island.change, w)
+    solve_system(me, System(island.system), island.change, island.way_speed, w)
     k = me
     while k < w.pairs:
         if w.active[k] == 1:
@@ -438,12 +425,18 @@ def solve_for(me: i64, tau: f64, second: f64, w: Balls, island: Island) -> None:
 
 
 @loop
-def missing_momentum(i: i64, v: ptr, out: ptr, w: Balls) -> None:
+def missing_momentum(i: i64, v: ptr, out: ptr, w: Block, island: Island) -> None:
     """−M (v − v_free) of a body, to which its impulses are added."""
-    inertia = w.radius[i] * w.radius[i] / w.quick[i]
     for j in range(3):
-        out[j] = -inertia * (v[j] - w.speed[i, j])
         out[3 + j] = -w.mass[i] * (v[3 + j] - (w.speed[i, 3 + j] + w.h * w.gravity[j]))
+        if w.general == 1:
+            # the inertia on the ground lies in the place of that in the body's own axes
+            row = island.body[i].inertia[j]
+            out[j] = 0.0
+            for a in range(3):
+                out[j] -= row[a] * (v[a] - w.free[i, a])
+        else:
+            out[j] = -w.scale[i] * w.scale[i] / w.quick[i] * (v[j] - w.speed[i, j])
 
 
 @loop
@@ -474,83 +467,3 @@ def changed_rate(contact: Contact, r: i64, island: Island) -> f64:
             for i in range(6):
                 total += row[i] * own[i]
     return total
-
-
-@loop
-def take_contact(k: i64, contact: Contact, w: Balls) -> None:
-    """A contact with its rows, along the normal and two tangents."""
-    one = w.one[k]
-    other = w.other[k]
-    # pairs that do not touch hold no bodies together
-    contact.body[0] = one if one >= 0 and w.active[k] == 1 else -1
-    contact.body[1] = other
-    contact.friction = w.friction[k]
-    contact.normal = w.mobility[0, k]
-    contact.across = w.mobility[1, k]
-    contact.right[0] = w.right[k]
-    contact.right[1] = 0.0
-    contact.right[2] = 0.0
-    set_directions(k, contact, w)
-    rows = contact.rows
-    for r in range(3):
-        contact.force[r] = w.force[0, k] if r == 0 else 0.0
-        for j in range(3):
-            if r > 0:
-                contact.force[r] += rows[3 + r, 3 + j] * w.force[1 + j, k]
-    for j in range(3):
-        n = rows[3, 3 + j]
-        t = rows[4, 3 + j]
-        b = rows[5, 3 + j]
-        side_rows(contact, 3, j, 1.0, w.radius[other], n, t, b)
-        side_rows(contact, 0, j, -1.0, w.radius[max(one, 0)], n, t, b)
-    for side in range(2):
-        body = max(one, 0) if side == 0 else other
-        inverse = w.quick[body] / (w.radius[body] * w.radius[body])
-        for r in range(3 * side, 3 * side + 3):
-            for j in range(3):
-                contact.push[r, j] = inverse * rows[r, j]
-                contact.push[r, 3 + j] = w.light[body] * rows[r, 3 + j]
-
-
-@loop
-def side_rows(
-    contact: Contact, first: i64, j: i64, way: f64, r: f64, n: f64, t: f64, b: f64
-) -> None:
-    """Components j of the rows of one body, (ρ × s, s) with ρ = −r n of the second."""
-    rows = contact.rows
-    rows[first, j] = 0.0
-    rows[first + 1, j] = -r * b
-    rows[first + 2, j] = r * t
-    rows[first, 3 + j] = way * n
-    rows[first + 1, 3 + j] = way * t
-    rows[first + 2, 3 + j] = way * b
-
-
-@loop
-def set_directions(k: i64, contact: Contact, w: Balls) -> None:
-    """n, t₁ and t₂ = n × t₁ in the last columns of the rows of the second body, as DUFF17."""
-    x = w.normal[0, k]
-    y = w.normal[1, k]
-    n = w.normal[2, k]
-    sign = copysign(1.0, n)
-    a = -1.0 / (sign + n)
-    b = x * y * a
-    rows = contact.rows
-    rows[3, 3] = x
-    rows[3, 4] = y
-    rows[3, 5] = n
-    rows[4, 3] = 1.0 + sign * x * x * a
-    rows[4, 4] = sign * b
-    rows[4, 5] = -sign * x
-    rows[5, 3] = b
-    rows[5, 4] = sign + y * y * a
-    rows[5, 5] = -y
-
-
-@loop
-def give_back(k: i64, contact: Contact, w: Balls) -> None:
-    """The impulse of a contact."""
-    w.force[0, k] = contact.force[0]
-    for j in range(3):
-        across = contact.force[1] * contact.rows[4, 3 + j]
-        w.force[1 + j, k] = across + contact.force[2] * contact.rows[5, 3 + j]

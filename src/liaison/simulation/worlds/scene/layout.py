@@ -1,0 +1,225 @@
+"""The block of one world of a scene, and what the threads of a block agree on.
+
+A scene of balls about their centers of mass, `general` = 0, has contacts without arms. With s = r ω
+the rate at a contact with the normal n is
+
+    u = v₂ − v₁ − (s₁ + s₂) × n,   Δv = ± P/m,   Δs = −(r²/I) n × P                   (worlds-1)
+
+Elsewhere, `general` = 1, bodies have capsules, boxes, hulls, cylinders, several shapes and any
+inertia, and a contact has arms ρ from the centers of mass:
+
+    u = v₂ + ω₂ × ρ₂ − v₁ − ω₁ × ρ₁,   Δv = ± P/m,   Δω = ± J (ρ × P)                  (worlds-2)
+
+J being the inverse of the inertia in the axes of the ground. The narrow phase is that of scenes on
+a processor: each thread has the head of a `World` of its own, whose workspace is its own and whose
+tables are those of all.
+
+Public names: Block, COLORS, POINTS, lane, barrier, most_of, total_of.
+
+Source: docs/theory/time_stepping.md.
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+from liaison.program.loops.language import external, f64, i64, iptr, loop, ptr
+from liaison.program.loops.records import Record, inline, size, sized
+
+COLORS = 60
+"""Colors; contacts for which all are taken come last, one after the other."""
+
+BITS = 30
+"""Colors in a word."""
+
+POINTS = 8
+"""Places at which two shapes touch, at most."""
+
+
+@final
+class Block(Record):
+    """One world of a scene."""
+
+    bodies: i64 = size()
+    general: i64 = size()  # 0: balls about their centers of mass
+    units: i64 = size()  # what has places: balls, or balls, boxes and points
+    wide: i64 = size()  # those of them that touch each other
+    planes: i64 = size()  # and height fields, which are the last of them
+    terrains: i64 = size()
+    room: i64 = size()  # for places that may touch within a step, and slots that stay empty
+    most_pairs: i64 = size()  # places alone
+    laws: i64 = size()
+    classes: i64 = size()
+    lanes: i64 = size()
+    ways: i64 = size()  # words of the neighbors of a body
+    heads: i64 = size()  # words of the head of an island
+    lane_arrays: i64 = size()  # of a thread's world
+    lane_words: i64 = size()  # and of all of it
+    forms_words: i64 = size()  # that each thread has of its own
+    table_words: i64 = size()  # of the world whose tables all share
+    wholes: i64 = size()  # numbers of them that are not zero
+    reals: i64 = size()
+    has_bounce: i64 = size()  # restitution in some law
+    has_turning: i64 = size()  # rolling or pivoting friction in some law
+
+    # tolerances, as of a scene
+    tolerance: f64
+    few_tolerance: f64  # of few contacts
+    depth: f64
+    loose: f64  # the same where contacts are many
+    margin: f64
+    touch: f64
+    start_depth: f64  # penetration at the start that is pushed out
+    sweeps_allowed: i64
+    gravity: ptr = inline(3)
+
+    # progress
+    slots_used: i64  # for places of pairs that are near
+    nears: i64
+    pairs: i64
+    colors: i64
+    islands: i64
+    is_shown: i64  # what planes push is asked for
+    h: f64
+    residual: f64  # of the impulses
+    left: f64  # the same beside what solves a step
+    worst: f64  # the same of the whole step
+    deepest: f64
+    contacts: f64
+
+    # what no step changes
+    mass: ptr = sized("bodies")
+    light: ptr = sized("bodies")  # 1/m
+    quick: ptr = sized("bodies")  # r²/I of a ball
+    scale: ptr = sized("bodies")  # its radius; 1 of other bodies
+    surface: iptr = sized("units")
+    body: iptr = sized("units")
+    plane: ptr = sized("planes", "4")
+    plane_surface: iptr = sized("planes")
+    friction_of: ptr = sized("laws", "4")  # friction, restitution, rolling, pivoting
+    law_between: iptr = sized("classes", "classes")
+    head_at: iptr = sized("heads")  # places and values of the words of an empty island
+    head: iptr = sized("heads")
+    lane_at: iptr = sized("lane_arrays")  # words that say where they begin, of the first thread
+    lane_head: iptr = sized("lane_arrays")
+    lane_shift: iptr = sized("lane_arrays")  # 1 of what all threads share
+    whole_at: iptr = sized("wholes")  # places and values of these tables
+    whole: iptr = sized("wholes")
+    real_at: iptr = sized("reals")
+    real: ptr = sized("reals")
+
+    # bodies: before the step, midway, at its end; s or ω, and v, without and with impulses
+    pose: ptr = sized("bodies", "7")
+    speed: ptr = sized("bodies", "6")
+    mid: ptr = sized("bodies", "7")
+    end: ptr = sized("bodies", "7")
+    next: ptr = sized("bodies", "6")
+    mean: ptr = sized("bodies", "6")
+    after: ptr = sized("bodies", "6")  # velocities with impulses, while places are put right
+    free: ptr = sized("general * bodies", "6")
+    turned: ptr = sized("general * bodies", "9")  # J, midway
+    kept_pose: ptr = sized("bodies", "7")  # at the last step that is over
+    kept_speed: ptr = sized("bodies", "6")
+
+    # slots by units: what is near, and which point of it; the place among contacts, impulses to
+    # begin with: along n, then across it in the axes of the ground; moments
+    first: iptr = sized("units + 1")
+    key: iptr = sized("room")
+    spot: iptr = sized("room")
+    guess: ptr = sized("room", "4 + 3 * has_turning")
+    old_first: iptr = sized("units + 1")
+    old_key: iptr = sized("room")
+    old_guess: ptr = sized("room", "4 + 3 * has_turning")
+
+    # of a general scene: pairs that are near, and features of places as kernels of pairs take them
+    near_first: iptr = sized("general * (units + 1)")
+    near_at: iptr = sized("general * room")  # first slot
+    near_unit: iptr = sized("general * room")
+    kind: iptr = sized("general * room")  # −1: no place
+    slot_one: iptr = sized("general * room")  # body, or −1 − plane
+    slot_other: iptr = sized("general * room")
+    slot_law: iptr = sized("general * room")
+    feature: ptr = sized("general * room", "16")
+
+    # contacts by color
+    color: iptr = sized("room")
+    color_first: iptr = sized(str(COLORS + 2))
+    mask: iptr = sized("bodies", "2")
+    pair: iptr = sized("room")  # slot
+    one: iptr = sized("room")  # −1 − plane, or a body
+    other: iptr = sized("room")
+    active: iptr = sized("room")
+    law: iptr = sized("room")
+    normal: ptr = sized("3", "room")
+    arm: ptr = sized("6", "general * room")  # ρ of the second body, and of the first
+    answer: ptr = sized("3", "general * room")  # u after a unit impulse along n
+    force: ptr = sized("4", "room")  # along n, then across it in the axes of the ground
+    right: ptr = sized("room")
+    friction: ptr = sized("room")
+    mobility: ptr = sized("2", "room")  # along n and across it, the largest
+    bounce: ptr = sized("has_bounce * room")  # what restitution adds to the rate
+    apart: ptr = sized("has_bounce * room")  # what the gap adds
+    moment: ptr = sized("3", "has_turning * room")  # in the axes of the ground
+    resist: ptr = sized("2", "has_turning * room")  # largest answer to rolling, and to pivoting
+
+    # bodies that hang together, where there is restitution: by the first of them how much of it
+    # they have, what impulses gain, with all of it and with none, and what they miss
+    island: iptr = sized("has_bounce * bodies")
+    state: iptr = sized("has_bounce * bodies")
+    tried: iptr = sized("has_bounce * bodies")
+    part: ptr = sized("has_bounce * bodies")
+    share: ptr = sized("has_bounce * bodies")
+    gain: ptr = sized("has_bounce * bodies")
+    terms: ptr = sized("has_bounce * bodies")
+    most: ptr = sized("has_bounce * bodies")
+    least: ptr = sized("has_bounce * bodies")
+    missed_by: ptr = sized("has_bounce * bodies")
+
+    # impulses and velocities before the last sweep, and the way that goes on from there
+    last_force: ptr = sized("4", "room")
+    way_force: ptr = sized("4", "room")
+    last_next: ptr = sized("bodies", "6")
+    way_next: ptr = sized("bodies", "6")
+    link: iptr = sized("bodies", "ways")  # neighbors, as bits
+    plane_force: ptr = sized("planes", "3")
+
+    # the tables of the narrow phase, and the head and workspace of each thread
+    tables: iptr = sized("table_words")
+    lane_area: ptr = sized("lanes * lane_words")
+
+
+@external
+def barrier() -> None:
+    """Waits for the other threads of the block."""
+
+
+@external
+def lane() -> i64:
+    """The number of this thread in its block."""
+    return 0
+
+
+@external
+def lanes_most(x: f64) -> f64:
+    """The largest of what all threads give, by registers."""
+    return x
+
+
+@external
+def lanes_total(x: f64) -> f64:
+    """The sum of what all threads give, in an order that does not change."""
+    return x
+
+
+@loop
+def most_of(x: f64, me: i64, w: Block) -> f64:
+    """The largest of what all threads give; what each wrote before is seen by all."""
+    barrier()
+    return float(lanes_most(x))
+
+
+@loop
+def total_of(x: f64, me: i64, w: Block) -> f64:
+    """The sum of what all threads give, likewise."""
+    barrier()
+    return float(lanes_total(x))

@@ -1,0 +1,302 @@
+"""Steps of one world of a scene: what the threads of a block run together.
+
+Steps are those of a scene (`contacts/scene/step.py`): free motion, what may touch, impulses at
+places midway, joined by gaps that they close; then places out of each other. A step that is not
+solved is taken in halves; one that is not solved so either loses its world.
+
+Public names: whole_step, keep, start_status, hold_still, place.
+
+Source: docs/theory/time_stepping.md.
+"""
+
+from __future__ import annotations
+
+from liaison.contacts.scene.bodies import AGAIN as SPIN
+from liaison.contacts.scene.bodies import (
+    moved_pose,
+    rotation,
+    spin,
+    spin_about,
+    turned_inertia,
+)
+from liaison.contacts.scene.islands import ENOUGH, TOGETHER
+from liaison.contacts.scene.layout import FEW, Island, Pose, Twist, World
+from liaison.contacts.scene.rates import LEAST
+from liaison.contacts.scene.step import AGAIN, HALVED, NEAR, PLACED, SPUN, UNSOLVED
+from liaison.program.loops.language import at, f64, flat, i64, loop
+from liaison.simulation.steps.layout import BAD_GAP, GOOD, NO_MODE, NOT_FINITE
+
+from .bounce import impulses
+from .contact import activate, counted, deepest, set_gaps, set_rates
+from .inside import solving
+from .layout import Block, barrier, most_of, total_of
+from .pairs import find_pairs, forget
+from .sweeps import free_velocities, solved
+
+
+@loop
+def free_motion(me: i64, w: Block) -> None:
+    """Places midway, velocities without impulses, and poses that they lead to."""
+    i = me
+    while i < w.bodies:
+        if w.general == 1:
+            world = World(at(w.lane_area, me * w.lane_words))
+            moved_pose(0.5 * w.h, Pose(w.pose[i]), Twist(w.speed[i]), Pose(w.mid[i]))
+            world.h = w.h
+            turned_inertia(i, world.mid[i], world)
+            spin(i, world)
+            for j in range(9):
+                w.turned[i, j] = flat(world.body[i].turned_inverse)[j]
+            for j in range(3):
+                w.free[i, 3 + j] = w.speed[i, 3 + j] + w.h * w.gravity[j]
+        else:
+            for j in range(3):
+                w.mid[i, j] = w.pose[i, j] + 0.5 * w.h * w.speed[i, 3 + j]
+        i += w.lanes
+    free_velocities(me, w)
+    move(me, w)
+
+
+@loop
+def move(me: i64, w: Block) -> None:
+    """Poses at the end of the step, by the mean of the velocities before and after."""
+    i = me
+    while i < w.bodies:
+        for j in range(3):
+            w.mean[i, j] = 0.5 * (w.speed[i, j] + w.next[i, j] / w.scale[i])
+            w.mean[i, 3 + j] = 0.5 * (w.speed[i, 3 + j] + w.next[i, 3 + j])
+        moved_pose(w.h, Pose(w.pose[i]), Twist(w.mean[i]), Pose(w.end[i]))
+        i += w.lanes
+    barrier()
+
+
+@loop
+def attempt(me: i64, w: Block, island: Island) -> i64:
+    """Impulses of a step of size `h`, velocities and poses with them; GOOD, or why not."""
+    free_motion(me, w)
+    status = find_pairs(me, w)
+    if status != GOOD:
+        return status
+    activate(me, w.touch, 0, flat(w.pose), w)
+    activate(me, 0.0, 1, flat(w.end), w)
+    for _ in range(SPUN):
+        find_impulses(me, w, island)
+        if w.general == 0 or w.contacts == 0.0 or spin_once_more(me, w) == 0:
+            break
+    return GOOD
+
+
+@loop
+def find_impulses(me: i64, w: Block, island: Island) -> None:
+    """Impulses of what is active, and of what they close."""
+    for _ in range(AGAIN):
+        count = counted(me, w)
+        few = 1 if count <= float(FEW) else 0
+        w.contacts = count
+        scale = set_rates(me, 0.0 if few == 1 else w.loose, w, island)
+        aim = min(TOGETHER, w.tolerance) if few == 1 else w.tolerance
+        left = impulses(me, aim, scale * max(count, float(LEAST)), w, island)
+        w.left = left / (solving(w) if few == 1 else w.tolerance)
+        w.residual = left
+        move(me, w)
+        if activate(me, -w.depth, 1, flat(w.end), w) == 0.0:
+            break
+
+
+@loop
+def spin_once_more(me: i64, w: Block) -> i64:
+    """Free spins with the gyroscopic moments of the velocities that impulses led to.
+
+    1 if one changed by more than a small part of the spins: impulses are to be found again.
+    """
+    most = 0.0
+    i = me
+    while i < w.bodies:
+        kicked = 0.0
+        size = 0.0
+        for a in range(3):
+            kicked += abs(w.next[i, a] - w.free[i, a])
+            size += abs(w.next[i, a]) + abs(w.speed[i, a])
+        if kicked > SPIN * size:
+            world = World(at(w.lane_area, me * w.lane_words))
+            world.h = w.h
+            rotation(world.mid[i].turn, flat(world.R))
+            spin_about(i, w.next[i], world.after, world)
+            for a in range(3):
+                if abs(world.after[a] - w.free[i, a]) > SPIN * size:
+                    most = 1.0
+                w.free[i, a] = world.after[a]
+        i += w.lanes
+    return 1 if most_of(most, me, w) > 0.0 else 0
+
+
+@loop
+def place(me: i64, w: Block, island: Island) -> None:
+    """Bodies at the end of the step out of each other, by the shortest way."""
+    allowed = w.depth if w.contacts <= float(FEW) else w.loose
+    worst = deepest(me, w)
+    for _ in range(PLACED):
+        if worst <= allowed:
+            break
+        count = activate(me, NEAR * worst, 0, flat(w.end), w)
+        set_gaps(me, w, island)
+        aim = TOGETHER if count <= float(FEW) else ENOUGH
+        scale = NEAR * worst * max(count, float(LEAST))
+        solved(me, 0.0, aim, w.sweeps_allowed, scale, w)
+        i = me
+        while i < w.bodies:
+            if w.general == 1:
+                moved_pose(1.0, Pose(w.end[i]), Twist(w.next[i]), Pose(w.end[i]))
+            else:
+                for j in range(3):
+                    w.end[i, j] += w.next[i, 3 + j]
+            i += w.lanes
+        barrier()
+        worst = deepest(me, w)
+    w.deepest = max(w.deepest, worst)
+
+
+@loop
+def part_of_step(me: i64, w: Block, island: Island) -> i64:
+    """A step of size `h` whose impulses are found: places, and the state after it; or why not."""
+    note_impulses(me, w)
+    i = me
+    while i < w.bodies:
+        for j in range(6):
+            w.after[i, j] = w.next[i, j]
+        i += w.lanes
+    barrier()
+    place(me, w, island)
+    bad = 0.0
+    i = me
+    while i < w.bodies:
+        for j in range(7):
+            w.pose[i, j] = w.end[i, j]
+            bad += w.end[i, j] - w.end[i, j]
+        for j in range(3):
+            w.speed[i, j] = w.after[i, j] / w.scale[i]
+            w.speed[i, 3 + j] = w.after[i, 3 + j]
+            bad += w.after[i, j] - w.after[i, j] + w.after[i, 3 + j] - w.after[i, 3 + j]
+        i += w.lanes
+    bad = total_of(bad, me, w)
+    return GOOD if bad == 0.0 else NOT_FINITE
+
+
+@loop
+def note_impulses(me: i64, w: Block) -> None:
+    """Impulses to begin the next step with, and what planes push."""
+    i = me
+    while i < w.units:
+        w.old_first[i + 1] = w.first[i + 1]
+        i += w.lanes
+    p = me
+    while p < w.slots_used:
+        # a slot without a place has no key
+        w.old_key[p] = w.key[p] if w.general == 0 or w.kind[p] >= 0 else -1
+        p += w.lanes
+    k = me
+    while k < w.pairs:
+        for r in range(4):
+            w.old_guess[w.pair[k], r] = w.force[r, k] if w.active[k] == 1 else 0.0
+        for r in range(3 * w.has_turning):
+            w.old_guess[w.pair[k], 4 + r] = w.moment[r, k] if w.active[k] == 1 else 0.0
+        k += w.lanes
+    j = me
+    while j < 3 * w.planes:
+        flat(w.plane_force)[j] = pushed(j // 3, j % 3, w) if w.is_shown == 1 else 0.0
+        j += w.lanes
+    barrier()
+
+
+@loop
+def pushed(plane: i64, axis: i64, w: Block) -> f64:
+    """A component of the force of a plane during the step."""
+    total = 0.0
+    for k in range(w.pairs):
+        if w.one[k] == -1 - plane and w.active[k] == 1:
+            total += w.normal[axis, k] * w.force[0, k] + w.force[1 + axis, k]
+    return float(total / w.h)
+
+
+@loop
+def whole_step(me: i64, step: f64, w: Block, island: Island) -> i64:
+    """A step, in parts where all of it is not solved; GOOD, or why not: the state is as before."""
+    rest = step
+    tried = 0
+    worst = 0.0
+    while rest > 0.0:
+        h = rest
+        for halved in range(HALVED + 1):
+            w.h = h
+            status = attempt(me, w, island)
+            if status != GOOD:
+                return status
+            if w.left <= 1.0:
+                break
+            tried += 1
+            if halved == HALVED or tried > UNSOLVED:
+                return NO_MODE
+            h = 0.5 * h
+            barrier()
+        w.worst = max(worst, w.residual)
+        worst = w.worst
+        status = part_of_step(me, w, island)
+        if status != GOOD:
+            return status
+        rest = rest - h if h < rest else 0.0
+        barrier()
+    return GOOD
+
+
+@loop
+def keep(me: i64, way: i64, w: Block) -> None:
+    """Keeps the state, or takes back the one that is kept."""
+    i = me
+    while i < w.bodies:
+        for j in range(7):
+            if way == 0:
+                w.kept_pose[i, j] = w.pose[i, j]
+            else:
+                w.pose[i, j] = w.kept_pose[i, j]
+        for j in range(6):
+            if way == 0:
+                w.kept_speed[i, j] = w.speed[i, j]
+            else:
+                w.speed[i, j] = w.kept_speed[i, j]
+        i += w.lanes
+    barrier()
+
+
+@loop
+def hold_still(me: i64, w: Block) -> None:
+    """Bodies midway are where they end, so that places are found there."""
+    w.h = 0.0
+    if w.general == 1:
+        i = me
+        while i < w.bodies:
+            world = World(at(w.lane_area, me * w.lane_words))
+            for j in range(7):
+                w.mid[i, j] = w.end[i, j]
+            turned_inertia(i, world.mid[i], world)
+            for j in range(9):
+                w.turned[i, j] = flat(world.body[i].turned_inverse)[j]
+            i += w.lanes
+    barrier()
+
+
+@loop
+def start_status(me: i64, w: Block) -> i64:
+    """Nobody begins inside another; GOOD, or why not."""
+    i = me
+    far = 0.0
+    while i < w.bodies:
+        for j in range(3):
+            far = max(far, abs(w.pose[i, j]))
+        i += w.lanes
+    far = most_of(far, me, w)
+    forget(me, w)
+    hold_still(me, w)
+    status = find_pairs(me, w)
+    if status != GOOD:
+        return status
+    return BAD_GAP if deepest(me, w) > w.start_depth * (1.0 + far) else GOOD
