@@ -23,7 +23,8 @@ from liaison.errors import ProgramError
 NAMES = ("libcuda.so.1", "libcuda.so", "nvcuda.dll")
 REGISTERS, LOCAL_BYTES = 4, 3
 CAPABILITY = (75, 76)
-MULTIPROCESSORS, RESIDENT, ALL_REGISTERS = 16, 39, 82
+MULTIPROCESSORS, RESIDENT, ALL_REGISTERS, BLOCK_BYTES = 16, 39, 82, 97
+SHARED_BYTES = 8  # attribute of a kernel: shared memory given at the launch, at most
 ORDINAL = 9  # attribute of a pointer: whose memory it is
 Address = ctypes.c_uint64
 
@@ -83,6 +84,11 @@ class Driver:
     def multiprocessors(self) -> int:
         """How many it has."""
         return self.attribute(MULTIPROCESSORS)
+
+    @property
+    def shared_bytes(self) -> int:
+        """Shared memory that a block may have, at most."""
+        return self.attribute(BLOCK_BYTES)
 
     def resident(self, registers: int) -> int:
         """Threads with so many registers that it runs at the same time."""
@@ -173,12 +179,33 @@ class Function:
         self._driver.call("cuFuncGetAttribute", ctypes.byref(value), which, self._handle)
         return value.value
 
-    def launch(self, count: int, block: int, arguments: Sequence[Any]) -> None:
-        """Runs it on so many threads; does not wait."""
+    def allow(self, shared_bytes: int) -> None:
+        """Lets a block have so many bytes of shared memory."""
+        self._driver.enter()
+        self._driver.call("cuFuncSetAttribute", self._handle, SHARED_BYTES, shared_bytes)
+
+    def launch(
+        self,
+        count: int,
+        block: int,
+        arguments: Sequence[Any],
+        *,
+        times: int = 1,
+        shared_bytes: int = 0,
+    ) -> None:
+        """Runs it on so many threads, or so many times as many; does not wait.
+
+        Args:
+            count: threads, or states where several threads share one.
+            block: of these in a block.
+            arguments: of the kernel.
+            times: threads that share a state.
+            shared_bytes: of a block.
+        """
         places = (ctypes.c_void_p * len(arguments))(*[ctypes.addressof(a) for a in arguments])
         grid = -(-count // block)
         self._driver.enter()
-        sizes = (grid, 1, 1, block, 1, 1, 0)
+        sizes = (grid, 1, 1, times * block, 1, 1, shared_bytes)
         self._driver.call("cuLaunchKernel", self._handle, *sizes, None, places, None)
 
 

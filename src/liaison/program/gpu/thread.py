@@ -32,6 +32,7 @@ from liaison.errors import ProgramError
 from liaison.expr import Expr, topological
 from liaison.expr.graph.ops import apply
 from liaison.program.llvm.entries import LIBM, Form, Module, Writer
+from liaison.program.llvm.sincos import double
 from liaison.program.plan import Item, Piece, Plan, plan
 from liaison.program.program import ARRAYS, Entry, Program
 
@@ -131,7 +132,8 @@ class Stores(Protocol):
 Readers: TypeAlias = Mapping[str, Callable[[int], str]]
 """Array -> the operand of its value with an index."""
 
-GLOBAL, LOCAL = "ptr addrspace(1)", "ptr addrspace(5)"
+GLOBAL, LOCAL, CONSTANT = "ptr addrspace(1)", "ptr addrspace(5)", "ptr addrspace(4)"
+TABLED = 8000  # doubles in constant memory, at most
 WHOLE = 10**9  # operations: never cut
 ANGLES = 8  # sines and cosines with one branch for those that are far
 
@@ -142,11 +144,15 @@ class DeviceModule(Module):
     Args:
         form: double or float.
         estimates: inverses begin with the device's estimate; processors have none.
+        tabled: numbers that do not fit into an instruction lie in constant memory, which makes
+            the code shorter.
     """
 
-    def __init__(self, form: Form, *, estimates: bool = True) -> None:
+    def __init__(self, form: Form, *, estimates: bool = True, tabled: bool = False) -> None:
         super().__init__()
         self.form, self.estimates = form, estimates
+        self.most = TABLED if tabled and form.real == "double" else 0
+        self.table: dict[str, int] = {}
         self.functions: set[str] = set()
 
     def declarations(self) -> list[str]:
@@ -156,7 +162,18 @@ class DeviceModule(Module):
     def tail(self) -> str:
         """The functions and tables that were asked for."""
         used = [FUNCTIONS[name] for name in FUNCTIONS if name in self.functions]
-        return "\n".join([super().tail(), far_function(), any_function(), *used])
+        numbers = ", ".join(f"double {number}" for number in self.table)
+        size = f"[{len(self.table)} x double]"
+        table = [f"@liaison_numbers = internal addrspace(4) global {size} [{numbers}]"]
+        parts = [super().tail(), far_function(), any_function(), *used]
+        return "\n".join([*parts, *(table if self.table else [])])
+
+    def place(self, number: float) -> int | None:
+        """Where a number lies in the table; none where it is better left in the code."""
+        text = double(number)
+        if int(text, 16) % (1 << 32) == 0 or len(self.table) >= self.most:
+            return self.table.get(text)
+        return self.table.setdefault(text, len(self.table))
 
     def ask(self, name: str) -> str:
         """A function of doubles by its name on the device, with all that it calls."""
@@ -269,6 +286,14 @@ class Thread(Writer):
         """From wherever the caller keeps it."""
         return self.loads[array](index)
 
+    def fetched(self, node: Expr) -> str:
+        """A number, from the table if it is there, or a value from wherever the caller keeps it."""
+        place = self.device.place(self.numbers[node]) if node in self.numbers else None
+        if place is None:
+            return super().fetched(node)
+        table = self.put(f"getelementptr double, {CONSTANT} @liaison_numbers, i64 {place}")
+        return self.put(f"load double, {CONSTANT} {table}")
+
     def turn(self, item: Item) -> None:
         """Sines and cosines of several angles."""
         self.count += 1
@@ -325,10 +350,11 @@ class Memory:
     Args:
         form: double or float.
         shared: arrays that are the same for all states.
+        prefix: of every name made here, unique in the function.
     """
 
-    def __init__(self, form: Form, shared: frozenset[str]) -> None:
-        self.form, self.shared = form, shared
+    def __init__(self, form: Form, shared: frozenset[str], prefix: str = "m") -> None:
+        self.form, self.shared, self.prefix = form, shared, prefix
         self.lines: list[str] = []
         self._count = 0
         self._known: dict[tuple[str, int], str] = {}
@@ -341,6 +367,10 @@ class Memory:
         """The lines up to now, which are then no longer kept."""
         lines, self.lines = self.lines, []
         return lines
+
+    def forget(self) -> None:
+        """Places that were read are read again."""
+        self._known.clear()
 
     def load(self, array: str, index: int) -> str:
         """A value of this thread's state."""
@@ -365,5 +395,5 @@ class Memory:
 
     def _put(self, text: str) -> str:
         self._count += 1
-        self.lines.append(f"  %m{self._count} = {text}")
-        return f"%m{self._count}"
+        self.lines.append(f"  %{self.prefix}{self._count} = {text}")
+        return f"%{self.prefix}{self._count}"

@@ -1,4 +1,4 @@
-"""to_gpu: a program as a kernel on the computer's GPU, one state a thread.
+"""to_gpu: a program as a kernel on the computer's GPU, one state a thread or a lane of warps.
 
 Arrays lie component by component, shape (size, N), as in batches on the processor; shape (size,) is
 the same for all states. NumPy arrays are copied to the device and results back; arrays that are on
@@ -23,6 +23,7 @@ from liaison.errors import ProgramError, SimulationError
 from liaison.program.program import ARRAYS, Program
 
 from .cuda import LOCAL_BYTES, REGISTERS, DeviceArray, Function, driver
+from .to_block import to_block
 from .to_ptx import BLOCK, Precision, to_ptx
 
 Values: TypeAlias = ArrayLike | DeviceArray
@@ -36,6 +37,23 @@ class Resources:
 
     registers: int
     spilled: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A compiled kernel: states of a block, threads that share a state, bytes that they share."""
+
+    function: Function
+    states: int = BLOCK
+    sharing: int = 1
+    shared_bytes: int = 0
+
+    def launch(self, count: int, arguments: Sequence[Any]) -> None:
+        """Runs it on so many states; does not wait."""
+        self.function.launch(
+            count, self.states, arguments, times=self.sharing, shared_bytes=self.shared_bytes
+        )
 
 
 @final
@@ -56,7 +74,7 @@ class _Laid:
 class Launch:
     """A kernel with its arguments: call it, then read `out`; it does not wait."""
 
-    function: Function
+    kernel: Kernel
     count: int
     arguments: tuple[Any, ...]
     out: Any
@@ -65,7 +83,7 @@ class Launch:
 
     def __call__(self) -> None:
         """Launches the kernel on the device."""
-        self.function.launch(self.count, BLOCK, self.arguments)
+        self.kernel.launch(self.count, self.arguments)
 
 
 def to_gpu(program: Program, *, precision: Precision = "double") -> GpuKernel:
@@ -145,9 +163,9 @@ class GpuKernel:
         places = [laid.address[name] for name in ARRAYS]
         strides = [laid.stride[name] for name in ARRAYS]
         numbers = [laid.count, *places, target.address, *strides, laid.count]
-        function = self._compiled(entry, chosen, laid.shared)
+        kernel = self._compiled(entry, chosen, laid.shared)
         arguments = tuple(ctypes.c_uint64(x) for x in numbers)
-        return Launch(function, laid.count, arguments, target, laid.is_local, laid.kept)
+        return Launch(kernel, laid.count, arguments, target, laid.is_local, laid.kept)
 
     def march(
         self,
@@ -192,7 +210,7 @@ class GpuKernel:
         arguments = [whole(laid.count), whole(steps), real(step)]
         arguments += [whole(laid.address[name]) for name in names]
         arguments += [whole(residual.address), *(whole(laid.stride[name]) for name in names)]
-        self._compiled("march", None, laid.shared).launch(laid.count, BLOCK, arguments)
+        self._compiled("march", None, laid.shared).launch(laid.count, arguments)
         if check:
             _check(residual.numpy()[0], t + step * steps)
         moved = laid.kept["q"], laid.kept["v"]
@@ -219,21 +237,20 @@ class GpuKernel:
         rows: Sequence[int] | None = None,
     ) -> Resources:
         """Registers and spilled bytes of an entry, or of "march", as the driver compiled it."""
-        function = self._compiled(entry, None if rows is None else tuple(rows), shared)
+        function = self._compiled(entry, None if rows is None else tuple(rows), shared).function
         return Resources(function.attribute(REGISTERS), function.attribute(LOCAL_BYTES))
 
-    def _compile(
-        self, entry: str, rows: tuple[int, ...] | None, shared: frozenset[str]
-    ) -> Function:
-        text = to_ptx(
-            self.program,
-            entry,
-            precision=self.precision,
-            rows=rows,
-            shared=shared,
-            processor=self._driver.processor,
-        )
-        return self._driver.load(text, "march" if entry == "march" else "evaluate")
+    def _compile(self, entry: str, rows: tuple[int, ...] | None, shared: frozenset[str]) -> Kernel:
+        """A state a thread; of long entries a lane of several warps."""
+        name, owner = "march" if entry == "march" else "evaluate", self._driver
+        asked: Any = {"precision": self.precision, "rows": rows, "shared": shared}
+        asked["processor"] = owner.processor
+        block = to_block(self.program, entry, most=owner.shared_bytes, **asked)
+        if block is None:
+            return Kernel(owner.load(to_ptx(self.program, entry, **asked), name))
+        function = owner.load(block.text, name)
+        function.allow(block.shared_bytes)
+        return Kernel(function, block.shape.lanes, block.shape.warps, block.shared_bytes)
 
     def _laid(self, arrays: Mapping[str, Values], reads: Mapping[str, int]) -> _Laid:
         """Everything on the device; what all states share has stride 0."""

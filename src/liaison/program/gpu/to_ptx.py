@@ -18,7 +18,7 @@ state and stages lie in the thread's own memory, and entries are cut into functi
 registers of its own. The steps are those of `march_ir`.
 
 Public names: to_ptx, ptx_package, Precision, evaluate_ir, march_ir, EVALUATE, MARCH,
-long_march_ir, is_long.
+arguments_text, long_march_ir, is_long, form_of, chosen.
 """
 
 from __future__ import annotations
@@ -315,7 +315,7 @@ def evaluate_ir(
     if len(bodies) == 1:
         return _module(module, [head, *bodies, *TAIL], block)
     names = [f"@piece{k}" for k in range(len(bodies))]
-    arguments = _arguments(EVALUATE, form)
+    arguments = arguments_text(EVALUATE, form)
     functions = [
         f"define internal void {name}({arguments}, i64 %i, {LOCAL} %work) noinline nounwind {{\n"
         f"entry:\n{body}\n  ret void\n}}"
@@ -529,10 +529,11 @@ class _March:
 
 def _head(name: str, arguments: Iterable[str], form: Form) -> str:
     """The first lines of a kernel."""
-    return HEAD.format(name=name, arguments=_arguments(arguments, form))
+    return HEAD.format(name=name, arguments=arguments_text(arguments, form))
 
 
-def _arguments(arguments: Iterable[str], form: Form) -> str:
+def arguments_text(arguments: Iterable[str], form: Form) -> str:
+    """Arguments of a kernel, by name, with their types."""
     texts = []
     for argument in arguments:
         kind = form.kind if argument == "step" else "i64"
@@ -594,6 +595,30 @@ def to_ptx(
         >>> ".entry" in liaison.to_ptx(program, "forward")
         True
     """
+    form = form_of(program, entry, precision)
+    if entry == "march":
+        if is_long(program, form):
+            return ptx(long_march_ir(program, form, shared, BLOCK), processor, passes=True)
+        return ptx(march_ir(program, form, shared, BLOCK), processor)
+    return ptx(evaluate_ir(chosen(program, entry, rows), entry, form, shared, BLOCK), processor)
+
+
+def ptx_package(program: Program, folder: Path, entries: Iterable[str]) -> dict[str, Path]:
+    """Writes one file of text for each entry into a folder, in double; entry -> file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {}
+    for entry in entries:
+        files[entry] = folder / f"{entry}.ptx"
+        files[entry].write_text(to_ptx(program, entry), encoding="utf-8")
+    return files
+
+
+def form_of(program: Program, entry: str, precision: Precision) -> Form:
+    """The kind of numbers of a kernel.
+
+    Raises:
+        ProgramError: the entry cannot be computed so, or not on a GPU.
+    """
     if precision not in FORMS:
         raise ProgramError(f"the precision is {precision!r}; known are 'double' and 'single'.")
     form = FORMS[precision]
@@ -609,28 +634,15 @@ def to_ptx(
                 "constraints close and open.",
                 hint="liaison.worlds goes through them on a GPU, simulate_batch on all cores.",
             )
-        if is_long(program, form):
-            return ptx(long_march_ir(program, form, shared, BLOCK), processor, passes=True)
-        return ptx(march_ir(program, form, shared, BLOCK), processor)
-    return ptx(evaluate_ir(_chosen(program, entry, rows), entry, form, shared, BLOCK), processor)
+    return form
 
 
-def ptx_package(program: Program, folder: Path, entries: Iterable[str]) -> dict[str, Path]:
-    """Writes one file of text for each entry into a folder, in double; entry -> file."""
-    folder.mkdir(parents=True, exist_ok=True)
-    files = {}
-    for entry in entries:
-        files[entry] = folder / f"{entry}.ptx"
-        files[entry].write_text(to_ptx(program, entry), encoding="utf-8")
-    return files
-
-
-def _chosen(program: Program, entry: str, rows: tuple[int, ...] | None) -> Program:
+def chosen(program: Program, entry: str, rows: tuple[int, ...] | None) -> Program:
     """The program with some outputs of one entry only."""
     if rows is None:
         return program
     outputs = program.entry(entry).outputs
     if not rows or not all(0 <= row < len(outputs) for row in rows):
         raise ProgramError(f"rows of {entry!r} are 0 to {len(outputs) - 1}; asked for {rows}.")
-    chosen = Entry(entry, tuple(outputs[row] for row in rows))
-    return Program(program.name, {entry: chosen}, program.inputs, program.sizes)
+    some = Entry(entry, tuple(outputs[row] for row in rows))
+    return Program(program.name, {entry: some}, program.inputs, program.sizes)

@@ -1,0 +1,360 @@
+"""Warps: an entry divided among several warps of a block, for entries that registers do not hold.
+
+A lane of all warps is one state. Each warp computes its share of the formulas, those of a limb,
+say, in phases; a value that another warp wants passes through a slot of shared memory, written in
+one phase and read in a later one, with a barrier between. At a barrier those that read wait, and
+those that only wrote go on.
+
+Public names: Division, Barrier, division, operations.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TypeAlias, final
+
+from liaison.expr import Expr, topological
+from liaison.program.plan import TURNING, Piece, expanded, numbers_of, runs_of
+
+from .partition import partition
+from .thread import chained, compact
+
+COSTS = {"div": 8.0, "sqrt": 10.0, "select": 2.0, "max": 3.0, "min": 3.0, "pow": 60.0}
+ANGLE = 12.0  # instructions of a sine or cosine, which are computed together
+CALL = 40.0  # of another function
+BARRIER = 40.0  # instructions that a barrier takes the time of
+PASSED = 2.0  # and a value written or read
+HELD = 4.0  # and a value that registers do not hold from one phase to the next
+SEEDS, THINGS = 8, 60_000  # divisions tried, and things in all of them together, at most
+IDS = 15  # barriers of a block, besides the one that all wait at
+WHOLE = 10**9
+
+Place: TypeAlias = tuple[int, int]
+"""A warp and a phase."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """Before a phase: warps that wait until all of `writers` have come."""
+
+    readers: frozenset[int]
+    writers: frozenset[int]
+
+    @property
+    def warps(self) -> frozenset[int]:
+        """All that take part."""
+        return self.readers | self.writers
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Division:
+    """An entry divided among warps.
+
+    Attributes:
+        pieces: of each warp, one for each phase; their loads and saves are slots.
+        barriers: before each phase; nobody takes part in the first.
+        slots: numbers of shared memory for each state.
+        numbers: formulas that are numbers.
+        time: instructions until the last warp is done, estimated.
+    """
+
+    pieces: tuple[tuple[Piece, ...], ...]
+    barriers: tuple[Barrier, ...]
+    slots: int
+    numbers: Mapping[Expr, float]
+    time: float
+
+
+def operations(formulas: Sequence[Expr]) -> float:
+    """Instructions that formulas take, about."""
+    graph = _Graph(tuple(formulas))
+    return sum(graph.weights)
+
+
+def division(formulas: Sequence[Expr], count: int, *, room: int = WHOLE) -> Division:
+    """Formulas divided among so many warps: the shortest of several divisions.
+
+    Args:
+        formulas: the outputs.
+        count: of warps.
+        room: values that the registers of a thread hold.
+    """
+    graph = _Graph(chained(tuple(formulas)))
+    tries = 1 if count == 1 else max(1, min(SEEDS, THINGS // (1 + len(graph.weights))))
+    attempts = [_Attempt(graph, count, room, seed) for seed in range(tries)]
+    return min(attempts, key=lambda each: each.cost).division()
+
+
+class _Graph:
+    """Formulas as things to be divided: a product goes with the sum that alone uses it."""
+
+    def __init__(self, formulas: tuple[Expr, ...]) -> None:
+        self.outputs, order = expanded(formulas, topological(formulas))
+        self.numbers = numbers_of(order, {})
+        self.steps = [x for x in order if x.op != "symbol" and x not in self.numbers]
+        self.index = {node: k for k, node in enumerate(self.steps)}
+        self.users: dict[Expr, list[int]] = {}
+        for k, node in enumerate(self.steps):
+            for arg in dict.fromkeys(node.args):
+                if arg not in self.numbers:
+                    self.users.setdefault(arg, []).append(k)
+        self.home = self._homes()
+        self.weights = [0.0] * (max(self.home, default=-1) + 1)
+        for node, home in zip(self.steps, self.home, strict=True):
+            self.weights[home] += self._cost(node)
+
+    def _fuses(self, node: Expr) -> bool:
+        return node.op == "mul" and len(self.users.get(node, ())) == 1 and node not in self.kept
+
+    def _homes(self) -> list[int]:
+        """The thing that each step belongs to; things are in order, after what they need."""
+        self.kept = set(self.outputs)
+        first: dict[Expr, int] = {}
+        joined = list(range(len(self.steps)))
+        for k in reversed(joined):
+            node = self.steps[k]
+            if self._fuses(node) and self.steps[self.users[node][0]].op in ("add", "sub"):
+                joined[k] = joined[self.users[node][0]]
+        for k, node in enumerate(self.steps):
+            if node.op in TURNING:
+                joined[k] = first.setdefault(node.args[0], k)
+        number = {k: n for n, k in enumerate(sorted(set(joined)))}
+        return [number[k] for k in joined]
+
+    def _cost(self, node: Expr) -> float:
+        if node.op in ("add", "sub", "mul", "neg"):
+            return 0.0 if self._fuses(node) else 1.0
+        return ANGLE if node.op in TURNING else COSTS.get(node.op, CALL)
+
+    def arguments(self) -> list[list[int]]:
+        """Of each thing, the others that it takes values from."""
+        args: list[dict[int, None]] = [{} for _ in self.weights]
+        for home, node in zip(self.home, self.steps, strict=True):
+            there = (self.home[self.index[arg]] for arg in node.args if arg in self.index)
+            args[home].update((other, None) for other in there if other != home)
+        return [list(each) for each in args]
+
+    def nets(self) -> list[tuple[int, ...]]:
+        """Of each value, the things that make and use it."""
+        nets = []
+        for node, users in self.users.items():
+            things = {self.home[k] for k in users}
+            if node in self.index:
+                things.add(self.home[self.index[node]])
+            if len(things) > 1:
+                nets.append(tuple(sorted(things)))
+        return nets
+
+
+class _Attempt:
+    """One division: warps and phases of all steps, barriers, slots."""
+
+    def __init__(self, graph: _Graph, count: int, room: int, seed: int) -> None:
+        self.graph, self.count = graph, count
+        groups = partition(graph.weights, graph.nets(), count, seed=seed) if graph.steps else []
+        self.place = self._places(groups)
+        self.phases = 1 + max((phase for _, phase in self.place), default=0)
+        self.readers = self._readers()
+        self.barriers, self.known = self._barriers()
+        self.cost = self.time() + BARRIER * self.phases
+        self.cost += PASSED * sum(1 + len(each) for each in self.readers.values()) / count
+        self.cost += HELD * sum(max(0, held - room) for held in self.held())
+
+    def _places(self, groups: list[int]) -> list[Place]:
+        """Warp and phase of each step."""
+        phase = _Phases(self.graph, groups, self.count).assigned()
+        return [(groups[home], phase[home]) for home in self.graph.home]
+
+    def _readers(self) -> dict[Expr, dict[int, list[int]]]:
+        """Of each value that passes, the phases in which other warps read it."""
+        passed: dict[Expr, dict[int, list[int]]] = {}
+        for node, users in self.graph.users.items():
+            if node in self.graph.index:
+                own = self.place[self.graph.index[node]][0]
+                for warp, phase in sorted({self.place[k] for k in users}):
+                    if warp != own:
+                        passed.setdefault(node, {}).setdefault(warp, []).append(phase)
+        return passed
+
+    def _barriers(self) -> tuple[list[Barrier], dict[Place, list[int]]]:
+        """Barriers, and for each warp and phase the last phase of others that it knows is over."""
+        wanted: dict[Place, dict[int, int]] = {}
+        for node, warps in self.readers.items():
+            own, phase = self.place[self.graph.index[node]]
+            for warp, phases in warps.items():
+                for when in phases:
+                    needs = wanted.setdefault((warp, when), {})
+                    needs[own] = max(needs.get(own, -1), phase)
+        barriers = []
+        known = {(warp, 0): [-1] * self.count for warp in range(self.count)}
+        for phase in range(self.phases):
+            readers, writers = set[int](), set[int]()
+            for warp in range(self.count):
+                known[warp, phase] = list(known[warp, max(0, phase - 1)])
+                known[warp, phase][warp] = phase - 1
+                for other, when in wanted.get((warp, phase), {}).items():
+                    if known[warp, phase][other] < when:
+                        readers.add(warp)
+                        writers.add(other)
+            met = [known[warp, phase] for warp in readers | writers]
+            for warp in readers:
+                known[warp, phase] = [max(column) for column in zip(*met, strict=True)]
+            barriers.append(Barrier(frozenset(readers), frozenset(writers)))
+        return barriers, known
+
+    def time(self) -> float:
+        """Instructions until the last warp is done."""
+        loads: defaultdict[Place, float] = defaultdict(float)
+        weights = self.graph.weights
+        seen: set[int] = set()
+        for home, place in zip(self.graph.home, self.place, strict=True):
+            if home not in seen:
+                seen.add(home)
+                loads[place] += weights[home]
+        clock = [0.0] * self.count
+        for phase, barrier in enumerate(self.barriers):
+            latest = max((clock[warp] for warp in barrier.warps), default=0.0)
+            for warp in range(self.count):
+                clock[warp] = latest if warp in barrier.readers else clock[warp]
+                clock[warp] += loads[warp, phase]
+        return max(clock)
+
+    def held(self) -> list[int]:
+        """Of each warp, the most values of its own that it keeps from one phase to the next."""
+        changes = [[0] * (self.phases + 1) for _ in range(self.count)]
+        for node, users in self.graph.users.items():
+            if node in self.graph.index:
+                warp, phase = self.place[self.graph.index[node]]
+                last = max((self.place[k][1] for k in users if self.place[k][0] == warp), default=0)
+                if last > phase:
+                    changes[warp][phase] += 1
+                    changes[warp][last] -= 1
+        return [max(accumulate(each)) for each in changes]
+
+    def slots(self) -> tuple[dict[Expr, int], int]:
+        """Places in shared memory; one is used again where all who read it are known to be done."""
+        slot: dict[Expr, int] = {}
+        held: list[list[Place]] = []
+        by_phase = sorted(self.readers, key=lambda x: self.place[self.graph.index[x]][1])
+        for node in by_phase:
+            warp, phase = self.place[self.graph.index[node]]
+            known = self.known[warp, phase]
+            free = (
+                k
+                for k, readers in enumerate(held)
+                if all(known[reader] >= when for reader, when in readers)
+            )
+            place = next(free, len(held))
+            if place == len(held):
+                held.append([])
+            slot[node] = place
+            held[place] = [(reader, max(when)) for reader, when in self.readers[node].items()]
+        return slot, len(held)
+
+    def division(self) -> Division:
+        """All of it as pieces."""
+        graph, (slot, slots) = self.graph, self.slots()
+        steps: dict[Place, list[Expr]] = {}
+        for node, place in zip(graph.steps, self.place, strict=True):
+            steps.setdefault(place, []).append(node)
+        outputs: dict[Place, list[tuple[int, Expr]]] = {}
+        for index, node in enumerate(graph.outputs):
+            where = (index % self.count, 0)
+            where = self.place[graph.index[node]] if node in graph.index else where
+            outputs.setdefault(where, []).append((index, node))
+        pieces = [
+            tuple(
+                self.piece((warp, phase), steps, outputs.get((warp, phase), []), slot)
+                for phase in range(self.phases)
+            )
+            for warp in range(self.count)
+        ]
+        return Division(tuple(pieces), tuple(self.barriers), slots, graph.numbers, self.cost)
+
+    def piece(
+        self,
+        place: Place,
+        steps: Mapping[Place, list[Expr]],
+        outputs: list[tuple[int, Expr]],
+        slot: Mapping[Expr, int],
+    ) -> Piece:
+        """What a warp does in a phase."""
+        here, index = steps.get(place, []), self.graph.index
+        used = dict.fromkeys(arg for node in here for arg in node.args if arg in index)
+        loads = {node: slot[node] for node in used if self.place[index[node]][0] != place[0]}
+        saves = {node: slot[node] for node in here if node in slot}
+        items = runs_of(here, 4, WHOLE, by_level=False)[0] if here else []
+        piece = Piece(tuple(items), loads, saves, tuple(outputs))
+        return Piece(compact(piece), loads, saves, tuple(outputs))
+
+
+class _Phases:
+    """Gives out phases: what another warp waits for early, the rest while a warp would wait."""
+
+    def __init__(self, graph: _Graph, groups: list[int], count: int) -> None:
+        self.graph, self.groups, self.count = graph, groups, count
+        self.args = graph.arguments()
+        self.order = range(len(groups))
+        self.first = self._earliest()
+        self.last = self._latest()
+        self.phase = [-1] * len(groups)
+
+    def _earliest(self) -> list[int]:
+        """One phase later than what comes from another warp."""
+        first = [0] * len(self.groups)
+        for a in self.order:
+            steps = (first[b] + (self.groups[a] != self.groups[b]) for b in self.args[a])
+            first[a] = max(steps, default=0)
+        return first
+
+    def _latest(self) -> list[int]:
+        """One phase before another warp wants it."""
+        last = [max(self.first, default=0)] * len(self.groups)
+        for a in reversed(self.order):
+            for b in self.args[a]:
+                last[b] = min(last[b], last[a] - (self.groups[a] != self.groups[b]))
+        return last
+
+    def assigned(self) -> list[int]:
+        """Of each thing."""
+        clock = [0.0] * self.count
+        weights, groups = self.graph.weights, self.groups
+        for phase in range(max(self.last, default=0) + 1):
+            for a in self.order:
+                if self.phase[a] < 0 and self.last[a] == phase:
+                    self.phase[a] = phase
+                    clock[groups[a]] += weights[a]
+            readers, writers = self._meeting(phase + 1)
+            latest = max((clock[warp] for warp in readers | writers), default=0.0)
+            spare = {warp: latest - clock[warp] for warp in readers}
+            self._fill(phase, spare)
+            for warp in readers:
+                clock[warp] = latest
+        return self.phase
+
+    def _meeting(self, phase: int) -> tuple[set[int], set[int]]:
+        """Warps that must read at the beginning of a phase, and those that wrote in the last."""
+        readers, writers = set[int](), set[int]()
+        for a in self.order:
+            if self.phase[a] < 0 and self.last[a] == phase:
+                for b in self.args[a]:
+                    if self.groups[b] != self.groups[a] and self.phase[b] == phase - 1:
+                        readers.add(self.groups[a])
+                        writers.add(self.groups[b])
+        return readers, writers
+
+    def _fill(self, phase: int, spare: dict[int, float]) -> None:
+        """Work that could wait, in the time that readers have."""
+        weights, groups = self.graph.weights, self.groups
+        for a in self.order:
+            warp = groups[a]
+            if self.phase[a] >= 0 or warp not in spare or spare[warp] < weights[a]:
+                continue
+            if all(0 <= self.phase[b] <= phase - (groups[b] != warp) for b in self.args[a]):
+                self.phase[a] = phase
+                spare[warp] -= weights[a]
