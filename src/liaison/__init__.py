@@ -43,7 +43,8 @@ __all__ = offer(
         "program": "Program Kernel to_numpy to_llvm to_c to_ptx to_gpu to_wasm DeviceArray",
         "program.lower": "lower",
         "numeric": "State",
-        "simulation": "Trajectory Run Runs RunOptions Settings Projection Stepper Worlds load",
+        "simulation": "Trajectory Run Runs RunOptions Settings Projection Stepper "
+        "StepDerivatives Worlds load",
         "view": "plot save_plot",
         "studies": "Study Indices",
         "verbs.studies.optimize": "Optimum",

@@ -185,6 +185,7 @@ from liaison.simulation import Run as Run
 from liaison.simulation import RunOptions as RunOptions
 from liaison.simulation import Runs as Runs
 from liaison.simulation import Settings as Settings
+from liaison.simulation import StepDerivatives as StepDerivatives
 from liaison.simulation import Stepper as Stepper
 from liaison.simulation import Trajectory as Trajectory
 from liaison.simulation import Worlds as Worlds

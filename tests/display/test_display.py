@@ -52,6 +52,7 @@ def shown(examples):
         "Linearization": liaison.linearize(pendulum),
         "Equilibrium": liaison.equilibrium(pendulum),
         "Regulator": regulator(),
+        "StepDerivatives": liaison.worlds(pendulum, 2, step=1e-3, device="processor").derivatives(),
         "Verification": liaison.verify(pendulum, run),
         "Integrability": liaison.integrability(examples / "rolling_disc.lsd"),
         "FirstIntegral": liaison.first_integrals(pendulum)[0],

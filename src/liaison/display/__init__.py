@@ -34,6 +34,7 @@ PAGES = {
     "Linearization": "small_motions",
     "Equilibrium": "small_motions",
     "Regulator": "small_motions",
+    "StepDerivatives": "small_motions",
     "Summary": "summary",
     "Trajectory": "trajectory",
     "Comparison": "comparison",

@@ -1,4 +1,4 @@
-"""Equilibria, linearizations, linear feedback, shown: eigenvalues, modes, gains.
+"""Equilibria, linearizations, linear feedback, shown: eigenvalues, modes, gains; slopes of steps.
 
 Public names: title, page.
 """
@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from liaison.analyse.control.lqr import Regulator
 from liaison.analyse.rest.equilibrium import Equilibrium
 from liaison.analyse.rest.linearize import Linearization
+from liaison.simulation.worlds.derivatives import StepDerivatives
+from liaison.units import Label
 
-from .page import Page, Table, listed, number
+from .page import Page, Table, listed, number, plural
 
 STEADY = 1e-9
 """Largest |v̇| of what counts as an equilibrium or a steady motion."""
@@ -30,8 +32,14 @@ PARTS = 6
 """Coordinates of a mode that are listed, the largest first."""
 
 
-def title(shown: Equilibrium | Linearization | Regulator) -> str:
-    """Whether it is stable, or made so."""
+WIDE = 12
+"""Columns of a matrix that is written out."""
+
+
+def title(shown: Equilibrium | Linearization | Regulator | StepDerivatives) -> str:
+    """Whether it is stable, or made so; of steps how many worlds have derivatives."""
+    if isinstance(shown, StepDerivatives):
+        return _step(shown)
     if isinstance(shown, Regulator):
         return _feedback(shown)
     if isinstance(shown, Equilibrium):
@@ -41,8 +49,10 @@ def title(shown: Equilibrium | Linearization | Regulator) -> str:
     return f"{_stable(shown)}: {_states(shown)}"
 
 
-def page(shown: Equilibrium | Linearization | Regulator) -> Page:
-    """Positions of rest and what the joints bear there; modes; gains."""
+def page(shown: Equilibrium | Linearization | Regulator | StepDerivatives) -> Page:
+    """Positions of rest and what the joints bear there; modes; gains; A and B of a world."""
+    if isinstance(shown, StepDerivatives):
+        return _slopes(shown)
     if isinstance(shown, Regulator):
         return _gains(shown)
     if isinstance(shown, Linearization):
@@ -179,3 +189,44 @@ def _gains(shown: Regulator) -> Page:
             Table(("eigenvalue of A − B K [1/s]", "frequency [Hz]", "damping"), speeds),
         ),
     )
+
+
+def _step(shown: StepDerivatives) -> str:
+    """Of how many worlds, and what is to be known of some."""
+    counts = [
+        (int(np.count_nonzero(shown.at_edge)), "at an edge"), (shown.lost, "without derivative"),
+    ]  # fmt: skip
+    noted = "".join(f", {count} {what}" for count, what in counts if count)
+    worlds = plural(len(shown), "world")
+    return f"of {shown.name}: a step of {number(shown.step)} s in {worlds}{noted}"
+
+
+def _slopes(shown: StepDerivatives) -> Page:
+    """Labels; A and B of the first world that has them, where they are not too wide."""
+    good = np.flatnonzero(np.asarray(shown.statuses) == 0)
+    facts = (
+        ("rows", listed([str(x) for x in shown.labels])),
+        ("inputs", listed([str(x) for x in shown.inputs]) if shown.inputs else "none"),
+    )
+    notes = {shown.why(i): i for i in reversed(range(len(shown))) if shown.why(i)}
+    lines = tuple(f"world {i}: {why}." for why, i in reversed(notes.items()))
+    if not good.size or max(len(shown.labels), len(shown.inputs)) > WIDE:
+        return Page(_step(shown), facts, (), lines)
+    first = int(good[0])
+    A, B = shown.world(first)
+    tables = tuple(
+        _matrix(f"{name} of world {first}", matrix, shown.labels, columns)
+        for name, matrix, columns in (("A", A, shown.labels), ("B", B, shown.inputs))
+        if columns
+    )
+    return Page(_step(shown), facts, tables, lines)
+
+
+def _matrix(
+    name: str, matrix: NDArray[np.float64], rows: Sequence[Label], columns: Sequence[Label]
+) -> Table:
+    """A matrix with its labels, in four digits."""
+    lines = tuple(
+        (str(label), *(number(x, 4) for x in row)) for label, row in zip(rows, matrix, strict=True)
+    )
+    return Table(("", *(str(x) for x in columns)), lines, name)

@@ -15,6 +15,7 @@ __all__ = offer(
         "run": "Run simulate",
         "plan.settings": "Settings",
         "stepper": "Stepper stepper",
+        "worlds.derivatives": "StepDerivatives",
         "worlds.worlds": "Worlds worlds_of",
         "record.trajectory": "EventRecord Series Trajectory load",
     },

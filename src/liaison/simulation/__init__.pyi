@@ -17,5 +17,6 @@ from liaison.simulation.run import simulate as simulate
 from liaison.simulation.stepper import Stepper as Stepper
 from liaison.simulation.stepper import stepper as stepper
 from liaison.simulation.steps.projection import Projection as Projection
+from liaison.simulation.worlds.derivatives import StepDerivatives as StepDerivatives
 from liaison.simulation.worlds.worlds import Worlds as Worlds
 from liaison.simulation.worlds.worlds import worlds_of as worlds_of

@@ -14,9 +14,12 @@ from typing import final
 
 import numpy as np
 
+from liaison.contacts.stepping.loads import LIGHTER
 from liaison.contacts.stepping.small import FusedEntries, small_words
+from liaison.contacts.stepping.tangents import TangentEntries, room_words
 from liaison.program.gpu.fused import fused
 from liaison.program.gpu.pointers import entry_text, functions_text, numbers_of, work_size
+from liaison.program.gpu.tangents import tangents
 from liaison.program.gpu.thread import DeviceModule
 from liaison.program.llvm.entries import Form
 from liaison.program.loops.language import Loop
@@ -42,6 +45,7 @@ from liaison.simulation.steps.layout import (
     dense_size,
 )
 
+from .derivative_loops import derive_world
 from .group_matrices import Shared, few_rows, group_words
 from .group_text import (
     GROUP_HEAD,
@@ -99,6 +103,11 @@ KERNELS = {
     "march": (("count", "steps", "hold", "rows", "u_one", "p_one"), "step", STATE),
     "reset": (("count", "q_one", "v_one"), "start", ("chosen", "q_start", "v_start", *STATE)),
     "scatter": (("count", "seed", "u_one", "p_one"), "start", ("chosen", "spread", *STATE)),
+    "derive": (
+        ("count", "worlds", "lanes", "u_one", "p_one"),
+        "step",
+        ("t", "q", "v", "u", "p", "carried", "codes", "a", "b", "flags"),
+    ),
     **dict.fromkeys(
         ("run_smooth", "run_moreau"),
         (("count",), "start", ("starts", "records", "ends", "reached", "why")),
@@ -178,6 +187,32 @@ def module_of(
     return _written(laid, listed, loops, form, gpu=gpu, block=block or LARGEST_BLOCK)
 
 
+def derivative_module(
+    plan: Plan, lanes: int = 1, *, single: bool = False, gpu: bool = True
+) -> Module:
+    """A module whose kernel gives the derivative of a step.
+
+    Args:
+        plan: as for a run with method="moreau".
+        lanes: threads of a world, which share its columns.
+        single: floats and integers of 32 bits.
+        gpu: as a kernel of a GPU; else as a function of this processor.
+    """
+    form = Form(real="float" if single else "double")
+    listed = _entries(plan)
+    run, _ = _template(plan, listed, form)
+    added = None if plan.added is None else plan.added.program
+    slopes = tangents(plan.program, added, nu=int(run.nu), nf=int(run.nf), lighter=LIGHTER)
+    listed |= dict.fromkeys(slopes.entries, slopes)
+    columns = -(-(2 * int(run.nv) + int(run.nu)) // lanes)
+    scratch = _with_room(run, listed, form, columns=columns)
+    initial = _initial(run, form.real, "i32" if single else "i64")
+    initial += _numbers(plan.program, run, form) if "one_sided" in listed else []
+    laid = _Laid(run, scratch, KNOWN, tuple(initial), ("one_sided",))
+    loops = {"derive": derive_world}
+    return _written(laid, listed, loops, form, gpu=gpu, block=LARGEST_BLOCK)
+
+
 def runs_module(
     plan: Plan,
     run: Run,
@@ -217,7 +252,8 @@ def _written(
     """The text of a module."""
     run, single = laid.run, form.real == "float"
     slots = {_slot(name): name for name in listed}
-    views: dict[type[Record], int] = {FusedEntries: Entries.fields["others"].slot}
+    others = Entries.fields["others"].slot
+    views: dict[type[Record], int] = {FusedEntries: others, TangentEntries: others}
     special = Special(run, laid.known, Entries, slots, LEFT_OUT, views)
     loops, functions = special_ir([*written.values()], special)
     device = DeviceModule(form, estimates=gpu)
@@ -253,9 +289,10 @@ def _written(
 
 def _slot(name: str) -> int:
     """The word of the record of entries that an entry is called by."""
-    if name.startswith("fused_"):
-        own = FusedEntries.fields[name.removeprefix("fused_")].slot
-        return Entries.fields["others"].slot + own
+    for prefix, record in (("fused_", FusedEntries), ("tangent_", TangentEntries)):
+        if name.startswith(prefix):
+            own = record.fields[name.removeprefix(prefix)].slot
+            return Entries.fields["others"].slot + own
     return Entries.slot(name)
 
 
@@ -302,10 +339,11 @@ def _template(
     return run, scratch
 
 
-def _with_room(run: Run, listed: Mapping[str, Program], form: Form) -> int:
+def _with_room(run: Run, listed: Mapping[str, Program], form: Form, *, columns: int = 0) -> int:
     """The length of the workspace of a run, which knows where what lies in it and what is there."""
     work = max([work_size(program, name, form) for name, program in listed.items()])
     work += small_words(run) if "fused_free" in listed else 0
+    work += room_words(columns, run) if columns else 0
     run.scratch_dense = work
     run.has_terms = 1
     run.has_correct[:] = ["correct_q" in listed, "correct_v" in listed]

@@ -43,6 +43,14 @@ from liaison.simulation.worlds.scene.template import kept_words, spare_words
 from liaison.simulation.worlds.scene.text import LANES, scene_module
 from liaison.units import Label, si_value
 
+from .derivatives import (
+    Asked,
+    StepDerivatives,
+    check_derivatives,
+    derivative_kernels,
+    labelled,
+    room_for,
+)
 from .loops import MEASURES
 from .module import KERNELS, module_of
 from .places import Kernels, Place, place_named
@@ -345,6 +353,7 @@ class Worlds:
         self._group, self._group_words = 1, 0
         self._kernels = self._loaded("march", "reset")
         self._scatter: Kernels | None = None
+        self._slopes: Kernels | None = None
         self._check_memory()
         self._allocate(parameters)
         self.reset()
@@ -472,7 +481,9 @@ class Worlds:
         numbers: Mapping[str, int],
         number: float,
         more: Mapping[str, Any],
+        threads: int = 0,
     ) -> None:
+        """One thread a world if not said otherwise."""
         listed = {
             "t": self.t, "q": self.q, "v": self.v, "u": self.u, "p": self.p,
             "carried": self._carried, "measures": self._measures, "codes": self._codes, **more,
@@ -482,7 +493,7 @@ class Worlds:
         arguments: list[Any] = [*values, self._c_real(number)]
         address = ctypes.c_uint64
         arguments += [address(self.place.address(listed[x], x)) for x in arrays]
-        kernels.launch(name, self.count, arguments)
+        kernels.launch(name, threads or self.count, arguments)
 
     def _is_wide(self, u: Any, rows: int) -> bool:
         """Whether every world has inputs of its own."""
@@ -512,6 +523,33 @@ class Worlds:
             return values, shape[0]
         self.u = values
         return values, 1
+
+    def derivatives(self, *, inputs: Any = None) -> StepDerivatives:
+        """How the end of the next step depends on its beginning; no step is taken.
+
+        Args:
+            inputs: of that step, as of `step`; None for those at hand.
+
+        Returns:
+            d(q₁, v₁)/d(q, v) and d(q₁, v₁)/d(inputs) of every world, labelled, where the worlds
+            are. Modes of contacts are held; where one may end, the world is marked.
+
+        Example:
+            >>> import liaison
+            >>> leg = "examples/contact/hopping_leg.lsd"
+            >>> legs = liaison.worlds(leg, 4, step=1e-3, device="processor")
+            >>> legs.derivatives().A.shape
+            (4, 4, 4)
+        """
+        single = self.precision == "single"
+        asked = Asked(self.plan, self.place, self.count, self.real, self.whole)
+        self._slopes = self._slopes or derivative_kernels(asked, single=single)
+        u, rows = self._inputs(inputs)
+        check_derivatives(asked, rows, self._slopes)
+        arrays, numbers = room_for(asked), asked.numbers(u, self.p)
+        more = {"u": u, **arrays}
+        self._launch(self._slopes, "derive", numbers, asked.step, more, numbers["count"])
+        return labelled(asked, arrays)
 
     def reset(
         self,
