@@ -25,6 +25,7 @@ from math import sqrt
 
 from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.simulation.steps.layout import Run
+from liaison.simulation.worlds.scene.layout import barrier
 from liaison.solvers.cones.table import BILATERAL, DISC, ONE_WAY
 
 from .group_matrices import (
@@ -41,7 +42,6 @@ from .group_matrices import (
     take_problem,
     width_of,
 )
-from .scene.layout import barrier
 
 STEPS, CHORD, TRIES, SWEEPS = 16, 0.1, 5, 10
 """Newton's steps; what one may leave of the residual for the next to have the same J; how often

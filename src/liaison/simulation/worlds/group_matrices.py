@@ -14,9 +14,8 @@ from typing import final
 from liaison.program.loops.language import external, f64, i64, loop, ptr
 from liaison.program.loops.records import Part, sized
 from liaison.simulation.steps.layout import Run
+from liaison.simulation.worlds.scene.layout import barrier
 from liaison.solvers.cones.table import DISC
-
-from .scene.layout import barrier
 
 FEW = {"double": 36, "float": 52}
 """Rows of a problem at most: its matrices lie in 28 kB that a block of threads shares."""

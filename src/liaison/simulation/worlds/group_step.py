@@ -47,6 +47,7 @@ from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.simulation.steps.layout import GOOD, NOT_FINITE, Entries, Run
 from liaison.simulation.steps.projection import project
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP, OPEN, SLIP, STICK
+from liaison.simulation.worlds.scene.layout import barrier
 from liaison.solvers.cones.cones import depends_on_load
 from liaison.solvers.cones.table import BILATERAL, DISC, ONE_WAY, Limit
 from liaison.solvers.linear.dense import dot, largest_in
@@ -54,7 +55,6 @@ from liaison.solvers.linear.dense import dot, largest_in
 from .general import step_elsewhere
 from .group_cones import solve_group
 from .group_matrices import CONE, PROBLEM, Shared, number_at, put_number
-from .scene.layout import barrier
 
 
 @loop
