@@ -62,7 +62,8 @@ from liaison.simulation.steps.layout import GOOD, NO_MODE, SINGULAR_MASS, Entrie
 from liaison.simulation.steps.sides_layout import GAP
 from liaison.solvers.linear.dense import dot
 
-from .loops import begin_world, displaced, load_constants, load_world
+from .general import displaced
+from .loops import begin_world, load_constants, load_world
 
 LIMITED, JOINED = 101, 102
 """Statuses: restitution is limited by energy; contacts joined while coefficients fall."""

@@ -1,6 +1,6 @@
 """Steps of Moreau and Jean by the general loops, in the phases that threads of a device go through.
 
-Public names: PHASES, phase_of_step, step_elsewhere.
+Public names: PHASES, displaced, phase_of_step, step_elsewhere.
 """
 
 from __future__ import annotations
