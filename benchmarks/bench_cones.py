@@ -19,15 +19,17 @@ sys.path[:0] = [str(Path(__file__).parents[1] / "tests")]
 from liaison.program.loops.compile import compile_loops  # noqa: E402
 from liaison.program.loops.language import f64, i64, loop, ptr  # noqa: E402
 from liaison.program.loops.records import Rows  # noqa: E402
-from liaison.solvers.cones.cones import (  # noqa: E402
+from liaison.solvers.cones.cones import (  # noqa: E402  # noqa: E402
     Cone,
     Limit,
     cone_area,
+    newton,
+    newton_from_inside,
+    rounding,
     solve_cones,
     spread,
     sweep,
 )
-from liaison.solvers.cones.newton import newton, newton_from_inside, rounding  # noqa: E402
 from liaison.solvers.cones.table import (  # noqa: E402
     Area,
     natural_residual,

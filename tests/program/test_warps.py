@@ -15,12 +15,10 @@ import liaison
 from liaison.errors import ProgramError
 from liaison.expr import OPS, Expr, cos, maximum, sin, symbol, topological
 from liaison.program import Program, lower, to_llvm
-from liaison.program.gpu import to_block as blocks
+from liaison.program.gpu import to_gpu as blocks
 from liaison.program.gpu.block import Shape, evaluate_block
-from liaison.program.gpu.block_march import march_block
-from liaison.program.gpu.partition import partition
-from liaison.program.gpu.to_block import to_block
-from liaison.program.gpu.warps import Division, division
+from liaison.program.gpu.to_gpu import march_block, to_block
+from liaison.program.gpu.warps import Division, division, partition
 from liaison.program.llvm.entries import Form
 from liaison.program.llvm.machine import ptx
 

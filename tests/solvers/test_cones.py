@@ -13,11 +13,11 @@ from liaison.solvers.cones.cones import (
     ONE_WAY,
     PRESCRIBED,
     cone_area,
+    newton_from_inside,
     solve_cones,
     solve_cones_near,
     spread,
 )
-from liaison.solvers.cones.newton import newton_from_inside
 from liaison.solvers.cones.table import Area, Cone, Limit, prepare
 from samples.contact_scenes import (
     SIGNS,

@@ -8,9 +8,16 @@ the gap of each is a formula of what they find, in the second frame's axes,
 with a on the first body and b on the second, n fixed on one of them, and r, s the radii of the
 first about a and of the second about b. A place that is not in use has n = 0, and is 1 m away.
 
-Public names: Hull, HullTarget, slots, CORNERS.
+Height fields that are touched: surfaces of triangles over a grid, the solid below them.
+
+Where a body touches is found by compiled loops, as of two convex bodies: its corners above
+triangles, peaks below its faces, ridges across its edges, up to eight at once.
+
+Public names: Hull, HullTarget, slots, CORNERS, Terrain.
 
 Source: docs/theory/convex.md (convex-3), (convex-4).
+
+Source: docs/theory/convex.md (field-1), (convex-4).
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
@@ -23,6 +30,7 @@ from typing import Any, ClassVar, final
 from liaison.errors import ModelError
 from liaison.expr import Expr, as_expr
 from liaison.model.kinds import Property
+from liaison.model.shapes import terrain_of
 from liaison.spatial.arrays import Array, array, dot, product
 
 from .points import on_plane, points_on_surface
@@ -140,3 +148,25 @@ def hull_on_surface(sizes: Sizes, R: Array, p: Array) -> Sequence[Touching]:
             hint="Give it the points that can touch.",
         )
     return points_on_surface(sizes, R, p)
+
+
+@target_kind
+@final
+class Terrain(ContactTarget):
+    """The surface of a height field; solid below it, nothing beside it."""
+
+    WORD: ClassVar[str] = "height field"
+    SYMBOL: ClassVar[str] = "terrain"
+    KEYS: ClassVar[tuple[Property, ...]] = (Property("terrain", "m", shape=terrain_of),)
+    HAS_X: ClassVar[bool] = False
+
+    @classmethod
+    def check(cls, one: Any) -> None:
+        """What is wrong with its heights is an error where it is made."""
+
+    @classmethod
+    def core(cls, sizes: Sizes) -> Core:
+        return Core(grid=sizes.contact.value_of("terrain").grid)
+
+
+touching("ball capsule box cylinder hull", "height field", by_loops=True)(slots)
