@@ -1,21 +1,19 @@
 """Events: sign changes of formulas, found on the dense output of the step just taken.
 
 Each event keeps the sign it last had. It fires when its value reaches zero or the other sign, in
-the direction asked for; starting at zero, or leaving zero again, is no event. The instant is
-located by bracketing to the rounding of time. Several events of one step come in order of
-time; those at the instant of a stopping one are still recorded. A value that is not a number is
-rejected, unless the run stops before it.
+the direction asked for; starting at zero, or leaving zero again, is none. The instant is located by
+bracketing to the rounding of time. Several events of one step come in order of time; those at the
+instant of a stopping one are recorded. What is not a number is rejected, unless the run stops first.
 
 A step is seen window by window, from its beginning on. A body that turns freely is
 integrated in steps of many turns: where windows become too many, an adaptive step is taken again
 up to where it was seen. What is still in doubt in the smallest window is counted.
 
-Windows: parts of a step on which values of events at five nodes determine their roots.
-
-The quartic through five nodes is compared with the value at two instants between them. A window is
-settled where, for every event, it is right within what separates the event from zero, and turns
-once at most between two nodes near zero. A window that is not settled is halved; so two roots
-between two nodes are seen, however fast the value oscillates along the step.
+Windows are parts of a step on which values of events at five nodes determine their roots: the
+quartic through these is compared with the value at two instants between them. A window is settled
+where, for every event, it is right within what separates the event from zero, and turns once at
+most between two nodes near zero. A window that is not settled is halved; so two roots between two
+nodes are seen, however fast the value oscillates along the step.
 
 Public names: look_for_events, locate, first_signs, sign_of, values, look, is_settled, turn_of,
 NODES.

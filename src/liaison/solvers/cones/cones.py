@@ -428,7 +428,7 @@ CLOSE = 0.5
 
 GOLDEN = 0.6180339887498949
 
-SETTLED = 1e-10
+SETTLED = 1e-12
 """Residual that the second turn may leave: contacts of one rigid body may ask for rates that no
 forces give all of them to rounding."""
 
