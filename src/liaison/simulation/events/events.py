@@ -3,7 +3,7 @@
 Each event keeps the sign it last had. It fires when its value reaches zero or the other sign, in
 the direction asked for; starting at zero, or leaving zero again, is none. The instant is located by
 bracketing to the rounding of time. Several events of one step come in order of time; those at the
-instant of a stopping one are recorded. What is not a number is rejected, unless the run stops first.
+instant of a stopping one are recorded. What is not a number is rejected unless the run stops first.
 
 A step is seen window by window, from its beginning on. A body that turns freely is
 integrated in steps of many turns: where windows become too many, an adaptive step is taken again
