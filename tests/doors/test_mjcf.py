@@ -68,6 +68,7 @@ def test_limits_are_facts_and_strangers_are_named():
     assert found.notes == (
         "'timestep' of <option> is not used",
         "<light> in <worldbody> is not used",
+        "ellipsoids are drawn, and touch in scenes, as balls of their largest half axis",
         "9 pairs of geoms may touch, and pass through each other; "
         "contacts=True (--contacts) reads them",
         "the geoms of the world are not drawn",

@@ -36,6 +36,8 @@ from .values import Settings
 
 SOLID = ("sphere", "capsule", "cylinder", "ellipsoid", "box")
 MASSLESS = ("plane", "hfield")
+ROUNDED = "ellipsoids are drawn, and touch in scenes, as balls of their largest half axis"
+
 SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
 KINDS = (*SOLID, *MASSLESS, "mesh", "sdf")
 DENSITY = "1000"
@@ -211,6 +213,8 @@ class Geoms:
         if kind == "box":
             return [Box(2 * s[0], 2 * s[1], 2 * s[2], **at)]
         if kind == "ellipsoid":
+            if min(s) != max(s) and ROUNDED not in self.notes:
+                self.notes.append(ROUNDED)
             return [Sphere(max(s), **at)]
         return [(Cylinder if kind == "cylinder" else Capsule)(s[0], 2 * s[1], **at)]
 
