@@ -220,6 +220,7 @@ from liaison.verbs.derive.parametrizations import parametrizations as parametriz
 from liaison.verbs.derive.readable import readable as readable
 from liaison.verbs.derive.reduce import reduce as reduce
 from liaison.verbs.derive.session import session as session
+from liaison.verbs.derive.to_casadi import to_casadi as to_casadi
 from liaison.verbs.derive.to_fmu import to_fmu as to_fmu
 from liaison.verbs.derive.to_jax import to_jax as to_jax
 from liaison.verbs.derive.vector_equations import vector_equations as vector_equations
@@ -229,6 +230,7 @@ from liaison.verbs.freedoms.mobility import mobility as mobility
 from liaison.verbs.freedoms.singularities import singularities as singularities
 from liaison.verbs.given import with_starts as with_starts
 from liaison.verbs.given import with_values as with_values
+from liaison.verbs.motion.animation import animation as animation
 from liaison.verbs.motion.baumgarte import baumgarte as baumgarte
 from liaison.verbs.motion.collide import collide as collide
 from liaison.verbs.motion.convergence import convergence as convergence

@@ -305,7 +305,7 @@ class Moving:
 
     def show(self, mechanism: Any = None, **options: Any) -> Any:
         """The moving picture for the cell of a notebook: `liaison.animation(run, mechanism, …)`."""
-        animation = import_module("liaison.verbs.motion.explore").animation
+        animation = import_module("liaison.verbs.motion.animation").animation
         return animation(self, mechanism, **options)
 
 

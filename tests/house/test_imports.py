@@ -40,8 +40,7 @@ LATER = {
     "program.llvm.to_llvm": "program.llvm.lanes program.llvm.portable program.llvm.stages",
     "program.loops.compile": "program.functions.elementary",
     "program.loops.llvm": "program.functions.elementary",
-    "program.lower": "program.derivatives.derivatives "
-    "program.derivatives.discrete program.derivatives.variation",
+    "program.lower": "program.derivatives.derivatives program.derivatives.variation",
     "simulation.hull_places": "contacts.convex.along",
     "simulation.plan.plan": "program.to_numpy simulation.steps.sides_layout",
     "simulation.steps.layout": "solvers.cones.cones solvers.linear.lemke",

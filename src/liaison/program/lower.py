@@ -71,7 +71,7 @@ def lower(equations: Equations) -> Program:
         invariants (first integrals), d_residual, d_motion and tangent (see tangent.py), variation
         and varied (see variation.py), adjoint, adjoint_motion and adjoint_closing (likewise), qdot
         (q̇ = N v), solve (v̇ and λ of any f and γ, where closures are not eliminated), kick, leap,
-        d_leap, reach and turn (see discrete.py).
+        d_leap, reach and turn (see variation.py).
 
     Example:
         >>> import liaison
@@ -369,10 +369,10 @@ class _Lowering:
     def derivatives(self) -> dict[str, Callable[[], Blocks | Columns | Stages]]:
         """The same for derivatives; their modules are loaded now."""
         from liaison.program.derivatives import derivatives as of
-        from liaison.program.derivatives.discrete import discrete_makers
         from liaison.program.derivatives.variation import (
             adjoint_makers,
             closing_makers,
+            discrete_makers,
             variation_makers,
         )
 

@@ -20,8 +20,7 @@ from liaison.formats.guard import Computable, check_bodies, computable, deep
 from liaison.formats.lsd.formulas.formulas import Where, value_of, vector_of
 from liaison.formats.lsd.formulas.names import EARTH, Book, no_such
 from liaison.formats.lsd.formulas.values import Quantity, Word, kind_of, known_dimension, si_unit
-from liaison.formats.lsd.meaning.bodies import body_of, shapes_of
-from liaison.formats.lsd.meaning.forces import effort_of, force_of
+from liaison.formats.lsd.meaning.forces import body_of, effort_of, force_of, shapes_of
 from liaison.formats.lsd.meaning.joints import Joined, joint_of
 from liaison.formats.lsd.meaning.statements import Enough, Statements
 from liaison.formats.lsd.syntax.nodes import Node, path_text
