@@ -585,6 +585,7 @@ def checked(function: F) -> F:
     """
     # its places; name of an argument -> test, words, and kinds all values of which pass
     resolved: list[tuple[tuple[str, ...], dict[str, tuple[Test, str, set[type]]]]] = []
+    fitted = fitting(function)
 
     @wraps(function)
     def guarded(*args: Any, **keywords: Any) -> Any:
@@ -600,13 +601,7 @@ def checked(function: F) -> F:
                 _reject(function.__name__, name, value, test[1])
             if type(value) not in MIXED and _is_uniform(value):
                 test[2].add(type(value))
-        try:
-            return function(*args, **keywords)
-        except TypeError as error:
-            # only where Python could not begin the call is there no deeper frame
-            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
-                raise
-            raise misfit(function, args, keywords) from None
+        return fitted(*args, **keywords)
 
     return cast(F, guarded)
 
@@ -619,6 +614,7 @@ def fitting(function: F) -> F:
         try:
             return function(*args, **keywords)
         except TypeError as error:
+            # only where Python could not begin the call is there no deeper frame
             if error.__traceback__ is None or error.__traceback__.tb_next is not None:
                 raise
             raise misfit(function, args, keywords) from None

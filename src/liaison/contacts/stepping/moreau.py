@@ -122,22 +122,29 @@ def choose(run: Run) -> i64:
     count = 0
     m = 0
     for k in range(run.nb):
-        block = run.blocks[k]
         if run.active[k] == 1:
-            cone = run.cone[count]
-            run.cone_of[k] = count
-            cone.kind = DISC if block.kind == FRICTION else ONE_WAY
-            cone.first = m
-            cone.load = run.cone_of[block.load] if block.load >= 0 else -1
-            bounds(k, run.problem.limits[count], run)
-            for r in range(block.first, block.first + block.rows):
-                if r == block.first or moves(r, run) == 1:
-                    run.chosen[m] = r
-                    m += 1
-            cone.rows = m - cone.first
+            m = choose_block(k, count, m, run)
             count += 1
     run.rows_chosen = m
     return count
+
+
+@loop
+def choose_block(k: i64, c: i64, m: i64, run: Run) -> i64:
+    """The c-th cone is that of a block, from row m on; returns the row after it."""
+    block = run.blocks[k]
+    cone = run.cone[c]
+    run.cone_of[k] = c
+    cone.kind = DISC if block.kind == FRICTION else ONE_WAY
+    cone.first = m
+    cone.load = run.cone_of[block.load] if block.load >= 0 else -1
+    bounds(k, run.problem.limits[c], run)
+    for r in range(block.first, block.first + block.rows):
+        if r == block.first or moves(r, run) == 1:
+            run.chosen[m] = r
+            m += 1
+    cone.rows = m - cone.first
+    return m
 
 
 @loop

@@ -6,8 +6,8 @@ form. A step that is not of the ordinary kind (rows that depend on each other, r
 would gain energy, a motor that comes to its limit) ends with ELSEWHERE before positions,
 velocities and modes are changed: the general loops then take it.
 
-Public names: ELSEWHERE, FusedEntries, small_words, small_free, small_impulses, small_end,
-small_stand.
+Public names: ELSEWHERE, FusedEntries, small_words, small_free, small_impulses, end_status,
+speed_status, small_end, small_stand.
 
 Source: docs/theory/time_stepping.md.
 """
@@ -17,9 +17,9 @@ from __future__ import annotations
 from typing import final
 
 from liaison.contacts.events.edges import EDGE
-from liaison.program.loops.language import f64, i64, kernel, loop, ptr
+from liaison.program.loops.language import at, f64, i64, kernel, loop, ptr
 from liaison.program.loops.records import Part, Record, sized, words_of
-from liaison.simulation.steps.layout import GOOD, NOT_FINITE, Entries, Run
+from liaison.simulation.steps.layout import GOOD, NOT_FINITE, RAN_AWAY, Entries, Run
 from liaison.simulation.steps.projection import project
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP, OPEN, RATE
 from liaison.solvers.cones.cones import solve_cones_near
@@ -45,6 +45,9 @@ LEAST = 1e-7
 
 APART = 1e-8
 """The same of squares of contacts that are held together."""
+
+FASTEST = 1e9
+"""In natural speeds of the mechanism: nothing moves so fast, but steps that are too long do."""
 
 ENOUGH = 100.0
 """Residuals of closures beside their tolerances, which are rounding, that one correction leaves."""
@@ -298,16 +301,29 @@ def summed(m: i64, f: ptr, w: ptr, run: Run) -> None:
 
 
 @loop
-def small_end(run: Run) -> i64:
-    """Modes after a step whose end is finite."""
-    nv = run.nv
+def end_status(run: Run) -> i64:
+    """GOOD for positions and velocities that can be, or why not."""
     bad = 0.0
-    for i in range(nv):
-        bad += run.y[nv + i] - run.y[nv + i]
     for i in range(run.nq):
         bad += run.landed.q[i] - run.landed.q[i]
-    if bad != 0.0:
-        return NOT_FINITE
+    return speed_status(run) if bad == 0.0 else NOT_FINITE
+
+
+@loop
+def speed_status(run: Run) -> i64:
+    """The same of the velocities at the end of a step."""
+    speed = largest_in(run.nv, at(run.y, run.nv), run.scales.velocity)
+    if speed <= FASTEST:
+        return GOOD
+    return RAN_AWAY if speed > FASTEST else NOT_FINITE
+
+
+@loop
+def small_end(run: Run) -> i64:
+    """Modes after a step whose end can be."""
+    status = end_status(run)
+    if status != GOOD:
+        return status
     for k in range(run.nb):
         run.mode[k] = mode_after(k, run) if run.active[k] == 1 else OPEN
     return GOOD

@@ -15,6 +15,7 @@ from liaison.contacts.stepping.moreau import (
     settle,
 )
 from liaison.contacts.stepping.phases import keep, stand
+from liaison.contacts.stepping.small import speed_status
 from liaison.program.loops.language import at, i64, loop, ptr
 from liaison.simulation.steps.layout import GOOD, NOT_FINITE, SINGULAR_MASS, Entries, Run
 
@@ -39,10 +40,11 @@ def displaced(e: Entries, run: Run, scratch: ptr) -> i64:
     """The displacement of a step, and what became of its contacts."""
     displacement(e, at(run.y, run.nv), run.y, run, scratch)
     bad = 0.0
-    for i in range(2 * run.nv):
+    for i in range(run.nv):
         bad += run.y[i] - run.y[i]
-    if bad != 0.0:
-        return NOT_FINITE
+    status = speed_status(run)
+    if bad != 0.0 or status != GOOD:
+        return status if bad == 0.0 else NOT_FINITE
     note_modes(run, scratch)
     return GOOD
 

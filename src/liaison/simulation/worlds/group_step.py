@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import sqrt
 
 from liaison.contacts.stepping.modes import STILL, friction_mode
-from liaison.contacts.stepping.moreau import AGAIN, SLOW, UNSOLVED, bounds, moves, work
+from liaison.contacts.stepping.moreau import AGAIN, SLOW, UNSOLVED, choose_block, work
 from liaison.contacts.stepping.phases import (
     NEAR,
     ROUNDS,
@@ -32,6 +32,7 @@ from liaison.contacts.stepping.small import (
     Landing,
     Left,
     deepest_gap,
+    end_status,
     first_word,
     in_metric,
     is_kept,
@@ -44,7 +45,7 @@ from liaison.contacts.stepping.small import (
     take_end,
 )
 from liaison.program.loops.language import f64, i64, loop, ptr
-from liaison.simulation.steps.layout import GOOD, NOT_FINITE, Entries, Run
+from liaison.simulation.steps.layout import GOOD, Entries, Run
 from liaison.simulation.steps.projection import project
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP, OPEN, SLIP, STICK
 from liaison.simulation.worlds.scene.layout import barrier
@@ -190,19 +191,7 @@ def chosen_blocks(count: i64, run: Run) -> None:
     """As `choose`, of the blocks listed."""
     m = 0
     for c in range(count):
-        k = int(run.held[c])
-        block = run.blocks[k]
-        cone = run.cone[c]
-        run.cone_of[k] = c
-        cone.kind = DISC if block.kind == FRICTION else ONE_WAY
-        cone.first = m
-        cone.load = run.cone_of[block.load] if block.load >= 0 else -1
-        bounds(k, run.problem.limits[c], run)
-        for r in range(block.first, block.first + block.rows):
-            if r == block.first or moves(r, run) == 1:
-                run.chosen[m] = r
-                m += 1
-        cone.rows = m - cone.first
+        m = choose_block(int(run.held[c]), c, m, run)
     run.rows_chosen = m
 
 
@@ -364,16 +353,11 @@ def has_hits(blocks: i64, run: Run) -> i64:
 
 @loop
 def group_end(was_elsewhere: i64, run: Run) -> i64:
-    """Modes after a step whose end is finite."""
-    nv = run.nv
-    bad = 0.0
-    for i in range(nv):
-        bad += run.y[nv + i] - run.y[nv + i]
-    for i in range(run.nq):
-        bad += run.landed.q[i] - run.landed.q[i]
-    if bad != 0.0:
-        return NOT_FINITE
-    slow = STILL * (1.0 + largest_in(nv, run.v, run.scales.velocity))
+    """Modes after a step whose end can be."""
+    status = end_status(run)
+    if status != GOOD:
+        return status
+    slow = STILL * (1.0 + largest_in(run.nv, run.v, run.scales.velocity))
     open_modes(run)
     count = list_active(run)
     for c in range(count):

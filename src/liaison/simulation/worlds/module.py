@@ -165,7 +165,7 @@ def shared_text(words_shared: int, form: Form, *, gpu: bool) -> list[str]:
     return [LANE, inverse, f"@liaison_shared = internal addrspace(3) global {size} undef, align 16"]
 
 
-GROUP_HEAD = """\
+THREAD_HEAD = """\
 enter:
   %run = alloca [{words} x {bits}], align 8
   %scratch = alloca [{scratch} x {real}], align 8
@@ -174,9 +174,14 @@ enter:
   %width = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
   %before = mul i32 %block, %width
   %i = add i32 %before, %thread
+"""
+GROUP_HEAD = (
+    THREAD_HEAD
+    + """\
   %shared = addrspacecast ptr addrspace(3) @liaison_shared to ptr
   br label %world
 world:"""
+)
 GROUP_PLACE = """\
   %all = zext i32 %count to i64
   %behind = mul i64 %all, {carried}
@@ -503,18 +508,13 @@ def _registers(gpu: bool) -> list[str]:
     return [*declared, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)", barrier]
 
 
-GPU_HEAD = """\
-enter:
-  %run = alloca [{words} x {bits}], align 8
-  %scratch = alloca [{scratch} x {real}], align 8
-  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-  %width = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
-  %before = mul i32 %block, %width
-  %i = add i32 %before, %thread
+GPU_HEAD = (
+    THREAD_HEAD
+    + """\
   %mine = icmp ult i32 %i, %count
   br i1 %mine, label %world, label %done
 world:"""
+)
 GPU_TAIL = """\
   br label %done
 done:

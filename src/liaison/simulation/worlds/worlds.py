@@ -38,7 +38,7 @@ from liaison.simulation.outcome import REASONS, Outcome
 from liaison.simulation.plan.plan import Plan, plan_of
 from liaison.simulation.plan.settings import Settings
 from liaison.simulation.record.trajectory import FAILED
-from liaison.simulation.steps.layout import CROWDED, DONE
+from liaison.simulation.steps.layout import CROWDED, DONE, RAN_AWAY
 from liaison.simulation.worlds.scene.template import kept_words, spare_words
 from liaison.simulation.worlds.scene.text import LANES, scene_module
 from liaison.units import Label, si_value
@@ -59,7 +59,7 @@ NUMBERS = 1_000_000_000
 """Recorded numbers at most: 8 GB."""
 
 
-LOST = {**REASONS, CROWDED: "too many contacts"}
+LOST = {**REASONS, CROWDED: "too many contacts", RAN_AWAY: "ran away: its steps are too long"}
 """Why a world is lost."""
 
 
