@@ -81,3 +81,13 @@ def test_energy_is_lost_to_turning_and_never_won():
     run = Scene(balls(heap(12, side=2)), walls(0.24), laws=laws).simulate(0.5, step=STEP)
     total = run["energy"].sum(axis=1)
     assert np.max(np.diff(total)) < 3e-4 * total[0]
+
+
+def test_few_balls_that_roll_are_solved_and_keep_their_restitution():
+    # moments are found to the tolerance of the run, which is no miss where contacts are few
+    laws = resisting(6, 5, 0.5, rolling=1e-3, pivoting=1e-3, restitution=0.5)
+    run = Scene(balls(heap(6, side=2, seed=1)), walls(0.5), laws=laws).simulate(0.4, step=STEP)
+    assert run["contacts"].max() <= 20  # contacts alone would be solved to 1e-10
+    assert 1e-10 < run["residual"].max() <= 1e-6
+    assert (run.counts["missed"], run.counts["limited"]) == (0, 0)
+    assert "miss" not in run.message

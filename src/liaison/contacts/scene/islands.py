@@ -180,7 +180,8 @@ def note_left(limit: f64, world: World) -> f64:
     if strongest > 0.0:
         left = missed / strongest
     world.left = max(left, turning)
-    world.excess = world.left / limit
+    # moments wait for impulses in turns that end at the tolerance, however few there are
+    world.excess = max(left / limit, turning / world.tolerance)
     return strongest
 
 
@@ -390,7 +391,8 @@ def solve_with(part: f64, island: Island) -> f64:
         contact.right[2] = 0.0
     if island.has_turning == 1:
         solve_turning(island)
-        return max(residual_of(1.0, island), island.turning_residual)
+        turning = island.turning_residual * island.limit / island.tolerance
+        return max(residual_of(1.0, island), turning)
     # impulses without restitution exist always, with it they may not: that is tried less
     island.tries = island.most_tries if part == 0.0 or island.has_bounce == 0 else FEWER
     return float(solve_scene(1.0, island.tolerance, island.sweeps_allowed, island))
