@@ -101,7 +101,7 @@ reference: $(READY)
 
 # robots that others published, against Pinocchio and MuJoCo: out/robots.json and a page
 robots: setup-all
-	@$(PIP) --no-deps gymnasium dm_control mujoco_warp
+	@$(PIP) --no-deps gymnasium imageio dm_control mujoco_warp
 	@$(BIN)/python benchmarks/compare_robots.py --out out/robots.json
 
 # the net under every change: public names, results files, trajectories of all examples

@@ -23,13 +23,11 @@ from liaison.solvers.cones.cones import (  # noqa: E402  # noqa: E402
     Cone,
     Limit,
     cone_area,
-    newton,
-    newton_from_inside,
-    rounding,
     solve_cones,
     spread,
     sweep,
 )
+from liaison.solvers.cones.newton import newton, newton_from_inside, rounding  # noqa: E402
 from liaison.solvers.cones.table import (  # noqa: E402
     Area,
     natural_residual,

@@ -1,6 +1,6 @@
 """Many bodies by themselves: processor seconds from a text through `simulate` to the first steps.
 
-    python benchmarks/bench_many.py [names …]
+    python benchmarks/bench_many.py [names …] [--method NAME]
 
 Every row is in one process, without a cache; what belongs to no mechanism (the time loop, the loops
 over nodes) is compiled before, by a first run of another model. Beside each row stands what is
@@ -9,8 +9,8 @@ asked of it. Names choose rows: those that contain one of them.
 Chains of hinged rods; a closed chain; chains with gears between their joints; four-bars in a row,
 on top of each other and in many separate frames; wheels that roll; a net of rods with ball joints;
 a tree of rods; the track of 200 shoes of `examples/many/crawler.lsd`, whose pins meet wheels and
-teeth in 3600 springs. The run with reactions is a second one, which finds code of the first in the
-cache.
+teeth in 3600 springs; chains and nets that lie on a plane with balls. The run with reactions is a
+second one, which finds code of the first in the cache. `--method NAME` takes other steps.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -37,6 +37,9 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 STEP, STEPS = 0.001, 10
 
 T = TypeVar("T")
+
+HOW: dict[str, Any] = {}
+"""Options of all runs."""
 
 ROD = "inertia = [0.01, 0.1, 0.1] kg*m^2"
 
@@ -109,6 +112,32 @@ def net(n: int) -> str:
                     "with ball end ;",
                 ]
     return "\n".join(text)
+
+
+BALL = "with ball radius = 10 cm, friction = 0.3, restitution = 0.5 end ;"
+
+
+def touching(n: int) -> str:
+    """LSD of a chain of n hinges that lies on a plane with a ball at its end."""
+    return "\n".join(
+        [
+            hinged(n, "revolute"),
+            f"contact [1, 0, 0] m @ b{n - 1} and [0, 0, -0.1] m @ earth {BALL}",
+        ]
+    )
+
+
+def stopped(n: int) -> str:
+    """The same with a stop in every hinge, none of them met."""
+    return "\n".join([touching(n), *(f"require J{k} >= -170 deg ;" for k in range(n))])
+
+
+def standing(n: int) -> str:
+    """LSD of a net of n by n rods, n of which stand on a plane with a ball each."""
+    plane = f"[0, 0, {-n - 0.1}] m @ earth"
+    return "\n".join(
+        [net(n), *(f"contact [0, 0, -1] m @ d{i}_{n - 1} and {plane} {BALL}" for i in range(n))]
+    )
 
 
 def wheeled(n: int) -> str:
@@ -189,6 +218,13 @@ ROWS: dict[str, tuple[Callable[[], str], float | None, float | None]] = {
     "train of 50 wagons on 100 wheels that roll": (lambda: train(50), None, None),
     "lattice of 40 by 5 four-bars": (lambda: lattice(40, 5), None, None),
     "net of 12 by 12 rods": (lambda: net(12), None, None),
+    "chain of 50 hinges with a ball on a plane": (lambda: touching(50), None, None),
+    "chain of 100 hinges with a ball on a plane": (lambda: touching(100), 0.5, None),
+    "chain of 200 hinges with a ball on a plane": (lambda: touching(200), None, None),
+    "chain of 1000 hinges with a ball on a plane": (lambda: touching(1000), 3.0, None),
+    "chain of 200 hinges with a ball on a plane and 200 stops": (lambda: stopped(200), None, None),
+    "net of 6 by 6 rods on six balls": (lambda: standing(6), None, None),
+    "net of 12 by 12 rods on twelve balls": (lambda: standing(12), None, None),
     "tree of 10 000 rods": (lambda: branches(10_000), None, None),
     "crawler, 200 shoes": (lambda: (EXAMPLES / "many" / "crawler.lsd").read_text(), None, None),
 }
@@ -197,6 +233,10 @@ ROWS: dict[str, tuple[Callable[[], str], float | None, float | None]] = {
 
 def main(names: list[str]) -> None:
     """Prints a line for each row that is asked for."""
+    if "--method" in names:
+        k = names.index("--method")
+        HOW["method"] = names[k + 1]
+        names = [*names[:k], *names[k + 2 :]]
     print(
         "| | velocities | multipliers | text to ten steps | asked | again, with reactions | "
         "mechanism to v̇ | asked | Φ |"
@@ -220,28 +260,36 @@ def uncached(make: Callable[[], T]) -> T:
 
 def warm() -> None:
     """Compiles what all share, by models that are not measured."""
-    for text in (hinged(70, "slider"), net(4)):
-        simulate(text, until=STEP * STEPS, step=STEP, only_series=("reactions",))
-        forward_dynamics(read(text))
+    for text in (hinged(70, "slider"), net(4), stopped(45), standing(3)):
+        simulate(text, until=STEP * STEPS, step=STEP, only_series=("reactions",), **HOW)
+        to_accelerations(text)
+
+
+def to_accelerations(text: str) -> float | None:
+    """Seconds from a mechanism to its accelerations; None where these depend on what touches."""
+    mechanism = read(text)
+    if mechanism.contacts:
+        return None
+    clock = time.process_time()
+    forward_dynamics(mechanism)
+    return time.process_time() - clock
 
 
 def line(name: str, text: str, first: float | None, second: float | None) -> str:
     """Seconds of a model, beside those that are asked for."""
     clock = time.process_time()
-    run = simulate(text, until=STEP * STEPS, step=STEP, only_series=("closure",))
+    run = simulate(text, until=STEP * STEPS, step=STEP, only_series=("closure",), **HOW)
     spent = time.process_time() - clock
     assert run.status == "done", run.message
     clock = time.process_time()
-    simulate(text, until=STEP * STEPS, step=STEP, only_series=("reactions",))
+    simulate(text, until=STEP * STEPS, step=STEP, only_series=("reactions",), **HOW)
     reacting = time.process_time() - clock
-    mechanism = read(text)
-    clock = time.process_time()
-    forward_dynamics(mechanism)
-    ready = time.process_time() - clock
+    ready = to_accelerations(text)
     left = run.series.get("position_residual")
     cells = [
         name, str(run.v.shape[1]), str(len(run.labels.get("lam", ()))),
-        f"{spent:.2f} s", asked(first), f"{reacting:.2f} s", f"{ready:.2f} s", asked(second),
+        f"{spent:.2f} s", asked(first), f"{reacting:.2f} s",
+        "–" if ready is None else f"{ready:.2f} s", asked(second),
         "–" if left is None else f"{np.max(left.values, initial=0.0):.0e}",
     ]  # fmt: skip
     return f"| {' | '.join(cells)} |"

@@ -2,15 +2,22 @@
 
 Run on a machine with an NVIDIA GPU and its driver:
 
-    python benchmarks/gpu_scenes.py [--quick] [balls] [boxes] [capsules] [hulls] [double] [single]
+    python benchmarks/gpu_scenes.py [--quick] [balls] [like] [boxes] [capsules] [hulls] [double]
+        [single]
 
 A hundred balls fall into a box, the scene of `bench_contact.py`; thirty boxes, capsules, or hulls
 of twelve corners fall into a smaller one. Velocities at the start are random, so that no two worlds
-are alike. Parts of the way are timed: the fall until bodies meet, the heap while it comes together
-(steps are hardest there: contacts open and slip in ever new sets), all of it until the heap rests,
-the heap at rest, the same in all worlds, and the heap 20 steps after random velocities of 1 mm/s.
+are alike. Parts of the way are timed: the fall until bodies meet, the heap at rest, the same in all
+worlds; of fewer worlds the way to rest, part by part (steps are hardest while the heap comes
+together: contacts open and slip in ever new sets) and all of it; and the heap at rest in the first
+20 steps after random velocities of 1 mm/s.
 Before, two worlds are compared with the same code on the processor after one step. With --quick the
 two hard parts are left out.
+
+`like` is the scene of the peers' measurement: balls of 1 kg and radius 5 cm in a box of 60 cm,
+friction 1, steps of 2 ms, 100 of them after 6 from starts that are disturbed by 1 cm (one standard
+deviation; balls that begin in each other are pushed apart). `gpu_peers.py` prints its row beside
+that of MuJoCo Warp.
 """
 
 from __future__ import annotations
@@ -32,6 +39,13 @@ from liaison.simulation.scene import Scene  # noqa: E402
 COUNT, MANY, FASTER = 100, 16_896, 0.05
 SOLIDS, WIDE, CELL = 30, 0.36, 0.12  # boxes or hulls, the box that they fall into, room for one [m]
 RESTING = 1200  # steps after which the heap is at rest
+PARTS = (
+    ("first", 100), ("101 to 250", 150), ("coming together", 50), ("301 to 400", 100),
+    ("401 to 600", 200), ("601 to 1200", RESTING - 600),
+)  # fmt: skip
+FEW, KICKED = 2 * 1980, 20  # worlds of the way to rest, of which 1980 are under way at once; steps
+LIKE_STEP, LIKE_WIDE, LIKE_FRICTION, DISTURBED = 2e-3, 0.6, 1.0, 0.01
+LIKE_WORLDS, LIKE_FIRST, LIKE_STEPS, PUSHED = (2048, MANY), 6, 100, 50
 HEAD = (
     "part | precision | worlds | steps | worlds · steps a second | residual | penetration [m] | "
     "contacts | lost"
@@ -42,6 +56,41 @@ def scene() -> Scene:
     """A hundred balls above a box."""
     apart = 2.2 * RADIUS
     return Scene(bodies(grid(COUNT, 5, apart)), planes(5.5 * apart), friction=FRICTION)
+
+
+def like_places() -> np.ndarray:
+    """Where the balls of the peers' measurement begin, in four layers of five by five."""
+    k = np.arange(COUNT)
+    cells = np.column_stack([k % 5, k // 5 % 5, k // 25])
+    return 0.1 + cells * [0.11, 0.11, 0.12]
+
+
+def like_scene() -> Scene:
+    """The scene of the peers' measurement."""
+    return Scene(bodies(like_places()), planes(LIKE_WIDE), friction=LIKE_FRICTION)
+
+
+def like_rows(precision: str) -> None:
+    """That scene, as the peers are timed."""
+    scene = like_scene()
+    for count in LIKE_WORLDS:
+        worlds = liaison.worlds(scene, count, step=LIKE_STEP, precision=precision)
+        like_start(worlds)
+        worlds.step(LIKE_FIRST)
+        timed("balls as the peers'", worlds, LIKE_STEPS)
+
+
+def like_start(worlds: liaison.Worlds) -> None:
+    """Disturbed starts, out of each other."""
+    poses = np.repeat(bodies(like_places()).pose.reshape(-1, 1), worlds.count, axis=1)
+    moved = np.random.default_rng(0).normal(0.0, DISTURBED, (COUNT, 3, worlds.count))
+    poses.reshape(COUNT, 7, -1)[:, :3] += moved
+    worlds.reset(q=poses)
+    for _ in range(PUSHED):
+        # the least spread: what is near is brought out of penetration on the device
+        worlds.reset(q=worlds.q, spread=1e-12, seed=1)
+        if worlds.lost == 0:
+            return
 
 
 def solids(shape: object) -> Scene:
@@ -137,13 +186,10 @@ def table(name: str, scene: Scene, precision: str, *, quick: bool) -> None:
     timed(f"{name}, at rest", worlds, 200)
     if quick:
         return
-    worlds.reset(q=rest, v=thrown(n, MANY) * 1e-3 / FASTER)
-    worlds.step(20)
-    timed(f"{name}, kicked", worlds, 200)
-    few = liaison.worlds(scene, MANY // 8, step=STEP, precision=precision)
-    few.reset(v=thrown(n, MANY // 8))
+    few = liaison.worlds(scene, FEW, step=STEP, precision=precision)
+    few.reset(v=thrown(n, FEW))
     seconds = 0.0
-    for part, steps in (("first", 250), ("coming together", 50), ("then", RESTING - 300)):
+    for part, steps in PARTS:
         few.place.driver.synchronize()
         begin = time.perf_counter()
         few.step(steps)
@@ -151,6 +197,8 @@ def table(name: str, scene: Scene, precision: str, *, quick: bool) -> None:
         seconds += time.perf_counter() - begin
         note(f"{name}, {part}", few, steps, time.perf_counter() - begin)
     note(f"{name}, to rest", few, RESTING, seconds)
+    few.reset(q=rest, v=thrown(n, FEW) * 1e-3 / FASTER)
+    timed(f"{name}, kicked", few, KICKED)
 
 
 def resting(scene: Scene) -> np.ndarray:
@@ -163,12 +211,15 @@ def resting(scene: Scene) -> np.ndarray:
 def main() -> None:
     words = [x for x in sys.argv[1:] if not x.startswith("-")]
     scenes = {"balls": scene, "boxes": boxes, "capsules": capsules, "hulls": hulls}
-    chosen = [x for x in scenes if x in words] or list(scenes)
+    chosen = [x for x in scenes if x in words]
+    chosen = chosen if chosen or "like" in words else list(scenes)
     print(HEAD)
     precisions = [x for x in ("double", "single") if x in words] or ["double", "single"]
     for precision in precisions:
         for name in chosen:
             table(name, scenes[name](), precision, quick="--quick" in sys.argv)
+        if "like" in words or len(chosen) == len(scenes):
+            like_rows(precision)
 
 
 if __name__ == "__main__":

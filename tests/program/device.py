@@ -82,7 +82,7 @@ def run_blocks(
         arguments: as for `run`.
     """
     text = ir.replace("@liaison_block = external", "@liaison_block = internal")
-    text = text.replace("global [0 x double]", f"global [{numbers + 1} x double] zeroinitializer")
+    text = re.sub(r"(global \[0 x \w+\])", r"\1 zeroinitializer", text)
     text = re.sub(r" addrspace\(3\)", "", text).replace("[0 x ", f"[{numbers + 1} x ")
     text = SHUFFLE.sub(r"add i32 \1, 0", text)
     text = text.replace("call i32 @llvm.nvvm.read.ptx.sreg.tid.x()", "call i32 @block_thread()")

@@ -18,7 +18,7 @@ from liaison.expr import acos, asin, atan, atan2, cos, exp, log, sin, symbol, ta
 from liaison.program import Entry, Program, lower, to_llvm, to_numpy
 from liaison.program.gpu import cuda, pointers
 from liaison.program.gpu import to_ptx as ptx_ir
-from liaison.program.gpu.thread import compact
+from liaison.program.gpu.order import compact
 from liaison.program.gpu.to_gpu import check_size
 from liaison.program.gpu.to_ptx import evaluate_ir, long_march_ir, march_ir, to_ptx
 from liaison.program.llvm.entries import Form

@@ -8,6 +8,8 @@ from liaison.formats import read_lsd
 from liaison.program.llvm.machine import ptx
 from liaison.program.loops.compile import compile_loops
 from liaison.simulation.worlds import module
+from liaison.simulation.worlds.groups.matrices import inverted, width_of
+from liaison.simulation.worlds.groups.registers import SIZES
 from liaison.solvers.cones.cones import reachable_area, reachable_part
 
 H = 1e-3
@@ -86,10 +88,92 @@ def test_many_rows_are_marched_in_groups():
 def test_text_of_a_gpu_shares_memory_of_a_block():
     made = march_of(sledge(9), gpu=True)
     text = ptx(made.text, "sm_90", passes=True)
-    assert made.group == made.block == 32
-    assert "bar.sync" in text
-    assert "ld.shared" in text
+    assert made.group == 32
+    assert made.block == 7 * made.group
+    # dynamic: a block has as many groups as there is shared memory for
+    assert ".extern .shared" in text
+    assert made.group_shared % 16 == 0
+    assert 7 * made.group_shared <= 227 * 1024
+    for word in ("bar.warp.sync", "barrier.sync", "barrier.red.or.pred", "shfl.sync.idx"):
+        assert word in text
+    assert text.count("ld.shared.v2") >= sum(SIZES) // 2
     assert text.count("ld.local") > 100
+
+
+@pytest.mark.slow
+def test_problems_of_single_precision_are_solved_in_double():
+    text = march_of(sledge(9), gpu=True, single=True).text
+    solver = text[text.index("@liaison_wide_newton") :]
+    solver = solver[: solver.index("\n}")]
+    assert "double" in solver
+    assert "float" not in solver
+    # of worlds in single precision: what they leave, and nothing else
+    given = text[text.index("@liaison_kept_number(") :]
+    assert "fpext float" in given[: given.index("\n}")]
+
+
+FLAP = """
+name = "sledge with a flap" ;
+gravity = [0, 0, -9.81] m/s^2 ;
+let sledge = body mass = 2 kg, inertia = [0.02, 0.03, 0.04] kg*m^2 end ;
+let flap = body mass = 0.5 kg, center = [0, 0, -3] cm, inertia = [500, 500, 100] g*cm^2 end ;
+let F = join earth and sledge with free end ;
+let H = join sledge and flap with revolute axis = [0, 1, 0] end ;
+{points}
+let tip = contact [0, 0, -5.02] cm @ flap and earth with point end ;
+start F = [0, 0, 5 cm] ;
+start H = 0.12 ;
+start H' = -2 ;
+"""
+
+
+def test_contacts_open_where_what_is_held_leaves_only_a_long_way():
+    """A flap that is nearly upright comes down to the floor: turning it back is the long way out,
+    and lifting the body, which stands, the short one. Without friction motions are unique."""
+    places = [(10 * np.cos(k), 7 * np.sin(k)) for k in range(25)]
+    point = POINT.replace(" friction = 0.4", "")
+    points = [point.format(k=k, x=f"{x:.3f}", y=f"{y:.3f}") for k, (x, y) in enumerate(places)]
+    body = read_lsd(FLAP.format(points="\n".join(points)))
+    worlds = liaison.worlds(body, 1, step=H, device="processor")
+    run = liaison.simulate(body, until=60 * H, step=H, method="moreau", every=H)
+    lifted = 0.0
+    for k in range(1, 61):
+        worlds.step(1)
+        assert np.max(np.abs(worlds.q[:, 0] - run.q[k])) <= ONE_STEP
+        lifted = max(lifted, worlds.q[2, 0] - 0.05)
+    assert lifted > 1e-5
+    assert worlds.lost == 0
+    assert worlds.penetrations.max() <= 1e-12
+
+
+class Plain:
+    """Numbers by name, for loops as plain Python."""
+
+    def __init__(self, **numbers):
+        vars(self).update(numbers)
+
+
+@pytest.mark.parametrize("kind", ["definite", "dependent", "any", "no pivot"])
+def test_inverse_of_a_matrix_in_place(kind):
+    """J⁻¹ J = 1, also where rows depend on each other but for ρ, and where rows are exchanged."""
+    m, rng = 13, np.random.default_rng(3)
+    X = rng.normal(size=(m, 5 if kind == "dependent" else m))
+    J = X @ X.T / 4 + 1e-5 * np.eye(m) if kind != "any" else X
+    if kind == "no pivot":
+        J = J[::-1].copy()
+        J[-1, -1] = 0.0
+    width = width_of(m)
+    laid = np.zeros((m, width))
+    laid[:, :m] = J
+    shared = Plain(J=laid.ravel(), row=np.zeros(36), order=np.zeros(36))
+    assert inverted(0, m, Plain(lanes=1), shared) == 0
+    inverse = shared.J.reshape(m, width)[:, :m]
+    assert np.max(np.abs(inverse @ J - np.eye(m))) <= 1e-15 * m * np.linalg.cond(J) + 1e-12
+
+
+def test_a_singular_matrix_has_no_inverse():
+    shared = Plain(J=np.zeros(9), row=np.zeros(36), order=np.zeros(36))
+    assert inverted(0, 3, Plain(lanes=1), shared) == 1
 
 
 def test_rates_that_no_force_can_change_are_left_out():

@@ -55,8 +55,8 @@ def check_same(looped, unrolled):
     for name, series in unrolled.series.items():
         mine = looped.series[name]
         assert (mine.axes, mine.unit) == (series.axes, series.unit)
-        scale = 1 + np.max(np.abs(series.values))
-        assert np.max(np.abs(mine.values - series.values)) < RUN * scale, name
+        scale = 1 + np.max(np.abs(series.values), initial=0.0)
+        assert np.max(np.abs(mine.values - series.values), initial=0.0) < RUN * scale, name
     np.testing.assert_allclose(looped.q, unrolled.q, rtol=0, atol=RUN)
     assert [x.name for x in looped.events] == [x.name for x in unrolled.events]
     times = [[x.t for x in run.events] for run in (looped, unrolled)]

@@ -168,10 +168,14 @@ def test_what_is_written_out_in_full_is_said_before(caplog, monkeypatch):
     monkeypatch.setattr(ready, "LONG", 0.0)
     caplog.set_level("INFO", logger="liaison.equations")
     contact = "let touch = contact b2 and [0, 0, -1] m @ earth with ball radius = 1 cm end ;\n"
+    hull = "hull([0, 0, 0] m, [1, 0, 0] m, [0, 1, 0] m, [0, 0, 1] m)"
+    corner = "let corner = contact b2 and [0, 0, 5] m @ earth with box size = [1, 1, 1] cm, "
     liaison.simulate(ring(6), until=0.01)
-    assert "written out" not in caplog.text
     liaison.simulate(ring(6, contact), until=0.01)
+    assert "written out" not in caplog.text
+    how = {"until": 0.01, "step": 0.001, "method": "moreau"}
+    liaison.simulate(ring(6, f"{corner} hull = {hull} end ;\n"), **how)
     assert "ring is written out in full, 6 velocities" in caplog.text
-    assert "unilateral constraints (touch)" in caplog.text
+    assert "places of contact 'corner' are found by loops" in caplog.text
     liaison.simulate(ring(6), until=0.01, step=0.01, method="radau")
     assert "derivatives" in caplog.text

@@ -154,7 +154,7 @@ def mixed(height: float = 0.09, **options) -> Scene:
 @pytest.mark.parametrize(
     ("options", "close"),
     [
-        ({"terrain": ROUGH, "height": 0.25}, 1e-6),
+        ({"terrain": ROUGH, "height": 0.25}, 5e-5),
         pytest.param({}, 1e-10, marks=pytest.mark.slow),
         pytest.param({"restitution": 0.5}, 1e-5, marks=pytest.mark.slow),
     ],
@@ -163,7 +163,7 @@ def test_bodies_of_all_shapes_move_as_on_the_processor(options, close):
     """Boxes, hulls, cylinders, balls, capsules on each other, a plane, a height field, 400 steps.
 
     Without friction impulses do what they do in one way only; differences of one step are
-    rounding, and grow with every impact.
+    rounding, or residuals of up to 1e-7 where several points touch, and grow with every impact.
     """
     own = mixed(**options)
     run = own.simulate(0.4, step=H, every=100, events=False)
@@ -251,4 +251,6 @@ def test_the_text_for_a_gpu_is_made_without_one():
     worlds = liaison.worlds(scene(), 1, step=H, device="processor")
     text = ptx(scene_module(worlds.plan, ("march", "reset")).text, "sm_90", passes=True)
     assert text.count(".entry") == 2
-    assert "bar.sync" in text
+    assert "bar.warp.sync" in text
+    # worlds are handed out one by one, and those of a block take turns in its memory
+    assert text.count("atom.global.add.u32") + text.count("atom.relaxed") > 0

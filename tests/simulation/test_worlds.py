@@ -121,6 +121,44 @@ def test_a_lost_world_stays_at_its_last_good_state_and_is_counted():
     assert worlds.steps_taken[2] == 3
 
 
+def blocks(count):
+    """Blocks beside each other on springs by formulas, which steps take explicitly."""
+    text = "gravity = [0, 0, -9.81] m/s^2 ;\n"
+    for k in range(count):
+        text += f"""
+        let block{k} = body mass = 1 kg, inertia = 1 g*m^2 end ;
+        let S{k} = join earth and block{k} with prismatic axis = [1, 0, 0] end ;
+        apply potential value = 1/2 * 1e9 N/m * S{k}^2 end ;
+        """
+    return text
+
+
+@pytest.mark.parametrize("count", [1, 14])
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_a_world_whose_steps_are_too_long_runs_away_by_name(count, precision):
+    """Of a spring with h √(k/m) = 32 each step multiplies what it is out of rest by a thousand.
+
+    A world at rest stays there; the others are lost before their numbers are, at a good state.
+    """
+    options = {"step": H, "device": "processor", "precision": precision}
+    worlds = liaison.worlds(read_lsd(blocks(count)), 4, **options)
+    q = np.zeros((count, 4))
+    q[0] = [1e-3, 0.0, 1e-9, 1e-3]
+    worlds.reset(q=q)
+    worlds.step(30)
+    away = "ran away: its steps are too long"
+    assert [worlds.why(k) for k in range(4)] == [away, "", away, away]
+    assert worlds.lost == 3
+    first, rest, later, _ = worlds.steps_taken
+    assert 0 < first < later < rest == 30
+    assert np.all(np.isfinite(worlds.q))
+    assert np.all(np.isfinite(worlds.v))
+    assert np.all(worlds.v[:, 1] == 0.0)
+    runs = worlds.simulate(2)
+    assert runs.statuses == ("failed", "done", "failed", "failed")
+    assert away in runs.messages[0]
+
+
 def test_random_starts_are_those_of_their_seed():
     worlds, again = hoppers(32), hoppers(32, precision="single")
     for x in (worlds, again):
@@ -243,3 +281,15 @@ def test_no_gpu_is_said_in_words():
             liaison.worlds(HOPPER_M, 1, step=H)
     else:
         pytest.skip("this computer has a GPU")
+
+
+def test_inputs_that_a_kernel_determines_and_rows_of_worlds_are_errors():
+    """Both were taken without a word: the one had no effect, the other was a table in time."""
+    fixed = hoppers(inputs={"wish": 0.3 + 0.1 * liaison.sin(liaison.t)})
+    with pytest.raises(SimulationError, match="part of the kernel"):
+        fixed.step(1, inputs={"wish": 0.3})
+    with pytest.raises(SimulationError, match="a row for each world"):
+        hoppers().step(1, inputs=np.zeros((4, 2)))
+    for bad in ({"wish": lambda t: t}, {"wish": 1j}, np.array([["a"] * 4] * 2)):
+        with pytest.raises(LiaisonError):
+            hoppers().step(1, inputs=bad)

@@ -6,7 +6,7 @@ import pytest
 from liaison.program.loops.compile import compile_loops
 from liaison.program.loops.records import Rows
 from liaison.solvers.cones.cones import cone_area, solve_cones
-from liaison.solvers.cones.lone import NOT_ALONE, lone_contact
+from liaison.solvers.cones.lone import NOT_ALONE, STOP_WORDS, contact_and_stop, lone_contact
 from liaison.solvers.cones.table import DISC, ONE_WAY, Cone, Limit
 
 EXACT = 1e-12
@@ -27,7 +27,7 @@ def alone(A, b, mu, run=lone_contact):
 
 @pytest.fixture(scope="module")
 def compiled():
-    return compile_loops([solve_cones, lone_contact])
+    return compile_loops([solve_cones, lone_contact, contact_and_stop])
 
 
 def test_the_closed_form_is_what_the_general_solver_finds(compiled):
@@ -72,3 +72,50 @@ def test_what_may_have_more_than_one_solution_is_left_to_others():
     assert alone(A, np.array([np.nan, 1.0]), 0.3)[1] == NOT_ALONE
     assert alone(A[:1, :1], np.array([np.nan]), 0.3)[1] == NOT_ALONE
     assert alone(np.zeros((2, 2)), np.array([-1.0, 1.0]), 0.3)[1] == NOT_ALONE
+
+
+def pair(mu, rows=3, load=1):
+    """Tables of two loads, and of a disc of one row that one of them bounds."""
+    blocks = np.array([ONE_WAY, 0, 1, -1, ONE_WAY, 1, 1, -1, DISC, 2, 1, load])[: 4 * rows]
+    limits = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, mu, mu, 0.0])[: 3 * rows]
+    return Rows(Cone, blocks), Rows(Limit, limits)
+
+
+def beside(A, b, mu, load=1, run=contact_and_stop):
+    f, m = np.zeros(len(b)), len(b)
+    residual = run(m, m, A.ravel().copy(), b.copy(), *pair(mu, m, load), f, np.zeros(STOP_WORDS))
+    return f, residual
+
+
+@pytest.mark.parametrize(("rows", "load"), [(2, 1), (3, 0), (3, 1)])
+def test_a_contact_beside_a_stop_is_what_the_general_solver_finds(compiled, rows, load):
+    """Both open or closed, and the contact stuck or slipping, all coupled."""
+    rng = np.random.default_rng(11)
+    kinds, left = set(), 0
+    for _ in range(400):
+        root = rng.normal(size=(rows, rows))
+        A, b = root @ root.T + 0.5 * np.eye(rows), rng.normal(size=rows)
+        mu = rng.uniform(0.0, 0.7)
+        f, residual = beside(A, b, mu, load, compiled[contact_and_stop])
+        if residual == NOT_ALONE:
+            left += 1
+            continue
+        general = np.zeros(rows)
+        area = np.zeros(cone_area(rows, rows))
+        compiled[solve_cones](rows, rows, A.ravel(), b, *pair(mu, rows, load), general, area)
+        assert f == pytest.approx(general, abs=1e-9)
+        assert 0.0 <= residual < EXACT
+        slips = rows == 3 and abs(f[2]) > (1 - 1e-12) * mu * f[load] > 0
+        kinds.add((bool(f[0] > 0), bool(f[1] > 0), bool(slips)))
+    assert len(kinds) == (4 if rows == 2 else 6)
+    assert left < 100
+
+
+def test_what_is_no_contact_beside_a_stop_is_left_to_others():
+    A, b = np.eye(3) + 0.1, np.array([-1.0, -1.0, 0.3])
+    assert beside(A, b, 0.3)[1] >= 0.0
+    assert beside(A, np.array([np.nan, -1.0, 0.3]), 0.3)[1] == NOT_ALONE
+    assert beside(A[:2, :2].copy(), np.array([-1.0, np.nan]), 0.3)[1] == NOT_ALONE
+    assert beside(A[:1, :1].copy(), b[:1], 0.3)[1] == NOT_ALONE
+    depending = np.ones((3, 3))
+    assert beside(depending, b, 0.3)[1] == NOT_ALONE

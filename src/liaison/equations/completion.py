@@ -10,7 +10,7 @@ such an effort at the end that it leads to itself, and need it apart from the ot
 with e at any x and ẋ.
 
 Public names: completed, plain_dynamics, sides_of, with_inertia, with_states, ImplicitLoad,
-ImplicitLoads, measured, measure_symbols.
+ImplicitLoads, ImplicitLaw, implicit_law, measured, measure_symbols.
 
 Source: docs/theory/one_sided.md; docs/theory/time_stepping.md.
 """
@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from liaison.expr import (
     ONE,
@@ -43,7 +43,7 @@ from liaison.units import FORCE, MOMENT, Label, effort_along
 
 from .equations import COEFFICIENTS, Dynamics, Equations, EventFormula, Side, Sides
 from .reports import TreeReports
-from .setting import Setting, measure_row, reading, without_free_length
+from .setting import Setting, measure_row, reading, slope_without_length
 
 if TYPE_CHECKING:
     from liaison.tree import SideBlock
@@ -375,8 +375,18 @@ def _own_symbols(setting: Setting, measure: Measure) -> tuple[Expr, ...]:
     return as_expr(row.value), as_expr(row.rate)
 
 
-def _implicit(setting: Setting, force: AlongMeasure) -> ImplicitLoad:
-    """One of them."""
+@final
+class ImplicitLaw(NamedTuple):
+    """The effort of a load of `measure_symbols`, s and k of (loads-1), and where its work is."""
+
+    effort: Expr
+    damping: Expr
+    stiffness: Expr
+    is_stored: bool  # in U
+
+
+def implicit_law(setting: Setting, force: AlongMeasure) -> ImplicitLaw | None:
+    """How the effort of a load follows what it acts along; None where it does not."""
     read = reading(setting.kinematics, setting)
     x, rate = measure_symbols(force.name)
     own = _own_symbols(setting, force.along())
@@ -384,11 +394,19 @@ def _implicit(setting: Setting, force: AlongMeasure) -> ImplicitLoad:
     effort = substitute([effort], dict(zip(own, (x, rate), strict=False)))[0] if own else effort
     stiffness, damping = (-y for y in gradient(effort, [x, rate]))
     is_free_of_it = vanishes(stiffness) and vanishes(damping)
-    if is_free_of_it or without_free_length(setting.kinematics, force, read) is not None:
+    if is_free_of_it or slope_without_length(force, read) is not None:
+        return None
+    return ImplicitLaw(effort, damping, stiffness, force.energy_at(x, read) is not None)
+
+
+def _implicit(setting: Setting, force: AlongMeasure) -> ImplicitLoad:
+    """One of them."""
+    law = implicit_law(setting, force)
+    if law is None:
         return ImplicitLoad(force.name, ZERO, ZERO, MappingProxyType({}), ZERO, ZERO, ZERO)
     row = measure_row(setting.kinematics, force.along())
     J = {j: as_expr(y) for j, y in row.G.items() if not vanishes(y)}
     return ImplicitLoad(
-        force.name, as_expr(row.value), as_expr(row.rate), MappingProxyType(J), effort, damping,
-        stiffness, is_stored=force.energy_at(x, read) is not None,
+        force.name, as_expr(row.value), as_expr(row.rate), MappingProxyType(J), *law[:3],
+        is_stored=law.is_stored,
     )  # fmt: skip

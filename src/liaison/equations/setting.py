@@ -179,17 +179,24 @@ def without_free_length(kinematics: Kinematics, force: AlongMeasure, read: Any) 
 
     The force is c (p_b − p_a), which is smooth where the two points meet and d has no direction.
     """
-    measure, x, rate = force.along(), symbol("'distance"), symbol("'rate")
-    if not isinstance(measure, Distance) or force.states():
+    factor, measure = slope_without_length(force, read), force.along()
+    if factor is None or not isinstance(measure, Distance):
         return None
-    effort, stored = as_expr(force.effort_at(x, rate, read)), force.energy_at(x, read)
-    (factor,) = gradient(effort, [x])
-    varies = x in symbols_of([factor]) or rate in symbols_of([effort])
-    if varies or number(substitute([effort], {x: ZERO})[0]) != 0:
-        return None
+    stored = force.energy_at(symbol("'distance"), read)
     places = kinematics.tree.located(measure.a), kinematics.tree.located(measure.b)
     row = stretch_row(kinematics, *places)
     return along(force.name, row, factor, potential=0 if stored is None else -factor * row.value)
+
+
+def slope_without_length(force: AlongMeasure, read: Any) -> Expr | None:
+    """c of an effort c·d along a distance d; None of any other."""
+    x, rate = symbol("'distance"), symbol("'rate")
+    if not isinstance(force.along(), Distance) or force.states():
+        return None
+    effort = as_expr(force.effort_at(x, rate, read))
+    (factor,) = gradient(effort, [x])
+    varies = x in symbols_of([factor]) or rate in symbols_of([effort])
+    return None if varies or number(substitute([effort], {x: ZERO})[0]) != 0 else factor
 
 
 def check_continuous(kinematics: Kinematics, force: AlongMeasure, read: Any) -> None:

@@ -67,8 +67,12 @@ def _over_states() -> Callable[..., None]:
 @cache
 def compiled_steps(kind: str, *, portable: bool = False) -> CompiledLoops:
     """The time loop with steps of a kind as machine code, once a process."""
-    apart = getattr(import_module(KINDS[kind][0]), "APART", ())
-    return compile_loops([advance, *_phases_of(kind).values()], portable=portable, apart=apart)
+    module = import_module(KINDS[kind][0])
+    apart, tight = getattr(module, "APART", ()), getattr(module, "TIGHT", ())
+    return compile_loops(
+        [advance, *_phases_of(kind).values()],
+        portable=portable, apart=apart or tight, apart_tight=bool(tight),
+    )  # fmt: skip
 
 
 def _kind_of(run: Run) -> str:

@@ -71,7 +71,7 @@ def add_entries(machine: Machine, plan: Plan) -> None:
         from liaison.contacts.events.one_sided import ModalKernel
 
         if isinstance(plan.kernel, ModalKernel):
-            machine.add(plan.kernel, "events", "terms")  # which call the events that were added
+            machine.add(plan.kernel, *plan.kernel.at_hand)  # which call the events that were added
 
 
 @final

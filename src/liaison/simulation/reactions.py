@@ -229,7 +229,7 @@ def accelerations(
     """
     nv, nc = plan.size("nv"), plan.size("nc")
     if contacts is not None:
-        lam = pivoted(plan, rows, contacts.effort)[0][:, nv:] if nc else np.zeros((len(rows), 0))
+        lam = _under(plan, rows, loose, contacts.effort) if nc else np.zeros((len(rows), 0))
         return np.hstack([contacts.vdot, lam, contacts.force])
     out = map_entry(plan.kernel, "forward", rows, plan.parameters)
     values, size = out[:, : nv + nc].copy(), 1 + np.max(np.abs(out[:, :nv]), axis=1, initial=0.0)
@@ -248,6 +248,15 @@ def accelerations(
         good = (miss >= 0) & ((after <= CONSISTENCY) | ~(after >= before[chosen]))
         values[np.flatnonzero(chosen)[good]] = again[good]
     return values
+
+
+def _under(plan: Plan, rows: Array, loose: Redundancy, effort: Array) -> Array:
+    """λ under efforts of contacts; by sweeps over nodes where the kernel has them."""
+    nv, nc = plan.size("nv"), plan.size("nc")
+    if "forward_under" not in plan.program.entries:
+        return pivoted(plan, rows, effort)[0][:, nv:]
+    out = map_entry(plan.kernel, "forward_under", rows, plan.parameters, effort)
+    return loose.shortest(out[:, nv : nv + nc])
 
 
 def pivoted(plan: Plan, rows: Array, effort: Array | None = None) -> tuple[Array, Array]:

@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.equations.start_checks import LOOSE, OBSTRUCTED, is_completed
 from liaison.equations.start_checks import TRIES as TRIALS
+from liaison.equations.sweeps.classes import number
+from liaison.equations.sweeps.sweeps import known_values
 from liaison.errors import ArgumentError, AssemblyError, NamingError, SimulationError
 from liaison.expr import Expr
 from liaison.model.mechanism import Mechanism
@@ -196,17 +198,20 @@ class _Closing:
 
     def _pose(self, poses: Mapping[str, Array], node: int, marker: Any) -> tuple[Array, Array]:
         """A marker on a node, in the ground."""
-        R, p = (np.array([[float(as_float(x)) for x in part.flat]]) for part in marker)
+        R, p = (self._numbers(part) for part in marker)
         R, p = R.reshape(3, 3), p.ravel()
         if node == GROUND:
             return R, p
         body = self.tree.nodes[node].body
-        R_NB, p_NB = (
-            np.array([float(as_float(x)) for x in part.flat]) for part in self.tree.frames[body][1]
-        )
+        R_NB, p_NB = (self._numbers(part) for part in self.tree.frames[body][1])
         R_B, p_B = poses[body][:9].reshape(3, 3), poses[body][9:]
         R_N = R_B @ R_NB.reshape(3, 3).T
         return R_N @ R, p_B - R_N @ p_NB + R_N @ p
+
+    def _numbers(self, part: Array) -> Array:
+        """Entries of a marker, which may be formulas of parameters."""
+        values = known_values(self.tree, None)
+        return np.array([float(number(x, values)) for x in part.flat])
 
 
 def is_obstructed_start(kernel: Kernel, state: State) -> bool:

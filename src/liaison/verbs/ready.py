@@ -2,7 +2,8 @@
 
 Public names: ready_for, start_for, check_one_start, equations_at, compiled, start_of,
 start_derivatives, with_invariants, looped_kernel, looped_identity, assembled, is_unrolled,
-runs_by_loops, accelerates_by_loops, closed_seconds, evaluations_of, say_long, written_out_seconds,
+runs_by_loops, accelerates_by_loops, closed_seconds, evaluations_of, is_stepped, say_long,
+written_out_seconds,
 STILL, DERIVED.
 """
 
@@ -38,6 +39,9 @@ from liaison.units import Label
 
 from .given import Given, Value, in_si, mechanism_of, with_starts, with_values
 
+STEPPED = 4
+"""Evaluations of a step of Moreau's, about."""
+
 UNROLLED = 64
 """Velocities of a tree up to which its equations are unrolled, in less than a second; beyond, loops
 run over its nodes. Closed mechanisms are unrolled up to the cost of so many in short loops."""
@@ -54,7 +58,10 @@ RELATED = 8e-5
 """DEEP of a tree with relations: M is eliminated, of whose numbers each row sees few."""
 
 TOUCHED = 4e-4
-"""Seconds for each two velocities of a mechanism with contacts."""
+"""Seconds for each two velocities of a mechanism with contacts, and where M is written out."""
+
+MASS = 1.5e-8
+"""Seconds for each two velocities and evaluation that unrolled code saves where M is asked for."""
 
 BODY = 0.012
 """Seconds a velocity of a tree."""
@@ -85,6 +92,7 @@ def ready_for(
     invariants: bool = False,
     back_end: str = "llvm",
     evaluations: float | None = None,
+    is_stepped: bool = False,
 ) -> tuple[Kernel, State]:
     """The machine code of a mechanism, and where it starts.
 
@@ -99,6 +107,7 @@ def ready_for(
         evaluations: how often an explicit run evaluates the equations, 0 where that is not known: a
             tree of many bodies may come as loops over its nodes, which have the entries of explicit
             runs; None where others are needed.
+        is_stepped: steps are Moreau's.
 
     Raises:
         NamingError: no back end has that name.
@@ -113,7 +122,7 @@ def ready_for(
         if state is not None:
             check_state_of(tree, state)
         if evaluations is not None and back_end == "llvm" and not invariants:
-            looped = looped_kernel(tree, evaluations)
+            looped = looped_kernel(tree, evaluations, is_stepped=is_stepped)
             if looped is not None:
                 begin = state or assembled(tree, looped, start)
                 check_attitudes(tree, begin)
@@ -147,10 +156,15 @@ def _unrolled(
     return kernel, begin if state else start_of(kernel, begin, firm)
 
 
+def is_stepped(chosen: Mapping[str, Any]) -> bool:
+    """Whether steps are Moreau's."""
+    return chosen.get("method") == "moreau"
+
+
 def evaluations_of(chosen: Mapping[str, Any], end: float, state: State | None) -> float | None:
     """How often a run with fixed steps evaluates its equations; 0 where that is not known.
 
-    None where it needs more of a kernel than explicit stages do.
+    None where it needs more of a kernel than explicit stages and Moreau's steps do.
 
     Raises:
         NamingError: no method has that name.
@@ -158,32 +172,36 @@ def evaluations_of(chosen: Mapping[str, Any], end: float, state: State | None) -
     method, step = chosen.get("method"), chosen.get("step")
     if isinstance(method, str):
         tableau_named(method)
-    stages = explicit_stages(method)
+    stages = STEPPED if is_stepped(chosen) else explicit_stages(method)
     if not stages:
         return None
     length = end - (0.0 if state is None else state.t)
     return stages * length / step if isinstance(step, int | float) and step > 0 else 0.0
 
 
-def looped_kernel(tree: Tree, evaluations: float = 0.0) -> Kernel | None:
+def looped_kernel(
+    tree: Tree, evaluations: float = 0.0, *, is_stepped: bool = False
+) -> Kernel | None:
     """Loops over the nodes of a tree of many bodies; None where unrolled code is for it.
 
     Args:
         tree: of a mechanism.
         evaluations: how often a run evaluates its equations; 0 where that is not known.
+        is_stepped: steps are Moreau's.
     """
-    if is_unrolled(tree, evaluations):
+    if is_unrolled(tree, evaluations, is_stepped=is_stepped):
         return None
     from liaison.equations.sweeps.looped_tree import looped_tree
     from liaison.program.many.closed_kernel import closed_kernel
     from liaison.program.many.tree_kernel import tree_kernel
+    from liaison.program.sided.side_kernel import side_kernel
 
     try:
         # fixed steps go across where laws bend, in unrolled code as well
-        model = looped_tree(tree, may_bend=evaluations > 0)
+        model = looped_tree(tree, may_bend=evaluations > 0, is_stepped=is_stepped)
         starts = start_derivatives(tree.mechanism)
         make = tree_kernel if model.cuts is None else closed_kernel
-        return make(model, starts=starts)
+        return (make if model.sides is None else side_kernel)(model, starts=starts)
     except DerivationError as error:
         say_long(tree, error.message.rstrip("."))
     return None
@@ -200,28 +218,33 @@ def say_long(tree: Tree, why: str) -> None:
         )  # fmt: skip
 
 
-def written_out_seconds(tree: Tree) -> float:
+def written_out_seconds(tree: Tree, *, is_stepped: bool = False) -> float:
     """Least time to derive and compile what is written out in full, about [s]."""
-    if tree.mechanism.contacts:
+    if tree.mechanism.contacts or is_stepped:
         return CLOSED * tree.nv + TOUCHED * tree.nv**2
     if tree.closures or tree.mechanism.constraints:
         return closed_seconds(tree)
     return BODY * tree.nv
 
 
-def is_unrolled(tree: Tree, evaluations: float) -> bool:
+def is_unrolled(tree: Tree, evaluations: float, *, is_stepped: bool = False) -> bool:
     """Whether unrolled code costs less than loops, of deriving, compiling and running together.
 
     Args:
         tree: of a mechanism.
         evaluations: how often a run evaluates its equations; 0 where that is not known.
+        is_stepped: steps are Moreau's, which ask for M.
     """
-    may_be_long = tree.nv <= DERIVED
-    if not tree.closures and not tree.mechanism.constraints:
-        return tree.nv <= UNROLLED or (may_be_long and evaluations > WORTH)
-    seconds = closed_seconds(tree)
-    saved = evaluations * FASTER * tree.nv
-    return seconds <= CLOSED * UNROLLED or (may_be_long and saved > seconds)
+    mechanism, most = tree.mechanism, DERIVED
+    if not (is_stepped or tree.closures or mechanism.constraints or mechanism.contacts):
+        return tree.nv <= UNROLLED or (tree.nv <= most and evaluations > WORTH)
+    seconds, faster = written_out_seconds(tree, is_stepped=is_stepped), FASTER
+    if is_stepped:
+        faster = MASS * tree.nv
+    elif mechanism.contacts:
+        most = UNROLLED  # beyond, sweeps in the metric of M are faster than a dense one
+    saved = evaluations * faster * tree.nv
+    return seconds <= CLOSED * UNROLLED or (tree.nv <= most and saved > seconds)
 
 
 def closed_seconds(tree: Tree) -> float:

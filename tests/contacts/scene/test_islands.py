@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from liaison.contacts.scene.candidates import CROWD
 from liaison.contacts.scene.layout import World
+from liaison.contacts.scene.step import MANY_PAIRS
 from liaison.errors import SimulationError
 from liaison.simulation.scene import Scene
-from samples.heaps import FLOOR, balls, heap
+from samples.heaps import FLOOR, balls, heap, walls
 
 STEP = 2e-3
 
@@ -37,6 +39,20 @@ def test_a_run_of_two_threads_goes_on_with_one_to_the_bit():
     later = scene.run(0.3, step=STEP)
     later.restore(begun.checkpoint())
     assert np.array_equal(later.finish().q, whole.q)
+
+
+def test_boxes_and_gaps_of_many_balls_have_the_same_bits_on_all_threads():
+    grid = np.stack(np.meshgrid(*3 * [np.arange(11)], indexing="ij"), -1).reshape(-1, 3)
+    places = 0.1001 * grid + [0.06, 0.06, 0.051]
+    speeds = np.random.default_rng(0).normal(size=(len(places), 6))
+    scene = Scene(balls(places, speeds=speeds), walls(1.2), friction=0.4)
+    runs = [scene.simulate(3 * STEP, step=STEP, threads=n) for n in (1, 2, 3)]
+    # more than one thread does alone
+    assert len(places) > CROWD
+    assert runs[0]["contacts"].max() > MANY_PAIRS
+    for run in runs[1:]:
+        assert np.array_equal(run.q, runs[0].q)
+        assert np.array_equal(run.v, runs[0].v)
 
 
 def test_bodies_and_contacts_are_sorted_by_islands():

@@ -123,6 +123,9 @@ def test_a_step_that_misses_its_tolerance_is_told():
     # few contacts are solved to this tolerance as well, where it is below 1e-10
     assert run.counts["missed"] == np.sum(run["residual"] > 1e-15) > 0
     assert f"{run.counts['missed']} of 300 steps miss the tolerance" in run.message
+    # each with the reason for which impulses were not found
+    assert sum(run.meta["reasons"].values()) == run.counts["missed"]
+    assert all(f"{count}: {why}" in run.message for why, count in run.meta["reasons"].items())
     # also where the one sweep leaves no impulse at all
     assert run["residual"].max() <= 1e-6
 

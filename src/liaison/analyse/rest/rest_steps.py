@@ -128,10 +128,15 @@ def descent(here: Local, kind: str) -> Array:
 
 
 def _newton(stiffness: Array, force: Array, mass: Array) -> Array:
-    """The least x with K x = f, rows and columns measured by their own sizes."""
+    """The least x with K x = f, rows and columns measured by their own sizes.
+
+    A row that is rounding beside the largest is none: measured by itself, it would be as large.
+    """
     unit = 1.0 / np.sqrt(np.maximum(np.diagonal(mass), 1e-300))
     rows = stiffness * unit[:, None]
-    size = np.maximum(np.max(np.abs(rows), axis=1, initial=0.0), 1e-300)[:, None]
+    own = np.max(np.abs(rows), axis=1, initial=0.0)
+    rows[own <= np.finfo(float).eps * np.max(own, initial=0.0)] = 0.0
+    size = np.maximum(own, 1e-300)[:, None]
     wide = np.maximum(np.max(np.abs(rows / size), axis=0, initial=0.0), 1e-300)
     x = np.linalg.lstsq(rows / size / wide, force * unit / size[:, 0], rcond=1e-12)[0]
     return np.asarray(x / wide, dtype=float)

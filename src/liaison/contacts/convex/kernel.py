@@ -15,8 +15,8 @@ a line and the turn about one axis, no point goes farther than
 
 so that bodies that are d apart after a part of it do not meet within d/ℓ more.
 
-Public names: with_convex, places_at, places_from, passes_at, table_of, Touches, Touched, Places,
-Frame, find_places, PLACE, way_between, passed_part, thickness.
+Public names: with_convex, places_at, places_from, passes_at, table_of, touches_of, Touches,
+Touched, Places, Frame, find_places, PLACE, way_between, passed_part, thickness.
 
 Source: docs/theory/convex.md (convex-4).
 
@@ -46,7 +46,7 @@ from liaison.simulation.steps.layout import Law
 from .distance import dot3, separate
 from .field_layout import Fields, Gathered, fields_of
 from .fields import put_places
-from .layout import Bodies, Convex, Question, bodies_of
+from .layout import Bodies, Convex, Question, bodies_of, is_single
 from .manifold import MOST, plane_points, touch_points
 from .ridges import field_points
 from .rods import lying_points
@@ -205,6 +205,8 @@ KEYS = 1048576
 """Keys of the points on one face, at most."""
 POINTS = 2.0**48
 """Keys from here on are those of points on no face."""
+EXACT = 4194301
+"""A prime below a quarter of the whole numbers that single precision distinguishes."""
 MIXED = 509
 """A prime by which such keys go to different places."""
 LAW = Law.header
@@ -385,11 +387,21 @@ def find_places(
         while used(places.numbers[taken]) == 1:
             taken = (taken + 1) % MOST
         write_place(k, ask, places.numbers[taken])
-        if ask.face >= 0:
-            keys[taken] = float(1 + ask.keys[k] + KEYS * (2 * ask.face + ask.owner))
-        else:
-            keys[taken] = POINTS + ask.keys[k]
+        keys[taken] = key_of(k, ask)
         ask.keys[k] = -1
+
+
+@loop
+def key_of(k: i64, ask: Question) -> f64:
+    """The key of a point; of one in single precision what is left beside a prime, to be exact."""
+    if is_single() == 1:
+        key = ask.keys[k]
+        if ask.face >= 0:
+            return float(1 + (key + KEYS * (2 * ask.face + ask.owner)) % EXACT)
+        return float(1 + EXACT + key % EXACT)
+    if ask.face >= 0:
+        return float(1 + ask.keys[k] + KEYS * (2 * ask.face + ask.owner))
+    return POINTS + float(ask.keys[k])
 
 
 @loop
@@ -454,7 +466,7 @@ def with_convex(base: Kernel) -> Kernel:
             f"{pairs[0][0]!r} is a contact of convex bodies, which this back end does not find.",
             hint="Take the back end 'llvm'.",
         )
-    touches = _touches(pairs, base.program)
+    touches = touches_of(pairs, base.program)
 
     def compiler(names: tuple[str, ...]) -> tuple[Mapping[str, int], Any]:
         own = [name for name in names if name in LOOPS]
@@ -497,8 +509,8 @@ def _reads(base: MachineKernel) -> dict[str, dict[str, int]]:
     return {"one_sided": read, "one_sided_from": steps, "passes": steps}
 
 
-def _touches(pairs: Any, program: Program) -> Touches:
-    """The table of pairs; its entries are set when they are compiled."""
+def touches_of(pairs: Any, program: Program) -> Touches:
+    """The table of pairs of a mechanism; its entries are set when they are compiled."""
     sides, nv, nc = program.facts["sides"], program.sizes["nv"], program.sizes["nc"]
     number = {x[0]: b for b, x in enumerate(sides)}
     count = sum(x[4] for x in sides)

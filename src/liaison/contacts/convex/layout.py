@@ -3,7 +3,7 @@
 A body is the convex hull of corners, or a cylinder along z, widened by a radius: a ball is one
 corner, a capsule two, each with a radius.
 
-Public names: Convex, Face, Bodies, Question, bodies_of, CYLINDER.
+Public names: Convex, Face, Bodies, Question, bodies_of, CYLINDER, is_single.
 
 Source: docs/theory/convex.md.
 """
@@ -16,7 +16,7 @@ from typing import final
 import numpy as np
 
 from liaison.numeric.hulls import Solid
-from liaison.program.loops.language import f64, i64, iptr, ptr
+from liaison.program.loops.language import f64, i64, iptr, loop, ptr
 from liaison.program.loops.records import Record, Rows, inline, rows, size, sized
 
 CYLINDER = 1
@@ -27,6 +27,17 @@ CORNERS = 64
 
 RIM = 8
 """Points that stand for the rim of a cylinder where it lies on a face."""
+
+
+ROUNDED = 1e-9
+"""A number that is larger in single precision: those of loops below 1e-8 stand there for larger
+ones (`program/loops/special.py`)."""
+
+
+@loop
+def is_single() -> i64:
+    """1 in single precision."""
+    return 1 if ROUNDED > 1e-6 else 0
 
 
 @final

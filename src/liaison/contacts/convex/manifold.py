@@ -178,7 +178,8 @@ def single_point(one: Convex, other: Convex, bodies: Bodies, ask: Question) -> N
             ask.direction[i] -= R[j, i] * ask.normal[j]
     mine = features_along(one, ask.direction, bodies)
     yours = features_along(other, ask.normal, bodies)
-    ask.keys[0] = NUMBERS * NUMBERS * yours + mine
+    key = NUMBERS * NUMBERS * yours + mine
+    ask.keys[0] = key if key >= 0 else -1 - key  # integers of 32 bits may overflow
     for i in range(3):
         ask.second_points[0, i] = ask.on_second[i] - other.radius * ask.normal[i]
         ask.near[i] = ask.on_first[i] + one.radius * ask.normal[i]

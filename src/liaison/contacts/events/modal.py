@@ -17,7 +17,7 @@ A box on four corners has many forces that keep it at rest. The ones nearest zer
 load among them is negative, its row is left out with the friction under it, the lowest first, as
 long as the others keep what it keeps. Where they do not, the load is what ends the mode.
 
-Public names: SLOW, measure, slip_weights, is_pressed, resists, loosened, prepare, compliant,
+Public names: SLOW, slip_weights, is_pressed, resists, loosened, prepare, compliant,
 add_slips, solve_mode, write_forces. Source: docs/theory/one_sided.md (modal-1), share. Source: LH74
 ch. 23 (least squares with nonnegative unknowns); docs/theory/one_sided.md.
 """
@@ -39,17 +39,22 @@ from liaison.simulation.steps.sides_layout import (
 )
 from liaison.solvers.linear.dense import (
     RANK_TOLERANCE,
-    backward_solve,
     dot,
-    forward_solve,
     largest,
-    metric,
     pivoted_qr,
-    remove,
-    scaled_rows,
     solve_rows,
 )
 from liaison.solvers.linear.pivoting import factorize, solve_factorized
+
+from .metric import (
+    factor_metric,
+    hold_closures,
+    into_metric,
+    is_along_paths,
+    leave_closures,
+    out_of_metric,
+    scaled_in_metric,
+)
 
 PROXIMAL, ROUNDS = 1e-9, 4
 """What is added to the diagonal of a system scaled to 1, and how often it is taken out again."""
@@ -166,13 +171,6 @@ NOTHING = 1e-9
 
 
 @loop
-def measure(sides: Sides, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, work: ptr) -> None:
-    """The numbers of the free mechanism and of all unilateral rows at a state."""
-    sides.free.terms(t, q, v, u, p, q, sides.terms.floats, work)
-    sides.free.one_sided(t, q, v, u, p, q, sides.seen.floats, work)
-
-
-@loop
 def coefficient(law: Law, k: i64, part: f64) -> f64:
     """Of friction along row k: between the dynamic one and, with part = 1, the static one."""
     moving = max(law.dynamic if k == 0 else law.across, 0.0)
@@ -251,6 +249,16 @@ def loosened(sides: Sides) -> None:
 
 
 @loop
+def prepare_along_paths(sides: Sides) -> None:
+    """The motion z = Lᵀv̇ without unilateral forces, its closures met along their paths."""
+    sides.rank = 0
+    for i in range(sides.nv):
+        sides.z[i] = sides.f[i]
+    into_metric(sides, sides.z)
+    hold_closures(sides, sides.terms.gamma, sides.z)
+
+
+@loop
 def prepare(sides: Sides) -> f64:
     """L, an orthonormal basis Q of the closures, and the motion z = Lᵀv̇ without unilateral forces.
 
@@ -263,28 +271,30 @@ def prepare(sides: Sides) -> f64:
     terms = sides.terms
     G = sides.G
     gamma = at(G, known * nv)
-    L = sides.L
     Q = flat(sides.Q)
     z = sides.z
     b = sides.order[known:]
     y = at(b, known)
     scale = at(y, known + 1)
+    if is_along_paths(sides) == 1:
+        prepare_along_paths(sides)
+        return 0.0
     for i in range(nc * nv):
         G[i] = flat(terms.G)[i]
     for i in range(sides.helds * nv):
         G[nc * nv + i] = flat(sides.held)[i]
     for k in range(known):
         gamma[k] = terms.gamma[k] if k < nc else 0.0
-    alpha = metric(nv, known, flat(terms.M), G, L)
+    alpha = factor_metric(sides, known, G)
     sides.rank = 0
     if alpha < 0.0:
         return -1.0
-    scaled_rows(nv, known, G, L, Q, scale)
+    scaled_in_metric(sides, known, G, Q, scale)
     for i in range(nv):
         z[i] = sides.f[i]
         for k in range(known):
             z[i] += alpha * G[k * nv + i] * gamma[k]
-    forward_solve(nv, L, z)
+    into_metric(sides, z)
     for k in range(known):
         b[k] = gamma[k] * scale[k] - dot(nv, at(Q, k * nv), z)
     sides.rank = pivoted_qr(known, nv, Q, sides.R, sides.order, RANK_TOLERANCE)
@@ -307,16 +317,23 @@ def meet_closures(sides: Sides, v: ptr) -> None:
     b = sides.order[known:]
     y = at(b, known)
     scale = at(y, known + 1)
-    for k in range(known):
-        rest = sides.terms.nu[k] if k < nc else 0.0
-        b[k] = (rest - dot(nv, sides.G[k * nv :], v)) * scale[k]
-    solve_rows(known, sides.rank, sides.R, sides.order, b, y)
     jump = sides.z
-    for i in range(nv):
-        jump[i] = 0.0
-        for k in range(sides.rank):
-            jump[i] += y[k] * sides.Q[k, i]
-    backward_solve(nv, sides.L, jump)
+    if is_along_paths(sides) == 1:
+        for k in range(nc):
+            b[k] = sides.terms.nu[k] - dot(nv, sides.terms.G[k], v)
+        for i in range(nv):
+            jump[i] = 0.0
+        hold_closures(sides, b, jump)
+    else:
+        for k in range(known):
+            rest = sides.terms.nu[k] if k < nc else 0.0
+            b[k] = (rest - dot(nv, sides.G[k * nv :], v)) * scale[k]
+        solve_rows(known, sides.rank, sides.R, sides.order, b, y)
+        for i in range(nv):
+            jump[i] = 0.0
+            for k in range(sides.rank):
+                jump[i] += y[k] * sides.Q[k, i]
+    out_of_metric(sides, jump)
     for i in range(nv):
         v[i] += jump[i]
 
@@ -327,11 +344,10 @@ def compliant(sides: Sides, row: i64, x: ptr) -> f64:
     nv = sides.nv
     for i in range(nv):
         x[i] = sides.seen.D[row, i]
-    forward_solve(nv, sides.L, x)
+    into_metric(sides, x)
     rate = dot(nv, x, sides.z)
     whole = dot(nv, x, x)
-    for k in range(sides.rank):
-        remove(nv, sides.Q[k], x)
+    leave_closures(sides, x)
     if dot(nv, x, x) <= NOTHING * NOTHING * whole:
         for i in range(nv):
             x[i] = 0.0
@@ -404,7 +420,7 @@ def solve_mode(sides: Sides) -> i64:
         vdot[i] = sides.z[i]
         for a in range(m):
             vdot[i] += forces[a] * sides.columns[a * nv + i]
-    backward_solve(nv, sides.L, vdot)
+    out_of_metric(sides, vdot)
     write_forces(sides, forces)
     return 0
 

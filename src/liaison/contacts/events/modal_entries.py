@@ -4,7 +4,8 @@ Rows that hold now stand beside the closures: open ones are rows of zeros, which
 time loop steps, lands on closures and looks for events as it does without contacts; the sign
 changes it looks for besides are those at which a mode ends.
 
-Public names: modal_rate, modal_closure, modal_terms, modal_events, write_ends, inside, BROKEN.
+Public names: modal_rate, modal_closure, modal_terms, modal_correct_q, modal_correct_v,
+modal_events, write_ends, inside, BROKEN.
 
 Source: docs/theory/one_sided.md (modal-1).
 """
@@ -28,7 +29,8 @@ from liaison.solvers.linear.dense import dot
 
 from .bearings import solve_motion
 from .edges import EDGE, is_past_edge
-from .modal import SLOW, compliant, is_pressed, measure, resists
+from .metric import is_along_paths, measure, shortest_way
+from .modal import SLOW, compliant, is_pressed, resists
 from .sliding import sliding_margin
 from .touching import NO_MOTION, can_stay
 
@@ -125,6 +127,8 @@ def modal_terms(
     nc = sides.nc
     measure(sides, t, q, v, u, p, work)
     terms = sides.terms
+    if sides.is_swept > 0:
+        sides.free.terms(t, q, v, u, p, q, terms.floats, work)
     asked = Asked(out, sides)
     for i in range(nv):
         asked.f[i] = terms.f[i]
@@ -153,6 +157,68 @@ def modal_terms(
         asked.nu[k] = rate if is_on == 1 else 0.0
         if k < sides.nphi + sides.ngaps:
             asked.phi[k] = value if is_on == 1 else 0.0
+
+
+@loop
+def list_held(sides: Sides, level: i64, v: ptr, G: ptr, right: ptr) -> i64:
+    """Rows that hold now and what they ask of positions (0) or velocities (1); how many."""
+    nv = sides.nv
+    nc = sides.nc
+    terms = sides.terms
+    seen = sides.seen
+    rows = 0
+    for k in range(sides.nphi if level == 0 else nc):
+        source = terms.G[k]
+        ask = -terms.phi[k] if level == 0 else terms.nu[k] - dot(nv, source, v)
+        rows = put_held(nv, rows, source, ask, G, right)
+    for row in range(sides.nr):
+        b = sides.block_of[row]
+        is_asked = 1 if level == 1 or sides.blocks[b].kind == GAP else 0
+        if is_asked == 1 and is_held(sides, row) == 1:
+            ask = -seen.gap[b] if level == 0 else -seen.rate[row]
+            rows = put_held(nv, rows, seen.D[row], ask, G, right)
+    for lock in range(sides.helds if level == 1 else 0):
+        ask = -lock_rate(sides, lock, v)
+        rows = put_held(nv, rows, sides.held[lock], ask, G, right)
+    return rows
+
+
+@loop
+def put_held(nv: i64, rows: i64, source: ptr, ask: f64, G: ptr, right: ptr) -> i64:
+    """One more row; how many there are then."""
+    for i in range(nv):
+        G[rows * nv + i] = source[i]
+    right[rows] = ask
+    return rows + 1
+
+
+@loop
+def correct(
+    sides: Sides, level: i64, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, out: ptr, work: ptr
+) -> None:
+    """The shortest δ to where the rows that hold now hold, in the metric of M by sweeps."""
+    measure(sides, t, q, v, u, p, work)
+    G = sides.area
+    right = at(G, sides.nrows * sides.nv)
+    rows = list_held(sides, level, v, G, right)
+    first = sides.nc if is_along_paths(sides) == 1 and (level == 1 or sides.nphi == sides.nc) else 0
+    shortest_way(sides, first, rows, G, right, out, at(right, sides.nrows))
+
+
+@loop
+def modal_correct_q(
+    sides: Sides, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr, work: ptr
+) -> None:
+    """δ of positions."""
+    correct(sides, 0, t, q, v, u, p, out, work)
+
+
+@loop
+def modal_correct_v(
+    sides: Sides, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr, work: ptr
+) -> None:
+    """δ of velocities."""
+    correct(sides, 1, t, q, v, u, p, out, work)
 
 
 @loop

@@ -21,6 +21,7 @@ from liaison.program.kernel import Function
 from liaison.program.llvm.trampolines import Trampoline, trampoline
 from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.records import address
+from liaison.program.program import Entry
 from liaison.simulation.events.log import HOLDS, IMPACTS, note
 from liaison.simulation.events.watched import Watched
 from liaison.simulation.plan.plan import Plan
@@ -39,7 +40,14 @@ from liaison.solvers.impacts.impacts import (
 )
 
 from .bearings import UNSETTLED
-from .modal_entries import modal_closure, modal_events, modal_rate, modal_terms
+from .modal_entries import (
+    modal_closure,
+    modal_correct_q,
+    modal_correct_v,
+    modal_events,
+    modal_rate,
+    modal_terms,
+)
 from .sliding import force_left
 from .switching import march
 
@@ -51,10 +59,16 @@ IMPACT_LAWS = {
 
 MODAL = {
     "rate": modal_rate, "closure": modal_closure, "terms": modal_terms, "events": modal_events,
+    "correct_q": modal_correct_q, "correct_v": modal_correct_v,
 }  # fmt: skip
 """Entries that depend on the mode."""
 
-BASE = tuple(name for name in side.FreeEntries.fields if name != "events")
+CORRECTIONS = ("correct_q", "correct_v")
+
+SWEPT = ("terms_beside_mass", "factor", "half", "back", "hold")
+"""Those of a mechanism whose metric is sweeps over its nodes."""
+
+BASE = tuple(name for name in side.FreeEntries.fields if name not in ("events", *SWEPT))
 """Entries of the free mechanism that they call."""
 
 ADDRESSES = side.Sides.slots("free")
@@ -92,7 +106,7 @@ class ModalKernel(Kernel):
 
     def address(self, entry: str) -> int:
         """Of machine code that knows where the mode lies; of the free mechanism's otherwise."""
-        if entry not in MODAL:
+        if not self._is_modal(entry):
             return self.base.address(entry)
         elsewhere = self.base.bound_loop(MODAL[entry], self._sides)
         if elsewhere:
@@ -103,20 +117,30 @@ class ModalKernel(Kernel):
             self._code = trampoline(loops, self, [address(self._sides)])
         return self._code[entry]
 
+    @property
+    def at_hand(self) -> tuple[str, ...]:
+        """Entries that the time loop must have before a mode changes: it does not ask then."""
+        return ("events", "terms", *(CORRECTIONS if self._sides.is_swept else ()))
+
     def compile(self, *entries: str) -> None:
         """Compile what these entries call."""
-        own = {x for x in entries if x not in MODAL} | set(self._called())
+        own = {x for x in entries if not self._is_modal(x)} | set(self._called())
         getattr(self.base, "compile", lambda *_: None)(*sorted(own))
+
+    def _is_modal(self, entry: str) -> bool:
+        """Whether an entry depends on the mode; dense algebra corrects states otherwise."""
+        return entry in MODAL and (entry not in CORRECTIONS or bool(self._sides.is_swept))
 
     def _called(self) -> list[str]:
         program = self.base.program
         idle = [] if program.sizes["nc"] else ["closure"]
         idle += [] if program.facts.get("bearings") else ["bearings"]
-        return [x for x in BASE if x not in idle]
+        further = SWEPT if self._sides.is_swept else ()
+        return [*(x for x in BASE if x not in idle), *further]
 
     def work_size(self, entry: str) -> int:
         """Of the entry, or of all that it calls."""
-        if entry not in MODAL:
+        if not self._is_modal(entry):
             return self.base.work_size(entry)
         return max(map(self.base.work_size, self._called()))
 
@@ -135,7 +159,13 @@ def _modal_program(program: Program, sides: side.Sides) -> Program:
     known = [*program.labels.get("lam", ()), *program.labels.get("force", ())]
     lam = tuple(known[k] if k < len(known) else known[-1] for k in sides.row_order)
     labels = {**program.labels, "lam": lam}
-    return replace(program, sizes=MappingProxyType(sizes), labels=MappingProxyType(labels))
+    modal = replace(program, sizes=MappingProxyType(sizes), labels=MappingProxyType(labels))
+    if not sides.is_swept:
+        return modal
+    step = (("delta", sizes["nv"]), ("worst", 1))
+    hint = "It is a loop of the modes."
+    own = {x: Entry.of_loop(x, step, hint=hint) for x in CORRECTIONS}
+    return replace(modal, entries=MappingProxyType({**program.entries, **own}))
 
 
 @final
@@ -149,7 +179,9 @@ class Marching:
     def __init__(self, plan: Plan, law: str) -> None:
         sides = plan.program.facts["sides"]
         bearings = plan.program.facts.get("bearings", ())
-        self.sides = side.sides_of(sides, plan.program.sizes, impact_law(law), bearings)
+        swept = plan.kernel.out_size("factor") if "factor" in plan.program.entries else 0
+        sizes = plan.program.sizes
+        self.sides = side.sides_of(sides, sizes, impact_law(law), bearings, swept)
         self.kernel = ModalKernel(plan.kernel, self.sides)
         ends = tuple(Watched(block[0], -1, stops=True) for block in sides)
         self.own = len(plan.events)
@@ -194,7 +226,8 @@ class Marching:
     def mark(self, run: Run) -> None:
         """Ends of modes switch; they do not stop the run."""
         run.stops[self.own :], run.has_modes = at.SWITCHING, 1
-        run.has_terms, run.pivots_left = 1, np.iinfo(np.int64).max // 2
+        run.has_terms, run.has_correct[:] = 1, self.sides.is_swept
+        run.pivots_left = 0 if self.sides.is_swept else np.iinfo(np.int64).max // 2
 
     def scale(self, run: Run) -> None:
         """The units of the run that is taken up: unilateral rows stand beside the closures."""

@@ -39,7 +39,8 @@ from liaison.simulation.steps.sides_layout import (
 from liaison.solvers.linear.dense import dot, largest_in
 
 from .bearings import solve_motion
-from .modal import measure, resists, write_forces
+from .metric import measure
+from .modal import resists, write_forces
 from .modal_entries import BROKEN, inside
 from .next_mode import find_mode
 from .one_sided import Marching
@@ -164,14 +165,13 @@ def over_modes(
 def bear_inside(sides: Sides) -> None:
     """Forces inside their bounds, where the ones of the mode are not and these keep its rest too.
 
-    Contacts that repeat each other are held by many forces; v̇ is the same for all while none slips.
+    Contacts that repeat each other are held by many forces; v̇ is the same for all that press what
+    slips alike.
     """
     is_outside = 0
     for b in range(sides.nb):
         block = sides.blocks[b]
         mode = sides.mode[b]
-        if block.kind == FRICTION and mode == SLIP and block.load >= 0:
-            return
         if (
             block.kind == FRICTION
             and mode == STICK
@@ -179,7 +179,24 @@ def bear_inside(sides: Sides) -> None:
         ):
             is_outside = 1
     if is_outside == 1 and can_stay(sides) >= 0.0:
-        write_forces(sides, sides.touching[sides.active :])
+        forces = sides.touching[sides.active :]
+        if press_alike(sides, forces) == 1:
+            write_forces(sides, forces)
+
+
+@loop
+def press_alike(sides: Sides, forces: ptr) -> i64:
+    """1 if what slips is pressed by other forces as it is by those of the mode."""
+    for a in range(sides.active):
+        row = sides.listed[a]
+        for b in range(sides.nb):
+            block = sides.blocks[b]
+            if block.kind == FRICTION and sides.mode[b] == SLIP and block.load >= 0:
+                limit = OUTSIDE * (sides.scales.force[block.load] + abs(sides.force[row]))
+                is_load = 1 if sides.blocks[block.load].first == row else 0
+                if is_load == 1 and not (abs(forces[a] - sides.force[row]) <= limit):
+                    return 0
+    return 1
 
 
 @loop

@@ -72,7 +72,8 @@ from liaison.solvers.linear.dense import largest_in
 
 from .bearings import solve_motion
 from .edges import find_edges
-from .modal import SLOW, measure, meet_closures
+from .metric import measure
+from .modal import SLOW, meet_closures
 from .modal_entries import BROKEN, modal_events
 from .next_mode import find_mode
 from .touching import find_touching, still, strike

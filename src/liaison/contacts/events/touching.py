@@ -29,8 +29,9 @@ from liaison.simulation.steps.sides_layout import (
 )
 from liaison.solvers.cones.cones import BILATERAL, DISC, ONE_WAY, solve_cones
 from liaison.solvers.impacts.impacts import impact
-from liaison.solvers.linear.dense import backward_solve, dot, largest_in
+from liaison.solvers.linear.dense import dot, largest_in
 
+from .metric import out_of_metric
 from .modal import SLOW, add_slips, compliant, is_pressed, loosened, prepare, resists
 
 TOUCH = 1e-9
@@ -231,7 +232,7 @@ def strike(sides: Sides, v: ptr) -> f64:
         jump[i] = 0.0
         for a in range(m):
             jump[i] += impulse[a] * sides.in_metric[a * nv + i]
-    backward_solve(nv, sides.L, jump)
+    out_of_metric(sides, jump)
     for i in range(nv):
         v[i] += jump[i]
     return change

@@ -326,13 +326,15 @@ def weighted(rows: ptr, g: ptr, is_turned: i64, out: ptr) -> None:
     y = g[6] if is_turned == 0 else 0.0
     s = g[3] if is_turned == 1 else 0.0
     t = g[6] if is_turned == 1 else 0.0
+    p = g[5] if is_turned == 0 else g[7]
+    q = g[7] if is_turned == 0 else g[5]
     for j in range(6):
         n = rows[j]
         a = rows[6 + j]
         b = rows[12 + j]
         out[j] = g[0] * n + s * a + t * b
-        out[6 + j] = x * n + g[4] * a + g[5] * b
-        out[12 + j] = y * n + g[7] * a + g[8] * b
+        out[6 + j] = x * n + g[4] * a + p * b
+        out[12 + j] = y * n + q * a + g[8] * b
 
 
 @loop

@@ -20,6 +20,8 @@ from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.solvers.cones.cones import DISC, ONE_WAY, Limit, solve_cones
 
 from .interior import from_inside, keep_best, take_best, with_impulses
+from .path import follow_path
+from .path_layout import FEW_LEFT, NO_SWEEPS, SWEPT
 from .sweeps import swept
 
 
@@ -95,9 +97,12 @@ def mobility(c: i64, d: i64, A: ptr, island: Island) -> None:
 BRIEFLY = 100
 """Sweeps before few contacts are solved at once."""
 
-SOON, FIRST, MORE = 60, 250, 60
-"""Sweeps before contacts are solved at once: where they come from far, where they are near, and
-before that is tried again."""
+COLD, SOON, FIRST, MORE = 30, 60, 250, 60
+"""Sweeps before contacts are solved at once: where no impulse of a large pile is known, where they
+come from far, where they are near, and before that is tried again."""
+
+LARGE = 200
+"""Contacts from which a pile is large: as many begin to press at once where a run begins."""
 
 FAR = 1e-3
 """Residual after the first sweeps that is far."""
@@ -105,6 +110,10 @@ FAR = 1e-3
 BEGIN, MOST = (0.1, 1.0), 60
 """How far inside their cones impulses begin, beside the strongest, at first and later; turns of
 each try."""
+
+FALLING, PATHS, LONGEST = 2, 4, (1500, 1500, 3000, 3000)
+"""Tries in which τ only falls, before paths are followed around their turns; how many paths there
+are, and factorizations of each at most."""
 
 
 @loop
@@ -129,20 +138,27 @@ def solve_scene(mu: f64, tolerance: f64, allowed: i64, island: Island) -> f64:
 @loop
 def solve_many(mu: f64, tolerance: f64, allowed: i64, island: Island) -> f64:
     """Many contacts: sweeps, and the interior method in several ways; the residual."""
+    soon = COLD if island.contacts >= LARGE and is_guessed(island) == 0 else SOON
+    island.why = SWEPT
     start_from(island)
-    residual = swept(mu, tolerance, min(allowed, SOON), island)
+    residual = swept(mu, tolerance, min(allowed, soon), island)
     left = allowed - FIRST
     best = 1e300
     if residual > tolerance and residual < FAR:
-        residual = swept(mu, tolerance, min(allowed, FIRST) - SOON, island)
+        residual = swept(mu, tolerance, min(allowed, FIRST) - soon, island)
     for turn in range(island.tries):
         if residual <= tolerance:
             break
         if turn > 0:
             forget(island)
-        residual = from_inside(mu, tolerance, BEGIN[min(turn, 1)], turn, MOST, island)
+        path = turn - FALLING
+        if path >= 0 and path < PATHS:
+            residual = follow_path(mu, tolerance, path, LONGEST[path], island)
+        else:
+            residual = from_inside(mu, tolerance, BEGIN[min(turn, 1)], turn, MOST, island)
         if residual <= tolerance or left <= 0:
             best = hold_best(turn, residual, best, island)
+            island.why = NO_SWEEPS
             break
         residual = swept(mu, tolerance, min(left, MORE), island)
         left -= MORE
@@ -150,7 +166,17 @@ def solve_many(mu: f64, tolerance: f64, allowed: i64, island: Island) -> f64:
     if residual > tolerance and island.tries > 1:
         take_held(island)
         residual = swept(mu, tolerance, max(left, 1), island)
+    island.why = 0 if residual <= tolerance else island.why
     return float(residual)
+
+
+@loop
+def is_guessed(island: Island) -> i64:
+    """1 if an impulse is known from the step before."""
+    for c in range(island.contacts):
+        if island.contact[c].force[0] > 0.0:
+            return 1
+    return 0
 
 
 @loop
@@ -196,6 +222,7 @@ def solve_few(mu: f64, limit: f64, allowed: i64, island: Island) -> f64:
         # from elsewhere: impulses that the interior method comes to
         from_inside(mu, limit, BEGIN[0], 0, MOST, island)
         residual = together(mu, 1e300, island)
+    island.why = 0 if residual <= max(limit, island.limit) else FEW_LEFT
     return float(residual)
 
 

@@ -3,7 +3,7 @@
 Broad phase: which boxes overlap, by sweeping over them in the order of their left sides. A height
 field is one of these boxes that does not move.
 
-Public names: candidates, law_of, sweep_and_prune.
+Public names: candidates, gathered, near_pairs, near_share, law_of, sweep_and_prune, NEAR.
 
 Source: docs/theory/time_stepping.md; COH95 §3 (sort and sweep with coherence between steps).
 """
@@ -13,19 +13,22 @@ from __future__ import annotations
 from liaison.contacts.convex.layout import Bodies
 from liaison.contacts.convex.manifold import cylinder_end, touch_points
 from liaison.contacts.convex.rods import axis_ends, lying_points, nearest_on_rod, rod_points
-from liaison.program.loops.language import flat, i64, iptr, loop, ptr, written
+from liaison.program.loops.language import at, flat, i64, iptr, loop, ptr, written
 from liaison.program.loops.records import Rows
 from liaison.simulation.steps.layout import CROWDED, GOOD, Entries
 
 from .bodies import rotation
 from .boxes import added, along, box_at, meet, on_body
+from .islands import begin_shares, end_shares
 from .layout import (
     BALL_BALL,
     BALL_BOX,
     BALL_PLANE,
     POINT_FACE,
     Collider,
+    Crew,
     Extent,
+    Island,
     Oriented,
     Pair,
     PairEntries,
@@ -40,6 +43,9 @@ NO_NUMBER = float("nan")
 
 LANES = 8
 """Boxes that are compared at once."""
+
+NEAR, CROWD = 2, 1000
+"""What is asked of threads: pairs that are near; boxes up to which one thread finds them."""
 
 
 def _next_box() -> str:
@@ -124,8 +130,24 @@ def sweep_and_prune(
     wide = count + LANES
     lay_out(count, boxes, order, sorted)
     ask = sorted[5 * wide :]
+    return swept_range(0, count, wide, boxes, order, capacity, pairs, sorted, ask)
+
+
+@loop
+def swept_range(
+    begin: i64,
+    end: i64,
+    wide: i64,
+    boxes: Rows[Extent],
+    order: iptr,
+    capacity: i64,
+    pairs: Rows[Pair],
+    sorted: ptr,
+    ask: ptr,
+) -> i64:
+    """Pairs whose left box has a place from `begin` on, before `end`; how many, −1: too many."""
     number = 0
-    for i in range(count):
+    for i in range(begin, end):
         one = order[i]
         box = boxes[one]
         ask[0] = box.high[0]
@@ -185,16 +207,77 @@ def candidates(e: Entries, world: World) -> i64:
     colliders, then boxes, then points, which touch planes only; height fields, behind boxes among
     what the broad phase compares, are the last planes.
     """
+    count = extents(world)
+    pairs = sweep_and_prune(
+        count, world.extent, world.order, world.capacity, world.near, world.sorted
+    )
+    return gathered(e, pairs, world)
+
+
+@loop
+def extents(world: World) -> i64:
+    """The boxes around all that may touch during the step; how many."""
     wide = world.balls + world.boxes
-    flat_planes = world.planes - world.terrains
     for i in range(world.balls):
         swept_box(world.collider[i], world.extent[i], world)
     for i in range(world.balls, wide):
         swept_solid(i, world.extent[i], world)
     field_extents(world)
-    count = sweep_and_prune(
-        wide + world.terrains, world.extent, world.order, world.capacity, world.near, world.sorted
+    return int(wide + world.terrains)
+
+
+@loop
+def near_pairs(scratch: ptr, world: World) -> i64:
+    """Pairs of boxes that overlap, by all threads: as `sweep_and_prune`, in the same order."""
+    count = extents(world)
+    crew = Crew(at(scratch, world.crew_at))
+    workers = crew.workers if count > CROWD else 1
+    if workers == 1:
+        return sweep_and_prune(
+            count, world.extent, world.order, world.capacity, world.near, world.sorted
+        )
+    sort_again(count, world.extent, world.order)
+    lay_out(count, world.extent, world.order, world.sorted)
+    begin_shares(NEAR, workers, crew)
+    near_share(0, scratch, world)
+    end_shares(workers, crew)
+    number = 0
+    for w in range(workers):
+        more = crew.tally[w]
+        if more < 0 or number + more > world.capacity:
+            return -1
+        own = Island(at(scratch, world.islands_at + w * world.island_words)).near
+        for k in range(more):
+            world.near[number].first = own[k].first
+            world.near[number].second = own[k].second
+            number += 1
+    return number
+
+
+@loop
+def near_share(me: i64, scratch: ptr, world: World) -> None:
+    """The pairs of one thread: of boxes that lie side by side in their order."""
+    crew = Crew(at(scratch, world.crew_at))
+    island = Island(at(scratch, world.islands_at + me * world.island_words))
+    count = world.balls + world.boxes + world.terrains
+    crew.tally[me] = swept_range(
+        me * count // crew.workers,
+        (me + 1) * count // crew.workers,
+        count + LANES,
+        world.extent,
+        world.order,
+        world.capacity,
+        island.near,
+        world.sorted,
+        island.block,
     )
+
+
+@loop
+def gathered(e: Entries, count: i64, world: World) -> i64:
+    """Candidates of so many pairs of boxes, and of planes; GOOD, or CROWDED."""
+    wide = world.balls + world.boxes
+    flat_planes = world.planes - world.terrains
     world.candidates = 0
     world.near_pairs = max(count, 0)
     if count < 0:

@@ -4,7 +4,7 @@ Planes hold no islands together. What an island needs is copied into a block of 
 its impulses are found without a look at anything else: the order in which islands are solved, and
 on which thread, is nowhere in their numbers.
 
-Public names: solve_islands, serve, STEP, PLACES, MANY.
+Public names: solve_islands, solve_share, begin_shares, end_shares, STEP, PLACES, MANY.
 
 Source: docs/theory/time_stepping.md.
 """
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from liaison.contacts.impulses.solve import solve_scene
 from liaison.program.loops.language import at, f64, i64, loop, ptr
-from liaison.simulation.steps.layout import Run
 
 from .bodies import copy_twists
 from .layout import FEW, Contact, Crew, Island, System, World
@@ -78,7 +77,10 @@ def solve_islands(kind: i64, scratch: ptr, world: World) -> None:
             )
         solve_shares(kind, workers, crew, scratch, world)
         note_left(island.limit, world)
-    world.is_limited = 0 if kind == STEP else world.is_limited
+    if kind == STEP:
+        world.is_limited = 0
+        world.is_unfound = 0
+        world.why = 0
     for w in range(workers):
         take_counts(kind, Island(at(scratch, world.islands_at + w * world.island_words)), world)
 
@@ -90,6 +92,8 @@ def take_counts(kind: i64, island: Island, world: World) -> None:
     world.turns += island.turns
     if kind == STEP:
         world.is_limited = max(world.is_limited, island.limited)
+        world.is_unfound = max(world.is_unfound, island.unfound)
+        world.why = max(world.why, island.whys)
 
 
 @loop
@@ -110,32 +114,26 @@ def divide(workers: i64, world: World) -> None:
 @loop
 def solve_shares(kind: i64, workers: i64, crew: Crew, scratch: ptr, world: World) -> None:
     """All islands, each thread its own; this one waits for the others."""
-    order = crew.order[0] + 1.0
-    crew.kind = kind
-    if workers > 1:
-        x = crew.order
-        crew.publish(order, x, x, x, x, x, x, x)
+    begin_shares(kind, workers, crew)
     solve_share(0, kind, scratch, world)
-    for w in range(1, workers):
-        x = crew.done[w:]
-        crew.until(order, x, x, x, x, x, x, x)
+    end_shares(workers, crew)
 
 
 @loop
-def serve(me: i64, run: Run, scratch: ptr) -> None:
-    """What a further thread does while the first one goes on with a run: its share of islands."""
-    world = World(run.beside)
-    crew = Crew(at(scratch, world.crew_at))
-    seen = 0.0
-    while True:
+def begin_shares(kind: i64, workers: i64, crew: Crew) -> None:
+    """Orders work of the other threads."""
+    crew.kind = kind
+    if workers > 1:
         x = crew.order
-        crew.after(seen, x, x, x, x, x, x, x)
-        seen = crew.order[0]
-        if crew.over[0] > 0.0:
-            break
-        solve_share(me, crew.kind, scratch, world)
-        x = crew.done[me:]
-        crew.publish(seen, x, x, x, x, x, x, x)
+        crew.publish(crew.order[0] + 1.0, x, x, x, x, x, x, x)
+
+
+@loop
+def end_shares(workers: i64, crew: Crew) -> None:
+    """Waits until the others have done what was ordered."""
+    for w in range(1, workers):
+        x = crew.done[w:]
+        crew.until(crew.order[0], x, x, x, x, x, x, x)
 
 
 @loop
@@ -203,6 +201,8 @@ def begin_islands(island: Island, floor: f64, widest: f64, world: World) -> None
     island.sweeps = 0
     island.turns = 0
     island.limited = 0
+    island.unfound = 0
+    island.whys = 0
     few = 1 if world.contacts <= FEW else 0
     island.limit = min(world.tolerance, ROUNDING) if few == 1 else world.tolerance
     island.aim = TOGETHER if few == 1 else min(world.tolerance, BESIDE)
@@ -291,6 +291,7 @@ def solve_island(k: i64, kind: i64, island: Island, world: World) -> None:
         world.pressed_by[k] = island.pressed
         world.turning_missed[k] = island.turning_residual
         island.limited = max(island.limited, island.is_limited)
+        island.whys = max(island.whys, island.why)
     else:
         island.tries = TRIES
         solve_scene(0.0, ENOUGH, island.sweeps_allowed, island)
@@ -411,6 +412,7 @@ def limit_bounce(left: f64, island: Island) -> None:
         return
     island.is_limited = 1
     missed = left > island.limit
+    island.unfound = 1 if missed else island.unfound
     solve_with(0.0, island)
     least = gained(island)
     s = 1.0

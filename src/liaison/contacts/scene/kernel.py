@@ -23,6 +23,7 @@ from typing import Any, final
 import numpy as np
 
 from liaison.contacts.impulses.interior import from_inside
+from liaison.contacts.impulses.path import follow_path
 from liaison.contacts.impulses.sweeps import swept
 from liaison.program import Entry, Kernel, Program, to_llvm
 from liaison.program.extend import time_alone
@@ -54,20 +55,20 @@ from liaison.solvers.linear.dense import largest_in
 from liaison.units import Label
 
 from .bodies import copy_poses, moved_pose
-from .candidates import candidates, sweep_and_prune
-from .islands import serve
+from .candidates import candidates, near_share, sweep_and_prune
 from .layout import RESERVED, Crew, PairEntries, Pose, Shown, Twist, Weight, World
 from .notes import note_contacts
 from .parts import SceneModel
 from .step import (
     UNSOLVED,
-    activate,
-    contacts_at,
     deepest,
     gap_of,
     keep_impulses,
+    note_entries,
     note_forces,
+    pair_share,
     place,
+    serve,
     solved_step,
 )
 
@@ -82,7 +83,8 @@ def set_out(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     status = candidates(e, world)
     if status != GOOD:
         return status
-    depth = deepest(e, world)
+    note_entries(e, scratch, world)
+    depth = deepest(scratch, world)
     if depth > run.start_tolerance * (1.0 + largest_in(run.nq, run.q, run.scales.position)):
         run.worst = depth
         for c in range(world.candidates):
@@ -126,6 +128,7 @@ def one_step(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
     keep_impulses(world)
     note_forces(world)
     world.limited += world.is_limited
+    world.unfound += world.is_unfound
     if world.h < run.h:
         run.is_part = 1
         run.h = world.h
@@ -165,7 +168,7 @@ def stand(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
         run.phase = SAMPLING
         return GOOD
     world = World(run.beside)
-    place(e, scratch, world)
+    place(scratch, world)
     for i in range(world.bodies):
         pose = world.end[i].floats
         for j in range(7):
@@ -182,7 +185,9 @@ def count_step(run: Run, world: World) -> None:
     world.parts += 1
     if run.is_part == 0:
         run.steps += 1
-        world.missed += 1 if world.tried > UNSOLVED else 0
+        if world.tried > UNSOLVED:
+            world.missed += 1
+            world.reasons[world.ended] += 1
         world.parts = 0
         world.tried = 0
 
@@ -274,7 +279,7 @@ SCENE = MappingProxyType({"start": set_out, "attempt": one_step, "land": stand, 
 """The phases of steps of a scene, which `advance` calls."""
 
 APART: tuple[Loop[..., Any], ...] = (
-    swept, from_inside, sweep_and_prune, activate, contacts_at, deepest
+    swept, from_inside, follow_path, sweep_and_prune, near_share, pair_share
 )  # fmt: skip
 """Loops in which its steps spend their time, compiled apart (`compile_loops`)."""
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from liaison.contacts.convex.field_layout import Gathered
 from liaison.contacts.convex.layout import Question
+from liaison.contacts.impulses.path_layout import Path, path_sizes
 from liaison.numeric import Array
 from liaison.program.loops.language import f64, i64, iptr, kernel, ptr
 from liaison.program.loops.records import Part, Record, Rows, inline, rows, size, sized
@@ -324,6 +325,7 @@ class Island(Record):
     most: i64 = size()  # bodies that there is room for
     room: i64 = size()  # contacts, likewise
     few: i64 = size()
+    crowd: i64 = size()  # pairs that one thread may find
 
     bodies: i64
     contacts: i64
@@ -353,6 +355,9 @@ class Island(Record):
     sweeps: i64
     turns: i64
     limited: i64
+    unfound: i64  # 1 where impulses with all restitution were not found
+    why: i64  # impulses of the last problem were not found; 0 where they were
+    whys: i64  # the same of all islands
     above: f64  # what an island must miss to be solved
 
     # velocities before the step, without impulses, with them
@@ -386,9 +391,8 @@ class Island(Record):
     inner_force: ptr = sized("room", "3")  # inside their cones, while sweeps try to end it
     system: iptr = sized()  # a System
     panels: iptr = sized()  # its Panels; none on a GPU
-
-
-# all of it
+    path: iptr = sized()  # a Path; none on a GPU
+    near: Rows[Pair] = rows("crowd")  # boxes that overlap, found by this thread
 
 
 @final
@@ -439,6 +443,11 @@ class World(Record):
     turns: i64
     missed: i64
     limited: i64  # steps with less restitution than asked
+    unfound: i64  # those whose impulses with all of it were not found
+    is_unfound: i64
+    why: i64  # impulses of the last attempt were not found; 0 where they were
+    ended: i64  # the same of a step that is missed
+    reasons: iptr = inline(8)  # of missed steps, how many
     passed: i64  # parts of steps in which bodies may have passed each other
     near_pairs: i64  # of the broad phase
     most: i64  # contacts
@@ -529,10 +538,17 @@ class World(Record):
 
 @final
 class Crew(Record):
-    """Threads that solve islands together: what is ordered by its number, and who has done it."""
+    """Threads that work together: what is ordered by its number, and who has done it."""
 
     workers: i64
     kind: i64
+    limit: f64  # gap up to which candidates become active
+    again: i64  # 1 where those that are active stay so
+    poses: i64  # at which gaps are taken
+    sharing: i64  # threads that take part
+    pairs: iptr = inline(12)  # entries of the kernel of pairs
+    tally: iptr = inline(MOST_THREADS)  # how much there is of what each thread came to
+    depth: ptr = inline(MOST_THREADS)  # and the deepest penetration
     order: ptr = inline(1)
     over: ptr = inline(1)
     done: ptr = inline(MOST_THREADS)
@@ -643,6 +659,7 @@ def scene_scratch(bodies: int, capacity: int, threads: int, *, panels: bool = Fa
         if panels:
             place = Panels.new({}, block.panels, **panel_sizes(bodies, capacity))
             place.shift = -(place.upper.ctypes.data // 8) % 8
+            Path.new({}, block.path, **path_sizes(bodies, capacity, MANY_BODIES))
     return scratch
 
 
@@ -668,8 +685,10 @@ def _island_sizes(bodies: int, capacity: int, panels: bool) -> tuple[dict[str, i
     system = {"most": bodies, "contacts": capacity, "blocks": blocks, "matrix": int(not panels)}
     words = System.words_for({}, **system)
     own = Panels.words_for({}, **panel_sizes(bodies, capacity)) if panels else 0
-    lengths = {"system": words, "cones": cone_area(3 * FEW, 2 * FEW), "panels": own}
-    return lengths, {"most": bodies, "room": capacity, "few": FEW}, system
+    path = Path.words_for({}, **path_sizes(bodies, capacity, MANY_BODIES)) if panels else 0
+    lengths = {"system": words, "cones": cone_area(3 * FEW, 2 * FEW), "panels": own, "path": path}
+    crowd = capacity if panels else 0
+    return lengths, {"most": bodies, "room": capacity, "few": FEW, "crowd": crowd}, system
 
 
 def fill(table: Rows[R], record: type[R], **columns: Any) -> None:

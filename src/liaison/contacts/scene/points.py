@@ -92,7 +92,8 @@ def points_at(e: Entries, world: World, begin: i64, over: Instants) -> i64:
     for c in range(world.candidates):
         candidate = world.candidate[c]
         contact = world.contact[0]
-        evaluate_pair(candidate.kind, e, candidate, world.pose, contact.floats, world)
+        pairs = PairEntries(e.others)
+        evaluate_pair(candidate.kind, pairs, candidate, world.pose, contact.floats, world)
         if contact.gap <= world.touch and count < over.most:
             first = -1 if candidate.first < 0 else world.collider[candidate.first].body
             second = world.collider[candidate.second].body

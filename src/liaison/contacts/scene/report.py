@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from liaison.contacts.impulses.path_layout import REASONS
 from liaison.numeric import Array
 from liaison.simulation.events.log import CROSSES, IMPACTS, SLIPS, STICKS, WHATS, entries_of
 from liaison.simulation.plan.plan import Plan
@@ -142,7 +143,8 @@ def _summary(plan: Plan, arrays: Arrays) -> dict[str, Any]:
     return {
         "steps": int(run.steps), "sweeps": int(world.sweeps), "contacts": int(world.most),
         "turns": int(world.turns), "missed": int(world.missed), "limited": int(world.limited),
-        "passed": int(world.passed),
+        "passed": int(world.passed), "unfound": int(world.unfound),
+        "reasons": {text: int(world.reasons[k]) for k, text in REASONS.items() if world.reasons[k]},
         "penetration": float(world.worst_depth), "residual": float(world.worst_residual),
         "step": float(run.step), "until": plan.until,
     }  # fmt: skip
@@ -161,6 +163,7 @@ def _missed(summary: dict[str, Any]) -> str:
     return passed + (
         f"; impulses of {summary['missed']} of {summary['steps']} steps miss the tolerance, by a "
         f"residual of {summary['residual']:.2g} at most"
+        + "".join(f" ({count}: {why})" for why, count in summary["reasons"].items())
     )
 
 

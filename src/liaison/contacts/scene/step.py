@@ -2,7 +2,8 @@
 
 Gaps and rows of candidates come from one kernel for each class of pair.
 
-Public names: solved_step, keep_impulses, note_forces, place, deepest, gap_of, UNSOLVED.
+Public names: solved_step, serve, keep_impulses, note_forces, place, deepest, gap_of,
+evaluate_pair, note_entries, UNSOLVED.
 
 Source: docs/theory/time_stepping.md.
 """
@@ -11,29 +12,54 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.program.loops.language import entry_at, f64, i64, loop, ptr
+from liaison.program.loops.language import at, entry_at, f64, i64, loop, ptr
 from liaison.program.loops.records import Rows
-from liaison.simulation.steps.layout import GOOD, Entries
+from liaison.simulation.steps.layout import GOOD, Entries, Run
 
 from .bodies import copy_twists, free_bodies, move, moved_pose, spin_again
-from .candidates import candidates, law_of
-from .islands import MANY, MORE_TRIES, PLACES, STEP, TRIES, solve_islands
-from .layout import FEW, KINDS, Candidate, Contact, PairEntries, Pose, World
+from .candidates import NEAR as NEAR_BOXES
+from .candidates import gathered, law_of, near_pairs, near_share
+from .islands import (
+    MANY,
+    MORE_TRIES,
+    PLACES,
+    STEP,
+    TRIES,
+    begin_shares,
+    end_shares,
+    solve_islands,
+    solve_share,
+)
+from .layout import FEW, KINDS, Candidate, Contact, Crew, Island, PairEntries, Pose, World
+
+ACTIVE, ROWS, DEEPEST = 3, 4, 5
+"""What is asked of threads about candidates, behind what is asked about islands and boxes."""
+
+BEFORE, MIDWAY, AFTER = 0, 1, 2
+"""Poses at which gaps are taken: of the beginning of the step, midway, of its end."""
+
+MANY_PAIRS = 1000
+"""Candidates up to which one thread looks at them."""
 
 
 @loop
 def gap_of(e: Entries, candidate: Candidate, poses: Rows[Pose], world: World) -> f64:
     """The gap of a candidate, bodies being at `poses`."""
-    evaluate_pair(KINDS + candidate.kind, e, candidate, poses, world.out, world)
+    evaluate_pair(KINDS + candidate.kind, PairEntries(e.others), candidate, poses, world.out, world)
     return float(world.out[0])
 
 
 @loop
 def evaluate_pair(
-    number: i64, e: Entries, candidate: Candidate, poses: Rows[Pose], out: ptr, world: World
+    number: i64,
+    pairs: PairEntries,
+    candidate: Candidate,
+    poses: Rows[Pose],
+    out: ptr,
+    world: World,
 ) -> None:
     """An entry of the kernel at a candidate: gap and rows, or from `KINDS` on the gap alone."""
-    entry = entry_at(PairEntries(e.others).ints, number)
+    entry = entry_at(pairs.ints, number)
     pose = poses[world.collider[candidate.second].body].floats
     one = candidate.one
     if candidate.first < 0:
@@ -44,16 +70,82 @@ def evaluate_pair(
 
 
 @loop
-def activate(e: Entries, limit: f64, again: i64, poses: Rows[Pose], world: World) -> i64:
-    """Candidates whose gap at `poses` is at most `limit` become active; how many became so.
+def note_entries(e: Entries, scratch: ptr, world: World) -> None:
+    """The kernel of pairs, for all threads."""
+    crew = Crew(at(scratch, world.crew_at))
+    for k in range(2 * KINDS):
+        crew.pairs[k] = e.others[k]
 
-    Where `again`, those that are active stay so.
+
+@loop
+def activate(limit: f64, again: i64, poses: i64, scratch: ptr, world: World) -> i64:
+    """Candidates whose gap is at most `limit` become active; how many became so.
+
+    Args:
+        limit: on gaps.
+        again: 1 where those that are active stay so.
+        poses: BEFORE, MIDWAY or AFTER.
+        scratch: with the crew, which knows the kernel of pairs.
+        world: everything else.
     """
+    crew = Crew(at(scratch, world.crew_at))
+    crew.limit = limit
+    crew.again = again
+    crew.poses = poses
+    workers = by_all(ACTIVE, scratch, world)
     count = 0
-    for c in range(world.candidates):
+    for w in range(workers):
+        count += crew.tally[w]
+    return count
+
+
+@loop
+def by_all(kind: i64, scratch: ptr, world: World) -> i64:
+    """Work on all candidates, by all threads where there are many; how many threads that were."""
+    crew = Crew(at(scratch, world.crew_at))
+    workers = crew.workers if world.candidates > MANY_PAIRS else 1
+    crew.sharing = workers
+    begin_shares(kind, workers, crew)
+    pair_share(0, kind, scratch, world)
+    end_shares(workers, crew)
+    return int(workers)
+
+
+@loop
+def pair_share(me: i64, kind: i64, scratch: ptr, world: World) -> None:
+    """The candidates of one thread, which lie side by side."""
+    crew = Crew(at(scratch, world.crew_at))
+    if me < crew.sharing:
+        begin = me * world.candidates // crew.sharing
+        end = (me + 1) * world.candidates // crew.sharing
+        out = Island(at(scratch, world.islands_at + me * world.island_words)).rates
+        if kind == ACTIVE:
+            crew.tally[me] = activate_range(begin, end, out, crew, world)
+        elif kind == ROWS:
+            crew.tally[me] = rows_range(begin, end, crew, world)
+        else:
+            crew.depth[me] = deepest_range(begin, end, out, crew, world)
+
+
+@loop
+def gap_in(candidate: Candidate, out: ptr, crew: Crew, world: World) -> f64:
+    """The gap of a candidate at the poses that the crew looks at."""
+    number = KINDS + candidate.kind
+    if crew.poses == BEFORE:
+        evaluate_pair(number, PairEntries(crew.pairs), candidate, world.pose, out, world)
+    else:
+        evaluate_pair(number, PairEntries(crew.pairs), candidate, world.end, out, world)
+    return float(out[0])
+
+
+@loop
+def activate_range(begin: i64, end: i64, out: ptr, crew: Crew, world: World) -> i64:
+    """As `activate`, of some candidates."""
+    count = 0
+    for c in range(begin, end):
         candidate = world.candidate[c]
-        was = candidate.is_active if again == 1 else 0
-        if was == 0 and gap_of(e, candidate, poses, world) <= limit:
+        was = candidate.is_active if crew.again == 1 else 0
+        if was == 0 and gap_in(candidate, out, crew, world) <= crew.limit:
             candidate.is_active = 1
             count += 1
         else:
@@ -62,27 +154,69 @@ def activate(e: Entries, limit: f64, again: i64, poses: Rows[Pose], world: World
 
 
 @loop
-def contacts_at(e: Entries, poses: Rows[Pose], world: World) -> None:
-    """Bodies, gap and rows of every active candidate, bodies being at `poses`."""
+def contacts_at(poses: i64, scratch: ptr, world: World) -> None:
+    """Bodies, gap and rows of every active candidate, bodies being at these poses."""
+    crew = Crew(at(scratch, world.crew_at))
+    crew.poses = poses
+    workers = by_all(ROWS, scratch, world)
+    world.contacts = crew.tally[workers - 1]
+
+
+@loop
+def rows_range(begin: i64, end: i64, crew: Crew, world: World) -> i64:
+    """Contacts of some candidates, behind those of candidates before; the number of the next."""
     count = 0
-    for c in range(world.candidates):
-        candidate = world.candidate[c]
-        if candidate.is_active == 1:
-            contact = world.contact[count]
-            evaluate_pair(candidate.kind, e, candidate, poses, contact.floats, world)
-            contact.body[0] = -1
-            if candidate.first >= 0:
-                contact.body[0] = world.collider[candidate.first].body
-            contact.body[1] = world.collider[candidate.second].body
-            contact.candidate = c
-            law = world.law[law_of(candidate.first, candidate.second, world)]
-            contact.friction = law.friction
-            contact.restitution = law.restitution
-            contact.rolling = law.rolling
-            contact.pivoting = law.pivoting
-            push_of(contact, world)
+    for c in range(begin):
+        count += world.candidate[c].is_active
+    for c in range(begin, end):
+        if world.candidate[c].is_active == 1:
+            fill_contact(c, world.contact[count], crew, world)
             count += 1
-    world.contacts = count
+    return count
+
+
+@loop
+def fill_contact(c: i64, contact: Contact, crew: Crew, world: World) -> None:
+    """Bodies, gap and rows of one candidate."""
+    candidate = world.candidate[c]
+    pairs = PairEntries(crew.pairs)
+    if crew.poses == MIDWAY:
+        evaluate_pair(candidate.kind, pairs, candidate, world.mid, contact.floats, world)
+    else:
+        evaluate_pair(candidate.kind, pairs, candidate, world.end, contact.floats, world)
+    contact.body[0] = -1
+    if candidate.first >= 0:
+        contact.body[0] = world.collider[candidate.first].body
+    contact.body[1] = world.collider[candidate.second].body
+    contact.candidate = c
+    law = world.law[law_of(candidate.first, candidate.second, world)]
+    contact.friction = law.friction
+    contact.restitution = law.restitution
+    contact.rolling = law.rolling
+    contact.pivoting = law.pivoting
+    push_of(contact, world)
+
+
+@loop
+def serve(me: i64, run: Run, scratch: ptr) -> None:
+    """What a further thread does while the first one goes on with a run: its share of the work."""
+    world = World(run.beside)
+    crew = Crew(at(scratch, world.crew_at))
+    seen = 0.0
+    while True:
+        x = crew.order
+        crew.after(seen, x, x, x, x, x, x, x)
+        seen = crew.order[0]
+        if crew.over[0] > 0.0:
+            break
+        if crew.kind == NEAR_BOXES:
+            near_share(me, scratch, world)
+        elif crew.kind >= ACTIVE:
+            pair_share(me, crew.kind, scratch, world)
+        else:
+            solve_share(me, crew.kind, scratch, world)
+        x = crew.done[me:]
+        crew.publish(seen, x, x, x, x, x, x, x)
 
 
 @loop
@@ -162,6 +296,7 @@ def solved_step(e: Entries, scratch: ptr, world: World) -> i64:
         world.tried += 1 - is_solved
     if world.excess > 1.0:
         world.tried = UNSOLVED + 1  # the step is missed, and its rest taken at once
+        world.ended = world.why
     return GOOD
 
 
@@ -234,13 +369,14 @@ def is_joined(first: i64, second: i64, world: World) -> i64:
 def attempt(e: Entries, scratch: ptr, world: World) -> i64:
     """Impulses of a step of size `world.h`, and what they miss; GOOD, or why not."""
     free_bodies(world)
-    status = candidates(e, world)
+    note_entries(e, scratch, world)
+    status = gathered(e, near_pairs(scratch, world), world)
     if status != GOOD:
         return status
-    activate(e, world.touch, 0, world.pose, world)
-    activate(e, 0.0, 1, world.end, world)
+    activate(world.touch, 0, BEFORE, scratch, world)
+    activate(0.0, 1, AFTER, scratch, world)
     for _ in range(SPUN):
-        find_impulses(e, scratch, world)
+        find_impulses(scratch, world)
         if world.contacts == 0 or spin_again(world) == 0:
             break
         keep_impulses(world)
@@ -248,32 +384,32 @@ def attempt(e: Entries, scratch: ptr, world: World) -> i64:
 
 
 @loop
-def find_impulses(e: Entries, scratch: ptr, world: World) -> None:
+def find_impulses(scratch: ptr, world: World) -> None:
     """Impulses of what is active, and of what they close."""
     for _ in range(AGAIN):
-        contacts_at(e, world.mid, world)
+        contacts_at(MIDWAY, scratch, world)
         guess(world)
         copy_twists(world.bodies, world.free, world.next)
         solve_islands(STEP, scratch, world)
         world.touching = world.contacts
         world.most = max(world.most, world.contacts)
         move(world.next, world.end, world)
-        if activate(e, -world.depth, 1, world.end, world) == 0:
+        if activate(-world.depth, 1, AFTER, scratch, world) == 0:
             break
         keep_impulses(world)  # those that join begin with none, the others with what they have
 
 
 @loop
-def place(e: Entries, scratch: ptr, world: World) -> None:
+def place(scratch: ptr, world: World) -> None:
     """Bodies at the end of the step out of each other, by the shortest way."""
     allowed = world.depth if world.touching <= FEW else MANY * world.depth
-    worst = deepest(e, world)
+    worst = deepest(scratch, world)
     for _ in range(PLACED):
         if worst <= allowed:
             break
         # gaps that others may close while they are pushed out are guarded
-        count = activate(e, NEAR * worst, 0, world.end, world)
-        contacts_at(e, world.end, world)
+        count = activate(NEAR * worst, 0, AFTER, scratch, world)
+        contacts_at(AFTER, scratch, world)
         for c in range(count):
             contact = world.contact[c]
             for r in range(3):
@@ -286,17 +422,29 @@ def place(e: Entries, scratch: ptr, world: World) -> None:
         solve_islands(PLACES, scratch, world)
         for i in range(world.bodies):
             moved_pose(1.0, world.end[i], world.next[i], world.end[i])
-        worst = deepest(e, world)
+        worst = deepest(scratch, world)
     world.penetration = worst
     world.worst_depth = max(world.worst_depth, worst)
 
 
 @loop
-def deepest(e: Entries, world: World) -> f64:
+def deepest(scratch: ptr, world: World) -> f64:
     """The deepest penetration of all candidates at the end of the step."""
+    crew = Crew(at(scratch, world.crew_at))
+    crew.poses = AFTER
+    workers = by_all(DEEPEST, scratch, world)
     depth = 0.0
-    for c in range(world.candidates):
-        depth = max(depth, -gap_of(e, world.candidate[c], world.end, world))
+    for w in range(workers):
+        depth = max(depth, crew.depth[w])
+    return depth
+
+
+@loop
+def deepest_range(begin: i64, end: i64, out: ptr, crew: Crew, world: World) -> f64:
+    """The same of some candidates."""
+    depth = 0.0
+    for c in range(begin, end):
+        depth = max(depth, -gap_in(world.candidate[c], out, crew, world))
     return depth
 
 

@@ -36,8 +36,8 @@ EVENTS = 16
 
 PROGRESS = (
     "h", "left", "excess", "residual", "penetration", "worst_residual", "worst_depth",
-    "sweeps", "most", "followed", "turns", "missed", "limited", "passed",
-    "parts", "tried",
+    "sweeps", "most", "followed", "turns", "missed", "limited", "unfound", "reasons", "passed",
+    "parts", "tried", "ended",
 )  # fmt: skip
 """What a world keeps when it gets more room, besides the pairs it follows."""
 

@@ -22,7 +22,7 @@ slopes are taken anew at the point of the way d from Δ_k to Δ at which
 changes its sign, the least of what is convex where efforts fall with what they act along. So no
 motor gives more than its limit.
 
-Public names: begin_loads, add_loads, is_unsettled, relinearize, spend.
+Public names: begin_loads, add_loads, put_loads, is_unsettled, relinearize, spend.
 
 Source: docs/theory/time_stepping.md; HW2 §IV.3 (A-stability, Padé).
 """
@@ -92,6 +92,7 @@ def begin_loads(e: Entries, run: Run, scratch: ptr) -> None:
         loads.change[k] = 0.0
         loads.along[k] = 0.0
         loads.weight[k] = 0.5
+        loads.before[k] = dot(nv, rows.J[k], run.v)
         total = 0.0
         for i in range(nv):
             if run.terms.M[i, i] > 0.0:
@@ -106,8 +107,7 @@ def changes(after: ptr, run: Run) -> None:
     """J Δ of a step that ends with these velocities, into `loads.along`."""
     nv = run.nv
     for k in range(run.nf):
-        J = run.load_rows.J[k]
-        run.loads.along[k] = dot(nv, J, after) - dot(nv, J, run.v)
+        run.loads.along[k] = dot(nv, run.load_rows.J[k], after) - run.loads.before[k]
 
 
 @loop
@@ -116,11 +116,17 @@ def add_loads(after: ptr, e: Entries, run: Run, scratch: ptr) -> None:
 
     Forces f are at the mean of the velocities before and `after`.
     """
+    changes(after, run)
+    laws_at(0.0, run.theta, e, run, scratch)
+    put_loads(run)
+
+
+@loop
+def put_loads(run: Run) -> None:
+    """The same with the laws at hand, those of the forces f."""
     nv = run.nv
     loads = run.loads
     terms = run.terms
-    changes(after, run)
-    laws_at(0.0, run.theta, e, run, scratch)
     for k in range(run.nf):
         J = run.load_rows.J[k]
         c = loads.slope[k]

@@ -84,13 +84,13 @@ def gap_mode(k: i64, was: i64, run: Run, event_log: ptr) -> i64:
     u = run.sides.rate[block.first]
     e = run.mid.laws[k].restitution
     hits = run.hits[k] if impulse > 0.0 and run.active[k] == 1 else 0
-    wait = wait_for(k, run)
     if hits == 1:
-        note_impact(k, run.t + wait, run, event_log)
+        note_impact(k, run.t + wait_for(k, run), run, event_log)
     now = OPEN
     if run.active[k] == 1 and (hits == 0 or e <= 0.0):
         now = CLOSED if was == CLOSED or impulse > 0.0 else OPEN
     if now == CLOSED and was == OPEN:
+        wait = wait_for(k, run)
         if hits == 0 and e > 0.0 and u < 0.0:
             note_block(RESTS, k, run.t + wait, run, event_log)
         note_block(CLOSES, k, run.t + wait, run, event_log)

@@ -22,7 +22,7 @@ impulses without restitution, which cannot, are mixed with those that have it,
 which lie within the cones and leave gaps open as both do.
 
 Public names: moreau_step, is_same_place, rate_before, taken_on, bounds, moves, impulses,
-finish_step, work, without_gain.
+finish_step, work, rebounds, without_gain.
 
 Source: MOR88 §10 (midpoint scheme), JEAN99 §5 (θ-scheme); docs/theory/time_stepping.md.
 """
@@ -39,20 +39,25 @@ from liaison.simulation.steps.layout import (
     NOT_FINITE,
     SINGULAR_MASS,
     Entries,
-    Law,
     OneSided,
     Run,
 )
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP, OPEN, STICK, STRIBECK
 from liaison.simulation.steps.variational import note_stages
-from liaison.solvers.cones.cones import DISC, ONE_WAY, Limit, reachable_part, solve_cones_near
+from liaison.solvers.cones.cones import (
+    DISC,
+    ONE_WAY,
+    Limit,
+    reachable_part,
+)
+from liaison.solvers.cones.near import solve_cones_again, solve_cones_near
 from liaison.solvers.linear.dense import RANK_TOLERANCE, dot, largest_in
 from liaison.solvers.linear.lemke import SOLVED, polyhedral_missed, solve_polyhedral
 
-from .loads import add_loads, begin_loads, is_unsettled, relinearize
+from .loads import add_loads, begin_loads, is_unsettled, put_loads, relinearize
 from .modes import still
 from .rows import (
-    NOT_YET,
+    adopt,
     delassus,
     forget_end,
     forget_rows,
@@ -66,11 +71,6 @@ from .rows import (
 
 UNSOLVABLE = 1e300
 """The residual of a problem whose pivots end on a ray, or that has more rows than there is room."""
-
-NOWHERE = -1.0
-"""The key of a place that is the same at no other state."""
-
-LAW = Law.header
 
 FEW_VELOCITIES = 12
 """Up to which contacts that contradict each other are left to the solver: it costs little then."""
@@ -86,34 +86,58 @@ ROUNDING = 1e-12
 def impulses(part: f64, run: Run) -> f64:
     """P of the active blocks, with a part of their restitution; the residual of the problem."""
     problem = run.problem
-    cones = run.cone
-    chosen = run.chosen
     count = choose(run)
     m = run.rows_chosen
     if m > run.most:
         return UNSOLVABLE
+    if m == 0:
+        keep_impulses(run)
+        return 0.0
     A = problem.A
     b = problem.b
     P = problem.P
     limits = problem.limits
-    kept = run.impulse
-    rows_in_metric(m, chosen, run.rank, flat(run.mid.D), run)
-    delassus(m, chosen, A, run)
-    rates(m, part, run)
+    rows_in_metric(m, run.chosen, run.rank, flat(run.mid.D), run)
+    delassus(m, run.chosen, A, run)
+    taken_on(m, run)
+    rates(part, run)
     for i in range(m):
-        P[i] = kept[chosen[i]]
+        P[i] = run.impulse[run.chosen[i]]
     if run.facets > 0:
         residual = UNSOLVABLE
-        if solve_polyhedral(m, count, A, b, cones, limits, run.facets, P, run.area) == SOLVED:
-            residual = polyhedral_missed(m, count, cones, run.facets, run.area)
+        if solve_polyhedral(m, count, A, b, run.cone, limits, run.facets, P, run.area) == SOLVED:
+            residual = polyhedral_missed(m, count, run.cone, run.facets, run.area)
     else:
-        residual = solve_cones_near(m, count, A, b, cones, limits, P, run.area)
-    for r in range(run.nr):
-        kept[r] = 0.0
-    for i in range(m):
-        kept[chosen[i]] = P[i]
+        residual = solve_cones_near(m, count, A, b, run.cone, limits, P, run.area)
+        run.same_rows = 1
+    keep_impulses(run)
     run.contacts = max(run.contacts, count)
     return float(residual)
+
+
+@loop
+def impulses_again(run: Run) -> f64:
+    """The same with restitution, where nothing but the free motion is another."""
+    problem = run.problem
+    count = run.blocks_chosen
+    for c in range(count):
+        bounds(run.block_of[c], problem.limits[c], run)
+    rates(1.0, run)
+    m = run.rows_chosen
+    residual = solve_cones_again(
+        m, count, problem.A, problem.b, run.cone, problem.limits, problem.P, run.area
+    )
+    keep_impulses(run)
+    return float(residual)
+
+
+@loop
+def keep_impulses(run: Run) -> None:
+    """P by the numbers of rows; 0 on those that are not active."""
+    for r in range(run.nr):
+        run.impulse[r] = 0.0
+    for i in range(run.rows_chosen):
+        run.impulse[run.chosen[i]] = run.problem.P[i]
 
 
 @loop
@@ -126,6 +150,7 @@ def choose(run: Run) -> i64:
             m = choose_block(k, count, m, run)
             count += 1
     run.rows_chosen = m
+    run.blocks_chosen = count
     return count
 
 
@@ -135,6 +160,7 @@ def choose_block(k: i64, c: i64, m: i64, run: Run) -> i64:
     block = run.blocks[k]
     cone = run.cone[c]
     run.cone_of[k] = c
+    run.block_of[c] = k
     cone.kind = DISC if block.kind == FRICTION else ONE_WAY
     cone.first = m
     cone.load = run.cone_of[block.load] if block.load >= 0 else -1
@@ -221,49 +247,46 @@ def rate_before(k: i64, run: Run) -> f64:
 
 @loop
 def taken_on(m: i64, run: Run) -> None:
-    """What rates change from midway to the end of the step, as far as forces can: into `area`.
+    """What rates change from midway to the end of the step, as far as forces can: into `taken`.
 
     A gap that opens slowly ends with −u: of closed contacts of one body that is rounding.
     """
-    change = run.area
+    change = run.problem.taken
     ahead = (1.0 - run.theta) / run.theta
-    for k in range(run.nb):
-        if run.active[k] == 1:
-            cone = run.cone[run.cone_of[k]]
-            goes_on = is_same_place(k, run.sides, run)
-            for i in range(cone.first, cone.first + cone.rows):
-                r = run.chosen[i]
-                change[i] = ahead * (run.mid.rate[r] - run.sides.rate[r]) if goes_on == 1 else 0.0
-            if run.blocks[k].kind == GAP:
-                u = rate_before(k, run)
-                change[cone.first] += u if u >= 0.0 and u < SLOW * run.scales.rate[k] else 0.0
+    for c in range(run.blocks_chosen):
+        k = run.block_of[c]
+        cone = run.cone[c]
+        goes_on = is_same_place(k, run.sides, run)
+        for i in range(cone.first, cone.first + cone.rows):
+            r = run.chosen[i]
+            change[i] = ahead * (run.mid.rate[r] - run.sides.rate[r]) if goes_on == 1 else 0.0
+        if run.blocks[k].kind == GAP:
+            u = rate_before(k, run)
+            change[cone.first] += u if u >= 0.0 and u < SLOW * run.scales.rate[k] else 0.0
     if run.nv > FEW_VELOCITIES:
-        reachable_part(m, run.problem.A, change, at(change, m))
+        reachable_part(m, run.problem.A, change, run.area)
 
 
 @loop
-def rates(m: i64, part: f64, run: Run) -> None:
+def rates(part: f64, run: Run) -> None:
     """b of the problem: rates of the free motion at the end of the step, with restitution."""
     nv = run.nv
     b = run.problem.b
     mid = run.mid
     free = run.free.v
     v = run.v
-    taken_on(m, run)
-    for k in range(run.nb):
-        if run.active[k] == 1:
-            cone = run.cone[run.cone_of[k]]
-            for i in range(cone.first, cone.first + cone.rows):
-                r = run.chosen[i]
-                u = mid.rate[r] + run.area[i]
-                D = mid.D[r]
-                for j in range(nv):
-                    u += D[j] * (free[j] - v[j])
-                b[i] = u
-    for k in range(run.nb):
-        block = run.blocks[k]
-        if run.active[k] == 1 and block.kind == GAP:
-            i = run.cone[run.cone_of[k]].first
+    taken = run.problem.taken
+    for i in range(run.rows_chosen):
+        r = run.chosen[i]
+        u = mid.rate[r] + taken[i]
+        D = mid.D[r]
+        for j in range(nv):
+            u += D[j] * (free[j] - v[j])
+        b[i] = u
+    for c in range(run.blocks_chosen):
+        k = run.block_of[c]
+        if run.blocks[k].kind == GAP:
+            i = run.cone[c].first
             u = rate_before(k, run)
             run.hits[k] = 0
             if u >= 0.0:
@@ -322,6 +345,17 @@ def work(run: Run) -> f64:
 
 
 @loop
+def rebounds(run: Run) -> i64:
+    """1 if restitution has a part in the impulses: those without it would else be the same."""
+    for c in range(run.blocks_chosen):
+        k = run.block_of[c]
+        hit = 1 if run.blocks[k].kind == GAP and run.hits[k] == 1 else 0
+        if hit == 1 and run.mid.laws[k].restitution > 0.0:
+            return 1
+    return 0
+
+
+@loop
 def without_gain(run: Run) -> f64:
     """Impulses of (stepping-5) in the place of those that gain; the residual of those without e."""
     m = run.rows_chosen
@@ -345,6 +379,7 @@ def without_gain(run: Run) -> f64:
         P[i] += (part - 0.5) * way[i]
         run.impulse[run.chosen[i]] = P[i]
     finish_step(run)
+    run.same_rows = 0
     return residual
 
 
@@ -433,13 +468,16 @@ def settle(e: Entries, run: Run, scratch: ptr) -> i64:
 def find_impulses(e: Entries, run: Run, scratch: ptr) -> i64:
     """Impulses of all that is active, and of what becomes so under them; GOOD, or why not."""
     for _ in range(AGAIN):
-        residual = impulses(1.0, run)
+        if run.same_rows == 1:
+            residual = impulses_again(run)
+        else:
+            residual = impulses(1.0, run)
         if not (residual <= UNSOLVED):
             return NO_MODE
         finish_step(run)
         if run.rows_chosen == 0:
             break  # `predict` has seen every gap at this end
-        if work(run) > 0.0:
+        if rebounds(run) == 1 and work(run) > 0.0:
             residual = max(residual, without_gain(run))
         if closing(e, run, scratch) == 0:
             run.complementarity = max(run.complementarity, residual)
@@ -463,7 +501,7 @@ def midway(e: Entries, run: Run, scratch: ptr) -> i64:
     dampen(run)
     if run.nf > 0:
         begin_loads(e, run, scratch)
-        add_loads(v, e, run, scratch)
+        put_loads(run)
     if into_metric(run) != GOOD:
         return SINGULAR_MASS
     solve_free(run)
@@ -478,6 +516,7 @@ def into_metric(run: Run) -> i64:
         return SINGULAR_MASS
     run.rank = rank
     forget_rows(run)
+    run.same_rows = 0
     return GOOD
 
 
@@ -512,7 +551,8 @@ def forces_at_mean(e: Entries, after: ptr, run: Run, scratch: ptr) -> None:
     for i in range(run.nv):
         mean[i] = (1.0 - theta) * run.v[i] + theta * after[i]
     terms_midway(e, mean, run, scratch)
-    dampen(run)
+    if run.is_damped > 0:
+        dampen(run)
     if run.nf > 0:
         add_loads(after, e, run, scratch)
 
@@ -558,10 +598,12 @@ def dampen(run: Run) -> None:
     nv = run.nv
     mid = run.mid
     terms = run.terms
+    run.is_damped = 0
     for k in range(run.nb):
         block = run.blocks[k]
         c = mid.laws[k].viscous
         if c > 0.0 and block.kind == FRICTION and is_loaded(k, run) == 1:
+            run.is_damped = 1
             for r in range(block.first, block.first + block.rows):
                 D = mid.D[r]
                 for i in range(nv):
@@ -637,37 +679,8 @@ def closing(e: Entries, run: Run, scratch: ptr) -> i64:
             if is_same_place(k, end, run) == 0:
                 adopt(k, run)
             active[k] = 1
+            run.same_rows = 0
             count += 1
         elif block.kind == FRICTION and block.load >= 0:
             active[k] = active[block.load]
     return count
-
-
-@loop
-def adopt(k: i64, run: Run) -> None:
-    """Rows of a place that is there only at the end of the step, in the place of those midway.
-
-    A corner or edge that comes to the ground while the body turns is met by an impulse along its
-    own normal. Its rates are those of the velocities before the step.
-    """
-    run.mid.gap[k] = run.end.gap[k]
-    for b in range(run.nb):
-        if b == k or (run.blocks[b].kind == FRICTION and run.blocks[b].load == k):
-            adopt_rows(b, run)
-    run.mid.laws[k].spare[0] = NOWHERE
-
-
-@loop
-def adopt_rows(b: i64, run: Run) -> None:
-    """The same of one block."""
-    nv = run.nv
-    mid = run.mid
-    end = run.end
-    for i in range(LAW):
-        mid.laws[b].floats[i] = end.laws[b].floats[i]
-    for r in range(run.blocks[b].first, run.blocks[b].first + run.blocks[b].rows):
-        mid.rate[r] = end.rate[r]
-        for i in range(nv):
-            mid.D[r, i] = end.D[r, i]
-            mid.rate[r] -= end.D[r, i] * (run.y[nv + i] - run.v[i])
-        run.in_metric[r, 0] = NOT_YET

@@ -9,16 +9,18 @@ Positions are brought onto closures and out of penetration, by the shortest way 
 repeated. Closed contacts are met together with the closures first, as far as they are independent;
 what still penetrates is pushed out by a problem of complementarity.
 
-Public names: MOREAU, place. Source: docs/theory/time_stepping.md; HW2 §VII.2 (projection methods).
+Public names: MOREAU, TIGHT, place.
+
+Source: docs/theory/time_stepping.md; HW2 §VII.2 (projection methods).
 """
 
 from __future__ import annotations
 
 from types import MappingProxyType
+from typing import Any
 
 from liaison.contacts.events.edges import EDGE
-from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
-from liaison.program.loops.records import words_of
+from liaison.program.loops.language import Loop, at, f64, flat, i64, loop, ptr
 from liaison.simulation.plan.scales import NO_FACE
 from liaison.simulation.steps.advance import begin, commit
 from liaison.simulation.steps.explicit import refresh
@@ -34,7 +36,6 @@ from liaison.simulation.steps.layout import (
     SAMPLING,
     TOO_MANY_STEPS,
     Entries,
-    OneSided,
     Run,
 )
 from liaison.simulation.steps.projection import project
@@ -55,8 +56,8 @@ from .rows import (
     metric_of,
     one_sided,
     one_sided_at_end,
+    part_left,
     pushed,
-    rows_in_metric,
 )
 
 ROUNDS = 12
@@ -92,7 +93,7 @@ def penetration(run: Run) -> f64:
     """The deepest penetration of all gaps at the end, in units."""
     deepest = 0.0
     for k in range(run.nb):
-        if run.blocks[k].kind == GAP:
+        if run.end.gap[k] < 0.0 and run.blocks[k].kind == GAP:
             deepest = max(deepest, -run.end.gap[k] / run.scales.gap[k])
     return deepest
 
@@ -100,17 +101,21 @@ def penetration(run: Run) -> f64:
 @loop
 def note_penetration(run: Run) -> None:
     """Keeps the deepest penetration at the end of a step [m]."""
+    deepest = run.penetration
     for k in range(run.nb):
         if run.blocks[k].kind == GAP:
-            run.penetration = max(run.penetration, -run.end.gap[k])
+            deepest = max(deepest, -run.end.gap[k])
+    run.penetration = deepest
 
 
 @loop
 def is_held(k: i64, run: Run) -> i64:
     """1 if the block is a gap that stays closed under a force."""
     block = run.blocks[k]
+    if run.mode[k] != CLOSED or block.kind != GAP:
+        return 0
     gap = run.end.gap[k]
-    if block.kind != GAP or run.mode[k] != CLOSED or gap > EDGE * run.scales.gap[k]:
+    if gap > EDGE * run.scales.gap[k]:
         return 0
     # a place of hulls that is another than that which carried is not held
     if gap == NO_FACE or is_same_place(k, run.end, run) == 0:
@@ -163,7 +168,8 @@ def shortest_way(holds: i64, deepest: f64, run: Run) -> i64:
     rest = run.free.moved
     held = run.held
     rows = held_rows(holds, held, run)
-    if rows > run.nc + run.most or near_rows(holds, deepest, run) > run.most:
+    guarded = near_rows(holds, deepest, run)
+    if rows > run.nc + run.most or guarded > run.most:
         return NO_MODE
     rank = metric_of(rows, flat(run.terms.M), held, RANK_TOLERANCE, run)
     if rank < 0:
@@ -172,7 +178,10 @@ def shortest_way(holds: i64, deepest: f64, run: Run) -> i64:
         rest[i] = 0.0
     free_motion(rows, rank, held, rest, at(held, (run.nphi + run.nb) * nv), delta, run)
     forget_rows(run)
-    add_guarded(holds, deepest, rank, delta, rest, run)
+    if guarded > 0:
+        add_guarded(holds, deepest, rank, delta, rest, run)
+    elif run.nr > 0:
+        run.chosen[0] = -1
     return GOOD
 
 
@@ -219,18 +228,24 @@ def is_guarded(k: i64, holds: i64, deepest: f64, run: Run) -> i64:
 
 @loop
 def add_guarded(holds: i64, deepest: f64, rank: i64, delta: ptr, rest: ptr, run: Run) -> None:
-    """Adds to δ what the gaps that are not held need in order not to be negative after it."""
+    """Adds to δ what the gaps that are not held need in order not to be negative after it.
+
+    One that follows from those that are held moves with them, and no other way. The rows of the
+    others are in `run.chosen`, before a −1.
+    """
     nv = run.nv
     problem = run.problem
     f = problem.P
     chosen = run.chosen
     m = 0
     for k in range(run.nb):
-        block = run.blocks[k]
-        gap = run.end.gap[k]
-        if is_guarded(k, holds, deepest, run) == 1:
-            chosen[m] = block.first
-            problem.b[m] = gap + dot(nv, run.end.D[block.first], delta)
+        row = run.blocks[k].first
+        if (
+            is_guarded(k, holds, deepest, run) == 1
+            and part_left(row, rank, flat(run.end.D), run) > RANK_TOLERANCE
+        ):
+            chosen[m] = row
+            problem.b[m] = run.end.gap[k] + dot(nv, run.end.D[row], delta)
             f[m] = 0.0
             cone = run.cone[m]
             cone.kind = ONE_WAY
@@ -242,7 +257,8 @@ def add_guarded(holds: i64, deepest: f64, rank: i64, delta: ptr, rest: ptr, run:
             limit.coefficient[1] = 0.0
             limit.constant = 0.0
             m += 1
-    rows_in_metric(m, chosen, rank, flat(run.end.D), run)
+    if m < run.nr:
+        chosen[m] = -1
     delassus(m, chosen, problem.A, run)
     solve_cones(m, m, problem.A, problem.b, run.cone, problem.limits, f, run.area)
     pushed(m, chosen, f, rest, run)
@@ -341,13 +357,19 @@ def stand(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
 
 @loop
 def keep(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
-    """The new state becomes the state, and unilateral rows are those there."""
+    """The new state becomes the state; gaps, rates and places of unilateral rows are those there.
+
+    Steps look at nothing else of their beginning.
+    """
     status = commit(e, run, scratch, event_log)
     if is_at_end(run.t, run.q, run.v, run) == 1:
-        there = run.end.floats
-        sides = run.sides.floats
-        for i in range(words_of(OneSided, run)):
-            sides[i] = there[i]
+        there = run.end
+        sides = run.sides
+        for k in range(run.nb):
+            sides.gap[k] = there.gap[k]
+            sides.laws[k].spare[0] = there.laws[k].spare[0]
+        for r in range(run.nr):
+            sides.rate[r] = there.rate[r]
     else:
         one_sided(e, run.t, run.q, run.v, run.sides, run, scratch)
     return status
@@ -355,3 +377,6 @@ def keep(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
 
 MOREAU = MappingProxyType({"start": set_out, "attempt": one_step, "land": stand, "commit": keep})
 """The phases of Moreau and Jean's steps, which `advance` calls."""
+
+TIGHT: tuple[Loop[..., Any], ...] = (moreau_step, place, note_modes)
+"""Loops in which its steps spend their time, over a few rows and velocities (`compile_loops`)."""

@@ -7,19 +7,20 @@ With M = L Lᵀ and Q an orthonormal basis of the rows of closures L⁻¹Gᵀ,
 so that impulses P of unilateral rows change their rates by A P and leave those of closures alone.
 
 Public names: one_sided, one_sided_at_end, forget_end, is_at_end, metric_of, free_motion,
-forget_rows, rows_in_metric, delassus, pushed.
+forget_rows, rows_in_metric, part_left, delassus, pushed, adopt.
 
 Source: GVL13 §5.4.2 (QR with column pivoting), §6.1 (least squares in a metric).
 """
 
 from __future__ import annotations
 
+from math import sqrt
+
 from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
-from liaison.simulation.steps.layout import Entries, OneSided, Run
+from liaison.simulation.steps.layout import Entries, Law, OneSided, Run
+from liaison.simulation.steps.sides_layout import FRICTION
 from liaison.solvers.linear.dense import (
-    backward_solve,
     dot,
-    forward_solve,
     metric,
     pivoted_qr,
     scaled_rows,
@@ -28,6 +29,11 @@ from liaison.solvers.linear.dense import (
 
 NOT_YET = 1e300
 """In the place of the first number of a row whose X is not computed."""
+
+NOWHERE = -1.0
+"""The key of a place that is the same at no other state."""
+
+LAW = Law.header
 
 
 @loop
@@ -82,8 +88,32 @@ def metric_of(rows: i64, M: ptr, G: ptr, tolerance: f64, run: Run) -> i64:
     L[nv * nv] = metric(nv, rows, M, G, L)
     if L[nv * nv] < 0.0:
         return -1
+    for i in range(nv):
+        run.inverse[i] = 1.0 / L[i * nv + i]
     scaled_rows(nv, rows, G, L, Q, at(order, 3 * rows + 1))
     return pivoted_qr(rows, nv, Q, R, order, tolerance)
+
+
+@loop
+def forward(x: ptr, run: Run) -> None:
+    """x := L⁻¹x by the inverses of the diagonal: divisions one after the other would take long."""
+    nv = run.nv
+    L = run.metric
+    for i in range(nv):
+        x[i] = (x[i] - dot(i, at(L, i * nv), x)) * run.inverse[i]
+
+
+@loop
+def backward(x: ptr, run: Run) -> None:
+    """x := L⁻ᵀx likewise."""
+    nv = run.nv
+    L = run.metric
+    for back in range(nv):
+        i = nv - 1 - back
+        last = x[i] * run.inverse[i]
+        x[i] = last
+        for j in range(i):
+            x[j] -= L[i * nv + j] * last
 
 
 @loop
@@ -102,7 +132,7 @@ def free_motion(rows: i64, rank: i64, G: ptr, force: ptr, right: ptr, x: ptr, ru
         x[i] = force[i]
         for k in range(rows):
             x[i] += alpha * G[k * nv + i] * right[k]
-    forward_solve(nv, L, x)
+    forward(x, run)
     for k in range(rank):
         # the part along closures follows from them alone
         along = dot(nv, at(Q, k * nv), x)
@@ -114,7 +144,7 @@ def free_motion(rows: i64, rank: i64, G: ptr, force: ptr, right: ptr, x: ptr, ru
     for k in range(rank):
         for i in range(nv):
             x[i] += y[k] * Q[k * nv + i]
-    backward_solve(nv, L, x)
+    backward(x, run)
 
 
 @loop
@@ -127,20 +157,36 @@ def forget_rows(run: Run) -> None:
 @loop
 def rows_in_metric(m: i64, chosen: iptr, rank: i64, D: ptr, run: Run) -> None:
     """X of the rows chosen into `run.in_metric`, of those that have none yet."""
+    for j in range(m):
+        if run.in_metric[chosen[j], 0] == NOT_YET:
+            row_in_metric(chosen[j], rank, D, run)
+
+
+@loop
+def row_in_metric(r: i64, rank: i64, D: ptr, run: Run) -> None:
+    """X of one row."""
     nv = run.nv
     L = run.metric
     Q = at(L, nv * nv + 1)
-    for j in range(m):
-        r = chosen[j]
-        x = run.in_metric[r]
-        if x[0] == NOT_YET:
-            for i in range(nv):
-                x[i] = D[r * nv + i]
-            forward_solve(nv, L, x)
-            for k in range(rank):
-                along = dot(nv, at(Q, k * nv), x)
-                for i in range(nv):
-                    x[i] -= along * Q[k * nv + i]
+    x = run.in_metric[r]
+    for i in range(nv):
+        x[i] = D[r * nv + i]
+    forward(x, run)
+    for k in range(rank):
+        along = dot(nv, at(Q, k * nv), x)
+        for i in range(nv):
+            x[i] -= along * Q[k * nv + i]
+
+
+@loop
+def part_left(r: i64, rank: i64, D: ptr, run: Run) -> f64:
+    """X of one row, and how long it is beside L⁻¹Dᵀ: rounding where the row follows from Q."""
+    nv = run.nv
+    row_in_metric(r, 0, D, run)
+    whole = dot(nv, run.in_metric[r], run.in_metric[r])
+    row_in_metric(r, rank, D, run)
+    left = dot(nv, run.in_metric[r], run.in_metric[r])
+    return sqrt(left / whole) if whole > 0.0 else 0.0
 
 
 @loop
@@ -164,4 +210,35 @@ def pushed(m: i64, chosen: iptr, f: ptr, x: ptr, run: Run) -> None:
         row = run.in_metric[chosen[k]]
         for i in range(nv):
             x[i] += f[k] * row[i]
-    backward_solve(nv, run.metric, x)
+    backward(x, run)
+
+
+@loop
+def adopt(k: i64, run: Run) -> None:
+    """Rows of a place that is there only at the end of the step, in the place of those midway.
+
+    A corner or edge that comes to the ground while the body turns is met by an impulse along its
+    own normal. Its rates are those of the velocities before the step.
+    """
+    run.mid.gap[k] = run.end.gap[k]
+    for b in range(run.nb):
+        if b == k or (run.blocks[b].kind == FRICTION and run.blocks[b].load == k):
+            adopt_rows(b, run)
+    run.mid.laws[k].spare[0] = NOWHERE
+
+
+@loop
+def adopt_rows(b: i64, run: Run) -> None:
+    """The same of one block."""
+    nv = run.nv
+    mid = run.mid
+    end = run.end
+    for i in range(LAW):
+        mid.laws[b].floats[i] = end.laws[b].floats[i]
+    for r in range(run.blocks[b].first, run.blocks[b].first + run.blocks[b].rows):
+        mid.rate[r] = end.rate[r]
+        for i in range(nv):
+            mid.D[r, i] = end.D[r, i]
+            mid.rate[r] -= end.D[r, i] * (run.y[nv + i] - run.v[i])
+        run.in_metric[r, 0] = NOT_YET
+    run.is_damped = 1  # it may be

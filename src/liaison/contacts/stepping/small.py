@@ -3,11 +3,11 @@
 The same steps as `moreau`, of the same unilateral rows; matrices stay inside the entries of
 `program.gpu.fused`, contacts that are open take no work, and one contact alone is solved in closed
 form. A step that is not of the ordinary kind (rows that depend on each other, restitution that
-would gain energy, a motor that comes to its limit) ends with ELSEWHERE before positions,
-velocities and modes are changed: the general loops then take it.
+would gain energy; a motor that comes to its limit, see `bent`) ends with ELSEWHERE before
+positions, velocities and modes are changed: the general loops then take it.
 
-Public names: ELSEWHERE, FusedEntries, small_words, small_free, small_impulses, end_status,
-speed_status, small_end, small_stand.
+Public names: ELSEWHERE, FusedEntries, small_words, small_free, small_impulses, small_rounds,
+end_status, speed_status, small_end, small_stand.
 
 Source: docs/theory/time_stepping.md.
 """
@@ -22,8 +22,8 @@ from liaison.program.loops.records import Part, Record, sized, words_of
 from liaison.simulation.steps.layout import GOOD, NOT_FINITE, RAN_AWAY, Entries, Run
 from liaison.simulation.steps.projection import project
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP, OPEN, RATE
-from liaison.solvers.cones.cones import solve_cones_near
-from liaison.solvers.cones.lone import lone_contact
+from liaison.solvers.cones.lone import contact_and_stop, lone_contact
+from liaison.solvers.cones.near import solve_cones_near
 from liaison.solvers.linear.dense import (
     backward_solve,
     cholesky,
@@ -52,6 +52,15 @@ FASTEST = 1e9
 ENOUGH = 100.0
 """Residuals of closures beside their tolerances, which are rounding, that one correction leaves."""
 
+ROUNDED = 1e-14
+"""The same beside 1 + |q|, or 1 + |v|, where tolerances are below rounding."""
+
+
+@loop
+def enough(limit: f64, size: f64) -> f64:
+    """The residual of closures that a correction may leave."""
+    return max(ENOUGH * limit, ROUNDED * size)
+
 
 @final
 class FusedEntries(Record):
@@ -64,6 +73,10 @@ class FusedEntries(Record):
     again: kernel
     back: kernel
     land: kernel
+    sides: kernel
+    middle: kernel
+    moved: kernel
+    bend: kernel
 
 
 @final
@@ -83,6 +96,7 @@ class Left(Part):
     gap_new: ptr = sized("nb")
     q_new: ptr = sized("nq")
     bent_new: ptr = sized("1")
+    bend: ptr = sized("2 + nv + 2 * nf")  # what `bend` reads, see `bent`
 
 
 @final
@@ -175,7 +189,17 @@ def small_impulses(turn: i64, e: Entries, run: Run, scratch: ptr) -> i64:
         FusedEntries(e.others).again(
             t, run.q, left.v_new, run.u, run.p, left.v_end, left.v_end, scratch
         )
-    is_new = 1 - turn
+    status = small_rounds(1 - turn, e, run, scratch)
+    if status != GOOD:
+        return status
+    return ELSEWHERE if left.bent_new[0] > 0.0 else GOOD
+
+
+@loop
+def small_rounds(is_new: i64, e: Entries, run: Run, scratch: ptr) -> i64:
+    """Impulses of what is active, and of what becomes so; rows are in the metric unless new."""
+    left = Left(scratch[first_word(run) :], run)
+    t = run.t + run.theta * run.h
     for _ in range(AGAIN):
         count = choose(run)
         if is_new == 1:
@@ -196,7 +220,7 @@ def small_impulses(turn: i64, e: Entries, run: Run, scratch: ptr) -> i64:
             run.complementarity = max(run.complementarity, residual)
             break
         is_new = 1
-    return ELSEWHERE if left.bent_new[0] > 0.0 else GOOD
+    return GOOD
 
 
 @loop
@@ -236,6 +260,10 @@ def small_problem(count: i64, run: Run) -> f64:
     P = problem.P
     residual = lone_contact(m, count, problem.A, problem.b, run.cone, problem.limits, P)
     if residual < 0.0:
+        residual = contact_and_stop(
+            m, count, problem.A, problem.b, run.cone, problem.limits, P, run.area
+        )
+    if residual < 0.0:
         for i in range(m):
             P[i] = run.impulse[run.chosen[i]]
         residual = solve_cones_near(
@@ -272,7 +300,7 @@ def small_rates(free: ptr, run: Run) -> i64:
             for i in range(cone.first, cone.first + cone.rows):
                 r = run.chosen[i]
                 D = run.mid.D[r]
-                u = run.mid.rate[r] + run.area[i]
+                u = run.mid.rate[r] + run.problem.taken[i]
                 for j in range(nv):
                     u += D[j] * (free[j] - run.v[j])
                 b[i] = u
@@ -390,7 +418,7 @@ def small_place(e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
             run.penetration = max(run.penetration, deepest_gap(deepest, here.gap, run))
         off = largest_in(run.nphi, here.phi, run.scales.closure)
         limit = run.tolerance[0] * size
-        if off <= (limit if corrected == 0 else ENOUGH * limit):
+        if off <= (limit if corrected == 0 else enough(limit, size)):
             return small_velocities(here, v, run)
         if corrected == 2:
             return ELSEWHERE
@@ -405,7 +433,8 @@ def small_velocities(here: Landing, v: ptr, run: Run) -> i64:
     nv = run.nv
     nc = run.nc
     rate = largest_in(nc, here.rate, run.scales.closure_rate)
-    limit = run.tolerance[1] * (1.0 + largest_in(nv, v, run.scales.velocity))
+    size = 1.0 + largest_in(nv, v, run.scales.velocity)
+    limit = run.tolerance[1] * size
     if rate <= limit:
         return GOOD
     after = largest_in(nc, here.rate_left, run.scales.closure_rate)
@@ -413,7 +442,7 @@ def small_velocities(here: Landing, v: ptr, run: Run) -> i64:
         for i in range(nv):
             v[i] = here.v[i]
         rate = after
-    return GOOD if rate <= ENOUGH * limit else ELSEWHERE
+    return GOOD if rate <= enough(limit, size) else ELSEWHERE
 
 
 @loop
@@ -483,7 +512,10 @@ def small_push(deepest: f64, e: Entries, q: ptr, v: ptr, run: Run, scratch: ptr)
     FusedEntries(e.others).back(0.0, q, run.stage, run.u, run.p, here.factor, delta, scratch)
     for i in range(nv):
         delta[i] += here.delta[i]
-    if deepest > SHALLOW and largest_in(nv, delta, run.scales.local) > STRETCHED * deepest:
+    # what is hit may lift others; one alone that has to be pushed has no other way
+    has_ways = 1 if m > 1 or run.problem.P[0] <= 0.0 else 0
+    long = largest_in(nv, delta, run.scales.local) if deepest > SHALLOW else 0.0
+    if has_ways == 1 and long > STRETCHED * deepest:
         return ELSEWHERE
     moved_by(delta, e, q, v, run, scratch)
     return GOOD

@@ -98,7 +98,8 @@ def rows_met(e: Entries, holds: i64, deepest: f64, room: Room, run: Run, scratch
             room.rows_held[met] = float(k)
             met += 1
     for k in range(run.nb):
-        if is_guarded(k, holds, deepest, run) == 0:
+        row = run.blocks[k].first
+        if is_guarded(k, holds, deepest, run) == 0 or run.chosen[guarded] != row:
             continue
         if run.problem.P[guarded] > 0.0:
             add_row(rows, k, right, run)

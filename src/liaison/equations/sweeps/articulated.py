@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from liaison.errors import DerivationError
-from liaison.expr import Expr, as_expr
+from liaison.expr import Expr, as_expr, sqrt
 from liaison.spatial.arrays import (
     Array,
     array,
@@ -221,6 +221,30 @@ def solve_symmetric(D: Array, *sides: Array) -> tuple[Array, ...]:
 
     Source: GVL13 §4.1.2.
     """
+    L, rates = _eliminated(D)
+    return tuple(_substituted(L, rates, side) for side in sides)
+
+
+def halved(D: Array, y: Array) -> Array:
+    """Δ^(−½) L⁻¹ y, with D = L Δ Lᵀ: its square is yᵀ D⁻¹ y."""
+    L, rates = _eliminated(D)
+    x = vector(y)
+    for i in range(len(x)):
+        x[i] = minus(x[i], dot(L[i, :i], x[:i]))
+    return array([times(sqrt(as_expr(rate)), value) for rate, value in zip(rates, x, strict=True)])
+
+
+def halved_back(D: Array, x: Array) -> Array:
+    """L⁻ᵀ Δ^(−½) x, the transpose of `halved`."""
+    L, rates = _eliminated(D)
+    w = vector([times(sqrt(as_expr(rate)), value) for rate, value in zip(rates, x, strict=True)])
+    for i in range(len(w) - 1, -1, -1):
+        w[i] = minus(w[i], dot(L[i + 1 :, i], w[i + 1 :]))
+    return array(w)
+
+
+def _eliminated(D: Array) -> tuple[Array, Array]:
+    """L and 1/Δ of D = L Δ Lᵀ."""
     n = len(D)
     L, W, rates = identity(n), zeros(n, n), zeros(n)
     for j in range(n):
@@ -229,7 +253,7 @@ def solve_symmetric(D: Array, *sides: Array) -> tuple[Array, ...]:
         rates[j] = _reciprocal(W[j, j])
         for i in range(j + 1, n):
             L[i, j] = times(W[i, j], rates[j])
-    return tuple(_substituted(L, rates, side) for side in sides)
+    return L, rates
 
 
 def _reciprocal(pivot: Any) -> Any:

@@ -8,7 +8,8 @@ between frames, such as wheels that roll, follow the cut joints as further ones:
 pose in the axes of the first frame, some of which hold rates only. Numbers in which those of a kind
 differ, such as radii, are constants.
 
-Public names: Cuts, CutClass, FrameKind, cuts_of, LEVELS.
+Public names: Cuts, CutClass, OneCut, FrameKind, cuts_of, tabled, frame_numbers, known_reads,
+read_symbol, seen_rates, LEVELS.
 
 Source: docs/theory/closures.md (closure-1, rolling-1).
 """
@@ -18,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, final
+from typing import Any, Protocol, final
 
 import numpy as np
 
@@ -93,6 +94,11 @@ class Cuts:
     relations: tuple[RestRow, ...]
     order: tuple[int, ...]
 
+    @staticmethod
+    def none() -> Cuts:
+        """Of nothing."""
+        return tabled([], joints=(), frames=(), components=(), relations=(), order=())
+
 
 def cuts_of(tree: Tree, values: Mapping[Expr, Any], relations: tuple[RestRow, ...] = ()) -> Cuts:
     """The cut joints of a tree, parameters replaced by their values, and its relations."""
@@ -100,14 +106,43 @@ def cuts_of(tree: Tree, values: Mapping[Expr, Any], relations: tuple[RestRow, ..
     framed = [x for x in constraints if isinstance(x, BetweenFrames)]
     listed = [_cut_joint(tree, closure, values) for closure in tree.closures]
     listed += [_frame_cut(tree, relation, values) for relation in framed]
-    order = {one.kind: c for c, one in enumerate({x.kind: x for x in listed}.values())}
-    members = [order[one.kind] for one in listed]
-    classes, varying = [], []
-    for c, kind in enumerate(order):
-        alike = [one.numbers for one, own in zip(listed, members, strict=True) if own == c]
-        entries, places = _entries(alike)
-        varying.append(places)
-        classes.append(_class(kind, entries))
+    kinds = [x.kind for x in listed[len(tree.closures) :] if isinstance(x.kind, FrameKind)]
+    return tabled(
+        listed,
+        joints=tuple(x.joint.name for x in tree.closures),
+        frames=tuple(x.name for x in framed),
+        components=[x.components for x in kinds],
+        relations=relations,
+        order=_order(tree, listed, relations),
+    )
+
+
+def tabled(
+    listed: Sequence[OneCut],
+    *,
+    joints: tuple[str, ...],
+    frames: tuple[str, ...],
+    components: Sequence[Sequence[int]],
+    relations: tuple[RestRow, ...],
+    order: tuple[int, ...],
+) -> Cuts:
+    """Cut joints and what is like them, by class; each class is derived once.
+
+    Args:
+        listed: all of them, joints first.
+        joints: names.
+        frames: names of the others.
+        components: of these, as in `Cuts`.
+        relations: rows that are written out.
+        order: all rows in the order of their multipliers.
+    """
+    numbered = {one.kind: c for c, one in enumerate({x.kind: x for x in listed}.values())}
+    members = [numbered[one.kind] for one in listed]
+    alike: list[list[tuple[float, ...]]] = [[] for _ in numbered]
+    for one, c in zip(listed, members, strict=True):
+        alike[c].append(one.numbers)
+    entries = [_entries(own) for own in alike]
+    varying = [places for _, places in entries]
     read = [[one.numbers[k] for k in varying[c]] for one, c in zip(listed, members, strict=True)]
     starts = np.cumsum([0, *map(len, read)])[:-1]
     rows = [
@@ -115,33 +150,38 @@ def cuts_of(tree: Tree, values: Mapping[Expr, Any], relations: tuple[RestRow, ..
         for c, one, start in zip(members, listed, starts, strict=True)
     ]
     marks = [[one.nodes[1], *one.numbers[12:24]] for one in listed]
-    rates = tuple(x for one in listed for x in one.are_rates)
-    kinds = [x.kind for x in listed[len(tree.closures) :] if isinstance(x.kind, FrameKind)]
     return Cuts(
-        classes=tuple(classes),
+        classes=tuple(k.derived(own) for k, (own, _) in zip(numbered, entries, strict=True)),
         table=np.array(rows, dtype=np.int64).reshape(-1, 8),
         constants=np.array([x for row in read for x in row], dtype=float),
         inputs=MappingProxyType(_places(max(map(len, varying), default=0))),
         markers=np.array(marks, dtype=float).reshape(-1, 13),
-        joints=tuple(x.joint.name for x in tree.closures),
-        frames=tuple(x.name for x in framed),
-        components=np.array([x.components for x in kinds], dtype=np.int64).reshape(-1, 3),
+        joints=joints,
+        frames=frames,
+        components=np.array(components, dtype=np.int64).reshape(-1, 3),
         labels=tuple(label for one in listed for label in one.labels),
-        are_rates=rates,
+        are_rates=tuple(x for one in listed for x in one.are_rates),
         reach=tuple(
             1.0 if label.unit == MOMENT else one.arm for one in listed for label in one.labels
         ),
         relations=relations,
-        order=_order(tree, listed, relations),
+        order=order,
     )
+
+
+class CutKind(Protocol):
+    """What cut joints of a class have in common; the same for all of them."""
+
+    def derived(self, entries: Sequence[Any]) -> CutClass:
+        """The formulas of the class, with the numbers of its markers."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class _One:
+class OneCut:
     """A cut joint, or a relation between frames."""
 
-    kind: Any  # of its class: a joint type, whether it has a root, whether it keeps q; or FrameKind
+    kind: CutKind
     numbers: tuple[float, ...]
     nodes: tuple[int, int, int]
     kept: tuple[int, int, int]
@@ -151,12 +191,12 @@ class _One:
     name: str
 
 
-def _cut_joint(tree: Tree, closure: Closure, values: Mapping[Expr, Any]) -> _One:
+def _cut_joint(tree: Tree, closure: Closure, values: Mapping[Expr, Any]) -> OneCut:
     joint, is_kept = closure.joint, closure.ghost is not None
     root = tree.common_ancestor(closure.predecessor[0], closure.successor[0])
     labels = joint_labels(tree, closure) + (tie_labels(joint) if is_kept else [])
-    return _One(
-        kind=(joint.type.mapped(lambda x: number(x, values)), root != GROUND, is_kept),
+    return OneCut(
+        kind=_JointKind(joint.type.mapped(lambda x: number(x, values)), root != GROUND, is_kept),
         numbers=frame_numbers((closure.predecessor, closure.successor), (), values),
         nodes=(closure.predecessor[0], closure.successor[0], root),
         kept=_kept_places(tree, closure.ghost),
@@ -167,10 +207,10 @@ def _cut_joint(tree: Tree, closure: Closure, values: Mapping[Expr, Any]) -> _One
     )
 
 
-def _frame_cut(tree: Tree, relation: BetweenFrames, values: Mapping[Expr, Any]) -> _One:
+def _frame_cut(tree: Tree, relation: BetweenFrames, values: Mapping[Expr, Any]) -> OneCut:
     kind, reads = frame_kind(relation)
     ends = [tree.located(x) for x in relation.frames()]
-    return _One(
+    return OneCut(
         kind=kind,
         numbers=frame_numbers(ends, reads, values),
         nodes=(ends[0][0], ends[1][0], GROUND),
@@ -182,7 +222,7 @@ def _frame_cut(tree: Tree, relation: BetweenFrames, values: Mapping[Expr, Any]) 
     )
 
 
-def _order(tree: Tree, listed: Sequence[_One], relations: Sequence[RestRow]) -> tuple[int, ...]:
+def _order(tree: Tree, listed: Sequence[OneCut], relations: Sequence[RestRow]) -> tuple[int, ...]:
     """Rows as unrolled code has them: of positions first; cut joints, then relations as written."""
     written = {x.name: k for k, x in enumerate(tree.mechanism.constraints)}
     keys = [(is_rate, written.get(one.name, -1)) for one in listed for is_rate in one.are_rates]
@@ -190,11 +230,17 @@ def _order(tree: Tree, listed: Sequence[_One], relations: Sequence[RestRow]) -> 
     return tuple(sorted(range(len(keys)), key=keys.__getitem__))
 
 
-def _class(kind: Any, entries: Sequence[Any]) -> CutClass:
-    if not isinstance(kind, FrameKind):
-        joint, is_rooted, is_kept = kind
-        return _cut_class(joint, is_rooted, is_kept, entries)
-    return CutClass(frame_formulas(kind, entries), len(kind.rows), 0, touching(kind, entries))
+@final
+@dataclass(frozen=True, slots=True)
+class _JointKind:
+    """A joint type, whether it has a root, whether it keeps its coordinates."""
+
+    joint: JointType
+    is_rooted: bool
+    is_kept: bool
+
+    def derived(self, entries: Sequence[Any]) -> CutClass:
+        return _cut_class(self.joint, self.is_rooted, self.is_kept, entries)
 
 
 def _entries(rows: Sequence[Sequence[float]]) -> tuple[list[Any], list[int]]:
@@ -291,6 +337,10 @@ class FrameKind:
         """Of the multipliers of a relation of this kind."""
         return [Label(f"{name}: {word}", unit) for word, unit, *_ in self.rows]
 
+    def derived(self, entries: Sequence[Any]) -> CutClass:
+        """The formulas of a class of them."""
+        return CutClass(frame_formulas(self, entries), len(self.rows), 0, touching(self, entries))
+
 
 def frame_kind(relation: BetweenFrames) -> tuple[FrameKind, list[Any]]:
     """The kind of a relation, and the numbers that it reads, in their order."""
@@ -298,7 +348,7 @@ def frame_kind(relation: BetweenFrames) -> tuple[FrameKind, list[Any]]:
 
     def read(x: Any) -> Expr:
         reads.append(x)
-        return _read(len(reads) - 1)
+        return read_symbol(len(reads) - 1)
 
     listed = relation.rows(R, P, read)
     names = [x.name for x in listed]
@@ -318,8 +368,8 @@ def frame_numbers(ends: Sequence[Any], reads: Sequence[Any], values: Mapping[Exp
 
 def frame_formulas(kind: FrameKind, entries: Sequence[Any]) -> tuple[Expr, ...]:
     """J on two nodes and nothing on a third, then Φ̈, Φ (0 of rates) and Φ̇ of all rows."""
-    ends, known = Ends(entries), _known(entries)
-    pose, (omega, slip) = ends.pose(), _seen(ends)
+    ends, known = Ends(entries), known_reads(entries)
+    pose, (omega, slip) = ends.pose(), seen_rates(ends)
     held, rate = [], []
     for _, _, phi, turn, slide in kind.rows:
         if phi is None:
@@ -340,19 +390,21 @@ def touching(kind: FrameKind, entries: Sequence[Any]) -> tuple[Expr, ...]:
     """R row by row of the first frame, and p of the point at which the force acts."""
     ends = Ends(entries)
     (R_F, _), (_, center) = ends.frames
-    arm = seen_from(ends.pose(), substitute(list(kind.arm), _known(entries)))
+    arm = seen_from(ends.pose(), substitute(list(kind.arm), known_reads(entries)))
     return tuple(as_expr(x) for x in (*R_F.flat, *(center + product(R_F, array(arm)))))
 
 
-def _read(k: int) -> Expr:
+def read_symbol(k: int) -> Expr:
+    """In the place of a number that a relation reads."""
     return symbol(f"number {k} of a relation")
 
 
-def _known(entries: Sequence[Any]) -> dict[Expr, Expr]:
-    return {_read(k): as_expr(x) for k, x in enumerate(entries[24:])}
+def known_reads(entries: Sequence[Any]) -> dict[Expr, Expr]:
+    """These symbols -> numbers, or constants, of a class."""
+    return {read_symbol(k): as_expr(x) for k, x in enumerate(entries[24:])}
 
 
-def _seen(ends: Ends) -> tuple[Any, Any]:
+def seen_rates(ends: Ends) -> tuple[Any, Any]:
     """ω and ṗ of the second frame as seen from the first, in its axes."""
     (R_F, p_F), (_, p_M) = ends.frames
     (omega_F, v_F), (omega_M, v_M) = ends.twists

@@ -43,8 +43,10 @@ from .blocks import local_steps
 from .body_loads import BodyLoads, body_loads, is_on_bodies, potential_of, power_of, symbol_places
 from .classes import Grouping, grouped, number
 from .cuts import Cuts, cuts_of
+from .implicit import LoopedLoads, looped_loads
 from .recursions import Recursion, forward_recursion, inverse_recursion, motion_recursion
 from .rest import RestRow, short_rows
+from .sides import LoopedSides, looped_sides
 from .sweeps import gravity_of, known_values, local_places, node_places, node_table
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
@@ -103,7 +105,10 @@ class LoopedTree:
         pushed: loads on bodies; None where there are none.
         charts: kinds of coordinates.
         labels: of q, v, u, p, outputs.
-        cuts: joints that close loops, and relations; None where there is neither.
+        cuts: joints that close loops, and relations; None where there is neither, and nothing
+            holds unilaterally.
+        sides: what holds unilaterally; None where nothing does.
+        implicit: loads that Moreau's steps take at their end; None where none are taken.
         neutral: positions where every joint is neutral.
     """
 
@@ -130,6 +135,8 @@ class LoopedTree:
     charts: tuple[Chart, ...]
     labels: Mapping[str, tuple[Label, ...]]
     cuts: Cuts | None
+    sides: LoopedSides | None
+    implicit: LoopedLoads | None
     neutral: tuple[float, ...]
 
     @property
@@ -152,6 +159,12 @@ class LoopedTree:
             )
             tables += [self.cuts.table, self.cuts.constants]
             digest.update(_word(self.cuts.relations))
+        if self.sides is not None:
+            formulas = [x for one in self.sides.cuts.classes for x in one.formulas]
+            digest.update(f"{self.sides.words} {fingerprint(formulas)}".encode())
+            digest.update(f"{fingerprint(self.sides.laws)}".encode())
+            tables += [self.sides.cuts.table, self.sides.cuts.constants]
+            digest.update(_word(self.sides.cuts.relations))
         for table in tables:
             digest.update(table.tobytes())
         return digest.hexdigest()
@@ -164,13 +177,14 @@ def _word(relations: Sequence[RestRow]) -> bytes:
     return f"{[[*x.G] for x in relations]} {fingerprint(formulas)}".encode() if formulas else b""
 
 
-def looped_tree(tree: Tree, *, may_bend: bool = False) -> LoopedTree:
+def looped_tree(tree: Tree, *, may_bend: bool = False, is_stepped: bool = False) -> LoopedTree:
     """A tree of many bodies and its cut joints, ready for loops over its nodes.
 
     Args:
-        tree: without unilateral constraints; relations are linear in rates; loads
-            act along coordinates, or on bodies by laws that name no coordinate.
+        tree: its relations are linear in rates; loads act along coordinates, or on bodies by laws
+            that name no coordinate; contacts are of shapes that formulas know.
         may_bend: loads on bodies may bend or jump with the state: who runs them takes steps across.
+        is_stepped: with what Moreau's steps ask for: loads that follow what they act along.
 
     Raises:
         DerivationError: the mechanism has what the loops do not know, or a number is unknown.
@@ -184,7 +198,6 @@ def looped_tree(tree: Tree, *, may_bend: bool = False) -> LoopedTree:
     recursions = _recursions(tree, grouping, gravity)
     along, on_bodies = _parted(tree.mechanism)
     setting = Setting(_without_loads_on_bodies(tree, along) if on_bodies else tree)
-    relations = short_rows(setting)
     further = [*dict.fromkeys(x.joint.type for x in tree.nodes[len(moving.nodes) :])]
     local = [local_steps(x) for x in (*(one.joint for one in grouping.classes), *further)]
     bodies = tuple(body.name for body in tree.mechanism.bodies[1:])
@@ -211,14 +224,17 @@ def looped_tree(tree: Tree, *, may_bend: bool = False) -> LoopedTree:
         pushed=(body_loads(tree.mechanism, on_bodies, may_bend=may_bend) if on_bodies else None),
         charts=tuple(chart for node in tree.nodes for chart in charts_of(node)),
         labels=MappingProxyType(_labels(tree)),
-        cuts=cuts_of(tree, known, relations) if _has_cuts(tree) else None,
+        cuts=cuts_of(tree, known, short_rows(setting)) if is_stepped or _has_cuts(tree) else None,
+        sides=looped_sides(setting, known) if is_stepped or tree.mechanism.contacts else None,
+        implicit=looped_loads(Setting(tree), known) if is_stepped else None,
         neutral=tuple(float(x) for node in tree.nodes for x in node.joint.type.neutral()),
     )
 
 
 def _has_cuts(tree: Tree) -> bool:
-    """Whether joints close loops, or relations hold."""
-    return bool(tree.closures or tree.mechanism.constraints)
+    """Whether joints close loops, or relations hold, or something holds unilaterally."""
+    mechanism = tree.mechanism
+    return bool(tree.closures or mechanism.constraints or mechanism.contacts)
 
 
 def _recursions(
@@ -242,19 +258,15 @@ def _kept_table(tree: Tree, grouping: Grouping, further: Sequence[Any]) -> Ints:
 
 
 def check_loopable(tree: Tree) -> None:
-    """Raises an error for contacts, states of loads, and joints with rows of their own."""
+    """Raises an error for states of loads, and joints with rows of their own."""
     mechanism = tree.mechanism
-    known = {
-        "unilateral constraints": [x.name for x in mechanism.contacts],
-        "states of loads": [x.name for x in mechanism.states],
-    }
-    for what, names in known.items():
-        if names:
-            raise DerivationError(
-                f"{mechanism.name!r} has {what} ({', '.join(names[:5])}), which loops over the "
-                "nodes of a tree do not know.",
-                hint="Derive its equations by newton_euler.",
-            )
+    names = [x.name for x in mechanism.states]
+    if names:
+        raise DerivationError(
+            f"{mechanism.name!r} has states of loads ({', '.join(names[:5])}), which loops over "
+            "the nodes of a tree do not know.",
+            hint="Derive its equations by newton_euler.",
+        )
     ghosts = [x.ghost for x in tree.closures if x.ghost is not None]
     for i, node in enumerate(tree.nodes):
         if node.joint.type.OWN_ROWS or ("'" in node.body and i not in ghosts):

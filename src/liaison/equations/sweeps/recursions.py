@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeAlias, final
 
@@ -26,6 +27,8 @@ from .articulated import (
     articulate,
     coasted,
     freed_rows,
+    halved,
+    halved_back,
     joint_inertia,
     solve_symmetric,
 )
@@ -63,6 +66,8 @@ class Recursion:
     # first slot of what else it leaves in the records
     carry: tuple[tuple[Expr, ...], ...] = ()
     # for each class what passes on of a wrench on the node, as `forward_recursion` explains
+    half: tuple[tuple[Expr, ...], ...] = ()  # f' and x of (half-1)
+    back: tuple[tuple[Expr, ...], ...] = ()  # motion and v of (half-1)
 
 
 def inverse_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion:
@@ -144,7 +149,12 @@ def forward_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion
     y = Sᵀ f + τ,  z = D⁻¹ y,  f' = f − Kᵀ y                                       (carry-1)
 
     of which f' passes to the parent: f', y, z are what `carry` computes. M⁻¹ is Σ yᵀ z over the
-    joints, for two such loads or sums of them.
+    joints, for two such loads or sums of them. With D = C Cᵀ
+
+    x = C⁻¹ y inwards;  v = C⁻ᵀ x − K A, A' = A + S v outwards                      (half-1)
+
+    are L⁻¹ τ and L⁻ᵀ x of a factor L of M = L Lᵀ (A the motion that the parent passes): what
+    `half` and `back` compute.
     """
     nv = max(one.joint.nv for one in classes)
     slots = _slots(
@@ -182,12 +192,24 @@ def forward_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion
     ground = _ground(slots, {"motion": [0, 0, 0, *at_ground(gravity).a]})
     places = MappingProxyType({"needed": slots["inertia"].stop - 6})
     ends = slots["input"].start, slots["output"].start
-    carry = _each(lambda one: _carried(one, slots), classes)
-    return Recursion("forward", sweeps, ground, *ends, places, carry)
+    listed = [_each(partial(x, slots=slots), classes) for x in (_carried, _half, _back)]
+    return Recursion("forward", sweeps, ground, *ends, places, *listed)
 
 
 def _carried(one: NodeClass, slots: Slots) -> list[Any]:
     """(carry-1) of a node, after the inward sweep."""
+    left, y, D = _passed(one, slots)
+    return [*left, *y, *solve_symmetric(D, y)[0]]
+
+
+def _half(one: NodeClass, slots: Slots) -> list[Any]:
+    """f' and x of (half-1)."""
+    left, y, D = _passed(one, slots)
+    return [*left, *halved(D, y)]
+
+
+def _passed(one: NodeClass, slots: Slots) -> tuple[Array, Array, Array]:
+    """f' of (carry-1) in the parent's axes, y and D."""
     node = _remembered(one.link, slots["kept"])
     total, S = _unpacked(_read(own, slots["inertia"])), node.S
     gain = _gain(one.joint.nv, slots["gain"])
@@ -197,11 +219,18 @@ def _carried(one: NodeClass, slots: Slots) -> list[Any]:
     left = vector(wrench - product(gain.K.T, y))
     for row, (column, sign) in freed_rows(S).items():
         left[row] = times(-sign, effort[column])  # since Sᵀ f' = −τ
-    return [
-        *act_force(*node.pose, array(left)),
-        *y,
-        *solve_symmetric(joint_inertia(total, S), y)[0],
-    ]
+    return act_force(*node.pose, array(left)), y, joint_inertia(total, S)
+
+
+def _back(one: NodeClass, slots: Slots) -> list[Any]:
+    """The motion of a node, and v of (half-1)."""
+    node = _remembered(one.link, slots["kept"])
+    total, S = _unpacked(_read(own, slots["inertia"])), node.S
+    x = array([above(6 + k) for k in range(one.joint.nv)])
+    gain = Gain(_gain(one.joint.nv, slots["gain"]).K, halved_back(joint_inertia(total, S), x))
+    still = Drift(array([0, 0, 0]), array([0] * 6))
+    motion, v = accelerated(array([above(k) for k in range(6)]), node, still, gain)
+    return [*motion, *v]
 
 
 def _slots(**sizes: int) -> Slots:

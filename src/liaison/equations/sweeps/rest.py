@@ -4,12 +4,13 @@ Joints of a kind are alike and become loops; what the author adds here and there
 over the coordinates of the tree. In maximal coordinates each formula is short: it knows the two
 bodies it refers to, and no chain of joints between them.
 
-Public names: Rest, RestRow, rest_of, short_rows.
+Public names: Rest, RestRow, rest_of, short_rows, short_relation, nodes_by_name, rest_row,
+check_carried.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, final
@@ -135,12 +136,37 @@ def short_rows(setting: Setting) -> tuple[RestRow, ...]:
     mechanism = setting.mechanism
     if not mechanism.constraints:
         return ()
+    named = nodes_by_name(setting)
+    listed = [x for x in mechanism.constraints if not isinstance(x, BetweenFrames)]
+    rows = [rest_row(*_short_row(setting, named, x)) for x in listed]
+    return tuple(sorted(rows, key=lambda row: row.phi is None))
+
+
+def nodes_by_name(setting: Setting) -> dict[str, int]:
+    """Name of each coordinate and each velocity -> its node."""
     nodes = setting.tree.nodes
     named = {x.name: i for i, node in enumerate(nodes) for x in setting.q[node.q]}
-    named |= {x.name: i for i, node in enumerate(nodes) for x in setting.v[node.v]}
-    listed = [x for x in mechanism.constraints if not isinstance(x, BetweenFrames)]
-    rows = [_row(_as_they_are, *_short_row(setting, named, x)) for x in listed]
-    return tuple(sorted(rows, key=lambda row: row.phi is None))
+    return named | {x.name: i for i, node in enumerate(nodes) for x in setting.v[node.v]}
+
+
+def check_carried(tree: Tree, velocities: Iterable[int], name: str) -> None:
+    """Raises an error for velocities that joints which close loops keep: no path carries them."""
+    ghosts = [tree.nodes[x.ghost].v.start for x in tree.closures if x.ghost is not None]
+    if ghosts and max(velocities, default=-1) >= min(ghosts):
+        raise DerivationError(
+            f"{name} is about a coordinate of a joint that closes a loop, which loops over nodes "
+            "do not know there.",
+            hint="Derive the equations by newton_euler.",
+        )
+
+
+def rest_row(label: Label, row: Row) -> RestRow:
+    """A row that is written out as it is.
+
+    Raises:
+        DerivationError: it holds nothing that moves.
+    """
+    return _row(_as_they_are, label, row)
 
 
 def _as_they_are(formulas: Sequence[Any]) -> list[Expr]:
@@ -157,20 +183,40 @@ def _short_row(
             "nodes do not know.",
             hint="Derive the equations by newton_euler.",
         )
-    formula = relation.vanishing()
-    names = [x.name for x in symbols_of([formula])]
+    row = short_relation(setting, named, relation.vanishing(), of_speeds=relation.OF_SPEEDS)
+    if row is None:
+        raise _nonlinear(relation.name)
+    return Label(relation.name, relation_unit(setting.tree, relation)), row
+
+
+def short_relation(
+    setting: Setting, named: Mapping[str, int], formula: Any, *, of_speeds: bool | None
+) -> Row | None:
+    """The row of a formula over the coordinates of the joints that it names.
+
+    Args:
+        setting: of the mechanism.
+        named: node of each coordinate and velocity.
+        formula: of the author.
+        of_speeds: whether it holds speeds; None: if it has some.
+
+    Returns:
+        The row; None where it is not linear in the rates.
+    """
+    names = [x.name for x in symbols_of([as_expr(formula)])]
     used = {named[y] for x in names for y in (x, x.removesuffix("'")) if y in named}
     nodes = [setting.tree.nodes[i] for i in sorted(used)]
     q = array([x for node in nodes for x in setting.q[node.q]])
     v = array([x for node in nodes for x in setting.v[node.v]])
     qdot = [x for node in nodes for x in setting.qdot[node.q]]
-    formula = with_rates(formula, q, v, qdot)
-    row = relation_row(formula, q, v, qdot, of_speeds=relation.OF_SPEEDS)
+    formula = with_rates(as_expr(formula), q, v, qdot)
+    if of_speeds is None:
+        of_speeds = not {*v}.isdisjoint(symbols_of([formula]))
+    row = relation_row(formula, q, v, qdot, of_speeds=of_speeds)
     if is_curved(row.G, list(v)):
-        raise _nonlinear(relation.name)
+        return None
     places = [j for node in nodes for j in range(node.v.start, node.v.stop)]
-    row = replace(row, G={places[j]: x for j, x in row.G.items()})
-    return Label(relation.name, relation_unit(setting.tree, relation)), row
+    return replace(row, G={places[j]: x for j, x in row.G.items()})
 
 
 class _Numbers:

@@ -1,25 +1,33 @@
 """Block: kernels in which several warps share the work on each state.
 
 A block has a lane for each of its states, and a warp, or several, for each part that an entry is
-divided into (see warps.py). What passes between warps lies in shared memory, number after number,
-each with a place for every lane; so do the inputs, which are read at once at the beginning. Lanes
-beyond the last state repeat it: all of them come to every barrier, and write what it writes.
+divided into (see warps.py). Warps follow each other part after part, so that of blocks of 128
+states those that a quarter of a multiprocessor has go through the same instructions together, and
+wait for them once. What passes between warps lies in shared memory, number after number, each with
+a place for every lane. Lanes beyond the last state repeat it: all of them come to every barrier,
+and write what it writes.
 
-Public names: Shape, Warp, evaluate_block, block_module.
+Evaluate: an entry on every state. Inputs are read at once at the beginning and lie in shared memory
+until all who want them have read them. In single precision sines and cosines of angles among them
+are computed first, in a loop: all warps have the same share of that work, and the code is a quarter
+shorter. In double that was slower.
+
+Public names: Shape, Warp, block_module, evaluate_block.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from typing import TypeAlias, final
 
-from liaison.expr import topological
+from liaison.expr import Expr, topological
 from liaison.program.llvm.entries import Form
-from liaison.program.plan import Piece, Plan
+from liaison.program.plan import TURNING, Piece, Plan
 from liaison.program.program import ARRAYS, Program
 
+from .functions import quick_sincos
 from .thread import DeviceModule, Memory, Thread
 from .to_ptx import EVALUATE, arguments_text
 from .warps import IDS, Division, division
@@ -28,6 +36,9 @@ SHARED = "ptr addrspace(3)"
 LANES = 32  # of a warp
 ADDRESSES = 15  # registers of a thread
 IN_USE = 60  # values, while formulas of a phase are computed
+TURNS = 4  # angles that are turned at a time
+SLACK = 0.5  # of its share that a warp may have more, so that limbs stay whole
+ORDERED = 2  # warps up to which operations are in the order of inputs: measured on forward dynamics
 
 HEAD = """\
 @liaison_block = external addrspace(3) global [0 x REAL], align 16
@@ -38,8 +49,12 @@ define ptx_kernel void @NAME(ARGUMENTS) #0 {
 start:
   %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %block32 = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-  %lane32 = urem i32 %thread, LANES
-  %part = udiv i32 %thread, LANES
+  %within = urem i32 %thread, WIDTH
+  %whole = udiv i32 %thread, WIDTH
+  %part = urem i32 %whole, WARPS
+  %row = udiv i32 %whole, WARPS
+  %rows = mul i32 %row, WIDTH
+  %lane32 = add i32 %rows, %within
   %warp = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %part, i32 0, i32 31)
   %lane = zext i32 %lane32 to i64
   %block = zext i32 %block32 to i64
@@ -86,30 +101,6 @@ class Shape:
         return self.numbers * self.lanes * (8 if form.real == "double" else 4)
 
 
-def evaluate_block(
-    program: Program, entry: str, form: Form, shared: frozenset[str], shape: Shape
-) -> tuple[str, Shape]:
-    """IR of the kernel `evaluate`, with the arguments of `evaluate_ir`, and how it is launched.
-
-    Args:
-        program: with the entry.
-        entry: its name.
-        form: double or float.
-        shared: arrays that are the same for all states.
-        shape: warps, lanes and registers.
-    """
-    module = DeviceModule(form, tabled=True)
-    divided = division(program.entry(entry).outputs, shape.warps, room=shape.room(form))
-    read = topological(program.entry(entry).outputs)
-    places = sorted({program.inputs[node] for node in read if node.op == "symbol"})
-    slots = {place: k for k, place in enumerate(x for x in places if x[0] not in shared)}
-    whole = replace(shape, numbers=len(slots) + divided.slots)
-    warps = [Warp(module, program, whole, shared, number) for number in range(shape.warps)]
-    for warp in warps:
-        warp.run(divided, len(slots), warp.taken(slots), writes=True)
-    return block_module(module, "evaluate", EVALUATE, warps), whole
-
-
 def block_module(
     module: DeviceModule, name: str, arguments: Iterable[str], warps: list[Warp]
 ) -> str:
@@ -118,15 +109,17 @@ def block_module(
     cases = " ".join(f"i32 {k}, label %warp{k}" for k in range(shape.warps))
     head = HEAD.replace("ARGUMENTS", arguments_text(arguments, module.form)).replace("NAME", name)
     head = head.replace("CASES", cases).replace("REAL", module.form.real)
+    sizes = {"LANES": shape.lanes, "WARPS": shape.warps, "WIDTH": min(LANES, shape.lanes)}
+    head = reduce(lambda text, name: text.replace(name, str(sizes[name])), sizes, head)
     marks = [
         f'attributes #0 = {{ nounwind "nvvm.maxntid"="{shape.threads}" '
         f'"nvvm.maxnreg"="{shape.registers}" }}',
         "attributes #1 = { convergent nounwind }",
+        "!8 = distinct !{!8, !9}",
+        '!9 = !{!"llvm.loop.unroll.disable"}',
     ]
     bodies = [line for warp in warps for line in (*warp.lines, "  br label %done")]
-    return "\n".join(
-        [head.replace("LANES", str(shape.lanes)), *bodies, *TAIL, module.tail(), *marks, ""]
-    )
+    return "\n".join([head, *bodies, *TAIL, module.tail(), *marks, ""])
 
 
 @final
@@ -180,20 +173,6 @@ class Warp:
         threads = self.shape.lanes * (self.shape.warps if warps is None else warps)
         text = f"{'bar.sync' if waits else 'bar.arrive'} {number}, {threads};"
         self.lines.append(f'  call void asm sideeffect "{text}", "~{{memory}}"() #1')
-
-    def taken(self, slots: Mapping[tuple[str, int], int]) -> Readers:
-        """Reads its share of what all warps want into slots at once; where it is found then."""
-        own = [place for place, slot in slots.items() if slot % self.shape.warps == self.number]
-        values = [self.memory.load(*place) for place in own]
-        for place, value in zip(own, values, strict=True):
-            self.keep(slots[place], value)
-        self.memory.forget()
-        self.wait()
-        arrays = dict.fromkeys(array for array, _ in slots)
-        return {array: partial(self._at_slot, slots, array) for array in arrays}
-
-    def _at_slot(self, slots: Mapping[tuple[str, int], int], array: str, index: int) -> str:
-        return self.fetched(slots[array, index])
 
     def run(
         self, divided: Division, first: int, read: Readers, *, writes: bool = False
@@ -256,3 +235,123 @@ class _Stores:
             self.warp.keep(self.first + index, value)
         elif self.writes:
             self.warp.memory.store(array, index, value)
+
+
+def evaluate_block(
+    program: Program, entry: str, form: Form, shared: frozenset[str], shape: Shape
+) -> tuple[str, Shape]:
+    """IR of the kernel `evaluate`, with the arguments of `evaluate_ir`, and how it is launched.
+
+    Args:
+        program: with the entry.
+        entry: its name.
+        form: double or float.
+        shared: arrays that are the same for all states.
+        shape: warps, lanes and registers.
+    """
+    module = DeviceModule(form, tabled=True)
+    outputs, room = program.entry(entry).outputs, shape.room(form)
+    order = topological(outputs)
+    angles = _angles(order, outputs, program, shared) if form.real == "float" else []
+    inputs = _inputs(order, angles, program, shared, shape.warps)
+    places = program.inputs if shape.warps <= ORDERED else None
+    divided = division(
+        outputs, shape.warps, room=room, inputs=places, laid=inputs.laid, slack=SLACK
+    )
+    whole = replace(shape, numbers=divided.slots)
+    warps = [Warp(module, program, whole, shared, number) for number in range(shape.warps)]
+    for warp in warps:
+        _take(warp, inputs)
+        warp.run(divided, 0, {}, writes=True)
+    return block_module(module, "evaluate", EVALUATE, warps), whole
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Inputs:
+    """What all warps of a block find in shared memory when they begin.
+
+    Attributes:
+        places: arrays and indices of inputs, each with the slot that it is read into.
+        turning: the first so many slots are angles; a sine takes the place of its angle, and the
+            cosine lies as far beyond.
+        laid: slots of inputs, and of sines and cosines, by formula.
+    """
+
+    places: Mapping[tuple[str, int], int]
+    turning: int
+    laid: Mapping[Expr, int]
+
+
+def _angles(
+    order: Sequence[Expr], outputs: Sequence[Expr], program: Program, shared: frozenset[str]
+) -> list[Expr]:
+    """Inputs of which only sines and cosines are wanted."""
+    wanted = {node.args[0]: True for node in order if node.op in TURNING}
+    wanted |= dict.fromkeys(outputs, False)
+    for node in order:
+        if node.op not in TURNING:
+            wanted |= dict.fromkeys(node.args, False)
+    own = {x for x, (array, _) in program.inputs.items() if array not in shared}
+    return [node for node, is_angle in wanted.items() if is_angle and node in own]
+
+
+def _inputs(
+    order: Sequence[Expr],
+    angles: Sequence[Expr],
+    program: Program,
+    shared: frozenset[str],
+    warps: int,
+) -> _Inputs:
+    """Inputs of formulas that are not the same for all states, and their slots."""
+    here = [x for x in order if x.op == "symbol" and program.inputs[x][0] not in shared]
+    turning = -(-len(angles) // (TURNS * warps)) * TURNS * warps
+    slots = {x: k for k, x in enumerate(angles)}
+    turns = [x for x in order if x.op in TURNING and x.args[0] in slots]
+    laid = {x: slots[x.args[0]] + (turning if x.op == "cos" else 0) for x in turns}
+    others = sorted((x for x in here if x not in slots), key=program.inputs.__getitem__)
+    laid |= {x: 2 * turning + k for k, x in enumerate(others)}
+    places = {program.inputs[x]: slot for x, slot in (slots | laid).items() if x.op == "symbol"}
+    return _Inputs(places, turning, laid)
+
+
+def _take(warp: Warp, inputs: _Inputs) -> None:
+    """Reads a warp's share of the inputs into slots at once, and turns its angles."""
+    warps = warp.shape.warps
+    own = [x for x, slot in inputs.places.items() if slot % warps == warp.number]
+    values = [warp.memory.load(*place) for place in own]
+    for place, value in zip(own, values, strict=True):
+        warp.keep(inputs.places[place], value)
+    warp.memory.forget()
+    for slot in sorted({*range(warp.number, inputs.turning, warps)} - {*inputs.places.values()}):
+        warp.keep(slot, warp.form.number(0.0))
+    if inputs.turning:
+        _turn(warp, inputs.turning)
+    warp.wait()
+
+
+def _turn(warp: Warp, count: int) -> None:
+    """A loop over a warp's angles, some at a time: sines in their places, cosines beyond."""
+    loop, before, kind = f"warp{warp.number}turn", warp.block, warp.form.kind
+    stride = warp.shape.threads
+    warp.lines += [f"  br label %{loop}", f"{loop}:"]
+    where = len(warp.lines)
+    first = warp.put(f"mul i64 %{loop}k, {TURNS * stride}")
+    first = warp.put(f"add i64 {first}, {warp.number * warp.shape.lanes}")
+    first = warp.put(f"getelementptr {kind}, {SHARED} %own, i64 {first}")
+    places = [
+        warp.put(f"getelementptr {kind}, {SHARED} {first}, i64 {k * stride}") for k in range(TURNS)
+    ]
+    angles = [warp.put(f"load {kind}, {SHARED} {place}") for place in places]
+    lines, pairs, warp.block = quick_sincos(f"{loop}s", angles, warp.form.real, loop)
+    warp.lines += lines
+    for place, (sine, cosine) in zip(places, pairs, strict=True):
+        beyond = f"getelementptr {kind}, {SHARED} {place}, i64 {count * warp.shape.lanes}"
+        warp.lines.append(f"  store {kind} {sine}, {SHARED} {place}")
+        warp.lines.append(f"  store {kind} {cosine}, {SHARED} {warp.put(beyond)}")
+    ahead = warp.put(f"add i64 %{loop}k, 1")
+    more = warp.put(f"icmp ult i64 {ahead}, {count // (TURNS * warp.shape.warps)}")
+    warp.lines.insert(where, f"  %{loop}k = phi i64 [0, %{before}], [{ahead}, %{warp.block}]")
+    branch = f"  br i1 {more}, label %{loop}, label %{loop}ed, !llvm.loop !8"
+    warp.lines += [branch, f"{loop}ed:"]
+    warp.block = f"{loop}ed"

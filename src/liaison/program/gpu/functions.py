@@ -201,6 +201,17 @@ def quick_sincos(
     return lines.lines, pairs, end
 
 
+def near_sincos(tag: str, angles: Sequence[str], real: str) -> tuple[list[str], Turned]:
+    """The same without a branch: sines and cosines of angles that are far are NaN."""
+    lines = _Double(tag, 1) if real == "double" else _Single(tag, 1)
+    kind, pairs = lines.kind, []
+    for x in angles:
+        near = lines.near(x)
+        angle = lines.put(f"select i1 {near}, {kind} {x}, {kind} 0x7FF8000000000000")
+        pairs.append(lines.quick(angle))
+    return lines.lines, pairs
+
+
 class _Double(Lines):
     """The inline code."""
 

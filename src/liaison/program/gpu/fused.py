@@ -14,15 +14,16 @@ stored. Rows are not exchanged: the least pivot is among the results, and where 
 calls takes another way. c are slopes of the laws of loads that follow what they act along; whether
 their efforts at the end are those that the step applied is among the results, too.
 
-Public names: FUSED, fused, LARGEST.
+Public names: FUSED, STEP, QUICK, BENDING, fused, LARGEST.
 
 Source: RBDA §8.3 (LᵀL), GVL13 §5.2.8 (modified Gram–Schmidt, twice).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import final
 
 from liaison.errors import ProgramError
@@ -37,12 +38,19 @@ from liaison.expr import (
     sqrt,
     substitute,
     symbol,
+    topological,
     vanishes,
 )
 from liaison.program.program import Entry, Program
 
-FUSED = ("free", "rows", "row", "push", "again", "back", "land")
-"""Entries in the order in which loops number them."""
+STEP = ("free", "rows", "row", "push", "again", "back", "land")
+"""Entries of every step, in the order in which loops number them."""
+
+QUICK, BENDING = ("sides", "middle", "moved"), ("bend",)
+"""Those that steps in registers call besides, and steps in which laws of loads bend."""
+
+FUSED = (*STEP, *QUICK, *BENDING)
+"""All of them, in this order."""
 
 LARGEST = 32
 """Velocities at most: beyond, straight code is longer than caches for instructions."""
@@ -72,6 +80,7 @@ class _Load:
     slope: Expr
     weight: Expr
     light: Expr
+    is_linear: bool  # in what it acts along: it is nowhere else than where it was taken
 
 
 @final
@@ -244,7 +253,14 @@ class _Fusing:
             z = h * s * light
             weight = (constant(3.0) + z) / (constant(6.0) + z)
             slope = weight * s + self.theta * self.theta * h * stiffness
-            yield _Load(k, tuple(J), x, rate, effort, slope, weight, light)
+            yield _Load(k, tuple(J), x, rate, effort, slope, weight, light, self.is_linear(k))
+
+    def is_linear(self, k: int) -> bool:
+        """Whether damping and stiffness of a load are the same at every measure and rate."""
+        laws = _blocks(self.program, "load_laws")
+        n = len(laws["effort"])
+        own = {y for y, at in self.program.inputs.items() if at in (("x", k), ("x", n + k))}
+        return own.isdisjoint(topological([laws["damping"][k], laws["stiffness"][k]]))
 
     def law(self, k: int, x: Expr, rate: Expr) -> tuple[Expr, Expr, Expr]:
         """Effort, damping and stiffness of a load at a measure and its rate."""
@@ -257,13 +273,14 @@ class _Fusing:
         )
         return e, s, stiffness
 
-    def stepped(self) -> Vector:
-        """M + h Jᵀc J."""
+    def stepped(self, slopes: Mapping[int, Expr] = MappingProxyType({})) -> Vector:
+        """M + h Jᵀc J, with slopes other than those of the beginning where some are given."""
         M, nv = list(self.M), self.nv
         for load in self.loads:
+            slope = slopes.get(load.k, load.slope)
             for i, a in enumerate(load.J):
                 for j, b in enumerate(load.J):
-                    M[i * nv + j] = M[i * nv + j] + self.h * load.slope * a * b
+                    M[i * nv + j] = M[i * nv + j] + self.h * slope * a * b
         return M
 
     def at_change(
@@ -279,6 +296,8 @@ class _Fusing:
         most: Expr = constant(-1.0)
         part, least = map(constant, self.settled)
         for load in self.loads:
+            if load.is_linear:
+                continue
             x = load.x + self.theta * self.theta * self.h * CHANGE
             effort, _, _ = self.law(load.k, x, load.rate + load.weight * CHANGE)
             applied = load.effort - load.slope * CHANGE
@@ -311,14 +330,14 @@ class _Fusing:
             values[i] = self.at("x", first + place)
         return self.factor.renamed(values)
 
-    def moved(self, xi: Sequence[Expr], t: Expr | None = None) -> Vector:
+    def displaced(self, xi: Sequence[Expr], t: Expr | None = None) -> Vector:
         """q ⊞ ξ, at another time where one is given."""
         values = self.instead("x", xi) | ({} if t is None else self.instead("t", [t]))
         return substitute(self.program.entry("retract").outputs, values)
 
     def midway(self, fs: Sequence[Expr], v: Sequence[Expr], h: Expr) -> Vector:
         """Formulas of q at q_θ."""
-        q = self.moved([self.theta * h * x for x in v])
+        q = self.displaced([self.theta * h * x for x in v])
         return substitute(fs, self.instead("q", q))
 
     def mean(self, before: Sequence[Expr], after: Sequence[Expr]) -> Vector:
@@ -333,12 +352,18 @@ class _Fusing:
         w = factor.across(factor.inwards([h * x for x in f]))
         return factor.outwards(_plus(w, factor.along(right)))
 
-    def forces(self, before: Sequence[Expr], after: Sequence[Expr]) -> Vector:
+    def forces(
+        self,
+        before: Sequence[Expr],
+        after: Sequence[Expr],
+        efforts: Mapping[int, Expr] = MappingProxyType({}),
+    ) -> Vector:
         """f at the mean of two velocities, with efforts of loads as they are linear."""
         f = substitute(self.f, self.instead("v", self.mean(before, after)))
         for load in self.loads:
             there, _, _ = self.law(load.k, load.x, load.rate + self.theta * CHANGE)
-            rest = self.at_change(load, load.effort - there, before, after, self.h)
+            effort = efforts.get(load.k, load.effort)
+            rest = self.at_change(load, effort - there, before, after, self.h)
             f = [x + y * rest for x, y in zip(f, load.J, strict=True)]
         return f
 
@@ -350,7 +375,7 @@ class _Fusing:
             values = self.instead("v", mean) | self.instead("x", [self.theta * x for x in xi])
             rate = substitute(self.program.entry("local_rate").outputs, values)
             xi = [h * x for x in rate]
-        q = self.moved(xi, t_new)
+        q = self.displaced(xi, t_new)
         gaps = substitute(self.gaps, self.instead("t", [t_new]) | self.instead("q", q))
         return [*after, *gaps, *q]
 
@@ -384,11 +409,56 @@ class _Fusing:
         _, h, *_ = self.left()
         return self.midway(self.program.entry("one_sided").outputs, self.v, h)
 
+    middle = rows
+
+    def sides(self) -> Vector:
+        """Unilateral rows of a state."""
+        return list(self.program.entry("one_sided").outputs)
+
+    def moved(self) -> Vector:
+        """q ⊞ ξ, of ξ given as x."""
+        return list(self.program.entry("retract").outputs)
+
     def again(self) -> Vector:
         """v_f with forces at the mean of v and velocities given as v."""
         _, h, _, before, right, factor = self.left()
         forces = self.midway(self.forces(before, self.v), before, h)
         return _plus(before, self.free_change(factor, forces, h, right))
+
+    def bend(self) -> Vector:
+        """As `free`, with laws that are linear elsewhere: slopes c and e + c J Δ there.
+
+        x holds h, t_new and v, then both of all loads; forces are at the mean of v and what is
+        given as v. A law that is linear everywhere has those of the beginning.
+        """
+        nv = self.nv
+        h, t_new, *before = self.listed("x", 0, 2 + nv)
+        nf = len(_blocks(self.program, "load_laws")["effort"]) if self.loads else 0
+        bending = [load.k for load in self.loads if not load.is_linear]
+        slopes = {k: self.at("x", 2 + nv + k) for k in bending}
+        efforts = {k: self.at("x", 2 + nv + nf + k) for k in bending}
+        factor, least = _factor(self.stepped(slopes), self.G)
+        right = [
+            (n - _dot(row, self.v)) / self.theta for n, row in zip(self.nu, self.G, strict=True)
+        ]
+        numbers = factor.numbers()
+        firsts = [least, *right, *(numbers[i] for i in self.kept)]
+        firsts = substitute(firsts, self.instead("v", before))
+        least, right = firsts[0], firsts[1 : 1 + self.nc]
+        whole = factor.renamed(self.filled(firsts[1 + self.nc :], numbers))
+        change = self.free_change(whole, self.forces(before, self.v, efforts), h, right)
+        ends = self.midway([*firsts, *_plus(before, change)], before, h)
+        ends = substitute(ends, {self.h: h}) if self.loads else ends
+        second, firsts = ends[-nv:], ends[:-nv]
+        after = self.ends(before, second, h, t_new)
+        return [constant(-1.0), firsts[0], *after, h, t_new, *before, *firsts[1:]]
+
+    def filled(self, stored: Sequence[Expr], numbers: Sequence[Expr]) -> Vector:
+        """All numbers of a factor, with those that are stored in their places."""
+        values = list(numbers)
+        for i, value in zip(self.kept, stored, strict=True):
+            values[i] = value
+        return values
 
     def push(self) -> Vector:
         """The end of a step under impulses, whose X P is given as v."""
@@ -442,15 +512,19 @@ def _blocks(program: Program, name: str) -> dict[str, Sequence[Expr]]:
 
 
 def fused(
-    program: Program, theta: float, settled: tuple[float, float] | None = None
+    program: Program,
+    theta: float,
+    settled: tuple[float, float] | None = None,
+    names: Sequence[str] = FUSED,
 ) -> Program | None:
-    """Entries named FUSED, each with "fused_" before it; None where loops are the better way.
+    """Some of FUSED, each with "fused_" before its name; None where loops are the better way.
 
     Args:
         program: of a mechanism with unilateral rows.
         theta: of Moreau and Jean's steps.
         settled: by what part of themselves, or in a velocity, efforts of loads may be off that
             follow what they act along; None where there are none.
+        names: of the entries.
     """
     sizes = program.sizes
     if sizes["nv"] > LARGEST or sizes.get("nphi", 0) != sizes.get("nc", 0):
@@ -460,7 +534,7 @@ def fused(
         if not all(vanishes(x) for x in laws[VISCOUS::LAW]):
             return None
         writer = _Fusing(program, theta, settled)
-        entries = {f"fused_{x}": Entry(f"fused_{x}", getattr(writer, x)()) for x in FUSED}
+        entries = {f"fused_{x}": Entry(f"fused_{x}", getattr(writer, x)()) for x in names}
     except (ProgramError, ZeroDivisionError):
         return None  # loops over bodies, which have no formulas; or a velocity without inertia
     return Program(program.name, entries, writer.inputs, sizes)

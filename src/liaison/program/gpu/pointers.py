@@ -2,7 +2,18 @@
 
 They are what loops call: `liaison_entry_terms(t, q, v, u, p, x, out, work)`.
 
-Public names: entry_text, functions_text, numbers_of, work_size, PIECE.
+Straight entries have no branches: the device's estimates take the place of exact functions.
+
+    1/x, 1/√x:  an estimate y, e = 1 − x y or 1 − x y², and y + y (e + e²) or y + y e (½ + ⅜ e)
+    a/b = q + (a − b q)/b,   q = a (1/b)
+
+within 2 units in the last place. Exact quotients and roots of a device have a branch each for what
+is beyond the normal range, and sines one for far angles: values that are alive across it are kept
+in memory. In a straight entry what is beyond is NaN, and whoever calls it takes another way where a
+result is.
+
+Public names: StraightThread, entry_text, functions_text, numbers_of, numbers_read, work_size,
+PIECE.
 """
 
 from __future__ import annotations
@@ -12,11 +23,14 @@ from dataclasses import replace
 from functools import partial
 from typing import final
 
+from liaison.expr import Expr, topological
 from liaison.program.llvm.entries import Form
-from liaison.program.plan import Piece, Plan, plan
+from liaison.program.plan import Item, Piece, Plan, plan
 from liaison.program.program import ARRAYS, Entry, Program
 
-from .thread import ANGLES, DeviceModule, Thread, chained
+from .functions import near_sincos
+from .order import chained
+from .thread import ANGLES, DeviceModule, Thread
 
 PIECE = {"double": 1500, "float": 6000}
 """Operations in a function, about: registers are given out for each function."""
@@ -31,7 +45,8 @@ def entry_text(
     symbol: str,
     *,
     varying: bool = False,
-    is_called: bool = True,
+    mark: str = "noinline",
+    straight: bool = False,
 ) -> str:
     """IR of an entry: one function, or several that it calls one after the other.
 
@@ -41,7 +56,9 @@ def entry_text(
         entry: its name.
         symbol: of the function.
         varying: results that are numbers are not written: they lie there already.
-        is_called: it stays a function of its own; else it may be written where it is called.
+        mark: "noinline" if it stays a function of its own, "alwaysinline" if it is written where it
+            is called; "" leaves that to the compiler.
+        straight: by estimates without branches, NaN beyond the range of these.
     """
     form = module.form
     outputs = chained(program.entry(entry).outputs)
@@ -49,10 +66,10 @@ def entry_text(
     entry_plan = plan(single, entry, lanes=ANGLES, size=PIECE[form.real])
     pieces = tuple(map(_varying, entry_plan.pieces)) if varying else entry_plan.pieces
     if len(pieces) == 1:
-        return _function(module, program, entry_plan, pieces[0], symbol, is_called)
+        return _function(module, program, entry_plan, pieces[0], symbol, mark, straight)
     names = [f"{symbol}.{k}" for k in range(len(pieces))]
     parts = [
-        _function(module, program, entry_plan, piece, name, is_called)
+        _function(module, program, entry_plan, piece, name, mark, straight)
         for name, piece in zip(names, pieces, strict=True)
     ]
     calls = [f"  call void @{name}({_arguments(form)})" for name in names]
@@ -69,6 +86,13 @@ def numbers_of(program: Program, entry: str) -> dict[int, float]:
     """Place -> number, of results of an entry that are the same at every state."""
     outputs = chained(program.entry(entry).outputs)
     return {k: float(x.value) for k, x in enumerate(outputs) if x.op == "const"}
+
+
+def numbers_read(program: Program, entry: str, array: str) -> int:
+    """Numbers of an array that an entry reads, up to the last of them."""
+    nodes = topological(program.entry(entry).outputs)
+    places = [program.inputs[x] for x in nodes if x in program.inputs]
+    return 1 + max([i for name, i in places if name == array], default=-1)
 
 
 def work_size(program: Program, entry: str, form: Form) -> int:
@@ -88,18 +112,65 @@ def _function(
     entry_plan: Plan,
     piece: Piece,
     symbol: str,
-    is_called: bool,
+    mark: str,
+    straight: bool,
 ) -> str:
     """One piece: values are read when they are needed and written when they are there."""
     memory = _Pointers(module.form)
-    thread = Thread(module, program, entry_plan, piece, memory.loads(), "n", "entry")
+    kind = StraightThread if straight else Thread
+    thread = kind(module, program, entry_plan, piece, memory.loads(), "n", "entry")
     memory.lines = thread.lines
     thread.memory = memory
     lines = thread.body().lines
     marked = _arguments(module.form).replace("ptr", "ptr noalias")
-    mark = "noinline " if is_called else ""
-    head = f"define internal void @{symbol}({marked}) {mark}nounwind {{"
+    head = f"define internal void @{symbol}({marked}) {mark} nounwind {{"
     return "\n".join([head, "entry:", *lines, "  ret void", "}"])
+
+
+@final
+class StraightThread(Thread):
+    """Writes an entry for one thread; no branch is taken in it."""
+
+    def turn(self, item: Item) -> None:
+        """Sines and cosines of several angles, NaN of those that are far."""
+        self.count += 1
+        angles = list(dict.fromkeys(node.args[0] for node in item))
+        tag, xs = f"{self.prefix}s{self.count}", [self.operand(angle) for angle in angles]
+        lines, pairs = near_sincos(tag, xs, self.form.real)
+        self.lines += lines
+        for node in item:
+            sine, cosine = pairs[angles.index(node.args[0])]
+            self.names[node] = sine if node.op == "sin" else cosine
+
+    def item(self, item: Item) -> None:
+        """One operation; quotients and inverse roots by estimates."""
+        node = item[0]
+        if node.op != "div" or not self.device.estimates:
+            super().item(item)
+        elif self.numbers.get(node.args[0]) == 1.0 and node.args[1].op == "sqrt":
+            self.names[node] = self.inverse_root(self.operand(node.args[1].args[0]))
+        elif self.numbers.get(node.args[0]) == 1.0:
+            self.names[node] = self.inverse(self.operand(node.args[1]))
+        else:
+            self.names[node] = self.quotient(*node.args)
+
+    def quotient(self, over: Expr, under: Expr) -> str:
+        """a/b by the inverse of b, and once more by what is left."""
+        a, b = self.operand(over), self.operand(under)
+        y = self.inverse(b)
+        q = self.put(f"fmul {self.form.kind} {a}, {y}")
+        minus = self.put(f"fneg {self.form.kind} {b}")
+        return self.fused(self.fused(minus, q, a), y, q)
+
+    def inverse_root(self, x: str) -> str:
+        """1/√x."""
+        kind, bits = self.form.kind, self.form.real[0]
+        one, half, more = map(self.form.number, (1.0, 0.5, 0.375))
+        y = self.put(f"call {kind} @llvm.nvvm.rsqrt.approx.ftz.{bits}({kind} {x})")
+        minus = self.put(f"fneg {kind} {self.put(f'fmul {kind} {x}, {y}')}")
+        e = self.fused(minus, y, one)
+        part = self.put(f"fmul {kind} {y}, {e}")
+        return self.fused(part, self.fused(e, more, half), y)
 
 
 @final

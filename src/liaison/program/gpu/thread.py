@@ -2,124 +2,25 @@
 
 There is no libm on the device and no libdevice is asked for: what entries call is written here.
 
-Chained: sums written one term after the other, so that every product fuses with an addition.
-
-(a b + c d) + (e f + g h) takes two products, two fused multiply-adds and a sum; as a chain
-((a b + c d) + e f) + g h one product and three fused multiply-adds. A chain waits longer for its
-end, which does not matter where other threads fill the time. Sums that are used more than
-once stay sums of their own.
-
-Compact: an order of operations that keeps few values alive, for machines with few registers.
-
-Depth first from the outputs, the argument with more below it first. Greedy orders that look at what
-is alive keep fewer values by count, and were no faster on a GPU.
-
-Source: SU70.
-Differs: formulas are shared, so that the order is not optimal.
-
-Public names: DeviceModule, Body, Memory, Stores, Thread, body_of, written, chained, compact.
+Public names: DeviceModule, Body, Memory, Stores, Thread, body_of, written.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, TypeAlias, final
 
 from liaison.errors import ProgramError
-from liaison.expr import Expr, topological
-from liaison.expr.graph.ops import apply
+from liaison.expr import Expr
 from liaison.program.llvm.entries import LIBM, Form, Module, Writer
 from liaison.program.llvm.sincos import double
 from liaison.program.plan import Item, Piece, Plan, plan
 from liaison.program.program import ARRAYS, Entry, Program
 
 from .functions import FUNCTIONS, any_function, far_function, quick_sincos
-
-MANY = 1 << 60  # paths through a graph may be more than anyone can count
-
-
-def compact(piece: Piece) -> tuple[Item, ...]:
-    """The items of a piece, each after what it needs, with few values alive at any time."""
-    return tuple(piece.items[k] for k in _depth_first(_needs(piece.items)))
-
-
-def _needs(items: Sequence[Item]) -> list[list[int]]:
-    """Of each item, the other items it takes values from."""
-    home: dict[Expr, int] = {node: k for k, item in enumerate(items) for node in item}
-    return [
-        sorted({home[arg] for node in item for arg in node.args if home.get(arg, k) != k})
-        for k, item in enumerate(items)
-    ]
-
-
-def _depth_first(needs: list[list[int]]) -> list[int]:
-    """From what nobody needs down, the argument with more below it first."""
-    below: list[int] = []
-    for ks in needs:
-        below.append(min(MANY, 1 + sum(below[other] for other in ks)))
-    used = {other for ks in needs for other in ks}
-    done: dict[int, None] = {}
-    for root in [k for k in range(len(needs)) if k not in used]:
-        stack = [root]
-        while stack:
-            missing = [other for other in needs[stack[-1]] if other not in done]
-            if missing:
-                stack.append(max(missing, key=below.__getitem__))
-            else:
-                done[stack.pop()] = None
-    return list(done)
-
-
-Term: TypeAlias = tuple[int, Expr]
-
-SUMS = frozenset({"add", "sub", "neg"})
-
-
-def chained(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
-    """The same formulas with each sum as a chain, products last."""
-    order = topological(outputs)
-    uses = Counter(arg for node in order for arg in node.args)
-    uses.update(outputs)
-    new: dict[Expr, Expr] = {}
-    for node in order:
-        if node.op in SUMS:
-            new[node] = _chain(_terms(node, uses), uses, new)
-        else:
-            fresh = tuple(new[arg] for arg in node.args)
-            same = all(x is y for x, y in zip(node.args, fresh, strict=True))
-            new[node] = node if same else apply(node.op, fresh, node.data)
-    return tuple(new[output] for output in outputs)
-
-
-def _terms(node: Expr, uses: Mapping[Expr, int]) -> list[Term]:
-    """Signs and terms of a sum, sums within it opened where nobody else uses them."""
-    terms: list[Term] = []
-    stack: list[Term] = [(1, node)]
-    while stack:
-        sign, term = stack.pop()
-        if term.op not in SUMS or (term is not node and uses[term] > 1):
-            terms.append((sign, term))
-            continue
-        signs = {"add": (sign, sign), "sub": (sign, -sign), "neg": (-sign,)}[term.op]
-        stack += reversed(list(zip(signs, term.args, strict=True)))
-    return terms
-
-
-def _chain(terms: list[Term], uses: Mapping[Expr, int], new: Mapping[Expr, Expr]) -> Expr:
-    """One term after the other: those that are no product of their own first, a positive one."""
-    ordered = sorted(terms, key=lambda term: (_fuses(term[1], uses), term[0] < 0))
-    sign, first = ordered[0]
-    total = new[first] if sign > 0 else apply("neg", (new[first],), None)
-    for sign, term in ordered[1:]:
-        total = apply("add" if sign > 0 else "sub", (total, new[term]), None)
-    return total
-
-
-def _fuses(term: Expr, uses: Mapping[Expr, int]) -> bool:
-    return term.op == "mul" and uses[term] == 1
+from .order import chained, compact
 
 
 class Stores(Protocol):

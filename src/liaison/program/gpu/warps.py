@@ -27,9 +27,9 @@ from itertools import accumulate
 from typing import TypeAlias, final
 
 from liaison.expr import Expr, topological
-from liaison.program.plan import TURNING, Piece, expanded, numbers_of, runs_of
+from liaison.program.plan import TURNING, Item, Piece, expanded, numbers_of, runs_of
 
-from .thread import chained, compact
+from .order import Inputs, arrivals, chained, compact
 
 Nets: TypeAlias = Sequence[tuple[int, ...]]
 
@@ -216,6 +216,7 @@ CALL = 40.0  # of another function
 BARRIER = 40.0  # instructions that a barrier takes the time of
 PASSED = 2.0  # and a value written or read
 HELD = 4.0  # and a value that registers do not hold from one phase to the next
+SLACK = 0.1  # of its share that a warp may have more
 SEEDS, THINGS = 8, 60_000  # divisions tried, and things in all of them together, at most
 IDS = 15  # barriers of a block, besides the one that all wait at
 WHOLE = 10**9
@@ -264,27 +265,46 @@ def operations(formulas: Sequence[Expr]) -> float:
     return sum(graph.weights)
 
 
-def division(formulas: Sequence[Expr], count: int, *, room: int = WHOLE) -> Division:
+def division(
+    formulas: Sequence[Expr],
+    count: int,
+    *,
+    room: int = WHOLE,
+    inputs: Inputs | None = None,
+    laid: Mapping[Expr, int] | None = None,
+    slack: float = SLACK,
+) -> Division:
     """Formulas divided among so many warps: the shortest of several divisions.
 
     Args:
         formulas: the outputs.
         count: of warps.
         room: values that the registers of a thread hold.
+        inputs: places of symbols, by which operations are ordered.
+        laid: slots of symbols, and of sines and cosines of symbols, that all find there at the
+            beginning; a slot is used again when all have read it.
+        slack: of its share that a warp may have more.
     """
-    graph = _Graph(chained(tuple(formulas)))
+    graph = _Graph(chained(tuple(formulas), inputs), inputs, laid)
     tries = 1 if count == 1 else max(1, min(SEEDS, THINGS // (1 + len(graph.weights))))
-    attempts = [_Attempt(graph, count, room, seed) for seed in range(tries)]
+    attempts = [_Attempt(graph, count, room, slack, seed) for seed in range(tries)]
     return min(attempts, key=lambda each: each.cost).division()
 
 
 class _Graph:
     """Formulas as things to be divided: a product goes with the sum that alone uses it."""
 
-    def __init__(self, formulas: tuple[Expr, ...]) -> None:
+    def __init__(
+        self,
+        formulas: tuple[Expr, ...],
+        inputs: Inputs | None = None,
+        laid: Mapping[Expr, int] | None = None,
+    ) -> None:
         self.outputs, order = expanded(formulas, topological(formulas))
+        self.comes, self.laid = arrivals(order, inputs) if inputs else None, laid or {}
         self.numbers = numbers_of(order, {})
-        self.steps = [x for x in order if x.op != "symbol" and x not in self.numbers]
+        known = self.numbers.keys() | self.laid.keys()
+        self.steps = [x for x in order if x.op != "symbol" and x not in known]
         self.index = {node: k for k, node in enumerate(self.steps)}
         self.users: dict[Expr, list[int]] = {}
         for k, node in enumerate(self.steps):
@@ -342,9 +362,10 @@ class _Graph:
 class _Attempt:
     """One division: warps and phases of all steps, barriers, slots."""
 
-    def __init__(self, graph: _Graph, count: int, room: int, seed: int) -> None:
+    def __init__(self, graph: _Graph, count: int, room: int, slack: float, seed: int) -> None:
         self.graph, self.count = graph, count
-        groups = partition(graph.weights, graph.nets(), count, seed=seed) if graph.steps else []
+        shares = (graph.weights, graph.nets(), count)
+        groups = partition(*shares, seed=seed, slack=slack) if graph.steps else []
         self.place = self._places(groups)
         self.phases = 1 + max((phase for _, phase in self.place), default=0)
         self.readers = self._readers()
@@ -424,61 +445,101 @@ class _Attempt:
                     changes[warp][last] -= 1
         return [max(accumulate(each)) for each in changes]
 
-    def slots(self) -> tuple[dict[Expr, int], int]:
-        """Places in shared memory; one is used again where all who read it are known to be done."""
-        slot: dict[Expr, int] = {}
-        held: list[list[Place]] = []
-        by_phase = sorted(self.readers, key=lambda x: self.place[self.graph.index[x]][1])
-        for node in by_phase:
-            warp, phase = self.place[self.graph.index[node]]
-            known = self.known[warp, phase]
-            free = (
-                k
-                for k, readers in enumerate(held)
-                if all(known[reader] >= when for reader, when in readers)
-            )
-            place = next(free, len(held))
-            if place == len(held):
-                held.append([])
-            slot[node] = place
-            held[place] = [(reader, max(when)) for reader, when in self.readers[node].items()]
-        return slot, len(held)
-
     def division(self) -> Division:
         """All of it as pieces."""
-        graph, (slot, slots) = self.graph, self.slots()
+        graph = self.graph
         steps: dict[Place, list[Expr]] = {}
         for node, place in zip(graph.steps, self.place, strict=True):
             steps.setdefault(place, []).append(node)
+        items = {place: self.items(here) for place, here in steps.items()}
         outputs: dict[Place, list[tuple[int, Expr]]] = {}
         for index, node in enumerate(graph.outputs):
             where = (index % self.count, 0)
             where = self.place[graph.index[node]] if node in graph.index else where
             outputs.setdefault(where, []).append((index, node))
+        slots = _Slots(self, items, outputs)
         pieces = [
-            tuple(
-                self.piece((warp, phase), steps, outputs.get((warp, phase), []), slot)
-                for phase in range(self.phases)
-            )
+            tuple(slots.piece((warp, phase)) for phase in range(self.phases))
             for warp in range(self.count)
         ]
-        return Division(tuple(pieces), tuple(self.barriers), slots, graph.numbers, self.cost)
+        barriers = tuple(self.barriers)
+        return Division(tuple(pieces), barriers, slots.count, graph.numbers, self.cost)
 
-    def piece(
+    def items(self, steps: list[Expr]) -> tuple[Item, ...]:
+        """Steps of a warp in a phase, in order."""
+        items = tuple(runs_of(steps, 4, WHOLE, by_level=False)[0])
+        return compact(Piece(items, {}, {}, ()), self.graph.comes)
+
+
+@final
+class _Slots:
+    """Gives out slots: one is used again where all who read it are known to be done."""
+
+    def __init__(
         self,
-        place: Place,
-        steps: Mapping[Place, list[Expr]],
-        outputs: list[tuple[int, Expr]],
-        slot: Mapping[Expr, int],
-    ) -> Piece:
+        attempt: _Attempt,
+        items: Mapping[Place, tuple[Item, ...]],
+        outputs: Mapping[Place, list[tuple[int, Expr]]],
+    ) -> None:
+        self.attempt, self.items, self.outputs = attempt, items, outputs
+        self.laid = attempt.graph.laid
+        self.read = self._reads()
+        self.slot = dict(self.laid)
+        self.count = 1 + max(self.laid.values(), default=-1)
+        self._give()
+
+    def _reads(self) -> dict[Expr, dict[Place, int]]:
+        """Of each value in a slot: warps and phases that read it, and after how many items."""
+        reads: dict[Expr, dict[Place, int]]
+        reads = {node: {} for node in (*self.laid, *self.attempt.readers)}
+        for place, items in self.items.items():
+            for k, item in enumerate(items):
+                for arg in {arg for node in item for arg in node.args} & reads.keys():
+                    if arg in self.laid or self._maker(arg)[0] != place[0]:
+                        reads[arg].setdefault(place, k)
+        for place, listed in self.outputs.items():
+            for _, node in listed:
+                if node in self.laid:
+                    reads[node].setdefault(place, WHOLE)
+        return reads
+
+    def _maker(self, node: Expr) -> Place:
+        return self.attempt.place[self.attempt.graph.index[node]]
+
+    def _give(self) -> None:
+        """A slot for each value that passes, in the order in which they are made."""
+        held: list[Expr | None] = [None] * self.count
+        for node, place in self.laid.items():
+            held[place] = node
+        order = {
+            node: (place[1], place[0], k)
+            for place, items in self.items.items()
+            for k, item in enumerate(items)
+            for node in item
+            if node in self.attempt.readers
+        }
+        for node in sorted(order, key=order.__getitem__):
+            phase, warp, k = order[node]
+            free = (n for n, old in enumerate(held) if self._is_free(old, (warp, phase), k))
+            self.slot[node] = place = next(free, len(held))
+            held[place:] = [node] if place == len(held) else [node, *held[place + 1 :]]
+        self.count = len(held)
+
+    def _is_free(self, held: Expr | None, place: Place, k: int) -> bool:
+        """Whether a warp knows in its k-th item of a phase that all have read a value."""
+        reads, known = self.read[held] if held is not None else {}, self.attempt.known[place]
+        return all(
+            known[reader] >= when or ((reader, when) == place and first < k)
+            for (reader, when), first in reads.items()
+        )
+
+    def piece(self, place: Place) -> Piece:
         """What a warp does in a phase."""
-        here, index = steps.get(place, []), self.graph.index
-        used = dict.fromkeys(arg for node in here for arg in node.args if arg in index)
-        loads = {node: slot[node] for node in used if self.place[index[node]][0] != place[0]}
-        saves = {node: slot[node] for node in here if node in slot}
-        items = runs_of(here, 4, WHOLE, by_level=False)[0] if here else []
-        piece = Piece(tuple(items), loads, saves, tuple(outputs))
-        return Piece(compact(piece), loads, saves, tuple(outputs))
+        items, outputs = self.items.get(place, ()), self.outputs.get(place, [])
+        here = [node for item in items for node in item]
+        loads = {node: self.slot[node] for node, reads in self.read.items() if place in reads}
+        saves = {node: self.slot[node] for node in here if node in self.attempt.readers}
+        return Piece(items, loads, saves, tuple(outputs))
 
 
 class _Phases:

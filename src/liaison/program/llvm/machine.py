@@ -59,6 +59,7 @@ def load(
     key: str = "",
     imports: Mapping[str, int] = MappingProxyType({}),
     vectors: bool = False,
+    tight: bool = False,
 ) -> Code:
     """Machine code of the IR text.
 
@@ -71,9 +72,10 @@ def load(
         key: what stands for the text in the cache.
         imports: addresses of functions that it calls, besides those of libm.
         vectors: at level 3, equal operations side by side become those of vectors.
+        tight: with passes, functions are written where they are called, and no loop is unrolled.
     """
     text = ir if isinstance(ir, str) else ""
-    mark = f"O{optimize} passes={passes}{' vectors' if vectors else ''}"
+    mark = f"O{optimize} passes={passes}{' vectors' if vectors else ''}{' tight' if tight else ''}"
     key = key_of(key or text, *host(), mark)
     content = fetch(key) if keep else None
     with _LOCK:
@@ -84,7 +86,7 @@ def load(
                 content = None
         with working("program", "compiling"):
             text = ir if isinstance(ir, str) else ir()
-            content = _object_code(text, optimize, passes, vectors)
+            content = _object_code(text, optimize, passes, vectors, tight)
         if keep:
             store(key, content)
         return _link(content, symbols, imports)
@@ -190,7 +192,7 @@ def ptx(ir: str, processor: str, *, passes: bool = False) -> str:
         module.data_layout = str(machine.target_data)
         module.verify()
         if passes:
-            _tighten(module, machine)
+            _tighten(module, machine, 2)
         written = str(machine.emit_assembly(module))
     if passes:
         store(key, written.encode())
@@ -275,12 +277,16 @@ def _linker() -> tuple[Any, int]:
     return linker, 0
 
 
-def _object_code(ir: str, optimize: int, passes: bool, vectors: bool = False) -> bytes:
+def _object_code(
+    ir: str, optimize: int, passes: bool, vectors: bool = False, tight: bool = False
+) -> bytes:
     llvm, machine = _llvm(), _target_machine(optimize)
     module = llvm.parse_assembly(f'target triple = "{host()[2]}"\n{ir}')
     module.data_layout = str(machine.target_data)
     module.verify()
-    if passes:
+    if passes and tight:
+        _tighten(module, machine, 1)
+    elif passes:
         _improve(module, optimize, machine, vectors)
     return bytes(machine.emit_object(module))
 
@@ -310,10 +316,13 @@ def _improve(module: Any, optimize: int, machine: Any, vectors: bool = False) ->
             manager.run(function, builder)
 
 
-def _tighten(module: Any, machine: Any) -> None:
-    """What makes code of a GPU quicker without making it longer: its caches are small."""
+def _tighten(module: Any, machine: Any, level: int) -> None:
+    """What makes code quicker without making it longer.
+
+    Caches of a GPU are small; and loops of a few turns are slower where they are unrolled.
+    """
     llvm = _llvm()
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.loop_unrolling = options.loop_interleaving = False
     options.loop_vectorization = options.slp_vectorization = False
     builder = llvm.create_pass_builder(machine, options)

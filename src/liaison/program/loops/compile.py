@@ -161,7 +161,9 @@ def compile_loops(
     cache: bool = True,
     portable: bool = False,
     vectors: bool = False,
+    tight: bool = False,
     apart: Sequence[Loop[..., Any]] = (),
+    apart_tight: bool = False,
 ) -> CompiledLoops:
     """Machine code of the loops and of all they call, through LLVM, cached on disk.
 
@@ -173,11 +175,18 @@ def compile_loops(
         vectors: at level 3, equal operations side by side become those of vectors; bits stay.
         apart: loops that they call and where they spend their time: they become a module of their
             own, at level 3 and with vectors, since all of it at that level takes long to compile.
+        tight: calls are put in place and no loop is unrolled: quicker where loops have a few turns,
+            in twice the time to compile.
+        apart_tight: those apart are, and not at level 3.
     """
     symbols = unique_names(roots)
     other = None
     if apart:
-        other = compile_loops(apart, optimize=3, cache=cache, portable=portable, vectors=True)
+        rolls = not apart_tight
+        other = compile_loops(
+            apart, optimize=3 if rolls else 2, cache=cache, portable=portable, vectors=rolls,
+            tight=apart_tight,
+        )  # fmt: skip
     outside = {f"liaison_{x.name}": other.address(x) for x in apart if other is not None}
     marks = "".join(f" apart {name}" for name in outside)
     code = load(
@@ -189,6 +198,7 @@ def compile_loops(
         key=loops_key(roots, portable=portable) + marks,
         imports=outside,
         vectors=vectors,
+        tight=tight,
     )
     return CompiledLoops(code, symbols, other)
 

@@ -4,8 +4,8 @@ What no loop writes is a number in the text; arrays that no loop writes are cons
 module; entries are called by their names. LLVM then unrolls loops and forgets branches that this
 model never takes. The result has no addresses from outside: it serves any target, a GPU's too.
 
-Public names: Special, special_ir, in_words_of_32_bits, with_short_integers,
-graded, rolled.
+Public names: Special, Table, special_ir, reals_of, in_words_of_32_bits, with_single_tolerances,
+with_short_integers, graded, rolled.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liaison.errors import ProgramError
 
@@ -32,6 +33,65 @@ PREFIX = "liaison_entry_"
 
 @final
 @dataclass(frozen=True, slots=True)
+class Table:
+    """A further record that no loop writes: all of it is known.
+
+    Attributes:
+        record: with all its numbers.
+        within: names of its arrays that hold a block of another record -> the class of that.
+    """
+
+    record: Record
+    within: Mapping[str, type[Record]] = field(default_factory=dict)
+
+    def text(self) -> Iterable[str]:
+        """Its arrays as constants of the module, each word of its own kind."""
+        mask = reals_of(self.record)
+        for name, kind in self.within.items():
+            span = self.record.span(name)
+            mask[span] = reals_of(kind(self.record.ints[span])) if span.stop > span.start else False
+        for name, shape in type(self.record).fields.items():
+            if not shape.is_array:
+                continue
+            span = self.record.span(name)
+            kinds = ["double" if x else "i64" for x in mask[span]] or ["i64"]
+            both = zip(self.record.ints[span].tolist(), self.record.floats[span].tolist(), kinds)
+            words = [number(y if kind == "double" else x, KINDS[kind]) for x, y, kind in both]
+            entries = ", ".join(map(" ".join, zip(kinds, words or ["0"], strict=True)))
+            symbol = _symbol(name, type(self.record))
+            yield f"@{symbol} = internal constant {{{', '.join(kinds)}}} {{{entries}}}, align 8"
+
+
+KINDS = {"double": "f64", "i64": "i64"}
+
+
+def reals_of(record: Record) -> NDArray[np.bool_]:
+    """Which words of a block are no whole numbers."""
+    mask = np.zeros(record.words, dtype=bool)
+    mask[: record.header] = _head_reals(type(record))
+    for name, shape in type(record).fields.items():
+        if not shape.is_array:
+            continue
+        span = record.span(name)
+        if shape.layout == "rows":
+            own = _head_reals(shape.record)
+            mask[span] = np.tile(own, (span.stop - span.start) // len(own))
+        else:
+            mask[span] = shape.type == "ptr"
+    return mask
+
+
+def _head_reals(kind: type[Record]) -> NDArray[np.bool_]:
+    """The same of the words of a head."""
+    mask = np.zeros(kind.header, dtype=bool)
+    for shape in kind.fields.values():
+        if shape.layout in ("scalar", "inline"):
+            mask[shape.slot : shape.slot + shape.width] = shape.type in ("f64", "ptr")
+    return mask
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Special:
     """A record whose content is known before the text is written.
 
@@ -42,6 +102,8 @@ class Special:
         names: slot of that record -> name of the entry, of those that there are.
         left_out: loops that do nothing here.
         views: class of a further record of entries -> where it begins in that of entries.
+        tables: further records that no loop writes.
+        alike: class of a further record -> one whose counts and offsets all of them have.
     """
 
     block: Record
@@ -50,6 +112,8 @@ class Special:
     names: Mapping[int, str]
     left_out: Collection[Loop[..., Any]] = field(default_factory=tuple)
     views: Mapping[type[Record], int] = field(default_factory=dict)
+    tables: tuple[Table, ...] = ()
+    alike: Mapping[type[Record], Record] = field(default_factory=dict)
 
 
 def special_ir(roots: Sequence[Loop[..., Any]], special: Special) -> tuple[str, tuple[str, ...]]:
@@ -66,6 +130,7 @@ def special_ir(roots: Sequence[Loop[..., Any]], special: Special) -> tuple[str, 
     tables = [line for printer in printers for line in printer.tables]
     intrinsics = [declaration(name) for name in used if name.startswith("llvm.")]
     constants = [_table(special.block, name) for name in sorted(special.arrays)]
+    constants += [line for table in special.tables for line in table.text()]
     functions = tuple(name for name in used if not name.startswith("llvm."))
     trap = ["declare void @llvm.trap()", *_missing(special)]
     return "\n".join([*intrinsics, *trap, *constants, *tables, *texts, ""]), functions
@@ -102,8 +167,8 @@ def _table(block: Record, name: str) -> str:
     return f"@{_symbol(name)} = internal constant [{len(numbers)} x {word}] [{entries}]"
 
 
-def _symbol(name: str) -> str:
-    return f"liaison_known_{name}"
+def _symbol(name: str, record: type[Record] | None = None) -> str:
+    return f"liaison_known_{name}" if record is None else f"liaison_known_{record.__name__}_{name}"
 
 
 class _Special(_Printer):
@@ -124,11 +189,22 @@ class _Special(_Printer):
         kind = value.args[0].type if value.args else ""
         return isinstance(kind, Kind) and kind.family == "record" and kind.record is record
 
+    def table(self, value: Value) -> Record | None:
+        """The record that no loop writes of which this is a field."""
+        records = [x.record for x in self.special.tables]
+        return next((x for x in records if self.is_known(value, type(x))), None)
+
     def value_field(self, value: Value) -> str:
-        shape = value.data
+        shape, block = value.data, self.table(value)
         if self.is_known(value, self.record) and shape.name not in self.written:
-            words = self.special.block.ints if value.type == "i64" else self.special.block.floats
+            block = self.special.block
+        if block is not None:
+            words = block.ints if value.type == "i64" else block.floats
             return number(words[shape.slot].item(), value.type)
+        owner = value.args[0].type if shape.is_fixed else ""
+        alike = self.special.alike.get(owner.record) if isinstance(owner, Kind) else None
+        if alike is not None:
+            return number(alike.ints[shape.slot].item(), value.type)
         place = self.slot(self.value(value.args[0]), shape)
         kind = "double" if value.type == "f64" else "i64"
         return self.fresh(f"load {kind}, ptr {place}, align 8")
@@ -138,6 +214,9 @@ class _Special(_Printer):
         is_array = word.kind == "field" and word.data.is_array
         if is_array and self.is_known(word, self.record) and word.data.name in self.special.arrays:
             return f"@{_symbol(word.data.name)}"
+        block = self.table(word) if is_array else None
+        if block is not None:
+            return f"@{_symbol(word.data.name, type(block))}"
         return super().value_offset(value)
 
     def value_inline(self, value: Value) -> str:
@@ -206,11 +285,16 @@ SHORT = 40
 """Lines of a function that is written where it is called; longer ones are called."""
 
 
-def graded(text: str, short: int = SHORT) -> str:
-    """The same text, in which functions of up to so many lines are inlined and no others."""
+def graded(text: str, short: int = SHORT, always: Collection[str] = ()) -> str:
+    """The same text, in which functions of up to so many lines, or these names, are inlined.
+
+    No others are.
+    """
 
     def marked(match: re.Match[str]) -> str:
-        mark = "alwaysinline" if match[0].count("\n") <= short else "noinline"
+        is_short = match[0].count("\n") <= short
+        is_inlined = is_short or FUNCTION_NAME.match(match[0])[1] in always  # type: ignore[index]
+        mark = "alwaysinline" if is_inlined else "noinline"
         return match[0].replace(" nounwind {", f" nounwind {mark} {{", 1)
 
     return FUNCTION.sub(marked, text)
@@ -261,6 +345,18 @@ def in_words_of_32_bits(text: str) -> str:
     text = "\n".join(lines).replace("align 8", "align 4")
     text = re.sub(r"\bdouble\b", "float", re.sub(r"\bi64\b", "i32", text))
     return re.sub(r"(@llvm[\w.]*)\.f64\b", r"\1.f32", text) + "\n"
+
+
+def with_single_tolerances(text: str) -> str:
+    """The same text in double precision, with tolerances of single: its data are rounded."""
+
+    def coarse(match: re.Match[str]) -> str:
+        value = float(struct.unpack(">d", bytes.fromhex(match[1]))[0])
+        if 0.0 < abs(value) < SMALLEST:
+            value = math.copysign(abs(value) ** POWER, value)
+        return "0x" + struct.pack(">d", value).hex().upper()
+
+    return HEX.sub(coarse, text)
 
 
 def _in_single(line: str) -> str:

@@ -3,7 +3,8 @@
 Two passes over the tree work side by side: one keeps the gains of its joints, the other the states
 of its nodes in the ground's axes.
 
-Public names: ENTRIES.
+Public names: ENTRIES, accelerate_under, look_at_cuts, bear_all, put_rows, put_reactions,
+closed_terms_beside_mass.
 """
 
 from __future__ import annotations
@@ -56,10 +57,19 @@ def accelerate_closed(
     lam: ptr, area: ptr,
 ) -> f64:  # fmt: skip
     """v̇ and λ under gravity and loads; returns what the rows miss."""
+    load_tree(system, t, q, v, u, p, TreeWork(area, system))
+    return accelerate_under(system, cuts, t, q, v, u, p, vdot, lam, area)
+
+
+@loop
+def accelerate_under(
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, vdot: ptr,
+    lam: ptr, area: ptr,
+) -> f64:  # fmt: skip
+    """The same under loads that are known already."""
     gains = TreeWork(area, system)
     states = TreeWork(area[cuts.tree_words :], system)
     work = CutWork(area[2 * cuts.tree_words :], cuts)
-    load_tree(system, t, q, v, u, p, gains)
     for k in range(cuts.nc):
         lam[k] = 0.0
     no_pushes(cuts, work)
@@ -69,6 +79,8 @@ def accelerate_closed(
         push_nodes(system, cuts, cuts.nc, lam, states, work)
     closed_pass(system, FORWARD, 1.0, q, v, gains.tau, gains, cuts, work)
     take_out(system, system.vdot_slot, gains, vdot)
+    if cuts.nc == 0:
+        return 0.0
     look_at_motion(system, cuts, t, q, v, u, p, vdot, states, work)
     carry_rows(system, cuts, gains, states, work)
     put_matrix(cuts, 0, cuts.nc, work)
@@ -452,12 +464,22 @@ def closed_terms(
     area: ptr,
 ) -> None:  # fmt: skip
     """M, G, f, γ, Φ and ν, dense: for algebra of a state that the loops cannot solve."""
+    work = CutWork(area[2 * cuts.tree_words :], cuts)
+    put_mass(system, cuts, q, TreeWork(area, system), work, out)
+    closed_terms_beside_mass(system, cuts, t, q, v, u, p, x, out, area)
+
+
+@loop
+def closed_terms_beside_mass(
+    system: TreeSystem, cuts: CutSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr,
+    area: ptr,
+) -> None:  # fmt: skip
+    """The same, with nothing in the place of M."""
     tree = TreeWork(area, system)
     states = TreeWork(area[cuts.tree_words :], system)
     work = CutWork(area[2 * cuts.tree_words :], cuts)
     nv = system.nv
     nc = cuts.nc
-    put_mass(system, cuts, q, tree, work, out)
     G = out[nv * nv :]
     f = G[nc * nv :]
     put_rows(system, cuts, t, q, v, u, p, G, tree, states, work)

@@ -6,7 +6,8 @@ velocities, and have no multiplier.
 
 Tables of the cut joints of a tree: paths to the ground, rows that vanish, the order of rows.
 
-Public names: closed_kernel, DENSE, CutTables, Envelope, envelope_of, shown_cuts.
+Public names: closed_kernel, ClosedCode, vanished_rows, DENSE, CutTables, Envelope, envelope_of,
+shown_cuts.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.llvm.trampolines import Trampoline
 from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.records import Record, evaluate
+from liaison.program.pieces import pieces_of
 from liaison.program.program import Entry, Program
 from liaison.program.solve import NOISE, SMALLEST
 
@@ -121,10 +123,12 @@ class CutTables:
     Args:
         model: of the tree.
         cuts: of it.
+        is_coupled: whether G M⁻¹ Gᵀ of all rows is wanted; if not, relations between coordinates
+            need no path to the ground.
     """
 
-    def __init__(self, model: LoopedTree, cuts: Cuts) -> None:
-        self.model, self.cuts = model, cuts
+    def __init__(self, model: LoopedTree, cuts: Cuts, *, is_coupled: bool = True) -> None:
+        self.model, self.cuts, self._is_coupled = model, cuts, is_coupled
         name = model.mechanism.name
         entries = {f"cut {c}": Entry(f"cut {c}", x.formulas) for c, x in enumerate(cuts.classes)}
         carry = {f"carry {c}": Entry(f"carry {c}", x) for c, x in enumerate(model.forward.carry)}
@@ -134,7 +138,7 @@ class CutTables:
             if x.touch
         }
         self._joints = to_llvm(Program(f"{name}, cut joints", entries, cuts.inputs))
-        related = {RELATED: Entry(RELATED, _related(cuts.relations))} if cuts.relations else {}
+        related = pieces_of(RELATED, _related(cuts.relations))
         self._relations = to_llvm(Program(f"{name}, relations", related, model.written.places))
         self._carry = to_llvm(Program(f"{name}, wrenches carried", carry, model.inputs))
         self._begin_paths()
@@ -157,9 +161,10 @@ class CutTables:
         if names:
             self._joints.compile(*names)
         system.entries[:] = [self._joints.address(name) for name in names]
-        if self.cuts.relations:  # a field of this type reads as a function
-            address: Any = self._relations.address(RELATED)
-            system.relation_entry = address
+        pieces = [*self._relations.program.entries]
+        if pieces:
+            self._relations.compile(*pieces)
+        system.relation_entries[:] = [self._relations.address(name) for name in pieces]
 
     def fill_touch(self, system: CutSystem) -> None:
         """Compiles where forces of relations between frames act."""
@@ -195,7 +200,9 @@ class CutTables:
         self._kept_terms: list[tuple[int, ...]] = []
         self._ties = _ties(kinds, self.cuts.table[:, 6].tolist())
         for c, own in enumerate(self._touched(carriers)):
-            path = sorted({x for node in own for x in _path(parents, node)}, reverse=True)
+            is_far = self._is_coupled or c < len(kinds)
+            listed = [x for node in own for x in _path(parents, node)] if is_far else own
+            path = sorted({*listed}, reverse=True)
             step_of = {node: len(steps) + k for k, node in enumerate(path)}
             begin = len(steps)
             for node in path:
@@ -212,7 +219,7 @@ class CutTables:
         self._passing = np.array([x for own in at_node for x in own], dtype=np.int64)
         self._passing_begin = np.cumsum([0, *map(len, at_node)])
         self._near: list[set[int]] = [set() for _ in rows]
-        for own, count in zip(at_node, counts, strict=True):
+        for own, count in zip(at_node, counts, strict=True) if self._is_coupled else ():
             through = {steps[x][2] for x in own} if count else set()
             for c in through:
                 self._near[c] |= through
@@ -281,7 +288,7 @@ class CutTables:
             n_terms=len(self._terms), n_kept_terms=len(self._kept_terms),
             n_nodes=len(model.nodes) - model.kept, nq=model.nq, nv=model.nv, nc=nc,
             n_cuts=len(rows), n_classes=len(cuts.classes), n_kinds=len(model.forward.carry),
-            n_steps=len(self._steps),
+            n_steps=len(self._steps), n_pieces=len(self._relations.program.entries),
             n_rows=len(place), n_results=21 * int(begins[-1]), n_efforts=self._efforts,
             n_matrix=envelope.size, longest=max((b - a for a, b, *_ in self._ends), default=0),
         )  # fmt: skip
@@ -292,8 +299,9 @@ class CutTables:
         system.place[:] = place
         own = place[~vanished]
         system.owner[own] = np.repeat(np.arange(len(rows)), sizes)
-        ties = np.concatenate(
-            [np.arange(n) >= held for n, held in zip(rows, self._held, strict=True)]
+        ties = np.array(
+            [k >= held for n, held in zip(rows, self._held, strict=True) for k in range(n)],
+            dtype=bool,
         )
         system.is_tie[own], system.n_ties = ties[~vanished], int(np.sum(ties))
         system.order[:], system.first[:] = envelope.order, envelope.first
@@ -432,7 +440,7 @@ def _path(parents: Sequence[int], node: int) -> list[int]:
 
 DENSE = 2000
 """Velocities and multipliers up to which M and G are there as dense matrices, for states that the
-loops cannot solve and for reactions that are not determined."""
+loops cannot solve and for reactions that are not determined; with contacts in any case."""
 
 PROBES, VANISHED, HELD = 2, 1e-11, 1e-9
 """Positions that are probed; part of the largest rate below which that of a row is rounding; what
@@ -474,18 +482,23 @@ def closed_kernel(
     """
     cuts = model.cuts
     assert cuts is not None, "a tree without cut joints and relations has a kernel of its own"
-    none = np.zeros(len(cuts.labels) + len(cuts.relations), dtype=bool)
-    code = _Code(model, cuts)
-    vanished = _vanished(model, code, code.kernel(none, {})) if len(cuts.table) else none
-    return code.kernel(vanished, {"starts": starts or {}})
+    code = ClosedCode(model, cuts)
+    return code.kernel(vanished_rows(code), {"starts": starts or {}})
 
 
-def _vanished(model: LoopedTree, code: _Code, kernel: MachineKernel) -> NDArray[np.bool_]:
-    """Rows of cut joints whose rate is zero at random positions and velocities."""
+def vanished_rows(code: ClosedCode) -> NDArray[np.bool_]:
+    """Rows of cut joints whose rate is zero at random positions and velocities.
+
+    Raises:
+        DerivationError: one of them does not hold.
+    """
+    model, none = code.model, np.zeros(len(code.cuts.labels) + len(code.cuts.relations), dtype=bool)
+    if not len(code.cuts.table):
+        return none
+    kernel = code.kernel(none, {})
     assert model.cuts is not None
     draw = np.random.default_rng(0)
     reach = np.array(model.cuts.reach)
-    none = np.zeros(len(reach) + len(model.cuts.relations), dtype=bool)
     place = code.cut_tables.place(none)[: len(reach)]
     holds = ~np.array(model.cuts.are_rates, dtype=bool)
     vanished = np.ones(len(reach), dtype=bool)
@@ -509,19 +522,31 @@ def _vanished(model: LoopedTree, code: _Code, kernel: MachineKernel) -> NDArray[
 
 
 @final
-class _Code:
-    """Code of a tree and of its cut joints, for kernels that leave out different rows."""
+class ClosedCode:
+    """Code of a tree and of its cut joints, for kernels that leave out different rows.
 
-    def __init__(self, model: LoopedTree, cuts: Cuts) -> None:
+    Args:
+        model: of the tree.
+        cuts: of it.
+        scratch: numbers that further code wants.
+    """
+
+    def __init__(self, model: LoopedTree, cuts: Cuts, scratch: int = 0) -> None:
         self.model, self.cuts = model, cuts
         self.cut_tables = CutTables(model, cuts)
-        self.tables = TreeTables(model, self.cut_tables.scratch)
+        self.tables = TreeTables(model, max(scratch, self.cut_tables.scratch))
         self.written = to_llvm(written_out(model))
 
-    def kernel(self, vanished: NDArray[np.bool_], facts: Mapping[str, Any]) -> MachineKernel:
+    def system(self, vanished: NDArray[np.bool_]) -> CutSystem:
+        """The record of the cut joints, with multipliers of all rows but these."""
+        return self.cut_tables.system(self.tables.work_size, vanished)
+
+    def kernel(
+        self, vanished: NDArray[np.bool_], facts: Mapping[str, Any], system: CutSystem | None = None
+    ) -> MachineKernel:
         """The kernel with multipliers of all rows but these."""
         tables, written = self.tables, self.written
-        cuts = self.cut_tables.system(tables.work_size, vanished)
+        cuts = self.system(vanished) if system is None else system
         length = 2 * tables.work_size + evaluate(CutWork.length(), cuts.counts)
         program = self._program(vanished, facts)
 
@@ -575,7 +600,7 @@ class _Code:
                 **_layouts(model, self._joints(vanished), nc, nphi),
                 "rows": (("G", self.cut_tables.numbers(vanished)), ("gamma", nc)),
             }.items()
-            if name != "terms" or nv + nc <= DENSE
+            if name != "terms" or nv + nc <= DENSE or model.sides is not None
         }
         inputs, parameters = len(model.labels["u"]), len(model.labels["p"])
         defaults = defaults_of(model.mechanism)

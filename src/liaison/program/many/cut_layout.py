@@ -12,7 +12,7 @@ Public names: CutSystem, CutWork, Cut, PathStep, Term, KeptTerm.
 
 from __future__ import annotations
 
-from liaison.program.loops.language import i64, iptr, kernel, ptr
+from liaison.program.loops.language import i64, iptr, ptr
 from liaison.program.loops.records import Part, Record, Rows, rows, size, sized
 
 
@@ -90,6 +90,7 @@ class CutSystem(Record):
     n_efforts: i64 = size()
     n_matrix: i64 = size()
     longest: i64 = size()
+    n_pieces: i64 = size()
     tree_words: i64  # of the work of a tree
     entries: iptr = sized("n_classes")
     carry_entries: iptr = sized("n_kinds")
@@ -100,7 +101,7 @@ class CutSystem(Record):
     n_ties: i64
     nphi: i64  # multipliers of rows that hold positions, the first ones
     is_driven: i64  # whether a relation moves with time
-    relation_entry: kernel
+    relation_entries: iptr = sized("n_pieces")  # which write all about relations
     term_begin: iptr = sized("n_relations + 1")
     terms: Rows[Term] = rows("n_terms")
     kept_begin: iptr = sized("n_relations + 1")

@@ -7,7 +7,8 @@ With y and z of (carry-1) at every joint on the way to the ground,
 Φ̈ with the accelerations that the tree would have without its cut joints. ρ is that of (solve-1):
 rows that others determine already ask nothing.
 
-Public names: multipliers, right_of, measure_cuts, carry_rows, bear_rows, factor, push_nodes,
+Public names: multipliers, right_of, measure_cuts, carry_rows, put_row, pass_up, bear_rows, factor,
+push_nodes,
 no_pushes, put_matrix, put_ties, relate_ties, closed_pass, SECOND, PHI, RATE.
 
 A relation has efforts along the joints whose velocities it names instead of wrenches on bodies.
@@ -19,6 +20,7 @@ Differs: RBDA writes K for G; ρ is ours (docs/theory/closures.md).
 from __future__ import annotations
 
 from liaison.program.loops.language import entry_at, f64, flat, i64, loop, ptr
+from liaison.program.pieces import write_pieces
 from liaison.program.solve import EPSILON, FLOOR, NOISE
 
 from .cut_layout import CutSystem, CutWork
@@ -89,7 +91,8 @@ def measure_cuts(
         constants = cuts.constants[cut.constants :]
         f(0.0, first, second, constants, root, kept, work.results[cut.result :], states.scratch)
     if cuts.n_relations > 0:
-        cuts.relation_entry(t, q, v, u, p, u, work.second, states.scratch)
+        entries = cuts.relation_entries
+        write_pieces(cuts.n_pieces, entries, t, q, v, u, p, u, work.second, states.scratch)
         measure_relations(cuts, vdot, work)
 
 

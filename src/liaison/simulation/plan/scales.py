@@ -28,6 +28,7 @@ Source: docs/theory/one_sided.md (scales-1).
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -119,23 +120,21 @@ def _units(plan: Plan, kernel: Kernel) -> Units:
         return ordinary
     here: dict[str, Any] = {"t": plan.state.t, "q": plan.state.q, "v": plan.state.v}
     here |= {"u": plan.inputs.held, "p": plan.parameters}
-    seen, terms = kernel.call("one_sided", **here), kernel.call("terms", **here)
-    D, G = np.reshape(seen["D"], (-1, nv)), np.reshape(terms["G"], (nc, nv))
+    seen = kernel.call("one_sided", **here)
+    D = np.reshape(seen["D"], (-1, nv))
+    G, vdot, yields = _free(kernel, here, D)
     slides = np.array([x.unit == "m/s" for x in kernel.program.labels["v"]])
     is_length = np.array([x.unit == "m" for x in kernel.program.labels["q"]])
-    M = np.reshape(terms["M"], (nv, nv))
-    free = np.linalg.lstsq(M, np.column_stack([terms["f"], D.T]), rcond=None)[0]
     length = float(plan.program.facts.get("length", 0.0)) or _arm(D, slides) or 1.0
     s = np.where(slides, length, 1.0)
     rows = np.max(np.abs(D) * s, axis=1)
     rows = np.where(rows > SMALL * np.max(rows), rows, length)
-    moves = seen["rate"], D @ free[:, 0] + seen["bias"]
+    moves = seen["rate"], D @ vdot + seen["bias"]
     duration = plan.until - plan.state.t
     longest = max(duration if math.isfinite(duration) else 0.0, math.sqrt(length))
     time = _time(rows, *moves, longest)
     if not time**2 > 0.0:
         raise _too_fast(plan)
-    yields = np.einsum("ri,ir->r", D, free[:, 1:])
     blocks = [slice(x[3], x[3] + x[4]) for x in sides]
     size = [float(np.max(rows[x])) for x in blocks]
     forces = [_force(rows[x], yields[x]) / time**2 for x in blocks]
@@ -152,6 +151,21 @@ def _units(plan: Plan, kernel: Kernel) -> Units:
         np.array([power_near(x / time**2, ACCELERATIONS) for x in size]),
         np.array([power_near(x, FORCES) for x in forces]),
     )
+
+
+def _free(kernel: Kernel, here: Mapping[str, Any], D: Array) -> tuple[Array, Array, Array]:
+    """G, M⁻¹ f, and D M⁻¹ Dᵀ of every row; by sweeps over nodes where a kernel has them."""
+    nv = D.shape[1]
+    if "yields" in kernel.program.entries:
+        terms = kernel.call("terms_beside_mass", **here)
+        x = np.concatenate([D.ravel(), terms["f"]])
+        answer = kernel.call("yields", **here, x=x)
+        return np.reshape(terms["G"], (-1, nv)), answer["vdot"], answer["yields"]
+    terms = kernel.call("terms", **here)
+    M = np.reshape(terms["M"], (nv, nv))
+    free = np.linalg.lstsq(M, np.column_stack([terms["f"], D.T]), rcond=None)[0]
+    yields = np.einsum("ri,ir->r", D, free[:, 1:])
+    return np.reshape(terms["G"], (-1, nv)), np.asarray(free[:, 0], dtype=float), yields
 
 
 def _arm(D: Array, slides: NDArray[np.bool_]) -> float:

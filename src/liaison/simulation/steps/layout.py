@@ -170,6 +170,7 @@ class ImplicitLoads(Part):
     """How a step takes them: see `contacts/stepping/loads.py`."""
 
     at: ptr = sized("2 * nf")  # measures and rates of an evaluation
+    before: ptr = sized("nf")  # J v
     change: ptr = sized("nf")  # J (v₁ − v) at which laws are linear
     effort: ptr = sized("nf")  # there
     slope: ptr = sized("nf")  # −de/d(J v₁) there
@@ -190,6 +191,7 @@ class Problem(Part):
     P: ptr = sized("nr")
     limits: Rows[Limit] = rows("nb")
     way: ptr = sized("nr")
+    taken: ptr = sized("nr")  # what rates change by themselves
 
 
 @loop
@@ -443,6 +445,9 @@ class Run(Record):
     contacts: i64
     rank: i64  # of the closures, midway
     rows_chosen: i64
+    blocks_chosen: i64
+    is_damped: i64  # a closed block has viscous friction
+    same_rows: i64  # the next round has the rows of this one, in the same metric
 
     # recording, inputs, events
     instants: ptr = sized("grid")
@@ -487,6 +492,7 @@ class Run(Record):
     end: OneSided = part()
     terms: Terms = part()
     metric: ptr = sized("nv * nv + 2 + (nc + most) * (nv + nc + most + 4)")  # see `metric_of`
+    inverse: ptr = sized("nv")  # of the diagonal of L there
     in_metric: ptr = sized("nr", "nv")  # L⁻¹Dᵀ of all rows
     held: ptr = sized("(nphi + nb) * (nv + 1)")
     problem: Problem = part()
@@ -502,6 +508,7 @@ class Run(Record):
     active: iptr = sized("nb")
     cone: Rows[Cone] = rows("nb")
     cone_of: iptr = sized("nb")
+    block_of: iptr = sized("nb")  # of cones, the other way round
     chosen: iptr = sized("nr")  # rows of what is active
 
     # what a method knows besides, a record of its own; last, so that it may grow
@@ -509,8 +516,9 @@ class Run(Record):
 
 
 MOREAU = (
-    "sides", "mid", "end", "terms", "metric", "in_metric", "held", "problem", "area", "free",
-    "load_rows", "load_laws", "loads", "impulse", "hits", "active", "cone", "cone_of", "chosen",
+    "sides", "mid", "end", "terms", "metric", "inverse", "in_metric", "held", "problem", "area",
+    "free", "load_rows", "load_laws", "loads", "impulse", "hits", "active", "cone", "cone_of",
+    "block_of", "chosen",
 )  # fmt: skip
 """Arrays that only steps of Moreau and Jean use."""
 
@@ -644,9 +652,10 @@ def _moreau_area(s: Sizes) -> int:
     from liaison.solvers.cones.cones import cone_area
     from liaison.solvers.linear.lemke import polyhedral_area
 
+    cones = cone_area(_most(s), s.blocks)
     if s.facets:
-        return polyhedral_area(s.rows, s.blocks * (s.facets + 1))
-    return cone_area(_most(s), s.blocks)
+        return max(cones, polyhedral_area(s.rows, s.blocks * (s.facets + 1)))
+    return cones
 
 
 def _most(s: Sizes) -> int:

@@ -47,6 +47,11 @@ class FreeEntries(Record):
     events: kernel
     bearings: kernel
     rate: kernel
+    terms_beside_mass: kernel  # where the metric of M is sweeps over nodes, and what follows
+    factor: kernel
+    half: kernel
+    back: kernel
+    hold: kernel
 
 
 @final
@@ -75,9 +80,11 @@ class Sides(Record):
     nheld: i64 = size()  # rows at most that hold what rates whose row vanished forbid
     nrows: i64 = size()  # rows beside the closures, closures and held ones included
     nbearings: i64 = size()  # blocks of friction that the force in a joint bounds
+    nmetric: i64 = size()  # numbers of the metric of M
 
     free: FreeEntries = nested()
     own: i64  # events of the mechanism and of the caller
+    is_swept: i64  # whether that metric is sweeps over nodes, not a dense factor
     law: i64  # of impacts
     is_begun: i64
     switches: i64
@@ -108,7 +115,7 @@ class Sides(Record):
     vdot: ptr = sized("nv")
     f: ptr = sized("nv")
     z: ptr = sized("nv")
-    L: ptr = sized("nv * nv")
+    L: ptr = sized("nmetric")
     Q: ptr = sized("nc + nheld", "nv")
     G: ptr = sized("(nc + nheld) * (nv + 1)")
     R: ptr = sized("(nc + nheld) * (nc + nheld)")
@@ -166,6 +173,7 @@ def sides_of(
     sizes: Mapping[str, int],
     law: int,
     bearings: Sequence[int] = (),
+    metric: int = 0,
 ) -> Sides:
     """The block of a mechanism with these unilateral blocks, from its description alone.
 
@@ -174,19 +182,22 @@ def sides_of(
         sizes: nq, nv, nc, nphi.
         law: of impacts.
         bearings: blocks of friction that the force in a joint bounds.
+        metric: numbers of the metric of M by sweeps over nodes; 0: it is dense.
     """
     nq, nv, nc, nphi = (int(sizes[x]) for x in ("nq", "nv", "nc", "nphi"))
     nb, nr = len(sides), sum(block[4] for block in sides)
     held = nv if any(block[2] == "rate" for block in sides) else 0
+    rows = nc + nr + held
     area = max(
-        cone_area(nr, nb), impact_area(nr, nb), saddle_area(nv, nc + held),
-        counting_area(min(nb, MOST_CONTACTS)),
+        cone_area(nr, nb), impact_area(nr, nb), counting_area(min(nb, MOST_CONTACTS)),
+        rows * (2 * nv + rows + 6) if metric else saddle_area(nv, nc + held),
     )  # fmt: skip
     table = Sides.new(
         {"area": area}, nq=nq, nv=nv, nc=nc, nphi=nphi, nb=nb, nr=nr, nheld=held,
         ngaps=sum(block[2] == "gap" for block in sides), nrows=nc + nr + held,
-        nbearings=len(bearings),
+        nbearings=len(bearings), nmetric=metric or nv * nv,
     )  # fmt: skip
+    table.is_swept = int(metric > 0)
     table.law, table.t_switch, table.ease = law, -np.inf, 1.0
     table.load[:], table.bearings[:] = 1.0, bearings
     for name in Scales.fields:

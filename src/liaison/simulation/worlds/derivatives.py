@@ -151,6 +151,11 @@ class Asked:
 
 def derivative_kernels(asked: Asked, *, single: bool) -> Kernels:
     """The kernel of derivatives of a step, compiled."""
+    for name, *_ in asked.plan.program.facts.get("convex", ()):
+        raise SimulationError(
+            f"{name!r} is a contact of a hull, whose places loops find; these have no derivatives.",
+            hint="Take differences of steps: set worlds.q and worlds.v, and step.",
+        )
     plan, place = asked.plan, asked.place
     if plan.is_scene:
         raise SimulationError(

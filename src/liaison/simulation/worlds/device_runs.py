@@ -249,13 +249,11 @@ def check_plan(plan: Plan, run: Run, device: str) -> None:
     method = settings.tableau.name
     is_moreau = settings.tableau.scheme == "moreau"
     sides = () if plan.is_scene else sides_in(program)
-    hulls = [x[0] for x in program.facts.get("convex", ())]
     kinds = run.is_implicit, run.is_variational, run.is_alpha, run.is_edwards
     causes = {
         "it is a scene of free bodies": plan.is_scene,
         "steps are adaptive; give a step": settings.is_adaptive,
         f"method {method!r} is neither explicit nor 'moreau'": any(kinds),
-        f"{(hulls or [''])[0]!r} is a contact of a hull": bool(hulls),
         f"{(sides or [['']])[0][0]!r} is unilateral, and method {method!r} goes from event to "
         "event; 'moreau' takes it": bool(sides) and not is_moreau,
         f"the event {plan.events[0].name if plan.events else ''!r} is looked for": bool(run.ne),

@@ -3,38 +3,51 @@
 The state of world i lies component by component, `count` numbers apart. A world that is lost keeps
 its last good state and the status that says why; it is left alone until it is reset.
 
-Steps of a small mechanism are those of `contacts/stepping/small.py`; one with many contacts is
-marched in groups of worlds (`group_step`); a step that these do not take, and every step of a
-larger mechanism, is taken by the general loops.
+Steps of a small mechanism are those of `contacts/stepping/quick.py` while it touches at one place
+or none, and of `small.py`; one with many contacts is marched in groups of worlds (`groups`);
+a step that these do not take, and every step of a larger mechanism, is taken by the general loops.
 
 Random numbers of a start follow from the seed, the world and the component alone: they are the same
 on any device, in both precisions.
 
-Public names: LEFT_OUT, MEASURES, march_world, march_small_world, march_group_world, reset_world,
-scatter_world, random_number.
+Public names: LEFT_OUT, MEASURES, march_world, march_small_world, march_quick_world,
+march_group_world, reset_world, scatter_world, random_number.
 """
 
 from __future__ import annotations
 
+from liaison.contacts.stepping.bent import is_bent_step, small_bent
 from liaison.contacts.stepping.modes import note_block, note_impact
 from liaison.contacts.stepping.phases import keep, place, set_out
+from liaison.contacts.stepping.quick import (
+    Quick,
+    hand_over,
+    keep_state,
+    quick_contact,
+    quick_free,
+    take_over,
+)
+from liaison.contacts.stepping.quick_place import quick_stand
 from liaison.contacts.stepping.rows import forget_end, one_sided
 from liaison.contacts.stepping.small import (
     ELSEWHERE,
+    Landing,
+    Left,
     small_end,
     small_free,
     small_impulses,
     small_stand,
 )
-from liaison.program.loops.language import f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
+from liaison.program.loops.records import words_of
 from liaison.simulation.steps.explicit import refresh
-from liaison.simulation.steps.layout import GOOD, Entries, Run
+from liaison.simulation.steps.layout import GOOD, Entries, OneSided, Run
 from liaison.simulation.steps.projection import project
+from liaison.simulation.worlds.groups.matrices import Shared
+from liaison.simulation.worlds.groups.step import group_step
 from liaison.simulation.worlds.scene.layout import barrier, lane
 
 from .general import PHASES, phase_of_step, step_elsewhere
-from .group_matrices import Shared
-from .group_step import group_step
 
 MEASURES = ("complementarity", "penetration", "contacts")
 """Largest values of every world since it was reset, see `note_world`."""
@@ -140,7 +153,9 @@ def phase_of_small_step(phase: i64, status: i64, e: Entries, run: Run, scratch: 
     if phase < 3:
         return small_impulses(phase - 1, e, run, scratch)
     if phase == 3:
-        return step_elsewhere(e, run, scratch) if status == ELSEWHERE else GOOD
+        if status == ELSEWHERE and is_bent_step(run, scratch) == 1:
+            status = small_bent(e, run, scratch)
+        return step_elsewhere(e, run, scratch) if status == ELSEWHERE else status
     if phase == 4:
         return small_end(run)
     if phase == 5:
@@ -176,6 +191,100 @@ def march_small_world(
         if status == GOOD:
             done += 1
     t[i] = start + float(done) * step
+    store_world(i, count, q, v, carried, run)
+    note_world(i, count, status, measures, codes, run)
+
+
+@loop
+def whole_small_step(t: f64, t_new: f64, h: f64, e: Entries, run: Run, scratch: ptr) -> i64:
+    """A step from the state of a block, by fused entries or the general loops; GOOD, or why not."""
+    run.t = t
+    run.t_new = t_new
+    run.h = h
+    one_sided(e, t, run.q, run.v, run.sides, run, scratch)
+    status = GOOD
+    for phase in range(SMALL_PHASES):
+        if status == GOOD or (phase == 3 and status == ELSEWHERE):
+            status = phase_of_small_step(phase, status, e, run, scratch)
+    return status
+
+
+@loop
+def begin_quick(step: f64, x: Quick, e: Entries, run: Run, scratch: ptr) -> i64:
+    """As `begin_world`, into numbers of its own."""
+    status = begin_world(e, run, scratch)
+    take_over(x, run)
+    x.residual = 0.0
+    x.deepest = 0.0
+    x.contacts = 0
+    x.clock[0] = step
+    return status
+
+
+@loop
+def end_quick(done: i64, x: Quick, run: Run) -> None:
+    """The world back in its block."""
+    keep_state(x, run)
+    hand_over(x, run)
+    run.steps = done
+    run.complementarity = max(run.complementarity, x.residual)
+    run.penetration = max(run.penetration, x.deepest)
+    run.contacts = max(run.contacts, x.contacts)
+
+
+@loop
+def quick_step(status: i64, t: f64, x: Quick, room: ptr, e: Entries, run: Run, scratch: ptr) -> i64:
+    """A step of a world whose status is GOOD, in its own numbers where they do; its new status."""
+    first = words_of(Quick, run)
+    left = Left(at(room, first), run)
+    here = Landing(at(room, first + words_of(Left, run)), run)
+    behind = first + words_of(Left, run) + words_of(Landing, run)
+    mid = OneSided(at(room, behind), run)
+    there = OneSided(at(room, behind + words_of(OneSided, run)), run)
+    keep_state(x, run)
+    way = ELSEWHERE if status == GOOD and x.many == 1 else status
+    barrier()
+    if way == GOOD:
+        way = quick_free(t, x, left, e, run, scratch)
+    barrier()
+    if way == GOOD and x.active >= 0:
+        way = quick_contact(t, x, left, mid, there, e, run, scratch)
+    barrier()
+    if way == GOOD:
+        way = quick_stand(x, here, there, e, run, scratch)
+    if way == ELSEWHERE:
+        hand_over(x, run)
+        status = whole_small_step(t, x.clock[1], x.clock[0], e, run, scratch)
+        take_over(x, run)
+    return status
+
+
+@loop
+def march_quick_world(
+    i: i64, count: i64, steps: i64, hold: i64, rows: i64, u_one: i64, p_one: i64,
+    step: f64, t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
+    e: Entries, run: Run, scratch: ptr, room: ptr,
+) -> None:  # fmt: skip
+    """As `march_small_world`, steps with one contact or none in numbers of their own."""
+    if codes[i] != GOOD:
+        return
+    x = Quick(room, run)
+    load_world(i, count, q, v, carried, run)
+    load_constants(i, count, u_one, p_one, u, p, run)
+    run.steps = codes[count + i]
+    start = t[i]
+    run.t = start
+    status = begin_quick(step, x, e, run, scratch)
+    done = 0
+    for n in range(steps):
+        if n % hold == 0:
+            load_inputs(i, min(n // hold, rows - 1), count, u_one, u, run)
+        x.clock[1] = start + float(n + 1) * step
+        status = quick_step(status, start + float(n) * step, x, room, e, run, scratch)
+        if status == GOOD:
+            done += 1
+    t[i] = start + float(done) * step
+    end_quick(codes[count + i] + done, x, run)
     store_world(i, count, q, v, carried, run)
     note_world(i, count, status, measures, codes, run)
 

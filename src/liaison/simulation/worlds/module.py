@@ -5,7 +5,7 @@ The same text serves a GPU and this processor; only the first lines of the kerne
 The text of kernels whose worlds are marched in groups, as far as it is theirs alone.
 
 Public names: Module, module_of, runs_module, KERNELS, STATE, GROUP_HEAD, GROUP_TAIL, in_spaces,
-entry_in_spaces, shared_text, place_text.
+entry_in_spaces, place_text.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from typing import final
 import numpy as np
 
 from liaison.contacts.stepping.loads import LIGHTER
+from liaison.contacts.stepping.quick import quick_words
 from liaison.contacts.stepping.small import FusedEntries, small_words
 from liaison.contacts.stepping.tangents import TangentEntries, room_words
-from liaison.program.gpu.fused import fused
+from liaison.program.gpu.fused import FUSED, QUICK, STEP, fused
 from liaison.program.gpu.pointers import NAMES, entry_text, functions_text, numbers_of, work_size
 from liaison.program.gpu.tangents import tangents
 from liaison.program.gpu.thread import DeviceModule
@@ -48,20 +49,37 @@ from liaison.simulation.steps.layout import (
     Run,
     dense_size,
 )
+from liaison.simulation.worlds.groups.matrices import Shared, few_rows, group_words
+from liaison.simulation.worlds.groups.registers import register_text
+from liaison.simulation.worlds.groups.text import NO_BARRIER, declared_once, shared_text, wide_loops
 
 from .derivative_loops import derive_world
-from .group_matrices import Shared, few_rows, group_words
+from .hulls import ENTRIES, hulls_of
 from .loops import (
     LEFT_OUT,
     march_group_world,
+    march_quick_world,
     march_small_world,
     march_world,
     reset_world,
     scatter_world,
 )
+from .registers import (
+    QUICK_AT_ONCE,
+    QUICK_BLOCK,
+    QUICK_ENTRIES,
+    QUICK_LOOPS,
+    QUICK_WHOLE,
+    estimates,
+    is_quick,
+)
 
-SPACES = {"%a.run": 5, "%a.scratch": 5, "%a.s": 3}
-"""Memory that arguments of loops of a group point to: a thread's own, and that of a block."""
+SPACES = {
+    "%a.run": 5, "%a.scratch": 5, "%a.gaps": 5, "%a.s": 3, "%a.near": 3, "%a.near_x": 3,
+    "%a.near_y": 3, "%a.group": 1, "%a.mine": 1,
+}  # fmt: skip
+"""Memory that arguments of loops of a group point to: a thread's own, that of a block, and that of
+the device."""
 
 DEFINED = re.compile(
     r"^define internal (\S+) (@\S+?)\(([^\n]*)\)( [^\n]*)\{\nentry:\n(.*?)^\}", re.M | re.S
@@ -125,46 +143,6 @@ def _twofold(match: re.Match[str], spaces: Mapping[str, int], body: str, mark: s
     return "\n".join([inner, "entry:", body.rstrip(), "}", outer, *casts, *ends, "}"])
 
 
-LANE = """\
-define internal i32 @liaison_lane() alwaysinline nounwind {
-  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  ret i32 %thread
-}"""
-ONE_LANE = """\
-define internal i32 @liaison_lane() alwaysinline nounwind {
-  ret i32 0
-}"""
-INVERSE = """\
-define internal {real} @liaison_inverse_of({real} %x) alwaysinline nounwind {{
-  %y = fdiv {real} {one}, %x
-  ret {real} %y
-}}"""
-QUICK_INVERSE = """\
-declare {real} @llvm.nvvm.rcp.approx.ftz.{letter}({real})
-define internal {real} @liaison_inverse_of({real} %x) alwaysinline nounwind {{
-  %minus = fneg {real} %x
-  %y0 = call {real} @llvm.nvvm.rcp.approx.ftz.{letter}({real} %x)
-  %e0 = call {real} @llvm.fma.f{bits}({real} %minus, {real} %y0, {real} {one})
-  %y1 = call {real} @llvm.fma.f{bits}({real} %y0, {real} %e0, {real} %y0)
-  %e1 = call {real} @llvm.fma.f{bits}({real} %minus, {real} %y1, {real} {one})
-  %y2 = call {real} @llvm.fma.f{bits}({real} %y1, {real} %e1, {real} %y1)
-  %e2 = call {real} @llvm.fma.f{bits}({real} %minus, {real} %y2, {real} {one})
-  %y3 = call {real} @llvm.fma.f{bits}({real} %y2, {real} %e2, {real} %y2)
-  ret {real} %y3
-}}"""
-
-
-def shared_text(words_shared: int, form: Form, *, gpu: bool) -> list[str]:
-    """What threads of a group share, and which of them one is."""
-    bits = 64 if form.real == "double" else 32
-    words = {"real": form.real, "letter": form.real[0], "bits": bits, "one": form.number(1.0)}
-    inverse = (QUICK_INVERSE if gpu else INVERSE).format(**words)
-    if not gpu:
-        return [ONE_LANE, inverse]
-    size = f"[{words_shared} x {form.real}]"
-    return [LANE, inverse, f"@liaison_shared = internal addrspace(3) global {size} undef, align 16"]
-
-
 THREAD_HEAD = """\
 enter:
   %run = alloca [{words} x {bits}], align 8
@@ -178,7 +156,11 @@ enter:
 GROUP_HEAD = (
     THREAD_HEAD
     + """\
-  %shared = addrspacecast ptr addrspace(3) @liaison_shared to ptr
+  %near = addrspacecast ptr addrspace(3) @liaison_shared to ptr
+  %warp = lshr i32 %thread, 5
+  %beyond = mul i32 %warp, {shared}
+  %shared = getelementptr double, ptr %near, i32 %beyond
+  %number = lshr i32 %before, 5
   br label %world
 world:"""
 )
@@ -187,7 +169,9 @@ GROUP_PLACE = """\
   %behind = mul i64 %all, {carried}
   %which = zext i32 {which} to i64
   %own = mul i64 %which, {group}
-  %far = add i64 %behind, %own
+  %up = add i64 %behind, 3
+  %even = and i64 %up, -4
+  %far = add i64 %even, %own
   %group = getelementptr inbounds {real}, ptr {pointer}, i64 %far"""
 GROUP_TAIL = """\
   ret void
@@ -197,7 +181,7 @@ GROUP_TAIL = """\
 def place_text(carried: int, group: int, real: str, *, gpu: bool) -> list[str]:
     """Where what a group keeps begins."""
     place = GROUP_PLACE.format(
-        carried=carried, group=group, real=real, which="%block" if gpu else "%i",
+        carried=carried, group=group, real=real, which="%number" if gpu else "%i",
         pointer="%carried.any" if gpu else "%carried",
     )  # fmt: skip
     return [place] if gpu else [place, f"  %shared = getelementptr {real}, ptr %pool, i64 0"]
@@ -225,11 +209,13 @@ of a function that is written where it is called."""
 
 GROUP, GROUP_ROWS, GROUPS_AT_ONCE = 32, 24, 7
 """Worlds of a group on a GPU; rows of contacts beyond which a mechanism is marched in groups; and
-groups at a time on each multiprocessor, which bounds the registers of a thread."""
+groups in a block at most, which go from phase to phase of a step together: their threads read
+instructions once, of which there are far more than caches hold."""
 
 WHOLE = (
     "met", "joined", "measure_gaps", "forget_rows", "no_impulses", "active_bits", "open_modes",
-    "near_bits", "largest_in", "dot", "take_end", "moved_by",
+    "near_bits", "largest_in", "dot", "take_end", "moved_by", "subtract", "copy", "add",
+    "take_pushed", "has_stribeck",
 )  # fmt: skip
 """Loops of a group over all blocks, rows or velocities, which are written out."""
 
@@ -269,9 +255,11 @@ class Module:
     words: int  # of a run and of the workspace, in units of the precision
     form: Form
     block: int  # threads in a block at most
-    lanes: int = 1  # threads of a world, which are a block
+    lanes: int = 1  # threads of a world of a scene
     group: int = 1  # worlds of a group
     group_words: int = 0  # that a group keeps in the memory of the device
+    group_shared: int = 0  # bytes that its threads share
+    resident: int = 0  # worlds of a scene at a time on each multiprocessor
 
 
 @final
@@ -285,6 +273,7 @@ class _Laid:
     initial: tuple[str, ...]  # stores into a block of zeros
     written_once: tuple[str, ...] = ()  # entries whose numbers are among these
     group: tuple[int, int, int] | None = None  # words of a world before, of a group, shared
+    room: int = 0  # numbers of a world whose steps are taken in registers
 
 
 def module_of(
@@ -308,21 +297,24 @@ def module_of(
     listed = _entries(plan)
     run, scratch = _template(plan, listed, form)
     loops = {name: LOOPS[name] for name in names}
-    small, group = _small(plan, run), None
+    small, group, room = _small(plan, run), None, 0
     if small is not None and "march" in loops:
-        listed |= dict.fromkeys(small.entries, small)
         loops["march"] = march_small_world
-        if int(run.nr) > GROUP_ROWS:
+        if int(run.nr) <= GROUP_ROWS and is_quick(plan, run, small, form):
+            loops["march"], room = march_quick_world, int(quick_words(run))
+        left_out = () if room else tuple(f"fused_{x}" for x in QUICK)
+        listed |= dict.fromkeys([x for x in small.entries if x not in left_out], small)
+        if int(run.nr) > GROUP_ROWS and not work_size(small, "fused_row", Form(real="double")):
             run, scratch = _template(plan, listed, form, lanes=GROUP if gpu else 1)
-            loops["march"], block = march_group_world, GROUP
+            loops["march"], block = march_group_world, GROUP * GROUPS_AT_ONCE
             carried = int(run.nr) + int(run.nb)
-            group = carried, int(group_words(run)), int(words_of(Shared, run))
+            group = carried, int(group_words(run)), -(-int(words_of(Shared, run)) // 2) * 2
         scratch = _with_room(run, listed, form)
-        block = block or (LARGEST_BLOCK if single else FUSED_BLOCK)
+        block = block or (QUICK_BLOCK if room else LARGEST_BLOCK if single else FUSED_BLOCK)
     initial = _initial(run, form.real, "i32" if single else "i64")
     if "one_sided" in listed:
         initial += _numbers(plan.program, run, form)
-    laid = _Laid(run, scratch, KNOWN, tuple(initial), ("one_sided", "fused_rows"), group)
+    laid = _Laid(run, scratch, KNOWN, tuple(initial), ("one_sided", "fused_rows"), group, room)
     return _written(laid, listed, loops, form, gpu=gpu, block=block or LARGEST_BLOCK)
 
 
@@ -394,36 +386,64 @@ def _written(
     others = Entries.fields["others"].slot
     views: dict[type[Record], int] = {FusedEntries: others, TangentEntries: others}
     special = Special(run, laid.known, Entries, slots, LEFT_OUT, views)
-    loops, functions = special_ir([*written.values()], special)
+    roots, hulls = [*written.values()], hulls_of(listed["retract"])
+    if hulls is not None:
+        special, roots = hulls.added_to(special), [*roots, *ENTRIES.values()]
+    loops, functions = special_ir(roots, special)
     device = DeviceModule(form, estimates=gpu)
     loops = in_words_of_32_bits(loops) if single else with_short_integers(loops)
+    loops += wide_loops(special, single=single) if laid.group else ""
     short = FUSED_SHORT if "fused_free" in listed else SHORT
-    loops = rolled(graded(loops, short), WHOLE if laid.group else ()) if gpu else loops
+    whole = WHOLE if laid.group else QUICK_WHOLE if laid.room else ()
+    always = QUICK_LOOPS if laid.room else ()
+    loops = rolled(graded(loops, short, always), whole) if gpu else loops
     if gpu and laid.group:
         loops = in_spaces(loops).replace(" nounwind ", " convergent nounwind ")
-    # measured: fused entries are quicker where they are written into the phases of a step
-    is_called = "fused_free" not in listed or laid.group is not None
-    bodies = [
-        entry_text(
-            device, program, name, f"{PREFIX}{name}",
-            varying=name in laid.written_once, is_called=is_called,
-        )
-        for name, program in listed.items()
-    ]  # fmt: skip
+    bodies = _bodies(laid, listed, device, gpu=gpu)
     if gpu and laid.group:
         bodies = [entry_in_spaces(body) for body in bodies]
+    bodies += hulls.text(device) if hulls is not None else []
     own = functions_text(device, functions)
     kernels = [_kernel(name, one.name, laid, form, gpu) for name, one in written.items()]
     bounds = f'"nvvm.maxntid"="{block}"'
-    bounds += f' "nvvm.minctasm"="{GROUPS_AT_ONCE}"' if laid.group else ""
+    # one: else the compiler may give a thread half of the registers there are
+    at_once = 1 if laid.group else QUICK_AT_ONCE if laid.room else 0
+    bounds += f' "nvvm.minctasm"="{at_once}"' if at_once else ""
     tail = f"attributes #0 = {{ nounwind {bounds} }}" if gpu else ""
-    head = _registers(gpu)
-    head += shared_text(laid.group[2], form, gpu=gpu) if laid.group else []
+    head = _registers(gpu, is_group=laid.group is not None)
+    head += estimates(form, gpu=gpu) if laid.room else []
+    if laid.group:
+        head += _group_head(listed["fused_row"], run, form, gpu=gpu)
     text = "\n".join([*head, loops, *bodies, own, *kernels, device.tail(), tail, ""])
+    text = declared_once(text) if laid.group else text
     words = int(run.words) + laid.scratch
     if laid.group is None:
         return Module(text, tuple(written), words, form, block)
-    return Module(text, tuple(written), words, form, block, 1, int(run.lanes), laid.group[1])
+    lanes, shared = int(run.lanes), 8 * laid.group[2] if gpu else 0
+    return Module(text, tuple(written), words, form, block, 1, lanes, laid.group[1], shared)
+
+
+def _group_head(small: Program, run: Run, form: Form, *, gpu: bool) -> list[str]:
+    """What threads of a group do together: see `shared_text`."""
+    own = register_text(int(run.nv), form.real, gpu=gpu)
+    return own + shared_text(small, run, form, gpu=gpu)
+
+
+def _bodies(
+    laid: _Laid, listed: Mapping[str, Program], device: DeviceModule, *, gpu: bool
+) -> list[str]:
+    """The text of entries."""
+    # measured: fused entries are quicker where they are written into the phases of a step
+    mark = "noinline" if "fused_free" not in listed or laid.group is not None else ""
+    straight = QUICK_ENTRIES if laid.room else ()
+    marks = dict.fromkeys(straight, "alwaysinline") if gpu else {}
+    return [
+        entry_text(
+            device, program, name, f"{PREFIX}{name}", varying=name in laid.written_once,
+            mark=marks.get(name, mark), straight=name in straight,
+        )
+        for name, program in listed.items()
+    ]  # fmt: skip
 
 
 def _slot(name: str) -> int:
@@ -438,7 +458,7 @@ def _slot(name: str) -> int:
 def _entries(plan: Plan) -> dict[str, Program]:
     """Entries that steps call, with the programs they are of."""
     program = plan.program
-    names = [*entries_of(plan.settings.tableau, program)]
+    names = [x for x in entries_of(plan.settings.tableau, program) if x not in ENTRIES]
     if program.sizes.get("nc", 0):
         names += ["terms", "correct_v"] + ["correct_q"] * bool(program.sizes.get("nphi", 0))
     listed = dict.fromkeys(names, program)
@@ -448,11 +468,12 @@ def _entries(plan: Plan) -> dict[str, Program]:
 
 
 def _small(plan: Plan, run: Run) -> Program | None:
-    """Fused entries where the mechanism is small enough for them, and its inputs are held."""
-    if not int(run.nr) or int(run.ni) or int(run.facets):
+    """Fused entries where a mechanism without hulls is small enough, and its inputs are held."""
+    if not int(run.nr) or int(run.ni) or int(run.facets) or int(run.has_passes):
         return None
     settled = float(run.effort_tolerance), float(run.effort_rate)
-    return fused(plan.program, float(run.theta), settled if int(run.nf) else None)
+    names = STEP if int(run.nr) > GROUP_ROWS else FUSED if int(run.nf) else (*STEP, *QUICK)
+    return fused(plan.program, float(run.theta), settled if int(run.nf) else None, names)
 
 
 def _template(
@@ -463,7 +484,7 @@ def _template(
     With `lanes`, of a world in a group of so many.
     """
     rows = sum(block[4] for block in sides_in(plan.program))
-    few = 0 if lanes is None else few_rows(rows, form.real)
+    few = 0 if lanes is None else few_rows(rows)
     run = arrays_of(plan, most=ALONE, lanes=lanes or 1, few=few).run
     scale_run(run, plan, None)
     scratch = _with_room(run, listed, form)
@@ -481,6 +502,8 @@ def _template(
 def _with_room(run: Run, listed: Mapping[str, Program], form: Form, *, columns: int = 0) -> int:
     """The length of the workspace of a run, which knows where what lies in it and what is there."""
     work = max([work_size(program, name, form) for name, program in listed.items()])
+    hulls = hulls_of(listed["retract"])
+    work = max(work, hulls.words(form)) if hulls is not None else work
     work += small_words(run) if "fused_free" in listed else 0
     work += room_words(columns, run) if columns else 0
     run.scratch_dense = work
@@ -495,17 +518,13 @@ define internal void @liaison_barrier() convergent alwaysinline nounwind {
   call void @llvm.nvvm.barrier0()
   ret void
 }"""
-NO_BARRIER = """\
-define internal void @liaison_barrier() alwaysinline nounwind {
-  ret void
-}"""
 
 
-def _registers(gpu: bool) -> list[str]:
+def _registers(gpu: bool, *, is_group: bool = False) -> list[str]:
     names = ("tid", "ctaid", "ntid") if gpu else ()
     declared = [f"declare i32 @llvm.nvvm.read.ptx.sreg.{name}.x()" for name in names]
-    barrier = BARRIER if gpu else NO_BARRIER
-    return [*declared, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)", barrier]
+    barrier = [] if is_group else [BARRIER if gpu else NO_BARRIER]
+    return [*declared, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)", *barrier]
 
 
 GPU_HEAD = (
@@ -554,13 +573,19 @@ def _kernel(name: str, loop: str, laid: _Laid, form: Form, gpu: bool) -> str:
     passed += ["ptr null", "ptr %run", "ptr %scratch"]
     is_group = laid.group is not None and name == "march"
     passed += ["ptr %shared", "ptr %group"] if is_group else []
+    room = laid.room if name == "march" else 0
+    passed += ["ptr %room"] if room else []
     sizes = {"words": words, "scratch": laid.scratch, "bits": bits, "real": real}
+    sizes |= {"shared": laid.group[2] if laid.group else 0}
     head = f"define {'ptx_kernel ' if gpu else ''}void @{name}({', '.join(arguments)})"
     first = (GROUP_HEAD if is_group else GPU_HEAD) if gpu else HOST_HEAD
-    pool = "  %pool = alloca [{} x {}], align 16\n  br label %test\ntest:"
+    pool = "  %pool = alloca [{} x double], align 16\n  br label %test\ntest:"
     first = first.format(**sizes)
+    if room:
+        own_room = f"enter:\n  %room = alloca [{room} x {bits}], align 8"
+        first = first.replace("enter:", own_room, 1)
     if is_group and not gpu and laid.group is not None:
-        first = first.replace("  br label %test\ntest:", pool.format(laid.group[2], real), 1)
+        first = first.replace("  br label %test\ntest:", pool.format(laid.group[2]), 1)
     lines = [
         f"{head} {'#0 ' if gpu else ''}{{",
         first,

@@ -17,7 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import ArgumentError
-from liaison.program.gpu.cuda import LOCAL_BYTES, REGISTERS, DeviceArray, Function, driver
+from liaison.program.gpu.cuda import (
+    LOCAL_BYTES,
+    REGISTERS,
+    DeviceArray,
+    Driver,
+    Function,
+    driver,
+)
 from liaison.program.llvm.machine import load, ptx
 
 from .module import Module
@@ -27,8 +34,8 @@ BLOCKS, SMALL_BLOCK, MUCH = (1024, 512, 256), 128, 65536
 as many as leave a block for each multiprocessor. Measured: few where a thread keeps more than so
 many bytes beside its registers."""
 
-BLOCKS_AT_ONCE = 16
-"""Worlds of a scene at a time on each multiprocessor: measured, fewer leave it waiting."""
+POSTED = 8192
+"""Bytes of a block beside those of its groups."""
 
 SHARES = 4
 """Ranges of worlds for each thread of this processor, so that none waits long for the last."""
@@ -123,32 +130,42 @@ class Gpu(Place):
         """Through the driver's compiler."""
         text = ptx(module.text, self.driver.processor, passes=True)
         functions = self.driver.load_all(text, module.names)
-        return _OnGpu(functions, self.driver.multiprocessors, module)
+        return _OnGpu(functions, self.driver, module)
 
 
 @final
 class _OnGpu(Kernels):
-    def __init__(
-        self, functions: Mapping[str, Function], multiprocessors: int, module: Module
-    ) -> None:
-        self._functions, self._multiprocessors = functions, multiprocessors
-        self._largest, self._lanes = module.block, module.lanes
+    def __init__(self, functions: Mapping[str, Function], owner: Driver, module: Module) -> None:
+        self._functions, self._multiprocessors = functions, owner.multiprocessors
+        self._largest, self._lanes, self._resident = module.block, module.lanes, module.resident
+        self._group, self._shared = module.group, module.group_shared
+        if self._shared:
+            most = (owner.shared_bytes - POSTED) // self._shared
+            self._largest = min(self._largest, most * self._group)
+            functions["march"].allow(self._largest // self._group * self._shared)
         self.registers = max(x.attribute(REGISTERS) for x in functions.values())
         self.local_bytes = max(x.attribute(LOCAL_BYTES) for x in functions.values())
 
     def launch(self, name: str, count: int, arguments: Sequence[Any]) -> None:
         """One thread a world, or a block of threads that takes one after another; does not wait."""
         if self._lanes > 1:
-            self._functions[name].launch(self.at_once(count) * self._lanes, self._lanes, arguments)
+            self._functions[name].launch(
+                self.at_once(count) * self._lanes, self._largest, arguments
+            )
             return
-        self._functions[name].launch(count, self.block(count), arguments)
+        block = self.block(count)
+        shared = block // self._group * self._shared if name == "march" else 0
+        self._functions[name].launch(count, block, arguments, shared_bytes=shared)
 
     def at_once(self, count: int) -> int:
-        """Blocks of threads for so many worlds."""
-        return min(count, BLOCKS_AT_ONCE * self._multiprocessors)
+        """As many as there is shared memory for."""
+        return min(count, self._resident * self._multiprocessors)
 
     def block(self, count: int) -> int:
-        """Threads in a block for so many worlds."""
+        """Threads in a block for so many worlds; of groups as few as multiprocessors allow."""
+        if self._group > 1:
+            groups = -(-count // self._group)
+            return min(self._largest, -(-groups // self._multiprocessors) * self._group)
         if self._largest < SMALL_BLOCK:
             return self._largest
         if self.local_bytes > MUCH:

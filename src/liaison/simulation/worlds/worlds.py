@@ -8,11 +8,9 @@
 
 Steps are Moreau and Jean's, as those of `simulate` with method="moreau", by the same loops.
 
-Arguments of worlds, checked: values by name, masks, how far random starts lie apart.
-
 Worlds as `Runs`: states at instants, how each world ended, series with labels and units.
 
-Public names: Worlds, worlds_of, columns, check_inputs, mask_of, spread_of, Recorder.
+Public names: Worlds, worlds_of, Recorder.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import NamingError, SimulationError, checked
+from liaison.errors import SimulationError, checked
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulation.batch.loop import ENDS, MEASURED
@@ -41,8 +39,8 @@ from liaison.simulation.record.trajectory import FAILED
 from liaison.simulation.steps.layout import CROWDED, DONE, RAN_AWAY
 from liaison.simulation.worlds.scene.template import kept_words, spare_words
 from liaison.simulation.worlds.scene.text import LANES, scene_module
-from liaison.units import Label, si_value
 
+from .arguments import check_held, check_inputs, columns, mask_of, numbers, spread_of
 from .derivatives import (
     Asked,
     StepDerivatives,
@@ -51,6 +49,7 @@ from .derivatives import (
     labelled,
     room_for,
 )
+from .hulls import check_single
 from .loops import MEASURES
 from .module import KERNELS, module_of
 from .places import Kernels, Place, place_named
@@ -143,111 +142,6 @@ class Recorder:
         return ends
 
 
-def columns(
-    shared: Array, labels: Sequence[Label], values: Mapping[str, Any], kind: str, count: int
-) -> Array:
-    """A table of values by name: one column for all worlds, or one for each where a list is given.
-
-    Args:
-        shared: the table at hand; what is not named is as it was.
-        labels: name and unit of each row.
-        values: name -> number, text with a unit, or a number for each world.
-        kind: what they are, for messages.
-        count: of worlds.
-    """
-    table = np.array(shared, dtype=float)
-    if any(np.ndim(x) for x in values.values()) and table.ndim == 1:
-        table = np.repeat(table[:, None], count, axis=1)
-    names = [x.name for x in labels]
-    for name, value in values.items():
-        if name not in names:
-            raise NamingError.unknown(kind, name, names)
-        k, what = names.index(name), f"{kind} {name!r}"
-        number = si_value(value, labels[k].unit, what) if np.ndim(value) == 0 else value
-        row = np.asarray(number, dtype=float)
-        if row.ndim and row.shape != (count,):
-            raise SimulationError(
-                f"{what} has shape {row.shape}; it is a number, or one for each of {count} worlds."
-            )
-        if not np.all(np.isfinite(row)):
-            raise SimulationError(f"{what} is not finite in some world.")
-        table[k] = row
-    return table
-
-
-def check_inputs(values: Any, nu: int, count: int, real: Any) -> None:
-    """Raises an error for inputs of another shape or kind than kernels take.
-
-    Args:
-        values: an array.
-        nu: inputs of a world.
-        count: of worlds.
-        real: what numbers on the device are; None where worlds are on this processor.
-    """
-    shape = tuple(values.shape)
-    tables = [(*shape[:1], nu), (*shape[:1], nu, count)]
-    if shape not in ((nu,), (nu, count)) and (shape not in tables or not shape[0]):
-        raise SimulationError(
-            f"inputs have shape {shape}; it is ({nu},), ({nu}, {count}), (rows, {nu}) or "
-            f"(rows, {nu}, {count})."
-        )
-    if np.prod(shape, dtype=float) >= 2**31:
-        raise SimulationError(
-            f"inputs of shape {shape} are more numbers than a launch takes, 2³¹.",
-            hint="Give fewer rows at a time.",
-        )
-    interface = getattr(values, "__cuda_array_interface__", None)
-    if interface is None:
-        return
-    if real is None:
-        raise SimulationError("inputs lie on a GPU, and worlds on this processor.")
-    if np.dtype(interface["typestr"]) != real or interface.get("strides") is not None:
-        raise SimulationError(
-            f"inputs are of {np.dtype(interface['typestr'])}; on the device they are contiguous "
-            f"and of {np.dtype(real)}."
-        )
-
-
-def mask_of(which: Any, count: int) -> NDArray[np.bool_]:
-    """An entry for each world, of those that are meant: all, by number, or by a mask."""
-    mask = np.zeros(count, dtype=bool)
-    if which is None:
-        mask[:] = True
-        return mask
-    numbers = np.atleast_1d(np.asarray(which))
-    if numbers.dtype == bool:
-        if numbers.shape != mask.shape:
-            raise SimulationError(f"the mask has shape {numbers.shape}; there are {count} worlds.")
-        return numbers
-    if numbers.size and (
-        numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() >= count
-    ):
-        raise SimulationError(f"worlds are numbered 0 to {count - 1}; found {which!r}.")
-    mask[numbers.astype(np.int64)] = True
-    return mask
-
-
-def spread_of(spread: Any, labels: Sequence[Label]) -> Array:
-    """How far positions (by velocity coordinate), then velocities, lie from a start at most."""
-    nv = len(labels)
-    far = np.zeros(2 * nv)
-    if spread is None:
-        return far
-    if not isinstance(spread, Mapping):
-        far[:nv] = float(spread)
-    else:
-        velocities = [x.name for x in labels]
-        known = {name.rstrip("'"): k for k, name in enumerate(velocities)}
-        known |= {name: nv + k for k, name in enumerate(velocities)}
-        for name, value in spread.items():
-            if name not in known:
-                raise NamingError.unknown("coordinate or velocity", name, known)
-            far[known[name]] = float(value)
-    if not (np.all(np.isfinite(far)) and np.all(far >= 0)):
-        raise SimulationError(f"spread is {spread!r}; its numbers are finite and not negative.")
-    return far
-
-
 LARGEST = 2**31 - 1
 PRECISIONS = {"double": (np.float64, np.int64), "single": (np.float32, np.int32)}
 
@@ -276,6 +170,8 @@ def worlds_of(
         kernel, state, state.t + 1000 * step, settings, inputs=inputs, parameters=numbers
     )
     _check(plan)
+    if precision == "single":
+        check_single(plan.program)
     # events only watch, and nothing on a device keeps a log of them
     plan = replace(plan, events=())
     return Worlds(plan, int(count), place_named(device), precision, parameters or {})
@@ -283,13 +179,6 @@ def worlds_of(
 
 def _check(plan: Plan) -> None:
     """Raises an error for what steps on a device do not take."""
-    program = plan.program
-    for name, *_ in program.facts.get("convex", ()):
-        raise SimulationError(
-            f"{name!r} is a contact of a hull, whose places are found by loops that no device has "
-            "yet.",
-            hint="simulate and simulate_batch take it on the processor, with method='moreau'.",
-        )
     stops = [x.name for x in plan.events if x.stops]
     if stops:
         raise SimulationError(
@@ -423,7 +312,8 @@ class Worlds:
         self.q, self.v = (array(np.zeros((sizes[x], n)), self.real) for x in "qv")
         self._carried = self._carried_room(max(1, sizes["carried"]))
         self._measures = array(np.zeros((len(MEASURES), n)), self.real)
-        self._codes = array(np.zeros((2, n)), self.whole)
+        # status, steps taken; of a scene also which world is next, and how many blocks are done
+        self._codes = array(np.zeros((4 if self.plan.is_scene else 2, n)), self.whole)
         shown = np.zeros((sizes["u"], n))
         self.u = array(shown if self.plan.is_scene else self.plan.inputs.held, self.real)
         self.p = array(self._parameters(parameters), self.real)
@@ -439,7 +329,7 @@ class Worlds:
             return self.place.room((self.count * size + self._spare(),), self.real)
         beside = -(-self.count // self._group) * self._group_words
         if beside:
-            return self.place.array(np.zeros(size * self.count + beside), self.real)
+            return self.place.array(np.zeros(size * self.count + 4 + beside), self.real)
         return self.place.array(np.zeros((size, self.count)), self.real)
 
     def _parameters(self, values: Mapping[str, Any]) -> Array:
@@ -508,11 +398,12 @@ class Worlds:
                 "a scene has no inputs: gravity is all that acts.",
                 hint="Write velocities into worlds.v between steps, or reset worlds to them.",
             )
+        check_held(values, self.plan)
         if isinstance(values, Mapping):
             labels = self.plan.program.labels.get("u", ())
             values = columns(self.place.numpy(self.u), labels, values, "input", self.count)
         if not hasattr(values, "__cuda_array_interface__"):
-            values = np.asarray(values, dtype=float)
+            values = numbers(values, "the array of inputs")
             if not np.all(np.isfinite(values)):
                 raise SimulationError("inputs are not finite.")
             values = self.place.array(values, self.real)

@@ -5,7 +5,7 @@
 σ makes the diagonal of Ã about 1 and ellipses discs of radius c y_load + k; β makes b̃ at most 1.
 
 Public names: ONE_WAY, DISC, BILATERAL, PRESCRIBED, Cone, Limit, Area, Bound, cone_area, prepare,
-project, shrink, copy, refresh, radius, natural_residual.
+scale_rates, project, shrink, copy, refresh, radius, natural_residual.
 """
 
 from __future__ import annotations
@@ -61,11 +61,13 @@ class Area(Part):
     best: ptr = sized("m")  # y with the least residual
     step: ptr = sized("m")  # of Newton's method
     fixed: ptr = sized("m")  # 1 for rows whose change is known
+    bound: ptr = sized("m")  # 1 for blocks that it took at their bounds, of which none has no row
     order: ptr = sized("m")  # its pivots
     least: ptr = sized("m")  # its y with the least residual
     center: ptr = sized("m")  # y inside the bounds, while ε = 0 is tried
     columns: ptr = sized("m", "m")  # of Ã
     J: ptr = sized("m", "m")  # of Newton's method
+    kept: ptr = sized("1")  # the mobility of their own of rows in it; 0: it is not of this problem
     table: Rows[Bound] = rows("nb")
 
 
@@ -163,19 +165,30 @@ def prepare(
     """Fills the area with (cones-1), begun at f; returns β, NaN if anything is not finite."""
     sigma = area.scale
     columns = flat(area.columns)
+    area.kept[0] = 0.0
     most = 0.0
     for i in range(m):
         most = max(most, A[i * m + i])
     for k in range(nb):
         scale_block(m, A, blocks, limits, k, f, max(NOTHING * most, 1e-280), sigma)
-    beta = common_size(m, nb, b, blocks, limits, f, sigma)
-    scale_limits(nb, blocks, limits, sigma, beta, area.table)
     bad = 0.0
     for i in range(m):
         for j in range(m):
             c = sigma[i] * sigma[j] * A[i * m + j]
             columns[j * m + i] = c
             bad += c - c
+    return scale_rates(m, nb, b, blocks, limits, f, area) + bad
+
+
+@loop
+def scale_rates(
+    m: i64, nb: i64, b: ptr, blocks: Rows[Cone], limits: Rows[Limit], f: ptr, area: Area
+) -> f64:
+    """What of (cones-1) follows from b, limits and f, for σ at hand; returns β as `prepare`."""
+    sigma = area.scale
+    beta = common_size(m, nb, b, blocks, limits, f, sigma)
+    scale_limits(nb, blocks, limits, sigma, beta, area.table)
+    bad = 0.0
     for i in range(m):
         area.free[i] = sigma[i] * b[i] / beta
         area.force[i] = f[i] / (beta * sigma[i]) if sigma[i] > 0.0 else 0.0

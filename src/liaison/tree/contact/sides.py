@@ -12,8 +12,8 @@ A place of contact as people read it: its gap without cases, its foot, its direc
 
 Contacts whose formulas do not hold for their mechanism are errors that name them.
 
-Public names: ConvexPair, convex_pair, SideBlock, side_blocks, SideReading, pose_seen,
-side_reading, check_not_tilted.
+Public names: ConvexPair, convex_pair, SideBlock, side_blocks, collected_blocks, SideRows,
+PlaceRows, place_templates, SideReading, pose_seen, side_reading, check_not_tilted.
 
 Source: docs/theory/contacts.md (contact-2); LL 1.5.1 for the groups of friction.
 """
@@ -21,7 +21,8 @@ Source: docs/theory/contacts.md (contact-2); LL 1.5.1 for the groups of friction
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, final
 
@@ -36,6 +37,7 @@ from liaison.model import (
     Friction,
     GapContact,
     Joint,
+    Mechanism,
     OneSided,
     Unilateral,
 )
@@ -163,18 +165,109 @@ def side_blocks(kinematics: Kinematics, qdot: Sequence[Any]) -> list[SideBlock]:
         kinematics: on formulas of q and v.
         qdot: N v.
     """
-    sides = _Sides(kinematics, qdot)
-    for one in paired(kinematics.tree.mechanism).contacts:
+    tree = kinematics.tree
+    return collected_blocks(paired(tree.mechanism), _WholeRows(kinematics, qdot), tree.numbers)
+
+
+def collected_blocks(
+    mechanism: Mechanism, rows: SideRows, numbers: Callable[[Any], Any]
+) -> list[SideBlock]:
+    """The same, of rows that someone makes.
+
+    Args:
+        mechanism: its contacts of pairs written out.
+        rows: what makes them.
+        numbers: how numbers enter the formulas.
+    """
+    sides = _Sides(mechanism, rows, numbers)
+    for one in mechanism.contacts:
         sides.add(one)
     return sides.blocks
+
+
+class PlaceRows(NamedTuple):
+    """One place of a contact: rows of its gap and of its groups of friction, and how it reads."""
+
+    groups: Mapping[str, tuple[Row, ...]]  # "gap", then words of groups
+    reading: SideReading | None
+    pair: ConvexPair | None
+
+
+class SideRows(ABC):
+    """What makes the rows of unilateral constraints: over all coordinates, or over a few."""
+
+    @abstractmethod
+    def in_rates(self, formula: Any) -> Expr:
+        """A formula of the author in the symbols of the equations."""
+
+    @abstractmethod
+    def relation(self, formula: Any, *, of_speeds: bool | None = False) -> Row:
+        """The row of a formula of the author; None of speeds: if it has some."""
+
+    @abstractmethod
+    def is_speed(self, name: str) -> bool:
+        """Whether a velocity has this name."""
+
+    @abstractmethod
+    def places(self, one: Contact) -> list[PlaceRows]:
+        """Every place at which a contact may touch."""
+
+    @abstractmethod
+    def between(self, joint: Joint, templates: Sequence[Any]) -> tuple[Row, ...]:
+        """Rows of templates between the markers of a joint."""
+
+
+@final
+class _WholeRows(SideRows):
+    """Rows over all coordinates."""
+
+    def __init__(self, kinematics: Kinematics, qdot: Sequence[Any]) -> None:
+        self.kinematics, self.qdot = kinematics, qdot
+
+    def in_rates(self, formula: Any) -> Expr:
+        q, v = self.kinematics.q, self.kinematics.v
+        return with_rates(as_expr(formula), q, v, self.qdot)
+
+    def relation(self, formula: Any, *, of_speeds: bool | None = False) -> Row:
+        q, v = self.kinematics.q, self.kinematics.v
+        formula_of_v = self.in_rates(formula)
+        if of_speeds is None:
+            of_speeds = not set(v).isdisjoint(symbols_of([formula_of_v]))
+        return relation_row(formula_of_v, q, v, self.qdot, of_speeds=of_speeds)
+
+    def is_speed(self, name: str) -> bool:
+        return symbol(name) in set(self.kinematics.v)
+
+    def places(self, one: Contact) -> list[PlaceRows]:
+        tree = self.kinematics.tree
+        if one.pairing.is_parallel:
+            check_not_tilted(self.kinematics, one)
+        touched = touches(one, tree.numbers)
+        second, first = tree.located(one.second), tree.located(one.first)
+        templates = [place_templates(place, one.friction) for place in touched]
+        listed = [x for groups in templates for group in groups.values() for x in group]
+        rows = iter(template_rows(self.kinematics, second, first, listed))
+        pose = pose_seen(self.kinematics, second, first)
+        return [
+            PlaceRows(
+                {word: tuple(next(rows) for _ in group) for word, group in groups.items()},
+                side_reading(place, pose),
+                convex_pair(one, pose) if k == 0 else None,
+            )
+            for k, (place, groups) in enumerate(zip(touched, templates, strict=True))
+        ]
+
+    def between(self, joint: Joint, templates: Sequence[Any]) -> tuple[Row, ...]:
+        tree = self.kinematics.tree
+        F, M = tree.located(joint.predecessor), tree.located(joint.successor)
+        return tuple(template_rows(self.kinematics, F, M, templates))
 
 
 class _Sides:
     """The blocks collected so far."""
 
-    def __init__(self, kinematics: Kinematics, qdot: Sequence[Any]) -> None:
-        self.kinematics, self.qdot = kinematics, qdot
-        self.tree, self.numbers = kinematics.tree, kinematics.tree.numbers
+    def __init__(self, mechanism: Mechanism, rows: SideRows, numbers: Callable[[Any], Any]) -> None:
+        self.mechanism, self.rows, self.numbers = mechanism, rows, numbers
         self.blocks: list[SideBlock] = []
 
     def add(self, one: OneSided) -> None:
@@ -185,9 +278,9 @@ class _Sides:
             case Contact():
                 self.contact(one)
             case GapContact():
-                slips = [self.relation(x, of_speeds=True) for x in one.slips]
+                slips = [self.rows.relation(x, of_speeds=True) for x in one.slips]
                 groups = {"sliding": tuple(slips)} if slips else {}
-                self.touch(one.name, one, self.relation(one.gap), groups)
+                self.touch(one.name, one, self.rows.relation(one.gap), groups)
             case DryFriction():
                 self.dry(one)
             case BearingFriction():
@@ -196,41 +289,24 @@ class _Sides:
                 message = f"no unilateral rows are known for {type(one).__name__}."
                 raise DerivationError(message, place=one.place)
 
-    def relation(self, formula: Any, *, of_speeds: bool = False) -> Row:
-        """The row of a formula of the author."""
-        q, v = self.kinematics.q, self.kinematics.v
-        formula_of_v = with_rates(as_expr(formula), q, v, self.qdot)
-        return relation_row(formula_of_v, q, v, self.qdot, of_speeds=of_speeds)
-
     def unilateral(self, one: Unilateral) -> None:
         """g = −Φ, or u = −(W v + w)."""
-        q, v = self.kinematics.q, self.kinematics.v
-        formula_of_v = with_rates(-as_expr(one.formula), q, v, self.qdot)
-        of_speeds = not set(v).isdisjoint(symbols_of([formula_of_v]))
-        row = relation_row(formula_of_v, q, v, self.qdot, of_speeds=of_speeds)
-        kind, e = ("rate", 0) if of_speeds else ("gap", self.numbers(one.restitution))
+        row = self.rows.relation(-as_expr(one.formula), of_speeds=None)
+        is_rate = row.value is None
+        kind, e = ("rate", 0) if is_rate else ("gap", self.numbers(one.restitution))
         self.blocks.append(SideBlock(one.name, one.name, kind, (row,), restitution=e))
 
     def contact(self, one: Contact) -> None:
         """Every place at which it may touch: the gap, and its groups of friction."""
-        if one.pairing.is_parallel:
-            check_not_tilted(self.kinematics, one)
-        places = touches(one, self.numbers)
-        second, first = self.tree.located(one.second), self.tree.located(one.first)
-        templates = [_templates(place, one.friction) for place in places]
-        listed = [x for groups in templates for group in groups.values() for x in group]
-        rows = iter(template_rows(self.kinematics, second, first, listed))
-        pose = pose_seen(self.kinematics, second, first)
-        for k, (place, place_templates) in enumerate(zip(places, templates, strict=True)):
+        places = self.rows.places(one)
+        for k, place in enumerate(places):
             name = one.name if len(places) == 1 else f"{one.name}[{k + 1}]"
-            groups = {
-                word: tuple(next(rows) for _ in group) for word, group in place_templates.items()
-            }
+            groups = dict(place.groups)
             (gap,) = groups.pop("gap")
             first_block = len(self.blocks)
-            self.touch(name, one, gap, groups, side_reading(place, pose))
-            if k == 0 and (pair := convex_pair(one, pose)) is not None:
-                self.blocks[first_block] = replace(self.blocks[first_block], pair=pair)
+            self.touch(name, one, gap, groups, place.reading)
+            if place.pair is not None:
+                self.blocks[first_block] = replace(self.blocks[first_block], pair=place.pair)
 
     def touch(
         self,
@@ -261,7 +337,7 @@ class _Sides:
 
     def dry(self, one: DryFriction) -> None:
         """Friction with a bound of its own."""
-        row = self.relation(symbol(f"{one.coordinate}'"), of_speeds=True)
+        row = self.rows.relation(symbol(f"{one.coordinate}'"), of_speeds=True)
         calm = {key: self.calm(getattr(one, key)) for key in ("static", "viscous", "speed")}
         block = SideBlock(one.name, one.name, "friction", (row,), law=one.law, **calm)
         self.blocks.append(replace(block, friction=self.calm(one.dry)))
@@ -270,12 +346,11 @@ class _Sides:
         """A coefficient in the symbols of these equations; None stays."""
         if not isinstance(formula, Expr):
             return _number_or_none(formula, self.numbers)
-        q, v = self.kinematics.q, self.kinematics.v
-        return with_rates(as_expr(self.numbers(formula)), q, v, self.qdot)
+        return self.rows.in_rates(self.numbers(formula))
 
     def bearing(self, one: BearingFriction) -> None:
         """Friction bounded by the force that a joint transmits."""
-        joint = next(x for x in self.tree.mechanism.joints if x.name == one.joint)
+        joint = next(x for x in self.mechanism.joints if x.name == one.joint)
         rows = self.free_rows(joint)
         coefficients = {
             key: _number_or_none(getattr(one, key), self.numbers) for key in ("static", "speed")
@@ -289,16 +364,15 @@ class _Sides:
 
     def free_rows(self, joint: Joint) -> tuple[Row, ...]:
         """The rates that a pivot, a slider or a ball leaves free, also where it is cut."""
-        if joint.type.nv == 1 and symbol(joint.speeds[0]) in set(self.kinematics.v):
-            return (self.relation(symbol(joint.speeds[0]), of_speeds=True),)
+        if joint.type.nv == 1 and self.rows.is_speed(joint.speeds[0]):
+            return (self.rows.relation(symbol(joint.speeds[0]), of_speeds=True),)
         axes = identity()
         if joint.type.BEARING == "slide":
             templates = [rate_template(zeros(3), axes[2])]
         else:
             about = axes[2:] if joint.type.BEARING == "turn" else axes
             templates = turn_templates(tuple(about))
-        F, M = self.tree.located(joint.predecessor), self.tree.located(joint.successor)
-        return tuple(template_rows(self.kinematics, F, M, templates))
+        return self.rows.between(joint, templates)
 
 
 def convex_pair(one: Contact, pose: Mapping[Expr, Expr]) -> ConvexPair | None:
@@ -322,7 +396,7 @@ def _solid(core: Core) -> Any:
     return Solid(polytope, bare, float(core.radius), float(core.disc), float(core.half))
 
 
-def _templates(place: Touch, friction: Friction) -> dict[str, list[Any]]:
+def place_templates(place: Touch, friction: Friction) -> dict[str, list[Any]]:
     """Templates of the gap and of the groups that resist."""
     templates: dict[str, list[Any]] = {"gap": [gap_template(place)]}
     if friction.resists("sliding", "viscous"):

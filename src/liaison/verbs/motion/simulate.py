@@ -39,7 +39,7 @@ from liaison.verbs.given import (
     under_control,
     with_starts,
 )
-from liaison.verbs.ready import evaluations_of, ready_for, start_for
+from liaison.verbs.ready import evaluations_of, is_stepped, ready_for, start_for
 
 run = unchecked(simulate_kernel)  # the verb has checked them
 
@@ -127,6 +127,7 @@ def simulate(
         kernel, state = ready_for(
             mechanism, state, start, parameters, guess=guess, invariants=invariants,
             back_end=back_end, evaluations=evaluations_of(chosen, until, state),
+            is_stepped=is_stepped(chosen),
         )  # fmt: skip
     if invariants:
         chosen["series"] = (*chosen.get("series", DEFAULT_SERIES), "invariants")

@@ -57,6 +57,7 @@ from liaison.verbs.ready import (
     compiled,
     equations_at,
     evaluations_of,
+    is_stepped,
     looped_kernel,
     runs_by_loops,
     start_of,
@@ -132,7 +133,7 @@ def simulate_batch(
         chosen["inputs"] = in_si(mechanism, chosen["inputs"], "inputs")
     wanted = Wanted(in_si(mechanism, start, "start"), in_si(mechanism, guess, "guess"), parameters)
     evaluations = evaluations_of(chosen, until, None)
-    if chosen.get("lanes"):
+    if chosen.get("lanes") or is_stepped(chosen):
         evaluations = None  # loops over nodes compute one state at a time
     begin: State | Sequence[State]
     rejected: dict[int, AssemblyError] = {}

@@ -16,7 +16,7 @@ from liaison.simulation.plan.options import OF_STEPS, RunOptions, StepKeywords, 
 from liaison.simulation.stepper import Stepper
 from liaison.simulation.stepper import stepper as stepper_of
 from liaison.verbs.given import Given, Value, check_no_controller, under_control
-from liaison.verbs.ready import STILL, evaluations_of, ready_for, start_for
+from liaison.verbs.ready import STILL, evaluations_of, is_stepped, ready_for, start_for
 
 
 @lasting("simulation")
@@ -65,6 +65,12 @@ def stepper(
     with interruptible("the preparation of a stepper"):
         evaluations = evaluations_of(chosen, STILL, None)  # of steps that are taken one by one
         kernel, state = ready_for(
-            given, state, start, parameters, guess=guess, evaluations=evaluations
+            given,
+            state,
+            start,
+            parameters,
+            guess=guess,
+            evaluations=evaluations,
+            is_stepped=is_stepped(chosen),
         )
     return stepper_of(kernel, state, **chosen)

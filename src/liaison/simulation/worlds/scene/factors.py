@@ -13,11 +13,19 @@ Source: GVL13 §3.2.10 (block LU), §11.1.9 (least degree); docs/theory/contact_
 from __future__ import annotations
 
 from liaison.contacts.impulses.block_factors import SIDE
-from liaison.contacts.impulses.interior import add_contact
-from liaison.contacts.scene.layout import PAIRS_A_BLOCK, Island, System, Twist
+from liaison.contacts.impulses.interior import add_product
+from liaison.contacts.scene.layout import (
+    PAIRS_A_BLOCK,
+    ConePair,
+    Contact,
+    Island,
+    System,
+    Twist,
+)
 from liaison.program.loops.language import f64, flat, i64, iptr, loop, ptr
 from liaison.program.loops.records import Rows
 
+from .cones import get_scaled, own_contact, own_pair, take_rows
 from .layout import BITS, COLORS, Block, barrier, most_of
 
 FAR = 4096
@@ -33,16 +41,13 @@ def elimination(me: i64, w: Block, island: Island) -> i64:
     i = me
     while i < w.bodies:
         s.place[i] = -1
+        s.visit[i] = 0
         s.degree[i] = bits_of(w.link[i], w.ways)
         i += w.lanes
-    if me == 0:
-        s.first[0] = 0
     barrier()
     for turn in range(w.bodies):
         i = next_body(me, s, w)
         if me == 0:
-            s.order[turn] = i
-            s.first[turn + 1] = s.first[turn] + s.degree[i]
             s.place[i] = turn
         barrier()
         j = me
@@ -51,8 +56,10 @@ def elimination(me: i64, w: Block, island: Island) -> i64:
                 join(i, j, s, w)
             j += w.lanes
         barrier()
+    order_levels(me, s, w)
     blocks = s.first[w.bodies]
     pairs = begin_columns(me, s, w)
+    barrier()
     if blocks > s.blocks or pairs > PAIRS_A_BLOCK * s.blocks:
         return -1
     list_blocks(me, s, w)
@@ -60,8 +67,43 @@ def elimination(me: i64, w: Block, island: Island) -> i64:
 
 
 @loop
+def order_levels(me: i64, s: System, w: Block) -> None:
+    """Columns level by level: those of one level wait for none of each other."""
+    i = me
+    while i < w.bodies:
+        rank = 0
+        own = FAR * s.visit[i] + s.place[i]
+        for j in range(w.bodies):
+            rank += 1 if FAR * s.visit[j] + s.place[j] < own else 0
+        s.slot[i] = rank
+        i += w.lanes
+    barrier()
+    i = me
+    while i < w.bodies:
+        s.place[i] = s.slot[i]
+        s.order[s.slot[i]] = i
+        i += w.lanes
+    barrier()
+    turn = me
+    while turn < w.bodies:
+        level = s.visit[s.order[turn]]
+        if turn == 0 or s.visit[s.order[max(turn, 1) - 1]] < level:
+            w.level_first[level] = turn
+        turn += w.lanes
+    w.levels = s.visit[s.order[w.bodies - 1]] + 1
+    if me == 0:
+        w.level_first[w.levels] = w.bodies
+        s.first[0] = 0
+        total = 0
+        for turn in range(w.bodies):
+            total += s.degree[s.order[turn]]
+            s.first[turn + 1] = total
+    barrier()
+
+
+@loop
 def list_blocks(me: i64, s: System, w: Block) -> None:
-    """Columns, what pairs of their blocks change, and blocks of bodies that touch."""
+    """Columns, what pairs of their blocks change, rows, and blocks of bodies that touch."""
     turn = me
     while turn < w.bodies:
         list_column(turn, s, w)
@@ -77,7 +119,27 @@ def list_blocks(me: i64, s: System, w: Block) -> None:
         if w.active[k] == 1 and w.one[k] >= 0:
             s.between[k] = block_between(w.one[k], w.other[k], s)
         k += w.lanes
+    if me == 0:
+        list_rows(s)
     barrier()
+
+
+@loop
+def list_rows(s: System) -> None:
+    """Blocks of L by rows, behind the owners of blocks: where a body's begin, and how many."""
+    for i in range(s.bodies):
+        s.degree[i] = 0
+    for b in range(s.first[s.bodies]):
+        s.degree[s.below[b]] += 1
+    total = 0
+    for i in range(s.bodies):
+        s.slot[i] = total
+        total += s.degree[i]
+        s.degree[i] = 0
+    for b in range(s.first[s.bodies]):
+        i = s.below[b]
+        s.pool[s.blocks + s.slot[i] + s.degree[i]] = b
+        s.degree[i] += 1
 
 
 @loop
@@ -158,6 +220,7 @@ def join(i: i64, j: i64, s: System, w: Block) -> None:
     turn_bit(own, i)
     turn_bit(own, j)
     s.degree[j] = bits_of(own, w.ways)
+    s.visit[j] = max(s.visit[j], s.visit[i] + 1)
 
 
 @loop
@@ -176,10 +239,12 @@ def begin_columns(me: i64, s: System, w: Block) -> i64:
 
 @loop
 def list_column(turn: i64, s: System, w: Block) -> None:
-    """The bodies of a column by their places."""
+    """The bodies of a column by their places, and whose column it is, into the pool."""
     words = w.link[s.order[turn]]
     count = 0
     first = s.first[turn]
+    for p in range(first, s.first[turn + 1]):
+        s.pool[p] = s.order[turn]
     for k in range(w.ways):
         left = words[k]
         j = BITS * k
@@ -246,66 +311,101 @@ def add_contacts(me: i64, damping: f64, w: Block, island: Island) -> None:
             s.diagonal[i, 7 * (3 + j)] = (1.0 + damping) * w.mass[i]
         i += w.lanes
     barrier()
+    contact = Contact(own_contact())
+    q = ConePair(own_pair())
     for c in range(w.colors):
-        k = w.color_first[c] + me
-        end = w.color_first[c + 1]
+        h = w.begin[c] + me
+        end = w.begin[c + 1]
         if c == COLORS:
             end = end if me == 0 else 0
-        while k < end:
-            if w.active[k] == 1:
-                add_contact(k, s, island)
-            k += w.lanes if c < COLORS else 1
+        while h < end:
+            take_rows(w.where[h], contact, w, island)
+            get_scaled(h, q, w)
+            add_pair(s.between[w.where[h]], contact, q, s)
+            h += w.lanes if c < COLORS else 1
         barrier()
+
+
+@loop
+def add_pair(between: i64, contact: Contact, q: ConePair, s: System) -> None:
+    """Dᵀ G D of one contact: two blocks of the diagonal, and two between its bodies."""
+    one = contact.body[0]
+    other = contact.body[1]
+    add_product(contact, 3, 3, q, s.diagonal[other])
+    if one >= 0:
+        add_product(contact, 0, 0, q, s.diagonal[one])
+        lower = s.lower[between]
+        upper = s.upper[between]
+        if s.place[one] < s.place[other]:
+            add_product(contact, 3, 0, q, lower)
+            add_product(contact, 0, 3, q, upper)
+        else:
+            add_product(contact, 0, 3, q, lower)
+            add_product(contact, 3, 0, q, upper)
 
 
 @loop
 def factorized(me: i64, s: System, w: Block) -> i64:
     """A = L U in place, with one over the pivots on the diagonal; 0 if done, 1 where one vanishes.
 
-    Numbers are read together and written together: threads wait for memory once in a row, not
-    once in a number.
+    Level by level: pivots and columns of a level at the same time, then what they change, column
+    after column. Numbers are read together and written together: threads wait for memory once in a
+    row, not once in a number.
     """
-    pair = 0
     bad = 0.0
-    for turn in range(w.bodies):
-        pivot = s.diagonal[s.order[turn]]
-        bad = max(bad, factorize_pivot(me, pivot, w))
-        first = s.first[turn]
-        size = s.first[turn + 1] - first
-        k = me
-        while k < 6 * size:
-            divide_row(pivot, s.lower[first + k // 6, 6 * (k % 6) :])
-            divide_column(pivot, s.upper[first + k // 6, k % 6 :])
+    for level in range(w.levels):
+        begin = w.level_first[level]
+        end = w.level_first[level + 1]
+        bad = max(bad, factorize_pivots(me, begin, end, s, w))
+        k = 6 * s.first[begin] + me
+        last = 6 * s.first[end]
+        while k < last:
+            pivot = s.diagonal[s.pool[k // 6]]
+            divide_row(pivot, s.lower[k // 6, 6 * (k % 6) :])
+            divide_column(pivot, s.upper[k // 6, k % 6 :])
             k += w.lanes
         barrier()
-        k = me
-        while k < 2 * size * size:
-            subtract(k // 2 // size, k // 2 % size, 3 * (k % 2), first, size, pair, s)
-            k += w.lanes
-        pair += size * (size - 1) // 2
-        barrier()
+        for turn in range(begin, end):
+            first = s.first[turn]
+            size = s.first[turn + 1] - first
+            pair = s.head[turn]
+            k = me
+            while k < 2 * size * size:
+                subtract(k // 2 // size, k // 2 % size, 3 * (k % 2), first, size, pair, s)
+                k += w.lanes
+            barrier()
     return 1 if most_of(bad, me, w) > 0.0 else 0
 
 
+TEAM = 8
+"""Threads that work on a pivot."""
+
+
 @loop
-def factorize_pivot(me: i64, a: ptr, w: Block) -> f64:
-    """A block := its factors L U, row by row; 1 where a pivot vanishes."""
+def factorize_pivots(me: i64, begin: i64, end: i64, s: System, w: Block) -> f64:
+    """Blocks of the diagonal := their factors L U, a few at a time; 1 where a pivot vanishes."""
+    wide = min(TEAM, w.lanes)
     bad = 0.0
-    for p in range(SIDE):
-        pivot = a[7 * p]
-        if not (abs(pivot) > 1e-300):
-            bad = 1.0
-            pivot = 1.0
-        inverse = 1.0 / pivot
-        i = p + 1 + me
-        while i < SIDE:
-            reduce_row(p, inverse, a[6 * i :], a[6 * p :])
-            i += w.lanes
+    first = begin
+    while first < end:
+        turn = first + me // wide
+        a = s.diagonal[s.order[min(turn, end - 1)]]
+        for p in range(SIDE):
+            pivot = a[7 * p]
+            if not (abs(pivot) > 1e-300):
+                bad = 1.0
+                pivot = 1.0
+            inverse = 1.0 / pivot
+            i = p + 1 + me % wide
+            while i < SIDE and turn < end:
+                reduce_row(p, inverse, a[6 * i :], a[6 * p :])
+                i += wide
+            barrier()
+            # nobody reads the pivot itself again
+            if me % wide == 0 and turn < end:
+                a[7 * p] = inverse
         barrier()
-        # nobody reads the pivot itself again
-        if me == 0:
-            a[7 * p] = inverse
-    barrier()
+        first += w.lanes // wide
     return bad
 
 
@@ -427,70 +527,117 @@ def divide_column(m: ptr, x: ptr) -> None:
 
 @loop
 def solve_system(me: i64, s: System, x: Rows[Twist], work: Rows[Twist], w: Block) -> None:
-    """x := A⁻¹ x with the factors of `factorized`; L⁻¹ x lies in `work` midway."""
-    for turn in range(w.bodies):
-        body = s.order[turn]
-        first = s.first[turn]
-        forward(me, s.diagonal[body], x[body].floats, work[body].floats)
-        barrier()
+    """x := A⁻¹ x with the factors of `factorized`, level by level; L⁻¹ x lies in `work` midway.
+
+    What other bodies take away is summed in parts, by as many threads as there are.
+    """
+    for level in range(w.levels):
+        begin = w.level_first[level]
+        count = w.level_first[level + 1] - begin
+        parts = max(1, w.lanes // (SIDE * count))
         k = me
-        while k < 6 * (s.first[turn + 1] - first):
-            p = first + k // 6
-            take_away(s.lower[p, 6 * (k % 6) :], work[body].floats, x[s.below[p]].floats[k % 6 :])
+        while k < SIDE * count * parts:
+            flat(w.mean)[k] = sum_of_row(begin, k // parts, k % parts, parts, s, work)
             k += w.lanes
         barrier()
-    for back in range(w.bodies):
-        turn = w.bodies - 1 - back
-        body = s.order[turn]
-        own = work[body].floats
-        r = me
-        while r < SIDE:
-            for p in range(s.first[turn], s.first[turn + 1]):
-                take_away(s.upper[p, 6 * r :], x[s.below[p]].floats, own[r:])
-            r += w.lanes
+        k = me
+        while k < count:
+            body = s.order[begin + k]
+            forward(k, parts, s.diagonal[body], x[body].floats, work[body].floats, w)
+            k += w.lanes
         barrier()
-        backward(me, s.diagonal[body], own, x[body].floats)
+    for back in range(w.levels):
+        level = w.levels - 1 - back
+        begin = w.level_first[level]
+        count = w.level_first[level + 1] - begin
+        parts = max(1, w.lanes // (SIDE * count))
+        k = me
+        while k < SIDE * count * parts:
+            flat(w.mean)[k] = sum_of_column(begin, k // parts, k % parts, parts, s, x)
+            k += w.lanes
+        barrier()
+        k = me
+        while k < count:
+            body = s.order[begin + k]
+            backward(k, parts, s.diagonal[body], work[body].floats, x[body].floats, w)
+            k += w.lanes
         barrier()
 
 
 @loop
-def take_away(row: ptr, x: ptr, out: ptr) -> None:
-    """out −= row · x, six numbers each."""
-    total = out[0] - row[0] * x[0] - row[1] * x[1] - row[2] * x[2]
-    out[0] = total - row[3] * x[3] - row[4] * x[4] - row[5] * x[5]
+def sum_of_row(begin: i64, k: i64, piece: i64, parts: i64, s: System, work: Rows[Twist]) -> f64:
+    """A part of what bodies before one take away from a component of it, by L."""
+    turn = begin + k // SIDE
+    row = k % SIDE
+    body = s.order[turn]
+    total = 0.0
+    n = s.blocks + s.slot[body] + piece
+    while n < s.blocks + s.slot[body] + s.degree[body]:
+        b = s.pool[n]
+        total += product(s.lower[b, 6 * row :], work[s.pool[b]].floats)
+        n += parts
+    return total
 
 
 @loop
-def forward(me: i64, m: ptr, x: ptr, out: ptr) -> None:
-    """out := L⁻¹ x of one body, written by the first thread."""
-    a = x[0]
-    b = x[1] - m[6] * a
-    c = x[2] - m[12] * a - m[13] * b
-    d = x[3] - m[18] * a - m[19] * b - m[20] * c
-    e = x[4] - m[24] * a - m[25] * b - m[26] * c - m[27] * d
-    f = x[5] - m[30] * a - m[31] * b - m[32] * c - m[33] * d - m[34] * e
-    if me == 0:
-        out[0] = a
-        out[1] = b
-        out[2] = c
-        out[3] = d
-        out[4] = e
-        out[5] = f
+def sum_of_column(begin: i64, k: i64, piece: i64, parts: i64, s: System, x: Rows[Twist]) -> f64:
+    """A part of what bodies behind one take away from a component of it, by U."""
+    turn = begin + k // SIDE
+    row = k % SIDE
+    total = 0.0
+    b = s.first[turn] + piece
+    while b < s.first[turn + 1]:
+        total += product(s.upper[b, 6 * row :], x[s.below[b]].floats)
+        b += parts
+    return total
 
 
 @loop
-def backward(me: i64, u: ptr, x: ptr, out: ptr) -> None:
+def product(row: ptr, x: ptr) -> f64:
+    """row · x, six numbers each."""
+    total = row[0] * x[0] + row[1] * x[1] + row[2] * x[2]
+    return float(total + row[3] * x[3] + row[4] * x[4] + row[5] * x[5])
+
+
+@loop
+def less(k: i64, r: i64, parts: i64, x: ptr, w: Block) -> f64:
+    """A component without what is taken away, in all its parts."""
+    total = x[r]
+    first = (SIDE * k + r) * parts
+    for piece in range(parts):
+        total -= flat(w.mean)[first + piece]
+    return float(total)
+
+
+@loop
+def forward(k: i64, parts: i64, m: ptr, x: ptr, out: ptr, w: Block) -> None:
+    """out := L⁻¹ x of one body."""
+    a = less(k, 0, parts, x, w)
+    b = less(k, 1, parts, x, w) - m[6] * a
+    c = less(k, 2, parts, x, w) - m[12] * a - m[13] * b
+    d = less(k, 3, parts, x, w) - m[18] * a - m[19] * b - m[20] * c
+    e = less(k, 4, parts, x, w) - m[24] * a - m[25] * b - m[26] * c - m[27] * d
+    f = less(k, 5, parts, x, w) - m[30] * a - m[31] * b - m[32] * c - m[33] * d - m[34] * e
+    out[0] = a
+    out[1] = b
+    out[2] = c
+    out[3] = d
+    out[4] = e
+    out[5] = f
+
+
+@loop
+def backward(k: i64, parts: i64, u: ptr, x: ptr, out: ptr, w: Block) -> None:
     """out := U⁻¹ x of one body, likewise."""
-    f = x[5] * u[35]
-    e = (x[4] - u[29] * f) * u[28]
-    d = (x[3] - u[23] * f - u[22] * e) * u[21]
-    c = (x[2] - u[17] * f - u[16] * e - u[15] * d) * u[14]
-    b = (x[1] - u[11] * f - u[10] * e - u[9] * d - u[8] * c) * u[7]
-    a = (x[0] - u[5] * f - u[4] * e - u[3] * d - u[2] * c - u[1] * b) * u[0]
-    if me == 0:
-        out[0] = a
-        out[1] = b
-        out[2] = c
-        out[3] = d
-        out[4] = e
-        out[5] = f
+    f = less(k, 5, parts, x, w) * u[35]
+    e = (less(k, 4, parts, x, w) - u[29] * f) * u[28]
+    d = (less(k, 3, parts, x, w) - u[23] * f - u[22] * e) * u[21]
+    c = (less(k, 2, parts, x, w) - u[17] * f - u[16] * e - u[15] * d) * u[14]
+    b = (less(k, 1, parts, x, w) - u[11] * f - u[10] * e - u[9] * d - u[8] * c) * u[7]
+    a = (less(k, 0, parts, x, w) - u[5] * f - u[4] * e - u[3] * d - u[2] * c - u[1] * b) * u[0]
+    out[0] = a
+    out[1] = b
+    out[2] = c
+    out[3] = d
+    out[4] = e
+    out[5] = f

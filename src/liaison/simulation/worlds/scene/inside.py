@@ -9,7 +9,7 @@ Contacts of a world as those of a scene have them: with rows, for all of them at
 Few contacts are solved together to rounding where sweeps and turns are not enough: their problem is
 that of cones of mechanisms, with a dense matrix; one thread solves it.
 
-Public names: begin_island, impulses_of, solving, take_contact, give_back, rate_of, together.
+Public names: begin_island, impulses_of, solving, give_back, rate_of, together.
 
 Source: docs/theory/contact_solvers.md.
 
@@ -18,11 +18,10 @@ Source: docs/theory/contact_solvers.md; DUFF17 (tangents of a normal without sin
 
 from __future__ import annotations
 
-from math import copysign, sqrt
+from math import sqrt
 
 from liaison.contacts.impulses.interior import (
     BETTER,
-    CENTERING,
     CLOSE,
     DAMPED,
     DAMPING,
@@ -46,15 +45,33 @@ from liaison.contacts.impulses.interior import (
     room_of,
     scale_pair,
 )
-from liaison.contacts.impulses.solve import BEGIN, MOST, settle
+from liaison.contacts.impulses.solve import MOST, settle
 from liaison.contacts.scene.islands import ROUNDING
 from liaison.contacts.scene.layout import FEW, ConePair, Contact, Island, System
 from liaison.program.loops.language import f64, flat, i64, loop, ptr
 from liaison.solvers.cones.table import shrink
 
+from .cones import (
+    clear_scaled,
+    get_changes,
+    get_constant,
+    get_entered,
+    get_force,
+    get_scaled,
+    own_contact,
+    own_pair,
+    put_changes,
+    put_constant,
+    put_entered,
+    put_force,
+    put_scaled,
+    take_force,
+    take_rows,
+)
 from .factors import add_contacts, elimination, factorized, solve_system
+from .hot import gather
 from .layout import COLORS, Block, barrier, most_of, total_of
-from .sweeps import across_of, free_velocities, residual_of, solved, started
+from .sweeps import across_of, free_velocities, loaded, solved
 
 
 @loop
@@ -66,66 +83,6 @@ def rate_of(k: i64, r: i64, contact: Contact, w: Block) -> f64:
     for j in range(3):
         u += contact.rows[3 + r, 3 + j] * across_of(k, j, other, one, w)
     return float(u)
-
-
-@loop
-def take_contact(k: i64, contact: Contact, w: Block) -> None:
-    """A contact with its rows, along the normal and two tangents."""
-    one = w.one[k]
-    # pairs that do not touch hold no bodies together
-    contact.body[0] = one if one >= 0 and w.active[k] == 1 else -1
-    contact.body[1] = w.other[k]
-    contact.friction = w.friction[k]
-    contact.normal = w.mobility[0, k]
-    contact.right[0] = w.right[k]
-    contact.right[1] = 0.0
-    contact.right[2] = 0.0
-    if w.general == 0:
-        set_directions(k, contact, w)
-        for j in range(3):
-            ball_rows(contact, 3, j, 1.0, w.scale[w.other[k]])
-            ball_rows(contact, 0, j, -1.0, w.scale[max(one, 0)])
-    for r in range(3):
-        contact.force[r] = w.force[0, k] if r == 0 else 0.0
-        for j in range(3):
-            if r > 0:
-                contact.force[r] += contact.rows[3 + r, 3 + j] * w.force[1 + j, k]
-
-
-@loop
-def ball_rows(contact: Contact, first: i64, j: i64, way: f64, r: f64) -> None:
-    """Components j of the rows of one ball, (ρ × s, s) with ρ = −r n of the second."""
-    rows = contact.rows
-    n = rows[3, 3 + j]
-    t = rows[4, 3 + j]
-    b = rows[5, 3 + j]
-    rows[first, j] = 0.0
-    rows[first + 1, j] = -r * b
-    rows[first + 2, j] = r * t
-    rows[first, 3 + j] = way * n
-    rows[first + 1, 3 + j] = way * t
-    rows[first + 2, 3 + j] = way * b
-
-
-@loop
-def set_directions(k: i64, contact: Contact, w: Block) -> None:
-    """n, t₁ and t₂ = n × t₁ in the last columns of the rows of the second body, as DUFF17."""
-    x = w.normal[0, k]
-    y = w.normal[1, k]
-    n = w.normal[2, k]
-    sign = copysign(1.0, n)
-    a = -1.0 / (sign + n)
-    b = x * y * a
-    rows = contact.rows
-    rows[3, 3] = x
-    rows[3, 4] = y
-    rows[3, 5] = n
-    rows[4, 3] = 1.0 + sign * x * x * a
-    rows[4, 4] = sign * b
-    rows[4, 5] = -sign * x
-    rows[5, 3] = b
-    rows[5, 4] = sign + y * y * a
-    rows[5, 5] = -y
 
 
 @loop
@@ -147,12 +104,10 @@ def together(me: i64, before: f64, scale: f64, w: Block, island: Island) -> f64:
             w.force[r, k] = 0.0
         k += w.lanes
     free_velocities(me, w)
-    started(me, w)
     if me == 0:
         settle_few(w, island)
-    free_velocities(me, w)
-    started(me, w)
-    left = residual_of(me, 1.0, scale, w)
+    barrier()
+    left = loaded(me, scale, w)
     if left <= before:
         return left
     k = me
@@ -160,8 +115,7 @@ def together(me: i64, before: f64, scale: f64, w: Block, island: Island) -> f64:
         for r in range(4):
             w.force[r, k] = w.last_force[r, k]
         k += w.lanes
-    free_velocities(me, w)
-    started(me, w)
+    loaded(me, scale, w)
     return before
 
 
@@ -174,7 +128,7 @@ def settle_few(w: Block, island: Island) -> None:
             contact = island.contact[count]
             for r in range(Contact.header):
                 contact.floats[r] = island.contact[k].floats[r]
-            take_contact(k, contact, w)
+            take_rows(k, contact, w, island)
             for r in range(3):
                 island.few_rates[3 * count + r] = rate_of(k, r, contact, w)
                 contact.force[r] = 0.0
@@ -211,8 +165,12 @@ def entry_along(i: i64, j: i64, x: ptr, w: Block) -> f64:
     return float(w.quick[i] / (w.scale[i] * w.scale[i]) * x[j])
 
 
-SOON = 1000
-"""Sweeps before all contacts are solved at once."""
+SOON = 3000
+"""Sweeps before all contacts are solved at once: a turn takes the time of about 300."""
+
+CENTERING, BEGIN = 0.01, (0.01, 1.0)
+"""The least part of the mean product that a turn aims at, and how far inside their cones the first
+way and others begin: nearer than those of the processor, since more sweeps came before."""
 
 
 @loop
@@ -238,13 +196,14 @@ def impulses_of(me: i64, limit: f64, scale: f64, tries: i64, w: Block, island: I
     if left <= limit:
         return left
     enough = max(limit, min(ROUNDING, w.tolerance))
-    begin_contacts(me, w, island)
+    count = gather(me, w)
+    begin_contacts(me, count, w, island)
     for turn in range(tries):
         left = inside(me, enough, BEGIN[min(turn, 1)], turn, scale, w, island)
         if left <= enough or (w.contacts <= float(FEW) and left <= solving(w)):
             return left
         if turn < tries - 1:
-            forget_impulses(me, w, island)
+            forget_impulses(me, count, w)
     free_velocities(me, w)
     left = solved(me, 1.0, limit, w.sweeps_allowed, scale, w)
     if left > max(enough, solving(w)) and w.contacts <= float(FEW):
@@ -260,12 +219,15 @@ def solving(w: Block) -> f64:
 
 
 @loop
-def begin_contacts(me: i64, w: Block, island: Island) -> None:
-    """Contacts with their rows, and the order in which bodies are eliminated."""
-    k = me
-    while k < w.pairs:
-        take_contact(k, island.contact[k], w)
-        k += w.lanes
+def begin_contacts(me: i64, count: i64, w: Block, island: Island) -> None:
+    """Impulses along rows, and the order in which bodies are eliminated."""
+    contact = Contact(own_contact())
+    h = me
+    while h < count:
+        take_rows(w.where[h], contact, w, island)
+        take_force(w.where[h], contact, w)
+        put_force(h, contact, w)
+        h += w.lanes
     i = me
     while i < w.bodies:
         if w.general == 1:
@@ -296,13 +258,13 @@ def take_inertia(a: ptr, out: ptr) -> None:
 
 
 @loop
-def forget_impulses(me: i64, w: Block, island: Island) -> None:
+def forget_impulses(me: i64, count: i64, w: Block) -> None:
     """No impulses: where a way ended, another one begins without."""
-    k = me
-    while k < w.pairs:
+    h = me
+    while h < count:
         for r in range(3):
-            island.contact[k].force[r] = 0.0
-        k += w.lanes
+            w.inner[r, h] = 0.0
+        h += w.lanes
     barrier()
 
 
@@ -312,32 +274,32 @@ def inside(me: i64, limit: f64, begin: f64, way: i64, scale: f64, w: Block, isla
 
     As `from_inside` of scenes, whose numbers these are.
     """
-    best = with_forces(me, scale, w, island)
-    keep_best(me, w, island)
+    count = w.begin[w.colors]
+    best = with_forces(me, scale, count, w, island)
+    keep_best(me, count, w)
     if island.is_limited < 0:
         return best
-    enter(me, limit, begin, way, w, island)
+    product = enter(me, limit, begin, way, count, w, island)
     damping = 0.0
-    before = mean_product(me, 0.0, w, island)
+    before = product
     tried = before / SHRUNK
     looked = NEAR * limit
     for turn in range(MOST):
         if turn % LOOK == LOOK - 1:
-            product = mean_product(me, 0.0, w, island)
             if product > SLOW * before:
                 break
             before = product
-        damping = turned(me, damping, w, island)
+        damping = turned(me, damping, product, count, w, island)
         if damping < 0.0:
             break
-        now = with_forces(me, scale, w, island)
+        now = with_forces(me, scale, count, w, island)
         is_due = 1 if now < BETTER * looked else 0
         if now < best:
             best = now
-            keep_best(me, w, island)
+            keep_best(me, count, w)
         if best <= limit:
             break
-        product = mean_product(me, 0.0, w, island)
+        product = mean_product(me, 0.0, count, w)
         is_due = 1 if product <= SHRUNK * tried else is_due
         if now <= NEAR * limit and is_due == 1:
             tried = product
@@ -345,8 +307,8 @@ def inside(me: i64, limit: f64, begin: f64, way: i64, scale: f64, w: Block, isla
             now = finished(me, limit, scale, w)
             if now <= limit:
                 return now
-    take_best(me, w, island)
-    return float(with_forces(me, scale, w, island))
+    take_best(me, count, w)
+    return float(with_forces(me, scale, count, w, island))
 
 
 @loop
@@ -361,74 +323,68 @@ def finished(me: i64, limit: f64, scale: f64, w: Block) -> f64:
 
 
 @loop
-def with_forces(me: i64, scale: f64, w: Block, island: Island) -> f64:
-    """The impulses of the island become those of w, with velocities; their residual."""
-    k = me
-    while k < w.pairs:
-        if w.active[k] == 1:
-            give_back(k, island.contact[k], w)
-        k += w.lanes
-    free_velocities(me, w)
-    started(me, w)
-    return float(residual_of(me, 1.0, scale, w))
+def with_forces(me: i64, scale: f64, count: i64, w: Block, island: Island) -> f64:
+    """The impulses along rows become those of w, with velocities; their residual."""
+    contact = Contact(own_contact())
+    h = me
+    while h < count:
+        take_rows(w.where[h], contact, w, island)
+        get_force(h, contact, w)
+        give_back(w.where[h], contact, w)
+        h += w.lanes
+    barrier()
+    return float(loaded(me, scale, w))
 
 
 @loop
-def keep_best(me: i64, w: Block, island: Island) -> None:
+def keep_best(me: i64, count: i64, w: Block) -> None:
     """Keeps the impulses as the best so far."""
-    k = me
-    while k < w.pairs:
+    h = me
+    while h < count:
         for r in range(3):
-            island.best_force[k, r] = island.contact[k].force[r]
-        k += w.lanes
+            w.last_force[r, h] = w.inner[r, h]
+        h += w.lanes
     barrier()
 
 
 @loop
-def take_best(me: i64, w: Block, island: Island) -> None:
+def take_best(me: i64, count: i64, w: Block) -> None:
     """The best impulses so far become those of the contacts."""
-    k = me
-    while k < w.pairs:
+    h = me
+    while h < count:
         for r in range(3):
-            island.contact[k].force[r] = island.best_force[k, r]
-        k += w.lanes
+            w.inner[r, h] = w.last_force[r, h]
+        h += w.lanes
     barrier()
 
 
 @loop
-def enter(me: i64, limit: f64, begin: f64, way: i64, w: Block, island: Island) -> None:
-    """Impulses, rates and λ a little inside their cones, and the weights of products."""
-    strongest = 0.0
-    approach = 1e-300
-    k = me
-    while k < w.pairs:
-        if w.active[k] == 1:
-            contact = island.contact[k]
-            strongest = max(strongest, contact.force[0] * contact.normal)
-            approach = max(approach, -rate_of(k, 0, contact, w))
-        k += w.lanes
-    strongest = most_of(strongest, me, w)
-    approach = most_of(approach, me, w)
-    # without an impulse to show how strong they will be: as strong as what approaches
-    little = begin * (strongest if strongest > 0.0 else approach)
-    k = me
-    while k < w.pairs:
-        if w.active[k] == 1:
-            contact = island.contact[k]
-            q = island.cone[k]
-            f = contact.force
-            q.mu = contact.friction
-            f[0] = max(f[0], little / contact.normal)
-            part = shrink(f[1], f[2], PART * q.mu * f[0])
-            f[1] = part * f[1]
-            f[2] = part * f[2]
-        k += w.lanes
-    with_forces(me, 1.0, w, island)
-    k = me
-    while k < w.pairs:
-        if w.active[k] == 1:
-            enter_contact(k, limit, little, way, island.contact[k], island.cone[k], w)
-        k += w.lanes
+def enter(me: i64, limit: f64, begin: f64, way: i64, count: i64, w: Block, island: Island) -> f64:
+    """Impulses, rates and λ a little inside their cones; the mean of the products."""
+    contact = Contact(own_contact())
+    q = ConePair(own_pair())
+    little = begin * strength(me, count, w, island)
+    h = me
+    while h < count:
+        get_force(h, contact, w)
+        f = contact.force
+        k = w.where[h]
+        f[0] = max(f[0], little / w.mobility[0, k])
+        part = shrink(f[1], f[2], PART * w.friction[k] * f[0])
+        f[1] = part * f[1]
+        f[2] = part * f[2]
+        put_force(h, contact, w)
+        h += w.lanes
+    barrier()
+    with_forces(me, 1.0, count, w, island)
+    h = me
+    while h < count:
+        take_rows(w.where[h], contact, w, island)
+        get_force(h, contact, w)
+        q.mu = contact.friction
+        enter_contact(w.where[h], limit, little, way, contact, q, w)
+        put_entered(h, q, w)
+        h += w.lanes
     i = me
     while i < w.bodies:
         for j in range(3):
@@ -436,6 +392,25 @@ def enter(me: i64, limit: f64, begin: f64, way: i64, w: Block, island: Island) -
             island.inner[i].velocity[j] = w.next[i, 3 + j]
         i += w.lanes
     barrier()
+    return float(mean_product(me, 0.0, count, w))
+
+
+@loop
+def strength(me: i64, count: i64, w: Block, island: Island) -> f64:
+    """The strongest impulse; without one to show how strong they will be, what approaches."""
+    contact = Contact(own_contact())
+    strongest = 0.0
+    approach = 1e-300
+    h = me
+    while h < count:
+        k = w.where[h]
+        take_rows(k, contact, w, island)
+        strongest = max(strongest, w.inner[0, h] * w.mobility[0, k])
+        approach = max(approach, -rate_of(k, 0, contact, w))
+        h += w.lanes
+    strongest = most_of(strongest, me, w)
+    approach = most_of(approach, me, w)
+    return float(strongest if strongest > 0.0 else approach)
 
 
 @loop
@@ -449,6 +424,7 @@ def enter_contact(
     is_soft = 1.0 if way > 0 or q.mu > WEDGE else 0.0
     q.soft = is_soft * SOFT * limit * contact.normal
     q.w = max(q.rate[0] + q.soft * contact.force[0], little)
+    q.slack = 0.0
     if q.mu > 0.0:
         slip = sqrt(q.rate[1] * q.rate[1] + q.rate[2] * q.rate[2])
         q.slack = 1.1 * slip + 0.5 * little / q.mu
@@ -459,51 +435,56 @@ def enter_contact(
 
 
 @loop
-def mean_product(me: i64, s: f64, w: Block, island: Island) -> f64:
+def mean_product(me: i64, s: f64, count: i64, w: Block) -> f64:
     """The mean of the products after the part s of the changes."""
+    contact = Contact(own_contact())
+    q = ConePair(own_pair())
     total = 0.0
     cones = 0.0
-    k = me
-    while k < w.pairs:
-        if w.active[k] == 1:
-            q = island.cone[k]
-            if s == 0.0:
-                q.dw = 0.0
-                for i in range(3):
-                    q.df[i] = 0.0
-                    q.dz[i] = 0.0
-            total += products(s, island.contact[k].force, q)
-            cones += float(cones_of(q))
-        k += w.lanes
+    h = me
+    while h < count:
+        get_force(h, contact, w)
+        get_entered(h, q, w)
+        get_changes(h, s, q, w)
+        total += products(s, contact.force, q)
+        cones += float(cones_of(q))
+        h += w.lanes
     total = total_of(total, me, w)
     cones = total_of(cones, me, w)
     return float(total / cones)
 
 
 @loop
-def turned(me: i64, damping: f64, w: Block, island: Island) -> f64:
+def scale_pairs(me: i64, count: i64, w: Block) -> None:
+    """The scaling of all contacts."""
+    contact = Contact(own_contact())
+    q = ConePair(own_pair())
+    h = me
+    while h < count:
+        get_force(h, contact, w)
+        get_entered(h, q, w)
+        clear_scaled(q)
+        scale_pair(contact.force, q)
+        put_scaled(h, q, w)
+        h += w.lanes
+    barrier()
+
+
+@loop
+def turned(me: i64, damping: f64, now: f64, count: i64, w: Block, island: Island) -> f64:
     """One turn; the damping of the next, −1 where the matrix has no factors."""
-    k = me
-    while k < w.pairs:
-        if w.active[k] == 1:
-            scale_pair(island.contact[k].force, island.cone[k])
-        k += w.lanes
+    scale_pairs(me, count, w)
     used = damping
     far = 0.0
-    now = mean_product(me, 0.0, w, island)
     for tried in range(DAMPED + 1):
         add_contacts(me, used, w, island)
         if factorized(me, System(island.system), w) != 0:
             return -1.0
-        far = direction(me, used, now, w, island)
+        far = direction(me, used, now, count, w, island)
         if far >= STUCK or tried == DAMPED:
             break
         used = max(DAMPING * used, 1.0)
-    k = me
-    while k < w.pairs:
-        if w.active[k] == 1:
-            go_inside(far, now, island.contact[k], island.cone[k])
-        k += w.lanes
+    go_all(me, far, now, count, w)
     i = me
     while i < w.bodies:
         for j in range(6):
@@ -511,6 +492,23 @@ def turned(me: i64, damping: f64, w: Block, island: Island) -> f64:
         i += w.lanes
     barrier()
     return used / DAMPING if used > 1.0 else 0.0
+
+
+@loop
+def go_all(me: i64, far: f64, now: f64, count: i64, w: Block) -> None:
+    """All contacts so far along their changes."""
+    contact = Contact(own_contact())
+    q = ConePair(own_pair())
+    h = me
+    while h < count:
+        get_force(h, contact, w)
+        get_entered(h, q, w)
+        get_changes(h, 1.0, q, w)
+        q.lag = w.eased[1, h]
+        go_inside(far, now, contact, q)
+        put_force(h, contact, w)
+        put_entered(h, q, w)
+        h += w.lanes
 
 
 @loop
@@ -532,57 +530,72 @@ def go_inside(far: f64, now: f64, contact: Contact, q: ConePair) -> None:
 
 
 @loop
-def direction(me: i64, damping: f64, now: f64, w: Block, island: Island) -> f64:
+def direction(me: i64, damping: f64, now: f64, count: i64, w: Block, island: Island) -> f64:
     """Changes of everything, aimed as Mehrotra does; how far they may go."""
-    solve_for(me, 0.0, 0.0, w, island)
-    far = min(1.0, least_room(me, w, island))
-    part = max(mean_product(me, far, w, island) / now, 0.0)
+    far = min(1.0, solve_for(me, 0.0, 0.0, count, w, island))
+    part = max(mean_product(me, far, count, w) / now, 0.0)
     part = min(1.0, max(CENTERING, part * part * part)) if damping == 0.0 else 1.0
-    solve_for(me, part * now, 1.0, w, island)
-    return float(min(1.0, PART * least_room(me, w, island)))
+    return float(min(1.0, PART * solve_for(me, part * now, 1.0, count, w, island)))
 
 
 @loop
-def least_room(me: i64, w: Block, island: Island) -> f64:
-    """How far all contacts may go along their changes."""
-    far = 1e30
-    k = me
-    while k < w.pairs:
-        if w.active[k] == 1:
-            far = min(far, room_of(island.contact[k].force, island.cone[k]))
-        k += w.lanes
-    return -float(most_of(-far, me, w))
-
-
-@loop
-def solve_for(me: i64, tau: f64, second: f64, w: Block, island: Island) -> None:
-    """Changes of all contacts on the way to τ."""
+def solve_for(me: i64, tau: f64, second: f64, count: i64, w: Block, island: Island) -> f64:
+    """Changes of all contacts on the way to τ; how far all of them may go along these."""
     i = me
     while i < w.bodies:
         missing_momentum(i, island.inner[i].floats, island.change[i].floats, w, island)
         i += w.lanes
     barrier()
+    aim_all(me, tau, second, w, island)
+    solve_system(me, System(island.system), island.change, island.way_speed, w)
+    return float(respond_all(me, count, w, island))
+
+
+@loop
+def aim_all(me: i64, tau: f64, second: f64, w: Block, island: Island) -> None:
+    """What all contacts aim at, and their part of the momentum of bodies."""
+    contact = Contact(own_contact())
+    q = ConePair(own_pair())
     for c in range(w.colors):
-        k = w.color_first[c] + me
-        end = w.color_first[c + 1]
+        h = w.begin[c] + me
+        end = w.begin[c + 1]
         if c == COLORS:
             end = end if me == 0 else 0
-        while k < end:
-            if w.active[k] == 1:
-                aim(island.contact[k].force, island.cone[k], tau, second)
-                add_impulse(island.contact[k], island.cone[k], island)
-            k += w.lanes if c < COLORS else 1
+        while h < end:
+            get_force(h, contact, w)
+            get_entered(h, q, w)
+            get_scaled(h, q, w)
+            get_changes(h, second, q, w)
+            aim(contact.force, q, tau, second)
+            put_constant(h, q, w)
+            take_rows(w.where[h], contact, w, island)
+            add_impulse(contact, q, island)
+            h += w.lanes if c < COLORS else 1
         barrier()
-    solve_system(me, System(island.system), island.change, island.way_speed, w)
-    k = me
-    while k < w.pairs:
-        if w.active[k] == 1:
-            contact = island.contact[k]
-            x = changed_rate(contact, 0, island)
-            y = changed_rate(contact, 1, island)
-            respond(x, y, changed_rate(contact, 2, island), island.cone[k])
-        k += w.lanes
-    barrier()
+
+
+@loop
+def respond_all(me: i64, count: i64, w: Block, island: Island) -> f64:
+    """Changes of all contacts with those of velocities; how far all of them may go."""
+    contact = Contact(own_contact())
+    q = ConePair(own_pair())
+    far = 1e30
+    h = me
+    while h < count:
+        take_rows(w.where[h], contact, w, island)
+        get_force(h, contact, w)
+        get_entered(h, q, w)
+        get_scaled(h, q, w)
+        get_constant(h, q, w)
+        for r in range(3):
+            q.dz[r] = 0.0
+        x = changed_rate(contact, 0, island)
+        y = changed_rate(contact, 1, island)
+        respond(x, y, changed_rate(contact, 2, island), q)
+        put_changes(h, q, w)
+        far = min(far, room_of(contact.force, q))
+        h += w.lanes
+    return -float(most_of(-far, me, w))
 
 
 @loop

@@ -14,23 +14,33 @@ J being the inverse of the inertia in the axes of the ground. The narrow phase i
 a processor: each thread has the head of a `World` of its own, whose workspace is its own and whose
 tables are those of all.
 
-Public names: Block, COLORS, POINTS, lane, barrier, most_of, total_of.
+Public names: Block, Hot, Held, Reaches, Paint, COLORS, POINTS, HELD, SHARED, shared, acquire,
+is_acquired, release, lane, barrier, most_of, total_of, inverse_of, inverse_root.
 
 Source: docs/theory/time_stepping.md.
 """
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import final
 
+import numpy as np
+
 from liaison.program.loops.language import external, f64, i64, iptr, loop, ptr
-from liaison.program.loops.records import Record, inline, size, sized
+from liaison.program.loops.records import Part, Record, Rows, inline, rows, size, sized
 
 COLORS = 60
 """Colors; contacts for which all are taken come last, one after the other."""
 
 BITS = 30
 """Colors in a word."""
+
+SHARED = 5700
+"""Words of the memory that threads of a block share: five blocks have theirs at the same time."""
+
+HELD = 17
+"""Words of a contact while it is swept."""
 
 POINTS = 8
 """Places at which two shapes touch, at most."""
@@ -42,6 +52,7 @@ class Block(Record):
 
     bodies: i64 = size()
     general: i64 = size()  # 0: balls about their centers of mass
+    alike: i64 = size()  # 1: all of them have one mass and one inertia
     units: i64 = size()  # what has places: balls, or balls, boxes and points
     wide: i64 = size()  # those of them that touch each other
     planes: i64 = size()  # and height fields, which are the last of them
@@ -51,6 +62,7 @@ class Block(Record):
     laws: i64 = size()
     classes: i64 = size()
     lanes: i64 = size()
+    hot: i64 = size()  # contacts that memory which threads share has room for
     ways: i64 = size()  # words of the neighbors of a body
     heads: i64 = size()  # words of the head of an island
     lane_arrays: i64 = size()  # of a thread's world
@@ -79,6 +91,8 @@ class Block(Record):
     pairs: i64
     colors: i64
     islands: i64
+    levels: i64
+    tries: i64  # of the interior method
     is_shown: i64  # what planes push is asked for
     h: f64
     residual: f64  # of the impulses
@@ -144,7 +158,6 @@ class Block(Record):
     # contacts by color
     color: iptr = sized("room")
     color_first: iptr = sized(str(COLORS + 2))
-    mask: iptr = sized("bodies", "2")
     pair: iptr = sized("room")  # slot
     one: iptr = sized("room")  # −1 − plane, or a body
     other: iptr = sized("room")
@@ -175,28 +188,124 @@ class Block(Record):
     least: ptr = sized("has_bounce * bodies")
     missed_by: ptr = sized("has_bounce * bodies")
 
-    # impulses and velocities before the last sweep, and the way that goes on from there
+    # contacts that count, color by color: how many, where they begin, and which they are
+    tally: iptr = sized(str(COLORS + 1))
+    begin: iptr = sized(str(COLORS + 2))
+    where: iptr = sized("room")
+
+    # the interior method: impulses along rows, and the `ConePair` of each contact that counts, as
+    # it is entered: w, λ, ε a, μ, strictness, then rates and weights; its scaling; what it aims at;
+    # its changes
+    inner: ptr = sized("3", "room")
+    entered: ptr = sized("5", "room")
+    rate: ptr = sized("3", "room")
+    weight: ptr = sized("2", "room")
+    eased: ptr = sized("2", "room")  # what ε leaves, and its lag
+    scaled: ptr = sized("19", "room")  # η, h, its point, W f̂, G, slopes of λ
+    constant: ptr = sized("4", "room")
+    change: ptr = sized("7", "room")  # of w, of f, of λ with u_t
+
+    # impulses and velocities that are kept aside
     last_force: ptr = sized("4", "room")
-    way_force: ptr = sized("4", "room")
     last_next: ptr = sized("bodies", "6")
-    way_next: ptr = sized("bodies", "6")
     link: iptr = sized("bodies", "ways")  # neighbors, as bits
+    level_first: iptr = sized("bodies + 1")  # first column of each level of elimination
     plane_force: ptr = sized("planes", "3")
+
+    # what sweeps work in where contacts are more than `hot`: as `Hot`
+    spare: ptr = sized(f"12 * bodies + {COLORS + 2} + {HELD} * room")
 
     # the tables of the narrow phase, and the head and workspace of each thread
     tables: iptr = sized("table_words")
     lane_area: ptr = sized("lanes * lane_words")
 
 
+@final
+class Held(Record):
+    """A contact while it is swept. An odd number of words: threads then read different banks."""
+
+    other: i64
+    one: i64  # below 0: no body
+    normal: ptr = inline(3)
+    force: ptr = inline(4)
+    way: ptr = inline(4)  # from the sweep before to the last one
+    right: f64
+    friction: f64
+    along: f64  # one over the mobility along n, and across it
+    across: f64
+
+
+@final
+class Hot(Part):
+    """What sweeps read and write, in memory that threads share: velocities, then contacts."""
+
+    next: ptr = sized("bodies", "6")
+    last: ptr = sized("bodies", "6")  # after the sweep before
+    begin: iptr = sized(str(COLORS + 2))
+    contact: Rows[Held] = rows("hot")
+
+
+@final
+class Reaches(Part):
+    """Where balls begin the step, and how far they and what is near reach from there."""
+
+    center: ptr = sized("3", "bodies")
+    reach: ptr = sized("bodies")
+
+
+@final
+class Paint(Part):
+    """Colors of bodies as bits, how many contacts each color has, and bodies of each slot."""
+
+    mask: iptr = sized("bodies", "2")
+    full: iptr = sized("2")
+    tally: iptr = sized(str(COLORS + 2))
+    ends: iptr = sized("room")
+
+
+@external
+def shared() -> ptr:
+    """Memory that the threads of a block share; there is none elsewhere."""
+    return np.zeros(0)
+
+
+@external
+def acquire() -> None:
+    """Waits until no other world has the shared memory of the block, and takes it."""
+
+
+@external
+def is_acquired() -> i64:
+    """1 if no other world has it, and takes it; 0 if one has."""
+    return 0
+
+
+@external
+def release() -> None:
+    """Lets others have it."""
+
+
 @external
 def barrier() -> None:
-    """Waits for the other threads of the block."""
+    """Waits for the other threads of this world."""
 
 
 @external
 def lane() -> i64:
-    """The number of this thread in its block."""
+    """The number of this thread in its world."""
     return 0
+
+
+@external
+def inverse_of(x: f64) -> f64:
+    """1/x, to rounding; of what is neither tiny nor huge."""
+    return 1.0 / x
+
+
+@external
+def inverse_root(x: f64) -> f64:
+    """1/√x, likewise."""
+    return 1.0 / sqrt(x)
 
 
 @external

@@ -5,43 +5,62 @@ of balls about their centers have one, as balls and points with planes have; oth
 `POINTS`, of which the narrow phase fills some. A place keeps its slot's key from step to step, and
 with it the impulse to begin with.
 
-Public names: find_pairs, body_of, overlap_of_balls, height, forget.
+Public names: find_pairs, body_of, meet, height, forget.
 
 Source: docs/theory/time_stepping.md.
 """
 
 from __future__ import annotations
 
+from math import sqrt
+
 from liaison.contacts.scene.candidates import plane_is_near, swept_box, swept_solid
 from liaison.contacts.scene.layout import Extent, World
 from liaison.contacts.scene.terrain import field_extents
 from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
+from liaison.program.loops.records import words_of
 from liaison.simulation.steps.layout import CROWDED, GOOD, Entries
 
-from .layout import BITS, COLORS, POINTS, Block, barrier
+from .layout import (
+    BITS,
+    COLORS,
+    POINTS,
+    SHARED,
+    Block,
+    Paint,
+    Reaches,
+    barrier,
+    is_acquired,
+    release,
+    shared,
+)
 from .narrow import CORNERS, places_of
+
+WARP = 32
+"""Contacts of a color at least before it is full: as many as go at the same time."""
+
+MANY_COLORS = 40
+"""Colors that there shall be, at most, if bodies allow it."""
 
 
 @loop
 def find_pairs(me: i64, w: Block) -> i64:
     """What may touch within the step, by colors; GOOD, or CROWDED."""
-    if w.general == 1:
-        find_extents(me, w)
-    i = me
-    while i < w.units:
-        count_near(i, me, w)
-        i += w.lanes
+    status = GOOD
+    if w.general == 0 and words_of(Reaches, w) <= SHARED and is_acquired() == 1:
+        status = find_slots(me, w, Reaches(shared(), w))
+        release()
+    else:
+        status = find_slots(me, w, Reaches(w.spare, w))
+    if status != GOOD:
+        return status
+    take_places(me, w)
     barrier()
-    if me == 0:
-        begin_lists(w)
-    barrier()
-    if w.slots_used > w.room:
-        return CROWDED
-    find_places(me, w)
-    barrier()
-    if me == 0:
-        color_pairs(w)
-    barrier()
+    if words_of(Paint, w) <= SHARED and is_acquired() == 1:
+        color_pairs(me, w, Paint(shared(), w))
+        release()
+    else:
+        color_pairs(me, w, Paint(w.spare, w))
     if w.pairs > w.most_pairs:
         return CROWDED
     p = me
@@ -54,16 +73,68 @@ def find_pairs(me: i64, w: Block) -> i64:
 
 
 @loop
-def find_places(me: i64, w: Block) -> None:
-    """Places of all pairs that are near, in their slots, with the impulses to begin with."""
-    i = me
-    while i < w.units:
-        if w.general == 1:
+def find_slots(me: i64, w: Block, reaches: Reaches) -> i64:
+    """What is near, and the slots of its places; GOOD, or CROWDED."""
+    if w.general == 1:
+        find_extents(me, w)
+        i = me
+        while i < w.units:
+            w.near_first[i + 1] = 0
+            w.first[i + 1] = near_units(i, 0, me, w)
+            i += w.lanes
+    else:
+        find_reaches(me, w, reaches)
+    barrier()
+    if me == 0:
+        begin_lists(w)
+    barrier()
+    if w.slots_used > w.room:
+        return CROWDED
+    if w.general == 1:
+        i = me
+        while i < w.units:
             near_units(i, 1, me, w)
-        else:
-            near(i, 1, w)
+            i += w.lanes
+    else:
+        list_near(me, w, reaches)
+    barrier()
+    return GOOD
+
+
+@loop
+def find_reaches(me: i64, w: Block, reaches: Reaches) -> None:
+    """How far balls reach during the step, and how many slots each of them needs.
+
+    Twice as far as a ball moves without impulses: others may push it.
+    """
+    i = me
+    while i < w.bodies:
+        square = 0.0
+        for a in range(3):
+            way = w.end[i, a] - w.pose[i, a]
+            square += way * way
+            reaches.center[a, i] = w.pose[i, a]
+        reaches.reach[i] = w.scale[i] + w.margin + 2.0 * sqrt(square)
         i += w.lanes
     barrier()
+    i = me
+    while i < w.units:
+        w.first[i + 1] = near(i, 0, w, reaches)
+        i += w.lanes
+
+
+@loop
+def list_near(me: i64, w: Block, reaches: Reaches) -> None:
+    """What is near every ball, into its slots."""
+    i = me
+    while i < w.units:
+        near(i, 1, w, reaches)
+        i += w.lanes
+
+
+@loop
+def take_places(me: i64, w: Block) -> None:
+    """Places of all pairs that are near, in their slots, with the impulses to begin with."""
     if w.general == 1:
         i = me
         while i < w.nears:
@@ -79,7 +150,7 @@ def find_places(me: i64, w: Block) -> None:
 
 @loop
 def find_extents(me: i64, w: Block) -> None:
-    """Boxes around what touches other bodies, during the step."""
+    """Reaches around what touches other bodies, during the step."""
     world = World(at(w.lane_area, me * w.lane_words))
     i = me
     while i < w.wide:
@@ -94,22 +165,14 @@ def find_extents(me: i64, w: Block) -> None:
 
 
 @loop
-def count_near(i: i64, me: i64, w: Block) -> None:
-    """How many slots and pairs a unit has, into the places where lists will begin."""
-    if w.general == 1:
-        w.near_first[i + 1] = 0
-        w.first[i + 1] = near_units(i, 0, me, w)
-    else:
-        w.first[i + 1] = near(i, 0, w)
-
-
-@loop
 def begin_lists(w: Block) -> None:
     """Where the lists of units begin."""
     w.first[0] = 0
+    total = 0
     for j in range(w.units):
-        w.first[j + 1] += w.first[j]
-    w.slots_used = w.first[w.units]
+        total += w.first[j + 1]
+        w.first[j + 1] = total
+    w.slots_used = total
     w.nears = 0
     if w.general == 1:
         w.near_first[0] = 0
@@ -119,14 +182,14 @@ def begin_lists(w: Block) -> None:
 
 
 @loop
-def near(i: i64, is_noted: i64, w: Block) -> i64:
+def near(i: i64, is_noted: i64, w: Block, reaches: Reaches) -> i64:
     """How many balls that follow a ball, and planes, may touch it; noted, if so."""
     count = 0
     n = w.bodies
     for d in range(1, n // 2 + 1):
         if 2 * d < n or i < d:
             j = body_of(i, d, w)
-            if w.law_between[w.surface[i], w.surface[j]] >= 0 and overlap_of_balls(i, j, w) == 1:
+            if meet(i, j, w, reaches) == 1 and w.law_between[w.surface[i], w.surface[j]] >= 0:
                 if is_noted == 1:
                     w.key[w.first[i] + count] = d
                 count += 1
@@ -240,15 +303,13 @@ def unit_of(i: i64, d: i64, w: Block) -> i64:
 
 
 @loop
-def overlap_of_balls(i: i64, j: i64, w: Block) -> i64:
-    """1 if the boxes around two balls during the step overlap."""
-    wide = w.scale[i] + w.scale[j] + 2.0 * w.margin
-    for a in range(3):
-        if min(w.pose[i, a], w.end[i, a]) - max(w.pose[j, a], w.end[j, a]) > wide:
-            return 0
-        if min(w.pose[j, a], w.end[j, a]) - max(w.pose[i, a], w.end[i, a]) > wide:
-            return 0
-    return 1
+def meet(i: i64, j: i64, w: Block, reaches: Reaches) -> i64:
+    """1 if two balls may come near each other during the step."""
+    x = reaches.center[0, i] - reaches.center[0, j]
+    y = reaches.center[1, i] - reaches.center[1, j]
+    t = reaches.center[2, i] - reaches.center[2, j]
+    far = reaches.reach[i] + reaches.reach[j]
+    return 1 if x * x + y * y + t * t <= far * far else 0
 
 
 @loop
@@ -273,57 +334,93 @@ def take_guess(i: i64, p: i64, w: Block) -> None:
 
 
 @loop
-def color_pairs(w: Block) -> None:
-    """Colors of places in their order, the first that neither body has yet; where each lies."""
-    for c in range(COLORS + 2):
-        w.color_first[c] = 0
-    for i in range(w.bodies):
-        w.mask[i, 0] = 0
-        w.mask[i, 1] = 0
-    for p in range(w.slots_used):
-        w.spot[p] = w.color[p]
-        if w.general == 0 or w.kind[p] >= 0:
-            one = w.slot_one[p] if w.general == 1 else body_of(w.color[p], w.key[p], w)
-            other = w.slot_other[p] if w.general == 1 else w.color[p]
-            c = free_color(one, other, w)
-            w.color[p] = c
-            w.color_first[c] += 1
-    begin = 0
-    w.colors = 0
-    for c in range(COLORS + 1):
-        count = w.color_first[c]
-        w.color_first[c] = begin
-        begin += count
-        if count > 0:
-            w.colors = c + 1
-    w.pairs = begin
-    for p in range(w.slots_used):
-        if w.general == 0 or w.kind[p] >= 0:
-            c = w.color[p]
-            w.color[p] = w.spot[p]  # the unit, again
-            w.spot[p] = w.color_first[c]
-            w.color_first[c] += 1
-    # each first was moved to the next one
-    for back in range(COLORS + 1):
-        c = COLORS + 1 - back
-        w.color_first[c] = w.color_first[c - 1]
-    w.color_first[0] = 0
+def color_pairs(me: i64, w: Block, paint: Paint) -> None:
+    """Colors of places in their order, the first that neither body has yet; where each lies.
+
+    A color that as many contacts have as go at the same time is full.
+    """
+    i = me
+    while i < w.bodies:
+        paint.mask[i, 0] = 0
+        paint.mask[i, 1] = 0
+        i += w.lanes
+    c = me
+    while c <= COLORS + 1:
+        paint.tally[c] = 0
+        c += w.lanes
+    p = me
+    while p < w.slots_used:
+        paint.ends[p] = ends_of(p, w)
+        p += w.lanes
+    barrier()
+    if me == 0:
+        choose_colors(w, paint)
+    barrier()
+    p = me
+    while p < w.slots_used:
+        if paint.ends[p] >= 0:
+            c = paint.ends[p] % (COLORS + 1)
+            w.spot[p] = w.color_first[c] + paint.ends[p] // (COLORS + 1)
+        p += w.lanes
+    barrier()
 
 
 @loop
-def free_color(one: i64, other: i64, w: Block) -> i64:
-    """The first color that neither body has, which both get."""
+def ends_of(p: i64, w: Block) -> i64:
+    """Both bodies of a slot as one number, the first counted from 1 on; −1 where it is empty."""
+    one = 0
+    other = w.color[p]
+    if w.general == 1:
+        if w.kind[p] < 0:
+            return -1
+        one = max(w.slot_one[p] + 1, 0)
+        other = w.slot_other[p]
+    else:
+        one = max(body_of(other, w.key[p], w) + 1, 0)
+    return int(other * (w.bodies + 1) + one)
+
+
+@loop
+def choose_colors(w: Block, paint: Paint) -> None:
+    """The color of each slot and its place in it, where its bodies were; where colors begin."""
+    paint.full[0] = 0
+    paint.full[1] = 0
+    room = WARP * (1 + w.slots_used // (WARP * MANY_COLORS))
+    for p in range(w.slots_used):
+        ends = paint.ends[p]
+        if ends >= 0:
+            c = free_color(ends % (w.bodies + 1) - 1, ends // (w.bodies + 1), w, paint)
+            rank = paint.tally[c]
+            paint.tally[c] = rank + 1
+            paint.ends[p] = c + (COLORS + 1) * rank
+            if rank + 1 == room and c < COLORS:
+                half = c // BITS
+                paint.full[half] = paint.full[half] | (1 << (c % BITS))
+    begin = 0
+    w.colors = 0
+    for c in range(COLORS + 2):
+        # the last is none: contacts end there
+        w.color_first[c] = begin
+        begin += paint.tally[c]
+        if paint.tally[c] > 0:
+            w.colors = c + 1
+    w.pairs = begin
+
+
+@loop
+def free_color(one: i64, other: i64, w: Block, paint: Paint) -> i64:
+    """The first color that neither body has, and that is not full, which both get."""
     for half in range(2):
-        taken = w.mask[other, half]
+        taken = paint.mask[other, half] | paint.full[half]
         if one >= 0:
-            taken = taken | w.mask[one, half]
+            taken = taken | paint.mask[one, half]
         if taken != (1 << BITS) - 1:
             c = 0
             while (taken >> c) & 1 == 1:
                 c += 1
-            w.mask[other, half] = w.mask[other, half] | (1 << c)
+            paint.mask[other, half] = paint.mask[other, half] | (1 << c)
             if one >= 0:
-                w.mask[one, half] = w.mask[one, half] | (1 << c)
+                paint.mask[one, half] = paint.mask[one, half] | (1 << c)
             return half * BITS + c
     return COLORS
 

@@ -25,7 +25,7 @@ from liaison.contacts.scene.bodies import (
     spin_about,
     turned_inertia,
 )
-from liaison.contacts.scene.islands import ENOUGH, FEWER, GAINED, LESS, TOGETHER, TRIES
+from liaison.contacts.scene.islands import ENOUGH, FEWER, GAINED, LESS, MORE_TRIES, TOGETHER, TRIES
 from liaison.contacts.scene.layout import FEW, Island, Pose, Twist, World
 from liaison.contacts.scene.rates import LEAST
 from liaison.contacts.scene.step import AGAIN, HALVED, NEAR, PLACED, SPUN, UNSOLVED
@@ -36,8 +36,11 @@ from .contact import activate, counted, deepest, set_gaps, set_rates
 from .inside import impulses_of, solving
 from .layout import Block, barrier, most_of, total_of
 from .pairs import find_pairs, forget
-from .sweeps import across_of, free_velocities, missed, solved
+from .sweeps import across_of, free_velocities, misses, solved
 from .turning import solve_turning
+
+CHANCES, SHORTER = 4, 0.6
+"""Parts of a step that are tried in more ways before a world is lost, and each beside the last."""
 
 SETTLED, SEARCHED, WITHOUT = 0, 1, 2
 """States of an island: solved; its part is searched for; it shall have none."""
@@ -47,7 +50,7 @@ SETTLED, SEARCHED, WITHOUT = 0, 1, 2
 def impulses(me: i64, limit: f64, scale: f64, w: Block, island: Island) -> f64:
     """Impulses of all contacts, and the velocities with them; their residual."""
     if w.has_bounce == 0:
-        return float(solve_once(me, limit, scale, TRIES, w, island))
+        return float(solve_once(me, limit, scale, w.tries, w, island))
     bouncing = 0.0
     k = me
     while k < w.pairs:
@@ -56,7 +59,7 @@ def impulses(me: i64, limit: f64, scale: f64, w: Block, island: Island) -> f64:
         k += w.lanes
     bouncing = most_of(bouncing, me, w)
     if bouncing == 0.0:
-        return float(solve_once(me, limit, scale, TRIES, w, island))
+        return float(solve_once(me, limit, scale, w.tries, w, island))
     if me == 0:
         find_islands(w)
     barrier()
@@ -76,7 +79,7 @@ def search(me: i64, left: f64, limit: f64, scale: f64, w: Block, island: Island)
     """
     if still(me, w) == 0:
         return left
-    left = solve_parts(me, limit, scale, TRIES, w, island)
+    left = solve_parts(me, limit, scale, w.tries, w, island)
     if me == 0:
         note_least(w)
     barrier()
@@ -86,7 +89,7 @@ def search(me: i64, left: f64, limit: f64, scale: f64, w: Block, island: Island)
         if me == 0:
             next_parts(turn, w)
         barrier()
-        left = solve_parts(me, limit, scale, FEWER if turn < LESS else TRIES, w, island)
+        left = solve_parts(me, limit, scale, FEWER if turn < LESS else w.tries, w, island)
         if me == 0:
             judge(w)
         barrier()
@@ -131,12 +134,12 @@ def solve_parts(me: i64, limit: f64, scale: f64, tries: i64, w: Block, island: I
             w.last_next[i, 3 + j] = w.speed[i, 3 + j]
         i += w.lanes
     barrier()
+    misses(me, w)
     strongest = 0.0
     k = me
     while k < w.pairs:
         if w.active[k] == 1:
             note_work(k, w)
-            w.last_force[2, k] = missed(k, 1.0, w)
             strongest = max(strongest, w.force[0, k] * w.mobility[0, k])
         k += w.lanes
     strongest = min(most_of(strongest, me, w), scale)
@@ -452,11 +455,30 @@ def pushed(plane: i64, axis: i64, w: Block) -> f64:
 
 
 @loop
+def last_chance(me: i64, h: f64, w: Block, island: Island) -> f64:
+    """The size of a part of a step whose impulses are size in more ways; 0 if there is none."""
+    size = 0.0
+    w.tries = MORE_TRIES
+    for _ in range(CHANCES):
+        w.h = h
+        status = attempt(me, w, island)
+        if status == GOOD and w.left <= 1.0:
+            size = h
+            break
+        # parts are halves elsewhere: this one is of no such size
+        h = SHORTER * h
+        barrier()
+    w.tries = TRIES
+    return size
+
+
+@loop
 def whole_step(me: i64, step: f64, w: Block, island: Island) -> i64:
     """A step, in parts where all of it is not solved; GOOD, or why not: the state is as before."""
     rest = step
     tried = 0
     worst = 0.0
+    w.tries = TRIES
     while rest > 0.0:
         h = rest
         for halved in range(HALVED + 1):
@@ -468,7 +490,10 @@ def whole_step(me: i64, step: f64, w: Block, island: Island) -> i64:
                 break
             tried += 1
             if halved == HALVED or tried > UNSOLVED:
-                return NO_MODE
+                h = last_chance(me, h, w, island)
+                if h == 0.0:
+                    return NO_MODE
+                break
             h = 0.5 * h
             barrier()
         w.worst = max(worst, w.residual)

@@ -1,6 +1,6 @@
 """The block of a world of a scene before its first step: what it weighs, its shapes, tolerances.
 
-Public names: block_of, kept_words, empty_island, spare_words.
+Public names: block_of, kept_words, empty_island, spare_words, shared_words.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from liaison.contacts.scene.islands import MANY, ROUNDING
 from liaison.contacts.scene.layout import RESERVED, Crew, World, scene_scratch
 from liaison.contacts.scene.parts import DEEP, SceneModel
 from liaison.contacts.scene.world import world_of
-from liaison.program.loops.records import Record
+from liaison.program.loops.records import words_of
+from liaison.program.loops.special import reals_of
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.plan.scales import power_near
 
-from .layout import BITS, POINTS, Block
+from .layout import BITS, COLORS, HELD, POINTS, SHARED, Block, Hot, Paint, Reaches
 
 SINGLE_TOLERANCE, SINGLE_DEPTH, SINGLE_MANY = 1e-4, 1e-6, 100.0
 """Residual, depth beside the size, and times that where contacts are many, in single precision."""
@@ -74,13 +75,14 @@ def block_of(plan: Plan, *, lanes: int = 1, single: bool = False) -> Block:
     values = _tables(world)
     n = len(model.bodies.names)
     wide = n if world is None else int(world.balls + world.boxes)
+    room = model.capacity + (0 if world is None else SLOTS * wide)
     w = Block.new(
-        {}, bodies=n, general=int(world is not None),
+        {}, bodies=n, general=int(world is not None), alike=_alike(model),
         units=n if world is None else int(world.colliders), wide=wide,
         planes=len(model.planes) + len(model.terrains), terrains=len(model.terrains),
-        room=model.capacity + (0 if world is None else SLOTS * wide),
+        room=room,
         most_pairs=model.capacity, laws=len(laws.values), classes=len(laws.table), lanes=lanes,
-        ways=-(-n // BITS),
+        hot=_hot(n, room, lanes), ways=-(-n // BITS),
         heads=len(at), lane_arrays=0 if world is None else len(_arrays()),
         lane_words=0 if world is None else _lane_words(world), forms_words=_own_forms(world),
         table_words=0 if world is None else int(world.words), wholes=len(values[0]),
@@ -98,6 +100,24 @@ def block_of(plan: Plan, *, lanes: int = 1, single: bool = False) -> Block:
     w.friction_of[:], w.law_between[:] = laws.values, laws.table
     _set_tolerances(w, model, single=single)
     return w
+
+
+def shared_words(block: Block) -> int:
+    """Words of the memory that threads of a block share: of sweeps, of pairs, of colors."""
+    needs = (words_of(Hot, block), words_of(Reaches, block), words_of(Paint, block))
+    return max([1, *(x for x in needs if x <= SHARED)])
+
+
+def _alike(model: SceneModel) -> int:
+    """1 if all bodies have one mass, one inertia and, of balls, one radius."""
+    b = model.bodies
+    radius = b.ball[:, 3] if len(b.owner) == len(b.names) else np.arange(2)
+    return int(np.ptp(b.mass) == 0 and np.ptp(b.inertia[:, 0, 0]) == 0 and np.ptp(radius) == 0)
+
+
+def _hot(bodies: int, room: int, lanes: int) -> int:
+    """Contacts that memory which threads share has room for, beside velocities."""
+    return room if lanes == 1 else max(0, min(room, (SHARED - 12 * bodies - COLORS - 2) // HELD))
 
 
 def _set_balls(w: Block, model: SceneModel) -> None:
@@ -183,39 +203,14 @@ def _tables(world: World | None) -> tuple[Any, Any, Any, Any]:
     nothing = np.zeros(0, dtype=np.int64)
     if world is None:
         return nothing, nothing, nothing, np.zeros(0)
-    is_real = _reals(world)
+    is_real = reals_of(world)
     for name, kind in (("forms", ConvexBodies), ("terrain", Fields)):
         span = world.span(name)
         if span.stop > span.start:
-            is_real[span] = _reals(kind(world.ints[span]))
+            is_real[span] = reals_of(kind(world.ints[span]))
     used = np.zeros(len(is_real), dtype=bool)
     used[: World.header] = True
     for name in TABLES:
         used[world.span(name)] = True
     wholes, reals = np.flatnonzero(used & ~is_real), np.flatnonzero(used & is_real)
     return wholes, world.ints[wholes], reals, world.floats[reals]
-
-
-def _reals(record: Record) -> NDArray[np.bool_]:
-    """Which words of a block are no whole numbers."""
-    mask = np.zeros(record.words, dtype=bool)
-    mask[: record.header] = _head_reals(type(record))
-    for name, field in type(record).fields.items():
-        if not field.is_array:
-            continue
-        span = record.span(name)
-        if field.layout == "rows":
-            own = _head_reals(field.record)
-            mask[span] = np.tile(own, (span.stop - span.start) // len(own))
-        else:
-            mask[span] = field.type == "ptr"
-    return mask
-
-
-def _head_reals(kind: type[Record]) -> NDArray[np.bool_]:
-    """The same of the words of a head."""
-    mask = np.zeros(kind.header, dtype=bool)
-    for field in kind.fields.values():
-        if field.layout in ("scalar", "inline"):
-            mask[field.slot : field.slot + field.width] = field.type in ("f64", "ptr")
-    return mask

@@ -11,7 +11,15 @@ import re
 from collections.abc import Mapping
 
 from liaison.contacts.scene.bodies import moved_pose
-from liaison.contacts.scene.layout import Island, PairEntries, Pose, Twist
+from liaison.contacts.scene.layout import (
+    ConePair,
+    Contact,
+    Island,
+    PairEntries,
+    Pose,
+    System,
+    Twist,
+)
 from liaison.program.gpu.pointers import entry_text, functions_text
 from liaison.program.gpu.thread import DeviceModule
 from liaison.program.llvm.entries import Form
@@ -36,7 +44,7 @@ from .layout import Block, barrier, lane
 from .narrow import begin_tables, places_of, rows_at
 from .pairs import find_extents, find_pairs, forget
 from .step import hold_still, keep, place, start_status, whole_step
-from .template import block_of, kept_words, spare_words
+from .template import block_of, empty_island, kept_words, shared_words, spare_words
 
 
 @loop
@@ -253,8 +261,9 @@ def scatter_scene(
 LANES = 32
 """Threads of a world on a GPU: a color has about as many contacts."""
 
-RESIDENT = 16
-"""Worlds at a time on each multiprocessor, which bounds the registers of a thread."""
+RESIDENT, MEMORY, RESERVED = 16, 233_472, 1024
+"""Worlds at a time on each multiprocessor, about; bytes of shared memory there, and bytes of these
+that each block takes beside its own. Worlds of a block take turns in its shared memory."""
 
 LOOPS: Mapping[str, Loop[..., None]] = {
     "march": march_scene, "reset": reset_scene, "scatter": scatter_scene,
@@ -271,14 +280,30 @@ OF_SHAPES: tuple[Loop[..., None], ...] = (find_extents, places_of, rows_at, begi
 """Loops that a scene of balls does without."""
 
 UNROLLED = (
-    "rows_product", "add_row", "add_product", "scale_pair", "aim", "constant_part", "respond",
-    "products", "go_inside", "add_impulse", "changed_rate", "missing_momentum", "give_back",
-    "rate_of", "rate_along", "set_rate", "set_arms", "answer_to",
+    "rows_product", "add_product", "add_row", "missing_momentum", "rate_along", "set_rate",
+    "set_arms", "answer_to", "hold", "give_forces",
 )  # fmt: skip
 """Loops over the numbers of a block or a vector."""
 
-INLINED = ("pressed", "across_of", "push", "slide")
-"""Functions of a contact in a sweep."""
+IN_REGISTERS = (
+    "scale_pair", "scaling_point", "forth", "aim", "divide", "constant_part", "respond", "room_of",
+    "cone_room", "products", "add_impulse", "changed_rate",
+    "go_inside", "enter_contact", "rate_of", "give_back", "take_rows", "set_directions",
+    "ball_rows", "take_force", "get_force", "put_force", "get_entered", "put_entered",
+    "get_scaled", "put_scaled", "get_changes", "put_changes", "clear_scaled",
+    "get_constant", "put_constant",
+)  # fmt: skip
+"""Functions of a contact in the interior method: written where they are called, all their loops
+written out, so that its record becomes registers."""
+
+INLINED = (
+    "swept", "sweep", "started", "residual_of", "pressed", "missed", "push", "slide", "rate_at",
+    "across_of", *IN_REGISTERS,
+)  # fmt: skip
+"""Functions of a sweep, in a copy of it that knows where its memory lies; and those above."""
+
+CALLED = ("solved", "loaded", "attempt", "add_product")
+"""Functions that are called, however short they are."""
 
 SHORT_LINES = 200
 """Lines of a function that is written where it is called."""
@@ -298,27 +323,53 @@ def scene_module(
     form = Form(real="float" if single else "double")
     lanes = LANES if gpu else 1
     block = block_of(plan, lanes=lanes, single=single)
+    island = Island(empty_island(plan.program.facts["scene"]))
     written = {name: LOOPS[name] for name in names}
     listed = tuple(PairEntries.fields) if block.general else ()
     special = Special(
         block, KNOWN, Entries, dict(enumerate(listed)), () if listed else OF_SHAPES,
-        {PairEntries: 0},
+        {PairEntries: 0}, alike={type(x): x for x in (island, System(island.system))},
     )  # fmt: skip
     loops, functions = special_ir([*written.values()], special)
+    loops = _with_own_memory(loops)
     device = DeviceModule(form, estimates=gpu)
     loops = in_words_of_32_bits(loops) if single else with_short_integers(loops)
     if gpu:
-        loops = _unrolled(rolled(graded(loops, SHORT_LINES)))
+        loops = _unrolled(rolled(graded(loops, SHORT_LINES), IN_REGISTERS))
         loops = loops.replace(" nounwind ", " convergent nounwind ")
     entries = [entry_text(device, pair_program(), x, f"{PREFIX}{x}") for x in listed]
     own = functions_text(device, functions)
     sizes = kept_words(plan), int(block.words), spare_words(plan, lanes=lanes)
-    kernels = [_scene_kernel(name, one.name, sizes, form, gpu) for name, one in written.items()]
-    bounds = f'"nvvm.maxntid"="{lanes}" "nvvm.minctasm"="{RESIDENT}"'
+    shared = shared_words(block)
+    blocks = min(RESIDENT, MEMORY // (shared * (4 if single else 8) + RESERVED))
+    warps = max(1, round(RESIDENT / blocks))
+    kernels = [
+        _scene_kernel(name, one.name, sizes, form, warps if gpu else 0)
+        for name, one in written.items()
+    ]
+    bounds = f'"nvvm.maxntid"="{warps * lanes}" "nvvm.minctasm"="{blocks}"'
     tail = f"attributes #0 = {{ nounwind convergent {bounds} }}" if gpu else ""
-    first = "\n".join([GPU_OWN, *_exchanges(form)]) if gpu else HOST_OWN.format(real=form.real)
+    first = _own(form, shared, gpu=gpu)
     text = "\n".join([first, loops, *entries, own, *kernels, device.tail(), tail, ""])
-    return Module(text, tuple(written), int(block.words), form, lanes, lanes)
+    threads = warps * lanes if gpu else lanes
+    words = int(block.words)
+    return Module(text, tuple(written), words, form, threads, lanes, resident=warps * blocks)
+
+
+def _with_own_memory(text: str) -> str:
+    """The same text, in which records of a thread lie in its own memory, or in registers.
+
+    Room for them is taken where a function begins, as LLVM asks of what becomes registers.
+    """
+    sizes = {"contact": Contact.header, "pair": ConePair.header}
+    call = re.compile(r"^  (%\S+) = call ptr @liaison_own_(\w+)\(\)\n", re.M)
+
+    def moved(match: re.Match[str]) -> str:
+        asked = call.findall(match[0])
+        own = [f"  {x} = alloca [{sizes[name]} x double], align 8" for x, name in asked]
+        return "\n".join([match[1], *own, call.sub("", match[2])])
+
+    return re.sub(r"^(define [^\n]*\n\w+:)\n(.*?^\})", moved, text, flags=re.M | re.S)
 
 
 def _unrolled(text: str) -> str:
@@ -331,6 +382,8 @@ def _unrolled(text: str) -> str:
         body = match[0]
         if match[1] in UNROLLED:
             body = re.sub(r", !llvm\.loop !\d+", "", body)
+        if match[1] in CALLED:
+            return body.replace(" alwaysinline ", " noinline ", 1)
         return body.replace(" noinline ", " alwaysinline ", 1) if match[1] in INLINED else body
 
     return re.sub(r"^define [^@]*@liaison_(\w+)\(.*?^\}", plain, text, flags=re.M | re.S)
@@ -340,16 +393,125 @@ GPU_OWN = """\
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+declare void @llvm.nvvm.bar.warp.sync(i32)
+declare i32 @llvm.nvvm.shfl.sync.idx.i32(i32, i32, i32, i32)
 declare void @llvm.nvvm.barrier0()
-define internal void @liaison_barrier() convergent alwaysinline nounwind {
-  call void @llvm.nvvm.barrier0()
+declare void @llvm.nvvm.nanosleep(i32)
+declare void @llvm.nvvm.membar.cta()
+@liaison_lock = internal addrspace(3) global i32 undef, align 4
+@liaison_hot = internal addrspace(3) global [{words} x {real}] undef, align 16
+define internal ptr @liaison_shared() alwaysinline nounwind {{
+  %place = addrspacecast ptr addrspace(3) @liaison_hot to ptr
+  ret ptr %place
+}}
+define internal void @liaison_barrier() convergent alwaysinline nounwind {{
+  call void @llvm.nvvm.bar.warp.sync(i32 -1)
   ret void
-}
-define internal i32 @liaison_lane() alwaysinline nounwind {
+}}
+define internal i32 @liaison_lane() alwaysinline nounwind {{
   %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  ret i32 %thread
-}"""
+  %lane = and i32 %thread, 31
+  ret i32 %lane
+}}
+define internal void @liaison_acquire() convergent noinline nounwind {{
+enter:
+  %lane = call i32 @liaison_lane()
+  %is_first = icmp eq i32 %lane, 0
+  br i1 %is_first, label %try, label %end
+try:
+  %seen = cmpxchg ptr addrspace(3) @liaison_lock, i32 0, i32 1 monotonic monotonic
+  %got = extractvalue {{i32, i1}} %seen, 1
+  br i1 %got, label %end, label %wait
+wait:
+  call void @llvm.nvvm.nanosleep(i32 500)
+  br label %try
+end:
+  call void @llvm.nvvm.membar.cta()
+  call void @llvm.nvvm.bar.warp.sync(i32 -1)
+  ret void
+}}
+define internal i32 @liaison_is_acquired() convergent noinline nounwind {{
+enter:
+  %lane = call i32 @liaison_lane()
+  %is_first = icmp eq i32 %lane, 0
+  br i1 %is_first, label %try, label %end
+try:
+  %seen = cmpxchg ptr addrspace(3) @liaison_lock, i32 0, i32 1 monotonic monotonic
+  %got = extractvalue {{i32, i1}} %seen, 1
+  %number = zext i1 %got to i32
+  br label %end
+end:
+  %own = phi i32 [0, %enter], [%number, %try]
+  %all = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %own, i32 0, i32 31)
+  call void @llvm.nvvm.membar.cta()
+  call void @llvm.nvvm.bar.warp.sync(i32 -1)
+  ret i32 %all
+}}
+define internal void @liaison_release() convergent noinline nounwind {{
+enter:
+  call void @llvm.nvvm.membar.cta()
+  call void @llvm.nvvm.bar.warp.sync(i32 -1)
+  %lane = call i32 @liaison_lane()
+  %is_first = icmp eq i32 %lane, 0
+  br i1 %is_first, label %free, label %end
+free:
+  %was = atomicrmw xchg ptr addrspace(3) @liaison_lock, i32 0 monotonic
+  br label %end
+end:
+  call void @llvm.nvvm.bar.warp.sync(i32 -1)
+  ret void
+}}"""
+QUICK_ROOT = """\
+declare {real} @llvm.nvvm.rsqrt.approx.ftz.{letter}({real})
+define internal {real} @liaison_inverse_root({real} %x) alwaysinline nounwind {{
+  %half = fmul {real} %x, {half}
+  %minus = fneg {real} %half
+  %y0 = call {real} @llvm.nvvm.rsqrt.approx.ftz.{letter}({real} %x)
+  %s0 = fmul {real} %y0, %y0
+  %e0 = call {real} @llvm.fma.f{bits}({real} %minus, {real} %s0, {real} {half})
+  %y1 = call {real} @llvm.fma.f{bits}({real} %y0, {real} %e0, {real} %y0)
+  %s1 = fmul {real} %y1, %y1
+  %e1 = call {real} @llvm.fma.f{bits}({real} %minus, {real} %s1, {real} {half})
+  %y2 = call {real} @llvm.fma.f{bits}({real} %y1, {real} %e1, {real} %y1)
+  ret {real} %y2
+}}"""
+ROOT = """\
+define internal {real} @liaison_inverse_root({real} %x) alwaysinline nounwind {{
+  %root = call {real} @llvm.sqrt.f{bits}({real} %x)
+  %y = fdiv {real} {one}, %root
+  ret {real} %y
+}}
+define internal ptr @liaison_shared() alwaysinline nounwind {{
+  ret ptr null
+}}"""
+INVERSE = """\
+define internal {real} @liaison_inverse_of({real} %x) alwaysinline nounwind {{
+  %y = fdiv {real} {one}, %x
+  ret {real} %y
+}}"""
+QUICK_INVERSE = """\
+declare {real} @llvm.nvvm.rcp.approx.ftz.{letter}({real})
+define internal {real} @liaison_inverse_of({real} %x) alwaysinline nounwind {{
+  %minus = fneg {real} %x
+  %y0 = call {real} @llvm.nvvm.rcp.approx.ftz.{letter}({real} %x)
+  %e0 = call {real} @llvm.fma.f{bits}({real} %minus, {real} %y0, {real} {one})
+  %y1 = call {real} @llvm.fma.f{bits}({real} %y0, {real} %e0, {real} %y0)
+  %e1 = call {real} @llvm.fma.f{bits}({real} %minus, {real} %y1, {real} {one})
+  %y2 = call {real} @llvm.fma.f{bits}({real} %y1, {real} %e1, {real} %y1)
+  %e2 = call {real} @llvm.fma.f{bits}({real} %minus, {real} %y2, {real} {one})
+  %y3 = call {real} @llvm.fma.f{bits}({real} %y2, {real} %e2, {real} %y2)
+  ret {real} %y3
+}}"""
 HOST_OWN = """\
+define internal void @liaison_acquire() alwaysinline nounwind {{
+  ret void
+}}
+define internal i32 @liaison_is_acquired() alwaysinline nounwind {{
+  ret i32 0
+}}
+define internal void @liaison_release() alwaysinline nounwind {{
+  ret void
+}}
 define internal void @liaison_barrier() alwaysinline nounwind {{
   ret void
 }}
@@ -362,6 +524,19 @@ define internal {real} @liaison_lanes_most({real} %x) alwaysinline nounwind {{
 define internal {real} @liaison_lanes_total({real} %x) alwaysinline nounwind {{
   ret {real} %x
 }}"""
+
+
+def _own(form: Form, shared: int, *, gpu: bool) -> str:
+    """What loops call and a module defines."""
+    bits = 64 if form.real == "double" else 32
+    words = {
+        "real": form.real, "letter": form.real[0], "bits": bits, "one": form.number(1.0),
+        "half": form.number(0.5), "words": shared,
+    }  # fmt: skip
+    if gpu:
+        texts = [GPU_OWN, QUICK_INVERSE, QUICK_ROOT]
+        return "\n".join([*(x.format(**words) for x in texts), *_exchanges(form)])
+    return "\n".join(x.format(**words) for x in (HOST_OWN, INVERSE, ROOT))
 
 
 def _exchanges(form: Form) -> list[str]:
@@ -409,12 +584,55 @@ EXCHANGE = {
 
 GPU_WORLDS = """\
 enter:
-  %first = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-  %width = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+  %block_number = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %blocks = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %warp = lshr i32 %thread, 5
+  %worlds_before = mul i32 %block_number, {warps}
+  %first = add i32 %worlds_before, %warp
+  %width = mul i32 %blocks, {warps}
+  %lane = and i32 %thread, 31
+  %is_first = icmp eq i32 %lane, 0
+  store i32 0, ptr addrspace(3) @liaison_lock
+  call void @llvm.nvvm.barrier0()
+  %twice = mul i32 %count, 2
+  %thrice = mul i32 %count, 3
+  %queue = getelementptr inbounds {whole}, ptr addrspace(1) %codes, i32 %twice
+  %over = getelementptr inbounds {whole}, ptr addrspace(1) %codes, i32 %thrice
   br label %test
 test:
-  %i = phi i32 [%first, %enter], [%next, %world]
+  %i = phi i32 [%first, %enter], [%next, %handed]
   %going = icmp ult i32 %i, %count"""
+GPU_NEXT = """\
+  br i1 %is_first, label %ask, label %handed
+ask:
+  %got = atomicrmw add ptr addrspace(1) %queue, i32 1 monotonic
+  br label %handed
+handed:
+  %own_next = phi i32 [0, %world], [%got, %ask]
+  %taken = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %own_next, i32 0, i32 31)
+  %next = add i32 %taken, %width
+  br label %test
+done:
+  br i1 %is_first, label %count_out, label %end
+count_out:
+  %before_us = atomicrmw add ptr addrspace(1) %over, i32 1 monotonic
+  %blocks_done = add i32 %before_us, 1
+  %is_last = icmp eq i32 %blocks_done, %width
+  br i1 %is_last, label %begin_anew, label %end
+begin_anew:
+  store i32 0, ptr addrspace(1) %queue
+  store i32 0, ptr addrspace(1) %over
+  br label %end
+end:
+  ret void
+}}"""
+HOST_NEXT = """\
+  %next = add i32 %i, 1
+  br label %test
+done:
+  ret void
+}}"""
 HOST_WORLDS = """\
 enter:
   br label %test
@@ -436,16 +654,16 @@ world:
   %block = getelementptr inbounds {real}, ptr {carried}, i64 %far
   %island = getelementptr inbounds {real}, ptr %block, i64 {words}
   call void @liaison_{loop}({passed})
-  %next = add i32 %i, {width}
-  br label %test
-done:
-  ret void
-}}"""
+"""
 
 
-def _scene_kernel(name: str, loop: str, sizes: tuple[int, int, int], form: Form, gpu: bool) -> str:
-    """A kernel: a block of threads takes world after world; on this processor a loop over them."""
-    real = form.real
+def _scene_kernel(name: str, loop: str, sizes: tuple[int, int, int], form: Form, warps: int) -> str:
+    """A kernel: blocks of threads take the next world each; on this processor a loop over them.
+
+    A block has a few worlds at a time; 0 stands for a processor. The first world of a group of
+    threads has its number. The last group to end begins the count anew.
+    """
+    real, gpu = form.real, warps > 0
     kept, words, spare = sizes
     numbers, number, arrays = KERNELS[name]
     space = "ptr addrspace(1)" if gpu else "ptr"
@@ -461,7 +679,8 @@ def _scene_kernel(name: str, loop: str, sizes: tuple[int, int, int], form: Form,
     head = f"define {'ptx_kernel ' if gpu else ''}void @{name}({', '.join(arguments)})"
     body = BODY.format(
         casts="\n".join(casts), words=words, real=real, carried=f"%carried{end}", loop=loop,
-        passed=", ".join(passed), width="%width" if gpu else "1", slot=slot, spare=spare,
-        kept=kept,
-    )  # fmt: skip
-    return "\n".join([f"{head} {'#0 ' if gpu else ''}{{", GPU_WORLDS if gpu else HOST_WORLDS, body])
+        passed=", ".join(passed), slot=slot, spare=spare, kept=kept,
+    ) + (GPU_NEXT if gpu else HOST_NEXT).format()  # fmt: skip
+    whole = "i32" if real == "float" else "i64"
+    begin = (GPU_WORLDS if gpu else HOST_WORLDS).format(whole=whole, warps=warps)
+    return "\n".join([f"{head} {'#0 ' if gpu else ''}{{", begin, body])

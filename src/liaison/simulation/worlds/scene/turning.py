@@ -13,7 +13,7 @@ from math import sqrt
 
 from liaison.contacts.scene.layout import Contact, Island
 from liaison.contacts.scene.turning import OVER, ROUNDS
-from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.program.loops.language import f64, flat, i64, loop, ptr
 
 from .inside import impulses_of
 from .layout import COLORS, Block, barrier, most_of
@@ -156,4 +156,4 @@ def add_moment(k: i64, x: f64, y: f64, t: f64, w: Block) -> None:
     w.moment[0, k] += x
     w.moment[1, k] += y
     w.moment[2, k] += t
-    turn(k, x, y, t, w)
+    turn(k, x, y, t, flat(w.next), w)

@@ -21,65 +21,119 @@ Source: docs/theory/contact_solvers.md; AC91.
 
 from __future__ import annotations
 
-from math import sqrt
-
 from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.simulation.steps.layout import Run
-from liaison.simulation.worlds.scene.layout import barrier
+from liaison.simulation.worlds.scene.layout import barrier, inverse_of, lanes_most, lanes_total
 from liaison.solvers.cones.table import BILATERAL, DISC, ONE_WAY
 
-from .group_matrices import (
+from .matrices import (
     OWN,
     OWN_LEAST,
     OWN_MOST,
-    OWN_SINGLE,
     Shared,
+    factor_at,
+    factor_words,
+    fetch,
+    finite_inverse_root,
     inverted,
+    keep_number,
     leave_out,
+    meet_block,
+    next_seat,
+    place_of,
+    post,
+    posted,
     product_of_row,
-    put_number,
+    row_at,
     scale_problem,
+    seats,
+    stride_of,
     take_problem,
+    take_rows,
     width_of,
 )
+from .problem import pushed_at
 
 STEPS, CHORD, TRIES, SWEEPS = 16, 0.1, 5, 10
 """Newton's steps; what one may leave of the residual for the next to have the same J; how often
 they begin; sweeps before the second time, four times as many
 before each later one."""
 
-ROUNDED = 2e-14
-"""Residual beside 1 + Σ |y| at which nothing but rounding is left."""
+ROUNDED = 1e-12
+"""Residual beside 1 + Σ |y| at which steps end: rounding is a hundredth of it."""
 
 ENOUGH, HELPS = 1e-9, 0.3
 """Residual at which steps end that leave more than this part of it."""
+
+BEYOND = 1e100
+"""A residual that none has whose numbers are finite."""
 
 GOOD_ENOUGH = 1.2e-9
 """Residual at which no sweeps are tried."""
 
 
 @loop
-def solve_group(me: i64, run: Run, s: Shared, group: ptr) -> None:
-    """Problems of all worlds of a group: P and u of each, and its residual in the place of b."""
-    barrier()
-    for w in range(run.lanes):
-        m = int(s.count[w])
+def solve_group(
+    rows: i64, blocks: i64, is_new: i64, me: i64, run: Run, s: Shared, group: ptr
+) -> None:
+    """Problems of all worlds of a block, of which this thread's has so many rows and blocks.
+
+    Each group takes the next one that none has taken. P, u and X P of each, and its residual in
+    the place of b. Rows of one that is new are D, and X after it.
+    """
+    own = pack(rows, blocks, is_new) if rows > 0 else 0
+    post(own)
+    meet_block()
+    w = next_seat(-1)
+    while w < seats():
+        word = posted(w, own)
+        m = word & (PACK - 1)
+        nb = (word >> BITS) & (PACK - 1)
+        fetch_later(me, w + seats() // run.lanes, own, run, group)
         if m > 0:
-            take_problem(me, w, m, run, s, group)
-            barrier()
-            scale_problem(me, m, int(s.blocks[w]), run, s)
-            residual = solved(me, m, int(s.blocks[w]), run, s)
-            give_back(me, w, m, residual, run, s, group)
-            barrier()
-    barrier()
+            take_problem(me, w, m, nb, word >> (2 * BITS), run, s, group)
+            beta = scale_problem(me, m, nb, run, s)
+            residual = solved(me, m, nb, run, s)
+            give_back(me, w, m, beta, residual, run, s, group)
+        w = next_seat(w)
+
+
+BITS, PACK = 6, 64
+"""Rows and blocks of a problem in one number."""
+
+
+@loop
+def pack(rows: i64, blocks: i64, is_new: i64) -> i64:
+    """What a problem is, in one number."""
+    return rows + PACK * (blocks + PACK * is_new)
+
+
+@loop
+def fetch_later(me: i64, w: i64, own: i64, run: Run, group: ptr) -> None:
+    """Asks for the problem that comes about when this one is solved."""
+    word = posted(w, own)
+    m = word & (PACK - 1)
+    if m > 0 and run.lanes > 1:
+        at = place_of(w, run)
+        k = LINE * me
+        while k < row_at(m, run):
+            fetch(at + k, group)
+            k += LINE * run.lanes
+        k = LINE * me
+        while word >> (2 * BITS) == 1 and k < factor_words(run):
+            fetch(at + factor_at(run) + k, group)
+            k += LINE * run.lanes
+
+
+LINE = 16
+"""Numbers that come together, at least."""
 
 
 @loop
 def solved(me: i64, m: i64, nb: i64, run: Run, s: Shared) -> f64:
-    """The best y into `y`, and its residual."""
-    beta = s.miss[0]
+    """The best y into `y`, with its z, and its residual."""
     has_inverse = leave_out(me, m, run, s)
-    best = 1e300
+    best = BEYOND
     sweeps = SWEEPS
     for turn in range(TRIES):
         if turn > 0:
@@ -90,48 +144,67 @@ def solved(me: i64, m: i64, nb: i64, run: Run, s: Shared) -> f64:
         has_inverse = 0
         if best <= GOOD_ENOUGH:
             break
-    i = me
-    while i < m:
-        s.y[i] = s.best[i]
-        i += run.lanes
-    barrier()
-    refresh(me, m, run, s)
-    i = me
-    while i < m:
-        s.y[i] = beta * s.sigma[i] * s.y[i]
-        s.z[i] = beta * s.z[i] / s.sigma[i]
-        i += run.lanes
     return best
 
 
 @loop
-def give_back(me: i64, w: i64, m: i64, residual: f64, run: Run, s: Shared, group: ptr) -> None:
-    """P and u of a problem to its world, and its residual."""
+def give_back(
+    me: i64, w: i64, m: i64, beta: f64, residual: f64, run: Run, s: Shared, group: ptr
+) -> None:
+    """P and u of a problem to its world, its residual and X P."""
+    at = place_of(w, run)
     i = me
     while i < m:
-        put_number(2 * run.few + i, w, s.y[i], group, run)
-        put_number(3 * run.few + i, w, s.z[i], group, run)
+        P = beta * s.sigma[i] * s.y[i]
+        s.y[i] = P
+        keep_number(at + 2 * run.few + i, P, group)
+        keep_number(at + 3 * run.few + i, beta * s.z[i] * inverse_of(s.sigma[i]), group)
         i += run.lanes
     if me == 0:
-        put_number(0, w, residual, group, run)
+        keep_number(at, residual, group)
+    stride = stride_of(run)
+    take_rows(me, w, m, stride, s.J, run, group)
+    k = me
+    while k < run.nv:
+        x = s.J[k:]
+        a = 0.0
+        b = 0.0
+        i = 0
+        while i + 1 < m:
+            a += x[0] * s.y[i]
+            b += x[stride] * s.y[i + 1]
+            x = x[2 * stride :]
+            i += 2
+        if i < m:
+            a += x[0] * s.y[i]
+        keep_number(at + pushed_at(run) + k, a + b, group)
+        k += run.lanes
 
 
 @loop
 def refresh(me: i64, m: i64, run: Run, s: Shared) -> None:
     """z = Ã y + b̃."""
-    A = s.A
+    width = width_of(m)
     i = me
     while i < m:
-        total = s.free[i]
-        other = 0.0
+        x = s.A[i:]
+        a = s.free[i]
+        b = 0.0
+        c = 0.0
+        d = 0.0
         j = 0
-        while j + 1 < m:
-            total += A[j * m + i] * s.y[j]
-            other += A[(j + 1) * m + i] * s.y[j + 1]
-            j += 2
-        if j < m:
-            total += A[j * m + i] * s.y[j]
-        s.z[i] = total + other
+        while j + 3 < m:
+            a += x[0] * s.y[j]
+            b += x[width] * s.y[j + 1]
+            c += x[2 * width] * s.y[j + 2]
+            d += x[3 * width] * s.y[j + 3]
+            x = x[4 * width :]
+            j += 4
+        while j < m:
+            a += x[0] * s.y[j]
+            x = x[width:]
+            j += 1
+        s.z[i] = (a + b) + (c + d)
         i += run.lanes
     barrier()
 
@@ -162,8 +235,8 @@ def project(me: i64, nb: i64, run: Run, s: Shared) -> None:
             x = s.y[first]
             y = s.y[second] if second > first else 0.0
             r = radius(k, run, s)
-            length = sqrt(x * x + y * y)
-            part = r / length if length > r else 1.0
+            square = x * x + y * y
+            part = r * finite_inverse_root(square) if square > r * r else 1.0
             s.y[first] = part * x
             if second > first:
                 s.y[second] = part * y
@@ -173,56 +246,51 @@ def project(me: i64, nb: i64, run: Run, s: Shared) -> None:
 
 @loop
 def missed(k: i64, run: Run, s: Shared) -> f64:
-    """Length of y − P(y − z) of one block."""
+    """Square of the length of y − P(y − z) of one block."""
     first = int(s.first[k])
     kind = int(s.kind[k])
     if kind == ONE_WAY:
-        return float(abs(min(s.y[first] - s.constant[k], s.z[first])))
+        z = min(s.y[first] - s.constant[k], s.z[first])
+        return float(z * z)
     second = first + int(s.rows[k]) - 1
     z = s.z[first]
     u = s.z[second] if second > first else 0.0
     if kind == BILATERAL:
-        return sqrt(z * z + u * u)
+        return float(z * z + u * u)
     y = s.y[first]
     t = s.y[second] if second > first else 0.0
     r = radius(k, run, s)
-    length = sqrt((y - z) * (y - z) + (t - u) * (t - u))
-    if length <= r:
-        return sqrt(z * z + u * u)
-    part = r / length
+    square = (y - z) * (y - z) + (t - u) * (t - u)
+    if square <= r * r:
+        return float(z * z + u * u)
+    part = r * finite_inverse_root(square)
     z = y - part * (y - z)
     u = t - part * (t - u)
-    return sqrt(z * z + u * u)
+    return float(z * z + u * u)
 
 
 @loop
 def residual_of(me: i64, nb: i64, run: Run, s: Shared) -> f64:
-    """The largest of all blocks; NaN where one is not finite."""
+    """The largest of all blocks; above `BEYOND` where one is not finite."""
+    worst = 0.0
     k = me
     while k < nb:
-        s.miss[k] = missed(k, run, s)
+        square = missed(k, run, s)
+        worst = max(worst, square if square < 1e300 else 1e300)
         k += run.lanes
-    barrier()
-    worst = 0.0
-    bad = 0.0
-    k = 0
-    while k < nb:
-        worst = max(worst, s.miss[k])
-        bad += s.miss[k] - s.miss[k]
-        k += 1
-    barrier()
-    return worst + bad
+    worst = lanes_most(worst)
+    return worst * finite_inverse_root(worst)
 
 
 @loop
-def rounding(m: i64, run: Run, s: Shared) -> f64:
+def rounding(me: i64, m: i64, run: Run, s: Shared) -> f64:
     """Residual at which nothing but rounding is left."""
-    total = 1.0
-    i = 0
+    total = 0.0
+    i = me
     while i < m:
         total += abs(s.y[i])
-        i += 1
-    return ROUNDED * total
+        i += run.lanes
+    return ROUNDED * (1.0 + lanes_total(total))
 
 
 @loop
@@ -232,14 +300,15 @@ def newton(me: i64, m: i64, nb: i64, has_inverse: i64, best: f64, run: Run, s: S
     refresh(me, m, run, s)
     residual = residual_of(me, nb, run, s)
     best = kept(me, m, residual, best, run, s)
+    last = residual
     is_new = 1
     for _ in range(STEPS):
         look_at_blocks(me, nb, run, s)
         if has_inverse == 1:
-            is_new = 1 - all_hold(m, run, s)
+            is_new = 1 - all_hold(me, m, run, s)
             has_inverse = 0
         if is_new == 1:
-            own = max(OWN_LEAST + OWN_SINGLE, min(OWN_MOST, OWN * residual))
+            own = max(OWN_LEAST, min(OWN_MOST, OWN * residual))
             linearize(me, m, own, run, s)
             if inverted(me, m, run, s) != 0:
                 break
@@ -251,23 +320,30 @@ def newton(me: i64, m: i64, nb: i64, has_inverse: i64, best: f64, run: Run, s: S
         project(me, nb, run, s)
         refresh(me, m, run, s)
         now = residual_of(me, nb, run, s)
-        if not (now < 1e100):
+        last = now
+        if not (now < BEYOND):
             break
         # the same J as long as it helps
         is_over = 1 if best <= ENOUGH and now > HELPS * best else 0
         is_new = 1 if now > CHORD * residual else 0
         best = kept(me, m, now, best, run, s)
-        if is_over == 1 or best <= rounding(m, run, s):
+        if is_over == 1 or (best <= ENOUGH and best <= rounding(me, m, run, s)):
             break
         residual = now
-    # what follows begins at the best
+    if last != best:
+        take_best(me, m, run, s)
+    return best
+
+
+@loop
+def take_best(me: i64, m: i64, run: Run, s: Shared) -> None:
+    """The best y so far, and its z: what follows begins there."""
     i = me
     while i < m:
         s.y[i] = s.best[i]
         i += run.lanes
     barrier()
     refresh(me, m, run, s)
-    return best
 
 
 @loop
@@ -296,47 +372,57 @@ def look_at_blocks(me: i64, nb: i64, run: Run, s: Shared) -> None:
 
 
 @loop
-def all_hold(m: i64, run: Run, s: Shared) -> i64:
+def all_hold(me: i64, m: i64, run: Run, s: Shared) -> i64:
     """1 if all that is there is closed and sticks: J is A + ρ."""
-    slips = 0
-    i = 0
+    slips = 0.0
+    i = me
     while i < m:
-        slips += 1 if s.along[i] + s.across[i] != 1.0 or s.pull[i] != 0.0 else 0
-        i += 1
-    return 1 if slips == 0 else 0
+        if s.along[i] + s.across[i] != 1.0 or s.pull[i] != 0.0:
+            slips = 1.0
+        i += run.lanes
+    return 1 if lanes_most(slips) == 0.0 else 0
 
 
 @loop
 def linearize(me: i64, m: i64, own: f64, run: Run, s: Shared) -> None:
-    """J of one step."""
+    """J of one step, a row a thread: (1 − T) + T (A + ρ), and what a load changes."""
     width = width_of(m)
-    j = me
-    while j < m:
-        i = 0
-        while i + 1 < m:
-            x = jacobian(i, j, m, own, run, s)
-            y = jacobian(i + 1, j, m, own, run, s)
-            s.J[i * width + j] = x
-            s.J[(i + 1) * width + j] = y
-            i += 2
-        if i < m:
-            s.J[i * width + j] = jacobian(i, j, m, own, run, s)
-        j += run.lanes
+    i = me
+    while i < m:
+        lead = int(s.lead[i])
+        pair = int(s.pair[i])
+        load = int(s.load_of[i])
+        along = s.along[i]
+        across = s.across[i]
+        combine_rows(m, along, s.A[lead * width :], across, s.A[pair * width :], s.J[i * width :])
+        s.J[i * width + lead] += along * (own - 1.0)
+        s.J[i * width + pair] += across * (own - 1.0)
+        s.J[i * width + i] += 1.0
+        if load >= 0:
+            s.J[i * width + load] -= s.pull[i]
+        i += run.lanes
     barrier()
 
 
 @loop
-def jacobian(i: i64, j: i64, m: i64, own: f64, run: Run, s: Shared) -> f64:
-    """An element of J: (1 − T) + T (A + ρ), and what a load changes."""
-    lead = int(s.lead[i])
-    pair = int(s.pair[i])
-    x = s.along[i] * s.A[lead * m + j]
-    y = s.across[i] * s.A[pair * m + j]
-    x += (s.along[i] * (own - 1.0)) if j == lead else 0.0
-    y += (s.across[i] * (own - 1.0)) if j == pair else 0.0
-    x += 1.0 if j == i else 0.0
-    x -= s.pull[i] if j == int(s.load_of[i]) else 0.0
-    return float(x + y)
+def combine_rows(
+    m: i64, along: f64, near_x: ptr, across: f64, near_y: ptr, near: ptr
+) -> None:  # fmt: skip
+    """Two rows of A times their parts, four numbers at a time."""
+    j = 0
+    while j + 3 < m:
+        a = along * near_x[j] + across * near_y[j]
+        b = along * near_x[j + 1] + across * near_y[j + 1]
+        c = along * near_x[j + 2] + across * near_y[j + 2]
+        d = along * near_x[j + 3] + across * near_y[j + 3]
+        near[j] = a
+        near[j + 1] = b
+        near[j + 2] = c
+        near[j + 3] = d
+        j += 4
+    while j < m:
+        near[j] = along * near_x[j] + across * near_y[j]
+        j += 1
 
 
 @loop
@@ -367,11 +453,12 @@ def linear_disc(k: i64, run: Run, s: Shared) -> None:
     r = radius(k, run, s)
     x = s.y[first] - s.z[first]
     t = s.y[second] - s.z[second] if second > first else 0.0
-    length = sqrt(x * x + t * t)
-    sticks = 1 if length <= r else 0
-    turn = 1.0 if sticks == 1 else r / length
-    x = x / length if sticks == 0 else 0.0
-    t = t / length if sticks == 0 else 0.0
+    square = x * x + t * t
+    sticks = 1 if square <= r * r else 0
+    inverse = finite_inverse_root(square)
+    turn = 1.0 if sticks == 1 else r * inverse
+    x = x * inverse if sticks == 0 else 0.0
+    t = t * inverse if sticks == 0 else 0.0
     pressed = 1.0 if load >= 0 and sticks == 0 else 0.0
     if load >= 0:
         pressed = pressed if s.y[load] > 0.0 else 0.0
@@ -393,19 +480,20 @@ def linear_disc(k: i64, run: Run, s: Shared) -> None:
 def sweep(me: i64, m: i64, nb: i64, run: Run, s: Shared) -> None:
     """Every block once, one after the other; z goes along."""
     A = s.A
+    width = width_of(m)
     for k in range(nb):
         first = int(s.first[k])
         second = first + int(s.rows[k]) - 1
         kind = int(s.kind[k])
-        a = max(A[first * m + first], A[second * m + second]) + 1e-9
+        a = max(A[first * width + first], A[second * width + second]) + 1e-9
         x = s.y[first] - s.z[first] / a
         t = s.y[second] - s.z[second] / a if second > first else 0.0
         if kind == ONE_WAY:
             x = max(x, s.constant[k])
         if kind == DISC:
             r = radius(k, run, s)
-            length = sqrt(x * x + t * t)
-            part = r / length if length > r else 1.0
+            square = x * x + t * t
+            part = r * finite_inverse_root(square) if square > r * r else 1.0
             x = part * x
             t = part * t
         dx = x - s.y[first]
@@ -413,7 +501,7 @@ def sweep(me: i64, m: i64, nb: i64, run: Run, s: Shared) -> None:
         barrier()
         i = me
         while i < m:
-            s.z[i] += dx * A[first * m + i] + dt * A[second * m + i]
+            s.z[i] += dx * A[first * width + i] + dt * A[second * width + i]
             i += run.lanes
         if me == 0:
             s.y[first] = x

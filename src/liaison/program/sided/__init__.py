@@ -1,0 +1,1 @@
+"""Unilateral rows of mechanisms of many bodies, as loops over their nodes."""

@@ -1,0 +1,153 @@
+"""Arguments of worlds, checked: values by name, inputs, masks, how far random starts lie apart.
+
+Public names: columns, numbers, check_inputs, check_held, mask_of, spread_of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.errors import NamingError, SimulationError
+from liaison.numeric import Array
+from liaison.simulation.plan.plan import Plan
+from liaison.units import Label, si_value
+
+
+def columns(
+    shared: Array, labels: Sequence[Label], values: Mapping[str, Any], kind: str, count: int
+) -> Array:
+    """A table of values by name: one column for all worlds, or one for each where a list is given.
+
+    Args:
+        shared: the table at hand; what is not named is as it was.
+        labels: name and unit of each row.
+        values: name -> number, text with a unit, or a number for each world.
+        kind: what they are, for messages.
+        count: of worlds.
+    """
+    table = np.array(shared, dtype=float)
+    if any(np.ndim(x) for x in values.values()) and table.ndim == 1:
+        table = np.repeat(table[:, None], count, axis=1)
+    names = [x.name for x in labels]
+    for name, value in values.items():
+        if name not in names:
+            raise NamingError.unknown(kind, name, names)
+        k, what = names.index(name), f"{kind} {name!r}"
+        number = si_value(value, labels[k].unit, what) if np.ndim(value) == 0 else value
+        row = numbers(number, what)
+        if row.ndim and row.shape != (count,):
+            raise SimulationError(
+                f"{what} has shape {row.shape}; it is a number, or one for each of {count} worlds."
+            )
+        if not np.all(np.isfinite(row)):
+            raise SimulationError(f"{what} is not finite in some world.")
+        table[k] = row
+    return table
+
+
+def numbers(values: Any, what: str) -> Array:
+    """An array of real numbers; anything else is an error."""
+    try:
+        if np.iscomplexobj(values):
+            raise TypeError
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError) as cause:
+        raise SimulationError(
+            f"{what} in a step is {values!r:.80}; it is a number, or one for each world.",
+            hint="Formulas, tables and functions of time go to worlds(inputs=…).",
+        ) from cause
+
+
+def check_inputs(values: Any, nu: int, count: int, real: Any) -> None:
+    """Raises an error for inputs of another shape or kind than kernels take.
+
+    Args:
+        values: an array.
+        nu: inputs of a world.
+        count: of worlds.
+        real: what numbers on the device are; None where worlds are on this processor.
+    """
+    shape = tuple(values.shape)
+    if shape == (count, nu) and count != nu:
+        raise SimulationError(
+            f"inputs have shape {shape}: a row for each world; rows are inputs, ({nu}, {count}).",
+            hint="Transpose them; a table in time for all worlds is (rows, inputs, worlds).",
+        )
+    tables = [(*shape[:1], nu), (*shape[:1], nu, count)]
+    if shape not in ((nu,), (nu, count)) and (shape not in tables or not shape[0]):
+        raise SimulationError(
+            f"inputs have shape {shape}; it is ({nu},), ({nu}, {count}), (rows, {nu}) or "
+            f"(rows, {nu}, {count})."
+        )
+    if np.prod(shape, dtype=float) >= 2**31:
+        raise SimulationError(
+            f"inputs of shape {shape} are more numbers than a launch takes, 2³¹.",
+            hint="Give fewer rows at a time.",
+        )
+    interface = getattr(values, "__cuda_array_interface__", None)
+    if interface is None:
+        return
+    if real is None:
+        raise SimulationError("inputs lie on a GPU, and worlds on this processor.")
+    if np.dtype(interface["typestr"]) != real or interface.get("strides") is not None:
+        raise SimulationError(
+            f"inputs are of {np.dtype(interface['typestr'])}; on the device they are contiguous "
+            f"and of {np.dtype(real)}."
+        )
+
+
+def mask_of(which: Any, count: int) -> NDArray[np.bool_]:
+    """An entry for each world, of those that are meant: all, by number, or by a mask."""
+    mask = np.zeros(count, dtype=bool)
+    if which is None:
+        mask[:] = True
+        return mask
+    numbers = np.atleast_1d(np.asarray(which))
+    if numbers.dtype == bool:
+        if numbers.shape != mask.shape:
+            raise SimulationError(f"the mask has shape {numbers.shape}; there are {count} worlds.")
+        return numbers
+    if numbers.size and (
+        numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() >= count
+    ):
+        raise SimulationError(f"worlds are numbered 0 to {count - 1}; found {which!r}.")
+    mask[numbers.astype(np.int64)] = True
+    return mask
+
+
+def spread_of(spread: Any, labels: Sequence[Label]) -> Array:
+    """How far positions (by velocity coordinate), then velocities, lie from a start at most."""
+    nv = len(labels)
+    far = np.zeros(2 * nv)
+    if spread is None:
+        return far
+    if not isinstance(spread, Mapping):
+        far[:nv] = float(spread)
+    else:
+        velocities = [x.name for x in labels]
+        known = {name.rstrip("'"): k for k, name in enumerate(velocities)}
+        known |= {name: nv + k for k, name in enumerate(velocities)}
+        for name, value in spread.items():
+            if name not in known:
+                raise NamingError.unknown("coordinate or velocity", name, known)
+            far[known[name]] = float(value)
+    if not (np.all(np.isfinite(far)) and np.all(far >= 0)):
+        raise SimulationError(f"spread is {spread!r}; its numbers are finite and not negative.")
+    return far
+
+
+def check_held(values: Any, plan: Plan) -> None:
+    """Raises an error for an input by name that a formula or a table of the kernel determines."""
+    labels = plan.program.labels.get("u", ())
+    fixed = [labels[slot].name for slot, _ in plan.inputs.formulas]
+    for name in values if isinstance(values, Mapping) else ():
+        if name in fixed:
+            raise SimulationError(
+                f"input {name!r} was given to worlds as a formula or a table, which is part of the "
+                "kernel.",
+                hint="Give it as a number there, and values in steps.",
+            )
