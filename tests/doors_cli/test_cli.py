@@ -308,28 +308,43 @@ def test_an_unwritable_file_is_told_in_one_line(run, four_bar, tmp_path):
     assert "Traceback" not in err
 
 
-def test_a_long_run_tells_its_progress_on_stderr(capsys):
+def test_a_long_run_writes_no_progress_into_a_pipe(capsys):
     from liaison.cli.running import Bar
 
     with Bar() as bar:
-        bar(0.1)
-        assert capsys.readouterr().err == ""
         bar.PATIENCE = -1.0
         for fraction in (0.31, 0.35, 0.5):
             bar(fraction)
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.splitlines() == ["simulating: 30 %", "simulating: 50 %"]
+    assert capsys.readouterr() == ("", "")
 
 
 def test_on_a_terminal_the_progress_is_a_bar(monkeypatch):
     from liaison.cli.running import Bar
 
-    terminal = io.StringIO()
-    monkeypatch.setattr(terminal, "isatty", lambda: True)
-    monkeypatch.setattr(sys, "stderr", terminal)
+    terminal = a_terminal(monkeypatch)
     with Bar() as bar:
         bar.PATIENCE = -1.0
         bar(0.5)
     assert "simulating" in terminal.getvalue()
     assert "50%" in terminal.getvalue()
+
+
+def test_progress_that_is_switched_off_is_no_bar_either(monkeypatch):
+    from liaison.cli.running import Bar
+
+    terminal = a_terminal(monkeypatch)
+    liaison.show_progress(False)
+    try:
+        with Bar() as bar:
+            bar.PATIENCE = -1.0
+            bar(0.5)
+    finally:
+        liaison.show_progress(True)
+    assert terminal.getvalue() == ""
+
+
+def a_terminal(monkeypatch):
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    return terminal

@@ -21,6 +21,7 @@ from typing import Any
 import typer
 
 from liaison.errors import LiaisonError, ModelError
+from liaison.numeric.progress import is_on
 from liaison.simulation.plan.options import DEFAULT_SERIES, RunOptions, meanings
 from liaison.simulation.plan.settings import INSTANTS, Settings
 from liaison.simulation.record.series import EventRecord
@@ -42,34 +43,25 @@ def noted() -> Iterator[None]:
 
 
 class Bar:
-    """Progress on stderr of a run that takes over a second: a bar, or lines if no terminal."""
+    """Progress of a run that takes over a second: a bar, where stderr is a terminal."""
 
     PATIENCE = 1.0  # [s]
 
     def __init__(self) -> None:
         self._begin = time.monotonic()
         self._bar: Any = None
-        self._printed = 0
+        self._is_shown = is_on() and sys.stderr.isatty()
 
     def __enter__(self) -> Bar:
         return self
 
     def __call__(self, fraction: float) -> None:
         """Update with the fraction of the run that is done, 0 to 1."""
-        if time.monotonic() - self._begin < self.PATIENCE:
-            return
-        if not sys.stderr.isatty():
-            self._print(int(10 * fraction))
+        if not self._is_shown or time.monotonic() - self._begin < self.PATIENCE:
             return
         if self._bar is None:
             self._bar = _bar()
         self._bar.update(self._bar.task_ids[0], completed=fraction)
-
-    def _print(self, tenths: int) -> None:
-        """A line for every tenth of the run."""
-        if tenths > self._printed:
-            self._printed = tenths
-            print(f"simulating: {10 * tenths} %", file=sys.stderr, flush=True)
 
     def __exit__(
         self,

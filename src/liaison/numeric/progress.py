@@ -21,7 +21,7 @@ permission, a damaged file) means only that the work is done again. Beyond 500 M
 LIAISON_CACHE_MB says, files that were not used for longest are removed; whoever reads one meanwhile
 reads on, or does the work again.
 
-Public names: working, lasting, show_progress, is_shown, log, is_logged, cache_folder, own_folder,
+Public names: working, lasting, show_progress, is_on, is_shown, log, is_logged, cache_folder, own_folder,
 key_of, fetch, store, prune, SUFFIXES.
 """
 
@@ -89,6 +89,11 @@ def show_progress(on: bool = True) -> None:
         >>> liaison.show_progress(False)
     """
     _SHOWN.is_on = bool(on)
+
+
+def is_on() -> bool:
+    """Whether progress is switched on, wherever it could be seen."""
+    return _SHOWN.is_on
 
 
 def is_shown() -> bool:
