@@ -1,12 +1,14 @@
 """Arguments of worlds, checked: values by name, inputs, masks, how far random starts lie apart.
 
-Public names: columns, numbers, check_inputs, check_held, mask_of, spread_of.
+Public names: columns, numbers, Inputs, inputs_of, check_array, check_kind,
+check_held, mask_of, spread_of.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,23 +64,51 @@ def numbers(values: Any, what: str) -> Array:
         ) from cause
 
 
-def check_inputs(values: Any, nu: int, count: int, real: Any) -> None:
-    """Raises an error for inputs of another shape or kind than kernels take.
+@final
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Inputs of worlds as kernels take them.
+
+    Attributes:
+        values: an array where kernels run.
+        rows: of a table in time; 0 of inputs that hold.
+        is_wide: every world has its own; else all share them.
+    """
+
+    values: Any
+    rows: int
+    is_wide: bool
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """Arguments of kernels."""
+        return {"rows": max(1, self.rows), "u_one": int(self.is_wide)}
+
+
+def inputs_of(values: Any, nu: int, count: int, real: Any) -> Inputs:
+    """What the axes of an array of inputs are, by its shape.
+
+    (nu,) and (rows, nu) are for all worlds, (nu, worlds) and (rows, nu, worlds) for each. A shape
+    that is both (nu, worlds) and (rows, nu) is (nu, worlds).
 
     Args:
         values: an array.
         nu: inputs of a world.
         count: of worlds.
-        real: what numbers on the device are; None where worlds are on this processor.
+        real: what numbers are on the device; None where worlds are on this processor.
+
+    Raises:
+        SimulationError: another shape, or another kind of numbers than kernels take.
     """
     shape = tuple(values.shape)
-    if shape == (count, nu) and count != nu:
+    if shape == (count, nu) and count not in (1, nu):
         raise SimulationError(
             f"inputs have shape {shape}: a row for each world; rows are inputs, ({nu}, {count}).",
             hint="Transpose them; a table in time for all worlds is (rows, inputs, worlds).",
         )
-    tables = [(*shape[:1], nu), (*shape[:1], nu, count)]
-    if shape not in ((nu,), (nu, count)) and (shape not in tables or not shape[0]):
+    is_held = shape in ((nu,), (nu, count))
+    rows = shape[0] if shape and not is_held else 0
+    if not is_held and (not rows or shape not in ((rows, nu), (rows, nu, count))):
         raise SimulationError(
             f"inputs have shape {shape}; it is ({nu},), ({nu}, {count}), (rows, {nu}) or "
             f"(rows, {nu}, {count})."
@@ -88,15 +118,49 @@ def check_inputs(values: Any, nu: int, count: int, real: Any) -> None:
             f"inputs of shape {shape} are more numbers than a launch takes, 2³¹.",
             hint="Give fewer rows at a time.",
         )
+    if real is not None or hasattr(values, "__cuda_array_interface__"):
+        check_kind(values, "inputs", real)
+    return Inputs(values, rows, len(shape) == (3 if rows else 2))
+
+
+def check_kind(values: Any, what: str, real: Any) -> None:
+    """Raises an error for an array that kernels on a device, or on this processor, do not take."""
     interface = getattr(values, "__cuda_array_interface__", None)
     if interface is None:
-        return
+        raise SimulationError(f"{what} lie on this computer, and worlds on a GPU.")
     if real is None:
-        raise SimulationError("inputs lie on a GPU, and worlds on this processor.")
+        raise SimulationError(f"{what} lie on a GPU, and worlds on this processor.")
     if np.dtype(interface["typestr"]) != real or interface.get("strides") is not None:
         raise SimulationError(
-            f"inputs are of {np.dtype(interface['typestr'])}; on the device they are contiguous "
+            f"{what} are of {np.dtype(interface['typestr'])}; on the device they are contiguous "
             f"and of {np.dtype(real)}."
+        )
+
+
+def check_array(
+    values: Any, name: str, shapes: Sequence[tuple[int, ...]], real: Any, *, is_gpu: bool
+) -> None:
+    """Raises an error for an array in the place of one of worlds that kernels would misread.
+
+    Args:
+        values: the array.
+        name: of the attribute it is in.
+        shapes: that it may have.
+        real: what its numbers are.
+        is_gpu: where worlds are.
+    """
+    if not hasattr(values, "shape") or tuple(values.shape) not in shapes:
+        raise SimulationError(
+            f"worlds.{name} has shape {getattr(values, 'shape', None)}; it is "
+            f"{' or '.join(map(str, shapes))}.",
+            hint=f"Write into it, worlds.{name}[…] = …, and do not put another in its place.",
+        )
+    if is_gpu or hasattr(values, "__cuda_array_interface__"):
+        check_kind(values, f"numbers of worlds.{name}", real if is_gpu else None)
+    elif values.dtype != real or not values.flags.c_contiguous:
+        raise SimulationError(
+            f"worlds.{name} is of {values.dtype}; it is contiguous and of {np.dtype(real)}.",
+            hint=f"Write into it, worlds.{name}[…] = …, and do not put another in its place.",
         )
 
 

@@ -140,12 +140,12 @@ class Asked:
         wanted = -(-THREADS // self.worlds) if self.place.is_gpu else 1
         return max(1, min(columns, wanted))
 
-    def numbers(self, u: Any, p: Any) -> dict[str, int]:
-        """Arguments of the kernel."""
+    def numbers(self, is_wide: bool, p: Any) -> dict[str, int]:
+        """Arguments of the kernel; whether every world has inputs of its own."""
         lanes = self.lanes
         return {
             "count": self.worlds * lanes, "worlds": self.worlds, "lanes": lanes,
-            "u_one": int(len(u.shape) > 1), "p_one": int(len(p.shape) > 1),
+            "u_one": int(is_wide), "p_one": int(len(p.shape) > 1),
         }  # fmt: skip
 
 

@@ -40,7 +40,17 @@ from liaison.simulation.steps.layout import CROWDED, DONE, RAN_AWAY
 from liaison.simulation.worlds.scene.template import kept_words, spare_words
 from liaison.simulation.worlds.scene.text import LANES, scene_module
 
-from .arguments import check_held, check_inputs, columns, mask_of, numbers, spread_of
+from .arguments import (
+    Inputs,
+    check_array,
+    check_held,
+    check_kind,
+    columns,
+    inputs_of,
+    mask_of,
+    numbers,
+    spread_of,
+)
 from .derivatives import (
     Asked,
     StepDerivatives,
@@ -57,6 +67,9 @@ from .places import Kernels, Place, place_named
 NUMBERS = 1_000_000_000
 """Recorded numbers at most: 8 GB."""
 
+
+SAME_TIME = 1e-3
+"""Differences of times beside a step that are rounding, also in single precision."""
 
 LOST = {**REASONS, CROWDED: "too many contacts", RAN_AWAY: "ran away: its steps are too long"}
 """Why a world is lost."""
@@ -87,7 +100,7 @@ class Recorder:
                 hint="Record less often, or take fewer worlds.",
             )
         h = float(worlds.plan.settings.step or 0.0)
-        begin = float(np.median(first[:, 0]))
+        begin = self._begin(first[:, 0], h)
         ends = [min(k * every, steps) for k in range(samples)]
         self._times = begin + h * np.array(ends, dtype=float)
         self._records = np.full((worlds.count, samples, first.shape[1]), np.nan)
@@ -95,6 +108,19 @@ class Recorder:
         self._recorded = np.where(worlds.statuses == 0, 1, 0)
         self._taken = worlds.steps_taken.astype(np.int64)
         self._next = 1
+
+    def _begin(self, times: Array, h: float) -> float:
+        """The time that all worlds begin at: records have one axis of time."""
+        going = self._worlds.statuses == 0
+        begin = float(np.median(times[going] if np.any(going) else times))
+        k = int(np.argmax(np.where(going, np.abs(times - begin), 0.0)))
+        if going[k] and abs(times[k] - begin) > SAME_TIME * h:
+            raise SimulationError(
+                f"world {k} is at t = {times[k]:.9g} s and others are at t = {begin:.9g} s; worlds "
+                "are recorded together, at the same instants.",
+                hint="Reset them to one time, worlds.reset(…, t=…), or step(…) and keep states.",
+            )
+        return begin
 
     def _now(self) -> np.ndarray[Any, Any]:
         """t, q, v and u of every world, a row each."""
@@ -308,6 +334,10 @@ class Worlds:
 
     def _allocate(self, parameters: Mapping[str, Any]) -> None:
         sizes, n, array = self._sizes(), self.count, self.place.array
+        wide = {x: ((sizes[x], n),) for x in "qvup"}
+        once = {x: ((sizes[x],), *wide[x]) for x in ("p" if self.plan.is_scene else "up")}
+        self._shapes: dict[str, tuple[tuple[int, ...], ...]] = {"t": ((n,),), **wide, **once}
+        self._known: dict[str, Any] = {}  # arrays that were looked at
         self.t = array(np.zeros(n), self.real)
         self.q, self.v = (array(np.zeros((sizes[x], n)), self.real) for x in "qv")
         self._carried = self._carried_room(max(1, sizes["carried"]))
@@ -347,22 +377,25 @@ class Worlds:
             steps: how many.
             inputs: None keeps those at hand. Name -> number, or one for each world. Or an array of
                 shape (nu,), (nu, worlds), or a table (rows, nu, worlds) or (rows, nu) whose rows
-                are taken in turn; one that lies on the device is used there.
+                are taken in turn; one that lies on the device is used there. What is of shape
+                (nu, worlds) is never a table of `worlds` inputs.
             hold: steps for which a row of a table holds; as many as make the table last if None.
         """
         if not isinstance(steps, int | np.integer) or steps < 1:
             raise SimulationError(f"{steps!r} steps were asked for; it is a whole number from 1.")
-        u, rows = self._inputs(inputs)
-        hold = max(1, -(-int(steps) // rows)) if hold is None else int(hold)
+        u = self._inputs(inputs)
+        hold = max(1, -(-int(steps) // max(1, u.rows))) if hold is None else int(hold)
         if hold < 1:
             raise SimulationError(f"hold is {hold}; a row of inputs holds for one step or more.")
+        self._march(int(steps), hold, u)
+
+    def _march(self, steps: int, hold: int, u: Inputs) -> None:
         numbers = {
-            "count": self.count, "steps": int(steps), "hold": hold, "rows": rows,
-            "u_one": int(self._is_wide(u, rows)), "p_one": int(len(self.p.shape) > 1),
+            "count": self.count, "steps": steps, "hold": hold, **u.numbers,
+            "p_one": int(len(self.p.shape) > 1),
         }  # fmt: skip
-        self._launch(
-            self._kernels, "march", numbers, float(self.plan.settings.step or 0.0), {"u": u}
-        )
+        step = float(self.plan.settings.step or 0.0)
+        self._launch(self._kernels, "march", numbers, step, {"u": u.values})
 
     def _launch(
         self,
@@ -374,6 +407,7 @@ class Worlds:
         threads: int = 0,
     ) -> None:
         """One thread a world if not said otherwise."""
+        self._check_arrays()
         listed = {
             "t": self.t, "q": self.q, "v": self.v, "u": self.u, "p": self.p,
             "carried": self._carried, "measures": self._measures, "codes": self._codes, **more,
@@ -385,14 +419,19 @@ class Worlds:
         arguments += [address(self.place.address(listed[x], x)) for x in arrays]
         kernels.launch(name, threads or self.count, arguments)
 
-    def _is_wide(self, u: Any, rows: int) -> bool:
-        """Whether every world has inputs of its own."""
-        return len(u.shape) == (3 if rows > 1 or len(u.shape) == 3 else 2)
+    def _check_arrays(self) -> None:
+        """Raises an error where another array was put in the place of one that kernels read."""
+        for name, shapes in self._shapes.items():
+            values = getattr(self, name)
+            if values is not self._known.get(name):
+                check_array(values, name, shapes, self.real, is_gpu=self.place.is_gpu)
+                self._known[name] = values
 
-    def _inputs(self, values: Any) -> tuple[Any, int]:
-        """Inputs where kernels run, kept for later steps; and how many rows of them there are."""
+    def _inputs(self, values: Any) -> Inputs:
+        """Inputs where kernels run; those that are no table are kept for later steps."""
         if values is None:
-            return self.u, 1
+            self._check_arrays()
+            return Inputs(self.u, 0, len(self.u.shape) > 1)
         if self.plan.is_scene:
             raise SimulationError(
                 "a scene has no inputs: gravity is all that acts.",
@@ -407,13 +446,23 @@ class Worlds:
             if not np.all(np.isfinite(values)):
                 raise SimulationError("inputs are not finite.")
             values = self.place.array(values, self.real)
-        shape, nu = tuple(values.shape), self._sizes()["u"]
-        check_inputs(values, nu, self.count, self.real if self.place.is_gpu else None)
-        is_table = len(shape) == 3 or (len(shape) == 2 and shape != (nu, self.count))
-        if is_table:
-            return values, shape[0]
-        self.u = values
-        return values, 1
+        real = self.real if self.place.is_gpu else None
+        inputs = inputs_of(values, self._sizes()["u"], self.count, real)
+        if not inputs.rows:
+            self.u = values
+        return inputs
+
+    def _held_inputs(self, values: Any) -> Inputs:
+        """Inputs that hold for all steps; the only row of a table is such inputs."""
+        inputs = self._inputs(values)
+        if inputs.rows > 1:
+            raise SimulationError(
+                "simulate takes inputs that hold for all its steps, and found a table of them.",
+                hint="Give its rows one by one: worlds.step(…, inputs=row), or simulate for each.",
+            )
+        if inputs.rows == 1:
+            self.u = self.place.array(self.place.numpy(inputs.values)[0], self.real)
+        return Inputs(self.u, 0, inputs.is_wide)
 
     def derivatives(self, *, inputs: Any = None) -> StepDerivatives:
         """How the end of the next step depends on its beginning; no step is taken.
@@ -435,10 +484,10 @@ class Worlds:
         single = self.precision == "single"
         asked = Asked(self.plan, self.place, self.count, self.real, self.whole)
         self._slopes = self._slopes or derivative_kernels(asked, single=single)
-        u, rows = self._inputs(inputs)
-        check_derivatives(asked, rows, self._slopes)
-        arrays, numbers = room_for(asked), asked.numbers(u, self.p)
-        more = {"u": u, **arrays}
+        u = self._inputs(inputs)
+        check_derivatives(asked, u.rows, self._slopes)
+        arrays, numbers = room_for(asked), asked.numbers(u.is_wide, self.p)
+        more = {"u": u.values, **arrays}
         self._launch(self._slopes, "derive", numbers, asked.step, more, numbers["count"])
         return labelled(asked, arrays)
 
@@ -493,6 +542,7 @@ class Worlds:
         if hasattr(values, "__cuda_array_interface__"):
             if tuple(values.shape) not in ((size,), (size, self.count)):
                 raise SimulationError(f"{name} has shape {values.shape}; its first axis is {size}.")
+            check_kind(values, f"numbers of {name}", self.real if self.place.is_gpu else None)
             return values
         array = np.asarray(own if values is None else values, dtype=float)
         if array.shape not in ((size,), (size, self.count)):
@@ -566,20 +616,16 @@ class Worlds:
         Args:
             steps: how many.
             every: steps between two records.
-            inputs: as of `step`, without tables.
+            inputs: as of `step`, without tables of several rows.
             series: evaluated at the records, on the processor: as of `simulate_batch`.
 
         Returns:
             All worlds as `Runs`, with labels and units; a lost world has the status "failed".
         """
+        u = self._held_inputs(inputs)
         recorder = Recorder(self, steps, every)
-        if self._inputs(inputs)[1] > 1:
-            raise SimulationError(
-                "simulate takes inputs that hold for all its steps, and found a table of them.",
-                hint="Give its rows one by one: worlds.step(…, inputs=row), or simulate for each.",
-            )
-        for done in range(0, steps, every):
-            self.step(min(every, steps - done))
+        for done in range(0, int(steps), int(every)):
+            self._march(int(min(every, steps - done)), int(every), u)
             recorder.note()
         return recorder.runs(series)
 
