@@ -182,7 +182,11 @@ def coefficient(law: Law, k: i64, part: f64) -> f64:
 
 @loop
 def slip_weights(sides: Sides, b: i64) -> None:
-    """w of every row of a slipping block into the block WEIGHT: the force for a unit of load."""
+    """w of every row of a slipping block into the block WEIGHT: the force for a unit of load.
+
+    Past its end, against the way it had where the step began, slip has the force that it had
+    before: the motion goes on smoothly, and the end is found on it.
+    """
     block = sides.blocks[b]
     first = block.first
     law = sides.seen.laws[b]
@@ -199,6 +203,9 @@ def slip_weights(sides: Sides, b: i64) -> None:
     way = u
     if is_slow == 1 and block.law != REGULARIZED:
         way = sides.slip[first:]
+    side = 1.0
+    if block.law != REGULARIZED and dot(block.rows, way, sides.slip[first:]) < 0.0:
+        side = -1.0
     total = law.speed * law.speed if block.law == REGULARIZED else 0.0
     total = total * law.dynamic * law.dynamic
     for k in range(block.rows):
@@ -206,7 +213,7 @@ def slip_weights(sides: Sides, b: i64) -> None:
         total += mu * mu * way[k] * way[k]
     for k in range(block.rows):
         mu = coefficient(law, k, part)
-        sides.weight[first + k] = -mu * mu * way[k] / sqrt(total) if total > 0.0 else 0.0
+        sides.weight[first + k] = -side * mu * mu * way[k] / sqrt(total) if total > 0.0 else 0.0
 
 
 @loop

@@ -241,7 +241,7 @@ def inside(sides: Sides, b: i64) -> f64:
 
 @loop
 def slip_left(sides: Sides, b: i64) -> f64:
-    """The slip along the way it has: zero where it ends."""
+    """The slip along the way it had where the step began: zero where it ends, or turns aside."""
     block = sides.blocks[b]
     size = 0.0
     along = 0.0
@@ -249,19 +249,9 @@ def slip_left(sides: Sides, b: i64) -> f64:
         u = sides.seen.rate[block.first + k]
         size += u * u
         along += u * sides.slip[block.first + k]
-    size = sqrt(size)
-    if block.rows == 1:
-        return float(along)
-    slow = SLOW * sides.scales.rate[b]
-    if size >= slow:
-        for k in range(block.rows):
-            row = block.first + k
-            sides.slip[row] = sides.seen.rate[row] / size
-        if size >= 10.0 * slow:
-            sides.fast[b] = 1
-        return float(size)
-    # slow slip keeps the way it had last: it ends where it has left that by 60°
-    return float(along - 0.5 * size)
+    if block.rows > 1 and sqrt(size) >= 10.0 * SLOW * sides.scales.rate[b]:
+        sides.fast[b] = 1
+    return float(along)
 
 
 @loop

@@ -35,6 +35,7 @@ from liaison.simulation.events.log import (
     note,
 )
 from liaison.simulation.steps.advance import advance
+from liaison.simulation.steps.explicit import refresh
 from liaison.simulation.steps.layout import (
     BAD_GAP,
     BAD_SIDE,
@@ -61,6 +62,7 @@ from liaison.simulation.steps.sides_layout import (
     LOCKED,
     OPEN,
     RATE,
+    REGULARIZED,
     SHARED,
     SLIP,
     STICK,
@@ -73,10 +75,10 @@ from liaison.solvers.linear.dense import largest_in
 from .bearings import solve_motion
 from .edges import find_edges
 from .metric import measure
-from .modal import SLOW, meet_closures
+from .modal import SLOW, is_pressed, meet_closures, resists
 from .modal_entries import BROKEN, modal_events
 from .next_mode import find_mode
-from .touching import find_touching, still, strike
+from .touching import find_touching, slip_size, still, strike
 
 
 @loop
@@ -200,8 +202,7 @@ VANISHED = 1e-6
 """A row of a rate that is shorter than this, in units, says nothing of velocities any more."""
 
 LEAST = 1e-12
-"""A gap, a rate or a force that is none between two looks, in its unit; below SLOW the way of slip
-is not that of its speed, which turns there without an end."""
+"""A gap, a rate or a force that is none between two looks, in its unit."""
 
 TINY = 1e-300
 
@@ -222,14 +223,67 @@ def march(
             return status
         new_signs(sides, run, scratch)
         sides.is_begun = 2
-    status = advance(e, run, scratch, records, event_log, tries)
+    status = step_on(sides, e, run, scratch, records, event_log, tries)
     while status == STOPPED and run.is_stopping == SWITCHING:
         if run.recorded >= run.capacity or run.event_capacity - run.event_count < 5 * sides.nb + 8:
             return FULL
         status = switch(sides, e, run, scratch, records, event_log)
         if status == GOOD:
-            status = advance(e, run, scratch, records, event_log, tries)
+            status = step_on(sides, e, run, scratch, records, event_log, tries)
     return status
+
+
+@loop
+def step_on(
+    sides: Sides, e: Entries, run: Run, scratch: ptr, records: ptr, event_log: ptr, tries: i64
+) -> i64:
+    """As `advance`, in one mode: every step begins with the ways that slips have there."""
+    status = advance(e, run, scratch, records, event_log, 0)
+    while status == GOOD and tries > 0:
+        renew_ways(sides, e, run, scratch)
+        status = advance(e, run, scratch, records, event_log, 1)
+        tries -= 1
+    return status
+
+
+@loop
+def is_turning(sides: Sides, b: i64) -> i64:
+    """1 of friction that slips in several components, whose way is a direction and no sign."""
+    block = sides.blocks[b]
+    is_slip = 1 if block.kind == FRICTION and sides.mode[b] == SLIP else 0
+    return 1 if is_slip == 1 and block.rows > 1 and block.law != REGULARIZED else 0
+
+
+@loop
+def renew_ways(sides: Sides, e: Entries, run: Run, scratch: ptr) -> None:
+    """The way of every slip at the beginning of a step, from which its end in the step is seen."""
+    turning = 0
+    for b in range(sides.nb):
+        turning += is_turning(sides, b)
+    if turning == 0:
+        return
+    q = run.q
+    v = run.v
+    refresh(e, run.t, q, v, run, scratch)
+    sides.free.one_sided(run.t, q, v, run.u, run.p, q, sides.seen.floats, scratch)
+    for b in range(sides.nb):
+        size = slip_size(sides, b) if is_turning(sides, b) == 1 else 0.0
+        if size >= SLOW * sides.scales.rate[b]:
+            first = sides.blocks[b].first
+            for k in range(sides.blocks[b].rows):
+                sides.slip[first + k] = sides.seen.rate[first + k] / size
+            if is_pressed(sides, b) == 1 and resists(sides, b) == 1:
+                run.before[sides.own + b] = size
+                run.sign[sides.own + b] = 1.0
+
+
+@loop
+def go_on_turned(sides: Sides) -> None:
+    """Slip that passes zero at some distance has not ended: it goes on another way."""
+    for b in range(sides.nb):
+        is_fast = 1 if slip_size(sides, b) > 2.0 * SLOW * sides.scales.rate[b] else 0
+        if is_turning(sides, b) * is_fast == 1 and sides.ended[b] == 1:
+            sides.ended[b] = 0
 
 
 @loop
@@ -296,6 +350,7 @@ def switch(sides: Sides, e: Entries, run: Run, scratch: ptr, records: ptr, event
         return DEGENERATE
     for b in range(sides.nb):
         sides.ended[b] = run.fired[sides.own + b]
+    go_on_turned(sides)
     status = find_edges(sides, run, scratch)
     if status != GOOD:
         return status
@@ -426,10 +481,7 @@ def new_signs(sides: Sides, run: Run, scratch: ptr) -> None:
             value = TINY
         run.sign[i] = sign_of(value)
         run.before[i] = value
-        is_slip = 1 if sides.blocks[b].kind == FRICTION and sides.mode[b] == SLIP else 0
         run.noise[i] = LEAST * end_unit(sides, b)
-        if is_slip * (sides.blocks[b].rows - 1) > 0:
-            run.noise[i] = 2.0 * SLOW * sides.scales.rate[b]
         # CLOSED and STICK are one number
         run.is_force[i] = 1 if sides.mode[b] == STICK else 0
         run.streak[i] = 0
