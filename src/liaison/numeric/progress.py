@@ -21,8 +21,8 @@ permission, a damaged file) means only that the work is done again. Beyond 500 M
 LIAISON_CACHE_MB says, files that were not used for longest are removed; whoever reads one meanwhile
 reads on, or does the work again.
 
-Public names: working, lasting, show_progress, is_on, is_shown, log, is_logged, cache_folder, own_folder,
-key_of, fetch, store, prune, SUFFIXES.
+Public names: working, lasting, show_progress, is_on, is_shown, log, is_logged, cache_folder,
+own_folder, key_of, fetch, store, prune, SUFFIXES.
 """
 
 from __future__ import annotations

@@ -173,13 +173,14 @@ def against(residual: Any, names: Sequence[str]) -> str:
     return f", against {', '.join(others[:LISTED])}{more}" if others else ""
 
 
-def not_closed(mechanism: Mechanism, row: str, off: str) -> AssemblyError:
+def not_closed(mechanism: Mechanism, row: str, off: str, held: Sequence[str] = ()) -> AssemblyError:
     """The error for a loop or a relation that no configuration satisfies.
 
     Args:
         mechanism: that is assembled.
         row: the worst of its rows.
         off: what it is left with, in words.
+        held: coordinates that starts hold.
     """
     owner = row.rpartition(": ")[0] or row
     is_relation = any(x.name == owner for x in mechanism.constraints)
@@ -187,8 +188,18 @@ def not_closed(mechanism: Mechanism, row: str, off: str) -> AssemblyError:
     part = "formula of that relation" if is_relation else "lengths and the markers of that joint"
     return AssemblyError(
         f"the {what} {owner!r} cannot be assembled: {off} (row {row!r}).",
-        hint=f"Check the {part}, or give a better start.",
+        hint=f"Check the {part}, or give a better start.{_may_move(held)}",
         place=row_place(mechanism, row),
+    )
+
+
+def _may_move(held: Sequence[str]) -> str:
+    """What holds coordinates, and how to let go of them."""
+    if not held:
+        return ""
+    return (
+        f" Held by starts: {', '.join(held)}; as a guess (guess=, --guess, LSD's guess) each may "
+        "move as the closures need."
     )
 
 
@@ -513,7 +524,7 @@ class _Problem:
 
     def _error(self, q: Floats, firm: Collection[str]) -> AssemblyError:
         """The error for loops that do not close, in the author's names."""
-        loose = self._newton(q, np.ones(self.tree.nv, dtype=bool))
+        loose = self._loose(q, firm)
         residual = self.phi(q)
         k = int(np.argmax(np.abs(residual)))
         if twice := imposed_twice(self.tree.mechanism, self.names[k]):
@@ -522,10 +533,18 @@ class _Problem:
         gap = f"{abs(residual[k]):.6g} {self.units[k]}".rstrip()
         near = f"the nearest configuration found leaves {gap} at {joint!r}"
         off = near + against(residual, self.names)
-        if self._closes(loose):
-            places = zip(self.q_names, loose.tolist(), strict=True)
-            return self._inconsistent(firm, {name: x for name, x in places if name in firm}, off, k)
-        return not_closed(self.tree.mechanism, self.names[k], off)
+        held = [name for name in self.q_names if name in firm]
+        if loose is not None:
+            near = dict(zip(self.q_names, loose.tolist(), strict=True))
+            return self._inconsistent(firm, {name: near[name] for name in held}, off, k)
+        return not_closed(self.tree.mechanism, self.names[k], off, held)
+
+    def _loose(self, q: Floats, firm: Collection[str]) -> Floats | None:
+        """A configuration near q or the start where nothing is held; None where none was found."""
+        free = np.ones(self.tree.nv, dtype=bool)
+        first, _ = self.starts.positions(self.begin, firm, self.fixed)
+        loose = (self._newton(x, free) for x in (q, first))
+        return next((x for x in loose if self._closes(x)), None)
 
     def _closes(self, q: Floats) -> bool:
         """Whether this is a configuration of the mechanism."""

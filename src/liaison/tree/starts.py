@@ -35,6 +35,7 @@ from liaison.numeric import State
 from liaison.spatial import number
 from liaison.spatial.rotations import SINGULAR
 
+from .described import Described
 from .tree import Tree, as_float
 
 Floats = NDArray[np.float64]
@@ -59,6 +60,9 @@ AHEAD = 1e-3
 
 UNCORRECTED = 1e-16
 """|Φ| beside 1 + |q| that a run leaves as it is."""
+
+MOVED = 1e-6
+"""Change of a coordinate that is more than the rounding of printed lengths and angles [m, rad]."""
 
 LEAST = 3e-7
 """The nearest a motion may begin that leaves a change point, likewise."""
@@ -105,6 +109,7 @@ class Starts:
             [float(x) for node in tree.nodes for x in node.joint.type.neutral()], dtype=float
         )
         self.relations = [x for x in self.mechanism.constraints if isinstance(x, OfCoordinates)]
+        self.described = Described(tree)
         self.own = {
             s.label: (as_float(s.value), s.is_guess)
             for s in self.mechanism.starts
@@ -114,6 +119,7 @@ class Starts:
         lengths = [_length(x.joint) for x in tree.nodes if x.joint.type.OWN_ROWS]
         formulas += symbols_of(lengths)
         self.are_numbers = not (self.relations or formulas)  # nothing depends on parameters
+        self.take_values = not self.are_numbers or bool(self.described.parameters)
 
     def begin(
         self,
@@ -161,6 +167,11 @@ class Starts:
             if name not in self.known:
                 raise NamingError.unknown("coordinate or speed", name, self.known)
 
+    def vary(self, begin: Begin, labels: Collection[str], parameters: Collection[str]) -> bool:
+        """Whether positions without a start follow from labels or parameters that vary."""
+        changes = {*self.q_names, *self.described.parameters} & {*labels, *parameters}
+        return bool(changes) and bool(self.described.following(begin.values))
+
     def positions(
         self, begin: Begin, held: Collection[str], fixed: Mapping[Expr, float]
     ) -> tuple[Floats, NDArray[np.bool_]]:
@@ -170,10 +181,12 @@ class Starts:
         if self.relations:
             known = followed(self.relations, firm, fixed)
             starts = followed(self.relations, {**begin.values, **known}, fixed)
+            starts = self._led(starts, fixed)
         q = np.array(
             [starts.get(name, x) for name, x in zip(self.q_names, self.neutral, strict=True)],
             dtype=float,
         )
+        q = self.described.positions(q, starts, held, fixed)
         mask = np.zeros(self.tree.nv, dtype=bool)
         for node in self.tree.nodes:
             kind = node.joint.type
@@ -187,6 +200,42 @@ class Starts:
                     q[node.q] = self._on_the_sphere(node.joint, q[node.q], begin, fixed)
                 q[node.q] = self._attitude(node.joint, q[node.q], begin.values)
         return q, mask
+
+    def moved(self, state: State, start: Mapping[str, float]) -> dict[str, tuple[float, float]]:
+        """Coordinates that are elsewhere than described, though nothing named them: both values.
+
+        Without those of joints that follow from others.
+
+        Args:
+            state: that was assembled.
+            start: starts of the call.
+        """
+        fixed = fixed_values(self.tree, {}, state.t)
+        begin = self.begin(start, {}, fixed)
+        first, _ = self.positions(begin, begin.held, fixed)
+        follow = self.described.following(begin.values)
+        places = zip(self.q_names, first.tolist(), state.q.tolist(), strict=True)
+        return {
+            name: (before, after)
+            for name, before, after in places
+            if name not in begin.values and name not in follow and abs(after - before) > MOVED
+        }
+
+    def _led(self, starts: dict[str, float], fixed: Mapping[Expr, float]) -> dict[str, float]:
+        """Starts with those that follow from coordinates at zero: a follower leads nobody."""
+        neutral = dict(zip(self.q_names, self.neutral.tolist(), strict=True))
+        waiting = [x for x in self.relations if x.holds() in neutral.keys() - starts.keys()]
+        while waiting:
+            following = {x.holds() for x in waiting}
+            ready = [x for x in waiting if not following & ({*x.labels()} - {x.holds()})]
+            for x in ready:
+                leaders = {*x.labels()} - {x.holds()}
+                at_zero = {name: starts.get(name, neutral.get(name, 0.0)) for name in leaders}
+                value = followed([x], at_zero, fixed).get(x.holds(), neutral[x.holds()])
+                if value != neutral[x.holds()]:
+                    starts = {**starts, **at_zero, x.holds(): value}
+            waiting = [x for x in waiting if x not in ready] if ready else []
+        return starts
 
     def _on_the_sphere(
         self, joint: Joint, q: Floats, begin: Begin, fixed: Mapping[Expr, float]

@@ -82,7 +82,7 @@ def closed_start(
         NamingError: a label that there is none of.
     """
     starts = Starts(tree)
-    fixed = {} if starts.are_numbers else fixed_values(tree, {}, t)
+    fixed = fixed_values(tree, {}, t) if starts.take_values else {}
     begin = starts.begin(start, guess or {}, fixed)
     levels = (begin.held,) if begin.firm == begin.held else (begin.held, begin.firm)
     closing = _Closing(tree, kernel, t)
@@ -366,7 +366,7 @@ class Assembling:
 
     def _begin(self, wanted: Wanted) -> tuple[Begin, Mapping[Expr, float]]:
         fixed: Mapping[Expr, float] = {}
-        if not self.starts.are_numbers:
+        if self.starts.take_values:
             fixed = fixed_values(self.tree, wanted.parameters, wanted.t)
         return self.starts.begin(wanted.start, wanted.guess, fixed), fixed
 
@@ -382,7 +382,9 @@ class Assembling:
         q = np.tile(self.starts.positions(begin, begin.held, fixed)[0], (rows, 1))
         v = np.tile([self.starts.speeds(begin, x)[0] for x in levels], (rows, 1, 1))
         varying = {k: x for k, x in {**wanted.start, **wanted.guess}.items() if np.ndim(x)}
-        if self.starts.are_numbers and not self._is_curved(varying):
+        others = {k for k, x in wanted.parameters.items() if np.ndim(x)}
+        is_alike = not (self._is_curved(varying) or self.starts.vary(begin, varying, others))
+        if self.starts.are_numbers and is_alike:
             self._fill(q, v, varying, begin, levels)
             return q, v
         for k in range(1, rows):

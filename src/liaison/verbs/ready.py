@@ -9,6 +9,7 @@ STILL, DERIVED.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -20,7 +21,7 @@ import numpy as np
 from liaison.equations.equations import Equations
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.equations.start_checks import check_inertia, is_completed, is_obstructed, moving
-from liaison.errors import ArgumentError, DerivationError, SimulationError
+from liaison.errors import ArgumentError, DerivationError, ReadingWarning, SimulationError
 from liaison.expr import as_expr, evaluate, gradient, symbol, symbols_of
 from liaison.expr.bind import to_floats
 from liaison.expr.graph.node import collector_paused
@@ -33,7 +34,7 @@ from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.lower import lower
 from liaison.simulation.steps.rungekutta import explicit_stages, tableau_named
 from liaison.tree.assemble import assemble
-from liaison.tree.starts import check_attitudes
+from liaison.tree.starts import Starts, check_attitudes
 from liaison.tree.tree import Tree, as_float, span
 from liaison.units import Label
 
@@ -77,6 +78,12 @@ DERIVED = 1000
 
 STILL = 1.0
 """Evaluations of who takes no steps: where laws bend does not matter."""
+
+ROBOTS = (".urdf", ".xml", ".mjcf")
+"""Ends of names of files in which every joint has a position where none is written."""
+
+LISTED = 4
+"""Coordinates that a note names."""
 
 LARGEST = 40
 """Velocities of a mechanism whose first integrals are looked for before a run."""
@@ -304,12 +311,35 @@ def assembled(tree: Tree, kernel: Kernel, start: Mapping[str, float], *, t: floa
     if "identity" in kernel.program.facts and "close_q" in kernel.program.entries:
         from .assembling import closed_start
 
-        return closed_start(tree, kernel, start, t=t)
-    if kernel.program.sizes["nc"] and isinstance(kernel, MachineKernel):
+        state = closed_start(tree, kernel, start, t=t)
+    elif kernel.program.sizes["nc"] and isinstance(kernel, MachineKernel):
         from .assembling import Assembling
 
-        return Assembling(tree, kernel).state(start, t=t)
-    return assemble(tree, None, t=t, guess=None, **start)
+        state = Assembling(tree, kernel).state(start, t=t)
+    else:
+        return assemble(tree, None, t=t, guess=None, **start)
+    _warn_moved(tree, state, start)
+    return state
+
+
+def _warn_moved(tree: Tree, state: State, start: Mapping[str, float]) -> None:
+    """Warns of a robot's joints that start elsewhere than its file has them, to close loops.
+
+    A language without such a configuration leaves positions to the closures.
+    """
+    file = tree.mechanism.place.file if tree.mechanism.place else ""
+    if tree.loops <= 0 or not file.lower().endswith(ROBOTS):
+        return
+    moved = Starts(tree).moved(state, start)
+    if moved:
+        listed = [f"{name} = {x:.4g}, not {y:.4g}" for name, (y, x) in moved.items()]
+        more = f" and {len(listed) - LISTED} more" if len(listed) > LISTED else ""
+        note = (
+            "the joints of the file leave its loops open; to close them the start is "
+            f"{'; '.join(listed[:LISTED])}{more}"
+        )
+        log("simulation", "%s: %s", tree.mechanism.name, note)
+        warnings.warn(ReadingWarning(note, file), stacklevel=2)
 
 
 def start_for(

@@ -130,7 +130,7 @@ def _starts_of(
         return None
     tree = span(with_values(mechanism, parameters or {}))
     starts = Starts(tree)
-    fixed: Mapping[Expr, float] = {} if starts.are_numbers else fixed_values(tree, {}, 0.0)
+    fixed: Mapping[Expr, float] = fixed_values(tree, {}, 0.0) if starts.take_values else {}
     begin = starts.begin({}, {}, fixed)
     known = kernel.program.inputs
     formulas = {
