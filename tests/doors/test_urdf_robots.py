@@ -140,7 +140,7 @@ ROS2 = """
 SRDF = """<robot name="r"><passive_joint name="knee"/><rotor_params>
 <joint name="hip" mass="0.0001" gear_ratio="40"/></rotor_params>
 <group_state name="bent" group="g"><joint name="hip" value="0.2"/><joint name="knee" value="0.7"/>
-</group_state><disable_collisions link1="a" link2="b"/></robot>"""
+</group_state><disable_collisions link1="base" link2="lower"/></robot>"""
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def solids_of(
     *,
     place: Callable[[Element], tuple[Any, Any]],
     body: Callable[[str], str],
-    file: Callable[[Element], Path | None],
+    file: Callable[[Element], Path | str],
     notes: list[str],
     apart: Decomposition | None = None,
 ) -> list[Solid]:
@@ -57,7 +57,7 @@ def solids_of(
         links: by name.
         place: pose of a shape in its link.
         body: the name of a link's body.
-        file: of a <mesh>, where it may be opened.
+        file: of a <mesh>, or why there is none that may be opened.
         notes: what has no shape that touches, and what was repaired of meshes.
         apart: takes meshes apart; None: they touch by their hulls.
     """
@@ -65,7 +65,7 @@ def solids_of(
     for name, link in links.items():
         for shape in link.all("collision"):
             form = form_of(shape)
-            known = touching_form(form, file, notes)
+            known = touching_form(form, name, file, notes)
             if known is None:
                 word = form.tag if form else "nothing"
                 notes.append(f"collision geometry <{word}> of link {name!r} touches no other link")
@@ -82,12 +82,12 @@ def solids_of(
 
 
 def _parts(
-    form: Element, whole: model.Hull, file: Callable[[Element], Path | None],
+    form: Element, whole: model.Hull, file: Callable[[Element], Path | str],
     apart: Decomposition, notes: list[str],
 ) -> tuple[model.Hull, ...]:  # fmt: skip
     """Hulls of the convex parts of a mesh."""
     path = file(form)
-    assert path is not None, form
+    assert isinstance(path, Path), path
     scale = tuple(numbers_in(form, "scale", 3, "1 1 1"))
     mesh = read_mesh(path)
     scaled = MeshFile(mesh.vertices * np.array(scale, dtype=float), mesh.triangles)

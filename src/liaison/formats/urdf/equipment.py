@@ -209,10 +209,12 @@ def gears_in(
     return gears
 
 
-def _known(element: Element, joints: Mapping[str, Element]) -> str:
-    name = element.get("name")
-    if name not in joints:
-        raise NamingError.unknown("joint", name, joints, place=element.place)
+def _known(
+    element: Element, names: Mapping[str, Element], what: str = "joint", key: str = "name"
+) -> str:
+    name = element.get(key)
+    if name not in names:
+        raise NamingError.unknown(what, name, names, place=element.place)
     return name
 
 
@@ -266,8 +268,25 @@ class Srdf:
     apart: frozenset[frozenset[str]] = frozenset()  # pairs of links that never touch
 
 
-def srdf_of(data: bytes, file: str, joints: Mapping[str, Element]) -> Srdf:
-    """Loops, passive joints, rotors and group states of an SRDF text; the rest is noted."""
+def srdf_of(
+    data: bytes,
+    file: str,
+    robot: str,
+    joints: Mapping[str, Element],
+    links: Mapping[str, Element],
+) -> Srdf:
+    """Loops, passive joints, rotors and group states of an SRDF text; the rest is noted.
+
+    Args:
+        data: the text.
+        file: its name, for messages.
+        robot: name of the robot in the URDF file.
+        joints: of that file, by name.
+        links: likewise.
+
+    Raises:
+        NamingError: a joint or a link that is not there.
+    """
     root = elements_of(data, file)
     if root.tag != "robot":
         raise TextError(f"the root is {root}; SRDF begins with <robot>.", place=root.place)
@@ -280,14 +299,19 @@ def srdf_of(data: bytes, file: str, joints: Mapping[str, Element]) -> Srdf:
     poses: dict[str, dict[str, Fraction]] = {}
     for state in root.all("group_state"):
         values = poses.setdefault(state.get("name"), {})
-        single = [x for x in state.all("joint") if len(x.get("value").split()) == 1]
-        values |= {_known(x, joints): number_in(x, "value") for x in single}
+        known = [(_known(x, joints), x) for x in state.all("joint")]
+        single = [(name, x) for name, x in known if len(x.get("value").split()) == 1]
+        values |= {name: number_in(x, "value") for name, x in single}
     apart = frozenset(
-        frozenset((x.get("link1"), x.get("link2"))) for x in root.all("disable_collisions")
+        frozenset(_known(x, links, "link", key) for key in ("link1", "link2"))
+        for x in root.all("disable_collisions")
     )
     used = ("passive_joint", "rotor_params", "group_state", "loop", "constraint")
     strange = sorted({x.tag for x in root.children} - {*used})
     notes = tuple(f"<{tag}> of {file} is not used" for tag in strange)
+    whose = root.attributes.get("name", robot)
+    if robot and whose != robot:
+        notes = (f"{file} is of robot {whose!r}; this one is {robot!r}", *notes)
     loops = (*root.all("loop"), *root.all("constraint"))
     return Srdf(loops, passive, gears, poses, notes, apart)
 
@@ -441,7 +465,7 @@ def feet_of(
     *,
     place: Callable[[Element], tuple[Any, Any]],
     body: Callable[[str], str],
-    file: Callable[[Element], Path | None],
+    file: Callable[[Element], Path | str],
     notes: list[str],
 ) -> list[model.Contact]:
     """A contact with the ground for every collision shape of links.
@@ -452,7 +476,7 @@ def feet_of(
         equipment: height of the ground, its friction and restitution.
         place: pose of a shape in its link.
         body: the name of a link's body.
-        file: of a <mesh>, where it may be opened.
+        file: of a <mesh>, or why there is none that may be opened.
         notes: what cannot touch is named there, and what was repaired of meshes.
     """
     plane = model.Marker("ground", p=(0, 0, equipment.height), name="ground plane")
@@ -463,11 +487,8 @@ def feet_of(
         shapes = link.all("collision")
         for k, shape in enumerate(shapes, start=1):
             form = form_of(shape)
-            known = touching_form(form, file, notes)
+            known = touching_form(form, name, file, notes)
             if known is None:
-                if form is not None and form.tag == "mesh" and file(form) is None:
-                    mesh, line = form.get("filename"), form.place.line
-                    notes.append(f"there is no mesh {mesh!r} that may be opened (line {line})")
                 without.setdefault(form.tag if form else "nothing", []).append(name)
                 continue
             R, p = place(shape)
@@ -484,30 +505,56 @@ def feet_of(
 
 
 def form_of(shape: Element) -> Element | None:
-    """The geometry of a shape; None where there is none."""
+    """The geometry of a shape; None where there is none.
+
+    Raises:
+        TextError: there are two.
+    """
     geometry = shape.one("geometry")
-    return geometry.children[0] if geometry and geometry.children else None
+    forms = geometry.children if geometry else []
+    if len(forms) > 1:
+        word, listed = shape.tag, ", ".join(map(str, forms))
+        raise TextError(
+            f"<geometry> of <{word}> has {len(forms)} shapes, {listed}; it takes one.",
+            place=forms[1].place,
+            hint=f"Give each shape a <{word}> of its own; a link may have several.",
+        )
+    return forms[0] if forms else None
 
 
 def touching_form(
-    form: Element | None, file: Callable[[Element], Path | None], notes: list[str]
+    form: Element | None, link: str, file: Callable[[Element], Path | str], notes: list[str]
 ) -> tuple[str, dict[str, Any]] | None:
-    """The contact shape of a geometry and its sizes; of a mesh its hull; None where it has none."""
+    """The contact shape of a geometry and its sizes; of a mesh its hull; None where it has none.
+
+    Args:
+        form: the geometry.
+        link: that has it.
+        file: of a <mesh>, or why there is none that may be opened.
+        notes: what is wrong with a mesh is said there, and what was repaired.
+    """
     if form is not None and form.tag in TOUCHING:
         return TOUCHING[form.tag](form)
-    path = file(form) if form is not None and form.tag == "mesh" else None
-    if form is None or path is None:
+    if form is None or form.tag != "mesh":
         return None
+    path = file(form)
+    if isinstance(path, str):
+        return _without(form, link, path, notes)
     try:
         x, y, z = numbers_in(form, "scale", 3, "1 1 1")
         hull = model.Hull(file=str(path), scale=(x, y, z))
     except LiaisonError as error:
-        notes.append(f"{error.message.replace(str(path), path.name)} (line {form.place.line})")
-        return None
+        return _without(form, link, error.message.replace(str(path), path.name), notes)
     # points inside a mesh are no corners of its hull, which says nothing; what is left out does
     left_out = [x.replace(str(path), path.name) for x in hull.notes if "leaves out" in x]
     notes += (x for x in left_out if x not in notes)
     return "hull", {"more": (("points", hull),)}
+
+
+def _without(form: Element, link: str, why: str, notes: list[str]) -> None:
+    """No shape: why is noted, once."""
+    note = f"link {link!r}: {why.rstrip('.')} (line {form.place.line})"
+    notes += [] if note in notes else [note]
 
 
 def hulls_note(contacts: Iterable[model.Contact]) -> list[str]:

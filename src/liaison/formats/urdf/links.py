@@ -58,6 +58,7 @@ from liaison.spatial import (
 )
 
 from .equipment import Limits as Limits
+from .equipment import form_of
 from .equipment import limits_in as limits_in
 from .xml import Element, number_in, numbers_in
 
@@ -124,6 +125,8 @@ def body_of(
 ) -> Body:
     """The body of a link: its mass geometry in the link's frame, its shapes."""
     with computable(link.place):
+        for shape in (*link.all("visual"), *link.all("collision")):
+            form_of(shape)  # an error for two in one
         mass, com, inertia = _inertial(link, strict, notes)
         shapes = _shapes(link, colors, notes)
         if package_root:
@@ -222,8 +225,7 @@ def _is_seen(shape: Any) -> bool:
 
 
 def _shape(visual: Element, colors: dict[str, str], link: Element, notes: list[str]) -> Any:
-    geometry = visual.one("geometry")
-    form = geometry.children[0] if geometry and geometry.children else None
+    form = form_of(visual)
     if form is None or form.tag not in FORMS:
         what = "no geometry" if form is None else f"the geometry {form}"
         notes.append(f"{link} has {what}, which is not drawn (line {visual.place.line})")

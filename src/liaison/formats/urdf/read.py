@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from fractions import Fraction
 from math import ceil
 from pathlib import Path, PurePath
@@ -46,7 +45,17 @@ from .equipment import (
     stops_of,
 )
 from .inertias import joint_inertias, placing_of, with_followers
-from .links import body_of, colors_in, direction_of, loop_of, mesh_file, pose_in, snapped_in
+from .links import (
+    PACKAGE,
+    body_of,
+    colors_in,
+    direction_of,
+    loop_of,
+    mesh_file,
+    pose_in,
+    snapped_in,
+)
+from .pose import led, posed
 from .xml import Element, elements_of, kept_limits, number_in, strangers, unused
 
 JOINT_TYPES: dict[str, type[model.JointType]] = {
@@ -183,7 +192,8 @@ class _Robot:
             return Srdf()
         is_text = isinstance(source, str) and source.lstrip().startswith("<")
         data = str(source).encode() if is_text else data_of(Path(source))
-        content = srdf_of(data, "text.srdf" if is_text else str(source), self.joints)
+        file = "text.srdf" if is_text else str(source)
+        content = srdf_of(data, file, self.root.attributes.get("name", ""), self.joints, self.links)
         used = "<disable_collisions>" if self.equipment.self_collision else "<>"
         self.notes += (x for x in content.notes if used not in x)
         if isinstance(pose, str) and pose and pose not in content.poses:
@@ -216,7 +226,7 @@ class _Robot:
             contacts=tuple(dry),
             place=self.root.place,
         )
-        limits = {name: limit for name, x in self.joints.items() if (limit := limits_in(x))}
+        limits = {name: limit for name, x in self.joints.items() if (limit := self.limits(x))}
         mechanism = self.equipped(mechanism, joints, limits)
         if self.options.merge_fixed:
             mechanism = merged(mechanism)
@@ -255,7 +265,8 @@ class _Robot:
         firm = self.strict and bool(equipment.motors)
         own = gears_in(self.root, self.joints, self.notes, firm)
         ranges = {x: y for x, y in limits.items() if self.joints[x].get("type") in RANGED}
-        starts = self.starts(joints, ranges)
+        followers = [x for x in mechanism.constraints if isinstance(x, model.Coupling)]
+        starts = self.starts(joints, ranges, followers)
         rotors = rotors_of(joints, own | dict(self.srdf.gears))
         forces: list[Any] = list(rotors)
         contacts: list[Any] = []
@@ -309,23 +320,15 @@ class _Robot:
         ]  # fmt: skip
         return [x for x in free if x.name in own] if own else free
 
-    def pose(self, joints: list[model.Joint]) -> dict[str, Any]:
-        """Positions of joints that are given, by name."""
-        pose = self.options.pose
-        if isinstance(pose, str):
-            return dict(self.srdf.poses.get(pose, {}))
-        values: dict[str, Any] = {}
-        names = [x.name for x in joints if x.type.nq == 1]
-        for word, x in pose.items():
-            meant = [name for name in names if fnmatchcase(name, word)]
-            if not meant:
-                raise NamingError.unknown("joint", word, names)
-            values |= dict.fromkeys(meant, exact(x))
-        return values
-
-    def starts(self, joints: list[model.Joint], ranges: dict[str, Limits]) -> dict[str, Fraction]:
+    def starts(
+        self, joints: list[model.Joint], ranges: dict[str, Limits], followers: list[model.Coupling]
+    ) -> dict[str, Fraction]:
         """Where joints start: in a pose of the SRDF file, else at 0 or in their range."""
-        pose = self.pose(joints)
+        pose = self.options.pose
+        names = [x.name for x in joints if x.type.nq == 1]
+        is_state = isinstance(pose, str)
+        pose = self.srdf.poses.get(pose, {}) if is_state else posed(pose, names, followers)
+        pose = led(pose, followers)
         starts: dict[str, Fraction] = {}
         for joint in joints:
             name = joint.name
@@ -348,6 +351,7 @@ class _Robot:
             if grown == still:
                 break
             still = grown
+        before = len(self.notes)
         moving = {x: link for x, link in self.links.items() if self.body(x) not in still}
         frictions = frictions_in(self.root, self.links)
         feet = feet_of(
@@ -355,10 +359,12 @@ class _Robot:
             notes=self.notes,
         )  # fmt: skip
         if not feet:
+            why = "; ".join(self.notes[before:])
             raise ModelError(
-                "there is a ground, but no link that moves has a collision shape to touch it.",
+                "there is a ground, but no link that moves has a collision shape to touch it"
+                f"{': ' if why else ''}{why}.",
                 place=self.root.place,
-                hint="Give <collision> to its feet; package_root= says where meshes lie.",
+                hint="" if why else "Give <collision> to its feet.",
             )
         self.notes += [*hulls_note(feet), *large_note(feet, mechanism.joints)]
         rule = "the smaller one of the link's and the ground's"
@@ -377,10 +383,18 @@ class _Robot:
         self.lines.append(f"{len(listed)} pairs of shapes of links may touch, without neighbours")
         return listed
 
-    def mesh(self, form: Element) -> Path | None:
-        """The file of a mesh, where it is and may be opened."""
-        path = mesh_file(form.get("filename"), form, self.options.package_root)
-        return path if path is not None and path.is_file() else None
+    def mesh(self, form: Element) -> Path | str:
+        """The file of a mesh, or why there is none that may be opened."""
+        name, root = form.get("filename"), self.options.package_root
+        path = mesh_file(name, form, root)
+        if path is not None and path.is_file():
+            return path
+        why = f"there is no mesh {name!r} that may be opened: "
+        if path is not None:
+            return f"{why}{str(path)!r} is no file"
+        if name.startswith(PACKAGE):
+            return f"{why}package_root= (--package-root) says where packages lie"
+        return f"{why}it is outside the folder of the model"
 
     def standing(
         self, mechanism: model.Mechanism, joints: list[model.Joint], feet: Any, starts: Any
@@ -578,6 +592,37 @@ class _Robot:
                 )
         return True
 
+    def limits(self, element: Element) -> Limits | None:
+        """The <limit> of a joint."""
+        limits, limit = limits_in(element), element.one("limit")
+        if limits is None or limit is None:
+            return limits
+        name = element.get("name")
+        return replace(
+            limits,
+            effort=self.positive(limits.effort, "effort", limit, name),
+            velocity=self.positive(limits.velocity, "velocity", limit, name),
+        )
+
+    def positive(
+        self, value: Fraction | None, key: str, element: Element, joint: str
+    ) -> Fraction | None:
+        """A number that must not be negative; None where that is left out."""
+        if value is None or value >= 0:
+            return value
+        message = (
+            f"{key!r} of <{element.tag}> of joint {joint!r} is {float(value):g}; it must not be "
+            "negative"
+        )
+        if self.strict:
+            raise ModelError(
+                f"{message}.",
+                place=element.place,
+                hint="Correct it, or read with strict=False (--lenient) to leave it out.",
+            )
+        self.notes.append(f"{message}: it is left out (line {element.place.line})")
+        return None
+
     def frictions(
         self, joints: list[model.Joint]
     ) -> tuple[list[model.DryFriction], list[model.JointFriction]]:
@@ -588,8 +633,10 @@ class _Robot:
             dynamics = self.joints[joint.name].one("dynamics")
             if dynamics is None:
                 continue
-            viscous = number_in(dynamics, "damping", "0")
-            coulomb = number_in(dynamics, "friction", "0")
+            viscous, coulomb = (
+                self.positive(number_in(dynamics, key, "0"), key, dynamics, joint.name) or 0
+                for key in ("damping", "friction")
+            )
             if (viscous or coulomb) and joint.type.nq > 1:
                 kind = self.joints[joint.name].get("type")
                 self.drop(f"<dynamics> of the {kind} joint {joint.name!r} is not read", dynamics)
@@ -600,11 +647,6 @@ class _Robot:
                 else:
                     smooth.append(model.JointFriction(name, on, viscous, coulomb, place=place))
         return dry, smooth
-
-
-def exact(x: Any) -> Fraction:
-    """A number as a fraction: the decimals that its text has."""
-    return Fraction(str(x)) if isinstance(x, float) else Fraction(x)
 
 
 def _by_name(root: Element, tag: str) -> dict[str, Element]:
