@@ -89,6 +89,8 @@ BAD = {
     "default that cannot be": (
         model("<body><joint/></body>", head='<default><joint damping="x"/></default>'),
         "no finite number"),
+    "class at the top": (model(head='<default class="x"/>'), "the class of all is 'main'"),
+    "second class at the top": (model(head='<default/><default class="x"/>'), "is 'main'"),
     # numbers
     "NaN": (alone(geom='<geom size="nan"/>'), "no finite number"),
     "infinite": (alone(geom='<geom size="inf"/>'), "no finite number"),
@@ -103,12 +105,45 @@ BAD = {
     "two bodies": (model('<body name="a"/>'), "'a' is given to two bodies"),
     "two joints": (model('<body><joint name="j"/></body>'), "'j' is given to two joints"),
     "two sites": (model('<site name="s"/>'), "'s' is given to two sites"),
+    "body of the world's name": (model('<body name="world"/>'), "'world' is given to two bodies"),
+    "two geoms": (model('<geom name="g" size="1"/><geom name="g" size="1"/>'),
+                  "'g' is given to two geoms"),
+    "two cameras": (model('<camera name="k"/><camera name="k"/>'), "two cameras"),
+    "two sensors": (model(more='<sensor><clock name="k"/><clock name="k"/></sensor>'),
+                    "two sensors"),
+    "two equalities": (held('<joint name="k" joint1="j"/><weld name="k" body1="a"/>'),
+                       "two equalities"),
+    "two actuators": (drive("motor").replace("</actuator>", '<adhesion name="m" body="a"/>'
+                      "</actuator>"), "two actuators"),
+    "two exclusions": (model(more='<contact><exclude name="k" body1="a" body2="world"/><exclude '
+                       'name="k" body1="a" body2="world"/></contact>'), "two exclusions"),
+    "two meshes": (model(more='<asset><mesh file="k.stl"/><mesh file="b/k.obj"/></asset>'),
+                   "two meshes"),
     "joint type": (alone('<joint type="hing"/>'), "no joint type is named 'hing'"),
     "axis": (alone('<joint axis="0 0 0"/>'), "no direction"),
     "free inside": (model("<body><freejoint/></body>"), "inside another"),
     "joint of the world": ("<mujoco><worldbody>\n<joint/></worldbody></mujoco>", "<joint> in"),
     "geom type": (alone(geom='<geom type="cone" size="1"/>'), "no type of geom is named 'cone'"),
     "sizes": (alone(geom='<geom type="box" size="1 2"/>'), "a box takes 3"),
+    "no size": (alone(geom='<geom type="capsule" size="1 0"/>'), "sizes of a capsule are pos"),
+    "negative size": (alone(geom='<geom size="-0.1"/>'), "a size of <geom> is -0.1; the sizes of"),
+    "negative size of a geom without mass": (
+        model('<geom type="box" size="1 -1 1" mass="0"/>'), "the sizes of a box are positive"),
+    "negative size in the world": (
+        f'<mujoco><worldbody>\n<geom size="-1"/><body><joint/>{BALL}</body></worldbody></mujoco>',
+        "the sizes of a sphere"),
+    "ends of a sphere": (alone(geom='<geom size="1" fromto="0 0 0 1 0 0"/>'), "has 'fromto'"),
+    "ends and a place": (alone(geom='<geom type="capsule" size="1" fromto="0 0 0 1 0 0" '
+                         'pos="0 0 0"/>'), "both 'fromto' and 'pos'"),
+    "ends in a frame": (alone(geom='<frame><geom size="1" fromto="0 0 0 1 0 0"/></frame>'),
+                        "has 'fromto'"),
+    "full inertia turned": (
+        alone(geom='<inertial mass="1" pos="0 0 0" fullinertia="1 1 1 0 0 0" quat="1 0 0 0"/>'),
+        "both 'fullinertia' and 'quat'"),
+    "half a group": (alone(geom='<geom size="1" group="0.5"/>'), "it is a whole number"),
+    "friction": (model(more='<contact><pair geom1="g" geom2="h" friction="-1"/></contact>',
+                 body='<geom name="g" size="1"/><body><joint/><geom name="h" size="1"/></body>'),
+                 "it is not negative"),
     "point to itself": (alone(geom='<geom type="capsule" size="1" fromto="0 0 0 0 0 0"/>'),
                         "to itself"),
     "negative mass": (alone(geom='<geom size="1" mass="-1"/>'), "negative"),
@@ -123,6 +158,12 @@ BAD = {
     "limited": (alone('<joint limited="perhaps" range="0 1"/>'), "value of 'limited'"),
     "not said": ('<mujoco><compiler autolimits="false"/><worldbody>\n<body><joint range="0 1"/>'
                  f"{BALL}</body></worldbody></mujoco>", "whether it is limited"),
+    "range of a motor not said": (
+        drive("motor", 'joint="j" ctrlrange="0 1"').replace(
+            "<mujoco>", '<mujoco><compiler autolimits="false"/>'), "whether it is limited"),
+    "range of a tendon not said": (
+        tendon('<fixed range="0 1"><joint joint="j" coef="1"/></fixed>').replace(
+            "<mujoco>", '<mujoco><compiler autolimits="false"/>'), "whether it is limited"),
     "copies": (model('<replicate count="1000000"><site/></replicate>'), "up to 10000"),
     "half a copy": (model('<replicate count="1.5"><site/></replicate>'), "up to 10000"),
     "copies of copies": (

@@ -7,9 +7,15 @@ within `forcerange`; the effort along the joint or tendon is gear · force. u is
 
     integrator  ż = ctrl,    filter, filterexact  ż = (ctrl − z)/τ,               (actuators-2)
 
-which stops at the ends of `actrange`.
+which stops at the ends of `actrange`. Where g₀ = −b₁ follows a turn, of a ball or against a site,
+it goes there by the shorter way:
 
-Public names: Actuators.
+    g₀ (u − l)  →  g₀ γ atan2(sin x, cos x),    x = (u − l)/γ,    γ = ‖gear‖         (actuators-3)
+
+Along a tendon with `actuatorfrcrange` all forces become smaller by one factor; along a hinge or
+slide with one, the sum of what all actuators do there is cut off.
+
+Public names: Actuators, Drive.
 
 Source: MUJOCO XML reference, section actuator, and Computation, actuation model.
 """
@@ -17,28 +23,35 @@ Source: MUJOCO XML reference, section actuator, and Computation, actuation model
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, final
 
 import liaison.model as model
 from liaison.errors import NamingError, TextError
 from liaison.expr import (
     PI,
+    ZERO,
     Expr,
     as_expr,
+    atan2,
+    cos,
+    directional,
     maximum,
     minimum,
     select,
+    sin,
     sqrt,
     symbol,
 )
 from liaison.formats.lsd.formulas.values import plain
 from liaison.formats.urdf.xml import Element, number_in, numbers_in
-from liaison.spatial import dot
+from liaison.spatial import array, dot, product, quaternion_product
 
 from .joints import rotation_vector
 from .parts import Parts
 from .poses import Poses
 from .tendons import Tendon
+from .values import is_true, whole
 
 TYPES = {
     "gaintype": ("fixed", "affine"),
@@ -61,6 +74,13 @@ class Law:
     bias: list[Any] = field(default_factory=lambda: [0, 0, 0])
     dyntype: str = "none"
     time: Any = 1  # of the filter [s]
+    is_idle: bool = False  # its group is off
+
+    @property
+    def follows(self) -> bool:
+        """Whether the input is a position that the actuator goes to."""
+        is_fixed = self.gaintype == "fixed" and self.biastype == "affine"
+        return bool(is_fixed and self.gain[0] and self.gain[0] == -self.bias[1])
 
     def set(self, tag: str, attributes: dict[str, str], element: Element) -> None:
         """What one default, or the element itself, sets."""
@@ -139,27 +159,78 @@ class Law:
 
 
 @final
+@dataclass(frozen=True)
+class Drive:
+    """What an actuator does: it has the power force · rate."""
+
+    name: str
+    force: Any
+    rate: Expr
+    element: Element
+    joint: str = ""  # the hinge or slide it acts on, where that has an `actuatorfrcrange`
+
+
+@final
+@dataclass(frozen=True)
+class Pull:
+    """A force along a tendon whose sum with others is bounded, before its own limits."""
+
+    name: str
+    force: Any
+    gear: Any
+    limits: tuple[Any, Any] | None
+    element: Element
+
+
+@final
 class Actuators:
     """Reads the actuators of a file into its parts; `lengths` are formulas, for sensors."""
 
-    def __init__(self, root: Element, parts: Parts, tendons: dict[str, Tendon]) -> None:
-        self.parts, self.tendons = parts, tendons
+    def __init__(
+        self, root: Element, parts: Parts, tendons: dict[str, Tendon], lift: Expr = ZERO
+    ) -> None:
+        self.parts, self.tendons, self.lift = parts, tendons, lift
+        self.poses = Poses(parts)
         self.lengths: dict[str, tuple[Expr, Expr]] = {}
         self.controls: list[tuple[str, str]] = []  # input of each, and its state or ""
-        self.summed: dict[tuple[str, str], list[tuple[str, Any, Element]]] = {}
-        for element in (x for group in root.all("actuator") for x in group.children):
+        self.drives: list[Drive] = []
+        self.pulls: dict[str, list[Pull]] = {}  # by tendon
+        self.on_tendons: dict[str, str] = {}
+        self.left_out: set[str] = set()  # names of those that are not read
+        listed = [x for group in root.all("actuator") for x in group.children]
+        self.is_on = bool(listed) and "actuation" not in parts.settings.disabled
+        self.ranges = self.joint_ranges()
+        for element in listed:
             if element.tag in SHORTCUTS:
                 self.actuator(element)
             else:  # keyframes count it
                 self.controls.append(("", " act" if element.tag == "muscle" else ""))
-        for (kind, name), efforts in self.summed.items():
-            self.bounded(kind, name, efforts)
+                self.left_out.add(element.attributes.get("name", ""))
+        for tendon, pulls in self.pulls.items():
+            self.bounded_tendon(self.tendons[tendon], pulls)
+        for name, limits in self.ranges.items() if self.is_on else ():
+            self.bounded_joint(name, limits)
+
+    def joint_ranges(self) -> dict[str, tuple[Any, Any]]:
+        """`actuatorfrcrange` of hinges and slides; it has no effect on others, and is noted."""
+        ranges = {}
+        for name, element in self.parts.elements.items():
+            if self.parts.joints[name].type.nq != 1:
+                if "actuatorfrcrange" in element.attributes:
+                    note = f"'actuatorfrcrange' of {element} has no effect: it has several axes"
+                    self.parts.notes.append(f"{note} (line {element.place.line})")
+                continue
+            limits = self.limits(element, "actuatorfrc")
+            if limits is not None:
+                ranges[name] = limits
+        return ranges
 
     def actuator(self, element: Element) -> None:
         """One actuator: its law, its input, and what it acts along."""
         law = self.law(element)
         filled = Element(element.tag, law.attributes, element.place)
         self.parts.fields.check(filled)
+        law.is_idle = whole(filled, "group", "0") in self.parts.settings.idle
         name = element.attributes.get("name") or f"actuator {len(self.controls) + 1}"
         if name in (x.rpartition(" ")[0] for x, _ in self.controls if x):
             raise NamingError.double("actuators", name, place=element.place)
@@ -169,10 +240,9 @@ class Actuators:
             named = " and ".join(targets) or "nothing"
             message = f"{element} acts on {named}; it acts on one thing."
             raise TextError(message, place=element.place)
-        if "actuation" in self.parts.settings.disabled:
-            return
         if targets[0] == "body":
             message = f"{element} acts on a body by its contacts, which is not read"
+            self.left_out.add(name)
             self.parts.fields.drop(message, element)
         elif targets[0] == "cranksite":
             self.by_crank(name, filled, law, u)
@@ -224,7 +294,7 @@ class Actuators:
         return z
 
     def limits(self, element: Element, what: str) -> tuple[Any, Any] | None:
-        """`ctrlrange`, `actrange` or `forcerange`, where it counts."""
+        """`ctrlrange`, `actrange`, `forcerange` or `actuatorfrcrange`, where it counts."""
         key, stated = f"{what}range", element.attributes.get(f"{what}limited", "auto")
         if stated not in ("true", "false", "auto"):
             known = ("true", "false", "auto")
@@ -233,6 +303,10 @@ class Actuators:
             )
         if stated == "false" or (key not in element.attributes and stated == "auto"):
             return None
+        if stated == "auto" and not self.parts.settings.has_auto_limits:
+            message = f"{element} has {key!r}, but does not say whether it is limited."
+            hint = f"Set {what}limited='true' or 'false'."
+            raise TextError(message, place=element.place, hint=hint)
         low, high = (plain(x) for x in numbers_in(element, key, 2, "0 0"))
         if low >= high:
             if stated == "auto" and low == high == 0:
@@ -252,6 +326,11 @@ class Actuators:
 
     # ---- what it acts along
 
+    def apply(self, load: model.Force) -> None:
+        """A load more, where actuation is on."""
+        if self.is_on:
+            self.parts.forces.append(load)
+
     def along_joint(self, name: str, element: Element, law: Law, u: Any, key: str) -> None:
         """Along a hinge or slide, or with the axes of a ball or free body."""
         joint = self.parts.joint(element, key)
@@ -260,23 +339,23 @@ class Actuators:
             return
         label = joint.coordinates[0]
         length = symbol(label) + self.parts.references.get(joint.name, 0)
-        measure = model.Coordinate(label)
-        frame = self.parts.elements[joint.name]
-        is_bounded = "actuatorfrcrange" in frame.attributes
-        is_bounded &= frame.attributes.get("actuatorfrclimited", "auto") != "false"
-        key_of = ("joint", joint.name) if is_bounded else None
-        self.along(name, element, law, u, (measure, as_expr(length), symbol(f"{label}'")), key_of)
+        on = (model.Coordinate(label), as_expr(length), symbol(f"{label}'"))
+        self.along(name, element, law, u, on, joint.name if joint.name in self.ranges else "")
 
     def along_tendon(self, name: str, element: Element, law: Law, u: Any) -> None:
         """Along a tendon."""
         wish = element.get("tendon")
         if wish not in self.tendons:
             raise NamingError.unknown("tendon", wish, self.tendons, place=element.place)
-        tendon = self.tendons[wish]
-        is_bounded = "actuatorfrcrange" in tendon.element.attributes
-        is_bounded &= tendon.element.attributes.get("actuatorfrclimited", "auto") != "false"
-        key = ("tendon", wish) if is_bounded else None
-        self.along(name, element, law, u, (tendon.measure, tendon.length, tendon.rate), key)
+        tendon, g = self.tendons[wish], self.gear(element)[0]
+        self.on_tendons[name] = wish
+        if self.limits(tendon.element, "actuatorfrc") is None:
+            self.along(name, element, law, u, (tendon.measure, tendon.length, tendon.rate), "")
+            return
+        self.lengths[name] = length, rate = as_expr(g * tendon.length), as_expr(g * tendon.rate)
+        force = self.force(law, u, length, rate, None)
+        pull = Pull(name, force, g, self.limits(element, "force"), element)
+        self.pulls.setdefault(wish, []).append(pull)
 
     def along(
         self,
@@ -285,65 +364,147 @@ class Actuators:
         law: Law,
         u: Any,
         on: tuple[model.Measure, Expr, Expr],
-        bounded: tuple[str, str] | None,
+        joint: str,
     ) -> None:
         """A servo where the feedback is linear; a formula where it is not, or is bounded twice."""
         measure, length, rate = on
-        g = self.gear(element)[0]
+        g, limits = self.gear(element)[0], self.limits(element, "force")
         self.lengths[name] = (as_expr(g * length), as_expr(g * rate))
-        limits, place = self.limits(element, "force"), element.place
+        force = self.force(law, u, *self.lengths[name], limits)
+        self.drives.append(Drive(name, force, self.lengths[name][1], element, joint))
+        if joint:
+            return
+        servo = None if law.is_idle else self.servo(name, element, law, u, on)
+        if servo is not None:
+            self.apply(servo)
+        elif as_expr(force * g) is not ZERO:
+            self.apply(model.Actuator(name, measure, as_expr(force * g), element.place))
+
+    def servo(
+        self, name: str, element: Element, law: Law, u: Any, on: tuple[model.Measure, Expr, Expr]
+    ) -> model.Force | None:
+        """A servo or a motor, where the feedback is linear and its limits include no effort."""
+        measure, length, _ = on
+        g, limits, place = self.gear(element)[0], self.limits(element, "force"), element.place
         ends: list[Any] = [None, None]
         if limits is not None:
             ends = sorted((g * x for x in limits), key=float)
         b0, b1, b2 = law.bias if law.biastype == "affine" else (0, 0, 0)
         is_linear = law.gaintype == "fixed" or not any(law.gain[1:])
-        is_servo = is_linear and b1 <= 0 and b2 <= 0 and (limits is None or ends[1] >= 0)
-        if bounded is None and is_servo:
-            shift = as_expr(length) - _plain_length(measure, length)
-            drive = as_expr(g * (law.gain[0] * u + b0 + b1 * g * shift))
-            if not (b1 or b2 or limits):
-                effort: model.Force = model.Actuator(name, measure, drive, place)
-            else:
-                effort = model.Servo(
-                    name,
-                    measure,
-                    effort=drive,
-                    stiffness=-g * g * b1,
-                    damping=-g * g * b2,
-                    limit=ends[1],
-                    least=ends[0],
-                    place=place,
-                )
-            self.parts.forces.append(effort)
-            return
-        formula = self.force(law, u, *self.lengths[name], limits) * g
-        if bounded is None:
-            self.parts.forces.append(model.Actuator(name, measure, as_expr(formula), place))
-        else:
-            self.summed.setdefault(bounded, []).append((name, (measure, formula), element))
+        if not (is_linear and b1 <= 0 and b2 <= 0 and (limits is None or ends[1] >= 0)):
+            return None
+        shift = as_expr(length) - _plain_length(measure, length)
+        drive = as_expr(g * (law.gain[0] * u + b0 + b1 * g * shift))
+        if not (b1 or b2 or limits):
+            return model.Actuator(name, measure, drive, place)
+        return model.Servo(
+            name,
+            measure,
+            effort=drive,
+            stiffness=-g * g * b1,
+            damping=-g * g * b2,
+            limit=ends[1],
+            least=ends[0],
+            place=place,
+        )
 
-    def force(self, law: Law, u: Any, length: Any, rate: Any, limits: Any) -> Any:
-        """(actuators-1)."""
-        gain = law.gain[0]
-        if law.gaintype == "affine":
-            gain = gain + law.gain[1] * length + law.gain[2] * rate
-        total = gain * u
-        if law.biastype == "affine":
-            total = total + law.bias[0] + law.bias[1] * length + law.bias[2] * rate
+    def force(self, law: Law, u: Any, length: Any, rate: Any, limits: Any, turn: Any = None) -> Any:
+        """(actuators-1), with (actuators-3) where it follows a turn of that many radians.
+
+        Where its group is off there is none.
+        """
+        total: Any = 0
+        if not law.is_idle:
+            gain = law.gain[0]
+            if law.gaintype == "affine":
+                gain = gain + law.gain[1] * length + law.gain[2] * rate
+            total = gain * u
+            if law.biastype == "affine" and turn is not None and law.follows:
+                error = as_expr((u - length) / turn)
+                nearest = turn * atan2(sin(error), cos(error))
+                total = gain * nearest + law.bias[0] + law.bias[2] * rate
+            elif law.biastype == "affine":
+                total = total + law.bias[0] + law.bias[1] * length + law.bias[2] * rate
         return total if limits is None else minimum(maximum(total, limits[0]), limits[1])
 
-    def bounded(self, kind: str, name: str, efforts: list[tuple[str, Any, Element]]) -> None:
-        """The sum of all efforts on a joint or tendon within its `actuatorfrcrange`."""
-        frame = self.parts.elements[name] if kind == "joint" else self.tendons[name].element
-        low, high = numbers_in(frame, "actuatorfrcrange", 2, "0 0")
-        if low >= high:
-            message = f"'actuatorfrcrange' of {frame} ends at {float(high):g}, below its begin."
-            raise TextError(message, place=frame.place)
-        total: Any = sum(formula for _, (_, formula), _ in efforts)
-        label = efforts[0][0] if len(efforts) == 1 else f"actuators of {name}"
-        effort = as_expr(minimum(maximum(total, plain(low)), plain(high)))
-        measure = efforts[0][1][0]
-        self.parts.forces.append(model.Actuator(label, measure, effort, efforts[0][2].place))
+    # ---- bounds of sums
+
+    def bounded_tendon(self, tendon: Tendon, pulls: list[Pull]) -> None:
+        """Forces along a tendon, all by one factor smaller where their sum is out of its range."""
+        limits = self.limits(tendon.element, "actuatorfrc")
+        low, high = limits if limits is not None else (0, 0)
+        if low > 0 or high < 0:
+            message = f"'actuatorfrcrange' of {tendon.element} does not include 0."
+            raise TextError(message, place=tendon.element.place)
+        total: Any = sum((x.force for x in pulls), as_expr(0))
+        within = minimum(maximum(total, low), high)
+        safe = select(total * total, total, 1)
+        share = select(total * total, within / safe, 1)
+        effort: Any = 0
+        for pull in pulls:
+            force = within if len(pulls) == 1 else pull.force * share
+            if pull.limits is not None:
+                force = minimum(maximum(force, pull.limits[0]), pull.limits[1])
+            rate = as_expr(pull.gear * tendon.rate)
+            self.drives.append(Drive(pull.name, force, rate, pull.element))
+            effort = effort + pull.gear * force
+        label = pulls[0].name if len(pulls) == 1 else f"actuators of {tendon.name}"
+        place = pulls[0].element.place
+        self.apply(model.Actuator(label, tendon.measure, as_expr(effort), place))
+
+    def bounded_joint(self, name: str, limits: tuple[Any, Any]) -> None:
+        """The sum of all that actuators do along a joint within its `actuatorfrcrange`.
+
+        The load is what the sum lacks without the actuators that act on other things, too.
+        """
+        label = self.parts.joints[name].coordinates[0]
+        own = [x for x in self.drives if x.joint == name]
+        others: Any = as_expr(0)
+        for drive in (x for x in self.drives if x.joint != name):
+            others = others + drive.force * self.share(drive.rate, label)
+        element = self.parts.elements[name]
+        if is_true(element, "actuatorgravcomp"):
+            others = others + self.share(self.lift, label)
+        if not own and others is ZERO and limits[0] <= 0 <= limits[1]:
+            return
+        total = others
+        for drive in own:
+            total = total + drive.force * self.share(drive.rate, label)
+        effort = as_expr(minimum(maximum(total, limits[0]), limits[1]) - others)
+        word = own[0].name if len(own) == 1 else f"actuators of {name}"
+        place = own[0].element.place if own else element.place
+        self.apply(model.Actuator(word, model.Coordinate(label), effort, place))
+
+    # ---- what sensors read
+
+    @property
+    def forces(self) -> dict[str, Any]:
+        """The force of each actuator, before what joints bound."""
+        return {x.name: x.force if self.is_on else 0 for x in self.drives}
+
+    def pull(self, tendon: str) -> Any:
+        """The sum of the forces of the actuators on a tendon."""
+        names = [name for name, wish in self.on_tendons.items() if wish == tendon]
+        return sum((self.forces[x] for x in names), as_expr(0))
+
+    def effort(self, name: str) -> Any:
+        """What all actuators do along a hinge or slide."""
+        label = self.parts.joints[name].coordinates[0]
+        total: Any = as_expr(0)
+        if not self.is_on:
+            return total
+        for drive in self.drives:
+            total = total + drive.force * self.share(drive.rate, label)
+        if is_true(self.parts.elements[name], "actuatorgravcomp"):
+            total = total + self.share(self.lift, label)
+        limits = self.ranges.get(name)
+        return total if limits is None else minimum(maximum(total, limits[0]), limits[1])
+
+    def share(self, power: Expr, label: str) -> Expr:
+        """What a power that is linear in speeds does along a coordinate."""
+        return directional([power], {symbol(f"{label}'"): as_expr(1)})[0]
+
+    # ---- in space
 
     def by_crank(self, name: str, element: Element, law: Law, u: Any) -> None:
         """Along the slider of a rod without mass between two sites.
@@ -355,45 +516,63 @@ class Actuators:
             self.parts.site(element, "cranksite"),
             self.parts.site(element, "slidersite"),
         )
-        rod, poses = number_in(element, "cranklength"), Poses(self.parts)
+        rod, poses = number_in(element, "cranklength"), self.poses
         if rod <= 0:
             message = f"'cranklength' of {element} is {float(rod):g}; it is positive."
             raise TextError(message, place=element.place)
-        self.check_plain(element, law, element.get("cranksite"))
         R, p = poses.at(slider)
         d = poses.at(crank)[1] - p
         a = as_expr(dot(d, R[:, 2]))
         g = self.gear(element)[0]
         length = g * (a - sqrt(maximum(a * a + rod * rod - as_expr(dot(d, d)), 0)))
         (rate,) = poses.rates([length], crank.body, slider.body)
-        self.lengths[name] = (as_expr(length), as_expr(rate))
-        force = self.force(law, u, 0, 0, self.limits(element, "force"))
-        power = model.Dissipation(name, as_expr(-force * rate), place=element.place)
-        self.parts.forces.append(power)
+        self.by_power(name, element, law, u, (as_expr(length), as_expr(rate)))
 
-    # ---- in space
+    def by_power(
+        self, name: str, element: Element, law: Law, u: Any, on: tuple[Expr, Expr],
+        turn: Any = None,
+    ) -> None:  # fmt: skip
+        """An effort of the power force · rate, where that is linear in the rate without limits."""
+        length, rate = self.lengths[name] = on
+        limits = self.limits(element, "force")
+        damped = law.bias[2] if law.biastype == "affine" else 0
+        damped = damped + (law.gain[2] * u if law.gaintype == "affine" else 0)
+        damped = as_expr(0 if law.is_idle else damped)
+        if damped is not ZERO and limits is not None:
+            message = f"'forcerange' of {element} with feedback of its rate is not read"
+            self.left_out.add(name)
+            self.parts.fields.drop(message, element)
+            return
+        still = self.force(law, u, length, 0, limits, turn)
+        self.drives.append(Drive(name, still + damped * rate, rate, element))
+        power = as_expr(-(still * rate + damped * Fraction(1, 2) * rate * rate))
+        if power is not ZERO:
+            self.apply(model.Dissipation(name, power, place=element.place))
 
     def in_space(self, name: str, element: Element, law: Law, u: Any, joint: model.Joint) -> None:
         """A torque on a ball, or a force in the ground's axes and a torque on a free body."""
         gear, limits = self.gear(element), self.limits(element, "force")
-        if isinstance(joint.type, model.Free):
-            self.check_plain(element, law, joint.name)
-            length = rate = as_expr(0)
-        else:
-            turn = rotation_vector([symbol(x) for x in joint.coordinates])
-            length = as_expr(dot(gear[:3], turn))
-            rate = as_expr(dot(gear[:3], [symbol(x) for x in joint.speeds]))
-        self.lengths[name] = (length, rate)
-        force = self.force(law, u, length, rate, limits)
         parent, child = joint.predecessor, joint.successor
+        is_free = isinstance(joint.type, model.Free)
+        spin = array([symbol(x) for x in joint.speeds[:3]])
+        if "jointinparent" in element.attributes:
+            q = array([symbol(x) for x in joint.coordinates])
+            spin = product(joint.type.pose(q)[0], spin)
+        if is_free:
+            push, turn = gear[:3], gear[3:]
+            moved = self.poses.rates([symbol(x) for x in joint.coordinates[:3]], child.body)
+            length, rate, size = as_expr(0), as_expr(dot(push, moved) + dot(turn, spin)), None
+        else:
+            push, turn = [0, 0, 0], gear[:3]
+            length = as_expr(dot(turn, rotation_vector([symbol(x) for x in joint.coordinates])))
+            rate, size = as_expr(dot(turn, spin)), _size(turn)
+        self.lengths[name] = (length, rate)
+        force = self.force(law, u, length, rate, limits, size)
+        self.drives.append(Drive(name, force, rate, element))
         axes = parent if "jointinparent" in element.attributes else child
-        if isinstance(joint.type, model.Free):
-            push = tuple(as_expr(x * force) for x in gear[:3])
-            moment = tuple(as_expr(x * force) for x in gear[3:])
-            self.wrench(f"{name} force", child, force=push)
-            self.wrench(name, child, moment=moment, axes=axes)
-            return
-        moment = tuple(as_expr(x * force) for x in gear[:3])
+        moment = tuple(as_expr(x * force) for x in turn)
+        if is_free:
+            self.wrench(f"{name} force", child, force=tuple(as_expr(x * force) for x in push))
         self.wrench(name, child, moment=moment, axes=axes)
         if parent.body != "ground":
             back = tuple(-x for x in moment)
@@ -402,40 +581,44 @@ class Actuators:
     def at_site(self, name: str, element: Element, law: Law, u: Any) -> None:
         """A force and a torque at a site, in its own axes or in those of another."""
         site = self.parts.site(element, "site")
-        self.check_plain(element, law, element.get("site"))
-        gear, force = self.gear(element), self.force(law, u, 0, 0, self.limits(element, "force"))
-        push, turn = (tuple(as_expr(x * force) for x in part) for part in (gear[:3], gear[3:]))
-        axes = site
-        if "refsite" in element.attributes:
-            axes = self.parts.site(element, "refsite")
-            if self.moves(axes.body):
-                message = f"'refsite' of {element} is on a body that moves, which is not read"
-                self.parts.fields.drop(message, element)
-                return
-        self.wrench(name, site, force=push, moment=turn, axes=axes)
+        gear, poses = self.gear(element), self.poses
+        axes = self.parts.site(element, "refsite") if "refsite" in element.attributes else site
+        if self.moves(axes.body) and axes is not site:
+            message = f"'refsite' of {element} is on a body that moves, which is not read"
+            self.left_out.add(name)
+            self.parts.fields.drop(message, element)
+            return
+        R, far = poses.at(axes)
+        p = list(poses.at(site)[1])
+        push, turn = (product(R, array(part)) for part in (gear[:3], gear[3:]))
+        rate = as_expr(dot(push, poses.rates(p, site.body)) + dot(turn, poses.turning(site.body)))
+        length, size = as_expr(0), None
+        if axes is not site:
+            back = [x if k == 0 else -x for k, x in enumerate(poses.quaternion(axes))]
+            angles = rotation_vector(list(quaternion_product(back, poses.quaternion(site))))
+            length = as_expr(dot(push, array(p) - far) + dot(gear[3:], angles))
+            size = None if any(gear[:3]) else _size(gear[3:])
+        self.lengths[name] = (length, rate)
+        force = self.force(law, u, length, rate, self.limits(element, "force"), size)
+        self.drives.append(Drive(name, force, rate, element))
+        loads = (tuple(as_expr(x * force) for x in part) for part in (gear[:3], gear[3:]))
+        self.wrench(name, site, **dict(zip(("force", "moment"), loads, strict=True)), axes=axes)
 
     def moves(self, body: str) -> bool:
         """Whether a joint carries a body."""
-        carriers = {x.successor.body: x for x in self.parts.joints.values()}
-        while body != "ground":
-            if carriers[body].type.nv:
-                return True
-            body = carriers[body].predecessor.body
-        return False
-
-    def check_plain(self, element: Element, law: Law, where: str) -> None:
-        """Rejects feedback of a place in space."""
-        fed = [law.biastype == "affine" and any(law.bias[1:])]
-        fed.append(law.gaintype == "affine" and any(law.gain[1:]))
-        if any(fed):
-            message = f"the feedback of {element} from {where!r} in space is not read"
-            self.parts.fields.drop(message, element)
+        return any(self.poses.joints[x].type.nv for x in self.poses.path(body))
 
     def wrench(self, name: str, at: model.Marker, **parts: Any) -> None:
         """A force or moment, unless it is zero."""
         if any(x is not None and any(y is not as_expr(0) for y in x)
                for key, x in parts.items() if key != "axes"):  # fmt: skip
-            self.parts.forces.append(model.PointWrench(name, at, **parts))
+            self.apply(model.PointWrench(name, at, **parts))
+
+
+def _size(turn: list[Any]) -> Any:
+    """The length of an axis with a gear; nothing where it is zero."""
+    square = sum(x * x for x in turn)
+    return sqrt(as_expr(square)) if square else None
 
 
 def _plain_length(measure: model.Measure, length: Expr) -> Expr:

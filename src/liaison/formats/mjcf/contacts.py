@@ -1,8 +1,9 @@
 """Contacts of MJCF: which geoms may touch, and how: by formulas, or by loops that find places.
 
 Two geoms may touch where a bit of `contype` of one is in `conaffinity` of the other, unless their
-bodies are one, a body and its parent, excluded, or both fixed to the world; or where <pair> names
-them. Friction is that of the geom of higher `priority`, else the greater of both.
+bodies are one, a body and its parent, excluded, or both fixed to the world. Friction is that of the
+geom of higher `priority`, else the greater of both. Geoms that <pair> names touch in any case, and
+as it says, not as they say themselves.
 
 Public names: Touching, contacts.
 
@@ -20,15 +21,18 @@ from typing import Any, final
 import liaison.model as model
 from liaison.errors import ModelError, NamingError
 from liaison.formats.lsd.formulas.values import plain
-from liaison.formats.urdf.xml import Element, number_in, numbers_in
+from liaison.formats.urdf.xml import Element, numbers_in
 from liaison.model import Friction
 from liaison.model.contacts.between import contact_between
 
-from .geoms import Geoms, kind_of
+from .geoms import Geoms, check_dimension, kind_of
 from .parts import Parts, marker_at
+from .values import whole
 
 FRICTION = ("1", "0.005", "0.0001")
 """MuJoCo's own: sliding [-], pivoting [m], rolling [m]."""
+FIVE = ("1", "1", "0.005", "0.0001", "0.0001")
+"""The same of pairs: sliding and rolling have two directions."""
 
 MOST = 2000
 """Pairs above which a mechanism would be too large; scenes of LSD take more."""
@@ -46,19 +50,17 @@ class Touching:
     @property
     def bits(self) -> tuple[int, int]:
         """`contype` and `conaffinity`."""
-        kinds = (number_in(self.element, key, "1") for key in ("contype", "conaffinity"))
-        first, second = (int(x) for x in kinds)
-        return first, second
+        return whole(self.element, "contype", "1"), whole(self.element, "conaffinity", "1")
 
     @property
     def priority(self) -> Any:
         """Of two geoms, whose friction counts."""
-        return number_in(self.element, "priority", "0")
+        return whole(self.element, "priority", "0")
 
     @property
     def dimension(self) -> int:
         """`condim`: 1 without friction, 3 sliding, 4 pivoting, 6 rolling too."""
-        return int(number_in(self.element, "condim", "3"))
+        return whole(self.element, "condim", "3")
 
     @property
     def friction(self) -> list[Any]:
@@ -69,8 +71,17 @@ class Touching:
 def friction_in(element: Element, default: tuple[str, ...]) -> list[Any]:
     """Up to three coefficients; the rest as by default."""
     words = element.attributes.get("friction", "").split()[:3]
-    text = " ".join([*words, *default[len(words) :]])
-    return numbers_in(Element(element.tag, {"friction": text}, element.place), "friction", 3, "")
+    return _filled_up(element, "friction", (*words, *default[len(words) :]))
+
+
+def _filled_up(element: Element, key: str, words: tuple[str, ...]) -> list[Any]:
+    """Coefficients of friction, none of which is negative."""
+    whole_list = Element(element.tag, {key: " ".join(words)}, element.place)
+    values = numbers_in(whole_list, key, len(words), "")
+    if min(values) < 0:
+        message = f"{key!r} of {element} is {element.attributes[key]}; it is not negative."
+        raise ModelError(message, place=element.place)
+    return values
 
 
 def contacts(
@@ -136,32 +147,58 @@ def _pairs(
     groups = [x for group in root.all("contact") for x in group.children]
     apart = [{parts.body(x, "body1"), parts.body(x, "body2")} for x in groups if x.tag == "exclude"]
     named = {x.element.attributes.get("name", ""): x for x in listed}
-    for pair in (x for x in groups if x.tag == "pair"):
-        yield _named(parts.settings.filled(pair, "main"), named)
+    override = _override(root, parts)
+    paired = set()
+    for element in (x for x in groups if x.tag == "pair"):
+        pair = parts.settings.filled(element, "main")
+        check_dimension(pair)
+        a, b = (_geom(pair, key, named) for key in ("geom1", "geom2"))
+        law = _law(override or _five(pair, "friction", parts), whole(pair, "condim", "3"))
+        paired.add(frozenset((id(a), id(b))))
+        if welded(a.body) == welded(b.body):
+            note = f"{pair} is of geoms that do not move against each other, and is left out"
+            parts.notes.append(f"{note} (line {pair.place.line})")
+        else:
+            yield a, b, law
+    keeps_parents = "filterparent" in parts.settings.disabled
     for a, b in combinations(listed, 2):
         one, other = welded(a.body), welded(b.body)
-        if one == other or {a.body, b.body} in apart:
+        if one == other or {a.body, b.body} in apart or frozenset((id(a), id(b))) in paired:
             continue
-        if "ground" not in (one, other) and (above(one) == other or above(other) == one):
+        is_near = "ground" not in (one, other) and (above(one) == other or above(other) == one)
+        if is_near and not keeps_parents:
             continue
         if a.bits[0] & b.bits[1] or b.bits[0] & a.bits[1]:
-            yield a, b, _law(*_combined(a, b))
+            coefficients, dimension = _combined(a, b)
+            yield a, b, _law(override or coefficients, dimension)
 
 
-def _named(pair: Element, named: dict[str, Touching]) -> tuple[Touching, Touching, Friction]:
-    ends = []
-    for key in ("geom1", "geom2"):
-        if pair.get(key) not in named:
-            raise NamingError.unknown("geom", pair.get(key), named, place=pair.place)
-        ends.append(named[pair.get(key)])
-    coefficients, dimension = _combined(*ends)
-    words = pair.attributes.get("friction", "").split()
-    if words:  # sliding twice, pivoting, rolling twice
-        own = {"friction": " ".join([*words[:1], *words[2:4]])}
-        coefficients = friction_in(Element("pair", own, pair.place), FRICTION)
-    if "condim" in pair.attributes:
-        dimension = int(number_in(pair, "condim"))
-    return ends[0], ends[1], _law(coefficients, dimension)
+def _geom(pair: Element, key: str, named: dict[str, Touching]) -> Touching:
+    """The geom that a pair names."""
+    if pair.get(key) not in named:
+        raise NamingError.unknown("geom", pair.get(key), named, place=pair.place)
+    return named[pair.get(key)]
+
+
+def _override(root: Element, parts: Parts) -> list[Any]:
+    """The friction of all contacts, where the flag `override` says so; else nothing."""
+    if "override" not in parts.settings.enabled:
+        return []
+    own: dict[str, str] = {}
+    for option in root.all("option"):
+        own |= {key: x for key, x in option.attributes.items() if key == "o_friction"}
+    return _five(Element("option", own, root.place), "o_friction", parts)
+
+
+def _five(element: Element, key: str, parts: Parts) -> list[Any]:
+    """Sliding, pivoting, rolling of the five numbers of a pair, whatever its geoms say."""
+    words = element.attributes.get(key, "").split()[:5]
+    values = _filled_up(element, key, (*words, *FIVE[len(words) :]))
+    first, second, pivoting, rolling, other = values
+    if first != second or rolling != other:
+        note = f"{key!r} of {element} has two directions, of which the first is read"
+        parts.notes.append(f"{note} (line {element.place.line})")
+    return [first, pivoting, rolling]
 
 
 def _combined(a: Touching, b: Touching) -> tuple[list[Any], int]:

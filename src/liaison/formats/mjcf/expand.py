@@ -16,12 +16,12 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.errors import NamingError, TextError
+from liaison.errors import ModelError, NamingError, TextError
 from liaison.formats.urdf.xml import MAX_BYTES, MAX_ELEMENTS, Element, elements_of, numbers_in
 from liaison.model.values import floats
 from liaison.spatial import Array, compose, identity, product, quaternion_of, zeros
 
-from .values import ACTUATORS, TURNS, Settings, settings_of
+from .values import ACTUATORS, TURNS, Settings, check_long, settings_of
 
 PLACED = ("body", "geom", "site", "camera", "light", "flexcomp", "composite")
 CLASSED = ("geom", "site", "joint", "camera", "light")
@@ -326,13 +326,27 @@ def _move(element: Element, X: tuple[Array, Array], settings: Settings) -> None:
         attributes |= {"pos": _text(p + R @ pos), "axis": _text(R @ axis)}
         return
     if "fromto" in attributes:
-        ends = np.array([float(x) for x in numbers_in(element, "fromto", 6, "")]).reshape(2, 3)
-        attributes["fromto"] = _text(p + ends @ R.T)
-        return
+        _stand(element, settings)
     Y: Any = [np.array(floats(x, {}), dtype=float) for x in settings.pose(element)]
     for key in TURNS:
         attributes.pop(key, None)
     attributes |= {"pos": _text(p + R @ Y[1]), "quat": _text(quaternion_of(R @ Y[0]))}
+
+
+def _stand(element: Element, settings: Settings) -> None:
+    """Writes `fromto` as a place, a turn and sizes, whose axes a frame then turns."""
+    check_long(element)
+    ends = np.array([float(x) for x in numbers_in(element, "fromto", 6, "")]).reshape(2, 3)
+    back, own = ends[0] - ends[1], element.attributes
+    first, half = own.get("size", "").split()[:1], float(np.linalg.norm(back)) / 2
+    if not half:
+        raise ModelError(f"{element} goes from a point to itself.", place=element.place)
+    if first:
+        is_round = own["type"] in ("capsule", "cylinder")
+        own["size"] = " ".join([*first * (1 if is_round else 2), repr(half)])
+    del own["fromto"]
+    turn = np.array(floats(settings.by_z(back.tolist()), {}), dtype=float)
+    own |= {"pos": _text(ends.mean(axis=0)), "quat": _text(quaternion_of(turn))}
 
 
 def _text(values: Any) -> str:

@@ -57,14 +57,13 @@ ELEMENTS: Mapping[str, Mapping[str, str]] = {
         "error": "muscle dcmotor orientation pid plugin",
     },
     "sensor": {
-        "read": "jointpos jointvel tendonpos tendonvel actuatorpos actuatorvel ballquat ballangvel "
-        "framepos framequat framexaxis frameyaxis framezaxis framelinvel frameangvel velocimeter "
-        "gyro clock",
-        "ignored": "touch accelerometer force torque magnetometer camprojection rangefinder "
-        "actuatorfrc jointactuatorfrc tendonactuatorfrc jointlimitpos jointlimitvel jointlimitfrc "
-        "tendonlimitpos tendonlimitvel tendonlimitfrc framelinacc frameangacc subtreecom "
-        "subtreelinvel subtreeangmom insidesite distance normal fromto contact e_potential "
-        "e_kinetic tactile user plugin",
+        "read": "jointpos jointvel jointactuatorfrc tendonpos tendonvel tendonactuatorfrc "
+        "actuatorpos actuatorvel actuatorfrc ballquat ballangvel framepos framequat framexaxis "
+        "frameyaxis framezaxis framelinvel frameangvel velocimeter gyro magnetometer subtreecom "
+        "subtreelinvel subtreeangmom e_kinetic clock",
+        "ignored": "touch accelerometer force torque camprojection rangefinder jointlimitpos "
+        "jointlimitvel jointlimitfrc tendonlimitpos tendonlimitvel tendonlimitfrc framelinacc "
+        "frameangacc insidesite distance normal fromto contact e_potential tactile user plugin",
     },
     "keyframe": {"read": "key"},
 }
@@ -74,9 +73,9 @@ READ: Mapping[str, str] = {
     "mujoco": "model",
     "compiler": "angle eulerseq coordinate inertiafromgeom inertiagrouprange settotalmass "
     "boundmass boundinertia balanceinertia autolimits meshdir assetdir",
-    "option": "gravity wind density viscosity",
+    "option": "gravity wind density viscosity magnetic actuatorgroupdisable o_friction",
     "flag": "gravity spring damper passive frictionloss equality constraint limit contact "
-    "actuation clampctrl",
+    "actuation clampctrl filterparent override",
     "mesh": "name class file scale refpos refquat vertex face inertia builtin",
     "hfield": "name file content_type nrow ncol elevation size",
     "body": f"{_PLACE} childclass gravcomp",
@@ -107,17 +106,13 @@ READ: Mapping[str, str] = {
     "attach": "model body prefix",
     "model": "name file",
     "key": "name time qpos qvel act ctrl",
-    "jointpos": f"{_SENSOR} joint",
-    "jointvel": f"{_SENSOR} joint",
-    "ballquat": f"{_SENSOR} joint",
-    "ballangvel": f"{_SENSOR} joint",
-    "tendonpos": f"{_SENSOR} tendon",
-    "tendonvel": f"{_SENSOR} tendon",
-    "actuatorpos": f"{_SENSOR} actuator",
-    "actuatorvel": f"{_SENSOR} actuator",
-    "velocimeter": f"{_SENSOR} site",
-    "gyro": f"{_SENSOR} site",
-    "clock": _SENSOR,
+    **dict.fromkeys(("jointpos", "jointvel", "jointactuatorfrc"), f"{_SENSOR} joint"),
+    **dict.fromkeys(("ballquat", "ballangvel"), f"{_SENSOR} joint"),
+    **dict.fromkeys(("tendonpos", "tendonvel", "tendonactuatorfrc"), f"{_SENSOR} tendon"),
+    **dict.fromkeys(("actuatorpos", "actuatorvel", "actuatorfrc"), f"{_SENSOR} actuator"),
+    **dict.fromkeys(("velocimeter", "gyro", "magnetometer"), f"{_SENSOR} site"),
+    **dict.fromkeys(("subtreecom", "subtreelinvel", "subtreeangmom"), f"{_SENSOR} body"),
+    **dict.fromkeys(("clock", "e_kinetic"), _SENSOR),
     **{
         f"frame{x}": f"{_SENSOR} objtype objname reftype refname"
         for x in ("pos", "quat", "xaxis", "yaxis", "zaxis", "linvel", "angvel")
@@ -130,10 +125,10 @@ STILL: Mapping[str, str] = {
     "compiler": "strippath fitaabb texturedir discardvisual usethread fusestatic exactmeshinertia "
     "saveinertial savecanonical savecompiled passthrough conflict alignfree",
     "option": "timestep impratio tolerance ls_tolerance noslip_tolerance ccd_tolerance "
-    "sleep_tolerance magnetic integrator cone jacobian solver iterations ls_iterations "
-    "noslip_iterations ccd_iterations sdf_iterations sdf_initpoints actuatorgroupdisable o_margin "
-    "o_solref o_solimp o_friction apirate mpr_iterations mpr_tolerance",
-    "flag": "warmstart filterparent refsafe sensor midphase nativeccd eulerdamp autoreset override "
+    "sleep_tolerance integrator cone jacobian solver iterations ls_iterations "
+    "noslip_iterations ccd_iterations sdf_iterations sdf_initpoints o_margin "
+    "o_solref o_solimp apirate mpr_iterations mpr_tolerance",
+    "flag": "warmstart refsafe sensor midphase nativeccd eulerdamp autoreset "
     "energy fwdinv invdiscrete multiccd island sleep diagexact ipc speculative",
     "mesh": "content_type material maxhullvert normal params smoothnormal texcoord",
     "body": "mocap sleep fuse simple",

@@ -1,6 +1,6 @@
 """Mass geometry of MJCF bodies: <inertial>, or the geoms evenly filled; and shapes to look at.
 
-Public names: Geoms, kind_of, SOLID, SIZES.
+Public names: Geoms, kind_of, check_dimension, SOLID, SIZES.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from liaison.errors import ModelError, NamingError
+from liaison.errors import ModelError, NamingError, TextError
 from liaison.expr import PI
 from liaison.formats.poses import rows_of
 from liaison.formats.urdf.links import color_text, possible_inertia, symmetric
@@ -26,13 +26,12 @@ from liaison.spatial import (
     array,
     is_zero,
     product,
-    rotation_onto_z,
 )
 
 from .fields import Fields
 from .hfields import HeightFields
-from .meshes import Meshes
-from .values import Settings
+from .meshes import Meshes, principal_axes
+from .values import TURNS, Settings, check_long, whole
 
 SOLID = ("sphere", "capsule", "cylinder", "ellipsoid", "box")
 MASSLESS = ("plane", "hfield")
@@ -40,6 +39,8 @@ ROUNDED = "ellipsoids are drawn, and touch in scenes, as balls of their largest 
 
 SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
 KINDS = (*SOLID, *MASSLESS, "mesh", "sdf")
+DIMENSIONS = (1, 3, 4, 6)
+"""Values of `condim`."""
 DENSITY = "1000"
 
 
@@ -52,16 +53,18 @@ class Geoms:
         self.settings, self.fields, self.meshes = settings, fields, meshes
         self.terrains = terrains
         self.strict, self.notes = fields.strict, fields.notes
-        self.single: dict[str, Any] = {}  # body -> axes of its only geom with a mass
+        self.axes: dict[str, Any] = {}  # body -> principal axes, in MuJoCo's order
 
     def body(self, name: str, element: Element) -> Body:
         """The body of an element: its mass from <inertial>, or from its geoms."""
         geoms = element.all("geom")
         for geom in geoms:
-            self.fields.check(geom)
+            self.check(geom)
         inertial, how = element.one("inertial"), self.settings.inertia_from_geoms
         if inertial is not None and how != "true":
             total = self.inertial(self.fields.check(inertial), name)
+            if "fullinertia" not in inertial.attributes:
+                self.axes[name] = self.settings.turn(inertial)
         elif how == "false":
             total = Inertia.massless(WORLD)
         else:
@@ -69,19 +72,34 @@ class Geoms:
             heavy = [x for x in geoms if first <= number_in(x, "group", "0") <= last]
             solid = [x for x in heavy if self.is_solid(x, name) and not self.is_massless(x)]
             total = self.filled(solid)
-            if len(solid) == 1 and kind_of(solid[0]) in SOLID:
-                self.single[name] = self.least_turn(solid[0])
+            if len(solid) == 1:
+                self.axes[name] = self.own_axes(solid[0])
+        if name not in self.axes:
+            self.axes[name] = principal_axes(floats(total.rotational, {}))
         total = self.bounded(total)
         shapes = tuple(s for x in geoms for s in self.shapes(x))
         rows, com = rows_of(symmetric(total.rotational)), tuple(total.com)
         return Body(name, total.mass, com, rows, shapes, place=element.place)
+
+    def check(self, geom: Element) -> Element:
+        """A geom whose attributes are of the right kind, and whose sizes can be."""
+        self.fields.check(geom)
+        for key in ("contype", "conaffinity", "priority", "group"):
+            whole(geom, key, "0")
+        check_dimension(geom)
+        kind = kind_of(geom)
+        if "fromto" in geom.attributes:
+            check_long(geom)
+        if kind in SOLID and "mesh" not in geom.attributes:
+            self.sizes(geom)
+        return geom
 
     def bounded(self, total: Inertia) -> Inertia:
         """At least `boundmass` and, along the principal axes, `boundinertia`; `balanceinertia`."""
         least, moment = self.settings.least_mass, self.settings.least_inertia
         if not (least or moment or self.settings.is_balanced):
             return total
-        mass = max(total.mass, least, key=float)
+        mass = least if float(floats(total.mass, {})) < least else total.mass
         moments, axes = np.linalg.eigh(floats(total.rotational, {}))
         moments = np.maximum(moments, float(moment))
         if self.settings.is_balanced and moments[2] > moments[0] + moments[1]:
@@ -96,6 +114,10 @@ class Geoms:
             raise ModelError(message, place=element.place)
         R, p = self.settings.pose(element)
         if "fullinertia" in element.attributes:
+            turns = [key for key in TURNS if key in element.attributes]
+            if turns:
+                message = f"{element} has both 'fullinertia' and {turns[0]!r}; it takes one."
+                raise TextError(message, place=element.place)
             xx, yy, zz, xy, xz, yz = numbers_in(element, "fullinertia", 6, "")
         else:
             xx, yy, zz = numbers_in(element, "diaginertia", 3, "0 0 0")
@@ -144,6 +166,10 @@ class Geoms:
         if len(sizes) < count:
             message = f"{geom} has {len(sizes)} sizes; a {kind} takes {count}."
             raise ModelError(message, place=geom.place)
+        for size in sizes[:count]:
+            if size <= 0:
+                message = f"a size of {geom} is {float(size):g}; the sizes of a {kind} are positive"
+                raise ModelError(f"{message}.", place=geom.place)
         if not is_long:
             return list(sizes[:count])
         half = self.fromto(geom)[1] / 2
@@ -159,11 +185,11 @@ class Geoms:
         return along, length, [(a + b) / 2 for a, b in zip(ends[:3], ends[3:], strict=True)]
 
     def placed(self, geom: Element) -> tuple[Any, Any]:
-        """The pose of a geom on its body; z along fromto."""
+        """The pose of a geom or site on its body; z by the least turn from `fromto` back."""
         if "fromto" not in geom.attributes:
             return self.settings.pose(geom)
         along, _, middle = self.fromto(geom)
-        return rotation_onto_z(along), array(middle)
+        return self.settings.by_z([-x for x in along]), array(middle)
 
     def tensor(self, geom: Element) -> tuple[Any, Any, Any]:
         """Mass, centre and moments of inertia about it in the geom's own axes."""
@@ -178,11 +204,12 @@ class Geoms:
         xx, yy, zz = (mass * share for share in shares)
         return mass, (0, 0, 0), [[xx, 0, 0], [0, yy, 0], [0, 0, zz]]
 
-    def least_turn(self, geom: Element) -> Any:
-        """The axes of a geom, by the least turn of z where its ends are given."""
-        if "fromto" not in geom.attributes:
-            return self.settings.turn(geom)
-        return self.settings.by_z(self.fromto(geom)[0])
+    def own_axes(self, geom: Element) -> Any:
+        """The axes of a geom's moments: its own, or those of its mesh."""
+        R = self.placed(geom)[0]
+        if kind_of(geom) in SOLID:
+            return R
+        return product(R, principal_axes(self.meshes.solid(geom.get("mesh"), geom)[2]))
 
     def mass(self, geom: Element, volume: Any) -> Any:
         """Of the geom itself, or by its density."""
@@ -239,6 +266,13 @@ def kind_of(geom: Element) -> str:
     if kind not in KINDS:
         raise NamingError.unknown("type of geom", kind, KINDS, place=geom.place)
     return kind
+
+
+def check_dimension(element: Element) -> None:
+    """Rejects a `condim` that MuJoCo does not have."""
+    if whole(element, "condim", "3") not in DIMENSIONS:
+        message = f"'condim' of {element} is {element.attributes['condim']}; it is 1, 3, 4 or 6"
+        raise TextError(f"{message}.", place=element.place)
 
 
 def _sphere(s: list[Any]) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ over triangles a, b, e: so MuJoCo takes meshes by default (`legacy`), with c the
 surface where it looks for the centre of mass, and that centre where it counts volume and inertia.
 With `exact`, d keeps its sign, which is right for closed surfaces of any form.
 
-Public names: Mesh, Meshes.
+Public names: Mesh, Meshes, principal_axes.
 
 Source: MUJOCO XML reference, asset/mesh.
 """
@@ -33,6 +33,8 @@ from .values import Settings
 Floats = NDArray[np.float64]
 MOST_CHECKS = 10**8
 """Corners times triangles up to which it is looked whether a mesh is convex."""
+MOST_TURNS, ROUNDED = 500, 1e-12
+"""Turns of the method of Jacobi, and the size of an entry that it takes as none."""
 SMALLEST = 1e-15
 """Volume [m³] below which MuJoCo takes a mesh as none."""
 
@@ -65,6 +67,33 @@ class Mesh(NamedTuple):
         heights = normals @ self.corners.T - np.einsum("ij,ij->i", normals, a)[:, None]
         size = float(np.ptp(self.corners, axis=0).max())
         return bool(np.all(heights <= 1e-9 * size**3))
+
+
+def principal_axes(tensor: Any) -> Floats:
+    """Principal axes as MuJoCo orders and turns them, also where moments are equal: its columns.
+
+    The largest entry beside the diagonal is turned away (Jacobi) until all are below 1e-12; then
+    the moments are put in falling order.
+    """
+    A, R = np.array(tensor, dtype=float), np.eye(3)
+    for _ in range(MOST_TURNS):
+        D = R.T @ A @ R
+        i, j = max(((0, 1), (0, 2), (1, 2)), key=lambda ij: (abs(D[ij]), ij))
+        if abs(D[i, j]) < ROUNDED:
+            break
+        tau = (D[j, j] - D[i, i]) / (2 * D[i, j])
+        t = (1 if tau >= 0 else -1) / (abs(tau) + np.hypot(1, tau))
+        c = 1 / np.hypot(1, t)
+        turn = np.eye(3)
+        turn[i, i] = turn[j, j] = c
+        turn[i, j], turn[j, i] = c * t, -c * t
+        R = R @ turn
+    moments = np.diag(R.T @ A @ R).copy()
+    for k in (0, 1, 0):
+        if moments[k] + ROUNDED < moments[k + 1]:
+            moments[[k, k + 1]] = moments[[k + 1, k]]
+            R[:, [k, k + 1]] = np.stack((R[:, k + 1], -R[:, k]), axis=1)
+    return R
 
 
 def _pyramids(a: Floats, b: Floats, e: Floats, tip: Floats, is_signed: bool) -> Floats:

@@ -2,22 +2,23 @@
 
     M = Σ m Jᵀ J + Jωᵀ I Jω + armature                                                  (poses-1)
 
-over all bodies at the described configuration is what MuJoCo scales its automatic springs and
-dampers with. A fluid acts on boxes that have the bodies' inertia, by Rayleigh's function
+over all bodies at the described configuration, with the armature of joints and tendons, is what
+MuJoCo scales its automatic springs and dampers with. A fluid acts on boxes that have the bodies'
+inertia, by Rayleigh's function
 
     D = Σ ½ c v² + ½ k ω² + Σ ⅓ (ρ/2) bⱼ bₖ |vᵢ|³ + ⅓ (ρ/64) bᵢ (bⱼ⁴ + bₖ⁴) |ωᵢ|³     (poses-2)
 
 with c = 3 π d β and k = π d³ β, d the mean side of the box b, v the velocity of the centre of mass
 against the wind and ω, both in the principal axes.
 
-Public names: Poses, described, weights, fluid_drag.
+Public names: Poses, described, weights, slopes, carried, fluid_drag.
 
 Source: MUJOCO Computation, kinematics and passive forces.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, final
 
@@ -25,13 +26,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 import liaison.model as model
-from liaison.expr import absolute, as_expr, directional, symbol
+from liaison.expr import ZERO, Expr, absolute, as_expr, cos, directional, sin, symbol
 from liaison.formats.urdf.xml import Element, number_in, numbers_in
 from liaison.model.values import floats
-from liaison.spatial import Array, array, compose, identity, product, zeros
+from liaison.spatial import (
+    Array,
+    array,
+    compose,
+    dot,
+    identity,
+    product,
+    quaternion_of,
+    quaternion_product,
+    zeros,
+)
 from liaison.spatial.plucker import inverse
 
 from .parts import Parts, Pose
+from .values import is_true
 
 Floats = NDArray[np.float64]
 
@@ -79,6 +91,24 @@ class Poses:
         """The pose of a marker."""
         return compose(*self.of(marker.body), marker.rotation, marker.position)
 
+    def quaternion(self, marker: model.Marker) -> Array:
+        """The unit quaternion of a marker's axes, a smooth function of the coordinates."""
+        e: Array = array([1, 0, 0, 0])
+        for name in self.path(marker.body):
+            joint = self.joints[name]
+            for part in (_fixed(joint.predecessor), self.half(joint)):
+                e = quaternion_product(e, part)
+            w, x, y, z = _fixed(joint.successor)
+            e = quaternion_product(e, array([w, -x, -y, -z]))
+        return quaternion_product(e, _fixed(marker))
+
+    def half(self, joint: model.Joint) -> Array:
+        """The quaternion of a joint: of its turn about z, or its own."""
+        q = [symbol(x) if self.values is None else self.values[x] for x in joint.coordinates]
+        if isinstance(joint.type, model.Revolute):
+            return array([cos(q[0] / 2), 0, 0, sin(q[0] / 2)])
+        return array(q[-4:] if len(q) > 1 else [1, 0, 0, 0])
+
     # ---- of symbols alone
 
     def rates(self, formulas: list[Any], *bodies: str) -> list[Any]:
@@ -106,6 +136,12 @@ class Poses:
         return total
 
 
+def _fixed(marker: model.Marker) -> Array:
+    """The quaternion of a marker on its body."""
+    R = floats(marker.rotation, {})
+    return array([1, 0, 0, 0] if np.array_equal(R, np.eye(3)) else list(quaternion_of(R)))
+
+
 def _back(marker: model.Marker) -> tuple[Any, Any]:
     pose: tuple[Any, Any] = inverse(marker.rotation, marker.position)
     return pose
@@ -130,8 +166,13 @@ def described(parts: Parts, *, of_springs: bool = False) -> dict[str, float]:
     return values
 
 
-def weights(parts: Parts) -> dict[str, float]:
-    """The mean inverse inertia of each joint's speeds where the file describes it, by (poses-1)."""
+def weights(parts: Parts, tendons: Iterable[Any]) -> dict[str, float]:
+    """The mean inverse inertia of each joint's speeds where the file describes it, by (poses-1).
+
+    Args:
+        parts: bodies and joints.
+        tendons: with their elements and rates; their armature counts.
+    """
     values = described(parts)
     poses = Poses(parts, values)
     columns: dict[str, tuple[int, Floats, Floats, Floats]] = {}
@@ -144,6 +185,12 @@ def weights(parts: Parts) -> dict[str, float]:
             columns[joint.successor.body] = (count, p, R @ S[:3], R @ S[3:])
             count += joint.type.nv
     M = _inertia(parts, poses, columns, count)
+    speeds = [x for joint in parts.joints.values() for x in joint.speeds]
+    for tendon in tendons:
+        inertia = float(tendon.element.attributes.get("armature", "0"))
+        if inertia:
+            J = slopes(tendon.rate, speeds, values)
+            M += inertia * np.outer(J, J)
     inverse_inertia = np.linalg.inv(M) if count else M
     means, at = {}, 0
     for name, joint in parts.joints.items():
@@ -151,6 +198,12 @@ def weights(parts: Parts) -> dict[str, float]:
         means[name] = float(np.diag(inverse_inertia)[at : at + n].mean()) if n else 0.0
         at += n
     return means
+
+
+def slopes(rate: Expr, speeds: list[str], values: Mapping[str, float]) -> Floats:
+    """∂(rate)/∂(speeds) of a rate that is linear in them, where the coordinates have values."""
+    parts = [directional([rate], {symbol(x): as_expr(1)})[0] for x in speeds]
+    return floats(parts, values)
 
 
 def _inertia(
@@ -179,6 +232,35 @@ def _inertia(
     return M
 
 
+# ---- against the weight
+
+
+def carried(
+    parts: Parts, at: model.Marker, lift: tuple[Any, ...], place: Any, *, is_on: bool
+) -> Expr:
+    """Adds a force against the weight of a body, and returns its power.
+
+    Joints with `actuatorgravcomp` feel it only where actuation is on; what they would feel is
+    taken back otherwise, as (power of the lift along their speeds) in Rayleigh's function.
+    """
+    poses, off = Poses(parts), []
+    moving = [poses.joints[x] for x in poses.path(at.body) if poses.joints[x].type.nv]
+    if not moving:
+        return ZERO
+    power = as_expr(dot(lift, poses.rates(list(poses.at(at)[1]), at.body)))
+    if not is_on:
+        off = [x for x in moving if is_true(parts.elements[x.name], "actuatorgravcomp")]
+    if len(off) < len(moving):
+        force = model.PointWrench(f"gravcomp of {at.body}", at, lift, place=place)
+        parts.forces.append(force)
+    if 0 < len(off) < len(moving):
+        speeds = [symbol(x) for joint in off for x in joint.speeds]
+        back = sum(directional([power], {v: as_expr(1)})[0] * v for v in speeds)
+        name = f"gravcomp of {at.body} without actuators"
+        parts.forces.append(model.Dissipation(name, as_expr(back), place=place))
+    return power
+
+
 # ---- a fluid
 
 
@@ -186,14 +268,16 @@ SMALLEST = 1e-15
 """Mass or moment below which MuJoCo takes none."""
 
 
-def fluid_drag(root: Element, parts: Parts, single: Mapping[str, Any]) -> None:
+def fluid_drag(root: Element, parts: Parts, axes: Mapping[str, Any]) -> None:
     """Adds the drag of every body that moves, where the file has a medium, by (poses-2).
 
     Args:
         root: of the file.
         parts: with all bodies and joints.
-        single: axes of a body's only geom, by body.
+        axes: principal axes of the bodies' inertia.
     """
+    if "passive" in parts.settings.disabled:
+        return
     options = {key: x.attributes[key] for x in root.all("option") for key in x.attributes}
     option = Element("option", options, root.place)
     density, viscosity = number_in(option, "density", "0"), number_in(option, "viscosity", "0")
@@ -206,20 +290,11 @@ def fluid_drag(root: Element, parts: Parts, single: Mapping[str, Any]) -> None:
         path = [poses.joints[x] for x in poses.path(name)]
         if mass < SMALLEST or not any(x.type.nv for x in path):
             continue
-        axes, moments = principal(body, single.get(name))
+        R = floats(axes[name], {})
+        moments = np.diag(R.T @ floats(body.inertia, {}) @ R)
         b = np.sqrt(np.maximum(SMALLEST, moments.sum() - 2 * moments) / mass * 6)
-        drag = _drag(poses, body, axes, b, (float(density), float(viscosity)), wind)
+        drag = _drag(poses, body, R, b, (float(density), float(viscosity)), wind)
         parts.forces.append(model.Dissipation(f"fluid on {name}", drag, place=body.place))
-
-
-def principal(body: model.Body, single: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Principal axes and moments: those of a body's only geom, in its order, or sorted."""
-    tensor = floats(body.inertia, {})
-    if single is not None:
-        R = floats(single, {})
-        return R, np.diag(R.T @ tensor @ R)
-    moments, axes = np.linalg.eigh(tensor)
-    return axes, moments
 
 
 def _drag(

@@ -6,13 +6,14 @@ equalities, actuators, sensors, keyframes, gravity, classes of defaults, include
 repetitions. The tables of fields.py list what is read, what is ignored and named in the notes, and
 what is an error, or a note where the reading is lenient.
 
-Public names: read_mjcf, reading_of_mjcf, sensors, keyframes.
+Public names: read_mjcf, reading_of_mjcf, keyframes.
 
-Source: MUJOCO XML reference, sections sensor and keyframe.
+Source: MUJOCO XML reference, section keyframe.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any, final
@@ -21,12 +22,7 @@ import numpy as np
 
 import liaison.model as model
 from liaison.errors import NamingError, OptionError, Place, TextError
-from liaison.expr import (
-    ZERO,
-    as_expr,
-    collector_paused,
-    symbol,
-)
+from liaison.expr import ZERO, Expr, as_expr, collector_paused
 from liaison.formats.decompose import decomposition
 from liaison.formats.guard import Reading, check_bodies, computable
 from liaison.formats.lsd.formulas.values import plain
@@ -43,7 +39,6 @@ from liaison.spatial import (
     array,
     compose,
     identity,
-    product,
     rotation_quaternion,
     zeros,
 )
@@ -56,142 +51,15 @@ from .geoms import Geoms
 from .hfields import HeightFields
 from .joints import Joints
 from .meshes import Meshes
+from .names import check_names
 from .parts import Parts, Pose, marker_at
-from .poses import Poses, fluid_drag, weights
+from .poses import carried, fluid_drag, weights
+from .sensors import Sensors
 from .tendons import Tendon, equalities, tendons
 from .values import number
 
-AXES = ("x", "y", "z")
-OF_FRAMES = ("framepos", "framelinvel", "frameangvel", "framexaxis", "frameyaxis", "framezaxis")
 SHORTEST = 1e-10
 """Length of a quaternion below which it has no direction."""
-
-
-def sensors(root: Element, parts: Parts, tendons: dict[str, Tendon], actuators: Actuators) -> None:
-    """Adds an output for each sensor whose reading is a formula of the state."""
-    poses = Poses(parts)
-    for element in (x for group in root.all("sensor") for x in group.children):
-        if "sensor" in parts.settings.disabled:
-            continue
-        if element.tag in _SCALARS:
-            parts.fields.check(element)
-            _add(element, parts, _SCALARS[element.tag](element, parts, tendons, actuators))
-        elif element.tag in OF_FRAMES and "refname" not in element.attributes:
-            parts.fields.check(element)
-            marker = _frame(element, parts)
-            if marker is None:
-                parts.fields.count(f"<{element.tag}> of a {element.get('objtype')}")
-            else:
-                _add(element, parts, _framed(element.tag, marker, poses))
-        elif element.tag in ("gyro", "velocimeter"):
-            parts.fields.check(element)
-            site = parts.site(element, "site")
-            tag = "frameangvel" if element.tag == "gyro" else "framelinvel"
-            values, unit = _framed(tag, site, poses)
-            back = array(poses.at(site)[0].T)
-            _add(element, parts, (list(product(back, array(values))), unit))
-        elif element.tag in OF_FRAMES or element.tag == "framequat":
-            parts.fields.count(f"<{element.tag}> in <sensor>")
-
-
-def _add(element: Element, parts: Parts, reading: tuple[list[Any], str]) -> None:
-    """One output, or one for each component."""
-    formulas, unit = reading
-    taken = [x.name for x in parts.outputs] + [x.name for x in parts.inputs]
-    taken += [label for joint in parts.joints.values() for label in joint.coordinates]
-    wish = element.attributes.get("name") or f"{element.tag} {len(parts.outputs) + 1}"
-    name = parts.free(f"{wish} sensor" if wish in taken else wish, taken)
-    parts_of = [name] if len(formulas) == 1 else [f"{name}.{x}" for x in _components(formulas)]
-    for label, formula in zip(parts_of, formulas, strict=True):
-        parts.outputs.append(model.Output(label, as_expr(formula), unit, place=element.place))
-
-
-def _components(formulas: list[Any]) -> tuple[str, ...]:
-    return ("w", *AXES) if len(formulas) == 4 else AXES
-
-
-def _joint(element: Element, parts: Parts, *_: Any) -> tuple[list[Any], str]:
-    """A coordinate in MuJoCo's count, or its rate."""
-    label = parts.coordinate(element, "joint")
-    is_length = isinstance(parts.joint(element, "joint").type, model.Prismatic)
-    if element.tag == "jointvel":
-        return [symbol(f"{label}'")], "m/s" if is_length else "rad/s"
-    shift = parts.references.get(element.get("joint"), 0)
-    return [symbol(label) + shift], "m" if is_length else "rad"
-
-
-def _ball(element: Element, parts: Parts, *_: Any) -> tuple[list[Any], str]:
-    """The quaternion of a ball, or its angular velocity in the axes of its body."""
-    joint = parts.joint(element, "joint")
-    if not isinstance(joint.type, model.Spherical):
-        message = f"{element} names joint {joint.name!r}, which is no ball."
-        raise TextError(message, place=element.place)
-    if element.tag == "ballquat":
-        return [symbol(x) for x in joint.coordinates], ""
-    return [symbol(x) for x in joint.speeds], "rad/s"
-
-
-def _tendon(
-    element: Element, parts: Parts, tendons: dict[str, Tendon], _: Any
-) -> tuple[list[Any], str]:
-    """The length of a tendon, or its rate."""
-    name = element.get("tendon")
-    if name not in tendons:
-        raise NamingError.unknown("tendon", name, tendons, place=element.place)
-    is_rate = element.tag == "tendonvel"
-    return [tendons[name].rate if is_rate else tendons[name].length], "m/s" if is_rate else "m"
-
-
-def _actuator(
-    element: Element, parts: Parts, tendons: Any, actuators: Actuators
-) -> tuple[list[Any], str]:
-    """The length of what an actuator acts along, or its rate."""
-    name = element.get("actuator")
-    if name not in actuators.lengths:
-        raise NamingError.unknown("actuator", name, actuators.lengths, place=element.place)
-    return [actuators.lengths[name][element.tag == "actuatorvel"]], ""
-
-
-def _clock(*_: Any) -> tuple[list[Any], str]:
-    return [symbol("t")], "s"
-
-
-_SCALARS: dict[str, Any] = {
-    "jointpos": _joint,
-    "jointvel": _joint,
-    "ballquat": _ball,
-    "ballangvel": _ball,
-    "tendonpos": _tendon,
-    "tendonvel": _tendon,
-    "actuatorpos": _actuator,
-    "actuatorvel": _actuator,
-    "clock": _clock,
-}
-
-
-def _frame(element: Element, parts: Parts) -> model.Marker | None:
-    """The frame of a body or site that a sensor names; None of anything else."""
-    kind = element.get("objtype")
-    if kind == "site":
-        return parts.site(element, "objname")
-    if kind == "xbody":
-        return model.Marker(parts.body(element, "objname"))
-    if kind == "body" and not element.tag.endswith("axis"):
-        body = parts.body(element, "objname")
-        return model.Marker(body, p=parts.bodies[body].com if body != "ground" else (0, 0, 0))
-    return None
-
-
-def _framed(tag: str, marker: model.Marker, poses: Poses) -> tuple[list[Any], str]:
-    """Where a frame is or how fast, in the ground's axes."""
-    R, p = poses.at(marker)
-    if tag == "framepos":
-        return list(p), "m"
-    if tag == "framelinvel":
-        return poses.rates(list(p), marker.body), "m/s"
-    if tag == "frameangvel":
-        return list(poses.turning(marker.body)), "rad/s"
-    return list(R[:, AXES.index(tag[5])]), ""
 
 
 # ---- keyframes
@@ -204,10 +72,9 @@ def keyframes(root: Element, parts: Parts, actuators: Actuators, wish: str | int
         TextError: a keyframe with a wrong number of values.
         NamingError: no such keyframe.
     """
-    keys = {
-        x.attributes.get("name") or str(k): x
-        for k, x in enumerate(y for group in root.all("keyframe") for y in group.all("key"))
-    }
+    listed = [y for group in root.all("keyframe") for y in group.all("key")]
+    named = {x.attributes["name"]: x for x in listed if x.attributes.get("name")}
+    keys = {x.attributes.get("name") or str(k): x for k, x in enumerate(listed)} | named
     joints = [x for x in parts.joints.values() if x.type.nq]
     counts = {
         "qpos": sum(x.type.nq for x in joints),
@@ -225,6 +92,7 @@ def keyframes(root: Element, parts: Parts, actuators: Actuators, wish: str | int
         parts.notes.append(f"keyframes are not used: {names}; keyframe= starts from one")
     if wish is None:
         return
+    keys = {str(k): x for k, x in enumerate(listed)} | keys
     if str(wish) not in keys:
         place = next((x.place for x in keys.values()), root.place)
         raise NamingError.unknown("keyframe", str(wish), keys, place=place)
@@ -235,6 +103,8 @@ def _begin(
     key: Element, joints: list[Any], counts: dict[str, int], parts: Parts, actuators: Actuators
 ) -> None:
     """Starts of coordinates and speeds, and controls, from a keyframe."""
+    if number_in(key, "time", "0"):
+        parts.notes.append(f"'time' of {key} is not used: a run begins at t = 0")
     place, starts = key.place, {x.label: x for x in parts.starts}
     q = [float(x) for x in numbers_in(key, "qpos", counts["qpos"], "")] if _has(key, "qpos") else []
     v = [float(x) for x in numbers_in(key, "qvel", counts["qvel"], "")] if _has(key, "qvel") else []
@@ -331,6 +201,22 @@ def reading_of_mjcf(
         return _Model(root, files, wishes).reading()
 
 
+def _named_once(records: Sequence[Any], others: Sequence[Any] = ()) -> tuple[Any, ...]:
+    """Records, of which those with a name that is taken get another.
+
+    MuJoCo's joints, tendons, equalities and actuators are named apart from each other, and what
+    is in them is named by them.
+    """
+    taken, named = {x.name for x in others}, []
+    for record in records:
+        name = record.name
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        named.append(record if name == record.name else replace(record, name=name))
+    return tuple(named)
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class _Wishes:
@@ -357,6 +243,7 @@ class _Model:
         self.fields = Fields(wishes.strict, [])
         self.root, self.settings = expanded(root, folder)
         self.fields.check_elements(self.root)
+        check_names(self.root)
         self.parts = Parts(self.settings, self.fields, wishes.limits)
         files = (self.root, self.settings, folder)
         meshes = Meshes(*files, decomposition(wishes.decompose), self.fields.notes)
@@ -371,15 +258,17 @@ class _Model:
         for world in self.root.all("worldbody"):
             self.children(world)
         self.scale()
-        self.compensate()
-        self.settle_springs()
+        actuated = self.compensate()
+        count = len(parts.forces)
         cables = tendons(self.root, parts)
+        self.settle_springs(cables, count)
         equalities(self.root, parts, cables)
-        actuators = Actuators(self.root, parts, cables)
-        fluid_drag(self.root, parts, self.geoms.single)
+        actuators = Actuators(self.root, parts, cables, actuated)
+        fluid_drag(self.root, parts, self.geoms.axes)
         is_read = self.options.contacts
         contacts(self.root, parts, self.geoms, self.touching, is_read=is_read)
-        sensors(self.root, parts, cables, actuators)
+        known = Sensors(parts, self.geoms, self.touching, tendons=cables, actuators=actuators)
+        known.read(self.root)
         keyframes(self.root, parts, actuators, self.options.keyframe)
         name = self.root.attributes.get("model", "") or PurePath(self.root.place.file).stem
         if parts.armature is not ZERO:
@@ -388,9 +277,9 @@ class _Model:
             name=name,
             bodies=tuple(parts.bodies.values()),
             joints=(*parts.joints.values(), *parts.loops),
-            constraints=tuple(parts.constraints),
-            forces=(model.Gravity(self.gravity()), *parts.forces),
-            contacts=tuple(parts.contacts),
+            constraints=_named_once(parts.constraints),
+            forces=_named_once((model.Gravity(self.gravity()), *parts.forces)),
+            contacts=_named_once(parts.contacts, parts.constraints),
             inputs=tuple(parts.inputs),
             outputs=tuple(parts.outputs),
             starts=tuple(parts.starts),
@@ -421,7 +310,7 @@ class _Model:
         check_bodies(world.count("body"), world.place)
         for site in world.all("site"):
             self.site(site, "ground")
-        self.touching += [Touching(self.fields.check(x), "ground") for x in world.all("geom")]
+        self.touching += [Touching(self.geoms.check(x), "ground") for x in world.all("geom")]
         front = [(child, "ground") for child in reversed(world.all("body"))]
         while front:
             child, on = front.pop()
@@ -489,27 +378,44 @@ class _Model:
             mass = float(floats(body.mass, {})) * factor
             bodies[name] = replace(body, mass=mass, inertia=rows)
 
-    def settle_springs(self) -> None:
-        """`springdamper`: stiffness and damping by a time constant and a damping ratio."""
+    def settle_springs(self, cables: dict[str, Tendon], count: int) -> None:
+        """`springdamper`: stiffness and damping by a time constant and a damping ratio.
+
+        Args:
+            cables: the tendons, whose armature counts.
+            count: of the forces before those of tendons.
+        """
         wishes = {
             name: numbers_in(element, "springdamper", 2, "0 0")
             for name, element in self.parts.elements.items()
         }
         wishes = {name: x for name, x in wishes.items() if min(x) > 0}
-        inverse_inertia = weights(self.parts) if wishes else {}
+        inverse_inertia = weights(self.parts, cables.values()) if wishes else {}
+        later = self.parts.forces[count:]
+        del self.parts.forces[count:]
         for name, (time, ratio) in wishes.items():
             inertia = 1 / inverse_inertia[name]
             stiffness = inertia / float(time * time * ratio * ratio)
             words = {"stiffness": repr(stiffness), "damping": repr(2 * inertia / float(time))}
             self.joints.settle(name, words)
+        self.parts.forces += later
 
-    def compensate(self) -> None:
-        """`gravcomp`: that part of a body's weight is carried, at its centre."""
-        pull = [plain(x) for x in self.gravity()]
+    def compensate(self) -> Expr:
+        """`gravcomp`: that part of a body's weight is carried, at its centre; its power.
+
+        Where joints have `actuatorgravcomp`, their actuators carry it: not at all where there are
+        none, or where actuation is off.
+        """
+        pull, parts = [plain(x) for x in self.gravity()], self.parts
+        if "passive" in parts.settings.disabled or not any(pull):
+            return ZERO
+        is_on = "actuation" not in parts.settings.disabled
+        is_on &= any(x.children for x in self.root.all("actuator"))
+        power: Any = ZERO
         for element, name in self.compensated:
-            share, body = number(element, "gravcomp", "0"), self.parts.bodies[name]
-            if share and any(pull):
-                lift = tuple(-share * body.mass * g for g in pull)
+            share, body = number(element, "gravcomp", "0"), parts.bodies[name]
+            lift = tuple(-share * body.mass * g for g in pull)
+            if share:
                 at = model.Marker(name, p=body.com)
-                force = model.PointWrench(f"gravcomp of {name}", at, lift, place=element.place)
-                self.parts.forces.append(force)
+                power = power + carried(parts, at, lift, element.place, is_on=is_on)
+        return as_expr(power)

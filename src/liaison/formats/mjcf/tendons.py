@@ -196,6 +196,9 @@ def _limited(tendon: Tendon, parts: Parts) -> None:
     stated = element.attributes.get("limited", "auto")
     if "range" not in element.attributes or stated == "false":
         return
+    if stated == "auto" and not parts.settings.has_auto_limits:
+        message = f"{element} has a 'range', but does not say whether it is limited."
+        raise TextError(message, place=element.place, hint="Set limited='true' or 'false'.")
     low, high = numbers_in(element, "range", 2, "")
     if low > high:
         message = f"'range' of {element} ends at {float(high):g}, below its begin."

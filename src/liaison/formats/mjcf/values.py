@@ -1,6 +1,6 @@
 """Attributes of MJCF: classes of defaults, angles in degrees or radians, the ways to say a turn.
 
-Public names: Settings, settings_of, is_true, number, over.
+Public names: Settings, settings_of, is_true, number, whole, check_long, over.
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ ACTUATORS = (
     *("general", "motor", "position", "velocity", "intvelocity", "orientation"),
     *("pid", "damper", "cylinder", "muscle", "adhesion", "dcmotor"),
 )
+LAST_GROUP = 30
+"""The last group of actuators that may be off."""
+LONG = ("capsule", "cylinder", "ellipsoid", "box")
+"""Geoms and sites that `fromto` may place."""
 _AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
 
 
@@ -40,6 +44,8 @@ class Settings:
     classes: Mapping[str, Mapping[str, dict[str, str]]] = field(default_factory=dict)
     groups: tuple[int, int] = (0, 5)  # of the geoms that have mass
     disabled: frozenset[str] = frozenset()
+    enabled: frozenset[str] = frozenset()
+    idle: frozenset[int] = frozenset()  # groups of actuators that are off
     compiler: Mapping[str, str] = field(default_factory=dict)  # all attributes of <compiler>
     actuators: Mapping[str, tuple[tuple[str, dict[str, str]], ...]] = field(default_factory=dict)
     # class -> defaults of actuators of any kind, in the order in which they are set
@@ -150,11 +156,13 @@ class Settings:
         y /= np.linalg.norm(y)
         return np.column_stack((x, y, np.cross(x, y)))
 
-    def by_z(self, values: list[Fraction]) -> Array:
-        """The least turn that brings z to a direction."""
+    def by_z(self, values: list[Any]) -> Array:
+        """The least turn that brings z to a direction; exact along an axis."""
         x, y, z = (float(v) for v in values)
         if x == y == 0:
             return identity() if z > 0 else rotation_about((1, 0, 0), PI)
+        if z == 0 and 0 in (x, y):
+            return rotation_about([int(y < 0) - int(y > 0), int(x > 0) - int(x < 0), 0], PI / 2)
         return rotation_about([-y, x, 0], math.atan2(math.hypot(x, y), z))
 
 
@@ -182,6 +190,7 @@ def settings_of(root: Element) -> Settings:
     actuators: dict[str, tuple[tuple[str, dict[str, str]], ...]] = {"main": ()}
     for element in root.all("default"):
         _collect(element, "main", classes, actuators)
+    _check_top(root)
     sequence = attributes.get("eulerseq", "xyz")
     if len(sequence) != 3 or sequence.lower().strip("xyz"):
         raise TextError(f"eulerseq is {sequence!r}; it is three of x, y, z.", place=root.place)
@@ -200,10 +209,23 @@ def settings_of(root: Element) -> Settings:
         how,
         classes,
         (first, last),
-        _disabled(root),
+        *_flags(root),
+        _idle(root),
         attributes,
         actuators,
     )
+
+
+def _check_top(root: Element) -> None:
+    """Rejects a class other than "main" at the top, of which MuJoCo has one."""
+    for element in root.all("default"):
+        name = element.attributes.get("class", "main")
+        if name != "main":
+            raise TextError(
+                f"the outermost <default> has class={name!r}; the class of all is 'main'.",
+                place=element.place,
+                hint=f'Write <default class="{name}"> inside a <default> without class.',
+            )
 
 
 def _one_of(root: Element, attributes: Mapping[str, str], key: str, known: tuple[str, ...]) -> str:
@@ -215,8 +237,8 @@ def _one_of(root: Element, attributes: Mapping[str, str], key: str, known: tuple
     return value
 
 
-def _disabled(root: Element) -> frozenset[str]:
-    """What flags of <option> switch off."""
+def _flags(root: Element) -> tuple[frozenset[str], frozenset[str]]:
+    """What flags of <option> switch off, and on."""
     flags: dict[str, str] = {}
     for element in (x for option in root.all("option") for x in option.all("flag")):
         for name, value in element.attributes.items():
@@ -227,8 +249,22 @@ def _disabled(root: Element) -> frozenset[str]:
             flags[name] = value
     off = {name for name, value in flags.items() if value == "disable"}
     off |= {"spring", "damper"} if "passive" in off else set()
+    off |= {"passive"} if {"spring", "damper"} <= off else set()
     off |= {"frictionloss", "equality", "limit", "contact"} if "constraint" in off else set()
-    return frozenset(off)
+    return frozenset(off), frozenset(name for name, value in flags.items() if value == "enable")
+
+
+def _idle(root: Element) -> frozenset[int]:
+    """`actuatorgroupdisable` of <option>: groups of actuators that are off."""
+    groups: list[str] = []
+    for option in root.all("option"):
+        groups = option.attributes.get("actuatorgroupdisable", " ".join(groups)).split()
+        if not all(x.isdecimal() and int(x) <= LAST_GROUP for x in groups):
+            message = f"'actuatorgroupdisable' of <option> is {' '.join(groups)!r}"
+            raise TextError(
+                f"{message}; it is whole numbers from 0 to {LAST_GROUP}.", place=option.place
+            )
+    return frozenset(int(x) for x in groups)
 
 
 def _collect(
@@ -263,6 +299,31 @@ def over(base: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
 def is_true(element: Element, name: str, default: str = "false") -> bool:
     """A truth value."""
     return element.attributes.get(name, default) == "true"
+
+
+def whole(element: Element, name: str, default: str) -> int:
+    """A whole number.
+
+    Raises:
+        TextError: a number that is none.
+    """
+    value = number_in(element, name, default)
+    if value.denominator != 1:
+        message = f"{name!r} of {element} is {element.attributes[name]}; it is a whole number."
+        raise TextError(message, place=element.place)
+    return int(value)
+
+
+def check_long(element: Element) -> None:
+    """Rejects `fromto` where it has no meaning, or where another attribute places the same."""
+    kind = element.attributes.get("type", "sphere")
+    if kind not in LONG:
+        message = f"{element} is a {kind} and has 'fromto'; that is for {', '.join(LONG)}."
+        raise TextError(message, place=element.place)
+    others = [key for key in ("pos", *TURNS) if key in element.attributes]
+    if others:
+        message = f"{element} has both 'fromto' and {others[0]!r}; it takes one."
+        raise TextError(message, place=element.place)
 
 
 def number(element: Element, name: str, default: str) -> Any:

@@ -1,0 +1,108 @@
+"""Which geoms of MJCF touch, and how: pairs, filters, friction, dimensions."""
+
+import pytest
+
+import liaison
+from liaison.errors import LiaisonError
+from liaison.formats import reading_of_mjcf
+
+FLOOR = '<geom name="f" type="plane" size="1 1 1"/>'
+
+
+def model(contact: str = "", more: str = "", geom: str = "", option: str = "") -> str:
+    """A box g on a floor f, and a ball h that it carries."""
+    return (
+        f"<mujoco>{option}<worldbody>{FLOOR}"
+        f'<body name="b" pos="0 0 0.1"><joint name="x" type="slide" axis="1 0 0"/>'
+        f'<joint name="z" type="slide" axis="0 0 1"/><geom name="g" type="box" size="0.1 0.1 0.1" '
+        f'mass="1" {geom}/>{more}</body></worldbody><contact>{contact}</contact></mujoco>'
+    )
+
+
+BALL = '<body name="c" pos="0 0 0.2"><joint/><geom name="h" size="0.1"/></body>'
+
+
+def contacts(text: str) -> dict[str, tuple[float, float, float]]:
+    """Friction by contact."""
+    listed = reading_of_mjcf(text, contacts=True).mechanism.contacts
+    return {
+        x.name.removeprefix("contact "): (
+            float(x.friction.sliding),
+            float(x.friction.pivoting),
+            float(x.friction.rolling),
+        )
+        for x in listed
+    }
+
+
+SMOOTH, ROUGH = (0, 0, 0), (1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (model(), {"f-g": ROUGH}),
+        (model('<pair geom1="f" geom2="g" condim="1"/>'), {"f-g": SMOOTH}),
+        (model('<pair geom1="g" geom2="f" condim="1"/>'), {"g-f": SMOOTH}),
+        (model('<pair geom1="g" geom2="f" friction="0.2"/>'), {"g-f": (0.2, 0, 0)}),
+        (model('<pair geom1="g" geom2="f" friction=".2 .2 .3 .4 .4" condim="6"/>'),
+         {"g-f": (0.2, 0.3, 0.4)}),
+        # it is as it says, not as its geoms say
+        (model('<pair geom1="g" geom2="f"/>', geom='priority="1" friction="0.1" condim="6"'),
+         {"g-f": ROUGH}),
+        # no filter counts for a pair
+        (model('<pair geom1="g" geom2="f"/><exclude body1="b" body2="world"/>'), {"g-f": ROUGH}),
+        (model('<exclude body1="b" body2="world"/>'), {}),
+        (model('<pair geom1="g" geom2="f"/>', geom='contype="0" conaffinity="0"'),
+         {"g-f": ROUGH}),
+        (model('<exclude body1="c" body2="world"/>', BALL), {"f-g": ROUGH}),
+        (model('<pair geom1="g" geom2="h"/><exclude body1="c" body2="world"/>', BALL),
+         {"g-h": ROUGH, "f-g": ROUGH}),
+        (model('<exclude body1="c" body2="world"/>', BALL,
+               option='<option><flag filterparent="disable"/></option>'),
+         {"g-h": ROUGH, "f-g": ROUGH}),
+        # two pairs of the same geoms are two contacts
+        (model('<pair geom1="g" geom2="f"/><pair geom1="f" geom2="g" condim="1"/>'),
+         {"g-f": ROUGH, "f-g": SMOOTH}),
+        (model(option='<option o_friction="0.3"><flag override="enable"/></option>'),
+         {"f-g": (0.3, 0, 0)}),
+        (model(option='<option o_friction="0.3"/>'), {"f-g": ROUGH}),
+    ],
+)  # fmt: skip
+def test_contacts_are_those_of_pairs_and_filters(text, expected):
+    """Source: MuJoCo 4.0.0, whose contacts these are."""
+    assert contacts(text) == expected
+
+
+@pytest.mark.parametrize(("friction", "way"), [("condim='1'", 2.5), ("friction='.2'", 1.5)])
+def test_a_box_slides_as_its_pair_says(friction, way):
+    """x = (5 − μ 10) t²/2."""
+    text = model(f'<pair geom1="f" geom2="g" {friction}/>', option='<option gravity="5 0 -10"/>')
+    mechanism = reading_of_mjcf(text, contacts=True).mechanism
+    run = liaison.simulate(mechanism, until=1.0)
+    assert run["x"][-1] == pytest.approx(way, abs=1e-6)
+
+
+def test_a_pair_of_one_body_and_two_directions_are_noted():
+    text = model(
+        '<pair geom1="g" geom2="g"/><pair geom1="g" geom2="f" friction="1 2 0.1 0.1 0.1"/>'
+    )
+    content = reading_of_mjcf(text, contacts=True)
+    assert [x.name for x in content.mechanism.contacts] == ["contact g-f"]
+    assert any("do not move against each other" in x for x in content.notes)
+    assert any("has two directions" in x for x in content.notes)
+
+
+@pytest.mark.parametrize("text", [
+    *(model(geom=f'condim="{x}"') for x in ("0", "2", "5", "7", "3.5")),
+    *(model(f'<pair geom1="f" geom2="g" condim="{x}"/>') for x in ("2", "5")),
+    model().replace(FLOOR, FLOOR.replace("name", 'condim="2" name')),
+])  # fmt: skip
+def test_dimensions_that_mujoco_does_not_have_are_rejected(text):
+    with pytest.raises(LiaisonError, match=r"'condim' of <.*it is (1, 3, 4 or 6|a whole number)"):
+        reading_of_mjcf(text, file="m.xml", contacts=True)
+
+
+def test_filters_are_whole_numbers():
+    with pytest.raises(LiaisonError, match=r"'contype' of .* is 1\.5; it is a whole number"):
+        reading_of_mjcf(model(geom='contype="1.5"'))
