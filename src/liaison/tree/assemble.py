@@ -535,8 +535,8 @@ class _Problem:
         off = near + against(residual, self.names)
         held = [name for name in self.q_names if name in firm]
         if loose is not None:
-            near = dict(zip(self.q_names, loose.tolist(), strict=True))
-            return self._inconsistent(firm, {name: near[name] for name in held}, off, k)
+            places = zip(self.q_names, loose.tolist(), strict=True)
+            return self._inconsistent(firm, {name: x for name, x in places if name in firm}, off, k)
         return not_closed(self.tree.mechanism, self.names[k], off, held)
 
     def _loose(self, q: Floats, firm: Collection[str]) -> Floats | None:

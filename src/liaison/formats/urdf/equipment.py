@@ -539,22 +539,24 @@ def touching_form(
         return None
     path = file(form)
     if isinstance(path, str):
-        return _without(form, link, path, notes)
+        notes += _unfit(form, link, path, notes)
+        return None
     try:
         x, y, z = numbers_in(form, "scale", 3, "1 1 1")
         hull = model.Hull(file=str(path), scale=(x, y, z))
     except LiaisonError as error:
-        return _without(form, link, error.message.replace(str(path), path.name), notes)
+        notes += _unfit(form, link, error.message.replace(str(path), path.name), notes)
+        return None
     # points inside a mesh are no corners of its hull, which says nothing; what is left out does
     left_out = [x.replace(str(path), path.name) for x in hull.notes if "leaves out" in x]
     notes += (x for x in left_out if x not in notes)
     return "hull", {"more": (("points", hull),)}
 
 
-def _without(form: Element, link: str, why: str, notes: list[str]) -> None:
-    """No shape: why is noted, once."""
+def _unfit(form: Element, link: str, why: str, notes: list[str]) -> list[str]:
+    """The note that a mesh is no shape, once."""
     note = f"link {link!r}: {why.rstrip('.')} (line {form.place.line})"
-    notes += [] if note in notes else [note]
+    return [] if note in notes else [note]
 
 
 def hulls_note(contacts: Iterable[model.Contact]) -> list[str]:

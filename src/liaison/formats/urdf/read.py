@@ -324,11 +324,10 @@ class _Robot:
         self, joints: list[model.Joint], ranges: dict[str, Limits], followers: list[model.Coupling]
     ) -> dict[str, Fraction]:
         """Where joints start: in a pose of the SRDF file, else at 0 or in their range."""
-        pose = self.options.pose
         names = [x.name for x in joints if x.type.nq == 1]
-        is_state = isinstance(pose, str)
-        pose = self.srdf.poses.get(pose, {}) if is_state else posed(pose, names, followers)
-        pose = led(pose, followers)
+        word, states = self.options.pose, self.srdf.poses
+        own = states.get(word) if isinstance(word, str) else posed(word, names, followers)
+        pose = led(own or {}, followers)
         starts: dict[str, Fraction] = {}
         for joint in joints:
             name = joint.name
