@@ -11,6 +11,7 @@ import pytest
 
 import liaison
 from liaison.cli import main
+from liaison.cli.run.study import given_of
 from liaison.errors import LiaisonError, NamingError, TextError
 from liaison.studies.files import MOST_BYTES, read_study_file
 from liaison.studies.surfaces import fitted_surface
@@ -108,6 +109,77 @@ def test_formulas_and_values_have_their_places(folder, old, new, line, column, w
         liaison.study(asked.mechanism, **asked.arguments)
     assert words in str(error.value)
     assert (error.value.place.line, error.value.place.column) == (line, column)
+
+
+ROBOT = """mechanism = "quadruped.urdf"
+until = "2 ms"
+count = 2
+[robot]
+floating = true
+ground = true
+motors = "position"
+srdf = "quadruped.srdf"
+[robot.pose]
+"*_pitch" = "45 deg"
+"*_knee" = -1.6
+[vary]
+"front_left_pitch.target" = "0.78 rad .. 0.79 rad"
+[measure]
+pitch = "initial(front_right_pitch)"
+knee = "initial(front_right_knee)"
+height = "initial(root.z)"
+[options]
+method = "moreau"
+step = "1 ms"
+"""
+
+
+@pytest.fixture
+def robots(tmp_path):
+    for name in ("quadruped.urdf", "quadruped.srdf"):
+        text = Path("examples/robots", name).read_text(encoding="utf-8")
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_robot_is_read_as_its_table_says(robots, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["study", str(written(robots, ROBOT)), "--folder", str(robots / "s"), "--json"])
+    facts = json.loads(capsys.readouterr().out)
+    assert left.value.code == 0
+    least = facts["least"]
+    options = {"floating": True, "ground": True, "motors": "position", "strict": True}
+    pose = {"*_pitch": np.pi / 4, "*_knee": -1.6}
+    begin = liaison.check(liaison.read(robots / "quadruped.urdf", pose=pose, **options)).start.state
+    assert least["pitch"] == pytest.approx(begin["front_right_pitch"], abs=1e-12)
+    assert least["knee"] == pytest.approx(-1.6, abs=1e-12)
+    assert least["height"] == pytest.approx(begin["root.z"], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ("floating", "floatin", 5, "did you mean 'floating'"),
+        ("floating = true", "floating = 3", 5, "must be true or false"),
+        ('"quadruped.srdf"', '"../quadruped.srdf"', 8, "does not lie below"),
+        ("-1.6", "true", 11, "must be a text or a whole number or a number"),
+        ("floating = true", "contacts = true", 5, "no option 'contacts'"),
+        ('"position"', '"positions"', None, "no kind of motors is named 'positions'"),
+    ],
+)
+def test_mistakes_of_the_table_of_a_robot_have_their_places(robots, old, new, line, words):
+    path = written(robots, ROBOT.replace(old, new, 1))
+    with pytest.raises(LiaisonError) as error:
+        mechanism_in(path)
+    assert words in str(error.value)
+    if line:
+        assert error.value.place.line == line
+
+
+def mechanism_in(path):
+    asked = read_study_file(path)
+    with asked.placed():
+        return given_of(asked)
 
 
 def test_files_that_are_none_are_rejected(folder):

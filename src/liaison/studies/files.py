@@ -10,6 +10,8 @@
     swing = "range(D) in deg"
     [correlation]
     "a b" = 0.5
+    [robot]                             how a URDF or MJCF file is read: keywords of liaison.read
+    floating = true
     [optimize]
     maximize = "swing"
 
@@ -45,6 +47,7 @@ KEYS: Mapping[str, tuple[type, ...]] = {
     "device": TEXT,
     "vary": (dict,), "measure": (dict,), "correlation": (dict,), "start": (dict,),
     "guess": (dict,), "parameters": (dict,), "options": (dict,), "optimize": (dict,),
+    "robot": (dict,),
 }  # fmt: skip
 """Keys of a study file, and the kinds of their values."""
 
@@ -69,6 +72,19 @@ OPTIMIZE: Mapping[str, tuple[type, ...]] = {
 }  # fmt: skip
 """Keys of the table [optimize]."""
 
+FLAG = (bool,)
+ROBOT: Mapping[str, tuple[type, ...]] = {
+    "floating": FLAG, "strict": FLAG, "merge_fixed": FLAG, "base": TEXT, "gravity": (list,),
+    "srdf": TEXT, "pose": (str, dict), "package_root": TEXT, "limits": FLAG, "restitution": NUMBER,
+    "motors": TEXT, "stiffness": NUMBER, "damping": NUMBER, "ground": (bool, *NUMBER),
+    "friction": NUMBER, "sticking": FLAG, "self_collision": FLAG, "decompose": (bool, *WHOLE),
+    "keyframe": (str, *WHOLE), "contacts": FLAG, "folder": TEXT,
+}  # fmt: skip
+"""Keys of the table [robot]."""
+
+ROBOT_PATHS = ("srdf", "package_root", "folder")
+"""Those that name files."""
+
 WORDS = {str: "a text", int: "a whole number", float: "a number", list: "a list", dict: "a table",
          bool: "true or false"}  # fmt: skip
 
@@ -82,6 +98,7 @@ class StudyFile:
         mechanism: the path of the mechanism.
         arguments: of `liaison.study`.
         optimize: arguments of `liaison.optimize` besides; empty where the file has none.
+        robot: keywords of `liaison.read` for the mechanism.
         text: of the file.
         path: of the file.
     """
@@ -89,6 +106,7 @@ class StudyFile:
     mechanism: Path
     arguments: Mapping[str, Any]
     optimize: Mapping[str, Any]
+    robot: Mapping[str, Any]
     text: str
     path: Path
 
@@ -122,14 +140,14 @@ def read_study_file(path: str | Path) -> StudyFile:
         if key not in content:
             reader.reject(f"{key!r} is missing.", "", "")
     mechanism = reader.below("mechanism", content.pop("mechanism"), path.parent)
-    optimize = content.pop("optimize", {})
+    optimize, robot = content.pop("optimize", {}), reader.robot(content, path.parent)
     arguments = {**content.pop("options", {}), **content}
     if "folder" in arguments:
         arguments["folder"] = reader.below("folder", arguments["folder"], path.parent)
     for key in arguments.get("correlation", {}):
         if len(key.split()) != 2:
             reader.reject(f"{key!r} is no pair of names.", "correlation", key, '"a b" = 0.5')
-    return StudyFile(mechanism, arguments, optimize, text, path)
+    return StudyFile(mechanism, arguments, optimize, robot, text, path)
 
 
 def _text(path: Path) -> str:
@@ -210,7 +228,17 @@ class _Reader:
         if isinstance(value, list | dict) and len(value) > MOST_ENTRIES:
             self.reject(f"{key!r} has {len(value)} entries; {MOST_ENTRIES} at most.", table, key)
 
-    def below(self, key: str, name: str, folder: Path) -> Path:
+    def robot(self, content: dict[str, Any], folder: Path) -> dict[str, Any]:
+        """The table [robot], taken out of a file's content."""
+        table: dict[str, Any] = content.pop("robot", {})
+        self.check_keys("robot", table, ROBOT)
+        pose = table.get("pose")
+        for key, value in pose.items() if isinstance(pose, dict) else ():
+            self.check_kind("robot.pose", key, value, TIME)
+        paths = {x: self.below(x, table[x], folder, "robot") for x in ROBOT_PATHS if x in table}
+        return table | paths
+
+    def below(self, key: str, name: str, folder: Path, table: str = "") -> Path:
         """A path below the folder of the study file."""
         parts = PurePosixPath(name).parts
         is_out = ".." in parts or PurePosixPath(name).is_absolute()
@@ -219,7 +247,7 @@ class _Reader:
         path = folder / name
         if is_out or not path.resolve().is_relative_to(folder.resolve()):
             self.reject(
-                f"{name!r} does not lie below the folder of the study file.", "", key,
+                f"{name!r} does not lie below the folder of the study file.", table, key,
                 hint="Paths are relative, and do not lead up.",
             )  # fmt: skip
         return path
@@ -257,6 +285,8 @@ def _placed(error: LiaisonError, text: str, file: str) -> LiaisonError:
     plain = re.match(r"(?:no )?(count|design|levels|seed)\b", error.message)
     if place is None and plain is not None:
         error.place = place_of(text, file, "", plain[1])
+    elif place is None and (word := re.match(r"reading (?:LSD|URDF|MJCF).*'(\w+)'", error.message)):
+        error.place = place_of(text, file, "robot", word[1])
     elif place is None and named is not None:
         table = named[1] if named[1] == "vary" else f"optimize.{named[1]}"
         error.place = place_of(text, file, table, named[2])
