@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
 from liaison.simulation.steps.sides_layout import Sides
-from liaison.solvers.linear.dense import saddle
+from liaison.solvers.linear.dense import RANK_TOLERANCE, saddle_of_rank
 
-from .modal import solve_mode
+from .modal import beside_closures, solve_mode
 
 BORNE, ENOUGH, UNSETTLED = 30, 1e-13, 1e-9
 """Rounds in which what bearings transmit is found, the change of it that ends them, and that after
@@ -32,7 +32,9 @@ def borne(sides: Sides, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, work: ptr) -> f6
             total[i] += sides.seen.D[row, i] * sides.force[row]
     M = flat(terms.M)
     G = flat(terms.G)
-    saddle(nv, nc, M, G, total, terms.gamma, x, at(x, nv), sides.spare, sides.area)
+    rank = max(RANK_TOLERANCE, beside_closures(sides))
+    lam = at(x, nv)
+    saddle_of_rank(nv, nc, M, G, total, terms.gamma, x, lam, sides.spare, rank, sides.area)
     for row in range(sides.nr):
         x[nv + nc + row] = sides.force[row]
     loads = sides.borne

@@ -59,7 +59,10 @@ def out_of_metric(sides: Sides, x: ptr) -> None:
 
 @loop
 def is_along_paths(sides: Sides) -> i64:
-    """1 if closures are met along their paths; 0 where a basis of their rows is made."""
+    """1 if closures are met along their paths; 0 where a basis of their rows is made.
+
+    Where paths contradict each other (`prepare`) there is a basis all the same, of rank > 0.
+    """
     return 1 if sides.is_swept > 0 and sides.helds == 0 else 0
 
 
@@ -73,7 +76,7 @@ def hold_closures(sides: Sides, b: ptr, x: ptr) -> None:
 @loop
 def leave_closures(sides: Sides, x: ptr) -> None:
     """Takes from x in the metric its part along the closures."""
-    if is_along_paths(sides) == 1 and sides.nc > 0:
+    if is_along_paths(sides) == 1 and sides.rank == 0 and sides.nc > 0:
         for k in range(sides.nc):
             sides.both[k] = 0.0
         hold_closures(sides, sides.both, x)

@@ -41,6 +41,7 @@ from liaison.solvers.linear.dense import (
     RANK_TOLERANCE,
     dot,
     largest,
+    largest_in,
     pivoted_qr,
     solve_rows,
 )
@@ -169,6 +170,10 @@ SLOW = 1e-6
 NOTHING = 1e-9
 """A row of which less than this part is left beside the closures cannot be held by a force."""
 
+CURVED, FAR = 10.0, 1e-3
+"""Times what closures are missed by, in their units, by which rows may seem independent of others
+that they depend on where closures are met; and the most of that."""
+
 
 @loop
 def coefficient(law: Law, k: i64, part: f64) -> f64:
@@ -255,6 +260,21 @@ def loosened(sides: Sides) -> None:
                         f[i] += force * sides.seen.D[row, i]
 
 
+UNMET = 1e-9
+"""What closures may miss along their paths, beside the largest acceleration and 1, in units."""
+
+
+@loop
+def beside_closures(sides: Sides) -> f64:
+    """Part of a row that means nothing, since stages of a step lie beside the closures.
+
+    Rows that repeat each other on the closures, and only there, differ beside them: met all the
+    same, they contradict each other.
+    """
+    off = largest_in(sides.nphi, sides.terms.phi, sides.scales.closure)
+    return min(CURVED * off, FAR)
+
+
 @loop
 def prepare_along_paths(sides: Sides) -> None:
     """The motion z = Lᵀv̇ without unilateral forces, its closures met along their paths."""
@@ -263,6 +283,25 @@ def prepare_along_paths(sides: Sides) -> None:
         sides.z[i] = sides.f[i]
     into_metric(sides, sides.z)
     hold_closures(sides, sides.terms.gamma, sides.z)
+
+
+@loop
+def are_met(sides: Sides) -> i64:
+    """1 if z has what closures ask along their paths; 0 where they contradict each other."""
+    nv = sides.nv
+    time = sides.scales.time[0]
+    vdot = sides.vdot
+    if beside_closures(sides) <= RANK_TOLERANCE:
+        return 1
+    for i in range(nv):
+        vdot[i] = sides.z[i]
+    out_of_metric(sides, vdot)
+    limit = UNMET * (1.0 + largest_in(nv, vdot, sides.scales.velocity) * time)
+    for k in range(sides.nc):
+        missed = sides.terms.gamma[k] - dot(nv, sides.terms.G[k], vdot)
+        if not (abs(missed) * time <= limit * sides.scales.closure_rate[k]):
+            return 0
+    return 1
 
 
 @loop
@@ -285,7 +324,8 @@ def prepare(sides: Sides) -> f64:
     scale = at(y, known + 1)
     if is_along_paths(sides) == 1:
         prepare_along_paths(sides)
-        return 0.0
+        if are_met(sides) == 1:
+            return 0.0
     for i in range(nc * nv):
         G[i] = flat(terms.G)[i]
     for i in range(sides.helds * nv):
@@ -304,7 +344,8 @@ def prepare(sides: Sides) -> f64:
     into_metric(sides, z)
     for k in range(known):
         b[k] = gamma[k] * scale[k] - dot(nv, at(Q, k * nv), z)
-    sides.rank = pivoted_qr(known, nv, Q, sides.R, sides.order, RANK_TOLERANCE)
+    tolerance = max(RANK_TOLERANCE, beside_closures(sides))
+    sides.rank = pivoted_qr(known, nv, Q, sides.R, sides.order, tolerance)
     miss = solve_rows(known, sides.rank, sides.R, sides.order, b, y)
     for k in range(sides.rank):
         for i in range(nv):
@@ -325,7 +366,7 @@ def meet_closures(sides: Sides, v: ptr) -> None:
     y = at(b, known)
     scale = at(y, known + 1)
     jump = sides.z
-    if is_along_paths(sides) == 1:
+    if is_along_paths(sides) == 1 and sides.rank == 0:
         for k in range(nc):
             b[k] = sides.terms.nu[k] - dot(nv, sides.terms.G[k], v)
         for i in range(nv):
@@ -355,7 +396,8 @@ def compliant(sides: Sides, row: i64, x: ptr) -> f64:
     rate = dot(nv, x, sides.z)
     whole = dot(nv, x, x)
     leave_closures(sides, x)
-    if dot(nv, x, x) <= NOTHING * NOTHING * whole:
+    nothing = max(NOTHING, beside_closures(sides))
+    if dot(nv, x, x) <= nothing * nothing * whole:
         for i in range(nv):
             x[i] = 0.0
     return rate

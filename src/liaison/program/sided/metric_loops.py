@@ -103,7 +103,11 @@ def halve_rows(
 
 
 TURNS, MET = 3, 1e-14
-"""Times at most that what closures ask is met, and the part of it that is rounding."""
+"""Times at most that what closures ask is met, and the part of it that is rounding.
+
+Rows that repeat each other on the closures, and only there, cannot all be met beside them: what is
+missed is no longer halved then, and to meet it further is to follow what they contradict.
+"""
 
 
 @loop
@@ -119,7 +123,8 @@ def side_hold(
     for i in range(system.nv):
         out[i] = x[i]
     enough = 0.0
-    for _ in range(TURNS):
+    before = 0.0
+    for turn in range(TURNS):
         for k in range(cuts.nc):
             work.right_side[cuts.order[k]] = v[k]
             work.lam[k] = 0.0
@@ -128,9 +133,10 @@ def side_hold(
         missed = 0.0
         for k in range(cuts.nc):
             missed = max(missed, abs(work.right_side[k]))
-        if missed <= enough:
+        if not (missed > enough) or (turn > 1 and missed > before / 2.0):
             break
-        enough = MET * missed
+        before = missed
+        enough = MET * missed if turn == 0 else enough
         multipliers(cuts, work.lam, work)
         for s in range(cuts.n_steps):
             along_step(system, cuts, s, 1, out, work)
