@@ -190,3 +190,17 @@ def test_bounds_of_a_motor_clip_what_a_controller_asks_for():
     assert np.allclose(1 - strong["A"], e, atol=1e-8)
     assert abs(weak["A"][-1] - 1) > 0.3
     assert np.max(weak["A"]) < 1  # 2 N·m lift 4.905 N·m sin A to 0.42 rad, and swing to twice that
+
+
+def test_friction_that_is_steep_at_rest_is_noted():
+    """F v/√(v² + s²) has the slope F/s at rest; at v ≫ s it damps by F/v alone."""
+    m = arm("X", "Y")
+    assert liaison.lqr(m).notes == ()
+    viscous = replace(m, forces=(*m.forces, liaison.friction("X", viscous=2)))
+    assert liaison.lqr(viscous).notes == ()
+    rough = replace(m, forces=(*m.forces, liaison.friction("X", dry=0.3, smoothing=0.002)))
+    feedback = liaison.lqr(rough)
+    (note,) = feedback.notes
+    assert "slope at rest" in note
+    assert "X 150" in note
+    assert note in str(feedback)

@@ -168,3 +168,20 @@ def test_held_coordinates_are_named_where_nothing_closes():
         assembly(span(mechanism))
     assert "Held by starts: h1" in error.value.hint
     assert "guess" in error.value.hint
+
+
+CONNECTED = """<mujoco><worldbody>
+<body name="A" pos="0 0 1" euler="6 11 17"><joint name="a" axis="0 1 0"/><geom size=".1"/>
+  <body name="B" pos="0 0 -.4"><joint name="b" axis="0 1 0"/>
+    <joint name="b2" type="slide" axis="0.2 0 1"/><geom size=".1" pos=".3 0 0"/></body></body>
+<body name="C" pos="0.6 0 1" euler="0 6 0"><freejoint name="c"/><geom size=".1"/></body>
+</worldbody><equality><connect body1="B" body2="C" anchor="0.3 0 0"/></equality></mujoco>"""
+
+
+def test_points_that_an_equality_connects_where_bodies_are_do_not_move_them():
+    state = liaison.check(liaison.read(CONNECTED)).start.state
+    assert abs(state["a"]) < ROUNDING
+    assert abs(state["b"]) < ROUNDING
+    assert [state[f"c.{x}"] for x in "xyz"] == [0.6, 0.0, 1.0]
+    near = liaison.simulate(liaison.read(CONNECTED), until=1e-6, guess={"a": 0.02}).state(0)
+    assert 0 < near["a"] < 0.02  # the least change of a, b and b2 together

@@ -188,6 +188,7 @@ def _gains(shown: Regulator) -> Page:
             Table(("input", "u₀", "unit", "limit"), held),
             Table(("eigenvalue of A − B K [1/s]", "frequency [Hz]", "damping"), speeds),
         ),
+        notes=shown.notes,
     )
 
 

@@ -55,6 +55,7 @@ class Regulator(Shown):
         held: u₀, which hold the equilibrium.
         linear: A, B and labels that it was made from.
         limits: greatest magnitude by input.
+        notes: what the linear model leaves out.
     """
 
     K: Array
@@ -65,6 +66,7 @@ class Regulator(Shown):
     held: Array
     linear: Linearization
     limits: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def eigenvalues(self) -> Any:

@@ -5,15 +5,19 @@ Public names: lqr.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from liaison.analyse.control.lqr import Regulator, regulator
 from liaison.errors import checked
+from liaison.model.loads.friction import JointFriction
+from liaison.model.mechanism import Mechanism
+from liaison.model.values import floats
 from liaison.numeric import State
 from liaison.numeric.progress import lasting
-from liaison.verbs.given import Given, Value, mechanism_of
+from liaison.verbs.given import Given, Value, in_si, mechanism_of
 from liaison.verbs.ready import ready_for
 
 
@@ -47,7 +51,8 @@ def lqr(
         limits: greatest magnitude by input.
 
     Returns:
-        The regulator, for `controller=`: gains K, eigenvalues, cost matrix P.
+        The regulator, for `controller=`: gains K, eigenvalues, cost matrix P; `notes` name friction
+        that counts as damping by its slope at rest.
 
     Raises:
         ModelError: no input reaches a mode that does not decay.
@@ -66,9 +71,28 @@ def lqr(
     """
     mechanism = mechanism_of(given)
     kernel, begin = ready_for(mechanism, state, start, parameters)
-    return regulator(
+    feedback = regulator(
         kernel, begin, inputs=(inputs,) if isinstance(inputs, str) else tuple(inputs),
         state_cost=state_cost, input_cost=input_cost,
         independent=independent or [x.label for x in mechanism.starts],
         limits=MappingProxyType(dict(limits or {})),
     )  # fmt: skip
+    return replace(feedback, notes=tuple(_friction_notes(mechanism, parameters or {})))
+
+
+def _friction_notes(mechanism: Mechanism, parameters: Mapping[str, Any]) -> Iterator[str]:
+    """A line on smooth dry friction, whose slope at rest is far more than it damps in motion."""
+    values = {x.name: x.value for x in mechanism.parameters if x.value is not None}
+    values |= in_si(mechanism, parameters, "parameters")
+    slopes = {
+        x.coordinate: float(floats([x.dry], values)[0] / floats([x.smoothing], values)[0])
+        for x in mechanism.forces
+        if isinstance(x, JointFriction)
+    }
+    steep = [f"{name} {slope:.3g}" for name, slope in slopes.items() if slope]
+    if steep:
+        yield (
+            "smooth dry friction counts as damping by its slope at rest, dry/smoothing "
+            f"({', '.join(steep)}): motion faster than the smoothing speed is damped far less than "
+            "these gains assume. Leave dry friction out of the mechanism that gains are found for."
+        )
