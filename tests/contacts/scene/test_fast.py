@@ -45,3 +45,49 @@ def test_what_flies_by_goes_on() -> None:
     run = shot("ball", 400, 1e-3, x=0.6)
     assert run["a.z"][-1] == pytest.approx(1.0337 - 400 * run.t[-1])
     assert "passed" not in run.message
+
+
+def test_a_rod_that_spins_does_not_pass_a_plate_that_it_touches_with_an_end() -> None:
+    """An end touches, and it turns by ten radians in the step of the impact."""
+    rod = li.body("a", mass=0.01, inertia=(1e-6,) * 3, shapes=li.Capsule(0.005, 0.02))
+    plate = li.body("w", mass=1000, inertia=(100,) * 3, shapes=li.Box(0.01, 1, 1))
+    joints = (
+        li.join(li.ground, rod, "free", name="A"), li.join(li.ground, plate, "free", name="W"),
+    )  # fmt: skip
+    start = {"A.x": -5.01, "A.y": 0.1, "A.z": 0.05, "A.vx": 100}
+    turn = {"A.wx": 30, "A.wy": 20, "A.wz": 10}
+    scene = li.collide(li.mechanism(*joints), planes=[], start=start | turn, friction=0)
+    run = scene.simulate(0.12, step=5e-3)
+    assert run["a.x"].max() < 0
+    assert run["a.vx"][-1] < 0
+    momentum = 0.01 * run.v[:, 3] + 1000 * run.v[:, 9]
+    assert np.ptp(momentum) < 1e-12
+
+
+def test_what_a_bullet_throws_does_not_pass_a_plate() -> None:
+    """At rest before the step, it is nowhere near the plate without the impulse."""
+    shapes = {"a": li.Sphere(0.01), "b": li.Sphere(0.01), "w": li.Box(0.01, 1, 1)}
+    mass = {"a": 1.0, "b": 0.01, "w": 100.0}
+    bodies = [
+        li.body(x, mass=mass[x], inertia=(1e-3 * mass[x],) * 3, shapes=shapes[x]) for x in shapes
+    ]
+    joints = [li.join(li.ground, x, "free", name=x.name.upper()) for x in bodies]
+    start = {"A.x": -0.2, "A.vx": 200, "W.x": 0.18}
+    scene = li.collide(li.mechanism(*joints), planes=[], start=start, restitution=1)
+    run = scene.simulate(2e-3, step=1e-3)
+    assert np.all(run["b.x"] < run["w.x"])
+
+
+def test_no_bullet_passes_a_plate_that_lies_across_its_axes() -> None:
+    """A hull of 1 cm across the diagonal of a box of 70 cm."""
+    across = np.array([(1, 1, 0), (1, -1, 0), (0, 0, np.sqrt(2))]) / np.sqrt(2)
+    corners = np.array([*product((-0.005, 0.005), (-0.5, 0.5), (-0.5, 0.5))]) @ across
+    bullet = li.body("a", mass=0.1, inertia=(1e-5,) * 3, shapes=li.Sphere(0.01))
+    plate = li.body("w", mass=50, inertia=(5,) * 3, shapes=li.Hull(corners.tolist()))
+    joints = (
+        li.join(li.ground, bullet, "free", name="A"), li.join(li.ground, plate, "free", name="W"),
+    )  # fmt: skip
+    x, v = -0.5337 * across[0], 100 * across[0]
+    start = {f"A.{k}": z for k, z in zip(("x", "y", "vx", "vy"), (*x[:2], *v[:2]), strict=True)}
+    run = li.collide(li.mechanism(*joints), planes=[], start=start).simulate(0.02, step=1e-3)
+    assert (run.q[:, :3] @ across[0]).max() < 0

@@ -496,6 +496,7 @@ class World(Record):
     collider: Rows[Collider] = rows("colliders")
     plane: Rows[Plane] = rows("planes")
     solid: Rows[Solid] = rows("boxes")
+    thin: ptr = sized("boxes")  # what each is thicker than
     form: iptr = sized("boxes")  # 1 of a hull, 0 of a box, −1 of a cylinder, −2 of a rod
     forms: iptr = sized()  # where there are hulls: `Bodies`, of every box and hull, a point, a ball
     ask: Rows[Question] = rows("hulls")

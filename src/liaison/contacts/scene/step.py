@@ -18,7 +18,7 @@ from liaison.simulation.steps.layout import GOOD, Entries, Run
 
 from .bodies import copy_twists, free_bodies, move, moved_pose, spin_again
 from .candidates import NEAR as NEAR_BOXES
-from .candidates import gathered, law_of, near_pairs, near_share
+from .candidates import center, gathered, law_of, near_pairs, near_share
 from .islands import (
     MANY,
     MORE_TRIES,
@@ -302,67 +302,167 @@ def solved_step(e: Entries, scratch: ptr, world: World) -> i64:
 
 @loop
 def is_passing(world: World) -> i64:
-    """1 if two bodies that nothing joins go farther past each other than both are thick.
+    """1 if two bodies go farther past each other than both are thick, and nothing keeps them apart.
 
-    Pairs are those whose boxes meet on the way of the step.
+    Pairs are those whose boxes meet on the way of the step, and all of what impulses throw farther
+    than to the middle of another.
     """
     wide = world.balls + world.boxes
     for k in range(world.near_pairs):
         first = world.near[k].first
         second = world.near[k].second
-        if second < wide and law_of(first, second, world) >= 0:
-            one = world.collider[first].body
-            other = world.collider[second].body
-            apart = 0.0
-            for j in range(3):
-                step = world.end[one].place[j] - world.pose[one].place[j]
-                step -= world.end[other].place[j] - world.pose[other].place[j]
-                apart += step * step
-            way = sqrt(apart) + turned_way(first, world) + turned_way(second, world)
-            thin = thickness_of(first, world) + thickness_of(second, world)
-            if way > thin and is_joined(first, second, world) == 0:
-                return 1
+        if second < wide and is_passed(first, second, world) == 1:
+            return 1
+    for i in range(wide):
+        if thrown_way(i, world) > 0.5 * thickness_of(i, world):
+            for j in range(wide):
+                if world.collider[j].body != world.collider[i].body:
+                    first = min(i, j)
+                    second = max(i, j)
+                    if comes_by(first, second, world) == 1 and is_hit(first, second, world) == 1:
+                        return 1
     return 0
 
 
 @loop
+def is_passed(first: i64, second: i64, world: World) -> i64:
+    """1 if two colliders may pass each other within the step."""
+    if law_of(first, second, world) < 0:
+        return 0
+    way = relative_way(first, second, world)
+    way += turned_way(first, world) + turned_way(second, world)
+    if way <= thickness_of(first, world) + thickness_of(second, world):
+        return 0
+    return 1 - is_kept_apart(first, second, world)
+
+
+@loop
+def relative_way(first: i64, second: i64, world: World) -> f64:
+    """How far the body of a collider goes in the step, seen from that of another."""
+    one = world.collider[first].body
+    other = world.collider[second].body
+    apart = 0.0
+    for j in range(3):
+        step = world.end[one].place[j] - world.pose[one].place[j]
+        step -= world.end[other].place[j] - world.pose[other].place[j]
+        apart += step * step
+    return sqrt(apart)
+
+
+@loop
 def thickness_of(i: i64, world: World) -> f64:
-    """The least extent of a collider, or of the box about it."""
+    """A length that a collider is thicker than, whatever way it is passed."""
     if i < world.balls:
         return float(2.0 * world.collider[i].radius)
-    half = world.solid[i - world.balls].half
-    return float(2.0 * min(half[0], min(half[1], half[2])))
+    return float(world.thin[i - world.balls])
+
+
+@loop
+def reach_of(i: i64, world: World) -> f64:
+    """How far a collider is from the center of mass of its body, at most; of balls the center."""
+    center = world.collider[i].center
+    size = 0.0
+    if i >= world.balls:
+        half = world.solid[i - world.balls].half
+        size = sqrt(half[0] * half[0] + half[1] * half[1] + half[2] * half[2])
+    return float(size + sqrt(center[0] * center[0] + center[1] * center[1] + center[2] * center[2]))
 
 
 @loop
 def turned_way(i: i64, world: World) -> f64:
     """How far a point of a collider goes by its turn within the step, at most; of balls by arms."""
     body = world.collider[i].body
-    center = world.collider[i].center
-    size = 0.0
-    if i >= world.balls:
-        center = world.solid[i - world.balls].center
-        half = world.solid[i - world.balls].half
-        size = sqrt(half[0] * half[0] + half[1] * half[1] + half[2] * half[2])
-    arm = size + sqrt(center[0] * center[0] + center[1] * center[1] + center[2] * center[2])
     turn = 0.0
     for j in range(3):
         mean = 0.5 * (world.speed[body].spin[j] + world.next[body].spin[j])
         turn += mean * mean
-    return float(world.h * arm * sqrt(turn))
+    return float(world.h * reach_of(i, world) * sqrt(turn))
 
 
 @loop
-def is_joined(first: i64, second: i64, world: World) -> i64:
-    """1 if an impulse acts between two colliders."""
+def is_hit(first: i64, second: i64, world: World) -> i64:
+    """1 if a collider that is thrown may come to the middle of another, which nobody looked at."""
+    if law_of(first, second, world) < 0:
+        return 0
+    way = thrown_way(first, world) + thrown_way(second, world)
+    if 2.0 * way <= thickness_of(first, world) + thickness_of(second, world):
+        return 0
+    return 1 - is_kept_apart(first, second, world)
+
+
+@loop
+def thrown_way(i: i64, world: World) -> f64:
+    """How far impulses of this step throw a collider beside its way without them."""
+    body = world.collider[i].body
+    free = world.free[body]
+    after = world.next[body]
+    way = 0.0
+    turn = 0.0
+    for j in range(3):
+        v = after.velocity[j] - free.velocity[j]
+        w = after.spin[j] - free.spin[j]
+        way += v * v
+        turn += w * w
+    return float(0.5 * world.h * (sqrt(way) + reach_of(i, world) * sqrt(turn)))
+
+
+@loop
+def comes_by(first: i64, second: i64, world: World) -> i64:
+    """1 if the balls about two colliders, about the centers of mass of their bodies, meet."""
+    one = world.collider[first].body
+    other = world.collider[second].body
+    reach = reach_of(first, world) + reach_of(second, world)
+    reach += world.collider[first].radius + world.collider[second].radius
+    begin = world.before
+    step = world.after
+    for j in range(3):
+        begin[j] = world.pose[other].place[j] - world.pose[one].place[j]
+        step[j] = world.end[other].place[j] - world.end[one].place[j] - begin[j]
+    return int(meet_on_way(begin, step, reach))
+
+
+@loop
+def meet_on_way(begin: ptr, step: ptr, reach: f64) -> i64:
+    """1 if a point that goes from `begin` by `step` comes nearer to the origin than `reach`."""
+    long = step[0] * step[0] + step[1] * step[1] + step[2] * step[2]
+    along = -(begin[0] * step[0] + begin[1] * step[1] + begin[2] * step[2])
+    part = min(max(along / long, 0.0), 1.0) if long > 0.0 else 0.0
+    apart = 0.0
+    for j in range(3):
+        x = begin[j] + part * step[j]
+        apart += x * x
+    return 1 if apart <= reach * reach else 0
+
+
+@loop
+def is_kept_apart(first: i64, second: i64, world: World) -> i64:
+    """1 if impulses act between two colliders, neither of which comes to the other side of them."""
+    acts = 0
     for c in range(world.contacts):
         contact = world.contact[c]
         pair = world.candidate[contact.candidate]
         same = 1 if pair.first == first and pair.second == second else 0
         swapped = 1 if pair.first == second and pair.second == first else 0
         if same + swapped > 0 and contact.force[0] > 0.0:
-            return 1
-    return 0
+            acts = 1
+            normal = contact.rows[3, 3:]
+            before = height_over(first, second, world.pose, normal, world)
+            if before * height_over(first, second, world.end, normal, world) < 0.0:
+                return 0
+    return acts
+
+
+@loop
+def height_over(first: i64, second: i64, poses: Rows[Pose], normal: ptr, world: World) -> f64:
+    """How far the center of a collider is from that of another along a normal."""
+    one = world.before
+    other = world.after
+    center(poses[world.collider[first].body], world.collider[first], one, world)
+    center(poses[world.collider[second].body], world.collider[second], other, world)
+    far = 0.0
+    for j in range(3):
+        far += normal[j] * (other[j] - one[j])
+    return far
 
 
 @loop

@@ -1,6 +1,7 @@
 """The world of a scene as a run begins, and with more room while it goes on.
 
-Public names: scene_arrays, world_of, enlarged, with_room, start_error.
+Public names: scene_arrays, world_of, enlarged, with_room, start_error,
+thicknesses.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from liaison.contacts.convex.field_layout import fields_of
+from liaison.contacts.convex.kernel import thickness
 from liaison.contacts.convex.layout import bodies_of
 from liaison.errors import SimulationError
+from liaison.numeric import Array
 from liaison.simulation.plan.plan import Plan, lasting_arrays
 from liaison.simulation.plan.scales import power_near
 from liaison.simulation.steps.layout import Arrays, with_block
@@ -29,7 +32,7 @@ from .layout import (
     new_world,
     scene_scratch,
 )
-from .parts import DEEP, SceneModel, begins_below, begins_inside
+from .parts import DEEP, Bodies, SceneModel, begins_below, begins_inside
 
 EVENTS = 16
 """Events that fit into their buffer, for each contact there is room for; a step needs eight."""
@@ -133,7 +136,7 @@ def world_of(model: SceneModel, capacity: int, room: Callable[[int], Words] | No
     )  # fmt: skip
     world = new_world(sizes, room)
     world.solid.floats[:], world.law.floats[:] = solid, laws.values
-    world.terrain[:] = fields.ints
+    world.terrain[:], world.thin[:] = fields.ints, thicknesses(b)
     if forms is not None:
         world.forms[:] = forms.ints
         world.form[:] = 0 if b.corners is None else np.minimum(b.corners, 1)
@@ -151,6 +154,17 @@ def world_of(model: SceneModel, capacity: int, room: Callable[[int], Words] | No
     fill(world.extent, Extent, body=[*owner[:wide], *[-1] * len(grids)])
     _set_options(model, world)
     return world
+
+
+def thicknesses(b: Bodies) -> Array:
+    """What every box, hull, cylinder and capsule is thicker than, whatever way it is passed [m].
+
+    The box about a hull says nothing: a plate may lie across it.
+    """
+    thin: Array = 2.0 * np.min(b.boxes()[0][:, 3:6], axis=1, initial=np.inf)
+    for k in np.flatnonzero(0 if b.corners is None else b.corners > 0).tolist():
+        thin[k] = min(thin[k], thickness(b.forms()[k]))
+    return thin
 
 
 def _set_options(model: SceneModel, world: World) -> None:
