@@ -8,6 +8,7 @@ from liaison.errors import TextError
 from liaison.expr import as_expr, substitute, symbol
 from liaison.formats import read_lsd, reading_of_mjcf
 from liaison.formats.lsd.write.write import write_lsd
+from liaison.formats.mjcf.meshes import principal_axes
 from liaison.model import Cable, DeadZoneSpring, Memory, Servo, Unilateral
 from liaison.model.values import floats
 
@@ -148,6 +149,49 @@ def test_masses_follow_the_compiler(compiler, mass, moments):
     body = reading_of_mjcf(text).mechanism.body("a")
     assert float(floats(body.mass, {})) == pytest.approx(mass)
     assert np.diag(floats(body.inertia, {})) == pytest.approx(moments)
+
+
+@pytest.mark.parametrize("compiler", ['boundmass="1"', 'boundinertia="0.1"', 'settotalmass="3"'])
+def test_masses_by_density_follow_the_compiler(compiler):
+    """Of a ball of 1000 · 4/3 π r³ = 4.2 g and of one of 4.2 kg, whose masses are formulas of π."""
+    light, heavy = '<geom size="0.01"/>', '<geom size="0.1"/>'
+    masses, moments = [], []
+    for geom in (light, heavy):
+        text = slide(geom, f"<compiler {compiler}/>")
+        body = reading_of_mjcf(text).mechanism.body("a")
+        masses.append(float(floats(body.mass, {})))
+        moments.append(floats(body.inertia, {})[0, 0])
+    own = [4000 / 3 * np.pi * r**3 for r in (0.01, 0.1)]
+    if "boundmass" in compiler:
+        own[0] = 1
+    elif "total" in compiler:
+        own = [3, 3]
+    assert masses == pytest.approx(own)
+    if "inertia" in compiler:
+        assert moments == pytest.approx([0.1, 0.1])
+
+
+@pytest.mark.parametrize("size", [1e6, 1.0, 1e-12])
+def test_principal_axes_are_found_at_any_size(size):
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        A = rng.normal(size=(3, 3))
+        A = size * (A @ A.T + np.eye(3))
+        R = principal_axes(A)
+        D = R.T @ A @ R
+        assert np.abs(D - np.diag(np.diag(D))).max() < 1e-14 * D[0, 0]
+        assert D[0, 0] > D[1, 1] > D[2, 2]
+        assert np.linalg.det(R) == pytest.approx(1)
+
+
+def test_equal_moments_leave_axes_as_mujoco_does():
+    """Source: MuJoCo 4.0.0, body_iquat of these by fullinertia."""
+    assert principal_axes(np.diag([2.0, 2.0, 1.0])).tolist() == np.eye(3).tolist()
+    half = np.sqrt(0.5)
+    turned = principal_axes([[1.5, 0.5, 0], [0.5, 1.5, 0], [0, 0, 1]])
+    assert turned == pytest.approx(np.array([[half, -half, 0], [half, half, 0], [0, 0, 1]]))
+    swapped = principal_axes(np.diag([2.0, 1.0, 2.0]))
+    assert swapped == pytest.approx(np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]]))
 
 
 def test_impossible_moments_become_their_mean():
@@ -386,6 +430,31 @@ def test_other_activations_are_refused_by_name(dyntype):
 def test_a_filter_without_a_time_is_refused():
     with pytest.raises(TextError, match="it is positive"):
         reading_of_mjcf(actuator("general", 'dyntype="filter" dynprm="0"'))
+
+
+def test_keyframes_have_names_or_numbers_and_no_time():
+    more = '<keyframe><key name="1" qpos="0.1"/><key qpos="0.2" time="3"/><key qpos="0.3"/>'
+    text = hinge(more=more + "</keyframe>")
+    for wish, q in (("1", 0.1), (1, 0.1), ("0", 0.1), (2, 0.3)):
+        (start,) = reading_of_mjcf(text, keyframe=wish).mechanism.starts
+        assert float(start.value) == q, wish
+    assert not any("'time'" in x for x in reading_of_mjcf(text).notes)
+    late = reading_of_mjcf(text.replace('name="1" ', ""), keyframe=1)
+    assert "'time' of <key> is not used: a run begins at t = 0" in late.notes
+
+
+def test_things_of_different_kinds_may_have_one_name():
+    more = (
+        '<tendon><fixed name="j" stiffness="3" damping="1" range="-1 1"><joint joint="j" coef="1"/>'
+        '</fixed></tendon><equality><tendon name="j" tendon1="j"/></equality><actuator><motor '
+        'name="gravity" joint="j"/><motor name="spring of j" joint="j"/></actuator>'
+    )
+    mechanism = reading_of_mjcf(hinge('stiffness="2" damping="1" range="-90 90"', more)).mechanism
+    for records in (mechanism.forces, mechanism.contacts):
+        assert len({x.name for x in records}) == len(records)
+    assert {"spring of j", "spring of j_", "j lower stop", "j lower stop_"} <= {
+        x.name for x in (*mechanism.forces, *mechanism.contacts)
+    }
 
 
 def test_a_keyframe_of_a_free_body_has_its_speeds_in_its_axes():

@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import liaison
 from liaison.formats import reading_of_mjcf
 from liaison.formats.mjcf.fields import ELEMENTS, verdict
+from liaison.model import Memory
 
 mujoco = pytest.importorskip("mujoco")
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
@@ -49,6 +51,31 @@ def test_every_element_and_attribute_of_the_schema_has_a_verdict():
     assert not missing
 
 
+SUMS = """<mujoco><compiler angle="radian"/><option><flag/></option><worldbody>
+  <site name="w" pos="0.3 0.2 1"/><body name="a" pos="0 0 0.5" gravcomp="0.3"><joint name="h"
+    axis="0 1 0.2" actuatorgravcomp="true" actuatorfrcrange="-5 3"/><geom type="capsule"
+    fromto="0 0 0 0.4 0 0.1" size="0.04"/><site name="s" pos="0.3 0 0" euler="1 2 3"/>
+    <body name="b" pos="0.4 0 0.1" gravcomp="0.8"><joint name="l" type="slide" axis="1 0 0.3"
+      actuatorfrcrange="-5 3"/><geom name="g" type="box" size="0.1 0.2 0.05" pos="0.1 0 0"
+      euler="0.1 0.2 0.3"/><site name="e" pos="0 0.1 0" euler="0.3 0.4 0.5"/>
+      <body name="c" pos="0.1 0.2 0.3" gravcomp="0.5"><joint name="o" type="ball"
+        actuatorgravcomp="true"/><geom type="box" size="0.1 0.2 0.05" pos="0.1 0.1 0.1"/>
+        <site name="t" pos="0.2 0.1 0.1" euler="0.3 0.2 0.3"/></body></body></body>
+  <body name="d" pos="3 3 3"><joint name="f" type="free"/><geom type="box" size="0.1 0.2 0.3"/>
+  </body></worldbody>
+  <tendon><spatial name="p"><site site="w"/><site site="s"/><site site="e"/></spatial><fixed
+    name="x" actuatorfrcrange="-2 3"><joint joint="h" coef="0.7"/><joint joint="l" coef="-2"/>
+    </fixed></tendon>
+  <actuator><motor joint="h" gear="3"/><position joint="h" kp="7" kv="0.3" gear="-2"/><motor
+    tendon="p" gear="-2"/><position tendon="x" kp="20" forcerange="-7 8"/><motor tendon="x"
+    gear="4"/><motor site="t" gear="1 2 3 4 5 6"/><position site="e" refsite="w" gear="1 2 3"
+    kp="3" kv="0.2"/><position site="e" refsite="w" gear="0 0 0 1 2 3" kp="3" kv="0.2"/><position
+    cranksite="s" slidersite="w" cranklength="2" gear="3" kp="5" kv="0.2"/><position joint="o"
+    gear="0 0 0.3" kp="3" kv="0.1" forcerange="-2 2"/><position jointinparent="o" gear="0.3 0.4 0"
+    kp="3" kv="0.1"/><velocity joint="l" group="3" kv="3"/><general joint="l" group="3"
+    forcerange="1 2" dyntype="filter" dynprm="1"/><velocity joint="f" gear="1 2 3 4 5 6" kv="3"/>
+    <position jointinparent="f" gear="1 2 3 4 5 6" kp="2" kv="3"/></actuator></mujoco>"""
+
 TEXTS = {
     "tendons and servos": """<mujoco><compiler angle="radian"/><default><joint damping="0.2"/>
       <default class="p"><position kp="5" kv="0.3" forcerange="-1 2"/></default></default>
@@ -81,6 +108,28 @@ TEXTS = {
         <general joint="h" dyntype="filter" dynprm="0.7" gaintype="affine" gainprm="1 2 3"
           biastype="affine" biasprm="1 -2 0.3" forcerange="-1 2"/>
         <general joint="h" dyntype="filterexact" dynprm="0.1"/></actuator></mujoco>""",
+    "bounded sums": SUMS,
+    "bounded sums with a group off": SUMS.replace("<option", '<option actuatorgroupdisable="3"'),
+    "gravity without actuators": SUMS.replace("<flag", '<flag actuation="disable"'),
+    "no passive forces": SUMS.replace("<flag", '<flag spring="disable" damper="disable"').replace(
+        "<option", '<option density="30" viscosity="1"'
+    ),
+    "frames in a fluid": """<mujoco><option density="900" viscosity="0.2" wind="1 0 0.5"/>
+      <worldbody>
+      <body pos="1 2 3" euler="40 50 60"><freejoint/><frame euler="30 40 50" pos="1 2 3"><geom
+        type="capsule" fromto="0 0 0 0.3 0.2 0.5" size="0.1"/></frame></body>
+      <body><freejoint/><geom type="box" fromto="0 0 0 0.3 0 0" size="0.1"/></body>
+      <body><freejoint/><geom size="0.1" pos="0.3 0 0"/><geom size="0.1" pos="0 0.2 0.1"/></body>
+      <body><freejoint/><inertial mass="1" pos="0 0.1 0" diaginertia="1 2 2" euler="2 3 4"/></body>
+      <body><freejoint/><inertial mass="1" pos="0 0.1 0" fullinertia="1.5 1.5 1 0.5 0 0"/></body>
+      <body><freejoint/><inertial mass="1" pos="0 0.1 0" fullinertia="2 1.5 1 0.1 0.2 0.3"/></body>
+      </worldbody></mujoco>""",
+    "automatic springs": """<mujoco><worldbody><body name="a" pos="0 0 0.5"><joint name="h"
+      axis="0 1 0.2" springdamper="0.1 0.8"/><geom size="0.1" pos="0.2 0 0"/><site name="s"
+      pos="0.3 0 0"/><body><joint name="k" type="slide" springdamper="0.2 0.4" armature="2"/>
+      <geom size="0.1"/></body></body><site name="w" pos="0 1 0"/></worldbody><tendon>
+      <fixed name="h" armature="3" stiffness="2"><joint joint="k" coef="2"/></fixed>
+      <spatial armature="2"><site site="w"/><site site="s"/></spatial></tendon></mujoco>""",
     "repetitions in a fluid": """<mujoco><option density="900" viscosity="0.2" wind="1 0 0.5"/>
       <compiler settotalmass="5"/><worldbody>
       <replicate count="3" offset="0.1 0.2 1" euler="10 20 30"><body pos="0.1 0 0"><freejoint/>
@@ -113,13 +162,21 @@ TOUCHING = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/>
   <body name="d" pos="3 0 1"><freejoint/><geom name="g5" size="0.1" contype="2" conaffinity="2"/>
     <geom name="g6" size="0.1" pos="0 0 1" priority="1" friction="0.7" condim="6"/></body>
   <body name="e"><geom name="g7" type="capsule" size="0.1 0.1"/></body></worldbody>
-  <contact><exclude body1="a" body2="c"/><pair geom1="g5" geom2="g1" condim="1"/></contact>
+  <contact><exclude body1="a" body2="c"/><pair geom1="g5" geom2="g1" condim="1"/>
+    <pair geom1="g4" geom2="g1" friction="0.1 0.1 0.2 0.3 0.3" condim="6"/><pair geom1="g6"
+    geom2="floor"/><pair geom1="g3" geom2="g1" condim="4"/></contact>
   </mujoco>"""
 
 
+def wide(text: str):
+    """MuJoCo's model, with contacts of all pairs wherever they are."""
+    margins = '<mujoco><default><geom margin="1e3"/><pair margin="1e3"/></default>'
+    text = text.replace("<mujoco>", margins).replace("o_friction", 'o_margin="1e3" o_friction')
+    return mujoco.MjModel.from_xml_string(text)
+
+
 def test_the_pairs_that_may_touch_are_those_of_mujoco():
-    wide = '<mujoco><default><geom margin="1e3"/><pair margin="1e3"/></default>'
-    model = mujoco.MjModel.from_xml_string(TOUCHING.replace("<mujoco>", wide))
+    model = wide(TOUCHING)
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     theirs = {frozenset(model.geom(int(k)).name for k in contact.geom) for contact in data.contact}
@@ -139,3 +196,88 @@ def test_the_pairs_that_may_touch_are_those_of_mujoco():
         assert float(friction.rolling) == pytest.approx(rolling if dim >= 6 else 0), pair
     noted = reading_of_mjcf(TOUCHING).notes
     assert any(x.startswith(f"{len(theirs)} pairs of geoms may touch") for x in noted)
+
+
+@pytest.mark.parametrize("flag", ['filterparent="disable"', 'override="enable"'])
+def test_flags_of_contacts_are_those_of_mujoco(flag):
+    option = f'<mujoco><option o_friction="0.3 0.3 0.2 0.1 0.1"><flag {flag}/></option>'
+    text = TOUCHING.replace("<mujoco>", option)
+    data = mujoco.MjData(model := wide(text))
+    mujoco.mj_forward(model, data)
+    theirs = {frozenset(model.geom(int(k)).name for k in x.geom): x for x in data.contact}
+    ours = {frozenset(x.name.removeprefix("contact ").split("-")): x for x in
+            reading_of_mjcf(text, contacts=True).mechanism.contacts}  # fmt: skip
+    assert ours.keys() == theirs.keys()
+    for pair, contact in ours.items():
+        sliding = theirs[pair].friction[0] if theirs[pair].dim >= 3 else 0
+        assert float(contact.friction.sliding) == pytest.approx(sliding), pair
+
+
+KINDS = {"body": ("b", "a"), "xbody": ("c", "b"), "geom": ("g", "g"), "site": ("t", "s")}
+
+
+def sensors() -> str:
+    """Every frame against every other, and all that is read of SUMS."""
+    lines = ['<e_kinetic name="T"/><magnetometer name="mag" site="t"/><gyro name="gyro" site="t"/>'
+             '<velocimeter name="v" site="e"/>']  # fmt: skip
+    for tag in ("pos", "quat", "xaxis", "yaxis", "zaxis", "linvel", "angvel"):
+        for kind, (name, _) in KINDS.items():
+            first = f'<frame{tag} name="{tag} {kind}" objtype="{kind}" objname="{name}"'
+            lines.append(f"{first}/>")
+            lines += [f'{first} reftype="{x}" refname="{ref}"/>'.replace(kind, f"{kind} {x}", 1)
+                      for x, (_, ref) in KINDS.items()]  # fmt: skip
+    for tag in ("subtreecom", "subtreelinvel", "subtreeangmom"):
+        lines += [f'<{tag} name="{tag} {x}" body="{x}"/>' for x in ("world", "a", "b", "d")]
+    lines += [f'<jointactuatorfrc name="effort {x}" joint="{x}"/>' for x in "hl"]
+    lines += [f'<tendonactuatorfrc name="pull {x}" tendon="{x}"/>' for x in "px"]
+    lines += [f'<actuator{tag} name="{tag} {k}" actuator="m{k}"/>'
+              for tag in ("pos", "vel", "frc") for k in range(15)]  # fmt: skip
+    return "".join(lines)
+
+
+def test_sensors_read_what_those_of_mujoco_read():
+    parts = re.split(r"(?<=<)(motor|position|velocity|general)(?=\s)", SUMS)
+    count = iter(range(20))
+    named = "".join(f'{x} name="m{next(count)}"' if k % 2 else x for k, x in enumerate(parts))
+    text = named.replace("</actuator>", f"</actuator><sensor>{sensors()}</sensor>")
+    mechanism = reading_of_mjcf(text).mechanism
+    pair = robots_mjcf.Pair(mechanism, model := mujoco.MjModel.from_xml_string(text))
+    kernel, rng = liaison.compile(mechanism), np.random.default_rng(2)
+    names = [x.name for x in mechanism.outputs]
+    for _ in range(3):
+        pair.difference(rng)  # sets the state
+        q, v, u = state(pair)
+        outputs = np.concatenate(
+            [np.ravel(x) for x in kernel.call("outputs", t=0, q=q, v=v, u=u).values()]
+        )
+        ours = dict(zip(names, outputs, strict=True))
+        for k in range(model.nsensor):
+            sensor, at = model.sensor(k), model.sensor_adr[k]
+            theirs = pair.data.sensordata[at : at + model.sensor_dim[k]]
+            own = np.array([x for name, x in ours.items() if name.split(".")[0] == sensor.name])
+            if len(own) == 4 and own @ theirs < 0:
+                own = -own  # a turn has two quaternions
+            assert own == pytest.approx(theirs, abs=1e-9), sensor.name
+
+
+def state(pair) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """q, v, u of where MuJoCo is."""
+    model, data, labels = pair.model, pair.data, pair.labels
+    values = {}
+    for joint, k in pair.joints:
+        n = len(joint.coordinates)
+        own = (
+            data.qpos[model.jnt_qposadr[k] :][:n]
+            - (model.jnt_type[k] > 1) * model.qpos0[model.jnt_qposadr[k] :][:n]
+        )
+        speeds = data.qvel[model.jnt_dofadr[k] :][: len(joint.speeds)].copy()
+        if n == 7:
+            R = np.array(joint.type.pose(own)[0], dtype=float)
+            speeds = np.concatenate((speeds[3:], R.T @ speeds[:3]))
+        values |= dict(zip(joint.coordinates, own, strict=True))
+        values |= dict(zip(joint.speeds, speeds, strict=True))
+    memories = [x.name for x in pair.mechanism.forces if isinstance(x, Memory)]
+    values |= dict(zip(memories, data.act, strict=True))
+    values |= dict(zip(labels["u"], data.ctrl, strict=True))
+    q, v, u = (np.array([values[x] for x in labels[key]]) for key in "qvu")
+    return q, v, u

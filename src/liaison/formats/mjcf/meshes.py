@@ -13,6 +13,7 @@ Source: MUJOCO XML reference, asset/mesh.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple, final
@@ -33,8 +34,9 @@ from .values import Settings
 Floats = NDArray[np.float64]
 MOST_CHECKS = 10**8
 """Corners times triangles up to which it is looked whether a mesh is convex."""
-MOST_TURNS, ROUNDED = 500, 1e-12
-"""Turns of the method of Jacobi, and the size of an entry that it takes as none."""
+PLANES = ((0, 1), (0, 2), (1, 2))
+MOST_TURNS, ROUNDED = 500, 4e-15
+"""Turns of the method of Jacobi, and the part of the largest entry that MuJoCo takes as none."""
 SMALLEST = 1e-15
 """Volume [m³] below which MuJoCo takes a mesh as none."""
 
@@ -72,25 +74,25 @@ class Mesh(NamedTuple):
 def principal_axes(tensor: Any) -> Floats:
     """Principal axes as MuJoCo orders and turns them, also where moments are equal: its columns.
 
-    The largest entry beside the diagonal is turned away (Jacobi) until all are below 1e-12; then
-    the moments are put in falling order.
+    The largest entry beside the diagonal is turned away (Jacobi) until all are small as rounding;
+    then the moments are put in falling order.
     """
     A, R = np.array(tensor, dtype=float), np.eye(3)
+    least = ROUNDED * float(np.abs(A).max())
     for _ in range(MOST_TURNS):
         D = R.T @ A @ R
-        i, j = max(((0, 1), (0, 2), (1, 2)), key=lambda ij: (abs(D[ij]), ij))
-        if abs(D[i, j]) < ROUNDED:
+        i, j = max(PLANES, key=lambda plane: (abs(D[plane]), plane))
+        if abs(D[i, j]) <= least:
             break
-        tau = (D[j, j] - D[i, i]) / (2 * D[i, j])
-        t = (1 if tau >= 0 else -1) / (abs(tau) + np.hypot(1, tau))
-        c = 1 / np.hypot(1, t)
-        turn = np.eye(3)
+        ratio = float(D[j, j] - D[i, i]) / (2 * float(D[i, j]))
+        tangent = (1 if ratio >= 0 else -1) / (abs(ratio) + math.hypot(1, ratio))
+        c, turn = 1 / math.hypot(1, tangent), np.eye(3)
         turn[i, i] = turn[j, j] = c
-        turn[i, j], turn[j, i] = c * t, -c * t
+        turn[i, j], turn[j, i] = c * tangent, -c * tangent
         R = R @ turn
     moments = np.diag(R.T @ A @ R).copy()
     for k in (0, 1, 0):
-        if moments[k] + ROUNDED < moments[k + 1]:
+        if moments[k] + least < moments[k + 1]:
             moments[[k, k + 1]] = moments[[k + 1, k]]
             R[:, [k, k + 1]] = np.stack((R[:, k + 1], -R[:, k]), axis=1)
     return R
