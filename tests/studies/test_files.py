@@ -11,7 +11,7 @@ import pytest
 
 import liaison
 from liaison.cli import main
-from liaison.cli.run.study import given_of
+from liaison.cli.values import given_of
 from liaison.errors import LiaisonError, NamingError, TextError
 from liaison.studies.files import MOST_BYTES, read_study_file
 from liaison.studies.surfaces import fitted_surface

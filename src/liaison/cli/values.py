@@ -2,9 +2,9 @@
 
 Every error here is one of the command line, not of the model.
 
-Public names: Request, read_request, request_of, reader_options, positions_of, numbers_by_name,
-three, seconds, limit_option, check_folders, check_files, check_suffix, check_names, check_word,
-named_by.
+Public names: Request, read_request, request_of, reader_options, given_of, positions_of,
+numbers_by_name, three, seconds, limit_option, check_folders, check_files, check_suffix,
+check_names, check_word, named_by.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import typer
 
@@ -26,7 +26,10 @@ from liaison.formats.read import reading
 from liaison.model.mechanism import Mechanism
 from liaison.tree.tree import as_float
 from liaison.units import converts, unit_of
-from liaison.verbs.given import units, with_notes, with_starts, with_values
+from liaison.verbs.given import Given, units, with_notes, with_starts, with_values
+
+if TYPE_CHECKING:
+    from liaison.studies.files import StudyFile
 
 UNITLESS = re.compile(r"[-+*/^().\deE ]+")
 """A number, or one that is computed, without a unit; π makes an angle in radians of it."""
@@ -127,6 +130,17 @@ def _pose(texts: list[str]) -> Any:
     if len(texts) == 1 and "=" not in texts[0]:
         return texts[0]
     return numbers_by_name("--pose", texts, {})
+
+
+def given_of(asked: StudyFile) -> Given:
+    """The mechanism of a study file: its path, or what is read of it as its table [robot] says."""
+    if not asked.robot:
+        return asked.mechanism
+    options = dict(asked.robot)
+    if isinstance(options.get("pose"), dict):
+        texts = [f"{name}={value}" for name, value in options["pose"].items()]
+        options["pose"] = numbers_by_name("pose", texts, {})
+    return with_notes(reading(asked.mechanism, **options))
 
 
 def positions_of(mechanism: Mechanism, texts: list[str] | None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ MJCF). The coordinates of a joint that is left are those of its markers as they 
 where they fit far better than its zero position. A start that closes its loops stays as it is, to
 the last bit.
 
-Public names: Described.
+Public names: Described, elsewhere.
 
 Source: docs/theory/closures.md has c(R, p).
 """
@@ -36,6 +36,9 @@ BETTER = 0.5
 
 FITTING = 1e-9
 """Misfit up to which coordinates are left as they are [m, rad]."""
+
+MOVED = 1e-6
+"""Change of a coordinate that is more than the rounding of printed lengths and angles [m, rad]."""
 
 
 class Step(NamedTuple):
@@ -171,6 +174,22 @@ def _around(steps: Collection[Step], joint: Joint) -> frozenset[str]:
             body = carrier[body].near
         paths.append(path)
     return frozenset(paths[0] ^ paths[1])
+
+
+def elsewhere(
+    names: Collection[str], first: Floats, q: Floats, but: Collection[str]
+) -> dict[str, tuple[float, float]]:
+    """Coordinates that are not where they began, by more than printed digits: both values.
+
+    Args:
+        names: of all, in order.
+        first: where they began.
+        q: where they are.
+        but: names that do not count.
+    """
+    places = zip(names, first.tolist(), q.tolist(), strict=True)
+    moved = ((name, x, y) for name, x, y in places if abs(y - x) > MOVED)
+    return {name: (x, y) for name, x, y in moved if name not in but}
 
 
 def _formulas(joints: Collection[Joint]) -> Iterator[Expr]:

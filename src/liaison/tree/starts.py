@@ -61,9 +61,6 @@ AHEAD = 1e-3
 UNCORRECTED = 1e-16
 """|Φ| beside 1 + |q| that a run leaves as it is."""
 
-MOVED = 1e-6
-"""Change of a coordinate that is more than the rounding of printed lengths and angles [m, rad]."""
-
 LEAST = 3e-7
 """The nearest a motion may begin that leaves a change point, likewise."""
 
@@ -200,26 +197,6 @@ class Starts:
                     q[node.q] = self._on_the_sphere(node.joint, q[node.q], begin, fixed)
                 q[node.q] = self._attitude(node.joint, q[node.q], begin.values)
         return q, mask
-
-    def moved(self, state: State, start: Mapping[str, float]) -> dict[str, tuple[float, float]]:
-        """Coordinates that are elsewhere than described, though nothing named them: both values.
-
-        Without those of joints that follow from others.
-
-        Args:
-            state: that was assembled.
-            start: starts of the call.
-        """
-        fixed = fixed_values(self.tree, {}, state.t)
-        begin = self.begin(start, {}, fixed)
-        first, _ = self.positions(begin, begin.held, fixed)
-        follow = self.described.following(begin.values)
-        places = zip(self.q_names, first.tolist(), state.q.tolist(), strict=True)
-        return {
-            name: (before, after)
-            for name, before, after in places
-            if name not in begin.values and name not in follow and abs(after - before) > MOVED
-        }
 
     def _led(self, starts: dict[str, float], fixed: Mapping[Expr, float]) -> dict[str, float]:
         """Starts with those that follow from coordinates at zero: a follower leads nobody."""

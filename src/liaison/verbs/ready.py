@@ -34,7 +34,8 @@ from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.lower import lower
 from liaison.simulation.steps.rungekutta import explicit_stages, tableau_named
 from liaison.tree.assemble import assemble
-from liaison.tree.starts import Starts, check_attitudes
+from liaison.tree.described import elsewhere
+from liaison.tree.starts import Starts, check_attitudes, fixed_values
 from liaison.tree.tree import Tree, as_float, span
 from liaison.units import Label
 
@@ -330,7 +331,11 @@ def _warn_moved(tree: Tree, state: State, start: Mapping[str, float]) -> None:
     file = tree.mechanism.place.file if tree.mechanism.place else ""
     if tree.loops <= 0 or not file.lower().endswith(ROBOTS):
         return
-    moved = Starts(tree).moved(state, start)
+    starts, fixed = Starts(tree), fixed_values(tree, {}, state.t)
+    begin = starts.begin(start, {}, fixed)
+    first, _ = starts.positions(begin, begin.held, fixed)
+    named = {*begin.values, *starts.described.following(begin.values)}
+    moved = elsewhere(starts.q_names, first, state.q, named)
     if moved:
         listed = [f"{name} = {x:.4g}, not {y:.4g}" for name, (y, x) in moved.items()]
         more = f" and {len(listed) - LISTED} more" if len(listed) > LISTED else ""

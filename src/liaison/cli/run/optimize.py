@@ -25,7 +25,7 @@ def optimize(
     debug: Debug = False,
 ) -> None:
     """Search values of a study file for the best measure."""
-    from liaison.cli.run.study import given_of
+    from liaison.cli.values import given_of
     from liaison.errors import TextError
     from liaison.simulation.record.files import write_file
     from liaison.studies.files import read_study_file

@@ -1,6 +1,6 @@
 """Run a study file: values that vary, measures of runs.
 
-Public names: study, given_of, facts_of.
+Public names: study, facts_of.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from liaison.verbs.registry import command
 if TYPE_CHECKING:
     from liaison.studies.files import StudyFile
     from liaison.studies.study import Study
-    from liaison.verbs.given import Given
 
 
 @command
@@ -44,6 +43,7 @@ def study(
     debug: Debug = False,
 ) -> None:
     """Run a study file: values that vary, measures of runs."""
+    from liaison.cli.values import given_of
     from liaison.studies.files import read_study_file
     from liaison.verbs.studies.study import study as verb
 
@@ -59,21 +59,6 @@ def study(
         result.save_page(page, live=live)
     files = written(csv=csv, plot=plot, page=page)
     printed(facts_of(result) | files, with_files(str(result), files), as_json)
-
-
-def given_of(asked: StudyFile) -> Given:
-    """The mechanism of a study file: its path, or what is read of it as its table [robot] says."""
-    from liaison.cli.values import numbers_by_name
-    from liaison.formats.read import reading
-    from liaison.verbs.given import with_notes
-
-    if not asked.robot:
-        return asked.mechanism
-    options = dict(asked.robot)
-    if isinstance(options.get("pose"), dict):
-        texts = [f"{name}={value}" for name, value in options["pose"].items()]
-        options["pose"] = numbers_by_name("pose", texts, {})
-    return with_notes(reading(asked.mechanism, **options))
 
 
 def arguments_of(

@@ -44,7 +44,7 @@ from .equipment import (
     srdf_of,
     stops_of,
 )
-from .inertias import joint_inertias, placing_of, with_followers
+from .inertias import joint_inertias, led, placing_of, posed, with_followers
 from .links import (
     PACKAGE,
     body_of,
@@ -55,7 +55,6 @@ from .links import (
     pose_in,
     snapped_in,
 )
-from .pose import led, posed
 from .xml import Element, elements_of, kept_limits, number_in, strangers, unused
 
 JOINT_TYPES: dict[str, type[model.JointType]] = {
